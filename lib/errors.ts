@@ -1,0 +1,111 @@
+/** The package's errors: few classes, a stable `code`, data in fields. No message quotes a token, ticket, password or secret. */
+
+/** Every `code` that an error of this package can have. */
+export type Sso2ErrorCode =
+  | 'ERR_SSO2_CONFIG'
+  | 'ERR_SSO2_TOKEN'
+  | 'ERR_SSO2_UNAVAILABLE'
+  | 'ERR_SSO2_RESPONSE'
+  | 'ERR_SSO2_PLATFORM_API'
+  | 'ERR_SSO2_NOT_LOGGED_IN'
+
+/** Base of all errors of this package; `code` is stable, `message` is for people. */
+export abstract class Sso2Error extends Error {
+  abstract readonly code: Sso2ErrorCode
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = new.target.name
+  }
+}
+
+/** One thing that is wrong with the configuration: which option, which variable, and what to do. */
+export interface ConfigProblem {
+  readonly option: string
+  /** Environment variable of the option, where it has one. */
+  readonly variable?: string
+  readonly message: string
+}
+
+/** The options or the environment are wrong; lists every problem at once and never a value. */
+export class Sso2ConfigError extends Sso2Error {
+  override readonly code = 'ERR_SSO2_CONFIG'
+  constructor(readonly problems: readonly ConfigProblem[]) {
+    const lines = problems.map((p) => `  - ${p.option}${p.variable ? ` (${p.variable})` : ''}: ${p.message}`)
+    super(
+      `sso2: ${problems.length} problem${problems.length === 1 ? '' : 's'} in the configuration\n${lines.join('\n')}`,
+    )
+  }
+}
+
+/** Why a token was refused. */
+export type TokenFault =
+  | 'malformed'
+  | 'algorithm'
+  | 'signature'
+  | 'expired'
+  | 'not_yet_valid'
+  | 'issuer'
+  | 'audience'
+  | 'claims'
+  | 'session_mismatch'
+  | 'replayed'
+
+/** A token was refused; `reason` says at which check, `detail` which claim, never its value. */
+export class TokenError extends Sso2Error {
+  override readonly code = 'ERR_SSO2_TOKEN'
+  constructor(
+    readonly reason: TokenFault,
+    readonly detail?: string,
+  ) {
+    super(`token refused: ${reason}${detail ? ` (${detail})` : ''}`)
+  }
+}
+
+/** No usable answer in time: connection refused, deadline passed, 5xx, or the circuit breaker is open. */
+export class Sso2UnavailableError extends Sso2Error {
+  override readonly code = 'ERR_SSO2_UNAVAILABLE'
+  /**
+   * @param operation what was asked, for example `sessionstatus`
+   * @param retryable false when the question may have been acted upon, so that asking again could do it twice
+   */
+  constructor(
+    readonly operation: string,
+    readonly retryable: boolean,
+    why: string,
+  ) {
+    super(`${operation}: ${why}`)
+  }
+}
+
+/** An answer came, but not one that the interface documents. */
+export class Sso2ResponseError extends Sso2Error {
+  override readonly code = 'ERR_SSO2_RESPONSE'
+  constructor(
+    readonly operation: string,
+    readonly status: number | undefined,
+    why: string,
+  ) {
+    super(`${operation}: ${why}${status === undefined ? '' : ` (HTTP ${status})`}`)
+  }
+}
+
+/** The REST API refused a call. `body` is what it answered, `scope` what the call needs. */
+export class PlatformApiError extends Sso2Error {
+  override readonly code = 'ERR_SSO2_PLATFORM_API'
+  constructor(
+    readonly operation: string,
+    readonly status: number,
+    readonly body: unknown,
+    readonly scope: string | undefined,
+  ) {
+    super(`${operation}: the REST API answered HTTP ${status}${scope ? `; the call needs the scope ${scope}` : ''}`)
+  }
+}
+
+/** `req.sso2.api` was used on a request that nobody is logged in on. */
+export class NotLoggedInError extends Sso2Error {
+  override readonly code = 'ERR_SSO2_NOT_LOGGED_IN'
+  constructor() {
+    super('nobody is logged in on this request, so there is no access token')
+  }
+}

@@ -1,0 +1,126 @@
+/** Signs and verifies one HS256 token. Pure: secret and time are arguments. Interface: "SSO JSON Web Token (JWT)". */
+import { createSecretKey, type KeyObject } from 'node:crypto'
+import jwt from 'jsonwebtoken'
+import { TokenError, type TokenFault } from '../errors'
+import { type EpochSeconds, TOKEN_LIFETIME_SECONDS } from './claims'
+import { isObject, readJsonObject } from './json'
+
+/** A token of more characters is refused before anything looks into it. */
+export const MAX_TOKEN_LENGTH = 8192
+
+/** The client's secrets, made into keys once: the first signs, all verify (rotation). */
+export interface Keys {
+  readonly signing: KeyObject
+  readonly verifying: readonly KeyObject[]
+}
+
+/** Makes keys of the client's secret or secrets; a `KeyObject` signs 45 times faster than the string. */
+export function makeKeys(secrets: string | readonly string[]): Keys {
+  const verifying = [secrets].flat().map((secret) => createSecretKey(Buffer.from(secret, 'utf8')))
+  const [signing] = verifying
+  if (!signing) throw new TypeError('makeKeys: at least one secret is needed')
+  return { signing, verifying }
+}
+
+/** Signs claims as they are: no claim is added. */
+export function signToken(claims: object, keys: Keys): string {
+  return jwt.sign({ ...claims }, keys.signing, { algorithm: 'HS256', noTimestamp: true })
+}
+
+/** What a token must be to be taken. */
+export interface Expected {
+  readonly issuer: string
+  readonly audience: string
+  readonly now: EpochSeconds
+  /** Leeway on `nbf`, `iat` and `exp`, in seconds. */
+  readonly toleranceSeconds: number
+}
+
+/** Claims of a token that passed; names are whatever the sender wrote, so read them by own property only. */
+export type VerifiedClaims = Readonly<Record<string, unknown>> & {
+  readonly iat: EpochSeconds
+  readonly exp: EpochSeconds
+}
+
+/**
+ * Verifies shape, algorithm, signature, issuer, audience and times, in this order.
+ * @throws {TokenError} with the first check that failed
+ */
+export function verifyToken(token: unknown, keys: Keys, expected: Expected): VerifiedClaims {
+  const [header, payload] = splitToken(token)
+  checkHeader(header)
+  checkSignature(String(token), keys)
+  const claims = readJsonObject(payload) ?? refuse('malformed', 'payload')
+  if (own(claims, 'iss') !== expected.issuer) refuse('issuer')
+  if (own(claims, 'aud') !== expected.audience) refuse('audience')
+  return checkTimes(claims, expected)
+}
+
+/** SHA-256 input that names a token: the decoded bytes of its signature, the same however it is written. */
+export function tokenSignature(token: string): Buffer {
+  return Buffer.from(token.slice(token.lastIndexOf('.') + 1), 'base64url')
+}
+
+/** Value of an own property, never of the prototype chain. */
+export function own(claims: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(claims, name) ? claims[name] : undefined
+}
+
+function refuse(reason: TokenFault, detail?: string): never {
+  throw new TokenError(reason, detail)
+}
+
+function splitToken(token: unknown): [Buffer, Buffer] {
+  if (typeof token !== 'string' || token.length === 0 || token.length > MAX_TOKEN_LENGTH) refuse('malformed', 'size')
+  const segments = token.split('.')
+  if (segments.length !== 3) refuse('malformed', 'segments')
+  const [header, payload, signature] = segments.map(decodeCanonical)
+  if (!header || !payload || !signature) return refuse('malformed', 'segments')
+  return [header, payload]
+}
+
+/** Base64url that decodes and encodes to itself: no padding, other alphabet, white space or unused bits. */
+function decodeCanonical(segment: string): Buffer {
+  const bytes = Buffer.from(segment, 'base64url')
+  if (bytes.length === 0 || bytes.toString('base64url') !== segment) refuse('malformed', 'encoding')
+  return bytes
+}
+
+const FORBIDDEN_HEADERS = ['crit', 'b64', 'zip', 'cty']
+
+function checkHeader(bytes: Buffer): void {
+  const header = readJsonObject(bytes) ?? refuse('malformed', 'header')
+  if (own(header, 'alg') !== 'HS256') refuse('algorithm', 'alg')
+  if (own(header, 'typ') !== 'JWT') refuse('malformed', 'typ')
+  if (FORBIDDEN_HEADERS.some((name) => Object.hasOwn(header, name))) refuse('malformed', 'header')
+}
+
+function checkSignature(token: string, keys: Keys): void {
+  if (!keys.verifying.some((key) => hasSignatureOf(token, key))) refuse('signature')
+}
+
+/** jsonwebtoken decides on the signature alone; times and claims are judged by the rules above, which are stricter. */
+function hasSignatureOf(token: string, key: KeyObject): boolean {
+  try {
+    return isObject(jwt.verify(token, key, { algorithms: ['HS256'], ignoreExpiration: true, ignoreNotBefore: true }))
+  } catch {
+    return false
+  }
+}
+
+function checkTimes(claims: Readonly<Record<string, unknown>>, { now, toleranceSeconds }: Expected): VerifiedClaims {
+  const nbf = readTime(claims, 'nbf')
+  const iat = readTime(claims, 'iat')
+  const exp = readTime(claims, 'exp')
+  if (exp <= iat || exp - iat > TOKEN_LIFETIME_SECONDS + toleranceSeconds) refuse('claims', 'exp')
+  if (nbf > now + toleranceSeconds) refuse('not_yet_valid', 'nbf')
+  if (iat > now + toleranceSeconds) refuse('not_yet_valid', 'iat')
+  if (exp <= now - toleranceSeconds) refuse('expired', 'exp')
+  return { ...claims, iat, exp }
+}
+
+function readTime(claims: Readonly<Record<string, unknown>>, name: string): EpochSeconds {
+  const value = own(claims, name)
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) return refuse('claims', name)
+  return value
+}

@@ -1,0 +1,78 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { createEmulator } from '../../lib/emulator'
+import { openBrowser, viewports } from '../support/browser'
+
+/** The example's two newspapers and their platform, as `example-app/network.js` starts them. */
+export interface Network {
+  urls: { morning: string; evening: string; emulator: string }
+  emulator: ReturnType<typeof createEmulator>
+  close(): Promise<void>
+}
+
+interface Account {
+  username: string
+  password: string
+  name: string
+}
+
+const example = require('../../example-app/network.js') as {
+  startNetwork(options: { redis?: string | undefined; prefix?: string }): Promise<Network>
+}
+const platform = require('../../example-app/platform.js') as { accounts: [Account, Account] }
+
+/** The two accounts that the example names on its start page. */
+export const [reader, administrator] = platform.accounts
+
+/** Starts the network on free ports, over the Redis of the test run, and a Chromium. Both end after the suite. */
+export function useNetwork(prefix: string): { network(): Network; newContext(): Promise<BrowserContext> } {
+  let network: Network | undefined
+  let browser: Browser | undefined
+  beforeAll(async () => {
+    network = await example.startNetwork({ redis: process.env['TEST_REDIS_URL'], prefix })
+    browser = await openBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await network?.close()
+  })
+  return {
+    network: () => present(network),
+    newContext: () => present(browser).newContext({ viewport: viewports.desktop, locale: 'en-GB' }),
+  }
+}
+
+/** Opens an address and gives every address on the way, the page itself last. */
+export async function open(page: Page, url: string): Promise<string[]> {
+  const response = await page.goto(url)
+  const trail: string[] = []
+  for (let request = response?.request(); request; request = request.redirectedFrom() ?? undefined) {
+    trail.unshift(request.url())
+  }
+  return trail
+}
+
+/** Fills in the login form that the page shows, and sends it. */
+export async function fillIn(page: Page, { username, password }: Account): Promise<void> {
+  await page.getByLabel(/user ?name/i).fill(username)
+  await page.getByLabel(/password/i).fill(password)
+  await page.getByRole('button', { name: /log in/i }).click()
+}
+
+/** What the bar at the top says about the session. */
+export async function state(page: Page): Promise<string> {
+  return ((await page.locator('.state strong').textContent()) ?? '').trim()
+}
+
+/** How much wider than the window the page is, at a small phone's width. */
+export async function overflow(page: Page): Promise<number> {
+  const before = page.viewportSize()
+  await page.setViewportSize({ width: 360, height: 700 })
+  const pixels = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+  if (before) await page.setViewportSize(before)
+  return Number(pixels)
+}
+
+function present<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('not started yet')
+  return value
+}

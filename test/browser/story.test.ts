@@ -1,0 +1,111 @@
+import type { BrowserContext, Page } from 'playwright-core'
+import { screenshots } from '../support/browser'
+import { fillIn, open, overflow, reader, state, useNetwork } from './network'
+
+const { network, newContext } = useNetwork('story:')
+
+/** One reader's browser through the whole story: each test goes on where the one before ended. */
+let context: BrowserContext
+let page: Page
+
+beforeAll(async () => {
+  context = await newContext()
+  page = await context.newPage()
+})
+
+test('a first visit ends on exactly the address asked for, anonymously, after at most three redirects', async () => {
+  const { morning } = network().urls
+  const asked = `${morning}/?from=letter&text=a%20b+c%2Fd&empty=&%C3%A9=1`
+  const trail = await open(page, asked)
+  expect(trail.map((url) => new URL(url).pathname)).toEqual(['/', '/sso/identify', '/sso2/landing', '/'])
+  expect(page.url()).toBe(asked)
+  expect(await state(page)).toBe('Reading anonymously.')
+  expect(await overflow(page)).toBe(0)
+  await screenshots(page, 'morning-front-anonymous')
+})
+
+test('the sister paper is visited in the same way, and then each page without a redirect', async () => {
+  const { evening } = network().urls
+  expect(await open(page, `${evening}/`)).toHaveLength(4)
+  expect(await state(page)).toBe('Reading anonymously.')
+  expect(await open(page, `${evening}/marketplace?from=front`)).toEqual([`${evening}/marketplace?from=front`])
+  await open(page, `${evening}/`)
+  expect(await overflow(page)).toBe(0)
+  await screenshots(page, 'evening-front-anonymous')
+})
+
+test('an article for subscribers shows its beginning and the way to log in', async () => {
+  const { morning } = network().urls
+  await open(page, `${morning}/articles/night-in-the-reading-room`)
+  expect(await page.getByText('At sunrise the caretaker').count()).toBe(0)
+  await screenshots(page, 'morning-article-teaser')
+  await page.getByRole('link', { name: 'Log in to read on' }).click()
+  await page.waitForURL((url) => url.pathname === '/login')
+  await screenshots(page, 'morning-login')
+})
+
+test('a wrong password keeps the reader at the form, with a message', async () => {
+  await fillIn(page, { ...reader, password: 'not this one' })
+  expect(await page.getByRole('alert').count()).toBe(1)
+  expect(await page.getByLabel(/password/i).inputValue()).toBe('')
+  await screenshots(page, 'morning-login-wrong')
+})
+
+test('after logging in the reader is back at the article, and can read all of it', async () => {
+  await fillIn(page, reader)
+  await page.waitForURL(`${network().urls.morning}/articles/night-in-the-reading-room`)
+  expect(await state(page)).toBe(`Logged in as ${reader.name}.`)
+  expect(await page.getByText('At sunrise the caretaker').count()).toBe(1)
+  await screenshots(page, 'morning-article')
+})
+
+test('the sister paper knows the login once its record is stale, and nobody types anything', async () => {
+  network().emulator.clock.advance(361)
+  await page.getByRole('link', { name: 'Read the Evening Star' }).click()
+  expect(await state(page)).toBe(`Logged in as ${reader.name}.`)
+  expect(page.url()).toBe(`${network().urls.evening}/`)
+  await page.getByRole('link', { name: 'Account', exact: true }).click()
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain(reader.name)
+  expect(await overflow(page)).toBe(0)
+  await screenshots(page, 'evening-account')
+})
+
+test('a tab that opens the sister paper for the first time after the login is logged in by the round trip', async () => {
+  const fresh = await newContext()
+  const tab = await fresh.newPage()
+  const { morning, evening } = network().urls
+  await open(tab, `${morning}/login`)
+  await fillIn(tab, reader)
+  await tab.waitForURL(`${morning}/`)
+  const trail = await open(tab, `${evening}/`)
+  expect(trail.map((url) => new URL(url).pathname)).toEqual(['/', '/sso/identify', '/sso2/landing', '/'])
+  expect(await state(tab)).toBe(`Logged in as ${reader.name}.`)
+  await fresh.close()
+})
+
+test('logging out at one paper ends on its front page, anonymous', async () => {
+  await open(page, `${network().urls.evening}/account`)
+  await page.getByRole('button', { name: 'Log out', exact: true }).click()
+  await page.waitForURL(`${network().urls.evening}/`)
+  expect(await state(page)).toBe('Reading anonymously.')
+})
+
+test('the other paper still shows the login, until its record is stale', async () => {
+  const { morning } = network().urls
+  await open(page, `${morning}/`)
+  expect(await state(page)).toBe(`Logged in as ${reader.name}.`)
+  network().emulator.clock.advance(361)
+  await open(page, `${morning}/`)
+  expect(page.url()).toBe(`${morning}/`)
+  expect(await state(page)).toBe('Reading anonymously.')
+  await screenshots(page, 'morning-front-logged-out')
+})
+
+test('cookies are opaque and out of reach of scripts', async () => {
+  const cookies = await context.cookies()
+  expect(cookies.map(({ name }) => name)).toEqual(expect.arrayContaining(['morning.sid', 'evening.sid']))
+  expect(cookies.every(({ httpOnly, sameSite }) => httpOnly && sameSite === 'Lax')).toBe(true)
+  for (const { sid } of network().emulator.sessions()) {
+    expect(cookies.filter(({ name, value }) => /^(?:morning|evening)\./.test(name) && value.includes(sid))).toEqual([])
+  }
+})

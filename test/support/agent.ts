@@ -1,0 +1,198 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { type Cookie, CookieJar } from './cookie-jar'
+import { type HttpAnswer, send } from './http'
+
+/** One hop of a navigation: what was asked, and what came back. */
+export interface Hop {
+  method: string
+  status: number
+  url: string
+  setCookie: string[]
+}
+
+/** Where a navigation ended, and the way there. The last hop is the page itself. */
+export interface Visit {
+  status: number
+  url: string
+  body: string
+  headers: IncomingHttpHeaders
+  trail: Hop[]
+}
+
+/** The answer to a request by a script. `json` is `undefined` when the body is not JSON. */
+export interface ScriptAnswer {
+  status: number
+  headers: IncomingHttpHeaders
+  body: string
+  // biome-ignore lint/suspicious/noExplicitAny: an answer of any shape, looked at by tests
+  json: any
+}
+
+export interface BrowserOptions {
+  /** Epoch milliseconds, for the lifetime of cookies: the emulator's clock fits. Default: the system's. */
+  now?: () => number
+  userAgent?: string
+  /** `false`: a browser that keeps no cookie at all. */
+  cookies?: boolean
+}
+
+/** How a navigation began. */
+export interface NavigationOptions {
+  /** Address of the page whose link was followed. Default: the address was typed. */
+  from?: string
+  headers?: Record<string, string>
+}
+
+interface Navigation {
+  method: string
+  url: URL
+  /** Origin of the page that started it; `undefined` when it was typed. */
+  initiator: string | undefined
+  body: string | undefined
+  headers: Record<string, string>
+}
+
+const redirectLimit = 20
+const redirects = new Set([301, 302, 303, 307, 308])
+const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'
+
+/** A browser without a screen: keeps cookies, follows redirects, and says with every request where it comes from. */
+export class Browser {
+  private readonly jar: CookieJar
+  private readonly userAgent: string
+  private readonly keepsCookies: boolean
+
+  constructor(options: BrowserOptions = {}) {
+    this.jar = new CookieJar(options.now ?? Date.now)
+    this.userAgent = options.userAgent ?? chrome
+    this.keepsCookies = options.cookies ?? true
+  }
+
+  get cookies(): Cookie[] {
+    return this.jar.all()
+  }
+
+  /** Value of a cookie by name, whichever host set it. */
+  cookie(name: string): string | undefined {
+    return this.cookies.find((cookie) => cookie.name === name)?.value
+  }
+
+  /** Drops every cookie, or those that the predicate picks. */
+  dropCookies(pick?: (cookie: Cookie) => boolean): void {
+    this.jar.drop(pick)
+  }
+
+  /** Opens an address as a document and follows every redirect. */
+  visit(url: string, { from, headers = {} }: NavigationOptions = {}): Promise<Visit> {
+    const initiator = from === undefined ? undefined : new URL(from).origin
+    return this.navigate({ method: 'GET', url: new URL(url), initiator, body: undefined, headers })
+  }
+
+  /** Posts a form of a page of the same origin (or of `from`), then follows the redirect that answers it. */
+  submit(url: string, fields: Record<string, string>, { from, headers = {} }: NavigationOptions = {}): Promise<Visit> {
+    return this.navigate({
+      method: 'POST',
+      url: new URL(url),
+      initiator: new URL(from ?? url).origin,
+      body: new URLSearchParams(fields).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    })
+  }
+
+  /** A request by a script of the same origin. Redirects are not followed. A `json` body makes it a POST. */
+  async fetchJson(
+    url: string,
+    options: { method?: string; json?: unknown; headers?: Record<string, string> } = {},
+  ): Promise<ScriptAnswer> {
+    const target = new URL(url)
+    const body = options.json === undefined ? undefined : JSON.stringify(options.json)
+    const method = options.method ?? (body === undefined ? 'GET' : 'POST')
+    const headers: Record<string, string> = {
+      accept: 'application/json',
+      'sec-fetch-dest': 'empty',
+      'sec-fetch-mode': 'cors',
+      'sec-fetch-site': 'same-origin',
+    }
+    if (method !== 'GET') headers['origin'] = target.origin
+    if (body !== undefined) headers['content-type'] = 'application/json'
+    const answer = await this.request(method, target, { ...headers, ...options.headers }, body, false)
+    return { status: answer.status, headers: answer.headers, body: answer.body, json: parseJson(answer.body) }
+  }
+
+  private async navigate(start: Navigation): Promise<Visit> {
+    const trail: Hop[] = []
+    let step = start
+    let site = start.initiator === undefined ? 'none' : 'same-origin'
+    while (trail.length <= redirectLimit) {
+      site = fetchSite(site, start.initiator, step.url)
+      const answer = await this.request(
+        step.method,
+        step.url,
+        documentHeaders(step, site),
+        step.body,
+        site === 'cross-site',
+      )
+      trail.push({ method: step.method, status: answer.status, url: step.url.href, setCookie: answer.setCookie })
+      const { location } = answer.headers
+      if (!redirects.has(answer.status) || location === undefined) {
+        return { status: answer.status, url: step.url.href, body: answer.body, headers: answer.headers, trail }
+      }
+      step = nextStep(step, answer.status, location)
+    }
+    throw new Error(`more than ${redirectLimit} redirects:\n${trail.map(({ url }) => url).join('\n')}`)
+  }
+
+  private async request(
+    method: string,
+    url: URL,
+    headers: Record<string, string>,
+    body: string | undefined,
+    crossSite: boolean,
+  ): Promise<HttpAnswer> {
+    const safeNavigation = headers['sec-fetch-mode'] === 'navigate' && method === 'GET'
+    const cookie = this.jar.header({ url, crossSite, safeNavigation })
+    const all: Record<string, string> = { 'user-agent': this.userAgent, 'accept-language': 'en', ...headers }
+    if (cookie !== undefined) all['cookie'] = cookie
+    if (body !== undefined) all['content-length'] = String(Buffer.byteLength(body))
+    const answer = await send({ method, url, headers: all, body })
+    if (this.keepsCookies) for (const line of answer.setCookie) this.jar.take(line, url)
+    return answer
+  }
+}
+
+function documentHeaders(step: Navigation, site: string): Record<string, string> {
+  const headers: Record<string, string> = {
+    accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8',
+    'upgrade-insecure-requests': '1',
+    'sec-fetch-dest': 'document',
+    'sec-fetch-mode': 'navigate',
+    'sec-fetch-site': site,
+    'sec-fetch-user': '?1',
+  }
+  if (step.method !== 'GET' && step.initiator !== undefined) headers['origin'] = step.initiator
+  return { ...headers, ...step.headers }
+}
+
+/** What `Sec-Fetch-Site` says at this hop: never closer than it was at the hop before, and `none` when typed. */
+function fetchSite(before: string, initiator: string | undefined, url: URL): string {
+  if (initiator === undefined || before === 'cross-site') return before
+  if (initiator === 'null' || new URL(initiator).hostname !== url.hostname) return 'cross-site'
+  return url.origin === initiator ? before : 'same-site'
+}
+
+/** 301 to 303 turn a form post into a GET; 307 and 308 send it again, from nowhere when the origin changed. */
+function nextStep(step: Navigation, status: number, location: string): Navigation {
+  const url = new URL(location, step.url)
+  const keepsMethod = status === 307 || status === 308
+  if (keepsMethod) return { ...step, url, initiator: url.origin === step.url.origin ? step.initiator : 'null' }
+  const { 'content-type': _dropped, ...headers } = step.headers
+  return { ...step, method: 'GET', url, body: undefined, headers }
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}

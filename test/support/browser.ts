@@ -1,0 +1,69 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync } from 'node:fs'
+import path from 'node:path'
+import { type Browser, chromium, type Page } from 'playwright-core'
+
+/** Screenshots of a test run, for people to look at. */
+export const screenshotFolder = path.join(__dirname, '..', 'screenshots')
+
+/** The two widths that every page is looked at: a desk and a phone. */
+export const viewports = {
+  desktop: { width: 1280, height: 900 },
+  phone: { width: 390, height: 844 },
+} as const
+
+const macPaths = [
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+]
+
+/** Opens the Chromium of this machine, without a window. The caller closes it. */
+export function openBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: findChromium(),
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
+}
+
+/** Saves the whole page as `test/screenshots/{name}.png` and returns the path. */
+export async function screenshot(page: Page, name: string): Promise<string> {
+  mkdirSync(screenshotFolder, { recursive: true })
+  const file = path.join(screenshotFolder, `${name}.png`)
+  await page.screenshot({ path: file, fullPage: true })
+  return file
+}
+
+/** Saves the page as it is now at both widths, and puts the first one back. */
+export async function screenshots(page: Page, name: string): Promise<void> {
+  const before = page.viewportSize()
+  for (const [label, size] of Object.entries(viewports)) {
+    await page.setViewportSize(size)
+    await screenshot(page, `${name}-${label}`)
+  }
+  if (before) await page.setViewportSize(before)
+}
+
+function findChromium(): string {
+  const named = process.env['CHROMIUM_PATH']
+  if (named) return named
+  const found = ['chromium', 'chromium-browser', 'google-chrome'].map(which).find((file) => file !== undefined)
+  const file = found ?? macPaths.find((candidate) => existsSync(candidate))
+  if (!file) throw new Error('No Chromium found. Run test/support/install-tools.sh, or set CHROMIUM_PATH.')
+  return file
+}
+
+function which(name: string): string | undefined {
+  try {
+    return execFileSync('/bin/sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import net, { type AddressInfo } from 'node:net'
+
+/** A real Redis of a test's own. */
+export interface TestRedis {
+  url: string
+  port: number
+  process: ChildProcess
+  /** Kills the server and resolves when it is gone. Stopping twice is allowed. */
+  stop(): Promise<void>
+}
+
+export interface TestRedisOptions {
+  /** A port that was in use before, to bring the same address back. Default: a free one. */
+  port?: number
+  /** Further arguments, for example `['--maxmemory', '2mb']`. */
+  args?: string[]
+}
+
+/**
+ * Starts redis-server on loopback, without persistence, and resolves when it answers PING.
+ * A free port can be taken by another process between choosing and using it: then the next one is tried.
+ */
+export async function startRedis(options: TestRedisOptions = {}): Promise<TestRedis> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = options.port ?? (await freePort())
+    try {
+      return await launch(port, options.args ?? [])
+    } catch (error) {
+      if (options.port !== undefined || attempt === 3) throw error
+    }
+  }
+}
+
+async function launch(port: number, args: string[]): Promise<TestRedis> {
+  const child = spawn(
+    'redis-server',
+    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', '/tmp', ...args],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  child.once('exit', () => process.removeListener('exit', kill))
+  await ready(child)
+  await ping(port)
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    process: child,
+    stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const gone = once(child, 'exit')
+      child.kill('SIGKILL')
+      await gone
+    },
+  }
+}
+
+/** Waits for the server's own word that it is ready, then leaves its output alone. */
+function ready(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let output = ''
+    child.once('error', reject)
+    child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}: ${output.slice(-500)}`)))
+    child.stdout?.on('data', (chunk: Buffer) => {
+      if (output.includes('Ready to accept connections')) return
+      output += chunk.toString()
+      if (output.includes('Ready to accept connections')) resolve()
+    })
+  })
+}
+
+async function ping(port: number): Promise<void> {
+  const socket = net.connect(port, '127.0.0.1')
+  try {
+    await once(socket, 'connect')
+    socket.write('PING\r\n')
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    if (!answer.toString().startsWith('+PONG')) throw new Error(`redis-server answered ${answer.toString().trim()}`)
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** A loopback port that nobody listens on now. */
+export async function freePort(): Promise<number> {
+  const server = net.createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
