@@ -16,7 +16,9 @@ const fields = [
 function platformPages({ sso, campaigns }) {
   const router = express.Router()
   router.get('/marketplace', showMarketplace(sso))
-  router.get('/gift', sso.requireLogin(), (_req, res) => showGift(res, { campaigns, values: { country_code: 'GB' } }))
+  router.get('/gift', sso.requireLogin(), (req, res) => {
+    showGift(res, { campaigns, values: takeDraft(req.session) ?? { country_code: 'GB' } })
+  })
   router.post('/gift', express.urlencoded({ extended: false, limit: '10kb' }), checkGift(campaigns))
   router.get('/administrators', sso.requireLogin(), showAdministrators)
   return router
@@ -56,8 +58,16 @@ function checkGift(campaigns) {
     const { problem, status, answer } = await askPlatform('/gift', () =>
       req.sso2.api.validateGiftReceiver({ campaign_code, delivery_address }),
     )
+    // The way out of a problem leads through other pages; the site's own session keeps the form meanwhile.
+    if (problem && req.session) req.session.giftDraft = values
     showGift(res.status(status), { campaigns, values, problem, eligible: answer })
   }
+}
+
+function takeDraft(session) {
+  const draft = session?.giftDraft
+  if (draft) delete session.giftDraft
+  return draft
 }
 
 function readGift(body) {

@@ -34,6 +34,8 @@ export interface Expected {
   readonly now: EpochSeconds
   /** Leeway on `nbf`, `iat` and `exp`, in seconds. */
   readonly toleranceSeconds: number
+  /** Told the `iat` of a token whose signature, issuer and audience are right, before its times are judged: shows skew. */
+  readonly onIssued?: (iat: EpochSeconds) => void
 }
 
 /** Claims of a token that passed; names are whatever the sender wrote, so read them by own property only. */
@@ -108,10 +110,12 @@ function hasSignatureOf(token: string, key: KeyObject): boolean {
   }
 }
 
-function checkTimes(claims: Readonly<Record<string, unknown>>, { now, toleranceSeconds }: Expected): VerifiedClaims {
+function checkTimes(claims: Readonly<Record<string, unknown>>, expected: Expected): VerifiedClaims {
+  const { now, toleranceSeconds } = expected
   const nbf = readTime(claims, 'nbf')
   const iat = readTime(claims, 'iat')
   const exp = readTime(claims, 'exp')
+  expected.onIssued?.(iat)
   if (exp <= iat || exp - iat > TOKEN_LIFETIME_SECONDS + toleranceSeconds) refuse('claims', 'exp')
   if (nbf > now + toleranceSeconds) refuse('not_yet_valid', 'nbf')
   if (iat > now + toleranceSeconds) refuse('not_yet_valid', 'iat')

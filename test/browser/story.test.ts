@@ -84,6 +84,8 @@ test('a tab that opens the sister paper for the first time after the login is lo
 })
 
 test('logging out at one paper ends on its front page, anonymous', async () => {
+  // The other paper looks now, so that its record is young when the logout happens.
+  await open(page, `${network().urls.morning}/`)
   await open(page, `${network().urls.evening}/account`)
   await page.getByRole('button', { name: 'Log out', exact: true }).click()
   await page.waitForURL(`${network().urls.evening}/`)

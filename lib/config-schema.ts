@@ -1,0 +1,261 @@
+/** What each option must be, in zod, and which variable of the environment fills it. Contract, section 2. */
+import type { Cluster, Redis } from 'ioredis'
+import { z } from 'zod'
+import type { ConfigProblem } from './errors'
+import { DEFAULT_SSO_IDENTIFIER } from './protocol/claims'
+
+/** Options that become configuration; hooks and views are passed on as they are. */
+export interface ConfigOptions {
+  readonly ssoUrl?: string
+  readonly clientId?: string
+  /** One secret, or several: the first signs, all verify. */
+  readonly clientSecret?: string | readonly string[]
+  readonly allowWeakSecret?: boolean
+  readonly organisationId?: string
+  readonly siteUrl?: string
+  readonly apiUrl?: string
+  readonly tokenUrl?: string
+  readonly sessionSecret?: string | readonly string[]
+  readonly redis?: string | Redis | Cluster
+  readonly ssoIdentifier?: string
+  readonly userPath?: string
+  readonly session?: {
+    readonly cookieName?: string
+    readonly prefix?: string
+    readonly idleSeconds?: number
+    readonly absoluteSeconds?: number
+  }
+  readonly routes?: {
+    readonly landing?: string | false
+    readonly login?: string | false
+    readonly logout?: string | false
+    readonly logoutAll?: string | false
+  }
+  readonly identify?: 'always' | 'on-demand'
+  /** Age in seconds at which a record is stale. */
+  readonly recheckSeconds?: number
+  /** How much longer a stale login is served while the SSO system does not answer, in seconds. */
+  readonly graceSeconds?: number
+  /** Bound on one Session Status call, in milliseconds. */
+  readonly timeoutMs?: number
+  readonly clockToleranceSeconds?: number
+  readonly trustedReturnOrigins?: readonly string[]
+  readonly loginLimit?: { readonly attempts: number; readonly perSeconds: number } | false
+  readonly loginMessages?: 'detailed' | 'neutral'
+  readonly clock?: { now(): number }
+  /** Present when the site exchanges tickets itself; then `tokenUrl` may be absent. */
+  readonly exchangeTicket?: unknown
+}
+
+const VARIABLES: Readonly<Record<string, string>> = {
+  ssoUrl: 'SSO2_URL',
+  clientId: 'SSO2_CLIENT_ID',
+  clientSecret: 'SSO2_CLIENT_SECRET',
+  organisationId: 'SSO2_ORGANISATION_ID',
+  siteUrl: 'SSO2_SITE_URL',
+  apiUrl: 'SSO2_API_URL',
+  tokenUrl: 'SSO2_TOKEN_URL',
+  sessionSecret: 'SSO2_SESSION_SECRET',
+  redis: 'REDIS_URL',
+  ssoIdentifier: 'SSO2_IDENTIFIER',
+  userPath: 'SSO2_USER_PATH',
+  identify: 'SSO2_IDENTIFY',
+  recheckSeconds: 'SSO2_RECHECK_SECONDS',
+  graceSeconds: 'SSO2_GRACE_SECONDS',
+  timeoutMs: 'SSO2_TIMEOUT_MS',
+}
+const NUMBERS = new Set(['recheckSeconds', 'graceSeconds', 'timeoutMs'])
+
+/** Is the host of this address this very machine? */
+export function isLoopback(hostname: string): boolean {
+  return (
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    hostname === '[::1]' ||
+    /^127(\.\d{1,3}){3}$/.test(hostname)
+  )
+}
+
+function addressProblem(text: string, isProduction: boolean): string | undefined {
+  let url: URL
+  try {
+    url = new URL(text)
+  } catch {
+    return 'must be an absolute address such as https://sso.example'
+  }
+  if (url.username || url.password) return 'must not hold a user name or password'
+  if (url.hash || url.search) return 'must not have a query or a fragment'
+  if (url.protocol === 'https:') return undefined
+  if (url.protocol !== 'http:') return 'must begin with https:'
+  if (!isLoopback(url.hostname)) return 'must begin with https: (http: is taken for a loopback host only)'
+  return isProduction ? 'must begin with https: in production' : undefined
+}
+
+const address = (isProduction: boolean) =>
+  z.string({ error: missing('an address such as https://sso.example') }).superRefine((text, context) => {
+    const problem = addressProblem(text, isProduction)
+    if (problem) context.addIssue({ code: 'custom', message: problem })
+  })
+
+const missing = (what: string) => (issue: { input?: unknown }) =>
+  issue.input === undefined ? `is required: ${what}` : `must be ${what}`
+
+const identifier = (what: string) =>
+  z
+    .string({ error: missing(what) })
+    .regex(/^[\x21-\x7e]{1,200}$/, 'must be 1 to 200 printable characters without spaces')
+
+function secretProblem(secret: string, allowWeak: boolean): string | undefined {
+  if (secret.includes('\u0000')) return 'must not hold a NUL character'
+  if (secret !== secret.trim()) return 'must not begin or end with white space'
+  if (allowWeak) return secret.length === 0 ? 'must not be empty' : undefined
+  if (Buffer.byteLength(secret) < 32) return 'must have at least 32 bytes'
+  return new Set(secret).size === 1 ? 'must not be one character repeated' : undefined
+}
+
+const secrets = (allowWeak: boolean) =>
+  z
+    .union([z.string().transform((one) => [one]), z.array(z.string()).min(1)], {
+      error: missing('a text of at least 32 bytes, or an array of such texts'),
+    })
+    .superRefine((list, context) => {
+      for (const problem of new Set(list.map((secret) => secretProblem(secret, allowWeak)))) {
+        if (problem) context.addIssue({ code: 'custom', message: problem })
+      }
+    })
+
+const between = (minimum: number, maximum: number, unit: string) => {
+  const message = `must be a whole number from ${minimum} to ${maximum} (${unit})`
+  return z.number({ error: message }).int(message).min(minimum, message).max(maximum, message)
+}
+
+const route = (fallback: string) =>
+  z
+    .union(
+      [z.literal(false), z.string().regex(/^\/[A-Za-z0-9._~/-]*$/, 'must be a path that begins with /, or false')],
+      {
+        error: 'must be a path that begins with /, or false',
+      },
+    )
+    .default(fallback)
+
+const DAY = 86_400
+
+function schema(isProduction: boolean, options: Readonly<Record<string, unknown>>) {
+  return z.object({
+    ssoUrl: address(isProduction),
+    apiUrl: address(isProduction),
+    siteUrl: address(isProduction),
+    tokenUrl: options['exchangeTicket'] ? address(isProduction).optional() : address(isProduction),
+    clientId: identifier('the API client ID'),
+    organisationId: identifier('the organisation ID'),
+    ssoIdentifier: identifier('the identifier of the SSO system').default(DEFAULT_SSO_IDENTIFIER),
+    clientSecret: secrets(options['allowWeakSecret'] === true),
+    sessionSecret: secrets(false),
+    redis: z.custom<string | Redis | Cluster | undefined>(
+      (value) => isRedis(value),
+      'must be an address redis:// or rediss://, or an ioredis client',
+    ),
+    userPath: z
+      .string()
+      .regex(/^\/[\x21-\x7e]*$/, 'must be a path that begins with /')
+      .default('/external/api/v1/me'),
+    session: z
+      .strictObject({
+        cookieName: z
+          .string()
+          .regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes or underscores')
+          .optional(),
+        prefix: z
+          .string()
+          .regex(/^[^\s{}]{0,100}$/, 'must be at most 100 characters without spaces or braces')
+          .optional(),
+        idleSeconds: between(60, 365 * DAY, 'seconds').default(14 * DAY),
+        absoluteSeconds: between(60, 365 * DAY, 'seconds').default(90 * DAY),
+      })
+      .prefault({}),
+    routes: z
+      .strictObject({
+        landing: route('/sso2/landing'),
+        login: route('/login'),
+        logout: route('/logout'),
+        logoutAll: route('/logout-all'),
+      })
+      .prefault({}),
+    identify: z.enum(['always', 'on-demand'], { error: "must be 'always' or 'on-demand'" }).default('always'),
+    recheckSeconds: between(1, DAY, 'seconds').default(360),
+    graceSeconds: between(0, 3600, 'seconds').default(900),
+    timeoutMs: between(50, 30_000, 'milliseconds').default(2000),
+    clockToleranceSeconds: between(0, 60, 'seconds').default(5),
+    trustedReturnOrigins: z.array(address(isProduction)).default([]),
+    loginLimit: z
+      .union(
+        [
+          z.literal(false),
+          z.strictObject({ attempts: between(1, 10_000, 'attempts'), perSeconds: between(1, DAY, 'seconds') }),
+        ],
+        {
+          error: 'must be { attempts, perSeconds } or false',
+        },
+      )
+      .default({ attempts: 10, perSeconds: 60 }),
+    loginMessages: z.enum(['detailed', 'neutral'], { error: "must be 'detailed' or 'neutral'" }).default('detailed'),
+  })
+}
+
+/** Options that passed. */
+export type CheckedOptions = z.infer<ReturnType<typeof schema>>
+
+function isRedis(value: unknown): boolean {
+  if (value === undefined) return true
+  if (typeof value === 'string') return /^rediss?:\/\//.test(value)
+  return typeof value === 'object' && value !== null && 'mget' in value && 'defineCommand' in value
+}
+
+function fromEnvironment(options: object, environment: NodeJS.ProcessEnv): Record<string, unknown> {
+  const merged: Record<string, unknown> = { ...options }
+  for (const [option, variable] of Object.entries(VARIABLES)) {
+    const text = environment[variable]
+    if (merged[option] !== undefined || text === undefined || text === '') continue
+    merged[option] = NUMBERS.has(option) ? (/^\d+$/.test(text) ? Number(text) : Number.NaN) : text
+  }
+  return merged
+}
+
+const problem = (option: string, message: string): ConfigProblem => {
+  const variable = VARIABLES[option.split('.')[0] ?? '']
+  return { option, message, ...(variable ? { variable } : {}) }
+}
+
+/** Checks options and environment; every fault goes into `problems`. @returns `undefined` when a field could not be read */
+export function checkOptions(
+  options: ConfigOptions,
+  environment: NodeJS.ProcessEnv,
+  problems: ConfigProblem[],
+): CheckedOptions | undefined {
+  const isProduction = environment['NODE_ENV'] === 'production'
+  const merged = fromEnvironment(options, environment)
+  const result = schema(isProduction, merged).safeParse(merged)
+  for (const issue of result.error?.issues ?? []) problems.push(problem(issue.path.join('.'), issue.message))
+  const { organisationId, clientId } = merged
+  const ssoIdentifier = merged['ssoIdentifier'] ?? DEFAULT_SSO_IDENTIFIER
+  if (organisationId !== undefined && (organisationId === ssoIdentifier || organisationId === clientId)) {
+    problems.push(
+      problem(
+        'organisationId',
+        'must differ from ssoIdentifier and clientId, else a request token could pass for an answer',
+      ),
+    )
+  }
+  if (clientId !== undefined && clientId === ssoIdentifier)
+    problems.push(problem('clientId', 'must differ from ssoIdentifier'))
+  if (isProduction && merged['redis'] === undefined) {
+    problems.push(
+      problem(
+        'redis',
+        'is required in production: sessions in memory are lost at a restart and not shared between processes',
+      ),
+    )
+  }
+  return result.data
+}

@@ -1,0 +1,57 @@
+/** What an Authenticate answer means. Pure. Interface: "POST {sso_url}/authenticate" and "SSO2 errors". */
+import type { SessionToken } from '../protocol/session-token'
+
+/** Errors that the login form shows to the user. */
+export type ShownLoginError =
+  | 'invalid_credentials'
+  | 'account_frozen'
+  | 'account_not_active'
+  | 'session_limit_reached'
+  | 'invalid_otp'
+  | 'otp_consumed_or_expired'
+  | 'session_already_logged_in_on_another_account'
+
+/** Every error that a login can end with. */
+export type LoginError =
+  | ShownLoginError
+  | 'login_failed'
+  | 'session_ended'
+  | 'too_many_attempts'
+  | 'unavailable'
+  | 'invalid_request'
+  | 'busy'
+
+/** One decision after Authenticate. */
+export type LoginDecision =
+  | { readonly do: 'sign_in'; readonly token: SessionToken }
+  | {
+      readonly do: 'show'
+      readonly error: ShownLoginError
+      readonly remainingAttempts?: number
+      readonly frozenForSeconds?: number
+    }
+  | { readonly do: 'identify' }
+  | { readonly do: 'ask_status' }
+  | { readonly do: 'not_now' }
+
+/** Decides one login. Design, section 3, "login". @param answer `undefined` when the answer was lost */
+export function decideLogin(answer: SessionToken | undefined): LoginDecision {
+  if (!answer) return { do: 'ask_status' }
+  switch (answer.err) {
+    case undefined:
+      return { do: 'sign_in', token: answer }
+    case 'session_terminated':
+    case 'session_not_found':
+      return { do: 'identify' }
+    case 'invalid_token':
+    case 'unknown_error':
+      return { do: 'not_now' }
+    default:
+      return {
+        do: 'show',
+        error: answer.err,
+        ...(answer.raa === undefined ? {} : { remainingAttempts: answer.raa }),
+        ...(answer.frf === undefined ? {} : { frozenForSeconds: answer.frf }),
+      }
+  }
+}

@@ -1,0 +1,84 @@
+/** The SSO record of one local session: a union by status, its age, and the functions that make a new one of an old one. Pure. */
+import { z } from 'zod'
+import type { EpochSeconds } from '../protocol/claims'
+
+/** The user as `identifyUser` returned it: JSON with at least `accountId`. Open for declaration merging. */
+export interface User {
+  accountId: string
+}
+
+interface Common {
+  /** When this local session began; the absolute limit counts from here. */
+  readonly since: EpochSeconds
+  /** When the SSO system last said what the status is. */
+  readonly checkedAt: EpochSeconds
+  /** Somebody is asking Session Status since this moment. */
+  readonly askingAt?: EpochSeconds
+  /** Short hash of the SSO session ID: enough to compare and to log. */
+  readonly sidHash: string
+  /** Sealed: the SSO session ID and, when logged in, the access token. */
+  readonly box: string
+}
+
+/** Nobody is logged in. `pending`: the SSO system says logged in, but the user could not be named yet. */
+export interface AnonRecord extends Common {
+  readonly status: 'anon'
+  readonly pending?: true
+}
+
+/** A user is logged in. */
+export interface LoggedInRecord extends Common {
+  readonly status: 'loggedin'
+  readonly user: User
+}
+
+/** What is stored beside a session. */
+export type SsoRecord = AnonRecord | LoggedInRecord
+
+/** A pending login is asked about again after this many seconds. */
+export const PENDING_RECHECK_SECONDS = 30
+
+const common = {
+  v: z.literal(1),
+  since: z.number().int(),
+  checkedAt: z.number().int(),
+  askingAt: z.number().int().optional(),
+  sidHash: z.string(),
+  box: z.string(),
+}
+const stored = z.discriminatedUnion('status', [
+  z.strictObject({ ...common, status: z.literal('anon'), pending: z.literal(true).optional() }),
+  z.strictObject({ ...common, status: z.literal('loggedin'), user: z.looseObject({ accountId: z.string() }) }),
+])
+
+/** Text of a record, with the schema's version. */
+export function serialiseRecord(record: SsoRecord): string {
+  return JSON.stringify({ v: 1, ...record })
+}
+
+/** Reads a stored text; garbage, tombstones and other versions are `undefined`: the visitor simply begins anew. */
+export function parseRecord(text: string | null | undefined): SsoRecord | undefined {
+  if (!text?.startsWith('{')) return undefined
+  try {
+    const { v: _version, ...record } = stored.parse(JSON.parse(text))
+    return record as SsoRecord // exactOptionalPropertyTypes: zod's optional keys are absent, not undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Age in seconds at which a record must be checked. */
+export function staleAfter(record: SsoRecord, recheckSeconds: number): number {
+  return record.status === 'anon' && record.pending ? Math.min(PENDING_RECHECK_SECONDS, recheckSeconds) : recheckSeconds
+}
+
+/** The record with the claim "I am asking Session Status now". */
+export function claimed(record: SsoRecord, now: EpochSeconds): SsoRecord {
+  return { ...record, askingAt: now }
+}
+
+/** The record after an answer that changed nothing. */
+export function confirmed(record: SsoRecord, now: EpochSeconds): SsoRecord {
+  const { askingAt: _done, ...rest } = record
+  return { ...rest, checkedAt: now }
+}

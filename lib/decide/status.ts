@@ -1,0 +1,27 @@
+/** What a Session Status answer means for the record that asked. Pure. Interface: "POST {sso_url}/sessionstatus". */
+import type { SessionToken } from '../protocol/session-token'
+import type { SsoRecord } from './record'
+
+/** One decision about a record after Session Status. */
+export type StatusDecision =
+  | { readonly do: 'keep' }
+  | { readonly do: 'sign_in'; readonly ticket: { readonly token: SessionToken } }
+  | { readonly do: 'identify'; readonly because: 'terminated' | 'session_not_found' | 'no_ticket' | 'changed_back' }
+  | { readonly do: 'tolerate'; readonly because: 'no_answer' | 'refused' }
+
+/**
+ * @param record that asked, with the status it told as `lks`
+ * @param answer the Session Token, or `undefined` when no usable one came
+ */
+export function decideStatus(record: SsoRecord, answer: SessionToken | undefined): StatusDecision {
+  if (!answer) return { do: 'tolerate', because: 'no_answer' }
+  if (answer.err === 'session_not_found') return { do: 'identify', because: 'session_not_found' }
+  if (answer.err !== undefined) return { do: 'tolerate', because: 'refused' }
+  if (answer.sts === 'terminated') return { do: 'identify', because: 'terminated' }
+  if (answer.sts === 'anon')
+    return record.status === 'anon' ? { do: 'keep' } : { do: 'identify', because: 'changed_back' }
+  if (record.status === 'loggedin') return { do: 'keep' }
+  return answer.at === undefined
+    ? { do: 'identify', because: 'no_ticket' }
+    : { do: 'sign_in', ticket: { token: answer } }
+}

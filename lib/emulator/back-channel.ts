@@ -1,0 +1,85 @@
+/** The four server-to-server operations: body in, work out. Interface: "SSO2 endpoints", "SSO2 errors". */
+import type { Operation } from '../protocol/claims'
+import { type Answer, garbledJson, json, jsonError, type Work } from './answers'
+import { claimsForLog } from './calls'
+import type { FaultOptions } from './fault-rules'
+import { type AcceptedRequest, type RefusedRequest, readRequestToken, text } from './request-token'
+import type { Runtime } from './runtime'
+import { answerCall, type Outcome, refusal } from './service'
+import { sessionToken } from './session-token'
+import type { ClientState } from './world'
+
+/** An operation of the back channel. */
+export type BackChannelOperation = Exclude<Operation, 'identify'>
+
+/** Reads the body of a call; what is wrong with it is found out now and said when the work is carried out. */
+export function backChannelWork(runtime: Runtime, operation: BackChannelOperation, body: unknown): Work {
+  const token = readBody(body)
+  const nobody = { operation, clientId: null, sid: null, claims: {}, garbage: garbledJson }
+  if (token === undefined) {
+    const message = 'the body must be a JSON object with one field t, a string'
+    return { ...nobody, carryOut: () => jsonError(400, 'bad_request', message) }
+  }
+  const request = readRequestToken(runtime.world, operation, token, runtime.tokenNow())
+  return {
+    ...nobody,
+    clientId: request.client?.client.clientId ?? null,
+    sid: text(request.claims, 'sid') || null,
+    claims: claimsForLog(request.claims),
+    carryOut: (fault) =>
+      request.ok ? accepted(runtime, operation, request, fault) : refused(runtime, operation, request, fault),
+  }
+}
+
+function readBody(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined
+  const entries: [string, unknown][] = Object.entries(body)
+  const [name, value] = entries[0] ?? []
+  return entries.length === 1 && name === 't' && typeof value === 'string' ? value : undefined
+}
+
+function accepted(
+  runtime: Runtime,
+  operation: BackChannelOperation,
+  { client, claims }: AcceptedRequest,
+  fault: FaultOptions | undefined,
+): Answer {
+  const { clientId } = client.client
+  const asked = text(claims, operation === 'logoutall' ? 'aid' : 'sid')
+  const outcome =
+    fault?.kind === 'error'
+      ? errorByFault(runtime, operation, asked, fault.code)
+      : answerCall(runtime.world, { operation, clientId, claims }, runtime.now())
+  return tokenAnswer(runtime, client, outcome, fault)
+}
+
+/** An `err` that a fault asks for, with a plausible `frf` or `raa`. */
+function errorByFault(
+  { config }: Runtime,
+  operation: Operation,
+  asked: string,
+  code: Extract<FaultOptions, { kind: 'error' }>['code'],
+): Outcome {
+  const outcome = refusal(operation, asked, code)
+  if (operation !== 'authenticate') return outcome
+  const frf = code === 'account_frozen' ? config.limits.freezeSeconds : -1
+  const raa = code === 'invalid_credentials' ? config.limits.attemptsBeforeFreeze - 1 : -1
+  return { ...outcome, attempts: { frf, raa } }
+}
+
+/** Without a client there is no secret to sign an answer with. */
+function refused(
+  runtime: Runtime,
+  operation: Operation,
+  { client, claims, reason }: RefusedRequest,
+  fault: FaultOptions | undefined,
+): Answer {
+  if (!client) return jsonError(400, 'invalid_client', reason)
+  const outcome = refusal(operation, text(claims, operation === 'logoutall' ? 'aid' : 'sid') || null, 'invalid_token')
+  return { ...tokenAnswer(runtime, client, outcome, fault), detail: reason }
+}
+
+function tokenAnswer(runtime: Runtime, client: ClientState, outcome: Outcome, fault: FaultOptions | undefined): Answer {
+  const t = sessionToken(runtime.world, client, outcome, runtime.tokenNow(), fault)
+  return json(200, { t }, outcome.err ?? outcome.sts)
+}

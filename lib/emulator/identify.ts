@@ -1,0 +1,128 @@
+/** Identify: query and cookie in, work out. Interface: "Identify: browser redirect". */
+import { type Answer, htmlError, type Work } from './answers'
+import { claimsForLog } from './calls'
+import type { FaultOptions } from './fault-rules'
+import { type AcceptedRequest, readRequestToken } from './request-token'
+import type { Runtime } from './runtime'
+import { identify, type Outcome, refusal } from './service'
+import { sessionToken } from './session-token'
+import { sessionOfBrowser } from './sessions'
+
+/** The emulator's own cookie. It holds a random value that stands for the browser. */
+export const BROWSER_COOKIE = 'sso2emu'
+
+/** What a browser sends to Identify. */
+export interface IdentifyRequest {
+  /** Query of the address, as it came, without the question mark. */
+  readonly query: string
+  /** Value of the emulator's cookie. */
+  readonly browser: string | undefined
+}
+
+/** Reads an Identify request. */
+export function identifyWork(runtime: Runtime, { query, browser }: IdentifyRequest): Work {
+  const parameters = readQuery(query)
+  const session = sessionOfBrowser(runtime.world, browser, runtime.now())
+  const nobody = { operation: 'identify', clientId: null, sid: session?.sid ?? null, claims: {} } as const
+  const request =
+    parameters && readRequestToken(runtime.world, 'identify', parameters.get('t') ?? '', runtime.tokenNow())
+  if (!request) return failing(nobody, 'bad_request', 'The query can not be read, or names a parameter twice.')
+  const known = {
+    ...nobody,
+    clientId: request.client?.client.clientId ?? null,
+    claims: claimsForLog(request.claims),
+  }
+  if (!request.ok) return failing(known, 'invalid_token', `The request token t is not valid. ${request.reason}`)
+  const addresses = readAddresses(runtime, request, parameters)
+  if (typeof addresses === 'string') return failing(known, 'bad_request', addresses)
+  return {
+    ...known,
+    carryOut: (fault) => redirect(runtime, request, browser, addresses, fault),
+    garbage: () => ({ ...toLanding(addresses, 'garbage.in.transit'), outcome: 'garbage' }),
+  }
+}
+
+function failing(call: Omit<Work, 'carryOut' | 'garbage'>, code: string, message: string): Work {
+  const answer = () => htmlError(400, code, message)
+  return { ...call, carryOut: answer, garbage: answer }
+}
+
+/** The parameters, decoded strictly; `undefined` for a bad encoding, or a parameter that is there twice. */
+function readQuery(query: string): Map<string, string> | undefined {
+  const parameters = new Map<string, string>()
+  try {
+    for (const part of query.split('&').filter((text) => text !== '')) {
+      const [name = '', ...value] = part.split('=')
+      const key = decodeURIComponent(name)
+      if (parameters.has(key)) return undefined
+      parameters.set(key, decodeURIComponent(value.join('=').replaceAll('+', ' ')))
+    }
+    return parameters
+  } catch {
+    return undefined
+  }
+}
+
+interface Addresses {
+  readonly landing: string
+  readonly returnTo: string
+}
+
+/** Where to go; a text says why nowhere. */
+function readAddresses(
+  { config }: Runtime,
+  { client }: AcceptedRequest,
+  parameters: ReadonlyMap<string, string>,
+): Addresses | string {
+  const returnTo = parameters.get('r')
+  if (returnTo === undefined || !isWebAddress(returnTo))
+    return 'The return address r must be an absolute http(s) address.'
+  const debugUrl = parameters.get('debug_url')
+  if (debugUrl === undefined) return { landing: client.client.landingPage, returnTo }
+  if (config.production) return 'debug_url is not available in production.'
+  return isWebAddress(debugUrl) ? { landing: debugUrl, returnTo } : 'debug_url must be an absolute http(s) address.'
+}
+
+function isWebAddress(address: string): boolean {
+  return /^https?:\/\//i.test(address) && URL.canParse(address)
+}
+
+function redirect(
+  runtime: Runtime,
+  { client }: AcceptedRequest,
+  browser: string | undefined,
+  addresses: Addresses,
+  fault: FaultOptions | undefined,
+): Answer {
+  const { world } = runtime
+  if (fault?.kind === 'error') {
+    const sid = sessionOfBrowser(world, browser, runtime.now())?.sid ?? null
+    return land(refusal('identify', sid, fault.code), {})
+  }
+  const { session, outcome } = identify(world, client.client.clientId, browser, runtime.now())
+  const isNew = session.browser !== browser
+  return land(outcome, isNew ? { 'set-cookie': cookie(session.browser) } : {})
+
+  function land(result: Outcome, headers: Record<string, string>): Answer {
+    const token = sessionToken(world, client, result, runtime.tokenNow(), fault)
+    const answer = toLanding(addresses, token)
+    return { ...answer, headers: { ...answer.headers, ...headers }, outcome: result.err ?? result.sts }
+  }
+}
+
+function cookie(value: string): string {
+  return `${BROWSER_COOKIE}=${value}; Path=/sso; HttpOnly; SameSite=Lax`
+}
+
+/** Adds `t` and `r` to whatever query the landing page has; a fragment stays at the end. */
+function toLanding({ landing, returnTo }: Addresses, token: string): Answer {
+  const [page = '', fragment] = landing.split('#', 2)
+  const separator = page.includes('?') ? '&' : '?'
+  const location = `${page}${separator}t=${token}&r=${encodeURIComponent(returnTo)}`
+  const headers = {
+    location: fragment === undefined ? location : `${location}#${fragment}`,
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+  }
+  return { status: 302, headers, body: '', outcome: '' }
+}

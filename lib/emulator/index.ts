@@ -1,0 +1,197 @@
+/** The whole platform of the interface on one port, for development and tests. Contract: section 9. */
+import http, { type RequestListener } from 'node:http'
+import { Sso2ConfigError } from '../errors'
+import type { Call, CallFilter } from './calls'
+import {
+  type AccountControl,
+  accountControl,
+  exportOptions,
+  pruneSession,
+  type SessionView,
+  terminateSession,
+  viewSessions,
+} from './controls'
+import { type FaultOptions, faultSchema } from './fault-rules'
+import type { Fault } from './faults'
+import type { EmulatorOptions } from './options'
+import { type EmulatorClock, Runtime } from './runtime'
+import { problemsOf, readConfig } from './schema'
+import { createApp } from './server'
+
+export type { Call, CallFilter } from './calls'
+export type { AccountChanges, AccountControl, AccountView, SessionView } from './controls'
+export { demoOptions } from './demo'
+export type { EmulatedOperation, FaultKind, FaultOptions } from './fault-rules'
+export type { Fault } from './faults'
+export type {
+  AccountOptions,
+  Address,
+  CampaignOptions,
+  ClientOptions,
+  EmulatorOptions,
+  Limits,
+  Market,
+  MarketplaceGroup,
+  SavedSessionOptions,
+  SubscriptionOptions,
+} from './options'
+export type { EmulatorClock } from './runtime'
+
+/** What a site needs to know of the platform: spread it into the options of `sso2()`. */
+export interface SiteOptions {
+  readonly ssoUrl: string
+  readonly apiUrl: string
+  readonly tokenUrl: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly organisationId: string
+  readonly ssoIdentifier: string
+}
+
+/** The faults of an emulator. */
+export interface FaultControl {
+  /**
+   * Switches a fault on and gives it with its ID.
+   * @throws {Sso2ConfigError} for what makes no sense
+   */
+  add(fault: FaultOptions): Fault
+  list(): Fault[]
+  /** Switches one off, or all; says whether there was one. */
+  clear(id?: string): boolean
+}
+
+/** A running emulator, or one that is about to. */
+export interface Emulator {
+  /** The Express application; fit for supertest, without `listen`. */
+  readonly app: RequestListener
+  /** Base address, without a slash at the end. Throws before `listen`. */
+  readonly url: string
+  readonly clock: EmulatorClock
+  readonly faults: FaultControl
+  /**
+   * Listens on 127.0.0.1 only.
+   * @param port 0, which is the default, takes a free one
+   */
+  listen(port?: number): Promise<{ url: string; port: number }>
+  /** Options for a site that uses the client, the first one flagged for SSO2 when none is named. After `listen`. */
+  siteOptions(clientId?: string): SiteOptions
+  /** Issues a one-time password of six digits; throws for an unknown user name. */
+  issueOtp(username: string): string
+  /** Steers one account; throws for an unknown user name. */
+  account(username: string): AccountControl
+  /** Sessions that are not forgotten. */
+  sessions(): SessionView[]
+  /** Forgets a session, as inactivity does; false when there is none. */
+  prune(sid: string): boolean
+  /** Ends a session, as Logout does; false when there is none. */
+  terminate(sid: string): boolean
+  /** The latest calls, oldest first: 10,000 at most. */
+  calls(filter?: CallFilter): Call[]
+  /** The running state as options, passwords and secrets included. */
+  export(): EmulatorOptions
+  /** Back to the configuration: sessions, accounts, clock, faults and log. */
+  reset(): void
+  /** Ends every connection, hanging ones too, and frees the port. */
+  close(): Promise<void>
+}
+
+/**
+ * Makes an emulator of the platform.
+ * @param options what is left out comes from the demo data
+ * @throws {Sso2ConfigError} listing everything that is wrong with the options
+ * @throws {Error} where `NODE_ENV` is `production`: it is no place for accounts with known passwords
+ */
+export function createEmulator(options: EmulatorOptions = {}): Emulator {
+  if (process.env['NODE_ENV'] === 'production')
+    throw new Error('the SSO2 emulator does not run with NODE_ENV=production')
+  const runtime = new Runtime(readConfig(options))
+  const app = createApp(runtime)
+  const server = http.createServer(app)
+  const url = () => baseUrl(server)
+  return {
+    app,
+    get url() {
+      return url()
+    },
+    clock: runtime.clock,
+    faults: faultControl(runtime),
+    listen: (port = 0) => listen(server, port),
+    siteOptions: (clientId) => siteOptions(runtime, url(), clientId),
+    issueOtp: (username) => knownAccount(runtime, username).issueOtp().otp,
+    account: (username) => knownAccount(runtime, username),
+    sessions: () => viewSessions(runtime),
+    prune: (sid) => pruneSession(runtime, sid),
+    terminate: (sid) => terminateSession(runtime, sid),
+    calls: (filter) => runtime.log.list(filter),
+    export: () => exportOptions(runtime),
+    reset: () => runtime.reset(),
+    close: () => close(server, runtime),
+  }
+}
+
+function faultControl(runtime: Runtime): FaultControl {
+  return {
+    add: (options) => {
+      const read = faultSchema.safeParse(options)
+      if (!read.success) throw new Sso2ConfigError(problemsOf(read.error))
+      const fault = runtime.faults.add(read.data)
+      runtime.changed()
+      return fault
+    },
+    list: () => runtime.faults.list(),
+    clear: (id) => {
+      const cleared = runtime.faults.clear(id)
+      runtime.changed()
+      return cleared
+    },
+  }
+}
+
+function listen(server: http.Server, port: number): Promise<{ url: string; port: number }> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', reject)
+      resolve({ url: baseUrl(server), port: portOf(server) })
+    })
+  })
+}
+
+function close(server: http.Server, runtime: Runtime): Promise<void> {
+  runtime.stop()
+  if (!server.listening) return Promise.resolve()
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeAllConnections()
+  })
+}
+
+function portOf(server: http.Server): number {
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the emulator does not listen yet')
+  return address.port
+}
+
+function baseUrl(server: http.Server): string {
+  return `http://127.0.0.1:${portOf(server)}`
+}
+
+function siteOptions({ config }: Runtime, url: string, clientId: string | undefined): SiteOptions {
+  const client = config.clients.find((c) => (clientId === undefined ? c.sso2 : c.clientId === clientId))
+  if (!client) throw new TypeError(`the emulator has no client ${clientId ?? 'that is flagged for SSO2'}`)
+  return {
+    ssoUrl: `${url}/sso`,
+    apiUrl: url,
+    tokenUrl: `${url}/oauth/token`,
+    clientId: client.clientId,
+    clientSecret: client.clientSecret,
+    organisationId: config.organisationId,
+    ssoIdentifier: config.ssoIdentifier,
+  }
+}
+
+function knownAccount(runtime: Runtime, username: string): AccountControl {
+  const control = accountControl(runtime, username)
+  if (!control) throw new TypeError('the emulator has no account with this user name')
+  return control
+}

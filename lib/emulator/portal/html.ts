@@ -1,0 +1,32 @@
+/** HTML with everything escaped that is not HTML already. */
+
+/** A piece of HTML. */
+export class Html {
+  constructor(readonly text: string) {}
+}
+
+/** What a template takes: text is escaped, pieces of HTML and lists of them are not, nothing leaves nothing. */
+export type HtmlValue = string | number | Html | readonly HtmlValue[] | undefined | false
+
+/** Tag of templates. Attribute values in templates are always in double quotes. */
+export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  return new Html(parts.map((part, index) => part + render(values[index])).join(''))
+}
+
+function render(value: HtmlValue): string {
+  if (value === undefined || value === false) return ''
+  if (value instanceof Html) return value.text
+  return typeof value === 'object' ? value.map(render).join('') : escapeText(String(value))
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function escapeText(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '')
+}

@@ -1,0 +1,24 @@
+/** The page that a browser gets when Identify refuses it. */
+import { html } from './html'
+
+/** A whole page: the status, and what is wrong. */
+export function problemPage(status: number, message: string): string {
+  return html`<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>${status}: the SSO2 emulator cannot do that</title>
+    <link rel="stylesheet" href="/_emulator/portal.css" />
+  </head>
+  <body class="problem">
+    <p class="banner" role="note">This is an emulator of the SSO2 platform, for development and tests.</p>
+    <main>
+      <h1>The SSO system refuses this request</h1>
+      <p>${message}</p>
+      <p>HTTP ${status}. <a href="/">The emulator's admin portal</a> shows the call and its claims.</p>
+    </main>
+  </body>
+</html>
+`.text
+}

@@ -1,0 +1,138 @@
+/** The REST API: a request with a bearer token in, work out. Interface: "REST API". */
+import { z } from 'zod'
+import { type Answer, garbledJson, json, jsonError, type Work } from './answers'
+import type { EmulatedOperation } from './fault-rules'
+import type { Runtime } from './runtime'
+import { addressSchema, problemsOf } from './schema'
+import { findAccessToken } from './tickets'
+import { type AccessToken, type AccountState, addressKey } from './world'
+
+/** A request to the REST API. */
+export interface RestRequest {
+  readonly authorization: string | undefined
+  /** Query of the address, as it came. */
+  readonly query: string
+  /** The parsed JSON body; `undefined` when there was none. */
+  readonly body: unknown
+}
+
+/** A call of the REST API. */
+export type RestOperation = Extract<EmulatedOperation, 'me' | 'marketplace' | 'gift' | 'administrators'>
+
+interface Endpoint {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  /** Must the token stand for an account? */
+  readonly identity: boolean
+  readonly scope: string | undefined
+  answer(runtime: Runtime, request: RestRequest, account: AccountState | undefined): Answer
+}
+
+/** The endpoints with what their tokens must have. Interface: "Authentication", "REST API". */
+export const restEndpoints: Readonly<Record<RestOperation, Endpoint>> = {
+  me: { method: 'GET', path: '/external/api/v1/me', identity: true, scope: undefined, answer: me },
+  marketplace: {
+    method: 'GET',
+    path: '/external/api/v2/marketing/marketplace/groups',
+    identity: false,
+    scope: '/external/marketing/r',
+    answer: marketplace,
+  },
+  gift: {
+    method: 'POST',
+    path: '/external/api/v1/me/order/validate_gift_receiver',
+    identity: true,
+    scope: '/external/me/order/r',
+    answer: gift,
+  },
+  administrators: {
+    method: 'GET',
+    path: '/external/api/v1/admin',
+    identity: true,
+    scope: '/external/admin/r',
+    answer: administrators,
+  },
+}
+
+/** Reads a REST call. */
+export function restWork(runtime: Runtime, operation: RestOperation, request: RestRequest): Work {
+  const [, bearer] = /^bearer ([\w.~+/-]+=*)$/i.exec(request.authorization ?? '') ?? []
+  const token = bearer === undefined ? undefined : findAccessToken(runtime.world, bearer, runtime.now())
+  return {
+    operation,
+    clientId: token?.clientId ?? null,
+    sid: token?.sid ?? null,
+    claims: token?.accountId === undefined ? {} : { aid: token.accountId },
+    carryOut: () => (token ? authorised(runtime, operation, request, token) : unauthorised(request.authorization)),
+    garbage: garbledJson,
+  }
+}
+
+function unauthorised(authorization: string | undefined): Answer {
+  const [code, message] =
+    authorization === undefined
+      ? ['missing_token', 'the header authorization: Bearer <ACCESS_TOKEN> is needed']
+      : ['invalid_token', 'the access token is unknown or expired']
+  const answer = jsonError(401, code, message)
+  return { ...answer, headers: { ...answer.headers, 'www-authenticate': 'Bearer' } }
+}
+
+function authorised(runtime: Runtime, operation: RestOperation, request: RestRequest, token: AccessToken): Answer {
+  const endpoint = restEndpoints[operation]
+  const account = token.accountId === undefined ? undefined : runtime.world.accountsById.get(token.accountId)
+  if (endpoint.identity && !account) return jsonError(403, 'identity_required', 'the token stands for no account')
+  if (endpoint.scope !== undefined && !token.scopes.includes(endpoint.scope)) {
+    return jsonError(403, 'insufficient_scope', `the token lacks the scope ${endpoint.scope}`)
+  }
+  return endpoint.answer(runtime, request, account)
+}
+
+function me(_runtime: Runtime, _request: RestRequest, state: AccountState | undefined): Answer {
+  if (!state) return jsonError(403, 'identity_required', 'the token stands for no account')
+  const { accountId, username, name, email } = state.account
+  return json(200, { item: { account_id: accountId, username, name, contact_email: email } }, 'ok')
+}
+
+function marketplace({ config }: Runtime): Answer {
+  if (!config.marketplaceEnabled) {
+    return jsonError(404, 'feature_not_enabled', 'marketplace groups are not enabled for the organisation')
+  }
+  return json(200, { items: config.marketplaceGroups }, 'ok')
+}
+
+const giftRequest = z.strictObject({
+  campaign_code: z.string().min(1),
+  delivery_address: addressSchema.refine((address) => Object.values(address).some((line) => line?.trim()), 'is empty'),
+})
+
+function gift({ config, world }: Runtime, { body }: RestRequest): Answer {
+  const read = giftRequest.safeParse(body)
+  if (!read.success) {
+    const problems = problemsOf(read.error).map(({ option, message }) => `${option}: ${message}`)
+    return jsonError(400, 'bad_request', problems.join('; '))
+  }
+  const { campaign_code, delivery_address } = read.data
+  const campaign = config.campaigns.find(({ productCode }) => productCode === campaign_code)
+  if (!campaign) return jsonError(400, 'unknown_campaign', 'campaign_code: is the product_code of no campaign')
+  const owned = world.productsByAddress.get(addressKey(delivery_address))
+  const conflicts = [campaign.productCode, ...campaign.conflictsWith].some((code) => owned?.has(code))
+  return json(200, { item: { receiver_eligible: !conflicts } }, 'ok')
+}
+
+function administrators({ world }: Runtime, { query }: RestRequest): Answer {
+  const groups = new URLSearchParams(query).getAll('group')
+  if (groups.length > 1) return jsonError(400, 'bad_request', 'group: is there twice')
+  const [wanted] = groups
+  const items = [...world.accountsByName.values()].flatMap(({ account }) =>
+    account.groups
+      .filter((group) => wanted === undefined || group === wanted)
+      .map((group) => ({
+        group,
+        created: account.created,
+        account_id: account.accountId,
+        contact_email: account.email,
+        name: account.name,
+      })),
+  )
+  return json(200, { items }, 'ok')
+}

@@ -1,0 +1,95 @@
+/** One running emulator: its world, clock, faults, log, and whoever wants to know when something changes. */
+import type { EpochSeconds } from '../protocol/claims'
+import { CallLog } from './calls'
+import { FaultList } from './faults'
+import type { Config } from './options'
+import { createWorld, type World } from './world'
+
+/** The emulator's clock. Give it to a site as its `clock` option. */
+export interface EmulatorClock {
+  /** Epoch milliseconds. */
+  now(): number
+  /**
+   * Moves the clock forward.
+   * @param seconds not negative
+   * @throws {RangeError} for anything else
+   */
+  advance(seconds: number): void
+}
+
+/** State and parts of one emulator. */
+export class Runtime {
+  readonly faults = new FaultList()
+  readonly log = new CallLog()
+  readonly clock: EmulatorClock
+  world: World
+  private aheadMs: number
+  private readonly listeners = new Set<() => void>()
+  private readonly timers = new Set<NodeJS.Timeout>()
+
+  constructor(readonly config: Config) {
+    this.aheadMs = config.clockAheadSeconds * 1000
+    this.clock = { now: () => Date.now() + this.aheadMs, advance: (seconds) => this.advance(seconds) }
+    this.world = createWorld(config, this.now())
+    for (const fault of config.faults) this.faults.add(fault)
+  }
+
+  /** The emulator's time in whole seconds. */
+  now(): EpochSeconds {
+    return Math.floor(this.clock.now() / 1000)
+  }
+
+  /** The time that tokens live in: the emulator's or the system's. */
+  tokenNow(): EpochSeconds {
+    return this.config.tokenTime === 'virtual' ? this.now() : Math.floor(Date.now() / 1000)
+  }
+
+  /** How far the clock is ahead of the system's. */
+  aheadSeconds(): number {
+    return this.aheadMs / 1000
+  }
+
+  /** Back to the configuration: world, clock, faults and log. */
+  reset(): void {
+    this.stop()
+    this.aheadMs = this.config.clockAheadSeconds * 1000
+    this.world = createWorld(this.config, this.now())
+    this.faults.clear()
+    for (const fault of this.config.faults) this.faults.add(fault)
+    this.log.clear()
+    this.changed()
+  }
+
+  /** Tells every listener that something changed. */
+  changed(): void {
+    for (const listener of this.listeners) listener()
+  }
+
+  /** Calls `listener` at each change; the function that comes back ends that. */
+  onChange(listener: () => void): () => void {
+    this.listeners.add(listener)
+    return () => this.listeners.delete(listener)
+  }
+
+  /** Runs `work` in `ms` milliseconds, unless the emulator is reset or closed before. */
+  later(ms: number, work: () => void): void {
+    const timer = setTimeout(() => {
+      this.timers.delete(timer)
+      work()
+    }, ms)
+    this.timers.add(timer)
+  }
+
+  /** Drops all work that waits. */
+  stop(): void {
+    for (const timer of this.timers) clearTimeout(timer)
+    this.timers.clear()
+  }
+
+  private advance(seconds: number): void {
+    const isAllowed = Number.isFinite(seconds) && seconds >= 0 && this.aheadMs + seconds * 1000 <= 1e13
+    if (!isAllowed) throw new RangeError('advance: a number of seconds that is not negative is needed')
+    this.aheadMs += seconds * 1000
+    this.changed()
+  }
+}

@@ -1,0 +1,179 @@
+/** The Express shell: requests become work, work becomes answers, faults come between. It decides nothing itself. */
+import express, { type Express, type NextFunction, type Request, type Response } from 'express'
+import { type Answer, bareStatus, jsonError, type Work } from './answers'
+import { type BackChannelOperation, backChannelWork } from './back-channel'
+import { controlRouter } from './control'
+import type { Fault } from './faults'
+import { BROWSER_COOKIE, identifyWork } from './identify'
+import { portalRouter } from './portal/router'
+import { type RestOperation, restEndpoints, restWork } from './rest'
+import type { Runtime } from './runtime'
+import { tokenWork } from './token-endpoint'
+
+const MAX_BODY = '32kb'
+const backChannel: readonly BackChannelOperation[] = ['authenticate', 'sessionstatus', 'logout', 'logoutall']
+
+/** The whole platform as an Express application. */
+export function createApp(runtime: Runtime): Express {
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.enable('case sensitive routing')
+  app.enable('strict routing')
+  app.set('query parser', false)
+  app.use((_req, res, next) => {
+    res.setHeader('x-sso2-emulator', '1')
+    res.setHeader('x-content-type-options', 'nosniff')
+    next()
+  })
+  // Any type is read, so that a wrong one is answered, logged and hit by faults like everything else.
+  app.use(['/sso', '/oauth', '/external'], express.raw({ type: () => true, limit: MAX_BODY, inflate: false }))
+  addOperations(app, runtime)
+  app.use('/_emulator', controlRouter(runtime))
+  app.use('/', portalRouter(runtime))
+  app.use((_req, res) => send(res, jsonError(404, 'not_found', 'there is nothing at this address')))
+  app.use(answerError)
+  return app
+}
+
+function addOperations(app: Express, runtime: Runtime): void {
+  const add = (method: string, path: string, read: (req: Request) => Work) =>
+    app.all(path, (req, res) => {
+      if (req.method === method) serve(runtime, res, read(req))
+      else
+        send(res.setHeader('allow', method), jsonError(405, 'method_not_allowed', `this address takes ${method} only`))
+    })
+  add('GET', '/sso/identify', (req) => identifyWork(runtime, { query: queryOf(req), browser: browserOf(req) }))
+  for (const operation of backChannel) {
+    add('POST', `/sso/${operation}`, (req) => backChannelWork(runtime, operation, jsonBody(req)))
+  }
+  add('POST', '/oauth/token', (req) =>
+    tokenWork(runtime, { fields: formBody(req), authorization: req.headers.authorization }),
+  )
+  for (const operation of restOperations) {
+    const { method, path } = restEndpoints[operation]
+    add(method, path, (req) =>
+      restWork(runtime, operation, {
+        authorization: req.headers.authorization,
+        query: queryOf(req),
+        body: jsonBody(req),
+      }),
+    )
+  }
+}
+
+const restOperations: readonly RestOperation[] = ['me', 'marketplace', 'gift', 'administrators']
+
+/** Lets a fault hit, or carries the work out; logs how it went. */
+function serve(runtime: Runtime, res: Response, work: Work): void {
+  const fault = runtime.faults.take(work.operation, work.sid)
+  const answer = (given: Answer) => {
+    log(runtime, work, fault, given)
+    send(res, given)
+  }
+  switch (fault?.kind) {
+    case 'down':
+      noAnswer(runtime, res, work, fault)
+      break
+    case 'drop_after_commit':
+      work.carryOut()
+      noAnswer(runtime, res, work, fault)
+      break
+    case 'hang':
+      log(runtime, work, fault, { outcome: 'no_answer' })
+      break
+    case 'status':
+      answer(bareStatus(fault.code))
+      break
+    case 'garbage':
+      answer(work.garbage())
+      break
+    case 'slow':
+      runtime.later(fault.ms, () => answer(work.carryOut()))
+      break
+    default:
+      answer(work.carryOut(fault))
+  }
+}
+
+function noAnswer(runtime: Runtime, res: Response, work: Work, fault: Fault): void {
+  log(runtime, work, fault, { outcome: 'no_answer' })
+  res.socket?.destroy()
+}
+
+function log(
+  runtime: Runtime,
+  { operation, clientId, sid, claims }: Work,
+  fault: Fault | undefined,
+  { outcome, detail }: Pick<Answer, 'outcome' | 'detail'>,
+): void {
+  runtime.log.add({
+    at: runtime.now(),
+    operation,
+    clientId,
+    sid,
+    claims,
+    outcome,
+    ...(detail === undefined ? {} : { detail }),
+    ...(fault === undefined ? {} : { fault: fault.kind }),
+  })
+  runtime.changed()
+}
+
+function send(res: Response, { status, headers, body }: Answer): void {
+  // Written without Express: it would add a charset, an entity tag and a body of its own.
+  res.writeHead(status, { ...headers, 'content-length': String(Buffer.byteLength(body)) }).end(body)
+}
+
+/** The query as it came, undecoded. */
+function queryOf({ originalUrl }: Request): string {
+  const start = originalUrl.indexOf('?')
+  return start < 0 ? '' : originalUrl.slice(start + 1)
+}
+
+function browserOf(req: Request): string | undefined {
+  const pairs = (req.headers.cookie ?? '').split(';').map((pair) => pair.trim())
+  return pairs.find((pair) => pair.startsWith(`${BROWSER_COOKIE}=`))?.slice(BROWSER_COOKIE.length + 1)
+}
+
+/** The JSON of a body that says that it is JSON, or `undefined`. */
+function jsonBody(req: Request): unknown {
+  const body: unknown = req.body
+  if (!Buffer.isBuffer(body) || !req.is('application/json')) return undefined
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch {
+    return undefined
+  }
+}
+
+/** Fields of a form; one that is there twice becomes a list, which no reader takes. */
+function formBody(req: Request): Record<string, unknown> {
+  const body: unknown = req.body
+  if (!Buffer.isBuffer(body) || !req.is('application/x-www-form-urlencoded')) return {}
+  const form = new URLSearchParams(body.toString('utf8'))
+  return Object.fromEntries([...form.keys()].map((name) => [name, onlyValue(form.getAll(name))]))
+}
+
+function onlyValue(values: readonly string[]): unknown {
+  return values.length === 1 ? values[0] : values
+}
+
+/** Errors of Express and its body reader: always a short JSON answer, never a stack. */
+function answerError(error: unknown, _req: Request, res: Response, _next: NextFunction): void {
+  const status = statusOf(error)
+  if (res.headersSent) res.socket?.destroy()
+  else
+    send(res, jsonError(status, status === 500 ? 'internal_error' : 'bad_request', messages[status] ?? 'bad request'))
+}
+
+const messages: Readonly<Record<number, string>> = {
+  413: 'the body is too large',
+  415: 'the body is encoded in a way that is not taken',
+  500: 'the emulator has a fault of its own',
+}
+
+function statusOf(error: unknown): number {
+  const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : 500
+}

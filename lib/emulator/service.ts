@@ -1,0 +1,125 @@
+/** The five operations of SSO2: world, request and time go in, an outcome comes out. Interface: "SSO2 endpoints". */
+import type { EpochSeconds, Operation, SessionStatus, Sso2ServiceErrorCode } from '../protocol/claims'
+import { checkCredentials, settleLogin } from './credentials'
+import { type Claims, text } from './request-token'
+import {
+  endSession,
+  endSessionsOfAccount,
+  findSession,
+  logIn,
+  openSession,
+  sessionOfBrowser,
+  sessionsOfAccount,
+  touch,
+} from './sessions'
+import { issueTicket } from './tickets'
+import { limitsOf, type SsoSession, type World } from './world'
+
+/** What a Session Token is going to say, without issuer, audience and times. */
+export interface Outcome {
+  /** Session ID, or the account ID for Logout all; null when a refused request named none. */
+  readonly subject: { readonly sid: string | null } | { readonly aid: string | null }
+  readonly sts: SessionStatus
+  readonly at: string | null
+  readonly err: Sso2ServiceErrorCode | null
+  /** Authenticate only: seconds that the account is frozen, and remaining attempts. */
+  readonly attempts?: { readonly frf: number; readonly raa: number }
+}
+
+/** A verified request of the back channel. */
+export interface BackChannelCall {
+  readonly operation: Exclude<Operation, 'identify'>
+  readonly clientId: string
+  readonly claims: Claims
+}
+
+/** Identify: the browser's session, a new anonymous one when it has none that can be used. */
+export function identify(
+  world: World,
+  clientId: string,
+  browser: string | undefined,
+  now: EpochSeconds,
+): { session: SsoSession; outcome: Outcome } {
+  const found = sessionOfBrowser(world, browser, now)
+  const session = touch(world, usable(found) ?? openSession(world, found?.browser, now), now)
+  return { session, outcome: current(session, ticketFor(world, clientId, session, now)) }
+}
+
+/** Carries out a call of the back channel. */
+export function answerCall(world: World, call: BackChannelCall, now: EpochSeconds): Outcome {
+  const { operation, clientId, claims } = call
+  if (operation === 'logoutall') return logoutAll(world, text(claims, 'aid'), now)
+  const sid = text(claims, 'sid')
+  const session = findSession(world, sid, now)
+  if (!session) return refusal(operation, sid, 'session_not_found')
+  switch (operation) {
+    case 'authenticate':
+      return authenticate(world, clientId, session, claims, now)
+    case 'sessionstatus':
+      return sessionStatus(world, clientId, session, claims, now)
+    case 'logout':
+      return current(endSession(world, session, 'logout'))
+  }
+}
+
+/** What an error answer says beside its code: the status that the interface's tables leave for it. */
+export function refusal(operation: Operation, subject: string | null, err: Sso2ServiceErrorCode): Outcome {
+  if (operation === 'logoutall') return { subject: { aid: subject }, sts: statusOfError(err), at: null, err }
+  const outcome: Outcome = { subject: { sid: subject }, sts: statusOfError(err), at: null, err }
+  return operation === 'authenticate' ? { ...outcome, attempts: { frf: -1, raa: -1 } } : outcome
+}
+
+function statusOfError(err: Sso2ServiceErrorCode): SessionStatus {
+  if (err === 'session_not_found' || err === 'session_terminated') return 'terminated'
+  return err === 'session_already_logged_in_on_another_account' ? 'loggedin' : 'anon'
+}
+
+function authenticate(world: World, clientId: string, before: SsoSession, claims: Claims, now: EpochSeconds): Outcome {
+  const session = touch(world, before, now)
+  const refuse = (err: Sso2ServiceErrorCode) => refusal('authenticate', session.sid, err)
+  if (session.status === 'terminated') return refuse('session_terminated')
+  // Asked before the password, so that a session of one account is no place to try those of others.
+  const named = world.accountsByName.get(text(claims, 'usr'))?.account.accountId
+  if (session.status === 'loggedin' && session.accountId !== named) {
+    return refuse('session_already_logged_in_on_another_account')
+  }
+  const result = checkCredentials(world, text(claims, 'usr'), text(claims, 'pwd'), now)
+  if (!result.ok) {
+    const { err, frf, raa } = result
+    return { ...refuse(err), attempts: { frf, raa } }
+  }
+  const { accountId } = result.state.account
+  if (session.status === 'anon' && isAtLimit(world, accountId, now)) return refuse('session_limit_reached')
+  settleLogin(result.state, result.otp)
+  const next = logIn(world, session, accountId)
+  return { ...current(next, ticketFor(world, clientId, next, now)), attempts: { frf: -1, raa: -1 } }
+}
+
+function isAtLimit(world: World, accountId: string, now: EpochSeconds): boolean {
+  return sessionsOfAccount(world, accountId, now).length >= limitsOf(world).sessionsPerAccount
+}
+
+/** A ticket is handed out only to a site that still believes the session to be anonymous. */
+function sessionStatus(world: World, clientId: string, before: SsoSession, claims: Claims, now: EpochSeconds): Outcome {
+  const session = touch(world, before, now)
+  const isNews = text(claims, 'lks') === 'anon'
+  return current(session, isNews ? ticketFor(world, clientId, session, now) : null)
+}
+
+/** An unknown account is answered alike: the answer does not tell which accounts exist. */
+function logoutAll(world: World, aid: string, now: EpochSeconds): Outcome {
+  endSessionsOfAccount(world, aid, now)
+  return { subject: { aid }, sts: 'terminated', at: null, err: null }
+}
+
+function current({ sid, status }: SsoSession, at: string | null = null): Outcome {
+  return { subject: { sid }, sts: status, at, err: null }
+}
+
+function ticketFor(world: World, clientId: string, session: SsoSession, now: EpochSeconds): string | null {
+  return session.status === 'loggedin' ? issueTicket(world, clientId, session, now) : null
+}
+
+function usable(session: SsoSession | undefined): SsoSession | undefined {
+  return session?.status === 'terminated' ? undefined : session
+}

@@ -1,0 +1,114 @@
+/** The access token endpoint of the authorization server. Interface: "Authentication", "SSO2", 3; contract: section 6. */
+import { type Answer, garbledJson, json, type Work } from './answers'
+import { isSameText } from './credentials'
+import type { Runtime } from './runtime'
+import { issueAccessToken, scopesOf, takeTicket } from './tickets'
+import type { AccessToken } from './world'
+
+/** A form post to the token endpoint. */
+export interface TokenRequest {
+  /** The form's fields; a field that is there twice is no string. */
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly authorization: string | undefined
+}
+
+interface Credentials {
+  readonly clientId: string
+  readonly secret: string
+}
+
+/** Reads a request for an access token. */
+export function tokenWork(runtime: Runtime, request: TokenRequest): Work {
+  const given = credentials(request)
+  const grantType = field(request.fields, 'grant_type') ?? ''
+  const code = field(request.fields, 'code')
+  return {
+    operation: 'token',
+    clientId: given && runtime.world.clients.has(given.clientId) ? given.clientId : null,
+    sid: (code !== undefined && runtime.world.tickets.get(code)?.sid) || null,
+    claims: { grant_type: grantType.slice(0, 100) },
+    carryOut: () => grant(runtime, request, grantType, given),
+    garbage: garbledJson,
+  }
+}
+
+function grant(runtime: Runtime, { fields }: TokenRequest, grantType: string, given: Credentials | undefined): Answer {
+  if (Object.values(fields).some((value) => typeof value !== 'string'))
+    return failed('invalid_request', 'a field twice')
+  if (!given || !isKnown(runtime, given)) {
+    const answer = failed('invalid_client', 'client_id and client_secret are not those of a client', 401)
+    return { ...answer, headers: { ...answer.headers, 'www-authenticate': 'Basic realm="token"' } }
+  }
+  if (grantType === 'authorization_code') return grantForTicket(runtime, given.clientId, field(fields, 'code'))
+  if (grantType === 'client_credentials') return grantForClient(runtime, given.clientId, field(fields, 'scope'))
+  return grantType === ''
+    ? failed('invalid_request', 'grant_type is missing')
+    : failed('unsupported_grant_type', 'authorization_code or client_credentials')
+}
+
+function grantForTicket(runtime: Runtime, clientId: string, code: string | undefined): Answer {
+  if (!code) return failed('invalid_request', 'code is missing')
+  const token = takeTicket(runtime.world, code, clientId, runtime.now())
+  return typeof token === 'string' ? failed('invalid_grant', token) : granted(runtime, token)
+}
+
+/** Without `scope`, all of the client's. */
+function grantForClient(runtime: Runtime, clientId: string, scope: string | undefined): Answer {
+  const allowed = scopesOf(runtime.world, clientId, undefined)
+  const asked = (scope ?? '').split(' ').filter((name) => name !== '')
+  if (asked.some((name) => !allowed.includes(name)))
+    return failed('invalid_scope', 'a scope that the client does not have')
+  const scopes = asked.length > 0 ? [...new Set(asked)] : allowed
+  const expiresAt = runtime.now() + runtime.config.limits.accessTokenSeconds
+  return granted(runtime, { clientId, accountId: undefined, sid: undefined, scopes, expiresAt })
+}
+
+function granted(runtime: Runtime, token: AccessToken): Answer {
+  const access_token = issueAccessToken(runtime.world, token, runtime.now())
+  const expires_in = runtime.config.limits.accessTokenSeconds
+  return json(200, { access_token, token_type: 'Bearer', expires_in, scope: token.scopes.join(' ') }, 'ok')
+}
+
+function failed(error: string, description: string, status = 400): Answer {
+  return json(status, { error, error_description: description }, error, description)
+}
+
+/** Client ID and secret, from the header or the form; `undefined` when they are missing, or in both places. */
+function credentials({ fields, authorization }: TokenRequest): Credentials | undefined {
+  const clientId = field(fields, 'client_id')
+  const secret = field(fields, 'client_secret')
+  if (authorization === undefined) {
+    return clientId === undefined || secret === undefined ? undefined : { clientId, secret }
+  }
+  const basic = readBasic(authorization)
+  const agrees = secret === undefined && (clientId === undefined || clientId === basic?.clientId)
+  return agrees ? basic : undefined
+}
+
+function readBasic(authorization: string): Credentials | undefined {
+  const [, encoded] = /^basic ([\w+/=-]+)$/i.exec(authorization) ?? []
+  const [clientId, secret] = Buffer.from(encoded ?? '', 'base64')
+    .toString('utf8')
+    .split(/:(.*)/s)
+  if (!clientId || secret === undefined) return undefined
+  try {
+    return { clientId: formDecode(clientId), secret: formDecode(secret) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Each half is form-encoded before it is put into the header (RFC 6749, 2.3.1). */
+function formDecode(text: string): string {
+  return decodeURIComponent(text.replaceAll('+', ' '))
+}
+
+function isKnown({ world }: Runtime, { clientId, secret }: Credentials): boolean {
+  const expected = world.clients.get(clientId)?.client.clientSecret
+  return isSameText(secret, expected ?? '') && expected !== undefined
+}
+
+function field(fields: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = Object.hasOwn(fields, name) ? fields[name] : undefined
+  return typeof value === 'string' ? value : undefined
+}

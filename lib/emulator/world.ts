@@ -1,0 +1,192 @@
+/** Everything that the emulated platform remembers: plain data with indexes, so that no call looks through all sessions. */
+
+import type { EpochSeconds } from '../protocol/claims'
+import { type Keys, makeKeys } from '../protocol/token'
+import type { Account, Address, Client, Config, Limits, SavedSession, Subscription } from './options'
+
+interface SessionBase {
+  readonly sid: string
+  /** Value of the browser's cookie; it may outlive the session. */
+  readonly browser: string
+  readonly createdAt: EpochSeconds
+  /** Last Identify, Authenticate or Session Status. */
+  readonly lastSeenAt: EpochSeconds
+}
+
+/** A session between the SSO2 system and one browser. Interface: "SSO2 session states". */
+export type SsoSession = SessionBase &
+  (
+    | { readonly status: 'anon' }
+    | { readonly status: 'loggedin'; readonly accountId: string }
+    | { readonly status: 'terminated' }
+  )
+
+/** A session with somebody logged in. */
+export type LoggedinSession = Extract<SsoSession, { status: 'loggedin' }>
+
+/** Failed attempts under one user name. */
+export interface Attempts {
+  failed: number
+  /** 0: not frozen. */
+  frozenUntil: EpochSeconds
+}
+
+/** A one-time password that was issued. */
+export interface Otp {
+  readonly code: string
+  readonly expiresAt: EpochSeconds
+  consumed: boolean
+}
+
+/** An account and what changes about it. */
+export interface AccountState {
+  account: Account
+  readonly attempts: Attempts
+  /** The latest ones, used and expired ones included, so that those can be told from wrong ones. */
+  otps: Otp[]
+}
+
+/** A client with its secret made into a key once. */
+export interface ClientState {
+  readonly client: Client
+  readonly keys: Keys
+}
+
+/** An Authorization Ticket. Interface: "SSO2", 3. */
+export interface Ticket {
+  readonly clientId: string
+  readonly accountId: string
+  readonly sid: string
+  readonly expiresAt: EpochSeconds
+}
+
+/** An access token; without account and session when a client asked for itself. */
+export interface AccessToken {
+  readonly clientId: string
+  readonly accountId: string | undefined
+  readonly sid: string | undefined
+  readonly scopes: readonly string[]
+  readonly expiresAt: EpochSeconds
+}
+
+/** The state of the platform. Maps with an `expiresAt` are in order of expiry, `sessions` in order of `lastSeenAt`. */
+export interface World {
+  readonly config: Config
+  readonly clients: ReadonlyMap<string, ClientState>
+  readonly accountsByName: ReadonlyMap<string, AccountState>
+  readonly accountsById: ReadonlyMap<string, AccountState>
+  /** Attempts under names that are no account: counted alike, so that an answer does not tell. */
+  readonly strangers: Map<string, Attempts>
+  readonly sessions: Map<string, SsoSession>
+  readonly sidByBrowser: Map<string, string>
+  /** Logged-in sessions only. */
+  readonly sidsByAccount: Map<string, Set<string>>
+  readonly tickets: Map<string, Ticket>
+  readonly accessTokens: Map<string, AccessToken>
+  /** Active subscriptions: products by normalised address. */
+  readonly productsByAddress: ReadonlyMap<string, ReadonlySet<string>>
+}
+
+/** Makes the world that a configuration describes. */
+export function createWorld(config: Config, now: EpochSeconds): World {
+  const states = config.accounts.map((account) => accountState(account, now))
+  const world: World = {
+    config,
+    clients: new Map(
+      config.clients.map((client) => [client.clientId, { client, keys: makeKeys(client.clientSecret) }]),
+    ),
+    accountsByName: new Map(states.map((state) => [state.account.username, state])),
+    accountsById: new Map(states.map((state) => [state.account.accountId, state])),
+    strangers: new Map(),
+    sessions: new Map(),
+    sidByBrowser: new Map(),
+    sidsByAccount: new Map(),
+    tickets: new Map(),
+    accessTokens: new Map(),
+    productsByAddress: indexSubscriptions(config.accounts.flatMap(({ subscriptions }) => subscriptions)),
+  }
+  const oldestFirst = [...config.sessions].sort((a, b) => b.idleSeconds - a.idleSeconds)
+  for (const saved of oldestFirst) putSession(world, restored(saved, now))
+  return world
+}
+
+function accountState(account: Account, now: EpochSeconds): AccountState {
+  const frozenUntil = account.frozenForSeconds > 0 ? now + account.frozenForSeconds : 0
+  return { account, attempts: { failed: account.failedAttempts, frozenUntil }, otps: [] }
+}
+
+function restored(saved: SavedSession, now: EpochSeconds): SsoSession {
+  const { sid, browser, status, accountId } = saved
+  const base = { sid, browser, createdAt: now - saved.ageSeconds, lastSeenAt: now - saved.idleSeconds }
+  return status === 'loggedin' && accountId !== undefined
+    ? { ...base, status, accountId }
+    : { ...base, status: status === 'terminated' ? 'terminated' : 'anon' }
+}
+
+/** Puts a session in, or its next state in the place of the last one; keeps the indexes. */
+export function putSession(world: World, session: SsoSession): void {
+  const before = world.sessions.get(session.sid)
+  if (before) unindexAccount(world, before)
+  // A session that was just seen goes to the end: that keeps the map in order of inactivity.
+  if (before && before.lastSeenAt !== session.lastSeenAt) world.sessions.delete(session.sid)
+  world.sessions.set(session.sid, session)
+  world.sidByBrowser.set(session.browser, session.sid)
+  if (session.status === 'loggedin') {
+    const sids = world.sidsByAccount.get(session.accountId)
+    if (sids) sids.add(session.sid)
+    else world.sidsByAccount.set(session.accountId, new Set([session.sid]))
+  }
+}
+
+/** Forgets a session. A browser that has a newer one keeps that. */
+export function removeSession(world: World, session: SsoSession): void {
+  unindexAccount(world, session)
+  world.sessions.delete(session.sid)
+  if (world.sidByBrowser.get(session.browser) === session.sid) world.sidByBrowser.delete(session.browser)
+}
+
+function unindexAccount(world: World, session: SsoSession): void {
+  if (session.status !== 'loggedin') return
+  const sids = world.sidsByAccount.get(session.accountId)
+  sids?.delete(session.sid)
+  if (sids?.size === 0) world.sidsByAccount.delete(session.accountId)
+}
+
+/** Drops what has expired from the front of a map that is in order of expiry. */
+export function dropExpired(map: Map<string, { readonly expiresAt: EpochSeconds }>, now: EpochSeconds): void {
+  for (const [key, { expiresAt }] of map) {
+    if (expiresAt > now) return
+    map.delete(key)
+  }
+}
+
+const addressFields = [
+  'first_name',
+  'last_name',
+  'street',
+  'street_number',
+  'zip_code',
+  'city',
+  'country_code',
+] as const satisfies (keyof Address)[]
+
+/** One text for an address, the same whatever its letters' case and spaces. */
+export function addressKey(address: Address): string {
+  const parts = addressFields.map((field) => (address[field] ?? '').normalize('NFC').toLowerCase().replace(/\s+/gu, ''))
+  return JSON.stringify(parts)
+}
+
+function indexSubscriptions(subscriptions: readonly Subscription[]): Map<string, Set<string>> {
+  const index = new Map<string, Set<string>>()
+  for (const { productCode, address, active } of subscriptions) {
+    if (!active) continue
+    const key = addressKey(address)
+    index.set(key, (index.get(key) ?? new Set()).add(productCode))
+  }
+  return index
+}
+
+/** The limits in force. */
+export function limitsOf(world: World): Limits {
+  return world.config.limits
+}

@@ -1,0 +1,59 @@
+/** One circuit breaker with retry of what was never sent; it probes by itself while it is open. */
+import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhen } from 'cockatiel'
+import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
+
+const FAILURES = 5
+const OPEN_MS = 5000
+
+/** A breaker around the calls to one system. */
+export interface Circuit {
+  /** Runs a call; a failure that never reached the other side is tried once more. */
+  run<T>(operation: string, call: () => Promise<T>): Promise<T>
+  /** False while the circuit is open. */
+  readonly isClosed: boolean
+  close(): void
+}
+
+const counts = (error: Error) =>
+  error instanceof Sso2UnavailableError || (error instanceof Sso2ResponseError && (error.status ?? 500) >= 500)
+
+/** @param probe asks the system something harmless, while the circuit is open */
+export function makeCircuit(probe?: () => Promise<unknown>): Circuit {
+  const breaker = circuitBreaker(handleWhen(counts), {
+    halfOpenAfter: OPEN_MS,
+    breaker: new ConsecutiveBreaker(FAILURES),
+  })
+  let timer: NodeJS.Timeout | undefined
+  const watch = () => {
+    if (!probe) return
+    timer = setTimeout(() => breaker.execute(probe).catch(() => {}), OPEN_MS + Math.random() * 250)
+    timer.unref()
+  }
+  breaker.onStateChange((state) => {
+    clearTimeout(timer)
+    if (state === CircuitState.Open) watch()
+  })
+  const once = async <T>(operation: string, call: () => Promise<T>): Promise<T> => {
+    try {
+      return await breaker.execute(call)
+    } catch (error) {
+      const isOpen = error instanceof Error && 'isBrokenCircuitError' in error
+      throw isOpen ? new Sso2UnavailableError(operation, true, 'the circuit breaker is open') : error
+    }
+  }
+  return {
+    run: (operation, call) =>
+      once(operation, async () => {
+        try {
+          return await call()
+        } catch (error) {
+          if (error instanceof Sso2UnavailableError && error.retryable) return await call()
+          throw error
+        }
+      }),
+    get isClosed() {
+      return breaker.state !== CircuitState.Open && breaker.state !== CircuitState.Isolated
+    },
+    close: () => clearTimeout(timer),
+  }
+}

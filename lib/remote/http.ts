@@ -1,0 +1,90 @@
+/** One HTTP call: deadline, size cap, no redirects. Milliseconds appear here and nowhere else. */
+import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
+
+/** One call. */
+export interface Call {
+  /** Name for errors and events. */
+  readonly operation: string
+  readonly url: string
+  readonly method: 'GET' | 'POST'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  /** Bound on the whole call, connecting included. */
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What came back. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+/** A larger body is refused, counted after decompression. */
+export const MAX_BODY_BYTES = 65_536
+
+/** Failures before a byte was sent: asking again cannot do anything twice. */
+const NOT_SENT = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+/**
+ * Makes one call.
+ * @throws {Sso2UnavailableError} no answer in time; `retryable` when nothing was sent
+ * @throws {Sso2ResponseError} a redirect or an oversized body
+ */
+export async function send(call: Call): Promise<Answer> {
+  const deadline = AbortSignal.timeout(call.timeoutMs)
+  const signal = call.signal ? AbortSignal.any([deadline, call.signal]) : deadline
+  try {
+    const response = await fetch(call.url, {
+      method: call.method,
+      headers: { accept: 'application/json', ...call.headers },
+      body: call.body ?? null,
+      redirect: 'manual',
+      signal,
+    })
+    if (response.status >= 300 && response.status < 400) {
+      await response.body?.cancel()
+      throw new Sso2ResponseError(call.operation, response.status, 'a redirect is not followed')
+    }
+    return { status: response.status, headers: response.headers, text: await readCapped(call.operation, response) }
+  } catch (error) {
+    if (call.signal?.aborted) throw call.signal.reason
+    throw error instanceof Sso2ResponseError ? error : unavailable(call, error, deadline.aborted)
+  }
+}
+
+/** The cause is dropped on purpose: it may hold the address and the body. */
+function unavailable({ operation, timeoutMs }: Call, error: unknown, isLate: boolean): Sso2UnavailableError {
+  if (isLate) return new Sso2UnavailableError(operation, false, `no answer within ${timeoutMs} ms`)
+  const cause = error instanceof Error ? error.cause : undefined
+  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : 'no connection'
+  return new Sso2UnavailableError(operation, NOT_SENT.has(code), `no answer (${code})`)
+}
+
+async function readCapped(operation: string, response: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength
+    if (size > MAX_BODY_BYTES) throw new Sso2ResponseError(operation, response.status, 'the body is larger than 64 KiB')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** Text as a JSON value. @throws {Sso2ResponseError} not JSON */
+export function readJson(operation: string, answer: Answer): unknown {
+  try {
+    return JSON.parse(answer.text)
+  } catch {
+    throw new Sso2ResponseError(operation, answer.status, 'the body is not JSON')
+  }
+}

@@ -1,0 +1,110 @@
+/** Tickets become access tokens at the authorization server. Interface: "SSO2", point 3; contract, section 6. */
+import { z } from 'zod'
+import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
+import { readJson, send } from './http'
+
+/** An access token. What the token endpoint answered, as it is, or a bare string, is one too. */
+export type AccessToken =
+  | string
+  | { readonly access_token: string; readonly expires_in?: number; readonly scope?: string }
+  | { readonly accessToken: string; readonly expiresAt?: number; readonly scope?: string }
+
+/** An access token as we keep it: printing it shows nothing. */
+export interface Grant {
+  readonly token: () => string
+  /** End of life in seconds since 1970, where the server told. */
+  readonly expiresAt: number | undefined
+}
+
+/** Where the ticket came from. */
+export interface ExchangeContext {
+  /** SSO2 session ID. */
+  readonly sid: string
+  readonly signal?: AbortSignal
+}
+
+/** Exchanges a ticket; may be the site's own. */
+export type Exchange = (ticket: string, context: ExchangeContext) => Promise<AccessToken> | AccessToken
+
+/** Adapts the default exchange to an authorization server. */
+export interface TicketExchange {
+  /** Default `authorization_code`. */
+  readonly grantType?: string
+  /** Name of the parameter that holds the ticket, default `code`. */
+  readonly ticketParameter?: string
+  /** How the client shows who it is, default `post` (in the body). */
+  readonly clientAuth?: 'post' | 'basic'
+}
+
+/** The authorization server and who we are to it. */
+export interface TokenEndpoint {
+  readonly tokenUrl: string
+  readonly clientId: string
+  readonly clientSecret: () => string
+  readonly ticketExchange: TicketExchange
+}
+
+const TOKEN_MS = 3000
+
+const accessToken = z.union([
+  z
+    .string()
+    .min(1)
+    .transform((token) => ({ token, expiresIn: undefined, expiresAt: undefined })),
+  z
+    .object({ access_token: z.string().min(1), expires_in: z.coerce.number().positive().optional() })
+    .transform((body) => ({ token: body.access_token, expiresIn: body.expires_in, expiresAt: undefined })),
+  z
+    .object({ accessToken: z.string().min(1), expiresAt: z.number().optional() })
+    .transform((own) => ({ token: own.accessToken, expiresIn: undefined, expiresAt: own.expiresAt })),
+])
+
+/** Reads what an exchange gave. @throws {Sso2ResponseError} no access token in it */
+export function readGrant(value: unknown, now: number): Grant {
+  const { data } = accessToken.safeParse(value)
+  if (!data || !/^[\x21-\x7e]+$/.test(data.token))
+    throw new Sso2ResponseError('token', undefined, 'the answer has no access token')
+  const expiresAt = data.expiresAt ?? (data.expiresIn === undefined ? undefined : now + Math.floor(data.expiresIn))
+  return { token: () => data.token, expiresAt }
+}
+
+/** The default exchange: a form POST to the token endpoint, never sent twice. */
+export function formExchange(endpoint: TokenEndpoint): Exchange {
+  const { grantType = 'authorization_code', ticketParameter = 'code' } = endpoint.ticketExchange
+  return (ticket, { signal }) => postForm(endpoint, { grant_type: grantType, [ticketParameter]: ticket }, signal)
+}
+
+/** A token of the client itself, without an identity. */
+export function serviceToken(endpoint: TokenEndpoint, scope: string): Promise<AccessToken> {
+  return postForm(endpoint, { grant_type: 'client_credentials', scope })
+}
+
+async function postForm(
+  endpoint: TokenEndpoint,
+  form: Readonly<Record<string, string>>,
+  signal?: AbortSignal,
+): Promise<AccessToken> {
+  const { tokenUrl, clientId, ticketExchange } = endpoint
+  const isBasic = ticketExchange.clientAuth === 'basic'
+  const body = new URLSearchParams(
+    isBasic ? form : { ...form, client_id: clientId, client_secret: endpoint.clientSecret() },
+  )
+  const headers: Record<string, string> = { 'content-type': 'application/x-www-form-urlencoded' }
+  if (isBasic) {
+    const pair = `${encodeURIComponent(clientId)}:${encodeURIComponent(endpoint.clientSecret())}`
+    headers['authorization'] = `Basic ${Buffer.from(pair).toString('base64')}`
+  }
+  const answer = await send({
+    operation: 'token',
+    url: tokenUrl,
+    method: 'POST',
+    headers,
+    body: String(body),
+    timeoutMs: TOKEN_MS,
+    signal,
+  })
+  if (answer.status >= 500)
+    throw new Sso2UnavailableError('token', false, `the token endpoint answered HTTP ${answer.status}`)
+  if (answer.status !== 200) throw new Sso2ResponseError('token', answer.status, 'the token endpoint refused')
+  return readJson('token', answer) as AccessToken // read by readGrant, which checks it
+}

@@ -1,0 +1,104 @@
+/** The store in Redis: every command has a deadline, and a breaker spares requests a store that does not answer. */
+
+import { ConsecutiveBreaker, circuitBreaker, handleAll, TimeoutStrategy, timeout, wrap } from 'cockatiel'
+import { type Cluster, Redis } from 'ioredis'
+import type { Kv } from './kv'
+import { StoreUnavailableError } from './unavailable'
+
+const COMMAND_MS = 300
+const CONNECT_MS = 2000
+const OPEN_MS = 1000
+const MISSES = 3
+
+/** Value of a key, or a false that Lua gives for nothing, against the caller's `before`. */
+const COMPARE_AND_SET = `
+local current = redis.call('get', KEYS[1])
+if (ARGV[1] == '0' and current) or (ARGV[1] == '1' and current ~= ARGV[2]) then return 0 end
+redis.call('set', KEYS[1], ARGV[3], 'EX', ARGV[4])
+if KEYS[2] then redis.call('del', KEYS[2]) end
+return 1`
+const SET_UNLESS = `
+local guard = redis.call('get', KEYS[2])
+for i = 3, #ARGV do if guard == ARGV[i] then return 0 end end
+redis.call('set', KEYS[1], ARGV[1], 'EX', ARGV[2])
+return 1`
+const TAKE_DUE = `
+local due = redis.call('zrangebyscore', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])
+for _, entry in ipairs(due) do redis.call('zadd', KEYS[1], ARGV[2], entry) end
+return due`
+
+interface Scripts {
+  sso2CompareAndSet(keys: number, ...args: (string | number)[]): Promise<number>
+  sso2SetUnless(keys: number, ...args: (string | number)[]): Promise<number>
+  sso2TakeDue(keys: number, ...args: (string | number)[]): Promise<string[]>
+}
+
+/** Opens a connection that never hangs: bounded retries, no endless queue, no second sending of a command that may have run. */
+export function openRedis(address: string): Redis {
+  const redis = new Redis(address, {
+    connectTimeout: CONNECT_MS,
+    commandTimeout: COMMAND_MS,
+    maxRetriesPerRequest: 1,
+    autoResendUnfulfilledCommands: false,
+    retryStrategy: (attempt) => Math.min(1000, 50 * attempt) + Math.random() * 50,
+    reconnectOnError: (error) => /^(READONLY|LOADING)/.test(error.message),
+  })
+  redis.on('error', () => {}) // each command reports its own failure; an unheard 'error' event would end the process
+  return redis
+}
+
+function withScripts(redis: Redis | Cluster): (Redis | Cluster) & Scripts {
+  redis.defineCommand('sso2CompareAndSet', { lua: COMPARE_AND_SET })
+  redis.defineCommand('sso2SetUnless', { lua: SET_UNLESS })
+  redis.defineCommand('sso2TakeDue', { lua: TAKE_DUE })
+  return redis as (Redis | Cluster) & Scripts // defineCommand adds the methods that the type cannot show
+}
+
+function guard(): <T>(run: () => Promise<T>) => Promise<T> {
+  const breaker = circuitBreaker(handleAll, { halfOpenAfter: OPEN_MS, breaker: new ConsecutiveBreaker(MISSES) })
+  const policy = wrap(breaker, timeout(COMMAND_MS, TimeoutStrategy.Aggressive))
+  return async (run) => {
+    try {
+      return await policy.execute(() => run())
+    } catch {
+      throw new StoreUnavailableError()
+    }
+  }
+}
+
+/** A `Kv` over ioredis. @param owned close the connection with the store: true where this package opened it */
+export function redisKv(client: Redis | Cluster, owned: boolean): Kv {
+  const redis = withScripts(client)
+  const guarded = guard()
+  return {
+    mget: (keys) => guarded(() => redis.mget(...keys)),
+    compareAndSet: (key, before, after, seconds, alsoDelete) =>
+      guarded(async () => {
+        const keys = alsoDelete ? [key, alsoDelete] : [key]
+        const args = [before === null ? '0' : '1', before ?? '', after, seconds]
+        return (await redis.sso2CompareAndSet(keys.length, ...keys, ...args)) === 1
+      }),
+    overwrite: (key, value, seconds, alsoDelete) =>
+      guarded(async () => {
+        const written = redis.multi().set(key, value, 'EX', seconds)
+        await (alsoDelete ? written.del(alsoDelete) : written).exec()
+      }),
+    setUnless: (key, guardKey, words, value, seconds) =>
+      guarded(async () => (await redis.sso2SetUnless(2, key, guardKey, value, seconds, ...words)) === 1),
+    claim: (key, seconds) => guarded(async () => (await redis.set(key, '1', 'EX', seconds, 'NX')) === 'OK'),
+    exists: (key) => guarded(async () => (await redis.exists(key)) === 1),
+    del: (key) => guarded(async () => void (await redis.del(key))),
+    expire: (key, seconds) => guarded(async () => void (await redis.expire(key, seconds))),
+    addMember: (key, member, seconds) =>
+      guarded(async () => void (await redis.multi().sadd(key, member).expire(key, seconds).exec())),
+    members: (key) => guarded(() => redis.smembers(key)),
+    removeMember: (key, member) => guarded(async () => void (await redis.srem(key, member))),
+    enqueue: (queue, entry, due) => guarded(async () => void (await redis.zadd(queue, due, entry))),
+    takeDue: (queue, now, next, most) => guarded(() => redis.sso2TakeDue(1, queue, now, next, most)),
+    dequeue: (queue, entry) => guarded(async () => void (await redis.zrem(queue, entry))),
+    ping: () => guarded(async () => void (await redis.ping())),
+    close: async () => {
+      if (owned) redis.disconnect()
+    },
+  }
+}

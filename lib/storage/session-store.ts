@@ -1,0 +1,198 @@
+/**
+ * The store of `req.session`: kept by connect-redis, read together with the SSO record, refusing dead session IDs.
+ * A live session may have no data at all: its record alone keeps it.
+ */
+import { RedisStore } from 'connect-redis'
+import type { Request } from 'express'
+import session from 'express-session'
+import { type Records, sessionKey } from './records'
+
+/** Lives of sessions, in seconds, and the time in seconds since 1970. */
+export interface SessionLives {
+  readonly anonymousIdleSeconds: number
+  readonly idleSeconds: number
+  readonly absoluteSeconds: number
+  readonly isSecure: boolean
+  now(): number
+}
+
+/**
+ * Our cookie. `expires` stays null so that express-session never sends it again by itself: a late answer would bring back
+ * an old ID. `secure` stays false because the site's address is configuration, whatever the last hop spoke.
+ */
+class SiteCookie extends session.Cookie {
+  readonly #lives: SessionLives
+  readonly since: number
+  /** How long the session's data lives unused. */
+  readonly idleSeconds: number
+  constructor(lives: SessionLives, since: number, idleSeconds: number) {
+    super()
+    this.idleSeconds = idleSeconds
+    this.#lives = lives
+    this.since = since
+    this.httpOnly = true
+    this.sameSite = 'lax'
+    this.path = '/'
+  }
+  /** What `Set-Cookie` says. */
+  get data(): object {
+    const expires = new Date((this.since + this.#lives.absoluteSeconds) * 1000)
+    return { path: '/', httpOnly: true, sameSite: 'lax', secure: this.#lives.isSecure, expires }
+  }
+}
+
+const SESSION_ID = /^[A-Za-z0-9_-]{43}$/
+const RENEW_EVERY_SECONDS = 60
+const MAX_RENEWED = 100_000
+
+/** What was read for a request. */
+export interface Loaded {
+  readonly key: string
+  readonly record: string | null
+}
+
+/** @see the head of the file */
+export class SsoSessionStore extends session.Store {
+  /** Put here by express-session: gives a request a new session. */
+  declare generate: (req: Request) => void
+  readonly #records: Records
+  readonly #lives: SessionLives
+  readonly #data: RedisStore
+  readonly #loadedSessions = new WeakMap<object, Loaded>()
+  readonly #loaded = new WeakMap<object, Loaded>()
+  readonly #withData = new Set<string>()
+  #renewed = new Set<string>()
+  #renewedSince = 0
+
+  constructor(records: Records, lives: SessionLives) {
+    super()
+    this.#records = records
+    this.#lives = lives
+    this.#data = new RedisStore({
+      client: this.#client(),
+      prefix: '',
+      serializer: serializer(lives),
+      ttl: ({ cookie }) => (cookie instanceof SiteCookie ? cookie.idleSeconds : lives.anonymousIdleSeconds),
+    })
+  }
+
+  /** What `get` found for this request; `undefined` when the browser had no live session. */
+  loadedFor(req: Request): Loaded | undefined {
+    return this.#loaded.get(req)
+  }
+
+  /** A cookie for a session that begins now. */
+  freshCookie(isLoggedIn: boolean): session.Cookie {
+    return new SiteCookie(
+      this.#lives,
+      this.#lives.now(),
+      isLoggedIn ? this.#lives.idleSeconds : this.#lives.anonymousIdleSeconds,
+    )
+  }
+
+  override get = (id: string, callback: (error: unknown, sess?: session.SessionData | null) => void): void => {
+    this.#read(id).then(
+      (sess) => callback(null, sess),
+      (error: unknown) => callback(error),
+    )
+  }
+
+  /** An ID that cannot be ours costs no command. */
+  async #read(id: string): Promise<session.SessionData | null> {
+    if (!SESSION_ID.test(id)) return null
+    const key = sessionKey(id)
+    const { data, record } = await this.#records.readBoth(key)
+    return this.#inflate(key, data, record)
+  }
+
+  #inflate(key: string, data: string | null, record: string | null): session.SessionData | null {
+    const isLive = record?.startsWith('{') === true
+    if (!isLive && (data === null || record !== null)) return null
+    const idle = isLoggedIn(record) ? this.#lives.idleSeconds : this.#lives.anonymousIdleSeconds
+    const sess = data === null ? emptySession(this.#lives, idle) : parseData(data, this.#lives, idle)
+    if (!sess) return null
+    if (data !== null) this.#withDataAdd(key)
+    this.#loadedSessions.set(sess, { key, record })
+    this.#renew(key, idle)
+    return sess
+  }
+
+  override createSession = (req: Request, sess: session.SessionData): session.Session & session.SessionData => {
+    const loaded = this.#loadedSessions.get(sess)
+    if (loaded) this.#loaded.set(req, loaded)
+    const { cookie } = sess
+    const created = super.createSession(req, Object.assign(sess, { cookie: { originalMaxAge: null } }))
+    created.cookie = cookie as session.Cookie // Cookie of express-session, made by parseData
+    return created
+  }
+
+  override set = (id: string, sess: session.SessionData, callback?: (error?: unknown) => void): void => {
+    const key = sessionKey(id)
+    const isEmpty = Object.keys(sess).every((name) => name === 'cookie')
+    if (!isEmpty) this.#withDataAdd(key)
+    if (!isEmpty) this.#data.set(key, sess, callback)
+    else if (this.#withData.delete(key)) this.#data.destroy(key, callback)
+    else callback?.()
+  }
+
+  override destroy = (id: string, callback?: (error?: unknown) => void): void => {
+    this.#records.end(sessionKey(id)).then(
+      () => callback?.(),
+      (error: unknown) => callback?.(error),
+    )
+  }
+
+  #withDataAdd(key: string): void {
+    if (this.#withData.size >= MAX_RENEWED) this.#withData.clear()
+    this.#withData.add(key)
+  }
+
+  /** Renews the expiry at most once a minute, in the background: no command of a warm request waits for it. */
+  #renew(key: string, idle: number): void {
+    const now = this.#lives.now()
+    if (now - this.#renewedSince >= RENEW_EVERY_SECONDS || this.#renewed.size >= MAX_RENEWED) {
+      this.#renewed = new Set()
+      this.#renewedSince = now
+    }
+    if (this.#renewed.has(key)) return
+    this.#renewed.add(key)
+    this.#records.renew(key, idle).catch(() => {})
+  }
+
+  /** The few commands that connect-redis uses here; `set` refuses dead IDs. */
+  #client() {
+    return {
+      set: (key: string, value: string, _ex: 'EX', seconds: number) =>
+        this.#records.saveData(this.#records.dataKey(key), key, value, seconds),
+      del: ([key = '']: string[]) => this.#records.deleteData(key),
+    }
+  }
+}
+
+const isLoggedIn = (record: string | null) => record?.includes('"status":"loggedin"') === true
+
+function emptySession(lives: SessionLives, idle: number): session.SessionData {
+  return { cookie: new SiteCookie(lives, lives.now(), idle) }
+}
+
+/** Session data as stored: the cookie is only the time the session began. */
+function serializer(lives: SessionLives) {
+  return {
+    stringify: (sess: session.SessionData) => {
+      const { cookie } = sess
+      return JSON.stringify({ ...sess, cookie: cookie instanceof SiteCookie ? cookie.since : lives.now() })
+    },
+    parse: (text: string) => JSON.parse(text),
+  }
+}
+
+/** Reads stored data; garbage and sessions past the absolute limit are nothing. */
+function parseData(text: string, lives: SessionLives, idle: number): session.SessionData | undefined {
+  try {
+    const { cookie, ...data } = JSON.parse(text)
+    if (typeof cookie !== 'number' || lives.now() - cookie >= lives.absoluteSeconds) return undefined
+    return { ...data, cookie: new SiteCookie(lives, cookie, idle) }
+  } catch {
+    return undefined
+  }
+}

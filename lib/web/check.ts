@@ -1,0 +1,138 @@
+/** Asks Session Status for one session: one caller at a time among all processes; the claim is a compare-and-set on the record. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { claimed, confirmed, type SsoRecord, serialiseRecord } from '../decide/record'
+import { decideStatus } from '../decide/status'
+import { serveKnown, tolerate, type VisitPolicy } from '../decide/visit'
+import { TokenError } from '../errors'
+import type { SessionToken } from '../protocol/session-token'
+import { publish, warn } from './events'
+import { deviceOf } from './facts'
+import { identify, lifeOf, openBox, signIn, stayAnonymous } from './sign-in'
+import { setRecord, type Visit } from './visit'
+
+/** A claim outlives one call and its retry, in seconds. */
+const CLAIM_SPARE_SECONDS = 2
+const POLL_MS = 25
+
+/** The time rules of a site. */
+export function policyOf({ config }: Visit['site']): VisitPolicy {
+  const { recheckSeconds, graceSeconds, absoluteSeconds, timeoutMs } = config
+  return {
+    recheckSeconds,
+    graceSeconds,
+    absoluteSeconds,
+    claimSeconds: Math.ceil(timeoutMs / 1000) + CLAIM_SPARE_SECONDS,
+  }
+}
+
+/** What a check came to: the visit is settled, or its session has ended and the browser needs a new one. */
+export type Checked = 'settled' | 'ended'
+
+/** Claims the check and asks; whoever loses the claim waits or is served from the record. */
+export async function check(visit: Visit, record: SsoRecord): Promise<Checked> {
+  const { site, key } = visit
+  if (key === undefined) return 'ended'
+  const started = performance.now()
+  const claim = serialiseRecord(claimed(record, site.now()))
+  if (!(await site.records.replace(key, visit.raw, claim, lifeOf(visit, record)))) return waitForAnswer(visit, record)
+  setRecord(visit, claim)
+  const answer = await ask(visit, record)
+  const decision = decideStatus(record, answer)
+  publish('check', {
+    operation: 'sessionstatus',
+    outcome: decision.do,
+    durationMs: performance.now() - started,
+    sidHash: record.sidHash,
+    reason: 'because' in decision ? decision.because : undefined,
+  })
+  switch (decision.do) {
+    case 'keep':
+      return keep(visit, record)
+    case 'sign_in':
+      return completeLogin(visit, record, decision.ticket.token)
+    case 'identify':
+      return end(visit)
+    case 'tolerate':
+      return settle(visit, tolerate({ now: site.now() }, record, policyOf(site)))
+  }
+}
+
+/** The answer, or `undefined` when none could be used. */
+async function ask(visit: Visit, record: SsoRecord): Promise<SessionToken | undefined> {
+  const box = openBox(visit, record)
+  if (!box) return undefined
+  try {
+    const lks = record.status
+    return await visit.site.client.sessionStatus({ sid: box.sid, lks, ...deviceOf(visit.req) })
+  } catch (error) {
+    if (error instanceof TokenError)
+      warn(`status:${error.reason}`, `an answer to Session Status was refused: ${error.reason}`)
+    return undefined
+  }
+}
+
+async function keep(visit: Visit, record: SsoRecord): Promise<Checked> {
+  const pending = record.status === 'anon' && record.pending
+  const next = confirmed(pending ? { ...record, status: 'anon' } : record, visit.site.now())
+  if (next.status === 'anon' && 'pending' in next) delete (next as { pending?: true }).pending
+  const text = serialiseRecord(next)
+  if (visit.key && (await visit.site.records.replace(visit.key, visit.raw, text, lifeOf(visit, next))))
+    setRecord(visit, text)
+  else return readAgain(visit)
+  return settle(visit, serveKnown(next))
+}
+
+/** Anonymous became logged in elsewhere: the ticket names the user; if that fails the login stays pending. */
+async function completeLogin(visit: Visit, record: SsoRecord, token: SessionToken): Promise<Checked> {
+  try {
+    const named = await identify(visit, token)
+    return (await signIn(visit, named)) === 'done' ? 'settled' : readAgain(visit)
+  } catch {
+    const sid = token.sid ?? openBox(visit, record)?.sid ?? ''
+    if ((await stayAnonymous(visit, sid, true)) === 'lost_race') return readAgain(visit)
+    visit.degraded = 'user_unknown'
+    return 'settled'
+  }
+}
+
+/** The session has ended at the SSO system: the record goes, with the site's data. */
+async function end(visit: Visit): Promise<Checked> {
+  const { site, key, raw, record } = visit
+  if (key && !(await site.records.bury(key, raw, 'ended'))) return readAgain(visit)
+  if (key && record?.status === 'loggedin') await site.records.removeFromAccount(record.user.accountId, key)
+  visit.key = undefined
+  setRecord(visit, null)
+  visit.served = undefined
+  await site.sessions.renew(visit.req, {}, false)
+  return 'ended'
+}
+
+/** Somebody else changed the record meanwhile: what stands there now counts. */
+async function readAgain(visit: Visit): Promise<Checked> {
+  setRecord(visit, visit.key ? await visit.site.records.read(visit.key) : null)
+  if (!visit.record) return 'ended'
+  return settle(visit, serveKnown(visit.record))
+}
+
+/** Another request is asking: within the grace the record is good enough, beyond it wait for the answer. */
+export async function waitForAnswer(visit: Visit, record: SsoRecord): Promise<Checked> {
+  const policy = policyOf(visit.site)
+  const isWithinGrace = visit.site.now() - record.checkedAt < policy.recheckSeconds + policy.graceSeconds
+  const deadline = Date.now() + (isWithinGrace ? 0 : policy.claimSeconds * 1000)
+  do {
+    setRecord(visit, visit.key ? await visit.site.records.read(visit.key) : null)
+    if (!visit.record) return 'ended'
+    if (visit.record.checkedAt > record.checkedAt || isWithinGrace) return settle(visit, serveKnown(visit.record))
+    await sleep(POLL_MS)
+  } while (Date.now() < deadline)
+  return settle(visit, tolerate({ now: visit.site.now() }, record, policy))
+}
+
+function settle(
+  visit: Visit,
+  served: { readonly record?: SsoRecord | undefined; readonly degraded?: Visit['degraded'] },
+): Checked {
+  visit.served = served.record
+  visit.degraded = served.degraded
+  return 'settled'
+}

@@ -1,0 +1,158 @@
+/** Logout: final here at once, whatever the SSO system answers; what it has not confirmed is kept and retried. Threats S12, F12. */
+import { isMark, makeMark } from '../decide/binding'
+import { CONFIRMED, ENDED_SECONDS } from '../storage/records'
+import { seal, unseal } from '../storage/seal'
+import { dropCookie, readCookie, setCookie } from './cookies'
+import { publish } from './events'
+import { deviceOf } from './facts'
+import { openBox } from './sign-in'
+import type { Site } from './site'
+import { setRecord, type Visit } from './visit'
+
+/** What a logout came to at the SSO system; here it is done in any case. */
+export type LogoutResult = 'confirmed' | 'pending' | 'nothing'
+
+interface KeptLogout {
+  readonly sid: string
+  readonly aid?: string
+  readonly ipa: string
+  readonly uas: string
+}
+
+const RETRY_CLAIM_SECONDS = 2
+const UNKNOWN = '-'
+
+/** Ends the browser's session, or all of the account's. */
+export async function endSession(visit: Visit, isAll: boolean): Promise<LogoutResult> {
+  const started = performance.now()
+  const { record } = visit
+  const result = await endHere(visit, isAll)
+  publish('logout', {
+    operation: isAll ? 'logoutall' : 'logout',
+    outcome: result,
+    durationMs: performance.now() - started,
+    sidHash: record?.sidHash,
+  })
+  return result
+}
+
+async function endHere(visit: Visit, isAll: boolean): Promise<LogoutResult> {
+  const { site, req, record, key } = visit
+  if (!visit.isStoreAvailable) return forgetUnread(visit)
+  const box = record && openBox(visit, record)
+  const accountId = record?.status === 'loggedin' ? record.user.accountId : undefined
+  if (key) await site.records.end(key)
+  if (record) await site.records.markSidEnded(record.sidHash)
+  if (accountId !== undefined) await endOthers(site, accountId, key, isAll)
+  visit.key = undefined
+  setRecord(visit, null)
+  visit.served = undefined
+  await site.sessions.renew(req, {}, false)
+  if (!box || !record) return 'nothing'
+  const logout: KeptLogout = {
+    sid: box.sid,
+    ...(isAll && accountId !== undefined ? { aid: accountId } : {}),
+    ...deviceOf(req),
+  }
+  if (await isLoggedOutThere(site, logout)) return 'confirmed'
+  await site.records.keepLogout(record.sidHash, seal(JSON.stringify(logout), site.config.boxKeys()), site.now() + 1)
+  setSignedOut(visit, record.sidHash)
+  site.logouts.start()
+  return 'pending'
+}
+
+/** The store is away, so nobody knows the session: the browser is marked signed out until the mark ends or the user logs in. */
+function forgetUnread(visit: Visit): LogoutResult {
+  setSignedOut(visit, UNKNOWN)
+  dropCookie(visit.res, visit.site.config, visit.site.config.cookies.session)
+  return 'pending'
+}
+
+async function endOthers(site: Site, accountId: string, own: string | undefined, isAll: boolean): Promise<void> {
+  const keys = isAll ? await site.records.keysOfAccount(accountId) : []
+  await Promise.all(keys.filter((key) => key !== own).map((key) => site.records.end(key)))
+  await Promise.all((isAll ? keys : [own ?? '']).map((key) => site.records.removeFromAccount(accountId, key)))
+}
+
+async function isLoggedOutThere({ client }: Site, { sid, aid, ipa, uas }: KeptLogout): Promise<boolean> {
+  try {
+    const answer =
+      aid === undefined ? await client.logout({ sid, ipa, uas }) : await client.logoutAll({ aid, ipa, uas })
+    return answer.err === undefined || answer.err === 'session_not_found'
+  } catch {
+    return false
+  }
+}
+
+function setSignedOut({ site, res }: Visit, sidHash: string): void {
+  const { config } = site
+  setCookie(
+    res,
+    config,
+    config.cookies.signedOut,
+    `${sidHash}.${makeMark(config.macKeys(), 'signed-out', sidHash, site.now())}`,
+    ENDED_SECONDS,
+  )
+}
+
+/** Hash of the SSO session that this browser logged out of while the SSO system was away. */
+export function signedOutSid({ site, req }: Visit): string | undefined {
+  const [sidHash = '', ...mark] = (readCookie(req, site.config.cookies.signedOut) ?? '').split('.')
+  const isOurs = isMark(site.config.macKeys(), 'signed-out', sidHash, mark.join('.'), site.now(), ENDED_SECONDS)
+  return isOurs ? sidHash : undefined
+}
+
+/** Tries an unconfirmed logout again, one process at a time. @returns true when the browser may be identified again */
+export async function retryLogout(visit: Visit, sidHash: string): Promise<boolean> {
+  if (sidHash !== UNKNOWN && !(await isConfirmed(visit.site, sidHash))) return false
+  if (sidHash === UNKNOWN) return false
+  dropCookie(visit.res, visit.site.config, visit.site.config.cookies.signedOut)
+  return true
+}
+
+/** Pressing "log in" ends an unknown logout's mark: nobody can log it out any more. */
+export function forgetSignedOut(visit: Visit): void {
+  dropCookie(visit.res, visit.site.config, visit.site.config.cookies.signedOut)
+}
+
+async function isConfirmed(site: Site, sidHash: string): Promise<boolean> {
+  const kept = await site.records.keptLogout(sidHash)
+  if (kept === CONFIRMED) return true
+  if (kept === null || !(await site.records.claimRetry(sidHash, RETRY_CLAIM_SECONDS))) return false
+  const text = unseal(kept, site.config.boxKeys())
+  if (text === undefined || !(await isLoggedOutThere(site, JSON.parse(text)))) return false
+  await site.records.confirmLogout(sidHash)
+  return true
+}
+
+const FIRST_DELAYS_SECONDS = [1, 5, 30, 120]
+const LATER_SECONDS = 120
+
+/** Retries kept logouts in the background; begins with the first one. */
+export function logoutQueue(site: Site): { start(): void; stop(): void } {
+  let timer: NodeJS.Timeout | undefined
+  let round = 0
+  const next = () => {
+    timer = setTimeout(run, (FIRST_DELAYS_SECONDS[round] ?? LATER_SECONDS) * 1000 * (1 + Math.random() / 10))
+    timer.unref()
+    round += 1
+  }
+  const run = async () => {
+    try {
+      const due = await site.records.takeDueLogouts(site.now(), site.now() + LATER_SECONDS)
+      for (const sidHash of due) await isConfirmed(site, sidHash)
+    } catch {
+      // the store is away: the next round finds the queue as it was
+    }
+    next()
+  }
+  return {
+    start: () => {
+      if (timer && round < FIRST_DELAYS_SECONDS.length) return
+      clearTimeout(timer)
+      round = 0
+      next()
+    },
+    stop: () => clearTimeout(timer),
+  }
+}

@@ -1,0 +1,41 @@
+/** What happened, for those who watch: `debug` names and diagnostics channels. No message holds a token, ticket, password or session ID. */
+import diagnostics from 'node:diagnostics_channel'
+import createDebug from 'debug'
+
+/** Names of the channels, each below `express-sso2:`. Contract, section 8. */
+export type EventName = 'identify' | 'landing' | 'check' | 'login' | 'logout' | 'degraded'
+
+/** One message. */
+export interface Sso2Event {
+  readonly operation: string
+  readonly outcome: string
+  readonly durationMs: number
+  /** Short hash of the SSO session ID. */
+  readonly sidHash?: string | undefined
+  /** Where refused or degraded: why. */
+  readonly reason?: string | undefined
+}
+
+const NAMES: readonly EventName[] = ['identify', 'landing', 'check', 'login', 'logout', 'degraded']
+const channels = new Map(NAMES.map((name) => [name, diagnostics.channel(`express-sso2:${name}`)]))
+const logs = new Map(NAMES.map((name) => [name, createDebug(`express-sso2:${name}`)]))
+
+/** Publishes one event. */
+export function publish(name: EventName, event: Sso2Event): void {
+  const channel = channels.get(name)
+  if (channel?.hasSubscribers) channel.publish(event)
+  const log = logs.get(name)
+  if (log?.enabled)
+    log('%s %s %s %dms %s', event.operation, event.outcome, event.reason ?? '-', event.durationMs, event.sidHash ?? '-')
+}
+
+const warned = new Map<string, number>()
+const WARN_EVERY_MS = 60_000
+
+/** One line for the operator, at most once a minute for each cause. */
+export function warn(cause: string, message: string): void {
+  const now = Date.now()
+  if (now - (warned.get(cause) ?? 0) < WARN_EVERY_MS) return
+  warned.set(cause, now)
+  console.warn(`express-sso2: ${message}`)
+}

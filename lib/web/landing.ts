@@ -1,0 +1,181 @@
+/** `GET {landing}?t&r`: facts, decision, effect, and always a redirect to the return address. Interface: "Landing page". */
+import type { Request, Response } from 'express'
+import { isBound, makeMark } from '../decide/binding'
+import { type BindingFinding, decideLanding, type LandingDecision } from '../decide/landing'
+import { forgetTrip, noteCause, pageKey, writeTrips } from '../decide/loop-guard'
+import { flowParameterOf, judgeReturnTo, withFlowParameter, withoutFlowParameter } from '../decide/return-to'
+import { TokenError, type TokenFault } from '../errors'
+import type { SessionToken } from '../protocol/session-token'
+import { tokenSignature } from '../protocol/token'
+import { shortHash } from '../storage/records'
+import { StoreUnavailableError } from '../storage/unavailable'
+import { sendProblem } from './answers'
+import { setCookie } from './cookies'
+import { publish, warn } from './events'
+import { isPrefetchRequest } from './facts'
+import { identifyAddress, redirect, setPrivate, TRIPS_SECONDS } from './redirect'
+import { identify, signIn, stayAnonymous } from './sign-in'
+import type { Site } from './site'
+import { bindingOf, openVisit, tripsOf, type Visit } from './visit'
+
+interface Query {
+  readonly t: string
+  readonly r: string | undefined
+}
+
+/** Exactly one `t`, at most one `r`, names case-sensitive; the query parser of the site is not asked. Threat R6. */
+function readQuery(req: Request): Query | undefined {
+  const mark = req.originalUrl.indexOf('?')
+  const query = new URLSearchParams(mark < 0 ? '' : req.originalUrl.slice(mark + 1))
+  const [t, ...moreT] = query.getAll('t')
+  const [r, ...moreR] = query.getAll('r')
+  return t === undefined || moreT.length + moreR.length > 0 ? undefined : { t, r }
+}
+
+/** Handles one landing. */
+export async function handleLanding(site: Site, req: Request, res: Response): Promise<void> {
+  const started = performance.now()
+  setPrivate(res)
+  if (isPrefetchRequest(req)) return sendProblem(site, req, res, 503, 'prefetch')
+  const query = readQuery(req)
+  if (!query) return sendProblem(site, req, res, 400, 'bad_request')
+  hideToken(req)
+  const visit = await openVisit(site, req, res)
+  const returnTo = judgeReturnTo(query.r, site.config.returnPolicy) ?? `${site.config.siteUrl}/`
+  const { decision, token } = await decideFor(visit, query, returnTo)
+  await carryOut(visit, decision, withoutFlowParameter(returnTo))
+  publish('landing', {
+    operation: 'landing',
+    outcome: decision.do,
+    durationMs: performance.now() - started,
+    sidHash: typeof token === 'string' ? undefined : token.sid && shortHash(token.sid),
+    reason: typeof token === 'string' ? token : 'because' in decision ? decision.because : undefined,
+  })
+}
+
+/** Later handlers and access logs see that there was a token, never which. Threat O7. */
+function hideToken(req: Request): void {
+  const hide = (url: string) => url.replace(/([?&]t=)[^&#]*/g, '$1***')
+  req.originalUrl = hide(req.originalUrl)
+  req.url = hide(req.url)
+}
+
+async function decideFor(
+  visit: Visit,
+  { t }: Query,
+  returnTo: string,
+): Promise<{ decision: LandingDecision; token: SessionToken | TokenFault }> {
+  const binding = findBinding(visit, returnTo)
+  const token = readToken(visit.site, t)
+  const isGood = binding === 'bound' && typeof token !== 'string'
+  const used =
+    isGood && visit.isStoreAvailable
+      ? await readMarks(visit, t, token)
+      : { replayed: false, sidEnded: false, storeAvailable: visit.isStoreAvailable }
+  const sidHash = typeof token === 'string' || token.sid === undefined ? undefined : shortHash(token.sid)
+  return { decision: decideLanding({ binding, token, record: visit.record, sidHash, ...used }), token }
+}
+
+/** No binding cookie at all is a browser that keeps none, or one that never began a flow here. */
+function findBinding(visit: Visit, returnTo: string): BindingFinding {
+  const cookie = bindingOf(visit)
+  if (cookie === undefined) return 'no_cookies'
+  const { site } = visit
+  return isBound(site.config.macKeys(), cookie, flowParameterOf(returnTo), site.now()) ? 'bound' : 'unbound'
+}
+
+function readToken(site: Site, t: string): SessionToken | TokenFault {
+  try {
+    return site.client.readLanding(t)
+  } catch (error) {
+    if (error instanceof TokenError) return error.reason
+    throw error
+  }
+}
+
+/** Takes the token: from here on it is used up, whatever follows. */
+async function readMarks({ site }: Visit, t: string, token: SessionToken) {
+  try {
+    const [isFirst, sidEnded] = await Promise.all([
+      site.records.useToken(tokenSignature(t)),
+      site.records.isSidEnded(shortHash(token.sid ?? '')),
+    ])
+    return { replayed: !isFirst, sidEnded, storeAvailable: true }
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) return { replayed: false, sidEnded: false, storeAvailable: false }
+    throw error
+  }
+}
+
+async function carryOut(visit: Visit, decision: LandingDecision, page: string): Promise<void> {
+  const { site, res } = visit
+  switch (decision.do) {
+    case 'sign_in':
+      await finishLogin(visit, decision.token)
+      setTrips(visit, forgetTrip(tripsOf(visit), pageKey(page)))
+      return redirect(res, page, 303)
+    case 'stay_anonymous':
+      await whileStoreLives(() => stayAnonymous(visit, decision.token.sid ?? '', false))
+      setTrips(visit, forgetTrip(tripsOf(visit), pageKey(page)))
+      return redirect(res, page, 303)
+    case 'mark_cookieless':
+      identifyAddress(visit, page) // gives a browser that does keep cookies the binding for its next trip
+      return redirect(res, withFlowParameter(page, makeMark(site.config.macKeys(), 'marker', '', site.now())), 303)
+    case 'give_up':
+      warn(`landing:${decision.because}`, CAUSES[decision.because])
+      setTrips(visit, noteCause(tripsOf(visit), pageKey(page), 'r', site.now()))
+      return redirect(res, page, 303)
+    case 'start_anew':
+      if (decision.because === 'clock') noteClock(visit, page)
+      return redirect(res, page, 303)
+    case 'as_it_is':
+      return redirect(res, page, 303)
+  }
+}
+
+const CAUSES = {
+  clock: 'the clocks differ',
+  secret_or_issuer:
+    'landing tokens are refused: the client secret, the client ID (aud) or the SSO identifier (iss) is not the one that the SSO system uses',
+  undocumented: 'landing tokens are refused: their claims are not those of the interface (sts, at, err)',
+}
+
+/** One new Identify after a time-only refusal; the second one is given up, and the operator is told how far the clock is off. */
+function noteClock(visit: Visit, page: string): void {
+  const offset = visit.site.client.clockOffsetSeconds ?? 0
+  const direction = offset < 0 ? 'behind' : 'ahead of'
+  warn(
+    'landing:clock',
+    `landing tokens are refused: this machine's clock is ${Math.abs(offset)} s ${direction} the SSO system's`,
+  )
+  setTrips(visit, noteCause(tripsOf(visit), pageKey(page), 'c', visit.site.now()))
+}
+
+function setTrips({ site, res, req }: Visit, trips: ReturnType<typeof tripsOf>): void {
+  const name = site.config.cookies.loop
+  if (trips.length > 0 || req.headers.cookie?.includes(name))
+    setCookie(res, site.config, name, writeTrips(trips), trips.length > 0 ? TRIPS_SECONDS : 0)
+}
+
+/** A ticket that could not be used is not lost: the session stays anonymous and due again soon. Design, decision 5. */
+async function finishLogin(visit: Visit, token: SessionToken): Promise<void> {
+  let named: Awaited<ReturnType<typeof identify>>
+  try {
+    named = await identify(visit, token)
+  } catch (error) {
+    const why = error instanceof Error ? error.name : 'unknown'
+    warn('landing:user', `a logged-in visitor could not be named (${why}); asking again in 30 s`)
+    await whileStoreLives(() => stayAnonymous(visit, token.sid ?? '', true))
+    return
+  }
+  await whileStoreLives(() => signIn(visit, named))
+}
+
+/** No store, no login: the page is served without one, and Identify repeats it when the store is back. */
+async function whileStoreLives(run: () => Promise<unknown>): Promise<void> {
+  try {
+    await run()
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error
+  }
+}

@@ -1,0 +1,95 @@
+/** `sso.middleware`: gathers the facts, has the decision made, carries it out. It never thinks. */
+import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import { decideVisit, type VisitDecision } from '../decide/visit'
+import { StoreUnavailableError } from '../storage/unavailable'
+import { check, policyOf, waitForAnswer } from './check'
+import { retryLogout, signedOutSid } from './end-session'
+import { publish } from './events'
+import { pageOf } from './facts'
+import { sendToIdentify } from './redirect'
+import { attach } from './request'
+import type { Site } from './site'
+import { blockOf, openVisit, type Visit } from './visit'
+
+/** How a request is to be treated, beyond what it says of itself. */
+interface Wishes {
+  /** The page identifies even where `identify` is `'on-demand'`. */
+  readonly mustIdentify: boolean
+  readonly fresh: boolean
+}
+
+/** `'go_on'`: the page may be served; `'answered'`: the browser is on its way through Identify. */
+export type Outcome = 'go_on' | 'answered'
+
+function decide(visit: Visit, wishes: Wishes, isSignedOut: boolean): VisitDecision {
+  const { site, req, record, isStoreAvailable } = visit
+  const isWanted = site.config.identify === 'always' || wishes.mustIdentify
+  const facts = {
+    now: site.now(),
+    record,
+    storeAvailable: isStoreAvailable,
+    ssoAvailable: site.client.isAvailable,
+    mayIdentify: !record && isWanted && pageOf(req, site.config) !== undefined && site.shouldIdentify(req),
+    blocked: record ? undefined : blockOf(visit),
+    signedOut: isSignedOut,
+    fresh: wishes.fresh,
+  }
+  return decideVisit(facts, policyOf(site))
+}
+
+/** Settles one visit: who is it, and may the page be served? */
+export async function settleVisit(visit: Visit, wishes: Wishes): Promise<Outcome> {
+  try {
+    return await carryOut(visit, wishes, decide(visit, wishes, signedOutSid(visit) !== undefined))
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error
+    visit.served = undefined
+    visit.degraded = 'store_unavailable'
+    return 'go_on'
+  } finally {
+    const { degraded } = visit
+    if (degraded) publish('degraded', { operation: 'visit', outcome: 'served', durationMs: 0, reason: degraded })
+  }
+}
+
+async function carryOut(visit: Visit, wishes: Wishes, decision: VisitDecision): Promise<Outcome> {
+  switch (decision.do) {
+    case 'serve':
+      visit.served = decision.record
+      visit.degraded = decision.degraded
+      return 'go_on'
+    case 'identify':
+      sendToIdentify(visit, pageOf(visit.req, visit.site.config) ?? '', decision.because)
+      return 'answered'
+    case 'ask_status':
+      return (await check(visit, decision.record)) === 'settled' ? 'go_on' : startAnew(visit, wishes, false)
+    case 'wait_for_answer':
+      return (await waitForAnswer(visit, decision.record)) === 'settled' ? 'go_on' : startAnew(visit, wishes, false)
+    case 'retry_logout':
+      return startAnew(visit, wishes, !(await retryLogout(visit, signedOutSid(visit) ?? '')))
+  }
+}
+
+/** The session has ended, or its logout is confirmed: the visitor is a stranger now. */
+async function startAnew(visit: Visit, wishes: Wishes, isStillSignedOut: boolean): Promise<Outcome> {
+  if (isStillSignedOut) {
+    visit.served = undefined
+    visit.degraded = 'logout_pending'
+    return 'go_on'
+  }
+  return carryOut(visit, wishes, decide(visit, { ...wishes, fresh: false }, false))
+}
+
+/** The middleware of one site. Mount it after the session and the router. */
+export function middleware(site: Site): RequestHandler {
+  return async (req: Request, res: Response, next: NextFunction) => {
+    try {
+      if (req.sso2) return next()
+      const visit = await openVisit(site, req, res)
+      attach(visit)
+      if ((await settleVisit(visit, { mustIdentify: false, fresh: false })) === 'go_on') next()
+    } catch (error) {
+      next(error)
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/** HTML with every value escaped: a template tag and nothing else. */
+
+/** Markup that needs no escaping any more. */
+export class Html {
+  constructor(readonly text: string) {}
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function render(value: unknown): string {
+  if (value instanceof Html) return value.text
+  if (Array.isArray(value)) return value.map(render).join('')
+  if (value === undefined || value === null || value === false) return ''
+  return String(value).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
+}
+
+/** Template tag: values are escaped unless they are `Html`; arrays are joined; nothing stands for undefined, null and false. */
+export function html(parts: TemplateStringsArray, ...values: readonly unknown[]): Html {
+  return new Html(parts.reduce((text, part, index) => text + render(values[index - 1]) + part))
+}

@@ -1,0 +1,129 @@
+/** The only place that touches express-session: it loads, renews and saves; a store that does not answer never fails a page. */
+import { randomBytes } from 'node:crypto'
+import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import session from 'express-session'
+import type { Config } from '../config'
+import { type Records, sessionKey } from '../storage/records'
+import { SsoSessionStore } from '../storage/session-store'
+import { readCookie } from './cookies'
+
+/** What is known of a request's session. */
+export interface SessionState {
+  /** Key of the session in the store; `undefined` when the browser has no live session. */
+  readonly key: string | undefined
+  /** The record's text as read. */
+  readonly raw: string | null
+  readonly isAvailable: boolean
+}
+
+/** `req.session` for one site. */
+export interface SiteSessions {
+  readonly handler: RequestHandler
+  /** What the request's session is; reads the record where the site has a session of its own. */
+  stateOf(req: Request): Promise<SessionState>
+  /** New session ID; the old one must be buried before. @param data moves along */
+  renew(req: Request, data: object, isLoggedIn: boolean): Promise<string>
+  /** Gives this request the session that another request of the same browser got. */
+  adopt(req: Request, sessionId: string, isLoggedIn: boolean): void
+  /** The site's own data in `req.session`. */
+  dataOf(req: Request): object
+}
+
+const NOT_SAVED: SessionState = { key: undefined, raw: null, isAvailable: true }
+const UNAVAILABLE: SessionState = { key: undefined, raw: null, isAvailable: false }
+
+/** Makes `sso.session` and what goes with it. */
+export function siteSessions(config: Config, records: Records, now: () => number): SiteSessions {
+  const { anonymousIdleSeconds, idleSeconds, absoluteSeconds, isSecure } = config
+  const store = new SsoSessionStore(records, { anonymousIdleSeconds, idleSeconds, absoluteSeconds, isSecure, now })
+  const presetIds = new WeakMap<object, string>()
+  const inner = session({
+    name: config.cookies.session,
+    secret: config.sessionSecrets(),
+    store,
+    resave: false,
+    saveUninitialized: false,
+    genid: (req) => presetIds.get(req) ?? randomBytes(32).toString('base64url'),
+  })
+  const plainGenerate = store.generate.bind(store)
+  const generate = (req: Request, isLoggedIn: boolean) => {
+    plainGenerate(req)
+    req.session.cookie = store.freshCookie(isLoggedIn) as session.Session['cookie']
+  }
+  store.generate = (req: Request) => generate(req, false) // every new session gets our cookie, whoever asks for it
+  const unavailable = new WeakSet<object>()
+  const isOurs = (req: Request) => Object.is(req.sessionStore, store)
+  return {
+    handler: (req, res, next) =>
+      withOnlyOurCookie(req, config.cookies.session, inner, res, (error) => {
+        if (error === undefined) return next()
+        unavailable.add(req)
+        generate(req, false)
+        Object.assign(req, { sessionID: undefined }) // so that express-session neither saves nor sets a cookie
+        next()
+      }),
+    stateOf: async (req) => {
+      if (unavailable.has(req)) return UNAVAILABLE
+      if (!req.session)
+        throw new Error(
+          'express-sso2: mount sso.session, or a session of your own, before sso.router and sso.middleware',
+        )
+      if (!isOurs(req)) return foreignState(req, records)
+      const loaded = store.loadedFor(req)
+      return loaded ? { key: loaded.key, raw: loaded.record, isAvailable: true } : NOT_SAVED
+    },
+    renew: async (req, data, isLoggedIn) => {
+      if (isOurs(req)) generate(req, isLoggedIn)
+      else await call((done) => req.session.regenerate(done))
+      Object.assign(req.session, data, isOurs(req) ? {} : { sso2: true }) // a foreign store keeps no empty session
+      if (Object.keys(dataOf(req)).length > 0) await call((done) => req.session.save(done))
+      return req.sessionID
+    },
+    adopt: (req, sessionId, isLoggedIn) => {
+      if (!isOurs(req)) return
+      presetIds.set(req, sessionId)
+      generate(req, isLoggedIn)
+      presetIds.delete(req)
+    },
+    dataOf,
+  }
+}
+
+function dataOf(req: Request): object {
+  const { cookie: _cookie, ...data } = { ...req.session }
+  return data
+}
+
+async function foreignState(req: Request, records: Records): Promise<SessionState> {
+  if (!req.headers.cookie || typeof req.sessionID !== 'string') return NOT_SAVED
+  try {
+    const key = sessionKey(req.sessionID)
+    return { key, raw: await records.read(key), isAvailable: true }
+  } catch {
+    return UNAVAILABLE
+  }
+}
+
+/** express-session sees our cookie alone, read strictly: two of one name are none, and no odd spelling is ours. */
+function withOnlyOurCookie(req: Request, name: string, inner: RequestHandler, res: Response, done: NextFunction): void {
+  const { cookie } = req.headers
+  const ours = readCookie(req, name)
+  setHeader(req, ours === undefined ? undefined : `${name}=${ours}`)
+  let isDone = false
+  inner(req, res, (error?: unknown) => {
+    if (isDone) return // express-session reports a failed save at the end of the answer: nobody is left to tell
+    isDone = true
+    setHeader(req, cookie)
+    done(error)
+  })
+  setHeader(req, cookie)
+}
+
+function setHeader(req: Request, cookie: string | undefined): void {
+  if (cookie === undefined) delete req.headers.cookie
+  else req.headers.cookie = cookie
+}
+
+function call(run: (done: (error?: unknown) => void) => void): Promise<void> {
+  return new Promise((resolve, reject) => run((error) => (error ? reject(error) : resolve())))
+}
