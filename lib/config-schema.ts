@@ -152,10 +152,12 @@ function schema(isProduction: boolean, options: Readonly<Record<string, unknown>
     ssoIdentifier: identifier('the identifier of the SSO system').default(DEFAULT_SSO_IDENTIFIER),
     clientSecret: secrets(options['allowWeakSecret'] === true),
     sessionSecret: secrets(false),
-    redis: z.custom<string | Redis | Cluster | undefined>(
-      (value) => isRedis(value),
-      'must be an address redis:// or rediss://, or an ioredis client',
-    ),
+    redis: z
+      .custom<string | Redis | Cluster>(
+        (value) => isRedis(value),
+        'must be an address redis:// or rediss://, or an ioredis client',
+      )
+      .optional(),
     userPath: z
       .string()
       .regex(/^\/[\x21-\x7e]*$/, 'must be a path that begins with /')
@@ -207,7 +209,6 @@ function schema(isProduction: boolean, options: Readonly<Record<string, unknown>
 export type CheckedOptions = z.infer<ReturnType<typeof schema>>
 
 function isRedis(value: unknown): boolean {
-  if (value === undefined) return true
   if (typeof value === 'string') return /^rediss?:\/\//.test(value)
   return typeof value === 'object' && value !== null && 'mget' in value && 'defineCommand' in value
 }

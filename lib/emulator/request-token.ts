@@ -87,9 +87,9 @@ function faultOfHeader(header: Claims): string | undefined {
   return Object.hasOwn(header, 'crit') ? 'crit: is not supported' : undefined
 }
 
-function faultOfSignature(token: string, { keys }: ClientState): string | undefined {
+function faultOfSignature(token: string, { key }: ClientState): string | undefined {
   const end = token.lastIndexOf('.')
-  const expected = createHmac('sha256', keys.signing).update(token.slice(0, end)).digest()
+  const expected = createHmac('sha256', key).update(token.slice(0, end)).digest()
   const given = Buffer.from(token.slice(end + 1), 'base64url')
   const matches = given.length === expected.length && timingSafeEqual(given, expected)
   return matches ? undefined : "signature: not made with this client's secret"

@@ -1,7 +1,7 @@
 /** Everything that the emulated platform remembers: plain data with indexes, so that no call looks through all sessions. */
 
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import type { EpochSeconds } from '../protocol/claims'
-import { type Keys, makeKeys } from '../protocol/token'
 import type { Account, Address, Client, Config, Limits, SavedSession, Subscription } from './options'
 
 interface SessionBase {
@@ -49,7 +49,7 @@ export interface AccountState {
 /** A client with its secret made into a key once. */
 export interface ClientState {
   readonly client: Client
-  readonly keys: Keys
+  readonly key: KeyObject
 }
 
 /** An Authorization Ticket. Interface: "SSO2", 3. */
@@ -92,9 +92,7 @@ export function createWorld(config: Config, now: EpochSeconds): World {
   const states = config.accounts.map((account) => accountState(account, now))
   const world: World = {
     config,
-    clients: new Map(
-      config.clients.map((client) => [client.clientId, { client, keys: makeKeys(client.clientSecret) }]),
-    ),
+    clients: new Map(config.clients.map((client) => [client.clientId, clientState(client)])),
     accountsByName: new Map(states.map((state) => [state.account.username, state])),
     accountsById: new Map(states.map((state) => [state.account.accountId, state])),
     strangers: new Map(),
@@ -108,6 +106,10 @@ export function createWorld(config: Config, now: EpochSeconds): World {
   const oldestFirst = [...config.sessions].sort((a, b) => b.idleSeconds - a.idleSeconds)
   for (const saved of oldestFirst) putSession(world, restored(saved, now))
   return world
+}
+
+function clientState(client: Client): ClientState {
+  return { client, key: createSecretKey(Buffer.from(client.clientSecret, 'utf8')) }
 }
 
 function accountState(account: Account, now: EpochSeconds): AccountState {

@@ -22,9 +22,9 @@ export function makeKeys(secrets: string | readonly string[]): Keys {
   return { signing, verifying }
 }
 
-/** Signs claims as they are: no claim is added. */
-export function signToken(claims: object, keys: Keys): string {
-  return jwt.sign({ ...claims }, keys.signing, { algorithm: 'HS256', noTimestamp: true })
+/** Signs claims as they are. `iat` must be among them: jsonwebtoken adds the system's time where it is missing. */
+export function signToken(claims: { readonly iat: EpochSeconds }, keys: Keys): string {
+  return jwt.sign({ ...claims }, keys.signing, { algorithm: 'HS256' })
 }
 
 /** What a token must be to be taken. */

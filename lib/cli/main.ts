@@ -1,0 +1,37 @@
+#!/usr/bin/env node
+/** The command `express-sso2`: finds the subcommand and runs it. */
+
+type Command = (args: readonly string[]) => Promise<number>
+
+/** Loaded when they are asked for: a site that runs one of them does not load the other. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  emulator: async () => (await import('./emulator.js')).emulatorCommand,
+}
+
+const usage = `Usage: express-sso2 <command> [options]
+
+Commands:
+  emulator   runs the whole platform on this machine, for development and tests
+
+express-sso2 <command> --help says more.
+`
+
+async function main([name = '', ...args]: readonly string[]): Promise<number> {
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (load) return (await load())(args)
+  const isHelp = name === '--help' || name === '-h' || name === 'help'
+  if (isHelp) process.stdout.write(usage)
+  else
+    process.stderr.write(name === '' ? usage : `express-sso2: there is no command ${JSON.stringify(name)}\n\n${usage}`)
+  return isHelp ? 0 : 2
+}
+
+main(process.argv.slice(2)).then(
+  (code) => {
+    process.exitCode = code
+  },
+  (error: unknown) => {
+    process.stderr.write(`express-sso2: ${error instanceof Error ? error.message : 'failed'}\n`)
+    process.exitCode = 1
+  },
+)

@@ -1,0 +1,125 @@
+import type { BrowserContext, Page } from 'playwright-core'
+import { screenshots } from '../support/browser'
+import { administrator, fillIn, open, overflow, reader, state, useNetwork } from './network'
+
+const { network, newContext } = useNetwork('pages:')
+
+const receiver = {
+  'First name': 'Tove',
+  'Last name': 'Lind',
+  Street: 'Kiln Lane',
+  Number: '12',
+  Postcode: 'LH3 9ZZ',
+  City: 'Lindenhaven',
+  'Country code': 'GB',
+}
+
+let context: BrowserContext
+let page: Page
+
+beforeEach(async () => {
+  context = await newContext()
+  page = await context.newPage()
+})
+
+/** Sessions are ended as well, because an account can hold only a few at once. */
+afterEach(async () => {
+  await context.close()
+  const { emulator } = network()
+  for (const { sid } of emulator.sessions()) emulator.terminate(sid)
+})
+
+async function logIn(account: typeof reader, path: string): Promise<void> {
+  await open(page, `${network().urls.morning}/login?return_to=${encodeURIComponent(path)}`)
+  await fillIn(page, account)
+  await page.waitForURL(`${network().urls.morning}${path}`)
+}
+
+async function fillGift(values: Record<string, string>, campaign: string): Promise<void> {
+  await page.getByLabel('Campaign').selectOption({ label: campaign })
+  for (const [label, value] of Object.entries(values)) await page.getByLabel(label, { exact: true }).fill(value)
+  await page.getByRole('button', { name: 'Check this gift' }).click()
+}
+
+test.each(['morning', 'evening'] as const)('the marketplace of the %s paper needs no login', async (paper) => {
+  await open(page, `${network().urls[paper]}/marketplace`)
+  expect(await page.locator('.group h2').allTextContents()).toHaveLength(3)
+  const images = page.locator('.group img')
+  for (const image of await images.all()) await image.scrollIntoViewIfNeeded()
+  await page.waitForFunction('[...document.images].every((image) => image.complete && image.naturalWidth > 0)')
+  expect(await page.locator('.group').first().getByRole('listitem').allTextContents()).toEqual([
+    'To let',
+    'For sale',
+    'House boats',
+  ])
+  expect(await overflow(page)).toBe(0)
+  await screenshots(page, `${paper}-marketplace`)
+})
+
+test('a gift that collides with nothing can be given, and one that collides cannot', async () => {
+  await logIn(reader, '/gift')
+  await fillGift(receiver, 'Morning Post, daily for three months')
+  expect(await page.getByRole('status').textContent()).toContain('Yes, this gift can be given')
+  await screenshots(page, 'morning-gift-eligible')
+  const maja = { ...receiver, Street: 'Harbour Street', Number: '4', Postcode: 'LH1 2AB' }
+  await fillGift({ ...maja, 'First name': 'Maja', 'Last name': 'Holm' }, 'Morning Post, daily for three months')
+  expect(await page.getByRole('status').textContent()).toContain('has a subscription already')
+  await screenshots(page, 'morning-gift-not-eligible')
+})
+
+test('what was typed stays when something is missing', async () => {
+  await logIn(reader, '/gift')
+  await fillGift({ ...receiver, City: '', 'Country code': 'xyz' }, 'Evening Star, every evening for a month')
+  expect(await page.getByRole('alert').getByRole('link').allTextContents()).toEqual([
+    'City is missing',
+    'Country code: two letters, for example GB',
+  ])
+  expect(await page.getByLabel('Street', { exact: true }).inputValue()).toBe('Kiln Lane')
+  expect(await page.getByLabel('Campaign').inputValue()).toBe('STAR-EVENING')
+  expect(await overflow(page)).toBe(0)
+  await screenshots(page, 'morning-gift-missing')
+})
+
+test('an expired access token is said in words, keeps what was typed, and a click gets a new one', async () => {
+  await logIn(reader, '/gift')
+  network().emulator.clock.advance(3601)
+  await fillGift(receiver, 'Morning Post, daily for three months')
+  expect(await page.getByRole('heading', { level: 2 }).first().textContent()).toBe('Your access has expired')
+  expect(await page.getByLabel('Street', { exact: true }).inputValue()).toBe('Kiln Lane')
+  await screenshots(page, 'morning-gift-expired')
+  await page.getByRole('link', { name: 'Go on' }).click()
+  await page.waitForURL(`${network().urls.morning}/gift`)
+  expect(await state(page)).toBe(`Logged in as ${reader.name}.`)
+  expect(await page.getByLabel('Street', { exact: true }).inputValue()).toBe('Kiln Lane')
+  await page.getByRole('button', { name: 'Check this gift' }).click()
+  expect(await page.getByRole('status').textContent()).toContain('Yes, this gift can be given')
+})
+
+test('a reader without the scope is told which one is missing', async () => {
+  await logIn(reader, '/administrators')
+  expect(await page.getByRole('alert').textContent()).toContain('/external/admin/r')
+  await screenshots(page, 'morning-administrators-refused')
+})
+
+test('an administrator sees each account once, with its groups, and can filter by group', async () => {
+  await logIn(administrator, '/administrators')
+  const names = () => page.locator('tbody th').allTextContents()
+  expect((await names()).map((name) => name.replace(/account-.*/, ''))).toEqual([
+    'Ida Brandt',
+    'Otto Falk',
+    'Vera Lund',
+  ])
+  expect(await overflow(page)).toBe(0)
+  await screenshots(page, 'morning-administrators')
+  await page.getByLabel('Group').selectOption('Accounting')
+  await page.getByRole('button', { name: 'Show' }).click()
+  expect((await names()).map((name) => name.replace(/account-.*/, ''))).toEqual(['Vera Lund'])
+  expect(await page.getByLabel('Group').inputValue()).toBe('Accounting')
+})
+
+test('nobody sees the gift form without logging in first', async () => {
+  await open(page, `${network().urls.evening}/gift`)
+  expect(new URL(page.url()).pathname).toBe('/login')
+  await fillIn(page, reader)
+  await page.waitForURL(`${network().urls.evening}/gift`)
+})

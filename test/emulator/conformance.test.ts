@@ -1,0 +1,42 @@
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { type Running, startCommand } from './command'
+import { readSources, Workshop } from './compile'
+import { configuration } from './configuration'
+import { Platform } from './platform'
+import { rules } from './rules'
+
+/* Every rule of the specification, over HTTP, against the command in a process of its own. */
+
+let workshop: Workshop
+let command: Running
+let platform: Platform
+
+beforeAll(async () => {
+  workshop = new Workshop()
+  const config = path.join(workshop.folder, 'emulator.json')
+  writeFileSync(config, JSON.stringify(configuration))
+  command = await startCommand(workshop.build('package', readSources()), ['--config', config])
+  platform = new Platform(command.url)
+})
+
+afterAll(async () => {
+  const code = await command?.stop()
+  workshop?.remove()
+  expect(code).toBe(0)
+})
+
+beforeEach(() => platform.reset())
+
+const tables = [...new Set(rules.map(({ table }) => table))]
+
+describe.each(tables)('%s', (table) => {
+  const checks = rules.filter((rule) => rule.table === table)
+  test.each(checks.map((check) => [check.name, check] as const))('%s', (_name, check) => check.run(platform))
+})
+
+test('there are at least 120 rules, each with a name of its own', () => {
+  const names = rules.map(({ table, name }) => `${table}: ${name}`)
+  expect(names.length).toBeGreaterThanOrEqual(120)
+  expect(new Set(names).size).toBe(names.length)
+})

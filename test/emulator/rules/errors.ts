@@ -1,0 +1,237 @@
+import { evening, morning, type Platform, token } from '../platform'
+import { type Check, rulesOf } from './check'
+
+const error = rulesOf('SSO2 errors')
+const limit = rulesOf('Limits')
+
+async function wrongPasswords(platform: Platform, sid: string, count: number, usr = 'ada'): Promise<unknown[]> {
+  const answers = []
+  for (let n = 0; n < count; n += 1) answers.push(await platform.authenticate(sid, { usr, pwd: `wrong ${n}` }))
+  return answers.map(({ err, raa, frf }) => [err, raa, frf])
+}
+
+async function otpFor(platform: Platform, username = 'ada'): Promise<string> {
+  return (await platform.control('POST', '/otps', { username })).json.otp
+}
+
+const sessions: Check[] = [
+  ...(['authenticate', 'sessionstatus', 'logout'] as const).map((operation) =>
+    error(`session_not_found: ${operation} of a session that nobody knows`, async (platform) => {
+      const claims = { sid: 'made-up', usr: 'ada', pwd: 'correct-horse', lks: 'anon' }
+      const answer = await platform.call(operation, claims)
+      expect(answer).toMatchObject({ sid: 'made-up', sts: 'terminated', at: null, err: 'session_not_found' })
+    }),
+  ),
+  error('session_not_found: a session that was pruned', async (platform) => {
+    const { sid } = await platform.login()
+    expect((await platform.control('DELETE', `/sessions/${sid}`)).status).toBe(200)
+    expect(await platform.status(sid, 'loggedin')).toMatchObject({ err: 'session_not_found', at: null })
+  }),
+  error('session_terminated: Authenticate in a session that has ended', async (platform) => {
+    const { sid } = await platform.login()
+    await platform.logout(sid)
+    const answer = await platform.authenticate(sid)
+    expect(answer).toMatchObject({ sid, sts: 'terminated', at: null, err: 'session_terminated' })
+    expect(await platform.status(sid)).toMatchObject({ sts: 'terminated' })
+  }),
+  error('session_already_logged_in_on_another_account', async (platform) => {
+    const { sid } = await platform.login()
+    const answer = await platform.authenticate(sid, { usr: 'grace', pwd: 'battery-staple' })
+    expect(answer).toMatchObject({ sts: 'loggedin', at: null, err: 'session_already_logged_in_on_another_account' })
+  }),
+  error('session_already_logged_in_on_another_account: the first account stays', async (platform) => {
+    const { sid } = await platform.login()
+    await platform.authenticate(sid, { usr: 'grace', pwd: 'battery-staple' })
+    const { at } = await platform.status(sid)
+    const bearer = (await platform.exchangeTicket(at)).json.access_token
+    expect((await platform.api('GET', '/external/api/v1/me', bearer)).json.item.username).toBe('ada')
+  }),
+  error('session_limit_reached: the sixth session of an account', async (platform) => {
+    for (let n = 0; n < 5; n += 1) await platform.login()
+    const { sid } = await platform.browser().identify()
+    expect(await platform.authenticate(sid)).toMatchObject({ sts: 'anon', at: null, err: 'session_limit_reached' })
+    expect(await platform.status(sid)).toMatchObject({ sts: 'anon' })
+  }),
+  error('session_limit_reached: not for the fifth, nor for another account', async (platform) => {
+    for (let n = 0; n < 5; n += 1) await platform.login()
+    await platform.login({ usr: 'grace', pwd: 'battery-staple' })
+  }),
+  error('session_limit_reached: no more when a session has ended', async (platform) => {
+    const { sid } = await platform.login()
+    for (let n = 0; n < 4; n += 1) await platform.login()
+    await platform.logout(sid)
+    await platform.login()
+  }),
+  error('session_limit_reached: not for Authenticate again in a session that counts already', async (platform) => {
+    const { sid } = await platform.login()
+    for (let n = 0; n < 4; n += 1) await platform.login()
+    expect(await platform.authenticate(sid)).toMatchObject({ sts: 'loggedin', err: null })
+  }),
+  error('invalid_token: every operation', async (platform) => {
+    for (const operation of ['authenticate', 'sessionstatus', 'logout', 'logoutall']) {
+      expect(await platform.call(operation, { iss: 'somebody-else' })).toMatchObject({ err: 'invalid_token', at: null })
+    }
+  }),
+  error('invalid_token: Identify shows a page and redirects nowhere', async (platform) => {
+    const answer = await platform.browser().send(morning, 'http://localhost/', token(morning, { iss: 'other' }))
+    expect([answer.status, answer.headers.location]).toEqual([400, undefined])
+    expect(answer.headers['content-type']).toContain('text/html')
+  }),
+]
+
+const passwords: Check[] = [
+  error('invalid_credentials: raa counts down to 0', async (platform) => {
+    const { sid } = await platform.browser().identify()
+    const expected = [4, 3, 2, 1, 0].map((raa) => ['invalid_credentials', raa, -1])
+    expect(await wrongPasswords(platform, sid, 5)).toEqual(expected)
+  }),
+  error('invalid_credentials: a name that is no account is answered alike, freeze included', async (platform) => {
+    const { sid } = await platform.browser().identify()
+    const stranger = await wrongPasswords(platform, sid, 5, 'nobody')
+    expect(stranger).toEqual(await wrongPasswords(platform, sid, 5, 'ada'))
+    expect(await platform.authenticate(sid, { usr: 'nobody' })).toMatchObject({ err: 'account_frozen' })
+  }),
+  error('invalid_credentials: attempts count across sessions and sites', async (platform) => {
+    const [a, b] = [await platform.browser().identify(), await platform.browser().identify()]
+    await platform.authenticate(a.sid, { pwd: 'wrong' })
+    expect(await platform.authenticate(b.sid, { pwd: 'wrong' }, evening)).toMatchObject({ raa: 3 })
+  }),
+  error('invalid_credentials: attempts are per account', async (platform) => {
+    const { sid } = await platform.browser().identify()
+    await wrongPasswords(platform, sid, 3)
+    expect(await wrongPasswords(platform, sid, 1, 'grace')).toEqual([['invalid_credentials', 4, -1]])
+  }),
+  error('invalid_credentials: a login forgets them', async (platform) => {
+    const { sid } = await platform.browser().identify()
+    await wrongPasswords(platform, sid, 3)
+    await platform.authenticate(sid)
+    await platform.logout(sid)
+    const next = await platform.browser().identify()
+    expect(await platform.authenticate(next.sid, { pwd: 'wrong' })).toMatchObject({ raa: 4 })
+  }),
+  error('invalid_credentials: passwords are compared letter by letter', async (platform) => {
+    const { sid } = await platform.browser().identify()
+    for (const pwd of ['Correct-horse', 'correct-horse ', 'correct-hors']) {
+      expect(await platform.authenticate(sid, { pwd })).toMatchObject({ err: 'invalid_credentials' })
+    }
+  }),
+  error('account_frozen: even with the right password, and frf says for how long', async (platform) => {
+    const { sid } = await platform.browser().identify()
+    await wrongPasswords(platform, sid, 5)
+    const answer = await platform.authenticate(sid)
+    expect(answer).toMatchObject({ sts: 'anon', at: null, err: 'account_frozen', raa: -1 })
+    expect(answer['frf']).toBeGreaterThan(43_190)
+    expect(answer['frf']).toBeLessThanOrEqual(43_200)
+  }),
+  error('account_frozen: frf gets less', async (platform) => {
+    const { sid } = await platform.browser().identify()
+    await wrongPasswords(platform, sid, 5)
+    await platform.advance(3600)
+    const frf = Number((await platform.authenticate(sid))['frf'])
+    expect(frf).toBeGreaterThan(39_590)
+    expect(frf).toBeLessThanOrEqual(39_600)
+  }),
+  limit('an account is frozen for 12 hours', async (platform) => {
+    const first = await platform.browser().identify()
+    await wrongPasswords(platform, first.sid, 5)
+    await platform.advance(43_190)
+    const { sid } = await platform.browser().identify()
+    expect(await platform.authenticate(sid)).toMatchObject({ err: 'account_frozen' })
+    await platform.advance(10)
+    expect(await platform.authenticate(sid)).toMatchObject({ sts: 'loggedin', err: null })
+  }),
+  limit('after a freeze all attempts are there again', async (platform) => {
+    const first = await platform.browser().identify()
+    await wrongPasswords(platform, first.sid, 5)
+    await platform.advance(43_200)
+    const { sid } = await platform.browser().identify()
+    expect(await platform.authenticate(sid, { pwd: 'wrong' })).toMatchObject({ err: 'invalid_credentials', raa: 4 })
+  }),
+  limit('a wrong password during a freeze does not prolong it', async (platform) => {
+    const { sid } = await platform.browser().identify()
+    await wrongPasswords(platform, sid, 5)
+    await platform.advance(3600)
+    await wrongPasswords(platform, sid, 3)
+    expect(Number((await platform.authenticate(sid))['frf'])).toBeLessThanOrEqual(39_600)
+  }),
+  error('account_not_active: with the right password', async (platform) => {
+    const { sid } = await platform.browser().identify()
+    const answer = await platform.authenticate(sid, { usr: 'otto', pwd: 'paper-lantern' })
+    expect(answer).toMatchObject({ sts: 'anon', at: null, err: 'account_not_active', frf: -1, raa: -1 })
+  }),
+  error('account_not_active: not told to somebody without the password', async (platform) => {
+    const { sid } = await platform.browser().identify()
+    const answer = await platform.authenticate(sid, { usr: 'otto', pwd: 'wrong' })
+    expect(answer).toMatchObject({ err: 'invalid_credentials', raa: 4 })
+  }),
+  error('account_not_active: an account can be deactivated and activated', async (platform) => {
+    const { sid } = await platform.browser().identify()
+    await platform.control('PATCH', '/accounts/ada', { active: false })
+    expect(await platform.authenticate(sid)).toMatchObject({ err: 'account_not_active' })
+    await platform.control('PATCH', '/accounts/ada', { active: true })
+    expect(await platform.authenticate(sid)).toMatchObject({ sts: 'loggedin' })
+  }),
+]
+
+const oneTimePasswords: Check[] = [
+  error('a one-time password logs in', async (platform) => {
+    const pwd = await otpFor(platform)
+    expect(pwd).toMatch(/^\d{6}$/)
+    await platform.login({ pwd })
+  }),
+  error('otp_consumed_or_expired: used once already', async (platform) => {
+    const pwd = await otpFor(platform)
+    await platform.login({ pwd })
+    const { sid } = await platform.browser().identify()
+    expect(await platform.authenticate(sid, { pwd })).toMatchObject({ sts: 'anon', err: 'otp_consumed_or_expired' })
+  }),
+  error('otp_consumed_or_expired: too old', async (platform) => {
+    const pwd = await otpFor(platform)
+    await platform.advance(600)
+    const { sid } = await platform.browser().identify()
+    expect(await platform.authenticate(sid, { pwd })).toMatchObject({ sts: 'anon', err: 'otp_consumed_or_expired' })
+  }),
+  error('a one-time password lives 600 seconds', async (platform) => {
+    const pwd = await otpFor(platform)
+    await platform.advance(590)
+    await platform.login({ pwd })
+  }),
+  error('invalid_otp: six digits that are not the one that is outstanding', async (platform) => {
+    const pwd = await otpFor(platform)
+    const wrong = String((Number(pwd) + 1) % 1_000_000).padStart(6, '0')
+    const { sid } = await platform.browser().identify()
+    const answer = await platform.authenticate(sid, { pwd: wrong })
+    expect(answer).toMatchObject({ sts: 'anon', at: null, err: 'invalid_otp', raa: -1, frf: -1 })
+  }),
+  error('invalid_otp: not when none is outstanding', async (platform) => {
+    const { sid } = await platform.browser().identify()
+    expect(await platform.authenticate(sid, { pwd: '123456' })).toMatchObject({ err: 'invalid_credentials' })
+  }),
+  error('invalid_otp: guessing freezes the account', async (platform) => {
+    const pwd = await otpFor(platform)
+    const wrong = String((Number(pwd) + 1) % 1_000_000).padStart(6, '0')
+    const { sid } = await platform.browser().identify()
+    for (let n = 0; n < 5; n += 1) await platform.authenticate(sid, { pwd: wrong })
+    expect(await platform.authenticate(sid, { pwd })).toMatchObject({ err: 'account_frozen' })
+  }),
+  error('a one-time password is for its account only', async (platform) => {
+    const pwd = await otpFor(platform, 'grace')
+    const { sid } = await platform.browser().identify()
+    expect(await platform.authenticate(sid, { pwd })).toMatchObject({ err: 'invalid_credentials' })
+  }),
+  error('the password goes on to work beside a one-time password', async (platform) => {
+    await otpFor(platform)
+    await platform.login()
+  }),
+  error('a login that fails for another reason does not use a one-time password up', async (platform) => {
+    const pwd = await otpFor(platform)
+    for (let n = 0; n < 5; n += 1) await platform.login()
+    const { sid } = await platform.browser().identify()
+    expect(await platform.authenticate(sid, { pwd })).toMatchObject({ err: 'session_limit_reached' })
+    await platform.call('logoutall', { aid: 'A-ada' })
+    expect(await platform.authenticate(sid, { pwd })).toMatchObject({ sts: 'loggedin' })
+  }),
+]
+
+/** The rules of errors. */
+export const errorRules: Check[] = [...sessions, ...passwords, ...oneTimePasswords]

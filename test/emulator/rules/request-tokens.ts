@@ -1,0 +1,141 @@
+import { readJwt } from '../../support/oracle'
+import { type Claims, device, legacy, morning, type Platform, token } from '../platform'
+import { type Check, rulesOf } from './check'
+
+const now = () => Math.floor(Date.now() / 1000)
+const common = rulesOf('Request JWT claims, common to all operations')
+const additional = rulesOf('Additional request claims per operation')
+const header = rulesOf('SSO JSON Web Token (JWT)')
+
+/** Session Status with claims of its own must be refused as `invalid_token`, properly signed. */
+async function refused(platform: Platform, claims: Claims, head: object = {}): Promise<void> {
+  const { sid } = await platform.browser().identify()
+  await refusedToken(platform, 'sessionstatus', token(morning, { ...device, sid, lks: 'anon', ...claims }, head))
+}
+
+async function refusedToken(platform: Platform, operation: string, t: string): Promise<void> {
+  const answer = await platform.callRaw(operation, t)
+  expect(answer.status).toBe(200)
+  expect(readJwt(answer.json.t).claims).toMatchObject({ err: 'invalid_token', at: null, aud: morning.clientId })
+}
+
+type Row = [what: string, claims: () => Claims]
+
+const wrongClaims: Row[] = [
+  ['iss that is not the organisation', () => ({ iss: 'somebody-else' })],
+  ['no iss', () => ({ iss: undefined })],
+  ['iss that is a list', () => ({ iss: ['conformance-press'] })],
+  ['aud that is not the SSO system', () => ({ aud: 'other-service' })],
+  ['aud that is a list', () => ({ aud: ['sso-service'] })],
+  ['no aud', () => ({ aud: undefined })],
+  ['no nbf', () => ({ nbf: undefined })],
+  ['no iat', () => ({ iat: undefined })],
+  ['no exp', () => ({ exp: undefined })],
+  ['nbf that is text', () => ({ nbf: String(now()) })],
+  ['iat that is a fraction', () => ({ iat: now() + 0.5 })],
+  ['exp that is text', () => ({ exp: String(now() + 10) })],
+  ['nbf that is not the creation time', () => ({ nbf: now() - 3 })],
+  ['exp 11 seconds after iat', () => ({ exp: now() + 11 })],
+  ['exp an hour after iat', () => ({ exp: now() + 3600 })],
+  ['exp before iat', () => ({ exp: now() - 1 })],
+  ['times in the past', () => ({ nbf: now() - 60, iat: now() - 60, exp: now() - 50 })],
+  ['exp that is just over', () => ({ nbf: now() - 11, iat: now() - 11, exp: now() - 1 })],
+  ['times in the future', () => ({ nbf: now() + 60, iat: now() + 60, exp: now() + 70 })],
+]
+
+const refusals = wrongClaims.map(([what, claims]) =>
+  common(`a request with ${what} is refused`, (platform) => refused(platform, claims())),
+)
+
+const headers = (
+  [
+    ['alg none', { alg: 'none' }],
+    ['alg HS384', { alg: 'HS384' }],
+    ['alg RS256', { alg: 'RS256' }],
+    ['no alg', { alg: undefined }],
+    ['another typ', { typ: 'JOSE' }],
+    ['no typ', { typ: undefined }],
+    ['crit', { crit: ['exp'] }],
+  ] as const
+).map(([what, head]) =>
+  header(`a token with ${what} in its header is refused`, (platform) => refused(platform, {}, head)),
+)
+
+const signatures: Check[] = [
+  header('a token signed with another secret is refused', async (platform) => {
+    const t = token({ ...morning, secret: 'another secret' }, { ...device, sid: 'x', lks: 'anon' })
+    await refusedToken(platform, 'sessionstatus', t)
+  }),
+  header("a token signed with another client's secret is refused", async (platform) => {
+    const t = token({ ...morning, secret: legacy.secret }, { ...device, sid: 'x', lks: 'anon' })
+    await refusedToken(platform, 'sessionstatus', t)
+  }),
+  header('a token without its signature is refused', async (platform) => {
+    const t = token(morning, { ...device, sid: 'x', lks: 'anon' })
+    const answer = await platform.callRaw('sessionstatus', t.slice(0, t.lastIndexOf('.') + 1))
+    expect(answer.status).toBe(400)
+  }),
+  header('a token with an altered claim is refused', async (platform) => {
+    const { sid } = await platform.login()
+    const [head, , signature] = token(morning, { ...device, sid: 'x' }).split('.')
+    const [, body] = token(morning, { ...device, sid }).split('.')
+    await refusedToken(platform, 'logout', `${head}.${body}.${signature}`)
+    expect(await platform.status(sid, 'loggedin')).toMatchObject({ sts: 'loggedin' })
+  }),
+]
+
+const clients: Check[] = [
+  common('exp exactly 10 seconds after iat is taken', async (platform) => {
+    const { sid } = await platform.browser().identify()
+    expect(await platform.status(sid)).toMatchObject({ err: null })
+  }),
+  common('exp less than 10 seconds after iat is taken', async (platform) => {
+    const { sid } = await platform.browser().identify()
+    expect(await platform.call('sessionstatus', { sid, lks: 'anon', exp: now() + 5 })).toMatchObject({ err: null })
+  }),
+  common('a cid that nobody knows cannot be answered with a token', async (platform) => {
+    const t = token({ ...morning, clientId: 'nobody' }, { ...device, sid: 'x', lks: 'anon' })
+    const answer = await platform.callRaw('sessionstatus', t)
+    expect([answer.status, answer.json.error.code]).toEqual([400, 'invalid_client'])
+  }),
+  rulesOf('Preconditions for SSO2')('a client that is not flagged for SSO2 is refused', async (platform) => {
+    const answer = await platform.callRaw('sessionstatus', token(legacy, { ...device, sid: 'x', lks: 'anon' }))
+    expect([answer.status, answer.json.error.code]).toEqual([400, 'invalid_client'])
+    expect((await platform.browser().send(legacy)).status).toBe(400)
+  }),
+  common('a refused request changes nothing', async (platform) => {
+    const { sid } = await platform.login()
+    await platform.call('logout', { sid, aud: 'other-service' })
+    expect(await platform.status(sid, 'loggedin')).toMatchObject({ sts: 'loggedin', err: null })
+  }),
+]
+
+const required: [operation: string, claims: Claims][] = [
+  ['authenticate', { sid: 'x', usr: 'ada', pwd: 'correct-horse', ...device }],
+  ['sessionstatus', { sid: 'x', lks: 'anon', ...device }],
+  ['logout', { sid: 'x', ...device }],
+  ['logoutall', { aid: 'A-ada', ...device }],
+]
+
+const missing = required.flatMap(([operation, claims]) =>
+  Object.keys(claims).map((name) =>
+    additional(`${operation} without ${name} is refused`, (platform) =>
+      refusedToken(platform, operation, token(morning, { ...claims, [name]: undefined })),
+    ),
+  ),
+)
+
+const types: Check[] = [
+  additional('a sid that is a number is refused', (platform) => refused(platform, { sid: 7 })),
+  additional('an lks that is no state is refused', (platform) => refused(platform, { lks: 'unknown' })),
+  additional('an empty password is refused', (platform) =>
+    refusedToken(platform, 'authenticate', token(morning, { ...device, sid: 'x', usr: 'ada', pwd: '' })),
+  ),
+  additional('an empty ipa and uas are taken: a browser need not say what it is', async (platform) => {
+    const { sid } = await platform.browser().identify()
+    expect(await platform.call('sessionstatus', { sid, lks: 'anon', ipa: '', uas: '' })).toMatchObject({ err: null })
+  }),
+]
+
+/** The rules of request tokens. */
+export const requestTokenRules: Check[] = [...refusals, ...headers, ...signatures, ...clients, ...missing, ...types]

@@ -1,0 +1,230 @@
+import { configuration, gracesAddress } from '../configuration'
+import { evening, morning, type Platform } from '../platform'
+import { type Check, rulesOf } from './check'
+
+const exchange = rulesOf('Authentication, SSO2, 3: the ticket')
+const auth = rulesOf('Authentication, REST API')
+const marketplace = rulesOf('GET marketplace groups')
+const gift = rulesOf('POST validate gift receiver')
+const admin = rulesOf('GET administrators')
+
+const paths = {
+  me: '/external/api/v1/me',
+  marketplace: '/external/api/v2/marketing/marketplace/groups',
+  gift: '/external/api/v1/me/order/validate_gift_receiver',
+  administrators: '/external/api/v1/admin',
+}
+
+const tickets: Check[] = [
+  exchange('a ticket becomes a bearer token', async (platform) => {
+    const { at } = await platform.login()
+    const { status, json, headers } = await platform.exchangeTicket(at)
+    expect([status, headers['cache-control']]).toEqual([200, 'no-store'])
+    expect(json).toEqual({
+      access_token: expect.any(String),
+      token_type: 'Bearer',
+      expires_in: 3600,
+      scope: '/external/marketing/r /external/me/order/r /external/admin/r',
+    })
+  }),
+  exchange('a ticket is taken once', async (platform) => {
+    const { at } = await platform.login()
+    await platform.exchangeTicket(at)
+    const { status, json } = await platform.exchangeTicket(at)
+    expect([status, json.error]).toEqual([400, 'invalid_grant'])
+  }),
+  exchange('a ticket lives 60 seconds', async (platform) => {
+    const { at, sid } = await platform.login()
+    await platform.advance(50)
+    expect((await platform.exchangeTicket(at)).status).toBe(200)
+    const next = (await platform.status(sid))['at']
+    await platform.advance(60)
+    expect((await platform.exchangeTicket(next)).json.error).toBe('invalid_grant')
+  }),
+  exchange('a ticket is for its client only, which does not lose it', async (platform) => {
+    const { at } = await platform.login()
+    expect((await platform.exchangeTicket(at, evening)).json.error).toBe('invalid_grant')
+    expect((await platform.exchangeTicket(at)).status).toBe(200)
+  }),
+  exchange('a ticket ends with its session', async (platform) => {
+    const { at, sid } = await platform.login()
+    await platform.logout(sid)
+    expect((await platform.exchangeTicket(at)).json.error).toBe('invalid_grant')
+  }),
+  exchange('a made-up ticket is refused', async (platform) => {
+    expect((await platform.exchangeTicket('made-up')).json.error).toBe('invalid_grant')
+  }),
+  exchange('a wrong secret is refused, and the ticket is not lost', async (platform) => {
+    const { at } = await platform.login()
+    const { status, json } = await platform.exchangeTicket(at, { ...morning, secret: 'wrong' })
+    expect([status, json.error]).toEqual([401, 'invalid_client'])
+    expect((await platform.exchangeTicket(at)).status).toBe(200)
+  }),
+  exchange('the client may say who it is in the header', async (platform) => {
+    const { at } = await platform.login()
+    const pair = `${morning.clientId}:${encodeURIComponent(morning.secret)}`
+    const authorization = `Basic ${Buffer.from(pair).toString('base64')}`
+    const answer = await platform.exchange({ grant_type: 'authorization_code', code: String(at) }, { authorization })
+    expect(answer.status).toBe(200)
+  }),
+  exchange('a secret in header and form is refused', async (platform) => {
+    const authorization = `Basic ${Buffer.from(`${morning.clientId}:x`).toString('base64')}`
+    const fields = { grant_type: 'client_credentials', client_id: morning.clientId, client_secret: morning.secret }
+    expect((await platform.exchange(fields, { authorization })).status).toBe(401)
+  }),
+  exchange('an unknown grant type is refused', async (platform) => {
+    const fields = { grant_type: 'password', client_id: morning.clientId, client_secret: morning.secret }
+    expect((await platform.exchange(fields)).json.error).toBe('unsupported_grant_type')
+  }),
+  exchange('a service token has the scopes that were asked for', async (platform) => {
+    const fields = { grant_type: 'client_credentials', client_id: morning.clientId, client_secret: morning.secret }
+    const { json } = await platform.exchange({ ...fields, scope: '/external/marketing/r' })
+    expect(json.scope).toBe('/external/marketing/r')
+  }),
+  exchange('a service token cannot have a scope that its client lacks', async (platform) => {
+    const fields = { grant_type: 'client_credentials', client_id: evening.clientId, client_secret: evening.secret }
+    expect((await platform.exchange({ ...fields, scope: '/external/admin/r' })).json.error).toBe('invalid_scope')
+  }),
+  exchange('the access token identifies the user', async (platform) => {
+    const { json } = await platform.api('GET', paths.me, await platform.accessToken())
+    const item = { account_id: 'A-ada', username: 'ada', name: 'Ada Lindqvist', contact_email: 'ada@example.com' }
+    expect(json).toEqual({ item })
+  }),
+]
+
+const operations = ['me', 'marketplace', 'gift', 'administrators'] as const
+const giftBody = { campaign_code: 'DAILY', delivery_address: gracesAddress }
+
+function callWith(platform: Platform, operation: (typeof operations)[number], bearer: string) {
+  return operation === 'gift'
+    ? platform.api('POST', paths.gift, bearer, giftBody)
+    : platform.api('GET', paths[operation], bearer)
+}
+
+const bearers: Check[] = [
+  ...operations.map((operation) =>
+    auth(`${operation} without a bearer token is refused`, async (platform) => {
+      const { status, json } = await platform.request(operation === 'gift' ? 'POST' : 'GET', paths[operation])
+      expect([status, json]).toEqual([401, { error: { code: 'missing_token', message: expect.any(String) } }])
+    }),
+  ),
+  ...operations.map((operation) =>
+    auth(`${operation} with a made-up bearer token is refused`, async (platform) => {
+      const { status, json } = await callWith(platform, operation, 'made-up')
+      expect([status, json.error.code]).toEqual([401, 'invalid_token'])
+    }),
+  ),
+  auth('a bearer token lives 3600 seconds', async (platform) => {
+    const bearer = await platform.accessToken()
+    await platform.advance(3590)
+    expect((await platform.api('GET', paths.me, bearer)).status).toBe(200)
+    await platform.advance(10)
+    expect((await platform.api('GET', paths.me, bearer)).status).toBe(401)
+  }),
+  ...(['me', 'gift', 'administrators'] as const).map((operation) =>
+    auth(`${operation} needs an identity`, async (platform) => {
+      const { status, json } = await callWith(platform, operation, await platform.serviceToken())
+      expect([status, json.error.code]).toEqual([403, 'identity_required'])
+    }),
+  ),
+  auth('marketplace needs no identity', async (platform) => {
+    expect((await callWith(platform, 'marketplace', await platform.serviceToken())).status).toBe(200)
+  }),
+  auth('marketplace needs the scope /external/marketing/r', async (platform) => {
+    const { status, json } = await callWith(platform, 'marketplace', await platform.serviceToken('/external/admin/r'))
+    expect([status, json.error.code]).toEqual([403, 'insufficient_scope'])
+  }),
+  auth('administrators needs a scope that the account has', async (platform) => {
+    const bearer = await platform.accessToken({ usr: 'grace', pwd: 'battery-staple' })
+    const { status, json } = await callWith(platform, 'administrators', bearer)
+    expect([status, json.error.code]).toEqual([403, 'insufficient_scope'])
+  }),
+  auth('administrators needs a scope that the client has', async (platform) => {
+    const { json } = await callWith(platform, 'administrators', await platform.accessToken({}, evening))
+    expect(json.error.code).toBe('insufficient_scope')
+  }),
+  auth('gift needs the scope /external/me/order/r, which the account has too', async (platform) => {
+    const bearer = await platform.accessToken({ usr: 'grace', pwd: 'battery-staple' })
+    expect((await callWith(platform, 'gift', bearer)).status).toBe(200)
+  }),
+]
+
+const groups: Check[] = [
+  marketplace('the groups are given as they are configured', async (platform) => {
+    const { json } = await callWith(platform, 'marketplace', await platform.serviceToken())
+    expect(json).toEqual({ items: configuration.marketplaceGroups })
+  }),
+  marketplace('POST is not taken', async (platform) => {
+    expect((await platform.api('POST', paths.marketplace, await platform.serviceToken(), {})).status).toBe(405)
+  }),
+]
+
+async function eligible(platform: Platform, campaign_code: string, changes: object = {}): Promise<unknown> {
+  const bearer = await platform.accessToken()
+  const delivery_address = { ...gracesAddress, ...changes }
+  const { status, json } = await platform.api('POST', paths.gift, bearer, { campaign_code, delivery_address })
+  return [status, json.item?.receiver_eligible ?? json.error.code]
+}
+
+const gifts: Check[] = [
+  gift('not eligible with an active subscription of the same product', async (platform) => {
+    expect(await eligible(platform, 'DAILY')).toEqual([200, false])
+  }),
+  gift('not eligible with an active subscription that the campaign conflicts with', async (platform) => {
+    expect(await eligible(platform, 'WEEKEND')).toEqual([200, false])
+  }),
+  gift('eligible when the subscription is not active', async (platform) => {
+    expect(await eligible(platform, 'EVENING')).toEqual([200, true])
+  }),
+  gift('eligible at another address', async (platform) => {
+    expect(await eligible(platform, 'DAILY', { street_number: '13' })).toEqual([200, true])
+  }),
+  gift("letters' case and spaces do not matter", async (platform) => {
+    expect(await eligible(platform, 'DAILY', { street: ' MILL  lane ', zip_code: 'dp24ab' })).toEqual([200, false])
+  }),
+  gift('an unknown campaign is a 400', async (platform) => {
+    expect(await eligible(platform, 'NOTHING')).toEqual([400, 'unknown_campaign'])
+  }),
+  gift('a body without campaign_code, or without delivery_address, is a 400', async (platform) => {
+    const bearer = await platform.accessToken()
+    for (const body of [{}, { campaign_code: 'DAILY' }, { delivery_address: gracesAddress }, [], 7]) {
+      expect((await platform.api('POST', paths.gift, bearer, body)).status).toBe(400)
+    }
+  }),
+  gift('an address with a field that is no text, or that nobody knows, is a 400', async (platform) => {
+    expect(await eligible(platform, 'DAILY', { street: 7 })).toEqual([400, 'bad_request'])
+    expect(await eligible(platform, 'DAILY', { planet: 'Earth' })).toEqual([400, 'bad_request'])
+  }),
+]
+
+const entry = (group: string) => ({
+  group,
+  created: '2021-03-04T09:30:00',
+  account_id: 'A-ada',
+  contact_email: 'ada@example.com',
+  name: 'Ada Lindqvist',
+})
+
+const administrators: Check[] = [
+  admin('one entry for each group of each administrator', async (platform) => {
+    const { json } = await callWith(platform, 'administrators', await platform.accessToken())
+    expect(json.items).toHaveLength(3)
+    expect(json.items.slice(0, 2)).toEqual([entry('Editors'), entry('Subscriptions')])
+  }),
+  admin('group filters', async (platform) => {
+    const bearer = await platform.accessToken()
+    const { json } = await platform.api('GET', `${paths.administrators}?group=Subscriptions`, bearer)
+    expect(json).toEqual({ items: [entry('Subscriptions')] })
+  }),
+  admin('a group that nobody belongs to has no administrators', async (platform) => {
+    const { json } = await platform.api('GET', `${paths.administrators}?group=None`, await platform.accessToken())
+    expect(json).toEqual({ items: [] })
+  }),
+  admin('created is ISO 8601 without a zone', async (platform) => {
+    const { json } = await callWith(platform, 'administrators', await platform.accessToken())
+    for (const { created } of json.items) expect(created).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/)
+  }),
+]
+
+/** The rules of token endpoint and REST API. */
+export const restRules: Check[] = [...tickets, ...bearers, ...groups, ...gifts, ...administrators]

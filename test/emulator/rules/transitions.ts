@@ -1,0 +1,181 @@
+import { evening, type Platform } from '../platform'
+import { type Check, rulesOf } from './check'
+
+const states = rulesOf('SSO2 session states')
+const row = rulesOf('States and transitions')
+
+const beginnings: Check[] = [
+  row('(none), Identify: a new anonymous session', async (platform) => {
+    const [a, b] = [await platform.browser().identify(), await platform.browser().identify()]
+    expect([a['sts'], b['sts']]).toEqual(['anon', 'anon'])
+    expect(a.sid).not.toBe(b.sid)
+  }),
+  row('anon, Identify: the same session', async (platform) => {
+    const visitor = platform.browser()
+    const { sid } = await visitor.identify()
+    expect(await visitor.identify(evening)).toMatchObject({ sid, sts: 'anon' })
+  }),
+  row('terminated, Identify: a new anonymous session', async (platform) => {
+    const { sid, visitor } = await platform.login()
+    await platform.logout(sid)
+    const next = await visitor.identify()
+    expect(next).toMatchObject({ sts: 'anon', at: null, err: null })
+    expect(next.sid).not.toBe(sid)
+  }),
+  row('after a new session, Identify finds that one again', async (platform) => {
+    const { sid, visitor } = await platform.login()
+    await platform.logout(sid)
+    const next = await visitor.identify()
+    expect(await visitor.identify(evening)).toMatchObject({ sid: next.sid, sts: 'anon' })
+  }),
+  row('loggedin, Identify: the same session, with a ticket', async (platform) => {
+    const { sid, visitor } = await platform.login()
+    expect(await visitor.identify(evening)).toMatchObject({ sid, sts: 'loggedin', at: expect.any(String) })
+  }),
+  states('a cookie that the SSO system did not make opens a session of its own', async (platform) => {
+    const visitor = platform.browser()
+    visitor.cookie = 'sso2emu=chosen-by-somebody'
+    const { setCookie } = await visitor.send()
+    expect(setCookie[0]).not.toContain('chosen-by-somebody')
+  }),
+  states('the cookie is out of reach for scripts and other sites', async (platform) => {
+    const { setCookie } = await platform.browser().send()
+    expect(setCookie[0]).toMatch(/^sso2emu=[\w-]{22}; Path=\/sso; HttpOnly; SameSite=Lax$/)
+  }),
+]
+
+const logins: Check[] = [
+  row('anon, Authenticate, valid credentials: loggedin', async (platform) => {
+    const { sid } = await platform.browser().identify()
+    expect(await platform.authenticate(sid)).toMatchObject({ sid, sts: 'loggedin', err: null })
+    expect(await platform.status(sid, 'loggedin')).toMatchObject({ sts: 'loggedin' })
+  }),
+  row('anon, Authenticate, wrong credentials: anon', async (platform) => {
+    const { sid } = await platform.browser().identify()
+    expect(await platform.authenticate(sid, { pwd: 'wrong' })).toMatchObject({ sid, sts: 'anon' })
+    expect(await platform.status(sid)).toMatchObject({ sts: 'anon' })
+  }),
+  row('loggedin, Authenticate as the same account: loggedin, with a new ticket', async (platform) => {
+    const { sid, at } = await platform.login()
+    const again = await platform.authenticate(sid)
+    expect(again).toMatchObject({ sts: 'loggedin', at: expect.any(String), err: null })
+    expect(again['at']).not.toBe(at)
+  }),
+  row('anon, login on another site: seen by Session Status as loggedin', async (platform) => {
+    const visitor = platform.browser()
+    const { sid } = await visitor.identify()
+    await platform.authenticate(sid, {}, evening)
+    expect(await platform.status(sid, 'anon')).toMatchObject({ sts: 'loggedin', at: expect.any(String) })
+  }),
+  row('anon, logged in and out on another site: terminated', async (platform) => {
+    const { sid } = await platform.browser().identify()
+    await platform.authenticate(sid, {}, evening)
+    await platform.logout(sid, evening)
+    expect(await platform.status(sid, 'anon')).toMatchObject({ sts: 'terminated', at: null, err: null })
+  }),
+  row('loggedin, logout on another site: terminated', async (platform) => {
+    const { sid } = await platform.login()
+    await platform.logout(sid, evening)
+    expect(await platform.status(sid, 'loggedin')).toMatchObject({ sts: 'terminated', at: null, err: null })
+  }),
+]
+
+const ends: Check[] = [
+  row('anon, Logout: terminated', async (platform) => {
+    const { sid } = await platform.browser().identify()
+    expect(await platform.logout(sid)).toMatchObject({ sid, sts: 'terminated', at: null, err: null })
+    expect(await platform.status(sid)).toMatchObject({ sts: 'terminated' })
+  }),
+  row('loggedin, Logout: terminated', async (platform) => {
+    const { sid } = await platform.login()
+    expect(await platform.logout(sid)).toMatchObject({ sid, sts: 'terminated', at: null, err: null })
+    expect(await platform.status(sid)).toMatchObject({ sts: 'terminated' })
+  }),
+  row('terminated, Logout: terminated, and no error', async (platform) => {
+    const { sid } = await platform.login()
+    await platform.logout(sid)
+    expect(await platform.logout(sid)).toMatchObject({ sid, sts: 'terminated', err: null })
+  }),
+  row('Logout all ends every session of the account', async (platform) => {
+    const sids = [(await platform.login()).sid, (await platform.login({}, evening)).sid]
+    await platform.call('logoutall', { aid: 'A-ada' })
+    for (const sid of sids) expect(await platform.status(sid, 'loggedin')).toMatchObject({ sts: 'terminated' })
+  }),
+  row('Logout all leaves sessions of others alone', async (platform) => {
+    const anon = await platform.browser().identify()
+    const grace = await platform.login({ usr: 'grace', pwd: 'battery-staple' })
+    await platform.login()
+    await platform.call('logoutall', { aid: 'A-ada' })
+    expect(await platform.status(grace.sid, 'loggedin')).toMatchObject({ sts: 'loggedin' })
+    expect(await platform.status(anon.sid)).toMatchObject({ sts: 'anon' })
+  }),
+  row('Logout all of an account that nobody knows does not tell so', async (platform) => {
+    const claims = await platform.call('logoutall', { aid: 'nobody' })
+    expect(claims).toMatchObject({ aid: 'nobody', sts: 'terminated', at: null, err: null })
+  }),
+  states('an Identify result is never terminated', async (platform) => {
+    const visitor = platform.browser()
+    for (let round = 0; round < 3; round += 1) {
+      const { sid, sts } = await visitor.identify()
+      expect(sts).toBe('anon')
+      await platform.logout(sid)
+    }
+  }),
+  states('a user may hold several sessions at once', async (platform) => {
+    const sids = [(await platform.login()).sid, (await platform.login()).sid]
+    for (const sid of sids) expect(await platform.status(sid, 'loggedin')).toMatchObject({ sts: 'loggedin' })
+  }),
+]
+
+async function seenAfter(platform: Platform, seconds: number): Promise<unknown> {
+  const { sid } = await platform.browser().identify()
+  await platform.advance(seconds)
+  return (await platform.status(sid))['err']
+}
+
+const pruning: Check[] = [
+  states('a session is forgotten after 7200 seconds of inactivity', async (platform) => {
+    expect(await seenAfter(platform, 7200)).toBe('session_not_found')
+  }),
+  states('a session is not forgotten before', async (platform) => {
+    expect(await seenAfter(platform, 7190)).toBeNull()
+  }),
+  states('Session Status is activity', async (platform) => {
+    const { sid } = await platform.browser().identify()
+    await platform.advance(4000)
+    await platform.status(sid)
+    await platform.advance(4000)
+    expect(await platform.status(sid)).toMatchObject({ sts: 'anon', err: null })
+  }),
+  states('Identify is activity', async (platform) => {
+    const visitor = platform.browser()
+    const { sid } = await visitor.identify()
+    await platform.advance(4000)
+    await visitor.identify(evening)
+    await platform.advance(4000)
+    expect(await platform.status(sid)).toMatchObject({ sts: 'anon', err: null })
+  }),
+  states('Authenticate is activity', async (platform) => {
+    const { sid } = await platform.browser().identify()
+    await platform.advance(4000)
+    await platform.authenticate(sid, { pwd: 'wrong' })
+    await platform.advance(4000)
+    expect(await platform.status(sid)).toMatchObject({ sts: 'anon', err: null })
+  }),
+  states('after a forgotten session, Identify opens a new one', async (platform) => {
+    const { sid, visitor } = await platform.login()
+    await platform.advance(7200)
+    const next = await visitor.identify()
+    expect(next).toMatchObject({ sts: 'anon', at: null })
+    expect(next.sid).not.toBe(sid)
+  }),
+  states('a logged-in session is forgotten too, and counts no more', async (platform) => {
+    for (let n = 0; n < 5; n += 1) await platform.login()
+    await platform.advance(7200)
+    const { sid } = await platform.browser().identify()
+    expect(await platform.authenticate(sid)).toMatchObject({ sts: 'loggedin', err: null })
+  }),
+]
+
+/** The rules of session states. */
+export const transitionRules: Check[] = [...beginnings, ...logins, ...ends, ...pruning]
