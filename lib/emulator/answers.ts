@@ -11,6 +11,8 @@ export interface Answer {
   readonly outcome: string
   /** Why a request was refused, for people. */
   readonly detail?: string
+  /** The session that the call turned out to be about, when the request did not name it. */
+  readonly sid?: string
 }
 
 /** A call that has been read so far that it can be logged, hit by a fault, and carried out. */

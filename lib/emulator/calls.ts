@@ -34,10 +34,12 @@ export const CALLS_KEPT = 10_000
 /** The latest calls of one emulator. */
 export class CallLog {
   private calls: Call[] = []
+  private count = 0
 
   /** Adds a call; drops the oldest ones, many at a time, so that adding costs nothing. */
   add(call: Call): void {
     this.calls.push(call)
+    this.count += 1
     if (this.calls.length >= 2 * CALLS_KEPT) this.calls = this.calls.slice(-CALLS_KEPT)
   }
 
@@ -53,14 +55,16 @@ export class CallLog {
       )
   }
 
-  /** The latest calls, newest first. */
-  latest(count: number): Call[] {
-    return this.calls.slice(-count).reverse()
+  /** The latest calls, newest first, each with its number since the start. */
+  latest(count: number): { call: Call; number: number }[] {
+    const newestFirst = this.calls.slice(-count).reverse()
+    return newestFirst.map((call, index) => ({ call, number: this.count - index }))
   }
 
   /** Forgets all calls. */
   clear(): void {
     this.calls = []
+    this.count = 0
   }
 }
 

@@ -118,7 +118,8 @@ export function viewSessions(runtime: Runtime): SessionView[] {
   return [...world.sessions.values()].filter((session) => !isForgotten(world, session, now)).map(viewSession)
 }
 
-function viewSession(session: SsoSession): SessionView {
+/** One session as tests and the portal see it. */
+export function viewSession(session: SsoSession): SessionView {
   const { sid, status, createdAt, lastSeenAt } = session
   return { sid, status, accountId: status === 'loggedin' ? session.accountId : null, createdAt, lastSeenAt }
 }

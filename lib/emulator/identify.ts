@@ -106,7 +106,13 @@ function redirect(
   function land(result: Outcome, headers: Record<string, string>): Answer {
     const token = sessionToken(world, client, result, runtime.tokenNow(), fault)
     const answer = toLanding(addresses, token)
-    return { ...answer, headers: { ...answer.headers, ...headers }, outcome: result.err ?? result.sts }
+    const { sid } = { sid: null, ...result.subject }
+    return {
+      ...answer,
+      headers: { ...answer.headers, ...headers },
+      outcome: result.err ?? result.sts,
+      ...(sid === null ? {} : { sid }),
+    }
   }
 }
 

@@ -105,13 +105,13 @@ function log(
   runtime: Runtime,
   { operation, clientId, sid, claims }: Work,
   fault: Fault | undefined,
-  { outcome, detail }: Pick<Answer, 'outcome' | 'detail'>,
+  { outcome, detail, sid: found }: Pick<Answer, 'outcome' | 'detail' | 'sid'>,
 ): void {
   runtime.log.add({
     at: runtime.now(),
     operation,
     clientId,
-    sid,
+    sid: found ?? sid,
     claims,
     outcome,
     ...(detail === undefined ? {} : { detail }),

@@ -259,15 +259,15 @@ const addresses: Mutation[] = [
   {
     name: 'r is not looked at',
     file: 'identify.ts',
-    find: 'if (returnTo === undefined || !isWebAddress(returnTo)) {',
-    replace: 'if (returnTo === undefined) {',
+    find: 'if (returnTo === undefined || !isWebAddress(returnTo))',
+    replace: 'if (returnTo === undefined)',
     caughtBy: 'with a script as r it is refused with a page, redirects nowhere and opens no session',
   },
   {
     name: 'r is encoded twice',
     file: 'identify.ts',
-    find: '&r=${encodeURIComponent(returnTo)}',
-    replace: '&r=${encodeURIComponent(encodeURIComponent(returnTo))}',
+    find: `&r=\${encodeURIComponent(returnTo)}`,
+    replace: `&r=\${encodeURIComponent(encodeURIComponent(returnTo))}`,
     caughtBy: 'r arrives exactly as it was sent',
   },
   {

@@ -1,0 +1,37 @@
+/** The form that switches a fault on. It is not kept up to date: nobody wants to lose what was typed. */
+import { sso2ErrorCodes } from '../../protocol/claims'
+import { emulatedOperations } from '../fault-rules'
+import { type Html, html } from './html'
+
+/** Each kind with the one value that it needs, and what that is at first. */
+const kinds: readonly [kind: string, says: string, field?: string, first?: string | number][] = [
+  ['down', 'the connection ends without an answer'],
+  ['hang', 'no answer, ever'],
+  ['slow', 'a late answer', 'ms', 3000],
+  ['status', 'an HTTP status', 'code', 503],
+  ['garbage', 'an answer that nobody can read'],
+  ['drop_after_commit', 'the work is done, the answer is lost'],
+  ['error', 'an error code (SSO2)', 'code', 'session_not_found'],
+  ['wrong_signature', 'signed with another secret (SSO2)'],
+  ['expired', 'a token that is too old (SSO2)'],
+  ['skew', 'a clock that is ahead (SSO2)', 'seconds', 34],
+  ['wrong_session', 'about another session (SSO2)'],
+  ['wrong_audience', 'for another client (SSO2)'],
+]
+
+/** The form. */
+export function faultForm(): Html {
+  return html`<form id="fault-form" data-path="/_emulator/faults" data-done="The fault is on.">
+  <h3>Switch a fault on</h3>
+  <label class="wide">Operation <select name="operation">${emulatedOperations.map((name) => html`<option>${name}</option>`)}</select></label>
+  <label class="wide">Kind <select name="kind">${kinds.map(
+    ([kind, says, field = '', first = '']) =>
+      html`<option value="${kind}" data-field="${field}" data-first="${first}">${kind}: ${says}</option>`,
+  )}</select></label>
+  <label id="fault-value" class="wide" hidden><span>Value</span> <input name="value" list="error-codes" autocomplete="off" /></label>
+  <datalist id="error-codes">${Object.keys(sso2ErrorCodes).map((code) => html`<option>${code}</option>`)}</datalist>
+  <label>Times <input name="times" type="number" min="1" placeholder="until switched off" /></label>
+  <label>Session <input name="sid" placeholder="every session" autocomplete="off" /></label>
+  <button class="primary" data-key="add-fault">Switch on</button>
+</form>`
+}

@@ -1,0 +1,47 @@
+/** The portal's page. */
+import { faultForm } from './fault-form'
+import { html } from './html'
+import { accountsSection, callsSection, clientsSection, clockSection, faultsSection, sessionsSection } from './sections'
+import type { PortalView } from './view'
+
+/** The whole page. */
+export function portalPage(view: PortalView): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8" />
+  <meta name="viewport" content="width=device-width, initial-scale=1" />
+  <meta name="color-scheme" content="light dark" />
+  <title>SSO2 emulator: ${view.organisationId}</title>
+  <link rel="icon" href="data:," />
+  <link rel="stylesheet" href="/_emulator/portal.css" />
+  <script src="/_emulator/portal.js" defer></script>
+</head>
+<body>
+  <a class="skip" href="#content">To the content</a>
+  <p class="banner" role="note">This is an emulator of the SSO2 platform, for development and tests. Nothing here is real.</p>
+  <header>
+    <h1><span class="mark" aria-hidden="true"></span>Admin portal</h1>
+    <p class="muted">Organisation <code>${view.organisationId}</code>, ${view.production ? 'played as production' : 'not production'}
+      <span id="live" class="chip plain" role="status">connecting</span></p>
+  </header>
+  <p id="notice" role="status" aria-live="polite"></p>
+  <noscript><p class="banner">The buttons and live updates need JavaScript; the same controls are under /_emulator.</p></noscript>
+  <main id="content">
+    <div class="column">
+      ${clockSection(view)}
+      ${accountsSection(view)}
+      ${clientsSection(view)}
+    </div>
+    <div class="column">
+      ${sessionsSection(view)}
+      <div class="card">${faultsSection(view)}${faultForm()}</div>
+    </div>
+    <div class="column">${callsSection(view)}</div>
+  </main>
+  <footer class="muted">Tests press the same buttons: every one is a call under <code>/_emulator</code>.
+    <a href="/_emulator/export">The running state as a configuration file</a> (with passwords).</footer>
+</body>
+</html>
+`.text
+}
