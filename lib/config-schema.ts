@@ -1,6 +1,7 @@
 /** What each option must be, in zod, and which variable of the environment fills it. Contract, section 2. */
 import type { Cluster, Redis } from 'ioredis'
 import { z } from 'zod'
+import { address, between, identifier, route, secrets } from './config-checks'
 import type { ConfigProblem } from './errors'
 import { DEFAULT_SSO_IDENTIFIER } from './protocol/claims'
 
@@ -65,79 +66,6 @@ const VARIABLES: Readonly<Record<string, string>> = {
   timeoutMs: 'SSO2_TIMEOUT_MS',
 }
 const NUMBERS = new Set(['recheckSeconds', 'graceSeconds', 'timeoutMs'])
-
-/** Is the host of this address this very machine? */
-export function isLoopback(hostname: string): boolean {
-  return (
-    hostname === 'localhost' ||
-    hostname.endsWith('.localhost') ||
-    hostname === '[::1]' ||
-    /^127(\.\d{1,3}){3}$/.test(hostname)
-  )
-}
-
-function addressProblem(text: string, isProduction: boolean): string | undefined {
-  let url: URL
-  try {
-    url = new URL(text)
-  } catch {
-    return 'must be an absolute address such as https://sso.example'
-  }
-  if (url.username || url.password) return 'must not hold a user name or password'
-  if (url.hash || url.search) return 'must not have a query or a fragment'
-  if (url.protocol === 'https:') return undefined
-  if (url.protocol !== 'http:') return 'must begin with https:'
-  if (!isLoopback(url.hostname)) return 'must begin with https: (http: is taken for a loopback host only)'
-  return isProduction ? 'must begin with https: in production' : undefined
-}
-
-const address = (isProduction: boolean) =>
-  z.string({ error: missing('an address such as https://sso.example') }).superRefine((text, context) => {
-    const problem = addressProblem(text, isProduction)
-    if (problem) context.addIssue({ code: 'custom', message: problem })
-  })
-
-const missing = (what: string) => (issue: { input?: unknown }) =>
-  issue.input === undefined ? `is required: ${what}` : `must be ${what}`
-
-const identifier = (what: string) =>
-  z
-    .string({ error: missing(what) })
-    .regex(/^[\x21-\x7e]{1,200}$/, 'must be 1 to 200 printable characters without spaces')
-
-function secretProblem(secret: string, allowWeak: boolean): string | undefined {
-  if (secret.includes('\u0000')) return 'must not hold a NUL character'
-  if (secret !== secret.trim()) return 'must not begin or end with white space'
-  if (allowWeak) return secret.length === 0 ? 'must not be empty' : undefined
-  if (Buffer.byteLength(secret) < 32) return 'must have at least 32 bytes'
-  return new Set(secret).size === 1 ? 'must not be one character repeated' : undefined
-}
-
-const secrets = (allowWeak: boolean) =>
-  z
-    .union([z.string().transform((one) => [one]), z.array(z.string()).min(1)], {
-      error: missing('a text of at least 32 bytes, or an array of such texts'),
-    })
-    .superRefine((list, context) => {
-      for (const problem of new Set(list.map((secret) => secretProblem(secret, allowWeak)))) {
-        if (problem) context.addIssue({ code: 'custom', message: problem })
-      }
-    })
-
-const between = (minimum: number, maximum: number, unit: string) => {
-  const message = `must be a whole number from ${minimum} to ${maximum} (${unit})`
-  return z.number({ error: message }).int(message).min(minimum, message).max(maximum, message)
-}
-
-const route = (fallback: string) =>
-  z
-    .union(
-      [z.literal(false), z.string().regex(/^\/[A-Za-z0-9._~/-]*$/, 'must be a path that begins with /, or false')],
-      {
-        error: 'must be a path that begins with /, or false',
-      },
-    )
-    .default(fallback)
 
 const DAY = 86_400
 

@@ -77,8 +77,9 @@ export function claimed(record: SsoRecord, now: EpochSeconds): SsoRecord {
   return { ...record, askingAt: now }
 }
 
-/** The record after an answer that changed nothing. */
+/** The record after an answer that changed nothing: checked now, nobody asking, nothing pending. */
 export function confirmed(record: SsoRecord, now: EpochSeconds): SsoRecord {
-  const { askingAt: _done, ...rest } = record
-  return { ...rest, checkedAt: now }
+  const { since, sidHash, box } = record
+  const common = { since, checkedAt: now, sidHash, box }
+  return record.status === 'anon' ? { ...common, status: 'anon' } : { ...common, status: 'loggedin', user: record.user }
 }

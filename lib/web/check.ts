@@ -72,9 +72,7 @@ async function ask(visit: Visit, record: SsoRecord): Promise<SessionToken | unde
 }
 
 async function keep(visit: Visit, record: SsoRecord): Promise<Checked> {
-  const pending = record.status === 'anon' && record.pending
-  const next = confirmed(pending ? { ...record, status: 'anon' } : record, visit.site.now())
-  if (next.status === 'anon' && 'pending' in next) delete (next as { pending?: true }).pending
+  const next = confirmed(record, visit.site.now())
   const text = serialiseRecord(next)
   if (visit.key && (await visit.site.records.replace(visit.key, visit.raw, text, lifeOf(visit, next))))
     setRecord(visit, text)

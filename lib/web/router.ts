@@ -64,9 +64,7 @@ async function route(
   }
   if (req.method === 'POST') {
     const { origin } = req.headers
-    const site_ = req.headers['sec-fetch-site']
-    const secFetchSite = Array.isArray(site_) ? site_.join(',') : site_
-    if (!isSameOriginPost({ secFetchSite, origin }, site.config.returnPolicy.origin)) {
+    if (!isSameOriginPost({ secFetchSite: req.get('sec-fetch-site'), origin }, site.config.returnPolicy.origin)) {
       return sendProblem(site, req, res, 403, 'cross_origin')
     }
     const status = await readBody(parsers, req, res)

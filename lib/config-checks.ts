@@ -1,0 +1,81 @@
+/** What single options must be: addresses, identifiers, secrets, numbers, paths. No message quotes a value. */
+import { z } from 'zod'
+
+/** Is the host of this address this very machine? */
+export function isLoopback(hostname: string): boolean {
+  return (
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    hostname === '[::1]' ||
+    /^127(\.\d{1,3}){3}$/.test(hostname)
+  )
+}
+
+function addressProblem(text: string, isProduction: boolean): string | undefined {
+  let url: URL
+  try {
+    url = new URL(text)
+  } catch {
+    return 'must be an absolute address such as https://sso.example'
+  }
+  if (url.username || url.password) return 'must not hold a user name or password'
+  if (url.hash || url.search) return 'must not have a query or a fragment'
+  if (url.protocol === 'https:') return undefined
+  if (url.protocol !== 'http:') return 'must begin with https:'
+  if (!isLoopback(url.hostname)) return 'must begin with https: (http: is taken for a loopback host only)'
+  return isProduction ? 'must begin with https: in production' : undefined
+}
+
+/** An absolute address that may be talked to. */
+export const address = (isProduction: boolean) =>
+  z.string({ error: missing('an address such as https://sso.example') }).superRefine((text, context) => {
+    const problem = addressProblem(text, isProduction)
+    if (problem) context.addIssue({ code: 'custom', message: problem })
+  })
+
+/** Says "is required" where nothing was given. */
+export const missing = (what: string) => (issue: { input?: unknown }) =>
+  issue.input === undefined ? `is required: ${what}` : `must be ${what}`
+
+/** An identifier of the platform. */
+export const identifier = (what: string) =>
+  z
+    .string({ error: missing(what) })
+    .regex(/^[\x21-\x7e]{1,200}$/, 'must be 1 to 200 printable characters without spaces')
+
+function secretProblem(secret: string, allowWeak: boolean): string | undefined {
+  if (secret.includes('\u0000')) return 'must not hold a NUL character'
+  if (secret !== secret.trim()) return 'must not begin or end with white space'
+  if (allowWeak) return secret.length === 0 ? 'must not be empty' : undefined
+  if (Buffer.byteLength(secret) < 32) return 'must have at least 32 bytes'
+  return new Set(secret).size === 1 ? 'must not be one character repeated' : undefined
+}
+
+/** One secret, or several. */
+export const secrets = (allowWeak: boolean) =>
+  z
+    .union([z.string().transform((one) => [one]), z.array(z.string()).min(1)], {
+      error: missing('a text of at least 32 bytes, or an array of such texts'),
+    })
+    .superRefine((list, context) => {
+      for (const problem of new Set(list.map((secret) => secretProblem(secret, allowWeak)))) {
+        if (problem) context.addIssue({ code: 'custom', message: problem })
+      }
+    })
+
+/** A whole number in a range, with its unit. */
+export const between = (minimum: number, maximum: number, unit: string) => {
+  const message = `must be a whole number from ${minimum} to ${maximum} (${unit})`
+  return z.number({ error: message }).int(message).min(minimum, message).max(maximum, message)
+}
+
+/** A path, or false. */
+export const route = (fallback: string) =>
+  z
+    .union(
+      [z.literal(false), z.string().regex(/^\/[A-Za-z0-9._~/-]*$/, 'must be a path that begins with /, or false')],
+      {
+        error: 'must be a path that begins with /, or false',
+      },
+    )
+    .default(fallback)
