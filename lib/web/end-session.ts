@@ -2,6 +2,7 @@
 import { isMark, makeMark } from '../decide/binding'
 import { CONFIRMED, ENDED_SECONDS } from '../storage/records'
 import { seal, unseal } from '../storage/seal'
+import { StoreUnavailableError } from '../storage/unavailable'
 import { dropCookie, readCookie, setCookie } from './cookies'
 import { publish } from './events'
 import { deviceOf } from './facts'
@@ -26,7 +27,10 @@ const UNKNOWN = '-'
 export async function endSession(visit: Visit, isAll: boolean): Promise<LogoutResult> {
   const started = performance.now()
   const { record } = visit
-  const result = await endHere(visit, isAll)
+  const result = await endHere(visit, isAll).catch((error: unknown) => {
+    if (error instanceof StoreUnavailableError) return forgetUnread(visit)
+    throw error
+  })
   publish('logout', {
     operation: isAll ? 'logoutall' : 'logout',
     outcome: result,

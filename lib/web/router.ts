@@ -1,6 +1,7 @@
 /** `sso.router`: landing, login, logout, logout-all, each on its exact path; any other request goes on. */
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express'
 import { isSameOriginPost } from '../decide/same-origin'
+import { StoreUnavailableError } from '../storage/unavailable'
 import { sendProblem } from './answers'
 import { handleLanding } from './landing'
 import { showLogin, takeLogin } from './login'
@@ -46,7 +47,10 @@ export function router(site: Site): RequestHandler {
   return (req: Request, res: Response, next: NextFunction) => {
     const methods = table.get(req.path)
     if (!methods) return next()
-    route(site, methods, parsers, req, res).catch(next)
+    route(site, methods, parsers, req, res).catch(async (error: unknown) => {
+      if (!(error instanceof StoreUnavailableError) || res.headersSent) return next(error)
+      await sendProblem(site, req, res, 503, 'unavailable')
+    })
   }
 }
 

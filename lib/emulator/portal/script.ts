@@ -5,9 +5,13 @@ export const portalScript = `'use strict'
 const notice = document.getElementById('notice')
 const live = document.getElementById('live')
 
-function say(text, isBad) {
+let clearing
+
+function say(text, { isBad = false, stays = isBad } = {}) {
   notice.textContent = text
   notice.className = isBad ? 'bad' : 'good'
+  clearTimeout(clearing)
+  if (!stays) clearing = setTimeout(() => say('', { stays: true }), 8000)
 }
 
 async function call(method, path, body, done) {
@@ -18,13 +22,13 @@ async function call(method, path, body, done) {
       body: method === 'DELETE' ? undefined : JSON.stringify(body),
     })
     const result = await answer.json()
-    if (!answer.ok) say(result.error.message, true)
-    else if (result.otp) say(done + ' ' + result.otp + ' is a one-time password. It is shown once.')
+    if (!answer.ok) say(result.error.message, { isBad: true })
+    else if (result.otp) say(done + ' ' + result.otp + ' is a one-time password. It is shown once.', { stays: true })
     else say(done)
     await refresh()
     return answer.ok
   } catch {
-    say('The emulator does not answer.', true)
+    say('The emulator does not answer.', { isBad: true })
     return false
   }
 }
