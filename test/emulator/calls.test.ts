@@ -1,0 +1,35 @@
+import { CALLS_KEPT, type Call, CallLog, claimsForLog } from '../../lib/emulator/calls'
+
+const call = (sid: string): Call => ({
+  at: 1,
+  operation: 'logout',
+  clientId: 'c',
+  sid,
+  claims: {},
+  outcome: 'terminated',
+})
+
+test('the log keeps the latest calls only', () => {
+  const log = new CallLog()
+  for (let n = 0; n < 2 * CALLS_KEPT + 5; n += 1) log.add(call(String(n)))
+  const kept = log.list()
+  expect([kept.length, kept[0]?.sid, kept.at(-1)?.sid]).toEqual([
+    CALLS_KEPT,
+    String(CALLS_KEPT + 5),
+    String(2 * CALLS_KEPT + 4),
+  ])
+  expect(log.latest(1)).toEqual([{ call: call(String(2 * CALLS_KEPT + 4)), number: 2 * CALLS_KEPT + 5 }])
+})
+
+test('claims are made fit for the log', () => {
+  const claims = {
+    pwd: 'secret',
+    usr: 'u'.repeat(1000),
+    lks: ['anon'],
+    sid: { a: 1 },
+    exp: 7,
+    at: 'ticket',
+    other: 'x',
+  }
+  expect(claimsForLog(claims)).toEqual({ pwd: '***', usr: 'u'.repeat(300), lks: '[array]', sid: '[object]', exp: 7 })
+})

@@ -1,0 +1,316 @@
+import supertest from 'supertest'
+import { createEmulator, type Emulator, type EmulatorOptions } from '../../lib/emulator'
+import { configuration } from './configuration'
+import { device, evening, morning, Platform, token } from './platform'
+
+/* The controls, in code and over HTTP; the clock; the log; what is kept and what is not. */
+
+let emulator: Emulator
+let platform: Platform
+
+beforeAll(async () => {
+  emulator = createEmulator(configuration)
+  platform = new Platform((await emulator.listen()).url)
+})
+beforeEach(() => emulator.reset())
+afterAll(() => emulator.close())
+
+describe('sessions', () => {
+  test('are listed with state, account and times in seconds', async () => {
+    const { sid } = await platform.login()
+    const view = {
+      sid,
+      status: 'loggedin',
+      accountId: 'A-ada',
+      createdAt: expect.any(Number),
+      lastSeenAt: expect.any(Number),
+    }
+    expect(emulator.sessions()).toEqual([view])
+    expect((await platform.control('GET', '/sessions')).json).toEqual({ sessions: [view] })
+    expect(Math.abs((emulator.sessions()[0]?.createdAt ?? 0) - Date.now() / 1000)).toBeLessThan(5)
+  })
+
+  test('prune', async () => {
+    const [a, b] = [await platform.login(), await platform.login()]
+    expect([emulator.prune(a.sid), emulator.prune(a.sid)]).toEqual([true, false])
+    expect((await platform.control('DELETE', `/sessions/${b.sid}`)).json).toEqual({ pruned: true })
+    expect((await platform.control('DELETE', `/sessions/${b.sid}`)).json.error.code).toBe('session_not_found')
+    expect(emulator.sessions()).toEqual([])
+  })
+
+  test('terminate', async () => {
+    const [a, b] = [await platform.login(), await platform.browser().identify()]
+    expect([emulator.terminate(a.sid), emulator.terminate('made-up')]).toEqual([true, false])
+    expect((await platform.control('POST', `/sessions/${b.sid}/terminate`, {})).status).toBe(200)
+    expect((await platform.control('POST', '/sessions/made-up/terminate', {})).status).toBe(404)
+    expect(emulator.sessions().map(({ status }) => status)).toEqual(['terminated', 'terminated'])
+  })
+
+  test('forgotten ones are not listed', async () => {
+    await platform.login()
+    emulator.clock.advance(7200)
+    expect(emulator.sessions()).toEqual([])
+  })
+})
+
+describe('accounts', () => {
+  test('are set, frozen and unfrozen in code', async () => {
+    const { sid } = await platform.browser().identify()
+    expect(emulator.account('ada').set({ active: false })).toMatchObject({ username: 'ada', active: false })
+    expect(await platform.authenticate(sid)).toMatchObject({ err: 'account_not_active' })
+    emulator.account('ada').set({ active: true, password: 'new-horse' })
+    expect(await platform.authenticate(sid)).toMatchObject({ err: 'invalid_credentials' })
+    expect(emulator.account('ada').freeze().frozenUntil).toBeGreaterThan(emulator.clock.now() / 1000)
+    expect(await platform.authenticate(sid, { pwd: 'new-horse' })).toMatchObject({ err: 'account_frozen' })
+    expect(emulator.account('ada').unfreeze()).toMatchObject({ frozenUntil: null, failedAttempts: 0 })
+    expect(await platform.authenticate(sid, { pwd: 'new-horse' })).toMatchObject({ sts: 'loggedin' })
+    expect(emulator.account('ada').logoutAll()).toBe(1)
+    expect(await platform.status(sid)).toMatchObject({ sts: 'terminated' })
+  })
+
+  test('the same over HTTP, without a password in any answer', async () => {
+    await platform.login()
+    const answers = [
+      await platform.control('GET', '/accounts'),
+      await platform.control('PATCH', '/accounts/ada', { active: true }),
+      await platform.control('POST', '/accounts/ada/freeze', {}),
+      await platform.control('POST', '/accounts/ada/unfreeze', {}),
+      await platform.control('POST', '/accounts/ada/logout-all', {}),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+    expect(answers.at(-1)?.json).toEqual({ ended: 1 })
+    for (const { body } of answers) expect(body).not.toContain('correct-horse')
+  })
+
+  test('an unknown user name is said to be so', async () => {
+    expect(() => emulator.account('nobody')).toThrow(TypeError)
+    expect(() => emulator.issueOtp('nobody')).toThrow(TypeError)
+    expect((await platform.control('PATCH', '/accounts/nobody', { active: true })).status).toBe(404)
+    expect((await platform.control('POST', '/otps', { username: 'nobody' })).status).toBe(404)
+  })
+
+  test('a one-time password comes with its end, in seconds', async () => {
+    const { json } = await platform.control('POST', '/otps', { username: 'ada' })
+    expect(json).toEqual({ otp: expect.stringMatching(/^\d{6}$/), expiresAt: expect.any(Number) })
+    expect(Math.abs(json.expiresAt - 600 - Date.now() / 1000)).toBeLessThan(5)
+    expect(emulator.issueOtp('ada')).toMatch(/^\d{6}$/)
+  })
+})
+
+describe('clock', () => {
+  test('now is in milliseconds, advance in seconds, and they agree in code and over HTTP', async () => {
+    expect(Math.abs(emulator.clock.now() - Date.now())).toBeLessThan(50)
+    emulator.clock.advance(100)
+    const { json } = await platform.advance(260)
+    expect(json).toEqual({ now: expect.any(Number), aheadSeconds: 360 })
+    expect(Math.abs(emulator.clock.now() - Date.now() - 360_000)).toBeLessThan(50)
+  })
+
+  test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('does not go by %s', (seconds) => {
+    expect(() => emulator.clock.advance(seconds)).toThrow(RangeError)
+  })
+
+  test.each([[{ advance: -1 }], [{ advance: '10' }], [{}], [[]], [{ advance: 1, more: 2 }]])(
+    'over HTTP it does not go by %j',
+    async (body) => {
+      expect((await platform.control('POST', '/clock', body)).status).toBe(400)
+    },
+  )
+
+  test("with tokenTime real, tokens follow the system's clock", async () => {
+    emulator.clock.advance(3600)
+    const { iat, err } = await platform.call('sessionstatus', { sid: 'x', lks: 'anon' })
+    expect(err).toBe('session_not_found')
+    expect(Math.abs(Number(iat) - Date.now() / 1000)).toBeLessThan(3)
+  })
+
+  test("with tokenTime virtual, they follow the emulator's", async () => {
+    const shared = createEmulator({ ...configuration, tokenTime: 'virtual' })
+    const other = new Platform((await shared.listen()).url)
+    shared.clock.advance(3600)
+    const now = Math.floor(shared.clock.now() / 1000)
+    const claims = { sid: 'x', lks: 'anon' }
+    expect(await other.call('sessionstatus', claims)).toMatchObject({ err: 'invalid_token' })
+    const answer = await other.call('sessionstatus', { ...claims, nbf: now, iat: now, exp: now + 10 })
+    expect(answer).toMatchObject({ err: 'session_not_found' })
+    expect(Math.abs(Number(answer['iat']) - now)).toBeLessThan(3)
+    await shared.close()
+  })
+})
+
+describe('calls', () => {
+  test('are logged with time, operation, claims and outcome, the password masked', async () => {
+    const { sid } = await platform.login()
+    const call = emulator.calls({ operation: 'authenticate' })[0]
+    expect(call).toMatchObject({
+      at: expect.any(Number),
+      operation: 'authenticate',
+      clientId: 'morning',
+      sid,
+      claims: { cid: 'morning', sid, usr: 'ada', pwd: '***', ...device },
+      outcome: 'loggedin',
+    })
+  })
+
+  test('hold no password, secret, token or ticket', async () => {
+    const { at, sid } = await platform.login()
+    const { json } = await platform.exchangeTicket(at)
+    await platform.api('GET', '/external/api/v1/me', json.access_token)
+    await platform.authenticate(sid, { pwd: 'a wrong password' })
+    await platform.callRaw('authenticate', token({ ...morning, secret: 'x' }, { pwd: 'another password' }))
+    const log = (await platform.control('GET', '/calls')).body
+    const secrets = [
+      'correct-horse',
+      'a wrong password',
+      'another password',
+      String(at),
+      json.access_token,
+      morning.secret,
+      'eyJ',
+    ]
+    for (const secret of secrets) expect(log).not.toContain(secret)
+  })
+
+  test('can be asked for by operation, session and client', async () => {
+    const a = await platform.login()
+    const b = await platform.login({ usr: 'grace', pwd: 'battery-staple' }, evening)
+    const count = async (query: string) => (await platform.calls(query)).length
+    expect(await count('')).toBe(4)
+    expect(await count('?operation=identify')).toBe(2)
+    expect(await count(`?sid=${a.sid}`)).toBe(2)
+    expect(await count('?clientId=evening')).toBe(2)
+    expect(await count(`?clientId=evening&sid=${b.sid}&operation=authenticate`)).toBe(1)
+    expect(await count('?operation=nothing')).toBe(0)
+  })
+
+  test('say why a token was refused', async () => {
+    await platform.call('sessionstatus', { sid: 'x', lks: 'anon', aud: 'other' })
+    expect(emulator.calls().at(-1)).toMatchObject({ outcome: 'invalid_token', detail: expect.stringMatching(/^aud:/) })
+  })
+})
+
+describe('the running state', () => {
+  test('is exported as options that make the same platform', async () => {
+    const { sid, visitor } = await platform.login()
+    const { sid: anon } = await platform.browser().identify()
+    await platform.authenticate(anon, { usr: 'grace', pwd: 'wrong' })
+    emulator.account('otto').freeze()
+    emulator.account('ada').set({ password: 'new-horse' })
+    emulator.faults.add({ operation: 'me', kind: 'down', times: 2 })
+    emulator.clock.advance(100)
+
+    const saved: EmulatorOptions = (await platform.control('GET', '/export')).json
+    const copy = createEmulator(saved)
+    const copied = new Platform((await copy.listen()).url)
+    expect(copy.sessions()).toEqual(emulator.sessions())
+    const there = copied.browser()
+    there.cookie = visitor.cookie
+    expect(await there.identify()).toMatchObject({ sid, sts: 'loggedin' })
+    expect(await copied.authenticate(anon, { usr: 'grace', pwd: 'wrong' })).toMatchObject({ raa: 3 })
+    expect(await copied.authenticate(anon, { usr: 'otto' })).toMatchObject({ err: 'account_frozen' })
+    expect(await copied.authenticate(anon, { pwd: 'new-horse' })).toMatchObject({ sts: 'loggedin' })
+    expect(copy.faults.list()).toMatchObject([{ operation: 'me', kind: 'down', times: 2 }])
+    expect(Math.abs(copy.clock.now() - emulator.clock.now())).toBeLessThan(1000)
+    await copy.close()
+  })
+
+  test('goes back to the configuration at reset', async () => {
+    const { visitor } = await platform.login()
+    emulator.account('ada').set({ active: false, password: 'new-horse' })
+    emulator.faults.add({ operation: 'me', kind: 'down' })
+    emulator.clock.advance(1000)
+    expect((await platform.control('POST', '/reset', {})).json).toEqual({ reset: true })
+    expect([emulator.sessions(), emulator.calls(), emulator.faults.list()]).toEqual([[], [], []])
+    expect(Math.abs(emulator.clock.now() - Date.now())).toBeLessThan(50)
+    expect(await visitor.identify()).toMatchObject({ sts: 'anon' })
+    await platform.login()
+  })
+})
+
+describe('around it', () => {
+  test('ready', async () => {
+    const { status, json } = await platform.control('GET', '/ready')
+    expect([status, json]).toEqual([200, { ready: true }])
+  })
+
+  test('the application works without a port', async () => {
+    const other = createEmulator(configuration)
+    await supertest(other.app).get('/_emulator/ready').expect(200).expect('x-sso2-emulator', '1')
+    expect(() => other.url).toThrow(/does not listen/)
+    await other.close()
+  })
+
+  test('it says what a site needs to know', () => {
+    expect(emulator.siteOptions('evening')).toEqual({
+      ssoUrl: `${emulator.url}/sso`,
+      apiUrl: emulator.url,
+      tokenUrl: `${emulator.url}/oauth/token`,
+      clientId: 'evening',
+      clientSecret: evening.secret,
+      organisationId: 'conformance-press',
+      ssoIdentifier: 'sso-service',
+    })
+    expect(emulator.siteOptions().clientId).toBe('morning')
+    expect(() => emulator.siteOptions('nobody')).toThrow(TypeError)
+  })
+
+  test('it listens on loopback only, and says when a port is taken', async () => {
+    const { port } = new URL(emulator.url)
+    expect(new URL(emulator.url).hostname).toBe('127.0.0.1')
+    await expect(createEmulator().listen(Number(port))).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  })
+
+  test('it does not run with NODE_ENV=production', () => {
+    const before = process.env['NODE_ENV']
+    process.env['NODE_ENV'] = 'production'
+    try {
+      expect(() => createEmulator()).toThrow(/production/)
+    } finally {
+      process.env['NODE_ENV'] = before
+    }
+  })
+
+  test('a platform that plays production refuses debug_url', async () => {
+    const strict = createEmulator({ ...configuration, production: true })
+    const other = new Platform((await strict.listen()).url)
+    const query = `t=${token(morning)}&r=${encodeURIComponent('http://localhost/')}`
+    expect((await other.browser().go(query)).status).toBe(302)
+    const { status, headers, body } = await other.browser().go(`${query}&debug_url=http%3A%2F%2Flocalhost%2F`)
+    expect([status, headers.location]).toEqual([400, undefined])
+    expect(body).toContain('debug_url is not available in production')
+    await strict.close()
+  })
+
+  test('marketplace groups can be switched off', async () => {
+    const without = createEmulator({ ...configuration, marketplaceEnabled: false })
+    const other = new Platform((await without.listen()).url)
+    const path = '/external/api/v2/marketing/marketplace/groups'
+    const { status, json } = await other.api('GET', path, await other.serviceToken())
+    expect([status, json.error.code]).toEqual([404, 'feature_not_enabled'])
+    await without.close()
+  })
+
+  test.each([
+    ['a page of another site', { 'sec-fetch-site': 'cross-site' }],
+    ['a page of another port', { 'sec-fetch-site': 'same-site' }],
+    ['a page of another origin', { origin: 'http://localhost:3001' }],
+    ['a sandboxed page', { origin: 'null' }],
+    ['a name that points to this machine', { host: 'rebound.example.com' }],
+  ])('controls refuse %s', async (_who, headers: Record<string, string>) => {
+    const form = { 'content-type': 'application/json', ...headers }
+    const { status } = await platform.request('POST', '/_emulator/reset', form, '{}')
+    expect(status).toBe(403)
+    expect((await platform.request('GET', '/_emulator/export', headers)).status).toBe(403)
+  })
+
+  test('the portal refuses a name that points to this machine', async () => {
+    expect((await platform.request('GET', '/', { host: 'rebound.example.com' })).status).toBe(403)
+    expect((await platform.request('GET', '/', { host: 'emulator.localhost:4000' })).status).toBe(200)
+  })
+
+  test('controls take what the portal sends', async () => {
+    const origin = emulator.url
+    const headers = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin', origin }
+    expect((await platform.request('POST', '/_emulator/reset', headers, '{}')).status).toBe(200)
+  })
+})

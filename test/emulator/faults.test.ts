@@ -1,0 +1,240 @@
+import { createEmulator, type Emulator, type FaultOptions } from '../../lib/emulator'
+import { isSignedWith, readJwt } from '../support/oracle'
+import { configuration, gracesAddress } from './configuration'
+import { device, morning, Platform, token } from './platform'
+
+/* Every fault at every operation that it is for. */
+
+let emulator: Emulator
+let platform: Platform
+
+beforeAll(async () => {
+  emulator = createEmulator(configuration)
+  platform = new Platform((await emulator.listen()).url)
+})
+beforeEach(() => emulator.reset())
+afterAll(() => emulator.close())
+
+const sso2 = ['identify', 'authenticate', 'sessionstatus', 'logout', 'logoutall'] as const
+const rest = ['token', 'me', 'marketplace', 'gift', 'administrators'] as const
+const all = [...sso2, ...rest]
+
+interface Prepared {
+  sid: string
+  /** Makes the call. */
+  call(): Promise<{ status: number; body: string; headers: Record<string, unknown>; json: unknown }>
+}
+
+/** A call of an operation with everything that it needs at hand. */
+async function prepare(operation: (typeof all)[number]): Promise<Prepared> {
+  const { sid, at, visitor } = await platform.login()
+  const claims = { sid, aid: 'A-ada', usr: 'ada', pwd: 'correct-horse', lks: 'anon', ...device }
+  if (operation === 'identify') return { sid, call: () => visitor.send() }
+  if (operation === 'token') return { sid, call: () => platform.exchangeTicket(at) }
+  if (sso2.some((name) => name === operation))
+    return { sid, call: () => platform.callRaw(operation, token(morning, claims)) }
+  const bearer = (await platform.exchangeTicket(at)).json.access_token
+  const get = (path: string) => ({ sid, call: () => platform.api('GET', path, bearer) })
+  if (operation === 'me') return get('/external/api/v1/me')
+  if (operation === 'marketplace') return get('/external/api/v2/marketing/marketplace/groups')
+  if (operation === 'administrators') return get('/external/api/v1/admin')
+  const body = { campaign_code: 'DAILY', delivery_address: gracesAddress }
+  return { sid, call: () => platform.api('POST', '/external/api/v1/me/order/validate_gift_receiver', bearer, body) }
+}
+
+/** Claims of the token in an answer, wherever it is. */
+function claimsOf(answer: { headers: Record<string, unknown>; body: string }) {
+  return readJwt(tokenOf(answer)).claims
+}
+
+function tokenOf({ headers, body }: { headers: Record<string, unknown>; body: string }): string {
+  const location = String(headers['location'] ?? '')
+  return location === '' ? JSON.parse(body).t : (new URL(location).searchParams.get('t') ?? '')
+}
+
+const isGone = { code: 'ECONNRESET' }
+
+describe.each(all)('%s', (operation) => {
+  test('down: the connection ends without an answer, once, and nothing is done', async () => {
+    const { call } = await prepare(operation)
+    emulator.faults.add({ operation, kind: 'down', times: 1 })
+    await expect(call()).rejects.toMatchObject(isGone)
+    expect((await call()).status).toBeLessThan(400)
+    expect(emulator.faults.list()).toEqual([])
+  })
+
+  test('status: the HTTP status, until it is cleared', async () => {
+    const { call } = await prepare(operation)
+    emulator.faults.add({ operation, kind: 'status', code: 503 })
+    expect([(await call()).status, (await call()).status]).toEqual([503, 503])
+    emulator.faults.clear()
+    expect((await call()).status).toBeLessThan(400)
+  })
+
+  test('slow: the answer comes later', async () => {
+    const { call } = await prepare(operation)
+    emulator.faults.add({ operation, kind: 'slow', ms: 60 })
+    const start = performance.now()
+    expect((await call()).status).toBeLessThan(400)
+    expect(performance.now() - start).toBeGreaterThanOrEqual(55)
+  })
+
+  test('garbage: nobody can read the answer', async () => {
+    const { call } = await prepare(operation)
+    emulator.faults.add({ operation, kind: 'garbage' })
+    const answer = await call()
+    if (operation === 'identify') expect(() => claimsOf(answer)).toThrow()
+    else expect([answer.status, answer.json]).toEqual([200, undefined])
+  })
+
+  test('drop_after_commit: the work is done, the answer is lost', async () => {
+    const { call } = await prepare(operation)
+    emulator.faults.add({ operation, kind: 'drop_after_commit' })
+    await expect(call()).rejects.toMatchObject(isGone)
+    expect(emulator.calls({ operation }).at(-1)).toMatchObject({ outcome: 'no_answer', fault: 'drop_after_commit' })
+  })
+
+  test('a fault for one session leaves the others alone', async () => {
+    if (operation === 'logoutall') return
+    const [hit, spared] = [await prepare(operation), await prepare(operation)]
+    emulator.faults.add({ operation, kind: 'status', code: 500, sid: hit.sid })
+    expect((await spared.call()).status).toBeLessThan(400)
+    expect((await hit.call()).status).toBe(500)
+  })
+})
+
+describe.each(sso2)('%s', (operation) => {
+  test('wrong_signature', async () => {
+    const { call } = await prepare(operation)
+    emulator.faults.add({ operation, kind: 'wrong_signature' })
+    expect(isSignedWith(tokenOf(await call()), morning.secret)).toBe(false)
+  })
+
+  test.each([
+    ['expired', { kind: 'expired' }, (exp: number, now: number) => exp < now - 60],
+    ['skew ahead', { kind: 'skew', seconds: 34 }, (exp: number, now: number) => exp > now + 40],
+    ['skew behind', { kind: 'skew', seconds: -34 }, (exp: number, now: number) => exp < now - 20],
+  ] as const)('%s', async (_name, fault, holds) => {
+    const { call } = await prepare(operation)
+    emulator.faults.add({ operation, ...fault })
+    const { exp, iat, nbf } = claimsOf(await call())
+    expect(holds(Number(exp), Date.now() / 1000)).toBe(true)
+    expect([nbf, Number(exp) - Number(iat)]).toEqual([iat, 10])
+  })
+
+  test('wrong_session, or another account at Logout all', async () => {
+    const { sid, call } = await prepare(operation)
+    emulator.faults.add({ operation, kind: 'wrong_session' })
+    const claims = claimsOf(await call())
+    const [name, own] = operation === 'logoutall' ? ['aid', 'A-ada'] : ['sid', sid]
+    expect(claims[name]).toEqual(expect.any(String))
+    expect(claims[name]).not.toBe(own)
+  })
+
+  test('wrong_audience', async () => {
+    const { call } = await prepare(operation)
+    emulator.faults.add({ operation, kind: 'wrong_audience' })
+    expect(claimsOf(await call())['aud']).not.toBe(morning.clientId)
+  })
+
+  test('error: a documented code, properly signed, and nothing is done', async () => {
+    const { sid, call } = await prepare(operation)
+    emulator.faults.add({ operation, kind: 'error', code: 'account_frozen' })
+    const answer = await call()
+    expect(isSignedWith(tokenOf(answer), morning.secret)).toBe(true)
+    expect(claimsOf(answer)).toMatchObject({ err: 'account_frozen', at: null })
+    expect(emulator.sessions()).toEqual([expect.objectContaining({ sid, status: 'loggedin' })])
+  })
+})
+
+test('drop_after_commit at Authenticate: Session Status tells that the login went through', async () => {
+  const { sid } = await platform.browser().identify()
+  emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit', times: 1 })
+  await expect(platform.authenticate(sid)).rejects.toMatchObject(isGone)
+  expect(await platform.status(sid, 'anon')).toMatchObject({ sts: 'loggedin', at: expect.any(String) })
+})
+
+test('hang: no answer, until the emulator is closed', async () => {
+  const other = createEmulator(configuration)
+  const { url } = await other.listen()
+  const call = new Platform(url).browser().send()
+  other.faults.add({ operation: 'identify', kind: 'hang' })
+  const first = await Promise.race([
+    call.catch((error) => error),
+    new Promise((resolve) => setTimeout(resolve, 80, 'waiting')),
+  ])
+  expect(first).toBe('waiting')
+  await other.close()
+  await expect(call).rejects.toMatchObject(isGone)
+})
+
+test('a slow answer is not waited for when the emulator is closed', async () => {
+  const other = createEmulator(configuration)
+  const call = new Platform((await other.listen()).url).browser().send()
+  other.faults.add({ operation: 'identify', kind: 'slow', ms: 600_000 })
+  call.catch(() => undefined)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  await other.close()
+  await expect(call).rejects.toMatchObject(isGone)
+})
+
+test('error at Authenticate says frf and raa as the specification does', async () => {
+  const { sid } = await platform.browser().identify()
+  emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'account_frozen', times: 1 })
+  expect(await platform.authenticate(sid)).toMatchObject({ frf: 43_200, raa: -1 })
+  emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'invalid_credentials', times: 1 })
+  expect(await platform.authenticate(sid)).toMatchObject({ frf: -1, raa: 4 })
+})
+
+test('the first fault that fits hits; then the next one', async () => {
+  const { call } = await prepare('sessionstatus')
+  emulator.faults.add({ operation: 'sessionstatus', kind: 'status', code: 500, times: 2 })
+  emulator.faults.add({ operation: 'sessionstatus', kind: 'status', code: 502, times: 1 })
+  const statuses = []
+  for (let n = 0; n < 4; n += 1) statuses.push((await call()).status)
+  expect(statuses).toEqual([500, 500, 502, 200])
+})
+
+const nonsense: [what: string, fault: object][] = [
+  ['no kind', { operation: 'identify' }],
+  ['an unknown kind', { operation: 'identify', kind: 'tired' }],
+  ['an unknown operation', { operation: 'teleport', kind: 'down' }],
+  ['slow without ms', { operation: 'identify', kind: 'slow' }],
+  ['slow by less than nothing', { operation: 'identify', kind: 'slow', ms: -1 }],
+  ['status without code', { operation: 'identify', kind: 'status' }],
+  ['status of a success', { operation: 'identify', kind: 'status', code: 200 }],
+  ['error with a code that is not documented', { operation: 'identify', kind: 'error', code: 'tired' }],
+  ['error with the name of a built-in', { operation: 'identify', kind: 'error', code: 'toString' }],
+  ['skew of nothing', { operation: 'identify', kind: 'skew', seconds: 0 }],
+  ['wrong_signature where nothing is signed', { operation: 'me', kind: 'wrong_signature' }],
+  ['error where there is no Session Token', { operation: 'token', kind: 'error', code: 'invalid_token' }],
+  ['a session at Logout all', { operation: 'logoutall', kind: 'down', sid: 'x' }],
+  ['no times at all', { operation: 'identify', kind: 'down', times: 0 }],
+  ['a member that the kind does not have', { operation: 'identify', kind: 'down', ms: 5 }],
+]
+
+test.each(nonsense)('refused: %s', async (_what, fault) => {
+  const { status, json } = await platform.control('POST', '/faults', fault)
+  expect([status, json.error.code]).toEqual([400, 'bad_request'])
+  expect(() => emulator.faults.add(fault as FaultOptions)).toThrow(/problem/)
+  expect(emulator.faults.list()).toEqual([])
+})
+
+test('over HTTP: add, list, switch one off, switch all off', async () => {
+  const added = await platform.control('POST', '/faults', {
+    operation: 'identify',
+    kind: 'status',
+    code: 503,
+    times: 3,
+  })
+  expect([added.status, added.json]).toEqual([
+    201,
+    { id: expect.any(String), operation: 'identify', kind: 'status', code: 503, times: 3 },
+  ])
+  await platform.control('POST', '/faults', { operation: 'me', kind: 'down' })
+  expect((await platform.control('GET', '/faults')).json.faults).toHaveLength(2)
+  expect((await platform.control('DELETE', `/faults/${added.json.id}`)).json).toEqual({ cleared: true })
+  expect((await platform.control('DELETE', `/faults/${added.json.id}`)).status).toBe(404)
+  expect((await platform.control('DELETE', '/faults')).json).toEqual({ cleared: true })
+  expect(emulator.faults.list()).toEqual([])
+})

@@ -1,0 +1,214 @@
+import net from 'node:net'
+import fc from 'fast-check'
+import { createEmulator, type Emulator } from '../../lib/emulator'
+import { configuration } from './configuration'
+import { device, morning, Platform, token } from './platform'
+
+/* Malformed, oversized and odd requests: each gets a 4xx, and the process lives. */
+
+let emulator: Emulator
+let platform: Platform
+
+beforeAll(async () => {
+  emulator = createEmulator(configuration)
+  platform = new Platform((await emulator.listen()).url)
+})
+afterEach(async () => {
+  expect((await platform.control('GET', '/ready')).status).toBe(200)
+})
+afterAll(() => emulator.close())
+
+const json = { 'content-type': 'application/json' }
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+const good = () => JSON.stringify({ t: token(morning, { ...device, sid: 'x', lks: 'anon' }) })
+
+const bodies: [what: string, headers: Record<string, string>, body: () => string][] = [
+  ['no body', json, () => ''],
+  ['no JSON', json, () => '{'],
+  ['a list', json, () => '[]'],
+  ['null', json, () => 'null'],
+  ['a number', json, () => '7'],
+  ['no t', json, () => '{}'],
+  ['t that is a number', json, () => '{"t":7}'],
+  ['t that is a list', json, () => '{"t":["a.b.c"]}'],
+  ['more than t', json, () => JSON.stringify({ ...JSON.parse(good()), more: 1 })],
+  ['t under __proto__', json, () => '{"__proto__":{"t":"a.b.c"}}'],
+  ['another content type', { 'content-type': 'text/plain' }, good],
+  ['no content type', {}, good],
+  ['a form', form, () => `t=${token(morning)}`],
+  ['an empty token', json, () => '{"t":""}'],
+  ['two dots', json, () => '{"t":".."}'],
+  ['a token of four parts', json, () => '{"t":"e30.e30.e30.e30"}'],
+  ['a token that is no base64url', json, () => '{"t":"e+0.e/0.e=0"}'],
+  ['a header that is null', json, () => '{"t":"bnVsbA.bnVsbA.AAAA"}'],
+  ['a header that is a list', json, () => '{"t":"W10.W10.AAAA"}'],
+  ['a token of 9,000 characters', json, () => JSON.stringify({ t: `e30.${'A'.repeat(9000)}.AAAA` })],
+  ['deep nesting', json, () => `{"t":${'['.repeat(9000)}${']'.repeat(9000)}}`],
+]
+
+describe.each(['authenticate', 'sessionstatus', 'logout', 'logoutall'])('%s', (operation) => {
+  test.each(bodies)('%s', async (_what, headers, body) => {
+    const answer = await platform.request('POST', `/sso/${operation}`, headers, body())
+    expect(answer.status).toBe(400)
+    expect(answer.json).toEqual({ error: { code: expect.any(String), message: expect.any(String) } })
+  })
+})
+
+test.each([
+  '/sso/authenticate',
+  '/oauth/token',
+  '/external/api/v1/me/order/validate_gift_receiver',
+  '/_emulator/faults',
+])('%s: a body of a megabyte', async (path) => {
+  const { status, json: body } = await platform.request('POST', path, json, `{"t":"${'a'.repeat(1_000_000)}"}`)
+  expect([status, body.error.code]).toEqual([413, 'bad_request'])
+})
+
+test('a compressed body is not unpacked', async () => {
+  const headers = { ...json, 'content-encoding': 'gzip' }
+  expect((await platform.request('POST', '/sso/logout', headers, 'x')).status).toBe(415)
+})
+
+test('bytes that are no UTF-8', async () => {
+  const { port } = new URL(emulator.url)
+  const head = 'POST /sso/logout HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\n'
+  const body = Buffer.from([0x7b, 0x22, 0x74, 0x22, 0x3a, 0x22, 0xff, 0xfe, 0x22, 0x7d])
+  const answer = await raw(
+    Number(port),
+    Buffer.concat([Buffer.from(`${head}content-length: ${body.length}\r\n\r\n`), body]),
+  )
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+})
+
+test.each([
+  ['no HTTP', 'hello\r\n\r\n', 400],
+  ['no Host', 'GET /_emulator/ready HTTP/1.1\r\nconnection: close\r\n\r\n', 400],
+  ['a control byte in a header', 'GET / HTTP/1.1\r\nhost: localhost\r\nx: \u0000\r\n\r\n', 400],
+  ['headers of 20 kB', `GET / HTTP/1.1\r\nhost: localhost\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+  ['an odd method', 'BREW /sso/identify HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n', 400],
+  [
+    'length and chunks at once',
+    'POST /sso/logout HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+    400,
+  ],
+  [
+    'a path with a bad encoding',
+    'GET /_emulator/sessions/%E0%A4%A HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n',
+    4,
+  ],
+  ['a path that climbs', 'GET /../../etc/passwd HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n', 404],
+  [
+    'an absolute address',
+    'GET http://evil.example/sso/identify?x HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n',
+    4,
+  ],
+] as const)('%s', async (_what, request, status) => {
+  const { port } = new URL(emulator.url)
+  expect(await raw(Number(port), Buffer.from(request))).toMatch(new RegExp(`^HTTP/1\\.1 ${status}`))
+})
+
+test('cookies of any shape open a session of their own at most', async () => {
+  for (const cookie of [
+    'sso2emu',
+    'sso2emu=',
+    'sso2emu=a; sso2emu=b',
+    '=;;=',
+    'sso2emu=%00',
+    `sso2emu=${'a'.repeat(4000)}`,
+  ]) {
+    const path = `/sso/identify?t=${token(morning)}&r=http%3A%2F%2Flocalhost%2F`
+    expect((await platform.request('GET', path, { cookie })).status).toBe(302)
+  }
+})
+
+test('the token endpoint takes forms only, each field once', async () => {
+  const twice = 'grant_type=client_credentials&client_id=a&client_id=b&client_secret=c'
+  for (const [headers, body] of [
+    [json, '{}'],
+    [form, ''],
+    [form, twice],
+    [form, '%%%'],
+    [form, '__proto__=1'],
+  ] as const) {
+    const answer = await platform.request('POST', '/oauth/token', headers, body)
+    expect([400, 401]).toContain(answer.status)
+    expect(answer.json).toEqual({ error: expect.any(String), error_description: expect.any(String) })
+  }
+})
+
+test.each(['Basic', 'Basic !!!', 'Basic Og==', 'Basic JUUw', 'Bearer', 'Bearer a b', 'Digest x'])(
+  'authorization %s',
+  async (authorization) => {
+    expect((await platform.exchange({ grant_type: 'client_credentials' }, { authorization })).status).toBe(401)
+    expect((await platform.request('GET', '/external/api/v1/me', { authorization })).status).toBe(401)
+  },
+)
+
+test.each([
+  ['GET', '/sso/authenticate'],
+  ['GET', '/oauth/token'],
+  ['POST', '/external/api/v1/me'],
+  ['DELETE', '/external/api/v1/admin'],
+  ['OPTIONS', '/sso/logout'],
+])('%s %s: 405 with the method that is taken', async (method, path) => {
+  const { status, headers } = await platform.request(method, path)
+  expect([status, headers['allow']]).toEqual([405, expect.stringMatching(/^(GET|POST)$/)])
+})
+
+test.each(['/nothing', '/sso', '/sso/', '/SSO/identify', '/sso/identify/', '/_emulator/nothing'])(
+  '%s: 404',
+  async (path) => {
+    const { status, json: body } = await platform.request('GET', path)
+    expect([status, body.error.code]).toEqual([404, 'not_found'])
+  },
+)
+
+test('names of built-ins are no clients, accounts or codes', async () => {
+  for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
+    expect(
+      (await platform.callRaw('logout', token({ ...morning, clientId: name }, { ...device, sid: 'x' }))).status,
+    ).toBe(400)
+    expect((await platform.control('PATCH', `/accounts/${name}`, { active: true })).status).toBe(404)
+    const { sid } = await platform.browser().identify()
+    expect(await platform.authenticate(sid, { usr: name })).toMatchObject({ err: 'invalid_credentials' })
+  }
+})
+
+test('what is logged is shown as text', async () => {
+  await platform.call('sessionstatus', {
+    sid: '<script>alert(1)</script>',
+    lks: 'anon',
+    uas: '"><img src=x onerror=alert(1)>',
+  })
+  const { body, headers } = await platform.request('GET', '/')
+  expect(body).not.toMatch(/<script>|<img/)
+  expect(body).toContain('&lt;script&gt;alert(1)')
+  expect(headers['content-security-policy']).toContain("default-src 'none'")
+})
+
+test('whatever the claims are, there is an answer, and it is no success', async () => {
+  const claims = fc.dictionary(
+    fc.constantFrom('sid', 'usr', 'pwd', 'lks', 'ipa', 'iat', 'exp', 'nbf', '__proto__'),
+    fc.jsonValue(),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom('authenticate', 'sessionstatus', 'logout'), claims, async (operation, given) => {
+      const answer = await platform.call(operation, { sid: 'x', usr: 'u', pwd: 'p', lks: 'anon', ...given })
+      expect(['invalid_token', 'session_not_found']).toContain(answer['err'])
+    }),
+    { numRuns: 150 },
+  )
+})
+
+/** Sends bytes as they are and gives what comes back until the connection ends. */
+function raw(port: number, bytes: Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = ''
+    const socket = net.connect(port, '127.0.0.1', () => socket.write(bytes))
+    socket.on('data', (chunk) => {
+      answer += chunk.toString('latin1')
+    })
+    socket.on('close', () => resolve(answer))
+    socket.on('error', reject)
+  })
+}

@@ -1,0 +1,104 @@
+import { createEmulator, demoOptions, type EmulatorOptions } from '../../lib/emulator'
+import { Sso2ConfigError } from '../../lib/errors'
+import { configuration } from './configuration'
+
+function problems(options: object): Record<string, string> {
+  try {
+    createEmulator(options as EmulatorOptions)
+  } catch (error) {
+    if (error instanceof Sso2ConfigError) return Object.fromEntries(error.problems.map((p) => [p.option, p.message]))
+    throw error
+  }
+  return {}
+}
+
+test('everything that is wrong is said at once, each with its path and without its value', () => {
+  const found = problems({
+    ...configuration,
+    organisationId: '',
+    clients: [{ clientId: 'a', clientSecret: 'very-secret', landingPage: '/relative', colour: 'red' }],
+    accounts: [{ accountId: 'x', username: 'y' }],
+    limits: { tokenSeconds: 0 },
+    tokenTime: 'maybe',
+  })
+  expect(Object.keys(found).sort()).toEqual([
+    'accounts[0].password',
+    'clients[0]',
+    'clients[0].landingPage',
+    'limits.tokenSeconds',
+    'organisationId',
+    'tokenTime',
+  ])
+  expect(JSON.stringify(found)).not.toContain('very-secret')
+})
+
+test.each<[string, object, string]>([
+  ['an unknown key', { colour: 'red' }, 'options'],
+  ['an unknown limit', { limits: { patience: 1 } }, 'limits'],
+  ['a client ID twice', { clients: [...configuration.clients, configuration.clients[0]] }, 'clients[3].clientId'],
+  ['a user name twice', { accounts: [account('a', 'x'), account('b', 'x')] }, 'accounts[1].username'],
+  ['an account ID twice', { accounts: [account('a', 'x'), account('a', 'y')] }, 'accounts[1].accountId'],
+  ['an organisation like the SSO system', { organisationId: 'same', ssoIdentifier: 'same' }, 'ssoIdentifier'],
+  [
+    'a landing page with a fragment',
+    { clients: [{ ...configuration.clients[0], landingPage: 'http://a/#b' }] },
+    'clients[0].landingPage',
+  ],
+  [
+    'a landing page that is a script',
+    { clients: [{ ...configuration.clients[0], landingPage: 'javascript:1' }] },
+    'clients[0].landingPage',
+  ],
+  ['a fault that makes no sense', { faults: [{ operation: 'me', kind: 'expired' }] }, 'faults[0].kind'],
+  [
+    'a session of nobody',
+    { sessions: [{ sid: 's', browser: 'b', status: 'loggedin', accountId: 'n' }] },
+    'sessions[0].accountId',
+  ],
+  [
+    'an anonymous session with an account',
+    { sessions: [{ sid: 's', browser: 'b', status: 'anon', accountId: 'A-ada' }] },
+    'sessions[0].accountId',
+  ],
+])('refused: %s', (_what, options, path) => {
+  expect(Object.keys(problems({ ...configuration, ...options }))).toContain(path)
+})
+
+test.each([[null], [7], ['text'], [[]]])('refused: %j instead of options', (options) => {
+  expect(problems(options as unknown as object)).toHaveProperty('options')
+})
+
+function account(accountId: string, username: string) {
+  return { accountId, username, password: 'p' }
+}
+
+test('what is left out comes from the demo data, limits from their defaults', () => {
+  const exported = createEmulator({ limits: { otpSeconds: 30 } }).export()
+  expect(exported.organisationId).toBe('demo-press')
+  expect(exported.accounts?.map(({ username, active }) => [username, active])).toEqual([
+    ['ada', true],
+    ['grace', true],
+    ['edsger', false],
+  ])
+  expect(exported.limits).toEqual({
+    attemptsBeforeFreeze: 5,
+    freezeSeconds: 43_200,
+    sessionsPerAccount: 5,
+    pruneAfterSeconds: 7200,
+    tokenSeconds: 10,
+    ticketSeconds: 60,
+    otpSeconds: 30,
+    accessTokenSeconds: 3600,
+    leewaySeconds: 0,
+  })
+  expect([exported.tokenTime, exported.production, exported.marketplaceEnabled]).toEqual(['virtual', false, true])
+})
+
+test('the secrets of the demo data are long enough for a site', () => {
+  for (const { clientSecret } of demoOptions().clients ?? []) expect(clientSecret.length).toBeGreaterThanOrEqual(32)
+})
+
+test('demoOptions takes other landing pages', () => {
+  const clients = (demoOptions().clients ?? []).map((client) => ({ ...client, landingPage: 'http://localhost:9/l' }))
+  expect(createEmulator(demoOptions({ clients })).export().clients?.[1]?.landingPage).toBe('http://localhost:9/l')
+})

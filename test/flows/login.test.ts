@@ -1,0 +1,345 @@
+import type { Browser } from '../support/agent'
+import { type HttpAnswer, send } from '../support/http'
+import { ada, edsger, grace, logIn, type Network, present, startNetwork, view } from './network'
+
+let network: Network
+let browser: Browser
+const at = (path: string) => `${network.morning.url}${path}`
+const newestSid = () => present(network.emulator.sessions().at(-1)).sid
+
+beforeAll(async () => {
+  network = await startNetwork()
+})
+beforeEach(async () => {
+  browser = network.browser()
+  await browser.visit(at('/'))
+})
+afterEach(() => network.emulator.reset())
+afterAll(() => network.close())
+
+/** What a page's form would send along. */
+function hidden(body: string, name: string): string {
+  const value = new RegExp(`name="${name}"[^>]*value="([^"]*)"`).exec(body)?.[1] ?? ''
+  return value.replaceAll('&amp;', '&')
+}
+
+/** One request as it is, with the browser's cookies. */
+function raw(method: string, path: string, headers: Record<string, string> = {}, body?: string): Promise<HttpAnswer> {
+  const cookie = browser.cookies
+    .filter(({ host }) => host === 'morning.localhost')
+    .map(({ name, value }) => `${name}=${value}`)
+    .join('; ')
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+  return send({ method, url: new URL(at(path)), headers: { cookie, ...length, ...headers }, body })
+}
+
+describe('a login', () => {
+  test('by the form ends at return_to, logged in', async () => {
+    const page = await logIn(browser, network.morning, ada, '/news?a=1&b=%20')
+    expect(page.trail.map(({ method, status }) => [method, status])).toEqual([
+      ['POST', 303],
+      ['GET', 200],
+    ])
+    expect(view(page)).toEqual({ status: 'loggedin', username: 'ada', url: '/news?a=1&b=%20' })
+    expect(network.count('authenticate')).toBe(1)
+  })
+
+  test('by JSON answers the user', async () => {
+    const answer = await browser.fetchJson(at('/login'), { json: ada })
+    expect(answer.status).toBe(200)
+    expect(answer.json).toEqual({ user: expect.objectContaining({ accountId: 'account-ada', username: 'ada' }) })
+    expect(answer.headers['cache-control']).toBe('no-store')
+    expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
+  })
+
+  test('with a one-time password works once', async () => {
+    const otp = network.emulator.issueOtp('ada')
+    const page = await logIn(browser, network.morning, { username: 'ada', password: otp })
+    expect(view(page)).toMatchObject({ status: 'loggedin', username: 'ada' })
+    const second = network.browser()
+    await second.visit(at('/'))
+    const answer = await second.fetchJson(at('/login'), { json: { username: 'ada', password: otp } })
+    expect([answer.status, answer.json]).toEqual([401, { error: 'otp_consumed_or_expired' }])
+  })
+
+  test('changes the session ID, and the old cookie is a stranger', async () => {
+    const old = present(browser.cookie('sso2.sid'))
+    await logIn(browser, network.morning, ada)
+    expect(browser.cookie('sso2.sid')).not.toBe(old)
+    const stranger = await network.browser().fetchJson(at('/'), { headers: { cookie: `sso2.sid=${old}` } })
+    expect(stranger.json).toEqual({ status: 'none', url: '/' })
+    expect(stranger.headers['set-cookie']).toBeUndefined()
+  })
+
+  test("keeps the site's own data from anonymous to logged in", async () => {
+    await browser.visit(at('/keep'))
+    expect(view(await logIn(browser, network.morning, ada))).toMatchObject({ status: 'loggedin', saved: 'kept' })
+  })
+
+  test.each(['https://evil.example/', '//evil.example', '/\\evil.example', 'javascript:alert(1)'])(
+    'never leads to %s',
+    async (returnTo) => {
+      const page = await logIn(browser, network.morning, ada, returnTo)
+      expect(page.url).toBe(at('/'))
+    },
+  )
+
+  test('of two submits at once is one Authenticate with one result', async () => {
+    network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 200 })
+    const [one, two] = await Promise.all([0, 1].map(() => browser.submit(at('/login'), { ...ada, return_to: '/x' })))
+    expect([present(one), present(two)].map(view)).toEqual([
+      { status: 'loggedin', username: 'ada', url: '/x' },
+      { status: 'loggedin', username: 'ada', url: '/x' },
+    ])
+    expect(network.count('authenticate')).toBe(1)
+    expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
+  })
+
+  test('whose answer was lost ends logged in, after one Authenticate', async () => {
+    network.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
+    const page = await logIn(browser, network.morning, ada)
+    expect(view(page)).toMatchObject({ status: 'loggedin', username: 'ada' })
+    expect(network.count('authenticate')).toBe(1)
+    expect(network.emulator.calls({ operation: 'sessionstatus' }).map(({ claims }) => claims['lks'])).toEqual(['anon'])
+  })
+
+  test('while the SSO system is down is a 503 without a word about the password', async () => {
+    network.emulator.faults.add({ operation: 'authenticate', kind: 'down' })
+    network.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
+    const answer = await browser.fetchJson(at('/login'), { json: ada })
+    expect([answer.status, answer.json]).toEqual([503, { error: 'unavailable' }])
+    expect(network.count('authenticate')).toBe(1)
+    network.emulator.faults.clear()
+    expect(view(await browser.visit(at('/'))).status).toBe('anon')
+  })
+
+  test('is not needed by who is logged in already: the login page leads on', async () => {
+    await logIn(browser, network.morning, ada)
+    expect((await browser.visit(at('/login?return_to=/news'))).url).toBe(at('/news'))
+  })
+
+  test('after a stale record checks it first', async () => {
+    network.emulator.clock.advance(361)
+    expect(view(await browser.submit(at('/login'), { ...ada, return_to: '/' })).status).toBe('loggedin')
+    expect(network.emulator.calls().map(({ operation }) => operation)).toEqual(
+      expect.arrayContaining(['sessionstatus', 'authenticate']),
+    )
+  })
+})
+
+describe('a login that is refused', () => {
+  test('for a wrong password is a 401 with the message and the attempts that are left', async () => {
+    const page = await logIn(browser, network.morning, { username: 'ada', password: 'not-it' }, '/news')
+    expect(page.status).toBe(401)
+    expect(page.body).toContain('The user name or the password is wrong. 4 attempts are left')
+    expect(page.body).not.toContain('not-it')
+    expect(hidden(page.body, 'return_to')).toBe(at('/news'))
+    const answer = await browser.fetchJson(at('/login'), { json: { username: 'ada', password: 'nor-this' } })
+    expect([answer.status, answer.json]).toEqual([401, { error: 'invalid_credentials', remainingAttempts: 3 }])
+    expect(view(await browser.visit(at('/'))).status).toBe('anon')
+  })
+
+  test('for a frozen account says how long', async () => {
+    network.emulator.account('ada').freeze()
+    const answer = await browser.fetchJson(at('/login'), { json: ada })
+    expect(answer.status).toBe(401)
+    expect(answer.json.error).toBe('account_frozen')
+    expect(answer.json.frozenForSeconds).toBeGreaterThan(43_000)
+    const page = await logIn(browser, network.morning, ada)
+    expect(page.body).toContain('locked for another 720 minutes')
+  })
+
+  test('for an account that is not active says so', async () => {
+    const answer = await browser.fetchJson(at('/login'), { json: edsger })
+    expect([answer.status, answer.json]).toEqual([401, { error: 'account_not_active' }])
+    expect((await logIn(browser, network.morning, edsger)).body).toContain('This account is not active')
+  })
+
+  test('for a wrong one-time password says so', async () => {
+    const otp = network.emulator.issueOtp('ada')
+    const wrong = otp === '000000' ? '000001' : '000000'
+    const answer = await browser.fetchJson(at('/login'), { json: { username: 'ada', password: wrong } })
+    expect([answer.status, answer.json]).toEqual([401, { error: 'invalid_otp' }])
+  })
+
+  test.each(['terminate', 'prune'] as const)(
+    'because the session has ended (%s) comes back to the form',
+    async (end) => {
+      network.emulator[end](newestSid())
+      const page = await browser.submit(at('/login'), { ...ada, return_to: '/news' })
+      expect(page.status).toBe(200)
+      expect(new URL(page.url).pathname).toBe('/login')
+      expect(page.body).toContain('Your session had ended. Please log in again.')
+      expect(page.body).not.toContain(ada.password)
+      expect(page.trail.some(({ url }) => url.includes(ada.password))).toBe(false)
+      const again = await browser.submit(at('/login'), { ...ada, return_to: hidden(page.body, 'return_to') })
+      expect(view(again)).toEqual({ status: 'loggedin', username: 'ada', url: '/news' })
+    },
+  )
+
+  test('because the session has ended answers JSON with the address of the form', async () => {
+    network.emulator.prune(newestSid())
+    const answer = await browser.fetchJson(at('/login'), { json: { ...ada, return_to: '/news' } })
+    expect(answer.status).toBe(401)
+    expect(answer.json).toEqual({ error: 'session_ended', loginUrl: expect.stringContaining(at('/login?return_to=')) })
+    expect((await browser.visit(answer.json.loginUrl)).body).toContain('Your session had ended')
+  })
+
+  test('does not say why where messages are neutral', async () => {
+    const neutral = await startNetwork({ site: { loginMessages: 'neutral' } })
+    try {
+      const visitor = neutral.browser()
+      await visitor.visit(`${neutral.morning.url}/`)
+      neutral.emulator.account('grace').freeze()
+      const wrong = { username: 'ada', password: 'not-it' }
+      for (const account of [wrong, edsger, grace]) {
+        const answer = await visitor.fetchJson(`${neutral.morning.url}/login`, { json: account })
+        expect([answer.status, answer.json]).toEqual([401, { error: 'login_failed' }])
+      }
+    } finally {
+      await neutral.close()
+    }
+  })
+})
+
+test('the limit answers 429 before Authenticate is asked', async () => {
+  const limited = await startNetwork({ site: { loginLimit: { attempts: 3, perSeconds: 60 } } })
+  try {
+    const visitor = limited.browser()
+    const url = `${limited.morning.url}/login`
+    await visitor.visit(`${limited.morning.url}/`)
+    const wrong = { username: 'grace', password: 'not-it' }
+    for (let attempt = 0; attempt < 3; attempt += 1)
+      expect((await visitor.fetchJson(url, { json: wrong })).status).toBe(401)
+    const refused = await visitor.fetchJson(url, { json: grace })
+    expect([refused.status, refused.json]).toEqual([429, { error: 'too_many_attempts' }])
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+    const page = await visitor.submit(url, { ...grace, return_to: '/' })
+    expect(page.status).toBe(429)
+    expect(page.body).toContain('Too many attempts')
+    expect(limited.count('authenticate')).toBe(3)
+    expect((await visitor.fetchJson(url, { json: ada })).status).toBe(200)
+  } finally {
+    await limited.close()
+  }
+})
+
+describe('requireLogin', () => {
+  test('leads to the form and back to the page', async () => {
+    const form = await browser.visit(at('/account?tab=2&x=%C3%A9'))
+    expect(form.status).toBe(200)
+    expect(new URL(form.url).pathname).toBe('/login')
+    const page = await browser.submit(at('/login'), { ...ada, return_to: hidden(form.body, 'return_to') })
+    expect(page.url).toBe(at('/account?tab=2&x=%C3%A9'))
+    expect(view(page)).toMatchObject({ status: 'loggedin', username: 'ada' })
+  })
+
+  test('works on the very first visit too', async () => {
+    const form = await network.browser().visit(at('/account'))
+    expect([form.status, new URL(form.url).pathname]).toEqual([200, '/login'])
+    expect(form.body).toContain('name="password"')
+  })
+
+  test('answers a script with 401 JSON', async () => {
+    for (const who of [browser, network.browser()]) {
+      const answer = await who.fetchJson(at('/account?a=1'))
+      expect([answer.status, answer.json]).toEqual([
+        401,
+        { error: 'login_required', loginUrl: at(`/login?return_to=${encodeURIComponent(at('/account?a=1'))}`) },
+      ])
+    }
+  })
+})
+
+const json = { 'content-type': 'application/json', accept: 'application/json' }
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+
+describe('only same-origin POSTs are taken:', () => {
+  const matrix: [string, (site: string) => Record<string, string>, boolean][] = [
+    ['neither header', () => ({}), false],
+    ['Origin of the site alone', (site) => ({ origin: site }), true],
+    ['another Origin alone', () => ({ origin: 'https://evil.example' }), false],
+    ['Origin null', () => ({ origin: 'null' }), false],
+    ['Origin of another port', () => ({ origin: 'http://morning.localhost:1' }), false],
+    ['Origin by https', (site) => ({ origin: site.replace('http:', 'https:') }), false],
+    ['Origin with a tail', (site) => ({ origin: `${site}.evil.example` }), false],
+    ['Sec-Fetch-Site same-origin', () => ({ 'sec-fetch-site': 'same-origin' }), true],
+    ['Sec-Fetch-Site same-site', (site) => ({ 'sec-fetch-site': 'same-site', origin: site }), false],
+    ['Sec-Fetch-Site cross-site', (site) => ({ 'sec-fetch-site': 'cross-site', origin: site }), false],
+    ['Sec-Fetch-Site none', () => ({ 'sec-fetch-site': 'none' }), false],
+  ]
+  test.each(matrix)('%s', async (_name, headers, isTaken) => {
+    const own = headers(network.morning.url)
+    const login = await raw('POST', '/login', { ...json, ...own }, JSON.stringify({ username: 'ada', password: 'no' }))
+    expect(login.status).toBe(isTaken ? 401 : 403)
+    if (isTaken) return
+    expect(network.count('authenticate')).toBe(0)
+    for (const path of ['/logout', '/logout-all']) {
+      const answer = await raw('POST', path, { ...form, ...own }, 'return_to=/')
+      expect(answer.status).toBe(403)
+      expect(answer.setCookie).toEqual([])
+    }
+    expect(network.count('logout') + network.count('logoutall')).toBe(0)
+  })
+})
+
+describe('bad input gets a clear 4xx, and nothing is lost:', () => {
+  const own = () => ({ origin: network.morning.url })
+  const bad: [string, string, string, Record<string, string>, string | undefined, number][] = [
+    ['landing without a token', 'GET', '/sso2/landing', {}, undefined, 400],
+    ['landing with another case of t', 'GET', '/sso2/landing?T=a&r=/', {}, undefined, 400],
+    ['landing with two tokens', 'GET', '/sso2/landing?t=a&t=b&r=/', {}, undefined, 400],
+    ['landing with two return addresses', 'GET', '/sso2/landing?t=a&r=/&r=/b', {}, undefined, 400],
+    ['landing with a huge token', 'GET', `/sso2/landing?t=${'a'.repeat(20_000)}`, {}, undefined, 431],
+    ['landing by POST', 'POST', '/sso2/landing?t=a&r=/', form, 'a=b', 405],
+    ['landing by HEAD', 'HEAD', '/sso2/landing?t=a&r=/', {}, undefined, 405],
+    ['login by PUT', 'PUT', '/login', json, '{}', 405],
+    ['login by DELETE', 'DELETE', '/login', {}, undefined, 405],
+    ['login by PATCH', 'PATCH', '/login', json, '{}', 405],
+    ['logout by PUT', 'PUT', '/logout', json, '{}', 405],
+    ['logout-all by DELETE', 'DELETE', '/logout-all', {}, undefined, 405],
+    ['login without a body', 'POST', '/login', {}, undefined, 400],
+    ['login with an empty form', 'POST', '/login', form, '', 400],
+    ['login without a password', 'POST', '/login', form, 'username=ada', 400],
+    ['login with two names', 'POST', '/login', form, 'username=ada&username=b&password=c', 400],
+    ['login with a long password', 'POST', '/login', form, `username=ada&password=${'x'.repeat(2000)}`, 400],
+    ['login with a NUL', 'POST', '/login', form, 'username=ada%00&password=c', 400],
+    ['login with bad JSON', 'POST', '/login', json, '{"username":', 400],
+    ['login with a JSON text', 'POST', '/login', json, '"ada"', 400],
+    ['login with a JSON list', 'POST', '/login', json, '["ada","b"]', 400],
+    ['login with a JSON null', 'POST', '/login', json, 'null', 400],
+    ['login with numbers', 'POST', '/login', json, '{"username":1,"password":2}', 400],
+    ['login with structures', 'POST', '/login', json, '{"username":{"a":1},"password":["b"]}', 400],
+    ['login with a prototype', 'POST', '/login', json, '{"__proto__":{"username":"ada","password":"b"}}', 400],
+    ['login with text', 'POST', '/login', { 'content-type': 'text/plain' }, 'username=ada&password=b', 415],
+    ['login with multipart', 'POST', '/login', { 'content-type': 'multipart/form-data; boundary=x' }, '--x--', 415],
+    ['login with XML', 'POST', '/login', { 'content-type': 'application/xml' }, '<a/>', 415],
+    ['login with an odd charset', 'POST', '/login', { 'content-type': 'application/json; charset=x-no' }, '{}', 415],
+    ['login with an odd encoding', 'POST', '/login', { ...json, 'content-encoding': 'x-no' }, '{}', 415],
+    ['login with a broken gzip', 'POST', '/login', { ...json, 'content-encoding': 'gzip' }, 'no gzip', 400],
+    ['login with a body too large', 'POST', '/login', json, JSON.stringify({ username: 'a'.repeat(9000) }), 413],
+    ['login with a form too large', 'POST', '/login', form, `username=${'a'.repeat(9000)}`, 413],
+    ['login with too many fields', 'POST', '/login', form, 'a=1&'.repeat(50), 413],
+    ['logout with text', 'POST', '/logout', { 'content-type': 'text/plain' }, 'x', 415],
+    ['logout with bad JSON', 'POST', '/logout', json, '{', 400],
+    ['logout-all with a body too large', 'POST', '/logout-all', form, `a=${'a'.repeat(9000)}`, 413],
+  ]
+  test.each(bad)('%s', async (_name, method, path, headers, body, status) => {
+    await logIn(browser, network.morning, ada)
+    const calls = network.count('authenticate')
+    const answer = await raw(method, path, { ...own(), ...headers }, body)
+    expect(answer.status).toBe(status)
+    if (status === 405) expect(answer.headers.allow).toMatch(/^GET/)
+    expect(answer.setCookie).toEqual([])
+    expect(network.count('authenticate')).toBe(calls)
+    expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
+  })
+
+  test('a landing whose token is none changes nothing and leads to the page', async () => {
+    await logIn(browser, network.morning, ada)
+    const page = await browser.visit(at(`/sso2/landing?t=a.b.c&r=${encodeURIComponent(at('/news'))}`))
+    expect([page.url, view(page).status]).toEqual([at('/news'), 'loggedin'])
+    const evil = await browser.visit(at('/sso2/landing?t=a.b.c&r=https://evil.example/'))
+    expect(evil.url).toBe(at('/'))
+  })
+})

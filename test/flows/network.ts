@@ -1,0 +1,263 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express, { type Express, type NextFunction, type Request, type Response } from 'express'
+import { Redis } from 'ioredis'
+import { type Sso2, type Sso2Options, sso2 } from '../../lib'
+import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
+import { Browser, type BrowserOptions, type ScriptAnswer, type Visit } from '../support/agent'
+
+declare module 'express-session' {
+  interface SessionData {
+    saved: string
+  }
+}
+
+/** Accounts of the demo data. Edsger's is not active. */
+export const ada = { username: 'ada', password: 'correct-horse' }
+export const grace = { username: 'grace', password: 'battery-staple' }
+export const edsger = { username: 'edsger', password: 'paper-lantern' }
+
+export const sessionSecret = 'a-session-secret-of-more-than-32-bytes'
+export const redisUrl = () => present(process.env['TEST_REDIS_URL'])
+
+/** What every page of a test site answers. */
+export interface PageView {
+  status: 'loggedin' | 'anon' | 'none'
+  degraded?: string
+  username?: string
+  saved?: string
+  url: string
+}
+
+/** An answer of a site, as it left the server. */
+export interface Sent {
+  url: string
+  status: number
+  headers: string
+  body: string
+}
+
+/** Holds slow requests until they are let go. */
+export class Gates {
+  private readonly gates = new Map<string, { arrived: () => void; waiting: Promise<void>; open: () => void }>()
+
+  /** A gate that one request will wait at. */
+  add(): { name: string; arrived: Promise<void>; open: () => void } {
+    const name = randomUUID()
+    let open = () => {}
+    let arrive = () => {}
+    const waiting = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const arrived = new Promise<void>((resolve) => {
+      arrive = resolve
+    })
+    this.gates.set(name, { arrived: arrive, waiting, open })
+    return { name, arrived, open }
+  }
+
+  /** What a slow request does. */
+  async wait(name: string): Promise<void> {
+    const gate = this.gates.get(name)
+    if (!gate) throw new Error('there is no such gate')
+    gate.arrived()
+    await gate.waiting
+    this.gates.delete(name)
+  }
+}
+
+/** One running web site. */
+export interface TestSite {
+  readonly url: string
+  readonly sso: Sso2
+  readonly prefix: string
+  readonly gates: Gates
+  /** Everything that the site has answered, when `record` is on. */
+  readonly sent: Sent[]
+}
+
+export interface NetworkOptions {
+  site?: Partial<Sso2Options>
+  emulator?: EmulatorOptions
+  record?: boolean
+  /** Builds the application; default: `app.use(sso)` and the pages. */
+  build?: (sso: Sso2, gates: Gates) => Express
+}
+
+/** One emulator, two sites of one organisation over one real Redis, and their browsers. */
+export interface Network {
+  readonly emulator: Emulator
+  readonly morning: TestSite
+  readonly evening: TestSite
+  readonly redis: Redis
+  browser(options?: BrowserOptions): Browser
+  /** Keys in Redis under a site's prefix. */
+  keys(site?: TestSite): Promise<string[]>
+  /** How often an operation was called. */
+  count(operation: string): number
+  close(): Promise<void>
+}
+
+export async function startNetwork(options: NetworkOptions = {}): Promise<Network> {
+  const [morning, evening] = [await openPort('morning'), await openPort('evening')]
+  const clients = [morning, evening].map(({ name, url }) => ({
+    clientId: name,
+    clientSecret: `client-secret-of-the-${name}-paper-0123456789`,
+    name,
+    landingPage: `${url}/sso2/landing`,
+  }))
+  const limits = { sessionsPerAccount: 100_000, ...options.emulator?.limits }
+  const emulator = createEmulator(demoOptions({ clients, ...options.emulator, limits }))
+  await emulator.listen(0)
+  const redis = new Redis(redisUrl())
+  const sites = [morning, evening].map((port) => startSite(port, emulator, options))
+  const [first, second] = [present(sites[0]), present(sites[1])]
+  return {
+    emulator,
+    morning: first,
+    evening: second,
+    redis,
+    browser: (browser = {}) => new Browser({ now: () => emulator.clock.now(), ...browser }),
+    keys: async (site = first) => (await redis.keys(`${site.prefix}*`)).sort(),
+    count: (operation) => emulator.calls({ operation }).length,
+    close: async () => {
+      await Promise.all(sites.map((site) => site.close()))
+      await emulator.close()
+      redis.disconnect()
+    },
+  }
+}
+
+interface Port {
+  readonly name: string
+  readonly url: string
+  readonly server: http.Server
+}
+
+/** The address comes first: the platform must know it before the site can be made. */
+async function openPort(name: string): Promise<Port> {
+  const server = http.createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { name, server, url: `http://${name}.localhost:${(server.address() as AddressInfo).port}` }
+}
+
+function startSite({ name, url, server }: Port, emulator: Emulator, options: NetworkOptions) {
+  const prefix = `flow-${randomUUID()}:`
+  const sso = sso2({
+    ...emulator.siteOptions(name),
+    siteUrl: url,
+    sessionSecret,
+    redis: redisUrl(),
+    session: { prefix },
+    clock: emulator.clock,
+    loginLimit: false,
+    ...options.site,
+  })
+  const gates = new Gates()
+  const sent: Sent[] = []
+  const app = (options.build ?? buildApp)(sso, gates)
+  server.on('request', (req, res) => {
+    if (options.record) recordAnswer(req, res, sent)
+    app(req, res)
+  })
+  const close = async () => {
+    server.close()
+    server.closeAllConnections()
+    await sso.close()
+  }
+  return { url, sso, prefix, gates, sent, close }
+}
+
+function buildApp(sso: Sso2, gates: Gates): Express {
+  const app = express()
+  app.use(sso)
+  return addPages(app, sso, gates)
+}
+
+/** The pages of a test site. */
+export function addPages(app: Express, sso: Sso2, gates: Gates): Express {
+  app.get('/account', sso.requireLogin(), (req, res) => void res.json(viewOf(req)))
+  app.get('/sensitive', sso.requireLogin({ fresh: true }), (req, res) => void res.json(viewOf(req)))
+  app.all('/save', (req: Request, res: Response, next: NextFunction) => {
+    const query = new URLSearchParams(req.originalUrl.split('?')[1])
+    const save = async () => {
+      await gates.wait(query.get('gate') ?? '')
+      req.session.saved = query.get('value') ?? 'yes'
+      res.json(viewOf(req))
+    }
+    save().catch(next)
+  })
+  app.get('/keep', (req, res) => {
+    req.session.saved = 'kept'
+    res.json(viewOf(req))
+  })
+  app.use((req, res) => void res.json(viewOf(req)))
+  return app
+}
+
+function viewOf(req: Request): PageView {
+  const { status, degraded, user } = req.sso2
+  const username = user && 'username' in user ? String(user.username) : undefined
+  const { saved } = req.session
+  return {
+    status,
+    url: req.originalUrl,
+    ...(degraded === undefined ? {} : { degraded }),
+    ...(username === undefined ? {} : { username }),
+    ...(saved === undefined ? {} : { saved }),
+  }
+}
+
+function recordAnswer(req: http.IncomingMessage, res: http.ServerResponse, sent: Sent[]): void {
+  const chunks: string[] = []
+  const url = req.url ?? ''
+  const { write, end } = res
+  const take = (chunk: unknown) => {
+    if (typeof chunk === 'string' || Buffer.isBuffer(chunk)) chunks.push(chunk.toString())
+  }
+  res.write = ((...args: Parameters<typeof write>) => {
+    take(args[0])
+    return write.apply(res, args)
+  }) as typeof write
+  res.end = ((...args: Parameters<typeof end>) => {
+    take(args[0])
+    return end.apply(res, args)
+  }) as typeof end
+  res.once('finish', () =>
+    sent.push({ url, status: res.statusCode, headers: JSON.stringify(res.getHeaders()), body: chunks.join('') }),
+  )
+}
+
+/** The page's own answer. */
+export function view({ body }: Pick<Visit | ScriptAnswer, 'body'>): PageView {
+  return JSON.parse(body) as PageView
+}
+
+/** Sends the login form as a person does: opens it, fills it in, and lands where the form leads. */
+export async function logIn(
+  browser: Browser,
+  site: Pick<TestSite, 'url'>,
+  account: { username: string; password: string },
+  returnTo = '/',
+): Promise<Visit> {
+  const form = await browser.visit(`${site.url}/login?return_to=${encodeURIComponent(returnTo)}`)
+  if (form.status !== 200) throw new Error(`no login form: ${form.status} at ${form.url}`)
+  return browser.submit(`${site.url}/login`, { ...account, return_to: returnTo })
+}
+
+/** Asks again until it holds; fails after `seconds`. For what happens in the background. */
+export async function eventually(holds: () => Promise<boolean>, seconds = 15): Promise<void> {
+  const deadline = Date.now() + seconds * 1000
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`it did not come to pass in ${seconds} s`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+export function present<T>(value: T | undefined | null): T {
+  if (value === undefined || value === null) throw new Error('something is missing')
+  return value
+}
