@@ -82,7 +82,8 @@ function readArguments(args: readonly string[]): Arguments | undefined {
 function readFile(file: string): EmulatorOptions {
   try {
     const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
-    if (typeof value !== 'object' || value === null) throw new TypeError('it holds no JSON object')
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw new TypeError('it holds no JSON object')
     return value
   } catch (error) {
     throw new CommandError(`cannot read ${file}: ${messageOf(error)}`)

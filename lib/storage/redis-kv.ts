@@ -59,7 +59,8 @@ function guard(): <T>(run: () => Promise<T>) => Promise<T> {
   const policy = wrap(breaker, timeout(COMMAND_MS, TimeoutStrategy.Aggressive))
   return async (run) => {
     try {
-      return await policy.execute(() => run())
+      // a signal of its own: cockatiel's shared one warns of a leak at eleven commands at once
+      return await policy.execute(() => run(), new AbortController().signal)
     } catch {
       throw new StoreUnavailableError()
     }

@@ -52,6 +52,7 @@ export function siteSessions(config: Config, records: Records, now: () => number
   }
   store.generate = (req: Request) => generate(req, false) // every new session gets our cookie, whoever asks for it
   const unavailable = new WeakSet<object>()
+  const ended = new WeakSet<object>() // a session of the site's own whose data belongs to a login that has ended
   const isOurs = (req: Request) => Object.is(req.sessionStore, store)
   return {
     handler: (req, res, next) =>
@@ -68,14 +69,19 @@ export function siteSessions(config: Config, records: Records, now: () => number
         throw new Error(
           'express-sso2: mount sso.session, or a session of your own, before sso.router and sso.middleware',
         )
-      if (!isOurs(req)) return foreignState(req, records)
+      if (!isOurs(req)) {
+        const state = await foreignState(req, records)
+        if (state === NOT_SAVED && 'sso2' in req.session) ended.add(req)
+        return state
+      }
       const loaded = store.loadedFor(req)
       return loaded ? { key: loaded.key, raw: loaded.record, isAvailable: true } : NOT_SAVED
     },
     renew: async (req, data, isLoggedIn) => {
+      const kept = ended.delete(req) ? {} : data
       if (isOurs(req)) generate(req, isLoggedIn)
       else await call((done) => req.session.regenerate(done))
-      Object.assign(req.session, data, isOurs(req) ? {} : { sso2: true }) // a foreign store keeps no empty session
+      Object.assign(req.session, kept, isOurs(req) ? {} : { sso2: true }) // a foreign store keeps no empty session
       if (Object.keys(dataOf(req)).length > 0) await call((done) => req.session.save(done))
       return req.sessionID
     },
@@ -94,11 +100,13 @@ function dataOf(req: Request): object {
   return data
 }
 
+/** The site's session alone is no session of ours: without a living record the browser gets a new one. */
 async function foreignState(req: Request, records: Records): Promise<SessionState> {
   if (!req.headers.cookie || typeof req.sessionID !== 'string') return NOT_SAVED
   try {
     const key = sessionKey(req.sessionID)
-    return { key, raw: await records.read(key), isAvailable: true }
+    const raw = await records.read(key)
+    return raw?.startsWith('{') ? { key, raw, isAvailable: true } : NOT_SAVED
   } catch {
     return UNAVAILABLE
   }

@@ -10,7 +10,7 @@ import { Browser, type BrowserOptions, type ScriptAnswer, type Visit } from '../
 
 declare module 'express-session' {
   interface SessionData {
-    saved: string
+    saved?: string
   }
 }
 
@@ -79,7 +79,7 @@ export interface TestSite {
 }
 
 export interface NetworkOptions {
-  site?: Partial<Sso2Options>
+  site?: Partial<Sso2Options> | ((name: string) => Partial<Sso2Options>)
   emulator?: EmulatorOptions
   record?: boolean
   /** Builds the application; default: `app.use(sso)` and the pages. */
@@ -154,7 +154,7 @@ function startSite({ name, url, server }: Port, emulator: Emulator, options: Net
     session: { prefix },
     clock: emulator.clock,
     loginLimit: false,
-    ...options.site,
+    ...(typeof options.site === 'function' ? options.site(name) : options.site),
   })
   const gates = new Gates()
   const sent: Sent[] = []

@@ -1,0 +1,67 @@
+import { isBindingValue, isBound, isMark, type MacKeys, makeBinding, makeMark } from '../../lib/decide/binding'
+import { NOW } from './samples'
+
+const keys: MacKeys = [Buffer.alloc(32, 1)]
+const cookie = 'abcdefghijklmnopqrst-_'
+const other = 'abcdefghijklmnopqrst__'
+const value = makeBinding(keys, cookie, NOW)
+
+test('a binding is the time and 22 characters of a MAC', () => {
+  expect(value).toMatch(/^1800000000\.[A-Za-z0-9_-]{22}$/)
+})
+
+test.each([
+  [-61, false],
+  [-60, true],
+  [0, true],
+  [300, true],
+  [301, false],
+])('a binding looked at %i s after it was made: %s', (age, bound) => {
+  expect(isBound(keys, cookie, value, NOW + age)).toBe(bound)
+})
+
+test.each<[name: string, cookie: string | undefined, value: string | undefined]>([
+  ['no cookie', undefined, value],
+  ['another browser\u2019s cookie', other, value],
+  ['a cookie of another shape', 'short', makeBinding(keys, 'short', NOW)],
+  ['no parameter', cookie, undefined],
+  ['an empty parameter', cookie, ''],
+  ['another time', cookie, value.replace(/^\d+/, String(NOW - 1))],
+  ['a space', cookie, `${value} `],
+  ['a shorter MAC', cookie, value.slice(0, -1)],
+  ['a longer MAC', cookie, `${value}A`],
+  ['another MAC', cookie, value.slice(0, 11) + 'A'.repeat(22)],
+  ['a mark for another purpose', cookie, makeMark(keys, 'marker', cookie, NOW)],
+  ['a mark of another site', cookie, makeBinding([Buffer.alloc(32, 2)], cookie, NOW)],
+])('%s does not bind', (_name, given, parameter) => {
+  expect(isBound(keys, given, parameter, NOW)).toBe(false)
+})
+
+test('while secrets are rotated old bindings hold and new ones use the first', () => {
+  const rotated = [Buffer.alloc(32, 9), ...keys]
+  expect(isBound(rotated, cookie, value, NOW)).toBe(true)
+  expect(isBound(keys, cookie, makeBinding(rotated, cookie, NOW), NOW)).toBe(false)
+})
+
+test('no purpose stands in for another', () => {
+  const purposes = ['flow', 'marker', 'signed-out', 'device'] as const
+  const fits = purposes.map((made) =>
+    purposes.filter((asked) => isMark(keys, asked, 'x', makeMark(keys, made, 'x', NOW), NOW, 60)),
+  )
+  expect(fits).toEqual(purposes.map((purpose) => [purpose]))
+})
+
+test.each([
+  [cookie, true],
+  [undefined, false],
+  ['', false],
+  [`${cookie}a`, false],
+  [`${cookie.slice(1)}=`, false],
+  [`${cookie}\n`, false],
+])('%j is a binding cookie\u2019s value: %s', (text, isOne) => {
+  expect(isBindingValue(text)).toBe(isOne)
+})
+
+test('without a key no mark is made', () => {
+  expect(() => makeBinding([], cookie, NOW)).toThrow(TypeError)
+})

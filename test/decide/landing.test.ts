@@ -1,0 +1,74 @@
+import { decideLanding, type LandingDecision, type LandingFacts } from '../../lib/decide/landing'
+import { anonRecord, loggedInRecord, sessionToken } from './samples'
+
+const loggedIn = sessionToken({ sts: 'loggedin', at: 'ticket' })
+const anon = sessionToken({ sts: 'anon' })
+const usual: LandingFacts = {
+  binding: 'bound',
+  token: loggedIn,
+  replayed: false,
+  sidEnded: false,
+  storeAvailable: true,
+  record: undefined,
+  sidHash: 'hash-of-s1',
+}
+const again: LandingDecision = { do: 'as_it_is', because: 'same_token_again' }
+const anew = (because: 'unbound' | 'replayed' | 'clock' | 'signed_out'): LandingDecision => ({
+  do: 'start_anew',
+  because,
+})
+const giveUp = (because: 'clock' | 'secret_or_issuer' | 'undocumented'): LandingDecision => ({ do: 'give_up', because })
+
+const rows: [name: string, facts: Partial<LandingFacts>, decision: LandingDecision][] = [
+  ['bound and logged in signs in', {}, { do: 'sign_in', token: loggedIn }],
+  [
+    'bound and logged in signs in over an anonymous record',
+    { record: anonRecord() },
+    { do: 'sign_in', token: loggedIn },
+  ],
+  ['bound and anonymous stays anonymous', { token: anon }, { do: 'stay_anonymous', token: anon }],
+  ['the same token again leaves a login as it is', { replayed: true, record: loggedInRecord() }, again],
+  [
+    'the same token again leaves an anonymous record as it is',
+    { token: anon, replayed: true, record: anonRecord() },
+    again,
+  ],
+  ['the same token without a record starts anew', { replayed: true }, anew('replayed')],
+  [
+    'the same token beside another session\u2019s record starts anew',
+    { replayed: true, record: loggedInRecord({ sidHash: 'other' }) },
+    anew('replayed'),
+  ],
+  ['unbound changes nothing, however good the token', { binding: 'unbound' }, anew('unbound')],
+  ['unbound is looked at before a refused token', { binding: 'unbound', token: 'signature' }, anew('unbound')],
+  ['unbound is looked at before the store', { binding: 'unbound', storeAvailable: false }, anew('unbound')],
+  ['without any cookie the browser is marked', { binding: 'no_cookies' }, { do: 'mark_cookieless' }],
+  [
+    'without any cookie even a refused token marks',
+    { binding: 'no_cookies', token: 'expired' },
+    { do: 'mark_cookieless' },
+  ],
+  ['a token too old starts anew, for the clock', { token: 'expired' }, anew('clock')],
+  ['a token too young starts anew, for the clock', { token: 'not_yet_valid' }, anew('clock')],
+  ['a wrong signature gives up', { token: 'signature' }, giveUp('secret_or_issuer')],
+  ['a wrong issuer gives up', { token: 'issuer' }, giveUp('secret_or_issuer')],
+  ['a wrong audience gives up', { token: 'audience' }, giveUp('secret_or_issuer')],
+  ['a wrong algorithm gives up', { token: 'algorithm' }, giveUp('secret_or_issuer')],
+  ['a malformed token gives up', { token: 'malformed' }, giveUp('secret_or_issuer')],
+  ['undocumented claims give up', { token: 'claims' }, giveUp('undocumented')],
+  [
+    'a token with an error gives up',
+    { token: sessionToken({ sts: 'anon', err: 'session_not_found' }) },
+    giveUp('undocumented'),
+  ],
+  ['without a store all stays as it is', { storeAvailable: false }, { do: 'as_it_is', because: 'store_unavailable' }],
+  ['a session that this site logged out starts anew', { sidEnded: true }, anew('signed_out')],
+  [
+    'a session that was logged out may be anonymous',
+    { sidEnded: true, token: anon },
+    { do: 'stay_anonymous', token: anon },
+  ],
+]
+test.each(rows)('%s', (_name, facts, decision) => {
+  expect(decideLanding({ ...usual, ...facts })).toEqual(decision)
+})

@@ -1,0 +1,73 @@
+import {
+  blockedBy,
+  countTrip,
+  forgetTrip,
+  noteCause,
+  pageKey,
+  readTrips,
+  type Trips,
+  writeTrips,
+} from '../../lib/decide/loop-guard'
+import { NOW } from './samples'
+
+const page = pageKey('https://news.example/a')
+const other = pageKey('https://news.example/b')
+const trips = (count: number, at = NOW): Trips =>
+  Array.from({ length: count }).reduce<Trips>((made) => countTrip(made, page, at), [])
+
+test.each([
+  [0, undefined],
+  [1, undefined],
+  [2, undefined],
+  [3, 'identify_loop'],
+  [4, 'identify_loop'],
+])('after %i trips within ten seconds the page is blocked by %s', (count, reason) => {
+  expect(blockedBy(trips(count), page)).toBe(reason)
+})
+
+test('trips for one page do not block another', () => {
+  expect(blockedBy(trips(3), other)).toBeUndefined()
+})
+
+test('a trip ten seconds after the first begins a new count', () => {
+  expect(countTrip(trips(2), page, NOW + 9)).toEqual([{ page, since: NOW, count: 3, cause: '' }])
+  expect(countTrip(trips(2), page, NOW + 10)).toEqual([{ page, since: NOW + 10, count: 1, cause: '' }])
+})
+
+test('a refused token blocks at once, a wrong clock at the second trip', () => {
+  expect(blockedBy(noteCause(trips(1), page, 'r', NOW), page)).toBe('token_refused')
+  expect(blockedBy(noteCause(trips(1), page, 'c', NOW), page)).toBeUndefined()
+  expect(blockedBy(noteCause(trips(2), page, 'c', NOW), page)).toBe('token_refused')
+})
+
+test('a landing that went well is forgotten', () => {
+  expect(forgetTrip(countTrip(trips(3), other, NOW), page)).toEqual([{ page: other, since: NOW, count: 1, cause: '' }])
+})
+
+test('trips come back from the cookie as they were written', () => {
+  const all = noteCause(countTrip(trips(3), other, NOW), page, 'c', NOW)
+  expect(readTrips(writeTrips(all), NOW + 59)).toEqual(all)
+  expect(readTrips(writeTrips(all), NOW + 60)).toEqual([])
+})
+
+test('the cookie holds the eight newest pages', () => {
+  const many = Array.from({ length: 12 }, (_, index) => pageKey(String(index))).reduce<Trips>(
+    (made, key) => countTrip(made, key, NOW),
+    [],
+  )
+  expect(readTrips(writeTrips(many), NOW)).toEqual(many.slice(0, 8))
+})
+
+test.each([
+  undefined,
+  '',
+  '~~~',
+  'garbage',
+  `${page}.x.1`,
+  `${page}.${NOW}.10`,
+  `${page}.${NOW}.1x`,
+  `${page}.${NOW + 3600}.3`,
+  `${page}a.${NOW}.1`,
+])('the cookie %j holds no trip', (cookie) => {
+  expect(readTrips(cookie, NOW)).toEqual([])
+})

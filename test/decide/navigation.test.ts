@@ -1,0 +1,40 @@
+import { isDocumentNavigation, isPrefetch, type RequestShape } from '../../lib/decide/navigation'
+
+const html = 'text/html,application/xhtml+xml,*/*;q=0.8'
+const modern: RequestShape = { method: 'GET', accept: html, secFetchDest: 'document', purpose: undefined }
+const older: RequestShape = { ...modern, secFetchDest: undefined }
+
+test.each<[name: string, shape: RequestShape, verdict: boolean]>([
+  ['a document', modern, true],
+  ['a document, whatever it accepts', { ...modern, accept: '*/*' }, true],
+  ['an older browser\u2019s page', older, true],
+  ['an older browser\u2019s page in capitals', { ...older, accept: 'TEXT/HTML' }, true],
+  ['a client that accepts anything', { ...older, accept: '*/*' }, false],
+  ['a client that accepts HTML last', { ...older, accept: 'application/json, text/html' }, false],
+  ['a client that accepts nothing said', { ...older, accept: undefined }, false],
+  ...['iframe', 'frame', 'empty', 'image', 'script', 'style', 'embed', 'object', 'worker', ''].map(
+    (dest) =>
+      [`the destination ${JSON.stringify(dest)}`, { ...modern, secFetchDest: dest }, false] as [
+        string,
+        RequestShape,
+        boolean,
+      ],
+  ),
+  ...['POST', 'HEAD', 'PUT', 'OPTIONS', 'get'].map(
+    (method) => [`the method ${method}`, { ...modern, method }, false] as [string, RequestShape, boolean],
+  ),
+  ...['prefetch', 'prefetch;prerender', 'Prefetch', 'prerender', 'preview'].map(
+    (purpose) => [`the purpose ${purpose}`, { ...modern, purpose }, false] as [string, RequestShape, boolean],
+  ),
+])('a request is judged by its shape: %s', (_name, shape, verdict) => {
+  expect(isDocumentNavigation(shape)).toBe(verdict)
+})
+
+test('only a purpose makes a prefetch', () => {
+  expect([undefined, '', 'other', 'prefetch'].map((purpose) => isPrefetch({ purpose }))).toEqual([
+    false,
+    false,
+    false,
+    true,
+  ])
+})

@@ -1,0 +1,256 @@
+import fc from 'fast-check'
+import {
+  flowParameterOf,
+  judgeReturnTo,
+  MAX_RETURN_LENGTH,
+  withFlowParameter,
+  withoutFlowParameter,
+} from '../../lib/decide/return-to'
+
+const ORIGIN = 'https://news.example'
+const policy = { origin: ORIGIN, trustedOrigins: ['https://shop.example:8443'] }
+const isOurs = (address: string) => [ORIGIN, ...policy.trustedOrigins].includes(new URL(address).origin)
+
+const hostile: unknown[] = [
+  undefined,
+  null,
+  0,
+  true,
+  {},
+  ['/'],
+  [`${ORIGIN}/`],
+  { toString: () => '/' },
+  '',
+  '//evil.example',
+  '//evil.example/',
+  '///evil.example',
+  '////evil.example/%2f..',
+  '/\\evil.example',
+  '\\/evil.example',
+  '\\\\evil.example',
+  '/\\/evil.example',
+  'https:evil.example',
+  'https:/evil.example',
+  'http:evil.example',
+  'https:\\\\evil.example',
+  'https://evil.example',
+  'https://evil.example/?r=https://news.example/',
+  'https://evil.example/https://news.example/',
+  'https://news.example.evil.example/',
+  'https://news.example@evil.example/',
+  'https://news.example:443@evil.example/',
+  'https://news.example%40evil.example/',
+  'https://news.exampleevil.example',
+  'https://evil.example#https://news.example/',
+  'https://evil.example\\@news.example/',
+  'https://evil.example\\.news.example/',
+  'https://user:pass@news.example/',
+  'https://user@news.example/',
+  'http://news.example/',
+  'https://news.example:444/',
+  'https://shop.example/',
+  'ftp://news.example/',
+  'javascript:alert(1)',
+  'JaVaScRiPt:alert(1)',
+  'javascript://news.example/%0aalert(1)',
+  'data:text/html,hello',
+  'blob:https://news.example/1',
+  'vbscript:x',
+  'file:///etc/passwd',
+  'view-source:https://news.example/',
+  ' https://evil.example',
+  ' /',
+  '/ ',
+  '\t//evil.example',
+  '/\t/evil.example',
+  '/\n/evil.example',
+  '/a\r\nSet-Cookie: a=b',
+  '/a\u0000b',
+  '/a\u007f',
+  'https://news.example\n.evil.example/',
+  'https://news.example/a b',
+  'news.example/',
+  'evil.example',
+  '?a=b',
+  '#a',
+  './a',
+  '../a',
+  '.',
+  'https://',
+  'https://news.example\\',
+  'https://[::1]/',
+  'https://127.0.0.1/',
+  'https://n\u0435ws.example/',
+  'https://news\u3002example.evil/',
+  `/${'a'.repeat(MAX_RETURN_LENGTH)}`,
+]
+test.each(hostile.map((value) => [value]))('the hostile value %j leads nowhere', (value) => {
+  expect(judgeReturnTo(value, policy)).toBeUndefined()
+})
+
+const odd = [
+  '/.//evil.example',
+  '/..//evil.example',
+  '/%2f/evil.example',
+  '/%5cevil.example',
+  '/%09/evil.example',
+  '/a//evil.example',
+  '/@evil.example',
+  '/:80',
+  '/a?r=//evil.example',
+  '/a?\\\\evil.example',
+  '/a#//evil.example',
+  '/%0d%0aSet-Cookie:a=b',
+  '/;//evil.example',
+  '/a:b@evil.example',
+  'HTTPS://NEWS.EXAMPLE/',
+  'https://news.example',
+  'https://news.example:443/a',
+  'https://news.example?a=b',
+]
+test.each(odd)('the odd value %s stays on the site', (value) => {
+  const judged = judgeReturnTo(value, policy)
+  expect(judged === undefined || isOurs(judged)).toBe(true)
+})
+
+const benign = [
+  '/',
+  '/a',
+  '/a/',
+  '/a/b/c',
+  '/a.html',
+  '/a?b=c',
+  '/a?b=c&d=e',
+  '/a?b=c&b=d',
+  '/a?b',
+  '/a?=',
+  '/a?',
+  '/a#',
+  '/a#b',
+  '/a?b#c',
+  '/a?b=c#d/e?f',
+  '/%41',
+  '/%e6',
+  '/%E6%B8',
+  '/a%20b',
+  '/a+b',
+  '/a?b=%20+c',
+  '/sm%C3%B8r',
+  '/a%2Fb',
+  '/a%2fb',
+  '/a%',
+  '/a%zz',
+  '/~ada',
+  '/a;b=c',
+  '/a,b',
+  '/a!b',
+  '/a*b',
+  '/a(b)',
+  "/a'b",
+  '/a$b',
+  '/a&b',
+  '/a=b',
+  '/a@b',
+  '/a:b',
+  '/a|b',
+  '/a^b',
+  '/a{b}',
+  '/a[0]=1',
+  '/a?b[]=1',
+  '/a?b=<c>',
+  '/a?b="c"',
+  '/a`b',
+  '/a//b',
+  '/a/./b',
+  '/a/../b',
+  '/.',
+  '/..',
+  '/?r=https://other.example/',
+  '/a?x=https%3A%2F%2Fother.example',
+  '/a?b=\\c',
+  '/a#b\\c',
+  '/2027/01/15/article-1.ece1234',
+]
+test.each(benign)('the benign path %s comes out byte for byte', (value) => {
+  expect(judgeReturnTo(value, policy)).toBe(ORIGIN + value)
+  expect(judgeReturnTo(ORIGIN + value, policy)).toBe(ORIGIN + value)
+  expect(judgeReturnTo(`https://shop.example:8443${value}`, policy)).toBe(`https://shop.example:8443${value}`)
+})
+
+test('at least forty values are hostile and forty benign', () => {
+  expect([hostile.length >= 40, benign.length >= 40]).toEqual([true, true])
+})
+
+test('letters beyond ASCII come out in the one spelling that an address has', () => {
+  expect(judgeReturnTo('/sm\u00f8r?q=\u00e5', policy)).toBe(`${ORIGIN}/sm%C3%B8r?q=%C3%A5`)
+})
+
+test('whatever goes in, what comes out is on a trusted origin', () => {
+  const piece = fc.constantFrom(
+    '/',
+    '\\',
+    '//',
+    ':',
+    '@',
+    '?',
+    '#',
+    '.',
+    'https:',
+    'http:',
+    'news.example',
+    'evil.example',
+    ORIGIN,
+    '%2f',
+    '\t',
+    '\n',
+    ' ',
+    '\u3002',
+    '[',
+    ']',
+  )
+  const text = fc.oneof(
+    fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join('')),
+    fc.webUrl(),
+    fc.string(),
+  )
+  fc.assert(
+    fc.property(text, (value) => {
+      const judged = judgeReturnTo(value, policy)
+      expect(judged === undefined || isOurs(judged)).toBe(true)
+    }),
+    { numRuns: 3000 },
+  )
+})
+
+test.each([
+  ['/a', '/a?sso2=v'],
+  ['/a?b=c', '/a?b=c&sso2=v'],
+  ['/a#f', '/a?sso2=v#f'],
+  ['/a?b=%20+c&b=d#f?g#h', '/a?b=%20+c&b=d&sso2=v#f?g#h'],
+  ['/a?sso2=visitor', '/a?sso2=v'],
+  ['/a?sso2&b', '/a?b&sso2=v'],
+])('%s with our parameter is %s', (address, expected) => {
+  expect(withFlowParameter(address, 'v')).toBe(expected)
+})
+
+test.each(benign.filter((address) => !/\?(#|$)/.test(address)))(
+  'our parameter put on %s and taken off leaves no trace',
+  (address) => {
+    const carried = withFlowParameter(address, '1.x')
+    expect(flowParameterOf(carried)).toBe('1.x')
+    expect(withoutFlowParameter(carried)).toBe(address)
+  },
+)
+
+test.each([
+  ['/a', undefined],
+  ['/a?b=c', undefined],
+  ['/a#sso2=v', undefined],
+  ['/a?xsso2=v', undefined],
+  ['/a?sso2=1&sso2=2', undefined],
+  ['/a?sso2', undefined],
+  ['/a?sso2=', ''],
+  ['/a?b&sso2=v=w&c', 'v=w'],
+])('of %s our parameter is %j', (address, value) => {
+  expect(flowParameterOf(address)).toBe(value)
+})

@@ -1,0 +1,31 @@
+import type { AnonRecord, LoggedInRecord } from '../../lib/decide/record'
+import { SessionToken, type SessionTokenFields } from '../../lib/protocol/session-token'
+
+/** The one moment of these tests, in seconds since 1970. */
+export const NOW = 1_800_000_000
+
+const common = { since: NOW - 1000, checkedAt: NOW, sidHash: 'hash-of-s1', box: 'sealed' }
+
+/** An anonymous record that was checked just now. */
+export const anonRecord = (changes: Partial<AnonRecord> = {}): AnonRecord => ({ ...common, status: 'anon', ...changes })
+
+/** A logged-in record that was checked just now. */
+export const loggedInRecord = (changes: Partial<LoggedInRecord> = {}): LoggedInRecord => ({
+  ...common,
+  status: 'loggedin',
+  user: { accountId: 'a1' },
+  ...changes,
+})
+
+/** A Session Token as the reader makes it. */
+export const sessionToken = (fields: Partial<SessionTokenFields>): SessionToken =>
+  new SessionToken({
+    sid: 's1',
+    at: undefined,
+    sts: undefined,
+    err: undefined,
+    frf: undefined,
+    raa: undefined,
+    iat: NOW,
+    ...fields,
+  })

@@ -1,0 +1,71 @@
+import type { SsoRecord } from '../../lib/decide/record'
+import { decideStatus, type StatusDecision } from '../../lib/decide/status'
+import { sso2ErrorCodes } from '../../lib/protocol/claims'
+import type { SessionToken } from '../../lib/protocol/session-token'
+import { anonRecord, loggedInRecord, sessionToken } from './samples'
+
+const withTicket = sessionToken({ sts: 'loggedin', at: 'ticket' })
+const [anon, loggedIn] = [anonRecord(), loggedInRecord()]
+
+const rows: [name: string, record: SsoRecord, answer: SessionToken | undefined, decision: StatusDecision][] = [
+  ['anonymous as before is kept', anon, sessionToken({ sts: 'anon' }), { do: 'keep' }],
+  ['logged in as before is kept', loggedIn, sessionToken({ sts: 'loggedin' }), { do: 'keep' }],
+  ['a new login with its ticket signs in', anon, withTicket, { do: 'sign_in', ticket: { token: withTicket } }],
+  [
+    'a new login without a ticket identifies',
+    anon,
+    sessionToken({ sts: 'loggedin' }),
+    { do: 'identify', because: 'no_ticket' },
+  ],
+  [
+    'a pending login with its ticket signs in',
+    anonRecord({ pending: true }),
+    withTicket,
+    { do: 'sign_in', ticket: { token: withTicket } },
+  ],
+  [
+    'a terminated login identifies',
+    loggedIn,
+    sessionToken({ sts: 'terminated' }),
+    { do: 'identify', because: 'terminated' },
+  ],
+  [
+    'a terminated anonymous session identifies',
+    anon,
+    sessionToken({ sts: 'terminated' }),
+    { do: 'identify', because: 'terminated' },
+  ],
+  [
+    'a login that became anonymous identifies',
+    loggedIn,
+    sessionToken({ sts: 'anon' }),
+    { do: 'identify', because: 'changed_back' },
+  ],
+  [
+    'an unknown session identifies',
+    loggedIn,
+    sessionToken({ err: 'session_not_found' }),
+    { do: 'identify', because: 'session_not_found' },
+  ],
+  [
+    'an unknown anonymous session identifies',
+    anon,
+    sessionToken({ err: 'session_not_found' }),
+    { do: 'identify', because: 'session_not_found' },
+  ],
+  ['no answer is tolerated', loggedIn, undefined, { do: 'tolerate', because: 'no_answer' }],
+  ['no answer about an anonymous session is tolerated', anon, undefined, { do: 'tolerate', because: 'no_answer' }],
+]
+test.each(rows)('%s', (_name, record, answer, decision) => {
+  expect(decideStatus(record, answer)).toEqual(decision)
+})
+
+const others = [...Object.keys(sso2ErrorCodes), 'unknown_error'].filter((err) => err !== 'session_not_found')
+test.each(others as NonNullable<SessionToken['err']>[])(
+  'the error %s is tolerated as a refusal, whatever the record',
+  (err) => {
+    for (const record of [anon, loggedIn]) {
+      expect(decideStatus(record, sessionToken({ err }))).toEqual({ do: 'tolerate', because: 'refused' })
+    }
+  },
+)

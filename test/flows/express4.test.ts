@@ -1,0 +1,110 @@
+import express5, { type Express } from 'express'
+import session from 'express-session'
+import type { Sso2 } from '../../lib'
+import { ada, addPages, type Gates, grace, logIn, type Network, present, startNetwork, view } from './network'
+
+const express4 = require('express4') as typeof express5
+
+const own = (express: typeof express5) => (sso: Sso2, gates: Gates) => addPages(express().use(sso), sso, gates)
+
+/** A site with a session of its own mounts the router and the middleware alone. */
+const foreign =
+  (express: typeof express5) =>
+  (sso: Sso2, gates: Gates): Express => {
+    const app = express()
+    const store = new session.MemoryStore()
+    app.use(session({ secret: 'a-secret-of-the-site-itself', store, resave: false, saveUninitialized: false }))
+    app.use(sso.router)
+    app.use(sso.middleware)
+    return addPages(app, sso, gates)
+  }
+
+describe.each([
+  ['Express 4', own(express4), 'sso2.sid'],
+  ['Express 5', own(express5), 'sso2.sid'],
+  ['Express 4 with a session of its own', foreign(express4), 'connect.sid'],
+  ['Express 5 with a session of its own', foreign(express5), 'connect.sid'],
+])('a site on %s', (_name, build, cookieName) => {
+  let network: Network
+  const at = (path: string) => `${network.morning.url}${path}`
+
+  beforeAll(async () => {
+    network = await startNetwork({ build })
+  })
+  afterAll(() => network.close())
+
+  test('serves the first visit after three redirects, at exactly the address asked for', async () => {
+    const page = await network.browser().visit(at('/a?b=%20&c[]=1&c[]=2'))
+    expect(page.trail.map(({ status }) => status)).toEqual([302, 302, 303, 200])
+    expect(view(page)).toEqual({ status: 'anon', url: '/a?b=%20&c[]=1&c[]=2' })
+    expect(page.url).toBe(at('/a?b=%20&c[]=1&c[]=2'))
+  })
+
+  test('leaves a bot alone', async () => {
+    const headers = { accept: 'text/html', 'user-agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)' }
+    const answer = await network.browser().fetchJson(at('/'), { headers })
+    expect([answer.status, answer.headers['set-cookie']]).toEqual([200, undefined])
+    expect(answer.json).toEqual({ status: 'none', url: '/' })
+  })
+
+  test('logs in, with a new session ID and the data kept, and out again without it', async () => {
+    const browser = network.browser()
+    await browser.visit(at('/keep'))
+    const old = present(browser.cookie(cookieName))
+    expect(view(await logIn(browser, network.morning, ada, '/account?x=1'))).toEqual({
+      status: 'loggedin',
+      username: 'ada',
+      saved: 'kept',
+      url: '/account?x=1',
+    })
+    const known = present(browser.cookie(cookieName))
+    expect(known).not.toBe(old)
+    const page = await browser.submit(at('/logout'), { return_to: '/bye' })
+    expect(view(page)).toEqual({ status: 'anon', url: '/bye' })
+    for (const cookie of [old, known]) {
+      const headers = { cookie: `${cookieName}=${cookie}` }
+      expect((await network.browser().fetchJson(at('/'), { headers })).json.status).toBe('none')
+    }
+    expect(view(await logIn(browser, network.morning, grace))).toMatchObject({ status: 'loggedin', username: 'grace' })
+  })
+
+  test('refuses a wrong password and a form from elsewhere', async () => {
+    const browser = network.browser()
+    await browser.visit(at('/'))
+    expect((await logIn(browser, network.morning, { username: 'ada', password: 'not-it' })).status).toBe(401)
+    expect((await browser.submit(at('/login'), ada, { from: 'https://evil.example/' })).status).toBe(403)
+    expect((await browser.fetchJson(at('/login'), { json: { username: 1 } })).status).toBe(400)
+  })
+
+  test('sees a login at another site, and its end', async () => {
+    const browser = network.browser()
+    await browser.visit(at('/'))
+    await logIn(browser, network.evening, ada)
+    network.emulator.clock.advance(361)
+    const page = await browser.visit(at('/account'))
+    expect([page.trail.length, view(page).status]).toEqual([1, 'loggedin'])
+    await browser.submit(`${network.evening.url}/logout`, { return_to: '/' })
+    network.emulator.clock.advance(361)
+    expect(view(await browser.visit(at('/'))).status).toBe('anon')
+  })
+
+  test('logs out everywhere', async () => {
+    const [one, two] = [network.browser(), network.browser()]
+    for (const browser of [one, two]) await logIn(browser, network.morning, grace)
+    await one.submit(at('/logout-all'), { return_to: '/' })
+    expect((await two.fetchJson(at('/'))).json.status).toBe('none')
+  })
+
+  test("never moves one account's data to another", async () => {
+    const [one, two] = [network.browser(), network.browser()]
+    for (const browser of [one, two]) await logIn(browser, network.morning, ada)
+    expect(view(await two.visit(at('/keep'))).saved).toBe('kept')
+    await one.submit(at('/logout-all'), { return_to: '/' })
+    expect(view(await two.visit(at('/')))).toEqual({ status: 'anon', url: '/' })
+    expect(view(await logIn(two, network.morning, grace))).toEqual({ status: 'loggedin', username: 'grace', url: '/' })
+  })
+
+  test('answers a script that needs a login with 401', async () => {
+    expect((await network.browser().fetchJson(at('/account'))).status).toBe(401)
+  })
+})

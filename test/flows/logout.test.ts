@@ -1,0 +1,152 @@
+import { ada, eventually, grace, logIn, type Network, present, startNetwork, view } from './network'
+
+let network: Network
+const at = (path: string) => `${network.morning.url}${path}`
+
+beforeAll(async () => {
+  network = await startNetwork()
+})
+afterEach(() => network.emulator.faults.clear())
+afterAll(() => network.close())
+
+const loggedIn = async (account = ada, site = network.morning) => {
+  const browser = network.browser()
+  expect(view(await logIn(browser, site, account)).status).toBe('loggedin')
+  return browser
+}
+
+describe('logout', () => {
+  test.each(['/logout', '/logout-all'])('GET %s asks and changes nothing', async (path) => {
+    const browser = await loggedIn()
+    const calls = network.emulator.calls().length
+    const page = await browser.visit(at(path))
+    expect(page.status).toBe(200)
+    expect(page.body).toContain('method="post"')
+    expect(page.trail.flatMap(({ setCookie }) => setCookie)).toEqual([])
+    expect((await browser.fetchJson(at(path), { method: 'HEAD' })).status).toBe(200)
+    expect(network.emulator.calls()).toHaveLength(calls)
+    expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
+  })
+
+  test('POST logs out here and there, and a new anonymous session follows', async () => {
+    const browser = await loggedIn()
+    const old = present(browser.cookie('sso2.sid'))
+    const sessions = network.emulator.account('ada').view().sessions
+    const page = await browser.submit(at('/logout'), { return_to: '/news?a=1' })
+    expect(page.url).toBe(at('/news?a=1'))
+    expect(view(page)).toEqual({ status: 'anon', url: '/news?a=1' })
+    expect(page.trail.map(({ status }) => status)).toEqual([303, 302, 303, 200])
+    expect(browser.cookie('sso2.sid')).not.toBe(old)
+    const stranger = await network.browser().fetchJson(at('/'), { headers: { cookie: `sso2.sid=${old}` } })
+    expect(stranger.json).toEqual({ status: 'none', url: '/' })
+    expect(network.emulator.account('ada').view().sessions).toBe(sessions - 1)
+  })
+
+  test("drops the site's own data", async () => {
+    const browser = await loggedIn()
+    expect(view(await browser.visit(at('/keep'))).saved).toBe('kept')
+    expect(view(await browser.submit(at('/logout'), { return_to: '/' })).saved).toBeUndefined()
+  })
+
+  test('never leads off the site', async () => {
+    const browser = await loggedIn()
+    expect((await browser.submit(at('/logout'), { return_to: 'https://evil.example/' })).url).toBe(at('/'))
+  })
+
+  test('of somebody who is not logged in does no harm', async () => {
+    const browser = network.browser()
+    expect(view(await browser.submit(at('/logout'), { return_to: '/' })).status).toBe('anon')
+    expect(view(await browser.submit(at('/logout-all'), { return_to: '/' })).status).toBe('anon')
+  })
+
+  test('by JSON answers JSON', async () => {
+    const browser = await loggedIn()
+    const answer = await browser.fetchJson(at('/logout'), { json: {} })
+    expect([answer.status, answer.json]).toMatchObject([200, { status: 'none' }])
+    expect(view(await browser.visit(at('/'))).status).toBe('anon')
+  })
+
+  test('lets another account log in, without the data of the first', async () => {
+    const browser = await loggedIn()
+    await browser.visit(at('/keep'))
+    await browser.submit(at('/logout'), { return_to: '/' })
+    const page = await logIn(browser, network.morning, grace)
+    expect(view(page)).toEqual({ status: 'loggedin', username: 'grace', url: '/' })
+  })
+
+  test('is seen by the other site once its record is stale', async () => {
+    const browser = await loggedIn()
+    expect(view(await browser.visit(`${network.evening.url}/`)).status).toBe('loggedin')
+    await browser.submit(at('/logout'), { return_to: '/' })
+    expect(view(await browser.visit(`${network.evening.url}/`)).status).toBe('loggedin')
+    network.emulator.clock.advance(361)
+    expect(view(await browser.visit(`${network.evening.url}/`))).toEqual({ status: 'anon', url: '/' })
+  })
+})
+
+describe('logout-all', () => {
+  test('ends the other sessions of the account on this site at once, and nobody else', async () => {
+    const [one, two, other] = [await loggedIn(), await loggedIn(), await loggedIn(grace)]
+    expect(view(await one.submit(at('/logout-all'), { return_to: '/' })).status).toBe('anon')
+    const calls = network.count('sessionstatus')
+    expect((await two.fetchJson(at('/'))).json.status).toBe('none')
+    expect(view(await two.visit(at('/'))).status).toBe('anon')
+    expect(view(await other.visit(at('/'))).status).toBe('loggedin')
+    expect(network.count('sessionstatus')).toBe(calls)
+    expect(network.emulator.account('ada').view().sessions).toBe(0)
+  })
+
+  test('is seen by the other site after 361 seconds', async () => {
+    const [one, two] = [await loggedIn(), await loggedIn(ada, network.evening)]
+    await one.submit(at('/logout-all'), { return_to: '/' })
+    expect(view(await two.visit(`${network.evening.url}/`)).status).toBe('loggedin')
+    network.emulator.clock.advance(361)
+    expect(view(await two.visit(`${network.evening.url}/`)).status).toBe('anon')
+  })
+})
+
+describe.each([
+  ['/logout', 'logout'],
+  ['/logout-all', 'logoutall'],
+] as const)('%s while the SSO system is down', (path, operation) => {
+  test.each(['down', 'garbage', 'wrong_signature', 'status'] as const)(
+    '(%s) is final here, and retried until confirmed',
+    async (kind) => {
+      const browser = await loggedIn()
+      const session = present(network.emulator.sessions().at(-1))
+      const old = present(browser.cookie('sso2.sid'))
+      network.emulator.faults.add(kind === 'status' ? { operation, kind, code: 503 } : { operation, kind })
+      const identified = network.count('identify')
+      const page = await browser.submit(at(path), { return_to: '/news' })
+      expect(view(page)).toEqual({ status: 'none', degraded: 'logout_pending', url: '/news' })
+      const again = await browser.visit(at('/'))
+      expect(again.trail).toHaveLength(1)
+      expect(view(again)).toMatchObject({ status: 'none', degraded: 'logout_pending' })
+      expect(network.count('identify')).toBe(identified)
+      const stranger = await network.browser().fetchJson(at('/'), { headers: { cookie: `sso2.sid=${old}` } })
+      expect(stranger.json.status).toBe('none')
+
+      network.emulator.faults.clear()
+      network.emulator.clock.advance(60)
+      await eventually(async () => {
+        const { status } = view(await browser.visit(at('/')))
+        expect(status).not.toBe('loggedin')
+        return status === 'anon'
+      })
+      const after = network.emulator.sessions().find(({ sid }) => sid === session.sid)
+      expect(after?.status).not.toBe('loggedin')
+      network.emulator.clock.advance(361)
+      expect(view(await browser.visit(at('/'))).status).toBe('anon')
+      expect(view(await logIn(browser, network.morning, ada)).status).toBe('loggedin')
+      await browser.submit(at('/logout-all'), { return_to: '/' })
+    },
+  )
+})
+
+test('a logout whose answer was lost ends anonymous', async () => {
+  const browser = await loggedIn()
+  network.emulator.faults.add({ operation: 'logout', kind: 'drop_after_commit', times: 1 })
+  const page = await browser.submit(at('/logout'), { return_to: '/' })
+  expect(['anon', 'none']).toContain(view(page).status)
+  await eventually(async () => view(await browser.visit(at('/'))).status === 'anon')
+})

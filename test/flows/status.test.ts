@@ -1,0 +1,242 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import type { ScriptAnswer } from '../support/agent'
+import { ada, logIn, type Network, present, redisUrl, sessionSecret, startNetwork, view } from './network'
+
+let network: Network
+const at = (page: string) => `${network.morning.url}${page}`
+const newestSid = () => present(network.emulator.sessions().at(-1)).sid
+
+beforeEach(async () => {
+  network = await startNetwork()
+})
+afterEach(() => network.close())
+
+const loggedIn = async () => {
+  const browser = network.browser()
+  expect(view(await logIn(browser, network.morning, ada)).status).toBe('loggedin')
+  return browser
+}
+
+describe('one Session Status call for all,', () => {
+  let processes: ChildProcess[]
+  let ports: number[]
+  let warnings: string[]
+
+  beforeEach(async () => {
+    warnings = []
+    const options = {
+      ...network.emulator.siteOptions('morning'),
+      siteUrl: network.morning.url,
+      sessionSecret,
+      redis: redisUrl(),
+      session: { prefix: network.morning.prefix },
+    }
+    processes = [0, 1].map(() => fork(path.join(__dirname, 'site-process.cjs')))
+    for (const child of processes) {
+      child.on('message', ({ warning }: { warning?: string }) => warning !== undefined && warnings.push(warning))
+    }
+    const answers = processes.map((child) => once(child, 'message') as Promise<[{ port: number }]>)
+    for (const child of processes) child.send({ options })
+    ports = (await Promise.all(answers)).map(([{ port }]) => port)
+  })
+  afterEach(async () => {
+    const gone = processes.map((child) => once(child, 'exit'))
+    for (const child of processes) child.disconnect()
+    await Promise.all(gone)
+    expect(warnings).toEqual([])
+  })
+
+  const advance = async (seconds: number) => {
+    network.emulator.clock.advance(seconds)
+    const answers = processes.map((child) => once(child, 'message'))
+    for (const child of processes) child.send({ advance: seconds })
+    await Promise.all(answers)
+  }
+
+  test.each([
+    ['stale', 361],
+    ['older than the grace', 1300],
+  ])('50 requests at once over two processes on a record that is %s', async (_name, age) => {
+    const browser = await loggedIn()
+    await advance(age)
+    network.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 150 })
+    const before = network.count('sessionstatus')
+    const url = (index: number) => `http://morning.localhost:${ports[index % 2]}/page?n=${index}`
+    const requests = Array.from({ length: 50 }, (_, index): Promise<ScriptAnswer> => browser.fetchJson(url(index)))
+    const answers = await Promise.all(requests)
+    expect(answers.map(({ json }) => json)).toEqual(answers.map(() => ({ status: 'loggedin' })))
+    expect(network.count('sessionstatus') - before).toBe(1)
+    expect((await browser.fetchJson(url(0))).json).toEqual({ status: 'loggedin' })
+    expect(network.count('sessionstatus') - before).toBe(1)
+  })
+
+  test('a session that has ended is seen by both processes', async () => {
+    const browser = await loggedIn()
+    network.emulator.terminate(newestSid())
+    await advance(1300)
+    const before = network.count('sessionstatus')
+    const requests = Array.from({ length: 20 }, (_, index) =>
+      browser.fetchJson(`http://morning.localhost:${ports[index % 2]}/page`),
+    )
+    expect((await Promise.all(requests)).map(({ json }) => json.status)).toEqual(requests.map(() => 'none'))
+    expect(network.count('sessionstatus') - before).toBe(1)
+  })
+})
+
+describe('what the SSO system says', () => {
+  test('is asked once in recheckSeconds', async () => {
+    const browser = await loggedIn()
+    for (const [seconds, calls] of [
+      [350, 0],
+      [15, 1],
+      [0, 1],
+      [350, 1],
+      [15, 2],
+    ] as const) {
+      network.emulator.clock.advance(seconds)
+      expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
+      expect(network.count('sessionstatus')).toBe(calls)
+    }
+    expect(network.emulator.calls({ operation: 'sessionstatus' })[0]?.claims['lks']).toBe('loggedin')
+  })
+
+  test('a login at another site is seen without a redirect', async () => {
+    const browser = network.browser()
+    expect(view(await browser.visit(at('/'))).status).toBe('anon')
+    const old = present(
+      browser.cookies.find(({ name, host }) => name === 'sso2.sid' && host === 'morning.localhost')?.value,
+    )
+    await logIn(browser, network.evening, ada)
+    expect(view(await browser.visit(at('/'))).status).toBe('anon')
+    network.emulator.clock.advance(361)
+    const page = await browser.visit(at('/news'))
+    expect(page.trail).toHaveLength(1)
+    expect(view(page)).toEqual({ status: 'loggedin', username: 'ada', url: '/news' })
+    expect(browser.cookies.some(({ value }) => value === old)).toBe(false)
+    expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
+  })
+
+  test('a script sees the login at another site too', async () => {
+    const browser = network.browser()
+    await browser.visit(at('/'))
+    await logIn(browser, network.evening, ada)
+    network.emulator.clock.advance(361)
+    expect((await browser.fetchJson(at('/'))).json).toMatchObject({ status: 'loggedin', username: 'ada' })
+    expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
+  })
+
+  test.each(['terminate', 'prune'] as const)(
+    'a session that has ended (%s) makes a stranger who begins anew',
+    async (end) => {
+      const [browser, script] = [await loggedIn(), network.browser()]
+      const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
+      network.emulator[end](newestSid())
+      network.emulator.clock.advance(361)
+      const page = await browser.visit(at('/news?a=1'))
+      expect(page.trail.map(({ status }) => status)).toEqual([302, 302, 303, 200])
+      expect(view(page)).toEqual({ status: 'anon', url: '/news?a=1' })
+      expect((await script.fetchJson(at('/'), { headers: { cookie } })).json).toEqual({ status: 'none', url: '/' })
+    },
+  )
+
+  test.each(['terminate', 'prune'] as const)('a session that has ended (%s) is none for a script', async (end) => {
+    const browser = await loggedIn()
+    await browser.visit(at('/keep'))
+    network.emulator[end](newestSid())
+    network.emulator.clock.advance(361)
+    expect((await browser.fetchJson(at('/'))).json).toEqual({ status: 'none', url: '/' })
+    expect((await browser.fetchJson(at('/account'))).status).toBe(401)
+    expect(view(await browser.visit(at('/')))).toEqual({ status: 'anon', url: '/' })
+  })
+})
+
+describe('while the SSO system does not answer', () => {
+  test.each(['down', 'garbage', 'expired', 'wrong_signature', 'wrong_session', 'wrong_audience'] as const)(
+    '(%s) a login is served within the grace, and none beyond it',
+    async (kind) => {
+      const browser = await loggedIn()
+      network.emulator.faults.add({ operation: 'sessionstatus', kind })
+      network.emulator.clock.advance(361)
+      const within = await browser.visit(at('/account'))
+      expect(within.trail).toHaveLength(1)
+      expect(view(within)).toMatchObject({ status: 'loggedin', username: 'ada', degraded: 'sso_unavailable' })
+      network.emulator.clock.advance(900)
+      const beyond = await browser.visit(at('/'))
+      expect(beyond.trail).toHaveLength(1)
+      expect(view(beyond)).toEqual({ status: 'none', degraded: 'sso_unavailable', url: '/' })
+
+      network.emulator.faults.clear()
+      network.emulator.clock.advance(10)
+      expect(view(await browser.visit(at('/')))).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
+    },
+  )
+
+  test.each([500, 503, 302])('(HTTP %i) a login is served within the grace', async (code) => {
+    const browser = await loggedIn()
+    network.emulator.faults.add({ operation: 'sessionstatus', kind: 'status', code })
+    network.emulator.clock.advance(361)
+    expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', degraded: 'sso_unavailable' })
+  })
+
+  test.each(['invalid_token'] as const)('(%s) it is not taken as a logout', async (code) => {
+    const browser = await loggedIn()
+    network.emulator.faults.add({ operation: 'sessionstatus', kind: 'error', code })
+    network.emulator.clock.advance(361)
+    expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', degraded: 'sso_unavailable' })
+  })
+
+  test('an anonymous visitor stays one', async () => {
+    const browser = network.browser()
+    await browser.visit(at('/'))
+    network.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
+    network.emulator.clock.advance(3000)
+    expect(view(await browser.visit(at('/')))).toEqual({ status: 'anon', degraded: 'sso_unavailable', url: '/' })
+  })
+
+  test('an answer that is lost once is made good at the next check', async () => {
+    const browser = await loggedIn()
+    network.emulator.faults.add({ operation: 'sessionstatus', kind: 'drop_after_commit', times: 1 })
+    network.emulator.clock.advance(361)
+    expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
+    network.emulator.clock.advance(10)
+    expect(view(await browser.visit(at('/')))).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
+  })
+})
+
+describe('requireLogin({ fresh: true })', () => {
+  test('asks each time', async () => {
+    const browser = await loggedIn()
+    for (const calls of [1, 2]) {
+      expect(view(await browser.visit(at('/sensitive')))).toMatchObject({ status: 'loggedin', url: '/sensitive' })
+      expect(network.count('sessionstatus')).toBe(calls)
+    }
+  })
+
+  test('sees at once that the session has ended', async () => {
+    const browser = await loggedIn()
+    network.emulator.terminate(newestSid())
+    expect(view(await browser.visit(at('/account'))).status).toBe('loggedin')
+    const page = await browser.visit(at('/sensitive'))
+    expect([page.status, new URL(page.url).pathname]).toEqual([200, '/login'])
+    const back = await browser.submit(at('/login'), { ...ada, return_to: '/sensitive' })
+    expect(view(back)).toMatchObject({ status: 'loggedin', url: '/sensitive' })
+  })
+
+  test('tells a script so with 401', async () => {
+    const browser = await loggedIn()
+    network.emulator.prune(newestSid())
+    const answer = await browser.fetchJson(at('/sensitive'))
+    expect([answer.status, answer.json.error]).toEqual([401, 'login_required'])
+  })
+
+  test('lets nobody pass while the SSO system is down', async () => {
+    const browser = await loggedIn()
+    network.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
+    expect((await browser.visit(at('/sensitive'))).status).toBe(503)
+    expect((await browser.fetchJson(at('/sensitive'))).status).toBe(503)
+    network.emulator.faults.clear()
+    expect(view(await browser.visit(at('/account'))).status).toBe('loggedin')
+  })
+})

@@ -1,0 +1,396 @@
+import { createHmac } from 'node:crypto'
+import fc from 'fast-check'
+import { type Expected, MAX_TOKEN_LENGTH, makeKeys, own, signToken, verifyToken } from '../../lib/protocol/token'
+import { isSignedWith, readJwt, signJwt } from '../support/oracle'
+import { refusalOf } from './expectations'
+
+const NOW = 1_800_000_000
+const SECRET = 'a secret that only this test and its oracle know'
+const OLD_SECRET = 'the secret of last year, which still verifies tokens'
+const keys = makeKeys(SECRET)
+const expected: Expected = { issuer: 'sso-service', audience: 'the-site', now: NOW, toleranceSeconds: 5 }
+const claims = { iss: 'sso-service', aud: 'the-site', nbf: NOW, iat: NOW, exp: NOW + 10, sid: 's1', sts: 'anon' }
+const good = signJwt(claims, SECRET)
+const [head = '', body = '', signature = ''] = good.split('.')
+
+const encode = (text: string | Uint8Array) => Buffer.from(text).toString('base64url')
+
+/** A well-signed token of any two parts, JSON or not. */
+function signParts(header: string | Uint8Array, payload: string | Uint8Array, secret = SECRET): string {
+  return signSegments(encode(header), encode(payload), secret)
+}
+
+function signSegments(header: string, payload: string, secret = SECRET, hash = 'sha256'): string {
+  const signed = `${header}.${payload}`
+  return `${signed}.${createHmac(hash, secret).update(signed).digest('base64url')}`
+}
+
+const HEADER = '{"alg":"HS256","typ":"JWT"}'
+const PAYLOAD = JSON.stringify(claims)
+/** The payload's text with one member's text in place of another. */
+const swap = (before: string, after: string) => signParts(HEADER, PAYLOAD.replace(before, after))
+const refusal = (token: unknown, wanted: Partial<Expected> = {}) =>
+  refusalOf(() => verifyToken(token, keys, { ...expected, ...wanted }))
+
+describe('tokens of the package and of the independent signer', () => {
+  test('a token that the independent signer made is read with every claim', () => {
+    expect(verifyToken(good, keys, expected)).toEqual(claims)
+  })
+
+  test('a token that the package made is the very text that the independent signer makes', () => {
+    const token = signToken(claims, keys)
+    expect(token).toBe(good)
+    expect(isSignedWith(token, SECRET)).toBe(true)
+    expect(readJwt(token)).toMatchObject({ header: { alg: 'HS256', typ: 'JWT' }, claims })
+  })
+
+  test('claims of any kind that JSON knows go round unchanged', () => {
+    const property = fc.property(
+      fc.dictionary(fc.string({ maxLength: 20 }), fc.jsonValue({ maxDepth: 2 })),
+      (extra) => {
+        const all: Record<string, unknown> = JSON.parse(JSON.stringify({ ...extra, ...claims }))
+        const token = signJwt(all, SECRET)
+        if (token.length <= MAX_TOKEN_LENGTH) expect({ ...verifyToken(token, keys, expected) }).toEqual(all)
+      },
+    )
+    fc.assert(property, { numRuns: 200 })
+  })
+
+  test('any one-character change of a good token is refused', () => {
+    const character = fc.constantFrom(...'ABCXYZabcxyz0189-_+/=. \n\u0000é')
+    fc.assert(
+      fc.property(fc.nat({ max: good.length - 1 }), character, (at, other) => {
+        fc.pre(good[at] !== other)
+        const changed = good.slice(0, at) + other + good.slice(at + 1)
+        expect(refusal(changed)).not.toBe('taken')
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test('any character left out of, or put into, a good token is refused', () => {
+    for (let at = 0; at <= good.length; at += 1) {
+      if (at < good.length) expect(refusal(good.slice(0, at) + good.slice(at + 1))).not.toBe('taken')
+      expect(refusal(`${good.slice(0, at)}A${good.slice(at)}`)).not.toBe('taken')
+    }
+  })
+
+  test('no input at all makes the reader throw anything but a refusal', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.anything(), fc.string(), fc.constantFrom(head, body, signature)), (input) => {
+        expect(refusal(input)).toEqual({ reason: 'malformed', detail: expect.any(String) })
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('the algorithm', () => {
+  test.each([
+    'none',
+    'None',
+    'NONE',
+    'nOnE',
+    'hs256',
+    'Hs256',
+    'HS256 ',
+    'HS384',
+    'HS512',
+    'RS256',
+    'ES256',
+    'PS256',
+    'EdDSA',
+    '',
+  ])('a header that names the algorithm %j is refused, however it is signed', (alg) => {
+    const header = encode(JSON.stringify({ alg, typ: 'JWT' }))
+    const tokens = [
+      signSegments(header, body),
+      signSegments(header, body, SECRET, 'sha384'),
+      signSegments(header, body, SECRET, 'sha512'),
+    ]
+    for (const token of tokens) expect(refusal(token)).toEqual({ reason: 'algorithm', detail: 'alg' })
+  })
+
+  test.each<[name: string, alg: string]>([
+    ['absent', '{"typ":"JWT"}'],
+    ['null', '{"alg":null,"typ":"JWT"}'],
+    ['a number', '{"alg":256,"typ":"JWT"}'],
+    ['an array', '{"alg":["HS256"],"typ":"JWT"}'],
+    ['an object', '{"alg":{"toString":"HS256"},"typ":"JWT"}'],
+    ['on the prototype', '{"__proto__":{"alg":"HS256"},"typ":"JWT"}'],
+  ])('an algorithm that is %s is refused', (_name, header) => {
+    expect(refusal(signParts(header, PAYLOAD))).toEqual({ reason: 'algorithm', detail: 'alg' })
+  })
+
+  test('a token of algorithm none without a signature is refused', () => {
+    expect(refusal(`${encode('{"alg":"none","typ":"JWT"}')}.${body}.`)).toEqual({
+      reason: 'malformed',
+      detail: 'encoding',
+    })
+  })
+
+  test('members that name a key are ignored', () => {
+    const header = {
+      kid: '../../dev/null',
+      jku: 'https://evil.example',
+      x5u: 'https://evil.example',
+      jwk: { kty: 'oct', k: '' },
+    }
+    expect(verifyToken(signJwt(claims, SECRET, header), keys, expected)).toEqual(claims)
+    expect(refusal(signJwt(claims, '', header))).toEqual({ reason: 'signature', detail: undefined })
+  })
+})
+
+describe('the shape', () => {
+  const malformed = (detail: string) => ({ reason: 'malformed', detail })
+  const dangling = `${signature.slice(0, -1)}${String.fromCharCode(signature.charCodeAt(signature.length - 1) + 1)}`
+  test.each<[name: string, token: unknown, detail: string]>([
+    ['nothing', undefined, 'size'],
+    ['null', null, 'size'],
+    ['a number', 1, 'size'],
+    ['an array of a good token', [good], 'size'],
+    ['an object that prints a good token', { toString: () => good }, 'size'],
+    ['an empty text', '', 'size'],
+    ['two segments', `${head}.${body}`, 'segments'],
+    ['four segments', `${good}.${signature}`, 'segments'],
+    ['a trailing dot', `${good}.`, 'segments'],
+    ['a leading dot', `.${good}`, 'segments'],
+    ['five segments, as an encrypted token', `${good}.a.b`, 'segments'],
+    ['JSON serialisation', JSON.stringify({ payload: body, signature, protected: head }), 'segments'],
+    ['an empty header', `.${body}.${signature}`, 'encoding'],
+    ['an empty payload', `${head}..${signature}`, 'encoding'],
+    ['an empty signature', `${head}.${body}.`, 'encoding'],
+    ['padding on the signature', `${good}=`, 'encoding'],
+    ['padding on the header', signSegments(`${head}=`, body), 'encoding'],
+    ['padding on the payload', signSegments(head, `${body}=`), 'encoding'],
+    ['a space before', ` ${good}`, 'encoding'],
+    ['a space after', `${good} `, 'encoding'],
+    ['a line break after', `${good}\n`, 'encoding'],
+    ['a line break inside', `${head}.${body.slice(0, 9)}\r\n${body.slice(9)}.${signature}`, 'encoding'],
+    ['a NUL inside', `${head}\u0000.${body}.${signature}`, 'encoding'],
+    ['unused bits that are not zero', `${head}.${body}.${dangling}`, 'encoding'],
+    ['the other alphabet', `${head}.${body}.+/${signature.slice(2)}`, 'encoding'],
+    ['a full-width letter', `${head}.${body}.\uff21${signature.slice(1)}`, 'encoding'],
+    ['the word Bearer before', `Bearer ${good}`, 'encoding'],
+  ])('%s is refused', (_name, token, detail) => {
+    expect(refusal(token)).toEqual(malformed(detail))
+  })
+
+  test.each<[name: string, header: string | Uint8Array, detail: string]>([
+    ['without a type', '{"alg":"HS256"}', 'typ'],
+    ['of the type in small letters', '{"alg":"HS256","typ":"jwt"}', 'typ'],
+    ['of another type', '{"alg":"HS256","typ":"at+jwt"}', 'typ'],
+    ['of the type null', '{"alg":"HS256","typ":null}', 'typ'],
+    ['with critical members', '{"alg":"HS256","typ":"JWT","crit":["exp"]}', 'header'],
+    ['with an empty list of critical members', '{"alg":"HS256","typ":"JWT","crit":[]}', 'header'],
+    ['with an unencoded payload', '{"alg":"HS256","typ":"JWT","b64":false}', 'header'],
+    ['with an encoded payload said so', '{"alg":"HS256","typ":"JWT","b64":true}', 'header'],
+    ['with compression', '{"alg":"HS256","typ":"JWT","zip":"DEF"}', 'header'],
+    ['with a nested token', '{"alg":"HS256","typ":"JWT","cty":"JWT"}', 'header'],
+    ['that names the algorithm twice', '{"alg":"none","typ":"JWT","alg":"HS256"}', 'header'],
+    ['that names the algorithm twice, once escaped', '{"\\u0061lg":"none","typ":"JWT","alg":"HS256"}', 'header'],
+    ['with a byte order mark', `\ufeff${HEADER}`, 'header'],
+    ['in UTF-16', Buffer.from(HEADER, 'utf16le'), 'header'],
+    ['that is an array', '[{"alg":"HS256","typ":"JWT"}]', 'header'],
+    ['that is null', 'null', 'header'],
+    ['that is a text', '"HS256"', 'header'],
+    ['that is no JSON', '{alg:"HS256",typ:"JWT"}', 'header'],
+    ['with a trailing comma', '{"alg":"HS256","typ":"JWT",}', 'header'],
+  ])('a header %s is refused', (_name, header, detail) => {
+    expect(refusal(signParts(header, PAYLOAD))).toEqual(malformed(detail))
+  })
+
+  test.each<[name: string, payload: string | Uint8Array]>([
+    ['that is not UTF-8', Buffer.concat([Buffer.from(PAYLOAD.slice(0, -2)), Buffer.from([0xff]), Buffer.from('"}')])],
+    [
+      'with an over-long UTF-8 form',
+      Buffer.concat([Buffer.from(`${PAYLOAD.slice(0, -2)}`), Buffer.from([0xc0, 0xaf]), Buffer.from('"}')]),
+    ],
+    ['with a member twice', PAYLOAD.replace('{', '{"sts":"loggedin",')],
+    ['with a member twice, once escaped', PAYLOAD.replace('{', '{"\\u0073ts":"loggedin",')],
+    ['with a member twice and white space between', PAYLOAD.replace('{', '{ "sts" \n : "loggedin" , ')],
+    ['with a member twice after a nested object', PAYLOAD.replace('{', '{"x":{"sts":[{"a":"}"}]},"sts":"loggedin",')],
+    ['with __proto__ twice', PAYLOAD.replace('{', '{"__proto__":1,"__proto__":2,')],
+    ['that says null for a member and then its value', PAYLOAD.replace('{', '{"err":"account_frozen","err":null,')],
+  ])('a payload %s is refused', (_name, payload) => {
+    expect(refusal(signParts(HEADER, payload))).toEqual(malformed('payload'))
+  })
+
+  test.each<[name: string, payload: string | Uint8Array]>([
+    ['with a byte order mark', `\ufeff${PAYLOAD}`],
+    ['in UTF-16', Buffer.from(PAYLOAD, 'utf16le')],
+    ['that is an array', `[${PAYLOAD}]`],
+    ['that is null', 'null'],
+    ['that is a number', '1'],
+    ['that is a text', '"text"'],
+    ['that is no JSON', 'claims'],
+  ])('a payload %s is refused, whatever its signature', (_name, payload) => {
+    const found = refusal(signParts(HEADER, payload))
+    expect(['malformed', 'signature']).toContain(found === 'taken' ? found : found.reason)
+  })
+
+  test('one name in two objects of different depth is no duplicate', () => {
+    const nested = { ...claims, extra: { sts: 'x', list: [{ sts: 'y' }, { sts: 'z' }] }, text: '{"sts":1,"sts":2}' }
+    expect(verifyToken(signJwt(nested, SECRET), keys, expected)).toEqual(nested)
+  })
+
+  test.each<[size: number, verdict: string]>([
+    [MAX_TOKEN_LENGTH, 'taken'],
+    [MAX_TOKEN_LENGTH + 1, 'size'],
+  ])('a token of %i characters is judged at the limit: %s', (size, verdict) => {
+    const found = refusal(tokenOfLength(size))
+    expect(found === 'taken' ? found : found.detail).toBe(verdict)
+  })
+
+  test('a carried __proto__ pollutes nothing and lends no claim', () => {
+    const token = signParts(HEADER, PAYLOAD.replace('{', '{"__proto__":{"at":"stolen","polluted":true},'))
+    const read = verifyToken(token, keys, expected)
+    expect([own(read, 'at'), own(read, 'toString'), own({}, 'polluted'), own(read, 'sid')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      's1',
+    ])
+    expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
+  })
+
+  test('a claim that only __proto__ carries counts as missing', () => {
+    const text = `{"__proto__":{"iss":"sso-service"},${PAYLOAD.slice(PAYLOAD.indexOf('"aud"'))}`
+    expect(refusal(signParts(HEADER, text))).toEqual({ reason: 'issuer', detail: undefined })
+  })
+})
+
+/** A well-signed token of exactly so many characters. Of two headers, one meets every length that base64url can have. */
+function tokenOfLength(size: number): string {
+  for (const header of [{}, { x: 1 }, { x: 12 }, { x: 123 }]) {
+    const fixed = signJwt({ ...claims, pad: '' }, SECRET, header).length
+    for (let pad = Math.floor((size - fixed) * 0.74); pad <= size - fixed; pad += 1) {
+      const token = signJwt({ ...claims, pad: 'x'.repeat(pad) }, SECRET, header)
+      if (token.length === size) return token
+      if (token.length > size) break
+    }
+  }
+  throw new Error(`no token has ${size} characters`)
+}
+
+describe('the signature and whom the token is for', () => {
+  test.each<[name: string, token: string, reason: string]>([
+    ['signed with another secret', signJwt(claims, `${SECRET}.`), 'signature'],
+    ['signed with the secret and a line break', signJwt(claims, `${SECRET}\n`), 'signature'],
+    ['signed with nothing', signJwt(claims, ''), 'signature'],
+    ['with the signature of other claims', `${head}.${encode('{"sts":"loggedin"}')}.${signature}`, 'signature'],
+    [
+      'with half a signature',
+      `${head}.${body}.${Buffer.from(signature, 'base64url').subarray(0, 16).toString('base64url')}`,
+      'signature',
+    ],
+    ['from another issuer', signJwt({ ...claims, iss: 'other' }, SECRET), 'issuer'],
+    ['from the issuer in capitals', signJwt({ ...claims, iss: 'SSO-SERVICE' }, SECRET), 'issuer'],
+    ['from the issuer in an array', signJwt({ ...claims, iss: ['sso-service'] }, SECRET), 'issuer'],
+    ['from no issuer', signJwt({ ...claims, iss: undefined }, SECRET), 'issuer'],
+    ['from the issuer null', signJwt({ ...claims, iss: null }, SECRET), 'issuer'],
+    ['for another site', signJwt({ ...claims, aud: 'other-site' }, SECRET), 'audience'],
+    ['for the site in an array', signJwt({ ...claims, aud: ['the-site'] }, SECRET), 'audience'],
+    ['for several sites', signJwt({ ...claims, aud: ['the-site', 'other'] }, SECRET), 'audience'],
+    ['for nobody', signJwt({ ...claims, aud: undefined }, SECRET), 'audience'],
+    ['for the site and a space', signJwt({ ...claims, aud: 'the-site ' }, SECRET), 'audience'],
+    [
+      'that is our own request reflected',
+      signJwt({ ...claims, iss: 'org', aud: 'sso-service', cid: 'the-site' }, SECRET),
+      'issuer',
+    ],
+  ])('a token %s is refused', (_name, token, reason) => {
+    expect(refusal(token)).toEqual({ reason, detail: undefined })
+  })
+
+  test('all checks before the times come first: an expired token with a wrong signature is refused for its signature', () => {
+    expect(refusal(signJwt({ ...claims, exp: NOW - 100 }, 'another secret'))).toEqual({
+      reason: 'signature',
+      detail: undefined,
+    })
+  })
+
+  test('while secrets are rotated both verify and only the first signs', () => {
+    const rotated = makeKeys([SECRET, OLD_SECRET])
+    expect(verifyToken(signJwt(claims, OLD_SECRET), rotated, expected)).toEqual(claims)
+    expect(verifyToken(good, rotated, expected)).toEqual(claims)
+    expect(refusalOf(() => verifyToken(signJwt(claims, 'a third one'), rotated, expected))).toEqual({
+      reason: 'signature',
+      detail: undefined,
+    })
+    expect(signToken(claims, rotated)).toBe(good)
+  })
+
+  test('no secret at all makes no keys', () => {
+    expect(() => makeKeys([])).toThrow(TypeError)
+  })
+})
+
+describe('the times', () => {
+  const refusedTime = (reason: string, detail: string) => ({ reason, detail })
+  const dated = (times: object) => signJwt({ ...claims, ...times }, SECRET)
+
+  test.each<[name: string, times: object, verdict: object | string]>([
+    ['made 14 s ago, four past its end', { nbf: NOW - 14, iat: NOW - 14, exp: NOW - 4 }, 'taken'],
+    ['that ended 5 s ago', { nbf: NOW - 15, iat: NOW - 15, exp: NOW - 5 }, refusedTime('expired', 'exp')],
+    ['that ended a minute ago', { nbf: NOW - 70, iat: NOW - 70, exp: NOW - 60 }, refusedTime('expired', 'exp')],
+    ['valid from 5 s ahead', { nbf: NOW + 5 }, 'taken'],
+    ['valid from 6 s ahead', { nbf: NOW + 6 }, refusedTime('not_yet_valid', 'nbf')],
+    ['issued 5 s ahead', { iat: NOW + 5, exp: NOW + 15 }, 'taken'],
+    ['issued 6 s ahead', { iat: NOW + 6, exp: NOW + 16 }, refusedTime('not_yet_valid', 'iat')],
+    ['issued a minute ahead', { nbf: NOW + 61, iat: NOW + 61, exp: NOW + 71 }, refusedTime('not_yet_valid', 'nbf')],
+    ['that lives 15 s', { exp: NOW + 15 }, 'taken'],
+    ['that lives 16 s', { exp: NOW + 16 }, refusedTime('claims', 'exp')],
+    ['that lives for ever', { exp: Number.MAX_SAFE_INTEGER }, refusedTime('claims', 'exp')],
+    ['that ends as it begins', { exp: NOW }, refusedTime('claims', 'exp')],
+    ['that ends before it begins', { iat: NOW + 3, exp: NOW + 2 }, refusedTime('claims', 'exp')],
+  ])('a token %s', (_name, times, verdict) => {
+    expect(refusal(dated(times))).toEqual(verdict)
+  })
+
+  test.each<[offset: number, verdict: object | string]>([
+    [-61, refusedTime('expired', 'exp')],
+    [-10, refusedTime('expired', 'exp')],
+    [-9, 'taken'],
+    [0, 'taken'],
+    [1, refusedTime('not_yet_valid', 'nbf')],
+  ])('without any leeway a token made %i s from now is judged to the second', (offset, verdict) => {
+    const token = dated({ nbf: NOW + offset, iat: NOW + offset, exp: NOW + offset + 10 })
+    expect(refusal(token, { toleranceSeconds: 0 })).toEqual(verdict)
+  })
+
+  const wrongTimes = [
+    '"1800000000"',
+    'null',
+    'true',
+    '[1800000000]',
+    '{}',
+    '1800000000.5',
+    '-1',
+    '1e400',
+    '-1e400',
+    '9007199254740993',
+    '""',
+  ]
+  test.each(['nbf', 'iat', 'exp'].flatMap((name) => wrongTimes.map((value) => [name, value] as const)))(
+    'the time %s as %s is refused',
+    (name, value) => {
+      const written = name === 'exp' ? `"exp":${NOW + 10}` : `"${name}":${NOW}`
+      expect(refusal(swap(written, `"${name}":${value}`))).toEqual(refusedTime('claims', name))
+    },
+  )
+
+  test.each(['nbf', 'iat', 'exp'])('a token without %s is refused', (name) => {
+    expect(refusal(dated({ [name]: undefined }))).toEqual(refusedTime('claims', name))
+  })
+
+  test('the time of issue is told for skew, before it is judged, and only for a token of the right sender', () => {
+    const told: number[] = []
+    const onIssued = (iat: number) => void told.push(iat)
+    refusal(dated({ nbf: NOW - 99, iat: NOW - 99, exp: NOW - 89 }), { onIssued })
+    refusal(signJwt(claims, 'another secret'), { onIssued })
+    refusal(dated({ iss: 'other' }), { onIssued })
+    refusal(good, { onIssued })
+    expect(told).toEqual([NOW - 99, NOW])
+  })
+})
