@@ -1,12 +1,11 @@
 #!/usr/bin/env node
 /** The command `express-sso2`: finds the subcommand and runs it. */
 
+import { emulatorCommand } from './emulator'
+
 type Command = (args: readonly string[]) => Promise<number>
 
-/** Loaded when they are asked for: a site that runs one of them does not load the other. */
-const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  emulator: async () => (await import('./emulator.js')).emulatorCommand,
-}
+const commands: Readonly<Record<string, Command>> = { emulator: emulatorCommand }
 
 const usage = `Usage: express-sso2 <command> [options]
 
@@ -17,8 +16,8 @@ express-sso2 <command> --help says more.
 `
 
 async function main([name = '', ...args]: readonly string[]): Promise<number> {
-  const load = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (load) return (await load())(args)
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (command) return command(args)
   const isHelp = name === '--help' || name === '-h' || name === 'help'
   if (isHelp) process.stdout.write(usage)
   else

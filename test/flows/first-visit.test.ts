@@ -1,3 +1,4 @@
+import http, { type IncomingMessage } from 'node:http'
 import { ada, logIn, type Network, startNetwork, view } from './network'
 
 let network: Network
@@ -86,6 +87,33 @@ describe('a first visit', () => {
     const pages = await Promise.all(tabs.map((tab) => browser.visit(tab)))
     expect(pages.map(({ url }) => url)).toEqual(tabs)
     expect(pages.map((page) => view(page).degraded)).toEqual(tabs.map(() => undefined))
+  })
+})
+
+describe('an address that only a raw request can spell', () => {
+  /** One hop: where it leads, and the cookies it sets. */
+  const hop = (base: string, path: string, cookie = ''): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      const { host, port } = new URL(base)
+      const headers = { ...documentHeaders, 'user-agent': 'Mozilla/5.0 Firefox/140.0', host, cookie }
+      const request = http.get({ host: '127.0.0.1', port, path, headers, agent: false }, (response) => {
+        response.resume()
+        resolve(response)
+      })
+      request.once('error', reject)
+    })
+  const raw = ['/a?', '/a??', '/a?&', '/a?&&b', '/a?b&', '/a?=', '/a?"<>`{}|\\^[]', "/a'b?c", '//a//b?c', '/./a/../b?c']
+
+  test.each(raw)('%s comes back byte for byte', async (path) => {
+    const start = await hop(network.morning.url, path)
+    expect(start.statusCode).toBe(302)
+    const cookie = (start.headers['set-cookie'] ?? []).map((line) => line.split(';')[0]).join('; ')
+    const identify = new URL(start.headers.location ?? '')
+    const back = await hop(network.emulator.url, identify.pathname + identify.search)
+    const { origin, pathname, search } = new URL(back.headers.location ?? '')
+    expect(origin).toBe(network.morning.url)
+    const landed = await hop(network.morning.url, pathname + search, cookie)
+    expect([landed.statusCode, landed.headers.location]).toEqual([303, network.morning.url + path])
   })
 })
 

@@ -37,13 +37,19 @@ describe('one Session Status call for all,', () => {
     for (const child of processes) {
       child.on('message', ({ warning }: { warning?: string }) => warning !== undefined && warnings.push(warning))
     }
-    const answers = processes.map((child) => once(child, 'message') as Promise<[{ port: number }]>)
+    const answers = processes.map((child) => {
+      const ended = once(child, 'exit').then(([code]) =>
+        Promise.reject(new Error(`a site's process ended with ${code}`)),
+      )
+      return Promise.race([once(child, 'message') as Promise<[{ port: number }]>, ended])
+    })
     for (const child of processes) child.send({ options })
     ports = (await Promise.all(answers)).map(([{ port }]) => port)
   })
   afterEach(async () => {
-    const gone = processes.map((child) => once(child, 'exit'))
-    for (const child of processes) child.disconnect()
+    const living = processes.filter((child) => child.connected)
+    const gone = living.map((child) => once(child, 'exit'))
+    for (const child of living) child.disconnect()
     await Promise.all(gone)
     expect(warnings).toEqual([])
   })

@@ -1,0 +1,101 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import http from 'node:http'
+import path from 'node:path'
+import { createEmulator, type EmulatorOptions } from '../../lib/emulator'
+import { signJwt } from '../support/oracle'
+
+/*
+ * How many Session Status calls the emulator answers a second, on one core, with few sessions and with many.
+ *
+ *   node test/bench/run.js emulator
+ *
+ * The emulator has a process, and so a core, to itself; the calls come from this one, 32 at a time.
+ */
+
+const secret = 'the secret of the benchmark, long enough'
+const seconds = 5
+const parallel = 32
+
+function options(count: number): EmulatorOptions {
+  const clients = [{ clientId: 'bench', clientSecret: secret, landingPage: 'http://localhost:1/landing' }]
+  const sessions = Array.from({ length: count }, (_, n) => ({
+    sid: `sid-${n}`,
+    browser: `browser-${n}`,
+    status: 'anon' as const,
+  }))
+  return { organisationId: 'bench-press', clients, accounts: [], sessions, tokenTime: 'real' }
+}
+
+/** The emulator's process: told how many sessions, tells its address; told anything else, tells the CPU time used. */
+function serve(): void {
+  process.once('message', (count) => {
+    const emulator = createEmulator(options(Number(count)))
+    emulator.listen().then(({ url }) => process.send?.(url))
+    process.on('message', () => process.send?.(process.cpuUsage()))
+  })
+}
+
+async function measure(count: number): Promise<Record<string, unknown>> {
+  const child = fork(path.join(__dirname, 'run.js'), ['emulator', 'serve'])
+  const ask = async (message: number | string) => {
+    child.send(message)
+    const [answer] = await once(child, 'message')
+    return answer
+  }
+  const url: string = await ask(count)
+  const agent = new http.Agent({ keepAlive: true, maxSockets: parallel })
+  await load(url, agent, count, 1)
+  const before: NodeJS.CpuUsage = await ask('cpu')
+  const latencies = await load(url, agent, count, seconds)
+  const after: NodeJS.CpuUsage = await ask('cpu')
+  agent.destroy()
+  child.kill()
+  const cpu = (after.user + after.system - before.user - before.system) / 1e6
+  latencies.sort((a, b) => a - b)
+  return {
+    sessions: count,
+    'calls/s': Math.round(latencies.length / seconds),
+    'calls/s of CPU time': Math.round(latencies.length / cpu),
+    'p50 ms': latencies[Math.floor(latencies.length * 0.5)]?.toFixed(2),
+    'p99 ms': latencies[Math.floor(latencies.length * 0.99)]?.toFixed(2),
+  }
+}
+
+/** Calls for a while and gives how long each took, in milliseconds. */
+async function load(url: string, agent: http.Agent, count: number, duration: number): Promise<number[]> {
+  const end = performance.now() + duration * 1000
+  const latencies: number[] = []
+  const caller = async (first: number) => {
+    for (let n = first; performance.now() < end; n += parallel) {
+      const start = performance.now()
+      await sessionStatus(url, agent, `sid-${(n * 7919) % count}`)
+      latencies.push(performance.now() - start)
+    }
+  }
+  await Promise.all(Array.from({ length: parallel }, (_, n) => caller(n)))
+  return latencies
+}
+
+function sessionStatus(url: string, agent: http.Agent, sid: string): Promise<void> {
+  const now = Math.floor(Date.now() / 1000)
+  const common = { cid: 'bench', nbf: now, iat: now, exp: now + 10, iss: 'bench-press', aud: 'sso-service' }
+  const body = JSON.stringify({ t: signJwt({ ...common, sid, lks: 'anon', ipa: '203.0.113.7', uas: 'bench' }, secret) })
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json', 'content-length': body.length }
+    const request = http.request(`${url}/sso/sessionstatus`, { method: 'POST', agent, headers }, (response) => {
+      if (response.statusCode !== 200) reject(new Error(`HTTP ${response.statusCode}`))
+      response.resume().once('end', resolve)
+    })
+    request.once('error', reject).end(body)
+  })
+}
+
+async function main(): Promise<void> {
+  const rows = []
+  for (const count of [100, 100_000]) rows.push(await measure(count))
+  console.table(rows)
+}
+
+if (process.argv[3] === 'serve') serve()
+else void main()

@@ -1,0 +1,187 @@
+import type { Browser, Page } from 'playwright-core'
+import { createEmulator, type Emulator } from '../../lib/emulator'
+import { configuration } from '../emulator/configuration'
+import { Platform } from '../emulator/platform'
+import { openBrowser, viewports } from '../support/browser'
+
+/* The admin portal in a real browser: every button, live updates, keyboard, and a phone's width. */
+
+let emulator: Emulator
+let platform: Platform
+let browser: Browser
+let page: Page
+let faults: string[]
+
+beforeAll(async () => {
+  emulator = createEmulator(configuration)
+  platform = new Platform((await emulator.listen()).url)
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await emulator?.close()
+})
+beforeEach(async () => {
+  emulator.reset()
+  faults = []
+  page = await browser.newPage({ viewport: viewports.desktop, locale: 'en-GB' })
+  page.on('pageerror', (error) => faults.push(error.message))
+  page.on('console', (message) => {
+    const isRefusal = message.text().includes('the server responded with a status of 400')
+    if (message.type() === 'error' && !isRefusal) faults.push(message.text())
+  })
+  await page.goto(emulator.url)
+  await page.locator('#live.good').waitFor()
+})
+afterEach(async () => {
+  await page.close()
+  // The policy forbids everything that is not the portal's own; a breach is an error in the console.
+  expect(faults).toEqual([])
+})
+
+const press = (name: string | RegExp) => page.getByRole('button', { name }).click()
+const says = (text: string | RegExp) => page.locator('#notice').filter({ hasText: text }).waitFor()
+const shows = (section: string, text: string | RegExp) =>
+  page.locator(`#${section}`).filter({ hasText: text }).waitFor()
+
+test('it says that it is an emulator, and shows clients, accounts and the clock', async () => {
+  expect(await page.locator('.banner').first().textContent()).toContain('This is an emulator')
+  for (const text of ['Morning', 'http://localhost:3002/landing?edition=late', 'not SSO2']) await shows('clients', text)
+  for (const text of ['Ada Lindqvist', 'Grace Hill', 'not active']) await shows('accounts', text)
+  await shows('clock', "the system's time")
+})
+
+test('a session appears when a browser comes, and its state follows', async () => {
+  const { sid } = await platform.browser().identify()
+  await shows('sessions', 'anon')
+  await platform.authenticate(sid)
+  await shows('sessions', /loggedin\s*Ada Lindqvist/)
+  await shows('accounts', '1 session')
+  await press(/^Log out: session/)
+  await shows('sessions', 'terminated')
+  expect(emulator.sessions()).toMatchObject([{ sid, status: 'terminated' }])
+  await press(/^Prune: session/)
+  await shows('sessions', 'No browser has been here yet.')
+  expect(emulator.sessions()).toEqual([])
+})
+
+test('calls appear as they happen, with claims and without the password', async () => {
+  const { sid } = await platform.login()
+  await platform.status(sid, 'nonsense')
+  await shows('calls', 'authenticate')
+  await page.locator('#calls summary').filter({ hasText: 'authenticate' }).click()
+  await shows('calls', '"pwd": "***"')
+  await shows('calls', 'invalid_token')
+  await platform.logout(sid)
+  await shows('calls', 'logout')
+  // What was opened stays open when the list moves on.
+  expect(await page.locator('#calls details[open]').textContent()).toContain('"usr": "ada"')
+  expect(await page.content()).not.toContain('correct-horse')
+})
+
+test('an account can be logged out everywhere, frozen, unfrozen, deactivated and activated', async () => {
+  const { sid } = await platform.login()
+  await press('Log out everywhere: Ada Lindqvist')
+  await says('Ada Lindqvist is logged out everywhere.')
+  expect(await platform.status(sid)).toMatchObject({ sts: 'terminated' })
+  const next = await platform.browser().identify()
+  await press('Freeze: Ada Lindqvist')
+  await shows('accounts', 'frozen until')
+  expect(await platform.authenticate(next.sid)).toMatchObject({ err: 'account_frozen' })
+  await press('Unfreeze: Ada Lindqvist')
+  await press('Deactivate: Ada Lindqvist')
+  await says('Ada Lindqvist is not active any more.')
+  expect(await platform.authenticate(next.sid)).toMatchObject({ err: 'account_not_active' })
+  await press('Activate: Ada Lindqvist')
+  await says('Ada Lindqvist is active.')
+  expect(await platform.authenticate(next.sid)).toMatchObject({ sts: 'loggedin' })
+})
+
+test('a one-time password is shown once, and works', async () => {
+  await press('One-time password: Grace Hill')
+  await says(/For Grace Hill: \d{6}/)
+  const [pwd = ''] = /\d{6}/.exec((await page.locator('#notice').textContent()) ?? '') ?? []
+  await platform.login({ usr: 'grace', pwd })
+  await page.reload()
+  expect(await page.locator('body').textContent()).not.toContain(pwd)
+})
+
+test.each([
+  ['+ 10 s', 10],
+  ['+ 6 min', 360],
+  ['+ 2 h', 7200],
+  ['+ 12 h', 43_200],
+])('the clock goes forward by %s', async (label, seconds) => {
+  await press(label)
+  await says('The clock went forward')
+  expect(Math.abs(emulator.clock.now() - Date.now() - seconds * 1000)).toBeLessThan(1000)
+  await shows('clock', 'ahead of the system')
+})
+
+test('a fault is switched on and off', async () => {
+  await page.getByLabel('Operation').selectOption('sessionstatus')
+  await page.getByLabel('Kind').selectOption('status')
+  await page.getByRole('combobox', { name: 'Code' }).fill('502')
+  await page.getByLabel('Times').fill('3')
+  await press('Switch on')
+  await shows('faults', 'the next 3')
+  expect(emulator.faults.list()).toMatchObject([{ operation: 'sessionstatus', kind: 'status', code: 502, times: 3 }])
+  await press('Switch off: status at sessionstatus')
+  await shows('faults', 'Everything works as it should.')
+  expect(emulator.faults.list()).toEqual([])
+})
+
+test('a fault that makes no sense is refused in words', async () => {
+  await page.getByLabel('Operation').selectOption('me')
+  await page.getByLabel('Kind').selectOption('error')
+  await press('Switch on')
+  await says('me answers without a Session Token')
+})
+
+test('everything can be reset, after a question', async () => {
+  await platform.login()
+  page.once('dialog', (dialog) => dialog.accept())
+  await press('Reset everything')
+  await says('Everything is as it was configured.')
+  await shows('sessions', 'No browser has been here yet.')
+})
+
+test('it works by keyboard, and the focus stays where it was', async () => {
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('To the content')
+  await page.getByRole('button', { name: '+ 10 s' }).focus()
+  await page.keyboard.press('Enter')
+  await says('The clock went forward by 10 s.')
+  await page.keyboard.press('Enter')
+  await shows('clock', '20 s ahead')
+  expect(await page.evaluate('document.activeElement.textContent.trim()')).toBe('+ 10 s')
+})
+
+test.each([
+  ['a phone', viewports.phone.width],
+  ['a small phone', 320],
+  ['a desk', viewports.desktop.width],
+])('it fits %s', async (_what, width) => {
+  await platform.login()
+  await platform.call('sessionstatus', { sid: 'x'.repeat(200), lks: 'anon', uas: 'y'.repeat(300) })
+  emulator.account('otto').freeze()
+  emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 3000, times: 3, sid: 'z'.repeat(100) })
+  await page.setViewportSize({ width, height: 800 })
+  await shows('faults', 'slow')
+  for (const summary of await page.locator('#calls summary').all()) await summary.click()
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+})
+
+test('a page of another site cannot press a button', async () => {
+  await platform.login()
+  const foreign = await browser.newPage()
+  await foreign.route('http://elsewhere.localhost:1/', (route) =>
+    route.fulfill({ contentType: 'text/html', body: 'x' }),
+  )
+  await foreign.goto('http://elsewhere.localhost:1/')
+  await foreign.evaluate(
+    `fetch('${emulator.url}/_emulator/reset', { method: 'POST', mode: 'no-cors' }).catch(() => {})`,
+  )
+  await foreign.close()
+  expect(emulator.sessions()).toHaveLength(1)
+})

@@ -1,0 +1,246 @@
+import { inspect } from 'node:util'
+import { type Config, makeConfig } from '../lib/config'
+import type { ConfigOptions } from '../lib/config-schema'
+import { type ConfigProblem, Sso2ConfigError } from '../lib/errors'
+
+const clock = { now: () => 1_800_000_000_000 }
+const clientSecret = 'client-secret-0123456789-abcdefgh'
+const sessionSecret = 'session-secret-0123456789-abcdefg'
+const required: ConfigOptions = {
+  ssoUrl: 'https://sso.example/base',
+  clientId: 'the-site',
+  clientSecret,
+  organisationId: 'the-publisher',
+  siteUrl: 'https://news.example',
+  apiUrl: 'https://api.example/',
+  tokenUrl: 'https://login.example/token',
+  sessionSecret,
+}
+const make = (options: object = {}, environment: NodeJS.ProcessEnv = {}): Config =>
+  makeConfig({ ...required, ...options }, environment, clock)
+
+/** The error of a configuration that must be refused. */
+function errorOf(options: object, environment: NodeJS.ProcessEnv = {}): Sso2ConfigError {
+  try {
+    makeConfig(options, environment, clock)
+  } catch (error) {
+    if (error instanceof Sso2ConfigError) return error
+    throw error
+  }
+  throw new Error('the configuration was taken')
+}
+const problemsOf = (options: object, environment: NodeJS.ProcessEnv = {}): readonly ConfigProblem[] =>
+  errorOf({ ...required, ...options }, environment).problems
+const optionsOf = (options: object, environment: NodeJS.ProcessEnv = {}) =>
+  [...new Set(problemsOf(options, environment).map(({ option }) => option))].sort()
+
+test('without any option every missing one is named at once, with its variable', () => {
+  const { problems, message, code } = errorOf({})
+  expect(problems.map(({ option, variable }) => `${option} ${variable}`).sort()).toEqual([
+    'apiUrl SSO2_API_URL',
+    'clientId SSO2_CLIENT_ID',
+    'clientSecret SSO2_CLIENT_SECRET',
+    'organisationId SSO2_ORGANISATION_ID',
+    'sessionSecret SSO2_SESSION_SECRET',
+    'siteUrl SSO2_SITE_URL',
+    'ssoUrl SSO2_URL',
+    'tokenUrl SSO2_TOKEN_URL',
+  ])
+  for (const { option, variable } of problems) expect(message).toContain(`${option} (${variable})`)
+  expect(code).toBe('ERR_SSO2_CONFIG')
+})
+
+test('wrong values are all named at once, and none is printed', () => {
+  const wrong = {
+    ssoUrl: 'gopher://VALUE',
+    clientId: 'VALUE VALUE',
+    clientSecret: 'VALUE',
+    sessionSecret: ['VALUE'],
+    siteUrl: 'VALUE',
+    redis: 'VALUE',
+    userPath: 'VALUE',
+    identify: 'VALUE',
+    recheckSeconds: 'VALUE',
+  }
+  expect(optionsOf(wrong)).toEqual(
+    expect.arrayContaining(Object.keys(wrong).filter((name) => name !== 'sessionSecret')),
+  )
+  const error = errorOf({ ...required, ...wrong })
+  expect(inspect(error, { depth: 20, showHidden: true }) + JSON.stringify(error) + error.message).not.toContain('VALUE')
+})
+
+test('what is not given has its default, and the configuration is frozen', () => {
+  const config = make()
+  expect(Object.isFrozen(config)).toBe(true)
+  expect(config).toMatchObject({
+    ssoIdentifier: 'sso-service',
+    userPath: '/external/api/v1/me',
+    siteUrl: 'https://news.example',
+    mountPath: '',
+    apiUrl: 'https://api.example',
+    isSecure: true,
+    prefix: 'the-site:',
+    idleSeconds: 1_209_600,
+    anonymousIdleSeconds: 86_400,
+    absoluteSeconds: 7_776_000,
+    routes: { landing: '/sso2/landing', login: '/login', logout: '/logout', logoutAll: '/logout-all' },
+    identify: 'always',
+    recheckSeconds: 360,
+    graceSeconds: 900,
+    timeoutMs: 2000,
+    clockToleranceSeconds: 5,
+    loginLimit: { attempts: 10, perSeconds: 60 },
+    loginMessages: 'detailed',
+    returnPolicy: { origin: 'https://news.example', trustedOrigins: [] },
+    clock,
+  })
+  expect(config.redis).toBeUndefined()
+})
+
+const environment = {
+  SSO2_URL: 'https://sso.env.example',
+  SSO2_CLIENT_ID: 'env-site',
+  SSO2_CLIENT_SECRET: `${clientSecret}-env`,
+  SSO2_ORGANISATION_ID: 'env-publisher',
+  SSO2_SITE_URL: 'https://env.example',
+  SSO2_API_URL: 'https://api.env.example',
+  SSO2_TOKEN_URL: 'https://login.env.example/token',
+  SSO2_SESSION_SECRET: `${sessionSecret}-env`,
+  REDIS_URL: 'redis://localhost:6379',
+  SSO2_IDENTIFIER: 'env-sso',
+  SSO2_USER_PATH: '/env',
+  SSO2_IDENTIFY: 'on-demand',
+  SSO2_RECHECK_SECONDS: '60',
+  SSO2_GRACE_SECONDS: '0',
+  SSO2_TIMEOUT_MS: '500',
+}
+
+test('every variable of the environment is read', () => {
+  const config = makeConfig({}, environment, clock)
+  expect(config).toMatchObject({
+    ssoUrl: environment.SSO2_URL,
+    clientId: 'env-site',
+    organisationId: 'env-publisher',
+    siteUrl: 'https://env.example',
+    apiUrl: 'https://api.env.example',
+    tokenUrl: environment.SSO2_TOKEN_URL,
+    redis: environment.REDIS_URL,
+    ssoIdentifier: 'env-sso',
+    userPath: '/env',
+    identify: 'on-demand',
+    recheckSeconds: 60,
+    graceSeconds: 0,
+    timeoutMs: 500,
+  })
+  expect([config.clientSecret(), config.sessionSecrets()]).toEqual([
+    environment.SSO2_CLIENT_SECRET,
+    [environment.SSO2_SESSION_SECRET],
+  ])
+})
+
+test('an option wins over its variable, and an empty variable counts as none', () => {
+  expect(make({}, environment).clientId).toBe('the-site')
+  expect(make({}, { SSO2_IDENTIFIER: '', SSO2_RECHECK_SECONDS: '' })).toMatchObject({
+    ssoIdentifier: 'sso-service',
+    recheckSeconds: 360,
+  })
+})
+
+test.each(['6m', '-1', '1.5', '1e3', ' 60', 'NaN', '0x10'])('the number %j in a variable is refused', (text) => {
+  expect(optionsOf({}, { SSO2_RECHECK_SECONDS: text })).toEqual(['recheckSeconds'])
+})
+
+const plain = [
+  'http://localhost:3000',
+  'http://site.localhost',
+  'http://127.0.0.1:80',
+  'http://127.9.9.9',
+  'http://[::1]:3000',
+]
+test.each(plain)('the address %s is taken outside production only', (siteUrl) => {
+  expect(make({ siteUrl }).siteUrl).toBe(siteUrl)
+  expect(optionsOf({ siteUrl, redis: 'redis://r' }, { NODE_ENV: 'production' })).toEqual(['siteUrl'])
+})
+
+test.each([
+  'http://news.example',
+  'http://localhost.example',
+  'http://10.0.0.1',
+  'http://127.0.0.1.example',
+  'ftp://localhost',
+  'news.example',
+  '',
+  'https://user:pass@news.example',
+  'https://news.example?a',
+  'https://news.example#a',
+])('the address %j is taken nowhere', (address) => {
+  const names = ['ssoUrl', 'siteUrl', 'apiUrl', 'tokenUrl']
+  expect(optionsOf(Object.fromEntries(names.map((name) => [name, address])))).toEqual([...names].sort())
+})
+
+test.each<[name: string, secret: unknown]>([
+  ['of 31 bytes', 'abcdefghijklmnopqrstuvwxyz01234'],
+  ['of one character repeated', 'x'.repeat(64)],
+  ['with a line break at its end', `${clientSecret}\n`],
+  ['with a space before', ` ${clientSecret}`],
+  ['with a NUL', `${clientSecret}\u0000`],
+  ['that is empty', ''],
+  ['that is no text', 42],
+  ['of an empty list', []],
+  ['of a list with a weak one', [clientSecret, 'weak']],
+])('a secret %s is refused', (_name, secret) => {
+  expect(optionsOf({ clientSecret: secret })).toEqual(['clientSecret'])
+  expect(optionsOf({ sessionSecret: secret })).toEqual(['sessionSecret'])
+})
+
+test('a weak client secret may be allowed, a weak session secret never', () => {
+  expect(make({ clientSecret: 'short', allowWeakSecret: true }).clientSecret()).toBe('short')
+  expect(optionsOf({ sessionSecret: 'short', allowWeakSecret: true })).toEqual(['sessionSecret'])
+})
+
+test('in production the store in memory is refused', () => {
+  expect(optionsOf({}, { NODE_ENV: 'production' })).toEqual(['redis'])
+  expect(make({ redis: 'rediss://r' }, { NODE_ENV: 'production' }).redis).toBe('rediss://r')
+})
+
+test('a site that exchanges tickets itself needs no token address', () => {
+  expect(make({ tokenUrl: undefined, exchangeTicket: () => 'token' }).tokenUrl).toBeUndefined()
+  expect(optionsOf({ tokenUrl: undefined })).toEqual(['tokenUrl'])
+})
+
+test.each([
+  ['the organisation as the SSO system', { organisationId: 'sso-service' }, ['organisationId']],
+  ['the organisation as the client', { organisationId: 'the-site' }, ['organisationId']],
+  ['the client as the SSO system', { clientId: 'sso-service' }, ['clientId']],
+  ['recheckSeconds of zero', { recheckSeconds: 0 }, ['recheckSeconds']],
+  ['graceSeconds of more than an hour', { graceSeconds: 3601 }, ['graceSeconds']],
+  ['clockToleranceSeconds of 61', { clockToleranceSeconds: 61 }, ['clockToleranceSeconds']],
+])('%s is refused', (_name, options, names) => {
+  expect(optionsOf(options)).toEqual(names)
+})
+
+const names = (stem: string) => ({
+  session: `${stem}.sid`,
+  binding: `${stem}.b`,
+  loop: `${stem}.l`,
+  signedOut: `${stem}.o`,
+  device: `${stem}.d`,
+})
+test.each([
+  ['https', {}, names('__Host-sso2')],
+  ['http', { siteUrl: 'http://localhost:3000' }, names('sso2')],
+  ['https with a name of the site', { session: { cookieName: 'news.sid' } }, names('__Host-news')],
+  [
+    'http with a name that has the prefix',
+    { siteUrl: 'http://localhost', session: { cookieName: '__Host-news.sid' } },
+    names('news'),
+  ],
+])('over %s the cookies have their names', (_name, options, cookies) => {
+  expect(make(options).cookies).toEqual(cookies)
+})
+
+test('printing the configuration shows no secret', () => {
+  const config = make({ clientSecret: [clientSecret, `${clientSecret}-old`] })
+  const printed = `${inspect(config, { depth: 20, showHidden: true })}${JSON.stringify(config)}`
+  expect(printed).not.toMatch(/client-secret|session-secret/)
+})

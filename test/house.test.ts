@@ -1,0 +1,158 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+
+const lib = path.join(__dirname, '..', 'lib')
+const files = readdirSync(lib, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => file.split(path.sep).join('/'))
+  .sort()
+const sources = new Map(files.map((file) => [file, readFileSync(path.join(lib, file), 'utf8')]))
+
+interface Import {
+  from: string
+  to: string
+}
+
+/** Every import of a file of ours, `import type`, re-exports and dynamic imports included. */
+const imports: Import[] = [...sources].flatMap(([from, source]) =>
+  specifiers(source)
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => ({ from, to: resolve(from, specifier) })),
+)
+
+function specifiers(source: string): string[] {
+  const found = source.matchAll(/(?:\bfrom\s+|\bimport\s+|\b(?:import|require)\(\s*)'([^'\n]+)'/g)
+  return [...found].map(([, specifier = '']) => specifier)
+}
+
+function resolve(from: string, specifier: string): string {
+  const target = path.posix.join(path.posix.dirname(from), specifier.replace(/\.js$/, ''))
+  return sources.has(`${target}.ts`) ? `${target}.ts` : `${target}/index.ts`
+}
+
+/** The first folder of a file; the files of the configuration stand together as if they had one. */
+const folder = (file: string) => {
+  if (file.includes('/')) return file.slice(0, file.indexOf('/'))
+  return /^config(-\w+)?\.ts$/.test(file) ? 'config' : file
+}
+const ranks: Readonly<Record<string, number>> = {
+  'errors.ts': 0,
+  protocol: 1,
+  decide: 2,
+  config: 3,
+  storage: 4,
+  remote: 4,
+  web: 5,
+  'index.ts': 6,
+}
+const rank = (file: string) => ranks[folder(file)]
+const pure = files.filter((file) => (rank(file) ?? 9) <= 2)
+
+test('every file has a rank, or belongs to what stands beside the ranks', () => {
+  const beside = ['cli', 'emulator', 'testing']
+  expect(files.filter((file) => rank(file) === undefined && !beside.includes(folder(file)))).toEqual([])
+})
+
+test('every import of ours leads to a file of ours', () => {
+  expect(imports.length).toBeGreaterThan(100)
+  expect(imports.filter(({ to }) => !sources.has(to))).toEqual([])
+})
+
+test('imports point downwards only', () => {
+  const isDown = ({ from, to }: Import) => {
+    const [upper, lower] = [rank(from), rank(to)]
+    if (upper === undefined) return true
+    if (folder(from) === folder(to)) return true
+    return lower !== undefined && lower < upper
+  }
+  expect(imports.filter((one) => !isDown(one))).toEqual([])
+})
+
+test('the emulator shares the protocol and the errors with the package, and nothing else', () => {
+  const allowed = new Set(['emulator', 'protocol', 'errors.ts'])
+  expect(imports.filter(({ from, to }) => folder(from) === 'emulator' && !allowed.has(folder(to)))).toEqual([])
+})
+
+test('no import goes in a circle', () => {
+  const circles: string[] = []
+  const done = new Set<string>()
+  const follow = (file: string, trail: readonly string[]) => {
+    if (trail.includes(file)) circles.push([...trail.slice(trail.indexOf(file)), file].join(' > '))
+    if (trail.includes(file) || done.has(file)) return
+    for (const { from, to } of imports) if (from === file) follow(to, [...trail, file])
+    done.add(file)
+  }
+  for (const file of files) follow(file, [])
+  expect(circles).toEqual([])
+})
+
+test('errors, protocol and decisions import no framework, no store and no network', () => {
+  const allowed = new Set(['node:crypto', 'jsonwebtoken', 'zod'])
+  const foreign = pure.flatMap((file) =>
+    specifiers(sources.get(file) ?? '')
+      .filter((specifier) => !specifier.startsWith('.') && !allowed.has(specifier))
+      .map((specifier) => `${file}: ${specifier}`),
+  )
+  expect(foreign).toEqual([])
+})
+
+test.each([
+  'Date.now',
+  'new Date(',
+  'performance.',
+  'process.',
+  'setTimeout',
+  'setInterval',
+  ' fetch(',
+  'console.',
+  'Math.random',
+  'randomBytes',
+  'randomUUID',
+])('errors, protocol and decisions know nothing of %s', (word) => {
+  expect(pure.filter((file) => sources.get(file)?.includes(word))).toEqual([])
+})
+
+test('no file is longer than 230 lines', () => {
+  const lines = (file: string) => (sources.get(file) ?? '').trimEnd().split('\n').length
+  const long = files.filter((file) => lines(file) > 230)
+  expect(long).toEqual([])
+})
+
+test('nothing below the command line and the entry points imports the emulator', () => {
+  const reached = new Set<string>()
+  const reach = (file: string) => {
+    if (reached.has(file)) return
+    reached.add(file)
+    for (const { from, to } of imports) if (from === file) reach(to)
+  }
+  reach('index.ts')
+  expect([...reached].filter((file) => rank(file) === undefined)).toEqual([])
+})
+
+test('loading the main entry loads no file of the emulator, the test help or the command line', () => {
+  const script = `require(${JSON.stringify(path.join(__dirname, '..'))}); console.log(JSON.stringify(Object.keys(require.cache)))`
+  const loaded: string[] = JSON.parse(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' }))
+  const ours = loaded
+    .map((file) => path.relative(path.join(__dirname, '..'), file))
+    .filter((file) => file.startsWith('dist'))
+  expect(ours).toContain(path.join('dist', 'index.js'))
+  expect(ours.filter((file) => /^dist.(emulator|testing|cli)\b/.test(file))).toEqual([])
+})
+
+test('connect-redis is of major version 8', () => {
+  const manifest = path.join(__dirname, '..', 'node_modules', 'connect-redis', 'package.json')
+  const { version }: { version: string } = JSON.parse(readFileSync(manifest, 'utf8'))
+  expect(version).toMatch(/^8\./)
+})
+
+test('no file has a default export or a value of type any', () => {
+  const faulty = files.filter((file) =>
+    /\bexport default\b|[:<]\s*any\b(?!\w)|\bas any\b/.test(withoutComments(sources.get(file) ?? '')),
+  )
+  expect(faulty).toEqual([])
+})
+
+function withoutComments(source: string): string {
+  return source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/\/\/.*$/gm, '')
+}

@@ -1,0 +1,39 @@
+import { seal, unseal } from '../../lib/storage/seal'
+
+const [key, old] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+
+test.each(['', 'a', '{"sid":"s1","token":"\u00e5\u{1f600}"}', 'x'.repeat(10_000)])(
+  'the text %#: comes back from its seal',
+  (text) => {
+    expect(unseal(seal(text, [key]), [key])).toBe(text)
+  },
+)
+
+test('a seal shows nothing of its text, and is another each time', () => {
+  const [one, two] = [seal('the-access-token', [key]), seal('the-access-token', [key])]
+  expect(one).not.toBe(two)
+  expect(Buffer.from(one, 'base64url').toString('latin1')).not.toContain('access')
+})
+
+test('while secrets are rotated old seals open and new ones use the first key', () => {
+  expect(unseal(seal('text', [old]), [key, old])).toBe('text')
+  expect(unseal(seal('text', [key, old]), [old])).toBeUndefined()
+})
+
+test('any one bit changed breaks the seal', () => {
+  const bytes = Buffer.from(seal('text', [key]), 'base64url')
+  for (let at = 0; at < bytes.length * 8; at += 1) {
+    const changed = Buffer.from(bytes)
+    changed.writeUInt8(changed.readUInt8(at >> 3) ^ (1 << (at & 7)), at >> 3)
+    expect(unseal(changed.toString('base64url'), [key])).toBeUndefined()
+  }
+})
+
+test.each(['', 'a', 'garbage', 'A'.repeat(37), '\u0000', '{}'])('the text %j is no seal', (text) => {
+  expect(unseal(text, [key])).toBeUndefined()
+})
+
+test('without a key nothing is sealed and nothing opened', () => {
+  expect(() => seal('text', [])).toThrow(TypeError)
+  expect(unseal(seal('text', [key]), [])).toBeUndefined()
+})
