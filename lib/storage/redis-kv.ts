@@ -1,6 +1,7 @@
 /** The store in Redis: every command has a deadline, and a breaker spares requests a store that does not answer. */
 
-import { ConsecutiveBreaker, circuitBreaker, handleAll, TimeoutStrategy, timeout, wrap } from 'cockatiel'
+import { setTimeout as sleep, setImmediate as yieldToSocket } from 'node:timers/promises'
+import { ConsecutiveBreaker, circuitBreaker, handleAll } from 'cockatiel'
 import { type Cluster, Redis } from 'ioredis'
 import type { Kv } from './kv'
 import { StoreUnavailableError } from './unavailable'
@@ -37,7 +38,6 @@ interface Scripts {
 export function openRedis(address: string): Redis {
   const redis = new Redis(address, {
     connectTimeout: CONNECT_MS,
-    commandTimeout: COMMAND_MS,
     maxRetriesPerRequest: 1,
     autoResendUnfulfilledCommands: false,
     retryStrategy: (attempt) => Math.min(1000, 50 * attempt) + Math.random() * 50,
@@ -54,15 +54,25 @@ function withScripts(redis: Redis | Cluster): (Redis | Cluster) & Scripts {
   return redis as (Redis | Cluster) & Scripts // defineCommand adds the methods that the type cannot show
 }
 
+/** Rejects after the deadline; an answer that already waits in the socket while this process was busy still counts. */
+async function deadline(signal: AbortSignal): Promise<never> {
+  await sleep(COMMAND_MS, undefined, { signal, ref: false })
+  await yieldToSocket()
+  await yieldToSocket()
+  throw new StoreUnavailableError()
+}
+
 function guard(): <T>(run: () => Promise<T>) => Promise<T> {
   const breaker = circuitBreaker(handleAll, { halfOpenAfter: OPEN_MS, breaker: new ConsecutiveBreaker(MISSES) })
-  const policy = wrap(breaker, timeout(COMMAND_MS, TimeoutStrategy.Aggressive))
   return async (run) => {
+    const done = new AbortController()
     try {
       // a signal of its own: cockatiel's shared one warns of a leak at eleven commands at once
-      return await policy.execute(() => run(), new AbortController().signal)
+      return await breaker.execute(() => Promise.race([run(), deadline(done.signal)]), done.signal)
     } catch {
       throw new StoreUnavailableError()
+    } finally {
+      done.abort()
     }
   }
 }

@@ -23,16 +23,20 @@ export interface SessionLives {
 class SiteCookie extends session.Cookie {
   readonly #lives: SessionLives
   readonly since: number
-  /** How long the session's data lives unused. */
-  readonly idleSeconds: number
-  constructor(lives: SessionLives, since: number, idleSeconds: number) {
+  /** Does what is saved in the session belong to a login? */
+  readonly isLoggedIn: boolean
+  constructor(lives: SessionLives, since: number, isLoggedIn: boolean) {
     super()
-    this.idleSeconds = idleSeconds
+    this.isLoggedIn = isLoggedIn
     this.#lives = lives
     this.since = since
     this.httpOnly = true
     this.sameSite = 'lax'
     this.path = '/'
+  }
+  /** How long the session's data lives unused, in seconds. */
+  get idleSeconds(): number {
+    return idleOf(this.#lives, this.isLoggedIn)
   }
   /** What `Set-Cookie` says. */
   get data(): object {
@@ -83,11 +87,7 @@ export class SsoSessionStore extends session.Store {
 
   /** A cookie for a session that begins now. */
   freshCookie(isLoggedIn: boolean): session.Cookie {
-    return new SiteCookie(
-      this.#lives,
-      this.#lives.now(),
-      isLoggedIn ? this.#lives.idleSeconds : this.#lives.anonymousIdleSeconds,
-    )
+    return new SiteCookie(this.#lives, this.#lives.now(), isLoggedIn)
   }
 
   override get = (id: string, callback: (error: unknown, sess?: session.SessionData | null) => void): void => {
@@ -108,12 +108,12 @@ export class SsoSessionStore extends session.Store {
   #inflate(key: string, data: string | null, record: string | null): session.SessionData | null {
     const isLive = record?.startsWith('{') === true
     if (!isLive && (data === null || record !== null)) return null
-    const idle = isLoggedIn(record) ? this.#lives.idleSeconds : this.#lives.anonymousIdleSeconds
-    const sess = data === null ? emptySession(this.#lives, idle) : parseData(data, this.#lives, idle)
+    const isIn = isLoggedIn(record)
+    const sess = data === null ? emptySession(this.#lives, isIn) : parseData(data, this.#lives, isIn)
     if (!sess) return null
     if (data !== null) this.#withDataAdd(key)
     this.#loadedSessions.set(sess, { key, record })
-    this.#renew(key, idle)
+    this.#renew(key, idleOf(this.#lives, isIn))
     return sess
   }
 
@@ -169,10 +169,13 @@ export class SsoSessionStore extends session.Store {
   }
 }
 
+const idleOf = (lives: SessionLives, isLoggedIn: boolean) =>
+  isLoggedIn ? lives.idleSeconds : lives.anonymousIdleSeconds
+
 const isLoggedIn = (record: string | null) => record?.includes('"status":"loggedin"') === true
 
-function emptySession(lives: SessionLives, idle: number): session.SessionData {
-  return { cookie: new SiteCookie(lives, lives.now(), idle) }
+function emptySession(lives: SessionLives, isIn: boolean): session.SessionData {
+  return { cookie: new SiteCookie(lives, lives.now(), isIn) }
 }
 
 /** Session data as stored: the cookie is only the time the session began. */
@@ -180,18 +183,21 @@ function serializer(lives: SessionLives) {
   return {
     stringify: (sess: session.SessionData) => {
       const { cookie } = sess
-      return JSON.stringify({ ...sess, cookie: cookie instanceof SiteCookie ? cookie.since : lives.now() })
+      const { since, isLoggedIn } = cookie instanceof SiteCookie ? cookie : new SiteCookie(lives, lives.now(), false)
+      return JSON.stringify({ ...sess, cookie: { since, ...(isLoggedIn ? { isLoggedIn } : {}) } })
     },
     parse: (text: string) => JSON.parse(text),
   }
 }
 
 /** Reads stored data; garbage and sessions past the absolute limit are nothing. */
-function parseData(text: string, lives: SessionLives, idle: number): session.SessionData | undefined {
+function parseData(text: string, lives: SessionLives, isIn: boolean): session.SessionData | undefined {
   try {
     const { cookie, ...data } = JSON.parse(text)
-    if (typeof cookie !== 'number' || lives.now() - cookie >= lives.absoluteSeconds) return undefined
-    return { ...data, cookie: new SiteCookie(lives, cookie, idle) }
+    const { since, isLoggedIn } = cookie
+    if (typeof since !== 'number' || lives.now() - since >= lives.absoluteSeconds) return undefined
+    if (isLoggedIn && !isIn) return undefined // an account's data whose login is lost must not reach the next account
+    return { ...data, cookie: new SiteCookie(lives, since, isIn) }
   } catch {
     return undefined
   }

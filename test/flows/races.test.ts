@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { ada, type Network, present, startNetwork, view } from './network'
 
 const ROUNDS = 1000
-const AT_ONCE = 25
+const AT_ONCE = 8
 
 let network: Network
 const at = (path: string) => `${network.morning.url}${path}`
 
 beforeAll(async () => {
-  network = await startNetwork()
+  network = await startNetwork({ site: { timeoutMs: 10_000 } })
 })
 afterAll(() => network.close())
 
@@ -60,18 +60,9 @@ async function round(isAfter: boolean): Promise<void> {
 
   const logout = await whileSaving(browser, isAfter, () => browser.fetchJson(at('/logout'), { json: {} }))
   expect(logout.status).toBe(200)
-  expect((await browser.fetchJson(at('/'))).json).toEqual({ status: 'none', url: '/' })
+  expect((await browser.fetchJson(at('/'))).json.status).toBe('none')
   await expectStranger(known)
 }
-
-test(`${ROUNDS} times, a slow save of req.session changes neither a login nor a logout`, async () => {
-  let next = 0
-  const worker = async () => {
-    for (let index = next++; index < ROUNDS; index = next++) await round(index % 2 === 0)
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, worker))
-  expect(network.count('authenticate')).toBeGreaterThan(0)
-}, 120_000)
 
 test('a slow save by a session that renews its ID by itself sets no old cookie either', async () => {
   const browser = network.browser()
@@ -86,3 +77,12 @@ test('a slow save by a session that renews its ID by itself sets no old cookie e
   expect((await other.answer).headers['set-cookie']).toBeUndefined()
   await expectStranger(old)
 })
+
+test(`${ROUNDS} times, a slow save of req.session changes neither a login nor a logout`, async () => {
+  let next = 0
+  const worker = async () => {
+    for (let index = next++; index < ROUNDS; index = next++) await round(index % 2 === 0)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  expect(network.count('authenticate')).toBeGreaterThan(0)
+}, 120_000)
