@@ -43,7 +43,12 @@ export function jsonError(status: number, code: string, message: string): Answer
 
 /** A page for a browser that says what is wrong. */
 export function htmlError(status: number, code: string, message: string): Answer {
-  const headers = { ...noStore, 'content-type': 'text/html; charset=utf-8', 'referrer-policy': 'no-referrer' }
+  const headers = {
+    ...noStore,
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+    'referrer-policy': 'no-referrer',
+  }
   return { status, headers, body: problemPage(status, message), outcome: code, detail: message }
 }
 

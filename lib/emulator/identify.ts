@@ -32,7 +32,7 @@ export function identifyWork(runtime: Runtime, { query, browser }: IdentifyReque
     clientId: request.client?.client.clientId ?? null,
     claims: claimsForLog(request.claims),
   }
-  if (!request.ok) return failing(known, 'invalid_token', `The request token t is not valid. ${request.reason}`)
+  if (!request.ok) return failing(known, 'invalid_token', `The request token t is not valid: ${request.reason}.`)
   const addresses = readAddresses(runtime, request, parameters)
   if (typeof addresses === 'string') return failing(known, 'bad_request', addresses)
   return {

@@ -8,8 +8,8 @@ import type { Runtime } from '../runtime'
 import { isForgotten } from '../sessions'
 
 /** How many sessions and calls the page lists. */
-const SESSIONS_SHOWN = 100
-const CALLS_SHOWN = 60
+const SESSIONS_SHOWN = 30
+const CALLS_SHOWN = 40
 
 /** A session with what else is known of it. */
 export interface SessionRow extends SessionView {
