@@ -108,9 +108,8 @@ export function signedOutSid({ site, req }: Visit): string | undefined {
 
 /** Tries an unconfirmed logout again, one process at a time. @returns true when the browser may be identified again */
 export async function retryLogout(visit: Visit, sidHash: string): Promise<boolean> {
-  if (sidHash !== UNKNOWN && !(await isConfirmed(visit.site, sidHash))) return false
-  if (sidHash === UNKNOWN) return false
-  dropCookie(visit.res, visit.site.config, visit.site.config.cookies.signedOut)
+  if (sidHash === UNKNOWN || !(await isConfirmed(visit.site, sidHash))) return false
+  forgetSignedOut(visit)
   return true
 }
 
