@@ -7,6 +7,7 @@ export type Sso2ErrorCode =
   | 'ERR_SSO2_UNAVAILABLE'
   | 'ERR_SSO2_RESPONSE'
   | 'ERR_SSO2_PLATFORM_API'
+  | 'ERR_SSO2_ACCESS_TOKEN'
   | 'ERR_SSO2_NOT_LOGGED_IN'
 
 /** Base of all errors of this package; `code` is stable, `message` is for people. */
@@ -67,11 +68,13 @@ export class Sso2UnavailableError extends Sso2Error {
   /**
    * @param operation what was asked, for example `sessionstatus`
    * @param retryable false when the question may have been acted upon, so that asking again could do it twice
+   * @param timedOut true when the time was up rather than the connection gone
    */
   constructor(
     readonly operation: string,
     readonly retryable: boolean,
     why: string,
+    readonly timedOut = false,
   ) {
     super(`${operation}: ${why}`)
   }
@@ -91,7 +94,7 @@ export class Sso2ResponseError extends Sso2Error {
 
 /** The REST API refused a call. `body` is what it answered, `scope` what the call needs. */
 export class PlatformApiError extends Sso2Error {
-  override readonly code = 'ERR_SSO2_PLATFORM_API'
+  override readonly code: 'ERR_SSO2_PLATFORM_API' | 'ERR_SSO2_ACCESS_TOKEN' = 'ERR_SSO2_PLATFORM_API'
   constructor(
     readonly operation: string,
     readonly status: number,
@@ -99,6 +102,14 @@ export class PlatformApiError extends Sso2Error {
     readonly scope: string | undefined,
   ) {
     super(`${operation}: the REST API answered HTTP ${status}${scope ? `; the call needs the scope ${scope}` : ''}`)
+  }
+}
+
+/** The user's access token has run out and a new one could not be had silently: the next page load, or `req.sso2.identifyUrl()`, brings one. */
+export class AccessTokenExpiredError extends PlatformApiError {
+  override readonly code = 'ERR_SSO2_ACCESS_TOKEN'
+  constructor(operation: string, body: unknown, scope: string | undefined) {
+    super(operation, 401, body, scope)
   }
 }
 

@@ -37,7 +37,8 @@ export {
   sso2ErrorCodes,
 } from './protocol/claims'
 export type { SessionToken } from './protocol/session-token'
-export { type CallOptions, PlatformApi, type PlatformApiOptions, scopes } from './remote/platform-api'
+export { PlatformApi, type PlatformApiOptions, scopes } from './remote/platform-api'
+export { createdAt } from './remote/platform-time'
 export type {
   Administrator,
   AdministratorAccount,
@@ -45,6 +46,7 @@ export type {
   Market,
   MarketplaceGroup,
 } from './remote/platform-types'
+export type { AccessTokenSource, CallOptions } from './remote/rest-call'
 export { Sso2Client, type Sso2ClientOptions } from './remote/sso2'
 export type { AccessToken, Exchange, ExchangeContext, TicketExchange } from './remote/ticket'
 export type { LoginResult } from './web/authenticate'

@@ -30,6 +30,10 @@ export interface AnonRecord extends Common {
 export interface LoggedInRecord extends Common {
   readonly status: 'loggedin'
   readonly user: User
+  /** End of the access token's life, where the authorization server told. */
+  readonly accessUntil?: EpochSeconds
+  /** The REST API refused the access token, and no ticket came for another one: Identify brings one. */
+  readonly accessRefused?: true
 }
 
 /** What is stored beside a session. */
@@ -48,7 +52,13 @@ const common = {
 }
 const stored = z.discriminatedUnion('status', [
   z.strictObject({ ...common, status: z.literal('anon'), pending: z.literal(true).optional() }),
-  z.strictObject({ ...common, status: z.literal('loggedin'), user: z.looseObject({ accountId: z.string() }) }),
+  z.strictObject({
+    ...common,
+    status: z.literal('loggedin'),
+    user: z.looseObject({ accountId: z.string() }),
+    accessUntil: z.number().int().optional(),
+    accessRefused: z.literal(true).optional(),
+  }),
 ])
 
 /** Text of a record, with the schema's version. */
@@ -79,7 +89,19 @@ export function claimed(record: SsoRecord, now: EpochSeconds): SsoRecord {
 
 /** The record after an answer that changed nothing: checked now, nobody asking, nothing pending. */
 export function confirmed(record: SsoRecord, now: EpochSeconds): SsoRecord {
-  const { since, sidHash, box } = record
-  const common = { since, checkedAt: now, sidHash, box }
-  return record.status === 'anon' ? { ...common, status: 'anon' } : { ...common, status: 'loggedin', user: record.user }
+  const { askingAt: _asked, ...kept } = record
+  if (kept.status === 'loggedin') return { ...kept, checkedAt: now }
+  const { pending: _pending, ...anonymous } = kept
+  return { ...anonymous, checkedAt: now }
+}
+
+/** Does this record need a ticket from Session Status: to name a user, or because its access token ends before the next check? */
+export function wantsTicket(record: SsoRecord, now: EpochSeconds, recheckSeconds: number): boolean {
+  if (record.status === 'anon') return true
+  return record.accessRefused === true || (record.accessUntil ?? Number.POSITIVE_INFINITY) <= now + recheckSeconds
+}
+
+/** The record of a login whose access token is of no use any more. */
+export function withoutAccess(record: LoggedInRecord): LoggedInRecord {
+  return { ...record, accessRefused: true }
 }

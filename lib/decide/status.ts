@@ -10,7 +10,7 @@ export type StatusDecision =
   | { readonly do: 'tolerate'; readonly because: 'no_answer' | 'refused' }
 
 /**
- * @param record that asked, with the status it told as `lks`
+ * @param record that asked; a login may ask for a ticket too, to have a new access token
  * @param answer the Session Token, or `undefined` when no usable one came
  */
 export function decideStatus(record: SsoRecord, answer: SessionToken | undefined): StatusDecision {
@@ -20,8 +20,6 @@ export function decideStatus(record: SsoRecord, answer: SessionToken | undefined
   if (answer.sts === 'terminated') return { do: 'identify', because: 'terminated' }
   if (answer.sts === 'anon')
     return record.status === 'anon' ? { do: 'keep' } : { do: 'identify', because: 'changed_back' }
-  if (record.status === 'loggedin') return { do: 'keep' }
-  return answer.at === undefined
-    ? { do: 'identify', because: 'no_ticket' }
-    : { do: 'sign_in', ticket: { token: answer } }
+  if (answer.at !== undefined) return { do: 'sign_in', ticket: { token: answer } }
+  return record.status === 'loggedin' ? { do: 'keep' } : { do: 'identify', because: 'no_ticket' }
 }

@@ -43,7 +43,7 @@ export interface VisitPolicy {
 /** One decision. `serve` has the record that may be shown, or none. */
 export type VisitDecision =
   | { readonly do: 'serve'; readonly record: SsoRecord | undefined; readonly degraded: DegradedReason | undefined }
-  | { readonly do: 'identify'; readonly because: 'no_session' | 'absolute_limit' }
+  | { readonly do: 'identify'; readonly because: 'no_session' | 'absolute_limit' | 'access_expired' }
   | { readonly do: 'ask_status'; readonly record: SsoRecord; readonly because: 'stale' | 'fresh' }
   | { readonly do: 'wait_for_answer'; readonly record: SsoRecord }
   | { readonly do: 'retry_logout' }
@@ -69,12 +69,19 @@ function decideStranger(facts: VisitFacts, because: 'no_session' | 'absolute_lim
 function decideKnown(facts: VisitFacts, record: SsoRecord, policy: VisitPolicy): VisitDecision {
   const age = facts.now - record.checkedAt
   const isStale = age >= staleAfter(record, policy.recheckSeconds)
-  if (!isStale && !facts.fresh) return serveKnown(record)
+  if (!isStale && !facts.fresh) return needsNewAccess(facts, record) ? identifyForAccess : serveKnown(record)
   if (!facts.ssoAvailable) return facts.fresh ? none('sso_unavailable') : tolerate(facts, record, policy)
   if (facts.fresh) return { do: 'ask_status', record, because: 'fresh' }
   const isAsked = record.askingAt !== undefined && facts.now - record.askingAt < policy.claimSeconds
   if (!isAsked) return { do: 'ask_status', record, because: 'stale' }
   return isWithinGrace(facts.now, record, policy) ? serveKnown(record) : { do: 'wait_for_answer', record }
+}
+
+const identifyForAccess: VisitDecision = { do: 'identify', because: 'access_expired' }
+
+/** The last way to a new access token: a trip that the reader does not notice. */
+function needsNewAccess({ mayIdentify, ssoAvailable, blocked }: VisitFacts, record: SsoRecord): boolean {
+  return record.status === 'loggedin' && record.accessRefused === true && mayIdentify && ssoAvailable && !blocked
 }
 
 /** Serves a record as it is; a pending login says that its user is not known yet. */

@@ -1,7 +1,7 @@
 /** The REST API, typed and checked. Works without Express. Interface: "REST API". Fields keep the platform's names. */
 import { z } from 'zod'
-import { PlatformApiError, Sso2ResponseError, Sso2UnavailableError } from '../errors'
-import { type Answer, readJson, send } from './http'
+import { Sso2ResponseError } from '../errors'
+import { type Answer, readJson } from './http'
 import {
   type Administrator,
   type AdministratorAccount,
@@ -13,20 +13,14 @@ import {
   type MarketplaceGroup,
   marketplaceGroup,
 } from './platform-types'
-
-/** Options of one call. */
-export interface CallOptions {
-  readonly signal?: AbortSignal
-  /** Bound on the call in milliseconds, default 3000. */
-  readonly timeoutMs?: number
-}
+import { type AccessTokenSource, type CallOptions, callRest, type RestRequest } from './rest-call'
 
 /** Options of `PlatformApi`. */
 export interface PlatformApiOptions {
   /** `{base_url}` of the REST API. */
   readonly apiUrl: string
-  /** An access token, or a function that gets one; it is told `true` after a 401, to get a new one. */
-  readonly accessToken: string | ((isRefused: boolean) => Promise<string>)
+  /** An access token, or a function that gets one; it is told `true` after a 401, to get another one, or `undefined` when there is none. */
+  readonly accessToken: string | AccessTokenSource
 }
 
 /** Scope that each call needs. Interface: "Authentication", "REST API". */
@@ -37,35 +31,20 @@ export const scopes = Object.freeze({
   administratorsByAccount: '/external/admin/r',
 })
 
-const DEFAULT_MS = 3000
-const TRY_AGAIN = new Set([502, 503, 504])
-const MAX_RETRY_AFTER_SECONDS = 2
-
-interface Request {
-  readonly operation: string
-  readonly method: 'GET' | 'POST'
-  readonly path: string
-  readonly body?: object
-  readonly scope?: string
-  /** May be sent twice: it changes nothing. */
-  readonly isRead: boolean
-}
-
-/** Client of the REST API for one access token. Methods throw `PlatformApiError`, `Sso2UnavailableError` or `Sso2ResponseError`. */
+/** Client of the REST API for one access token. Methods throw `PlatformApiError`, `Sso2UnavailableError`, `Sso2ResponseError`, or `TypeError` before anything is sent. */
 export class PlatformApi {
   /** Scope that each call needs. */
   static readonly scopes = scopes
   readonly #apiUrl: string
-  readonly #accessToken: (isRefused: boolean) => Promise<string>
+  readonly #accessToken: AccessTokenSource
   /** True where a refused token can be replaced by a new one. */
   readonly #canRenew: boolean
 
   constructor({ apiUrl, accessToken }: PlatformApiOptions) {
     if (typeof apiUrl !== 'string' || !/^https?:\/\//.test(apiUrl))
       throw new TypeError('PlatformApi: apiUrl must be an absolute address')
-    if (typeof accessToken !== 'function' && (typeof accessToken !== 'string' || accessToken === '')) {
-      throw new TypeError('PlatformApi: accessToken must be a text or a function')
-    }
+    if (typeof accessToken !== 'function' && (typeof accessToken !== 'string' || !/^[\x21-\x7e]+$/.test(accessToken)))
+      throw new TypeError('PlatformApi: accessToken must be a printable text without spaces, or a function')
     this.#apiUrl = apiUrl.replace(/\/+$/, '')
     this.#accessToken = typeof accessToken === 'function' ? accessToken : async () => accessToken
     this.#canRenew = typeof accessToken === 'function'
@@ -90,7 +69,7 @@ export class PlatformApi {
     const path = '/external/api/v1/me/order/validate_gift_receiver'
     const operation = 'validateGiftReceiver'
     const answer = await this.#send(
-      { operation, method: 'POST', path, body, scope: scopes.validateGiftReceiver, isRead: true },
+      { operation, method: 'POST', url: this.#apiUrl + path, body, scope: scopes.validateGiftReceiver },
       options,
     )
     return check(operation, answer, eligibility).item.receiver_eligible
@@ -116,7 +95,7 @@ export class PlatformApi {
 
   /** GET of any path below `apiUrl` that answers an object, for example the user's own account. */
   async get(path: string, options?: CallOptions): Promise<Readonly<Record<string, unknown>>> {
-    const answer = await this.#send({ operation: 'get', method: 'GET', path, isRead: true }, options)
+    const answer = await this.#send({ operation: 'get', method: 'GET', url: this.#apiUrl + path }, options)
     return check('get', answer, z.record(z.string(), z.unknown()))
   }
 
@@ -127,65 +106,12 @@ export class PlatformApi {
     scope: string,
     options?: CallOptions,
   ): Promise<T[]> {
-    const answer = await this.#send({ operation, method: 'GET', path, scope, isRead: true }, options)
+    const answer = await this.#send({ operation, method: 'GET', url: this.#apiUrl + path, scope }, options)
     return check(operation, answer, z.object({ items: z.array(item) })).items
   }
 
-  async #send(request: Request, options: CallOptions = {}): Promise<Answer> {
-    let answer = await this.#sendTwice(request, options, false)
-    if (answer.status === 401 && this.#canRenew) answer = await this.#sendTwice(request, options, true)
-    if (answer.status >= 200 && answer.status < 300) return answer
-    throw new PlatformApiError(request.operation, answer.status, bodyOf(answer), request.scope)
-  }
-
-  /** A read is tried once more after a connection failure, 502, 503, 504, or the wait that a 429 asks for. */
-  async #sendTwice(request: Request, options: CallOptions, isRefused: boolean): Promise<Answer> {
-    const token = await this.#accessToken(isRefused)
-    try {
-      const answer = await this.#sendOnce(request, options, token)
-      const wait = request.isRead ? retryDelay(answer) : undefined
-      if (wait === undefined) return answer
-      await pause(wait, options.signal)
-    } catch (error) {
-      if (!(error instanceof Sso2UnavailableError && (error.retryable || error.message.includes('UND_ERR_SOCKET'))))
-        throw error
-      await pause(jitter(), options.signal)
-    }
-    return this.#sendOnce(request, options, token)
-  }
-
-  #sendOnce({ operation, method, path, body }: Request, options: CallOptions, token: string): Promise<Answer> {
-    return send({
-      operation,
-      url: this.#apiUrl + path,
-      method,
-      headers: { authorization: `Bearer ${token}`, ...(body ? { 'content-type': 'application/json' } : {}) },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-      timeoutMs: options.timeoutMs ?? DEFAULT_MS,
-      signal: options.signal,
-    })
-  }
-}
-
-const jitter = () => 50 + Math.random() * 150
-
-/** Milliseconds to wait before the second try; `undefined` for an answer that stands. */
-function retryDelay(answer: Answer): number | undefined {
-  if (TRY_AGAIN.has(answer.status)) return jitter()
-  const seconds = answer.status === 429 ? Number(answer.headers.get('retry-after') ?? Number.NaN) : Number.NaN
-  return seconds >= 0 && seconds <= MAX_RETRY_AFTER_SECONDS ? seconds * 1000 : undefined
-}
-
-async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  const { setTimeout: sleep } = await import('node:timers/promises')
-  await sleep(ms, undefined, signal ? { signal } : {})
-}
-
-function bodyOf(answer: Answer): unknown {
-  try {
-    return JSON.parse(answer.text)
-  } catch {
-    return answer.text.slice(0, 500)
+  #send(request: RestRequest, options?: CallOptions): Promise<Answer> {
+    return callRest(request, this.#accessToken, this.#canRenew, options)
   }
 }
 

@@ -135,6 +135,10 @@ export class Records {
   claimRetry(sidHash: string, seconds: number): Promise<boolean> {
     return this.#kv.claim(`${this.#prefix}retry:${sidHash}`, seconds)
   }
+  /** True for the one caller that may ask for a new access token of this session in the next seconds. */
+  claimRenewal(key: string, seconds: number): Promise<boolean> {
+    return this.#kv.claim(`${this.#prefix}renew:${key}`, seconds)
+  }
   async confirmLogout(sidHash: string): Promise<void> {
     await this.#kv.overwrite(this.#pendingKey(sidHash), CONFIRMED, ENDED_SECONDS)
     await this.#kv.dequeue(this.#queue, sidHash)

@@ -1,10 +1,11 @@
 /** Asks Session Status for one session: one caller at a time among all processes; the claim is a compare-and-set on the record. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { claimed, confirmed, type SsoRecord, serialiseRecord } from '../decide/record'
+import { claimed, confirmed, type SsoRecord, serialiseRecord, wantsTicket } from '../decide/record'
 import { decideStatus } from '../decide/status'
 import { serveKnown, tolerate, type VisitPolicy } from '../decide/visit'
 import { TokenError } from '../errors'
 import type { SessionToken } from '../protocol/session-token'
+import { StoreUnavailableError } from '../storage/unavailable'
 import { publish, warn } from './events'
 import { deviceOf } from './facts'
 import { identify, lifeOf, openBox, signIn, stayAnonymous } from './sign-in'
@@ -62,7 +63,8 @@ async function ask(visit: Visit, record: SsoRecord): Promise<SessionToken | unde
   const box = openBox(visit, record)
   if (!box) return undefined
   try {
-    const lks = record.status
+    const needsTicket = wantsTicket(record, visit.site.now(), visit.site.config.recheckSeconds)
+    const lks = needsTicket ? 'anon' : 'loggedin'
     return await visit.site.client.sessionStatus({ sid: box.sid, lks, ...deviceOf(visit.req) })
   } catch (error) {
     if (error instanceof TokenError)
@@ -80,12 +82,14 @@ async function keep(visit: Visit, record: SsoRecord): Promise<Checked> {
   return settle(visit, serveKnown(next))
 }
 
-/** Anonymous became logged in elsewhere: the ticket names the user; if that fails the login stays pending. */
+/** The ticket names the user, or renews the access token; if that fails, a known login goes on and a new one stays pending. */
 async function completeLogin(visit: Visit, record: SsoRecord, token: SessionToken): Promise<Checked> {
   try {
     const named = await identify(visit, token)
     return (await signIn(visit, named)) === 'done' ? 'settled' : readAgain(visit)
-  } catch {
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) throw error
+    if (record.status === 'loggedin') return keep(visit, record)
     const sid = token.sid ?? openBox(visit, record)?.sid ?? ''
     if ((await stayAnonymous(visit, sid, true)) === 'lost_race') return readAgain(visit)
     visit.degraded = 'user_unknown'

@@ -20,8 +20,9 @@ export function requireLogin(site: Site, { fresh = false }: RequireLoginOptions 
     const visit = visitOf(req)
     if (visit.site !== site)
       throw new Error('express-sso2: requireLogin belongs to another sso2() than the one mounted here')
-    if (fresh && visit.served?.status === 'loggedin') {
-      if ((await settleVisit(visit, { mustIdentify: true, fresh: true })) === 'answered') return
+    const { served } = visit
+    if (served?.status === 'loggedin' && (fresh || served.accessRefused)) {
+      if ((await settleVisit(visit, { mustIdentify: true, fresh })) === 'answered') return
       if (visit.degraded === 'sso_unavailable' || visit.degraded === 'store_unavailable')
         return sendProblem(site, req, res, 503, 'unavailable')
     }

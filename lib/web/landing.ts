@@ -165,7 +165,9 @@ async function finishLogin(visit: Visit, token: SessionToken): Promise<void> {
   } catch (error) {
     const why = error instanceof Error ? error.name : 'unknown'
     warn('landing:user', `a logged-in visitor could not be named (${why}); asking again in 30 s`)
-    await whileStoreLives(() => stayAnonymous(visit, token.sid ?? '', true))
+    const { record } = visit
+    const isKnown = record?.status === 'loggedin' && record.sidHash === shortHash(token.sid ?? '')
+    if (!isKnown) await whileStoreLives(() => stayAnonymous(visit, token.sid ?? '', true))
     return
   }
   await whileStoreLives(() => signIn(visit, named))

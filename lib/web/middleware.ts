@@ -24,13 +24,14 @@ export type Outcome = 'go_on' | 'answered'
 function decide(visit: Visit, wishes: Wishes, isSignedOut: boolean): VisitDecision {
   const { site, req, record, isStoreAvailable } = visit
   const isWanted = site.config.identify === 'always' || wishes.mustIdentify
+  const isDue = !record || (record.status === 'loggedin' && record.accessRefused === true)
   const facts = {
     now: site.now(),
     record,
     storeAvailable: isStoreAvailable,
     ssoAvailable: site.client.isAvailable,
-    mayIdentify: !record && isWanted && pageOf(req, site.config) !== undefined && site.shouldIdentify(req),
-    blocked: record ? undefined : blockOf(visit),
+    mayIdentify: isDue && isWanted && pageOf(req, site.config) !== undefined && site.shouldIdentify(req),
+    blocked: isDue ? blockOf(visit) : undefined,
     signedOut: isSignedOut,
     fresh: wishes.fresh,
   }

@@ -6,11 +6,11 @@ import { judgeReturnTo, withoutFlowParameter } from '../decide/return-to'
 import type { DegradedReason } from '../decide/visit'
 import { NotLoggedInError } from '../errors'
 import { PlatformApi } from '../remote/platform-api'
+import { accessTokenOf } from './access-token'
 import { type Credentials, type LoginResult, login } from './authenticate'
 import { check } from './check'
 import { endSession, type LogoutResult } from './end-session'
 import { identifyAddress } from './redirect'
-import { openBox } from './sign-in'
 import type { Visit } from './visit'
 
 declare global {
@@ -72,10 +72,14 @@ export class Sso2Request {
     const judged = judgeReturnTo(returnTo, config.returnPolicy) ?? `${config.siteUrl}/`
     return identifyAddress(this.#visit, withoutFlowParameter(judged))
   }
-  /** The REST API with this user's access token. @throws {NotLoggedInError} */
+  /**
+   * The REST API with this user's access token, which is renewed where the protocol allows it.
+   * Its calls throw `AccessTokenExpiredError` where it does not.
+   * @throws {NotLoggedInError}
+   */
   get api(): PlatformApi {
     const { served, site } = this.#visit
-    const accessToken = served?.status === 'loggedin' ? openBox(this.#visit, served)?.accessToken : undefined
+    const accessToken = served?.status === 'loggedin' ? accessTokenOf(this.#visit, served) : undefined
     if (accessToken === undefined) throw new NotLoggedInError()
     return new PlatformApi({ apiUrl: site.config.apiUrl, accessToken })
   }

@@ -18,8 +18,14 @@ import { setRecord, type Visit } from './visit'
 export interface Box {
   readonly sid: string
   readonly accessToken?: string
-  /** End of the access token's life in seconds since 1970. */
-  readonly expiresAt?: number
+}
+
+/** A user with what the ticket brought. */
+export interface Named {
+  readonly user: User
+  readonly box: Box
+  /** End of the access token's life in seconds since 1970, where the authorization server told. */
+  readonly accessUntil: number | undefined
 }
 
 /** What became of a change of privilege. */
@@ -52,7 +58,7 @@ export async function stayAnonymous(visit: Visit, sid: string, pending: boolean)
 }
 
 /** Exchanges the token's ticket and names the user. Throws what the exchange, the REST API or the site's hooks throw. */
-export async function identify({ site }: Visit, token: SessionToken): Promise<{ user: User; box: Box }> {
+export async function identify({ site }: Visit, token: SessionToken): Promise<Named> {
   const { sid, at } = token
   if (sid === undefined || at === undefined) throw new Sso2ResponseError('token', undefined, 'no ticket')
   const signal = AbortSignal.timeout(HOOKS_MS)
@@ -60,8 +66,7 @@ export async function identify({ site }: Visit, token: SessionToken): Promise<{ 
   const accessToken = grant.token()
   const api = new PlatformApi({ apiUrl: site.config.apiUrl, accessToken })
   const user = readUser(await inTime(signal, async () => site.identifyUser({ accessToken, api, sid })))
-  const { expiresAt } = grant
-  return { user, box: { sid, accessToken, ...(expiresAt === undefined ? {} : { expiresAt }) } }
+  return { user, box: { sid, accessToken }, accessUntil: grant.expiresAt }
 }
 
 /** A hook of the site may never settle; the visitor does not wait for it longer than this. */
@@ -75,11 +80,12 @@ async function inTime<T>(signal: AbortSignal, run: () => Promise<T>): Promise<T>
 }
 
 /** Logs a named user in: one function for landing, login form and Session Status. */
-export async function signIn(visit: Visit, { user, box }: { user: User; box: Box }): Promise<Established> {
+export async function signIn(visit: Visit, { user, box, accessUntil }: Named): Promise<Established> {
   const { site, record } = visit
   const isOther = record?.status === 'loggedin' && record.user.accountId !== user.accountId
   const since = isOther || !record ? site.now() : record.since
-  const made: SsoRecord = { ...makeRecord(visit, box), since, status: 'loggedin', user }
+  const access = accessUntil === undefined ? {} : { accessUntil }
+  const made: SsoRecord = { ...makeRecord(visit, box), since, status: 'loggedin', user, ...access }
   const isSame = record?.status === 'loggedin' && !isOther && record.sidHash === made.sidHash
   const established = isSame ? await writeInPlace(visit, made) : await establish(visit, made, !isOther)
   if (established === 'done' && visit.key)
@@ -93,9 +99,14 @@ async function writeInPlace(visit: Visit, record: SsoRecord): Promise<Establishe
   const text = serialiseRecord(record)
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     if (await visit.site.records.replace(visit.key, visit.raw, text, lifeOf(visit, record))) return take(visit, text)
-    if (!(await reread(visit))) return 'lost_race'
+    if (!(await reread(visit)) || standingOf(visit.record) !== standingOf(record)) return 'lost_race'
   }
   return 'lost_race'
+}
+
+/** What may change only together with the session ID. */
+function standingOf(record: SsoRecord | undefined): string | undefined {
+  return record?.status === 'loggedin' ? `loggedin ${record.user.accountId}` : record?.status
 }
 
 /** New session ID: the old session is buried first, and whoever buries it wins. */

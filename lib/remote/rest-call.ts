@@ -1,0 +1,150 @@
+/** One call of the REST API with its rules: one deadline for all of it, a second try for reads, a new token after a 401. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AccessTokenExpiredError, PlatformApiError, Sso2UnavailableError } from '../errors'
+import { type Answer, send } from './http'
+
+/** Options of one call. */
+export interface CallOptions {
+  readonly signal?: AbortSignal
+  /** Bound on the whole call in milliseconds, second try included; default 3000. */
+  readonly timeoutMs?: number
+}
+
+/**
+ * Gets an access token. `isRefused` says that the last one was answered with a 401: then another one is wanted,
+ * and `undefined` says that there is none.
+ */
+export type AccessTokenSource = (isRefused: boolean) => Promise<string | undefined>
+
+/** What is asked. All calls are reads, the POST too: sending one twice changes nothing. */
+export interface RestRequest {
+  readonly operation: string
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  readonly body?: object
+  /** What the call needs; for errors. */
+  readonly scope?: string
+}
+
+const DEFAULT_MS = 3000
+const MAX_MS = 600_000
+const TRY_AGAIN = new Set([502, 503, 504])
+const MAX_RETRY_AFTER_MS = 2000
+
+interface Bounds {
+  readonly signal: AbortSignal | undefined
+  /** Milliseconds that are left. */
+  readonly left: () => number
+}
+
+/** @throws {TypeError} naming the option */
+function boundsOf(operation: string, { signal, timeoutMs = DEFAULT_MS }: CallOptions): Bounds {
+  if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > MAX_MS)
+    throw new TypeError(`${operation}: timeoutMs must be a whole number from 1 to ${MAX_MS} (milliseconds)`)
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw new TypeError(`${operation}: signal must be an AbortSignal`)
+  const end = performance.now() + timeoutMs
+  return { signal, left: () => Math.max(1, Math.ceil(end - performance.now())) }
+}
+
+/**
+ * Makes one call.
+ * @param canRenew may the source have another token after a 401?
+ * @returns an answer with a status of 200 to 299
+ * @throws {PlatformApiError} any other status; {@link AccessTokenExpiredError} where a renewable token could not be renewed
+ * @throws {Sso2UnavailableError} no answer in time
+ * @throws {TypeError} bad options
+ */
+export async function callRest(
+  request: RestRequest,
+  source: AccessTokenSource,
+  canRenew: boolean,
+  options: CallOptions = {},
+): Promise<Answer> {
+  const { operation, scope } = request
+  const bounds = boundsOf(operation, options)
+  let token = await inTime(request, bounds, source(false))
+  let answer = token === undefined ? undefined : await sendTwice(request, bounds, token)
+  if (canRenew && (answer === undefined || answer.status === 401)) {
+    const refused = answer && bodyOf(answer, token)
+    token = await inTime(request, bounds, source(true))
+    if (token === undefined) throw new AccessTokenExpiredError(operation, refused, scope)
+    answer = await sendTwice(request, bounds, token)
+  }
+  if (answer && answer.status >= 200 && answer.status < 300) return answer
+  throw new PlatformApiError(operation, answer?.status ?? 401, answer && bodyOf(answer, token), scope)
+}
+
+/** Waits for a token, but not beyond the call's own bounds. */
+async function inTime<T>({ operation }: RestRequest, { signal, left }: Bounds, token: Promise<T>): Promise<T> {
+  signal?.throwIfAborted()
+  const done = new AbortController()
+  const stop = signal ? AbortSignal.any([signal, done.signal]) : done.signal
+  const late = sleep(left(), undefined, { signal: stop }).then(
+    () => Promise.reject(new Sso2UnavailableError(operation, false, 'no access token in time', true)),
+    () => Promise.reject(signal?.reason),
+  )
+  try {
+    return await Promise.race([token, late])
+  } finally {
+    late.catch(() => {})
+    done.abort()
+  }
+}
+
+/** Tried once more after a connection failure, 502, 503, 504, or the short wait that a 429 asks for. */
+async function sendTwice(request: RestRequest, bounds: Bounds, token: string): Promise<Answer> {
+  let wait = jitter()
+  try {
+    const answer = await sendOnce(request, bounds, token)
+    const asked = retryDelay(answer)
+    if (asked === undefined || asked >= bounds.left()) return answer
+    wait = asked
+  } catch (error) {
+    if (!(error instanceof Sso2UnavailableError) || error.timedOut || wait >= bounds.left()) throw error
+  }
+  await pause(wait, bounds.signal)
+  return sendOnce(request, bounds, token)
+}
+
+function sendOnce({ operation, method, url, body }: RestRequest, { signal, left }: Bounds, token: string) {
+  return send({
+    operation,
+    url,
+    method,
+    headers: { authorization: `Bearer ${token}`, ...(body ? { 'content-type': 'application/json' } : {}) },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+    timeoutMs: left(),
+    signal,
+  })
+}
+
+const jitter = () => 50 + Math.random() * 150
+
+/** Milliseconds to wait before the second try; `undefined` for an answer that stands. */
+function retryDelay(answer: Answer): number | undefined {
+  if (TRY_AGAIN.has(answer.status)) return jitter()
+  const asked = answer.status === 429 ? answer.headers.get('retry-after') : null
+  if (asked === null) return undefined
+  const ms = /^\d+$/.test(asked) ? Number(asked) * 1000 : Date.parse(asked) - Date.now()
+  return ms <= MAX_RETRY_AFTER_MS ? Math.max(0, ms) : undefined
+}
+
+/** @throws the signal's reason when it aborts meanwhile */
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await sleep(ms, undefined, signal ? { signal } : {})
+  } catch {
+    signal?.throwIfAborted()
+  }
+}
+
+/** What the API said, for the error; a token that it repeats is masked. */
+function bodyOf({ text }: Answer, token: string | undefined): unknown {
+  const masked = token === undefined ? text : text.replaceAll(token, '***')
+  try {
+    return JSON.parse(masked)
+  } catch {
+    return masked.slice(0, 500)
+  }
+}

@@ -1,0 +1,122 @@
+import type { Express, Response } from 'express'
+import express from 'express'
+import { AccessTokenExpiredError, type Sso2, Sso2Error } from '../../lib'
+import type { Browser } from '../support/agent'
+import { ada, addPages, type Gates, logIn, type Network, startNetwork, view } from './network'
+
+/** A site with pages that ask the REST API, and say in a typed way what went wrong. */
+function build(sso: Sso2, gates: Gates): Express {
+  const app = express()
+  app.use(sso)
+  const answer = (res: Response, asked: Promise<unknown>) =>
+    asked.then(
+      (value) => res.json({ value }),
+      (error: unknown) => {
+        if (!(error instanceof Sso2Error)) throw error
+        const isExpired = error instanceof AccessTokenExpiredError
+        res.status(503).json({ code: error.code, name: error.name, isExpired })
+      },
+    )
+  app.get('/me', (req, res) => answer(res, req.sso2.api.get('/external/api/v1/me')))
+  app.get('/thrice', (req, res) => {
+    const { api } = req.sso2
+    return answer(res, Promise.all([api.administrators(), api.administrators(), req.sso2.api.marketplaceGroups()]))
+  })
+  return addPages(app, sso, gates)
+}
+
+const TOKEN_LIFE = 3600
+let network: Network
+let browser: Browser
+
+beforeAll(async () => {
+  network = await startNetwork({ build })
+})
+afterAll(() => network.close())
+beforeEach(async () => {
+  network.emulator.reset()
+  browser = network.browser()
+  await logIn(browser, network.morning, ada)
+  expect(view(await browser.visit(`${network.morning.url}/`))).toMatchObject({ status: 'loggedin', username: 'ada' })
+})
+
+const ask = (path = '/me') => browser.fetchJson(`${network.morning.url}${path}`)
+const statuses = () => network.emulator.calls({ operation: 'sessionstatus' }).map(({ claims }) => claims?.['lks'])
+
+test('the check before an access token ends asks for a ticket and renews the token, unnoticed', async () => {
+  const session = browser.cookie('sso2.sid')
+  network.emulator.clock.advance(TOKEN_LIFE - 300)
+  expect(view(await browser.visit(`${network.morning.url}/`))).toMatchObject({ status: 'loggedin', username: 'ada' })
+  expect(statuses()).toEqual(['anon'])
+  expect(network.count('token')).toBe(2)
+  expect(browser.cookie('sso2.sid')).toBe(session)
+  network.emulator.clock.advance(350)
+  expect((await ask()).json).toMatchObject({ value: { item: { username: 'ada' } } })
+  expect(statuses()).toHaveLength(1)
+})
+
+test('a check long before the end of an access token asks for no ticket', async () => {
+  network.emulator.clock.advance(400)
+  await browser.visit(`${network.morning.url}/`)
+  expect(statuses()).toEqual(['loggedin'])
+  expect(network.count('token')).toBe(1)
+})
+
+test('a token that the REST API refuses early is renewed within the call', async () => {
+  network.emulator.faults.add({ operation: 'me', kind: 'status', code: 401, times: 1 })
+  expect((await ask()).json).toMatchObject({ value: { item: { username: 'ada' } } })
+  expect(statuses()).toEqual(['anon'])
+  expect(network.count('token')).toBe(2)
+})
+
+test('parallel calls of parallel requests share one renewal', async () => {
+  network.emulator.faults.add({ operation: 'administrators', kind: 'status', code: 401, times: 6 })
+  network.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 150 })
+  const answers = await Promise.all([ask('/thrice'), ask('/thrice'), ask('/thrice')])
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+  expect(statuses()).toEqual(['anon'])
+  expect(network.count('token')).toBe(2)
+})
+
+test('where no ticket comes the call says so in a typed way, and the next page load brings a new token through Identify', async () => {
+  network.emulator.faults.add({ operation: 'me', kind: 'status', code: 401, times: 1 })
+  network.emulator.faults.add({ operation: 'token', kind: 'status', code: 400, times: 1 })
+  expect((await ask()).json).toEqual({
+    code: 'ERR_SSO2_ACCESS_TOKEN',
+    name: 'AccessTokenExpiredError',
+    isExpired: true,
+  })
+  expect(view(await browser.fetchJson(`${network.morning.url}/any`))).toMatchObject({ status: 'loggedin' })
+  const page = await browser.visit(`${network.morning.url}/page?a=1`)
+  expect(page.trail.map(({ url }) => new URL(url).pathname)).toEqual([
+    '/page',
+    '/sso/identify',
+    '/sso2/landing',
+    '/page',
+  ])
+  expect(view(page)).toMatchObject({ status: 'loggedin', username: 'ada', url: '/page?a=1' })
+  expect((await ask()).json).toMatchObject({ value: { item: { username: 'ada' } } })
+  expect((await browser.visit(`${network.morning.url}/page`)).trail).toHaveLength(1)
+})
+
+test('a refused token does not make every call ask the SSO system', async () => {
+  network.emulator.faults.add({ operation: 'me', kind: 'status', code: 401 })
+  for (let round = 0; round < 5; round += 1) expect((await ask()).status).toBe(503)
+  expect(statuses().length).toBeLessThanOrEqual(1)
+})
+
+test('with the SSO system away the call says that, and the reader stays logged in', async () => {
+  network.emulator.faults.add({ operation: 'me', kind: 'status', code: 401 })
+  network.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
+  expect((await ask()).json).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', isExpired: false })
+  network.emulator.faults.clear()
+  expect(view(await browser.fetchJson(`${network.morning.url}/any`))).toMatchObject({ username: 'ada' })
+})
+
+test('a renewal that finds the session ended elsewhere ends it here', async () => {
+  const [session] = network.emulator.sessions().filter(({ status }) => status === 'loggedin')
+  network.emulator.faults.add({ operation: 'me', kind: 'status', code: 401, times: 1 })
+  network.emulator.terminate(session?.sid ?? '')
+  expect((await ask()).json).toMatchObject({ isExpired: true })
+  expect(view(await browser.fetchJson(`${network.morning.url}/any`))).toMatchObject({ status: 'none' })
+})
