@@ -1,4 +1,4 @@
-const { NotLoggedInError, PlatformApiError, Sso2Error } = require('express-sso2')
+const { AccessTokenExpiredError, NotLoggedInError, PlatformApiError, Sso2Error } = require('express-sso2')
 
 /**
  * Runs one or more calls of the Platform API for a page. Gives `{ answer }`, or `{ problem, status }` with what
@@ -12,19 +12,19 @@ async function askPlatform(here, ask) {
     return { answer: await ask(), problem: undefined, status: 200 }
   } catch (error) {
     if (!(error instanceof Sso2Error)) throw error
-    return { answer: undefined, ...explain(error, encodeURIComponent(here)) }
+    return { answer: undefined, ...explain(error, here) }
   }
 }
 
-function explain(error, returnTo) {
+function explain(error, here) {
   if (error instanceof NotLoggedInError) {
-    const action = { href: `/login?return_to=${returnTo}`, text: 'Log in' }
+    const action = { href: `/login?return_to=${encodeURIComponent(here)}`, text: 'Log in' }
     return problem(401, 'warn', 'Please log in first', 'The platform answers this only for a reader whom it knows.', {
       action,
     })
   }
-  if (error instanceof PlatformApiError && error.status === 401) {
-    const action = { href: `/renew?return_to=${returnTo}`, text: 'Go on' }
+  if (error instanceof AccessTokenExpiredError) {
+    const action = { href: here, text: 'Go on' } // opening any page brings the new one
     const text =
       'The platform’s permission for this session has run out. You are still logged in: go on, and you get a new one.'
     return problem(401, 'warn', 'Your access has expired', text, { action })

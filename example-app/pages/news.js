@@ -21,13 +21,6 @@ function newsPages({ sso, paper, clock }) {
     res.render('account', { user, checked: ago(checkedAt, clock.now()) })
   })
 
-  // A new access token needs a new ticket, and Identify brings one.
-  router.get('/renew', async (req, res) => {
-    const returnTo = typeof req.query.return_to === 'string' ? req.query.return_to : '/'
-    res.set('Cache-Control', 'no-store')
-    res.redirect(303, await req.sso2.identifyUrl(returnTo))
-  })
-
   return router
 }
 

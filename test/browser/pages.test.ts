@@ -80,9 +80,18 @@ test('what was typed stays when something is missing', async () => {
   await screenshots(page, 'morning-gift-missing')
 })
 
-test('an expired access token is said in words, keeps what was typed, and a click gets a new one', async () => {
+test('an expired access token is renewed without the reader noticing', async () => {
   await logIn(reader, '/gift')
   network().emulator.clock.advance(3601)
+  await fillGift(receiver, 'Morning Post, daily for three months')
+  expect(await page.getByRole('status').textContent()).toContain('Yes, this gift can be given')
+})
+
+test('where it cannot be renewed this is said in words, what was typed stays, and a click gets a new one', async () => {
+  await logIn(reader, '/gift')
+  const { faults } = network().emulator
+  faults.add({ operation: 'gift', kind: 'status', code: 401, times: 1 })
+  faults.add({ operation: 'token', kind: 'status', code: 503, times: 1 })
   await fillGift(receiver, 'Morning Post, daily for three months')
   expect(await page.getByRole('heading', { level: 2 }).first().textContent()).toBe('Your access has expired')
   expect(await page.getByLabel('Street', { exact: true }).inputValue()).toBe('Kiln Lane')
