@@ -9,6 +9,7 @@ import { serviceTokenSource } from './remote/service-token'
 import { Sso2Client } from './remote/sso2'
 import { type Exchange, formExchange, readGrant, serviceToken, type TicketExchange } from './remote/ticket'
 import type { Kv } from './storage/kv'
+import { Logins } from './storage/logins'
 import { memoryKv } from './storage/memory-kv'
 import { Records } from './storage/records'
 import { openRedis, redisKv } from './storage/redis-kv'
@@ -24,7 +25,7 @@ import { siteSessions } from './web/session'
 import type { IdentifyUser, Site } from './web/site'
 import { defaultIdentifyUser } from './web/user'
 
-export type { LoginError } from './decide/login'
+export type { LoginError, LoginResult } from './decide/login'
 export type { User } from './decide/record'
 export type { DegradedReason } from './decide/visit'
 export * from './errors'
@@ -49,7 +50,6 @@ export type {
 export type { AccessTokenSource, CallOptions } from './remote/rest-call'
 export { Sso2Client, type Sso2ClientOptions } from './remote/sso2'
 export type { AccessToken, Exchange, ExchangeContext, TicketExchange } from './remote/ticket'
-export type { LoginResult } from './web/authenticate'
 export type { LogoutResult } from './web/end-session'
 export type { Sso2Event } from './web/events'
 export type { RequireLoginOptions } from './web/guards'
@@ -137,18 +137,20 @@ function openStore({ redis, clock }: Config): { kv: Kv; client: Redis | Cluster 
 function makeSite(config: Config, options: Sso2Options, kv: Kv, redis: Redis | Cluster | undefined) {
   const now = () => Math.floor(config.clock.now() / 1000)
   const records = new Records(kv, config.prefix)
+  const logins = new Logins(kv, config.prefix)
   const texts = options.texts ?? {}
   const site: Site & { logouts: ReturnType<typeof logoutQueue> } = {
     config,
     client: makeClient(config, options),
     records,
+    logins,
     sessions: siteSessions(config, records, now),
     exchange: options.exchangeTicket ?? formExchange(endpointOf(config, options)),
     identifyUser: options.identifyUser ?? defaultIdentifyUser(config.userPath),
     shouldIdentify: options.shouldIdentify ?? isNavigationByPerson,
     views: { ...builtInViews(texts), ...options.views },
     texts,
-    loginLimit: loginLimiter(config.loginLimit, config.prefix, redis),
+    loginLimit: loginLimiter(config.loginLimit, config.prefix, redis, logins, now),
     logouts: { start: () => queue.start(), stop: () => queue.stop() },
     now,
   }

@@ -1,5 +1,6 @@
 /** What an Authenticate answer means. Pure. Interface: "POST {sso_url}/authenticate" and "SSO2 errors". */
 import type { SessionToken } from '../protocol/session-token'
+import type { User } from './record'
 
 /** Errors that the login form shows to the user. */
 export type ShownLoginError =
@@ -20,6 +21,18 @@ export type LoginError =
   | 'unavailable'
   | 'invalid_request'
   | 'busy'
+
+/** What a login came to. */
+export type LoginResult =
+  | { readonly ok: true; readonly user: User }
+  | {
+      readonly ok: false
+      readonly error: LoginError
+      readonly remainingAttempts?: number
+      readonly frozenForSeconds?: number
+      /** With `too_many_attempts`: seconds to wait. */
+      readonly retryAfterSeconds?: number
+    }
 
 /** One decision after Authenticate. */
 export type LoginDecision =

@@ -14,6 +14,8 @@ interface Common {
   readonly checkedAt: EpochSeconds
   /** Somebody is asking Session Status since this moment. */
   readonly askingAt?: EpochSeconds
+  /** The last question got no usable answer, at this moment. */
+  readonly unansweredAt?: EpochSeconds
   /** Short hash of the SSO session ID: enough to compare and to log. */
   readonly sidHash: string
   /** Sealed: the SSO session ID and, when logged in, the access token. */
@@ -47,6 +49,7 @@ const common = {
   since: z.number().int(),
   checkedAt: z.number().int(),
   askingAt: z.number().int().optional(),
+  unansweredAt: z.number().int().optional(),
   sidHash: z.string(),
   box: z.string(),
 }
@@ -87,9 +90,15 @@ export function claimed(record: SsoRecord, now: EpochSeconds): SsoRecord {
   return { ...record, askingAt: now }
 }
 
+/** The record after a question that got no usable answer: nobody asks again for a moment. */
+export function unanswered(record: SsoRecord, now: EpochSeconds): SsoRecord {
+  const { askingAt: _asked, ...kept } = record
+  return { ...kept, unansweredAt: now }
+}
+
 /** The record after an answer that changed nothing: checked now, nobody asking, nothing pending. */
 export function confirmed(record: SsoRecord, now: EpochSeconds): SsoRecord {
-  const { askingAt: _asked, ...kept } = record
+  const { askingAt: _asked, unansweredAt: _unanswered, ...kept } = record
   if (kept.status === 'loggedin') return { ...kept, checkedAt: now }
   const { pending: _pending, ...anonymous } = kept
   return { ...anonymous, checkedAt: now }

@@ -72,9 +72,25 @@ function decideKnown(facts: VisitFacts, record: SsoRecord, policy: VisitPolicy):
   if (!isStale && !facts.fresh) return needsNewAccess(facts, record) ? identifyForAccess : serveKnown(record)
   if (!facts.ssoAvailable) return facts.fresh ? none('sso_unavailable') : tolerate(facts, record, policy)
   if (facts.fresh) return { do: 'ask_status', record, because: 'fresh' }
-  const isAsked = record.askingAt !== undefined && facts.now - record.askingAt < policy.claimSeconds
-  if (!isAsked) return { do: 'ask_status', record, because: 'stale' }
-  return isWithinGrace(facts.now, record, policy) ? serveKnown(record) : { do: 'wait_for_answer', record }
+  const isRecent = (moment: EpochSeconds | undefined) =>
+    moment !== undefined && facts.now - moment < policy.claimSeconds
+  if (isRecent(record.askingAt)) {
+    return isWithinGrace(facts.now, record, policy)
+      ? serveWhileAsked(facts, record, policy)
+      : { do: 'wait_for_answer', record }
+  }
+  return isRecent(record.unansweredAt)
+    ? tolerate(facts, record, policy)
+    : { do: 'ask_status', record, because: 'stale' }
+}
+
+/** Somebody is asking: the record is good enough meanwhile, and says so where the last question got no answer. */
+export function serveWhileAsked(
+  facts: { readonly now: EpochSeconds },
+  record: SsoRecord,
+  policy: VisitPolicy,
+): Extract<VisitDecision, { do: 'serve' }> {
+  return record.unansweredAt === undefined ? serveKnown(record) : tolerate(facts, record, policy)
 }
 
 const identifyForAccess: VisitDecision = { do: 'identify', because: 'access_expired' }

@@ -1,15 +1,16 @@
 /** One login: limit, fresh record, one Authenticate, its outcome. Nothing keeps the password. Threats F3 to F9. */
-import { createHash } from 'node:crypto'
-import { decideLogin, type LoginDecision, type LoginError } from '../decide/login'
-import type { User } from '../decide/record'
+import { decideLogin, type LoginDecision, type LoginError, type LoginResult } from '../decide/login'
 import { staleAfter } from '../decide/record'
 import { Sso2UnavailableError } from '../errors'
 import type { SessionToken } from '../protocol/session-token'
+import { StoreUnavailableError } from '../storage/unavailable'
 import { check } from './check'
 import { publish } from './events'
 import { deviceOf } from './facts'
+import { deviceMarkOf, rememberDevice } from './known-device'
+import { inOneFlight } from './login-flight'
 import { identify, openBox, signIn, stayAnonymous } from './sign-in'
-import { setRecord, type Visit } from './visit'
+import type { Visit } from './visit'
 
 /** What the user typed. */
 export interface Credentials {
@@ -17,24 +18,6 @@ export interface Credentials {
   readonly password: string
 }
 
-/** What a login came to. */
-export type LoginResult =
-  | { readonly ok: true; readonly user: User }
-  | {
-      readonly ok: false
-      readonly error: LoginError
-      readonly remainingAttempts?: number
-      readonly frozenForSeconds?: number
-      /** With `too_many_attempts`: seconds to wait. */
-      readonly retryAfterSeconds?: number
-    }
-
-interface Flight {
-  readonly credentials: string
-  readonly result: Promise<{ result: LoginResult; sessionId: string; key: string | undefined; raw: string | null }>
-}
-
-const flights = new WeakMap<object, Map<string, Flight>>()
 const MAX_USERNAME = 256
 const MAX_PASSWORD = 1024
 
@@ -54,36 +37,16 @@ export async function login(
   credentials: { username?: unknown; password?: unknown },
 ): Promise<LoginResult> {
   if (!areCredentials(credentials)) return failed('invalid_request')
-  const { site, key } = visit
+  const { key } = visit
   if (!visit.isStoreAvailable) return failed('unavailable')
   if (key === undefined || !visit.record) return failed('session_ended')
-  const inFlight = flights.get(site) ?? new Map<string, Flight>()
-  flights.set(site, inFlight)
-  const digest = createHash('sha256')
-    .update(JSON.stringify([credentials.username, credentials.password]))
-    .digest('base64url')
-  const other = inFlight.get(key)
-  if (other) return other.credentials === digest ? share(visit, other) : failed('busy')
-  const result = run(visit, credentials).then((outcome) => {
-    return { result: outcome, sessionId: visit.req.sessionID, key: visit.key, raw: visit.raw }
-  })
-  inFlight.set(key, { credentials: digest, result })
+  const { username, password } = credentials
   try {
-    return (await result).result
-  } finally {
-    inFlight.delete(key)
+    return await inOneFlight(visit, key, [username, password], () => run(visit, { username, password }))
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) return failed('unavailable')
+    throw error
   }
-}
-
-/** The second submit takes the first one's result, and its new session. */
-async function share(visit: Visit, flight: Flight): Promise<LoginResult> {
-  const { result, sessionId, key, raw } = await flight.result
-  if (!result.ok) return result
-  visit.site.sessions.adopt(visit.req, sessionId, true)
-  visit.key = key
-  setRecord(visit, raw)
-  visit.served = visit.record
-  return result
 }
 
 async function run(visit: Visit, credentials: Credentials): Promise<LoginResult> {
@@ -100,10 +63,20 @@ async function run(visit: Visit, credentials: Credentials): Promise<LoginResult>
   return result
 }
 
+/** Under the limits, and with a fresh session: a check asks the platform nothing about the password. */
 async function attempt(visit: Visit, credentials: Credentials): Promise<LoginResult> {
-  const { site, req } = visit
-  const wait = await site.loginLimit.consume(deviceOf(req).ipa, credentials.username)
-  if (wait > 0) return { ok: false, error: 'too_many_attempts', retryAfterSeconds: wait }
+  const { username } = credentials
+  const tried = { address: deviceOf(visit.req).ipa, username, deviceMark: deviceMarkOf(visit, username) }
+  const result = await visit.site.loginLimit.run(
+    tried,
+    () => ask(visit, credentials),
+    (reason) => publish('login', { operation: 'limit', outcome: 'limited', durationMs: 0, reason }),
+  )
+  if (result.ok) rememberDevice(visit, username)
+  return result
+}
+
+async function ask(visit: Visit, credentials: Credentials): Promise<LoginResult> {
   if (!(await isSessionFresh(visit)) || !visit.record) return failed('session_ended')
   const box = openBox(visit, visit.record)
   if (!box) return failed('session_ended')

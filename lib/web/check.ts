@@ -1,8 +1,8 @@
 /** Asks Session Status for one session: one caller at a time among all processes; the claim is a compare-and-set on the record. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { claimed, confirmed, type SsoRecord, serialiseRecord, wantsTicket } from '../decide/record'
+import { claimed, confirmed, type SsoRecord, serialiseRecord, unanswered, wantsTicket } from '../decide/record'
 import { decideStatus } from '../decide/status'
-import { serveKnown, tolerate, type VisitPolicy } from '../decide/visit'
+import { serveKnown, serveWhileAsked, tolerate, type VisitPolicy } from '../decide/visit'
 import { TokenError } from '../errors'
 import type { SessionToken } from '../protocol/session-token'
 import { StoreUnavailableError } from '../storage/unavailable'
@@ -54,8 +54,17 @@ export async function check(visit: Visit, record: SsoRecord): Promise<Checked> {
     case 'identify':
       return end(visit)
     case 'tolerate':
-      return settle(visit, tolerate({ now: site.now() }, record, policyOf(site)))
+      return bear(visit, record)
   }
+}
+
+/** Nothing usable came: the record stays, and says so to the requests of the next seconds. */
+async function bear(visit: Visit, record: SsoRecord): Promise<Checked> {
+  const { site, key, raw } = visit
+  const text = serialiseRecord(unanswered(record, site.now()))
+  if (key && (await site.records.replace(key, raw, text, lifeOf(visit, record)))) setRecord(visit, text)
+  else return readAgain(visit)
+  return settle(visit, tolerate({ now: site.now() }, record, policyOf(site)))
 }
 
 /** The answer, or `undefined` when none could be used. */
@@ -121,13 +130,17 @@ export async function waitForAnswer(visit: Visit, record: SsoRecord): Promise<Ch
   const policy = policyOf(visit.site)
   const isWithinGrace = visit.site.now() - record.checkedAt < policy.recheckSeconds + policy.graceSeconds
   const deadline = Date.now() + (isWithinGrace ? 0 : policy.claimSeconds * 1000)
+  const facts = () => ({ now: visit.site.now() })
   do {
     setRecord(visit, visit.key ? await visit.site.records.read(visit.key) : null)
-    if (!visit.record) return 'ended'
-    if (visit.record.checkedAt > record.checkedAt || isWithinGrace) return settle(visit, serveKnown(visit.record))
+    const found = visit.record
+    if (!found) return 'ended'
+    if (found.checkedAt > record.checkedAt) return settle(visit, serveKnown(found))
+    if (isWithinGrace) return settle(visit, serveWhileAsked(facts(), found, policy))
+    if (found.askingAt === undefined) return settle(visit, tolerate(facts(), found, policy))
     await sleep(POLL_MS)
   } while (Date.now() < deadline)
-  return settle(visit, tolerate({ now: visit.site.now() }, record, policy))
+  return settle(visit, tolerate(facts(), record, policy))
 }
 
 function settle(

@@ -1,5 +1,6 @@
 /** Logout: final here at once, whatever the SSO system answers; what it has not confirmed is kept and retried. Threats S12, F12. */
 import { isMark, makeMark } from '../decide/binding'
+import { parseRecord, type SsoRecord } from '../decide/record'
 import { CONFIRMED, ENDED_SECONDS } from '../storage/records'
 import { seal, unseal } from '../storage/seal'
 import { StoreUnavailableError } from '../storage/unavailable'
@@ -21,7 +22,8 @@ interface KeptLogout {
 }
 
 const RETRY_CLAIM_SECONDS = 2
-const UNKNOWN = '-'
+/** Begins what stands in the signed-out cookie for a session that could not be read. */
+const UNREAD = '-'
 
 /** Ends the browser's session, or all of the account's. */
 export async function endSession(visit: Visit, isAll: boolean): Promise<LogoutResult> {
@@ -43,20 +45,33 @@ export async function endSession(visit: Visit, isAll: boolean): Promise<LogoutRe
 async function endHere(visit: Visit, isAll: boolean): Promise<LogoutResult> {
   const { site, req, record, key } = visit
   if (!visit.isStoreAvailable) return forgetUnread(visit)
-  const box = record && openBox(visit, record)
-  const accountId = record?.status === 'loggedin' ? record.user.accountId : undefined
-  if (key) await site.records.end(key)
-  if (record) await site.records.markSidEnded(record.sidHash)
-  if (accountId !== undefined) await endOthers(site, accountId, key, isAll)
+  const result = key ? await endStored(visit, key, record, isAll) : 'nothing'
   visit.key = undefined
   setRecord(visit, null)
   visit.served = undefined
   await site.sessions.renew(req, {}, false)
-  if (!box || !record) return 'nothing'
+  return result
+}
+
+/** Ends one stored session: here first, then at the SSO system, and later there if it does not answer. */
+async function endStored(
+  visit: Visit,
+  key: string,
+  record: SsoRecord | undefined,
+  isAll: boolean,
+): Promise<LogoutResult> {
+  const { site } = visit
+  await site.records.end(key)
+  if (!record) return 'nothing'
+  const accountId = record.status === 'loggedin' ? record.user.accountId : undefined
+  await site.records.markSidEnded(record.sidHash)
+  if (accountId !== undefined) await endOthers(site, accountId, key, isAll)
+  const box = openBox(visit, record)
+  if (!box) return 'nothing'
   const logout: KeptLogout = {
     sid: box.sid,
     ...(isAll && accountId !== undefined ? { aid: accountId } : {}),
-    ...deviceOf(req),
+    ...deviceOf(visit.req),
   }
   if (await isLoggedOutThere(site, logout)) return 'confirmed'
   await site.records.keepLogout(record.sidHash, seal(JSON.stringify(logout), site.config.boxKeys()), site.now() + 1)
@@ -65,9 +80,9 @@ async function endHere(visit: Visit, isAll: boolean): Promise<LogoutResult> {
   return 'pending'
 }
 
-/** The store is away, so nobody knows the session: the browser is marked signed out until the mark ends or the user logs in. */
+/** The store is away, so nobody knows the session: its key goes into the signed-out cookie, to be ended at the next contact. */
 function forgetUnread(visit: Visit): LogoutResult {
-  setSignedOut(visit, UNKNOWN)
+  setSignedOut(visit, UNREAD + (visit.unreadKey ?? ''))
   dropCookie(visit.res, visit.site.config, visit.site.config.cookies.session)
   return 'pending'
 }
@@ -99,19 +114,34 @@ function setSignedOut({ site, res }: Visit, sidHash: string): void {
   )
 }
 
-/** Hash of the SSO session that this browser logged out of while the SSO system was away. */
-export function signedOutSid({ site, req }: Visit): string | undefined {
+/** What this browser logged out of while the SSO system or the store was away: the SSO session's hash, or the key of a session not read. */
+export function signedOutOf({ site, req }: Visit): string | undefined {
   const [sidHash = '', ...mark] = (readCookie(req, site.config.cookies.signedOut) ?? '').split('.')
   const isOurs = isMark(site.config.macKeys(), 'signed-out', sidHash, mark.join('.'), site.now(), ENDED_SECONDS)
   return isOurs ? sidHash : undefined
 }
 
-/** Tries an unconfirmed logout again, one process at a time. @returns true when the browser may be identified again */
-export async function retryLogout(visit: Visit, sidHash: string): Promise<boolean> {
-  if (sidHash === UNKNOWN || !(await isConfirmed(visit.site, sidHash))) return false
-  forgetSignedOut(visit)
-  return true
+/** What is known of a logout that was not confirmed: `unknown` when nobody can tell any more which session it was. */
+export type KeptLogoutState = 'confirmed' | 'pending' | 'unknown'
+
+/** Tries an unconfirmed logout again, one process at a time; `confirmed`: the browser may be identified again. */
+export async function retryLogout(visit: Visit, signedOut: string): Promise<KeptLogoutState> {
+  const isUnread = signedOut.startsWith(UNREAD)
+  const state = isUnread
+    ? await endUnread(visit, signedOut.slice(UNREAD.length))
+    : await retryKept(visit.site, signedOut)
+  if (state === 'confirmed') forgetSignedOut(visit)
+  return state
 }
+
+/** First contact after the store came back. */
+async function endUnread(visit: Visit, key: string): Promise<KeptLogoutState> {
+  const record = key === '' ? undefined : parseRecord(await visit.site.records.read(key))
+  const result = record ? await endStored(visit, key, record, false) : 'nothing'
+  return result === 'nothing' ? 'unknown' : result
+}
+
+const retryKept = async (site: Site, sidHash: string) => ((await isConfirmed(site, sidHash)) ? 'confirmed' : 'pending')
 
 /** Pressing "log in" ends an unknown logout's mark: nobody can log it out any more. */
 export function forgetSignedOut(visit: Visit): void {

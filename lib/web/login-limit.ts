@@ -1,33 +1,171 @@
-/** Limits login attempts by address and user name, before Authenticate is asked. Threats F3, F4. */
+/**
+ * Limits login attempts before Authenticate is asked, so that nobody guesses passwords through the form, and nobody has an
+ * account frozen through it. A browser that has logged in under a name before is known to it, and no stranger's tries count
+ * against it. Threats F3, F4.
+ */
 import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cluster, Redis } from 'ioredis'
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import type { LoginResult } from '../decide/login'
+import type { Logins } from '../storage/logins'
+import { StoreUnavailableError } from '../storage/unavailable'
 
-/** Asks whether one more attempt is allowed. */
-export interface LoginLimiter {
-  /** @returns 0 when allowed, else the seconds to wait */
-  consume(address: string, username: string): Promise<number>
+/** One attempt, as far as limits go. */
+export interface Attempt {
+  readonly address: string
+  readonly username: string
+  /** The mark of a browser that has logged in under this name before. */
+  readonly deviceMark: string | undefined
 }
 
-/** @param limit attempts in a time, or false for none; @param client shares the counts between processes */
+/** Which limit was met. */
+export type LimitReason = 'address_and_name' | 'address' | 'name' | 'site' | 'held' | 'turn'
+
+/** Runs an attempt, or says how many seconds to wait. */
+export interface LoginLimiter {
+  run(attempt: Attempt, login: () => Promise<LoginResult>, refused: (reason: LimitReason) => void): Promise<LoginResult>
+}
+
+/** What `loginLimit` is multiplied by: one address with many names, one name from many addresses, all strangers of the site. */
+const PER_ADDRESS = 5
+const PER_NAME = 3
+const PER_SITE = 100
+/** A name with one try left before the freeze is held so long against strangers, in seconds. */
+const HOLD_SECONDS = 900
+const TURN_WAIT_MS = 5000
+const TURN_POLL_MS = 40
+const STORE_MS = 1000
+
+interface Budget {
+  readonly reason: LimitReason
+  readonly limiter: RateLimiterRedis | RateLimiterMemory
+  readonly name: string
+}
+
+/** A user name as limits know it: not readable in a dump of the store, and alike in every way of writing it. */
+export function nameHash(username: string): string {
+  return createHash('sha256')
+    .update(`name\n${username.normalize('NFKC').trim().toLowerCase()}`)
+    .digest('base64url')
+}
+
+/** @param limit attempts in a time, or false for none; @param redis shares the counts between processes */
 export function loginLimiter(
   limit: { readonly attempts: number; readonly perSeconds: number } | false,
   prefix: string,
-  client: Redis | Cluster | undefined,
+  redis: Redis | Cluster | undefined,
+  logins: Logins,
+  now: () => number,
 ): LoginLimiter {
-  if (!limit) return { consume: async () => 0 }
-  const options = { points: limit.attempts, duration: limit.perSeconds, keyPrefix: `${prefix}limit` }
-  const memory = new RateLimiterMemory(options)
-  const limiter = client ? new RateLimiterRedis({ ...options, storeClient: client, insuranceLimiter: memory }) : memory
+  if (!limit) return { run: (_attempt, login) => login() }
+  const make = (kind: string, times: number) => {
+    const options = { points: limit.attempts * times, duration: limit.perSeconds, keyPrefix: `${prefix}limit:${kind}` }
+    const memory = new RateLimiterMemory(options)
+    return redis ? new RateLimiterRedis({ ...options, storeClient: redis, insuranceLimiter: memory }) : memory
+  }
+  const limiters = { pair: make('pair', 1), address: make('address', PER_ADDRESS), name: make('name', PER_NAME) }
+  const site = make('site', PER_SITE)
+  const budgetsOf = ({ address, username, deviceMark }: Attempt): Budget[] => {
+    const name = nameHash(username)
+    const pair = createHash('sha256')
+      .update(`${deviceMark ?? address}\n${name}`)
+      .digest('base64url')
+    const own: Budget = { reason: 'address_and_name', limiter: limiters.pair, name: pair }
+    if (deviceMark !== undefined) return [own]
+    const place = createHash('sha256').update(address).digest('base64url')
+    return [
+      own,
+      { reason: 'address', limiter: limiters.address, name: place },
+      { reason: 'name', limiter: limiters.name, name },
+      { reason: 'site', limiter: site, name: 'all' },
+    ]
+  }
   return {
-    consume: async (address, username) => {
-      const name = createHash('sha256').update(`${address}\n${username.trim().toLowerCase()}`).digest('base64url')
-      try {
-        await limiter.consume(name)
-        return 0
-      } catch (refusal) {
-        return refusal instanceof RateLimiterRes ? Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)) : 0
+    run: async (attempt, login, refused) => {
+      const name = nameHash(attempt.username)
+      const budgets = budgetsOf(attempt)
+      const met = await spend(budgets)
+      if (met) {
+        refused(met.reason)
+        return tooMany(met.seconds)
       }
+      const result = attempt.deviceMark === undefined ? await asStranger(name, login, refused) : await login()
+      if (result.ok || !isGuess(result)) await giveBack(budgets)
+      if (result.ok) await logins.release(name).catch(() => {})
+      return result
     },
+  }
+
+  /** One stranger at a time on one name, so that the platform's count of what is left is known before the next try. */
+  async function asStranger(
+    name: string,
+    login: () => Promise<LoginResult>,
+    refused: (reason: LimitReason) => void,
+  ): Promise<LoginResult> {
+    const end = performance.now() + TURN_WAIT_MS
+    for (;;) {
+      const wait = (await logins.heldUntil(name)) - now()
+      if (wait > 0) {
+        refused('held')
+        return tooMany(wait)
+      }
+      if (await logins.takeTurn(name)) break
+      if (performance.now() > end) {
+        refused('turn')
+        return tooMany(1)
+      }
+      await sleep(TURN_POLL_MS * (1 + Math.random()))
+    }
+    try {
+      const result = await login()
+      if (!result.ok && (result.remainingAttempts ?? Number.POSITIVE_INFINITY) <= 1)
+        await logins.hold(name, now() + HOLD_SECONDS, HOLD_SECONDS)
+      return result
+    } finally {
+      await logins.leaveTurn(name).catch(() => {})
+    }
+  }
+}
+
+const tooMany = (seconds: number): LoginResult => ({
+  ok: false,
+  error: 'too_many_attempts',
+  retryAfterSeconds: Math.max(1, Math.ceil(seconds)),
+})
+
+/** Did the platform judge a password? An outage or an ended session costs nobody an attempt. */
+const isGuess = (result: Extract<LoginResult, { ok: false }>) =>
+  result.error !== 'unavailable' && result.error !== 'session_ended'
+
+/** Takes one point of each budget; the first that is spent stops it, and those before get theirs back. */
+async function spend(budgets: readonly Budget[]): Promise<{ reason: LimitReason; seconds: number } | undefined> {
+  for (const [index, { limiter, name, reason }] of budgets.entries()) {
+    try {
+      await inTime(limiter.consume(name))
+    } catch (refusal) {
+      if (!(refusal instanceof RateLimiterRes)) throw new StoreUnavailableError()
+      await giveBack(budgets.slice(0, index))
+      return { reason, seconds: refusal.msBeforeNext / 1000 }
+    }
+  }
+  return undefined
+}
+
+async function giveBack(budgets: readonly Budget[]): Promise<void> {
+  await Promise.allSettled(budgets.map(({ limiter, name }) => inTime(limiter.reward(name))))
+}
+
+/** The limiter's own commands have no deadline. */
+async function inTime<T>(command: Promise<T>): Promise<T> {
+  const done = new AbortController()
+  const late = sleep(STORE_MS, undefined, { signal: done.signal, ref: false }).then(() =>
+    Promise.reject(new StoreUnavailableError()),
+  )
+  late.catch(() => {})
+  try {
+    return await Promise.race([command, late])
+  } finally {
+    done.abort()
   }
 }

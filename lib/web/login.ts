@@ -1,10 +1,10 @@
 /** `GET {login}` shows the form, `POST {login}` takes it as form or JSON. Contract, section 4. */
 import type { Request, Response } from 'express'
-import type { LoginError } from '../decide/login'
+import type { LoginError, LoginResult } from '../decide/login'
 import { judgeReturnTo, withoutFlowParameter } from '../decide/return-to'
 import { sendJson, sendPage, sendProblem, wantsJson } from './answers'
-import { type LoginResult, login } from './authenticate'
-import { forgetSignedOut, retryLogout, signedOutSid } from './end-session'
+import { login } from './authenticate'
+import { forgetSignedOut, retryLogout, signedOutOf } from './end-session'
 import { isNavigation } from './facts'
 import { settleVisit } from './middleware'
 import { textOf } from './pages/texts'
@@ -58,9 +58,9 @@ export async function showLogin(site: Site, req: Request, res: Response): Promis
 
 /** Pressing "log in" ends the signed-out state: the logout is tried once more. Threat S12. */
 async function endSignedOut(visit: Visit): Promise<void> {
-  const sidHash = signedOutSid(visit)
-  if (sidHash === undefined || !visit.isStoreAvailable) return
-  if (!(await retryLogout(visit, sidHash)) && sidHash === '-') forgetSignedOut(visit)
+  const signedOut = signedOutOf(visit)
+  if (signedOut === undefined || !visit.isStoreAvailable) return
+  if ((await retryLogout(visit, signedOut)) === 'unknown') forgetSignedOut(visit)
 }
 
 function sendForm(visit: Visit, status: number, context: Omit<LoginContext, 'action'>): Promise<void> {
@@ -116,7 +116,11 @@ function statusOf(error: LoginError): number {
   return error === 'busy' ? 409 : 401
 }
 
-function messageOf({ texts }: Site, { error, remainingAttempts, frozenForSeconds }: Failure): string {
+function messageOf({ texts }: Site, failure: Failure): string {
+  const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds = 0 } = failure
+  if (error === 'too_many_attempts' && retryAfterSeconds > 90) {
+    return textOf(texts, 'too_many_attempts_minutes', { minutes: Math.ceil(retryAfterSeconds / 60) })
+  }
   if (error === 'invalid_credentials' && remainingAttempts !== undefined) {
     return textOf(texts, 'invalid_credentials_attempts', { attempts: remainingAttempts })
   }

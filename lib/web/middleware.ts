@@ -3,7 +3,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { decideVisit, type VisitDecision } from '../decide/visit'
 import { StoreUnavailableError } from '../storage/unavailable'
 import { check, policyOf, waitForAnswer } from './check'
-import { retryLogout, signedOutSid } from './end-session'
+import { retryLogout, signedOutOf } from './end-session'
 import { publish } from './events'
 import { pageOf } from './facts'
 import { sendToIdentify } from './redirect'
@@ -41,7 +41,7 @@ function decide(visit: Visit, wishes: Wishes, isSignedOut: boolean): VisitDecisi
 /** Settles one visit: who is it, and may the page be served? */
 export async function settleVisit(visit: Visit, wishes: Wishes): Promise<Outcome> {
   try {
-    return await carryOut(visit, wishes, decide(visit, wishes, signedOutSid(visit) !== undefined))
+    return await carryOut(visit, wishes, decide(visit, wishes, signedOutOf(visit) !== undefined))
   } catch (error) {
     if (!(error instanceof StoreUnavailableError)) throw error
     visit.served = undefined
@@ -67,7 +67,7 @@ async function carryOut(visit: Visit, wishes: Wishes, decision: VisitDecision): 
     case 'wait_for_answer':
       return (await waitForAnswer(visit, decision.record)) === 'settled' ? 'go_on' : startAnew(visit, wishes, false)
     case 'retry_logout':
-      return startAnew(visit, wishes, !(await retryLogout(visit, signedOutSid(visit) ?? '')))
+      return startAnew(visit, wishes, (await retryLogout(visit, signedOutOf(visit) ?? '')) !== 'confirmed')
   }
 }
 

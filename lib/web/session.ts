@@ -14,6 +14,8 @@ export interface SessionState {
   /** The record's text as read. */
   readonly raw: string | null
   readonly isAvailable: boolean
+  /** Where the store is away: the key that the browser's cookie leads to. */
+  readonly unreadKey?: string | undefined
 }
 
 /** `req.session` for one site. */
@@ -30,7 +32,12 @@ export interface SiteSessions {
 }
 
 const NOT_SAVED: SessionState = { key: undefined, raw: null, isAvailable: true }
-const UNAVAILABLE: SessionState = { key: undefined, raw: null, isAvailable: false }
+const unread = (unreadKey: string | undefined): SessionState => ({
+  key: undefined,
+  raw: null,
+  isAvailable: false,
+  unreadKey,
+})
 
 /** Makes `sso.session` and what goes with it. */
 export function siteSessions(config: Config, records: Records, now: () => number): SiteSessions {
@@ -51,20 +58,21 @@ export function siteSessions(config: Config, records: Records, now: () => number
     req.session.cookie = store.freshCookie(isLoggedIn) as session.Session['cookie']
   }
   store.generate = (req: Request) => generate(req, false) // every new session gets our cookie, whoever asks for it
-  const unavailable = new WeakSet<object>()
+  const unavailable = new WeakMap<object, SessionState>()
   const ended = new WeakSet<object>() // a session of the site's own whose data belongs to a login that has ended
   const isOurs = (req: Request) => Object.is(req.sessionStore, store)
   return {
     handler: (req, res, next) =>
       withOnlyOurCookie(req, config.cookies.session, inner, res, (error) => {
         if (error === undefined) return next()
-        unavailable.add(req)
+        unavailable.set(req, unread(req.sessionID && sessionKey(req.sessionID)))
         generate(req, false)
         Object.assign(req, { sessionID: undefined }) // so that express-session neither saves nor sets a cookie
         next()
       }),
     stateOf: async (req) => {
-      if (unavailable.has(req)) return UNAVAILABLE
+      const away = unavailable.get(req)
+      if (away) return away
       if (!req.session)
         throw new Error(
           'express-sso2: mount sso.session, or a session of your own, before sso.router and sso.middleware',
@@ -103,12 +111,12 @@ function dataOf(req: Request): object {
 /** The site's session alone is no session of ours: without a living record the browser gets a new one. */
 async function foreignState(req: Request, records: Records): Promise<SessionState> {
   if (!req.headers.cookie || typeof req.sessionID !== 'string') return NOT_SAVED
+  const key = sessionKey(req.sessionID)
   try {
-    const key = sessionKey(req.sessionID)
     const raw = await records.read(key)
     return raw?.startsWith('{') ? { key, raw, isAvailable: true } : NOT_SAVED
   } catch {
-    return UNAVAILABLE
+    return unread(key)
   }
 }
 

@@ -5,6 +5,7 @@ import type { User } from '../decide/record'
 import type { PlatformApi } from '../remote/platform-api'
 import type { Sso2Client } from '../remote/sso2'
 import type { Exchange } from '../remote/ticket'
+import type { Logins } from '../storage/logins'
 import type { Records } from '../storage/records'
 import type { LoginLimiter } from './login-limit'
 import type { Texts } from './pages/texts'
@@ -27,6 +28,7 @@ export interface Site {
   readonly config: Config
   readonly client: Sso2Client
   readonly records: Records
+  readonly logins: Logins
   readonly sessions: SiteSessions
   readonly exchange: Exchange
   readonly identifyUser: IdentifyUser

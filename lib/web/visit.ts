@@ -22,6 +22,8 @@ export interface Visit {
   /** The record as read. */
   record: SsoRecord | undefined
   isStoreAvailable: boolean
+  /** Key of the session that the browser names, where the store could not be asked for it. */
+  readonly unreadKey: string | undefined
   /** What the page may show. */
   served: SsoRecord | undefined
   degraded: DegradedReason | undefined
@@ -38,6 +40,7 @@ export async function openVisit(site: Site, req: Request, res: Response): Promis
     raw: null,
     record: undefined,
     isStoreAvailable: true,
+    unreadKey: state.unreadKey,
     served: undefined,
     degraded: undefined,
   }

@@ -18,6 +18,12 @@ const rows: [name: string, record: SsoRecord, answer: SessionToken | undefined, 
     { do: 'identify', because: 'no_ticket' },
   ],
   [
+    'a login that asked for a ticket and got one signs in again, with a new access token',
+    loggedIn,
+    withTicket,
+    { do: 'sign_in', ticket: { token: withTicket } },
+  ],
+  [
     'a pending login with its ticket signs in',
     anonRecord({ pending: true }),
     withTicket,

@@ -16,7 +16,7 @@ const serve = (
   record: VisitFacts['record'],
   degraded?: Extract<VisitDecision, { do: 'serve' }>['degraded'],
 ): VisitDecision => ({ do: 'serve', record, degraded })
-const checked = (age: number, changes: { askingAt?: number } = {}) =>
+const checked = (age: number, changes: { askingAt?: number; unansweredAt?: number; accessRefused?: true } = {}) =>
   loggedInRecord({ checkedAt: NOW - age, ...changes })
 const anonChecked = (age: number) => anonRecord({ checkedAt: NOW - age })
 
@@ -92,6 +92,46 @@ const known: [
     'a claim of 3 s has lapsed',
     { record: checked(400, { askingAt: NOW - 3 }) },
     { do: 'ask_status', record: checked(400, { askingAt: NOW - 3 }), because: 'stale' },
+  ],
+  [
+    'for 2 s after a question without an answer nobody asks, and the record is served as one that could not be checked',
+    { record: checked(400, { unansweredAt: NOW - 2 }) },
+    serve(checked(400, { unansweredAt: NOW - 2 }), 'sso_unavailable'),
+  ],
+  [
+    'that holds after recheck and grace as well: no user, and no wait',
+    { record: checked(1260, { unansweredAt: NOW - 2 }) },
+    serve(undefined, 'sso_unavailable'),
+  ],
+  [
+    '3 s later it is asked again',
+    { record: checked(400, { unansweredAt: NOW - 3 }) },
+    { do: 'ask_status', record: checked(400, { unansweredAt: NOW - 3 }), because: 'stale' },
+  ],
+  [
+    'while it is asked again the others still say that it could not be checked',
+    { record: checked(400, { unansweredAt: NOW - 5, askingAt: NOW }) },
+    serve(checked(400, { unansweredAt: NOW - 5, askingAt: NOW }), 'sso_unavailable'),
+  ],
+  [
+    'a page load of a reader whose access token is refused goes through Identify',
+    { record: checked(10, { accessRefused: true }) },
+    { do: 'identify', because: 'access_expired' },
+  ],
+  [
+    'a request of a script is served with such a record',
+    { record: checked(10, { accessRefused: true }), mayIdentify: false },
+    serve(checked(10, { accessRefused: true })),
+  ],
+  [
+    'so is a page load that the loop guard stopped',
+    { record: checked(10, { accessRefused: true }), blocked: 'identify_loop' },
+    serve(checked(10, { accessRefused: true })),
+  ],
+  [
+    'so is one while SSO2 is away',
+    { record: checked(10, { accessRefused: true }), ssoAvailable: false },
+    serve(checked(10, { accessRefused: true })),
   ],
   [
     'a second before recheck and grace end, the record is served',

@@ -179,6 +179,17 @@ describe('while the SSO system does not answer', () => {
     },
   )
 
+  test('the visits of the seconds after it are told so too, and ask nobody', async () => {
+    const browser = await loggedIn()
+    network.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
+    network.emulator.clock.advance(361)
+    const first = view(await browser.visit(at('/')))
+    const asked = network.count('sessionstatus')
+    expect(first).toMatchObject({ status: 'loggedin', degraded: 'sso_unavailable' })
+    for (let visit = 0; visit < 3; visit += 1) expect(view(await browser.visit(at('/')))).toEqual(first)
+    expect(network.count('sessionstatus')).toBe(asked)
+  })
+
   test.each([500, 503, 302])('(HTTP %i) a login is served within the grace', async (code) => {
     const browser = await loggedIn()
     network.emulator.faults.add({ operation: 'sessionstatus', kind: 'status', code })

@@ -31,6 +31,8 @@ export const DEFAULT_TEXTS: Texts = Object.freeze({
   login_failed: 'Logging in did not work. Check the user name and the password.',
   session_ended: 'Your session had ended. Please log in again.',
   too_many_attempts: 'Too many attempts. Please wait a moment and try again.',
+  too_many_attempts_minutes:
+    'Too many attempts. So that the account is not locked, please wait {minutes} minutes, or log in where you have done so before.',
   unavailable:
     'Logging in does not work at the moment. Please try again shortly; nothing was wrong with what you typed.',
   busy: 'Another login of this browser is under way. Please try again.',

@@ -1,0 +1,74 @@
+import { startRedis, type TestRedis } from '../support/redis'
+import { ada, eventually, logIn, type Network, present, startNetwork, view } from './network'
+
+/*
+ * The store goes away and comes back with its data: the server process is stopped, as in a stalled machine, and continued.
+ */
+let redis: TestRedis
+let network: Network
+
+beforeAll(async () => {
+  redis = await startRedis()
+  network = await startNetwork({ site: { redis: redis.url } })
+})
+afterAll(async () => {
+  redis.process.kill('SIGCONT')
+  await network.close()
+  await redis.stop()
+})
+afterEach(() => redis.process.kill('SIGCONT'))
+
+const at = (path: string) => `${network.morning.url}${path}`
+const isBack = () => eventually(async () => (await network.morning.sso.health()).store === 'ok')
+
+test('a logout while the store is away ends the session at the first contact after it is back', async () => {
+  const browser = network.browser()
+  await logIn(browser, network.morning, ada)
+  const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
+  redis.process.kill('SIGSTOP')
+  expect(view(await browser.submit(at('/logout'), { return_to: '/news' }))).toMatchObject({ status: 'none' })
+  expect(browser.cookie('sso2.sid')).toBeUndefined()
+  expect(network.count('logout')).toBe(0)
+  redis.process.kill('SIGCONT')
+  await isBack()
+
+  const page = await browser.visit(at('/news'))
+  expect(view(page)).toEqual({ status: 'anon', url: '/news' })
+  expect(network.count('logout')).toBe(1)
+  expect(browser.cookie('sso2.o')).toBeUndefined()
+  const thief = await network.browser().fetchJson(at('/'), { headers: { cookie } })
+  expect(thief.json).toMatchObject({ status: 'none' })
+})
+
+test('with the SSO system away as well, the logout stays pending and is never undone by Identify', async () => {
+  const browser = network.browser()
+  await logIn(browser, network.morning, ada)
+  redis.process.kill('SIGSTOP')
+  await browser.submit(at('/logout'), { return_to: '/' })
+  network.emulator.faults.add({ operation: 'logout', kind: 'down' })
+  redis.process.kill('SIGCONT')
+  await isBack()
+  expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'none', degraded: 'logout_pending' })
+  expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'none', degraded: 'logout_pending' })
+  network.emulator.faults.clear()
+  await eventually(async () => {
+    const { status } = view(await browser.visit(at('/')))
+    expect(status).not.toBe('loggedin')
+    return status === 'anon'
+  })
+})
+
+test('while the store is away pages are served without a user, no cookie is dropped, and nobody is sent to Identify', async () => {
+  const browser = network.browser()
+  await logIn(browser, network.morning, ada)
+  const cookie = browser.cookie('sso2.sid')
+  redis.process.kill('SIGSTOP')
+  const page = await browser.visit(at('/'))
+  expect(page.trail).toHaveLength(1)
+  expect(page.headers['set-cookie']).toBeUndefined()
+  expect(view(page)).toEqual({ status: 'none', degraded: 'store_unavailable', url: '/' })
+  redis.process.kill('SIGCONT')
+  await isBack()
+  expect(browser.cookie('sso2.sid')).toBe(cookie)
+  expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
+})
