@@ -15,10 +15,17 @@ function valuesOf(header: string, name: string): string[] {
 
 /** The cookie's value; two of one name are none, for one of them is not ours. */
 export function readCookie(req: Request, name: string): string | undefined {
-  const header = req.headers.cookie
-  if (!header?.includes(name)) return undefined
-  const values = valuesOf(header, name)
+  const values = valuesIn(req, name)
   return values.length === 1 ? values[0] : undefined
+}
+
+/** Did the browser send several cookies of this name? */
+export function isDoubled(req: Request, name: string): boolean {
+  return valuesIn(req, name).length > 1
+}
+
+function valuesIn({ headers: { cookie } }: Request, name: string): string[] {
+  return cookie?.includes(name) ? valuesOf(cookie, name) : []
 }
 
 /** Sets a helper cookie: HttpOnly, SameSite=Lax, Path=/, Secure over https. @param maxAge seconds; absent: until the browser closes */

@@ -5,7 +5,7 @@ import session from 'express-session'
 import type { Config } from '../config'
 import { type Records, sessionKey } from '../storage/records'
 import { SsoSessionStore } from '../storage/session-store'
-import { readCookie } from './cookies'
+import { dropCookie, isDoubled, readCookie } from './cookies'
 
 /** What is known of a request's session. */
 export interface SessionState {
@@ -62,14 +62,16 @@ export function siteSessions(config: Config, records: Records, now: () => number
   const ended = new WeakSet<object>() // a session of the site's own whose data belongs to a login that has ended
   const isOurs = (req: Request) => Object.is(req.sessionStore, store)
   return {
-    handler: (req, res, next) =>
+    handler: (req, res, next) => {
+      if (isDoubled(req, config.cookies.session)) dropCookie(res, config, config.cookies.session)
       withOnlyOurCookie(req, config.cookies.session, inner, res, (error) => {
         if (error === undefined) return next()
         unavailable.set(req, unread(req.sessionID && sessionKey(req.sessionID)))
         generate(req, false)
         Object.assign(req, { sessionID: undefined }) // so that express-session neither saves nor sets a cookie
         next()
-      }),
+      })
+    },
     stateOf: async (req) => {
       const away = unavailable.get(req)
       if (away) return away

@@ -1,0 +1,203 @@
+import diagnostics from 'node:diagnostics_channel'
+import express, { type Express } from 'express'
+import type { Sso2, Sso2Event } from '../../lib'
+import { ada, addPages, type Gates, grace, logIn, type Network, startNetwork, view } from '../flows/network'
+import type { Browser, ScriptAnswer } from '../support/agent'
+
+/** A site behind one proxy that tells the address of its caller. */
+function build(sso: Sso2, gates: Gates): Express {
+  const app = express()
+  app.set('trust proxy', 1)
+  app.use(sso)
+  return addPages(app, sso, gates)
+}
+
+let network: Network
+const events: Sso2Event[] = []
+const note = (message: unknown) => events.push(message as Sso2Event)
+const at = (path: string) => `${network.morning.url}${path}`
+const reasons = () => new Set(events.filter(({ outcome }) => outcome === 'limited').map(({ reason }) => reason))
+
+beforeAll(async () => {
+  network = await startNetwork({ build, site: { loginLimit: { attempts: 10, perSeconds: 60 } } })
+})
+afterAll(() => network.close())
+beforeEach(async () => {
+  diagnostics.subscribe('express-sso2:login', note)
+  const limits = (await network.keys()).filter((key) => /:(limit|held|turn)/.test(key))
+  if (limits.length > 0) await network.redis.del(limits)
+})
+afterEach(() => {
+  diagnostics.unsubscribe('express-sso2:login', note)
+  events.length = 0
+  network.emulator.reset()
+})
+
+const visitors = (count: number) =>
+  Promise.all(
+    Array.from({ length: count }, async () => {
+      const browser = network.browser()
+      await browser.visit(at('/'))
+      return browser
+    }),
+  )
+
+const address = (index: number) => ({ 'x-forwarded-for': `198.51.100.${index % 200}` })
+const post = (browser: Browser, json: { username: string; password: string }, index = 0): Promise<ScriptAnswer> =>
+  browser.fetchJson(at('/login'), { json, headers: address(index) })
+
+/** Each visitor tries one after the other, all of them at once. */
+async function attack(crowd: Browser[], tries: number, json: (index: number) => typeof ada, spread = true) {
+  const statuses = new Map<number, number>()
+  await Promise.all(
+    crowd.map(async (browser, who) => {
+      for (let round = 0; round < tries; round += 1) {
+        const index = round * crowd.length + who
+        const { status } = await post(browser, json(index), spread ? index : 0)
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      }
+    }),
+  )
+  return statuses
+}
+
+const wrong = (index: number) => ({ username: index % 2 ? 'ada' : ' ADA ', password: `guess-${index}` })
+
+test('[F3] 1,000 tries from 200 addresses on one name freeze nothing, and the owner still logs in where he did before', async () => {
+  const [owner, ...crowd] = await visitors(21)
+  await logIn(owner as Browser, network.morning, ada)
+  await (owner as Browser).submit(at('/logout'), { return_to: '/' })
+  const before = network.count('authenticate')
+
+  const statuses = await attack(crowd, 50, wrong)
+  expect([...statuses.values()].reduce((sum, count) => sum + count, 0)).toBe(1000)
+  expect([...statuses.keys()].sort()).toEqual([401, 429])
+  expect(network.count('authenticate') - before).toBeLessThanOrEqual(30)
+  expect(network.emulator.account('ada').view()).toMatchObject({ failedAttempts: 4, frozenUntil: null })
+  expect(reasons()).toEqual(new Set(['held', 'name']))
+
+  const page = await logIn(owner as Browser, network.morning, ada)
+  expect(view(page)).toMatchObject({ status: 'loggedin', username: 'ada' })
+})
+
+test('[F3] a name with one try left is held for a stranger, who is told for how long; afterwards it is open again', async () => {
+  const [stranger] = (await visitors(1)) as [Browser]
+  for (const remaining of [4, 3, 2, 1]) {
+    const answer = await post(stranger, wrong(1))
+    expect([answer.status, answer.json.remainingAttempts]).toEqual([401, remaining])
+  }
+  const held = await post(stranger, ada)
+  expect([held.status, held.json]).toEqual([429, { error: 'too_many_attempts' }])
+  expect(Number(held.headers['retry-after'])).toBeGreaterThan(800)
+  const page = await stranger.submit(at('/login'), { ...ada, return_to: '/' }, { headers: address(7) })
+  expect([page.status, page.body]).toEqual([429, expect.stringContaining('please wait 15 minutes')])
+  expect(network.count('authenticate')).toBe(4)
+  expect(view(await stranger.visit(at('/'))).status).toBe('anon')
+
+  network.emulator.clock.advance(901)
+  await stranger.visit(at('/'))
+  const keys = (await network.keys()).filter((key) => key.includes(':limit'))
+  await network.redis.del(keys)
+  expect((await post(stranger, ada)).status).toBe(200)
+})
+
+test('[F3] the cookie of a known browser holds no name, works for its own name only, and cannot be made or moved to another', async () => {
+  const [known, other] = (await visitors(2)) as [Browser, Browser]
+  await logIn(known, network.morning, ada)
+  const cookie = known.cookie('sso2.d') ?? ''
+  expect(cookie).toMatch(/^\d{10}\.[\w-]{22}$/)
+  await known.submit(at('/logout'), { return_to: '/' })
+  for (let round = 0; round < 4; round += 1) await post(other, { username: 'grace', password: `no-${round}` }, round)
+  for (const value of [cookie, `${cookie.slice(0, 11)}${'A'.repeat(22)}`, 'x', `${cookie}~${cookie}`]) {
+    const answer = await known.fetchJson(at('/login'), {
+      json: grace,
+      headers: { cookie: `${jar(known)}; sso2.d=${value}` },
+    })
+    expect(answer.status).toBe(429)
+  }
+})
+
+const jar = (browser: Browser) =>
+  browser.cookies
+    .filter(({ host, name }) => host === 'morning.localhost' && name !== 'sso2.d')
+    .map(({ name, value }) => `${name}=${value}`)
+    .join('; ')
+
+test('[F3] a known browser has a budget of its own, and no more', async () => {
+  const [known] = (await visitors(1)) as [Browser]
+  await logIn(known, network.morning, ada)
+  await known.submit(at('/logout'), { return_to: '/' })
+  network.emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'invalid_otp' })
+  const statuses = []
+  for (let round = 0; round < 12; round += 1) statuses.push((await post(known, wrong(round), round)).status)
+  expect(statuses).toEqual([...Array(10).fill(401), 429, 429])
+  expect(reasons()).toEqual(new Set(['address_and_name']))
+})
+
+test('[F4] 1,000 names from one address: few reach the platform, and another address is not hindered', async () => {
+  const crowd = await visitors(20)
+  const statuses = await attack(crowd, 50, (index) => ({ username: `name-${index}`, password: 'spray' }), false)
+  expect(statuses.get(401)).toBe(50)
+  expect(statuses.get(429)).toBe(950)
+  expect(network.count('authenticate')).toBe(50)
+  expect(reasons()).toEqual(new Set(['address']))
+  expect((await post(crowd[0] as Browser, grace, 99)).status).toBe(200)
+})
+
+test('[F4] 1,200 names from 200 addresses: the site as a whole has a limit, which a known browser does not feel', async () => {
+  const [known, ...crowd] = (await visitors(21)) as [Browser, ...Browser[]]
+  await logIn(known, network.morning, ada)
+  await known.submit(at('/logout'), { return_to: '/' })
+  const before = network.count('authenticate')
+  await attack(crowd, 60, (index) => ({ username: `name-${index}`, password: 'spray' }))
+  expect(network.count('authenticate') - before).toBe(1000)
+  expect(reasons()).toEqual(new Set(['site']))
+  expect((await post(known, ada, 3)).status).toBe(200)
+})
+
+test('[F4] a login that succeeds, or that the platform could not answer, costs nobody an attempt', async () => {
+  const [visitor] = (await visitors(1)) as [Browser]
+  network.emulator.faults.add({ operation: 'authenticate', kind: 'status', code: 503, times: 4 })
+  for (let round = 0; round < 4; round += 1) expect((await post(visitor, grace)).status).toBe(503)
+  for (let round = 0; round < 12; round += 1) {
+    expect((await post(visitor, grace)).status).toBe(200)
+    await visitor.submit(at('/logout'), { return_to: '/' })
+  }
+})
+
+test('[F5] 20 submits of one form at once make one Authenticate and share its result', async () => {
+  const [visitor] = (await visitors(1)) as [Browser]
+  network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 200, times: 1 })
+  const answers = await Promise.all(Array.from({ length: 20 }, () => post(visitor, ada)))
+  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
+  expect(new Set(answers.map(({ json }) => json.user.accountId))).toEqual(new Set(['account-ada']))
+  expect(network.count('authenticate')).toBe(1)
+  expect(network.count('token')).toBe(1)
+  expect(view(await visitor.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
+})
+
+test('[F5] a submit with other credentials meanwhile is told to wait', async () => {
+  const [visitor] = (await visitors(1)) as [Browser]
+  network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 300, times: 1 })
+  const first = post(visitor, ada)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  const second = await post(visitor, grace)
+  expect([second.status, second.json]).toEqual([409, { error: 'busy' }])
+  expect((await first).status).toBe(200)
+  expect(network.count('authenticate')).toBe(1)
+})
+
+test('[F6] an Authenticate whose answer is lost is counted once and resolved by Session Status', async () => {
+  const [visitor] = (await visitors(1)) as [Browser]
+  network.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
+  const answer = await post(visitor, ada)
+  expect([answer.status, answer.json.user?.accountId]).toEqual([200, 'account-ada'])
+  expect(network.count('authenticate')).toBe(1)
+  expect(network.emulator.calls({ operation: 'sessionstatus' }).map(({ claims }) => claims?.['lks'])).toEqual(['anon'])
+
+  await visitor.submit(at('/logout'), { return_to: '/' })
+  const refused = await post(visitor, { ...grace, password: 'not-it' })
+  expect([refused.status, refused.json]).toEqual([503, { error: 'unavailable' }])
+  expect(network.count('authenticate')).toBe(2)
+  expect(network.emulator.account('grace').view().failedAttempts).toBe(1)
+})
