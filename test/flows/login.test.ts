@@ -1,5 +1,4 @@
 import type { Browser } from '../support/agent'
-import { type HttpAnswer, send } from '../support/http'
 import { ada, edsger, grace, logIn, type Network, present, startNetwork, view } from './network'
 
 let network: Network
@@ -21,16 +20,6 @@ afterAll(() => network.close())
 function hidden(body: string, name: string): string {
   const value = new RegExp(`name="${name}"[^>]*value="([^"]*)"`).exec(body)?.[1] ?? ''
   return value.replaceAll('&amp;', '&')
-}
-
-/** One request as it is, with the browser's cookies. */
-function raw(method: string, path: string, headers: Record<string, string> = {}, body?: string): Promise<HttpAnswer> {
-  const cookie = browser.cookies
-    .filter(({ host }) => host === 'morning.localhost')
-    .map(({ name, value }) => `${name}=${value}`)
-    .join('; ')
-  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
-  return send({ method, url: new URL(at(path)), headers: { cookie, ...length, ...headers }, body })
 }
 
 describe('a login', () => {
@@ -248,98 +237,5 @@ describe('requireLogin', () => {
         { error: 'login_required', loginUrl: at(`/login?return_to=${encodeURIComponent(at('/account?a=1'))}`) },
       ])
     }
-  })
-})
-
-const json = { 'content-type': 'application/json', accept: 'application/json' }
-const form = { 'content-type': 'application/x-www-form-urlencoded' }
-
-describe('only same-origin POSTs are taken:', () => {
-  const matrix: [string, (site: string) => Record<string, string>, boolean][] = [
-    ['neither header', () => ({}), false],
-    ['Origin of the site alone', (site) => ({ origin: site }), true],
-    ['another Origin alone', () => ({ origin: 'https://evil.example' }), false],
-    ['Origin null', () => ({ origin: 'null' }), false],
-    ['Origin of another port', () => ({ origin: 'http://morning.localhost:1' }), false],
-    ['Origin by https', (site) => ({ origin: site.replace('http:', 'https:') }), false],
-    ['Origin with a tail', (site) => ({ origin: `${site}.evil.example` }), false],
-    ['Sec-Fetch-Site same-origin', () => ({ 'sec-fetch-site': 'same-origin' }), true],
-    ['Sec-Fetch-Site same-site', (site) => ({ 'sec-fetch-site': 'same-site', origin: site }), false],
-    ['Sec-Fetch-Site cross-site', (site) => ({ 'sec-fetch-site': 'cross-site', origin: site }), false],
-    ['Sec-Fetch-Site none', () => ({ 'sec-fetch-site': 'none' }), false],
-  ]
-  test.each(matrix)('%s', async (_name, headers, isTaken) => {
-    const own = headers(network.morning.url)
-    const login = await raw('POST', '/login', { ...json, ...own }, JSON.stringify({ username: 'ada', password: 'no' }))
-    expect(login.status).toBe(isTaken ? 401 : 403)
-    if (isTaken) return
-    expect(network.count('authenticate')).toBe(0)
-    for (const path of ['/logout', '/logout-all']) {
-      const answer = await raw('POST', path, { ...form, ...own }, 'return_to=/')
-      expect(answer.status).toBe(403)
-      expect(answer.setCookie).toEqual([])
-    }
-    expect(network.count('logout') + network.count('logoutall')).toBe(0)
-  })
-})
-
-describe('bad input gets a clear 4xx, and nothing is lost:', () => {
-  const own = () => ({ origin: network.morning.url })
-  const bad: [string, string, string, Record<string, string>, string | undefined, number][] = [
-    ['landing without a token', 'GET', '/sso2/landing', {}, undefined, 400],
-    ['landing with another case of t', 'GET', '/sso2/landing?T=a&r=/', {}, undefined, 400],
-    ['landing with two tokens', 'GET', '/sso2/landing?t=a&t=b&r=/', {}, undefined, 400],
-    ['landing with two return addresses', 'GET', '/sso2/landing?t=a&r=/&r=/b', {}, undefined, 400],
-    ['landing with a huge token', 'GET', `/sso2/landing?t=${'a'.repeat(20_000)}`, {}, undefined, 431],
-    ['landing by POST', 'POST', '/sso2/landing?t=a&r=/', form, 'a=b', 405],
-    ['landing by HEAD', 'HEAD', '/sso2/landing?t=a&r=/', {}, undefined, 405],
-    ['login by PUT', 'PUT', '/login', json, '{}', 405],
-    ['login by DELETE', 'DELETE', '/login', {}, undefined, 405],
-    ['login by PATCH', 'PATCH', '/login', json, '{}', 405],
-    ['logout by PUT', 'PUT', '/logout', json, '{}', 405],
-    ['logout-all by DELETE', 'DELETE', '/logout-all', {}, undefined, 405],
-    ['login without a body', 'POST', '/login', {}, undefined, 400],
-    ['login with an empty form', 'POST', '/login', form, '', 400],
-    ['login without a password', 'POST', '/login', form, 'username=ada', 400],
-    ['login with two names', 'POST', '/login', form, 'username=ada&username=b&password=c', 400],
-    ['login with a long password', 'POST', '/login', form, `username=ada&password=${'x'.repeat(2000)}`, 400],
-    ['login with a NUL', 'POST', '/login', form, 'username=ada%00&password=c', 400],
-    ['login with bad JSON', 'POST', '/login', json, '{"username":', 400],
-    ['login with a JSON text', 'POST', '/login', json, '"ada"', 400],
-    ['login with a JSON list', 'POST', '/login', json, '["ada","b"]', 400],
-    ['login with a JSON null', 'POST', '/login', json, 'null', 400],
-    ['login with numbers', 'POST', '/login', json, '{"username":1,"password":2}', 400],
-    ['login with structures', 'POST', '/login', json, '{"username":{"a":1},"password":["b"]}', 400],
-    ['login with a prototype', 'POST', '/login', json, '{"__proto__":{"username":"ada","password":"b"}}', 400],
-    ['login with text', 'POST', '/login', { 'content-type': 'text/plain' }, 'username=ada&password=b', 415],
-    ['login with multipart', 'POST', '/login', { 'content-type': 'multipart/form-data; boundary=x' }, '--x--', 415],
-    ['login with XML', 'POST', '/login', { 'content-type': 'application/xml' }, '<a/>', 415],
-    ['login with an odd charset', 'POST', '/login', { 'content-type': 'application/json; charset=x-no' }, '{}', 415],
-    ['login with an odd encoding', 'POST', '/login', { ...json, 'content-encoding': 'x-no' }, '{}', 415],
-    ['login with a broken gzip', 'POST', '/login', { ...json, 'content-encoding': 'gzip' }, 'no gzip', 400],
-    ['login with a body too large', 'POST', '/login', json, JSON.stringify({ username: 'a'.repeat(9000) }), 413],
-    ['login with a form too large', 'POST', '/login', form, `username=${'a'.repeat(9000)}`, 413],
-    ['login with too many fields', 'POST', '/login', form, 'a=1&'.repeat(50), 413],
-    ['logout with text', 'POST', '/logout', { 'content-type': 'text/plain' }, 'x', 415],
-    ['logout with bad JSON', 'POST', '/logout', json, '{', 400],
-    ['logout-all with a body too large', 'POST', '/logout-all', form, `a=${'a'.repeat(9000)}`, 413],
-  ]
-  test.each(bad)('%s', async (_name, method, path, headers, body, status) => {
-    await logIn(browser, network.morning, ada)
-    const calls = network.count('authenticate')
-    const answer = await raw(method, path, { ...own(), ...headers }, body)
-    expect(answer.status).toBe(status)
-    if (status === 405) expect(answer.headers.allow).toMatch(/^GET/)
-    expect(answer.setCookie).toEqual([])
-    expect(network.count('authenticate')).toBe(calls)
-    expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
-  })
-
-  test('a landing whose token is none changes nothing and leads to the page', async () => {
-    await logIn(browser, network.morning, ada)
-    const page = await browser.visit(at(`/sso2/landing?t=a.b.c&r=${encodeURIComponent(at('/news'))}`))
-    expect([page.url, view(page).status]).toEqual([at('/news'), 'loggedin'])
-    const evil = await browser.visit(at('/sso2/landing?t=a.b.c&r=https://evil.example/'))
-    expect(evil.url).toBe(at('/'))
   })
 })

@@ -1,0 +1,256 @@
+import express, { type Express } from 'express'
+import request from 'supertest'
+import type { Sso2 } from '../../lib'
+import { deviceOf } from '../../lib/web/facts'
+import { ada, addPages, edsger, type Gates, grace, logIn, type Network, startNetwork, view } from '../flows/network'
+import type { Browser } from '../support/agent'
+import { type HttpAnswer, send } from '../support/http'
+
+let network: Network
+let browser: Browser
+const at = (path: string) => `${network.morning.url}${path}`
+
+beforeAll(async () => {
+  network = await startNetwork()
+})
+beforeEach(async () => {
+  browser = network.browser()
+  await browser.visit(at('/'))
+})
+afterEach(() => network.emulator.reset())
+afterAll(() => network.close())
+
+/** One request as it is, with the browser's cookies. */
+function raw(method: string, path: string, headers: Record<string, string> = {}, body?: string): Promise<HttpAnswer> {
+  const cookie = browser.cookies
+    .filter(({ host }) => host === 'morning.localhost')
+    .map(({ name, value }) => `${name}=${value}`)
+    .join('; ')
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+  return send({ method, url: new URL(at(path)), headers: { cookie, ...length, ...headers }, body })
+}
+
+const json = { 'content-type': 'application/json', accept: 'application/json' }
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+
+describe('[F1] only same-origin POSTs are taken:', () => {
+  const origins: [string, (site: string) => string | undefined][] = [
+    ['no Origin', () => undefined],
+    ['the own Origin', (site) => site],
+    ['another Origin', () => 'https://evil.example'],
+    ['Origin null', () => 'null'],
+    ['the own Origin on another port', () => 'http://morning.localhost:1'],
+    ['the own Origin over https', (site) => site.replace('http:', 'https:')],
+    ['the own Origin with a tail', (site) => `${site}.evil.example`],
+    ['the sister site', () => network.evening.url],
+  ]
+  const sites = [undefined, 'same-origin', 'same-site', 'cross-site', 'none', 'Same-Origin', '']
+  const matrix = origins.flatMap(([name, origin]) =>
+    sites.map(
+      (site) => [site === undefined ? 'no Sec-Fetch-Site' : `Sec-Fetch-Site '${site}'`, name, site, origin] as const,
+    ),
+  )
+  test.each(matrix)('%s, %s', async (_site, name, site, origin) => {
+    const value = origin(network.morning.url)
+    const own = {
+      ...(site === undefined ? {} : { 'sec-fetch-site': site }),
+      ...(value === undefined ? {} : { origin: value }),
+    }
+    const isTaken = site === undefined ? name === 'the own Origin' : site === 'same-origin'
+    const login = await raw('POST', '/login', { ...json, ...own }, JSON.stringify({ username: 'ada', password: 'no' }))
+    expect(login.status).toBe(isTaken ? 401 : 403)
+    if (isTaken) return
+    expect(network.count('authenticate')).toBe(0)
+    for (const path of ['/logout', '/logout-all']) {
+      const answer = await raw('POST', path, { ...form, ...own }, 'return_to=/')
+      expect([answer.status, answer.setCookie]).toEqual([403, []])
+    }
+    expect(network.count('logout') + network.count('logoutall')).toBe(0)
+  })
+
+  test('a form of another site, posted by a browser with its cookies, logs nobody in or out', async () => {
+    await logIn(browser, network.morning, ada)
+    const evil = 'https://evil.example/page'
+    expect((await browser.submit(at('/logout'), { return_to: '/' }, { from: evil })).status).toBe(403)
+    expect((await browser.submit(at('/login'), { ...grace, return_to: '/' }, { from: evil })).status).toBe(403)
+    expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
+  })
+
+  test('a proxy that rewrites Host changes nothing', async () => {
+    const own = { 'sec-fetch-site': 'same-origin', host: 'inside.example:8080' }
+    const answer = await raw('POST', '/login', { ...json, ...own }, JSON.stringify(ada))
+    expect(answer.status).toBe(200)
+  })
+})
+
+describe('[F2] nothing but a POST logs in or out:', () => {
+  test.each([
+    ['GET', '/logout'],
+    ['HEAD', '/logout'],
+    ['GET', '/logout-all'],
+    ['GET', '/logout?_method=POST'],
+    ['GET', `/login?username=${grace.username}&password=${grace.password}`],
+    ['PUT', '/logout'],
+    ['DELETE', '/logout'],
+    ['OPTIONS', '/logout'],
+    ['POST', '/logout?_method=GET'],
+  ])('%s %s', async (method, path) => {
+    await logIn(browser, network.morning, ada)
+    const isPost = method === 'POST'
+    const answer = await raw(method, path, {
+      ...form,
+      origin: isPost ? 'null' : network.morning.url,
+      'x-http-method-override': 'POST',
+    })
+    expect([200, 302, 403, 405]).toContain(answer.status)
+    expect(answer.setCookie).toEqual([])
+    expect(network.count('logout') + network.count('logoutall')).toBe(0)
+    expect(network.count('authenticate')).toBe(1)
+    expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
+  })
+})
+
+test("[F7] with 'neutral' messages a wrong password, an unknown name, an inactive and a frozen account look alike to the byte", async () => {
+  const neutral = await startNetwork({ site: { loginMessages: 'neutral' } })
+  try {
+    const url = `${neutral.morning.url}/login`
+    const visitor = neutral.browser()
+    await visitor.visit(`${neutral.morning.url}/`)
+    for (let round = 0; round < 5; round += 1)
+      await visitor.fetchJson(url, { json: { username: 'grace', password: 'x' } })
+    const cases = [{ username: 'ada', password: 'no' }, { username: 'nobody', password: 'no' }, edsger, grace]
+    const seen = new Set<string>()
+    for (const account of cases) {
+      const script = await visitor.fetchJson(url, { json: account })
+      const page = await visitor.submit(url, { ...account, return_to: '/' })
+      const body = page.body.replace(`value="${account.username}"`, 'value=""')
+      seen.add(JSON.stringify([script.status, script.body, page.status, body, script.headers['retry-after']]))
+    }
+    expect([...seen]).toHaveLength(1)
+    expect([...seen][0]).toContain('login_failed')
+  } finally {
+    await neutral.close()
+  }
+})
+
+describe('[F10] the address and browser that the platform is told', () => {
+  const seen = () => network.emulator.calls({ operation: 'authenticate' }).at(-1)?.claims
+  const spoofed = { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9', 'x-real-ip': '203.0.113.9' }
+
+  test('are those of the connection without trust proxy', async () => {
+    await browser.fetchJson(at('/login'), { json: ada, headers: spoofed })
+    expect(seen()).toMatchObject({ ipa: '127.0.0.1' })
+  })
+
+  test('are the last proxy’s word with trust proxy 1, and never a text that is no address', async () => {
+    const build = (sso: Sso2, gates: Gates): Express => addPages(express().set('trust proxy', 1).use(sso), sso, gates)
+    const behind = await startNetwork({ build })
+    try {
+      const visitor = behind.browser()
+      await visitor.visit(`${behind.morning.url}/`)
+      const ask = async (header: string) => {
+        const headers = { 'x-forwarded-for': header }
+        await visitor.fetchJson(`${behind.morning.url}/login`, { json: { ...ada, password: 'x' }, headers })
+        return behind.emulator.calls({ operation: 'authenticate' }).at(-1)?.claims?.['ipa']
+      }
+      expect(await ask('10.0.0.1, 203.0.113.9')).toBe('203.0.113.9')
+      expect(await ask('203.0.113.9, evil"<b>')).toBe('0.0.0.0')
+    } finally {
+      await behind.close()
+    }
+  })
+
+  test('are cut and cleaned', async () => {
+    await browser.fetchJson(at('/login'), { json: ada, headers: { 'user-agent': 'Mozilla/5.0\t(X11)' } })
+    expect(seen()).toMatchObject({ uas: 'Mozilla/5.0(X11)' })
+    const app = express().get('/', (req, res) => void res.json(deviceOf(req)))
+    const { body } = await request(app).get('/').set('user-agent', 'Mozilla/5.0 '.repeat(100))
+    expect(body.uas).toHaveLength(512)
+  })
+})
+
+describe('[F12] log out everywhere', () => {
+  test('takes the account of the session, whatever the form says', async () => {
+    await logIn(browser, network.morning, ada)
+    const victim = network.browser()
+    await logIn(victim, network.morning, grace)
+    const fields = { return_to: '/', aid: 'account-grace', accountId: 'account-grace', account_id: 'account-grace' }
+    await browser.submit(at('/logout-all?aid=account-grace'), fields)
+    expect(network.emulator.calls({ operation: 'logoutall' }).map(({ claims }) => claims?.['aid'])).toEqual([
+      'account-ada',
+    ])
+    expect(view(await victim.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'grace' })
+  })
+
+  test('does nothing for a visitor whom nobody knows', async () => {
+    await browser.submit(at('/logout-all'), { return_to: '/', aid: 'account-grace' })
+    expect(network.count('logoutall')).toBe(0)
+  })
+
+  test('has no argument in code', async () => {
+    expect(network.morning.sso.client.logoutAll).toHaveLength(1) // the operation itself, for administration, names the account
+    const { Sso2Request } = jest.requireActual('../../lib/web/request')
+    expect(Sso2Request.prototype.logoutAll).toHaveLength(0)
+  })
+})
+
+describe('[F9] bad input gets a clear 4xx, and nothing is lost:', () => {
+  const own = () => ({ origin: network.morning.url })
+  const bad: [string, string, string, Record<string, string>, string | undefined, number][] = [
+    ['landing without a token', 'GET', '/sso2/landing', {}, undefined, 400],
+    ['landing with another case of t', 'GET', '/sso2/landing?T=a&r=/', {}, undefined, 400],
+    ['landing with two tokens', 'GET', '/sso2/landing?t=a&t=b&r=/', {}, undefined, 400],
+    ['landing with two return addresses', 'GET', '/sso2/landing?t=a&r=/&r=/b', {}, undefined, 400],
+    ['landing with a huge token', 'GET', `/sso2/landing?t=${'a'.repeat(20_000)}`, {}, undefined, 431],
+    ['landing by POST', 'POST', '/sso2/landing?t=a&r=/', form, 'a=b', 405],
+    ['landing by HEAD', 'HEAD', '/sso2/landing?t=a&r=/', {}, undefined, 405],
+    ['login by PUT', 'PUT', '/login', json, '{}', 405],
+    ['login by DELETE', 'DELETE', '/login', {}, undefined, 405],
+    ['login by PATCH', 'PATCH', '/login', json, '{}', 405],
+    ['logout by PUT', 'PUT', '/logout', json, '{}', 405],
+    ['logout-all by DELETE', 'DELETE', '/logout-all', {}, undefined, 405],
+    ['login without a body', 'POST', '/login', {}, undefined, 400],
+    ['login with an empty form', 'POST', '/login', form, '', 400],
+    ['login without a password', 'POST', '/login', form, 'username=ada', 400],
+    ['login with two names', 'POST', '/login', form, 'username=ada&username=b&password=c', 400],
+    ['login with a long password', 'POST', '/login', form, `username=ada&password=${'x'.repeat(2000)}`, 400],
+    ['login with a NUL', 'POST', '/login', form, 'username=ada%00&password=c', 400],
+    ['login with bad JSON', 'POST', '/login', json, '{"username":', 400],
+    ['login with a JSON text', 'POST', '/login', json, '"ada"', 400],
+    ['login with a JSON list', 'POST', '/login', json, '["ada","b"]', 400],
+    ['login with a JSON null', 'POST', '/login', json, 'null', 400],
+    ['login with numbers', 'POST', '/login', json, '{"username":1,"password":2}', 400],
+    ['login with structures', 'POST', '/login', json, '{"username":{"a":1},"password":["b"]}', 400],
+    ['login with a prototype', 'POST', '/login', json, '{"__proto__":{"username":"ada","password":"b"}}', 400],
+    ['login with text', 'POST', '/login', { 'content-type': 'text/plain' }, 'username=ada&password=b', 415],
+    ['login with multipart', 'POST', '/login', { 'content-type': 'multipart/form-data; boundary=x' }, '--x--', 415],
+    ['login with XML', 'POST', '/login', { 'content-type': 'application/xml' }, '<a/>', 415],
+    ['login with an odd charset', 'POST', '/login', { 'content-type': 'application/json; charset=x-no' }, '{}', 415],
+    ['login with an odd encoding', 'POST', '/login', { ...json, 'content-encoding': 'x-no' }, '{}', 415],
+    ['login with a broken gzip', 'POST', '/login', { ...json, 'content-encoding': 'gzip' }, 'no gzip', 400],
+    ['login with a body too large', 'POST', '/login', json, JSON.stringify({ username: 'a'.repeat(9000) }), 413],
+    ['login with a form too large', 'POST', '/login', form, `username=${'a'.repeat(9000)}`, 413],
+    ['login with too many fields', 'POST', '/login', form, 'a=1&'.repeat(50), 413],
+    ['logout with text', 'POST', '/logout', { 'content-type': 'text/plain' }, 'x', 415],
+    ['logout with bad JSON', 'POST', '/logout', json, '{', 400],
+    ['logout-all with a body too large', 'POST', '/logout-all', form, `a=${'a'.repeat(9000)}`, 413],
+  ]
+  test.each(bad)('%s', async (_name, method, path, headers, body, status) => {
+    await logIn(browser, network.morning, ada)
+    const calls = network.count('authenticate')
+    const answer = await raw(method, path, { ...own(), ...headers }, body)
+    expect(answer.status).toBe(status)
+    if (status === 405) expect(answer.headers.allow).toMatch(/^GET/)
+    expect(answer.setCookie).toEqual([])
+    expect(network.count('authenticate')).toBe(calls)
+    expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
+  })
+
+  test('a landing whose token is none changes nothing and leads to the page', async () => {
+    await logIn(browser, network.morning, ada)
+    const page = await browser.visit(at(`/sso2/landing?t=a.b.c&r=${encodeURIComponent(at('/news'))}`))
+    expect([page.url, view(page).status]).toEqual([at('/news'), 'loggedin'])
+    const evil = await browser.visit(at('/sso2/landing?t=a.b.c&r=https://evil.example/'))
+    expect(evil.url).toBe(at('/'))
+  })
+})
