@@ -43,7 +43,11 @@ export const identifier = (what: string) =>
     .string({ error: missing(what) })
     .regex(/^[\x21-\x7e]{1,200}$/, 'must be 1 to 200 printable characters without spaces')
 
-function secretProblem(secret: string, allowWeak: boolean): string | undefined {
+/** The secrets that the emulator publishes say so themselves. */
+const PUBLISHED = 'not-for-production'
+
+function secretProblem(secret: string, allowWeak: boolean, isProduction: boolean): string | undefined {
+  if (isProduction && secret.includes(PUBLISHED)) return "must not be the emulator's published secret in production"
   if (secret.includes('\u0000')) return 'must not hold a NUL character'
   if (secret !== secret.trim()) return 'must not begin or end with white space'
   if (allowWeak) return secret.length === 0 ? 'must not be empty' : undefined
@@ -52,13 +56,13 @@ function secretProblem(secret: string, allowWeak: boolean): string | undefined {
 }
 
 /** One secret, or several. */
-export const secrets = (allowWeak: boolean) =>
+export const secrets = (allowWeak: boolean, isProduction: boolean) =>
   z
     .union([z.string().transform((one) => [one]), z.array(z.string()).min(1)], {
       error: missing('a text of at least 32 bytes, or an array of such texts'),
     })
     .superRefine((list, context) => {
-      for (const problem of new Set(list.map((secret) => secretProblem(secret, allowWeak)))) {
+      for (const problem of new Set(list.map((secret) => secretProblem(secret, allowWeak, isProduction)))) {
         if (problem) context.addIssue({ code: 'custom', message: problem })
       }
     })

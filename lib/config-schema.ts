@@ -78,8 +78,8 @@ function schema(isProduction: boolean, options: Readonly<Record<string, unknown>
     clientId: identifier('the API client ID'),
     organisationId: identifier('the organisation ID'),
     ssoIdentifier: identifier('the identifier of the SSO system').default(DEFAULT_SSO_IDENTIFIER),
-    clientSecret: secrets(options['allowWeakSecret'] === true),
-    sessionSecret: secrets(false),
+    clientSecret: secrets(options['allowWeakSecret'] === true, isProduction),
+    sessionSecret: secrets(false, isProduction),
     redis: z
       .custom<string | Redis | Cluster>(
         (value) => isRedis(value),

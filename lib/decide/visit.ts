@@ -43,7 +43,8 @@ export interface VisitPolicy {
 /** One decision. `serve` has the record that may be shown, or none. */
 export type VisitDecision =
   | { readonly do: 'serve'; readonly record: SsoRecord | undefined; readonly degraded: DegradedReason | undefined }
-  | { readonly do: 'identify'; readonly because: 'no_session' | 'absolute_limit' | 'access_expired' }
+  | { readonly do: 'identify'; readonly because: 'no_session' | 'access_expired' }
+  | { readonly do: 'end_session'; readonly because: 'absolute_limit' }
   | { readonly do: 'ask_status'; readonly record: SsoRecord; readonly because: 'stale' | 'fresh' }
   | { readonly do: 'wait_for_answer'; readonly record: SsoRecord }
   | { readonly do: 'retry_logout' }
@@ -55,15 +56,15 @@ export function decideVisit(facts: VisitFacts, policy: VisitPolicy): VisitDecisi
   if (!facts.storeAvailable) return none('store_unavailable')
   if (facts.signedOut && !facts.record) return { do: 'retry_logout' }
   const { record, now } = facts
-  if (!record) return decideStranger(facts, 'no_session')
-  if (now - record.since >= policy.absoluteSeconds) return decideStranger(facts, 'absolute_limit')
+  if (!record) return decideStranger(facts)
+  if (now - record.since >= policy.absoluteSeconds) return { do: 'end_session', because: 'absolute_limit' }
   return decideKnown(facts, record, policy)
 }
 
-function decideStranger(facts: VisitFacts, because: 'no_session' | 'absolute_limit'): VisitDecision {
+function decideStranger(facts: VisitFacts): VisitDecision {
   if (facts.blocked) return none(facts.blocked)
   if (!facts.mayIdentify) return none(undefined)
-  return facts.ssoAvailable ? { do: 'identify', because } : none('sso_unavailable')
+  return facts.ssoAvailable ? { do: 'identify', because: 'no_session' } : none('sso_unavailable')
 }
 
 function decideKnown(facts: VisitFacts, record: SsoRecord, policy: VisitPolicy): VisitDecision {

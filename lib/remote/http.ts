@@ -24,6 +24,9 @@ export interface Answer {
 /** A larger body is refused, counted after decompression. */
 export const MAX_BODY_BYTES = 65_536
 
+/** The emulator marks every answer; in production none of them counts. Threat O10. */
+const EMULATOR_HEADER = 'x-sso2-emulator'
+
 /** Failures before a byte was sent: asking again cannot do anything twice. */
 const NOT_SENT = new Set([
   'ECONNREFUSED',
@@ -53,6 +56,10 @@ export async function send(call: Call): Promise<Answer> {
     if (response.status >= 300 && response.status < 400) {
       await response.body?.cancel()
       throw new Sso2ResponseError(call.operation, response.status, 'a redirect is not followed')
+    }
+    if (response.headers.has(EMULATOR_HEADER) && process.env['NODE_ENV'] === 'production') {
+      await response.body?.cancel()
+      throw new Sso2ResponseError(call.operation, response.status, 'this is the emulator, and NODE_ENV is production')
     }
     return { status: response.status, headers: response.headers, text: await readCapped(call.operation, response) }
   } catch (error) {

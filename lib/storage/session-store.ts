@@ -113,7 +113,7 @@ export class SsoSessionStore extends session.Store {
     if (!sess) return null
     if (data !== null) this.#withDataAdd(key)
     this.#loadedSessions.set(sess, { key, record })
-    this.#renew(key, idleOf(this.#lives, isIn))
+    this.#renew(key, record, isIn)
     return sess
   }
 
@@ -148,7 +148,7 @@ export class SsoSessionStore extends session.Store {
   }
 
   /** Renews the expiry at most once a minute, in the background: no command of a warm request waits for it. */
-  #renew(key: string, idle: number): void {
+  #renew(key: string, record: string | null, isIn: boolean): void {
     const now = this.#lives.now()
     if (now - this.#renewedSince >= RENEW_EVERY_SECONDS || this.#renewed.size >= MAX_RENEWED) {
       this.#renewed = new Set()
@@ -156,7 +156,9 @@ export class SsoSessionStore extends session.Store {
     }
     if (this.#renewed.has(key)) return
     this.#renewed.add(key)
-    this.#records.renew(key, idle).catch(() => {})
+    const since = Number(/"since":(\d+)/.exec(record ?? '')?.[1] ?? now)
+    const left = since + this.#lives.absoluteSeconds - now
+    this.#records.renew(key, Math.max(1, Math.min(idleOf(this.#lives, isIn), left))).catch(() => {})
   }
 
   /** The few commands that connect-redis uses here; `set` refuses dead IDs. */

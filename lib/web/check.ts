@@ -33,11 +33,13 @@ export type Checked = 'settled' | 'ended'
 export async function check(visit: Visit, record: SsoRecord): Promise<Checked> {
   const { site, key } = visit
   if (key === undefined) return 'ended'
+  const box = openBox(visit, record)
+  if (!box) return endRecord(visit)
   const started = performance.now()
   const claim = serialiseRecord(claimed(record, site.now()))
   if (!(await site.records.replace(key, visit.raw, claim, lifeOf(visit, record)))) return waitForAnswer(visit, record)
   setRecord(visit, claim)
-  const answer = await ask(visit, record)
+  const answer = await ask(visit, record, box.sid)
   const decision = decideStatus(record, answer)
   publish('check', {
     operation: 'sessionstatus',
@@ -52,7 +54,7 @@ export async function check(visit: Visit, record: SsoRecord): Promise<Checked> {
     case 'sign_in':
       return completeLogin(visit, record, decision.ticket.token)
     case 'identify':
-      return end(visit)
+      return endRecord(visit)
     case 'tolerate':
       return bear(visit, record)
   }
@@ -68,13 +70,11 @@ async function bear(visit: Visit, record: SsoRecord): Promise<Checked> {
 }
 
 /** The answer, or `undefined` when none could be used. */
-async function ask(visit: Visit, record: SsoRecord): Promise<SessionToken | undefined> {
-  const box = openBox(visit, record)
-  if (!box) return undefined
+async function ask(visit: Visit, record: SsoRecord, sid: string): Promise<SessionToken | undefined> {
   try {
     const needsTicket = wantsTicket(record, visit.site.now(), visit.site.config.recheckSeconds)
     const lks = needsTicket ? 'anon' : 'loggedin'
-    return await visit.site.client.sessionStatus({ sid: box.sid, lks, ...deviceOf(visit.req) })
+    return await visit.site.client.sessionStatus({ sid, lks, ...deviceOf(visit.req) })
   } catch (error) {
     if (error instanceof TokenError)
       warn(`status:${error.reason}`, `an answer to Session Status was refused: ${error.reason}`)
@@ -106,8 +106,8 @@ async function completeLogin(visit: Visit, record: SsoRecord, token: SessionToke
   }
 }
 
-/** The session has ended at the SSO system: the record goes, with the site's data. */
-async function end(visit: Visit): Promise<Checked> {
+/** The session has ended, at the SSO system or by its age: the record goes, with the site's data. */
+export async function endRecord(visit: Visit): Promise<Checked> {
   const { site, key, raw, record } = visit
   if (key && !(await site.records.bury(key, raw, 'ended'))) return readAgain(visit)
   if (key && record?.status === 'loggedin') await site.records.removeFromAccount(record.user.accountId, key)

@@ -115,7 +115,9 @@ function setSignedOut({ site, res }: Visit, sidHash: string): void {
 }
 
 /** What this browser logged out of while the SSO system or the store was away: the SSO session's hash, or the key of a session not read. */
-export function signedOutOf({ site, req }: Visit): string | undefined {
+export function signedOutOf(visit: Visit): string | undefined {
+  const { site, req } = visit
+  if (forgotten.has(visit)) return undefined
   const [sidHash = '', ...mark] = (readCookie(req, site.config.cookies.signedOut) ?? '').split('.')
   const isOurs = isMark(site.config.macKeys(), 'signed-out', sidHash, mark.join('.'), site.now(), ENDED_SECONDS)
   return isOurs ? sidHash : undefined
@@ -141,21 +143,25 @@ async function endUnread(visit: Visit, key: string): Promise<KeptLogoutState> {
   return result === 'nothing' ? 'unknown' : result
 }
 
-const retryKept = async (site: Site, sidHash: string) => ((await isConfirmed(site, sidHash)) ? 'confirmed' : 'pending')
+/** Visits on which the cookie that the browser sent does not count any more. */
+const forgotten = new WeakSet<Visit>()
 
 /** Pressing "log in" ends an unknown logout's mark: nobody can log it out any more. */
 export function forgetSignedOut(visit: Visit): void {
+  forgotten.add(visit)
   dropCookie(visit.res, visit.site.config, visit.site.config.cookies.signedOut)
 }
 
-async function isConfirmed(site: Site, sidHash: string): Promise<boolean> {
+async function retryKept(site: Site, sidHash: string): Promise<KeptLogoutState> {
   const kept = await site.records.keptLogout(sidHash)
-  if (kept === CONFIRMED) return true
-  if (kept === null || !(await site.records.claimRetry(sidHash, RETRY_CLAIM_SECONDS))) return false
+  if (kept === null) return 'unknown'
+  if (kept === CONFIRMED) return 'confirmed'
+  if (!(await site.records.claimRetry(sidHash, RETRY_CLAIM_SECONDS))) return 'pending'
   const text = unseal(kept, site.config.boxKeys())
-  if (text === undefined || !(await isLoggedOutThere(site, JSON.parse(text)))) return false
+  if (text === undefined) return 'unknown'
+  if (!(await isLoggedOutThere(site, JSON.parse(text)))) return 'pending'
   await site.records.confirmLogout(sidHash)
-  return true
+  return 'confirmed'
 }
 
 const FIRST_DELAYS_SECONDS = [1, 5, 30, 120]
@@ -173,7 +179,7 @@ export function logoutQueue(site: Site): { start(): void; stop(): void } {
   const run = async () => {
     try {
       const due = await site.records.takeDueLogouts(site.now(), site.now() + LATER_SECONDS)
-      for (const sidHash of due) await isConfirmed(site, sidHash)
+      for (const sidHash of due) await retryKept(site, sidHash)
     } catch {
       // the store is away: the next round finds the queue as it was
     }

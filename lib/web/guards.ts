@@ -14,7 +14,7 @@ export interface RequireLoginOptions {
   readonly fresh?: boolean
 }
 
-/** Lets logged-in users pass: navigations go to the login page and come back, everything else gets 401 JSON. */
+/** Lets logged-in users pass, to a page that nobody keeps unless the site says otherwise: navigations go to the login page and come back, everything else gets 401 JSON. */
 export function requireLogin(site: Site, { fresh = false }: RequireLoginOptions = {}): RequestHandler {
   return guarded(async (req, res, next) => {
     const visit = visitOf(req)
@@ -26,7 +26,10 @@ export function requireLogin(site: Site, { fresh = false }: RequireLoginOptions 
       if (visit.degraded === 'sso_unavailable' || visit.degraded === 'store_unavailable')
         return sendProblem(site, req, res, 503, 'unavailable')
     }
-    if (visit.served?.status === 'loggedin') return next()
+    if (visit.served?.status === 'loggedin') {
+      if (!res.hasHeader('cache-control')) res.setHeader('cache-control', 'private, no-store')
+      return next()
+    }
     const url = loginUrl(site, pageOf(req, site.config) ?? `${site.config.siteUrl}/`)
     if (isNavigation(req)) return redirect(res, url, 302)
     sendJson(res, 401, { error: 'login_required', loginUrl: url })

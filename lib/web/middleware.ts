@@ -2,7 +2,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { decideVisit, type VisitDecision } from '../decide/visit'
 import { StoreUnavailableError } from '../storage/unavailable'
-import { check, policyOf, waitForAnswer } from './check'
+import { check, endRecord, policyOf, waitForAnswer } from './check'
 import { retryLogout, signedOutOf } from './end-session'
 import { publish } from './events'
 import { pageOf } from './facts'
@@ -62,6 +62,8 @@ async function carryOut(visit: Visit, wishes: Wishes, decision: VisitDecision): 
     case 'identify':
       sendToIdentify(visit, pageOf(visit.req, visit.site.config) ?? '', decision.because)
       return 'answered'
+    case 'end_session':
+      return (await endRecord(visit)) === 'settled' ? 'go_on' : startAnew(visit, wishes, false)
     case 'ask_status':
       return (await check(visit, decision.record)) === 'settled' ? 'go_on' : startAnew(visit, wishes, false)
     case 'wait_for_answer':

@@ -184,21 +184,21 @@ const known: [
     { record: pending(30) },
     { do: 'ask_status', record: pending(30), because: 'stale' },
   ],
-  ['a session at its absolute limit identifies anew', { record: old }, { do: 'identify', because: 'absolute_limit' }],
+  ['a session at its absolute limit is ended', { record: old }, { do: 'end_session', because: 'absolute_limit' }],
   [
     'a session a second before its limit is served',
     { record: { ...old, since: old.since + 1 } },
     serve({ ...old, since: old.since + 1 }),
   ],
   [
-    'a session at its limit is none where nothing may be redirected',
+    'a session at its limit is ended where nothing may be redirected',
     { record: old, mayIdentify: false },
-    serve(undefined),
+    { do: 'end_session', because: 'absolute_limit' },
   ],
   [
-    'a session at its limit is none while SSO2 is away',
+    'a session at its limit is ended while SSO2 is away',
     { record: old, ssoAvailable: false },
-    serve(undefined, 'sso_unavailable'),
+    { do: 'end_session', because: 'absolute_limit' },
   ],
   ['a signed-out cookie does not matter to a live record', { record: checked(0), signedOut: true }, serve(checked(0))],
   [
