@@ -1,0 +1,83 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+
+const root = path.join(__dirname, '..')
+const readme = readFileSync(path.join(root, 'README.md'), 'utf8')
+const snippets = [...readme.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)
+
+/** What a snippet may take for granted because another one has made it. */
+const around = `
+import type { Express, Request, Response } from 'express'
+import type { Sso2 } from 'express-sso2'
+declare global {
+  const app: Express
+  const req: Request
+  const res: Response
+  const sso: Sso2
+  const sso2: typeof import('express-sso2').sso2
+  const sessionSecret: string
+}
+`
+
+const entry = (name: string) => [path.join(root, 'dist', name, 'index.d.ts').replace('//', '/')]
+
+test('there are snippets for each part of the package', () => {
+  for (const part of [
+    'marketplaceGroups',
+    'validateGiftReceiver',
+    'administrators(',
+    'administratorsByAccount',
+    'createEmulator',
+    'signIn',
+  ])
+    expect(snippets.some((code) => code.includes(part))).toBe(true)
+})
+
+test('every TypeScript snippet of the README compiles against the package', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sso2-readme-'))
+  try {
+    symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'), 'dir')
+    const compilerOptions = {
+      noEmit: true,
+      rootDir: '/',
+      noUnusedLocals: false,
+      noUnusedParameters: false,
+      module: 'nodenext',
+      moduleResolution: 'nodenext',
+      types: ['node'],
+      typeRoots: [path.join(root, 'node_modules', '@types')],
+      paths: {
+        'express-sso2': entry('.'),
+        'express-sso2/emulator': entry('emulator'),
+        'express-sso2/testing': entry('testing'),
+      },
+    }
+    const config = { extends: path.join(root, 'tsconfig.json'), compilerOptions, include: ['*.mts'] }
+    writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify(config))
+    writeFileSync(path.join(folder, 'around.mts'), around)
+    for (const [index, code] of snippets.entries())
+      writeFileSync(path.join(folder, `snippet-${index + 1}.mts`), `${code}\nexport {}\n`)
+    expect(compile(folder)).toBe('')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+/** What the compiler has to say. */
+function compile(folder: string): string {
+  try {
+    execFileSync(path.join(root, 'node_modules', '.bin', 'tsc'), ['-p', folder], { encoding: 'utf8' })
+    return ''
+  } catch (error) {
+    return (error as { stdout: string }).stdout
+  }
+}
+
+test.each([...readme.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => target))(
+  'the link to %s leads to a file',
+  (target) => {
+    expect(readFileSync(path.join(root, target), 'utf8')).not.toBe('')
+  },
+)
