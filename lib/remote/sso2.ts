@@ -11,12 +11,12 @@ import {
   type Operation,
   type SessionStatusClaims,
 } from '../protocol/claims'
-import { isObject } from '../protocol/json'
+import { readJsonObject } from '../protocol/json'
 import { identifyUrl, type OperationClaims, operationUrl, requestClaims } from '../protocol/requests'
 import { type Question, readSessionToken, type SessionToken } from '../protocol/session-token'
 import { type Keys, makeKeys, own, signToken, verifyToken } from '../protocol/token'
 import { type Circuit, makeCircuit } from './circuit'
-import { readJson, send } from './http'
+import { send } from './http'
 
 /** Options of `Sso2Client`. */
 export interface Sso2ClientOptions {
@@ -139,9 +139,10 @@ export class Sso2Client {
     const headers = { 'content-type': 'application/json' }
     const answer = await send({ operation, url, method: 'POST', headers, body, timeoutMs })
     if (answer.status >= 500) throw new Sso2ResponseError(operation, answer.status, 'the SSO system failed')
-    const json = readJson(operation, answer)
-    const token = isObject(json) ? own(json, 't') : undefined
-    if (token === undefined) throw new Sso2ResponseError(operation, answer.status, 'the body has no token')
+    const json = readJsonObject(Buffer.from(answer.text))
+    const token = json && own(json, 't')
+    if (token === undefined)
+      throw new Sso2ResponseError(operation, answer.status, 'the body is not a JSON object with one token')
     return token
   }
 

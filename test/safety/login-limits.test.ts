@@ -61,7 +61,7 @@ async function attack(crowd: Browser[], tries: number, json: (index: number) => 
   return statuses
 }
 
-const wrong = (index: number) => ({ username: index % 2 ? 'ada' : ' ADA ', password: `guess-${index}` })
+const wrong = (index: number) => ({ username: 'ada', password: `guess-${index}` })
 
 test('[F3] 1,000 tries from 200 addresses on one name freeze nothing, and the owner still logs in where he did before', async () => {
   const [owner, ...crowd] = await visitors(21)
