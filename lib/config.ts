@@ -5,7 +5,6 @@ import { type CheckedOptions, type ConfigOptions, checkOptions } from './config-
 import type { MacKeys } from './decide/binding'
 import type { ReturnPolicy } from './decide/return-to'
 import { type ConfigProblem, Sso2ConfigError } from './errors'
-import { type Keys, makeKeys } from './protocol/token'
 
 /** A source of time, in milliseconds since 1970. */
 export interface Clock {
@@ -37,8 +36,8 @@ export interface Config {
   readonly clientId: string
   readonly organisationId: string
   readonly ssoIdentifier: string
-  readonly keys: Keys
   readonly clientSecret: () => string
+  readonly clientSecrets: () => string[]
   readonly sessionSecrets: () => string[]
   readonly macKeys: () => MacKeys
   readonly boxKeys: () => MacKeys
@@ -81,8 +80,8 @@ export function makeConfig(options: ConfigOptions, environment: NodeJS.ProcessEn
   const boxKeys = deriveKeys(checked.sessionSecret, 'express-sso2 box')
   return Object.freeze({
     ...plainFields(checked),
-    keys: makeKeys(checked.clientSecret),
     clientSecret: () => checked.clientSecret[0] ?? '',
+    clientSecrets: () => [...checked.clientSecret],
     sessionSecrets: () => [...checked.sessionSecret],
     macKeys: () => macKeys,
     boxKeys: () => boxKeys,

@@ -96,8 +96,9 @@ export interface Sso2 extends RequestHandler {
 export function sso2(options: Sso2Options = {}): Sso2 {
   const config = makeConfig(options, process.env, { now: () => Date.now() })
   checkHooks(options)
-  const { kv, client: redis } = openStore(config)
-  const site = makeSite(config, options, kv, redis)
+  const [client, api] = [makeClient(config), serviceApi(config, options)]
+  const { kv, client: redis } = openStore(config) // last, so that nothing is left open where something throws
+  const site = makeSite(config, options, client, kv, redis)
   const parts = { session: site.sessions.handler, router: router(site), middleware: middleware(site) }
   const handler: RequestHandler = (req, res, next) => {
     parts.session(req, res, (sessionError?: unknown) => {
@@ -110,12 +111,12 @@ export function sso2(options: Sso2Options = {}): Sso2 {
   return Object.assign(handler, parts, {
     requireLogin: (guard?: RequireLoginOptions) => requireLogin(site, guard),
     identify: () => identifyGuard(),
-    client: site.client,
-    api: serviceApi(config, options),
+    client,
+    api,
     health: () => health(site),
     close: async () => {
       site.logouts.stop()
-      site.client.close()
+      client.close()
       await kv.close()
     },
   })
@@ -134,14 +135,20 @@ function openStore({ redis, clock }: Config): { kv: Kv; client: Redis | Cluster 
   return { kv: redisKv(client, typeof redis === 'string'), client }
 }
 
-function makeSite(config: Config, options: Sso2Options, kv: Kv, redis: Redis | Cluster | undefined) {
+function makeSite(
+  config: Config,
+  options: Sso2Options,
+  client: Sso2Client,
+  kv: Kv,
+  redis: Redis | Cluster | undefined,
+) {
   const now = () => Math.floor(config.clock.now() / 1000)
   const records = new Records(kv, config.prefix)
   const logins = new Logins(kv, config.prefix)
   const texts = options.texts ?? {}
   const site: Site & { logouts: ReturnType<typeof logoutQueue> } = {
     config,
-    client: makeClient(config, options),
+    client,
     records,
     logins,
     sessions: siteSessions(config, records, now),
@@ -158,9 +165,9 @@ function makeSite(config: Config, options: Sso2Options, kv: Kv, redis: Redis | C
   return site
 }
 
-function makeClient(config: Config, options: Sso2Options): Sso2Client {
+function makeClient(config: Config): Sso2Client {
   const { ssoUrl, clientId, organisationId, ssoIdentifier, timeoutMs, clockToleranceSeconds, clock } = config
-  const clientSecret = options.clientSecret ?? config.clientSecret()
+  const clientSecret = config.clientSecrets()
   return new Sso2Client({
     ssoUrl,
     clientId,

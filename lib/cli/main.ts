@@ -1,16 +1,19 @@
 #!/usr/bin/env node
 /** The command `express-sso2`: finds the subcommand and runs it. */
 
-import { emulatorCommand } from './emulator'
-
 type Command = (args: readonly string[]) => Promise<number>
 
-const commands: Readonly<Record<string, Command>> = { emulator: emulatorCommand }
+/** Each is loaded when it is asked for: the doctor has no use for the emulator. */
+const commands: Readonly<Record<string, Command>> = {
+  emulator: async (args) => (await import('./emulator.js')).emulatorCommand(args),
+  doctor: async (args) => (await import('./doctor.js')).doctorCommand(args),
+}
 
 const usage = `Usage: express-sso2 <command> [options]
 
 Commands:
   emulator   runs the whole platform on this machine, for development and tests
+  doctor     checks the set-up of a site: configuration, addresses, clock, secret, landing page, cookies, Redis
 
 express-sso2 <command> --help says more.
 `

@@ -71,7 +71,8 @@ export async function send(call: Call): Promise<Answer> {
 /** The cause is dropped on purpose: it may hold the address and the body. */
 function unavailable({ operation, timeoutMs }: Call, error: unknown, isLate: boolean): Sso2UnavailableError {
   if (isLate) return new Sso2UnavailableError(operation, false, `no answer within ${timeoutMs} ms`, true)
-  const cause = error instanceof Error ? error.cause : undefined
+  // not `instanceof`: inside Jest fetch's errors are of another realm
+  const cause = typeof error === 'object' && error !== null && 'cause' in error ? error.cause : undefined
   const code = typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : 'no connection'
   return new Sso2UnavailableError(operation, NOT_SENT.has(code), `no answer (${code})`)
 }

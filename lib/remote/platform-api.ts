@@ -41,7 +41,7 @@ export class PlatformApi {
   readonly #canRenew: boolean
 
   constructor({ apiUrl, accessToken }: PlatformApiOptions) {
-    if (typeof apiUrl !== 'string' || !/^https?:\/\//.test(apiUrl))
+    if (typeof apiUrl !== 'string' || !/^https?:\/\//i.test(apiUrl))
       throw new TypeError('PlatformApi: apiUrl must be an absolute address')
     if (typeof accessToken !== 'function' && (typeof accessToken !== 'string' || !/^[\x21-\x7e]+$/.test(accessToken)))
       throw new TypeError('PlatformApi: accessToken must be a printable text without spaces, or a function')

@@ -1,0 +1,53 @@
+/** Name, connection and certificate of each address. */
+import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
+import net from 'node:net'
+import tls from 'node:tls'
+import type { Config } from '../config'
+import { about, codeOf, type Finding } from './doctor-finding'
+
+const CONNECT_MS = 5000
+const DAY_MS = 86_400_000
+const SOON_DAYS = 14
+
+/** One line an address. */
+export async function* addressFindings(config: Config): AsyncGenerator<Finding> {
+  const { ssoUrl, tokenUrl, apiUrl, siteUrl } = config
+  for (const [name, text] of Object.entries({ ssoUrl, tokenUrl, apiUrl, siteUrl }))
+    if (text !== undefined) yield await examine(name, new URL(text))
+}
+
+async function examine(name: string, url: URL): Promise<Finding> {
+  const { ok, note, wrong } = about(name)
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  try {
+    const { address } = await lookup(host)
+    if (url.protocol === 'http:') {
+      await connect(net.connect({ host, port: Number(url.port || 80) }), 'connect')
+      return note(`${url.origin} answers at ${address}, unencrypted (loopback only)`)
+    }
+    const days = await certificateDays(host, Number(url.port || 443))
+    const says = `${url.origin} answers at ${address}, certificate good for ${days} days`
+    return days < SOON_DAYS ? note(says) : ok(says)
+  } catch (error) {
+    return wrong(`${url.origin} cannot be reached: ${codeOf(error)}`)
+  }
+}
+
+async function certificateDays(host: string, port: number): Promise<number> {
+  const socket = tls.connect({ host, port, ...(net.isIP(host) ? {} : { servername: host }) })
+  let end = 0
+  socket.once('secureConnect', () => {
+    end = Date.parse(socket.getPeerCertificate().valid_to)
+  })
+  await connect(socket, 'secureConnect')
+  return Math.floor((end - Date.now()) / DAY_MS)
+}
+
+async function connect(socket: net.Socket, event: string): Promise<void> {
+  try {
+    await once(socket, event, { signal: AbortSignal.timeout(CONNECT_MS) })
+  } finally {
+    socket.destroy()
+  }
+}
