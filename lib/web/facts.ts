@@ -35,6 +35,12 @@ export function isNavigationByPerson(req: Request): boolean {
   return isNavigation(req) && !isbot(req.headers['user-agent'] ?? '')
 }
 
+/** The query as it was written: the site's own query parser is not asked, and a question mark in it is no end. */
+export function queryOf(req: Request): URLSearchParams {
+  const mark = req.originalUrl.indexOf('?')
+  return new URLSearchParams(mark < 0 ? '' : req.originalUrl.slice(mark + 1))
+}
+
 /** The page's own public address with everything the visitor wrote; `undefined` where no address of ours can be made of it. */
 export function addressOf(req: Request, config: Config): string | undefined {
   const { siteUrl, mountPath, returnPolicy } = config

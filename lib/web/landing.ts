@@ -12,7 +12,7 @@ import { StoreUnavailableError } from '../storage/unavailable'
 import { sendProblem } from './answers'
 import { setCookie } from './cookies'
 import { publish, warn } from './events'
-import { isPrefetchRequest } from './facts'
+import { isPrefetchRequest, queryOf } from './facts'
 import { identifyAddress, redirect, setPrivate, TRIPS_SECONDS } from './redirect'
 import { identify, signIn, stayAnonymous } from './sign-in'
 import type { Site } from './site'
@@ -25,8 +25,7 @@ interface Query {
 
 /** Exactly one `t`, at most one `r`, names case-sensitive; the query parser of the site is not asked. Threat R6. */
 function readQuery(req: Request): Query | undefined {
-  const mark = req.originalUrl.indexOf('?')
-  const query = new URLSearchParams(mark < 0 ? '' : req.originalUrl.slice(mark + 1))
+  const query = queryOf(req)
   const [t, ...moreT] = query.getAll('t')
   const [r, ...moreR] = query.getAll('r')
   return t === undefined || moreT.length + moreR.length > 0 ? undefined : { t, r }

@@ -5,7 +5,7 @@ import { judgeReturnTo, withoutFlowParameter } from '../decide/return-to'
 import { sendJson, sendPage, sendProblem, wantsJson } from './answers'
 import { login } from './authenticate'
 import { forgetSignedOut, retryLogout, signedOutOf } from './end-session'
-import { isNavigation } from './facts'
+import { isNavigation, queryOf } from './facts'
 import { settleVisit } from './middleware'
 import { textOf } from './pages/texts'
 import type { LoginContext } from './pages/views'
@@ -34,7 +34,7 @@ export async function showLogin(site: Site, req: Request, res: Response): Promis
   await endSignedOut(visit)
   const isIdentifying = isNavigation(req)
   if (isIdentifying && (await settleVisit(visit, { mustIdentify: true, fresh: false })) === 'answered') return
-  const query = new URLSearchParams(req.originalUrl.split('?')[1] ?? '')
+  const query = queryOf(req)
   const returnTo = returnToOf(site, query.get('return_to') ?? undefined)
   if (visit.served?.status === 'loggedin') return redirect(res, returnTo, 302)
   const blocked = visit.degraded

@@ -2,6 +2,7 @@
 import type { Request, Response } from 'express'
 import { sendJson, sendPage, wantsJson } from './answers'
 import { endSession } from './end-session'
+import { queryOf } from './facts'
 import { returnToOf } from './login'
 import { identifyAddress, redirect } from './redirect'
 import { attach } from './request'
@@ -10,7 +11,7 @@ import { openVisit } from './visit'
 
 /** Shows the confirmation form. */
 export async function showLogout(site: Site, req: Request, res: Response, isAll: boolean): Promise<void> {
-  const query = new URLSearchParams(req.originalUrl.split('?')[1] ?? '')
+  const query = queryOf(req)
   const returnTo = returnToOf(site, query.get('return_to') ?? undefined)
   const { siteUrl, routes } = site.config
   const action = siteUrl + (isAll ? routes.logoutAll : routes.logout)

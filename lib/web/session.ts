@@ -59,14 +59,16 @@ export function siteSessions(config: Config, records: Records, now: () => number
   }
   store.generate = (req: Request) => generate(req, false) // every new session gets our cookie, whoever asks for it
   const unavailable = new WeakMap<object, SessionState>()
+  const notPages = new WeakSet<object>() // `OPTIONS *` has no path, so express-session passes it by
   const ended = new WeakSet<object>() // a session of the site's own whose data belongs to a login that has ended
   const isOurs = (req: Request) => Object.is(req.sessionStore, store)
   return {
     handler: (req, res, next) => {
       if (isDoubled(req, config.cookies.session)) dropCookie(res, config, config.cookies.session)
       withOnlyOurCookie(req, config.cookies.session, inner, res, (error) => {
-        if (error === undefined) return next()
-        unavailable.set(req, unread(req.sessionID && sessionKey(req.sessionID)))
+        if (error === undefined && req.session) return next()
+        if (error === undefined) notPages.add(req)
+        else unavailable.set(req, unread(req.sessionID && sessionKey(req.sessionID)))
         generate(req, false)
         Object.assign(req, { sessionID: undefined }) // so that express-session neither saves nor sets a cookie
         next()
@@ -75,6 +77,7 @@ export function siteSessions(config: Config, records: Records, now: () => number
     stateOf: async (req) => {
       const away = unavailable.get(req)
       if (away) return away
+      if (notPages.has(req)) return NOT_SAVED
       if (!req.session)
         throw new Error(
           'express-sso2: mount sso.session, or a session of your own, before sso.router and sso.middleware',
