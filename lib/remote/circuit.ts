@@ -1,14 +1,18 @@
 /** One circuit breaker with retry of what was never sent; it probes by itself while it is open. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhen } from 'cockatiel'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 
 const FAILURES = 5
 const OPEN_MS = 5000
+const PAUSE_MS = 100
 
 /** A breaker around the calls to one system. */
 export interface Circuit {
   /** Runs a call; a failure that never reached the other side is tried once more. */
   run<T>(operation: string, call: () => Promise<T>): Promise<T>
+  /** Runs calls until one succeeds or the circuit opens: what nobody waits for. */
+  tryOut(call: () => Promise<unknown>): Promise<void>
   /** False while the circuit is open. */
   readonly isClosed: boolean
   close(): void
@@ -51,6 +55,16 @@ export function makeCircuit(probe?: () => Promise<unknown>): Circuit {
           throw error
         }
       }),
+    tryOut: async (call) => {
+      for (let tries = 0; tries < FAILURES; tries += 1) {
+        try {
+          await breaker.execute(call)
+          return
+        } catch {
+          await sleep(PAUSE_MS, undefined, { ref: false })
+        }
+      }
+    },
     get isClosed() {
       return breaker.state !== CircuitState.Open && breaker.state !== CircuitState.Isolated
     },

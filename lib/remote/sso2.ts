@@ -17,6 +17,7 @@ import { type Question, readSessionToken, type SessionToken } from '../protocol/
 import { type Keys, makeKeys, own, signToken, verifyToken } from '../protocol/token'
 import { type Circuit, makeCircuit } from './circuit'
 import { send } from './http'
+import { reach } from './reach'
 
 /** Options of `Sso2Client`. */
 export interface Sso2ClientOptions {
@@ -45,12 +46,16 @@ const fields = z.object({
 
 const AUTHENTICATE_MS = 8000
 const LOGOUT_MS = 3000
+const DEFAULT_MS = 2000
+const QUIET_MS = 30_000
 
 /** Client of one SSO system for one API client. Methods throw `Sso2UnavailableError`, `Sso2ResponseError` or `TokenError`. */
 export class Sso2Client {
   readonly #options: Sso2ClientOptions
   readonly #keys: Keys
   readonly #circuit: Circuit
+  /** When it was last spoken to, in milliseconds of the process's own clock. */
+  #lastWord = Number.NEGATIVE_INFINITY
   /** Our clock minus the SSO system's, in seconds, from the last signed answer. */
   #clockOffset: number | undefined
 
@@ -78,7 +83,7 @@ export class Sso2Client {
   /** Asks for a session's status; `lks: 'anon'` asks for a ticket too. Interface: "POST {sso_url}/sessionstatus". */
   sessionStatus(claims: SessionStatusClaims): Promise<SessionToken> {
     const question = { operation: 'sessionstatus', sid: claims.sid, lks: claims.lks } as const
-    return this.#ask('sessionstatus', claims, question, this.#options.timeoutMs ?? 2000)
+    return this.#ask('sessionstatus', claims, question, this.#options.timeoutMs ?? DEFAULT_MS)
   }
 
   /** Ends a session; afterwards the browser must go through Identify. Interface: "POST {sso_url}/logout". */
@@ -97,6 +102,18 @@ export class Sso2Client {
    */
   readLanding(token: unknown): SessionToken {
     return this.#read(token, { operation: 'identify' })
+  }
+
+  /**
+   * Tells the client that a browser is being sent to Identify, where nothing of ours runs. When nobody has spoken to the SSO
+   * system for 30 s it is connected to in the background, so that not every visitor is sent to a dead host.
+   */
+  noteIdentify(): void {
+    const now = performance.now()
+    if (now - this.#lastWord < QUIET_MS) return
+    this.#lastWord = now
+    const { ssoUrl, timeoutMs = DEFAULT_MS } = this.#options
+    this.#circuit.tryOut(() => reach('identify', ssoUrl, timeoutMs))
   }
 
   /** False while the circuit breaker is open. */
@@ -134,6 +151,7 @@ export class Sso2Client {
 
   /** Posts a token made for this very try: it lives for ten seconds only. */
   async #post<O extends Operation>(operation: O, claims: OperationClaims[O], timeoutMs: number): Promise<unknown> {
+    this.#lastWord = performance.now()
     const url = operationUrl(this.#options.ssoUrl, operation)
     const body = JSON.stringify({ t: this.#sign<O>(claims) })
     const headers = { 'content-type': 'application/json' }
@@ -161,6 +179,6 @@ export class Sso2Client {
   /** A question about a session that nobody has: any answer at all shows that the system lives. */
   async #probe(): Promise<void> {
     const claims = { sid: randomUUID(), ipa: '127.0.0.1', uas: 'express-sso2', lks: 'anon' } as const
-    await this.#post('sessionstatus', claims, this.#options.timeoutMs ?? 2000)
+    await this.#post('sessionstatus', claims, this.#options.timeoutMs ?? DEFAULT_MS)
   }
 }

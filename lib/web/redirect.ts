@@ -43,6 +43,7 @@ export function sendToIdentify(visit: Visit, address: string, because: string): 
   const page = withoutFlowParameter(address)
   const trips = countTrip(tripsOf(visit), pageKey(page), site.now())
   setCookie(res, site.config, site.config.cookies.loop, writeTrips(trips), TRIPS_SECONDS)
+  site.client.noteIdentify()
   publish('identify', { operation: 'identify', outcome: 'redirected', durationMs: 0, reason: because })
   redirect(res, identifyAddress(visit, page), req.method === 'GET' ? 302 : 303)
 }

@@ -1,0 +1,46 @@
+import { type Front, startFront } from '../support/front'
+import { eventually, type Network, startNetwork, view } from './network'
+
+const document = {
+  accept: 'text/html',
+  'sec-fetch-dest': 'document',
+  'sec-fetch-mode': 'navigate',
+}
+let network: Network
+let front: Front
+
+beforeAll(async () => {
+  network = await startNetwork()
+  front = await startFront(Number(new URL(network.emulator.siteOptions('morning').apiUrl).port))
+})
+afterAll(async () => {
+  await network.close()
+  await front.down()
+})
+
+test('after the first visitors nobody is sent to a host that is gone, and all are again once it is back', async () => {
+  const away = await startNetwork({ site: { ssoUrl: `http://127.0.0.1:${front.port}/sso` } })
+  try {
+    const stranger = () => away.browser().fetchJson(`${away.morning.url}/page`, { headers: document })
+    await front.down()
+    expect((await stranger()).status).toBe(302)
+    await eventually(async () => (await stranger()).status === 200)
+    expect(view(await stranger())).toEqual({ status: 'none', degraded: 'sso_unavailable', url: '/page' })
+    expect(await away.morning.sso.health()).toMatchObject({ ok: false, sso: 'unavailable' })
+
+    await front.up()
+    await eventually(async () => (await stranger()).status === 302)
+    expect(network.emulator.calls({ operation: 'identify' })).toEqual([])
+  } finally {
+    await away.close()
+  }
+})
+
+test('a host that is there is not asked anything for it', async () => {
+  const calls = network.emulator.calls().length
+  const { status } = await network.browser().fetchJson(`${network.evening.url}/page`, { headers: document })
+  expect(status).toBe(302)
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(network.emulator.calls()).toHaveLength(calls)
+  expect(await network.evening.sso.health()).toMatchObject({ sso: 'ok' })
+})
