@@ -16,6 +16,7 @@ import { openRedis, redisKv } from './storage/redis-kv'
 import { logoutQueue } from './web/end-session'
 import { isNavigationByPerson } from './web/facts'
 import { identifyGuard, type RequireLoginOptions, requireLogin } from './web/guards'
+import { guardedShouldIdentify } from './web/hooks'
 import { loginLimiter } from './web/login-limit'
 import { middleware } from './web/middleware'
 import type { Texts } from './web/pages/texts'
@@ -154,7 +155,7 @@ function makeSite(
     sessions: siteSessions(config, records, now),
     exchange: options.exchangeTicket ?? formExchange(endpointOf(config, options)),
     identifyUser: options.identifyUser ?? defaultIdentifyUser(config.userPath),
-    shouldIdentify: options.shouldIdentify ?? isNavigationByPerson,
+    shouldIdentify: options.shouldIdentify ? guardedShouldIdentify(options.shouldIdentify) : isNavigationByPerson,
     views: { ...builtInViews(texts), ...options.views },
     texts,
     loginLimit: loginLimiter(config.loginLimit, config.prefix, redis, logins, now),

@@ -1,5 +1,6 @@
 /** Answers of our own routes: pages under a strict policy, or JSON for those who ask for it. */
 import type { Request, Response } from 'express'
+import { HOOKS_MS, inTime } from './hooks'
 import { contentSecurityPolicy } from './pages/style'
 import { textOf } from './pages/texts'
 import { setPrivate } from './redirect'
@@ -27,7 +28,7 @@ export async function sendPage(
   status: number,
   page: string | Promise<string>,
 ): Promise<void> {
-  const text = await page
+  const text = await inTime('views', AbortSignal.timeout(HOOKS_MS), async () => page)
   setPageHeaders(site, res)
   res.status(status).type('html').send(text)
 }

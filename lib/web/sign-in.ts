@@ -2,15 +2,15 @@
  * The only place where privilege changes: the old session dies first, then new session ID, record, session data, and only then the answer.
  * Ticket, access token, user and session ID travel in one chain of local variables. Threats L2, L9, L10.
  */
-import { once } from 'node:events'
 import type { SsoRecord, User } from '../decide/record'
 import { parseRecord, serialiseRecord } from '../decide/record'
-import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
+import { Sso2ResponseError } from '../errors'
 import type { SessionToken } from '../protocol/session-token'
 import { PlatformApi } from '../remote/platform-api'
 import { readGrant } from '../remote/ticket'
 import { sessionKey, shortHash } from '../storage/records'
 import { seal, unseal } from '../storage/seal'
+import { HOOKS_MS, inTime } from './hooks'
 import { readUser } from './user'
 import { setRecord, type Visit } from './visit'
 
@@ -32,8 +32,6 @@ export interface Named {
 export type Established = 'done' | 'lost_race'
 
 const MAX_TRIES = 3
-/** Ticket exchange and naming the user together, in milliseconds. */
-const HOOKS_MS = 8000
 
 /** Opens a record's box; `undefined` when no key fits. */
 export function openBox({ site }: Visit, record: SsoRecord): Box | undefined {
@@ -62,21 +60,14 @@ export async function identify({ site }: Visit, token: SessionToken): Promise<Na
   const { sid, at } = token
   if (sid === undefined || at === undefined) throw new Sso2ResponseError('token', undefined, 'no ticket')
   const signal = AbortSignal.timeout(HOOKS_MS)
-  const grant = readGrant(await inTime(signal, async () => site.exchange(at, { sid, signal })), site.now())
+  const grant = readGrant(
+    await inTime('exchangeTicket', signal, async () => site.exchange(at, { sid, signal })),
+    site.now(),
+  )
   const accessToken = grant.token()
   const api = new PlatformApi({ apiUrl: site.config.apiUrl, accessToken })
-  const user = readUser(await inTime(signal, async () => site.identifyUser({ accessToken, api, sid })))
+  const user = readUser(await inTime('identifyUser', signal, async () => site.identifyUser({ accessToken, api, sid })))
   return { user, box: { sid, accessToken }, accessUntil: grant.expiresAt }
-}
-
-/** A hook of the site may never settle; the visitor does not wait for it longer than this. */
-async function inTime<T>(signal: AbortSignal, run: () => Promise<T>): Promise<T> {
-  return Promise.race([
-    run(),
-    once(signal, 'abort').then(() =>
-      Promise.reject(new Sso2UnavailableError('identifyUser', false, 'a hook did not settle in time')),
-    ),
-  ])
 }
 
 /** Logs a named user in: one function for landing, login form and Session Status. */

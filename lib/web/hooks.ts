@@ -1,0 +1,27 @@
+/** Hooks of the site may throw, reject, or never settle: no visitor waits for them longer than this. Threat O12. */
+import { once } from 'node:events'
+import type { Request } from 'express'
+import { Sso2UnavailableError } from '../errors'
+
+/** Ticket exchange and naming the user together, or one view, in milliseconds. */
+export const HOOKS_MS = 8000
+
+/** @throws {Sso2UnavailableError} naming the hook, when the signal aborts first */
+export async function inTime<T>(hook: string, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
+  const late = once(signal, 'abort').then(() =>
+    Promise.reject(new Sso2UnavailableError(hook, false, 'the hook did not settle in time', true)),
+  )
+  return Promise.race([run(), late])
+}
+
+/** `shouldIdentify` of the site. @throws {TypeError} it answered with a promise, which would always pass for a yes */
+export function guardedShouldIdentify(given: (req: Request) => boolean): (req: Request) => boolean {
+  return (req) => {
+    const answer: unknown = given(req)
+    if (typeof answer === 'object' && answer !== null && 'then' in answer) {
+      Promise.resolve(answer).catch(() => {}) // nobody else would take its rejection
+      throw new TypeError('sso2: shouldIdentify must return true or false at once, not a promise')
+    }
+    return Boolean(answer)
+  }
+}
