@@ -114,7 +114,7 @@ module.exports = [
     file: 'protocol/session-token.ts',
     find: 'if (answered !== undefined && asked !== undefined && answered !== asked)',
     replace: "if (asked === '')",
-    test: 'safety/tokens',
+    test: 'safety/token-answers',
     title: '\\[[^\\]]*\\b(L8)\\b',
   },
   {
@@ -122,7 +122,7 @@ module.exports = [
     file: 'protocol/session-token.ts',
     find: "if (!COMBINATIONS[question.operation].includes(found)) throw new TokenError('claims', 'sts')",
     replace: '',
-    test: 'safety/tokens',
+    test: 'safety/token-answers',
     title: '\\[[^\\]]*\\b(L7)\\b',
   },
   {
@@ -210,7 +210,7 @@ module.exports = [
     file: 'web/redirect.ts',
     find: 'res.statusCode = status',
     replace: 'res.statusCode = status === 303 ? 307 : status',
-    test: 'safety/redirects',
+    test: 'safety/trips',
     title: '\\[[^\\]]*\\b(R7)\\b',
   },
   {
@@ -218,7 +218,7 @@ module.exports = [
     file: 'web/visit.ts',
     find: 'return page === undefined ? undefined : blockedBy(tripsOf(visit), pageKey(page))',
     replace: 'return undefined',
-    test: 'safety/redirects',
+    test: 'safety/trips',
     title: '\\[[^\\]]*\\b(R8)\\b',
   },
   {
@@ -235,7 +235,7 @@ module.exports = [
     find: "res.setHeader('referrer-policy', 'no-referrer')",
     replace: '',
     test: 'safety/headers',
-    title: '\\[[^\\]]*\\b(R11)\\b',
+    title: '\\[[^\\]]*\\b(R10|R11|R13)\\b',
   },
   {
     name: 'the login form may be framed',
@@ -434,7 +434,7 @@ module.exports = [
     file: 'remote/http.ts',
     find: 'response.headers.has(EMULATOR_HEADER) &&',
     replace: 'response.headers.has(`${EMULATOR_HEADER}-not`) &&',
-    test: 'safety/operation',
+    test: 'safety/production',
     title: '\\[[^\\]]*\\b(O10)\\b',
   },
   {
