@@ -74,7 +74,12 @@ export function noteCause(trips: Trips, page: string, cause: 'c' | 'r', now: Epo
   return [{ ...trip, cause }, ...trips.filter((candidate) => candidate.page !== page)]
 }
 
-/** Forgets the page: its landing went well. */
+/** The page's landing went well: nothing is wrong with it, but the count stays, for the session may not. */
+export function landedWell(trips: Trips, page: string): Trips {
+  return trips.map((trip) => (trip.page === page ? { ...trip, cause: '' } : trip))
+}
+
+/** Forgets the page: the session that its last trip brought was seen here. */
 export function forgetTrip(trips: Trips, page: string): Trips {
   return trips.filter((candidate) => candidate.page !== page)
 }

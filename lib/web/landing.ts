@@ -2,7 +2,7 @@
 import type { Request, Response } from 'express'
 import { isBound, makeMark } from '../decide/binding'
 import { type BindingFinding, decideLanding, type LandingDecision } from '../decide/landing'
-import { forgetTrip, noteCause, pageKey, writeTrips } from '../decide/loop-guard'
+import { landedWell, noteCause, pageKey, writeTrips } from '../decide/loop-guard'
 import { flowParameterOf, judgeReturnTo, withFlowParameter, withoutFlowParameter } from '../decide/return-to'
 import { TokenError, type TokenFault } from '../errors'
 import type { SessionToken } from '../protocol/session-token'
@@ -111,11 +111,11 @@ async function carryOut(visit: Visit, decision: LandingDecision, page: string): 
   switch (decision.do) {
     case 'sign_in':
       await finishLogin(visit, decision.token)
-      setTrips(visit, forgetTrip(tripsOf(visit), pageKey(page)))
+      setTrips(visit, landedWell(tripsOf(visit), pageKey(page)))
       return redirect(res, page, 303)
     case 'stay_anonymous':
       await whileStoreLives(() => stayAnonymous(visit, decision.token.sid ?? '', false))
-      setTrips(visit, forgetTrip(tripsOf(visit), pageKey(page)))
+      setTrips(visit, landedWell(tripsOf(visit), pageKey(page)))
       return redirect(res, page, 303)
     case 'mark_cookieless':
       identifyAddress(visit, page) // gives a browser that does keep cookies the binding for its next trip
@@ -150,10 +150,10 @@ function noteClock(visit: Visit, page: string): void {
   setTrips(visit, noteCause(tripsOf(visit), pageKey(page), 'c', visit.site.now()))
 }
 
-function setTrips({ site, res, req }: Visit, trips: ReturnType<typeof tripsOf>): void {
-  const name = site.config.cookies.loop
-  if (trips.length > 0 || req.headers.cookie?.includes(name))
-    setCookie(res, site.config, name, writeTrips(trips), trips.length > 0 ? TRIPS_SECONDS : 0)
+function setTrips(visit: Visit, trips: ReturnType<typeof tripsOf>): void {
+  const { site, res } = visit
+  const text = writeTrips(trips)
+  if (text !== writeTrips(tripsOf(visit))) setCookie(res, site.config, site.config.cookies.loop, text, TRIPS_SECONDS)
 }
 
 /** A ticket that could not be used is not lost: the session stays anonymous and due again soon. Design, decision 5. */

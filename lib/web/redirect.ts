@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Response } from 'express'
 import { makeBinding } from '../decide/binding'
-import { countTrip, pageKey, writeTrips } from '../decide/loop-guard'
+import { countTrip, forgetTrip, pageKey, writeTrips } from '../decide/loop-guard'
 import { withFlowParameter, withoutFlowParameter } from '../decide/return-to'
 import { setCookie } from './cookies'
 import { publish } from './events'
@@ -41,7 +41,9 @@ export function identifyAddress(visit: Visit, page: string): string {
 export function sendToIdentify(visit: Visit, address: string, because: string): void {
   const { site, req, res } = visit
   const page = withoutFlowParameter(address)
-  const trips = countTrip(tripsOf(visit), pageKey(page), site.now())
+  const name = pageKey(page)
+  const known = visit.hadRecord ? forgetTrip(tripsOf(visit), name) : tripsOf(visit)
+  const trips = countTrip(known, name, site.now())
   setCookie(res, site.config, site.config.cookies.loop, writeTrips(trips), TRIPS_SECONDS)
   site.client.noteIdentify()
   publish('identify', { operation: 'identify', outcome: 'redirected', durationMs: 0, reason: because })

@@ -22,6 +22,8 @@ export interface Visit {
   /** The record as read. */
   record: SsoRecord | undefined
   isStoreAvailable: boolean
+  /** Did the browser come with a living session, even if it has ended since? */
+  readonly hadRecord: boolean
   /** Key of the session that the browser names, where the store could not be asked for it. */
   readonly unreadKey: string | undefined
   /** What the page may show. */
@@ -41,6 +43,7 @@ export async function openVisit(site: Site, req: Request, res: Response): Promis
     record: undefined,
     isStoreAvailable: true,
     unreadKey: state.unreadKey,
+    hadRecord: state.raw?.startsWith('{') === true,
     served: undefined,
     degraded: undefined,
   }

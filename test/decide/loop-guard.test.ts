@@ -2,6 +2,7 @@ import {
   blockedBy,
   countTrip,
   forgetTrip,
+  landedWell,
   noteCause,
   pageKey,
   readTrips,
@@ -40,7 +41,13 @@ test('a refused token blocks at once, a wrong clock at the second trip', () => {
   expect(blockedBy(noteCause(trips(2), page, 'c', NOW), page)).toBe('token_refused')
 })
 
-test('a landing that went well is forgotten', () => {
+test('a landing that went well leaves its count, for the session may not stay, and no cause', () => {
+  const landed = landedWell(noteCause(countTrip(trips(3), other, NOW), page, 'r', NOW), page)
+  expect(blockedBy(landed, page)).toBe('identify_loop')
+  expect(blockedBy(landedWell(noteCause(trips(1), page, 'r', NOW), page), page)).toBeUndefined()
+})
+
+test('a page whose session was seen is forgotten', () => {
   expect(forgetTrip(countTrip(trips(3), other, NOW), page)).toEqual([{ page: other, since: NOW, count: 1, cause: '' }])
 })
 
