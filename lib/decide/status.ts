@@ -1,4 +1,5 @@
 /** What a Session Status answer means for the record that asked. Pure. Interface: "POST {sso_url}/sessionstatus". */
+import type { TokenFault } from '../errors'
 import type { SessionToken } from '../protocol/session-token'
 import type { SsoRecord } from './record'
 
@@ -7,13 +8,14 @@ export type StatusDecision =
   | { readonly do: 'keep' }
   | { readonly do: 'sign_in'; readonly ticket: { readonly token: SessionToken } }
   | { readonly do: 'identify'; readonly because: 'terminated' | 'session_not_found' | 'no_ticket' | 'changed_back' }
-  | { readonly do: 'tolerate'; readonly because: 'no_answer' | 'refused' }
+  | { readonly do: 'tolerate'; readonly because: 'no_answer' | 'refused' | TokenFault }
 
 /**
  * @param record that asked; a login may ask for a ticket too, to have a new access token
- * @param answer the Session Token, or `undefined` when no usable one came
+ * @param answer the Session Token, why it was refused, or `undefined` when none came
  */
-export function decideStatus(record: SsoRecord, answer: SessionToken | undefined): StatusDecision {
+export function decideStatus(record: SsoRecord, answer: SessionToken | TokenFault | undefined): StatusDecision {
+  if (typeof answer === 'string') return { do: 'tolerate', because: answer }
   if (!answer) return { do: 'tolerate', because: 'no_answer' }
   if (answer.err === 'session_not_found') return { do: 'identify', because: 'session_not_found' }
   if (answer.err !== undefined) return { do: 'tolerate', because: 'refused' }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { claimed, confirmed, type SsoRecord, serialiseRecord, unanswered, wantsTicket } from '../decide/record'
 import { decideStatus } from '../decide/status'
 import { serveKnown, serveWhileAsked, tolerate, type VisitPolicy } from '../decide/visit'
-import { TokenError } from '../errors'
+import { TokenError, type TokenFault } from '../errors'
 import type { SessionToken } from '../protocol/session-token'
 import { StoreUnavailableError } from '../storage/unavailable'
 import { publish, warn } from './events'
@@ -69,16 +69,16 @@ async function bear(visit: Visit, record: SsoRecord): Promise<Checked> {
   return settle(visit, tolerate({ now: site.now() }, record, policyOf(site)))
 }
 
-/** The answer, or `undefined` when none could be used. */
-async function ask(visit: Visit, record: SsoRecord, sid: string): Promise<SessionToken | undefined> {
+/** The answer, or why it was refused; `undefined` when none came. */
+async function ask(visit: Visit, record: SsoRecord, sid: string): Promise<SessionToken | TokenFault | undefined> {
   try {
     const needsTicket = wantsTicket(record, visit.site.now(), visit.site.config.recheckSeconds)
     const lks = needsTicket ? 'anon' : 'loggedin'
     return await visit.site.client.sessionStatus({ sid, lks, ...deviceOf(visit.req) })
   } catch (error) {
-    if (error instanceof TokenError)
-      warn(`status:${error.reason}`, `an answer to Session Status was refused: ${error.reason}`)
-    return undefined
+    if (!(error instanceof TokenError)) return undefined
+    warn(`status:${error.reason}`, `an answer to Session Status was refused: ${error.reason}`)
+    return error.reason
   }
 }
 

@@ -62,6 +62,10 @@ const rows: [name: string, record: SsoRecord, answer: SessionToken | undefined, 
   ['no answer is tolerated', loggedIn, undefined, { do: 'tolerate', because: 'no_answer' }],
   ['no answer about an anonymous session is tolerated', anon, undefined, { do: 'tolerate', because: 'no_answer' }],
 ]
+test('a token that was refused is borne, and the decision says why', () => {
+  expect(decideStatus(loggedIn, 'session_mismatch')).toEqual({ do: 'tolerate', because: 'session_mismatch' })
+})
+
 test.each(rows)('%s', (_name, record, answer, decision) => {
   expect(decideStatus(record, answer)).toEqual(decision)
 })

@@ -1,0 +1,157 @@
+import { createHmac } from 'node:crypto'
+import type { TokenFault } from '../../lib/errors'
+import type { Operation } from '../../lib/protocol/claims'
+
+/** The `reason` of a `TokenError`, or what a landing says of a good token whose claims mean nothing there. */
+export type Reason = TokenFault | 'undocumented'
+
+/** Who answers whom, when, and what a good answer to the operation would say. */
+export interface Target {
+  readonly operation: Operation
+  readonly issuer: string
+  readonly clientId: string
+  readonly organisationId: string
+  /** The client's secrets: the first signs, all verify. */
+  readonly secrets: readonly [string, string]
+  /** Seconds since 1970. */
+  readonly now: number
+  readonly sid: string
+  readonly aid: string
+  readonly ticket: string
+}
+
+/** One token that must be refused. */
+export interface BadToken {
+  readonly group: string
+  readonly name: string
+  /** Mostly a text; the back channel may answer anything. */
+  readonly token: unknown
+  readonly reasons: readonly Reason[]
+}
+
+/** A token that must be taken. */
+export interface GoodToken {
+  readonly name: string
+  readonly token: string
+}
+
+export type Claims = Record<string, unknown>
+export type Row = readonly [name: string, token: unknown, ...reasons: Reason[]]
+
+export const HEADER = '{"alg":"HS256","typ":"JWT"}'
+export const encode = (bytes: string | Uint8Array) => Buffer.from(bytes).toString('base64url')
+export const hmac = (signed: string, secret: string | Uint8Array, hash = 'sha256') =>
+  createHmac(hash, secret).update(signed).digest('base64url')
+
+/** Signs two segments as they stand. */
+export function signSegments(header: string, payload: string, secret: string | Uint8Array, hash?: string): string {
+  return `${header}.${payload}.${hmac(`${header}.${payload}`, secret, hash)}`
+}
+
+/** Signs two texts or byte strings, JSON or not. */
+export function signTexts(header: string | Uint8Array, payload: string | Uint8Array, secret: string): string {
+  return signSegments(encode(header), encode(payload), secret)
+}
+
+/** What an operation answers when all is well, without issuer, audience and times. */
+export function answerOf(operation: Operation, { sid, aid, ticket }: Target): Claims {
+  switch (operation) {
+    case 'logout':
+      return { sid, sts: 'terminated', at: null, err: null }
+    case 'logoutall':
+      return { aid, sts: 'terminated', at: null, err: null }
+    case 'authenticate':
+      return { sid, sts: 'loggedin', at: ticket, err: null, frf: -1, raa: -1 }
+    default:
+      return { sid, sts: 'loggedin', at: ticket, err: null }
+  }
+}
+
+/** Issuer, audience and times of a good answer. */
+export function envelopeOf({ issuer, clientId, now }: Target): Claims {
+  return { iss: issuer, aud: clientId, nbf: now, iat: now, exp: now + 10 }
+}
+
+/** All claims of a good answer. */
+export function goodClaims(target: Target): Claims {
+  return { ...envelopeOf(target), ...answerOf(target.operation, target) }
+}
+
+/** Signs with the right secret; `undefined` leaves a claim out. */
+export function signClaims(target: Target, claims: Claims, header = HEADER): string {
+  return signTexts(header, JSON.stringify(claims), target.secrets[0])
+}
+
+/** The three segments of a good token. */
+export function partsOf(target: Target): [head: string, body: string, signature: string] {
+  const [head = '', body = '', signature = ''] = signClaims(target, goodClaims(target)).split('.')
+  return [head, body, signature]
+}
+
+/** Name of the claim that says whom the answer is about. */
+export const subjectOf = ({ operation }: Target) => (operation === 'logoutall' ? 'aid' : 'sid')
+
+/** A good answer with some claims in place of its own; `undefined` leaves one out. */
+export const changed = (target: Target, more: Claims) => signClaims(target, { ...goodClaims(target), ...more })
+
+/** One claim's text replaced, for values that only JSON text can spell. */
+export function spelled(target: Target, name: string, value: string): string {
+  const marked = JSON.stringify({ ...goodClaims(target), [name]: 'the value' })
+  return signTexts(
+    HEADER,
+    marked.replace('"the value"', () => value),
+    target.secrets[0],
+  )
+}
+
+/** Rows of one group as tokens. */
+export function group(name: string, rows: readonly Row[]): BadToken[] {
+  return rows.map(([row, token, ...reasons]) => ({ group: name, name: row, token, reasons }))
+}
+
+/** Tokens unlike the usual that are good all the same. Threat T17. */
+export function goodTokens(target: Target): GoodToken[] {
+  const claims = goodClaims(target)
+  const { now, secrets } = target
+  const text = JSON.stringify(claims)
+  const change = (more: Claims) => signClaims(target, { ...claims, ...more })
+  const { nbf, iat, exp, ...undated } = claims
+  const { err: _none, ...withoutErr } = claims
+  const rows: [string, string][] = [
+    ['as it should be', change({})],
+    ['with claims in the opposite order', signClaims(target, Object.fromEntries(Object.entries(claims).reverse()))],
+    ['with the times last', signClaims(target, { ...undated, exp, iat, nbf })],
+    ['with a claim of tomorrow', change({ tomorrow: { deep: [1, { sts: 'anon' }] } })],
+    ['with claims of the registry', change({ jti: 'j', sub: 's', azp: 'a', nonce: 'n', amr: ['pwd'], auth_time: 1 })],
+    ['with claims named as parts of an object', change({ constructor: 1, toString: 'x', hasOwnProperty: null })],
+    [
+      'with a carried __proto__ that lends nothing',
+      signTexts(HEADER, text.replace('{', '{"__proto__":{"polluted":true,"sts":"x"},'), secrets[0]),
+    ],
+    ['with the error left out', signClaims(target, withoutErr)],
+    ['with white space between its members', signTexts(HEADER, JSON.stringify(claims, null, 2), secrets[0])],
+    ['with names written as escapes', signTexts(HEADER, text.replace('"sts"', '"\\u0073\\u0074\\u0073"'), secrets[0])],
+    ['with members of the header in the other order', signClaims(target, claims, '{"typ":"JWT","alg":"HS256"}')],
+    ['with white space in its header', signClaims(target, claims, ' { "alg" : "HS256" , "typ" : "JWT" } \n')],
+    ['with a key ID, which is ignored', signClaims(target, claims, '{"alg":"HS256","typ":"JWT","kid":"2026-1"}')],
+    [
+      'with an address of keys, which is ignored',
+      signClaims(
+        target,
+        claims,
+        '{"alg":"HS256","typ":"JWT","jku":"http://127.0.0.1:9/keys","x5u":"file:///etc/hosts"}',
+      ),
+    ],
+    ['signed with the second secret', signTexts(HEADER, text, secrets[1])],
+    ['that ended 4 s ago', change({ nbf: now - 14, iat: now - 14, exp: now - 4 })],
+    ['made 5 s ahead of us', change({ nbf: now + 5, iat: now + 5, exp: now + 15 })],
+    ['that lives 15 s', change({ exp: now + 15 })],
+    ['that lives 1 s', change({ exp: now + 1 })],
+    [
+      'with lists nested a thousand deep',
+      signTexts(HEADER, text.replace('{', `{"x":${'['.repeat(999)}${']'.repeat(999)},`), secrets[0]),
+    ],
+    ['with text beyond ASCII', change({ name: 'Ångström \u{1f5de} \u2028' })],
+  ]
+  return rows.map(([name, token]) => ({ name, token }))
+}

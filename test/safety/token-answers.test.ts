@@ -1,0 +1,160 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Sso2Client } from '../../lib'
+import { Sso2ResponseError, TokenError } from '../../lib/errors'
+import type { SessionToken } from '../../lib/protocol/session-token'
+import { readJwt } from '../support/oracle'
+import { type BadToken, goodClaims, goodTokens, signClaims, type Target } from './bad-tokens'
+import { badTokens } from './bad-tokens-corpus'
+
+type BackChannel = 'sessionstatus' | 'authenticate' | 'logout' | 'logoutall'
+const operations: BackChannel[] = ['sessionstatus', 'authenticate', 'logout', 'logoutall']
+const now = 1_800_000_000
+const device = { ipa: '192.0.2.1', uas: 'Mozilla/5.0' }
+const secrets = ['the-secret-of-this-year-0123456789-abc', 'the-secret-of-last-year-0123456789-abc'] as const
+const targetOf = (operation: BackChannel): Target => ({
+  operation,
+  issuer: 'sso-service',
+  clientId: 'morning',
+  organisationId: 'demo-press',
+  secrets,
+  now,
+  sid: 'a-session-of-the-sso-system',
+  aid: 'account-ada',
+  ticket: 'a-ticket',
+})
+
+/** What the SSO system answers to the request token `t`; the body is `{ t: <it> }`. */
+let answer: (t: string) => unknown
+let server: http.Server
+let client: Sso2Client
+
+beforeAll(async () => {
+  server = http.createServer((req, res) => {
+    let body = ''
+    req.on('data', (chunk) => {
+      body += chunk
+    })
+    req.once('end', async () => {
+      const token = await answer(JSON.parse(body).t)
+      res.setHeader('content-type', 'application/json')
+      res.end(JSON.stringify({ t: token }))
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  client = new Sso2Client({
+    ssoUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/sso`,
+    clientId: 'morning',
+    clientSecret: secrets,
+    organisationId: 'demo-press',
+    clock: { now: () => now * 1000 },
+  })
+})
+afterAll(() => {
+  client.close()
+  server.close()
+  server.closeAllConnections()
+})
+
+function ask(operation: BackChannel, { sid, aid }: Target = targetOf(operation)): Promise<SessionToken> {
+  switch (operation) {
+    case 'sessionstatus':
+      return client.sessionStatus({ sid, lks: 'anon', ...device })
+    case 'authenticate':
+      return client.authenticate({ sid, usr: 'ada', pwd: 'correct-horse', ...device })
+    case 'logout':
+      return client.logout({ sid, ...device })
+    case 'logoutall':
+      return client.logoutAll({ aid, ...device })
+  }
+}
+
+/** Why the answer was refused; `response` when it has no token at all. Anything else is the test's failure. */
+async function verdict(asked: Promise<SessionToken>): Promise<string> {
+  try {
+    await asked
+  } catch (error) {
+    if (error instanceof TokenError) return error.reason
+    if (error instanceof Sso2ResponseError) return 'response'
+    throw error
+  }
+  return 'taken'
+}
+
+/** Answers that only the back channel can get. */
+function oddities(target: Target): BadToken[] {
+  const good = signClaims(target, goodClaims(target))
+  const values: [string, unknown][] = [
+    ['null', null],
+    ['a number', 7],
+    ['true', true],
+    ['an array of a good token', [good]],
+    ['an object', { token: good }],
+    ['nothing', undefined],
+    ['20 KiB', `${good}${'A'.repeat(20_000)}`],
+    ['60 KiB', `${good}${'A'.repeat(60_000)}`],
+    ['60,000 dots', '.'.repeat(60_000)],
+  ]
+  return values.map(([name, token]) => ({ group: 'no-token', name, token, reasons: ['malformed'] }))
+}
+
+describe.each(operations)('as the answer to %s', (operation) => {
+  const target = targetOf(operation)
+
+  test('[T1-T11, T14, T16, L5-L8, L11] every bad token is refused for a reason that fits', async () => {
+    const bad = [...badTokens(target), ...oddities(target)]
+    const names = bad.map(({ group, name }) => `${group}: ${name}`)
+    expect(new Set(names).size).toBe(names.length)
+    expect(names.length).toBeGreaterThanOrEqual(300)
+    const failures: string[] = []
+    for (const { group, name, token, reasons } of bad) {
+      answer = () => token
+      const found = await verdict(ask(operation))
+      const isFitting = reasons.some((reason) => reason === found) || (found === 'response' && group === 'no-token')
+      if (!isFitting) failures.push(`${group}: ${name}: ${found}`)
+    }
+    expect(failures).toEqual([])
+    expect(client.isAvailable).toBe(true)
+    expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
+  })
+
+  test('[T17] every good variant is taken', async () => {
+    const { sid, at, sts } = goodClaims(target)
+    for (const { name, token } of goodTokens(target)) {
+      answer = () => token
+      const read = await ask(operation)
+      expect([name, read.sid, read.at, read.sts]).toEqual([name, sid, at ?? undefined, sts])
+    }
+  })
+
+  test('[L5] its own request, sent back, is refused', async () => {
+    answer = (t) => t
+    expect(await verdict(ask(operation))).toBe('issuer')
+  })
+
+  test('[L8] answers to two questions asked at once, exchanged, are refused both', async () => {
+    const waiting: { t: string; reply: (token: string) => void }[] = []
+    answer = (t) => new Promise((reply) => waiting.push({ t, reply }))
+    const others = { ...target, sid: 'another-session', aid: 'account-grace' }
+    const asked = [ask(operation), ask(operation, others)]
+    const verdicts = Promise.all(asked.map(verdict))
+    while (waiting.length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+    const answers = waiting.map(({ t }) => {
+      const { sid, aid } = readJwt(t).claims
+      return signClaims(target, goodClaims({ ...target, sid: String(sid), aid: String(aid) }))
+    })
+    waiting.forEach(({ reply }, index) => {
+      reply(answers[1 - index] ?? '')
+    })
+    expect(await verdicts).toEqual(['session_mismatch', 'session_mismatch'])
+  })
+})
+
+test('[L7] no answer with a ticket is taken from Session Status that did not ask for one', async () => {
+  const target = targetOf('sessionstatus')
+  answer = () => signClaims(target, goodClaims(target))
+  for (const lks of ['loggedin', 'terminated'] as const)
+    expect(await verdict(client.sessionStatus({ sid: target.sid, lks, ...device }))).toBe('claims')
+})
