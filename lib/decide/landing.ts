@@ -30,12 +30,12 @@ export type LandingDecision =
   | { readonly do: 'stay_anonymous'; readonly token: SessionToken }
   | { readonly do: 'as_it_is'; readonly because: 'same_token_again' | 'store_unavailable' }
   | { readonly do: 'start_anew'; readonly because: 'unbound' | 'replayed' | 'clock' | 'signed_out' }
-  | { readonly do: 'mark_cookieless' }
+  | { readonly do: 'mark_cookieless'; readonly because: 'no_cookies' }
   | { readonly do: 'give_up'; readonly because: GiveUpReason }
 
 /** Decides one landing. Design, section 3, "landing". */
 export function decideLanding(facts: LandingFacts): LandingDecision {
-  if (facts.binding === 'no_cookies') return { do: 'mark_cookieless' }
+  if (facts.binding === 'no_cookies') return { do: 'mark_cookieless', because: 'no_cookies' }
   if (facts.binding === 'unbound') return { do: 'start_anew', because: 'unbound' }
   if (typeof facts.token === 'string') return decideRefused(facts.token)
   if (!facts.storeAvailable) return { do: 'as_it_is', because: 'store_unavailable' }

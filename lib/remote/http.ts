@@ -11,6 +11,8 @@ export interface Call {
   readonly body?: string
   /** Bound on the whole call, connecting included. */
   readonly timeoutMs: number
+  /** A larger body is refused, counted after decompression; default 64 KiB. */
+  readonly maxBytes?: number
   readonly signal?: AbortSignal | undefined
 }
 
@@ -21,7 +23,7 @@ export interface Answer {
   readonly text: string
 }
 
-/** A larger body is refused, counted after decompression. */
+/** Bound on an answer that holds a token. */
 export const MAX_BODY_BYTES = 65_536
 
 /** The emulator marks every answer; in production none of them counts. Threat O10. */
@@ -61,7 +63,7 @@ export async function send(call: Call): Promise<Answer> {
       await response.body?.cancel()
       throw new Sso2ResponseError(call.operation, response.status, 'this is the emulator, and NODE_ENV is production')
     }
-    return { status: response.status, headers: response.headers, text: await readCapped(call.operation, response) }
+    return { status: response.status, headers: response.headers, text: await readCapped(call, response) }
   } catch (error) {
     if (call.signal?.aborted) throw call.signal.reason
     throw error instanceof Sso2ResponseError ? error : unavailable(call, error, deadline.aborted)
@@ -77,12 +79,13 @@ function unavailable({ operation, timeoutMs }: Call, error: unknown, isLate: boo
   return new Sso2UnavailableError(operation, NOT_SENT.has(code), `no answer (${code})`)
 }
 
-async function readCapped(operation: string, response: Response): Promise<string> {
+async function readCapped({ operation, maxBytes = MAX_BODY_BYTES }: Call, response: Response): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength
-    if (size > MAX_BODY_BYTES) throw new Sso2ResponseError(operation, response.status, 'the body is larger than 64 KiB')
+    if (size > maxBytes)
+      throw new Sso2ResponseError(operation, response.status, `the body is larger than ${maxBytes / 1024} KiB`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

@@ -6,6 +6,7 @@ import {
   type Administrator,
   type AdministratorAccount,
   administrator,
+  administratorFilter,
   byAccount,
   eligibility,
   type GiftReceiver,
@@ -19,7 +20,7 @@ import { type AccessTokenSource, type CallOptions, callRest, type RestRequest } 
 export interface PlatformApiOptions {
   /** `{base_url}` of the REST API. */
   readonly apiUrl: string
-  /** An access token, or a function that gets one; it is told `true` after a 401, to get another one, or `undefined` when there is none. */
+  /** An access token, or a function that gets one; after a 401 it is told the token that was refused, and may give another one. */
   readonly accessToken: string | AccessTokenSource
 }
 
@@ -41,7 +42,7 @@ export class PlatformApi {
   readonly #canRenew: boolean
 
   constructor({ apiUrl, accessToken }: PlatformApiOptions) {
-    if (typeof apiUrl !== 'string' || !/^https?:\/\//i.test(apiUrl))
+    if (typeof apiUrl !== 'string' || !/^https?:\/\//i.test(apiUrl) || !URL.canParse(apiUrl))
       throw new TypeError('PlatformApi: apiUrl must be an absolute address')
     if (typeof accessToken !== 'function' && (typeof accessToken !== 'string' || !/^[\x21-\x7e]+$/.test(accessToken)))
       throw new TypeError('PlatformApi: accessToken must be a printable text without spaces, or a function')
@@ -77,7 +78,7 @@ export class PlatformApi {
 
   /** All administrators, an entry a group. Needs a user's token with `/external/admin/r`. @param filter one group's only */
   async administrators(filter: { readonly group?: string } = {}, options?: CallOptions): Promise<Administrator[]> {
-    const { group } = checkArgument('administrators', z.strictObject({ group: z.string().min(1).optional() }), filter)
+    const { group } = checkArgument('administrators', administratorFilter, filter)
     const query = group === undefined ? '' : `?group=${encodeURIComponent(group)}`
     return this.#items(
       'administrators',
@@ -95,6 +96,8 @@ export class PlatformApi {
 
   /** GET of any path below `apiUrl` that answers an object, for example the user's own account. */
   async get(path: string, options?: CallOptions): Promise<Readonly<Record<string, unknown>>> {
+    if (typeof path !== 'string' || !/^\/[\x21-\x7e]*$/.test(path))
+      throw new TypeError('get: path must begin with / and be printable')
     const answer = await this.#send({ operation: 'get', method: 'GET', url: this.#apiUrl + path }, options)
     return check('get', answer, z.record(z.string(), z.unknown()))
   }

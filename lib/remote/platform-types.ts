@@ -22,6 +22,14 @@ export const administrator = z.looseObject({
   contact_email: z.string(),
   name: z.string(),
 })
+/** Interface: "GET {base_url}/external/api/v1/admin", query. */
+export const administratorFilter = z.strictObject({
+  group: z
+    .string()
+    .min(1)
+    .refine((text) => !/\p{Surrogate}/u.test(text), 'must be well-formed Unicode')
+    .optional(),
+})
 /** Interface: "Gift receiver eligibility". */
 export const eligibility = z.looseObject({ item: z.looseObject({ receiver_eligible: z.boolean() }) })
 /** Interface: "validate_gift_receiver", request. Which address fields are required is not shown: each may be left out. */

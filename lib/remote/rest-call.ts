@@ -11,10 +11,10 @@ export interface CallOptions {
 }
 
 /**
- * Gets an access token. `isRefused` says that the last one was answered with a 401: then another one is wanted,
- * and `undefined` says that there is none.
+ * Gets an access token. `refused` is the token that was answered with a 401: then another one is wanted.
+ * `undefined` says that there is none.
  */
-export type AccessTokenSource = (isRefused: boolean) => Promise<string | undefined>
+export type AccessTokenSource = (refused?: string) => Promise<string | undefined>
 
 /** What is asked. All calls are reads, the POST too: sending one twice changes nothing. */
 export interface RestRequest {
@@ -28,6 +28,8 @@ export interface RestRequest {
 
 const DEFAULT_MS = 3000
 const MAX_MS = 600_000
+/** Lists are longer than tokens. */
+const MAX_BYTES = 524_288
 const TRY_AGAIN = new Set([502, 503, 504])
 const MAX_RETRY_AFTER_MS = 2000
 
@@ -38,7 +40,9 @@ interface Bounds {
 }
 
 /** @throws {TypeError} naming the option */
-function boundsOf(operation: string, { signal, timeoutMs = DEFAULT_MS }: CallOptions): Bounds {
+function boundsOf(operation: string, options: CallOptions): Bounds {
+  if (typeof options !== 'object' || options === null) throw new TypeError(`${operation}: options must be an object`)
+  const { signal, timeoutMs = DEFAULT_MS } = options
   if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > MAX_MS)
     throw new TypeError(`${operation}: timeoutMs must be a whole number from 1 to ${MAX_MS} (milliseconds)`)
   if (signal !== undefined && !(signal instanceof AbortSignal))
@@ -63,20 +67,21 @@ export async function callRest(
 ): Promise<Answer> {
   const { operation, scope } = request
   const bounds = boundsOf(operation, options)
-  let token = await inTime(request, bounds, source(false))
-  let answer = token === undefined ? undefined : await sendTwice(request, bounds, token)
-  if (canRenew && (answer === undefined || answer.status === 401)) {
-    const refused = answer && bodyOf(answer, token)
-    token = await inTime(request, bounds, source(true))
-    if (token === undefined) throw new AccessTokenExpiredError(operation, refused, scope)
+  let token = await inTime(request, bounds, () => source())
+  if (token === undefined) throw new AccessTokenExpiredError(operation, undefined, scope)
+  let answer = await sendTwice(request, bounds, token)
+  if (answer.status === 401 && canRenew) {
+    const refused = { token, body: bodyOf(answer, token) }
+    token = await inTime(request, bounds, () => source(refused.token))
+    if (token === undefined) throw new AccessTokenExpiredError(operation, refused.body, scope)
     answer = await sendTwice(request, bounds, token)
   }
-  if (answer && answer.status >= 200 && answer.status < 300) return answer
-  throw new PlatformApiError(operation, answer?.status ?? 401, answer && bodyOf(answer, token), scope)
+  if (answer.status >= 200 && answer.status < 300) return answer
+  throw new PlatformApiError(operation, answer.status, bodyOf(answer, token), scope)
 }
 
 /** Waits for a token, but not beyond the call's own bounds. */
-async function inTime<T>({ operation }: RestRequest, { signal, left }: Bounds, token: Promise<T>): Promise<T> {
+async function inTime<T>({ operation }: RestRequest, { signal, left }: Bounds, get: () => Promise<T>): Promise<T> {
   signal?.throwIfAborted()
   const done = new AbortController()
   const stop = signal ? AbortSignal.any([signal, done.signal]) : done.signal
@@ -85,7 +90,7 @@ async function inTime<T>({ operation }: RestRequest, { signal, left }: Bounds, t
     () => Promise.reject(signal?.reason),
   )
   try {
-    return await Promise.race([token, late])
+    return await Promise.race([get(), late])
   } finally {
     late.catch(() => {})
     done.abort()
@@ -115,6 +120,7 @@ function sendOnce({ operation, method, url, body }: RestRequest, { signal, left 
     headers: { authorization: `Bearer ${token}`, ...(body ? { 'content-type': 'application/json' } : {}) },
     ...(body ? { body: JSON.stringify(body) } : {}),
     timeoutMs: left(),
+    maxBytes: MAX_BYTES,
     signal,
   })
 }
@@ -139,12 +145,12 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
   }
 }
 
-/** What the API said, for the error; a token that it repeats is masked. */
-function bodyOf({ text }: Answer, token: string | undefined): unknown {
-  const masked = token === undefined ? text : text.replaceAll(token, '***')
+/** What the API said, for the error; a token that it repeats is masked, however it is written. */
+function bodyOf({ text }: Answer, token: string): unknown {
+  const mask = (said: string) => said.replaceAll(token, '***')
   try {
-    return JSON.parse(masked)
+    return JSON.parse(text, (_name, value: unknown) => (typeof value === 'string' ? mask(value) : value))
   } catch {
-    return masked.slice(0, 500)
+    return mask(text).slice(0, 500)
   }
 }

@@ -1,32 +1,32 @@
 /** One service token for all calls without an identity: fetched when needed, shared by parallel calls, kept until shortly before it ends. */
+import type { AccessTokenSource } from './rest-call'
 import type { Grant } from './ticket'
 
 const MARGIN_SECONDS = 30
 const DEFAULT_LIFE_SECONDS = 300
 
 /** @param fetchGrant asks the authorization server; @param now seconds since 1970 */
-export function serviceTokenSource(
-  fetchGrant: () => Promise<Grant>,
-  now: () => number,
-): (isRefused: boolean) => Promise<string> {
-  let kept: { readonly grant: Promise<Grant>; readonly until: () => number } | undefined
+export function serviceTokenSource(fetchGrant: () => Promise<Grant>, now: () => number): AccessTokenSource {
+  let kept: { readonly grant: Promise<Grant>; until: number } | undefined
   const renew = () => {
-    let until = Number.POSITIVE_INFINITY
-    const grant = fetchGrant()
-    const entry = { grant, until: () => until }
+    const entry = { grant: fetchGrant(), until: Number.POSITIVE_INFINITY }
     kept = entry
-    grant.then(
+    entry.grant.then(
       ({ expiresAt }) => {
-        until = (expiresAt ?? now() + DEFAULT_LIFE_SECONDS) - MARGIN_SECONDS
+        entry.until = (expiresAt ?? now() + DEFAULT_LIFE_SECONDS) - MARGIN_SECONDS
       },
       () => {
         if (kept === entry) kept = undefined
       },
     )
-    return grant
+    return entry.grant
   }
-  return async (isRefused) => {
-    const current = kept && !isRefused && now() < kept.until() ? kept.grant : renew()
-    return (await current).token()
+  return async (refused) => {
+    const current = kept && now() < kept.until ? kept : undefined
+    const token = current && (await current.grant).token()
+    if (token !== undefined && token !== refused) return token
+    // whoever was refused first has fetched another one meanwhile
+    const newer = kept !== undefined && kept !== current ? kept.grant : renew()
+    return (await newer).token()
   }
 }

@@ -23,10 +23,10 @@ export function accessTokenOf(visit: Visit, served: LoggedInRecord): AccessToken
   const first = openBox(visit, served)?.accessToken
   if (first === undefined) return undefined
   let token: string | undefined = first
-  return async (isRefused) => {
+  return async (refused) => {
     const isOver = visit.site.now() >= (served.accessUntil ?? Number.POSITIVE_INFINITY)
-    if (!isRefused) return isOver && token === first ? undefined : token
-    token = await renewed(visit, served.user.accountId, token ?? first)
+    const useless = refused ?? (isOver ? first : undefined)
+    if (token === undefined || token === useless) token = await renewed(visit, served.user.accountId, token ?? first)
     return token
   }
 }

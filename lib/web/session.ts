@@ -6,6 +6,7 @@ import type { Config } from '../config'
 import { type Records, sessionKey } from '../storage/records'
 import { SsoSessionStore } from '../storage/session-store'
 import { dropCookie, isDoubled, readCookie } from './cookies'
+import { markPrivate, watchCookies } from './private'
 
 /** What is known of a request's session. */
 export interface SessionState {
@@ -61,9 +62,11 @@ export function siteSessions(config: Config, records: Records, now: () => number
   const unavailable = new WeakMap<object, SessionState>()
   const notPages = new WeakSet<object>() // `OPTIONS *` has no path, so express-session passes it by
   const ended = new WeakSet<object>() // a session of the site's own whose data belongs to a login that has ended
+  const names = Object.values(config.cookies)
   const isOurs = (req: Request) => Object.is(req.sessionStore, store)
   return {
     handler: (req, res, next) => {
+      watchCookies(res, names)
       if (isDoubled(req, config.cookies.session)) dropCookie(res, config, config.cookies.session)
       withOnlyOurCookie(req, config.cookies.session, inner, res, (error) => {
         if (error === undefined && req.session) return next()
@@ -92,6 +95,7 @@ export function siteSessions(config: Config, records: Records, now: () => number
     },
     renew: async (req, data, isLoggedIn) => {
       const kept = ended.delete(req) ? {} : data
+      if (req.res) markPrivate(req.res)
       if (isOurs(req)) generate(req, isLoggedIn)
       else await call((done) => req.session.regenerate(done))
       Object.assign(req.session, kept, isOurs(req) ? {} : { sso2: true }) // a foreign store keeps no empty session

@@ -42,11 +42,15 @@ const rows: [name: string, facts: Partial<LandingFacts>, decision: LandingDecisi
   ['unbound changes nothing, however good the token', { binding: 'unbound' }, anew('unbound')],
   ['unbound is looked at before a refused token', { binding: 'unbound', token: 'signature' }, anew('unbound')],
   ['unbound is looked at before the store', { binding: 'unbound', storeAvailable: false }, anew('unbound')],
-  ['without any cookie the browser is marked', { binding: 'no_cookies' }, { do: 'mark_cookieless' }],
+  [
+    'without any cookie the browser is marked',
+    { binding: 'no_cookies' },
+    { do: 'mark_cookieless', because: 'no_cookies' },
+  ],
   [
     'without any cookie even a refused token marks',
     { binding: 'no_cookies', token: 'expired' },
-    { do: 'mark_cookieless' },
+    { do: 'mark_cookieless', because: 'no_cookies' },
   ],
   ['a token too old starts anew, for the clock', { token: 'expired' }, anew('clock')],
   ['a token too young starts anew, for the clock', { token: 'not_yet_valid' }, anew('clock')],

@@ -144,7 +144,7 @@ async function failuresOf(flow: Flow, tokens: readonly BadToken[]): Promise<stri
 }
 
 // A rejection that nobody handles fails the test that it happens in: jest sees to that by itself.
-describe('[T1-T11, T14, T16, L5-L7, L11] at the landing page, within a flow that is bound to its browser,', () => {
+describe('[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T14, T16, L5, L6, L7, L11] at the landing page, within a flow that is bound to its browser,', () => {
   const visitors: [string, () => Promise<Browser>, object][] = [
     ['an anonymous visitor', async () => network.browser(), { status: 'anon', url: '/page' }],
     ['a logged-in visitor', () => loggedIn(ada), { status: 'loggedin', username: 'ada', url: '/page' }],

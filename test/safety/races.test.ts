@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ada, type Network, present, startNetwork, view } from './network'
+import { ada, type Network, present, startNetwork, view } from '../flows/network'
 
 const ROUNDS = 1000
 const AT_ONCE = 8
@@ -64,7 +64,7 @@ async function round(isAfter: boolean): Promise<void> {
   await expectStranger(known)
 }
 
-test('a slow save by a session that renews its ID by itself sets no old cookie either', async () => {
+test('[S6] a slow save by a session that renews its ID by itself sets no old cookie either', async () => {
   const browser = network.browser()
   await browser.visit(at('/'))
   const old = present(browser.cookie('sso2.sid'))
@@ -78,7 +78,7 @@ test('a slow save by a session that renews its ID by itself sets no old cookie e
   await expectStranger(old)
 })
 
-test(`${ROUNDS} times, a slow save of req.session changes neither a login nor a logout`, async () => {
+test(`[S6] ${ROUNDS} times, a slow save of req.session changes neither a login nor a logout`, async () => {
   let next = 0
   const worker = async () => {
     for (let index = next++; index < ROUNDS; index = next++) await round(index % 2 === 0)

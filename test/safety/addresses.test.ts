@@ -1,0 +1,241 @@
+import { judgeReturnTo } from '../../lib/decide/return-to'
+import { ada, type Network, present, startNetwork } from '../flows/network'
+import {
+  type Answered,
+  anonymousCookies,
+  ask,
+  cookiesAfter,
+  documentHeaders,
+  expresses,
+  forAll,
+  hiddenReturnTo,
+  onBothExpresses,
+  percentEncoded,
+  postForm,
+  returnAddressIn,
+} from './address-support'
+import { type Benign, benignAddresses } from './benign-addresses'
+import { hostileAddresses, hostileNonTexts } from './hostile-addresses'
+import { beginFlow, hearEvents, landingToken } from './session-support'
+
+const trusted = 'https://shop.example:8443'
+let network: Network
+let site: string
+let hostile: string[]
+let benign: Benign[]
+let warn: jest.SpyInstance
+beforeAll(async () => {
+  warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
+  const identifyUser = () => ({ accountId: 'one-of-many' }) // two calls less a login
+  const exchangeTicket = async (ticket: string) => ({ accessToken: ticket })
+  const options = { trustedReturnOrigins: [trusted], identifyUser, exchangeTicket }
+  network = await startNetwork({ build: onBothExpresses, site: options })
+  site = network.morning.url
+  hostile = hostileAddresses(site)
+  benign = benignAddresses(site, [trusted])
+})
+afterAll(async () => {
+  warn.mockRestore()
+  await network.close()
+})
+
+/** Where a browser that was answered by the site would go. */
+const target = (address: string) => new URL(address, `${site}/sso2/landing`)
+const staysHere = (address: string) => [site, trusted].includes(target(address).origin)
+
+const isSafe = (address: string) => URL.canParse(address, site) && staysHere(address)
+
+/** What an answer leads to: the redirect, or what the form will send. */
+type Way = (value: string, app: string) => Promise<{ answer: Answered; address: string | undefined }>
+
+/** The address without what the site put on it. */
+const withoutParameter = (address: string | undefined) => address?.replace(/[?&]sso2=\d+\.[\w-]{22}(?=#|$)/, '')
+
+const landWith = async (query: string, app: string, cookie = '') => {
+  const answer = await ask(site, { path: `/sso2/landing?${query}`, headers: { ...documentHeaders, cookie }, app })
+  return { answer, address: withoutParameter(answer.location) }
+}
+
+/** `r` with the flow parameter, as a site would have made it. */
+function withParameter(value: string, parameter: string): string {
+  const mark = value.search(/#|$/)
+  const head = value.slice(0, mark)
+  return `${head}${head.includes('?') ? '&' : '?'}sso2=${parameter}${value.slice(mark)}`
+}
+
+let flow: { cookie: string; parameter: string } | undefined
+async function goodFlow() {
+  if (!flow) {
+    const { cookie, r } = await beginFlow(network)
+    flow = { cookie, parameter: present(new URL(r).searchParams.get('sso2')) }
+  }
+  return flow
+}
+let tokens = 0
+let readers: string[] = []
+
+const ways: [string, Way][] = [
+  ['the landing with a bad token', (value, app) => landWith(`t=bad&r=${percentEncoded(value)}`, app)],
+  [
+    'the landing with a bound flow and a bad token',
+    async (value, app) => {
+      const { cookie, parameter } = await goodFlow()
+      return landWith(`t=bad&r=${percentEncoded(withParameter(value, parameter))}`, app, cookie)
+    },
+  ],
+  [
+    'the landing with a bound flow and a good token',
+    async (value, app) => {
+      const { cookie, parameter } = await goodFlow()
+      tokens += 1
+      const t = landingToken(network, { sid: `s${tokens}` })
+      return landWith(`t=${t}&r=${percentEncoded(withParameter(value, parameter))}`, app, cookie)
+    },
+  ],
+  [
+    'the login form',
+    async (value, app) => {
+      const headers = { accept: 'text/html', 'sec-fetch-dest': 'empty' }
+      const answer = await ask(site, { path: `/login?return_to=${percentEncoded(value)}`, headers, app })
+      return { answer, address: hiddenReturnTo(answer.body) }
+    },
+  ],
+  [
+    'a login',
+    async (value, app) => {
+      const cookie = readers.pop() ?? (await anonymousCookies(network))
+      const fields = `username=${ada.username}&password=${ada.password}&return_to=${percentEncoded(value)}`
+      const answer = await postForm(site, '/login', fields, { app, headers: { cookie } })
+      readers.push(cookiesAfter(cookie, answer.setCookie))
+      return { answer, address: answer.location }
+    },
+  ],
+  [
+    'a logout',
+    async (value, app) => {
+      const answer = await postForm(site, '/logout', `return_to=${percentEncoded(value)}`, { app })
+      return { answer, address: withoutParameter(returnAddressIn(network, answer.location)) }
+    },
+  ],
+]
+const shown = (bad: { value: string; answer: Answered; address: string | undefined }[]) =>
+  bad.slice(0, 9).map(({ value, answer, address }) => [value, answer.status, address?.slice(0, 200)])
+const isAnswered = ({ status, body }: Answered) => status === 200 || (status === 303 && body === '')
+
+const table = expresses.flatMap(([app]) => ways.map(([name, way]) => ({ app, name, way })))
+/** A login is dear: the two Expresses share the values. */
+const dealt = <T>(values: T[], app: string, name: string) =>
+  name === 'a login' ? values.filter((_value, index) => index % 2 === (app === 'Express 4' ? 0 : 1)) : values
+
+describe('an address from outside', () => {
+  test('[R1] comes in more than 500 hostile and 100 benign forms', () => {
+    expect(hostile.length).toBeGreaterThanOrEqual(500)
+    expect(benign.length).toBeGreaterThanOrEqual(100)
+    expect(new Set(hostile).size).toBe(hostile.length)
+    const leaves = (naive: RegExp) => hostile.filter((value) => naive.test(value) && !isSafe(value)).length
+    expect(leaves(/^\//)).toBeGreaterThan(100) // what the usual checks would let through
+    expect(leaves(/^\/(?!\/)/)).toBeGreaterThan(20)
+    expect(leaves(new RegExp(`^${site}`))).toBeGreaterThan(20)
+    expect(new Set(benign.map(({ value }) => value)).size).toBe(benign.length)
+  })
+
+  test.each(table)('[R1] [F11] that is hostile leads nowhere through $name on $app', async ({ way, app, name }) => {
+    readers = []
+    const results = await forAll(dealt(hostile, app, name), async (value) => ({ value, ...(await way(value, app)) }))
+    const bad = results.filter(
+      ({ answer, address }) => !isAnswered(answer) || address === undefined || !staysHere(address),
+    )
+    expect(shown(bad)).toEqual([])
+  })
+
+  test.each(table)(
+    '[R1] [F11] [R5] that is benign comes out byte for byte through $name on $app',
+    async ({ way, app, name }) => {
+      readers = []
+      const results = await forAll(dealt(benign, app, name), async (given) => ({
+        ...given,
+        ...(await way(given.value, app)),
+      }))
+      const bad = results.filter(({ answer, leadsTo, address }) => !isAnswered(answer) || address !== leadsTo)
+      expect(shown(bad)).toEqual([])
+    },
+  )
+
+  test.each(expresses)(
+    '[R1] written into the query without any encoding leads nowhere and leaves nothing behind on %s',
+    async (app) => {
+      const writable = (value: string) => /^[\x21-\x7e]+$/.test(value) && !value.includes('#')
+      const events = hearEvents()
+      const keys = new Set(await network.keys())
+      const land = (value: string) => landWith(`t=bad&r=${value}`, app)
+      const results = await forAll(hostile.filter(writable), async (value) => ({ value, ...(await land(value)) }))
+      const split = (value: string) => /&(?:r|t)=/.test(value)
+      const bad = results.filter(
+        ({ value, answer, address }) => !split(value) && (!isAnswered(answer) || !isSafe(address ?? '')),
+      )
+      expect(shown(bad)).toEqual([])
+      expect(results.length).toBeGreaterThan(300)
+      expect(new Set(events.heard)).toEqual(new Set(['landing mark_cookieless malformed']))
+      expect((await network.keys()).filter((key) => !keys.has(key))).toEqual([])
+      events.stop()
+      const plain = benign.filter(({ value }) => writable(value) && !/[&%+]/.test(value))
+      const back = await forAll(plain, async ({ value }) => (await land(value)).address)
+      expect(back).toEqual(plain.map(({ leadsTo }) => leadsTo))
+      expect(plain.length).toBeGreaterThan(60)
+    },
+  )
+
+  test('[R1] is judged alike where a site asks for an Identify address itself', () => {
+    const policy = { origin: site, trustedOrigins: [trusted] }
+    const judged = [...hostile, ...hostileNonTexts].map((value) => judgeReturnTo(value, policy))
+    expect(judged.filter((address) => address !== undefined && !staysHere(address))).toEqual([])
+    expect(
+      hostileNonTexts.map((value) => judgeReturnTo(value, policy)).filter((address) => address !== undefined),
+    ).toEqual([])
+    expect(benign.map(({ value }) => judgeReturnTo(value, policy))).toEqual(benign.map(({ leadsTo }) => leadsTo))
+  })
+})
+
+/** Ways to give several addresses, or one in a form that a query parser would make something of. */
+const several = (name: string) => [
+  `${name}=/a&${name}=//evil.example/`,
+  `${name}=//evil.example/&${name}=/a`,
+  `${name}[]=//evil.example/`,
+  `${name}[]=/a&${name}[]=//evil.example/`,
+  `${name}[0]=http://evil.example/`,
+  `${name}[href]=//evil.example/`,
+  `${name}.href=//evil.example/`,
+  `${name}%5B%5D=//evil.example/`,
+  `${name.toUpperCase()}=//evil.example/`,
+  `%${name.charCodeAt(0).toString(16)}${name.slice(1)}=//evil.example/`,
+  `${name}=/a;${name}=//evil.example/`,
+  `${name}=/a,//evil.example/`,
+  `${name}==//evil.example/`,
+  `__proto__[${name}]=//evil.example/`,
+  name,
+  `${name}=`,
+]
+
+describe('an address given several times or in an odd form', () => {
+  test.each(expresses)('[R1] [R6] leads nowhere on %s', async (app) => {
+    const landings = await forAll(several('r'), (query) => ask(site, { path: `/sso2/landing?t=bad&${query}`, app }))
+    expect(landings.map(({ status }) => status).filter((status) => status !== 303 && status !== 400)).toEqual([])
+    const forms = await forAll(several('return_to'), (query) => ask(site, { path: `/login?${query}`, app }))
+    const logouts = await forAll(several('return_to'), (fields) => postForm(site, '/logout', fields, { app }))
+    const addresses = [
+      ...landings.flatMap(({ location }) => location ?? []),
+      ...forms.map(({ body }) => hiddenReturnTo(body)),
+      ...logouts.map(({ location }) => present(returnAddressIn(network, location))),
+    ]
+    expect(addresses.length).toBeGreaterThan(40)
+    expect(addresses.filter((address) => !staysHere(address))).toEqual([])
+  })
+
+  test.each(expresses)('[R1] that has question marks of its own is kept whole by our forms on %s', async (app) => {
+    const values = ['/a?b=c', '/a?b?c', '/a??', '/search?q=what?']
+    for (const page of ['/login', '/logout']) {
+      const forms = await forAll(values, (value) => ask(site, { path: `${page}?return_to=${value}`, app }))
+      expect(forms.map(({ body }) => hiddenReturnTo(body))).toEqual(values.map((value) => site + value))
+    }
+  })
+})

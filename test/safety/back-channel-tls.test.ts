@@ -1,0 +1,123 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import https from 'node:https'
+import net, { type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { PlatformApi, Sso2Client, Sso2UnavailableError } from '../../lib'
+import { answerTo, bodyOf, device, secret } from './back-channel-server'
+
+const folder = mkdtempSync(join(tmpdir(), 'express-sso2-tls-'))
+const certificate = join(folder, 'certificate.pem')
+const key = join(folder, 'key.pem')
+let server: https.Server
+let port: number
+/** Requests that came through, passwords and all. */
+const seen: string[] = []
+
+beforeAll(async () => {
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+  execFileSync('openssl', ['req', '-x509', ...kind, ...subject, '-keyout', key, '-out', certificate], { stdio: 'pipe' })
+  server = https.createServer({ cert: readFileSync(certificate), key: readFileSync(key) }, async (req, res) => {
+    const body = await bodyOf(req)
+    seen.push(`${req.method} ${req.url}`)
+    res.end(req.method === 'POST' ? answerTo(body, { sts: 'anon' }) : '{"items":[]}')
+  })
+  server.listen(0, 'localhost')
+  await once(server, 'listening')
+  port = (server.address() as AddressInfo).port
+})
+beforeEach(() => {
+  seen.length = 0
+})
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+  rmSync(folder, { recursive: true })
+})
+
+/** What a site may try in order to switch verification off: there are no such options. */
+const attempts = [{}, { rejectUnauthorized: false }, { insecure: true }, { tls: { rejectUnauthorized: false } }]
+
+test.each(attempts)('[O2] a self-signed certificate is refused, with the options %j', async (more) => {
+  const url = `https://localhost:${port}`
+  const options = { ssoUrl: `${url}/sso`, clientId: 'the-site', clientSecret: secret, organisationId: 'the-publisher' }
+  const client = new Sso2Client({ ...options, ...more })
+  const api = new PlatformApi({ apiUrl: url, accessToken: 'an-access-token', ...more })
+  const sid = 'the-session'
+  for (const run of [
+    () => client.sessionStatus({ sid, lks: 'anon', ...device }),
+    () => client.authenticate({ sid, usr: 'ada', pwd: 'a-password', ...device }),
+    () => client.logout({ sid, ...device }),
+    () => client.logoutAll({ aid: 'the-account', ...device }),
+    () => api.marketplaceGroups(),
+  ]) {
+    const error = await run().then(
+      () => undefined,
+      (reason: unknown) => reason,
+    )
+    expect(error).toBeInstanceOf(Sso2UnavailableError)
+    expect(String(error)).toContain('no answer')
+  }
+  expect(seen).toEqual([])
+})
+
+const script = `
+const { Sso2Client } = require(process.env.PACKAGE)
+const client = new Sso2Client({
+  ssoUrl: process.env.SSO, clientId: 'the-site', clientSecret: process.env.SECRET, organisationId: 'the-publisher',
+})
+client.sessionStatus({ sid: 'the-session', lks: 'anon', ipa: '127.0.0.1', uas: 'test' }).then(
+  ({ sts }) => console.log(sts),
+  (error) => console.log(error.message),
+)`
+
+/** The built package in a process of its own, under another environment. */
+async function ask(environment: Record<string, string>, host = 'localhost') {
+  const env = {
+    PATH: process.env['PATH'],
+    PACKAGE: join(__dirname, '../../dist'),
+    SSO: `https://${host}:${port}/sso`,
+    SECRET: secret,
+    ...environment,
+  }
+  return promisify(execFile)(process.execPath, ['-e', script], { env })
+}
+
+test('[O2] with the certificate named by NODE_EXTRA_CA_CERTS the same call works', async () => {
+  expect((await ask({})).stdout).toMatch(/SELF_SIGNED/)
+  expect(seen).toEqual([])
+  expect((await ask({ NODE_EXTRA_CA_CERTS: certificate })).stdout.trim()).toBe('anon')
+  expect(seen).toEqual(['POST /sso/sessionstatus'])
+})
+
+test('[O2] a certificate of another host is refused, trusted or not', async () => {
+  const other = 'sso.localhost'
+  const { stdout } = await ask({ NODE_EXTRA_CA_CERTS: certificate }, other)
+  expect(stdout).toMatch(/ALTNAME|ENOTFOUND|EAI_AGAIN/)
+  expect(seen).toEqual([])
+})
+
+test('[O2] a process that switches verification off is warned of it', async () => {
+  const { stderr } = await ask({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })
+  expect(stderr).toMatch(/NODE_TLS_REJECT_UNAUTHORIZED.*insecure/)
+})
+
+test('[O2] a proxy named by the environment sees nothing', async () => {
+  let connections = 0
+  const proxy = net.createServer((socket) => {
+    connections += 1
+    socket.destroy()
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy']
+  const proxies = Object.fromEntries(names.map((name) => [name, address]))
+  expect((await ask({ NODE_EXTRA_CA_CERTS: certificate, ...proxies })).stdout.trim()).toBe('anon')
+  expect(connections).toBe(0)
+  proxy.close()
+})

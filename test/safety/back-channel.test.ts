@@ -1,0 +1,172 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { PlatformApiError, Sso2Error, Sso2ResponseError, Sso2UnavailableError } from '../../lib'
+import { type BackChannelCall, bodyOf, give, type Listener, listen, restCalls, sso2Calls } from './back-channel-server'
+import { type Garbage, garbage, tokenGarbage } from './back-channel-table'
+
+let listeners: Listener[] = []
+const open = async (...args: Parameters<typeof listen>) => {
+  const listener = await listen(...args)
+  listeners.push(listener)
+  return listener
+}
+afterEach(async () => {
+  await Promise.all(listeners.map((listener) => listener.close()))
+  listeners = []
+})
+
+/** How a call ended: what it gave, or the error. */
+const outcomeOf = (run: () => Promise<unknown>) =>
+  run().then(
+    (value) => ({ value, error: undefined }),
+    (error: unknown) => ({ value: undefined, error }),
+  )
+
+const calls = [...sso2Calls, ...restCalls]
+
+test.each(calls)('[O5] the right answer to $operation is taken', async ({ run, good }) => {
+  const { url } = await open(async (req, res) => give(res, { body: good(await bodyOf(req)) }))
+  expect((await outcomeOf(() => run(url))).error).toBeUndefined()
+})
+
+const rows: [string, BackChannelCall, Garbage[]][] = [
+  ...sso2Calls.map((call): [string, BackChannelCall, Garbage[]] => [
+    call.operation,
+    call,
+    [...garbage, ...tokenGarbage],
+  ]),
+  ...restCalls.map((call): [string, BackChannelCall, Garbage[]] => [call.operation, call, garbage]),
+]
+
+test.each(rows)(
+  '[O5] %s takes no garbage for an answer, and says so with an error of ours',
+  async (_name, call, list) => {
+    let item = list[0]
+    const { url } = await open(async (req, res) => {
+      const sent = await bodyOf(req)
+      give(res, { ...item, body: item?.body(call.good(sent)) ?? '' })
+    })
+    const taken: string[] = []
+    for (item of list) {
+      const { error } = await outcomeOf(() => call.run(url))
+      const isOurs = error instanceof Sso2Error && !(error instanceof TypeError)
+      if (!isOurs) taken.push(`${item.what}: ${error === undefined ? 'taken' : String(error)}`)
+      else expect(JSON.stringify(error) + error.message).not.toMatch(/a-password|an-access-token|a-ticket|eyJ/)
+    }
+    expect(taken).toEqual([])
+  },
+)
+
+test.each([301, 302, 303, 307, 308, 300, 304])(
+  '[O3] a redirect with %i is followed by no operation',
+  async (status) => {
+    const target = await open((_req, res) => res.end('{}'))
+    const { url } = await open(async (req, res) => {
+      await bodyOf(req)
+      res.writeHead(status, { location: `${target.url}/sso/sessionstatus`, refresh: `0; url=${target.url}` }).end()
+    })
+    for (const { operation, run } of calls) {
+      const { error } = await outcomeOf(() => run(url))
+      expect({ operation, isOurs: error instanceof Sso2ResponseError || error instanceof PlatformApiError }).toEqual({
+        operation,
+        isOurs: true,
+      })
+      expect(error).toMatchObject({ status })
+    }
+    expect(target.connections).toBe(0)
+  },
+)
+
+const bomb = gzipSync(Buffer.alloc(50_000_000))
+const endless = 'x'.repeat(65_536)
+const head = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n'
+type Socket = Parameters<Exclude<Parameters<typeof listen>[0], (...args: never) => void>['accept']>[0]
+
+/** Writes again and again until the connection ends. */
+function keepWriting(socket: Socket, text: string, everyMs: number): void {
+  const timer = setInterval(() => socket.write(text), everyMs)
+  socket.once('close', () => clearInterval(timer))
+}
+
+const stalls: [string, (socket: Socket) => void][] = [
+  ['takes the connection and says nothing', () => {}],
+  ['stops in the middle of the first line', (socket) => socket.write('HTTP/1.1 2')],
+  [
+    'sends one header after another without end',
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n')
+      keepWriting(socket, 'X-A: 1\r\n', 20)
+    },
+  ],
+  ['sends the head and no body', (socket) => socket.write(`${head}Content-Length: 100\r\n\r\n`)],
+  [
+    'sends a byte of the body now and then',
+    (socket) => {
+      socket.write(`${head}Content-Length: 60000\r\n\r\n`)
+      keepWriting(socket, ' ', 20)
+    },
+  ],
+  [
+    'sends chunks without end',
+    (socket) => {
+      socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n`)
+      keepWriting(socket, '1\r\n \r\n', 20)
+    },
+  ],
+  ['sends a 100 Continue again and again', (socket) => keepWriting(socket, 'HTTP/1.1 100 Continue\r\n\r\n', 20)],
+]
+
+test.each(stalls)(
+  '[O4] an answer that %s is given up at the deadline, and its connection is freed',
+  async (_what, stall) => {
+    const listener = await open({ accept: (socket) => socket.once('data', () => stall(socket)) })
+    const timed = calls.filter(({ run }) => run.length > 1)
+    expect(timed.length).toBeGreaterThanOrEqual(4)
+    const started = performance.now()
+    const outcomes = await Promise.all(timed.map(({ run }) => outcomeOf(() => run(listener.url, 300))))
+    expect(performance.now() - started).toBeLessThan(2000)
+    for (const { error } of outcomes) expect(error).toBeInstanceOf(Sso2Error)
+    const { error } = outcomes[0] ?? {}
+    expect(error).toBeInstanceOf(Sso2UnavailableError)
+    for (let tries = 0; listener.busy.size > 0 && tries < 40; tries += 1) await sleep(25)
+    expect(listener.busy.size).toBe(0)
+  },
+)
+
+test.each([
+  ['a body without end', undefined],
+  ['a gzip bomb', 'gzip'],
+])('[O4] %s is cut off, and its connection is freed', async (_what, encoding) => {
+  let sent = 0
+  const listener = await open(async (req, res) => {
+    await bodyOf(req)
+    res.writeHead(200, encoding ? { 'content-encoding': encoding, connection: 'close' } : {})
+    if (encoding) return void res.end(bomb)
+    const more = () => {
+      while (!res.destroyed && sent < 500_000_000) {
+        sent += endless.length
+        if (!res.write(endless)) return void res.once('drain', more)
+      }
+    }
+    more()
+  })
+  for (const { run } of calls) {
+    const before = process.memoryUsage().rss
+    const { error } = await outcomeOf(() => run(listener.url))
+    expect(error).toBeInstanceOf(Sso2ResponseError)
+    expect(String(error)).toMatch(/larger than (64|512) KiB/)
+    expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000)
+  }
+  expect(sent).toBeLessThan(calls.length * 20_000_000)
+  for (let tries = 0; listener.busy.size > 0 && tries < 40; tries += 1) await sleep(25)
+  expect(listener.busy.size).toBe(0)
+})
+
+test('[O4] Logout and Logout all, whose bounds are fixed, are given up within them too', async () => {
+  const listener = await open({ accept: () => {} })
+  const fixed = sso2Calls.filter(({ operation }) => operation === 'logout' || operation === 'logoutall')
+  const started = performance.now()
+  const outcomes = await Promise.all(fixed.map(({ run }) => outcomeOf(() => run(listener.url))))
+  expect(performance.now() - started).toBeLessThan(4500)
+  for (const { error } of outcomes) expect(error).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', retryable: false })
+})

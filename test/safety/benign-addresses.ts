@@ -1,0 +1,126 @@
+/* Return addresses of ordinary sites. Each comes out as it went in, byte for byte. */
+
+const paths = [
+  '/',
+  '/a',
+  '/a/',
+  '/a/b/c.html',
+  '/2027/01/15/article-1.ece1234',
+  '/a//b',
+  '/a/./b',
+  '/a/../b',
+  '/.',
+  '/..',
+  '/a.',
+  '/a..',
+  '/a...b',
+  '/.well-known/a',
+  '/~ada',
+  '/a;b=c',
+  '/a;b;c/d;e',
+  '/;',
+  '/a,b',
+  '/a!b',
+  '/a*b',
+  '/a(b)',
+  "/a'b",
+  '/a$b',
+  '/a&b',
+  '/a=b',
+  '/a@b',
+  '/a:b',
+  '/a|b',
+  '/a^b',
+  '/a{b}',
+  '/a[0]',
+  '/a`b',
+  '/a"b',
+  '/a<b>',
+  '/a+b',
+  '/a_b-c',
+  '/sm%C3%B8r',
+  '/%E6%96%B0%E8%81%9E/%F0%9F%93%B0',
+  '/caf%c3%a9',
+  '/a%20b',
+  '/a%2Fb',
+  '/a%2fb',
+  '/a%5Cb',
+  '/a%3Fb%23c',
+  '/a%26b%3Dc',
+  '/a%25b',
+  '/%41%42',
+  '/a%',
+  '/a%zz',
+  '/a%E9',
+  '/http://other.example/a',
+  '/https%3A%2F%2Fother.example',
+  '/a/javascript:b',
+  '/__proto__',
+  '/constructor',
+  '/index.php',
+  '/a.json',
+  '/r',
+  '/t',
+]
+const queries = [
+  '?',
+  '?&',
+  '?&&b',
+  '?=',
+  '?a',
+  '?a=',
+  '?a=b',
+  '?a=b&c=d',
+  '?a=1&a=2&b',
+  '?a=b&',
+  '?q=caf%C3%A9+cr%c3%a8me%20x',
+  '?plus=1+1%2B2',
+  '?a=%2F%2Fother.example',
+  '?a=//other.example/b',
+  '?next=https%3A%2F%2Fother.example%2F%3Fa%3Db%26c%3Dd',
+  '?next=https://other.example/?a=b',
+  '?a=http:other',
+  '?a=@b:c',
+  '?a=\\b',
+  '?a=b?c?d',
+  '??',
+  '?filter[tag][]=one&filter[tag][]=two',
+  '?percent=100%',
+  '?bad=%E9%zz',
+  '?t=token&r=return',
+  '?r=//other.example&t=a&return_to=/b',
+  '?semi;colon=1;2',
+  '?quote=\'"<b>',
+  '?json={"a":[1,2]}|^`',
+  '?utm_source=a.b~c_d-e!f*g(h)',
+  '?sso2x=mine&xsso2=too',
+  '?SSO2=mine',
+  '?__proto__=1&constructor=2',
+  '?%00=a',
+  '?a=%0d%0ab',
+  '?a=..',
+  '?a=./../',
+  `?long=${'x'.repeat(1000)}`,
+]
+const fragments = ['#', '#a', '#a?b', '#/a/b', '#!/a', '#a=b&c', '#//other.example', '#sso2=mine', '#a#b']
+
+/** Paths of the site. */
+export const benignPaths: readonly string[] = [
+  ...paths,
+  ...queries.flatMap((query) => ['/a', '/sm%C3%B8r/b/'].map((path) => path + query)),
+  ...fragments.flatMap((fragment) => [`/a${fragment}`, `/a?b=c${fragment}`]),
+]
+
+/** A benign value, and the address that it leads to. */
+export interface Benign {
+  value: string
+  leadsTo: string
+}
+
+/** Paths, and absolute addresses of the site's own origin and of trusted ones. */
+export function benignAddresses(origin: string, trusted: readonly string[]): Benign[] {
+  const absolute = [origin, ...trusted].flatMap((base) =>
+    benignPaths.filter((_path, index) => index % 4 === 0).map((path) => ({ value: base + path, leadsTo: base + path })),
+  )
+  return [...benignPaths.map((path) => ({ value: path, leadsTo: origin + path })), ...absolute]
+}

@@ -1,0 +1,56 @@
+import net from 'node:net'
+
+/** An answer as it came over the wire. */
+export interface RawAnswer {
+  status: number
+  setCookie: string[]
+  body: string
+}
+
+/** Sends one GET with header lines as they are, byte for byte: a client library would refuse or mend some of them. */
+export function rawGet(
+  site: string,
+  path: string,
+  lines: readonly string[],
+  encoding: BufferEncoding = 'utf8',
+  host: string = new URL(site).host,
+): Promise<RawAnswer> {
+  const { port } = new URL(site)
+  const head = [`GET ${path} HTTP/1.1`, `Host: ${host}`, 'Connection: close', ...lines, '', ''].join('\r\n')
+  return new Promise((resolve, reject) => {
+    const socket = net.connect(Number(port), '127.0.0.1', () => socket.write(Buffer.from(head, encoding)))
+    const chunks: Buffer[] = []
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+    socket.once('error', reject)
+    socket.once('end', () => resolve(read(Buffer.concat(chunks).toString('latin1'))))
+  })
+}
+
+function read(text: string): RawAnswer {
+  const [head = '', ...rest] = text.split('\r\n\r\n')
+  const lines = head.split('\r\n')
+  const setCookie = lines.filter((line) => /^set-cookie:/i.test(line)).map((line) => line.replace(/^[^:]*: ?/, ''))
+  return { status: Number(lines[0]?.split(' ')[1]), setCookie, body: rest.join('\r\n\r\n') }
+}
+
+/** A `Set-Cookie` line taken apart; names of attributes in small letters. */
+export interface SetCookie {
+  name: string
+  value: string
+  attributes: Record<string, string>
+}
+
+export function parseSetCookie(line: string): SetCookie {
+  const [pair = '', ...parts] = line.split(';')
+  const mark = pair.indexOf('=')
+  const attributes = parts.map((part) => {
+    const [key = '', ...value] = part.trim().split('=')
+    return [key.toLowerCase(), value.join('=')] as const
+  })
+  return { name: pair.slice(0, mark), value: pair.slice(mark + 1), attributes: Object.fromEntries(attributes) }
+}
+
+/** Does the line delete its cookie? */
+export function isExpiry({ attributes }: SetCookie): boolean {
+  return attributes['max-age'] === '0' || Date.parse(attributes['expires'] ?? '') <= 0
+}

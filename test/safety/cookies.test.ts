@@ -1,0 +1,237 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import express from 'express'
+import { Redis } from 'ioredis'
+import type { Sso2 } from '../../lib'
+import {
+  ada,
+  addPages,
+  type Gates,
+  logIn,
+  type Network,
+  present,
+  sessionSecret,
+  startNetwork,
+  view,
+} from '../flows/network'
+import type { Browser } from '../support/agent'
+import { startRedis, type TestRedis } from '../support/redis'
+import { isExpiry, parseSetCookie, rawGet, type SetCookie } from './cookies-raw'
+import { type CookieCase, doubled, notOurs, ours } from './cookies-table'
+
+/** What stands before a site that speaks https to the world: redirects to its own address come back over plain http. */
+function behindTls(sso: Sso2, gates: Gates) {
+  const app = express()
+  app.use((req, res, next) => {
+    const setHeader = res.setHeader.bind(res)
+    const inside = (value: unknown) => String(value).replace(/^https:\/\/\w+\.localhost/, `http://${req.headers.host}`)
+    res.setHeader = (name, value) => setHeader(name, name.toLowerCase() === 'location' ? inside(value) : value)
+    next()
+  })
+  app.use(sso)
+  return addPages(app, sso, gates)
+}
+
+/** A network whose sites are known to the world under one scheme, and every `Set-Cookie` of a whole story there. */
+interface Stage {
+  network: Network
+  cookieName: string
+  lines: SetCookie[]
+  /** A browser that is logged in, and its session cookie. */
+  browser: Browser
+  value: string
+}
+
+const schemes = ['http', 'https']
+const stages = new Map<string, Stage>()
+const stageOf = (scheme: string) => present(stages.get(scheme))
+let redis: TestRedis
+let control: Redis
+let warn: jest.SpyInstance
+
+beforeAll(async () => {
+  warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
+  redis = await startRedis()
+  control = new Redis(redis.url)
+  for (const scheme of schemes) stages.set(scheme, await startStage(scheme))
+})
+afterAll(async () => {
+  for (const { network } of stages.values()) await network.close()
+  control.disconnect()
+  await redis.stop()
+  warn.mockRestore()
+})
+
+async function startStage(scheme: string): Promise<Stage> {
+  const isSecure = scheme === 'https'
+  const network = await startNetwork({
+    record: true,
+    site: (name) => ({ redis: redis.url, ...(isSecure ? { siteUrl: `https://${name}.localhost` } : {}) }),
+    ...(isSecure ? { build: behindTls } : {}),
+  })
+  const cookieName = isSecure ? '__Host-sso2.sid' : 'sso2.sid'
+  await tellStory(network)
+  const browser = network.browser()
+  await browser.visit(`${network.morning.url}/`)
+  await logIn(browser, network.morning, ada)
+  const lines = network.morning.sent.flatMap(({ headers }) => {
+    const { 'set-cookie': set = [] } = JSON.parse(headers) as { 'set-cookie'?: string | string[] }
+    return [set].flat().map(parseSetCookie)
+  })
+  return { network, cookieName, lines, browser, value: present(browser.cookie(cookieName)) }
+}
+
+/** Everything that sets or drops a cookie. */
+async function tellStory({ browser: open, morning, evening, emulator }: Network): Promise<void> {
+  const at = (path: string) => `${morning.url}${path}`
+  const browser = open()
+  for (const path of ['/', '/keep', '/account']) await browser.visit(at(path))
+  await logIn(browser, morning, { username: 'ada', password: 'wrong' })
+  await logIn(browser, morning, ada)
+  for (const path of ['/keep', '/account', '/sensitive']) await browser.visit(at(path))
+  emulator.clock.advance(361)
+  await browser.visit(at('/'))
+  await browser.submit(at('/logout-all'), { return_to: '/' })
+  await logIn(browser, morning, ada)
+  emulator.faults.add({ operation: 'logout', kind: 'down', times: 1 })
+  await browser.submit(at('/logout'), { return_to: '/' })
+  await browser.visit(at('/login'))
+  const other = open()
+  await other.visit(`${evening.url}/`)
+  await logIn(other, evening, ada)
+  await other.visit(at('/'))
+  emulator.faults.add({ operation: 'identify', kind: 'expired', times: 3 })
+  await open().visit(at('/'))
+  emulator.faults.clear()
+  await open({ cookies: false }).visit(at('/'))
+}
+
+describe.each(schemes)('over %s', (scheme) => {
+  const isSecure = scheme === 'https'
+
+  test('[S1] the story has come by every kind of cookie, set and dropped', () => {
+    const { lines, cookieName } = stageOf(scheme)
+    const stem = cookieName.replace(/sid$/, '')
+    const names = new Set(lines.map(({ name }) => name))
+    expect([...names].sort()).toEqual(['b', 'd', 'l', 'o', 'sid'].map((end) => stem + end).sort())
+    expect(lines.some(isExpiry)).toBe(true)
+    expect(lines.length).toBeGreaterThan(20)
+  })
+
+  test('[S1] every Set-Cookie is HttpOnly, SameSite=Lax, for all paths of one host, and Secure over https', () => {
+    for (const { name, attributes } of stageOf(scheme).lines) {
+      expect(Object.keys(attributes)).not.toContain('domain')
+      expect({ ...attributes, name, samesite: attributes['samesite']?.toLowerCase() }).toMatchObject({
+        path: '/',
+        httponly: '',
+        samesite: 'lax',
+      })
+      expect('secure' in attributes).toBe(isSecure)
+      expect(name.startsWith('__Host-')).toBe(isSecure)
+    }
+  })
+
+  test('[S1] the session cookie holds a signed random ID and nothing else', () => {
+    const { lines, cookieName } = stageOf(scheme)
+    const values = lines.filter((line) => line.name === cookieName && !isExpiry(line)).map(({ value }) => value)
+    for (const value of values) expect(decodeURIComponent(value)).toMatch(/^s:[\w-]{43}\.[A-Za-z0-9+/]{43}$/)
+    expect(new Set(values).size).toBe(values.length)
+  })
+
+  test.each(ours)('[S2] our cookie is read: $what', async (item) => {
+    expect(JSON.parse((await ask(scheme, item)).body)).toMatchObject({ status: 'loggedin', username: 'ada' })
+  })
+
+  test.each([...notOurs, ...doubled])('[S2] no session is found in a Cookie header: $what', async (item) => {
+    const { network, browser } = stageOf(scheme)
+    const answer = await ask(scheme, item)
+    expect(JSON.parse(answer.body)).toMatchObject({ status: 'none' })
+    expect(answer.setCookie.filter((line) => !isExpiry(parseSetCookie(line)))).toEqual([])
+    expect(view(await browser.visit(`${network.morning.url}/`)).status).toBe('loggedin')
+  })
+
+  test.each(doubled)('[S2] two values of our name are both expired: $what', async (item) => {
+    const { cookieName } = stageOf(scheme)
+    const { setCookie } = await ask(scheme, item)
+    const expired = setCookie.map(parseSetCookie).filter((line) => line.name === cookieName && isExpiry(line))
+    expect(expired.map(({ attributes }) => attributes['path'])).toContain('/')
+  })
+})
+
+/** A script's request with a raw Cookie header: no redirect hides what was read. */
+function ask(scheme: string, { lines, encoding = 'utf8' }: CookieCase) {
+  const { network, cookieName, value } = stageOf(scheme)
+  const fill = (line: string) =>
+    line
+      .replaceAll('NAME_IN_CAPITALS', cookieName.toUpperCase())
+      .replaceAll('NAME_ENCODED', cookieName.replace('.', '%2E'))
+      .replaceAll('NAME_OTHER_SCHEME', cookieName.startsWith('__Host-') ? cookieName.slice(7) : `__Host-${cookieName}`)
+      .replaceAll('NAME', cookieName)
+      .replaceAll('VALUE', value)
+  return rawGet(network.morning.url, '/', ['Sec-Fetch-Dest: empty', ...lines.map(fill)], encoding)
+}
+
+const signed = (id: string, secret = sessionSecret) =>
+  encodeURIComponent(`s:${id}.${createHmac('sha256', secret).update(id).digest('base64').replace(/=+$/, '')}`)
+const goodId = randomBytes(32).toString('base64url')
+
+test.each([
+  ['no signature', goodId],
+  ['a signature of nothing', encodeURIComponent(`s:${goodId}.`)],
+  ["a signature by another's secret", signed(goodId, 'another-secret-of-more-than-32-bytes')],
+  ['a signature of another ID', signed(goodId).replace(/^s%3A./, 's%3A_')],
+  ['an empty ID that is signed', signed('')],
+  ['an ID of 42 characters that is signed', signed('a'.repeat(42))],
+  ['an ID of 44 characters that is signed', signed('a'.repeat(44))],
+  ['an ID of 4 KiB that is signed', signed('a'.repeat(4096))],
+  ['a wildcard that is signed', signed('*'.repeat(43))],
+  ['a line break in an ID that is signed', signed(`${'a'.repeat(42)}\n`)],
+  ['CR LF and a command that are signed', signed('a\r\nFLUSHALL\r\n')],
+  ['a NUL in an ID that is signed', signed(`${'a'.repeat(42)}\u0000`)],
+  ['letters of another script that are signed', signed('ä'.repeat(43))],
+  ['a key of the store that is signed', signed('morning:sess:{*}')],
+  ['a path that is signed', signed('../../sess')],
+  ['a broken percent sign', 's%3A%E0%A4%A'],
+  ['JSON of cookie-parser', encodeURIComponent('j:{"id":1}')],
+  ['the name of a member of every object', signed('__proto__')],
+])('[S3] a session cookie with %s sends nothing to Redis', async (_what, value) => {
+  const { network, cookieName } = stageOf('http')
+  await control.config('RESETSTAT')
+  for (const headers of [['Sec-Fetch-Dest: empty'], ['Sec-Fetch-Dest: document', 'Accept: text/html']]) {
+    const answer = await rawGet(network.morning.url, '/', [...headers, `Cookie: ${cookieName}=${value}`], 'utf8')
+    expect([200, 302]).toContain(answer.status)
+    expect(answer.setCookie.some((line) => line.startsWith(cookieName))).toBe(false)
+  }
+  expect(await commands()).toEqual([])
+})
+
+test('[S3] a request with a good session cookie is seen in the same count', async () => {
+  await control.config('RESETSTAT')
+  const { status, body } = await ask('http', { what: 'ours', lines: ['Cookie: NAME=VALUE'] })
+  expect({ status, ...JSON.parse(body) }).toMatchObject({ status: 'loggedin' })
+  expect((await commands()).filter((name) => name !== 'expire')).toEqual(['mget'])
+})
+
+test('[S3] an ID is 256 random bits, and an ID that we did not issue gives nobody a session', async () => {
+  const { network, value } = stageOf('http')
+  const ids = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const browser = network.browser()
+      await browser.visit(`${network.morning.url}/`)
+      return decodeURIComponent(present(browser.cookie('sso2.sid'))).slice(2, 45)
+    }),
+  )
+  for (const id of ids) expect(Buffer.from(id, 'base64url')).toHaveLength(32)
+  expect(new Set(ids).size).toBe(ids.length)
+  const invented = { what: 'invented', lines: [`Cookie: NAME=${signed(goodId)}`] }
+  const answer = await ask('http', invented)
+  expect(JSON.parse(answer.body)).toMatchObject({ status: 'none' })
+  expect(answer.setCookie).toEqual([])
+  expect(value).not.toContain(goodId)
+})
+
+/** Commands since the last reset, without those of the test itself. */
+async function commands(): Promise<string[]> {
+  const stats = await control.info('commandstats')
+  const names = [...stats.matchAll(/cmdstat_([^:]+):calls=/g)].map(([, name]) => present(name))
+  return names.filter((name) => !['info', 'config|resetstat', 'client|setinfo'].includes(name))
+}

@@ -1,0 +1,308 @@
+import express from 'express'
+import { ada, addPages, logIn, type Network, present, startNetwork } from '../flows/network'
+import {
+  type Answered,
+  anonymousCookies,
+  ask,
+  cookieHeader,
+  cookiesAfter,
+  documentHeaders,
+  postForm,
+} from './address-support'
+import { isExpiry, parseSetCookie } from './cookies-raw'
+import { beginFlow, landingToken } from './session-support'
+
+let network: Network
+let site: string
+let warn: jest.SpyInstance
+beforeAll(async () => {
+  warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
+  network = await startNetwork({
+    emulator: { limits: { attemptsBeforeFreeze: 1000 } },
+    site: (name) => (name === 'evening' ? { loginLimit: { attempts: 1, perSeconds: 600 } } : {}),
+    build: (sso, gates) => {
+      const app = express().use(sso)
+      app.get('/public', (req, res) => {
+        res.set('cache-control', 'public, max-age=60')
+        res.json({ status: req.sso2.status })
+      })
+      app.get('/link', (req, res) => void res.json({ url: req.sso2.identifyUrl('/b') }))
+      app.post('/own-login', express.json(), (req, res, next) => {
+        req.sso2.login(req.body).then((result) => res.json({ ok: result.ok }), next)
+      })
+      return addPages(app, sso, gates)
+    },
+  })
+  site = network.morning.url
+})
+beforeEach(() => network.emulator.faults.clear())
+afterAll(async () => {
+  warn.mockRestore()
+  await network.close()
+})
+
+const script = { accept: 'application/json', 'sec-fetch-dest': 'empty', 'sec-fetch-site': 'same-origin' }
+const loggedIn = async (where = network.morning) => {
+  const browser = network.browser()
+  await logIn(browser, where, ada)
+  return cookieHeader(browser, where.url)
+}
+const anonymous = () => anonymousCookies(network)
+const form = new URLSearchParams({ ...ada, return_to: '/a' }).toString()
+const wrongForm = 'username=ada&password=wrong&return_to=/a'
+const page = (path: string, cookie = '', headers: Record<string, string> = {}) =>
+  ask(site, { path, headers: { ...documentHeaders, cookie, ...headers } })
+const fetched = (path: string, cookie = '', method = 'GET') =>
+  ask(site, { method, path, headers: { ...script, cookie } })
+const post = (path: string, body: string, cookie = '', headers: Record<string, string> = {}) =>
+  postForm(site, path, body, { headers: { cookie, ...headers } })
+const json = (path: string, body: object, cookie = '') =>
+  post(path, JSON.stringify(body), cookie, { ...script, 'content-type': 'application/json' })
+const failing = async (operation: 'authenticate' | 'logout', run: () => Promise<Answered>) => {
+  network.emulator.faults.add({ operation, kind: 'down' })
+  return run()
+}
+const land = async (
+  query = '',
+  token = landingToken(network, { sid: 's-header' }),
+  headers: Record<string, string> = {},
+) => {
+  const { cookie, r } = await beginFlow(network)
+  return page(`/sso2/landing?t=${token}&r=${encodeURIComponent(r)}${query}`, cookie, headers)
+}
+
+type Kind = 'redirect' | 'page' | 'json'
+/** Name of the answer, its status, what kind it is, the cookies that it sets (`-` before those it drops), and how to get it. */
+type Row = [string, number, Kind, string, () => Promise<Answered>]
+
+const rows: Row[] = [
+  ['a first visit', 302, 'redirect', 'b l', () => page('/a')],
+  ['a landing that is good', 303, 'redirect', 'sid', () => land()],
+  ['a landing with a bad token', 303, 'redirect', 'l', () => land('', 'bad')],
+  ['a landing without cookies', 303, 'redirect', 'b', () => page('/sso2/landing?t=bad&r=/')],
+  [
+    'a landing with a strange binding',
+    303,
+    'redirect',
+    '',
+    () => page('/sso2/landing?t=bad&r=/', `sso2.b=${'a'.repeat(22)}`),
+  ],
+  ['a landing without a token', 400, 'page', '', () => page('/sso2/landing')],
+  ['a landing with two tokens, as JSON', 400, 'json', '', () => fetched('/sso2/landing?t=a&t=b')],
+  ['a landing by prefetch', 503, 'page', '', () => land('', undefined, { 'sec-purpose': 'prefetch' })],
+  ['a landing by POST', 405, 'page', '', () => post('/sso2/landing?t=a&r=/', '')],
+  ['a landing by HEAD', 405, 'page', '', () => ask(site, { method: 'HEAD', path: '/sso2/landing?t=a&r=/' })],
+  ['the login form of a stranger', 302, 'redirect', 'b l', () => page('/login')],
+  ['the login form', 200, 'page', '', async () => page('/login?return_to=/a', await anonymous())],
+  ['the login form by HEAD', 200, 'page', '', () => ask(site, { method: 'HEAD', path: '/login' })],
+  ['the login form for a script', 200, 'page', '', () => fetched('/login')],
+  [
+    'the login form after the session had ended',
+    200,
+    'page',
+    '',
+    async () => page('/login?notice=session_ended', await anonymous()),
+  ],
+  [
+    'the login form of somebody logged in',
+    302,
+    'redirect',
+    '',
+    async () => page('/login?return_to=/a', await loggedIn()),
+  ],
+  [
+    'the login form of a browser that keeps nothing',
+    503,
+    'page',
+    '',
+    async () => {
+      const { location } = await page(`/sso2/landing?t=bad&r=${encodeURIComponent('/login')}`)
+      return page(present(location).slice(site.length))
+    },
+  ],
+  ['the login form by PUT', 405, 'page', '', () => ask(site, { method: 'PUT', path: '/login' })],
+  ['a login', 303, 'redirect', 'd sid', async () => post('/login', form, await anonymous())],
+  ['a login as JSON', 200, 'json', 'd sid', async () => json('/login', ada, await anonymous())],
+  ['a login with a wrong password', 401, 'page', '', async () => post('/login', wrongForm, await anonymous())],
+  [
+    'a login with a wrong password, as JSON',
+    401,
+    'json',
+    '',
+    async () => json('/login', { ...ada, password: 'wrong' }, await anonymous()),
+  ],
+  ['a login without a session', 303, 'redirect', 'b l', () => post('/login', form)],
+  ['a login without a session, as JSON', 401, 'json', '', () => json('/login', ada)],
+  ['a login without a password', 400, 'page', '', async () => post('/login', 'username=ada', await anonymous())],
+  ['a login beyond the limit', 429, 'page', '', () => limited({}, 'username=nobody&password=wrong')],
+  [
+    'a login beyond the limit, as JSON',
+    429,
+    'json',
+    '',
+    () =>
+      limited(
+        { ...script, 'content-type': 'application/json' },
+        JSON.stringify({ username: 'nobody', password: 'wrong' }),
+      ),
+  ],
+  ['a login from another site', 403, 'page', '', () => post('/login', form, '', { 'sec-fetch-site': 'cross-site' })],
+  [
+    'a login while the platform is away',
+    503,
+    'page',
+    '',
+    async () => failing('authenticate', await ready('/login', form)),
+  ],
+  ['a login with a body too large', 413, 'page', '', () => post('/login', `a=${'b'.repeat(9000)}`)],
+  ['a login of another type', 415, 'page', '', () => post('/login', 'a', '', { 'content-type': 'text/plain' })],
+  ['the logout form', 200, 'page', '', async () => page('/logout?return_to=/a', await loggedIn())],
+  ['the logout form for all', 200, 'page', '', () => page('/logout-all')],
+  ['a logout', 303, 'redirect', 'sid', async () => post('/logout', 'return_to=/a', await loggedIn())],
+  ['a logout as JSON', 200, 'json', 'sid', async () => json('/logout', {}, await loggedIn())],
+  ['a logout of everything', 303, 'redirect', 'sid', async () => post('/logout-all', '', await loggedIn())],
+  [
+    'a logout that the platform does not hear',
+    303,
+    'redirect',
+    'o sid',
+    async () => failing('logout', await ready('/logout', '', loggedIn)),
+  ],
+  ['a logout from another site', 403, 'page', '', () => post('/logout', '', '', { 'sec-fetch-site': 'same-site' })],
+  ['a logout by DELETE', 405, 'page', '', () => ask(site, { method: 'DELETE', path: '/logout' })],
+  ['a guarded page for a script', 401, 'json', '', () => fetched('/account')],
+  ['a guarded page for a stranger', 302, 'redirect', 'b l', () => page('/account')],
+  ['a guarded page for somebody anonymous', 302, 'redirect', '', async () => page('/account', await anonymous())],
+]
+
+async function ready(path: string, body: string, cookiesOf = anonymous) {
+  const cookie = await cookiesOf()
+  return () => post(path, body, cookie)
+}
+
+/** The evening site takes one login in ten minutes. */
+async function limited(headers: Record<string, string>, body: string) {
+  const { evening } = network
+  const browser = network.browser()
+  await browser.visit(`${evening.url}/`)
+  const cookie = cookieHeader(browser, evening.url)
+  const send = () => postForm(evening.url, '/login', body, { headers: { cookie, ...headers } })
+  await send()
+  return send()
+}
+
+const directives = (answer: Answered): Record<string, string> =>
+  Object.fromEntries(
+    String(answer.headers['content-security-policy'])
+      .split(/; */)
+      .map((part) => [part.split(' ')[0], part.split(' ').slice(1).join(' ')]),
+  )
+
+describe('the answer to', () => {
+  test.each(rows)(
+    '[R10] [R11] [R13] %s is %i, a %s, is kept by nobody and tells nobody',
+    async (_name, status, kind, cookies, get) => {
+      const answer = await get()
+      const { headers } = answer
+      expect([answer.status, headers['cache-control'], headers['referrer-policy']]).toEqual([
+        status,
+        'no-store',
+        'no-referrer',
+      ])
+      const set = answer.setCookie.map(parseSetCookie)
+      expect(
+        set
+          .map((line) => (isExpiry(line) ? '-' : '') + line.name.replace('sso2.', ''))
+          .sort()
+          .join(' '),
+      ).toBe(cookies)
+      for (const { attributes } of set) {
+        expect(attributes).toMatchObject({ path: '/', httponly: '' })
+        expect(attributes['samesite']?.toLowerCase()).toBe('lax')
+        expect(attributes).not.toHaveProperty('domain')
+      }
+      expect(headers).not.toHaveProperty('expires')
+      expect(headers).not.toHaveProperty('access-control-allow-origin')
+      if (kind === 'redirect') expect([answer.body, typeof answer.location]).toEqual(['', 'string'])
+      else expect(answer.location).toBeUndefined()
+      if (kind === 'json') expect(headers['content-type']).toMatch(/^application\/json/)
+      if (kind !== 'page') return
+      expect(headers).toMatchObject({ 'x-frame-options': 'DENY', 'x-content-type-options': 'nosniff' })
+      expect(headers['content-type']).toMatch(/^text\/html; *charset=utf-8/i)
+      expect(directives(answer)).toMatchObject({
+        'default-src': "'none'",
+        'frame-ancestors': "'none'",
+        'base-uri': "'none'",
+      })
+      expect(headers['content-security-policy']).not.toMatch(/unsafe|\*|data:/)
+      expect(answer.body).not.toMatch(/<script|javascript:| on\w+=|https?:\/\/(?!morning\.|evening\.)/i)
+      expect(answer.body).not.toContain(ada.password)
+    },
+  )
+
+  test('[R13] a login form lets its form go to the site and the SSO system alone', async () => {
+    const answer = await page('/login', await anonymous())
+    const targets = present(directives(answer)['form-action']).split(' ')
+    expect(targets.filter((target) => target !== "'self'").sort()).toEqual(
+      [site, new URL(network.emulator.url).origin].sort(),
+    )
+  })
+})
+
+/** How a page of the site's own comes to set a cookie of ours. Each returns the cookies to ask the page with. */
+const occasions: [string, string, () => Promise<string>][] = [
+  ['the session had ended at the SSO system', '/page', ended],
+  ['the session had ended at the SSO system, and the page says public', '/public', ended],
+  ['the reader had logged in at another site', '/page', loggedInElsewhere],
+  ['the reader had logged in at another site, and the page says public', '/public', loggedInElsewhere],
+  ['the session cookie came twice', '/page', async () => 'sso2.sid=a; sso2.sid=b'],
+  ['the session cookie came twice, and the page says public', '/public', async () => 'sso2.sid=a; sso2.sid=b'],
+  ['a logout was confirmed at last', '/page', confirmedLate],
+  ['a logout was confirmed at last, and the page says public', '/public', confirmedLate],
+  ['the page asked for an Identify address', '/link', async () => ''],
+  ['the page began a session', '/keep', async () => ''],
+]
+
+async function ended() {
+  const cookie = await loggedIn()
+  network.emulator.terminate(present(network.emulator.sessions().at(-1)).sid)
+  network.emulator.clock.advance(361)
+  return cookie
+}
+
+async function loggedInElsewhere() {
+  const browser = network.browser()
+  await browser.visit(`${site}/`)
+  await logIn(browser, network.evening, ada)
+  network.emulator.clock.advance(361)
+  return cookieHeader(browser, site)
+}
+
+async function confirmedLate() {
+  const cookie = await loggedIn()
+  const answer = await failing('logout', () => post('/logout', '', cookie))
+  network.emulator.faults.clear()
+  return cookiesAfter('', answer.setCookie)
+}
+
+describe('a page of the site that sets a cookie of ours is shared with nobody', () => {
+  test.each(occasions)('[R10] when %s', async (_name, path, cookiesOf) => {
+    const answer = await fetched(path, await cookiesOf())
+    expect(answer.status).toBe(200)
+    expect(answer.setCookie.join()).toContain('sso2.')
+    expect(answer.headers['cache-control']).toMatch(/private|no-store/)
+    expect(answer.headers['cache-control']).not.toMatch(/public/)
+  })
+
+  test('[R10] and one that sets none keeps what the site says', async () => {
+    for (const cookie of ['', await anonymous(), await loggedIn()]) {
+      const answer = await fetched('/public', cookie)
+      expect([answer.setCookie, answer.headers['cache-control']]).toEqual([[], 'public, max-age=60'])
+    }
+  })
+
+  test('[R10] and a guarded one is private unless the site says otherwise', async () => {
+    const answer = await fetched('/account', await loggedIn())
+    expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'private, no-store'])
+  })
+})

@@ -1,0 +1,255 @@
+import { randomUUID } from 'node:crypto'
+import diagnostics from 'node:diagnostics_channel'
+import type { Sso2Event } from '../../lib'
+import { ada, edsger, logIn, type Network, present, startNetwork, view } from '../flows/network'
+import type { Browser } from '../support/agent'
+import { signJwt } from '../support/oracle'
+import { beginFlow, hearEvents, land, landingToken } from './session-support'
+
+let network: Network
+let limited: Network
+let events: ReturnType<typeof hearEvents>
+let warn: jest.SpyInstance
+/** Whole messages, as a watcher gets them. */
+const messages: Sso2Event[] = []
+const names = ['identify', 'landing', 'check', 'login', 'logout', 'degraded'].map((name) => `express-sso2:${name}`)
+const keep = (message: unknown) => void messages.push(message as Sso2Event)
+const at = (path: string) => `${network.morning.url}${path}`
+
+beforeAll(async () => {
+  warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
+  network = await startNetwork()
+  limited = await startNetwork({ site: { loginLimit: { attempts: 2, perSeconds: 60 } } })
+  events = hearEvents()
+  for (const name of names) diagnostics.subscribe(name, keep)
+})
+beforeEach(() => {
+  network.emulator.faults.clear()
+  events.clear()
+})
+afterAll(async () => {
+  for (const name of names) diagnostics.unsubscribe(name, keep)
+  events.stop()
+  await network.close()
+  await limited.close()
+  warn.mockRestore()
+})
+
+async function visitor(): Promise<Browser> {
+  const browser = network.browser()
+  await browser.visit(at('/'))
+  return browser
+}
+
+async function loggedIn(): Promise<Browser> {
+  const browser = await visitor()
+  await logIn(browser, network.morning, ada)
+  return browser
+}
+
+const lastSid = () => present(network.emulator.sessions().at(-1)).sid
+const now = () => Math.floor(network.emulator.clock.now() / 1000)
+
+/** A landing in a browser with a binding of its own. */
+async function landWith(claims: object): Promise<void> {
+  await land(network, await beginFlow(network), landingToken(network, { sid: randomUUID(), ...claims }))
+}
+
+async function landSigned(secret: string, header: object = {}): Promise<void> {
+  const claims = { iss: 'sso-service', aud: 'morning', nbf: now(), iat: now(), exp: now() + 10, sid: 'a', sts: 'anon' }
+  await land(network, await beginFlow(network), signJwt({ ...claims, at: null, err: null }, secret, header))
+}
+
+const secret = () => network.emulator.siteOptions('morning').clientSecret
+
+/** Each kind of refusal, and the event that tells of it. */
+const stories: [string, string, () => Promise<unknown>][] = [
+  ['a login', 'login logged_in', loggedIn],
+  [
+    'a wrong password',
+    'login refused invalid_credentials',
+    async () => (await visitor()).fetchJson(at('/login'), { json: { username: 'grace', password: 'wrong' } }),
+  ],
+  [
+    'an account that is not active',
+    'login refused account_not_active',
+    async () => (await visitor()).fetchJson(at('/login'), { json: edsger }),
+  ],
+  [
+    'a frozen account',
+    'login refused account_frozen',
+    async () => {
+      network.emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'account_frozen', times: 1 })
+      await (await visitor()).fetchJson(at('/login'), { json: ada })
+    },
+  ],
+  [
+    'a login while the SSO system is away',
+    'login refused unavailable',
+    async () => {
+      const browser = await visitor()
+      network.emulator.faults.add({ operation: 'authenticate', kind: 'garbage', times: 1 })
+      network.emulator.faults.add({ operation: 'sessionstatus', kind: 'garbage', times: 1 })
+      await browser.fetchJson(at('/login'), { json: ada })
+    },
+  ],
+  ['a landing without its binding', 'landing start_anew unbound', landUnbound],
+  [
+    'a landing of a browser without cookies',
+    'landing mark_cookieless',
+    () => network.browser({ cookies: false }).visit(at('/')),
+  ],
+  [
+    'a token that is landed a second time elsewhere',
+    'landing start_anew replayed',
+    async () => {
+      const token = landingToken(network, { sid: randomUUID() })
+      await land(network, await beginFlow(network), token)
+      await land(network, await beginFlow(network), token)
+    },
+  ],
+  ['a token signed with another secret', 'landing give_up signature', () => landSigned(`another-${secret()}`)],
+  ['a token of another algorithm', 'landing give_up algorithm', () => landSigned(secret(), { alg: 'none' })],
+  ['a token for another client', 'landing give_up audience', () => landWith({ aud: 'evening' })],
+  ['a token by another issuer', 'landing give_up issuer', () => landWith({ iss: 'someone' })],
+  [
+    'a token that is too old',
+    'landing start_anew expired',
+    () => landWith({ nbf: now() - 60, iat: now() - 60, exp: now() - 50 }),
+  ],
+  [
+    'a token of the future',
+    'landing start_anew not_yet_valid',
+    () => landWith({ nbf: now() + 60, iat: now() + 60, exp: now() + 70 }),
+  ],
+  ['a token without sense', 'landing give_up claims', () => landWith({ sts: 'terminated' })],
+  ['no token at all', 'landing give_up malformed', async () => land(network, await beginFlow(network), 'garbage')],
+  [
+    'a token of a session that was logged out here',
+    'landing start_anew signed_out',
+    async () => {
+      const browser = await loggedIn()
+      const sid = lastSid()
+      await browser.submit(at('/logout'), { return_to: '/' })
+      await landWith({ sid, sts: 'loggedin', at: 'a-ticket' })
+    },
+  ],
+  [
+    'a loop that is stopped',
+    'degraded served identify_loop',
+    async () => {
+      const browser = network.browser()
+      for (let trip = 0; trip < 4; trip += 1) {
+        await browser.visit(at('/loop'))
+        browser.dropCookies(({ name }) => name === 'sso2.sid')
+      }
+      network.emulator.faults.add({ operation: 'identify', kind: 'expired', times: 9 })
+      await browser.visit(at('/loop'))
+      for (let trip = 0; trip < 4; trip += 1) await beginAgain(browser)
+    },
+  ],
+  [
+    'a session that was ended elsewhere',
+    'check identify terminated',
+    async () => {
+      const browser = await loggedIn()
+      network.emulator.terminate(lastSid())
+      network.emulator.clock.advance(361)
+      await browser.visit(at('/'))
+    },
+  ],
+  [
+    'a session that the SSO system has forgotten',
+    'check identify session_not_found',
+    async () => {
+      const browser = await loggedIn()
+      network.emulator.prune(lastSid())
+      network.emulator.clock.advance(361)
+      await browser.visit(at('/'))
+    },
+  ],
+  ['a check without an answer', 'check tolerate no_answer', () => checkWith('garbage')],
+  ['a check whose answer is refused', 'check tolerate signature', () => checkWith('wrong_signature')],
+  ['a page while the SSO system is away', 'degraded served sso_unavailable', () => checkWith('garbage')],
+  ['a logout', 'logout confirmed', async () => (await loggedIn()).submit(at('/logout'), { return_to: '/' })],
+  [
+    'a logout that is not taken',
+    'logout pending',
+    async () => {
+      const browser = await loggedIn()
+      network.emulator.faults.add({ operation: 'logout', kind: 'garbage' })
+      await browser.submit(at('/logout'), { return_to: '/' })
+    },
+  ],
+  ['a stranger sent to Identify', 'identify redirected no_session', visitor],
+]
+
+async function landUnbound(): Promise<void> {
+  const [one, other] = [await beginFlow(network), await beginFlow(network)]
+  await land(network, { cookie: one.cookie, r: other.r }, landingToken(network, { sid: randomUUID() }))
+}
+
+async function beginAgain(browser: Browser): Promise<void> {
+  browser.dropCookies(({ name }) => name === 'sso2.sid')
+  await browser.visit(at('/loop'))
+}
+
+async function checkWith(kind: 'garbage' | 'wrong_signature'): Promise<void> {
+  const browser = await loggedIn()
+  network.emulator.faults.add({ operation: 'sessionstatus', kind, times: 1 })
+  network.emulator.clock.advance(361)
+  await browser.visit(at('/'))
+}
+
+test.each(stories)('[O9] %s is told as "%s"', async (_what, told, happens) => {
+  await happens()
+  expect(events.heard).toContain(told)
+})
+
+test('[O9] a login beyond the limit is told, with the limit that stopped it', async () => {
+  const browser = limited.browser()
+  await browser.visit(`${limited.morning.url}/`)
+  for (let attempt = 0; attempt < 3; attempt += 1)
+    await browser.fetchJson(`${limited.morning.url}/login`, { json: { username: 'ada', password: 'wrong' } })
+  expect(events.heard.filter((told) => told.startsWith('login limited '))).toHaveLength(1)
+  expect(events.heard).toContain('login refused too_many_attempts')
+})
+
+test('[O9] every event has its fields, and names no session, person or address', () => {
+  expect(messages.length).toBeGreaterThan(100)
+  const fields = new Set(messages.flatMap((message) => Object.keys(message)))
+  expect([...fields].sort()).toEqual(['durationMs', 'operation', 'outcome', 'reason', 'sidHash'])
+  const text = JSON.stringify(messages)
+  for (const { sid } of network.emulator.sessions()) expect(text).not.toContain(sid)
+  expect(text).not.toMatch(/ada|grace|edsger|correct-horse|127\.0\.0\.1|localhost|eyJ/)
+  for (const { durationMs, sidHash } of messages) {
+    expect(durationMs).toBeGreaterThanOrEqual(0)
+    if (sidHash !== undefined) expect(sidHash).toMatch(/^[\w-]{16}$/)
+  }
+})
+
+test('[O13] fifty logins at once, answered out of order, each end as their own user', async () => {
+  const accounts = Array.from({ length: 50 }, (_none, index) => ({
+    accountId: `account-${index}`,
+    username: `user-${index}`,
+    password: `password-${index}`,
+  }))
+  const crowd = await startNetwork({ emulator: { accounts } })
+  try {
+    for (const operation of ['token', 'me', 'authenticate'] as const)
+      for (let index = 0; index < 25; index += 1)
+        crowd.emulator.faults.add({ operation, kind: 'slow', ms: 1 + ((index * 37) % 150), times: 1 })
+    const pages = await Promise.all(
+      accounts.map(async ({ username, password }, index) => {
+        const browser = crowd.browser()
+        const site = index % 2 === 0 ? crowd.morning : crowd.evening
+        await browser.visit(`${site.url}/`)
+        await logIn(browser, site, { username, password })
+        return view(await browser.visit(`${site.url}/`)).username
+      }),
+    )
+    expect(pages).toEqual(accounts.map(({ username }) => username))
+  } finally {
+    await crowd.close()
+  }
+})

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto'
+import type { Sso2Options } from '../../lib'
+import { ada, logIn, type Network, present, startNetwork, view } from '../flows/network'
+import type { Browser, Visit } from '../support/agent'
+import { rawGet } from './cookies-raw'
+
+const idleSeconds = 600
+const absoluteSeconds = 3600
+const limits = { pruneAfterSeconds: 1_000_000, accessTokenSeconds: 1_000_000 }
+const identifies = ({ trail }: Visit) => trail.filter(({ url }) => url.includes('/sso/identify?')).length
+
+describe.each(['memory', 'Redis'])('[S10] over %s', (store) => {
+  let network: Network
+  let browser: Browser
+  const prefix = `limits-${randomUUID()}:`
+  const ownStore = (store === 'memory' ? { redis: undefined } : {}) as Partial<Sso2Options>
+  const cookie = () => browser.cookie('sso2.sid')
+  const wait = (seconds: number) => network.emulator.clock.advance(seconds)
+  const page = (path = '/') => browser.visit(`${network.morning.url}${path}`)
+
+  beforeAll(async () => {
+    network = await startNetwork({
+      emulator: { limits },
+      site: (name) => ({ ...ownStore, session: { prefix: `${prefix}${name}:`, idleSeconds, absoluteSeconds } }),
+    })
+  })
+  afterAll(() => network.close())
+  beforeEach(() => {
+    browser = network.browser()
+  })
+
+  async function start(isLoggedIn: boolean): Promise<void> {
+    await page()
+    if (isLoggedIn) await logIn(browser, network.morning, ada)
+    expect(view(await page('/keep'))).toMatchObject({ status: isLoggedIn ? 'loggedin' : 'anon', saved: 'kept' })
+  }
+
+  describe.each([
+    ['an anonymous session', false],
+    ['a login', true],
+  ])('%s', (_what, isLoggedIn) => {
+    test('ends at the absolute limit however much it is used, with one trip and a new session ID', async () => {
+      await start(isLoggedIn)
+      const id = cookie()
+      for (let age = 300; age < absoluteSeconds; age += 300) {
+        wait(300)
+        const visit = await page(`/at/${age}`)
+        expect({ trips: identifies(visit), id: cookie() }).toEqual({ trips: 0, id })
+        expect(view(visit).saved).toBe('kept')
+      }
+      wait(300)
+      const after = await page('/after')
+      expect(identifies(after)).toBe(1)
+      expect(view(after)).toEqual({
+        status: isLoggedIn ? 'loggedin' : 'anon',
+        url: '/after',
+        ...(isLoggedIn ? { username: 'ada' } : {}),
+      })
+      expect(cookie()).not.toBe(id)
+      const next = await page('/next')
+      expect({ trips: identifies(next), status: view(next).status }).toEqual({
+        trips: 0,
+        status: isLoggedIn ? 'loggedin' : 'anon',
+      })
+    })
+
+    test('without any data of the site ends at the absolute limit in the same way', async () => {
+      await page()
+      if (isLoggedIn) await logIn(browser, network.morning, ada)
+      const id = cookie()
+      for (let age = 300; age <= absoluteSeconds - 300; age += 300) {
+        wait(300)
+        expect(identifies(await page())).toBe(0)
+      }
+      wait(300)
+      const after = await page('/after')
+      expect(identifies(after)).toBe(1)
+      expect(view(after).degraded).toBeUndefined()
+      expect(cookie()).not.toBe(id)
+      expect(identifies(await page('/next'))).toBe(0)
+    })
+
+    test('is not found by its old cookie after the absolute limit, kept by a client beyond its end', async () => {
+      await start(isLoggedIn)
+      const old = present(cookie())
+      for (let age = 300; age <= absoluteSeconds; age += 300) {
+        wait(300)
+        if (age < absoluteSeconds) await page()
+      }
+      for (const path of ['/script', '/account']) {
+        const lines = ['Sec-Fetch-Dest: empty', 'Accept: application/json', `Cookie: sso2.sid=${old}`]
+        const { body } = await rawGet(network.morning.url, path, lines, 'utf8')
+        expect(body).not.toContain('ada')
+        expect(body).toMatch(/"status":"none"|"login_required"/)
+      }
+    })
+  })
+
+  test('a login that came long after the session began ends without a loop', async () => {
+    await page()
+    for (let age = 300; age <= absoluteSeconds / 2; age += 300) {
+      wait(300)
+      await page()
+    }
+    await logIn(browser, network.morning, ada)
+    const id = cookie()
+    let trips = 0
+    for (let age = 0; age <= absoluteSeconds; age += 300) {
+      wait(300)
+      const visit = await page()
+      expect(identifies(visit)).toBeLessThanOrEqual(1)
+      expect(view(visit)).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
+      trips += identifies(visit)
+    }
+    expect(trips).toBe(1)
+    expect(cookie()).not.toBe(id)
+  })
+
+  if (store === 'memory') {
+    test('a session ends once it was not used for the idle time, and not before', async () => {
+      await start(true)
+      const id = cookie()
+      for (let times = 0; times < 3; times += 1) {
+        wait(idleSeconds - 1)
+        expect(identifies(await page())).toBe(0)
+      }
+      expect(cookie()).toBe(id)
+      wait(idleSeconds + 1)
+      const after = await page()
+      expect(identifies(after)).toBe(1)
+      expect(view(after).saved).toBeUndefined()
+      expect(cookie()).not.toBe(id)
+    })
+  } else {
+    test('every key lives no longer than the idle time, and each use renews it', async () => {
+      await start(true)
+      const keys = (await network.redis.keys(`${prefix}*`)).filter((key) => /:(sess|sso2):/.test(key))
+      expect(keys.length).toBeGreaterThanOrEqual(2)
+      const times = async () => Promise.all(keys.map((key) => network.redis.ttl(key)))
+      for (const seconds of await times()) expect(seconds).toBeGreaterThan(0)
+      await Promise.all(keys.map((key) => network.redis.expire(key, 30)))
+      wait(61)
+      await page()
+      const mine = (await times()).filter((seconds) => seconds > idleSeconds - 5)
+      expect(mine.length).toBeGreaterThanOrEqual(2)
+      for (const seconds of mine) expect(seconds).toBeLessThanOrEqual(idleSeconds)
+    })
+  }
+})

@@ -1,0 +1,300 @@
+import { randomUUID } from 'node:crypto'
+import net from 'node:net'
+import { Redis } from 'ioredis'
+import { ada, logIn, type Network, present, startNetwork, view } from '../flows/network'
+import type { Browser } from '../support/agent'
+import { startRedis, type TestRedis } from '../support/redis'
+import { foreignData, foreignRecords } from './session-store-table'
+import { beginFlow, hearEvents, land, landingToken } from './session-support'
+
+/** Everything that must not be readable in the store, by what it is. */
+const secrets = new Map<string, string>()
+let server: TestRedis
+let redis: Redis
+let network: Network
+let events: ReturnType<typeof hearEvents>
+let warn: jest.SpyInstance
+const at = (path: string) => `${network.morning.url}${path}`
+const allKeys = async () => (await redis.keys('*')).sort()
+
+const exchangeTicket = async (ticket: string) => {
+  secrets.set(ticket, 'ticket')
+  const { tokenUrl, clientId, clientSecret } = network.emulator.siteOptions('morning')
+  const form = { grant_type: 'authorization_code', code: ticket, client_id: clientId, client_secret: clientSecret }
+  const grant = await (await fetch(tokenUrl, { method: 'POST', body: new URLSearchParams(form) })).json()
+  secrets.set((grant as { access_token: string }).access_token, 'access token')
+  return grant as { access_token: string }
+}
+
+beforeAll(async () => {
+  warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
+  events = hearEvents()
+  server = await startRedis()
+  redis = new Redis(server.url)
+  network = await startNetwork({
+    site: (name) => ({
+      redis: server.url,
+      loginLimit: { attempts: 100, perSeconds: 60 },
+      session: { prefix: `${name}:` },
+      ...(name === 'morning' ? { exchangeTicket } : {}),
+    }),
+  })
+})
+beforeEach(async () => {
+  await redis.flushall()
+  network.emulator.faults.clear()
+  events.clear()
+})
+afterAll(async () => {
+  await network.close()
+  redis.disconnect()
+  await server.stop()
+  events.stop()
+  warn.mockRestore()
+})
+
+async function loggedIn(): Promise<Browser> {
+  const browser = network.browser()
+  await browser.visit(at('/'))
+  expect(view(await logIn(browser, network.morning, ada)).status).toBe('loggedin')
+  return browser
+}
+
+/** Names and values of everything in the store, whatever its type. */
+async function dump(): Promise<string> {
+  const texts = await Promise.all(
+    (await allKeys()).map(async (key) => {
+      const type = await redis.type(key)
+      if (type === 'string') return [key, await redis.get(key)]
+      if (type === 'hash') return [key, JSON.stringify(await redis.hgetall(key))]
+      if (type === 'set') return [key, ...(await redis.smembers(key))]
+      if (type === 'zset') return [key, ...(await redis.zrange(key, 0, -1, 'WITHSCORES'))]
+      if (type === 'list') return [key, ...(await redis.lrange(key, 0, -1))]
+      throw new Error(`no reader for ${type}`)
+    }),
+  )
+  return texts.flat().join('\n')
+}
+
+test('[S8] 20,000 visits without a cookie leave no key, no session and no command in Redis', async () => {
+  const before = network.count('sessionstatus') + network.count('authenticate') + network.count('token')
+  await redis.config('RESETSTAT')
+  const statuses = await flood(20_000)
+  expect(statuses).toEqual({ 302: 10_000, 200: 10_000 })
+  const stats = await redis.info('commandstats')
+  const commands = [...stats.matchAll(/cmdstat_([^:]+):/g)].map(([, name]) => name)
+  expect(commands.filter((name) => name !== 'config|resetstat' && name !== 'info')).toEqual([])
+  expect(await allKeys()).toEqual([])
+  expect(network.count('sessionstatus') + network.count('authenticate') + network.count('token')).toBe(before)
+})
+
+/** Pipelined requests on a few connections, half of them navigations; counts the answers by status. */
+async function flood(total: number): Promise<Record<string, number>> {
+  const { port, host } = new URL(network.morning.url)
+  const connections = 10
+  const lines = ['document', 'empty'].map(
+    (dest, index) =>
+      `GET /page/${index} HTTP/1.1\r\nHost: ${host}\r\nAccept: text/html\r\nSec-Fetch-Dest: ${dest}\r\nUser-Agent: Mozilla/5.0 Firefox/140.0\r\n\r\n`,
+  )
+  const batch = lines.join('').repeat(25)
+  const counts: Record<string, number> = {}
+  const one = () =>
+    new Promise<void>((resolve, reject) => {
+      let open = total / connections
+      let rest = ''
+      const socket = net.connect(Number(port), '127.0.0.1')
+      const more = () => socket.write(batch)
+      socket.once('connect', more)
+      socket.once('error', reject)
+      socket.on('data', (chunk) => {
+        const text = rest + chunk.toString('latin1')
+        const end = text.lastIndexOf('\n') + 1
+        rest = text.slice(end)
+        for (const [, status = ''] of text.slice(0, end).matchAll(/HTTP\/1\.1 (\d{3}) /g)) {
+          counts[status] = (counts[status] ?? 0) + 1
+          open -= 1
+          if (open > 0 && open % 50 === 0) more()
+        }
+        if (open === 0) {
+          socket.destroy()
+          resolve()
+        }
+      })
+    })
+  await Promise.all(Array.from({ length: connections }, one))
+  return counts
+}
+
+test('[S8] of 1,000 scripted landings each leaves a small key or two, and every key has an end', async () => {
+  const flow = await beginFlow(network)
+  const land100 = async () => {
+    const tokens = Array.from({ length: 100 }, () => landingToken(network, { sid: randomUUID() }))
+    const answers = await Promise.all(tokens.map((token) => land(network, flow, token)))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]))
+  }
+  for (let round = 0; round < 10; round += 1) await land100()
+  const keys = await allKeys()
+  const records = keys.filter((key) => key.includes(':sso2:{'))
+  expect(records).toHaveLength(1000)
+  expect(keys).toHaveLength(2000)
+  const [sizes, lives] = await Promise.all([
+    Promise.all(keys.map((key) => redis.memory('USAGE', key))),
+    Promise.all(keys.map((key) => redis.ttl(key))),
+  ])
+  for (const size of sizes) expect(size ?? Number.POSITIVE_INFINITY).toBeLessThan(512)
+  for (const seconds of lives) expect(seconds).toBeGreaterThan(0)
+  expect(Math.max(...lives)).toBeLessThanOrEqual(86_400)
+  const usedLives = lives.filter((_seconds, index) => keys[index]?.includes(':used:'))
+  expect(Math.max(...usedLives)).toBeLessThanOrEqual(150)
+})
+
+test('[S4] a dump of Redis holds no cookie, ticket, access token, password or SSO session ID', async () => {
+  const browsers = [await loggedIn(), await loggedIn(), await loggedIn()]
+  const [first, second] = [present(browsers[0]), present(browsers[1])]
+  await first.visit(at('/keep'))
+  await logIn(network.browser(), network.evening, ada).catch(() => undefined)
+  await second.fetchJson(at('/login'), { json: { username: 'grace', password: 'a-wrong-password' } })
+  const anonymous = network.browser()
+  await anonymous.visit(at('/'))
+  await anonymous.fetchJson(at('/login'), { json: { username: 'grace', password: 'a-wrong-password' } })
+  for (const browser of [...browsers, anonymous]) {
+    for (const { name, value } of browser.cookies.filter((cookie) => cookie.name.startsWith('sso2.'))) {
+      const [, id = '', signature = ''] = /^s:([^.]+)\.(.+)$/.exec(decodeURIComponent(value)) ?? []
+      for (const text of [value, decodeURIComponent(value), id, signature])
+        if (text.length > 15) secrets.set(text, `cookie ${name}`)
+    }
+  }
+  network.emulator.faults.add({ operation: 'logout', kind: 'down' })
+  await second.submit(at('/logout'), { return_to: '/' })
+  for (const password of [ada.password, 'a-wrong-password']) secrets.set(password, 'password')
+  for (const { sid } of network.emulator.sessions()) secrets.set(sid, 'SSO session ID')
+  for (const kind of ['ticket', 'access token', 'password', 'SSO session ID', 'cookie sso2.sid', 'cookie sso2.b'])
+    expect([...secrets.values()]).toContain(kind)
+  const text = await dump()
+  for (const kind of ['sso2:{', 'sess:{', 'used:', 'acct:', 'pend:', 'out:', 'logouts']) expect(text).toContain(kind)
+  const found = [...secrets].filter(([secret]) => {
+    const bytes = Buffer.from(secret)
+    return [secret, ...(['base64', 'base64url', 'hex'] as const).map((form) => bytes.toString(form))].some((form) =>
+      text.includes(form.replace(/=+$/, '')),
+    )
+  })
+  expect(found.map(([, kind]) => kind)).toEqual([])
+})
+
+describe('[S9] an SSO session ID chosen by an attacker', () => {
+  const safeKey = /^morning:(sso2|sess):\{[\w-]{43}\}$|^morning:(used|out|pend|acct|retry|renew):[\w-]+$/
+
+  test.each([
+    ['a wildcard', '*', true],
+    ['the keys of others', 'morning:sso2:{*}', true],
+    ['braces and a slot of its own', '{x}{y}', true],
+    ['a path', '../../etc/passwd', true],
+    ['512 characters', 'x'.repeat(512), true],
+    ['letters of another script', 'søren-ß-漢字', true],
+    ['a member of every object', '__proto__', true],
+    ['CR LF and a command', 'x\r\nFLUSHALL\r\n', false],
+    ['a NUL', 'x\u0000y', false],
+    ['513 characters', 'x'.repeat(513), false],
+    ['4 KiB', 'x'.repeat(4096), false],
+    ['an empty text', '', false],
+  ])('%s', async (_what, sid, isTaken) => {
+    const flow = await beginFlow(network)
+    events.clear()
+    const answer = await land(network, flow, landingToken(network, { sid }))
+    expect(answer.status).toBe(303)
+    const keys = await allKeys()
+    expect(keys.filter((key) => !safeKey.test(key))).toEqual([])
+    expect(keys.filter((key) => key.includes('sso2:'))).toHaveLength(isTaken ? 1 : 0)
+    if (isTaken) expect(events.heard).toContain('landing stay_anonymous')
+    else {
+      expect(events.heard).toContain('landing give_up claims')
+      expect(keys).toEqual([])
+      expect(answer.setCookie.filter((line) => line.startsWith('sso2.sid='))).toEqual([])
+    }
+    const text = await dump()
+    if (sid.length > 1 && !'morning:sso2:{*}'.includes(sid)) expect(text).not.toContain(sid)
+  })
+})
+
+describe('[S15] where the store holds something else', () => {
+  const keyOf = async (kind: string) => present((await allKeys()).find((key) => key.includes(`:${kind}:{`)))
+
+  /** The page works, the visitor gets a new session, and the next page is served from it. */
+  async function beginsAnew(browser: Browser): Promise<void> {
+    const id = browser.cookie('sso2.sid')
+    const visit = await browser.visit(at('/'))
+    expect(visit.status).toBe(200)
+    expect(view(visit)).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
+    expect(browser.cookie('sso2.sid')).not.toBe(id)
+    expect((await browser.visit(at('/'))).trail).toHaveLength(1)
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
+  }
+
+  test.each(foreignRecords)('as record %s', async (_what, spoil) => {
+    const browser = await withOneRecord()
+    const key = await keyOf('sso2')
+    await redis.set(key, spoil(present(await redis.get(key))), 'EX', 100)
+    expect((await browser.fetchJson(at('/script'))).json).toEqual({ status: 'none', url: '/script' })
+    await beginsAnew(browser)
+  })
+
+  test('as box something that no key opens, the session begins anew at its next check', async () => {
+    const browser = await withOneRecord()
+    const key = await keyOf('sso2')
+    const record = JSON.parse(present(await redis.get(key)))
+    await redis.set(key, JSON.stringify({ ...record, box: 'A'.repeat(200) }), 'EX', 1000)
+    expect((await browser.visit(at('/'))).status).toBe(200)
+    network.emulator.clock.advance(361)
+    await beginsAnew(browser)
+  })
+
+  /** A browser that is logged in, and no record but its own in the store. */
+  async function withOneRecord(): Promise<Browser> {
+    const browser = await loggedIn()
+    await redis.flushall()
+    expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
+    return browser
+  }
+
+  test.each(['list', 'hash', 'set', 'zset', 'stream'])('as record a %s', async (type) => {
+    const browser = await withOneRecord()
+    const key = await keyOf('sso2')
+    await redis.del(key)
+    await put(key, type)
+    expect((await browser.fetchJson(at('/script'))).json).toEqual({ status: 'none', url: '/script' })
+    await beginsAnew(browser)
+  })
+
+  async function put(key: string, type: string): Promise<void> {
+    if (type === 'list') await redis.rpush(key, '{"v":1}')
+    else if (type === 'hash') await redis.hset(key, 'v', '1')
+    else if (type === 'set') await redis.sadd(key, 'x')
+    else if (type === 'zset') await redis.zadd(key, 1, 'x')
+    else await redis.xadd(key, '*', 'v', '1')
+  }
+
+  test.each(foreignData)('as data %s', async (_what, text) => {
+    const browser = await loggedIn()
+    expect(view(await browser.visit(at('/keep'))).saved).toBe('kept')
+    await redis.set(await keyOf('sess'), text, 'EX', 100)
+    const visit = await browser.visit(at('/'))
+    expect(visit.status).toBe(200)
+    expect(view(visit)).toMatchObject({ status: 'loggedin', url: '/' })
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
+    expect(view(await browser.visit(at('/keep'))).saved).toBe('kept')
+    expect(view(await browser.visit(at('/'))).saved).toBe('kept')
+  })
+
+  test('as kept logout, the logout stays pending and no page fails', async () => {
+    const browser = await loggedIn()
+    network.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    await browser.submit(at('/logout'), { return_to: '/' })
+    for (const text of ['', 'garbage', '{}', 'x'.repeat(1000)]) {
+      for (const key of await redis.keys('morning:pend:*')) await redis.set(key, text, 'EX', 100)
+      for (const key of await redis.keys('morning:retry:*')) await redis.del(key)
+      const visit = await browser.visit(at('/'))
+      expect(visit.status).toBe(200)
+      expect(view(visit).degraded).toBe('logout_pending')
+    }
+  })
+})

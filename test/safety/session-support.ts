@@ -1,0 +1,70 @@
+import diagnostics from 'node:diagnostics_channel'
+import type { Sso2Event } from '../../lib'
+import { type Network, present } from '../flows/network'
+import { type HttpAnswer, send } from '../support/http'
+import { signJwt } from '../support/oracle'
+import { parseSetCookie } from './cookies-raw'
+
+const names = ['identify', 'landing', 'check', 'login', 'logout', 'degraded']
+
+/** Keeps every event of the package until it is stopped, each as `channel outcome reason`. */
+export function hearEvents(): { heard: string[]; clear(): void; stop(): void } {
+  const heard: string[] = []
+  const listeners = names.map((name) => ({
+    channel: `express-sso2:${name}`,
+    listen: (message: unknown) => {
+      const { outcome, reason } = message as Sso2Event
+      heard.push([name, outcome, ...(reason === undefined ? [] : [reason])].join(' '))
+    },
+  }))
+  for (const { channel, listen } of listeners) diagnostics.subscribe(channel, listen)
+  return {
+    heard,
+    clear: () => {
+      heard.length = 0
+    },
+    stop: () => {
+      for (const { channel, listen } of listeners) diagnostics.unsubscribe(channel, listen)
+    },
+  }
+}
+
+const document = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
+
+/** What a landing needs of a network. */
+export interface Landable {
+  morning: { url: string }
+}
+
+/** A visit to the morning site that stopped before Identify: what its landing will need. */
+export interface Flow {
+  /** The binding cookie, as it is sent back. */
+  cookie: string
+  r: string
+}
+
+/** Begins a visit by hand. */
+export async function beginFlow({ morning }: Landable, path = '/'): Promise<Flow> {
+  const answer = await send({ method: 'GET', url: new URL(path, morning.url), headers: document })
+  const binding = present(answer.setCookie.map(parseSetCookie).find(({ name }) => name === 'sso2.b'))
+  const r = present(new URL(present(answer.headers.location)).searchParams.get('r'))
+  return { cookie: `sso2.b=${binding.value}`, r }
+}
+
+/** A landing token of the morning site, signed by the tests' own signer. */
+export function landingToken({ emulator }: Network, claims: object): string {
+  const { clientId, clientSecret, ssoIdentifier } = emulator.siteOptions('morning')
+  const now = Math.floor(emulator.clock.now() / 1000)
+  const times = { nbf: now, iat: now, exp: now + 10 }
+  return signJwt(
+    { iss: ssoIdentifier, aud: clientId, ...times, sts: 'anon', at: null, err: null, ...claims },
+    clientSecret,
+  )
+}
+
+/** Lands with a token; more cookies may go along. */
+export function land({ morning }: Landable, flow: Flow, token: string, cookies: string[] = []): Promise<HttpAnswer> {
+  const url = new URL('/sso2/landing', morning.url)
+  url.search = String(new URLSearchParams({ t: token, r: flow.r }))
+  return send({ method: 'GET', url, headers: { ...document, cookie: [flow.cookie, ...cookies].join('; ') } })
+}

@@ -1,0 +1,235 @@
+import type { EmulatorOptions, FaultKind } from '../../lib/emulator'
+import { ada, logIn, type Network, present, startNetwork, type TestSite, view } from '../flows/network'
+import type { Browser, Visit } from '../support/agent'
+import { type Answered, anonymousCookies, ask, cookieHeader, documentHeaders, postForm } from './address-support'
+import { hearEvents } from './session-support'
+
+let network: Network
+let site: string
+let events: ReturnType<typeof hearEvents>
+let warn: jest.SpyInstance
+const at = (path: string) => `${site}${path}`
+
+beforeAll(async () => {
+  warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
+  events = hearEvents()
+  const limits: EmulatorOptions['limits'] = { attemptsBeforeFreeze: 1000 }
+  network = await startNetwork({ emulator: { limits } })
+  site = network.morning.url
+})
+beforeEach(() => {
+  events.clear()
+  network.emulator.faults.clear()
+})
+afterAll(async () => {
+  events.stop()
+  warn.mockRestore()
+  await network.close()
+})
+
+const isIdentify = ({ url }: { url: string }) => url.startsWith(`${network.emulator.url}/sso/identify`)
+const tripsIn = ({ trail }: Visit) => trail.filter(isIdentify).length
+
+/** Follows by hand, with a chance to meddle after every hop. */
+async function follow(browser: Browser, start: string, meddle: () => void): Promise<{ trips: number; page: string }> {
+  let url = start
+  for (let trips = 0, hops = 0; hops < 20; hops += 1) {
+    const hop = await browser.fetchJson(url, { headers: documentHeaders })
+    if (isIdentify({ url })) trips += 1
+    meddle()
+    if (hop.headers.location === undefined) return { trips, page: hop.body }
+    url = new URL(hop.headers.location, url).href
+  }
+  throw new Error('it goes round in circles')
+}
+
+describe('a loop', () => {
+  test('[R8] of a browser that keeps no cookies ends after at most three trips with the page', async () => {
+    const page = await network.browser({ cookies: false }).visit(at('/page?a=1'))
+    expect([page.status, tripsIn(page) <= 3]).toEqual([200, true])
+    expect(view(page)).toMatchObject({ status: 'none', degraded: 'cookies_blocked' })
+    expect(events.heard).toContain('landing mark_cookieless')
+    expect(events.heard).toContain('degraded served cookies_blocked')
+  })
+
+  test.each([
+    ['all cookies of ours', /^sso2\./, 'cookies_blocked'],
+    ['the cookie that binds', /^sso2\.b$/, 'cookies_blocked'],
+    ['the session cookie', /^sso2\.sid$/, 'identify_loop'],
+    ['the cookie that counts', /^sso2\.l$/, undefined],
+  ])(
+    '[R8] of a browser that drops %s after every hop ends after at most three trips',
+    async (_name, names, degraded) => {
+      const browser = network.browser()
+      const way = await follow(browser, at('/page?a=1'), () => {
+        browser.dropCookies(({ name }) => names.test(name))
+        network.emulator.clock.advance(1)
+      })
+      expect(view({ body: way.page }).degraded).toBe(degraded)
+      expect(way.trips).toBeGreaterThan(0)
+      expect(way.trips).toBeLessThanOrEqual(3)
+      const channel = degraded === undefined ? 'landing stay_anonymous' : `degraded served ${degraded}`
+      expect(events.heard).toContain(channel)
+    },
+  )
+
+  test('[R8] of a browser that is logged in elsewhere and keeps no session here ends after at most three trips', async () => {
+    const browser = network.browser()
+    await logIn(browser, network.evening, ada)
+    const { host } = new URL(site)
+    const drop = () => browser.dropCookies((cookie) => cookie.name === 'sso2.sid' && host.startsWith(cookie.host))
+    const way = await follow(browser, at('/page?a=1'), drop)
+    expect(way.trips).toBeLessThanOrEqual(3)
+    expect(view({ body: way.page })).toMatchObject({ status: 'none', degraded: 'identify_loop' })
+  })
+
+  test('[R8] is none where a session gets lost now and then: each time there is a new one', async () => {
+    const browser = network.browser()
+    for (let losses = 0; losses < 6; losses += 1) {
+      const page = await browser.visit(at('/page?a=1'))
+      expect([tripsIn(page), view(page)]).toEqual([1, { status: 'anon', url: '/page?a=1' }])
+      expect(tripsIn(await browser.visit(at('/page?a=1')))).toBe(0)
+      browser.dropCookies(({ name }) => name === 'sso2.sid')
+      network.emulator.clock.advance(11)
+    }
+  })
+
+  const refusals: [string, FaultKind, string, RegExp][] = [
+    ['signed with another secret', { kind: 'wrong_signature' }, 'signature', /client secret/],
+    ['for another site', { kind: 'wrong_audience' }, 'audience', /client ID/],
+    ['always expired', { kind: 'expired' }, 'expired', /clock/],
+    ['from a clock ahead', { kind: 'skew', seconds: 90 }, 'not_yet_valid', /clock/],
+    ['from a clock behind', { kind: 'skew', seconds: -90 }, 'expired', /clock/],
+    ['garbage', { kind: 'garbage' }, 'malformed', /client secret/],
+  ]
+  test.each(refusals)(
+    '[R8] of landing tokens %s ends after at most three trips with the page',
+    async (_name, fault, reason, cause) => {
+      network.emulator.clock.advance(120)
+      network.emulator.faults.add({ operation: 'identify', ...fault })
+      const browser = network.browser()
+      const page = await browser.visit(at('/page?a=1'))
+      expect([page.status, page.url]).toEqual([200, at('/page?a=1')])
+      expect(tripsIn(page)).toBeGreaterThan(0)
+      expect(tripsIn(page)).toBeLessThanOrEqual(3)
+      expect(view(page)).toMatchObject({ status: 'none', degraded: 'token_refused' })
+      expect(events.heard).toContain('degraded served token_refused')
+      expect(events.heard.filter((event) => event.startsWith('landing ') && event.endsWith(reason))).toHaveLength(
+        tripsIn(page),
+      )
+      expect(warn.mock.calls.flat().join('\n')).toMatch(cause)
+      const again = await browser.visit(at('/page?a=1'))
+      expect([tripsIn(again), view(again).degraded]).toEqual([0, 'token_refused'])
+      network.emulator.faults.clear()
+      network.emulator.clock.advance(61)
+      expect(view(await browser.visit(at('/page?a=1'))).status).toBe('anon')
+    },
+  )
+
+  test('[R8] between two sites on one host name ends with the page of each', async () => {
+    const browser = network.browser()
+    const alias = (port: TestSite) => `http://morning.localhost:${new URL(port.url).port}`
+    for (let turn = 0; turn < 3; turn += 1) {
+      expect((await browser.visit(at('/one'))).status).toBe(200)
+      const other = await browser.visit(`${alias(network.evening)}/two`)
+      expect([other.status, tripsIn(other) <= 3]).toEqual([200, true])
+    }
+  })
+})
+
+test('[R12] Identify is given exactly t and r, whatever a visitor adds to the address', async () => {
+  const extras = [
+    'debug_url=http://evil.example/',
+    't=mine',
+    'r=//evil.example/',
+    'debug_url[]=a&cid=b',
+    'T=a&R=b&aud=c',
+    'a=b#debug_url=c',
+  ]
+  for (const extra of extras) {
+    for (const path of [`/a?${extra}`, `/login?${extra}`, `/a?x=1&${extra}&y=2`]) {
+      const answer = await ask(site, { path: path.replace(/#/, '%23'), headers: documentHeaders })
+      const { searchParams } = new URL(present(answer.location))
+      expect([...searchParams.keys()]).toEqual(['t', 'r'])
+      expect(new URL(present(searchParams.get('r'))).origin).toBe(site)
+      expect(JSON.stringify(answer.headers)).not.toContain('evil.example/#')
+    }
+  }
+  const page = await network.browser().visit(at('/a?debug_url=http://evil.example/&t=mine&r=//evil.example/'))
+  expect([page.status, page.url]).toEqual([200, at('/a?debug_url=http://evil.example/&t=mine&r=//evil.example/')])
+})
+
+test('[R11] after the landing no address of the site holds a token, and nothing was sent on from there', async () => {
+  const page = await logIn(network.browser(), network.morning, ada, '/a?x=1')
+  expect(page.url).toBe(at('/a?x=1'))
+  const first = await network.browser().visit(at('/b'))
+  expect(first.url).toBe(at('/b'))
+  const tokens = first.trail.flatMap(({ url }) => new URL(url).searchParams.get('t') ?? [])
+  expect(tokens).toHaveLength(2)
+  const [asked, landed] = first.trail.filter(({ url }) => new URL(url).searchParams.has('t'))
+  expect([isIdentify(present(asked)), new URL(present(landed).url).pathname]).toEqual([true, '/sso2/landing'])
+})
+
+describe('the answer to a POST', () => {
+  /** Follows as a client that keeps method and body wherever the status lets it: anything but 303. */
+  async function followStubbornly(start: Answered, method: string, body: string, cookie: string) {
+    const posts: string[] = []
+    let answer = start
+    let way = method
+    for (let hops = 0; answer.location !== undefined && hops < 10; hops += 1) {
+      if (answer.status === 303) way = 'GET'
+      const { origin, pathname, search } = new URL(answer.location)
+      if (way === 'POST') posts.push(origin + pathname)
+      const headers = {
+        ...documentHeaders,
+        cookie: origin === site ? cookie : '',
+        ...(way === 'POST' && { 'content-type': 'application/x-www-form-urlencoded' }),
+      }
+      answer = await ask(origin, { method: way, path: pathname + search, headers, ...(way === 'POST' && { body }) })
+    }
+    return posts
+  }
+  const form = (account: { username: string; password: string }) =>
+    new URLSearchParams({ ...account, return_to: '/a' }).toString()
+
+  const cases: [string, string, string, () => Promise<string>][] = [
+    ['a login', '/login', form(ada), () => anonymousCookies(network)],
+    ['a login without a session', '/login', form(ada), async () => ''],
+    [
+      'a login whose session has ended',
+      '/login',
+      form(ada),
+      async () => {
+        const cookie = await anonymousCookies(network)
+        network.emulator.terminate(present(network.emulator.sessions().at(-1)).sid)
+        return cookie
+      },
+    ],
+    ['a logout', '/logout', 'return_to=/a', loggedInCookies],
+    ['a logout of everything', '/logout-all', 'return_to=/a', loggedInCookies],
+    ['a logout of nobody', '/logout', 'return_to=/a', async () => ''],
+    [
+      'a logout that the platform does not hear',
+      '/logout',
+      'return_to=/a',
+      async () => {
+        const cookie = await loggedInCookies()
+        network.emulator.faults.add({ operation: 'logout', kind: 'down' })
+        return cookie
+      },
+    ],
+  ]
+  async function loggedInCookies() {
+    const browser = network.browser()
+    await logIn(browser, network.morning, ada)
+    return cookieHeader(browser, site)
+  }
+
+  test.each(cases)('[R7] %s is 303, so that no client posts it again', async (_name, path, body, cookiesOf) => {
+    const cookie = await cookiesOf()
+    const answer = await postForm(site, path, body, { headers: { cookie } })
+    expect([answer.status, answer.body]).toEqual([303, ''])
+    expect(answer.location).not.toContain(ada.password)
+    expect(await followStubbornly(answer, 'POST', body, cookie)).toEqual([])
+  })
+})
