@@ -59,12 +59,16 @@ function runTests(folder, { test, title }) {
 async function tryOut(folder, weakening) {
   const file = path.join(folder, 'lib', weakening.file)
   const source = readFileSync(file, 'utf8')
-  const parts = source.split(weakening.find)
-  if (parts.length !== 2) return { failed: 0, why: `the text stands there ${parts.length - 1} times` }
+  let weakened = source
+  for (const { find, replace } of [weakening, ...(weakening.also ?? [])]) {
+    const parts = weakened.split(find)
+    if (parts.length !== 2) return { failed: 0, why: `the text stands there ${parts.length - 1} times` }
+    weakened = parts.join(replace)
+  }
   const built = path.join(folder, 'dist', weakening.file.replace(/ts$/, 'js'))
   const before = readFileSync(built, 'utf8')
-  writeFileSync(file, parts.join(weakening.replace))
-  writeFileSync(built, compile(parts.join(weakening.replace)))
+  writeFileSync(file, weakened)
+  writeFileSync(built, compile(weakened))
   try {
     return await runTests(folder, weakening)
   } finally {
