@@ -1,6 +1,6 @@
 /** The SSO record of one local session: a union by status, its age, and the functions that make a new one of an old one. Pure. */
-import { z } from 'zod'
 import type { EpochSeconds } from '../protocol/claims'
+import { isObject } from '../protocol/json'
 
 /** The user as `identifyUser` returned it: JSON with at least `accountId`. Open for declaration merging. */
 export interface User {
@@ -44,26 +44,6 @@ export type SsoRecord = AnonRecord | LoggedInRecord
 /** A pending login is asked about again after this many seconds. */
 export const PENDING_RECHECK_SECONDS = 30
 
-const common = {
-  v: z.literal(1),
-  since: z.number().int(),
-  checkedAt: z.number().int(),
-  askingAt: z.number().int().optional(),
-  unansweredAt: z.number().int().optional(),
-  sidHash: z.string(),
-  box: z.string(),
-}
-const stored = z.discriminatedUnion('status', [
-  z.strictObject({ ...common, status: z.literal('anon'), pending: z.literal(true).optional() }),
-  z.strictObject({
-    ...common,
-    status: z.literal('loggedin'),
-    user: z.looseObject({ accountId: z.string() }),
-    accessUntil: z.number().int().optional(),
-    accessRefused: z.literal(true).optional(),
-  }),
-])
-
 /** Text of a record, with the schema's version. */
 export function serialiseRecord(record: SsoRecord): string {
   return JSON.stringify({ v: 1, ...record })
@@ -73,11 +53,32 @@ export function serialiseRecord(record: SsoRecord): string {
 export function parseRecord(text: string | null | undefined): SsoRecord | undefined {
   if (!text?.startsWith('{')) return undefined
   try {
-    const { v: _version, ...record } = stored.parse(JSON.parse(text))
-    return record as SsoRecord // exactOptionalPropertyTypes: zod's optional keys are absent, not undefined
+    const { v, ...record } = JSON.parse(text)
+    return v === 1 && isRecord(record) ? record : undefined
   } catch {
     return undefined
   }
+}
+
+const COMMON = ['since', 'checkedAt', 'askingAt', 'unansweredAt', 'sidHash', 'box', 'status']
+const FIELDS: Readonly<Record<SsoRecord['status'], ReadonlySet<string>>> = {
+  anon: new Set([...COMMON, 'pending']),
+  loggedin: new Set([...COMMON, 'user', 'accessUntil', 'accessRefused']),
+}
+const isTime = (value: unknown) => Number.isSafeInteger(value)
+const isTimeOrNone = (value: unknown) => value === undefined || isTime(value)
+const isTrueOrNone = (value: unknown) => value === undefined || value === true
+
+/** By hand, for it is done at every request: own fields of the right types, and no others. */
+function isRecord(record: Readonly<Record<string, unknown>>): record is Readonly<Record<string, unknown>> & SsoRecord {
+  const { status, since, checkedAt, askingAt, unansweredAt, sidHash, box, user, pending } = record
+  if (status !== 'anon' && status !== 'loggedin') return false
+  for (const name in record) if (!FIELDS[status].has(name)) return false
+  if (!isTime(since) || !isTime(checkedAt) || !isTimeOrNone(askingAt) || !isTimeOrNone(unansweredAt)) return false
+  if (typeof sidHash !== 'string' || typeof box !== 'string') return false
+  if (status === 'anon') return isTrueOrNone(pending)
+  const isUser = isObject(user) && Object.hasOwn(user, 'accountId') && typeof user['accountId'] === 'string'
+  return isUser && isTimeOrNone(record['accessUntil']) && isTrueOrNone(record['accessRefused'])
 }
 
 /** Age in seconds at which a record must be checked. */

@@ -1,6 +1,6 @@
 /** The store in Redis: every command has a deadline, and a breaker spares requests a store that does not answer. */
 
-import { setTimeout as sleep, setImmediate as yieldToSocket } from 'node:timers/promises'
+import { setImmediate as yieldToSocket } from 'node:timers/promises'
 import { ConsecutiveBreaker, circuitBreaker, handleAll } from 'cockatiel'
 import { type Cluster, Redis } from 'ioredis'
 import type { Kv } from './kv'
@@ -54,25 +54,38 @@ function withScripts(redis: Redis | Cluster): (Redis | Cluster) & Scripts {
   return redis as (Redis | Cluster) & Scripts // defineCommand adds the methods that the type cannot show
 }
 
-/** Rejects after the deadline; an answer that already waits in the socket while this process was busy still counts. */
-async function deadline(signal: AbortSignal): Promise<never> {
-  await sleep(COMMAND_MS, undefined, { signal, ref: false })
-  await yieldToSocket()
-  await yieldToSocket()
-  throw new StoreUnavailableError()
+/** Gives a command its deadline; an answer that already waits in the socket while this process was busy still counts. */
+function inTime<T>(run: () => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = async () => {
+      await yieldToSocket()
+      await yieldToSocket()
+      reject(new StoreUnavailableError())
+    }
+    const timer = setTimeout(late, COMMAND_MS).unref()
+    run()
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer))
+  })
 }
 
+/** Deadline and breaker; while all is well the breaker is not asked, for it is in the way of every request. */
 function guard(): <T>(run: () => Promise<T>) => Promise<T> {
   const breaker = circuitBreaker(handleAll, { halfOpenAfter: OPEN_MS, breaker: new ConsecutiveBreaker(MISSES) })
+  let isWell = true
+  const guarded = async <T>(run: () => Promise<T>): Promise<T> => {
+    // a signal of its own: cockatiel's shared one warns of a leak at eleven commands at once
+    const result = await breaker.execute(() => inTime(run), new AbortController().signal)
+    isWell = true
+    return result
+  }
   return async (run) => {
-    const done = new AbortController()
     try {
-      // a signal of its own: cockatiel's shared one warns of a leak at eleven commands at once
-      return await breaker.execute(() => Promise.race([run(), deadline(done.signal)]), done.signal)
+      return await (isWell ? inTime(run) : guarded(run))
     } catch {
+      if (isWell) await guarded(() => Promise.reject(new StoreUnavailableError())).catch(() => {})
+      isWell = false
       throw new StoreUnavailableError()
-    } finally {
-      done.abort()
     }
   }
 }

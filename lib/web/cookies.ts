@@ -1,6 +1,7 @@
 /** Strict reading of the Cookie header, and writing of our few helper cookies. Threats S1, S2. */
 import type { Request, Response } from 'express'
 import type { Config } from '../config'
+import { keepPrivate } from './private'
 
 /** Values of one exact name; only space and tab are trimmed, as the standard says. */
 function valuesOf(header: string, name: string): string[] {
@@ -30,6 +31,7 @@ function valuesIn({ headers: { cookie } }: Request, name: string): string[] {
 
 /** Sets a helper cookie: HttpOnly, SameSite=Lax, Path=/, Secure over https. @param maxAge seconds; absent: until the browser closes */
 export function setCookie(res: Response, config: Config, name: string, value: string, maxAge?: number): void {
+  keepPrivate(res)
   const age = maxAge === undefined ? '' : `; Max-Age=${maxAge}`
   appendCookie(res, name, `${name}=${value}; Path=/; HttpOnly; SameSite=Lax${age}${config.isSecure ? '; Secure' : ''}`)
 }

@@ -3,28 +3,22 @@ import type { Response } from 'express'
 import onHeaders from 'on-headers'
 
 const watched = new WeakSet<Response>()
-const marked = new WeakSet<Response>()
 const STRICT = /(?:^|[\s,])(?:private|no-store)(?:[\s,=]|$)/i
 /** What some caches heed instead of Cache-Control. */
 const OTHER_HEADERS = ['cdn-cache-control', 'surrogate-control', 'expires']
 
-/** Looks at the head of this answer when it is written. Listeners run last one first: register before those that set cookies. */
-export function watchCookies(res: Response, names: readonly string[]): void {
+/** For an answer that sets a cookie: looks at its head when it is written, after the page has had its say. */
+export function keepPrivate(res: Response): void {
   if (watched.has(res)) return
   watched.add(res)
+  onHeaders(res, () => makePrivate(res))
+}
+
+/** For an answer that may yet set one. @param isSetting asked when the head is written */
+export function keepPrivateIf(res: Response, isSetting: () => boolean): void {
   onHeaders(res, () => {
-    if (marked.has(res) || setsOneOf(res, names)) makePrivate(res)
+    if (isSetting()) makePrivate(res)
   })
-}
-
-/** This answer sets a session cookie that is not of our making. */
-export function markPrivate(res: Response): void {
-  marked.add(res)
-}
-
-function setsOneOf(res: Response, names: readonly string[]): boolean {
-  const lines = [res.getHeader('set-cookie') ?? []].flat().map(String)
-  return lines.some((line) => names.some((name) => line.startsWith(`${name}=`)))
 }
 
 function makePrivate(res: Response): void {

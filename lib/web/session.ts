@@ -6,7 +6,7 @@ import type { Config } from '../config'
 import { type Records, sessionKey } from '../storage/records'
 import { SsoSessionStore } from '../storage/session-store'
 import { dropCookie, isDoubled, readCookie } from './cookies'
-import { markPrivate, watchCookies } from './private'
+import { keepPrivate, keepPrivateIf } from './private'
 
 /** What is known of a request's session. */
 export interface SessionState {
@@ -56,20 +56,22 @@ export function siteSessions(config: Config, records: Records, now: () => number
   const plainGenerate = store.generate.bind(store)
   const generate = (req: Request, isLoggedIn: boolean) => {
     plainGenerate(req)
+    if (req.res && store.loadedFor(req)) keepPrivate(req.res)
     req.session.cookie = store.freshCookie(isLoggedIn) as session.Session['cookie']
   }
   store.generate = (req: Request) => generate(req, false) // every new session gets our cookie, whoever asks for it
   const unavailable = new WeakMap<object, SessionState>()
   const notPages = new WeakSet<object>() // `OPTIONS *` has no path, so express-session passes it by
   const ended = new WeakSet<object>() // a session of the site's own whose data belongs to a login that has ended
-  const names = Object.values(config.cookies)
   const isOurs = (req: Request) => Object.is(req.sessionStore, store)
   return {
     handler: (req, res, next) => {
-      watchCookies(res, names)
       if (isDoubled(req, config.cookies.session)) dropCookie(res, config, config.cookies.session)
       withOnlyOurCookie(req, config.cookies.session, inner, res, (error) => {
-        if (error === undefined && req.session) return next()
+        if (error === undefined && req.session) {
+          if (!store.loadedFor(req)) keepPrivateIf(res, () => Object.keys(dataOf(req)).length > 0)
+          return next()
+        }
         if (error === undefined) notPages.add(req)
         else unavailable.set(req, unread(req.sessionID && sessionKey(req.sessionID)))
         generate(req, false)
@@ -95,7 +97,7 @@ export function siteSessions(config: Config, records: Records, now: () => number
     },
     renew: async (req, data, isLoggedIn) => {
       const kept = ended.delete(req) ? {} : data
-      if (req.res) markPrivate(req.res)
+      if (req.res) keepPrivate(req.res)
       if (isOurs(req)) generate(req, isLoggedIn)
       else await call((done) => req.session.regenerate(done))
       Object.assign(req.session, kept, isOurs(req) ? {} : { sso2: true }) // a foreign store keeps no empty session
@@ -104,6 +106,7 @@ export function siteSessions(config: Config, records: Records, now: () => number
     },
     adopt: (req, sessionId, isLoggedIn) => {
       if (!isOurs(req)) return
+      if (req.res) keepPrivate(req.res)
       presetIds.set(req, sessionId)
       generate(req, isLoggedIn)
       presetIds.delete(req)

@@ -7,7 +7,6 @@ import { flowParameterOf } from '../decide/return-to'
 import type { DegradedReason } from '../decide/visit'
 import { readCookie } from './cookies'
 import { addressOf, pageOf } from './facts'
-import { watchCookies } from './private'
 import type { SessionState } from './session'
 import type { Site } from './site'
 
@@ -34,7 +33,6 @@ export interface Visit {
 
 /** Reads the session and its record; never throws for a store that does not answer. */
 export async function openVisit(site: Site, req: Request, res: Response): Promise<Visit> {
-  watchCookies(res, Object.values(site.config.cookies))
   const state = await site.sessions.stateOf(req)
   const visit: Visit = {
     site,
