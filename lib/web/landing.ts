@@ -23,9 +23,28 @@ interface Query {
   readonly r: string | undefined
 }
 
+const queries = new WeakMap<Request, URLSearchParams>()
+
+/**
+ * Takes the query off a request for the landing page, whatever its method and whatever becomes of it: later handlers and
+ * access logs see that there was a token, never which. Threat O7.
+ */
+export function takeQuery(req: Request): void {
+  queries.set(req, queryOf(req))
+  const hide = (url: string) =>
+    url.replace(/([?&])([^=&#]*)=[^&#]*/g, (pair, mark, name) => (isToken(name) ? `${mark}t=***` : pair))
+  req.originalUrl = hide(req.originalUrl)
+  req.url = hide(req.url)
+  // what parseurl and Express 4 have read from the address before
+  Object.assign(req, { _parsedUrl: undefined, _parsedOriginalUrl: undefined })
+  if (Object.hasOwn(req, 'query') && req.query['t'] !== undefined) req.query['t'] = '***'
+}
+
+const isToken = (name: string) => new URLSearchParams(name).has('t')
+
 /** Exactly one `t`, at most one `r`, names case-sensitive; the query parser of the site is not asked. Threat R6. */
 function readQuery(req: Request): Query | undefined {
-  const query = queryOf(req)
+  const query = queries.get(req) ?? new URLSearchParams()
   const [t, ...moreT] = query.getAll('t')
   const [r, ...moreR] = query.getAll('r')
   return t === undefined || moreT.length + moreR.length > 0 ? undefined : { t, r }
@@ -38,7 +57,6 @@ export async function handleLanding(site: Site, req: Request, res: Response): Pr
   if (isPrefetchRequest(req)) return sendProblem(site, req, res, 503, 'prefetch')
   const query = readQuery(req)
   if (!query) return sendProblem(site, req, res, 400, 'bad_request')
-  hideToken(req)
   const visit = await openVisit(site, req, res)
   const returnTo = judgeReturnTo(query.r, site.config.returnPolicy) ?? `${site.config.siteUrl}/`
   const { decision, token } = await decideFor(visit, query, returnTo)
@@ -50,13 +68,6 @@ export async function handleLanding(site: Site, req: Request, res: Response): Pr
     sidHash: typeof token === 'string' ? undefined : token.sid && shortHash(token.sid),
     reason: typeof token === 'string' ? token : 'because' in decision ? decision.because : undefined,
   })
-}
-
-/** Later handlers and access logs see that there was a token, never which. Threat O7. */
-function hideToken(req: Request): void {
-  const hide = (url: string) => url.replace(/([?&]t=)[^&#]*/g, '$1***')
-  req.originalUrl = hide(req.originalUrl)
-  req.url = hide(req.url)
 }
 
 async function decideFor(

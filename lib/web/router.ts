@@ -3,7 +3,7 @@ import express, { type NextFunction, type Request, type RequestHandler, type Res
 import { isSameOriginPost } from '../decide/same-origin'
 import { StoreUnavailableError } from '../storage/unavailable'
 import { sendProblem } from './answers'
-import { handleLanding } from './landing'
+import { handleLanding, takeQuery } from './landing'
 import { showLogin, takeLogin } from './login'
 import { showLogout, takeLogout } from './logout'
 import type { Site } from './site'
@@ -47,6 +47,7 @@ export function router(site: Site): RequestHandler {
   return (req: Request, res: Response, next: NextFunction) => {
     const methods = table.get(req.path)
     if (!methods) return next()
+    if (req.path === site.config.routes.landing) takeQuery(req)
     route(site, methods, parsers, req, res).catch(async (error: unknown) => {
       if (!(error instanceof StoreUnavailableError) || res.headersSent) return next(error)
       await sendProblem(site, req, res, 503, 'unavailable')
@@ -64,17 +65,23 @@ async function route(
   const handler = Object.hasOwn(methods, req.method) ? methods[req.method] : undefined
   if (!handler) {
     res.setHeader('allow', Object.keys(methods).join(', '))
-    return sendProblem(site, req, res, 405, 'method_not_allowed')
+    return refuse(site, req, res, 405, 'method_not_allowed')
   }
   if (req.method === 'POST') {
     const { origin } = req.headers
     if (!isSameOriginPost({ secFetchSite: req.get('sec-fetch-site'), origin }, site.config.returnPolicy.origin)) {
-      return sendProblem(site, req, res, 403, 'cross_origin')
+      return refuse(site, req, res, 403, 'cross_origin')
     }
     const status = await readBody(parsers, req, res)
-    if (status !== undefined) return sendProblem(site, req, res, status, 'bad_request')
+    if (status !== undefined) return refuse(site, req, res, status, 'bad_request')
   }
   await handler(site, req, res)
+}
+
+/** A password that a parser of the site's own has read does not stay on a request that is refused. Threat F8. */
+function refuse(site: Site, req: Request, res: Response, status: number, code: string): Promise<void> {
+  req.body = undefined
+  return sendProblem(site, req, res, status, code)
 }
 
 /** Reads a form or JSON unless the site has done so. @returns the status of a body that cannot be read */

@@ -471,7 +471,7 @@ module.exports = [
   {
     name: 'access logs see the token',
     file: 'web/landing.ts',
-    find: '  hideToken(req)\n',
+    find: '  req.originalUrl = hide(req.originalUrl)\n',
     replace: '',
     test: 'safety/leaks',
     title: '\\[[^\\]]*\\b(O7)\\b',
