@@ -1,7 +1,7 @@
 /**
  * Defences that are taken out, one at a time, and the tests that must notice. `find` stands in `file` (below lib/) exactly
  * once; `also` has further changes of that file.
- * `test` is a file below test/, `title` a pattern of the names of the tests that are run.
+ * `test` is the begin of a file's name below test/, `title` a pattern of the names of the tests that are run.
  *
  * @type {{ name: string, file: string, find: string, replace: string, also?: { find: string, replace: string }[], test: string, title: string }[]}
  */
