@@ -25,14 +25,21 @@ class SiteCookie extends session.Cookie {
   readonly since: number
   /** Does what is saved in the session belong to a login? */
   readonly isLoggedIn: boolean
-  constructor(lives: SessionLives, since: number, isLoggedIn: boolean) {
+  /** What was read with it; private, so that printing the session does not show it. */
+  readonly #loaded: Loaded | undefined
+  constructor(lives: SessionLives, since: number, isLoggedIn: boolean, loaded?: Loaded) {
     super()
     this.isLoggedIn = isLoggedIn
+    this.#loaded = loaded
     this.#lives = lives
     this.since = since
     this.httpOnly = true
     this.sameSite = 'lax'
     this.path = '/'
+  }
+  /** What the store read for this session; `undefined` for one that begins now. */
+  static loadedWith(cookie: unknown): Loaded | undefined {
+    return cookie instanceof SiteCookie ? cookie.#loaded : undefined
   }
   /** How long the session's data lives unused, in seconds. */
   get idleSeconds(): number {
@@ -62,8 +69,6 @@ export class SsoSessionStore extends session.Store {
   readonly #records: Records
   readonly #lives: SessionLives
   readonly #data: RedisStore
-  readonly #loadedSessions = new WeakMap<object, Loaded>()
-  readonly #loaded = new WeakMap<object, Loaded>()
   readonly #withData = new Set<string>()
   #renewed = new Set<string>()
   #renewedSince = 0
@@ -82,7 +87,7 @@ export class SsoSessionStore extends session.Store {
 
   /** What `get` found for this request; `undefined` when the browser had no live session. */
   loadedFor(req: Request): Loaded | undefined {
-    return this.#loaded.get(req)
+    return SiteCookie.loadedWith(req.session?.cookie)
   }
 
   /** A cookie for a session that begins now. */
@@ -109,17 +114,15 @@ export class SsoSessionStore extends session.Store {
     const isLive = record?.startsWith('{') === true
     if (!isLive && (data === null || record !== null)) return null
     const isIn = isLoggedIn(record)
-    const sess = data === null ? emptySession(this.#lives, isIn) : parseData(data, this.#lives, isIn)
+    const loaded = { key, record }
+    const sess = data === null ? emptySession(this.#lives, isIn, loaded) : parseData(data, this.#lives, isIn, loaded)
     if (!sess) return null
     if (data !== null) this.#withDataAdd(key)
-    this.#loadedSessions.set(sess, { key, record })
     this.#renew(key, record, isIn)
     return sess
   }
 
   override createSession = (req: Request, sess: session.SessionData): session.Session & session.SessionData => {
-    const loaded = this.#loadedSessions.get(sess)
-    if (loaded) this.#loaded.set(req, loaded)
     const { cookie } = sess
     const created = super.createSession(req, Object.assign(sess, { cookie: { originalMaxAge: null } }))
     created.cookie = cookie as session.Cookie // Cookie of express-session, made by parseData
@@ -176,8 +179,8 @@ const idleOf = (lives: SessionLives, isLoggedIn: boolean) =>
 
 const isLoggedIn = (record: string | null) => record?.includes('"status":"loggedin"') === true
 
-function emptySession(lives: SessionLives, isIn: boolean): session.SessionData {
-  return { cookie: new SiteCookie(lives, lives.now(), isIn) }
+function emptySession(lives: SessionLives, isIn: boolean, loaded: Loaded): session.SessionData {
+  return { cookie: new SiteCookie(lives, lives.now(), isIn, loaded) }
 }
 
 /** Session data as stored: the cookie is only the time the session began. */
@@ -193,13 +196,13 @@ function serializer(lives: SessionLives) {
 }
 
 /** Reads stored data; garbage and sessions past the absolute limit are nothing. */
-function parseData(text: string, lives: SessionLives, isIn: boolean): session.SessionData | undefined {
+function parseData(text: string, lives: SessionLives, isIn: boolean, loaded: Loaded): session.SessionData | undefined {
   try {
     const { cookie, ...data } = JSON.parse(text)
     const { since, isLoggedIn } = cookie
     if (typeof since !== 'number' || lives.now() - since >= lives.absoluteSeconds) return undefined
     if (isLoggedIn && !isIn) return undefined // an account's data whose login is lost must not reach the next account
-    return { ...data, cookie: new SiteCookie(lives, since, isIn) }
+    return { ...data, cookie: new SiteCookie(lives, since, isIn, loaded) }
   } catch {
     return undefined
   }

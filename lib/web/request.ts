@@ -26,8 +26,13 @@ declare global {
 /** @see the head of the file */
 export class Sso2Request {
   readonly #visit: Visit
+  /** @internal */
   constructor(visit: Visit) {
     this.#visit = visit
+  }
+  /** @internal The visit, for this package alone: no property leads to it. */
+  static visitBehind(request: Sso2Request | undefined): Visit | undefined {
+    return request !== undefined && #visit in request ? request.#visit : undefined
   }
 
   /** `'none'`: no SSO session, for a bot, a cookie-less client, a skipped path or in an outage. */
@@ -94,17 +99,14 @@ export class Sso2Request {
   }
 }
 
-const visits = new WeakMap<Request, Visit>()
-
 /** Hangs `req.sso2` on the request. */
 export function attach(visit: Visit): void {
-  visits.set(visit.req, visit)
   visit.req.sso2 = new Sso2Request(visit)
 }
 
 /** The request's visit. @throws when `sso.middleware` is not mounted before this route */
 export function visitOf(req: Request): Visit {
-  const visit = visits.get(req)
+  const visit = Sso2Request.visitBehind(req.sso2)
   if (!visit) throw new Error('express-sso2: mount sso (or sso.middleware) before this route')
   return visit
 }

@@ -55,8 +55,8 @@ export function siteSessions(config: Config, records: Records, now: () => number
   })
   const plainGenerate = store.generate.bind(store)
   const generate = (req: Request, isLoggedIn: boolean) => {
-    plainGenerate(req)
     if (req.res && store.loadedFor(req)) keepPrivate(req.res)
+    plainGenerate(req)
     req.session.cookie = store.freshCookie(isLoggedIn) as session.Session['cookie']
   }
   store.generate = (req: Request) => generate(req, false) // every new session gets our cookie, whoever asks for it

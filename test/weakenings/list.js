@@ -431,7 +431,7 @@ module.exports = [
   {
     name: 'answers may have any size',
     file: 'remote/http.ts',
-    find: 'if (size > MAX_BODY_BYTES)',
+    find: 'if (size > maxBytes)',
     replace: 'if (size < 0)',
     test: 'safety/token',
     title: '\\[[^\\]]*\\b(T14)\\b',
