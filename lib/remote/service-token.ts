@@ -22,11 +22,13 @@ export function serviceTokenSource(fetchGrant: () => Promise<Grant>, now: () => 
     return entry.grant
   }
   return async (refused) => {
-    const current = kept && now() < kept.until ? kept : undefined
-    const token = current && (await current.grant).token()
-    if (token !== undefined && token !== refused) return token
-    // whoever was refused first has fetched another one meanwhile
-    const newer = kept !== undefined && kept !== current ? kept.grant : renew()
+    const seen = kept
+    if (seen && now() < seen.until) {
+      const token = (await seen.grant).token()
+      if (token !== refused) return token
+    }
+    // whoever came first has fetched another one meanwhile
+    const newer = kept !== undefined && kept !== seen ? kept.grant : renew()
     return (await newer).token()
   }
 }
