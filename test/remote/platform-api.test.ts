@@ -1,0 +1,134 @@
+import { inspect } from 'node:util'
+import { PlatformApi } from '../../lib'
+import { type Behaviour, failure, faultyServer, json } from './faulty-server'
+
+const accessToken = 'secret/token-of-the-test'
+const receiver = { campaign_code: 'c', delivery_address: { city: 'Lund' } }
+let server: Awaited<ReturnType<typeof faultyServer>>
+let api: PlatformApi
+
+beforeAll(async () => {
+  server = await faultyServer()
+  api = new PlatformApi({ apiUrl: server.url, accessToken })
+})
+afterAll(() => server.close())
+
+const good: Behaviour = (res, { method }) =>
+  json(res, 200, method === 'POST' ? { item: { receiver_eligible: true } } : { items: [] })
+const calls: [string, (options?: object) => Promise<unknown>, string][] = [
+  ['marketplaceGroups', (o) => api.marketplaceGroups(o), '/external/marketing/r'],
+  ['validateGiftReceiver', (o) => api.validateGiftReceiver(receiver, o), '/external/me/order/r'],
+  ['administrators', (o) => api.administrators({}, o), '/external/admin/r'],
+  ['administrators of a group', (o) => api.administrators({ group: 'a&b=c' }, o), '/external/admin/r'],
+  ['administratorsByAccount', (o) => api.administratorsByAccount(o), '/external/admin/r'],
+]
+
+describe.each(calls)('%s', (_name, call, scope) => {
+  test.each([400, 401, 403, 429, 500])(
+    'HTTP %i is an error with status, scope and body, without the token',
+    async (status) => {
+      server.become((res) => json(res, status, { said: accessToken }))
+      const error = await failure(call())
+      expect(error).toMatchObject({ name: 'PlatformApiError', status, scope, body: { said: '***' } })
+      expect(inspect(error, { depth: null })).not.toContain(accessToken)
+      expect(server.seen).toHaveLength(1)
+    },
+  )
+
+  test.each([502, 503, 504])('HTTP %i is asked once more', async (status) => {
+    server.become((res, seen, count) => (count === 1 ? json(res, status, {}) : good(res, seen, count)))
+    await call()
+    expect(server.seen).toHaveLength(2)
+    server.become((res) => json(res, status, {}))
+    expect(await failure(call())).toMatchObject({ status, scope })
+    expect(server.seen).toHaveLength(2)
+  })
+
+  test.each<[string, Behaviour]>([
+    ['no JSON', (res) => res.end('<html>')],
+    ['nothing', (res) => res.writeHead(204).end()],
+    ['too much', (res) => res.end(`{"items":[],"item":{"receiver_eligible":true},"x":"${'x'.repeat(600_000)}"}`)],
+    ['a redirect', (res) => res.writeHead(302, { location: '/elsewhere' }).end()],
+  ])('an answer with %s is refused and not asked again', async (_what, behave) => {
+    server.become(behave)
+    expect(await failure(call())).toMatchObject({ name: 'Sso2ResponseError' })
+    expect(server.seen).toHaveLength(1)
+  })
+
+  test('half a body and then a cut is asked once more', async () => {
+    server.become((res) => {
+      res.writeHead(200, { 'content-length': 100 })
+      res.write('{"items"', () => res.destroy())
+    })
+    expect(await failure(call())).toMatchObject({ name: 'Sso2UnavailableError', timedOut: false })
+    expect(server.seen).toHaveLength(2)
+  })
+
+  test('a slow answer ends at timeoutMs', async () => {
+    server.become(() => {})
+    expect(await failure(call({ timeoutMs: 60 }))).toMatchObject({ name: 'Sso2UnavailableError', timedOut: true })
+    expect(server.seen).toHaveLength(1)
+  })
+
+  test('an abort before, during and while waiting rejects with its reason', async () => {
+    const reason = new Error('enough')
+    server.become(() => {})
+    expect(await failure(call({ signal: AbortSignal.abort(reason) }))).toBe(reason)
+    expect(server.seen).toHaveLength(0)
+    for (const behave of [() => {}, (res) => json(res, 429, {}, { 'retry-after': '1' })] as Behaviour[]) {
+      const control = new AbortController()
+      server.become((res, seen, count) => {
+        behave(res, seen, count)
+        setTimeout(() => control.abort(reason), 50)
+      })
+      expect(await failure(call({ signal: control.signal }))).toBe(reason)
+      expect(server.seen).toHaveLength(1)
+    }
+  })
+
+  test.each([{ timeoutMs: 0 }, { timeoutMs: -1 }, { timeoutMs: Number.NaN }, { timeoutMs: '5' }, { signal: {} }])(
+    'bad options %p are a TypeError before anything is sent',
+    async (options) => {
+      server.become(good)
+      const error = await failure(call(options))
+      expect(error).toMatchObject({
+        name: 'TypeError',
+        message: expect.stringContaining(Object.keys(options)[0] ?? '?'),
+      })
+      expect(server.seen).toHaveLength(0)
+    },
+  )
+})
+
+test.each([
+  ['seconds', () => '0', 2],
+  ['a date that has passed', () => new Date(Date.now() - 5000).toUTCString(), 2],
+  ['many seconds', () => '60', 1],
+  ['a date far away', () => new Date(Date.now() + 60_000).toUTCString(), 1],
+  ['garbage', () => 'soon', 1],
+])('a 429 with Retry-After as %s', async (_form, value, requests) => {
+  server.become((res) => json(res, 429, {}, { 'retry-after': value() }))
+  expect(await failure(api.marketplaceGroups())).toMatchObject({ status: 429 })
+  expect(server.seen).toHaveLength(requests)
+})
+
+test('a token that the answer repeats with escapes is masked too', async () => {
+  server.become((res) => res.writeHead(403).end(`{"said":"${accessToken.replace('/', '\\/')}"}`))
+  expect(inspect(await failure(api.marketplaceGroups()), { depth: null })).not.toContain(accessToken)
+})
+
+test.each([
+  { apiUrl: 'api.example', accessToken },
+  { apiUrl: '/api', accessToken },
+  { apiUrl: 'http://', accessToken },
+  { apiUrl: 'http://127.0.0.1', accessToken: '' },
+  { apiUrl: 'http://127.0.0.1', accessToken: 'a\r\nb' },
+])('the constructor refuses %p', (options) => {
+  expect(() => new PlatformApi(options)).toThrow(TypeError)
+})
+
+test('a list of some hundred kilobytes is read', async () => {
+  const entry = { group: 'g'.repeat(300), created: '', account_id: 'a', contact_email: '', name: '' }
+  server.become((res) => json(res, 200, { items: Array.from({ length: 1000 }, () => entry) }))
+  expect(await api.administrators()).toHaveLength(1000)
+})

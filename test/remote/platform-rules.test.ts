@@ -1,0 +1,247 @@
+import { inspect } from 'node:util'
+import { AccessTokenExpiredError, type AccessTokenSource, PlatformApi, Sso2UnavailableError } from '../../lib'
+import { badFilters, badPaths, badReceivers } from './bad-arguments'
+import { type Behaviour, failure, faultyServer, json } from './faulty-server'
+
+const scope = '/external/marketing/r'
+let server: Awaited<ReturnType<typeof faultyServer>>
+let api: PlatformApi
+
+beforeAll(async () => {
+  server = await faultyServer()
+  api = new PlatformApi({ apiUrl: server.url, accessToken: 'token-of-the-test' })
+})
+afterAll(() => server.close())
+
+const good: Behaviour = (res) => json(res, 200, { items: [] })
+const apiWith = (accessToken: AccessTokenSource) => new PlatformApi({ apiUrl: server.url, accessToken })
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+async function refusedArgument(call: Promise<unknown>, named: string): Promise<void> {
+  const error = await failure(call)
+  expect(error).toMatchObject({ name: 'TypeError', message: expect.stringContaining(named) })
+  expect(server.seen).toHaveLength(0)
+}
+
+describe('bad arguments are a TypeError that names the field, and nothing is sent', () => {
+  beforeEach(() => server.become(good))
+
+  test.each(badReceivers)('validateGiftReceiver %#: %p names %p', async (receiver, named) => {
+    await refusedArgument(api.validateGiftReceiver(receiver as never), named)
+  })
+  test.each(badFilters)('administrators %#: %p names %p', async (filter, named) => {
+    await refusedArgument(api.administrators(filter as never), named)
+  })
+  test.each(badPaths)('get %#: %p', async (path) => {
+    await refusedArgument(api.get(path as never), 'path')
+  })
+  test.each([null, 5, 'soon'])('options %p', async (options) => {
+    await refusedArgument(api.marketplaceGroups(options as never), 'options')
+  })
+})
+
+test.each(['/', '/me', '//other.example/me', '/@other.example/'])(
+  'get(%p) stays at the configured host',
+  async (path) => {
+    server.become((res) => json(res, 200, { fine: true }))
+    expect(await api.get(path)).toEqual({ fine: true })
+    expect(server.seen.map(({ url, headers }) => [url, headers.authorization])).toEqual([
+      [path, 'Bearer token-of-the-test'],
+    ])
+  },
+)
+
+describe('the body decides, not the content type', () => {
+  test.each([
+    ['a page', 'text/html', '<html>Please log in</html>'],
+    ['a page that says that it is JSON', 'application/json', '<html></html>'],
+    ['nothing that says that it is JSON', 'application/json', ''],
+    ['an image', 'image/png', '\x89PNG\r\n'],
+    ['JSON of another shape', 'application/json', '[]'],
+  ])('%s is no answer', async (_what, type, body) => {
+    server.become((res) => res.writeHead(200, { 'content-type': type }).end(body))
+    expect(await failure(api.marketplaceGroups())).toMatchObject({ name: 'Sso2ResponseError', status: 200 })
+    expect(server.seen).toHaveLength(1)
+  })
+
+  test('JSON without a content type is read', async () => {
+    server.become((res) => res.end('{"items":[]}'))
+    expect(await api.marketplaceGroups()).toEqual([])
+  })
+
+  test('a page as an error is kept as the beginning of its text', async () => {
+    server.become((res) =>
+      res.writeHead(403, { 'content-type': 'text/html' }).end(`<p>token-of-the-test${'x'.repeat(900)}`),
+    )
+    const error = await failure(api.marketplaceGroups())
+    expect(error).toMatchObject({ status: 403, scope, body: expect.stringMatching(/^<p>\*\*\*x{1,500}$/) })
+    expect(inspect(error, { depth: 20, showHidden: true })).not.toContain('token-of-the-test')
+  })
+})
+
+describe('waiting and aborting', () => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+
+  test('a 429 with Retry-After 1 is waited for and asked once more', async () => {
+    server.become((res, seen, count) =>
+      count === 1 ? json(res, 429, {}, { 'retry-after': '1' }) : good(res, seen, count),
+    )
+    const start = performance.now()
+    expect(await api.marketplaceGroups()).toEqual([])
+    expect(performance.now() - start).toBeGreaterThanOrEqual(990)
+    expect(performance.now() - start).toBeLessThan(2500)
+    expect(server.seen).toHaveLength(2)
+  })
+
+  test('a wait beyond the bound of the call is not begun', async () => {
+    server.become((res) => json(res, 429, {}, { 'retry-after': '1' }))
+    const start = performance.now()
+    expect(await failure(api.marketplaceGroups({ timeoutMs: 600 }))).toMatchObject({ status: 429, scope })
+    expect(performance.now() - start).toBeLessThan(590)
+    expect(server.seen).toHaveLength(1)
+  })
+
+  test.each<[string, number, Behaviour]>([
+    ['the wait after a 503', 25, (res) => json(res, 503, {})],
+    ['the wait after a 429', 100, (res) => json(res, 429, {}, { 'retry-after': '2' })],
+    ['the wait after a cut connection', 25, (res) => res.destroy()],
+    ['an answer that does not come', 50, () => {}],
+    ['half a body', 50, (res) => void res.writeHead(200).write('{"items"')],
+  ])(
+    'an abort during %s rejects at once with its reason and leaves no timer and no further request',
+    async (...row) => {
+      const [, ms, behave] = row
+      const before = timers()
+      const control = new AbortController()
+      const reason = new Error('enough')
+      server.become((res, seen, count) => {
+        behave(res, seen, count)
+        if (count === 1) setTimeout(() => control.abort(reason), ms)
+      })
+      const start = performance.now()
+      expect(await failure(api.marketplaceGroups({ signal: control.signal }))).toBe(reason)
+      expect(performance.now() - start).toBeLessThan(1000)
+      expect(timers()).toBeLessThanOrEqual(before)
+      await wait(250)
+      expect(server.seen).toHaveLength(1)
+    },
+  )
+
+  test('an abort while the token is fetched rejects with its reason, sends nothing and leaves no timer', async () => {
+    server.become(good)
+    const before = timers()
+    const reason = new Error('enough')
+    const control = new AbortController()
+    const call = failure(apiWith(() => new Promise(() => {})).marketplaceGroups({ signal: control.signal }))
+    setImmediate(() => control.abort(reason))
+    expect(await call).toBe(reason)
+    expect(timers()).toBeLessThanOrEqual(before)
+    expect(server.seen).toHaveLength(0)
+  })
+
+  test('an aborted signal does not even ask for a token', async () => {
+    server.become(good)
+    let asked = 0
+    const client = apiWith(async () => {
+      asked += 1
+      throw new Error('never heard')
+    })
+    const reason = new Error('enough')
+    expect(await failure(client.marketplaceGroups({ signal: AbortSignal.abort(reason) }))).toBe(reason)
+    expect([asked, server.seen.length]).toEqual([0, 0])
+  })
+
+  test('a call that succeeds leaves no timer', async () => {
+    server.become(good)
+    const before = timers()
+    await api.marketplaceGroups({ timeoutMs: 60_000, signal: new AbortController().signal })
+    expect(timers()).toBeLessThanOrEqual(before)
+  })
+})
+
+describe('a source of tokens', () => {
+  /** Answers 401 to every token but the good one, and repeats what it was sent. */
+  const onlyFor =
+    (token: string): Behaviour =>
+    (res, seen, count) =>
+      seen.headers.authorization === `Bearer ${token}`
+        ? good(res, seen, count)
+        : json(res, 401, { said: seen.headers.authorization })
+
+  /** A source that gives one token after the other, and what it was told. */
+  function source(...tokens: (string | undefined)[]) {
+    const told: unknown[][] = []
+    const client = apiWith(async (...args) => {
+      told.push(args)
+      return tokens[told.length - 1]
+    })
+    return { told, client }
+  }
+
+  test('that gives none is an expired token, and nothing is sent', async () => {
+    server.become(good)
+    const { told, client } = source(undefined)
+    const error = await failure(client.marketplaceGroups())
+    expect(error).toBeInstanceOf(AccessTokenExpiredError)
+    expect(error).toMatchObject({ status: 401, code: 'ERR_SSO2_ACCESS_TOKEN', scope, operation: 'marketplaceGroups' })
+    expect([told, server.seen]).toEqual([[[]], []])
+  })
+
+  test('that gives none after a 401 is an expired token, with what the API said', async () => {
+    server.become(onlyFor('another-token'))
+    const { told, client } = source('first-token', undefined)
+    const error = await failure(client.marketplaceGroups())
+    expect(error).toBeInstanceOf(AccessTokenExpiredError)
+    expect(error).toMatchObject({ status: 401, scope, body: { said: 'Bearer ***' } })
+    expect(inspect(error, { depth: 20, showHidden: true })).not.toContain('first-token')
+    expect(told).toEqual([[], ['first-token']])
+    expect(server.seen).toHaveLength(1)
+  })
+
+  test('is told the refused token, and what it gives then is used', async () => {
+    server.become(onlyFor('second-token'))
+    const { told, client } = source('first-token', 'second-token')
+    expect(await client.marketplaceGroups()).toEqual([])
+    expect(told).toEqual([[], ['first-token']])
+    const sent = server.seen.map(({ headers }) => headers.authorization)
+    expect(sent).toEqual(['Bearer first-token', 'Bearer second-token'])
+  })
+
+  test('is asked for another token once only; the second 401 stands', async () => {
+    server.become(onlyFor('third-token'))
+    const { told, client } = source('first-token', 'second-token', 'third-token')
+    const error = await failure(client.marketplaceGroups())
+    expect(error).not.toBeInstanceOf(AccessTokenExpiredError)
+    expect(error).toMatchObject({ name: 'PlatformApiError', status: 401, scope })
+    expect(inspect(error, { depth: 20, showHidden: true })).not.toMatch(/first-token|second-token/)
+    expect([told.length, server.seen.length]).toEqual([2, 2])
+  })
+
+  test('that fails, fails the call with its own error', async () => {
+    server.become(good)
+    const reason = new Error('the vault is shut')
+    expect(await failure(apiWith(() => Promise.reject(reason)).marketplaceGroups())).toBe(reason)
+    expect(server.seen).toHaveLength(0)
+  })
+
+  test('that never answers ends at timeoutMs, nothing sent', async () => {
+    server.become(good)
+    const error = await failure(apiWith(() => new Promise(() => {})).marketplaceGroups({ timeoutMs: 60 }))
+    expect(error).toBeInstanceOf(Sso2UnavailableError)
+    expect(error).toMatchObject({ timedOut: true })
+    expect(server.seen).toHaveLength(0)
+  })
+
+  test('counts within the bound of the call', async () => {
+    server.become(() => {})
+    const start = performance.now()
+    const slow = apiWith(async () => {
+      await wait(400)
+      return 'first-token'
+    })
+    expect(await failure(slow.marketplaceGroups({ timeoutMs: 600 }))).toMatchObject({ timedOut: true })
+    expect(performance.now() - start).toBeGreaterThanOrEqual(590)
+    expect(performance.now() - start).toBeLessThan(950)
+    expect(server.seen).toHaveLength(1)
+  })
+})

@@ -1,0 +1,152 @@
+import { inspect } from 'node:util'
+import { PlatformApiError, Sso2ResponseError, Sso2UnavailableError } from '../../lib'
+import { serviceTokenSource } from '../../lib/remote/service-token'
+import { readGrant, serviceToken } from '../../lib/remote/ticket'
+import { type Network, present, startNetwork } from '../flows/network'
+import { failure } from './faulty-server'
+
+/* `sso.api`: the calls of a site without a user, over HTTP against the emulator. */
+
+const TOKEN_LIFE = 300
+const receiver = { campaign_code: 'POST-DAILY', delivery_address: { city: 'Demoville' } }
+let network: Network
+
+/** A site that holds no token yet. */
+beforeEach(async () => {
+  network = await startNetwork({ emulator: { limits: { accessTokenSeconds: TOKEN_LIFE } } })
+})
+afterEach(() => network.close())
+
+const groups = (options?: { timeoutMs: number }) => network.morning.sso.api.marketplaceGroups(options)
+const fifty = () => Promise.allSettled(Array.from({ length: 50 }, () => groups()))
+const counts = () => [network.count('token'), network.count('marketplace')]
+
+test('50 parallel calls share one token of the client itself, with the one scope that they need', async () => {
+  const results = await fifty()
+  expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['fulfilled']))
+  expect(counts()).toEqual([1, 50])
+  expect(network.emulator.calls({ operation: 'token' })).toMatchObject([
+    { clientId: 'morning', sid: null, claims: { grant_type: 'client_credentials' }, outcome: 'ok' },
+  ])
+})
+
+test('each site has a token of its own', async () => {
+  await Promise.all([groups(), network.evening.sso.api.marketplaceGroups()])
+  const clients = network.emulator.calls({ operation: 'token' }).map(({ clientId }) => clientId)
+  expect(clients.sort()).toEqual(['evening', 'morning'])
+})
+
+test('a token is kept until 30 seconds before it ends, and then replaced by one request for all', async () => {
+  await groups()
+  network.emulator.clock.advance(TOKEN_LIFE - 30 - 5)
+  await groups()
+  expect(counts()).toEqual([1, 2])
+  network.emulator.clock.advance(6)
+  await fifty()
+  expect(counts()).toEqual([2, 52])
+})
+
+test('a token that ran out long ago is replaced before it is used', async () => {
+  await groups()
+  network.emulator.clock.advance(10 * TOKEN_LIFE)
+  expect(await groups()).toHaveLength(2)
+  expect(counts()).toEqual([2, 2])
+})
+
+test('after one 401 a new token is fetched once, and the call succeeds', async () => {
+  await groups()
+  network.emulator.faults.add({ operation: 'marketplace', kind: 'status', code: 401, times: 1 })
+  expect(await groups()).toHaveLength(2)
+  expect(counts()).toEqual([2, 3])
+})
+
+test('a 401 for the new token too stands: nothing is fetched a third time', async () => {
+  network.emulator.faults.add({ operation: 'marketplace', kind: 'status', code: 401 })
+  const error = await failure(groups())
+  expect(error).toBeInstanceOf(PlatformApiError)
+  expect(error).toMatchObject({ status: 401, code: 'ERR_SSO2_PLATFORM_API', scope: '/external/marketing/r' })
+  expect(counts()).toEqual([2, 2])
+})
+
+test('50 parallel 401s lead to one new token', async () => {
+  await groups()
+  // The platform forgets every token that it gave out, and its log.
+  network.emulator.reset()
+  const results = await fifty()
+  expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['fulfilled']))
+  expect(counts()).toEqual([1, 100])
+})
+
+test('refusals of one token at the very same time, and one that comes late, lead to one new token', async () => {
+  const { emulator } = network
+  const { tokenUrl, clientId, clientSecret } = emulator.siteOptions('morning')
+  const endpoint = {
+    tokenUrl: present(tokenUrl),
+    clientId: present(clientId),
+    clientSecret: () => String(clientSecret),
+    ticketExchange: {},
+  }
+  const now = () => Math.floor(emulator.clock.now() / 1000)
+  const fetchGrant = async () => readGrant(await serviceToken(endpoint, '/external/marketing/r'), now())
+  const source = serviceTokenSource(fetchGrant, now)
+  const first = await source()
+  const next = new Set(await Promise.all(Array.from({ length: 50 }, () => source(first))))
+  expect(next.size).toBe(1)
+  expect(next).not.toContain(first)
+  expect(next).toContain(await source(first))
+  expect(next).toContain(await source())
+  expect(network.count('token')).toBe(2)
+})
+
+test.each([
+  ['down', { kind: 'down' }, Sso2UnavailableError],
+  ['answering 503', { kind: 'status', code: 503 }, Sso2UnavailableError],
+  ['answering 400', { kind: 'status', code: 400 }, Sso2ResponseError],
+  ['answering garbage', { kind: 'garbage' }, Sso2ResponseError],
+  ['losing its answer', { kind: 'drop_after_commit' }, Sso2UnavailableError],
+] as const)(
+  'the token endpoint %s: one request for 50 calls, and the next call tries again',
+  async (_, fault, type) => {
+    network.emulator.faults.add({ operation: 'token', ...fault, times: 1 })
+    for (const result of await fifty()) {
+      const error = result.status === 'rejected' ? result.reason : undefined
+      expect(error).toBeInstanceOf(type)
+      expect(error).toMatchObject({ operation: 'token' })
+      expect(inspect(error, { depth: 20, showHidden: true })).not.toContain('client-secret-of-the-morning')
+    }
+    expect(counts()).toEqual([1, 0])
+    expect(await groups()).toHaveLength(2)
+    expect(counts()).toEqual([2, 1])
+  },
+)
+
+test('a token endpoint that fails when a token is to be replaced leaves nothing behind', async () => {
+  await groups()
+  network.emulator.faults.add({ operation: 'marketplace', kind: 'status', code: 401, times: 1 })
+  network.emulator.faults.add({ operation: 'token', kind: 'down', times: 1 })
+  expect(await failure(groups())).toBeInstanceOf(Sso2UnavailableError)
+  expect(await groups()).toHaveLength(2)
+  expect(counts()).toEqual([3, 3])
+})
+
+test('a call does not wait for a slow token beyond its bound; the next one uses what came meanwhile', async () => {
+  network.emulator.faults.add({ operation: 'token', kind: 'slow', ms: 400, times: 1 })
+  const error = await failure(groups({ timeoutMs: 100 }))
+  expect(error).toBeInstanceOf(Sso2UnavailableError)
+  expect(error).toMatchObject({ timedOut: true })
+  expect(network.count('marketplace')).toBe(0)
+  expect(await groups()).toHaveLength(2)
+  expect(counts()).toEqual([1, 1])
+})
+
+test.each([
+  ['administrators', '/external/admin/r', () => network.morning.sso.api.administrators()],
+  ['administratorsByAccount', '/external/admin/r', () => network.morning.sso.api.administratorsByAccount()],
+  ['validateGiftReceiver', '/external/me/order/r', () => network.morning.sso.api.validateGiftReceiver(receiver)],
+])('%s needs a user: 403 with the scope, not asked again', async (_name, scope, call) => {
+  const error = await failure(call())
+  expect(error).toBeInstanceOf(PlatformApiError)
+  expect(error).toMatchObject({ status: 403, scope, body: { error: { code: 'identity_required' } } })
+  expect(network.count('administrators') + network.count('gift')).toBe(1)
+  expect(network.count('token')).toBe(1)
+})

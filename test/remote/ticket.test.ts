@@ -1,0 +1,75 @@
+import { inspect } from 'node:util'
+import { formExchange, readGrant } from '../../lib/remote/ticket'
+import { type Behaviour, failure, faultyServer, json } from './faulty-server'
+
+let server: Awaited<ReturnType<typeof faultyServer>>
+beforeAll(async () => {
+  server = await faultyServer()
+})
+afterAll(() => server.close())
+const exchange = (ticketExchange: object) =>
+  formExchange({ tokenUrl: server.url, clientId: 'site', clientSecret: () => 'pass', ticketExchange } as never)
+
+test.each([
+  [{}, 'grant_type=authorization_code&code=T&client_id=site&client_secret=pass', undefined],
+  [{ grantType: 'g', ticketParameter: 'ticket', clientAuth: 'basic' }, 'grant_type=g&ticket=T', 'Basic c2l0ZTpwYXNz'],
+])('the exchange %p sends this body and header', async (options, body, authorization) => {
+  server.become((res) => json(res, 200, { access_token: 'a' }))
+  await exchange(options)('T', { sid: 's' })
+  expect(server.seen.map((r) => [r.body, r.headers.authorization])).toEqual([[body, authorization]])
+})
+
+test.each([400, 401, 500, 503])('a ticket is never sent twice: HTTP %i', async (status) => {
+  server.become((res) => json(res, status, {}))
+  const name = status < 500 ? 'Sso2ResponseError' : 'Sso2UnavailableError'
+  expect(await failure(Promise.resolve(exchange({})('T', { sid: 's' })))).toMatchObject({ name })
+  expect(server.seen).toHaveLength(1)
+})
+
+const cut: [string, Behaviour, string][] = [
+  ['a cut connection', (res) => res.destroy(), 'Sso2UnavailableError'],
+  [
+    'half a body and then a cut',
+    (res) => {
+      res.writeHead(200, { 'content-length': 100 })
+      res.write('{"access_token"', () => res.destroy())
+    },
+    'Sso2UnavailableError',
+  ],
+  ['no HTTP at all', (res) => res.socket?.end('this is no HTTP\r\n\r\n'), 'Sso2UnavailableError'],
+  ['a page', (res) => res.end('<html>'), 'Sso2ResponseError'],
+  ['nothing', (res) => res.end(), 'Sso2ResponseError'],
+  ['a redirect', (res) => res.writeHead(307, { location: '/elsewhere' }).end(), 'Sso2ResponseError'],
+  ['more than a token can be', (res) => json(res, 200, { access_token: 'a'.repeat(70_000) }), 'Sso2ResponseError'],
+]
+test.each(cut)('a ticket is never sent twice: %s', async (_what, behave, name) => {
+  server.become(behave)
+  const error = await failure(Promise.resolve(exchange({})('ticket-of-the-test', { sid: 's' })))
+  expect(error).toMatchObject({ name, operation: 'token' })
+  if (name === 'Sso2UnavailableError') expect(error).toMatchObject({ retryable: false })
+  expect(inspect(error, { depth: 20, showHidden: true })).not.toMatch(/ticket-of-the-test|pass\b/)
+  expect(server.seen).toHaveLength(1)
+})
+
+test('an abort ends an exchange with its reason; the ticket is not sent again', async () => {
+  const control = new AbortController()
+  const reason = new Error('enough')
+  server.become(() => setTimeout(() => control.abort(reason), 30))
+  const call = exchange({})('T', { sid: 's', signal: control.signal })
+  expect(await failure(Promise.resolve(call))).toBe(reason)
+  expect(server.seen).toHaveLength(1)
+})
+
+test.each([
+  ['t', undefined],
+  [{ access_token: 't', expires_in: 60 }, 1060],
+  [{ access_token: 't', expires_in: '60' }, 1060],
+  [{ accessToken: 't', expiresAt: 7 }, 7],
+])('%p is an access token', (value, expiresAt) => {
+  const grant = readGrant(value, 1000)
+  expect([grant.token(), grant.expiresAt]).toEqual(['t', expiresAt])
+})
+
+test.each([[''], [null], [{}], [{ access_token: 1 }], ['a b'], ['a\r\nb'], [[]]])('%p is none', (value) => {
+  expect(() => readGrant(value, 1000)).toThrow('the answer has no access token')
+})
