@@ -145,11 +145,12 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
   }
 }
 
-/** What the API said, for the error; a token that it repeats is masked, however it is written. */
+/** What the API said, for the error; a token that it repeats is masked, however and wherever it is written. */
 function bodyOf({ text }: Answer, token: string): unknown {
-  const mask = (said: string) => said.replaceAll(token, '***')
+  const forms = [token, encodeURIComponent(token), Buffer.from(token).toString('base64').replace(/=+$/, '')]
+  const mask = (said: string) => forms.reduce((masked, form) => masked.replaceAll(form, '***'), said)
   try {
-    return JSON.parse(text, (_name, value: unknown) => (typeof value === 'string' ? mask(value) : value))
+    return JSON.parse(mask(JSON.stringify(JSON.parse(text)))) // written anew, so that no escape hides it
   } catch {
     return mask(text).slice(0, 500)
   }

@@ -173,7 +173,7 @@ async function finishLogin(visit: Visit, token: SessionToken): Promise<void> {
   try {
     named = await identify(visit, token)
   } catch (error) {
-    const why = error instanceof Error ? error.name : 'unknown'
+    const why = error instanceof Error && /^\w{1,64}$/.test(error.name) ? error.name : 'unknown' // a hook may put anything there
     warn('landing:user', `a logged-in visitor could not be named (${why}); asking again in 30 s`)
     const { record } = visit
     const isKnown = record?.status === 'loggedin' && record.sidHash === shortHash(token.sid ?? '')

@@ -1,0 +1,421 @@
+import diagnostics from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { format, inspect } from 'node:util'
+import express5, { type Request } from 'express'
+import {
+  type ExchangeContext,
+  type IdentifyContext,
+  NotLoggedInError,
+  PlatformApi,
+  type SessionToken,
+  type Sso2,
+  Sso2Client,
+  Sso2ConfigError,
+  Sso2Error,
+  type Sso2Options,
+  sso2,
+} from '../../lib'
+import type { FaultOptions } from '../../lib/emulator'
+import {
+  ada,
+  addPages,
+  edsger,
+  type Gates,
+  grace,
+  logIn,
+  type Network,
+  present,
+  sessionSecret,
+  startNetwork,
+} from '../flows/network'
+import { Canaries, canaryKinds, takeSecrets } from './canaries'
+
+const express4 = require('express4') as typeof express5
+const canaries = new Canaries()
+/** Everything that a person or a program may see of an object, with what the object is. */
+const shown: { what: string; text: string }[] = []
+
+/** Prints an object in every way that there is. */
+function show(what: string, value: unknown): void {
+  const add = (text: unknown) => void shown.push({ what, text: String(text) })
+  for (const customInspect of [true, false])
+    add(inspect(value, { depth: 20, showHidden: true, getters: false, customInspect }))
+  add(format('%s %o %O', value, value, value))
+  for (const print of [
+    String,
+    (given: unknown) => JSON.stringify(given),
+    (given: unknown) => inspect(structuredClone(given)),
+  ]) {
+    try {
+      add(print(value))
+    } catch (error) {
+      add(error)
+    }
+  }
+  for (const text of walk(value)) add(text)
+}
+
+/** All own members, hidden and symbols too, of a value and of what it leads to, its prototypes and causes among it. */
+function* walk(value: unknown, seen = new Set<unknown>(), depth = 0): Generator<string> {
+  if (typeof value === 'string') yield value
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value) || depth > 6)
+    return
+  seen.add(value)
+  if (value instanceof Map || value instanceof Set) yield* walk([...value], seen, depth + 1)
+  for (const key of [...Object.getOwnPropertyNames(value), ...Object.getOwnPropertySymbols(value)]) {
+    yield String(key)
+    const described = Object.getOwnPropertyDescriptor(value, key)
+    yield* walk(described?.value, seen, depth + 1)
+  }
+  yield* walk(Object.getPrototypeOf(value), seen, depth + 1)
+}
+
+const leaksOf = (what: RegExp) => {
+  const texts = shown.filter((one) => what.test(one.what))
+  expect(texts.length).toBeGreaterThan(0)
+  const found = texts.flatMap(({ what, text }) =>
+    canaries.find(text).map((kind) => `${kind}, by ${what}: ${text.slice(0, 80)}`),
+  )
+  return [...new Set(found)].slice(0, 20)
+}
+
+let network: Network
+let warn: jest.SpyInstance
+/** What hooks were given. */
+const exchanges: ExchangeContext[] = []
+const namings: IdentifyContext[] = []
+/** Requests for the landing page, after their answers. */
+const landings: { version: string; req: Request }[] = []
+/** What Session Status answered about somebody who is logged in. */
+let token: SessionToken
+const at = (path: string, site = network.morning) => `${site.url}${path}`
+const channels = ['identify', 'landing', 'check', 'login', 'logout', 'degraded'].map((name) => `express-sso2:${name}`)
+const event = (message: unknown, name: string | symbol) => show(`event ${String(name)}`, message)
+
+const build = (express: typeof express5, version: string) => (sso: Sso2, gates: Gates) => {
+  const app = express()
+  app.use((req, res, next) => {
+    res.once('finish', () => {
+      if (req.path === '/sso2/landing') landings.push({ version, req })
+      if (req.path === '/login') show('body', req.body)
+    })
+    next()
+  })
+  app.use(express.urlencoded({ extended: true }), express.json(), express.text())
+  app.use(sso)
+  app.use((req, _res, next) => {
+    show('req.sso2', req.sso2)
+    // it leads to request and socket, megabytes of text: one page is enough
+    if (req.path === '/keep')
+      shown.push({ what: 'req.session', text: inspect(req.session, { depth: 20, showHidden: true }) })
+    show('data of req.session', { ...req.session })
+    next()
+  })
+  return addPages(app, sso, gates)
+}
+
+/** The first site is on Express 5, the second one on Express 4. */
+const builds = [build(express5, 'Express 5'), build(express4, 'Express 4')]
+
+function siteOptions(name: string): Partial<Sso2Options> {
+  const view = (what: string) => (context: object) => {
+    show(`context of the view ${what}`, context)
+    return what
+  }
+  return {
+    views: { login: view('login'), confirmLogout: view('confirmLogout'), problem: view('problem') },
+    exchangeTicket: async (ticket, context) => {
+      exchanges.push(context)
+      canaries.add('ticket', ticket)
+      const { tokenUrl, clientId, clientSecret } = network.emulator.siteOptions(name)
+      const form = { grant_type: 'authorization_code', code: ticket, client_id: clientId, client_secret: clientSecret }
+      const response = await fetch(tokenUrl, { method: 'POST', body: new URLSearchParams(form) })
+      return (await response.json()) as { access_token: string; expires_in: number }
+    },
+    identifyUser: async (context) => {
+      namings.push(context)
+      canaries.add('access token', context.accessToken)
+      canaries.add('SSO session ID', context.sid)
+      const item = (await context.api.get('/external/api/v1/me'))['item'] as { account_id: string; username: string }
+      return { accountId: item.account_id, username: item.username }
+    },
+  }
+}
+
+beforeAll(async () => {
+  warn = jest
+    .spyOn(console, 'warn')
+    .mockImplementation((...args) => void shown.push({ what: 'warning', text: args.join(' ') }))
+  for (const name of channels) diagnostics.subscribe(name, event)
+  network = await startNetwork({ build: (sso, gates) => present(builds.shift())(sso, gates), site: siteOptions })
+  for (const { password } of [ada, grace, edsger]) canaries.add('password', password)
+  canaries.add('wrong password', 'a-wrong-password-of-ada')
+  canaries.add('session secret', sessionSecret)
+  for (const site of ['morning', 'evening'])
+    canaries.add('client secret', network.emulator.siteOptions(site).clientSecret)
+  for (const site of [network.morning, network.evening]) await flows(site)
+  for (const { sid } of network.emulator.sessions()) canaries.add('SSO session ID', sid)
+})
+afterAll(async () => {
+  for (const name of channels) diagnostics.unsubscribe(name, event)
+  await network.close()
+  warn.mockRestore()
+})
+
+async function flows(site: Network['morning']): Promise<void> {
+  const browser = network.browser()
+  const { trail } = await browser.visit(at('/first?a=1', site))
+  for (const { url } of trail)
+    takeSecrets(canaries, url, url.includes('/sso2/landing?') ? 'Session Token' : 'request token')
+  const landing = present(trail.find(({ url }) => url.includes('/sso2/landing?'))).url
+  await network.browser().visit(landing)
+  for (const method of ['HEAD', 'POST']) await browser.fetchJson(landing, { method })
+  await browser.visit(landing, { headers: { 'sec-purpose': 'prefetch' } })
+  await browser.visit(`${landing}&t=twice`)
+  const otp = network.emulator.issueOtp('grace')
+  canaries.add('one-time password', otp)
+  await browser.fetchJson(at('/login', site), { json: { username: 'ada', password: 'a-wrong-password-of-ada' } })
+  await browser.submit(at('/login', site), { username: 'ada', password: 'a-wrong-password-of-ada' })
+  await browser.fetchJson(at('/login', site), { json: ada, headers: { 'sec-fetch-site': 'cross-site' } })
+  await browser.fetchJson(at('/login', site), { json: ada, method: 'PUT' })
+  const text = { method: 'POST', headers: { 'content-type': 'text/plain' } }
+  await browser.fetchJson(at('/login', site), { ...text, json: ada })
+  const second = network.browser()
+  await second.visit(at('/', site))
+  await second.fetchJson(at('/login', site), { json: { username: 'grace', password: otp } })
+  await logIn(browser, site, ada)
+  for (const path of ['/account', '/keep', '/sensitive', '/logout', '/logout-all']) await browser.visit(at(path, site))
+  const sid = present(canaries.of('SSO session ID').at(-1))
+  token = await site.sso.client.sessionStatus({ sid, lks: 'anon', ipa: '127.0.0.1', uas: 'test' })
+  canaries.add('ticket', token.at ?? '')
+  await browser.visit(at('/', site === network.morning ? network.evening : network.morning))
+  await browser.submit(at('/logout-all', site), { return_to: '/' })
+}
+
+test.each(canaryKinds)('[O6] the flows have come by a %s', (kind) => {
+  expect(canaries.of(kind).length).toBeGreaterThan(0)
+})
+
+test('[O6] what an object holds anywhere is found: hidden, under a symbol, in a cause, in a clone', () => {
+  const hidden = Object.defineProperty({}, 'x', { value: ada.password })
+  const caused = new Error('x', { cause: { [Symbol('y')]: new Map([[1, ada.password]]) } })
+  for (const value of [hidden, caused, { deep: { list: [ada.password] } }]) {
+    show('planted', value)
+    expect(leaksOf(/^planted$/).join()).toContain('password')
+    shown.splice(0, shown.length, ...shown.filter(({ what }) => what !== 'planted'))
+  }
+})
+
+test('[S5] req.sso2 shows status and user alone, however it is printed', () => {
+  const printed = shown.filter(({ what, text }) => what === 'req.sso2' && text.startsWith('{"'))
+  expect(printed.length).toBeGreaterThan(10)
+  for (const { text } of printed)
+    expect(['status', 'user']).toEqual(expect.arrayContaining(Object.keys(JSON.parse(text))))
+  expect(leaksOf(/^req\.sso2$/)).toEqual([])
+})
+
+test('[S5] req.session shows none of them, with its hidden request and at full depth', () => {
+  expect(leaksOf(/^req\.session$/)).toEqual([])
+  expect(leaksOf(/^data of req\.session$/)).toEqual([])
+})
+
+test('[O6] events and warnings show none of them', () => {
+  expect(leaksOf(/^(event|warning)/)).toEqual([])
+  expect(new Set(shown.map(({ what }) => what)).has('event express-sso2:landing')).toBe(true)
+})
+
+test('[O6] contexts of the views show none of them', () => {
+  expect(leaksOf(/^context of the view login/)).toEqual([])
+  expect(leaksOf(/^context of the view confirmLogout/)).toEqual([])
+  expect(leaksOf(/^context of the view problem/)).toEqual([])
+})
+
+test('[O6] hooks are given access token and session ID as their documented fields and nowhere else', () => {
+  expect(exchanges.length + namings.length).toBeGreaterThan(4)
+  for (const context of exchanges) {
+    expect(Object.keys(context).sort()).toEqual(['sid', 'signal'])
+    show('hook', context.signal)
+  }
+  for (const context of namings) {
+    expect(Object.keys(context).sort()).toEqual(['accessToken', 'api', 'sid'])
+    show('hook', context.api)
+  }
+  expect(leaksOf(/^hook$/)).toEqual([])
+})
+
+test('[O6] sso, its members, the client and the API show none of them', () => {
+  const { sso } = network.morning
+  show('sso', sso)
+  for (const [name, member] of Object.entries(sso)) show(`sso.${name}`, member)
+  expect(leaksOf(/^sso/)).toEqual([])
+})
+
+test('[O6] a Session Token gives its session ID and ticket when asked, and prints neither', () => {
+  expect(canaries.of('SSO session ID')).toContain(token.sid)
+  expect(token.at).toBeDefined()
+  show('token', token)
+  expect(leaksOf(/^token$/)).toEqual([])
+})
+
+describe.each(['Express 5', 'Express 4'])('on %s', (version) => {
+  const requests = () => landings.filter((landing) => landing.version === version).map(({ req }) => req)
+
+  test('[O7] no request for the landing page holds its token when the answer is done', () => {
+    expect(requests().length).toBeGreaterThan(5)
+    for (const req of requests()) {
+      const { url, originalUrl, query } = req
+      const caches = ['_parsedUrl', '_parsedOriginalUrl'].map((name) => Reflect.get(req, name))
+      show(`landing ${version}`, { url, originalUrl, query, caches, rest: [req.res?.req.url, req.params, req.route] })
+      shown.push({ what: `landing ${version}`, text: inspect(req, { depth: 5, showHidden: true }) })
+    }
+    expect(leaksOf(new RegExp(`^landing ${version}$`))).toEqual([])
+  })
+})
+
+test('[F8] no password stays on a request of the login page, not when it is refused either', () => {
+  expect(leaksOf(/^body$/)).toEqual([])
+})
+
+const device = { ipa: '127.0.0.1', uas: 'test' }
+const kinds = ['down', 'garbage', 'status', 'wrong_signature', 'expired', 'wrong_session'] as const
+const askers: Record<
+  'authenticate' | 'sessionstatus' | 'logout',
+  (client: Sso2Client, sid: string) => Promise<unknown>
+> = {
+  authenticate: (client, sid) => client.authenticate({ sid, usr: 'ada', pwd: ada.password, ...device }),
+  sessionstatus: (client, sid) => client.sessionStatus({ sid, lks: 'anon', ...device }),
+  logout: (client, sid) => client.logout({ sid, ...device }),
+}
+
+async function failureOf(run: () => unknown): Promise<unknown> {
+  try {
+    await run()
+  } catch (error) {
+    return error
+  }
+  throw new Error('it did not fail')
+}
+
+test.each(['authenticate', 'sessionstatus', 'logout'] as const)(
+  '[O6] no error of %s shows any of them',
+  async (operation) => {
+    const options = network.emulator.siteOptions('morning')
+    const sid = present(canaries.of('SSO session ID')[0])
+    for (const kind of kinds) {
+      const client = new Sso2Client({ ...options, clock: network.emulator.clock, timeoutMs: 300 })
+      const fault: FaultOptions = kind === 'status' ? { operation, kind, code: 503 } : { operation, kind }
+      network.emulator.faults.add(fault)
+      const error = await failureOf(() => askers[operation](client, sid))
+      network.emulator.faults.clear()
+      client.close()
+      expect(error).toBeInstanceOf(Sso2Error)
+      show(`error of ${operation}`, error)
+    }
+    expect(leaksOf(new RegExp(`^error of ${operation}$`))).toEqual([])
+  },
+)
+
+test('[O6] no error of the REST API shows the access token, though the API repeats it', async () => {
+  const token = 'access/token+of-an-echo=='
+  canaries.add('access token', token)
+  const echoes = [
+    JSON.stringify({ said: token, deep: [{ it: `Bearer ${token}` }] }),
+    `<p>${token}</p>`,
+    JSON.stringify({ [token]: 1 }),
+  ]
+  const escapes = [encodeURIComponent(token), Buffer.from(token).toString('base64'), token.replaceAll('/', '\\/')]
+  for (const body of [...echoes, ...escapes]) {
+    const server = http.createServer((_req, res) => res.writeHead(403).end(body)).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    for (const accessToken of [token, async () => token]) {
+      const error = await failureOf(() => new PlatformApi({ apiUrl, accessToken }).marketplaceGroups())
+      expect(error).toBeInstanceOf(Sso2Error)
+      show('error of the API', error)
+    }
+    server.close()
+    server.closeAllConnections()
+  }
+  expect(leaksOf(/^error of the API$/)).toEqual([])
+})
+
+test('[O6] errors of bad arguments and of nobody logged in show none of them', async () => {
+  const options = network.emulator.siteOptions('morning')
+  const { client } = network.morning.sso
+  const token = `two words ${present(canaries.of('access token')[0])}`
+  const sessionToken = present(canaries.of('Session Token')[0])
+  const apiUrl = options.apiUrl
+  const runs = [
+    () => client.readLanding(`${sessionToken}x`),
+    () => client.readLanding({ t: sessionToken }),
+    () => new Sso2Client({ ...options, ssoUrl: options.clientSecret }),
+    () => new Sso2Client({ ...options, clientId: '' }),
+    () => new PlatformApi({ apiUrl, accessToken: token }),
+    () => new PlatformApi({ apiUrl: token, accessToken: 'x' }),
+    () => new PlatformApi({ apiUrl, accessToken: async () => `${token}\n` }).marketplaceGroups(),
+    () => new PlatformApi({ apiUrl, accessToken: 'x' }).get(token),
+    () => new PlatformApi({ apiUrl, accessToken: 'x' }).administrators({ group: [token] } as never),
+    () => Promise.reject(new NotLoggedInError()),
+  ]
+  for (const run of runs) show('error of arguments', await failureOf(run))
+  expect(leaksOf(/^error of arguments$/)).toEqual([])
+})
+
+const canary = 'canary of an option\u0000 0123456789'
+const names: Record<string, string | undefined> = {
+  ssoUrl: 'SSO2_URL',
+  clientId: 'SSO2_CLIENT_ID',
+  clientSecret: 'SSO2_CLIENT_SECRET',
+  organisationId: 'SSO2_ORGANISATION_ID',
+  siteUrl: 'SSO2_SITE_URL',
+  apiUrl: 'SSO2_API_URL',
+  tokenUrl: 'SSO2_TOKEN_URL',
+  sessionSecret: 'SSO2_SESSION_SECRET',
+  redis: 'REDIS_URL',
+  ssoIdentifier: 'SSO2_IDENTIFIER',
+  userPath: 'SSO2_USER_PATH',
+  identify: 'SSO2_IDENTIFY',
+  recheckSeconds: 'SSO2_RECHECK_SECONDS',
+  graceSeconds: 'SSO2_GRACE_SECONDS',
+  timeoutMs: 'SSO2_TIMEOUT_MS',
+  session: undefined,
+  routes: undefined,
+  clockToleranceSeconds: undefined,
+  trustedReturnOrigins: undefined,
+  loginLimit: undefined,
+  loginMessages: undefined,
+  exchangeTicket: undefined,
+  identifyUser: undefined,
+  shouldIdentify: undefined,
+}
+
+test.each(Object.entries(names))(
+  '[O6] a wrong %s is named by its error, its value is not',
+  async (option, variable) => {
+    canaries.add('client secret', canary)
+    const { [option as 'ssoUrl']: _left, ...others } = {
+      ...network.emulator.siteOptions('morning'),
+      siteUrl: network.morning.url,
+      sessionSecret,
+    }
+    const inside = { session: { cookieName: canary, prefix: canary }, routes: { login: canary, landing: canary } }
+    for (const value of [canary, [canary], { attempts: canary, ...inside[option as 'session'] }]) {
+      const error = await failureOf(() => sso2({ ...others, [option]: value } as Sso2Options))
+      expect(error).toBeInstanceOf(Sso2ConfigError)
+      expect(String(error)).toContain(option)
+      show('error of options', error)
+    }
+    if (variable !== undefined) {
+      const before = process.env[variable]
+      process.env[variable] = canary.replace('\u0000', ' ').replace(/$/, ' ')
+      const error = await failureOf(() => sso2(others as Sso2Options))
+      if (before === undefined) delete process.env[variable]
+      else process.env[variable] = before
+      expect(String(error)).toContain(variable)
+      show('error of options', error)
+    }
+    expect(leaksOf(/^error of options$/)).toEqual([])
+  },
+)

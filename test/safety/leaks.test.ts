@@ -1,0 +1,402 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { createEmulator, demoOptions, type EmulatedOperation, type Emulator, type FaultKind } from '../../lib/emulator'
+import { ada, edsger, grace, present } from '../flows/network'
+import { Browser } from '../support/agent'
+import { send } from '../support/http'
+import { readJwt, signJwt } from '../support/oracle'
+import { freePort, startRedis, type TestRedis } from '../support/redis'
+import { Canaries, canaryKinds, listenIn, spellings } from './canaries'
+
+const canaries = new Canaries()
+const secret = (kind: 'client secret' | 'session secret') => {
+  const made = randomBytes(30).toString('base64')
+  canaries.add(kind, made)
+  return made
+}
+const wrong = { username: 'grace', password: 'wrong-password-of-grace' }
+const injected = { username: 'eve\r\nINJECTED \u001b[31mred\u009b', password: wrong.password }
+
+let emulator: Emulator
+let tap: Awaited<ReturnType<typeof listenIn>>
+let redis: TestRedis
+let child: ChildProcess
+let output = ''
+/** Both sites: built-in hooks and views, and the site's own. */
+let plain: string
+let hooked: string
+let tokenSecret: string
+/** Every answer that a browser got, head and body. */
+const answers: string[] = []
+/** Everything in Redis before it is killed. */
+const dump: string[] = []
+
+const tell = (message: object) =>
+  new Promise<void>((resolve) => {
+    child.once('message', () => resolve())
+    child.send(message)
+  })
+
+/** A browser whose answers are kept. The two addresses that carry a token by design are looked at in a test of their own. */
+class Reader extends Browser {
+  constructor() {
+    super({ now: () => emulator.clock.now() })
+  }
+  override async visit(...args: Parameters<Browser['visit']>) {
+    return this.#kept(super.visit(...args))
+  }
+  override async submit(...args: Parameters<Browser['submit']>) {
+    return this.#kept(super.submit(...args))
+  }
+  override async fetchJson(...args: Parameters<Browser['fetchJson']>) {
+    const answer = await super.fetchJson(...args)
+    answers.push(`${answer.status} ${JSON.stringify(answer.headers)}\n${answer.body}`)
+    return answer
+  }
+  async #kept(visiting: ReturnType<Browser['visit']>) {
+    const visit = await visiting
+    const cookies = visit.trail.filter(({ url }) => !url.startsWith(tap.url)).map(({ setCookie }) => setCookie)
+    answers.push(`${visit.status} ${JSON.stringify([visit.headers, cookies])}\n${visit.body}`)
+    return visit
+  }
+  /** Asks for a page as a navigation and follows nothing. */
+  async ask(url: string, headers: Record<string, string> = {}) {
+    const document = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
+    const cookie = this.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
+    return send({ method: 'GET', url: new URL(url), headers: { ...document, cookie, ...headers } })
+  }
+}
+
+async function anonymous(site: string): Promise<{ browser: Reader; sid: string }> {
+  const browser = new Reader()
+  const { trail } = await browser.visit(`${site}/`)
+  const landing = present(trail.find(({ url }) => url.includes('/sso2/landing?')))
+  const token = present(new URL(landing.url).searchParams.get('t'))
+  return { browser, sid: String(readJwt(token).claims['sid']) }
+}
+
+async function loggedIn(site: string): Promise<{ browser: Reader; sid: string }> {
+  const found = await anonymous(site)
+  expect((await found.browser.fetchJson(`${site}/login`, { json: ada })).status).toBe(200)
+  return found
+}
+
+beforeAll(async () => {
+  for (const { password } of [ada, grace, edsger]) canaries.add('password', password)
+  canaries.add('wrong password', wrong.password)
+  const sites = await Promise.all(
+    ['plain', 'hooked'].map(async (clientId) => {
+      const port = await freePort()
+      return { clientId, clientSecret: secret('client secret'), port, siteUrl: `http://${clientId}.localhost:${port}` }
+    }),
+  )
+  plain = present(sites[0]).siteUrl
+  hooked = present(sites[1]).siteUrl
+  tokenSecret = present(sites[0]).clientSecret
+  const clients = sites.map(({ port: _port, siteUrl, ...client }) => ({
+    ...client,
+    landingPage: `${siteUrl}/sso2/landing`,
+  }))
+  const limits = { sessionsPerAccount: 10_000, attemptsBeforeFreeze: 3 }
+  emulator = createEmulator(demoOptions({ clients, limits }))
+  await emulator.listen(0)
+  tap = await listenIn(canaries, emulator.app)
+  redis = await startRedis()
+  const { organisationId, ssoIdentifier } = emulator.siteOptions('plain')
+  const addresses = { ssoUrl: `${tap.url}/sso`, apiUrl: tap.url, tokenUrl: `${tap.url}/oauth/token` }
+  const limit = { attempts: 10_000, perSeconds: 60 }
+  const options = { ...addresses, organisationId, ssoIdentifier, redis: redis.url, loginLimit: limit, timeoutMs: 500 }
+  const env = { PATH: process.env['PATH'], DEBUG: '*', DEBUG_COLORS: 'no' }
+  child = fork(join(__dirname, 'leaks-process.cjs'), { env, silent: true })
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text: Buffer) => (output += text))
+  let listening = 0
+  const up = new Promise<void>((resolve) =>
+    child.on('message', (m: object) => 'listening' in m && ++listening === 2 && resolve()),
+  )
+  const ports = sites.map((site) => ({ ...site, hasHooks: site.clientId === 'hooked' }))
+  child.send({ options: { ...options, sessionSecret: secret('session secret') }, ports })
+  await up
+  for (const site of [plain, hooked]) await walk(site)
+  const hung = await hang()
+  await failEverything()
+  await failHooks()
+  await badLandings()
+  await hung()
+  emulator.faults.clear()
+  await dumpRedis()
+  await withoutRedis()
+  for (const { sid } of emulator.sessions()) canaries.add('SSO session ID', sid)
+}, 60_000)
+afterAll(async () => {
+  child.disconnect()
+  tap.close()
+  await emulator.close()
+  await redis.stop()
+})
+
+/** Every flow once. */
+async function walk(site: string): Promise<void> {
+  const { browser } = await anonymous(site)
+  await browser.visit(`${site}/account`)
+  for (const account of [wrong, edsger, injected]) {
+    await browser.submit(`${site}/login`, { ...account, return_to: '/' })
+    await browser.fetchJson(`${site}/login`, { json: account })
+  }
+  await browser.submit(`${site}/login`, wrong)
+  const otp = emulator.issueOtp('ada')
+  canaries.add('one-time password', otp)
+  const misspelt = `${(Number(otp[0]) + 1) % 10}${otp.slice(1)}`
+  canaries.add('one-time password', misspelt)
+  await browser.fetchJson(`${site}/login`, { json: { username: 'ada', password: misspelt } })
+  await browser.fetchJson(`${site}/login`, { json: { username: 'ada', password: otp } })
+  const pages = ['account', 'sensitive', 'check', 'keep', 'login', 'logout', 'logout-all', 'service', 'health']
+  for (const path of [...pages, 'api/marketplace', 'api/administrators', 'api/bad'])
+    await browser.visit(`${site}/${path}`)
+  await browser.fetchJson(`${site}/api/gift`, { json: { campaign_code: 'nonsense', delivery_address: {} } })
+  emulator.clock.advance(361)
+  await tell({ advance: 361 })
+  await browser.visit(`${site}/`)
+  await new Reader().visit(`${site}/`) // a browser of its own, then one that was logged in elsewhere meanwhile
+  await browser.visit(`${site === plain ? hooked : plain}/`)
+  await browser.submit(`${site}/logout`, { return_to: '/' })
+  const second = (await loggedIn(site)).browser
+  await second.submit(`${site}/logout-all`, { return_to: '/' })
+  const third = await loggedIn(site)
+  emulator.terminate(third.sid)
+  await third.browser.visit(`${site}/sensitive`)
+  for (const body of ['x'.repeat(20_000), `{"password":"${ada.password}",`]) {
+    for (const type of ['application/json', 'application/x-www-form-urlencoded', 'text/plain']) {
+      // what a parser of the site's own says of a body that is no JSON is the site's affair
+      if (site === hooked && type === 'application/json') continue
+      const sent = `${body}&username=ada&password=${ada.password}`
+      const headers = { 'content-type': type, 'content-length': String(sent.length), 'sec-fetch-site': 'same-origin' }
+      const answer = await send({ method: 'POST', url: new URL(`${site}/login`), headers, body: sent })
+      answers.push(`${JSON.stringify(answer.headers)}\n${answer.body}`)
+    }
+  }
+  const foreign = { 'sec-fetch-site': 'cross-site', origin: 'https://other.example' }
+  await third.browser.fetchJson(`${site}/login`, { json: ada, headers: foreign })
+  await third.browser.fetchJson(`${site}/login`, { method: 'PUT', json: ada })
+}
+
+const common: FaultKind[] = [
+  { kind: 'down' },
+  { kind: 'garbage' },
+  { kind: 'status', code: 500 },
+  { kind: 'status', code: 403 },
+  { kind: 'status', code: 401 },
+  { kind: 'slow', ms: 20 },
+  { kind: 'drop_after_commit' },
+]
+const ofTokens: FaultKind[] = [
+  { kind: 'wrong_signature' },
+  { kind: 'expired' },
+  { kind: 'wrong_session' },
+  { kind: 'wrong_audience' },
+  { kind: 'skew', seconds: 600 },
+  { kind: 'error', code: 'session_not_found' },
+]
+const post = (path: string, json: object) => (browser: Reader, site: string) => browser.fetchJson(site + path, { json })
+const open = (path: string) => (browser: Reader, site: string) => browser.fetchJson(site + path)
+const address = { first_name: 'A', last_name: 'B' }
+/** How each operation is brought about: who does it, and what. */
+const drives: Record<EmulatedOperation, [typeof anonymous, (browser: Reader, site: string) => Promise<unknown>]> = {
+  identify: [anonymous, (_browser, site) => new Reader().visit(`${site}/`).catch(() => undefined)],
+  authenticate: [anonymous, post('/login', ada)],
+  sessionstatus: [loggedIn, open('/check')],
+  logout: [loggedIn, post('/logout', {})],
+  logoutall: [loggedIn, post('/logout-all', {})],
+  token: [anonymous, post('/login', ada)],
+  me: [anonymous, post('/login', ada)],
+  marketplace: [loggedIn, open('/api/marketplace')],
+  gift: [loggedIn, post('/api/gift', { campaign_code: 'POST-DAILY', delivery_address: address })],
+  administrators: [loggedIn, open('/api/administrators')],
+}
+const bySession = new Set(['authenticate', 'sessionstatus', 'logout', 'marketplace', 'gift', 'administrators'])
+
+/** Every fault on every operation, each by a browser of its own. */
+async function failEverything(): Promise<void> {
+  const steady = (await loggedIn(plain)).browser
+  const other = (await loggedIn(hooked)).browser
+  for (const [operation, [begin, drive]] of Object.entries(drives) as [EmulatedOperation, (typeof drives)['me']][]) {
+    const speaksTokens = ['identify', 'authenticate', 'sessionstatus', 'logout', 'logoutall'].includes(operation)
+    for (const [index, fault] of [...common, ...(speaksTokens ? ofTokens : [])].entries()) {
+      const site = index % 2 === 0 ? plain : hooked
+      await (site === plain ? steady : other).fetchJson(`${site}/check`) // keeps the circuit breaker closed
+      const { browser, sid } = await begin(site)
+      const { id } = emulator.faults.add({
+        operation,
+        ...fault,
+        ...(bySession.has(operation) ? { sid } : { times: 1 }),
+      })
+      await drive(browser, site)
+      emulator.faults.clear(id)
+    }
+  }
+}
+
+/** Calls that are never answered, each by a browser of its own. They take seconds: the rest goes on meanwhile. */
+async function hang(): Promise<() => Promise<unknown>> {
+  const hanging = ['authenticate', 'sessionstatus', 'logout', 'marketplace', 'gift', 'administrators'] as const
+  const browsers = await Promise.all(hanging.map((operation) => drives[operation][0](plain)))
+  const drivers = hanging.map((operation, index) => {
+    const { browser, sid } = present(browsers[index])
+    emulator.faults.add({ operation, kind: 'hang', sid })
+    // an account that no other login waits for
+    return operation === 'authenticate' ? post('/login', edsger)(browser, plain) : drives[operation][1](browser, plain)
+  })
+  return () => Promise.all(drivers)
+}
+
+/** Hooks whose errors hold whatever they were given. */
+async function failHooks(): Promise<void> {
+  for (const hookFails of ['exchangeTicket', 'identifyUser']) {
+    const { browser } = await anonymous(hooked)
+    const known = await loggedIn(hooked)
+    known.browser.dropCookies(({ name }) => name === 'sso2.sid')
+    await tell({ hookFails })
+    await browser.submit(`${hooked}/login`, { ...ada, return_to: '/' })
+    await known.browser.visit(`${hooked}/`)
+    await browser.visit(`${hooked}/check`)
+    await tell({ hookFails: false })
+  }
+}
+
+/** Landings that are refused: each carries a token that was good, or would be. */
+async function badLandings(): Promise<void> {
+  const { browser } = await anonymous(plain)
+  const { trail } = await new Reader().visit(`${plain}/page`)
+  const used = present(trail.find(({ url }) => url.includes('/sso2/landing?'))).url
+  const { claims } = readJwt(present(new URL(used).searchParams.get('t')))
+  for (const more of [
+    {},
+    { err: 'INJECTED\r\n\u001b[31m' },
+    { err: 'x\r\nINJECTED', sts: 'anon' },
+    { sid: 'INJECTED\r\nsid' },
+    { exp: 1 },
+  ]) {
+    for (const [key, good] of [
+      ['wrong', false],
+      [tokenSecret, true],
+    ] as const) {
+      const t = signJwt({ ...claims, iat: Number(claims['iat']) + 1, ...more }, key)
+      canaries.add('Session Token', t)
+      const asked = await browser.ask(`${plain}/page-${good}`)
+      const r = new URL(asked.headers.location ?? used).searchParams.get('r') ?? ''
+      await browser.visit(`${plain}/sso2/landing?t=${t}&r=${encodeURIComponent(r)}`)
+    }
+  }
+  const variants = [
+    used,
+    `${used}&t=second`,
+    used.replace('?t=', '?r=/x&t='),
+    used.replace('?t=', '?x=1&%74='),
+    used.replace(/&r=.*/, ''),
+  ]
+  for (const url of variants) {
+    await browser.visit(url)
+    await new Reader().visit(url)
+    await browser.ask(url, { 'sec-purpose': 'prefetch' })
+    for (const method of ['HEAD', 'POST', 'PUT']) await browser.fetchJson(url, { method })
+  }
+}
+
+async function dumpRedis(): Promise<void> {
+  const client = new Redis(redis.url)
+  for (const key of await client.keys('*')) {
+    const type = await client.type(key)
+    if (type === 'none') continue // its time was up meanwhile
+    const readers: Record<string, () => Promise<unknown>> = {
+      string: () => client.get(key),
+      set: () => client.smembers(key),
+      zset: () => client.zrange(key, 0, -1, 'WITHSCORES'),
+      hash: () => client.hgetall(key),
+    }
+    const value = await present(readers[type])()
+    dump.push(`${key} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+  }
+  client.disconnect()
+}
+
+async function withoutRedis(): Promise<void> {
+  const { browser } = await loggedIn(plain)
+  const fresh = await anonymous(hooked)
+  await redis.stop()
+  await browser.visit(`${plain}/account`)
+  await browser.fetchJson(`${plain}/api/marketplace`)
+  await fresh.browser.submit(`${hooked}/login`, { ...ada, return_to: '/' })
+  await fresh.browser.fetchJson(`${hooked}/login`, { json: ada })
+  await new Reader().visit(`${hooked}/`)
+  await browser.submit(`${plain}/logout`, { return_to: '/' })
+}
+
+/** With DEBUG=* Express's own router prints every address before any handler of ours runs: nobody can hide it there. */
+const isOfExpress = (line: string) => /^\S+ router \S+ .*\/sso2\/landing\?/.test(line)
+const lines = () => output.split('\n').filter((line) => !isOfExpress(line))
+/** A redirect to Identify carries a request token by design. */
+const withoutIdentify = (answer: string) => answer.replaceAll(new RegExp(`"location":"${tap.url}/sso/[^"]*"`, 'g'), '')
+/** What leaks, and into which kind of line. */
+const leaks = (texts: string[]) => {
+  const found = texts.flatMap((text) => canaries.find(text).map((name) => `${name} in: ${text.slice(0, 100)}`))
+  return [...new Set(found)].slice(0, 40)
+}
+
+test.each(canaryKinds)('[F8] the walk has come by a %s', (kind) => {
+  expect(canaries.of(kind).length).toBeGreaterThan(0)
+})
+
+test.each(canaryKinds)('[F8] the search finds a planted %s in a log line, in every spelling', async (kind) => {
+  const [value = ''] = canaries.of(kind)
+  for (const spelling of spellings(value).filter((text) => text.length >= 12 || text === value)) {
+    expect(leaks([`a line with ${spelling} in it`]).join()).toContain(`${kind} in:`)
+  }
+})
+
+test('[F8] the walk has met every fault, answer and event', () => {
+  const met = new Set(emulator.calls().map(({ operation, fault }) => `${operation} ${fault}`))
+  for (const operation of Object.keys(drives)) {
+    for (const { kind } of common) expect(met).toContain(`${operation} ${kind}`)
+  }
+  for (const operation of ['identify', 'authenticate', 'sessionstatus', 'logout', 'logoutall']) {
+    for (const { kind } of ofTokens) expect(met).toContain(`${operation} ${kind}`)
+  }
+  const statuses = new Set([...output.matchAll(/^ACCESS before (\d+)/gm)].map(([, status]) => Number(status)))
+  expect([...statuses]).toEqual(expect.arrayContaining([200, 302, 303, 400, 401, 403, 405, 413, 415, 500, 503]))
+  for (const name of ['landing', 'check', 'login', 'logout', 'degraded', 'identify'])
+    expect(output).toContain(`EVENT ${name}`)
+  expect(dump.length).toBeGreaterThan(50)
+  expect(answers.length).toBeGreaterThan(200)
+})
+
+test('[F8] no log line, debug line, event or printed error holds a password, secret, ticket, token or SSO session ID', () => {
+  expect(leaks(lines().filter((line) => !line.startsWith('ACCESS')))).toEqual([])
+})
+
+test('[O7] access logs before and after us hold none of them when the answer is done', () => {
+  expect(lines().filter((line) => line.startsWith('ACCESS')).length).toBeGreaterThan(300)
+  expect(leaks(lines().filter((line) => line.startsWith('ACCESS')))).toEqual([])
+})
+
+test('[S5] no header and no body of an answer holds any of them', () => {
+  expect(leaks(answers.map(withoutIdentify))).toEqual([])
+})
+
+test('[F8] no key and no value in Redis holds any of them', () => {
+  expect(leaks(dump)).toEqual([])
+})
+
+test('[O8] line breaks and escape sequences of users and of the platform never reach a log line raw', () => {
+  expect(output).toContain('INJECTED') // the access loggers above write it as JSON
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+  const isRaw = (line: string) => /^INJECTED|[\u0000-\u0008\u000b-\u001f\u007f]/.test(line)
+  expect(output.split('\n').filter(isRaw)).toEqual([])
+})
+
+test('[F8] a canary that the site itself prints is found', async () => {
+  const [ticket = ''] = canaries.of('ticket')
+  await tell({ plant: `a careless line ${encodeURIComponent(ticket)}` })
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(leaks(output.split('\n').filter((line) => line.startsWith('a careless line')))).toHaveLength(1)
+})
