@@ -96,7 +96,7 @@ const stories: [string, string, () => Promise<unknown>][] = [
   ['a landing without its binding', 'landing start_anew unbound', landUnbound],
   [
     'a landing of a browser without cookies',
-    'landing mark_cookieless',
+    'landing mark_cookieless no_cookies',
     () => network.browser({ cookies: false }).visit(at('/')),
   ],
   [

@@ -48,7 +48,7 @@ describe('a loop', () => {
     const page = await network.browser({ cookies: false }).visit(at('/page?a=1'))
     expect([page.status, tripsIn(page) <= 3]).toEqual([200, true])
     expect(view(page)).toMatchObject({ status: 'none', degraded: 'cookies_blocked' })
-    expect(events.heard).toContain('landing mark_cookieless')
+    expect(events.heard).toContain('landing mark_cookieless no_cookies')
     expect(events.heard).toContain('degraded served cookies_blocked')
   })
 
