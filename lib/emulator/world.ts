@@ -132,7 +132,7 @@ export function putSession(world: World, session: SsoSession): void {
   // A session that was just seen goes to the end: that keeps the map in order of inactivity.
   if (before && before.lastSeenAt !== session.lastSeenAt) world.sessions.delete(session.sid)
   world.sessions.set(session.sid, session)
-  world.sidByBrowser.set(session.browser, session.sid)
+  if (!before) world.sidByBrowser.set(session.browser, session.sid) // a question about an old session is not its return
   if (session.status === 'loggedin') {
     const sids = world.sidsByAccount.get(session.accountId)
     if (sids) sids.add(session.sid)

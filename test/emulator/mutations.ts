@@ -131,6 +131,13 @@ const answers: Mutation[] = [
 
 const sessions: Mutation[] = [
   {
+    name: 'a session that is asked about becomes its browser’s again',
+    file: 'world.ts',
+    find: 'if (!before) world.sidByBrowser.set(session.browser, session.sid)',
+    replace: 'world.sidByBrowser.set(session.browser, session.sid)',
+    caughtBy: 'a question about the old session does not bring it back to the browser',
+  },
+  {
     name: 'Identify revives a terminated session',
     file: 'service.ts',
     find: "return session?.status === 'terminated' ? undefined : session",

@@ -190,6 +190,7 @@ export function addPages(app: Express, sso: Sso2, gates: Gates): Express {
     }
     save().catch(next)
   })
+  app.get('/identify-me', (req, res) => void res.json({ identify: req.sso2.identifyUrl('/') }))
   app.get('/keep', (req, res) => {
     req.session.saved = 'kept'
     res.json(viewOf(req))

@@ -28,6 +28,14 @@ const beginnings: Check[] = [
     const next = await visitor.identify()
     expect(await visitor.identify(evening)).toMatchObject({ sid: next.sid, sts: 'anon' })
   }),
+  row('a question about the old session does not bring it back to the browser', async (platform) => {
+    const { sid, visitor } = await platform.login()
+    await platform.logout(sid)
+    const next = await visitor.identify()
+    await platform.advance(400)
+    expect(await platform.status(sid, 'loggedin')).toMatchObject({ sts: 'terminated' })
+    expect(await visitor.identify(evening)).toMatchObject({ sid: next.sid, sts: 'anon' })
+  }),
   row('loggedin, Identify: the same session, with a ticket', async (platform) => {
     const { sid, visitor } = await platform.login()
     expect(await visitor.identify(evening)).toMatchObject({ sid, sts: 'loggedin', at: expect.any(String) })

@@ -1,0 +1,124 @@
+import { ada, grace, logIn, type Network, present, startNetwork, view } from '../flows/network'
+import type { Browser } from '../support/agent'
+
+/* Every change of user gives a new session ID, the old one is worth nothing, and nothing of one account reaches the next. */
+
+let network: Network
+let browser: Browser
+const at = (path: string) => `${network.morning.url}${path}`
+const evening = (path: string) => `${network.evening.url}${path}`
+const id = () => present(morningCookie()?.value)
+const morningCookie = () =>
+  browser.cookies.find(({ name, host }) => name === 'sso2.sid' && host === 'morning.localhost')
+
+beforeAll(async () => {
+  network = await startNetwork()
+})
+afterAll(() => network.close())
+beforeEach(async () => {
+  network.emulator.reset()
+  browser = network.browser()
+  await browser.visit(at('/'))
+})
+
+/** Who sends this cookie is nobody, and gets no session by it. */
+async function expectWorthless(cookie: string): Promise<void> {
+  const stranger = network.browser()
+  const answer = await stranger.fetchJson(at('/save-nothing'), { headers: { cookie: `sso2.sid=${cookie}` } })
+  expect(answer.json).toEqual({ status: 'none', url: '/save-nothing' })
+  const page = await stranger.visit(at('/'), { headers: { cookie: `sso2.sid=${cookie}` } })
+  expect(view(page).status).not.toBe('loggedin')
+}
+
+const changes: [string, () => Promise<unknown>, string | undefined][] = [
+  ['a login by the form', () => logIn(browser, network.morning, ada), 'ada'],
+  [
+    'a login elsewhere, seen by a landing',
+    async () => {
+      await logIn(browser, network.evening, ada)
+      await browser.visit(await ownFlow())
+    },
+    'ada',
+  ],
+  [
+    'a login elsewhere, seen by Session Status',
+    async () => {
+      await logIn(browser, network.evening, ada)
+      network.emulator.clock.advance(361)
+      await browser.visit(at('/'))
+    },
+    'ada',
+  ],
+]
+
+/** A flow that the browser begins itself, though it has a session. */
+async function ownFlow(): Promise<string> {
+  const page = await browser.fetchJson(at('/identify-me'))
+  return page.json.identify
+}
+
+test.each(changes)(
+  '[L2] %s gives a new session ID, and the old one is worth nothing',
+  async (_name, change, username) => {
+    const anonymous = id()
+    await change()
+    expect(id()).not.toBe(anonymous)
+    expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', username })
+    await expectWorthless(anonymous)
+  },
+)
+
+const ends: [string, () => Promise<unknown>][] = [
+  ['a logout', () => browser.submit(at('/logout'), { return_to: '/' })],
+  [
+    'a logout elsewhere, seen by Session Status',
+    async () => {
+      await browser.visit(evening('/'))
+      await browser.submit(evening('/logout'), { return_to: '/' })
+      network.emulator.clock.advance(361)
+      await browser.visit(at('/'))
+    },
+  ],
+]
+
+test.each(ends)('[L2] %s gives a new session ID, and the old one is worth nothing', async (_name, end) => {
+  await logIn(browser, network.morning, ada)
+  await browser.visit(at('/keep'))
+  const known = id()
+  await end()
+  expect(id()).not.toBe(known)
+  expect(view(await browser.visit(at('/')))).toEqual({ status: 'anon', url: '/' })
+  await expectWorthless(known)
+})
+
+const switches: [string, () => Promise<unknown>][] = [
+  ['and Session Status sees it', async () => network.emulator.clock.advance(361)],
+  ['and a landing sees it', async () => browser.visit(await ownFlow())],
+]
+
+test.each(switches)(
+  '[L10] another account logs in elsewhere, %s: new ID, and the basket of the first is gone',
+  async (_name, see) => {
+    await logIn(browser, network.morning, ada)
+    expect(view(await browser.visit(at('/keep')))).toMatchObject({ username: 'ada', saved: 'kept' })
+    const known = id()
+    await browser.visit(evening('/'))
+    await browser.submit(evening('/logout'), { return_to: '/' })
+    await logIn(browser, network.evening, grace)
+    await see()
+    const page = view(await browser.visit(at('/')))
+    expect(page).toEqual({ status: 'loggedin', username: 'grace', url: '/' })
+    expect(id()).not.toBe(known)
+    await expectWorthless(known)
+  },
+)
+
+test('[L2] an ID that this site did not issue is accepted by nothing, and another one comes back', async () => {
+  const invented = `s%3A${'A'.repeat(43)}.${'B'.repeat(43)}`
+  const victim = network.browser()
+  const page = await victim.visit(at('/'), { headers: { cookie: `sso2.sid=${invented}` } })
+  expect(page.status).toBe(200)
+  await logIn(victim, network.morning, ada)
+  expect(victim.cookie('sso2.sid')).not.toBe(invented)
+  await expectWorthless(invented)
+})

@@ -1,0 +1,171 @@
+import diagnostics from 'node:diagnostics_channel'
+import { ada, grace, logIn, type Network, present, startNetwork, view } from '../flows/network'
+import { readJwt, signJwt } from '../support/oracle'
+
+let network: Network
+const events: { outcome: string; reason?: string }[] = []
+const listen = (event: unknown) => void events.push(event as (typeof events)[number])
+const at = (path: string) => `${network.morning.url}${path}`
+type Visitor = ReturnType<Network['browser']>
+
+beforeAll(async () => {
+  network = await startNetwork()
+  diagnostics.subscribe('express-sso2:landing', listen)
+})
+afterAll(async () => {
+  diagnostics.unsubscribe('express-sso2:landing', listen)
+  await network.close()
+})
+
+const navigation = {
+  accept: 'text/html',
+  'sec-fetch-dest': 'document',
+  'sec-fetch-mode': 'navigate',
+  'sec-fetch-site': 'none',
+}
+
+/** One hop of a navigation, with the address it leads to. */
+async function hop(browser: Visitor, url: string): Promise<string> {
+  return present((await browser.fetchJson(url, { headers: navigation })).headers.location)
+}
+
+/** A browser logged in at the SSO system, and its landing address, which nobody has opened yet. */
+async function unusedLanding() {
+  const browser = network.browser()
+  await browser.visit(at('/'))
+  await logIn(browser, network.morning, ada)
+  browser.dropCookies(({ name }) => name === 'sso2.sid')
+  const landing = await hop(browser, await hop(browser, at('/page')))
+  expect(new URL(landing).pathname).toBe('/sso2/landing')
+  events.length = 0
+  return { browser, landing, tickets: network.count('token') }
+}
+
+type Prepare = (browser: Visitor) => Promise<unknown>
+
+const nothing: Prepare = async () => {}
+const beginFlow: Prepare = (browser) => hop(browser, at('/'))
+const logInAsGrace: Prepare = (browser) => logIn(browser, network.morning, grace)
+
+test.each<[string, Prepare, string | undefined, string]>([
+  ['no cookies', nothing, undefined, 'no_cookies'],
+  ['a binding of its own', beginFlow, undefined, 'unbound'],
+  ['a login of its own', logInAsGrace, 'grace', 'unbound'],
+])('[L1] a landing address planted in a browser with %s changes nothing', async (_, prepare, username, reason) => {
+  const other = network.browser()
+  await prepare(other)
+  const id = username && other.cookie('sso2.sid')
+  const { landing, tickets } = await unusedLanding()
+  const visit = await other.visit(landing, { from: 'http://elsewhere.example/' })
+  expect(view(visit).username).toBe(username)
+  expect(network.count('token')).toBe(tickets)
+  expect(present(events[0])).toMatchObject({ reason })
+  expect(events.map(({ outcome }) => outcome)).not.toContain('sign_in')
+  if (username) expect(other.cookie('sso2.sid')).toBe(id)
+  else expect(visit.trail.map(({ url }) => new URL(url).pathname)).toContain('/sso/identify') // a flow of its own
+  const mine = network.emulator.sessions().filter(({ status }) => status === 'loggedin')
+  expect(view(await other.visit(at('/'))).username).toBe(username)
+  expect(network.emulator.sessions().filter(({ status }) => status === 'loggedin')).toEqual(mine)
+})
+
+/** The same landing with a token that is new: only the binding has aged. */
+function withNewToken(landing: string): string {
+  const url = new URL(landing)
+  const { claims } = readJwt(url.searchParams.get('t') ?? '')
+  const now = Math.floor(network.emulator.clock.now() / 1000)
+  const { clientSecret } = network.emulator.siteOptions('morning')
+  url.searchParams.set('t', signJwt({ ...claims, nbf: now, iat: now, exp: now + 10 }, clientSecret))
+  return url.href
+}
+
+test.each([
+  [299, 'taken', true],
+  [301, 'refused', false],
+])('[L1] a binding %i s old is %s, though the token is new', async (age, _what, isTaken) => {
+  const { browser, landing, tickets } = await unusedLanding()
+  network.emulator.clock.advance(age)
+  const exchange = { operation: 'token', kind: 'status', code: 503, times: 1 } as const // the ticket is too old by now
+  network.emulator.faults.add(exchange)
+  await hop(browser, withNewToken(landing))
+  network.emulator.faults.clear()
+  expect(network.count('token')).toBe(tickets + (isTaken ? 1 : 0))
+  expect(present(events[0])).toMatchObject(isTaken ? { outcome: 'sign_in' } : { reason: 'unbound' })
+  expect(browser.cookie('sso2.sid') === undefined).toBe(!isTaken)
+})
+
+test('[L1] the return address of another browser does not fit the cookie of this one', async () => {
+  const { browser, landing, tickets } = await unusedLanding()
+  const other = network.browser()
+  const foreign = new URL(await hop(other, at('/page'))).searchParams.get('r') ?? ''
+  const mixed = new URL(landing)
+  mixed.searchParams.set('r', foreign)
+  await hop(browser, mixed.href)
+  expect(present(events[0])).toMatchObject({ outcome: 'start_anew', reason: 'unbound' })
+  expect(network.count('token')).toBe(tickets)
+  expect(browser.cookie('sso2.sid')).toBeUndefined()
+})
+
+test('[L3] a landing address opened again in its browser leaves the session as it is', async () => {
+  const { browser, landing, tickets } = await unusedLanding()
+  expect(view(await browser.visit(landing)).username).toBe('ada')
+  const id = browser.cookie('sso2.sid')
+  expect(view(await browser.visit(landing)).username).toBe('ada')
+  expect(browser.cookie('sso2.sid')).toBe(id)
+  expect(network.count('token')).toBe(tickets + 1)
+})
+
+test('[L3] a landing address used by its browser is refused in another, with a binding or without', async () => {
+  const { browser, landing, tickets } = await unusedLanding()
+  await browser.visit(landing)
+  const cookie = `sso2.b=${present(browser.cookie('sso2.b'))}` // even with the binding cookie of the reader
+  events.length = 0
+  const stolen = await network.browser().fetchJson(landing, { headers: { ...navigation, cookie } })
+  expect(present(events[0])).toMatchObject({ outcome: 'start_anew', reason: 'replayed' })
+  expect(stolen.headers['set-cookie']).toBeUndefined()
+  expect(network.count('token')).toBe(tickets + 1)
+})
+
+test('[L3] 50 landings of one token at once make one exchange', async () => {
+  const { browser, landing, tickets } = await unusedLanding()
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => browser.fetchJson(landing, { headers: navigation })),
+  )
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]))
+  expect(network.count('token')).toBe(tickets + 1)
+  expect(events.filter(({ outcome }) => outcome === 'sign_in')).toHaveLength(1)
+  expect(view(await browser.visit(at('/'))).username).toBe('ada')
+})
+
+test.each([
+  ['a HEAD', 'HEAD', {}, 405],
+  ['a POST', 'POST', {}, 405],
+  ['a prefetch', 'GET', { 'sec-purpose': 'prefetch' }, 503],
+  ['a prerender', 'GET', { 'sec-purpose': 'prefetch;prerender' }, 503],
+])('[L12] %s of the landing address leaves the token usable', async (_, method, headers, status) => {
+  const { browser, landing, tickets } = await unusedLanding()
+  const answer = await browser.fetchJson(landing, { method, headers: { ...navigation, ...headers } })
+  expect(answer.status).toBe(status)
+  expect(network.count('token')).toBe(tickets)
+  expect(view(await browser.visit(landing)).username).toBe('ada')
+  expect(network.count('token')).toBe(tickets + 1)
+})
+
+test('[L12] a preview bot that is given the landing address leaves the token usable', async () => {
+  const { browser, landing, tickets } = await unusedLanding()
+  const bot = network.browser({ userAgent: 'Mozilla/5.0 (compatible; Discordbot/2.0; +https://discordapp.com)' })
+  expect(view(await bot.visit(landing))).toMatchObject({ status: 'none' })
+  expect(network.count('token')).toBe(tickets)
+  expect(view(await browser.visit(landing)).username).toBe('ada')
+})
+
+test('[L4] a landing address used before Redis lost its data is refused in another browser', async () => {
+  const { browser, landing, tickets } = await unusedLanding()
+  await browser.visit(landing)
+  await network.redis.del(...(await network.keys()))
+  const other = network.browser()
+  await hop(other, at('/'))
+  events.length = 0
+  expect(view(await other.visit(landing)).status).toBe('anon')
+  expect(network.count('token')).toBe(tickets + 1)
+  expect(present(events[0])).toMatchObject({ outcome: 'start_anew', reason: 'unbound' })
+})
