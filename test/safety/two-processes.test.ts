@@ -1,0 +1,130 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { ada, grace, logIn, type Network, present, redisUrl, sessionSecret, startNetwork } from '../flows/network'
+import type { Browser, ScriptAnswer } from '../support/agent'
+
+/*
+ * Two processes of one site over one Redis, behind nothing: a browser's requests go to the one or the other.
+ * They run the built package; the network's own morning site is a third process of the same site.
+ */
+
+let network: Network
+let processes: ChildProcess[]
+let ports: number[]
+
+beforeAll(async () => {
+  network = await startNetwork({
+    emulator: { tokenTime: 'real' },
+    site: { clock: { now: () => Date.now() } },
+  })
+  const platform = network.emulator.siteOptions('morning')
+  const { url: siteUrl, prefix } = network.morning
+  const options = { ...platform, siteUrl, sessionSecret, redis: redisUrl(), session: { prefix } }
+  processes = [0, 1].map(() => fork(path.join(__dirname, '..', 'flows', 'site-process.cjs')))
+  ports = await Promise.all(
+    processes.map(async (child) => {
+      child.send({ options })
+      for (;;) {
+        const [{ port }] = (await once(child, 'message')) as [{ port?: number }]
+        if (port !== undefined) return port
+      }
+    }),
+  )
+})
+afterAll(async () => {
+  for (const child of processes) child.kill()
+  await network.close()
+})
+
+/** The address of a page at one of the processes. */
+const at = (which: number, page: string) => `http://morning.localhost:${ports[which % 2]}${page}`
+const document = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
+const hop = async (browser: Browser, url: string) =>
+  present((await browser.fetchJson(url, { headers: document })).headers.location)
+
+async function visitor(): Promise<Browser> {
+  const browser = network.browser({ now: Date.now })
+  await browser.visit(`${network.morning.url}/`)
+  return browser
+}
+
+const many = (count: number, send: (index: number) => Promise<ScriptAnswer>) =>
+  Promise.all(Array.from({ length: count }, (_, index) => send(index)))
+
+const tally = (answers: ScriptAnswer[]) => {
+  const counts: Record<number, number> = {}
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+test('[L3] one landing, 50 times at once at both processes: one exchange, and the browser is logged in', async () => {
+  const browser = await visitor()
+  await logIn(browser, network.morning, ada)
+  browser.dropCookies(({ name }) => name === 'sso2.sid')
+  const landing = new URL(await hop(browser, await hop(browser, `${network.morning.url}/page`)))
+  const tickets = network.count('token')
+  const answers = await many(50, (index) =>
+    browser.fetchJson(at(index, landing.pathname + landing.search), { headers: document }),
+  )
+  expect(tally(answers)).toEqual({ 303: 50 })
+  expect(network.count('token') - tickets).toBe(1)
+  expect((await browser.fetchJson(at(0, '/'))).json).toEqual({ status: 'loggedin' })
+  expect((await browser.fetchJson(at(1, '/'))).json).toEqual({ status: 'loggedin' })
+})
+
+test('[F5] one form, 20 times at once at both processes: one Authenticate, and all share its result', async () => {
+  const browser = await visitor()
+  network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 200, times: 1 })
+  const [calls, tickets] = [network.count('authenticate'), network.count('token')]
+  const own = { origin: network.morning.url, 'sec-fetch-site': 'same-origin' }
+  const answers = await many(20, (index) => browser.fetchJson(at(index, '/login'), { json: ada, headers: own }))
+  expect(tally(answers)).toEqual({ 200: 20 })
+  expect([network.count('authenticate') - calls, network.count('token') - tickets]).toEqual([1, 1])
+  for (const which of [0, 1]) expect((await browser.fetchJson(at(which, '/'))).json).toEqual({ status: 'loggedin' })
+})
+
+test('[L9] two accounts at once in one session at two processes: one wins, and nobody gets the other one’s user', async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const browser = await visitor()
+    const own = { origin: network.morning.url, 'sec-fetch-site': 'same-origin' }
+    const send = (which: number) =>
+      browser.fetchJson(at(which, '/login'), { json: which === 0 ? ada : grace, headers: own })
+    const answers = await Promise.all([send(0), send(1)])
+    const won = answers.filter(({ status }) => status === 200)
+    expect(won).toHaveLength(1)
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, expect.any(Number)])
+    const winner = present(won[0]).json.user.username
+    expect(winner).toBe(answers[0] === won[0] ? 'ada' : 'grace')
+    const page = await browser.fetchJson(`${network.morning.url}/`)
+    expect(page.json).toMatchObject({ status: 'loggedin', username: winner })
+  }
+})
+
+test('[S6] a logout at one process, a slow save at the other: the session stays dead', async () => {
+  const browser = await visitor()
+  await logIn(browser, network.morning, ada)
+  const old = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
+  const gate = network.morning.gates.add()
+  const slow = browser.fetchJson(`${network.morning.url}/save?gate=${gate.name}&value=late`)
+  await gate.arrived
+  const own = { origin: network.morning.url, 'sec-fetch-site': 'same-origin' }
+  expect((await browser.fetchJson(at(1, '/logout'), { json: {}, headers: own })).status).toBe(200)
+  gate.open()
+  expect((await slow).headers['set-cookie']).toBeUndefined()
+  for (const url of [at(0, '/'), at(1, '/'), `${network.morning.url}/`]) {
+    const { json } = await network.browser().fetchJson(url, { headers: { cookie: old } })
+    expect(json.status).toBe('none')
+  }
+})
+
+test('[S11] a logout at one process is seen by the other at its next request', async () => {
+  const browser = await visitor()
+  await logIn(browser, network.morning, ada)
+  const old = { cookie: `sso2.sid=${present(browser.cookie('sso2.sid'))}` }
+  const thief = network.browser()
+  expect((await thief.fetchJson(at(1, '/'), { headers: old })).json).toEqual({ status: 'loggedin' })
+  const own = { origin: network.morning.url, 'sec-fetch-site': 'same-origin' }
+  await browser.fetchJson(at(0, '/logout'), { json: {}, headers: own })
+  expect((await thief.fetchJson(at(1, '/'), { headers: old })).json).toEqual({ status: 'none' })
+})
