@@ -329,7 +329,7 @@ module.exports = [
     file: 'web/sign-in.ts',
     find: 'const established = isSame ? await',
     replace: 'const established = isSame || record !== undefined ? await',
-    test: 'safety/landing',
+    test: 'safety/identity',
     title: '\\[[^\\]]*\\b(L2)\\b',
   },
   {
@@ -337,7 +337,7 @@ module.exports = [
     file: 'web/sign-in.ts',
     find: 'await establish(visit, made, !isOther)',
     replace: 'await establish(visit, made, true)',
-    test: 'safety/landing',
+    test: 'safety/identity',
     title: '\\[[^\\]]*\\b(L10)\\b',
   },
   {
