@@ -1,4 +1,5 @@
-import { ada, grace, logIn, type Network, present, startNetwork, view } from '../flows/network'
+import { createHmac } from 'node:crypto'
+import { ada, grace, logIn, type Network, present, sessionSecret, startNetwork, view } from '../flows/network'
 import type { Browser } from '../support/agent'
 
 /* Every change of user gives a new session ID, the old one is worth nothing, and nothing of one account reaches the next. */
@@ -113,12 +114,35 @@ test.each(switches)(
   },
 )
 
-test('[L2] an ID that this site did not issue is accepted by nothing, and another one comes back', async () => {
-  const invented = `s%3A${'A'.repeat(43)}.${'B'.repeat(43)}`
-  const victim = network.browser()
-  const page = await victim.visit(at('/'), { headers: { cookie: `sso2.sid=${invented}` } })
-  expect(page.status).toBe(200)
-  await logIn(victim, network.morning, ada)
-  expect(victim.cookie('sso2.sid')).not.toBe(invented)
-  await expectWorthless(invented)
+/** A session ID in the form that express-session signs, with the site's own secret: only that nobody issued it. */
+function signedId(value: string): string {
+  const mac = createHmac('sha256', sessionSecret).update(value).digest('base64').replace(/=+$/, '')
+  return encodeURIComponent(`s:${value}.${mac}`)
+}
+
+test.each([
+  ['without a right signature', `s%3A${'A'.repeat(43)}.${'B'.repeat(43)}`],
+  ['with a right signature', signedId('A'.repeat(43))],
+])(
+  '[L2] an ID %s that this site did not issue is accepted by nothing, and another one comes back',
+  async (_name, invented) => {
+    const headers = { cookie: `sso2.sid=${invented}` }
+    const keys = await network.keys()
+    const victim = network.browser({ cookies: false })
+    const flow = await victim.fetchJson(at('/identify-me'), { headers })
+    expect(flow.headers['set-cookie']?.join()).not.toContain('sso2.sid')
+    const tried = await victim.fetchJson(at('/login'), { json: ada, headers })
+    expect([tried.status, tried.json.error]).toEqual([401, 'session_ended'])
+    const kept = await victim.fetchJson(at('/keep'), { headers })
+    const [issued = ''] = kept.headers['set-cookie'] ?? []
+    expect(issued).toMatch(/^sso2\.sid=s%3A/)
+    expect(issued).not.toContain('A'.repeat(43))
+    expect((await network.keys()).length - keys.length).toBe(1)
+    await expectWorthless(invented)
+  },
+)
+
+test('the signature made here is the one that the site takes', async () => {
+  const [, value = ''] = /^s:(.{43})\./.exec(decodeURIComponent(id())) ?? []
+  expect(signedId(value)).toBe(id())
 })

@@ -93,7 +93,7 @@ test('[L9] two accounts at once in one session at two processes: one wins, and n
     const answers = await Promise.all([send(0), send(1)])
     const won = answers.filter(({ status }) => status === 200)
     expect(won).toHaveLength(1)
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, expect.any(Number)])
+    expect([401, 409]).toContain(answers.find(({ status }) => status !== 200)?.status)
     const winner = present(won[0]).json.user.username
     expect(winner).toBe(answers[0] === won[0] ? 'ada' : 'grace')
     const page = await browser.fetchJson(`${network.morning.url}/`)
