@@ -6,7 +6,7 @@ const numbers = Object.entries(sizes).flatMap(([letter, size]) =>
   Array.from({ length: size }, (_, index) => `${letter}${index + 1}`),
 )
 const security = readFileSync(path.join(__dirname, '..', '..', 'SECURITY.md'), 'utf8')
-const rows = [...security.matchAll(/^\| ([A-Z]\d+) \| .+ \| (`.+`) \|$/gm)].map(([, row = '', files = '']) => ({
+const rows = [...security.matchAll(/^\| ([A-Z]\d+) +\| .+ +\| (`.+`) *\|$/gm)].map(([, row = '', files = '']) => ({
   row,
   files: [...files.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file),
 }))
