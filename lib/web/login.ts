@@ -121,6 +121,7 @@ function messageOf({ texts }: Site, failure: Failure): string {
   if (error === 'too_many_attempts' && retryAfterSeconds > 90) {
     return textOf(texts, 'too_many_attempts_minutes', { minutes: Math.ceil(retryAfterSeconds / 60) })
   }
+  if (error === 'invalid_credentials' && remainingAttempts === 1) return textOf(texts, 'invalid_credentials_last')
   if (error === 'invalid_credentials' && remainingAttempts !== undefined) {
     return textOf(texts, 'invalid_credentials_attempts', { attempts: remainingAttempts })
   }

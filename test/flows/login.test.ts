@@ -117,6 +117,12 @@ describe('a login', () => {
 })
 
 describe('a login that is refused', () => {
+  test('says when one attempt is left', async () => {
+    const wrong = { username: 'ada', password: 'not-it', return_to: '/' }
+    for (let attempt = 0; attempt < 3; attempt += 1) await browser.submit(at('/login'), wrong)
+    expect((await browser.submit(at('/login'), wrong)).body).toContain('One attempt is left')
+  })
+
   test('for a wrong password is a 401 with the message and the attempts that are left', async () => {
     const page = await logIn(browser, network.morning, { username: 'ada', password: 'not-it' }, '/news')
     expect(page.status).toBe(401)

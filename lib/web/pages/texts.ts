@@ -21,6 +21,7 @@ export const DEFAULT_TEXTS: Texts = Object.freeze({
   invalid_credentials: 'The user name or the password is wrong.',
   invalid_credentials_attempts:
     'The user name or the password is wrong. {attempts} attempts are left before the account is locked.',
+  invalid_credentials_last: 'The user name or the password is wrong. One attempt is left before the account is locked.',
   account_frozen: 'Too many failed attempts: the account is locked for now.',
   account_frozen_minutes: 'Too many failed attempts: the account is locked for another {minutes} minutes.',
   account_not_active: 'This account is not active and cannot log in.',
