@@ -52,87 +52,86 @@ export function nameHash(username: string): string {
 
 /** @param limit attempts in a time, or false for none; @param redis shares the counts between processes */
 export function loginLimiter(
-  limit: { readonly attempts: number; readonly perSeconds: number } | false,
+  limit: Limit | false,
   prefix: string,
   redis: Redis | Cluster | undefined,
   logins: Logins,
   now: () => number,
 ): LoginLimiter {
   if (!limit) return { run: (_attempt, login) => login() }
-  const make = (kind: string, times: number) => {
-    const options = { points: limit.attempts * times, duration: limit.perSeconds, keyPrefix: `${prefix}limit:${kind}` }
-    const memory = new RateLimiterMemory(options)
-    return redis ? new RateLimiterRedis({ ...options, storeClient: redis, insuranceLimiter: memory }) : memory
-  }
-  const limiters = { pair: make('pair', 1), address: make('address', PER_ADDRESS), name: make('name', PER_NAME) }
-  const site = make('site', PER_SITE)
-  const budgetsOf = ({ address, username, deviceMark }: Attempt): Budget[] => {
-    const name = nameHash(username)
-    const pair = createHash('sha256')
-      .update(`${deviceMark ?? address}\n${name}`)
-      .digest('base64url')
-    const own: Budget = { reason: 'address_and_name', limiter: limiters.pair, name: pair }
-    if (deviceMark !== undefined) return [own]
-    const place = createHash('sha256').update(address).digest('base64url')
-    return [
-      own,
-      { reason: 'address', limiter: limiters.address, name: place },
-      { reason: 'name', limiter: limiters.name, name },
-      { reason: 'site', limiter: site, name: 'all' },
-    ]
-  }
+  const budgetsOf = budgets(limit, prefix, redis)
   return {
     run: async (attempt, login, refused) => {
       const name = nameHash(attempt.username)
-      const budgets = budgetsOf(attempt)
-      const met = await spend(budgets)
-      if (met) {
-        refused(met.reason)
-        return tooMany(met.seconds)
-      }
-      const result = attempt.deviceMark === undefined ? await asStranger(name, login, refused) : await login()
-      if (result.ok || !isGuess(result)) await giveBack(budgets)
+      const own = budgetsOf(attempt, name)
+      const met = await spend(own)
+      if (met) return tooMany(met.seconds, met.reason, refused)
+      const isStranger = attempt.deviceMark === undefined
+      const result = isStranger ? await asStranger({ logins, now }, name, login, refused) : await login()
+      if (result.ok || !isGuess(result)) await giveBack(own)
       if (result.ok) await logins.release(name).catch(() => {})
       return result
     },
   }
+}
 
-  /** One stranger at a time on one name, so that the platform's count of what is left is known before the next try. */
-  async function asStranger(
-    name: string,
-    login: () => Promise<LoginResult>,
-    refused: (reason: LimitReason) => void,
-  ): Promise<LoginResult> {
-    const end = performance.now() + TURN_WAIT_MS
-    for (;;) {
-      const wait = (await logins.heldUntil(name)) - now()
-      if (wait > 0) {
-        refused('held')
-        return tooMany(wait)
-      }
-      if (await logins.takeTurn(name)) break
-      if (performance.now() > end) {
-        refused('turn')
-        return tooMany(1)
-      }
-      await sleep(TURN_POLL_MS * (1 + Math.random()))
-    }
-    try {
-      const result = await login()
-      if (!result.ok && (result.remainingAttempts ?? Number.POSITIVE_INFINITY) <= 1)
-        await logins.hold(name, now() + HOLD_SECONDS, HOLD_SECONDS)
-      return result
-    } finally {
-      await logins.leaveTurn(name).catch(() => {})
-    }
+type Limit = { readonly attempts: number; readonly perSeconds: number }
+type Refused = (reason: LimitReason) => void
+
+/** What an attempt is counted against: a known browser against itself alone. */
+function budgets({ attempts, perSeconds }: Limit, prefix: string, redis: Redis | Cluster | undefined) {
+  const make = (kind: string, times: number) => {
+    const options = { points: attempts * times, duration: perSeconds, keyPrefix: `${prefix}limit:${kind}` }
+    const memory = new RateLimiterMemory(options)
+    return redis ? new RateLimiterRedis({ ...options, storeClient: redis, insuranceLimiter: memory }) : memory
+  }
+  const [pairs, addresses] = [make('pair', 1), make('address', PER_ADDRESS)]
+  const [names, site] = [make('name', PER_NAME), make('site', PER_SITE)]
+  return ({ address, deviceMark }: Attempt, name: string): Budget[] => {
+    const pair = createHash('sha256')
+      .update(`${deviceMark ?? address}\n${name}`)
+      .digest('base64url')
+    const own: Budget = { reason: 'address_and_name', limiter: pairs, name: pair }
+    if (deviceMark !== undefined) return [own]
+    const place = createHash('sha256').update(address).digest('base64url')
+    return [
+      own,
+      { reason: 'address', limiter: addresses, name: place },
+      { reason: 'name', limiter: names, name },
+      { reason: 'site', limiter: site, name: 'all' },
+    ]
   }
 }
 
-const tooMany = (seconds: number): LoginResult => ({
-  ok: false,
-  error: 'too_many_attempts',
-  retryAfterSeconds: Math.max(1, Math.ceil(seconds)),
-})
+/** One stranger at a time on one name, so that the platform's count of what is left is known before the next try. */
+async function asStranger(
+  { logins, now }: { readonly logins: Logins; readonly now: () => number },
+  name: string,
+  login: () => Promise<LoginResult>,
+  refused: Refused,
+): Promise<LoginResult> {
+  const end = performance.now() + TURN_WAIT_MS
+  for (;;) {
+    const wait = (await logins.heldUntil(name)) - now()
+    if (wait > 0) return tooMany(wait, 'held', refused)
+    if (await logins.takeTurn(name)) break
+    if (performance.now() > end) return tooMany(1, 'turn', refused)
+    await sleep(TURN_POLL_MS * (1 + Math.random()))
+  }
+  try {
+    const result = await login()
+    if (!result.ok && (result.remainingAttempts ?? Number.POSITIVE_INFINITY) <= 1)
+      await logins.hold(name, now() + HOLD_SECONDS, HOLD_SECONDS)
+    return result
+  } finally {
+    await logins.leaveTurn(name).catch(() => {})
+  }
+}
+
+function tooMany(seconds: number, reason: LimitReason, refused: Refused): LoginResult {
+  refused(reason)
+  return { ok: false, error: 'too_many_attempts', retryAfterSeconds: Math.max(1, Math.ceil(seconds)) }
+}
 
 /** Did the platform judge a password? An outage or an ended session costs nobody an attempt. */
 const isGuess = (result: Extract<LoginResult, { ok: false }>) =>

@@ -303,7 +303,7 @@ module.exports = [
   {
     name: 'addresses have no limit',
     file: 'web/login-limit.ts',
-    find: "      { reason: 'address', limiter: limiters.address, name: place },\n",
+    find: "      { reason: 'address', limiter: addresses, name: place },\n",
     replace: '',
     test: 'safety/login-limits',
     title: '\\[[^\\]]*\\b(F4)\\b',
