@@ -28,15 +28,20 @@ export function makeCircuit(probe?: () => Promise<unknown>): Circuit {
     breaker: new ConsecutiveBreaker(FAILURES),
   })
   let timer: NodeJS.Timeout | undefined
+  let isDone = false
   const watch = () => {
-    if (!probe) return
-    timer = setTimeout(() => breaker.execute(probe).catch(() => {}), OPEN_MS + Math.random() * 250)
+    clearTimeout(timer)
+    if (!probe || isDone || breaker.state !== CircuitState.Open) return
+    timer = setTimeout(
+      async () => {
+        await breaker.execute(probe).catch(() => {})
+        watch() // still open: the probe failed, or a clock that was set back put it off
+      },
+      OPEN_MS + Math.random() * 250,
+    )
     timer.unref()
   }
-  breaker.onStateChange((state) => {
-    clearTimeout(timer)
-    if (state === CircuitState.Open) watch()
-  })
+  breaker.onStateChange(watch)
   const once = async <T>(operation: string, call: () => Promise<T>): Promise<T> => {
     try {
       return await breaker.execute(call)
@@ -68,6 +73,9 @@ export function makeCircuit(probe?: () => Promise<unknown>): Circuit {
     get isClosed() {
       return breaker.state !== CircuitState.Open && breaker.state !== CircuitState.Isolated
     },
-    close: () => clearTimeout(timer),
+    close: () => {
+      isDone = true
+      clearTimeout(timer)
+    },
   }
 }
