@@ -11,6 +11,7 @@ module.exports = {
       { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'commonjs' } },
     ],
   },
-  testTimeout: 30_000,
+  testTimeout: 60_000,
   maxWorkers: 2,
+  reporters: ['default', ...(process.env.TEST_PROGRESS ? ['<rootDir>/test/support/progress-reporter.js'] : [])],
 }

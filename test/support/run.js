@@ -1,0 +1,95 @@
+#!/usr/bin/env node
+/*
+ * Runs Jest and watches over it. A suite that neither ends nor reaches its own time limits has a process that hangs: then
+ * this tells what the processes are doing, stops them, and runs what is left once more. Failures stay failures.
+ *
+ *   node test/support/run.js [arguments of jest]
+ */
+const { execFileSync, spawn } = require('node:child_process')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+
+const STUCK_MS = Number(process.env.TEST_STUCK_MS ?? 240_000)
+const ROUNDS = 3
+const jest = require.resolve('jest/bin/jest')
+const place = fs.mkdtempSync(path.join(os.tmpdir(), 'express-sso2-tests-'))
+
+function start(args, progress) {
+  const env = { ...process.env, TEST_PROGRESS: progress }
+  // a group of its own, so that all of it can be stopped
+  return spawn(process.execPath, [jest, ...args], { stdio: 'inherit', env, detached: true })
+}
+
+/** The last word of each suite that has begun. */
+function readProgress(progress) {
+  const suites = new Map()
+  const text = fs.existsSync(progress) ? fs.readFileSync(progress, 'utf8') : ''
+  for (const line of text.split('\n').filter(Boolean)) {
+    const { suite, at, outcome } = JSON.parse(line)
+    suites.set(suite, { at, outcome })
+  }
+  return suites
+}
+
+/** True when a suite, or Jest between its suites, has done nothing for too long. */
+function isStuck(suites, start, now) {
+  const last = Math.max(start, ...[...suites.values()].map(({ at }) => at))
+  return now - last > STUCK_MS || unfinished(suites).some(([, { at }]) => now - at > STUCK_MS)
+}
+
+const unfinished = (suites) => [...suites].filter(([, { outcome }]) => outcome === 'begun')
+
+function tellStuck(group, suites) {
+  for (const [suite, { at }] of unfinished(suites))
+    console.error(`STUCK ${suite} has run for ${Math.round((Date.now() - at) / 1000)} s`)
+  const list = ['-o', 'pid,stat,time,rss,wchan:24,args', '--forest', '-g', String(group)]
+  try {
+    console.error(execFileSync('ps', list, { encoding: 'utf8' }).replace(/^(.{150}).*$/gm, '$1'))
+  } catch (error) {
+    console.error(`its processes cannot be listed: ${error.code ?? error.message}`)
+  }
+}
+
+/** @returns the suites that are left when a process hangs, or else Jest's exit code */
+async function round(args, progress) {
+  const begin = Date.now()
+  const child = start(args, progress)
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.kill(-child.pid, signal))
+  const ended = new Promise((resolve) => child.once('exit', (code) => resolve({ code: code ?? 1 })))
+  for (;;) {
+    const pause = new Promise((resolve) => setTimeout(resolve, 1000).unref())
+    const end = await Promise.race([ended, pause])
+    if (end) return end
+    const suites = readProgress(progress)
+    if (!isStuck(suites, begin, Date.now())) continue
+    tellStuck(child.pid, suites)
+    process.kill(-child.pid, 'SIGKILL')
+    await ended
+    return { suites }
+  }
+}
+
+async function main(args) {
+  let left = args
+  let hasFailed = false
+  for (let number = 1; number <= ROUNDS; number += 1) {
+    const { code, suites } = await round(left, path.join(place, `round-${number}`))
+    if (code !== undefined) return hasFailed ? 1 : code
+    const ended = [...suites].filter(([, { outcome }]) => outcome !== 'begun')
+    hasFailed ||= ended.some(([, { outcome }]) => outcome === 'failed')
+    const names = execFileSync(process.execPath, [jest, '--listTests', ...left], { encoding: 'utf8' })
+    const done = new Set(ended.map(([suite]) => suite))
+    left = ['--runTestsByPath', ...names.split('\n').filter((name) => name && !done.has(name))]
+    if (left.length === 1) return hasFailed ? 1 : 0
+    console.error(`A test process hung and was stopped; running the ${left.length - 1} suites that are left once more.`)
+  }
+  console.error(`Test processes hung ${ROUNDS} times: this is no accident.`)
+  return 1
+}
+
+main(process.argv.slice(2))
+  .then((code) => {
+    process.exitCode = code
+  })
+  .finally(() => fs.rmSync(place, { recursive: true, force: true }))
