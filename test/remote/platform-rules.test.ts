@@ -81,6 +81,11 @@ describe('the body decides, not the content type', () => {
 
 describe('waiting and aborting', () => {
   const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+  /** Another suite's timer may run out meanwhile; those of a call last longer than this waits. */
+  const noMoreTimersThan = async (before: number) => {
+    for (let tries = 0; timers() > before && tries < 10; tries += 1) await wait(10)
+    expect(timers()).toBeLessThanOrEqual(before)
+  }
 
   test('a 429 with Retry-After 1 is waited for and asked once more', async () => {
     server.become((res, seen, count) =>
@@ -121,7 +126,7 @@ describe('waiting and aborting', () => {
       const start = performance.now()
       expect(await failure(api.marketplaceGroups({ signal: control.signal }))).toBe(reason)
       expect(performance.now() - start).toBeLessThan(1000)
-      expect(timers()).toBeLessThanOrEqual(before)
+      await noMoreTimersThan(before)
       await wait(250)
       expect(server.seen).toHaveLength(1)
     },
@@ -135,7 +140,7 @@ describe('waiting and aborting', () => {
     const call = failure(apiWith(() => new Promise(() => {})).marketplaceGroups({ signal: control.signal }))
     setImmediate(() => control.abort(reason))
     expect(await call).toBe(reason)
-    expect(timers()).toBeLessThanOrEqual(before)
+    await noMoreTimersThan(before)
     expect(server.seen).toHaveLength(0)
   })
 
@@ -155,7 +160,7 @@ describe('waiting and aborting', () => {
     server.become(good)
     const before = timers()
     await api.marketplaceGroups({ timeoutMs: 60_000, signal: new AbortController().signal })
-    expect(timers()).toBeLessThanOrEqual(before)
+    await noMoreTimersThan(before)
   })
 })
 

@@ -1,5 +1,5 @@
 import express from 'express'
-import { ada, addPages, logIn, type Network, present, startNetwork } from '../flows/network'
+import { ada, addPages, eventually, logIn, type Network, present, startNetwork } from '../flows/network'
 import {
   type Answered,
   anonymousCookies,
@@ -282,6 +282,7 @@ async function confirmedLate() {
   const cookie = await loggedIn()
   const answer = await failing('logout', () => post('/logout', '', cookie))
   network.emulator.faults.clear()
+  await eventually(async () => network.morning.sso.client.isAvailable)
   return cookiesAfter('', answer.setCookie)
 }
 

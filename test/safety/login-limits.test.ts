@@ -19,7 +19,7 @@ const at = (path: string) => `${network.morning.url}${path}`
 const reasons = () => new Set(events.filter(({ outcome }) => outcome === 'limited').map(({ reason }) => reason))
 
 beforeAll(async () => {
-  network = await startNetwork({ build, site: { loginLimit: { attempts: 10, perSeconds: 60 } } })
+  network = await startNetwork({ build, site: { loginLimit: { attempts: 10, perSeconds: 600 } } })
 })
 afterAll(() => network.close())
 beforeEach(async () => {

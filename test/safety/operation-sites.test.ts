@@ -100,7 +100,9 @@ describe('[O16] while secrets are changed under load', () => {
   afterAll(() => sites.close())
 
   /** Browsers that are logged in and go on reading while `change` is made; everything that they saw. */
-  async function readWhile(change: () => Promise<void>): Promise<{ seen: Set<string>; pages: number; ids: boolean }> {
+  async function readWhile(
+    change: (readMore: () => Promise<void>) => Promise<void>,
+  ): Promise<{ seen: Set<string>; pages: number; ids: boolean }> {
     const site = present(sites.sites[0])
     const browsers = await Promise.all(
       Array.from({ length: 8 }, async () => {
@@ -124,10 +126,14 @@ describe('[O16] while secrets are changed under load', () => {
         await sleep(5)
       }
     }
+    const readMore = async () => {
+      const goal = pages + 3 * browsers.length
+      while (pages < goal) await sleep(10)
+    }
     const readers = browsers.map(read)
-    await change()
+    await change(readMore)
     sites.emulator.clock.advance(2)
-    await sleep(200)
+    await readMore()
     isDone = true
     await Promise.all(readers)
     return { seen, pages, ids: browsers.every((browser, index) => browser.cookie('sso2.sid') === ids[index]) }
@@ -138,12 +144,12 @@ describe('[O16] while secrets are changed under load', () => {
 
   test('a new client secret logs nobody out, and after it the old one is worth nothing', async () => {
     const old = secretOf('morning')
-    const { seen, pages, ids } = await readWhile(async () => {
+    const { seen, pages, ids } = await readWhile(async (readMore) => {
       await site().restart({ clientSecret: [old, next] })
-      await sleep(100)
+      await readMore()
       await sites.changeSecret(next)
       await site().restart({ clientSecret: [next, old] })
-      await sleep(100)
+      await readMore()
       await site().restart({ clientSecret: next })
     })
     expect(seen).toEqual(undisturbed)
@@ -167,11 +173,11 @@ describe('[O16] while secrets are changed under load', () => {
   })
 
   test('a new session secret logs nobody out while the old one is listed, and access tokens stay of use', async () => {
-    const { seen, ids } = await readWhile(async () => {
+    const { seen, ids } = await readWhile(async (readMore) => {
       await site().restart({ clientSecret: next, sessionSecret: [sessionSecret, nextSession] })
-      await sleep(100)
+      await readMore()
       await site().restart({ clientSecret: next, sessionSecret: [nextSession, sessionSecret] })
-      await sleep(100)
+      await readMore()
     })
     expect(seen).toEqual(undisturbed)
     expect(ids).toBe(true)

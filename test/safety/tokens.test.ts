@@ -153,8 +153,8 @@ describe('[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T14, T16, L5, L6, L7, L
   test.each(visitors)('every bad token is refused, and %s stays who it was', async (_name, open, before) => {
     const [browser, other] = [await open(), await loggedIn(grace)]
     await browser.visit(`${site.url}/page`)
-    const target = targetOf(await beginFlow(other))
-    const flow = await beginFlow(browser)
+    const [source, flow] = [await beginFlow(other), await beginFlow(browser)]
+    const target = targetOf(source)
     expect(await see(flow)).toEqual(before)
     const [records, exchanges] = [await stored(), network.count('token')]
 
@@ -187,9 +187,8 @@ describe('[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T14, T16, L5, L6, L7, L
     const collect: () => void = runInNewContext('gc')
     const browser = network.browser()
     await browser.visit(`${site.url}/page`)
-    const target = targetOf(await beginFlow(await loggedIn(grace)))
-    const flow = await beginFlow(browser)
-    const bad = badTokens(target)
+    const [source, flow] = [await beginFlow(await loggedIn(grace)), await beginFlow(browser)]
+    const bad = badTokens(targetOf(source))
     const heap: number[] = []
     for (let pass = 0; pass < 3; pass += 1) {
       for (const { token } of bad) expect((await land(flow, token)).status).toBe(303)
