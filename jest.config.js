@@ -11,6 +11,8 @@ module.exports = {
       { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'commonjs' } },
     ],
   },
+  // or Jest changes objects that Node.js and all suites of a process share
+  testEnvironmentOptions: { globalsCleanup: 'off' },
   testTimeout: 60_000,
   maxWorkers: 2,
   reporters: ['default', ...(process.env.TEST_PROGRESS ? ['<rootDir>/test/support/progress-reporter.js'] : [])],
