@@ -17,6 +17,7 @@ import { logoutQueue } from './web/end-session'
 import { isNavigationByPerson } from './web/facts'
 import { identifyGuard, type RequireLoginOptions, requireLogin } from './web/guards'
 import { guardedShouldIdentify } from './web/hooks'
+import { landingLimit } from './web/landing-limit'
 import { loginLimiter } from './web/login-limit'
 import { middleware } from './web/middleware'
 import type { Texts } from './web/pages/texts'
@@ -159,6 +160,7 @@ function makeSite(
     views: { ...builtInViews(texts), ...options.views },
     texts,
     loginLimit: loginLimiter(config.loginLimit, config.prefix, redis, logins, now),
+    landingLimit: landingLimit(config.prefix, redis),
     logouts: { start: () => queue.start(), stop: () => queue.stop() },
     now,
   }

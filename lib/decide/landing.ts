@@ -17,12 +17,14 @@ export interface LandingFacts {
   readonly sidEnded: boolean
   readonly storeAvailable: boolean
   readonly record: SsoRecord | undefined
+  /** Has the visitor's network begun its share of anonymous sessions? */
+  readonly isShareSpent: boolean
   /** Short hash of the token's session ID. */
   readonly sidHash: string | undefined
 }
 
 /** Why a landing is given up: no further Identify for this page. */
-export type GiveUpReason = 'clock' | 'secret_or_issuer' | 'undocumented'
+export type GiveUpReason = 'clock' | 'secret_or_issuer' | 'undocumented' | 'too_many_landings'
 
 /** One decision; every one ends with a redirect to the return address. */
 export type LandingDecision =
@@ -41,8 +43,14 @@ export function decideLanding(facts: LandingFacts): LandingDecision {
   if (!facts.storeAvailable) return { do: 'as_it_is', because: 'store_unavailable' }
   if (facts.replayed) return decideReplay(facts)
   if (facts.token.err !== undefined) return { do: 'give_up', because: 'undocumented' }
-  if (facts.token.sts === 'anon') return { do: 'stay_anonymous', token: facts.token }
+  if (facts.token.sts === 'anon') return decideAnonymous(facts, facts.token)
   return facts.sidEnded ? { do: 'start_anew', because: 'signed_out' } : { do: 'sign_in', token: facts.token }
+}
+
+/** Whoever has a session already goes on with it, however many others came from there. */
+function decideAnonymous({ record, isShareSpent }: LandingFacts, token: SessionToken): LandingDecision {
+  const isRefused = isShareSpent && record === undefined
+  return isRefused ? { do: 'give_up', because: 'too_many_landings' } : { do: 'stay_anonymous', token }
 }
 
 function decideReplay({ record, sidHash }: LandingFacts): LandingDecision {

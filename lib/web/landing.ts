@@ -12,7 +12,7 @@ import { StoreUnavailableError } from '../storage/unavailable'
 import { sendProblem } from './answers'
 import { setCookie } from './cookies'
 import { publish, warn } from './events'
-import { isPrefetchRequest, queryOf } from './facts'
+import { deviceOf, isPrefetchRequest, queryOf } from './facts'
 import { identifyAddress, redirect, setPrivate, TRIPS_SECONDS } from './redirect'
 import { identify, signIn, stayAnonymous } from './sign-in'
 import type { Site } from './site'
@@ -81,7 +81,7 @@ async function decideFor(
   const used =
     isGood && visit.isStoreAvailable
       ? await readMarks(visit, t, token)
-      : { replayed: false, sidEnded: false, storeAvailable: visit.isStoreAvailable }
+      : { replayed: false, sidEnded: false, isShareSpent: false, storeAvailable: visit.isStoreAvailable }
   const sidHash = typeof token === 'string' || token.sid === undefined ? undefined : shortHash(token.sid)
   return { decision: decideLanding({ binding, token, record: visit.record, sidHash, ...used }), token }
 }
@@ -104,15 +104,18 @@ function readToken(site: Site, t: string): SessionToken | TokenFault {
 }
 
 /** Takes the token: from here on it is used up, whatever follows. */
-async function readMarks({ site }: Visit, t: string, token: SessionToken) {
+async function readMarks({ site, req, record }: Visit, t: string, token: SessionToken) {
+  const isNewcomer = token.sts === 'anon' && record === undefined
   try {
-    const [isFirst, sidEnded] = await Promise.all([
+    const [isFirst, sidEnded, isShareSpent] = await Promise.all([
       site.records.useToken(tokenSignature(t)),
       site.records.isSidEnded(shortHash(token.sid ?? '')),
+      isNewcomer && site.landingLimit(deviceOf(req).ipa),
     ])
-    return { replayed: !isFirst, sidEnded, storeAvailable: true }
+    return { replayed: !isFirst, sidEnded, isShareSpent, storeAvailable: true }
   } catch (error) {
-    if (error instanceof StoreUnavailableError) return { replayed: false, sidEnded: false, storeAvailable: false }
+    if (error instanceof StoreUnavailableError)
+      return { replayed: false, sidEnded: false, isShareSpent: false, storeAvailable: false }
     throw error
   }
 }
@@ -148,6 +151,7 @@ const CAUSES = {
   secret_or_issuer:
     'landing tokens are refused: the client secret, the client ID (aud) or the SSO identifier (iss) is not the one that the SSO system uses',
   undocumented: 'landing tokens are refused: their claims are not those of the interface (sts, at, err)',
+  too_many_landings: 'one address begins too many anonymous sessions; for a minute its new visitors get none',
 }
 
 /** One new Identify after a time-only refusal; the second one is given up, and the operator is told how far the clock is off. */

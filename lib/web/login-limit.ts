@@ -6,10 +6,10 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cluster, Redis } from 'ioredis'
-import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import type { LoginResult } from '../decide/login'
 import type { Logins } from '../storage/logins'
-import { StoreUnavailableError } from '../storage/unavailable'
+import { type Limit, type Limiter, makeLimiter } from './limiter'
+import { networkOf } from './network'
 
 /** One attempt, as far as limits go. */
 export interface Attempt {
@@ -35,11 +35,10 @@ const PER_SITE = 100
 const HOLD_SECONDS = 900
 const TURN_WAIT_MS = 5000
 const TURN_POLL_MS = 40
-const STORE_MS = 1000
 
 interface Budget {
   readonly reason: LimitReason
-  readonly limiter: RateLimiterRedis | RateLimiterMemory
+  readonly limiter: Limiter
   readonly name: string
 }
 
@@ -75,25 +74,22 @@ export function loginLimiter(
   }
 }
 
-type Limit = { readonly attempts: number; readonly perSeconds: number }
 type Refused = (reason: LimitReason) => void
 
 /** What an attempt is counted against: a known browser against itself alone. */
 function budgets({ attempts, perSeconds }: Limit, prefix: string, redis: Redis | Cluster | undefined) {
-  const make = (kind: string, times: number) => {
-    const options = { points: attempts * times, duration: perSeconds, keyPrefix: `${prefix}limit:${kind}` }
-    const memory = new RateLimiterMemory(options)
-    return redis ? new RateLimiterRedis({ ...options, storeClient: redis, insuranceLimiter: memory }) : memory
-  }
+  const make = (kind: string, times: number) =>
+    makeLimiter(kind, { attempts: attempts * times, perSeconds }, prefix, redis)
   const [pairs, addresses] = [make('pair', 1), make('address', PER_ADDRESS)]
   const [names, site] = [make('name', PER_NAME), make('site', PER_SITE)]
   return ({ address, deviceMark }: Attempt, name: string): Budget[] => {
+    const network = networkOf(address)
     const pair = createHash('sha256')
-      .update(`${deviceMark ?? address}\n${name}`)
+      .update(`${deviceMark ?? network}\n${name}`)
       .digest('base64url')
     const own: Budget = { reason: 'address_and_name', limiter: pairs, name: pair }
     if (deviceMark !== undefined) return [own]
-    const place = createHash('sha256').update(address).digest('base64url')
+    const place = createHash('sha256').update(network).digest('base64url')
     return [
       own,
       { reason: 'address', limiter: addresses, name: place },
@@ -140,31 +136,14 @@ const isGuess = (result: Extract<LoginResult, { ok: false }>) =>
 /** Takes one point of each budget; the first that is spent stops it, and those before get theirs back. */
 async function spend(budgets: readonly Budget[]): Promise<{ reason: LimitReason; seconds: number } | undefined> {
   for (const [index, { limiter, name, reason }] of budgets.entries()) {
-    try {
-      await inTime(limiter.consume(name))
-    } catch (refusal) {
-      if (!(refusal instanceof RateLimiterRes)) throw new StoreUnavailableError()
-      await giveBack(budgets.slice(0, index))
-      return { reason, seconds: refusal.msBeforeNext / 1000 }
-    }
+    const seconds = await limiter.take(name)
+    if (seconds === undefined) continue
+    await giveBack(budgets.slice(0, index))
+    return { reason, seconds }
   }
   return undefined
 }
 
 async function giveBack(budgets: readonly Budget[]): Promise<void> {
-  await Promise.allSettled(budgets.map(({ limiter, name }) => inTime(limiter.reward(name))))
-}
-
-/** The limiter's own commands have no deadline. */
-async function inTime<T>(command: Promise<T>): Promise<T> {
-  const done = new AbortController()
-  const late = sleep(STORE_MS, undefined, { signal: done.signal, ref: false }).then(() =>
-    Promise.reject(new StoreUnavailableError()),
-  )
-  late.catch(() => {})
-  try {
-    return await Promise.race([command, late])
-  } finally {
-    done.abort()
-  }
+  await Promise.allSettled(budgets.map(({ limiter, name }) => limiter.giveBack(name)))
 }

@@ -7,6 +7,7 @@ import type { Sso2Client } from '../remote/sso2'
 import type { Exchange } from '../remote/ticket'
 import type { Logins } from '../storage/logins'
 import type { Records } from '../storage/records'
+import type { LandingLimit } from './landing-limit'
 import type { LoginLimiter } from './login-limit'
 import type { Texts } from './pages/texts'
 import type { Views } from './pages/views'
@@ -36,6 +37,7 @@ export interface Site {
   readonly views: Views
   readonly texts: Texts
   readonly loginLimit: LoginLimiter
+  readonly landingLimit: LandingLimit
   /** Retries kept logouts in the background. */
   readonly logouts: { start(): void }
   /** Seconds since 1970. */

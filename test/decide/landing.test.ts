@@ -8,6 +8,7 @@ const usual: LandingFacts = {
   token: loggedIn,
   replayed: false,
   sidEnded: false,
+  isShareSpent: false,
   storeAvailable: true,
   record: undefined,
   sidHash: 'hash-of-s1',
@@ -17,7 +18,10 @@ const anew = (because: 'unbound' | 'replayed' | 'clock' | 'signed_out'): Landing
   do: 'start_anew',
   because,
 })
-const giveUp = (because: 'clock' | 'secret_or_issuer' | 'undocumented'): LandingDecision => ({ do: 'give_up', because })
+const giveUp = (because: 'clock' | 'secret_or_issuer' | 'undocumented' | 'too_many_landings'): LandingDecision => ({
+  do: 'give_up',
+  because,
+})
 
 const rows: [name: string, facts: Partial<LandingFacts>, decision: LandingDecision][] = [
   ['bound and logged in signs in', {}, { do: 'sign_in', token: loggedIn }],
@@ -72,6 +76,13 @@ const rows: [name: string, facts: Partial<LandingFacts>, decision: LandingDecisi
     { sidEnded: true, token: anon },
     { do: 'stay_anonymous', token: anon },
   ],
+  ['a newcomer of a spent network gives up', { isShareSpent: true, token: anon }, giveUp('too_many_landings')],
+  [
+    'a known visitor of a spent network goes on',
+    { isShareSpent: true, token: anon, record: anonRecord() },
+    { do: 'stay_anonymous', token: anon },
+  ],
+  ['a login from a spent network signs in', { isShareSpent: true }, { do: 'sign_in', token: loggedIn }],
 ]
 test.each(rows)('%s', (_name, facts, decision) => {
   expect(decideLanding({ ...usual, ...facts })).toEqual(decision)

@@ -140,6 +140,19 @@ test('[F3] a known browser has a budget of its own, and no more', async () => {
   expect(reasons()).toEqual(new Set(['address_and_name']))
 })
 
+test('[F3, F4] whoever has a whole IPv6 network has one budget all the same', async () => {
+  const [stranger] = (await visitors(1)) as [Browser]
+  network.emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'invalid_otp' })
+  const statuses = []
+  for (let index = 1; index <= 12; index += 1) {
+    const headers = { 'x-forwarded-for': `2001:db8:0:7::${index}` }
+    statuses.push((await stranger.fetchJson(at('/login'), { json: wrong(index), headers })).status)
+  }
+  expect(statuses).toEqual([...Array(10).fill(401), 429, 429])
+  const headers = { 'x-forwarded-for': '2001:db8:0:8::1' }
+  expect((await stranger.fetchJson(at('/login'), { json: wrong(0), headers })).status).toBe(401)
+})
+
 test('[F4] 1,000 names from one address: few reach the platform, and another address is not hindered', async () => {
   const crowd = await visitors(20)
   const statuses = await attack(crowd, 50, (index) => ({ username: `name-${index}`, password: 'spray' }), false)

@@ -485,4 +485,20 @@ module.exports = [
     test: 'safety/session',
     title: '\\[[^\\]]*\\b(S4)\\b',
   },
+  {
+    name: 'one address begins as many sessions as it likes',
+    file: 'decide/landing.ts',
+    find: 'isShareSpent && record === undefined',
+    replace: 'isShareSpent && false',
+    test: 'safety/landing-limit',
+    title: '',
+  },
+  {
+    name: 'every address of an IPv6 network counts as another visitor',
+    file: 'web/network.ts',
+    find: 'if (!isIPv6(address)) return address',
+    replace: 'return address',
+    test: 'safety/login-limits',
+    title: 'IPv6',
+  },
 ]

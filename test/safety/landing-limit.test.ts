@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto'
+import express, { type Express } from 'express'
+import type { Sso2 } from '../../lib'
+import { addPages, type Gates, type Network, startNetwork } from '../flows/network'
+import { type HttpAnswer, send } from '../support/http'
+import { parseSetCookie } from './cookies-raw'
+import { beginFlow, type Flow, hearEvents, landingToken } from './session-support'
+
+/** A site behind one proxy that tells the address of its caller. */
+function build(sso: Sso2, gates: Gates): Express {
+  const app = express()
+  app.set('trust proxy', 1)
+  app.use(sso)
+  return addPages(app, sso, gates)
+}
+
+let network: Network
+let flow: Flow
+const events = hearEvents()
+
+beforeAll(async () => {
+  network = await startNetwork({
+    build,
+    site: { exchangeTicket: () => 'an-access-token', identifyUser: () => ({ accountId: 'account-ada' }) },
+  })
+  flow = await beginFlow(network)
+})
+afterAll(async () => {
+  events.stop()
+  await network.close()
+})
+beforeEach(async () => {
+  events.clear()
+  const keys = await network.keys()
+  if (keys.length > 0) await network.redis.del(keys)
+})
+
+const document = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
+const records = async () => (await network.keys()).filter((key) => key.includes(':sso2:{'))
+
+/** A new browser lands from an address. */
+function landFrom(address: string, claims: object = {}): Promise<HttpAnswer> {
+  const url = new URL('/sso2/landing', network.morning.url)
+  const t = landingToken(network, { sid: randomUUID(), jti: randomUUID(), ...claims })
+  url.search = String(new URLSearchParams({ t, r: flow.r }))
+  return send({ method: 'GET', url, headers: { ...document, cookie: flow.cookie, 'x-forwarded-for': address } })
+}
+
+async function flood(total: number, addressOf: (index: number) => string): Promise<Set<number>> {
+  const statuses = new Set<number>()
+  for (let start = 0; start < total; start += 50) {
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => landFrom(addressOf(start + index))))
+    for (const { status } of answers) statuses.add(status)
+  }
+  return statuses
+}
+
+test('[S8] of 1,000 new visitors from one address in a minute 600 get a session, and the others their page', async () => {
+  expect(await flood(1000, () => '203.0.113.7')).toEqual(new Set([303]))
+  expect(await records()).toHaveLength(600)
+  expect(events.heard.filter((event) => event === 'landing give_up too_many_landings')).toHaveLength(400)
+
+  const late = await landFrom('203.0.113.7')
+  expect([late.status, late.headers.location]).toEqual([303, `${network.morning.url}/`])
+  const cookie = late.setCookie.map(parseSetCookie).map(({ name, value }) => `${name}=${value}`)
+  expect(cookie.join()).toMatch(/^sso2\.l=/)
+  const headers = { ...document, cookie: [flow.cookie, ...cookie].join('; '), 'x-forwarded-for': '203.0.113.7' }
+  const page = await send({ method: 'GET', url: new URL('/', network.morning.url), headers })
+  expect([page.status, JSON.parse(page.body).status]).toEqual([200, 'none'])
+
+  expect((await landFrom('203.0.113.8')).setCookie.join()).toContain('sso2.sid=')
+  const login = await landFrom('203.0.113.7', { sts: 'loggedin', at: 'a-ticket' })
+  expect(login.setCookie.join()).toContain('sso2.sid=')
+})
+
+test('[S8] all addresses of one IPv6 visitor are one', async () => {
+  await flood(650, (index) => `2001:db8:0:7::${(index + 1).toString(16)}`)
+  expect(await records()).toHaveLength(600)
+  expect((await landFrom('2001:db8:0:8::1')).setCookie.join()).toContain('sso2.sid=')
+})
+
+test('[S8] an address of one\u2019s own network is not limited: it may be a proxy\u2019s', async () => {
+  await flood(700, () => '10.0.0.1')
+  expect(await records()).toHaveLength(700)
+  expect((await network.keys()).filter((key) => key.includes('limit'))).toEqual([])
+})
