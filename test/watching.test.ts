@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { trace } from '@opentelemetry/api'
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { transformSync } from '@swc/core'
+import express, { type Express } from 'express'
+import { ada, addPages, logIn, type Network, startNetwork } from './flows/network'
+
+/*
+ * The two examples of the README's "Watching it", taken from there and run as they are: what a Prometheus server would
+ * fetch, and the spans that a collector would get.
+ */
+const readme = readFileSync(path.join(__dirname, '..', 'README.md'), 'utf8')
+const snippets = [...readme.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)
+
+function runSnippet(library: string, app?: Express): void {
+  const source = snippets.find((code) => code.includes(`'${library}'`)) ?? ''
+  const jsc = { parser: { syntax: 'typescript' as const }, target: 'es2022' as const }
+  const { code } = transformSync(source, { jsc, module: { type: 'commonjs' }, isModule: true, swcrc: false })
+  new Function('require', 'exports', 'app', code)(require, {}, app)
+}
+
+const exporter = new InMemorySpanExporter()
+let network: Network
+let hasMetrics = false
+
+beforeAll(async () => {
+  trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }))
+  runSnippet('@opentelemetry/api')
+  network = await startNetwork({
+    build: (sso, gates) => {
+      const app = express()
+      if (!hasMetrics) runSnippet('prom-client', app) // at the first site, the morning paper
+      hasMetrics = true
+      app.use(sso)
+      return addPages(app, sso, gates)
+    },
+  })
+  const browser = network.browser()
+  await browser.visit(`${network.morning.url}/news`)
+  await logIn(browser, network.morning, ada)
+  await browser.submit(`${network.morning.url}/logout`, { return_to: '/' })
+})
+afterAll(async () => {
+  await network.close()
+  trace.disable()
+})
+
+test('Prometheus gets a histogram of every kind of event', async () => {
+  const metrics = await (await fetch(`http://127.0.0.1:${new URL(network.morning.url).port}/metrics`)).text()
+  for (const labels of [
+    'operation="identify",outcome="redirected",reason="no_session"',
+    'operation="landing",outcome="stay_anonymous",reason=""',
+    'operation="authenticate",outcome="logged_in",reason=""',
+    'operation="logout",outcome="confirmed",reason=""',
+  ])
+    expect(metrics).toMatch(new RegExp(`sso2_seconds_count\\{${labels}\\} [1-9]`))
+  expect(metrics).toContain('sso2_seconds_bucket{le="0.1"')
+})
+
+test('OpenTelemetry gets a span for every event, as long as it took', () => {
+  const spans = exporter.getFinishedSpans()
+  expect(spans.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['sso2 identify', 'sso2 landing', 'sso2 authenticate', 'sso2 logout']),
+  )
+  const login = spans.find(({ name }) => name === 'sso2 authenticate')
+  const [seconds = 0, nanoseconds = 0] = login?.duration ?? []
+  expect(seconds + nanoseconds / 1e9).toBeGreaterThan(0)
+  expect(seconds + nanoseconds / 1e9).toBeLessThan(10)
+  expect(login?.attributes).toMatchObject({ outcome: 'logged_in', sidHash: expect.stringMatching(/^[\w-]+$/) })
+})
