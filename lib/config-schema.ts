@@ -69,6 +69,47 @@ const NUMBERS = new Set(['recheckSeconds', 'graceSeconds', 'timeoutMs'])
 
 const DAY = 86_400
 
+const redis = z.custom<string | Redis | Cluster>(
+  (value) => isRedis(value),
+  'must be an address redis:// or rediss://, or an ioredis client',
+)
+
+const session = z
+  .strictObject({
+    cookieName: z
+      .string()
+      .regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes or underscores')
+      .optional(),
+    prefix: z
+      .string()
+      .regex(/^[^\s{}]{0,100}$/, 'must be at most 100 characters without spaces or braces')
+      .optional(),
+    idleSeconds: between(60, 365 * DAY, 'seconds').default(14 * DAY),
+    absoluteSeconds: between(60, 365 * DAY, 'seconds').default(90 * DAY),
+  })
+  .prefault({})
+
+const routes = z
+  .strictObject({
+    landing: route('/sso2/landing'),
+    login: route('/login'),
+    logout: route('/logout'),
+    logoutAll: route('/logout-all'),
+  })
+  .prefault({})
+
+const loginLimit = z
+  .union(
+    [
+      z.literal(false),
+      z.strictObject({ attempts: between(1, 10_000, 'attempts'), perSeconds: between(1, DAY, 'seconds') }),
+    ],
+    {
+      error: 'must be { attempts, perSeconds } or false',
+    },
+  )
+  .default({ attempts: 10, perSeconds: 60 })
+
 function schema(isProduction: boolean, options: Readonly<Record<string, unknown>>) {
   return z.object({
     ssoUrl: address(isProduction),
@@ -80,55 +121,20 @@ function schema(isProduction: boolean, options: Readonly<Record<string, unknown>
     ssoIdentifier: identifier('the identifier of the SSO system').default(DEFAULT_SSO_IDENTIFIER),
     clientSecret: secrets(options['allowWeakSecret'] === true, isProduction),
     sessionSecret: secrets(false, isProduction),
-    redis: z
-      .custom<string | Redis | Cluster>(
-        (value) => isRedis(value),
-        'must be an address redis:// or rediss://, or an ioredis client',
-      )
-      .optional(),
+    redis: redis.optional(),
     userPath: z
       .string()
       .regex(/^\/[\x21-\x7e]*$/, 'must be a path that begins with /')
       .default('/external/api/v1/me'),
-    session: z
-      .strictObject({
-        cookieName: z
-          .string()
-          .regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes or underscores')
-          .optional(),
-        prefix: z
-          .string()
-          .regex(/^[^\s{}]{0,100}$/, 'must be at most 100 characters without spaces or braces')
-          .optional(),
-        idleSeconds: between(60, 365 * DAY, 'seconds').default(14 * DAY),
-        absoluteSeconds: between(60, 365 * DAY, 'seconds').default(90 * DAY),
-      })
-      .prefault({}),
-    routes: z
-      .strictObject({
-        landing: route('/sso2/landing'),
-        login: route('/login'),
-        logout: route('/logout'),
-        logoutAll: route('/logout-all'),
-      })
-      .prefault({}),
+    session,
+    routes,
     identify: z.enum(['always', 'on-demand'], { error: "must be 'always' or 'on-demand'" }).default('always'),
     recheckSeconds: between(1, DAY, 'seconds').default(360),
     graceSeconds: between(0, 3600, 'seconds').default(900),
     timeoutMs: between(50, 30_000, 'milliseconds').default(2000),
     clockToleranceSeconds: between(0, 60, 'seconds').default(5),
     trustedReturnOrigins: z.array(address(isProduction)).default([]),
-    loginLimit: z
-      .union(
-        [
-          z.literal(false),
-          z.strictObject({ attempts: between(1, 10_000, 'attempts'), perSeconds: between(1, DAY, 'seconds') }),
-        ],
-        {
-          error: 'must be { attempts, perSeconds } or false',
-        },
-      )
-      .default({ attempts: 10, perSeconds: 60 }),
+    loginLimit,
     loginMessages: z.enum(['detailed', 'neutral'], { error: "must be 'detailed' or 'neutral'" }).default('detailed'),
   })
 }

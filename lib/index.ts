@@ -10,7 +10,7 @@ import { Sso2Client } from './remote/sso2'
 import { type Exchange, formExchange, readGrant, serviceToken, type TicketExchange } from './remote/ticket'
 import type { Kv } from './storage/kv'
 import { Logins } from './storage/logins'
-import { memoryKv } from './storage/memory-kv'
+import { MemoryKv } from './storage/memory-kv'
 import { Records } from './storage/records'
 import { openRedis, redisKv } from './storage/redis-kv'
 import { logoutQueue } from './web/end-session'
@@ -23,7 +23,7 @@ import { middleware } from './web/middleware'
 import type { Texts } from './web/pages/texts'
 import { builtInViews, type Views } from './web/pages/views'
 import { router } from './web/router'
-import { siteSessions } from './web/session'
+import { SiteSessions } from './web/session'
 import type { IdentifyUser, Site } from './web/site'
 import { defaultIdentifyUser } from './web/user'
 
@@ -132,7 +132,7 @@ function checkHooks(options: Sso2Options): void {
 }
 
 function openStore({ redis, clock }: Config): { kv: Kv; client: Redis | Cluster | undefined } {
-  if (redis === undefined) return { kv: memoryKv(() => clock.now()), client: undefined }
+  if (redis === undefined) return { kv: new MemoryKv(() => clock.now()), client: undefined }
   const client = typeof redis === 'string' ? openRedis(redis) : redis
   return { kv: redisKv(client, typeof redis === 'string'), client }
 }
@@ -153,7 +153,7 @@ function makeSite(
     client,
     records,
     logins,
-    sessions: siteSessions(config, records, now),
+    sessions: new SiteSessions(config, records, now),
     exchange: options.exchangeTicket ?? formExchange(endpointOf(config, options)),
     identifyUser: options.identifyUser ?? defaultIdentifyUser(config.userPath),
     shouldIdentify: options.shouldIdentify ? guardedShouldIdentify(options.shouldIdentify) : isNavigationByPerson,

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { parseSync } from '@swc/core'
 
 const lib = path.join(__dirname, '..', 'lib')
 const files = readdirSync(lib, { recursive: true, encoding: 'utf8' })
@@ -117,6 +118,33 @@ test('no file is longer than 230 lines', () => {
   const lines = (file: string) => (sources.get(file) ?? '').trimEnd().split('\n').length
   const long = files.filter((file) => lines(file) > 230)
   expect(long).toEqual([])
+})
+
+/** Lengths in lines of all functions of a file, by where they begin. */
+function lengths(source: string): Map<string, number> {
+  const bytes = Buffer.from(source)
+  const found = new Map<string, number>()
+  const walk = (node: unknown) => {
+    if (Array.isArray(node)) return node.forEach(walk)
+    if (typeof node !== 'object' || node === null) return
+    const { type, span, body, function: inner } = node as Record<string, { start: number; end: number }>
+    if (/Function|Method|Constructor/.test(String(type)) && span && (body || inner)) {
+      const text = bytes.subarray(span.start - 1, span.end - 1).toString()
+      found.set(text.slice(0, 60), text.split('\n').length)
+    }
+    Object.values(node).forEach(walk)
+  }
+  walk(parseSync(source, { syntax: 'typescript', target: 'es2022' }))
+  return found
+}
+
+test('no function is longer than 45 lines, and nine of ten have at most 25', () => {
+  const all = [...sources].flatMap(([file, source]) =>
+    [...lengths(source)].map(([begin, lines]) => ({ lines, where: `${file}: ${begin}` })),
+  )
+  expect(all.length).toBeGreaterThan(500)
+  expect(all.filter(({ lines }) => lines > 45)).toEqual([])
+  expect(all.filter(({ lines }) => lines > 25).length).toBeLessThan(all.length / 10)
 })
 
 test('nothing below the command line and the entry points imports the emulator', () => {

@@ -7,75 +7,77 @@ const FAILURES = 5
 const OPEN_MS = 5000
 const PAUSE_MS = 100
 
-/** A breaker around the calls to one system. */
-export interface Circuit {
-  /** Runs a call; a failure that never reached the other side is tried once more. */
-  run<T>(operation: string, call: () => Promise<T>): Promise<T>
-  /** Runs calls until one succeeds or the circuit opens: what nobody waits for. */
-  tryOut(call: () => Promise<unknown>): Promise<void>
-  /** False while the circuit is open. */
-  readonly isClosed: boolean
-  close(): void
-}
-
 const counts = (error: Error) =>
   error instanceof Sso2UnavailableError || (error instanceof Sso2ResponseError && (error.status ?? 500) >= 500)
 
-/** @param probe asks the system something harmless, while the circuit is open */
-export function makeCircuit(probe?: () => Promise<unknown>): Circuit {
-  const breaker = circuitBreaker(handleWhen(counts), {
+/** A breaker around the calls to one system. */
+export class Circuit {
+  readonly #breaker = circuitBreaker(handleWhen(counts), {
     halfOpenAfter: OPEN_MS,
     breaker: new ConsecutiveBreaker(FAILURES),
   })
-  let timer: NodeJS.Timeout | undefined
-  let isDone = false
-  const watch = () => {
-    clearTimeout(timer)
-    if (!probe || isDone || breaker.state !== CircuitState.Open) return
-    timer = setTimeout(
-      async () => {
-        await breaker.execute(probe).catch(() => {})
-        watch() // still open: the probe failed, or a clock that was set back put it off
-      },
-      OPEN_MS + Math.random() * 250,
-    )
-    timer.unref()
+  readonly #probe: () => Promise<unknown>
+  #timer: NodeJS.Timeout | undefined
+  #isDone = false
+
+  /** @param probe asks the system something harmless, while the circuit is open */
+  constructor(probe: () => Promise<unknown>) {
+    this.#probe = probe
+    this.#breaker.onStateChange(() => this.#watch())
   }
-  breaker.onStateChange(watch)
-  const once = async <T>(operation: string, call: () => Promise<T>): Promise<T> => {
+
+  /** Runs a call; a failure that never reached the other side is tried once more. */
+  run<T>(operation: string, call: () => Promise<T>): Promise<T> {
+    return this.#once(operation, async () => {
+      try {
+        return await call()
+      } catch (error) {
+        if (error instanceof Sso2UnavailableError && error.retryable) return await call()
+        throw error
+      }
+    })
+  }
+
+  /** Runs calls until one succeeds or the circuit opens: what nobody waits for. */
+  async tryOut(call: () => Promise<unknown>): Promise<void> {
+    for (let tries = 0; tries < FAILURES; tries += 1) {
+      try {
+        await this.#breaker.execute(call)
+        return
+      } catch {
+        await sleep(PAUSE_MS, undefined, { ref: false })
+      }
+    }
+  }
+
+  /** False while the circuit is open. */
+  get isClosed(): boolean {
+    return this.#breaker.state !== CircuitState.Open && this.#breaker.state !== CircuitState.Isolated
+  }
+
+  close(): void {
+    this.#isDone = true
+    clearTimeout(this.#timer)
+  }
+
+  async #once<T>(operation: string, call: () => Promise<T>): Promise<T> {
     try {
-      return await breaker.execute(call)
+      return await this.#breaker.execute(call)
     } catch (error) {
       const isOpen = error instanceof Error && 'isBrokenCircuitError' in error
       throw isOpen ? new Sso2UnavailableError(operation, true, 'the circuit breaker is open') : error
     }
   }
-  return {
-    run: (operation, call) =>
-      once(operation, async () => {
-        try {
-          return await call()
-        } catch (error) {
-          if (error instanceof Sso2UnavailableError && error.retryable) return await call()
-          throw error
-        }
-      }),
-    tryOut: async (call) => {
-      for (let tries = 0; tries < FAILURES; tries += 1) {
-        try {
-          await breaker.execute(call)
-          return
-        } catch {
-          await sleep(PAUSE_MS, undefined, { ref: false })
-        }
-      }
-    },
-    get isClosed() {
-      return breaker.state !== CircuitState.Open && breaker.state !== CircuitState.Isolated
-    },
-    close: () => {
-      isDone = true
-      clearTimeout(timer)
-    },
+
+  #watch(): void {
+    clearTimeout(this.#timer)
+    if (this.#isDone || this.#breaker.state !== CircuitState.Open) return
+    this.#timer = setTimeout(() => void this.#ask(), OPEN_MS + Math.random() * 250)
+    this.#timer.unref()
+  }
+
+  async #ask(): Promise<void> {
+    await this.#breaker.execute(this.#probe).catch(() => {})
+    this.#watch() // still open: the probe failed, or a clock that was set back put it off
   }
 }

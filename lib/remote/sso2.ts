@@ -15,7 +15,7 @@ import { readJsonObject } from '../protocol/json'
 import { identifyUrl, type OperationClaims, operationUrl, requestClaims } from '../protocol/requests'
 import { type Question, readSessionToken, type SessionToken } from '../protocol/session-token'
 import { type Keys, makeKeys, own, signToken, verifyToken } from '../protocol/token'
-import { type Circuit, makeCircuit } from './circuit'
+import { Circuit } from './circuit'
 import { send } from './http'
 import { reach } from './reach'
 
@@ -67,7 +67,7 @@ export class Sso2Client {
       )
     this.#options = options
     this.#keys = makeKeys(options.clientSecret)
-    this.#circuit = makeCircuit(() => this.#probe())
+    this.#circuit = new Circuit(() => this.#probe())
   }
 
   /** The address to send the browser to. @param returnTo where the user should end (`r`) */

@@ -8,75 +8,98 @@ interface Entry<T> {
 
 const SWEEP_EVERY = 1000
 
-/** A `Kv` in memory. @param now milliseconds since 1970 */
-export function memoryKv(now: () => number): Kv {
-  const texts = new Map<string, Entry<string>>()
-  const sets = new Map<string, Entry<Set<string>>>()
-  const queues = new Map<string, Map<string, number>>()
-  let writes = 0
+/** A `Kv` in memory. */
+export class MemoryKv implements Kv {
+  readonly #texts = new Map<string, Entry<string>>()
+  readonly #sets = new Map<string, Entry<Set<string>>>()
+  readonly #queues = new Map<string, Map<string, number>>()
+  readonly #now: () => number
+  #writes = 0
 
-  const live = <T>(map: Map<string, Entry<T>>, key: string): T | undefined => {
+  /** @param now milliseconds since 1970 */
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  async mget(keys: readonly string[]): Promise<(string | null)[]> {
+    return keys.map((key) => this.#text(key) ?? null)
+  }
+  async compareAndSet(key: string, before: string | null, after: string, seconds: number, alsoDelete?: string) {
+    if ((this.#text(key) ?? null) !== before) return false
+    this.#put(key, after, seconds)
+    if (alsoDelete) this.#texts.delete(alsoDelete)
+    return true
+  }
+  async overwrite(key: string, value: string, seconds: number, alsoDelete?: string): Promise<void> {
+    this.#put(key, value, seconds)
+    if (alsoDelete) this.#texts.delete(alsoDelete)
+  }
+  async setUnless(key: string, guard: string, words: readonly string[], value: string, seconds: number) {
+    if (words.includes(this.#text(guard) ?? '')) return false
+    this.#put(key, value, seconds)
+    return true
+  }
+  async claim(key: string, seconds: number): Promise<boolean> {
+    if (this.#text(key) !== undefined) return false
+    this.#put(key, '1', seconds)
+    return true
+  }
+  async exists(key: string): Promise<boolean> {
+    return this.#text(key) !== undefined
+  }
+  async del(key: string): Promise<void> {
+    this.#texts.delete(key)
+  }
+  async expire(key: string, seconds: number): Promise<void> {
+    const value = this.#text(key)
+    if (value !== undefined) this.#put(key, value, seconds)
+  }
+
+  async addMember(key: string, member: string, seconds: number): Promise<void> {
+    const members = this.#live(this.#sets, key) ?? new Set<string>()
+    this.#sets.set(key, { value: members.add(member), expiresAt: this.#now() + seconds * 1000 })
+    this.#sweep()
+  }
+  async members(key: string): Promise<string[]> {
+    return [...(this.#live(this.#sets, key) ?? [])]
+  }
+  async removeMember(key: string, member: string): Promise<void> {
+    this.#live(this.#sets, key)?.delete(member)
+  }
+
+  async enqueue(queue: string, entry: string, due: number): Promise<void> {
+    const entries = this.#queues.get(queue) ?? new Map<string, number>()
+    this.#queues.set(queue, entries.set(entry, due))
+  }
+  async takeDue(queue: string, at: number, next: number, most: number): Promise<string[]> {
+    const entries = this.#queues.get(queue) ?? new Map<string, number>()
+    const due = [...entries].filter(([, time]) => time <= at).slice(0, most)
+    for (const [entry] of due) entries.set(entry, next)
+    return due.map(([entry]) => entry)
+  }
+  async dequeue(queue: string, entry: string): Promise<void> {
+    this.#queues.get(queue)?.delete(entry)
+  }
+  async ping(): Promise<void> {}
+  async close(): Promise<void> {}
+
+  #text(key: string): string | undefined {
+    return this.#live(this.#texts, key)
+  }
+  #live<T>(map: Map<string, Entry<T>>, key: string): T | undefined {
     const entry = map.get(key)
-    if (entry && entry.expiresAt > now()) return entry.value
+    if (entry && entry.expiresAt > this.#now()) return entry.value
     map.delete(key)
     return undefined
   }
-  const sweep = () => {
-    writes += 1
-    if (writes % SWEEP_EVERY !== 0) return
-    for (const map of [texts, sets]) for (const key of map.keys()) live(map as Map<string, Entry<unknown>>, key)
+  #put(key: string, value: string, seconds: number): void {
+    this.#texts.set(key, { value, expiresAt: this.#now() + seconds * 1000 })
+    this.#sweep()
   }
-  const put = (key: string, value: string, seconds: number) => {
-    texts.set(key, { value, expiresAt: now() + seconds * 1000 })
-    sweep()
-  }
-  return {
-    mget: async (keys) => keys.map((key) => live(texts, key) ?? null),
-    compareAndSet: async (key, before, after, seconds, alsoDelete) => {
-      if ((live(texts, key) ?? null) !== before) return false
-      put(key, after, seconds)
-      if (alsoDelete) texts.delete(alsoDelete)
-      return true
-    },
-    overwrite: async (key, value, seconds, alsoDelete) => {
-      put(key, value, seconds)
-      if (alsoDelete) texts.delete(alsoDelete)
-    },
-    setUnless: async (key, guard, words, value, seconds) => {
-      if (words.includes(live(texts, guard) ?? '')) return false
-      put(key, value, seconds)
-      return true
-    },
-    claim: async (key, seconds) => {
-      if (live(texts, key) !== undefined) return false
-      put(key, '1', seconds)
-      return true
-    },
-    exists: async (key) => live(texts, key) !== undefined,
-    del: async (key) => void texts.delete(key),
-    expire: async (key, seconds) => {
-      const entry = texts.get(key)
-      if (entry && live(texts, key) !== undefined) entry.expiresAt = now() + seconds * 1000
-    },
-    addMember: async (key, member, seconds) => {
-      const members = live(sets, key) ?? new Set<string>()
-      sets.set(key, { value: members.add(member), expiresAt: now() + seconds * 1000 })
-      sweep()
-    },
-    members: async (key) => [...(live(sets, key) ?? [])],
-    removeMember: async (key, member) => void live(sets, key)?.delete(member),
-    enqueue: async (queue, entry, due) => {
-      const entries = queues.get(queue) ?? new Map<string, number>()
-      queues.set(queue, entries.set(entry, due))
-    },
-    takeDue: async (queue, at, next, most) => {
-      const entries = queues.get(queue) ?? new Map<string, number>()
-      const due = [...entries].filter(([, time]) => time <= at).slice(0, most)
-      for (const [entry] of due) entries.set(entry, next)
-      return due.map(([entry]) => entry)
-    },
-    dequeue: async (queue, entry) => void queues.get(queue)?.delete(entry),
-    ping: async () => {},
-    close: async () => {},
+  #sweep(): void {
+    this.#writes += 1
+    if (this.#writes % SWEEP_EVERY !== 0) return
+    for (const key of this.#texts.keys()) this.#live(this.#texts, key)
+    for (const key of this.#sets.keys()) this.#live(this.#sets, key)
   }
 }

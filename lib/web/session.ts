@@ -19,19 +19,6 @@ export interface SessionState {
   readonly unreadKey?: string | undefined
 }
 
-/** `req.session` for one site. */
-export interface SiteSessions {
-  readonly handler: RequestHandler
-  /** What the request's session is; reads the record where the site has a session of its own. */
-  stateOf(req: Request): Promise<SessionState>
-  /** New session ID; the old one must be buried before. @param data moves along */
-  renew(req: Request, data: object, isLoggedIn: boolean): Promise<string>
-  /** Gives this request the session that another request of the same browser got. */
-  adopt(req: Request, sessionId: string, isLoggedIn: boolean): void
-  /** The site's own data in `req.session`. */
-  dataOf(req: Request): object
-}
-
 const NOT_SAVED: SessionState = { key: undefined, raw: null, isAvailable: true }
 const unread = (unreadKey: string | undefined): SessionState => ({
   key: undefined,
@@ -40,84 +27,107 @@ const unread = (unreadKey: string | undefined): SessionState => ({
   unreadKey,
 })
 
-/** Makes `sso.session` and what goes with it. */
-export function siteSessions(config: Config, records: Records, now: () => number): SiteSessions {
-  const { anonymousIdleSeconds, idleSeconds, absoluteSeconds, isSecure } = config
-  const store = new SsoSessionStore(records, { anonymousIdleSeconds, idleSeconds, absoluteSeconds, isSecure, now })
-  const presetIds = new WeakMap<object, string>()
-  const inner = session({
-    name: config.cookies.session,
-    secret: config.sessionSecrets(),
-    store,
-    resave: false,
-    saveUninitialized: false,
-    genid: (req) => presetIds.get(req) ?? randomBytes(32).toString('base64url'),
-  })
-  const plainGenerate = store.generate.bind(store)
-  const generate = (req: Request, isLoggedIn: boolean) => {
-    if (req.res && store.loadedFor(req)) keepPrivate(req.res)
-    plainGenerate(req)
-    req.session.cookie = store.freshCookie(isLoggedIn) as session.Session['cookie']
-  }
-  store.generate = (req: Request) => generate(req, false) // every new session gets our cookie, whoever asks for it
-  const unavailable = new WeakMap<object, SessionState>()
-  const notPages = new WeakSet<object>() // `OPTIONS *` has no path, so express-session passes it by
-  const ended = new WeakSet<object>() // a session of the site's own whose data belongs to a login that has ended
-  const isOurs = (req: Request) => Object.is(req.sessionStore, store)
-  return {
-    handler: (req, res, next) => {
-      if (isDoubled(req, config.cookies.session)) dropCookie(res, config, config.cookies.session)
-      withOnlyOurCookie(req, config.cookies.session, inner, res, (error) => {
-        if (error === undefined && req.session) {
-          if (!store.loadedFor(req)) keepPrivateIf(res, () => Object.keys(dataOf(req)).length > 0)
-          return next()
-        }
-        if (error === undefined) notPages.add(req)
-        else unavailable.set(req, unread(req.sessionID && sessionKey(req.sessionID)))
-        generate(req, false)
-        Object.assign(req, { sessionID: undefined }) // so that express-session neither saves nor sets a cookie
-        next()
-      })
-    },
-    stateOf: async (req) => {
-      const away = unavailable.get(req)
-      if (away) return away
-      if (notPages.has(req)) return NOT_SAVED
-      if (!req.session)
-        throw new Error(
-          'express-sso2: mount sso.session, or a session of your own, before sso.router and sso.middleware',
-        )
-      if (!isOurs(req)) {
-        const state = await foreignState(req, records)
-        if (state === NOT_SAVED && 'sso2' in req.session) ended.add(req)
-        return state
-      }
-      const loaded = store.loadedFor(req)
-      return loaded ? { key: loaded.key, raw: loaded.record, isAvailable: true } : NOT_SAVED
-    },
-    renew: async (req, data, isLoggedIn) => {
-      const kept = ended.delete(req) ? {} : data
-      if (req.res) keepPrivate(req.res)
-      if (isOurs(req)) generate(req, isLoggedIn)
-      else await call((done) => req.session.regenerate(done))
-      Object.assign(req.session, kept, isOurs(req) ? {} : { sso2: true }) // a foreign store keeps no empty session
-      if (Object.keys(dataOf(req)).length > 0) await call((done) => req.session.save(done))
-      return req.sessionID
-    },
-    adopt: (req, sessionId, isLoggedIn) => {
-      if (!isOurs(req)) return
-      if (req.res) keepPrivate(req.res)
-      presetIds.set(req, sessionId)
-      generate(req, isLoggedIn)
-      presetIds.delete(req)
-    },
-    dataOf,
-  }
-}
+/** `req.session` for one site. */
+export class SiteSessions {
+  readonly #config: Config
+  readonly #records: Records
+  readonly #store: SsoSessionStore
+  readonly #inner: RequestHandler
+  readonly #plainGenerate: (req: Request) => void
+  readonly #presetIds = new WeakMap<object, string>()
+  readonly #unavailable = new WeakMap<object, SessionState>()
+  /** `OPTIONS *` has no path, so express-session passes it by. */
+  readonly #notPages = new WeakSet<object>()
+  /** Requests whose session is the site's own, with data that belongs to a login that has ended. */
+  readonly #ended = new WeakSet<object>()
 
-function dataOf(req: Request): object {
-  const { cookie: _cookie, ...data } = { ...req.session }
-  return data
+  /** @param now seconds since 1970 */
+  constructor(config: Config, records: Records, now: () => number) {
+    const { anonymousIdleSeconds, idleSeconds, absoluteSeconds, isSecure } = config
+    const store = new SsoSessionStore(records, { anonymousIdleSeconds, idleSeconds, absoluteSeconds, isSecure, now })
+    this.#config = config
+    this.#records = records
+    this.#store = store
+    this.#inner = session({
+      name: config.cookies.session,
+      secret: config.sessionSecrets(),
+      store,
+      resave: false,
+      saveUninitialized: false,
+      genid: (req) => this.#presetIds.get(req) ?? randomBytes(32).toString('base64url'),
+    })
+    this.#plainGenerate = store.generate.bind(store)
+    store.generate = (req: Request) => this.#generate(req, false) // every new session gets our cookie, whoever asks for it
+  }
+
+  /** `sso.session`. */
+  readonly handler: RequestHandler = (req, res, next) => {
+    const { session: name } = this.#config.cookies
+    if (isDoubled(req, name)) dropCookie(res, this.#config, name)
+    withOnlyOurCookie(req, name, this.#inner, res, (error) => {
+      if (error === undefined && req.session) {
+        if (!this.#store.loadedFor(req)) keepPrivateIf(res, () => Object.keys(this.dataOf(req)).length > 0)
+        return next()
+      }
+      if (error === undefined) this.#notPages.add(req)
+      else this.#unavailable.set(req, unread(req.sessionID && sessionKey(req.sessionID)))
+      this.#generate(req, false)
+      Object.assign(req, { sessionID: undefined }) // so that express-session neither saves nor sets a cookie
+      next()
+    })
+  }
+
+  /** What the request's session is; reads the record where the site has a session of its own. */
+  async stateOf(req: Request): Promise<SessionState> {
+    const away = this.#unavailable.get(req)
+    if (away) return away
+    if (this.#notPages.has(req)) return NOT_SAVED
+    if (!req.session)
+      throw new Error('express-sso2: mount sso.session, or a session of your own, before sso.router and sso.middleware')
+    if (!this.#isOurs(req)) {
+      const state = await foreignState(req, this.#records)
+      if (state === NOT_SAVED && 'sso2' in req.session) this.#ended.add(req)
+      return state
+    }
+    const loaded = this.#store.loadedFor(req)
+    return loaded ? { key: loaded.key, raw: loaded.record, isAvailable: true } : NOT_SAVED
+  }
+
+  /** New session ID; the old one must be buried before. @param data moves along */
+  async renew(req: Request, data: object, isLoggedIn: boolean): Promise<string> {
+    const kept = this.#ended.delete(req) ? {} : data
+    if (req.res) keepPrivate(req.res)
+    if (this.#isOurs(req)) this.#generate(req, isLoggedIn)
+    else await call((done) => req.session.regenerate(done))
+    Object.assign(req.session, kept, this.#isOurs(req) ? {} : { sso2: true }) // a foreign store keeps no empty session
+    if (Object.keys(this.dataOf(req)).length > 0) await call((done) => req.session.save(done))
+    return req.sessionID
+  }
+
+  /** Gives this request the session that another request of the same browser got. */
+  adopt(req: Request, sessionId: string, isLoggedIn: boolean): void {
+    if (!this.#isOurs(req)) return
+    if (req.res) keepPrivate(req.res)
+    this.#presetIds.set(req, sessionId)
+    this.#generate(req, isLoggedIn)
+    this.#presetIds.delete(req)
+  }
+
+  /** The site's own data in `req.session`. */
+  dataOf(req: Request): object {
+    const { cookie: _cookie, ...data } = { ...req.session }
+    return data
+  }
+
+  #isOurs(req: Request): boolean {
+    return Object.is(req.sessionStore, this.#store)
+  }
+
+  #generate(req: Request, isLoggedIn: boolean): void {
+    if (req.res && this.#store.loadedFor(req)) keepPrivate(req.res)
+    this.#plainGenerate(req)
+    req.session.cookie = this.#store.freshCookie(isLoggedIn) as session.Session['cookie']
+  }
 }
 
 /** The site's session alone is no session of ours: without a living record the browser gets a new one. */

@@ -1,5 +1,5 @@
 import { Sso2UnavailableError } from '../../lib/errors'
-import { makeCircuit } from '../../lib/remote/circuit'
+import { Circuit } from '../../lib/remote/circuit'
 
 const away = () => Promise.reject(new Sso2UnavailableError('sessionstatus', false, 'no answer'))
 
@@ -13,7 +13,7 @@ afterEach(() => {
 /** A circuit that is open, and whose probe succeeds once `isBack` says so. */
 async function openCircuit(isBack: () => boolean) {
   let probes = 0
-  const circuit = makeCircuit(async () => {
+  const circuit = new Circuit(async () => {
     probes += 1
     if (!isBack()) await away()
   })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Kv } from '../../lib/storage/kv'
-import { memoryKv } from '../../lib/storage/memory-kv'
+import { MemoryKv } from '../../lib/storage/memory-kv'
 import { Records, sessionKey } from '../../lib/storage/records'
 import { openRedis, redisKv } from '../../lib/storage/redis-kv'
 import { StoreUnavailableError } from '../../lib/storage/unavailable'
@@ -9,7 +9,7 @@ import { freePort } from '../support/redis'
 const NOW = 1_800_000_000
 
 const stores: [name: string, open: () => Kv][] = [
-  ['memory', () => memoryKv(() => NOW * 1000)],
+  ['memory', () => new MemoryKv(() => NOW * 1000)],
   ['Redis', () => redisKv(openRedis(String(process.env['TEST_REDIS_URL'])), true)],
 ]
 
