@@ -15,5 +15,6 @@ module.exports = {
   testEnvironmentOptions: { globalsCleanup: 'off' },
   testTimeout: 60_000,
   maxWorkers: 2,
+  maxConcurrency: 8,
   reporters: ['default', ...(process.env.TEST_PROGRESS ? ['<rootDir>/test/support/progress-reporter.js'] : [])],
 }

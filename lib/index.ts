@@ -4,6 +4,7 @@ import type { Cluster, Redis } from 'ioredis'
 import { type Config, makeConfig } from './config'
 import type { ConfigOptions } from './config-schema'
 import { Sso2ConfigError } from './errors'
+import { Circuit } from './remote/circuit'
 import { PlatformApi, scopes } from './remote/platform-api'
 import { serviceTokenSource } from './remote/service-token'
 import { Sso2Client } from './remote/sso2'
@@ -156,6 +157,7 @@ function makeSite(
     sessions: new SiteSessions(config, records, now),
     exchange: options.exchangeTicket ?? formExchange(endpointOf(config, options)),
     identifyUser: options.identifyUser ?? defaultIdentifyUser(config.userPath),
+    circuits: { token: new Circuit(), user: new Circuit() },
     shouldIdentify: options.shouldIdentify ? guardedShouldIdentify(options.shouldIdentify) : isNavigationByPerson,
     views: { ...builtInViews(texts), ...options.views },
     texts,

@@ -45,10 +45,26 @@ class SiteCookie extends session.Cookie {
   get idleSeconds(): number {
     return idleOf(this.#lives, this.isLoggedIn)
   }
+  /** Until when, in seconds since 1970, the browser is to keep it. */
+  get until(): number {
+    return this.since + this.#lives.absoluteSeconds
+  }
   /** What `Set-Cookie` says. */
   get data(): object {
-    const expires = new Date((this.since + this.#lives.absoluteSeconds) * 1000)
+    const expires = new Date(this.until * 1000)
     return { path: '/', httpOnly: true, sameSite: 'lax', secure: this.#lives.isSecure, expires }
+  }
+}
+
+/** The cookie of a session that follows on one that has ended: forgotten at once, unless there is something in the new one. */
+class EndedCookie extends SiteCookie {
+  readonly #hasData: () => boolean
+  constructor(lives: SessionLives, hasData: () => boolean) {
+    super(lives, lives.now(), false)
+    this.#hasData = hasData
+  }
+  override get until(): number {
+    return this.#hasData() ? super.until : 0
   }
 }
 
@@ -93,6 +109,11 @@ export class SsoSessionStore extends session.Store {
   /** A cookie for a session that begins now. */
   freshCookie(isLoggedIn: boolean): session.Cookie {
     return new SiteCookie(this.#lives, this.#lives.now(), isLoggedIn)
+  }
+
+  /** A cookie for what comes after a session that has ended. @param hasData has the site put anything into it? */
+  endedCookie(hasData: () => boolean): session.Cookie {
+    return new EndedCookie(this.#lives, hasData)
   }
 
   override get = (id: string, callback: (error: unknown, sess?: session.SessionData | null) => void): void => {

@@ -114,7 +114,7 @@ export async function endRecord(visit: Visit): Promise<Checked> {
   visit.key = undefined
   setRecord(visit, null)
   visit.served = undefined
-  await site.sessions.renew(visit.req, {}, false)
+  await site.sessions.end(visit.req)
   return 'ended'
 }
 

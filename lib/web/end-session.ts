@@ -49,7 +49,7 @@ async function endHere(visit: Visit, isAll: boolean): Promise<LogoutResult> {
   visit.key = undefined
   setRecord(visit, null)
   visit.served = undefined
-  await site.sessions.renew(req, {}, false)
+  await site.sessions.end(req)
   return result
 }
 

@@ -81,7 +81,7 @@ export async function takeLogin(site: Site, req: Request, res: Response): Promis
   if (result.error === 'session_ended' && !blockOf(visit))
     return sendToIdentify(visit, loginUrl(site, returnTo, 'session_ended'), 'session_ended')
   const shown = neutralised(site, result)
-  if (shown.retryAfterSeconds) res.setHeader('retry-after', String(shown.retryAfterSeconds))
+  setRetryAfter(res, shown)
   const { error, remainingAttempts, frozenForSeconds } = shown
   const name = typeof username === 'string' ? username.slice(0, 256) : ''
   await sendForm(visit, statusOf(error), {
@@ -116,6 +116,14 @@ function statusOf(error: LoginError): number {
   return error === 'busy' ? 409 : 401
 }
 
+/** An outage is over within a breaker's window, or goes on. */
+const OUTAGE_SECONDS = 5
+
+function setRetryAfter(res: Response, { error, retryAfterSeconds }: Failure): void {
+  const seconds = retryAfterSeconds ?? (error === 'unavailable' ? OUTAGE_SECONDS : undefined)
+  if (seconds) res.setHeader('retry-after', String(seconds))
+}
+
 function messageOf({ texts }: Site, failure: Failure): string {
   const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds = 0 } = failure
   if (error === 'too_many_attempts' && retryAfterSeconds > 90) {
@@ -137,8 +145,9 @@ function answerJson(visit: Visit, result: LoginResult, returnTo: string): void {
     sendJson(res, 200, { user: result.user })
     return
   }
-  const { ok: _failed, retryAfterSeconds, ...shown } = neutralised(site, result)
-  if (retryAfterSeconds) res.setHeader('retry-after', String(retryAfterSeconds))
+  const failure = neutralised(site, result)
+  setRetryAfter(res, failure)
+  const { ok: _failed, retryAfterSeconds: _said, ...shown } = failure
   const more = shown.error === 'session_ended' ? { loginUrl: loginUrl(site, returnTo, 'session_ended') } : {}
   sendJson(res, statusOf(shown.error), { ...shown, ...more })
 }

@@ -104,6 +104,14 @@ export class SiteSessions {
     return req.sessionID
   }
 
+  /** The session has ended: the request goes on with an empty one, and unless the site fills it the browser forgets its cookie. */
+  async end(req: Request): Promise<void> {
+    await this.renew(req, {}, false)
+    if (!this.#isOurs(req)) return
+    const hasData = () => Object.keys(this.dataOf(req)).length > 0
+    req.session.cookie = this.#store.endedCookie(hasData) as session.Session['cookie']
+  }
+
   /** Gives this request the session that another request of the same browser got. */
   adopt(req: Request, sessionId: string, isLoggedIn: boolean): void {
     if (!this.#isOurs(req)) return

@@ -60,13 +60,13 @@ export async function identify({ site }: Visit, token: SessionToken): Promise<Na
   const { sid, at } = token
   if (sid === undefined || at === undefined) throw new Sso2ResponseError('token', undefined, 'no ticket')
   const signal = AbortSignal.timeout(HOOKS_MS)
-  const grant = readGrant(
-    await inTime('exchangeTicket', signal, async () => site.exchange(at, { sid, signal })),
-    site.now(),
-  )
+  const { token: exchanges, user: names } = site.circuits
+  const exchange = () => inTime('exchangeTicket', signal, async () => site.exchange(at, { sid, signal }))
+  const grant = readGrant(await exchanges.runOnce('token', exchange), site.now())
   const accessToken = grant.token()
   const api = new PlatformApi({ apiUrl: site.config.apiUrl, accessToken })
-  const user = readUser(await inTime('identifyUser', signal, async () => site.identifyUser({ accessToken, api, sid })))
+  const name = () => inTime('identifyUser', signal, async () => site.identifyUser({ accessToken, api, sid }))
+  const user = readUser(await names.runOnce('identifyUser', name))
   return { user, box: { sid, accessToken }, accessUntil: grant.expiresAt }
 }
 

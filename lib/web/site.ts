@@ -2,6 +2,7 @@
 import type { Request } from 'express'
 import type { Config } from '../config'
 import type { User } from '../decide/record'
+import type { Circuit } from '../remote/circuit'
 import type { PlatformApi } from '../remote/platform-api'
 import type { Sso2Client } from '../remote/sso2'
 import type { Exchange } from '../remote/ticket'
@@ -33,6 +34,8 @@ export interface Site {
   readonly sessions: SiteSessions
   readonly exchange: Exchange
   readonly identifyUser: IdentifyUser
+  /** Breakers around the two: a token endpoint or REST API that is away costs nobody else a wait. */
+  readonly circuits: { readonly token: Circuit; readonly user: Circuit }
   readonly shouldIdentify: (req: Request) => boolean
   readonly views: Views
   readonly texts: Texts

@@ -5,12 +5,12 @@ import { isObject } from '../protocol/json'
 import { own } from '../protocol/token'
 import type { IdentifyUser } from './site'
 
-/** A user is JSON with at least `accountId`. @throws {Sso2ResponseError} naming the field */
-export function readUser(value: unknown): User {
+/** A user is JSON with at least `accountId`. @param status of the answer that named it @throws {Sso2ResponseError} naming the field */
+export function readUser(value: unknown, status?: number): User {
   const user: unknown = value === undefined ? undefined : JSON.parse(JSON.stringify(value))
   const accountId = isObject(user) ? own(user, 'accountId') : undefined
   if (!isObject(user) || typeof accountId !== 'string' || accountId === '') {
-    throw new Sso2ResponseError('identifyUser', undefined, 'accountId: a text is required')
+    throw new Sso2ResponseError('identifyUser', status, 'accountId: a text is required')
   }
   return { ...user, accountId }
 }
@@ -21,6 +21,7 @@ export function defaultIdentifyUser(userPath: string): IdentifyUser {
     const body = await api.get(userPath)
     const item = own(body, 'item')
     const fields = isObject(item) ? item : body
-    return readUser({ ...fields, accountId: own(fields, 'accountId') ?? own(fields, 'account_id') })
+    const accountId = own(fields, 'accountId') ?? own(fields, 'account_id')
+    return readUser({ ...fields, accountId }, 200)
   }
 }

@@ -100,15 +100,17 @@ describe('a shared cache before the site', () => {
     expect([hasTheSame, status === 'loggedin']).toEqual([false, false])
   })
 
-  test('[R10] never gives the next visitor the session of one whose session ended on a public page', async () => {
+  test('[R10] never gives the next visitor the ended session of another, nor takes his away', async () => {
     const [one, two] = [network.browser(), network.browser()]
     await logIn(one, site(), ada)
     for (const { sid } of network.emulator.sessions()) network.emulator.terminate(sid)
     network.emulator.clock.advance(361)
     await one.fetchJson(at('/news/ended'), { headers: script })
+    expect(one.cookie('sso2.sid')).toBeUndefined()
+    await logIn(two, site(), grace)
+    const own = two.cookie('sso2.sid')
     await two.fetchJson(at('/news/ended'), { headers: script })
-    const own = one.cookie('sso2.sid')
-    expect(own).toBeDefined()
-    expect(two.cookie('sso2.sid')).not.toBe(own)
+    expect(two.cookie('sso2.sid')).toBe(own)
+    expect(view(await two.fetchJson(at('/page'), { headers: script }))).toMatchObject({ username: 'grace' })
   })
 })

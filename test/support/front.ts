@@ -1,28 +1,31 @@
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Something that stands in front of a server, and can be taken away: connections are then refused. */
+/** Something that stands in front of a server: it can be taken away, stand still, be slow, or lead elsewhere. */
 export interface Front {
   readonly port: number
+  /** Connections are refused, and those that were open are cut. */
   down(): Promise<void>
   up(): Promise<void>
+  /** Connections are accepted and nothing comes through, for good. Those that were open hang. */
+  stall(): void
+  /** Answers come so many milliseconds late. */
+  delay(ms: number): void
+  /** All is passed on again, at once; connections that have hung are cut. */
+  heal(): void
+  /** New connections lead to another port; those that were open are cut. */
+  lead(target: number): void
 }
 
 /** Passes every connection on to a port of this machine. */
 export async function startFront(target: number): Promise<Front> {
   const sockets = new Set<net.Socket>()
-  const open = (port: number) => {
-    const server = net.createServer((socket) => {
-      const inner = net.connect(target, '127.0.0.1')
-      for (const end of [socket, inner]) {
-        sockets.add(end)
-        end.on('error', () => end.destroy())
-        end.once('close', () => sockets.delete(end))
-      }
-      socket.pipe(inner).pipe(socket)
-    })
-    return server.listen(port, '127.0.0.1')
+  const state = { target, isStalled: false, delayMs: 0 }
+  const cut = () => {
+    for (const socket of sockets) socket.destroy()
   }
+  const open = (port: number) => net.createServer((socket) => pass(socket, state, sockets)).listen(port, '127.0.0.1')
   let server = open(0)
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -32,12 +35,58 @@ export async function startFront(target: number): Promise<Front> {
       if (!server.listening) return
       const closed = once(server, 'close')
       server.close()
-      for (const socket of sockets) socket.destroy()
+      cut()
       await closed
     },
     up: async () => {
+      if (server.listening) return
       server = open(port)
       await once(server, 'listening')
     },
+    stall: () => {
+      state.isStalled = true
+    },
+    delay: (ms) => {
+      state.delayMs = ms
+    },
+    heal: () => {
+      if (state.isStalled) cut()
+      Object.assign(state, { isStalled: false, delayMs: 0 })
+    },
+    lead: (other) => {
+      state.target = other
+      cut()
+    },
   }
+}
+
+interface State {
+  readonly target: number
+  readonly isStalled: boolean
+  readonly delayMs: number
+}
+
+function pass(socket: net.Socket, state: State, sockets: Set<net.Socket>): void {
+  const inner = net.connect(state.target, '127.0.0.1')
+  for (const [end, other] of [
+    [socket, inner],
+    [inner, socket],
+  ] as const) {
+    sockets.add(end)
+    end.on('error', () => end.destroy())
+    end.once('close', () => {
+      sockets.delete(end)
+      other.destroy()
+    })
+  }
+  socket.on('data', (chunk) => void (state.isStalled || inner.write(chunk)))
+  let last = Promise.resolve()
+  inner.on('data', (chunk) => {
+    if (state.isStalled) return
+    const wait = state.delayMs > 0 ? sleep(state.delayMs) : undefined
+    last = last.then(async () => {
+      await wait
+      socket.write(chunk)
+    })
+  })
 }

@@ -1,0 +1,141 @@
+import { ada, eventually, logIn, type PageView, present, view } from '../flows/network'
+import type { Browser } from '../support/agent'
+import { type Scene, type SceneOptions, startScene } from './scene'
+
+/** Who meets the fault. */
+export const columns = ['new', 'anon', 'fresh', 'stale', 'login', 'logout', 'landing'] as const
+export type Column = (typeof columns)[number]
+
+/** One visitor, ready for the fault. */
+export interface Actor {
+  readonly browser: Browser
+  /** Where Identify sent a browser that is logged in at the SSO system: the landing page with `t` and `r`. */
+  readonly landing: string
+}
+
+/** What one visitor must meet. */
+export type Cell = (scene: Scene, actor: Actor) => Promise<void>
+
+/** One fault, and what it means for each visitor. */
+export interface Row {
+  readonly row: string
+  readonly name: string
+  readonly options?: SceneOptions
+  fault(scene: Scene): Promise<void> | void
+  mend(scene: Scene): Promise<void> | void
+  readonly cells: Readonly<Partial<Record<Column, Cell>>>
+  /** Where another end than the usual is right. */
+  readonly healed?: Readonly<Partial<Record<Column, Cell>>>
+}
+
+export const document = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
+
+/** One request for a page, as a navigation; no redirect is followed. */
+export async function page(scene: Scene, { browser }: Actor, path = '/news') {
+  const start = performance.now()
+  const answer = await browser.fetchJson(`${scene.url}${path}`, { headers: document })
+  const { status, headers, json } = answer
+  return { status, location: headers.location, view: json as PageView | undefined, ms: performance.now() - start }
+}
+
+/** Opens a page like a person, redirects and all. */
+export const visit = async (scene: Scene, { browser }: Actor): Promise<PageView> =>
+  view(await browser.visit(`${scene.url}/news`))
+
+const start: Readonly<Record<Column, (scene: Scene, browser: Browser) => Promise<unknown>>> = {
+  new: async () => {},
+  anon: (scene, browser) => browser.visit(`${scene.url}/`),
+  fresh: begin,
+  stale: async (scene, browser) => {
+    await begin(scene, browser)
+    scene.emulator.clock.advance(361)
+  },
+  login: (scene, browser) => browser.visit(`${scene.url}/`),
+  logout: begin,
+  landing: async (scene, browser) => {
+    await begin(scene, browser)
+    browser.dropCookies(({ name, host }) => host === 'morning.localhost' && name.startsWith('sso2.'))
+  },
+}
+
+async function begin(scene: Scene, browser: Browser): Promise<void> {
+  await logIn(browser, scene, ada)
+  await browser.visit(`${scene.url}/keep`)
+}
+
+async function prepare(scene: Scene, column: Column): Promise<Actor> {
+  const browser = scene.browser()
+  await start[column](scene, browser)
+  return { browser, landing: column === 'landing' ? await landingOf(scene, browser) : '' }
+}
+
+/** Goes through Identify, and stops before the landing page. */
+export async function landingOf(scene: Scene, browser: Browser): Promise<string> {
+  const first = await browser.fetchJson(`${scene.url}/news`, { headers: document })
+  const back = await browser.fetchJson(present(first.headers.location), { headers: document })
+  return present(back.headers.location)
+}
+
+const usual: Readonly<Record<Column, Cell>> = {
+  new: (scene) => becomes('anon', scene, { browser: scene.browser(), landing: '' }),
+  anon: (scene, actor) => becomes('anon', scene, actor),
+  fresh: (scene, actor) => becomes('loggedin', scene, actor),
+  stale: (scene, actor) => becomes('loggedin', scene, actor),
+  login: async (scene, actor) => {
+    await eventually(async () => (await post(scene, actor)).status === 200, 9)
+    expect(await visit(scene, actor)).toMatchObject({ status: 'loggedin', username: 'ada' })
+  },
+  logout: async (scene, actor) => {
+    await eventually(async () => {
+      const { status } = await visit(scene, actor)
+      expect(status).not.toBe('loggedin')
+      return status === 'anon'
+    }, 9)
+  },
+  landing: (scene, actor) => becomes('loggedin', scene, actor),
+}
+
+/** Within one breaker's window after the end of the fault, with some patience for a busy machine. Promise I9. */
+async function becomes(status: PageView['status'], scene: Scene, actor: Actor): Promise<void> {
+  await eventually(async () => {
+    const seen = await visit(scene, actor)
+    return seen.status === status && seen.degraded === undefined
+  }, 9)
+}
+
+/** Sends the login form by script. */
+export async function post(scene: Scene, { browser }: Actor) {
+  const start = performance.now()
+  const answer = await browser.fetchJson(`${scene.url}/login`, { json: ada })
+  return { ...answer, ms: performance.now() - start }
+}
+
+/** Runs one cell: a visitor, the fault, what must happen, the end of the fault, and all is well again. */
+export async function runCell(row: Row, column: Column): Promise<void> {
+  const scene = await startScene(row.options)
+  try {
+    const actor = await prepare(scene, column)
+    await row.fault(scene)
+    await present(row.cells[column])(scene, actor)
+    await row.mend(scene)
+    await (row.healed?.[column] ?? usual[column])(scene, actor)
+    await expectPromises(scene)
+  } finally {
+    await scene.close()
+  }
+}
+
+/** I1: no page fails. I3: nobody is somebody else. I8: nothing secret in answers or in the store. */
+async function expectPromises(scene: Scene): Promise<void> {
+  const failed = scene.sent.filter(({ status, url }) => status >= 500 && !url.startsWith('/login'))
+  expect(failed).toEqual([])
+  const names = scene.sent
+    .map(({ body }) => /"username":"([^"]*)"/.exec(body)?.[1])
+    .filter((name) => name !== undefined)
+  expect(names.filter((name) => name !== 'ada')).toEqual([])
+  const keys = await scene.redis.keys(`${scene.prefix}*`)
+  const values = await Promise.all(keys.map((key) => scene.redis.get(key).catch(() => '')))
+  const sids = scene.emulator.sessions().map(({ sid }) => sid)
+  for (const text of [...keys, ...values, ...scene.sent.flatMap(({ body, headers }) => [body, headers])])
+    for (const secret of [ada.password, ...sids]) expect(text ?? '').not.toContain(secret)
+}

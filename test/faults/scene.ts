@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express, { type RequestHandler } from 'express'
+import { Redis } from 'ioredis'
+import { type Sso2, type Sso2Options, sso2 } from '../../lib'
+import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
+import { addPages, Gates, redisUrl, type Sent, sessionSecret } from '../flows/network'
+import { Browser } from '../support/agent'
+import { type Front, startFront } from '../support/front'
+import { startRedis, type TestRedis } from '../support/redis'
+
+/** Bound on one Session Status call in these tests, in milliseconds. */
+export const STATUS_MS = 700
+
+export interface SceneOptions {
+  /** A Redis of the scene's own, with something in front of it; otherwise all share one. */
+  ownRedis?: boolean
+  /** So many processes: requests go to them in turn. */
+  processes?: number
+  site?: Partial<Sso2Options>
+  /** How far tokens may be off for the platform, in seconds. */
+  leewaySeconds?: number
+}
+
+/** One site with everything around it that can break. */
+export interface Scene {
+  readonly url: string
+  readonly emulator: Emulator
+  /** Stands in front of the SSO system. */
+  readonly ssoFront: Front
+  /** Stands in front of Redis, when that is the scene's own. */
+  readonly storeFront: Front
+  readonly redisServer: TestRedis
+  /** A connection past all fronts. */
+  readonly redis: Redis
+  readonly prefix: string
+  /** How far the site's clock is ahead, in seconds. */
+  skew: number
+  /** Everything that the site has answered. */
+  readonly sent: Sent[]
+  readonly gates: Gates
+  sso(): Sso2
+  browser(): Browser
+  count(operation: string): number
+  /** New processes take the place of the old ones, as in a deployment. */
+  restart(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function startScene(options: SceneOptions = {}): Promise<Scene> {
+  const server = http.createServer({ keepAliveTimeout: 60_000 }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://morning.localhost:${(server.address() as AddressInfo).port}`
+  const clients = [
+    { clientId: 'morning', clientSecret: `client-secret-${randomUUID()}`, landingPage: `${url}/sso2/landing` },
+  ]
+  const limits = { sessionsPerAccount: 1000, leewaySeconds: options.leewaySeconds ?? 0 }
+  const emulator = createEmulator(demoOptions({ clients, limits }))
+  const { port } = new URL((await emulator.listen(0)).url)
+  const ssoFront = await startFront(Number(port))
+  const redisServer = options.ownRedis ? await startRedis() : undefined
+  const storeFront = await startFront(redisServer?.port ?? 1)
+  const store = redisServer ? `redis://127.0.0.1:${storeFront.port}` : redisUrl()
+  const redis = new Redis(redisServer?.url ?? redisUrl())
+  redis.on('error', () => {})
+  const prefix = `fault-${randomUUID()}:`
+  const [sent, gates]: [Sent[], Gates] = [[], new Gates()]
+  let sites: { sso: Sso2; app: RequestHandler }[] = []
+  const start = () =>
+    Array.from({ length: options.processes ?? 1 }, () => {
+      const sso = sso2({
+        ...emulator.siteOptions('morning'),
+        ssoUrl: `http://127.0.0.1:${ssoFront.port}/sso`,
+        siteUrl: url,
+        sessionSecret,
+        redis: store,
+        session: { prefix },
+        clock: { now: () => emulator.clock.now() + scene.skew * 1000 },
+        timeoutMs: STATUS_MS,
+        loginLimit: false,
+        ...options.site,
+      })
+      const app = express()
+      app.use(sso)
+      return { sso, app: addPages(app, sso, gates) }
+    })
+  let turn = 0
+  server.on('request', (req, res) => {
+    const { end } = res
+    res.end = ((...args: Parameters<typeof end>) => {
+      const body = typeof args[0] === 'string' || Buffer.isBuffer(args[0]) ? String(args[0]) : ''
+      sent.push({ url: req.url ?? '', status: res.statusCode, headers: JSON.stringify(res.getHeaders()), body })
+      return end.apply(res, args)
+    }) as typeof end
+    turn += 1
+    sites[turn % sites.length]?.app(req as never, res as never, () => {})
+  })
+  const stop = () => Promise.all(sites.map(({ sso }) => sso.close()))
+  const scene: Scene = {
+    url,
+    emulator,
+    ssoFront,
+    storeFront,
+    redisServer: redisServer as TestRedis,
+    redis,
+    prefix,
+    skew: 0,
+    sent,
+    gates,
+    sso: () => sites[0]?.sso as Sso2,
+    browser: () => new Browser({ now: () => emulator.clock.now() }),
+    count: (operation) => emulator.calls({ operation }).length,
+    restart: async () => {
+      await stop()
+      sites = start()
+    },
+    close: async () => {
+      server.close()
+      server.closeAllConnections()
+      await stop()
+      await emulator.close()
+      await Promise.all([ssoFront.down(), storeFront.down()])
+      redis.disconnect()
+      await redisServer?.stop()
+    },
+  }
+  sites = start()
+  return scene
+}

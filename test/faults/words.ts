@@ -1,0 +1,135 @@
+import { ada, eventually, present } from '../flows/network'
+import { type Actor, type Cell, page, post, visit } from './cells'
+import { type Scene, STATUS_MS } from './scene'
+
+/*
+ * The words of the fault matrix, as assertions. Bounds on time have some room for a busy machine.
+ */
+const ROOM_MS = 1500
+
+/** The page as for anybody: served, not redirected. */
+export const servedAnonymous: Cell = async (scene, actor) => {
+  const before = scene.count('sessionstatus')
+  const { status, view, ms } = await page(scene, actor)
+  expect([status, view?.status]).toEqual([200, 'anon'])
+  expect(ms).toBeLessThan(ROOM_MS)
+  expect(scene.count('sessionstatus')).toBe(before)
+}
+
+/** Logged in from the record, and nobody is asked. */
+export const servedFresh: Cell = async (scene, actor) => {
+  const before = scene.emulator.calls().length
+  const { status, view, ms } = await page(scene, actor)
+  expect([status, view]).toEqual([200, { status: 'loggedin', username: 'ada', saved: 'kept', url: '/news' }])
+  expect(ms).toBeLessThan(ROOM_MS)
+  expect(scene.emulator.calls()).toHaveLength(before)
+}
+
+const inGrace = { status: 'loggedin', username: 'ada', saved: 'kept', degraded: 'sso_unavailable', url: '/news' }
+const beyond = { status: 'none', degraded: 'sso_unavailable' }
+
+/** One try, then grace: logged in up to its end, then nobody; the cookie stays. Promise I4. */
+export const grace: Cell = async (scene, actor) => {
+  const cookie = actor.browser.cookie('sso2.sid')
+  const first = await page(scene, actor)
+  expect([first.status, first.view]).toEqual([200, inGrace])
+  expect(first.ms).toBeLessThan(2 * STATUS_MS + ROOM_MS)
+  const second = await page(scene, actor)
+  expect([second.status, second.view]).toEqual([200, inGrace])
+  expect(second.ms).toBeLessThan(ROOM_MS)
+  scene.emulator.clock.advance(900)
+  const last = await page(scene, actor)
+  expect([last.status, last.view]).toEqual([200, expect.objectContaining(beyond)])
+  expect(last.view?.username).toBeUndefined()
+  expect(actor.browser.cookie('sso2.sid')).toBe(cookie)
+}
+
+/** "Not now", never "wrong password", and no attempt is counted against the reader. */
+export const loginLater = (withinMs: number): Cell => {
+  return async (scene, actor) => {
+    const answer = await post(scene, actor)
+    expect([answer.status, answer.json]).toEqual([503, { error: 'unavailable' }])
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
+    expect(answer.ms).toBeLessThan(withinMs + ROOM_MS)
+    const account = scene.emulator.account('ada').view()
+    expect([account.failedAttempts, account.frozenUntil]).toEqual([0, null])
+    expect((await page(scene, actor)).view?.status).not.toBe('loggedin')
+  }
+}
+
+/** The form as a person sees it. */
+export const formLater: Cell = async (scene, { browser }) => {
+  const form = await browser.submit(`${scene.url}/login`, { ...ada, return_to: '/' })
+  expect(form.status).toBe(503)
+  expect(form.body).not.toContain(ada.password)
+}
+
+/** The local logout is done at once; the SSO session's is confirmed when that is possible. Promise I5. */
+export const logoutPending = (withinMs: number): Cell => {
+  return async (scene, actor) => {
+    const cookie = present(actor.browser.cookie('sso2.sid'))
+    const before = performance.now()
+    const { status, headers } = await actor.browser.fetchJson(`${scene.url}/logout`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' },
+    })
+    expect([status, headers.location]).toEqual([303, `${scene.url}/`])
+    expect(performance.now() - before).toBeLessThan(withinMs + ROOM_MS)
+    expect(actor.browser.cookie('sso2.sid')).toBeUndefined()
+    const after = await page(scene, actor)
+    expect([after.status, after.view?.status]).toEqual([200, 'none'])
+    await expectOldCookieDead(scene, cookie)
+  }
+}
+
+export async function expectOldCookieDead(scene: Scene, cookie: string): Promise<void> {
+  const { json } = await scene.browser().fetchJson(`${scene.url}/news`, { headers: { cookie: `sso2.sid=${cookie}` } })
+  expect(json.status).toBe('none')
+}
+
+/** What is in hand is verified without the SSO system: the reader is logged in. */
+export const landsLoggedIn: Cell = async (scene, actor) => {
+  const landed = await land(scene, actor)
+  expect(landed.status).toBe(303)
+  expect((await page(scene, actor)).view).toMatchObject({ status: 'loggedin', username: 'ada' })
+}
+
+/** Refused: no login and no failure; the browser is never sent round for ever. */
+export const landsNowhere: Cell = async (scene, actor) => {
+  const landed = await land(scene, actor)
+  expect(landed.status).toBe(303)
+  await servedInTheEnd(scene, actor)
+}
+
+/** A few trips at most, then the page without a user. */
+export const servedInTheEnd: Cell = async (scene, actor) => {
+  const seen = await actor.browser.visit(`${scene.url}/news`)
+  expect(seen.status).toBe(200)
+  expect(seen.trail.length).toBeLessThanOrEqual(13)
+  expect(JSON.parse(seen.body).status).toBe('none')
+}
+
+export function land(_scene: Scene, { browser, landing }: Actor) {
+  return browser.fetchJson(landing, { headers: { accept: 'text/html', 'sec-fetch-dest': 'document' } })
+}
+
+/** After the circuit has opened new visitors are not sent to a dead host. */
+export const sparedOnceKnown: Cell = async (scene, actor) => {
+  const ask = () => scene.sso().client.sessionStatus({ sid: 'nobody', lks: 'anon', ipa: '192.0.2.1', uas: 'x' })
+  await Promise.all(Array.from({ length: 5 }, () => ask().catch(() => {})))
+  expect(scene.sso().client.isAvailable).toBe(false)
+  const { status, view } = await page(scene, actor)
+  expect([status, view]).toEqual([200, { status: 'none', degraded: 'sso_unavailable', url: '/news' }])
+}
+
+/** The first ones are sent to a host that is not there; a connection in the background notices, and the others are not. */
+export const sparedSoon: Cell = async (scene, actor) => {
+  expect((await page(scene, actor)).status).toBe(302)
+  await eventually(async () => (await page(scene, { browser: scene.browser(), landing: '' })).status === 200)
+}
+
+/** As on any day. */
+export const flow =
+  (status: string): Cell =>
+  async (scene, actor) =>
+    expect(await visit(scene, actor)).toMatchObject({ status })
