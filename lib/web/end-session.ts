@@ -1,7 +1,7 @@
 /** Logout: final here at once, whatever the SSO system answers; what it has not confirmed is kept and retried. Threats S12, F12. */
 import { isMark, makeMark } from '../decide/binding'
 import { parseRecord, type SsoRecord } from '../decide/record'
-import { CONFIRMED, ENDED_SECONDS } from '../storage/records'
+import { CONFIRMED, ENDED_SECONDS, sessionKey } from '../storage/records'
 import { seal, unseal } from '../storage/seal'
 import { StoreUnavailableError } from '../storage/unavailable'
 import { dropCookie, readCookie, setCookie } from './cookies'
@@ -22,16 +22,16 @@ interface KeptLogout {
 }
 
 const RETRY_CLAIM_SECONDS = 2
-/** Begins what stands in the signed-out cookie for a session that could not be read. */
-const UNREAD = '-'
+/** Begins what stands in the signed-out cookie for a session that could not be read; no hash begins so. */
+const UNREAD = '~'
 
 /** Ends the browser's session, or all of the account's. */
 export async function endSession(visit: Visit, isAll: boolean): Promise<LogoutResult> {
   const started = performance.now()
   const { record } = visit
   const result = await endHere(visit, isAll).catch((error: unknown) => {
-    if (error instanceof StoreUnavailableError) return forgetUnread(visit)
-    throw error
+    if (!(error instanceof StoreUnavailableError)) throw error
+    return endThere(visit, record)
   })
   publish('logout', {
     operation: isAll ? 'logoutall' : 'logout',
@@ -44,7 +44,7 @@ export async function endSession(visit: Visit, isAll: boolean): Promise<LogoutRe
 
 async function endHere(visit: Visit, isAll: boolean): Promise<LogoutResult> {
   const { site, req, record, key } = visit
-  if (!visit.isStoreAvailable) return forgetUnread(visit)
+  if (!visit.isStoreAvailable || (!key && (await isLost(visit)))) return forgetUnread(visit)
   const result = key ? await endStored(visit, key, record, isAll) : 'nothing'
   visit.key = undefined
   setRecord(visit, null)
@@ -80,9 +80,23 @@ async function endStored(
   return 'pending'
 }
 
-/** The store is away, so nobody knows the session: its key goes into the signed-out cookie, to be ended at the next contact. */
+/** The store can be read and not written: the SSO session ends now, ours at the next contact. */
+async function endThere(visit: Visit, record: SsoRecord | undefined): Promise<LogoutResult> {
+  const box = record && openBox(visit, record)
+  if (box) await isLoggedOutThere(visit.site, { sid: box.sid, ...deviceOf(visit.req) })
+  visit.served = undefined
+  return forgetUnread(visit)
+}
+
+/** Has the store forgotten the session that the browser names? Then nobody can end its SSO session, and Identify must not bring it back. */
+async function isLost({ site, req }: Visit): Promise<boolean> {
+  const [, id] = /^s(?::|%3A)([\w-]{43})\./.exec(readCookie(req, site.config.cookies.session) ?? '') ?? []
+  return id !== undefined && (await site.records.read(sessionKey(id))) === null
+}
+
+/** Nobody knows the session now: its key goes into the signed-out cookie, to be ended at the next contact. */
 function forgetUnread(visit: Visit): LogoutResult {
-  setSignedOut(visit, UNREAD + (visit.unreadKey ?? ''))
+  setSignedOut(visit, UNREAD + (visit.unreadKey ?? visit.key ?? ''))
   dropCookie(visit.res, visit.site.config, visit.site.config.cookies.session)
   return 'pending'
 }

@@ -1,5 +1,9 @@
+import { shortHash } from '../../lib/storage/records'
+import { beginFlow, land, landingToken } from '../safety/session-support'
+import { send } from '../support/http'
 import { ada, eventually, grace, logIn, type Network, present, startNetwork, view } from './network'
 
+const document = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
 let network: Network
 const at = (path: string) => `${network.morning.url}${path}`
 
@@ -146,4 +150,36 @@ test('a logout whose answer was lost ends anonymous', async () => {
   const page = await browser.submit(at('/logout'), { return_to: '/' })
   expect(['anon', 'none']).toContain(view(page).status)
   await eventually(async () => view(await browser.visit(at('/'))).status === 'anon')
+})
+
+test('a logout is confirmed later whatever the hash of its SSO session begins with', async () => {
+  const sids = ['-', '_', 'A'].map((sign) =>
+    present(
+      Array.from({ length: 10_000 }, (_, index) => `sid-${index}`).find((sid) => shortHash(sid).startsWith(sign)),
+    ),
+  )
+  const known = { status: 'loggedin' as const, accountId: 'account-ada', ageSeconds: 0, idleSeconds: 0 }
+  const own = await startNetwork({
+    emulator: { sessions: sids.map((sid) => ({ ...known, sid, browser: sid })) },
+    site: { exchangeTicket: () => 'an-access-token', identifyUser: () => ({ accountId: 'account-ada' }) },
+  })
+  try {
+    const cookieOf = (lines: string[], name: string) => lines.find((line) => line.startsWith(name))?.split(';')[0] ?? ''
+    for (const sid of sids) {
+      const flow = await beginFlow(own)
+      const landed = await land(own, flow, landingToken(own, { sid, sts: 'loggedin', at: 'a-ticket' }))
+      const headers = { origin: own.morning.url, cookie: cookieOf(landed.setCookie, 'sso2.sid') }
+      own.emulator.faults.add({ operation: 'logout', kind: 'down' })
+      const answer = await send({ method: 'POST', url: new URL('/logout', own.morning.url), headers })
+      const signedOut = cookieOf(answer.setCookie, 'sso2.o')
+      expect([answer.status, signedOut]).toEqual([303, expect.stringContaining(shortHash(sid))])
+      own.emulator.faults.clear()
+      await eventually(async () => {
+        const visit = { ...document, cookie: signedOut }
+        return (await send({ method: 'GET', url: new URL('/news', own.morning.url), headers: visit })).status === 302
+      })
+    }
+  } finally {
+    await own.close()
+  }
 })
