@@ -28,6 +28,8 @@ export interface Kv {
   /** Entries due at `now`, each pushed on to `next` so that nobody else takes them meanwhile. */
   takeDue(queue: string, now: number, next: number, most: number): Promise<string[]>
   dequeue(queue: string, entry: string): Promise<void>
+  /** False while the store is known to be away; costs nothing to ask. */
+  readonly isAvailable: boolean
   ping(): Promise<void>
   close(): Promise<void>
 }

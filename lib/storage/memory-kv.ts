@@ -80,6 +80,7 @@ export class MemoryKv implements Kv {
   async dequeue(queue: string, entry: string): Promise<void> {
     this.#queues.get(queue)?.delete(entry)
   }
+  readonly isAvailable = true
   async ping(): Promise<void> {}
   async close(): Promise<void> {}
 

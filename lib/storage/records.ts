@@ -154,6 +154,10 @@ export class Records {
     return `${this.#prefix}logouts`
   }
 
+  /** False while the store is known to be away. */
+  get isAvailable(): boolean {
+    return this.#kv.isAvailable
+  }
   ping(): Promise<void> {
     return this.#kv.ping()
   }

@@ -76,8 +76,13 @@ function inTime<T>(run: () => Promise<T>): Promise<T> {
   })
 }
 
+interface Guard {
+  run<T>(run: () => Promise<T>): Promise<T>
+  readonly isWell: boolean
+}
+
 /** Deadline and breaker; while all is well the breaker is not asked, for it is in the way of every request. */
-function guard(): <T>(run: () => Promise<T>) => Promise<T> {
+function makeGuard(): Guard {
   const breaker = circuitBreaker(handleAll, { halfOpenAfter: OPEN_MS, breaker: new ConsecutiveBreaker(MISSES) })
   let isWell = true
   const guarded = async <T>(run: () => Promise<T>): Promise<T> => {
@@ -86,15 +91,32 @@ function guard(): <T>(run: () => Promise<T>) => Promise<T> {
     isWell = true
     return result
   }
-  return async (run) => {
-    try {
-      return await (isWell ? inTime(run) : guarded(run))
-    } catch {
-      if (isWell) await guarded(() => Promise.reject(new StoreUnavailableError())).catch(() => {})
-      isWell = false
-      throw new StoreUnavailableError()
-    }
+  return {
+    run: async (run) => {
+      try {
+        return await (isWell ? inTime(run) : guarded(run))
+      } catch {
+        if (isWell) await guarded(() => Promise.reject(new StoreUnavailableError())).catch(() => {})
+        isWell = false
+        throw new StoreUnavailableError()
+      }
+    },
+    get isWell() {
+      return isWell
+    },
   }
+}
+
+/** Is the connection lost? One that is only being made for the first time is not. */
+function watchConnection(redis: Redis | Cluster): () => boolean {
+  let isLost = false
+  redis.on('close', () => {
+    isLost = true
+  })
+  redis.on('ready', () => {
+    isLost = false
+  })
+  return () => isLost
 }
 
 type Read = (keys: readonly string[]) => Promise<(string | null)[]>
@@ -146,7 +168,9 @@ function batchedRead(redis: Redis | Cluster): Read {
 /** A `Kv` over ioredis. @param owned close the connection with the store: true where this package opened it */
 export function redisKv(client: Redis | Cluster, owned: boolean): Kv {
   const redis = withScripts(client)
-  const guarded = guard()
+  const guard = makeGuard()
+  const guarded = guard.run
+  const isLost = watchConnection(redis)
   const read = redis.isCluster ? (keys: readonly string[]) => redis.mget(...keys) : batchedRead(redis)
   return {
     mget: (keys) => guarded(() => read(keys)),
@@ -174,6 +198,9 @@ export function redisKv(client: Redis | Cluster, owned: boolean): Kv {
     enqueue: (queue, entry, due) => guarded(async () => void (await redis.zadd(queue, due, entry))),
     takeDue: (queue, now, next, most) => guarded(() => redis.sso2TakeDue(1, queue, now, next, most)),
     dequeue: (queue, entry) => guarded(async () => void (await redis.zrem(queue, entry))),
+    get isAvailable() {
+      return guard.isWell && !isLost()
+    },
     ping: () => guarded(async () => void (await redis.ping())),
     close: async () => {
       if (owned) redis.disconnect()

@@ -4,7 +4,7 @@ import { staleAfter } from '../decide/record'
 import { Sso2UnavailableError } from '../errors'
 import type { SessionToken } from '../protocol/session-token'
 import { StoreUnavailableError } from '../storage/unavailable'
-import { check } from './check'
+import { check, endRecord } from './check'
 import { publish } from './events'
 import { deviceOf } from './facts'
 import { deviceMarkOf, rememberDevice } from './known-device'
@@ -125,11 +125,17 @@ async function carryOut(visit: Visit, decision: LoginDecision, token: SessionTok
       return { ok: false, ...shown }
     }
     case 'identify':
-      return failed('session_ended')
+      return sessionEnded(visit)
     case 'ask_status':
     case 'not_now':
-      return failed(token?.err === 'session_not_found' ? 'session_ended' : 'unavailable')
+      return token?.err === 'session_not_found' ? sessionEnded(visit) : failed('unavailable')
   }
+}
+
+/** The SSO system has forgotten the session: ours ends too, so that the next page load brings another one. */
+async function sessionEnded(visit: Visit): Promise<LoginResult> {
+  await endRecord(visit)
+  return failed('session_ended')
 }
 
 /** The SSO system said yes; if the user cannot be named now, the login stays pending and no second password is needed. */

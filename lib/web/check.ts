@@ -8,7 +8,7 @@ import type { SessionToken } from '../protocol/session-token'
 import { StoreUnavailableError } from '../storage/unavailable'
 import { publish, warn } from './events'
 import { deviceOf } from './facts'
-import { identify, lifeOf, openBox, signIn, stayAnonymous } from './sign-in'
+import { type Box, identify, lifeOf, openBox, signIn, stayAnonymous } from './sign-in'
 import { setRecord, type Visit } from './visit'
 
 /** A claim outlives one call and its retry, in seconds. */
@@ -31,14 +31,36 @@ export type Checked = 'settled' | 'ended'
 
 /** Claims the check and asks; whoever loses the claim waits or is served from the record. */
 export async function check(visit: Visit, record: SsoRecord): Promise<Checked> {
-  const { site, key } = visit
-  if (key === undefined) return 'ended'
   const box = openBox(visit, record)
   if (!box) return endRecord(visit)
+  return (await claim(visit, record)) ? checkClaimed(visit, record, box) : waitForAnswer(visit, record)
+}
+
+/** As `check`, for a record that is only stale: while the store takes no writes, it is good for its grace. */
+export async function checkStale(visit: Visit, record: SsoRecord): Promise<Checked> {
+  const box = openBox(visit, record)
+  if (!box) return endRecord(visit)
+  try {
+    if (!(await claim(visit, record))) return waitForAnswer(visit, record)
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error
+    const { record: served } = tolerate({ now: visit.site.now() }, record, policyOf(visit.site))
+    return settle(visit, { record: served, degraded: 'store_unavailable' })
+  }
+  return checkClaimed(visit, record, box)
+}
+
+/** True for the one who may ask. */
+async function claim(visit: Visit, record: SsoRecord): Promise<boolean> {
+  const { site, key, raw } = visit
+  const text = serialiseRecord(claimed(record, site.now()))
+  if (key === undefined || !(await site.records.replace(key, raw, text, lifeOf(visit, record)))) return false
+  setRecord(visit, text)
+  return true
+}
+
+async function checkClaimed(visit: Visit, record: SsoRecord, box: Box): Promise<Checked> {
   const started = performance.now()
-  const claim = serialiseRecord(claimed(record, site.now()))
-  if (!(await site.records.replace(key, visit.raw, claim, lifeOf(visit, record)))) return waitForAnswer(visit, record)
-  setRecord(visit, claim)
   const answer = await ask(visit, record, box.sid)
   const decision = decideStatus(record, answer)
   publish('check', {

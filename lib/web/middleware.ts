@@ -2,7 +2,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { decideVisit, type VisitDecision } from '../decide/visit'
 import { StoreUnavailableError } from '../storage/unavailable'
-import { check, endRecord, policyOf, waitForAnswer } from './check'
+import { check, checkStale, endRecord, policyOf, waitForAnswer } from './check'
 import { retryLogout, signedOutOf } from './end-session'
 import { publish } from './events'
 import { pageOf } from './facts'
@@ -65,13 +65,16 @@ async function carryOut(visit: Visit, wishes: Wishes, decision: VisitDecision): 
     case 'end_session':
       return (await endRecord(visit)) === 'settled' ? 'go_on' : startAnew(visit, wishes, false)
     case 'ask_status':
-      return (await check(visit, decision.record)) === 'settled' ? 'go_on' : startAnew(visit, wishes, false)
+      return (await askStatus(visit, decision)) === 'settled' ? 'go_on' : startAnew(visit, wishes, false)
     case 'wait_for_answer':
       return (await waitForAnswer(visit, decision.record)) === 'settled' ? 'go_on' : startAnew(visit, wishes, false)
     case 'retry_logout':
       return startAnew(visit, wishes, (await retryLogout(visit, signedOutOf(visit) ?? '')) !== 'confirmed')
   }
 }
+
+const askStatus = (visit: Visit, { record, because }: Extract<VisitDecision, { do: 'ask_status' }>) =>
+  because === 'stale' ? checkStale(visit, record) : check(visit, record)
 
 /** The session has ended, or its logout is confirmed: the visitor is a stranger now. */
 async function startAnew(visit: Visit, wishes: Wishes, isStillSignedOut: boolean): Promise<Outcome> {

@@ -90,7 +90,7 @@ export class SiteSessions {
       return state
     }
     const loaded = this.#store.loadedFor(req)
-    return loaded ? { key: loaded.key, raw: loaded.record, isAvailable: true } : NOT_SAVED
+    return loaded ? { key: loaded.key, raw: loaded.record, isAvailable: true } : this.#stateOfStranger()
   }
 
   /** New session ID; the old one must be buried before. @param data moves along */
@@ -125,6 +125,13 @@ export class SiteSessions {
   dataOf(req: Request): object {
     const { cookie: _cookie, ...data } = { ...req.session }
     return data
+  }
+
+  /** No landing could be stored while the store is away: then a stranger is not sent on the trip, and somebody must ask again. */
+  #stateOfStranger(): SessionState {
+    if (this.#records.isAvailable) return NOT_SAVED
+    this.#records.ping().catch(() => {})
+    return unread(undefined)
   }
 
   #isOurs(req: Request): boolean {

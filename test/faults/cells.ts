@@ -11,6 +11,8 @@ export interface Actor {
   readonly browser: Browser
   /** Where Identify sent a browser that is logged in at the SSO system: the landing page with `t` and `r`. */
   readonly landing: string
+  /** The session's cookie from before the fault. */
+  readonly session?: string | undefined
 }
 
 /** What one visitor must meet. */
@@ -66,7 +68,8 @@ async function begin(scene: Scene, browser: Browser): Promise<void> {
 async function prepare(scene: Scene, column: Column): Promise<Actor> {
   const browser = scene.browser()
   await start[column](scene, browser)
-  return { browser, landing: column === 'landing' ? await landingOf(scene, browser) : '' }
+  const session = browser.cookie('sso2.sid')
+  return { browser, session, landing: column === 'landing' ? await landingOf(scene, browser) : '' }
 }
 
 /** Goes through Identify, and stops before the landing page. */
