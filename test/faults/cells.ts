@@ -113,6 +113,10 @@ export async function post(scene: Scene, { browser }: Actor) {
   return { ...answer, ms: performance.now() - start }
 }
 
+/** Every cell of some rows. */
+export const cellsOf = (rows: readonly Row[]) =>
+  rows.flatMap((row) => columns.filter((column) => row.cells[column]).map((column) => ({ ...row, column })))
+
 /** Runs one cell: a visitor, the fault, what must happen, the end of the fault, and all is well again. */
 export async function runCell(row: Row, column: Column): Promise<void> {
   const scene = await startScene(row.options)

@@ -41,6 +41,8 @@ export interface Scene {
   /** Everything that the site has answered. */
   readonly sent: Sent[]
   readonly gates: Gates
+  /** What a test has started beside it. */
+  readonly alsoClose: (() => Promise<unknown>)[]
   sso(): Sso2
   browser(): Browser
   count(operation: string): number
@@ -109,6 +111,7 @@ export async function startScene(options: SceneOptions = {}): Promise<Scene> {
     skew: 0,
     sent,
     gates,
+    alsoClose: [],
     sso: () => sites[0]?.sso as Sso2,
     browser: () => new Browser({ now: () => emulator.clock.now() }),
     count: (operation) => emulator.calls({ operation }).length,
@@ -124,6 +127,7 @@ export async function startScene(options: SceneOptions = {}): Promise<Scene> {
       await Promise.all([ssoFront.down(), storeFront.down()])
       redis.disconnect()
       await redisServer?.stop()
+      await Promise.all(scene.alsoClose.map((close) => close()))
     },
   }
   sites = start()

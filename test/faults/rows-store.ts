@@ -1,0 +1,224 @@
+import { eventually, present } from '../flows/network'
+import { type Cell, page, post, type Row, visit } from './cells'
+import type { Scene } from './scene'
+import { expectOldCookieDead, flow, land, servedAnonymous, servedFresh, servedInTheEnd } from './words'
+
+/** A miss costs the deadline of a command; after three of them nobody waits any more. Promise I2, with room for a busy machine. */
+const SOON_MS = 300 * 3 + 1500
+
+/** Nobody is known, the page is served, and the cookie stays. */
+const servedUnknown: Cell = async (scene, actor) => {
+  const cookie = actor.browser.cookie('sso2.sid')
+  for (let round = 0; round < 4; round += 1) {
+    const { status, view, ms } = await page(scene, actor)
+    expect([status, view]).toEqual([200, { status: 'none', degraded: 'store_unavailable', url: '/news' }])
+    expect(ms).toBeLessThan(SOON_MS)
+  }
+  expect(actor.browser.cookie('sso2.sid')).toBe(cookie)
+}
+
+/** "Not now", before the SSO system is asked: no attempt is spent. */
+const loginNotAsked: Cell = async (scene, actor) => {
+  const { status, json, headers, ms } = await post(scene, actor)
+  expect([status, json]).toEqual([503, { error: 'unavailable' }])
+  expect(Number(headers['retry-after'])).toBeGreaterThan(0)
+  expect(ms).toBeLessThan(SOON_MS)
+  expect(scene.count('authenticate')).toBe(0)
+}
+
+/** The cookie is dropped at once, and the session ends at the first contact after the store is back. */
+const logoutUnread: Cell = async (scene, actor) => {
+  const before = performance.now()
+  const { status, headers } = await actor.browser.fetchJson(`${scene.url}/logout`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' },
+  })
+  expect([status, headers.location]).toEqual([303, `${scene.url}/`])
+  expect(performance.now() - before).toBeLessThan(SOON_MS + 3000)
+  expect(actor.browser.cookie('sso2.sid')).toBeUndefined()
+  const { view } = await page(scene, actor)
+  expect(view?.status).toBe('none')
+}
+
+/** What was logged out is dead afterwards, and is never brought back. */
+const logoutFinal: Cell = async (scene, actor) => {
+  await eventually(async () => {
+    const { status } = await visit(scene, actor)
+    expect(status).not.toBe('loggedin')
+    return status === 'anon'
+  }, 9)
+  await expectOldCookieDead(scene, present(actor.session))
+  expect(scene.emulator.sessions().filter(({ status }) => status === 'loggedin')).toEqual([])
+}
+
+/** No login without the check of the token, no failure, no loop. */
+const landsUnknown: Cell = async (scene, actor) => {
+  const landed = await land(scene, actor)
+  expect([landed.status, landed.headers.location]).toEqual([303, `${scene.url}/news`])
+  const seen = await actor.browser.visit(`${scene.url}/news`)
+  expect([seen.status, JSON.parse(seen.body).status]).toEqual([200, 'none'])
+  expect(seen.trail.length).toBeLessThanOrEqual(13)
+}
+
+const away: Row['cells'] = {
+  new: servedUnknown,
+  anon: servedUnknown,
+  fresh: servedUnknown,
+  stale: servedUnknown,
+  login: loginNotAsked,
+  logout: logoutUnread,
+  landing: landsUnknown,
+}
+const options = { ownRedis: true }
+const healed = { logout: logoutFinal }
+
+/** The session is gone, the SSO session is not: logged in again without a password, and the site's data is not pretended. */
+const comesBack: Cell = async (scene, actor) => {
+  const before = scene.count('authenticate')
+  expect(await visit(scene, actor)).toEqual({ status: 'loggedin', username: 'ada', url: '/news' })
+  expect(scene.count('authenticate')).toBe(before)
+}
+
+/** Nobody can tell which SSO session it was: Identify stays off until the reader wants to log in. Promise I5. */
+const logoutOfLost: Cell = async (scene, { browser }) => {
+  const answer = await browser.submit(`${scene.url}/logout`, { return_to: '/news' })
+  expect(JSON.parse(answer.body)).toEqual({ status: 'none', degraded: 'logout_pending', url: '/news' })
+  expect(browser.cookie('sso2.sid')).toBeUndefined()
+  for (let round = 0; round < 2; round += 1) expect((await visit(scene, { browser, landing: '' })).status).toBe('none')
+}
+
+const loses = async ({ redis, sso }: Scene) => {
+  await redis.flushall()
+  await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+  await eventually(async () => (await sso().health()).store === 'ok')
+}
+
+/** As soon as anybody has missed an answer, nobody new is sent to a landing that could not be stored. */
+const servedOnceNoticed: Cell = async (scene, actor) => {
+  expect((await scene.sso().health()).store).toBe('unavailable')
+  await servedUnknown(scene, actor)
+}
+
+const noWrites = (name: string, begin: string[], end: string[]): Row => ({
+  row: '15',
+  name,
+  options,
+  fault: async ({ redis }) => void (await redis.call(...(begin as [string]))),
+  mend: async ({ redis }) => void (await redis.call(...(end as [string]))),
+  cells: {
+    new: servedInTheEnd,
+    anon: servedAnonymous,
+    fresh: servedFresh,
+    stale: async (scene, actor) => {
+      const { status, view } = await page(scene, actor)
+      expect([status, view]).toEqual([
+        200,
+        { status: 'loggedin', username: 'ada', saved: 'kept', degraded: 'store_unavailable', url: '/news' },
+      ])
+      expect(scene.count('sessionstatus')).toBeLessThanOrEqual(1)
+    },
+    login: loginNotAsked,
+    logout: async (scene, actor) => {
+      await logoutUnread(scene, actor)
+      expect(scene.count('logout')).toBe(1)
+    },
+    landing: landsUnknown,
+  },
+  healed: {
+    ...healed,
+    new: async (scene) => {
+      scene.emulator.clock.advance(61)
+      await eventually(async () => (await visit(scene, { browser: scene.browser(), landing: '' })).status === 'anon', 9)
+    },
+    landing: async (scene, actor) => {
+      scene.emulator.clock.advance(61)
+      await eventually(async () => (await visit(scene, actor)).status === 'loggedin', 9)
+    },
+  },
+})
+
+/** Rows of the fault matrix. */
+export const rows: Row[] = [
+  {
+    row: '11',
+    name: 'Redis is away when the process starts',
+    options,
+    fault: async (scene) => {
+      await scene.storeFront.down()
+      await scene.restart()
+    },
+    mend: ({ storeFront }) => storeFront.up(),
+    cells: away,
+    healed,
+  },
+  {
+    row: '12',
+    name: 'Redis is lost',
+    options,
+    fault: ({ storeFront }) => storeFront.down(),
+    mend: ({ storeFront }) => storeFront.up(),
+    cells: away,
+    healed,
+  },
+  {
+    row: '13',
+    name: 'Redis starts again without its data',
+    options,
+    fault: loses,
+    mend: () => {},
+    cells: {
+      new: flow('anon'),
+      anon: flow('anon'),
+      fresh: comesBack,
+      stale: comesBack,
+      login: async (scene, actor) => {
+        const { status, json } = await post(scene, actor)
+        expect([status, json.error]).toEqual([401, 'session_ended'])
+        await actor.browser.visit(json.loginUrl)
+      },
+      logout: logoutOfLost,
+      landing: async (scene, actor) => {
+        expect((await land(scene, actor)).status).toBe(303)
+        expect(await visit(scene, actor)).toMatchObject({ status: 'loggedin', username: 'ada' })
+      },
+    },
+    healed: {
+      logout: async (scene, { browser }) => {
+        await browser.visit(`${scene.url}/login?return_to=/news`) // wants to log in: the SSO session lives
+        expect(await visit(scene, { browser, landing: '' })).toMatchObject({ status: 'loggedin' })
+      },
+    },
+  },
+  noWrites('Redis has no memory left', ['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0']),
+  noWrites('Redis is a replica now', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']),
+  {
+    row: '15',
+    name: 'Redis wants a password',
+    options,
+    fault: async ({ redis }) => {
+      await redis.config('SET', 'requirepass', 'something-new')
+      await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+    },
+    mend: async ({ redis }) => void (await redis.config('SET', 'requirepass', '')),
+    cells: away,
+    healed,
+  },
+  {
+    row: '16',
+    name: 'Redis stands still',
+    options,
+    fault: ({ storeFront }) => storeFront.stall(),
+    mend: ({ storeFront }) => storeFront.heal(),
+    cells: { ...away, new: servedOnceNoticed },
+    healed,
+  },
+  {
+    row: '16',
+    name: 'Redis takes a second for every answer',
+    options,
+    fault: ({ storeFront }) => storeFront.delay(1000),
+    mend: ({ storeFront }) => storeFront.heal(),
+    cells: { ...away, new: servedOnceNoticed },
+    healed,
+  },
+]
