@@ -96,6 +96,7 @@ async function cutOff(scene: Scene): Promise<void> {
   scene.alsoClose.push(() => replica.stop())
   const other = scene.redis.duplicate({ port: replica.port })
   await eventually(async () => (await other.info('replication')).includes('master_link_status:up'))
+  await scene.redis.set('a-write', 'after which everything is there') // WAIT knows the writes of its own connection alone
   await scene.redis.wait(1, 5000)
   await other.call('REPLICAOF', 'NO', 'ONE')
   other.disconnect()

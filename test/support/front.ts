@@ -26,8 +26,7 @@ export async function startFront(target: number): Promise<Front> {
     for (const socket of sockets) socket.destroy()
   }
   const open = (port: number) => net.createServer((socket) => pass(socket, state, sockets)).listen(port, '127.0.0.1')
-  let server = open(0)
-  await once(server, 'listening')
+  let server = await openAnywhere(open)
   const { port } = server.address() as AddressInfo
   return {
     port,
@@ -57,6 +56,19 @@ export async function startFront(target: number): Promise<Front> {
       state.target = other
       cut()
     },
+  }
+}
+
+/** Ports that no other server gets by chance: a front that is down must find its own free again, and nobody else behind it. */
+async function openAnywhere(open: (port: number) => net.Server): Promise<net.Server> {
+  for (let tries = 1; ; tries += 1) {
+    const server = open(10_000 + Math.floor(Math.random() * 20_000))
+    try {
+      await once(server, 'listening')
+      return server
+    } catch (error) {
+      if (tries === 20) throw error
+    }
   }
 }
 

@@ -37,7 +37,7 @@ async function launch(port: number, args: string[]): Promise<TestRedis> {
   const child = spawn(
     'redis-server',
     ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', '/tmp', ...args],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
+    { stdio: ['ignore', 'pipe', 'ignore'] }, // a server that is left behind must not keep the tests' own output open
   )
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)

@@ -51,6 +51,14 @@ function tellStuck(group, suites) {
   }
 }
 
+function stopGroup(group) {
+  try {
+    process.kill(-group, 'SIGKILL')
+  } catch {
+    // nobody is left
+  }
+}
+
 /** @returns the suites that are left when a process hangs, or else Jest's exit code */
 async function round(args, progress) {
   const begin = Date.now()
@@ -60,11 +68,14 @@ async function round(args, progress) {
   for (;;) {
     const pause = new Promise((resolve) => setTimeout(resolve, 1000).unref())
     const end = await Promise.race([ended, pause])
-    if (end) return end
+    if (end) {
+      stopGroup(child.pid) // servers of a suite that did not come to its end
+      return end
+    }
     const suites = readProgress(progress)
     if (!isStuck(suites, begin, Date.now())) continue
     tellStuck(child.pid, suites)
-    process.kill(-child.pid, 'SIGKILL')
+    stopGroup(child.pid)
     await ended
     return { suites }
   }
