@@ -107,16 +107,21 @@ function makeGuard(): Guard {
   }
 }
 
-/** Is the connection lost? One that is only being made for the first time is not. */
-function watchConnection(redis: Redis | Cluster): () => boolean {
-  let isLost = false
+const connections = new WeakMap<Redis | Cluster, { isLost: boolean }>()
+
+/** Is the connection lost? One that is only being made for the first time is not. Many sites may share a client: it is watched once. */
+function watchConnection(redis: Redis | Cluster): { readonly isLost: boolean } {
+  const watched = connections.get(redis)
+  if (watched) return watched
+  const state = { isLost: false }
+  connections.set(redis, state)
   redis.on('close', () => {
-    isLost = true
+    state.isLost = true
   })
   redis.on('ready', () => {
-    isLost = false
+    state.isLost = false
   })
-  return () => isLost
+  return state
 }
 
 type Read = (keys: readonly string[]) => Promise<(string | null)[]>
@@ -170,7 +175,7 @@ export function redisKv(client: Redis | Cluster, owned: boolean): Kv {
   const redis = withScripts(client)
   const guard = makeGuard()
   const guarded = guard.run
-  const isLost = watchConnection(redis)
+  const connection = watchConnection(client)
   const read = redis.isCluster ? (keys: readonly string[]) => redis.mget(...keys) : batchedRead(redis)
   return {
     mget: (keys) => guarded(() => read(keys)),
@@ -199,7 +204,7 @@ export function redisKv(client: Redis | Cluster, owned: boolean): Kv {
     takeDue: (queue, now, next, most) => guarded(() => redis.sso2TakeDue(1, queue, now, next, most)),
     dequeue: (queue, entry) => guarded(async () => void (await redis.zrem(queue, entry))),
     get isAvailable() {
-      return guard.isWell && !isLost()
+      return guard.isWell && !connection.isLost
     },
     ping: () => guarded(async () => void (await redis.ping())),
     close: async () => {

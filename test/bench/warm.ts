@@ -5,7 +5,8 @@ import path from 'node:path'
 import { Redis } from 'ioredis'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
 import { Browser } from '../support/agent'
-import { freePort, startRedis } from '../support/redis'
+import { freePort } from '../support/ports'
+import { startRedis } from '../support/redis'
 
 /*
  * What a warm request of a logged-in reader costs, side by side: bare express, express-session with connect-redis by hand

@@ -8,7 +8,8 @@ import { type Sso2, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
 import { runCommand } from '../emulator/command'
 import { redisUrl, sessionSecret } from '../flows/network'
-import { freePort, startRedis } from '../support/redis'
+import { freePort } from '../support/ports'
+import { startRedis } from '../support/redis'
 
 const dist = path.join(__dirname, '..', '..', 'dist')
 const prefix = 'doctor:'

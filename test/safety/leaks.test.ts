@@ -8,7 +8,8 @@ import { ada, edsger, grace, present } from '../flows/network'
 import { Browser } from '../support/agent'
 import { send } from '../support/http'
 import { readJwt, signJwt } from '../support/oracle'
-import { freePort, startRedis, type TestRedis } from '../support/redis'
+import { freePort } from '../support/ports'
+import { startRedis, type TestRedis } from '../support/redis'
 import { Canaries, canaryKinds, listenIn, spellings } from './canaries'
 
 const canaries = new Canaries()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
 import { ada, logIn, redisUrl, sessionSecret } from '../flows/network'
 import { Browser } from '../support/agent'
-import { freePort } from '../support/redis'
+import { freePort } from '../support/ports'
 
 let emulator: Emulator
 let child: ChildProcess

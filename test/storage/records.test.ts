@@ -4,7 +4,7 @@ import { MemoryKv } from '../../lib/storage/memory-kv'
 import { Records, sessionKey } from '../../lib/storage/records'
 import { openRedis, redisKv } from '../../lib/storage/redis-kv'
 import { StoreUnavailableError } from '../../lib/storage/unavailable'
-import { freePort } from '../support/redis'
+import { freePort } from '../support/ports'
 
 const NOW = 1_800_000_000
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { listenAnywhere } from './ports'
 
 /** Something that stands in front of a server: it can be taken away, stand still, be slow, or lead elsewhere. */
 export interface Front {
@@ -26,7 +27,7 @@ export async function startFront(target: number): Promise<Front> {
     for (const socket of sockets) socket.destroy()
   }
   const open = (port: number) => net.createServer((socket) => pass(socket, state, sockets)).listen(port, '127.0.0.1')
-  let server = await openAnywhere(open)
+  let server = await listenAnywhere(open)
   const { port } = server.address() as AddressInfo
   return {
     port,
@@ -56,19 +57,6 @@ export async function startFront(target: number): Promise<Front> {
       state.target = other
       cut()
     },
-  }
-}
-
-/** Ports that no other server gets by chance: a front that is down must find its own free again, and nobody else behind it. */
-async function openAnywhere(open: (port: number) => net.Server): Promise<net.Server> {
-  for (let tries = 1; ; tries += 1) {
-    const server = open(10_000 + Math.floor(Math.random() * 20_000))
-    try {
-      await once(server, 'listening')
-      return server
-    } catch (error) {
-      if (tries === 20) throw error
-    }
   }
 }
 

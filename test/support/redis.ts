@@ -1,6 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import net, { type AddressInfo } from 'node:net'
+import { mkdtempSync, rmSync } from 'node:fs'
+import net from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { freePort } from './ports'
 
 /** A real Redis of a test's own. */
 export interface TestRedis {
@@ -33,15 +37,23 @@ export async function startRedis(options: TestRedisOptions = {}): Promise<TestRe
   }
 }
 
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
 async function launch(port: number, args: string[]): Promise<TestRedis> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'express-sso2-redis-')) // a replica leaves a dump, which the next one would load
   const child = spawn(
     'redis-server',
-    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', '/tmp', ...args],
+    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder, ...args],
     { stdio: ['ignore', 'pipe', 'ignore'] }, // a server that is left behind must not keep the tests' own output open
   )
-  const kill = () => child.kill('SIGKILL')
-  process.once('exit', kill)
-  child.once('exit', () => process.removeListener('exit', kill))
+  running.add(child)
+  child.once('exit', () => {
+    running.delete(child)
+    rmSync(folder, { recursive: true, force: true })
+  })
   await ready(child)
   await ping(port)
   return {
@@ -81,15 +93,4 @@ async function ping(port: number): Promise<void> {
   } finally {
     socket.destroy()
   }
-}
-
-/** A loopback port that nobody listens on now. */
-export async function freePort(): Promise<number> {
-  const server = net.createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
