@@ -74,6 +74,11 @@ export function noteCause(trips: Trips, page: string, cause: 'c' | 'r', now: Epo
   return [{ ...trip, cause }, ...trips.filter((candidate) => candidate.page !== page)]
 }
 
+/** No further trip for the page, though nothing was wrong with the last one. */
+export function stopTrips(trips: Trips, page: string, now: EpochSeconds): Trips {
+  return [{ page, since: now, count: MAX_TRIPS, cause: '' }, ...forgetTrip(trips, page)]
+}
+
 /** The page's landing went well: nothing is wrong with it, but the count stays, for the session may not. */
 export function landedWell(trips: Trips, page: string): Trips {
   return trips.map((trip) => (trip.page === page ? { ...trip, cause: '' } : trip))

@@ -1,8 +1,8 @@
 /** `GET {landing}?t&r`: facts, decision, effect, and always a redirect to the return address. Interface: "Landing page". */
 import type { Request, Response } from 'express'
 import { isBound, makeMark } from '../decide/binding'
-import { type BindingFinding, decideLanding, type LandingDecision } from '../decide/landing'
-import { landedWell, noteCause, pageKey, writeTrips } from '../decide/loop-guard'
+import { type BindingFinding, decideLanding, type GiveUpReason, type LandingDecision } from '../decide/landing'
+import { landedWell, noteCause, pageKey, stopTrips, writeTrips } from '../decide/loop-guard'
 import { flowParameterOf, judgeReturnTo, withFlowParameter, withoutFlowParameter } from '../decide/return-to'
 import { TokenError, type TokenFault } from '../errors'
 import type { SessionToken } from '../protocol/session-token'
@@ -136,7 +136,7 @@ async function carryOut(visit: Visit, decision: LandingDecision, page: string): 
       return redirect(res, withFlowParameter(page, makeMark(site.config.macKeys(), 'marker', '', site.now())), 303)
     case 'give_up':
       warn(`landing:${decision.because}`, CAUSES[decision.because])
-      setTrips(visit, noteCause(tripsOf(visit), pageKey(page), 'r', site.now()))
+      setTrips(visit, endTrips(visit, decision.because, pageKey(page)))
       return redirect(res, page, 303)
     case 'start_anew':
       if (decision.because === 'clock') noteClock(visit, page)
@@ -145,6 +145,11 @@ async function carryOut(visit: Visit, decision: LandingDecision, page: string): 
       return redirect(res, page, 303)
   }
 }
+
+const endTrips = (visit: Visit, because: GiveUpReason, page: string) =>
+  because === 'too_many_landings'
+    ? stopTrips(tripsOf(visit), page, visit.site.now())
+    : noteCause(tripsOf(visit), page, 'r', visit.site.now())
 
 const CAUSES = {
   clock: 'the clocks differ',

@@ -6,6 +6,7 @@ import {
   noteCause,
   pageKey,
   readTrips,
+  stopTrips,
   type Trips,
   writeTrips,
 } from '../../lib/decide/loop-guard'
@@ -77,4 +78,11 @@ test.each([
   `${page}a.${NOW}.1`,
 ])('the cookie %j holds no trip', (cookie) => {
   expect(readTrips(cookie, NOW)).toEqual([])
+})
+
+test('a page that is stopped makes no trip for a minute, and others do', () => {
+  const trips = stopTrips(countTrip([], page, NOW), page, NOW)
+  expect(blockedBy(trips, page)).toBe('identify_loop')
+  expect(blockedBy(trips, pageKey('another'))).toBeUndefined()
+  expect(readTrips(writeTrips(trips), NOW + 60)).toEqual([])
 })

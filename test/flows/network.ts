@@ -177,6 +177,14 @@ function buildApp(sso: Sso2, gates: Gates): Express {
   return addPages(app, sso, gates)
 }
 
+/** A site behind one proxy that tells the address of its caller. */
+export function behindProxy(sso: Sso2, gates: Gates): Express {
+  const app = express()
+  app.set('trust proxy', 1)
+  app.use(sso)
+  return addPages(app, sso, gates)
+}
+
 /** The pages of a test site. */
 export function addPages(app: Express, sso: Sso2, gates: Gates): Express {
   app.get('/account', sso.requireLogin(), (req, res) => void res.json(viewOf(req)))

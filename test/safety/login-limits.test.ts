@@ -1,16 +1,7 @@
 import diagnostics from 'node:diagnostics_channel'
-import express, { type Express } from 'express'
-import type { Sso2, Sso2Event } from '../../lib'
-import { ada, addPages, type Gates, grace, logIn, type Network, startNetwork, view } from '../flows/network'
+import type { Sso2Event } from '../../lib'
+import { ada, behindProxy, grace, logIn, type Network, startNetwork, view } from '../flows/network'
 import type { Browser, ScriptAnswer } from '../support/agent'
-
-/** A site behind one proxy that tells the address of its caller. */
-function build(sso: Sso2, gates: Gates): Express {
-  const app = express()
-  app.set('trust proxy', 1)
-  app.use(sso)
-  return addPages(app, sso, gates)
-}
 
 let network: Network
 const events: Sso2Event[] = []
@@ -19,7 +10,7 @@ const at = (path: string) => `${network.morning.url}${path}`
 const reasons = () => new Set(events.filter(({ outcome }) => outcome === 'limited').map(({ reason }) => reason))
 
 beforeAll(async () => {
-  network = await startNetwork({ build, site: { loginLimit: { attempts: 10, perSeconds: 600 } } })
+  network = await startNetwork({ build: behindProxy, site: { loginLimit: { attempts: 10, perSeconds: 600 } } })
 })
 afterAll(() => network.close())
 beforeEach(async () => {
