@@ -2,15 +2,17 @@ import { readJwt } from '../../support/oracle'
 import { type Claims, device, legacy, morning, type Platform, token } from '../platform'
 import { type Check, rulesOf } from './check'
 
-const now = () => Math.floor(Date.now() / 1000)
 const common = rulesOf('Request JWT claims, common to all operations')
 const additional = rulesOf('Additional request claims per operation')
 const header = rulesOf('SSO JSON Web Token (JWT)')
 
 /** Session Status with claims of its own must be refused as `invalid_token`, properly signed. */
-async function refused(platform: Platform, claims: Claims, head: object = {}): Promise<void> {
+async function refused(platform: Platform, claims: (now: number) => Claims, head: object = {}): Promise<void> {
   const { sid } = await platform.browser().identify()
-  await refusedToken(platform, 'sessionstatus', token(morning, { ...device, sid, lks: 'anon', ...claims }, head))
+  const now = Math.floor(Date.now() / 1000) // one moment for all: a second may end between two
+  const times = { nbf: now, iat: now, exp: now + 10 }
+  const all = { ...device, sid, lks: 'anon', ...times, ...claims(now) }
+  await refusedToken(platform, 'sessionstatus', token(morning, all, head))
 }
 
 async function refusedToken(platform: Platform, operation: string, t: string): Promise<void> {
@@ -19,7 +21,7 @@ async function refusedToken(platform: Platform, operation: string, t: string): P
   expect(readJwt(answer.json.t).claims).toMatchObject({ err: 'invalid_token', at: null, aud: morning.clientId })
 }
 
-type Row = [what: string, claims: () => Claims]
+type Row = [what: string, claims: (now: number) => Claims]
 
 const wrongClaims: Row[] = [
   ['iss that is not the organisation', () => ({ iss: 'somebody-else' })],
@@ -31,20 +33,20 @@ const wrongClaims: Row[] = [
   ['no nbf', () => ({ nbf: undefined })],
   ['no iat', () => ({ iat: undefined })],
   ['no exp', () => ({ exp: undefined })],
-  ['nbf that is text', () => ({ nbf: String(now()) })],
-  ['iat that is a fraction', () => ({ iat: now() + 0.5 })],
-  ['exp that is text', () => ({ exp: String(now() + 10) })],
-  ['nbf that is not the creation time', () => ({ nbf: now() - 3 })],
-  ['exp 11 seconds after iat', () => ({ exp: now() + 11 })],
-  ['exp an hour after iat', () => ({ exp: now() + 3600 })],
-  ['exp before iat', () => ({ exp: now() - 1 })],
-  ['times in the past', () => ({ nbf: now() - 60, iat: now() - 60, exp: now() - 50 })],
-  ['exp that is just over', () => ({ nbf: now() - 11, iat: now() - 11, exp: now() - 1 })],
-  ['times in the future', () => ({ nbf: now() + 60, iat: now() + 60, exp: now() + 70 })],
+  ['nbf that is text', (now) => ({ nbf: String(now) })],
+  ['iat that is a fraction', (now) => ({ iat: now + 0.5 })],
+  ['exp that is text', (now) => ({ exp: String(now + 10) })],
+  ['nbf that is not the creation time', (now) => ({ nbf: now - 3 })],
+  ['exp 11 seconds after iat', (now) => ({ exp: now + 11 })],
+  ['exp an hour after iat', (now) => ({ exp: now + 3600 })],
+  ['exp before iat', (now) => ({ exp: now - 1 })],
+  ['times in the past', (now) => ({ nbf: now - 60, iat: now - 60, exp: now - 50 })],
+  ['exp that is just over', (now) => ({ nbf: now - 11, iat: now - 11, exp: now - 1 })],
+  ['times in the future', (now) => ({ nbf: now + 60, iat: now + 60, exp: now + 70 })],
 ]
 
 const refusals = wrongClaims.map(([what, claims]) =>
-  common(`a request with ${what} is refused`, (platform) => refused(platform, claims())),
+  common(`a request with ${what} is refused`, (platform) => refused(platform, claims)),
 )
 
 const headers = (
@@ -58,7 +60,7 @@ const headers = (
     ['crit', { crit: ['exp'] }],
   ] as const
 ).map(([what, head]) =>
-  header(`a token with ${what} in its header is refused`, (platform) => refused(platform, {}, head)),
+  header(`a token with ${what} in its header is refused`, (platform) => refused(platform, () => ({}), head)),
 )
 
 const signatures: Check[] = [
@@ -91,7 +93,9 @@ const clients: Check[] = [
   }),
   common('exp less than 10 seconds after iat is taken', async (platform) => {
     const { sid } = await platform.browser().identify()
-    expect(await platform.call('sessionstatus', { sid, lks: 'anon', exp: now() + 5 })).toMatchObject({ err: null })
+    expect(
+      await platform.call('sessionstatus', { sid, lks: 'anon', exp: Math.floor(Date.now() / 1000) + 5 }),
+    ).toMatchObject({ err: null })
   }),
   common('a cid that nobody knows cannot be answered with a token', async (platform) => {
     const t = token({ ...morning, clientId: 'nobody' }, { ...device, sid: 'x', lks: 'anon' })
@@ -126,8 +130,8 @@ const missing = required.flatMap(([operation, claims]) =>
 )
 
 const types: Check[] = [
-  additional('a sid that is a number is refused', (platform) => refused(platform, { sid: 7 })),
-  additional('an lks that is no state is refused', (platform) => refused(platform, { lks: 'unknown' })),
+  additional('a sid that is a number is refused', (platform) => refused(platform, () => ({ sid: 7 }))),
+  additional('an lks that is no state is refused', (platform) => refused(platform, () => ({ lks: 'unknown' }))),
   additional('an empty password is refused', (platform) =>
     refusedToken(platform, 'authenticate', token(morning, { ...device, sid: 'x', usr: 'ada', pwd: '' })),
   ),
