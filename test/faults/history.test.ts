@@ -2,10 +2,10 @@ import { type Entry, type Played, play } from './history'
 
 /*
  * Random histories, and what must be true of every one of them. `HISTORY_SECONDS=600 npm test -- test/faults/history` plays
- * longer ones; a seed that fails is worth a line in `seeds`.
+ * longer ones and a new one; a seed that fails is worth a line in `seeds`.
  */
 const SECONDS = Number(process.env['HISTORY_SECONDS'] ?? 6)
-const seeds = [1, 2, 3, 4, Math.floor(Date.now() / 1000)]
+const seeds = [1, 2, 3, 4, ...(process.env['HISTORY_SECONDS'] ? [Math.floor(Date.now() / 1000)] : [])]
 
 /** Checked at most every six minutes, and served at most fifteen more while nobody answers. Promise I4. */
 const LONGEST_SECONDS = 360 + 900
@@ -56,8 +56,9 @@ describe('a history of random visits, logins, logouts, thefts and faults', () =>
 
   test.each(seeds)('seed %i', (seed) => {
     const it = played.get(seed) as Played
-    expect(pages(it).length).toBeGreaterThan(50)
-    expect(of(it, 0, 'login').length).toBeGreaterThan(0)
+    const doings = new Set(it.history.map(({ what }) => what))
+    expect(pages(it).length).toBeGreaterThan(20)
+    expect([doings.has('login'), doings.has('logout')]).toEqual([true, true])
     expect(it.history.filter(({ what, status }) => what === 'page' && status >= 500)).toEqual([])
     expect(strangers(it)).toEqual([])
     expect(revived(it)).toEqual([])
