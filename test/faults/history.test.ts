@@ -1,7 +1,7 @@
 import { type Entry, type Played, play } from './history'
 
 /*
- * Random histories, and what must be true of every one of them. `HISTORY_SECONDS=600 npm test -- test/faults/history` plays
+ * Random histories, and what must be true of every one of them. `HISTORY_SECONDS=600 npx jest test/faults/history` plays
  * longer ones and a new one; a seed that fails is worth a line in `seeds`.
  */
 const SECONDS = Number(process.env['HISTORY_SECONDS'] ?? 6)
