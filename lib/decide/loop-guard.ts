@@ -63,7 +63,7 @@ export function blockedBy(trips: Trips, page: string): DegradedReason | undefine
 /** Counts one more trip for the page. */
 export function countTrip(trips: Trips, page: string, now: EpochSeconds): Trips {
   const trip = trips.find((candidate) => candidate.page === page)
-  const others = trips.filter((candidate) => candidate.page !== page)
+  const others = forgetTrip(trips, page)
   if (!trip || now - trip.since >= WINDOW_SECONDS) return [{ page, since: now, count: 1, cause: '' }, ...others]
   return [{ ...trip, count: trip.count + 1 }, ...others]
 }
@@ -71,7 +71,7 @@ export function countTrip(trips: Trips, page: string, now: EpochSeconds): Trips 
 /** Notes why the page's landing failed. */
 export function noteCause(trips: Trips, page: string, cause: 'c' | 'r', now: EpochSeconds): Trips {
   const trip = trips.find((candidate) => candidate.page === page) ?? { page, since: now, count: 1, cause: '' as const }
-  return [{ ...trip, cause }, ...trips.filter((candidate) => candidate.page !== page)]
+  return [{ ...trip, cause }, ...forgetTrip(trips, page)]
 }
 
 /** No further trip for the page, though nothing was wrong with the last one. */

@@ -81,7 +81,7 @@ async function decideFor(
   const used =
     isGood && visit.isStoreAvailable
       ? await readMarks(visit, t, token)
-      : { replayed: false, sidEnded: false, isShareSpent: false, storeAvailable: visit.isStoreAvailable }
+      : { ...NO_MARKS, storeAvailable: visit.isStoreAvailable }
   const sidHash = typeof token === 'string' || token.sid === undefined ? undefined : shortHash(token.sid)
   return { decision: decideLanding({ binding, token, record: visit.record, sidHash, ...used }), token }
 }
@@ -103,6 +103,8 @@ function readToken(site: Site, t: string): SessionToken | TokenFault {
   }
 }
 
+const NO_MARKS = { replayed: false, sidEnded: false, isShareSpent: false }
+
 /** Takes the token: from here on it is used up, whatever follows. */
 async function readMarks({ site, req, record }: Visit, t: string, token: SessionToken) {
   const isNewcomer = token.sts === 'anon' && record === undefined
@@ -114,8 +116,7 @@ async function readMarks({ site, req, record }: Visit, t: string, token: Session
     ])
     return { replayed: !isFirst, sidEnded, isShareSpent, storeAvailable: true }
   } catch (error) {
-    if (error instanceof StoreUnavailableError)
-      return { replayed: false, sidEnded: false, isShareSpent: false, storeAvailable: false }
+    if (error instanceof StoreUnavailableError) return { ...NO_MARKS, storeAvailable: false }
     throw error
   }
 }

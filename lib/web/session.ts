@@ -66,7 +66,7 @@ export class SiteSessions {
     if (isDoubled(req, name)) dropCookie(res, this.#config, name)
     withOnlyOurCookie(req, name, this.#inner, res, (error) => {
       if (error === undefined && req.session) {
-        if (!this.#store.loadedFor(req)) keepPrivateIf(res, () => Object.keys(this.dataOf(req)).length > 0)
+        if (!this.#store.loadedFor(req)) keepPrivateIf(res, () => this.#hasData(req))
         return next()
       }
       if (error === undefined) this.#notPages.add(req)
@@ -100,7 +100,7 @@ export class SiteSessions {
     if (this.#isOurs(req)) this.#generate(req, isLoggedIn)
     else await call((done) => req.session.regenerate(done))
     Object.assign(req.session, kept, this.#isOurs(req) ? {} : { sso2: true }) // a foreign store keeps no empty session
-    if (Object.keys(this.dataOf(req)).length > 0) await call((done) => req.session.save(done))
+    if (this.#hasData(req)) await call((done) => req.session.save(done))
     return req.sessionID
   }
 
@@ -108,8 +108,7 @@ export class SiteSessions {
   async end(req: Request): Promise<void> {
     await this.renew(req, {}, false)
     if (!this.#isOurs(req)) return
-    const hasData = () => Object.keys(this.dataOf(req)).length > 0
-    req.session.cookie = this.#store.endedCookie(hasData) as session.Session['cookie']
+    req.session.cookie = this.#store.endedCookie(() => this.#hasData(req)) as session.Session['cookie']
   }
 
   /** Gives this request the session that another request of the same browser got. */
@@ -132,6 +131,10 @@ export class SiteSessions {
     if (this.#records.isAvailable) return NOT_SAVED
     this.#records.ping().catch(() => {})
     return unread(undefined)
+  }
+
+  #hasData(req: Request): boolean {
+    return Object.keys(this.dataOf(req)).length > 0
   }
 
   #isOurs(req: Request): boolean {

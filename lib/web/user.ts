@@ -5,12 +5,12 @@ import { isObject } from '../protocol/json'
 import { own } from '../protocol/token'
 import type { IdentifyUser } from './site'
 
-/** A user is JSON with at least `accountId`. @param status of the answer that named it @throws {Sso2ResponseError} naming the field */
-export function readUser(value: unknown, status?: number): User {
+/** A user is JSON with at least `accountId`. @throws {Sso2ResponseError} naming the field */
+export function readUser(value: unknown): User {
   const user: unknown = value === undefined ? undefined : JSON.parse(JSON.stringify(value))
   const accountId = isObject(user) ? own(user, 'accountId') : undefined
   if (!isObject(user) || typeof accountId !== 'string' || accountId === '') {
-    throw new Sso2ResponseError('identifyUser', status, 'accountId: a text is required')
+    throw new Sso2ResponseError('identifyUser', undefined, 'accountId: a text is required')
   }
   return { ...user, accountId }
 }
@@ -22,6 +22,6 @@ export function defaultIdentifyUser(userPath: string): IdentifyUser {
     const item = own(body, 'item')
     const fields = isObject(item) ? item : body
     const accountId = own(fields, 'accountId') ?? own(fields, 'account_id')
-    return readUser({ ...fields, accountId }, 200)
+    return { ...fields, accountId } as User // read by readUser, which checks it
   }
 }
