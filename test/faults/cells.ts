@@ -1,4 +1,5 @@
 import { ada, eventually, logIn, type PageView, present, view } from '../flows/network'
+import { document } from '../safety/session-support'
 import type { Browser } from '../support/agent'
 import { type Scene, type SceneOptions, startScene } from './scene'
 
@@ -29,8 +30,6 @@ export interface Row {
   /** Where another end than the usual is right. */
   readonly healed?: Readonly<Partial<Record<Column, Cell>>>
 }
-
-export const document = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
 
 /** One request for a page, as a navigation; no redirect is followed. */
 export async function page(scene: Scene, { browser }: Actor, path = '/news') {
@@ -79,7 +78,8 @@ export async function landingOf(scene: Scene, browser: Browser): Promise<string>
   return present(back.headers.location)
 }
 
-const usual: Readonly<Record<Column, Cell>> = {
+/** How a fault ends for each visitor: as if it had not been. */
+export const usual: Readonly<Record<Column, Cell>> = {
   new: (scene) => becomes('anon', scene, { browser: scene.browser(), landing: '' }),
   anon: (scene, actor) => becomes('anon', scene, actor),
   fresh: (scene, actor) => becomes('loggedin', scene, actor),

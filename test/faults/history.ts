@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ada, grace, type PageView } from '../flows/network'
+import { document } from '../safety/session-support'
 import type { Browser } from '../support/agent'
-import { document } from './cells'
 import { type Scene, startScene } from './scene'
 
 /** What one browser did, or saw. Times are of the machine, in milliseconds; `clock` is the scene's, in seconds. */

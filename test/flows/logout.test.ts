@@ -1,9 +1,8 @@
 import { shortHash } from '../../lib/storage/records'
-import { beginFlow, land, landingToken } from '../safety/session-support'
+import { beginFlow, document, land, landingToken } from '../safety/session-support'
 import { send } from '../support/http'
 import { ada, eventually, grace, logIn, type Network, present, startNetwork, view } from './network'
 
-const document = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
 let network: Network
 const at = (path: string) => `${network.morning.url}${path}`
 

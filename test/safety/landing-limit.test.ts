@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { behindProxy, type Network, startNetwork } from '../flows/network'
 import { type HttpAnswer, send } from '../support/http'
 import { parseSetCookie } from './cookies-raw'
-import { beginFlow, type Flow, hearEvents, landingToken } from './session-support'
+import { beginFlow, document, type Flow, hearEvents, land, landingToken } from './session-support'
 
 let network: Network
 let flow: Flow
@@ -25,15 +25,12 @@ beforeEach(async () => {
   if (keys.length > 0) await network.redis.del(keys)
 })
 
-const document = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
 const records = async () => (await network.keys()).filter((key) => key.includes(':sso2:{'))
 
 /** A new browser lands from an address. */
 function landFrom(address: string, claims: object = {}): Promise<HttpAnswer> {
-  const url = new URL('/sso2/landing', network.morning.url)
-  const t = landingToken(network, { sid: randomUUID(), jti: randomUUID(), ...claims })
-  url.search = String(new URLSearchParams({ t, r: flow.r }))
-  return send({ method: 'GET', url, headers: { ...document, cookie: flow.cookie, 'x-forwarded-for': address } })
+  const token = landingToken(network, { sid: randomUUID(), jti: randomUUID(), ...claims })
+  return land(network, flow, token, [], { 'x-forwarded-for': address })
 }
 
 async function flood(total: number, addressOf: (index: number) => string): Promise<Set<number>> {

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import http, { type IncomingHttpHeaders } from 'node:http'
 import { demoOptions } from '../../lib/emulator'
 import { type Network, present } from '../flows/network'
-import { beginFlow, type Flow, landingToken } from './session-support'
+import { beginFlow, document, type Flow, landingToken } from './session-support'
 
 export const ROUNDS = 1000
 
@@ -72,8 +72,6 @@ export class Racers {
     this.agent.destroy()
   }
 }
-
-const document = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
 
 /** A browser of few words: keeps cookies by their names, takes them in the order in which the answers come. */
 export class Racer {

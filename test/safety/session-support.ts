@@ -29,7 +29,8 @@ export function hearEvents(): { heard: string[]; clear(): void; stop(): void } {
   }
 }
 
-const document = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
+/** Headers of a navigation by typing an address. */
+export const document = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
 
 /** What a landing needs of a network. */
 export interface Landable {
@@ -62,9 +63,19 @@ export function landingToken({ emulator }: Network, claims: object): string {
   )
 }
 
-/** Lands with a token; more cookies may go along. */
-export function land({ morning }: Landable, flow: Flow, token: string, cookies: string[] = []): Promise<HttpAnswer> {
+/** Lands with a token; more cookies and headers may go along. */
+export function land(
+  { morning }: Landable,
+  flow: Flow,
+  token: string,
+  cookies: string[] = [],
+  headers: Record<string, string> = {},
+): Promise<HttpAnswer> {
   const url = new URL('/sso2/landing', morning.url)
   url.search = String(new URLSearchParams({ t: token, r: flow.r }))
-  return send({ method: 'GET', url, headers: { ...document, cookie: [flow.cookie, ...cookies].join('; ') } })
+  return send({
+    method: 'GET',
+    url,
+    headers: { ...document, ...headers, cookie: [flow.cookie, ...cookies].join('; ') },
+  })
 }

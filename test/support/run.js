@@ -51,9 +51,9 @@ function tellStuck(group, suites) {
   }
 }
 
-function stopGroup(group) {
+function signalGroup(group, signal) {
   try {
-    process.kill(-group, 'SIGKILL')
+    process.kill(-group, signal)
   } catch {
     // nobody is left
   }
@@ -63,19 +63,19 @@ function stopGroup(group) {
 async function round(args, progress) {
   const begin = Date.now()
   const child = start(args, progress)
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.kill(-child.pid, signal))
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => signalGroup(child.pid, signal))
   const ended = new Promise((resolve) => child.once('exit', (code) => resolve({ code: code ?? 1 })))
   for (;;) {
     const pause = new Promise((resolve) => setTimeout(resolve, 1000).unref())
     const end = await Promise.race([ended, pause])
     if (end) {
-      stopGroup(child.pid) // servers of a suite that did not come to its end
+      signalGroup(child.pid, 'SIGKILL') // servers of a suite that did not come to its end
       return end
     }
     const suites = readProgress(progress)
     if (!isStuck(suites, begin, Date.now())) continue
     tellStuck(child.pid, suites)
-    stopGroup(child.pid)
+    signalGroup(child.pid, 'SIGKILL')
     await ended
     return { suites }
   }
