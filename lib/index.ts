@@ -2,8 +2,7 @@
 import type { Request, RequestHandler } from 'express'
 import type { Cluster, Redis } from 'ioredis'
 import { type Config, makeConfig } from './config'
-import type { ConfigOptions } from './config-schema'
-import { Sso2ConfigError } from './errors'
+import type { ConfigOptions } from './config/schema'
 import { Circuit } from './remote/circuit'
 import { PlatformApi, scopes } from './remote/platform-api'
 import { serviceTokenSource } from './remote/service-token'
@@ -98,7 +97,6 @@ export interface Sso2 extends RequestHandler {
  */
 export function sso2(options: Sso2Options = {}): Sso2 {
   const config = makeConfig(options, process.env, { now: () => Date.now() })
-  checkHooks(options)
   const [client, api] = [makeClient(config), serviceApi(config, options)]
   const { kv, client: redis } = openStore(config) // last, so that nothing is left open where something throws
   const site = makeSite(config, options, client, kv, redis)
@@ -123,13 +121,6 @@ export function sso2(options: Sso2Options = {}): Sso2 {
       await kv.close()
     },
   })
-}
-
-const HOOKS = ['exchangeTicket', 'identifyUser', 'shouldIdentify'] as const
-
-function checkHooks(options: Sso2Options): void {
-  const bad = HOOKS.filter((name) => options[name] !== undefined && typeof options[name] !== 'function')
-  if (bad.length > 0) throw new Sso2ConfigError(bad.map((option) => ({ option, message: 'must be a function' })))
 }
 
 function openStore({ redis, clock }: Config): { kv: Kv; client: Redis | Cluster | undefined } {

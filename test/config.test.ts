@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { type Config, makeConfig } from '../lib/config'
-import type { ConfigOptions } from '../lib/config-schema'
+import type { ConfigOptions } from '../lib/config/schema'
 import { type ConfigProblem, Sso2ConfigError } from '../lib/errors'
 
 const clock = { now: () => 1_800_000_000_000 }
@@ -201,6 +201,48 @@ test('a weak client secret may be allowed, a weak session secret never', () => {
 test('in production the store in memory is refused', () => {
   expect(optionsOf({}, { NODE_ENV: 'production' })).toEqual(['redis'])
   expect(make({ redis: 'rediss://r' }, { NODE_ENV: 'production' }).redis).toBe('rediss://r')
+})
+
+test.each<[option: string, value: unknown]>([
+  ['exchangeTicket', 'VALUE'],
+  ['exchangeTicket', null],
+  ['identifyUser', {}],
+  ['shouldIdentify', true],
+  ['views', 'VALUE'],
+  ['views', () => 'VALUE'],
+  ['views', null],
+  ['texts', 'VALUE'],
+  ['texts', ['VALUE']],
+  ['ticketExchange', 'VALUE'],
+  ['allowWeakSecret', 'VALUE'],
+  ['clock', Date.now],
+  ['clock', { now: 'VALUE' }],
+])('%s that is %p is refused along with all other problems', (option, value) => {
+  const { problems, message } = errorOf({ ...required, [option]: value, graceSeconds: -1 })
+  expect(problems.map((one) => one.option).sort()).toEqual(['graceSeconds', option].sort())
+  expect(message).not.toContain('VALUE')
+})
+
+test.each([
+  [{ views: { login: 'VALUE', problem: {} } }, ['views.login', 'views.problem']],
+  [{ views: { logIn: () => '' } }, ['views']],
+  [{ texts: { login_title: 7, back: 'Back' } }, ['texts.login_title']],
+  [
+    { ticketExchange: { grantType: 1, clientAuth: 'VALUE' } },
+    ['ticketExchange.clientAuth', 'ticketExchange.grantType'],
+  ],
+])('%p is refused at its place', (options, places) => {
+  expect(optionsOf(options)).toEqual(places)
+  expect(JSON.stringify(problemsOf(options))).not.toContain('VALUE')
+})
+
+test('hooks, views and texts of the right kind are taken', () => {
+  const hook = () => true
+  const views = { login: hook, confirmLogout: undefined, problem: hook }
+  const texts = { login_title: 'Logg inn' }
+  const ticketExchange = { grantType: 'ticket', ticketParameter: 'ticket', clientAuth: 'basic' }
+  const options = { exchangeTicket: hook, identifyUser: hook, shouldIdentify: hook, views, texts, ticketExchange }
+  expect(make(options).clientId).toBe('the-site')
 })
 
 test('a site that exchanges tickets itself needs no token address', () => {

@@ -32,11 +32,8 @@ function resolve(from: string, specifier: string): string {
   return sources.has(`${target}.ts`) ? `${target}.ts` : `${target}/index.ts`
 }
 
-/** The first folder of a file; the files of the configuration stand together as if they had one. */
-const folder = (file: string) => {
-  if (file.includes('/')) return file.slice(0, file.indexOf('/'))
-  return /^config(-\w+)?\.ts$/.test(file) ? 'config' : file
-}
+/** The first folder of a file, or the file itself. */
+const folder = (file: string) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : file)
 const ranks: Readonly<Record<string, number>> = {
   'errors.ts': 0,
   protocol: 1,

@@ -374,7 +374,7 @@ module.exports = [
   },
   {
     name: 'cookies have no __Host- prefix',
-    file: 'config.ts',
+    file: 'config/index.ts',
     find: "`${isSecure ? '__Host-' : ''}${stem}.${suffix}`",
     replace: '`${stem}.${suffix}`',
     test: 'safety/cookies',
@@ -414,7 +414,7 @@ module.exports = [
   },
   {
     name: 'addresses may be unencrypted',
-    file: 'config-checks.ts',
+    file: 'config/checks.ts',
     find: 'if (!isLoopback(url.hostname)) return',
     replace: "if (!isLoopback(url.hostname) && url.hostname === '') return",
     test: 'safety/operation',

@@ -1,11 +1,12 @@
 /** What each option must be, in zod, and which variable of the environment fills it. Contract, section 2. */
 import type { Cluster, Redis } from 'ioredis'
 import { z } from 'zod'
-import { address, between, identifier, route, secrets } from './config-checks'
-import type { ConfigProblem } from './errors'
-import { DEFAULT_SSO_IDENTIFIER } from './protocol/claims'
+import type { ConfigProblem } from '../errors'
+import { DEFAULT_SSO_IDENTIFIER } from '../protocol/claims'
+import { address, between, identifier, route, secrets } from './checks'
+import { hooks } from './hooks'
 
-/** Options that become configuration; hooks and views are passed on as they are. */
+/** Options that become configuration, as a site writes them. */
 export interface ConfigOptions {
   readonly ssoUrl?: string
   readonly clientId?: string
@@ -44,9 +45,10 @@ export interface ConfigOptions {
   readonly loginLimit?: { readonly attempts: number; readonly perSeconds: number } | false
   readonly loginMessages?: 'detailed' | 'neutral'
   readonly clock?: { now(): number }
-  /** Present when the site exchanges tickets itself; then `tokenUrl` may be absent. */
-  readonly exchangeTicket?: unknown
 }
+
+/** Hooks, views and texts are passed on as they are; here only their kind counts. With `exchangeTicket`, `tokenUrl` may be absent. */
+export type HookOptions = Readonly<Partial<Record<keyof z.input<typeof hooks>, unknown>>>
 
 const VARIABLES: Readonly<Record<string, string>> = {
   ssoUrl: 'SSO2_URL',
@@ -115,7 +117,7 @@ function schema(isProduction: boolean, options: Readonly<Record<string, unknown>
     ssoUrl: address(isProduction),
     apiUrl: address(isProduction),
     siteUrl: address(isProduction),
-    tokenUrl: options['exchangeTicket'] ? address(isProduction).optional() : address(isProduction),
+    tokenUrl: options['exchangeTicket'] !== undefined ? address(isProduction).optional() : address(isProduction),
     clientId: identifier('the API client ID'),
     organisationId: identifier('the organisation ID'),
     ssoIdentifier: identifier('the identifier of the SSO system').default(DEFAULT_SSO_IDENTIFIER),
@@ -164,14 +166,15 @@ const problem = (option: string, message: string): ConfigProblem => {
 
 /** Checks options and environment; every fault goes into `problems`. @returns `undefined` when a field could not be read */
 export function checkOptions(
-  options: ConfigOptions,
+  options: ConfigOptions & HookOptions,
   environment: NodeJS.ProcessEnv,
   problems: ConfigProblem[],
 ): CheckedOptions | undefined {
   const isProduction = environment['NODE_ENV'] === 'production'
   const merged = fromEnvironment(options, environment)
   const result = schema(isProduction, merged).safeParse(merged)
-  for (const issue of result.error?.issues ?? []) problems.push(problem(issue.path.join('.'), issue.message))
+  const issues = [...(result.error?.issues ?? []), ...(hooks.safeParse(merged).error?.issues ?? [])]
+  for (const issue of issues) problems.push(problem(issue.path.join('.'), issue.message))
   const { organisationId, clientId } = merged
   const ssoIdentifier = merged['ssoIdentifier'] ?? DEFAULT_SSO_IDENTIFIER
   if (organisationId !== undefined && (organisationId === ssoIdentifier || organisationId === clientId)) {

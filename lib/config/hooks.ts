@@ -1,0 +1,51 @@
+/** What hooks, views and texts of the site must be: their kind alone; what they do is seen where they are called. */
+import { z } from 'zod'
+
+const hook = z.custom((value) => typeof value === 'function', 'must be a function').optional()
+const name = z.string({ error: 'must be a text' }).min(1, 'must not be empty').optional()
+
+/** Options that are passed on as they are. */
+export const hooks = z.object({
+  exchangeTicket: hook,
+  identifyUser: hook,
+  shouldIdentify: hook,
+  views: z
+    .strictObject(
+      { login: hook, confirmLogout: hook, problem: hook },
+      { error: expected('{ login, confirmLogout, problem }') },
+    )
+    .optional(),
+  texts: z
+    .record(z.string(), z.string({ error: 'must be a text' }), { error: expected('an object of texts by code') })
+    .optional(),
+  ticketExchange: z
+    .strictObject(
+      {
+        grantType: name,
+        ticketParameter: name,
+        clientAuth: z.enum(['post', 'basic'], { error: "must be 'post' or 'basic'" }).optional(),
+      },
+      { error: expected('{ grantType, ticketParameter, clientAuth }') },
+    )
+    .optional(),
+  allowWeakSecret: z.boolean({ error: 'must be true or false' }).optional(),
+  clock: z
+    .custom(
+      (value) =>
+        typeof value === 'object' && value !== null && 'now' in value && typeof (value as Clock).now === 'function',
+      'must be { now(): number }',
+    )
+    .optional(),
+})
+
+interface Clock {
+  readonly now: unknown
+}
+
+/** Names what was expected, and a key that nobody knows. */
+function expected(what: string) {
+  return (issue: { code?: string; keys?: readonly string[] }) =>
+    issue.code === 'unrecognized_keys'
+      ? `knows no ${(issue.keys ?? []).join(', ')}: must be ${what}`
+      : `must be ${what}`
+}

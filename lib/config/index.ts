@@ -1,0 +1,100 @@
+/** Options and environment in, one frozen configuration out; all faults are reported at once. Contract, section 2. */
+import { hkdfSync } from 'node:crypto'
+import type { MacKeys } from '../decide/binding'
+import type { ReturnPolicy } from '../decide/return-to'
+import { type ConfigProblem, Sso2ConfigError } from '../errors'
+import { type CheckedOptions, type ConfigOptions, checkOptions, type HookOptions } from './schema'
+
+/** A source of time, in milliseconds since 1970. */
+export interface Clock {
+  now(): number
+}
+
+/** Names of our cookies. */
+export interface CookieNames {
+  readonly session: string
+  readonly binding: string
+  readonly loop: string
+  readonly signedOut: string
+  readonly device: string
+}
+
+/** What is taken as the schema gives it. */
+type Plain = Omit<CheckedOptions, 'clientSecret' | 'sessionSecret' | 'session' | 'trustedReturnOrigins'>
+
+/** The checked configuration. Secrets are keys or closures, so that printing it shows none. */
+export interface Config extends Readonly<Plain> {
+  readonly clientSecret: () => string
+  readonly clientSecrets: () => string[]
+  readonly sessionSecrets: () => string[]
+  readonly macKeys: () => MacKeys
+  readonly boxKeys: () => MacKeys
+  readonly mountPath: string
+  readonly isSecure: boolean
+  readonly returnPolicy: ReturnPolicy
+  readonly cookies: CookieNames
+  readonly prefix: string
+  readonly idleSeconds: number
+  readonly anonymousIdleSeconds: number
+  readonly absoluteSeconds: number
+  readonly clock: Clock
+}
+
+const ANONYMOUS_IDLE_SECONDS = 86_400
+
+/**
+ * Checks everything at once.
+ * @param environment usually `process.env`; an explicit option wins
+ * @throws {Sso2ConfigError} that lists every problem and no value
+ */
+export function makeConfig(
+  options: ConfigOptions & HookOptions,
+  environment: NodeJS.ProcessEnv,
+  systemClock: Clock,
+): Config {
+  const problems: ConfigProblem[] = []
+  const checked = checkOptions(options, environment, problems)
+  if (!checked || problems.length > 0) throw new Sso2ConfigError(problems)
+  const { clientSecret, sessionSecret, session, trustedReturnOrigins, ...plain } = checked
+  const site = new URL(plain.siteUrl)
+  return Object.freeze({
+    ...plain,
+    ...secretFields(clientSecret, sessionSecret),
+    apiUrl: plain.apiUrl.replace(/\/+$/, ''),
+    siteUrl: plain.siteUrl.replace(/\/+$/, ''),
+    mountPath: site.pathname.replace(/\/+$/, ''),
+    isSecure: site.protocol === 'https:',
+    returnPolicy: { origin: site.origin, trustedOrigins: trustedReturnOrigins.map((text) => new URL(text).origin) },
+    routes: Object.freeze(plain.routes),
+    cookies: cookieNames(session.cookieName, site.protocol === 'https:'),
+    prefix: session.prefix ?? `${plain.clientId}:`,
+    idleSeconds: session.idleSeconds,
+    anonymousIdleSeconds: Math.min(ANONYMOUS_IDLE_SECONDS, session.idleSeconds),
+    absoluteSeconds: session.absoluteSeconds,
+    clock: options.clock ?? systemClock,
+  })
+}
+
+function secretFields(clientSecret: readonly string[], sessionSecret: readonly string[]) {
+  const macKeys = deriveKeys(sessionSecret, 'express-sso2 binding')
+  const boxKeys = deriveKeys(sessionSecret, 'express-sso2 box')
+  return {
+    clientSecret: () => clientSecret[0] ?? '',
+    clientSecrets: () => [...clientSecret],
+    sessionSecrets: () => [...sessionSecret],
+    macKeys: () => macKeys,
+    boxKeys: () => boxKeys,
+  }
+}
+
+/** One 256-bit key a secret, each use under its own label. */
+function deriveKeys(secrets: readonly string[], label: string): MacKeys {
+  return secrets.map((secret) => Buffer.from(hkdfSync('sha256', secret, '', label, 32)))
+}
+
+/** `__Host-` over https, plain over http; all names share the stem of the session cookie's. */
+function cookieNames(given: string | undefined, isSecure: boolean): CookieNames {
+  const stem = (given ?? 'sso2.sid').replace(/^__Host-/, '').replace(/\.sid$/, '')
+  const name = (suffix: string) => `${isSecure ? '__Host-' : ''}${stem}.${suffix}`
+  return { session: name('sid'), binding: name('b'), loop: name('l'), signedOut: name('o'), device: name('d') }
+}
