@@ -12,7 +12,7 @@ export type AccessToken =
 /** An access token as we keep it: printing it shows nothing. */
 export interface Grant {
   readonly token: () => string
-  /** End of life in seconds since 1970, where the server told. */
+  /** End of life in whole seconds since 1970, where the server told one that can be. */
   readonly expiresAt: number | undefined
 }
 
@@ -46,26 +46,36 @@ export interface TokenEndpoint {
 
 const TOKEN_MS = 3000
 
+const bare = { expiresIn: undefined, expiresAt: undefined }
+
 const accessToken = z.union([
   z
     .string()
     .min(1)
-    .transform((token) => ({ token, expiresIn: undefined, expiresAt: undefined })),
+    .transform((token) => ({ ...bare, token })),
   z
-    .object({ access_token: z.string().min(1), expires_in: z.coerce.number().positive().optional() })
-    .transform((body) => ({ token: body.access_token, expiresIn: body.expires_in, expiresAt: undefined })),
+    .object({ access_token: z.string().min(1), expires_in: z.unknown() })
+    .transform((body) => ({ ...bare, token: body.access_token, expiresIn: wholeSeconds(body.expires_in) })),
   z
-    .object({ accessToken: z.string().min(1), expiresAt: z.number().optional() })
-    .transform((own) => ({ token: own.accessToken, expiresIn: undefined, expiresAt: own.expiresAt })),
+    .object({ accessToken: z.string().min(1), expiresAt: z.unknown() })
+    .transform((own) => ({ ...bare, token: own.accessToken, expiresAt: wholeSeconds(own.expiresAt) })),
 ])
+
+/** A count of seconds that a record can hold; whatever else stands there is no reason to refuse the token. */
+function wholeSeconds(value: unknown): number | undefined {
+  const given = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  if (typeof given !== 'number' || given < 0) return undefined
+  const seconds = Math.floor(given)
+  return Number.isSafeInteger(seconds) ? seconds : undefined
+}
 
 /** Reads what an exchange gave. @throws {Sso2ResponseError} no access token in it */
 export function readGrant(value: unknown, now: number): Grant {
   const { data } = accessToken.safeParse(value)
   if (!data || !/^[\x21-\x7e]+$/.test(data.token))
     throw new Sso2ResponseError('token', undefined, 'the answer has no access token')
-  const expiresAt = data.expiresAt ?? (data.expiresIn === undefined ? undefined : now + Math.floor(data.expiresIn))
-  return { token: () => data.token, expiresAt }
+  const ending = data.expiresIn === undefined ? undefined : wholeSeconds(now + data.expiresIn)
+  return { token: () => data.token, expiresAt: data.expiresAt ?? ending }
 }
 
 /** The default exchange: a form POST to the token endpoint, never sent twice. */

@@ -70,6 +70,40 @@ test.each([
   expect([grant.token(), grant.expiresAt]).toEqual(['t', expiresAt])
 })
 
+test.each([1790.9, 1790, '1790', '1790.5'])('an end of life of %p is told in whole seconds', (expiresAt) => {
+  expect(readGrant({ accessToken: 't', expiresAt }, 1000).expiresAt).toBe(1790)
+})
+
+const absurd = [
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  -1,
+  -0.5,
+  2 ** 53,
+  1e300,
+  '',
+  'soon',
+  null,
+  true,
+  {},
+  [7],
+  new Date(0),
+  undefined,
+]
+test.each(absurd)('a token whose end of life is %p is a token all the same, its end unknown', (value) => {
+  for (const own of [
+    { accessToken: 't', expiresAt: value },
+    { access_token: 't', expires_in: value },
+  ]) {
+    const grant = readGrant(own, 1000)
+    expect([grant.token(), grant.expiresAt]).toEqual(['t', undefined])
+  }
+})
+
+test('a life that goes beyond what can be counted has no known end', () => {
+  expect(readGrant({ access_token: 't', expires_in: Number.MAX_SAFE_INTEGER }, 1000).expiresAt).toBeUndefined()
+})
+
 test.each([[''], [null], [{}], [{ access_token: 1 }], ['a b'], ['a\r\nb'], [[]]])('%p is none', (value) => {
   expect(() => readGrant(value, 1000)).toThrow('the answer has no access token')
 })
