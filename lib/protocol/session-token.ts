@@ -108,11 +108,14 @@ function readStatus(claims: VerifiedClaims, err: SessionTokenError | undefined):
   throw new TokenError('claims', 'sts')
 }
 
-/** A text, or `undefined` for null or absent. Control characters, empty and oversized texts are refused. */
+/** Nothing that a person could see: blanks, format characters, or no character at all. */
+const BLANK = /^[\p{Z}\p{Cf}]*$/u
+
+/** A text, or `undefined` for null or absent. Control characters, blank and oversized texts are refused. */
 function readText(claims: VerifiedClaims, name: string, maximum: number): string | undefined {
   const value = own(claims, name)
   if (value === null || value === undefined) return undefined
-  if (typeof value !== 'string' || value.length === 0 || value.length > maximum) throw new TokenError('claims', name)
+  if (typeof value !== 'string' || value.length > maximum || BLANK.test(value)) throw new TokenError('claims', name)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
   if (/[\u0000-\u001f\u007f]/.test(value)) throw new TokenError('claims', name)
   return value

@@ -147,13 +147,27 @@ describe('the subject of an answer', () => {
     ['a text with a line break', 's1\n'],
     ['a text with a NUL', 's\u00001'],
     ['a text with a delete character', 's\u007f'],
+    ['one blank', ' '],
+    ['blanks only', ' \u00a0\u2003\u3000'],
+    ['of what nobody sees', '\u200b\ufeff\u2060'],
     ['longer than 512 characters', 's'.repeat(513)],
   ]
   test.each(texts)('a session ID that is %s is refused', (_name, sid) => {
     expect(refusalOf(() => read({ sid, sts: 'anon' }, anon))).toEqual({ reason: 'claims', detail: 'sid' })
   })
 
-  test.each([...texts.slice(0, 8), ['longer than 4096 characters', 't'.repeat(4097)] as [string, unknown]])(
+  test.each(texts.slice(0, -1))('an account that is %s is refused', (_name, aid) => {
+    expect(refusalOf(() => read({ aid, sts: 'terminated' }, { operation: 'logoutall', aid: String(aid) }))).toEqual({
+      reason: 'claims',
+      detail: 'aid',
+    })
+  })
+
+  test('blanks within a session ID are a part of it', () => {
+    expect(read({ sid: ' s 1 ', sts: 'anon' }, anon).sid).toBe(' s 1 ')
+  })
+
+  test.each([...texts.slice(0, -1), ['longer than 4096 characters', 't'.repeat(4097)] as [string, unknown]])(
     'a ticket that is %s is refused',
     (_name, at) => {
       expect(refusalOf(() => read({ sid: 's1', sts: 'loggedin', at }, anon))).toEqual({
