@@ -286,3 +286,17 @@ test('printing the configuration shows no secret', () => {
   const printed = `${inspect(config, { depth: 20, showHidden: true })}${JSON.stringify(config)}`
   expect(printed).not.toMatch(/client-secret|session-secret/)
 })
+
+test.each([
+  ['the-site', 'the-site:'],
+  ['a:b/c+d@e', 'a:b/c+d@e:'],
+  ['a{b', 'a%7Bb:'],
+  ['{a}', '%7Ba%7D:'],
+  ['a%7Bb', 'a%257Bb:'],
+])('the client %s keeps its data under %s, where Redis Cluster reads no hash tag', (clientId, prefix) => {
+  expect(make({ clientId }).prefix).toBe(prefix)
+})
+
+test('a prefix that the site gives is taken as it is', () => {
+  expect(make({ clientId: 'a{b', session: { prefix: 'news%' } }).prefix).toBe('news%')
+})

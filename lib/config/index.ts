@@ -67,7 +67,7 @@ export function makeConfig(
     returnPolicy: { origin: site.origin, trustedOrigins: trustedReturnOrigins.map((text) => new URL(text).origin) },
     routes: Object.freeze(plain.routes),
     cookies: cookieNames(session.cookieName, site.protocol === 'https:'),
-    prefix: session.prefix ?? `${plain.clientId}:`,
+    prefix: session.prefix ?? `${withoutBraces(plain.clientId)}:`,
     idleSeconds: session.idleSeconds,
     anonymousIdleSeconds: Math.min(ANONYMOUS_IDLE_SECONDS, session.idleSeconds),
     absoluteSeconds: session.absoluteSeconds,
@@ -85,6 +85,11 @@ function secretFields(clientSecret: readonly string[], sessionSecret: readonly s
     macKeys: () => macKeys,
     boxKeys: () => boxKeys,
   }
+}
+
+/** Braces in a prefix would be taken by Redis Cluster for the hash tag of a key. */
+function withoutBraces(clientId: string): string {
+  return clientId.replace(/[{}%]/g, encodeURIComponent)
 }
 
 /** One 256-bit key a secret, each use under its own label. */
