@@ -51,12 +51,16 @@ export type TokenFault =
   | 'session_mismatch'
   | 'replayed'
 
-/** A token was refused; `reason` says at which check, `detail` which claim, never its value. */
+/**
+ * A token was refused; `reason` says at which check, `detail` which claim, never its value. `offsetSeconds` goes with `expired`
+ * and `not_yet_valid`: our clock minus the time at which the token says it was made.
+ */
 export class TokenError extends Sso2Error {
   override readonly code = 'ERR_SSO2_TOKEN'
   constructor(
     readonly reason: TokenFault,
     readonly detail?: string,
+    readonly offsetSeconds?: number,
   ) {
     super(`token refused: ${reason}${detail ? ` (${detail})` : ''}`)
   }

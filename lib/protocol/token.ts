@@ -68,8 +68,8 @@ export function own(claims: Readonly<Record<string, unknown>>, name: string): un
   return Object.hasOwn(claims, name) ? claims[name] : undefined
 }
 
-function refuse(reason: TokenFault, detail?: string): never {
-  throw new TokenError(reason, detail)
+function refuse(reason: TokenFault, detail?: string, offsetSeconds?: number): never {
+  throw new TokenError(reason, detail, offsetSeconds)
 }
 
 function splitToken(token: unknown): [Buffer, Buffer] {
@@ -115,9 +115,9 @@ function checkTimes(claims: Readonly<Record<string, unknown>>, expected: Expecte
   const exp = readTime(claims, 'exp')
   expected.onIssued?.(iat)
   if (exp <= iat || exp - iat > TOKEN_LIFETIME_SECONDS + toleranceSeconds) refuse('claims', 'exp')
-  if (nbf > now + toleranceSeconds) refuse('not_yet_valid', 'nbf')
-  if (iat > now + toleranceSeconds) refuse('not_yet_valid', 'iat')
-  if (exp <= now - toleranceSeconds) refuse('expired', 'exp')
+  if (nbf > now + toleranceSeconds) refuse('not_yet_valid', 'nbf', now - iat)
+  if (iat > now + toleranceSeconds) refuse('not_yet_valid', 'iat', now - iat)
+  if (exp <= now - toleranceSeconds) refuse('expired', 'exp', now - iat)
   return { ...claims, iat, exp }
 }
 

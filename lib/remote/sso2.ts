@@ -97,8 +97,8 @@ export class Sso2Client {
   }
 
   /**
-   * Verifies and reads a landing page's `t`.
-   * @throws {TokenError} with the reason
+   * Verifies and reads a landing page's `t`. Anybody may show an old one, so it says nothing about the clocks.
+   * @throws {TokenError} with the reason; `offsetSeconds` when it is the time
    */
   readLanding(token: unknown): SessionToken {
     return this.#read(token, { operation: 'identify' })
@@ -120,7 +120,7 @@ export class Sso2Client {
   get isAvailable(): boolean {
     return this.#circuit.isClosed
   }
-  /** Our clock minus the SSO system's in seconds; `undefined` before the first answer. */
+  /** Our clock minus the SSO system's in seconds; `undefined` before the first answer of the back channel. */
   get clockOffsetSeconds(): number | undefined {
     return this.#clockOffset
   }
@@ -168,12 +168,12 @@ export class Sso2Client {
     const { clientId, ssoIdentifier = DEFAULT_SSO_IDENTIFIER, clockToleranceSeconds = 5 } = this.#options
     const now = this.#now()
     const expected = { issuer: ssoIdentifier, audience: clientId, now, toleranceSeconds: clockToleranceSeconds }
-    const claims = verifyToken(token, this.#keys, { ...expected, onIssued: (iat) => this.#noteIssued(now - iat) })
+    const isAnswer = question.operation !== 'identify'
+    const onIssued = (iat: EpochSeconds) => {
+      if (isAnswer) this.#clockOffset = now - iat
+    }
+    const claims = verifyToken(token, this.#keys, { ...expected, onIssued })
     return readSessionToken(claims, question)
-  }
-
-  #noteIssued(offset: number): void {
-    this.#clockOffset = offset
   }
 
   /** A question about a session that nobody has: any answer at all shows that the system lives. */

@@ -59,8 +59,8 @@ export async function handleLanding(site: Site, req: Request, res: Response): Pr
   if (!query) return sendProblem(site, req, res, 400, 'bad_request')
   const visit = await openVisit(site, req, res)
   const returnTo = judgeReturnTo(query.r, site.config.returnPolicy) ?? `${site.config.siteUrl}/`
-  const { decision, token } = await decideFor(visit, query, returnTo)
-  await carryOut(visit, decision, withoutFlowParameter(returnTo))
+  const { decision, token, offsetSeconds } = await decideFor(visit, query, returnTo)
+  await carryOut(visit, decision, withoutFlowParameter(returnTo), offsetSeconds)
   publish('landing', {
     operation: 'landing',
     outcome: decision.do,
@@ -74,16 +74,17 @@ async function decideFor(
   visit: Visit,
   { t }: Query,
   returnTo: string,
-): Promise<{ decision: LandingDecision; token: SessionToken | TokenFault }> {
+): Promise<{ decision: LandingDecision; token: SessionToken | TokenFault; offsetSeconds: number | undefined }> {
   const binding = findBinding(visit, returnTo)
-  const token = readToken(visit.site, t)
+  const read = readToken(visit.site, t)
+  const [token, offsetSeconds] = read instanceof TokenError ? [read.reason, read.offsetSeconds] : [read, undefined]
   const isGood = binding === 'bound' && typeof token !== 'string'
   const used =
     isGood && visit.isStoreAvailable
       ? await readMarks(visit, t, token)
       : { ...NO_MARKS, storeAvailable: visit.isStoreAvailable }
   const sidHash = typeof token === 'string' || token.sid === undefined ? undefined : shortHash(token.sid)
-  return { decision: decideLanding({ binding, token, record: visit.record, sidHash, ...used }), token }
+  return { decision: decideLanding({ binding, token, record: visit.record, sidHash, ...used }), token, offsetSeconds }
 }
 
 /** No binding cookie at all is a browser that keeps none, or one that never began a flow here. */
@@ -94,11 +95,11 @@ function findBinding(visit: Visit, returnTo: string): BindingFinding {
   return isBound(site.config.macKeys(), cookie, flowParameterOf(returnTo), site.now()) ? 'bound' : 'unbound'
 }
 
-function readToken(site: Site, t: string): SessionToken | TokenFault {
+function readToken(site: Site, t: string): SessionToken | TokenError {
   try {
     return site.client.readLanding(t)
   } catch (error) {
-    if (error instanceof TokenError) return error.reason
+    if (error instanceof TokenError) return error
     throw error
   }
 }
@@ -121,7 +122,7 @@ async function readMarks({ site, req, record }: Visit, t: string, token: Session
   }
 }
 
-async function carryOut(visit: Visit, decision: LandingDecision, page: string): Promise<void> {
+async function carryOut(visit: Visit, decision: LandingDecision, page: string, offsetSeconds = 0): Promise<void> {
   const { site, res } = visit
   switch (decision.do) {
     case 'sign_in':
@@ -140,7 +141,7 @@ async function carryOut(visit: Visit, decision: LandingDecision, page: string): 
       setTrips(visit, endTrips(visit, decision.because, pageKey(page)))
       return redirect(res, page, 303)
     case 'start_anew':
-      if (decision.because === 'clock') noteClock(visit, page)
+      if (decision.because === 'clock') noteClock(visit, page, offsetSeconds)
       return redirect(res, page, 303)
     case 'as_it_is':
       return redirect(res, page, 303)
@@ -161,8 +162,7 @@ const CAUSES = {
 }
 
 /** One new Identify after a time-only refusal; the second one is given up, and the operator is told how far the clock is off. */
-function noteClock(visit: Visit, page: string): void {
-  const offset = visit.site.client.clockOffsetSeconds ?? 0
+function noteClock(visit: Visit, page: string, offset: number): void {
   const direction = offset < 0 ? 'behind' : 'ahead of'
   warn(
     'landing:clock',

@@ -55,6 +55,20 @@ test.each([
   },
 )
 
+test('[T12] an old landing address says nothing about the clocks', async () => {
+  await withNetwork({}, async (network, { ada, logIn, present }) => {
+    const browser = network.browser()
+    const headers = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
+    const start = await browser.fetchJson(`${network.morning.url}/page`, { headers })
+    const back = await browser.fetchJson(present(start.headers.location), { headers })
+    network.emulator.clock.advance(86_400)
+    await network.browser().visit(present(back.headers.location))
+    expect((await network.morning.sso.health()).clockOffsetSeconds).toBeUndefined()
+    await logIn(network.browser(), network.morning, ada)
+    expect(Math.abs((await network.morning.sso.health()).clockOffsetSeconds ?? 9)).toBeLessThanOrEqual(1)
+  })
+})
+
 test.each([60, -60])('[T12] a status answer whose times are %i s off changes nothing', async (seconds) => {
   await withNetwork({}, async (network, { view, ada, logIn }) => {
     const browser = network.browser()

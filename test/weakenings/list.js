@@ -79,7 +79,7 @@ module.exports = [
   {
     name: 'expired tokens are taken',
     file: 'protocol/token.ts',
-    find: "if (exp <= now - toleranceSeconds) refuse('expired', 'exp')",
+    find: "if (exp <= now - toleranceSeconds) refuse('expired', 'exp', now - iat)",
     replace: '',
     test: 'safety/token',
     title: '\\[[^\\]]*\\b(T11)\\b',
@@ -87,7 +87,7 @@ module.exports = [
   {
     name: 'tokens of the future are taken',
     file: 'protocol/token.ts',
-    find: "if (iat > now + toleranceSeconds) refuse('not_yet_valid', 'iat')",
+    find: "if (iat > now + toleranceSeconds) refuse('not_yet_valid', 'iat', now - iat)",
     replace: '',
     test: 'safety/token',
     title: '\\[[^\\]]*\\b(T11)\\b',
