@@ -1,5 +1,7 @@
 /** What single options must be: addresses, identifiers, secrets, numbers, paths. No message quotes a value. */
 import { z } from 'zod'
+import type { ConfigProblem } from '../errors'
+import { DEFAULT_SSO_IDENTIFIER } from '../protocol/claims'
 
 /** Is the host of this address this very machine? */
 export function isLoopback(hostname: string): boolean {
@@ -42,6 +44,24 @@ export const identifier = (what: string) =>
   z
     .string({ error: missing(what) })
     .regex(/^[\x21-\x7e]{1,200}$/, 'must be 1 to 200 printable characters without spaces')
+
+/** Who is who: with one name for two parties, a token of the one could pass for a token of the other. */
+export function nameProblems(names: {
+  readonly clientId?: unknown
+  readonly organisationId?: unknown
+  readonly ssoIdentifier?: unknown
+}): ConfigProblem[] {
+  const { clientId, organisationId, ssoIdentifier = DEFAULT_SSO_IDENTIFIER } = names
+  const problems: ConfigProblem[] = []
+  if (organisationId !== undefined && (organisationId === ssoIdentifier || organisationId === clientId))
+    problems.push({
+      option: 'organisationId',
+      message: 'must differ from ssoIdentifier and clientId, else a request token could pass for an answer',
+    })
+  if (clientId !== undefined && clientId === ssoIdentifier)
+    problems.push({ option: 'clientId', message: 'must differ from ssoIdentifier' })
+  return problems
+}
 
 /** The secrets that the emulator publishes say so themselves. */
 const PUBLISHED = 'not-for-production'

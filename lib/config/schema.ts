@@ -3,7 +3,7 @@ import type { Cluster, Redis } from 'ioredis'
 import { z } from 'zod'
 import type { ConfigProblem } from '../errors'
 import { DEFAULT_SSO_IDENTIFIER } from '../protocol/claims'
-import { address, between, identifier, route, secrets } from './checks'
+import { address, between, identifier, nameProblems, route, secrets } from './checks'
 import { hooks } from './hooks'
 
 /** Options that become configuration, as a site writes them. */
@@ -175,18 +175,7 @@ export function checkOptions(
   const result = schema(isProduction, merged).safeParse(merged)
   const issues = [...(result.error?.issues ?? []), ...(hooks.safeParse(merged).error?.issues ?? [])]
   for (const issue of issues) problems.push(problem(issue.path.join('.'), issue.message))
-  const { organisationId, clientId } = merged
-  const ssoIdentifier = merged['ssoIdentifier'] ?? DEFAULT_SSO_IDENTIFIER
-  if (organisationId !== undefined && (organisationId === ssoIdentifier || organisationId === clientId)) {
-    problems.push(
-      problem(
-        'organisationId',
-        'must differ from ssoIdentifier and clientId, else a request token could pass for an answer',
-      ),
-    )
-  }
-  if (clientId !== undefined && clientId === ssoIdentifier)
-    problems.push(problem('clientId', 'must differ from ssoIdentifier'))
+  for (const { option, message } of nameProblems(merged)) problems.push(problem(option, message))
   if (isProduction && merged['redis'] === undefined) {
     problems.push(
       problem(

@@ -1,6 +1,7 @@
 /** The five operations of SSO2. Works without Express. Interface: "SSO2 endpoints". */
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import { address, nameProblems } from '../config/checks'
 import { Sso2ResponseError } from '../errors'
 import {
   type AuthenticateClaims,
@@ -38,7 +39,7 @@ export interface Sso2ClientOptions {
 }
 
 const fields = z.object({
-  ssoUrl: z.url({ protocol: /^https?$/ }),
+  ssoUrl: address(false),
   clientId: z.string().min(1),
   clientSecret: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
   organisationId: z.string().min(1),
@@ -56,15 +57,17 @@ export class Sso2Client {
   readonly #circuit: Circuit
   /** When it was last spoken to, in milliseconds of the process's own clock. */
   #lastWord = Number.NEGATIVE_INFINITY
-  /** Our clock minus the SSO system's, in seconds, from the last signed answer. */
+  /** Our clock minus the SSO system's, in seconds, from the last signed answer of the back channel. */
   #clockOffset: number | undefined
 
   constructor(options: Sso2ClientOptions) {
-    const { error } = fields.safeParse(options)
-    if (error)
-      throw new TypeError(
-        `Sso2Client: ${error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')}`,
-      )
+    const issues = fields.safeParse(options).error?.issues ?? []
+    const problems = [
+      ...issues.map(({ path, message }) => ({ option: path.join('.'), message })),
+      ...nameProblems(options),
+    ]
+    if (problems.length > 0)
+      throw new TypeError(`Sso2Client: ${problems.map(({ option, message }) => `${option}: ${message}`).join('; ')}`)
     this.#options = options
     this.#keys = makeKeys(options.clientSecret)
     this.#circuit = new Circuit(() => this.#probe())

@@ -1,0 +1,96 @@
+import { TokenError } from '../../lib/errors'
+import { Sso2Client, type Sso2ClientOptions } from '../../lib/remote/sso2'
+import { readJwt, signJwt } from '../support/oracle'
+import { faultyServer, json } from './faulty-server'
+
+const NOW = 1_800_000_000
+const secret = 'a secret that only this test and its oracle know'
+const options: Sso2ClientOptions = {
+  ssoUrl: 'https://sso.example/base',
+  clientId: 'the-site',
+  clientSecret: secret,
+  organisationId: 'the-publisher',
+  clock: { now: () => NOW * 1000 },
+}
+const device = { ipa: '192.0.2.1', uas: 'Mozilla/5.0' }
+
+/** A good answer about a session, made so many seconds ago by the SSO system's clock. */
+function tokenOfAge(seconds: number): string {
+  const iat = NOW - seconds
+  return signJwt({ iss: 'sso-service', aud: 'the-site', nbf: iat, iat, exp: iat + 10, sid: 's1', sts: 'anon' }, secret)
+}
+
+function refusalOf(run: () => unknown): TokenError | undefined {
+  try {
+    run()
+    return undefined
+  } catch (error) {
+    if (error instanceof TokenError) return error
+    throw error
+  }
+}
+
+const DAY = 86_400
+test.each([
+  ['a day old', DAY, 'expired'],
+  ['a minute ahead', -60, 'not_yet_valid'],
+])(
+  'a landing token that is %s is refused, tells by how much, and says nothing about the clocks',
+  (_name, age, reason) => {
+    const client = new Sso2Client(options)
+    expect(refusalOf(() => client.readLanding(tokenOfAge(age)))).toMatchObject({ reason, offsetSeconds: age })
+    expect(client.clockOffsetSeconds).toBeUndefined()
+    client.close()
+  },
+)
+
+test('a token that is refused for another reason tells no age', () => {
+  const client = new Sso2Client({ ...options, clientId: 'another-site' })
+  const error = refusalOf(() => client.readLanding(tokenOfAge(DAY)))
+  expect([error?.reason, error?.offsetSeconds]).toEqual(['audience', undefined])
+  client.close()
+})
+
+test('only answers of the back channel say how far the clocks are apart', async () => {
+  const server = await faultyServer()
+  const client = new Sso2Client({ ...options, ssoUrl: server.url })
+  try {
+    client.readLanding(tokenOfAge(3))
+    expect(client.clockOffsetSeconds).toBeUndefined()
+    for (const age of [2, DAY]) {
+      server.become((res) => json(res, 200, { t: tokenOfAge(age) }))
+      await client.sessionStatus({ sid: 's1', lks: 'anon', ...device }).catch(() => undefined)
+      expect(client.clockOffsetSeconds).toBe(age)
+      client.readLanding(tokenOfAge(4))
+      expect(client.clockOffsetSeconds).toBe(age)
+    }
+  } finally {
+    client.close()
+    await server.close()
+  }
+})
+
+test.each<[option: string, value: Partial<Sso2ClientOptions>]>([
+  ['ssoUrl', { ssoUrl: 'http://sso.example/base' }],
+  ['ssoUrl', { ssoUrl: 'http://10.0.0.1' }],
+  ['ssoUrl', { ssoUrl: 'http://127.0.0.1.example' }],
+  ['ssoUrl', { ssoUrl: 'https://user:VALUE@sso.example' }],
+  ['ssoUrl', { ssoUrl: 'VALUE' }],
+  ['organisationId', { organisationId: 'sso-service' }],
+  ['organisationId', { organisationId: 'the-site' }],
+  ['organisationId', { organisationId: 'other', ssoIdentifier: 'other' }],
+  ['clientId', { clientId: 'sso-service' }],
+])('a client with a wrong %s is refused: %j', (option, wrong) => {
+  expect(() => new Sso2Client({ ...options, ...wrong })).toThrow(TypeError)
+  expect(() => new Sso2Client({ ...options, ...wrong })).toThrow(new RegExp(`^Sso2Client: ${option}: (?!.*VALUE)`))
+})
+
+test.each(['http://localhost:3000', 'http://sso.localhost', 'http://127.0.0.1:9/sso', 'http://[::1]:3000'])(
+  'a client takes the address %s of this machine',
+  (ssoUrl) => {
+    const client = new Sso2Client({ ...options, ssoUrl })
+    const { claims } = readJwt(new URL(client.identifyUrl('https://news.example/')).searchParams.get('t') ?? '')
+    expect(claims).toMatchObject({ iss: 'the-publisher', aud: 'sso-service', cid: 'the-site' })
+    client.close()
+  },
+)
