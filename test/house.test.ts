@@ -181,3 +181,76 @@ test('no file has a default export or a value of type any', () => {
 function withoutComments(source: string): string {
   return source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/\/\/.*$/gm, '')
 }
+
+/** The rooms of the emulator, the lowest first: each imports from itself and from those before it. */
+const emulatorRooms: readonly string[] = [
+  'faults',
+  'config',
+  'platform',
+  'runtime.ts',
+  'control',
+  'portal',
+  'http',
+  'server.ts',
+  'index.ts',
+]
+const withinEmulator = ({ from, to }: Import) => from.startsWith('emulator/') && to.startsWith('emulator/')
+const emulatorRoom = (file: string) => emulatorRooms.indexOf(folder(file.slice('emulator/'.length)))
+
+test('every file of the emulator is in one of its rooms, and the rooms import one way', () => {
+  const inside = imports.filter(withinEmulator)
+  expect(files.filter((file) => file.startsWith('emulator/') && emulatorRoom(file) < 0)).toEqual([])
+  expect(new Set(inside.map(({ from }) => emulatorRoom(from))).size).toBe(emulatorRooms.length)
+  expect(inside.filter(({ from, to }) => emulatorRoom(to) > emulatorRoom(from))).toEqual([])
+})
+
+test("the emulator's platform and its faults know no express and no http", () => {
+  const allowed = new Set(['node:crypto', 'zod'])
+  const inner = files.filter((file) => /^emulator\/(platform|faults)\//.test(file))
+  const foreign = inner.flatMap((file) =>
+    specifiers(sources.get(file) ?? '').filter((specifier) => !specifier.startsWith('.') && !allowed.has(specifier)),
+  )
+  expect(inner.length).toBeGreaterThan(8)
+  expect(foreign).toEqual([])
+})
+
+/** The longest chain of imports from file to file within a folder, its uppermost file first. */
+function longestChain(room: string, all: readonly Import[]): readonly string[] {
+  const inside = all.filter(({ from, to }) => from.startsWith(`${room}/`) && to.startsWith(`${room}/`))
+  const known = new Map<string, readonly string[]>()
+  const chainFrom = (file: string, trail: readonly string[] = []): readonly string[] => {
+    const found = known.get(file)
+    if (found) return found
+    const below = inside.filter(({ from, to }) => from === file && !trail.includes(to))
+    const chain = [file, ...longest(below.map(({ to }) => chainFrom(to, [...trail, file])))]
+    known.set(file, chain)
+    return chain
+  }
+  return longest(inside.map(({ from }) => chainFrom(from)))
+}
+
+const longest = (chains: readonly (readonly string[])[]) =>
+  chains.reduce((best, chain) => (chain.length > best.length ? chain : best), [])
+
+/** How many floors of imports a folder may have: who reads one file climbs no further than this. */
+const mostFloors: [room: string, floors: number][] = [['emulator', 10]]
+
+test.each(mostFloors)('%s has at most %i floors of imports', (room, floors) => {
+  const chain = longestChain(room, imports)
+  expect(chain.length).toBeGreaterThan(1)
+  expect(chain.length > floors ? chain : []).toEqual([])
+})
+
+test('floors are counted along the longest way, within the folder alone', () => {
+  const chain = (...pairs: [string, string][]) =>
+    longestChain(
+      'a',
+      pairs.map(([from, to]) => ({ from, to })),
+    )
+  expect(chain(['a/1', 'a/3'], ['a/1', 'a/2'], ['a/2', 'a/3'], ['a/3', 'b/4'], ['b/4', 'a/5'])).toEqual([
+    'a/1',
+    'a/2',
+    'a/3',
+  ])
+  expect(chain(['b/1', 'b/2'])).toEqual([])
+})

@@ -1,28 +1,24 @@
 /** The whole platform of the interface on one port, for development and tests. Contract: section 9. */
 import http, { type RequestListener } from 'node:http'
 import { Sso2ConfigError } from '../errors'
-import type { Call, CallFilter } from './calls'
+import type { EmulatorOptions } from './config/options'
+import { problemsOf, readConfig } from './config/schema'
 import {
   type AccountControl,
   accountControl,
   exportOptions,
   pruneSession,
-  type SessionView,
   terminateSession,
   viewSessions,
-} from './controls'
-import { type FaultOptions, faultSchema } from './fault-rules'
-import type { Fault } from './faults'
-import type { EmulatorOptions } from './options'
+} from './control/actions'
+import type { SessionView } from './control/views'
+import type { Fault } from './faults/list'
+import { type FaultOptions, faultSchema } from './faults/rules'
+import type { Call, CallFilter } from './platform/calls'
 import { type EmulatorClock, Runtime } from './runtime'
-import { problemsOf, readConfig } from './schema'
 import { createApp } from './server'
 
-export type { Call, CallFilter } from './calls'
-export type { AccountChanges, AccountControl, AccountView, SessionView } from './controls'
-export { demoOptions } from './demo'
-export type { EmulatedOperation, FaultKind, FaultOptions } from './fault-rules'
-export type { Fault } from './faults'
+export { demoOptions } from './config/demo'
 export type {
   AccountOptions,
   Address,
@@ -34,7 +30,12 @@ export type {
   MarketplaceGroup,
   SavedSessionOptions,
   SubscriptionOptions,
-} from './options'
+} from './config/options'
+export type { AccountChanges, AccountControl } from './control/actions'
+export type { AccountView, SessionView } from './control/views'
+export type { Fault } from './faults/list'
+export type { EmulatedOperation, FaultKind, FaultOptions } from './faults/rules'
+export type { Call, CallFilter } from './platform/calls'
 export type { EmulatorClock } from './runtime'
 
 /** What a site needs to know of the platform: spread it into the options of `sso2()`. */

@@ -1,9 +1,9 @@
 /** One running emulator: its world, clock, faults, log, and whoever wants to know when something changes. */
 import type { EpochSeconds } from '../protocol/claims'
-import { CallLog } from './calls'
-import { FaultList } from './faults'
-import type { Config } from './options'
-import { createWorld, type World } from './world'
+import type { Config } from './config/options'
+import { FaultList } from './faults/list'
+import { CallLog } from './platform/calls'
+import { createWorld, type World } from './platform/world'
 
 /** The emulator's clock. Give it to a site as its `clock` option. */
 export interface EmulatorClock {

@@ -1,14 +1,14 @@
 /** The Express shell: requests become work, work becomes answers, faults come between. It decides nothing itself. */
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
-import { type Answer, bareStatus, jsonError, type Work } from './answers'
-import { type BackChannelOperation, backChannelWork } from './back-channel'
-import { controlRouter } from './control'
-import type { Fault } from './faults'
-import { BROWSER_COOKIE, identifyWork } from './identify'
+import { controlRouter } from './control/routes'
+import type { Fault } from './faults/list'
+import { type Answer, bareStatus, jsonError, type Work } from './http/answers'
+import { type BackChannelOperation, backChannelWork } from './http/back-channel'
+import { BROWSER_COOKIE, identifyWork } from './http/identify'
+import { type RestOperation, restEndpoints, restWork } from './http/rest'
+import { tokenWork } from './http/token-endpoint'
 import { portalRouter } from './portal/router'
-import { type RestOperation, restEndpoints, restWork } from './rest'
 import type { Runtime } from './runtime'
-import { tokenWork } from './token-endpoint'
 
 const MAX_BODY = '32kb'
 const backChannel: readonly BackChannelOperation[] = ['authenticate', 'sessionstatus', 'logout', 'logoutall']

@@ -1,4 +1,4 @@
-import { CALLS_KEPT, type Call, CallLog, claimsForLog } from '../../lib/emulator/calls'
+import { CALLS_KEPT, type Call, CallLog, claimsForLog } from '../../lib/emulator/platform/calls'
 
 const call = (sid: string): Call => ({
   at: 1,

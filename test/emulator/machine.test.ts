@@ -1,4 +1,4 @@
-import { nextStatus, TRANSITIONS } from '../../lib/emulator/machine'
+import { nextStatus, TRANSITIONS } from '../../lib/emulator/platform/machine'
 
 /* The transition table against the rows of the specification, one by one. */
 

@@ -1,6 +1,6 @@
-import { readConfig } from '../../lib/emulator/schema'
-import { answerCall, identify } from '../../lib/emulator/service'
-import { createWorld, type World } from '../../lib/emulator/world'
+import { readConfig } from '../../lib/emulator/config/schema'
+import { answerCall, identify } from '../../lib/emulator/platform/service'
+import { createWorld, type World } from '../../lib/emulator/platform/world'
 import { configuration } from './configuration'
 
 /* What grows: no call looks through all sessions, and nothing that visitors cause grows without bound. */

@@ -1,4 +1,4 @@
-import type { EmulatedOperation, FaultKind } from '../../lib/emulator/fault-rules'
+import type { EmulatedOperation, FaultKind } from '../../lib/emulator/faults/rules'
 import { type Actor, landingOf, type Row } from './cells'
 import type { Scene } from './scene'
 import {

@@ -1,6 +1,6 @@
 /** The form that switches a fault on. It is not kept up to date: nobody wants to lose what was typed. */
 import { sso2ErrorCodes } from '../../protocol/claims'
-import { emulatedOperations } from '../fault-rules'
+import { emulatedOperations } from '../faults/rules'
 import { type Html, html } from './html'
 
 /** Each kind with the one value that it needs, and what that is at first. */

@@ -2,7 +2,7 @@
 import { faultForm } from './fault-form'
 import { html } from './html'
 import { accountsSection, callsSection, clientsSection, clockSection, faultsSection, sessionsSection } from './sections'
-import type { PortalView } from './view'
+import type { PortalView } from './shown'
 
 /** The whole page. */
 export function portalPage(view: PortalView): string {

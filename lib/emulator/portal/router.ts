@@ -1,6 +1,6 @@
 /** Serves the admin portal: one page, one style sheet, one script. */
 import { type RequestHandler, Router } from 'express'
-import { loopbackHostOnly } from '../guard'
+import { loopbackHostOnly } from '../control/guard'
 import type { Runtime } from '../runtime'
 import { portalPage } from './page'
 import { portalScript } from './script'

@@ -1,12 +1,12 @@
 /** The sections of the portal. Interface: "Preconditions for SSO2" for what an admin portal holds. */
 import type { SessionStatus } from '../../protocol/claims'
-import type { AccountView } from '../controls'
-import type { Fault } from '../faults'
-import type { Client } from '../options'
+import type { Client } from '../config/options'
+import type { AccountView } from '../control/views'
+import type { Fault } from '../faults/list'
 import { type Html, html } from './html'
 import { button, chip, empty, section, shortId } from './parts'
+import type { PortalView, SessionRow } from './shown'
 import { dateText, spanText, timeText } from './time'
-import type { PortalView, SessionRow } from './view'
 
 const steps: readonly [label: string, seconds: number][] = [
   ['10 s', 10],

@@ -1,41 +1,16 @@
-/** What the portal shows, gathered from a running emulator. */
-import type { EpochSeconds } from '../../protocol/claims'
-import type { Call } from '../calls'
-import { type AccountView, type SessionView, viewAccounts, viewSession } from '../controls'
-import type { Fault } from '../faults'
-import type { Client } from '../options'
+/** Gathers what the portal shows from a running emulator. */
+
+import { viewAccounts, viewSession } from '../control/actions'
+import type { Call } from '../platform/calls'
+import { isForgotten } from '../platform/sessions'
 import type { Runtime } from '../runtime'
-import { isForgotten } from '../sessions'
+import type { PortalView } from './shown'
 
 /** How many sessions and calls the page lists. */
 const SESSIONS_SHOWN = 30
 const CALLS_SHOWN = 40
 
-/** A session with what else is known of it. */
-export interface SessionRow extends SessionView {
-  /** Name of who is logged in. */
-  readonly who: string | undefined
-  /** Clients that have used it, as far as the log reaches. */
-  readonly clients: readonly string[]
-}
-
-/** Everything on the page. */
-export interface PortalView {
-  readonly organisationId: string
-  readonly production: boolean
-  readonly tokenTime: 'virtual' | 'real'
-  readonly now: EpochSeconds
-  readonly aheadSeconds: number
-  readonly clients: readonly Client[]
-  readonly accounts: readonly AccountView[]
-  readonly sessions: readonly SessionRow[]
-  /** How many there are in all. */
-  readonly sessionCount: number
-  readonly faults: readonly Fault[]
-  readonly calls: readonly { readonly call: Call; readonly number: number }[]
-}
-
-/** Gathers it. */
+/** Everything on the page, as it is now. */
 export function portalView(runtime: Runtime): PortalView {
   const { config, world, faults, log } = runtime
   const now = runtime.now()

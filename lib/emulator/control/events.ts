@@ -1,6 +1,6 @@
 /** Server-sent events: tells the portal that something changed, at most four times a second. */
 import type { RequestHandler } from 'express'
-import type { Runtime } from './runtime'
+import type { Runtime } from '../runtime'
 
 const QUIET_MS = 250
 const KEEP_ALIVE_MS = 15_000

@@ -1,13 +1,14 @@
 /** The four server-to-server operations: body in, work out. Interface: "SSO2 endpoints", "SSO2 errors". */
-import type { Operation } from '../protocol/claims'
+import type { Operation } from '../../protocol/claims'
+import type { FaultOptions } from '../faults/rules'
+import { claimsForLog } from '../platform/calls'
+import { text } from '../platform/claims'
+import { answerCall, type Outcome, refusal } from '../platform/service'
+import type { ClientState } from '../platform/world'
+import type { Runtime } from '../runtime'
 import { type Answer, garbledJson, json, jsonError, type Work } from './answers'
-import { claimsForLog } from './calls'
-import type { FaultOptions } from './fault-rules'
-import { type AcceptedRequest, type RefusedRequest, readRequestToken, text } from './request-token'
-import type { Runtime } from './runtime'
-import { answerCall, type Outcome, refusal } from './service'
+import { type AcceptedRequest, type RefusedRequest, readRequestToken } from './request-token'
 import { sessionToken } from './session-token'
-import type { ClientState } from './world'
 
 /** An operation of the back channel. */
 export type BackChannelOperation = Exclude<Operation, 'identify'>

@@ -1,5 +1,5 @@
 /** Authorization Tickets and access tokens. Interface: "Authentication"; contract: sections 6 and 9. */
-import type { EpochSeconds } from '../protocol/claims'
+import type { EpochSeconds } from '../../protocol/claims'
 import { findSession, randomId } from './sessions'
 import { type AccessToken, dropExpired, type LoggedinSession, limitsOf, type World } from './world'
 

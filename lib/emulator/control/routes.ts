@@ -1,6 +1,9 @@
 /** The controls over HTTP, under `/_emulator`. Contract: section 9. */
 import express, { type Request, type RequestHandler, type Response, Router } from 'express'
 import { z } from 'zod'
+import { problemsOf } from '../config/schema'
+import { faultSchema } from '../faults/rules'
+import type { Runtime } from '../runtime'
 import {
   type AccountControl,
   accountControl,
@@ -9,12 +12,9 @@ import {
   terminateSession,
   viewAccounts,
   viewSessions,
-} from './controls'
+} from './actions'
 import { events } from './events'
-import { faultSchema } from './fault-rules'
 import { sameOriginOnly } from './guard'
-import type { Runtime } from './runtime'
-import { problemsOf } from './schema'
 
 /** A control that was refused: becomes an answer in the one error shape. */
 class ControlError extends Error {

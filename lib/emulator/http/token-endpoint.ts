@@ -1,9 +1,10 @@
 /** The access token endpoint of the authorization server. Interface: "Authentication", "SSO2", 3; contract: section 6. */
+
+import { isSameText } from '../platform/credentials'
+import { issueAccessToken, scopesOf, takeTicket } from '../platform/tickets'
+import type { AccessToken } from '../platform/world'
+import type { Runtime } from '../runtime'
 import { type Answer, garbledJson, json, type Work } from './answers'
-import { isSameText } from './credentials'
-import type { Runtime } from './runtime'
-import { issueAccessToken, scopesOf, takeTicket } from './tickets'
-import type { AccessToken } from './world'
 
 /** A form post to the token endpoint. */
 export interface TokenRequest {

@@ -1,34 +1,11 @@
 /** What tests and the portal do to the platform from outside: the same functions in code and over HTTP. */
-import type { EpochSeconds, SessionStatus } from '../protocol/claims'
-import { freeze, frozenSeconds, issueOtp, thaw } from './credentials'
-import type { Account, EmulatorOptions } from './options'
-import type { Runtime } from './runtime'
-import { endSession, endSessionsOfAccount, findSession, isForgotten, sessionsOfAccount } from './sessions'
-import { type AccountState, removeSession, type SsoSession } from './world'
-
-/** A session as tests and the portal see it; times in seconds. */
-export interface SessionView {
-  readonly sid: string
-  readonly status: SessionStatus
-  /** Null unless somebody is logged in. */
-  readonly accountId: string | null
-  readonly createdAt: EpochSeconds
-  readonly lastSeenAt: EpochSeconds
-}
-
-/** An account as tests and the portal see it: no password. */
-export interface AccountView {
-  readonly accountId: string
-  readonly username: string
-  readonly name: string
-  readonly email: string
-  readonly active: boolean
-  readonly failedAttempts: number
-  /** Null when it is not frozen. */
-  readonly frozenUntil: EpochSeconds | null
-  /** How many sessions it is logged in on. */
-  readonly sessions: number
-}
+import type { EpochSeconds } from '../../protocol/claims'
+import type { Account, EmulatorOptions } from '../config/options'
+import { freeze, frozenSeconds, issueOtp, thaw } from '../platform/credentials'
+import { endSession, endSessionsOfAccount, findSession, isForgotten, sessionsOfAccount } from '../platform/sessions'
+import { type AccountState, removeSession, type SsoSession } from '../platform/world'
+import type { Runtime } from '../runtime'
+import type { AccountView, SessionView } from './views'
 
 /** What can be changed about an account. Its running sessions go on. */
 export interface AccountChanges {

@@ -1,6 +1,6 @@
 /** Which faults there are, and which of them make sense where. Contract: section 9, "Faults". */
 import { z } from 'zod'
-import { isServiceErrorCode, type Operation, type Sso2ServiceErrorCode } from '../protocol/claims'
+import { isServiceErrorCode, type Operation, type Sso2ServiceErrorCode } from '../../protocol/claims'
 
 /** Every operation that a fault can hit, and that the call log names. */
 export const emulatedOperations = [

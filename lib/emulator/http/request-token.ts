@@ -3,14 +3,12 @@
  * verifier, so that one can contradict the other. Interface: "SSO JSON Web Token (JWT)", "Authentication", "SSO2".
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { EpochSeconds, Operation } from '../protocol/claims'
-import type { ClientState, World } from './world'
+import type { EpochSeconds, Operation } from '../../protocol/claims'
+import { type Claims, text } from '../platform/claims'
+import type { ClientState, World } from '../platform/world'
 
 /** A token of more characters is refused unread. */
 const MAX_TOKEN_LENGTH = 8192
-
-/** Claims by name, as the sender wrote them. */
-export type Claims = Readonly<Record<string, unknown>>
 
 /** A request that passed every check; the claims of its operation are there, and are strings. */
 export interface AcceptedRequest {
@@ -49,12 +47,6 @@ export function readRequestToken(
     faultOfTimes(world, claims, tokenNow) ??
     faultOfOperation(operation, claims)
   return reason === undefined ? { ok: true, client, claims } : { ok: false, client, claims, reason }
-}
-
-/** A claim that is a string, or the empty string. Own members only: `constructor` is no claim. */
-export function text(claims: Claims, name: string): string {
-  const value = Object.hasOwn(claims, name) ? claims[name] : undefined
-  return typeof value === 'string' ? value : ''
 }
 
 function sso2Client({ clients }: World, clientId: string): ClientState | undefined {

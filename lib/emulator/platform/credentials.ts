@@ -1,6 +1,6 @@
 /** Passwords, one-time passwords, and freezing. Interface: "SSO2 errors", "Limits". */
 import { createHash, randomInt, timingSafeEqual } from 'node:crypto'
-import type { EpochSeconds, Sso2ServiceErrorCode } from '../protocol/claims'
+import type { EpochSeconds, Sso2ServiceErrorCode } from '../../protocol/claims'
 import { type AccountState, type Attempts, limitsOf, type Otp, type World } from './world'
 
 /** Who it is, and the one-time password to consume when the login succeeds; or why not, with `raa` and `frf`. */

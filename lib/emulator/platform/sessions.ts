@@ -1,6 +1,6 @@
 /** The life of SSO2 sessions. Interface: "States and transitions". Each function changes the world it is given. */
 import { randomBytes } from 'node:crypto'
-import type { EpochSeconds } from '../protocol/claims'
+import type { EpochSeconds } from '../../protocol/claims'
 import { nextStatus, type Trigger } from './machine'
 import { type LoggedinSession, putSession, removeSession, type SsoSession, type World } from './world'
 

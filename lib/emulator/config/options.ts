@@ -1,6 +1,6 @@
 /** What the emulator plays: options as they are given, and the complete configuration that is made of them. */
-import type { SessionStatus } from '../protocol/claims'
-import type { FaultOptions } from './fault-rules'
+import type { SessionStatus } from '../../protocol/claims'
+import type { FaultOptions } from '../faults/rules'
 
 /** An API client of the organisation: one web site, as a rule. */
 export interface Client {

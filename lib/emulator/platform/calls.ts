@@ -1,7 +1,7 @@
 /** The log of calls: what was asked and how it went, without passwords, tokens and tickets. Bounded. */
-import type { EpochSeconds } from '../protocol/claims'
-import type { EmulatedOperation, FaultKind } from './fault-rules'
-import type { Claims } from './request-token'
+import type { EpochSeconds } from '../../protocol/claims'
+import type { EmulatedOperation, FaultKind } from '../faults/rules'
+import type { Claims } from './claims'
 
 /** One call of an operation. */
 export interface Call {

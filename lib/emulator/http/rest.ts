@@ -1,11 +1,11 @@
 /** The REST API: a request with a bearer token in, work out. Interface: "REST API". */
 import { z } from 'zod'
+import { addressSchema, problemsOf } from '../config/schema'
+import type { EmulatedOperation } from '../faults/rules'
+import { findAccessToken } from '../platform/tickets'
+import { type AccessToken, type AccountState, addressKey } from '../platform/world'
+import type { Runtime } from '../runtime'
 import { type Answer, garbledJson, json, jsonError, type Work } from './answers'
-import type { EmulatedOperation } from './fault-rules'
-import type { Runtime } from './runtime'
-import { addressSchema, problemsOf } from './schema'
-import { findAccessToken } from './tickets'
-import { type AccessToken, type AccountState, addressKey } from './world'
 
 /** A request to the REST API. */
 export interface RestRequest {

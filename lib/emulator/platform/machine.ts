@@ -4,7 +4,7 @@
  * Not in the table: how a session begins (Identify without one, or with a terminated one, makes a new `anon` session),
  * and how it is forgotten (pruned after inactivity, from any state).
  */
-import type { SessionStatus } from '../protocol/claims'
+import type { SessionStatus } from '../../protocol/claims'
 
 /** What can happen to a session. `accepted` and `rejected` are the two outcomes of Authenticate. */
 export type Trigger = 'identify' | 'accepted' | 'rejected' | 'logout' | 'logout_all'

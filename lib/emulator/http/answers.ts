@@ -1,7 +1,8 @@
 /** HTTP answers as plain data, and what a fault makes of them. */
-import type { Call } from './calls'
-import type { FaultOptions } from './fault-rules'
-import { problemPage } from './portal/problem'
+
+import type { FaultOptions } from '../faults/rules'
+import type { Call } from '../platform/calls'
+import { problemPage } from '../portal/problem'
 
 /** One HTTP answer, and how it is called in the log. */
 export interface Answer {

@@ -1,10 +1,10 @@
 /** Makes Session Tokens, spoilt ones too. Interface: "Session Token (ST), the response JWT". */
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import type { EpochSeconds } from '../protocol/claims'
-import type { FaultOptions } from './fault-rules'
-import type { Outcome } from './service'
-import { randomId } from './sessions'
-import type { ClientState, World } from './world'
+import type { EpochSeconds } from '../../protocol/claims'
+import type { FaultOptions } from '../faults/rules'
+import type { Outcome } from '../platform/service'
+import { randomId } from '../platform/sessions'
+import type { ClientState, World } from '../platform/world'
 
 /** How much too old the fault `expired` makes a token, beyond its life. */
 const LONG_AGO_SECONDS = 3600

@@ -1,7 +1,7 @@
 /** The five operations of SSO2: world, request and time go in, an outcome comes out. Interface: "SSO2 endpoints". */
-import type { EpochSeconds, Operation, SessionStatus, Sso2ServiceErrorCode } from '../protocol/claims'
+import type { EpochSeconds, Operation, SessionStatus, Sso2ServiceErrorCode } from '../../protocol/claims'
+import { type Claims, text } from './claims'
 import { checkCredentials, settleLogin } from './credentials'
-import { type Claims, text } from './request-token'
 import {
   endSession,
   endSessionsOfAccount,

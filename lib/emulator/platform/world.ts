@@ -1,8 +1,8 @@
 /** Everything that the emulated platform remembers: plain data with indexes, so that no call looks through all sessions. */
 
 import { createSecretKey, type KeyObject } from 'node:crypto'
-import type { EpochSeconds } from '../protocol/claims'
-import type { Account, Address, Client, Config, Limits, SavedSession, Subscription } from './options'
+import type { EpochSeconds } from '../../protocol/claims'
+import type { Account, Address, Client, Config, Limits, SavedSession, Subscription } from '../config/options'
 
 interface SessionBase {
   readonly sid: string

@@ -1,9 +1,9 @@
 /** Reads options and configuration files: everything that is wrong at once, each with its path. */
 import { z } from 'zod'
-import { type ConfigProblem, Sso2ConfigError } from '../errors'
-import { DEFAULT_SSO_IDENTIFIER, TOKEN_LIFETIME_SECONDS } from '../protocol/claims'
+import { type ConfigProblem, Sso2ConfigError } from '../../errors'
+import { DEFAULT_SSO_IDENTIFIER, TOKEN_LIFETIME_SECONDS } from '../../protocol/claims'
+import { faultSchema } from '../faults/rules'
 import { demoOptions, platformScopes } from './demo'
-import { faultSchema } from './fault-rules'
 import type { Config } from './options'
 
 const name = z.string().min(1).max(200)

@@ -1,12 +1,13 @@
 /** Identify: query and cookie in, work out. Interface: "Identify: browser redirect". */
+
+import type { FaultOptions } from '../faults/rules'
+import { claimsForLog } from '../platform/calls'
+import { identify, type Outcome, refusal } from '../platform/service'
+import { sessionOfBrowser } from '../platform/sessions'
+import type { Runtime } from '../runtime'
 import { type Answer, htmlError, type Work } from './answers'
-import { claimsForLog } from './calls'
-import type { FaultOptions } from './fault-rules'
 import { type AcceptedRequest, readRequestToken } from './request-token'
-import type { Runtime } from './runtime'
-import { identify, type Outcome, refusal } from './service'
 import { sessionToken } from './session-token'
-import { sessionOfBrowser } from './sessions'
 
 /** The emulator's own cookie. It holds a random value that stands for the browser. */
 export const BROWSER_COOKIE = 'sso2emu'

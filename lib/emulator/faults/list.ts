@@ -1,5 +1,5 @@
 /** The faults that are switched on. The first one that fits an operation and session hits it. */
-import type { EmulatedOperation, FaultOptions } from './fault-rules'
+import type { EmulatedOperation, FaultOptions } from './rules'
 
 /** A fault that is switched on; `times` is how many answers it still hits. */
 export type Fault = FaultOptions & { readonly id: string }

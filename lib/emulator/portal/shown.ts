@@ -1,0 +1,30 @@
+/** What the portal shows. */
+import type { EpochSeconds } from '../../protocol/claims'
+import type { Client } from '../config/options'
+import type { AccountView, SessionView } from '../control/views'
+import type { Fault } from '../faults/list'
+import type { Call } from '../platform/calls'
+
+/** A session with what else is known of it. */
+export interface SessionRow extends SessionView {
+  /** Name of who is logged in. */
+  readonly who: string | undefined
+  /** Clients that have used it, as far as the log reaches. */
+  readonly clients: readonly string[]
+}
+
+/** Everything on the page. */
+export interface PortalView {
+  readonly organisationId: string
+  readonly production: boolean
+  readonly tokenTime: 'virtual' | 'real'
+  readonly now: EpochSeconds
+  readonly aheadSeconds: number
+  readonly clients: readonly Client[]
+  readonly accounts: readonly AccountView[]
+  readonly sessions: readonly SessionRow[]
+  /** How many there are in all. */
+  readonly sessionCount: number
+  readonly faults: readonly Fault[]
+  readonly calls: readonly { readonly call: Call; readonly number: number }[]
+}
