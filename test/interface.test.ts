@@ -1,0 +1,32 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+
+const root = path.join(__dirname, '..')
+const page = readFileSync(path.join(root, 'docs', 'interface.md'), 'utf8')
+const plain = (text: string) => text.replaceAll('`', '')
+
+/** Headings and bold terms: where a citation may lead. */
+const places = [...page.matchAll(/^#+ (.+)$|\*\*(.+?)\*\*/gm)].map(([, heading, term]) => plain(heading ?? term ?? ''))
+
+/** What a source cites: every quoted heading after `Interface:`, up to what is neither quoted nor a link between two. */
+function citationsOf(source: string): string[] {
+  const lists = source.matchAll(/Interface:\s+("[^"\n]+"(?:(?:, | and )"[^"\n]+")*)/g)
+  return [...lists].flatMap(([, list = '']) => [...list.matchAll(/"([^"]+)"/g)].map(([, one = '']) => plain(one)))
+}
+
+const citations = readdirSync(path.join(root, 'lib'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .flatMap((file) => citationsOf(readFileSync(path.join(root, 'lib', file), 'utf8')).map((cited) => ({ file, cited })))
+
+test('every citation of the interface leads to a place of docs/interface.md', () => {
+  const leads = ({ cited }: { cited: string }) =>
+    places.some((place) => place === cited || place.startsWith(`${cited},`))
+  expect(citations.length).toBeGreaterThan(30)
+  expect(citations.filter((one) => !leads(one))).toEqual([])
+})
+
+test('every file that docs/interface.md names is there', () => {
+  const named = new Set([...page.matchAll(/`((?:lib|test)\/[\w./-]+\.ts)`/g)].map(([, file = '']) => file))
+  expect(named.size).toBeGreaterThan(30)
+  expect([...named].filter((file) => !existsSync(path.join(root, file)))).toEqual([])
+})
