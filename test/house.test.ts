@@ -42,7 +42,8 @@ const ranks: Readonly<Record<string, number>> = {
   storage: 4,
   remote: 4,
   web: 5,
-  'index.ts': 6,
+  'sso2.ts': 6,
+  'index.ts': 7,
 }
 const rank = (file: string) => ranks[folder(file)]
 const pure = files.filter((file) => (rank(file) ?? 9) <= 2)
@@ -182,26 +183,32 @@ function withoutComments(source: string): string {
   return source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/\/\/.*$/gm, '')
 }
 
-/** The rooms of the emulator, the lowest first: each imports from itself and from those before it. */
-const emulatorRooms: readonly string[] = [
-  'faults',
-  'config',
-  'platform',
-  'runtime.ts',
-  'control',
-  'portal',
-  'http',
-  'server.ts',
-  'index.ts',
+/** The rooms of a folder, the lowest first: each imports from itself and from those before it. */
+const rooms: [house: string, rooms: readonly string[]][] = [
+  ['emulator', ['faults', 'config', 'platform', 'runtime.ts', 'control', 'portal', 'http', 'server.ts', 'index.ts']],
+  [
+    'web',
+    [
+      ...['http', 'events.ts', 'hooks.ts', 'site.ts', 'user.ts', 'stored-record.ts', 'session', 'pages', 'visit.ts'],
+      ...['limits', 'actions', 'routes', 'sso2-request.ts', 'guards.ts', 'middleware.ts', 'router.ts'],
+    ],
+  ],
 ]
-const withinEmulator = ({ from, to }: Import) => from.startsWith('emulator/') && to.startsWith('emulator/')
-const emulatorRoom = (file: string) => emulatorRooms.indexOf(folder(file.slice('emulator/'.length)))
 
-test('every file of the emulator is in one of its rooms, and the rooms import one way', () => {
-  const inside = imports.filter(withinEmulator)
-  expect(files.filter((file) => file.startsWith('emulator/') && emulatorRoom(file) < 0)).toEqual([])
-  expect(new Set(inside.map(({ from }) => emulatorRoom(from))).size).toBe(emulatorRooms.length)
-  expect(inside.filter(({ from, to }) => emulatorRoom(to) > emulatorRoom(from))).toEqual([])
+test.each(rooms)('every file of %s is in one of its rooms, and the rooms import one way', (house, inOrder) => {
+  const floorOf = (file: string) => inOrder.indexOf(folder(file.slice(house.length + 1)))
+  const own = files.filter((file) => file.startsWith(`${house}/`))
+  const inside = imports.filter(({ from, to }) => own.includes(from) && own.includes(to))
+  expect(own.filter((file) => floorOf(file) < 0)).toEqual([])
+  expect(new Set(own.map(floorOf)).size).toBe(inOrder.length)
+  expect(inside.length).toBeGreaterThan(inOrder.length)
+  expect(inside.filter(({ from, to }) => floorOf(to) > floorOf(from))).toEqual([])
+})
+
+test('the entry exports, and makes nothing itself', () => {
+  const lines = withoutComments(sources.get('index.ts') ?? '')
+  expect(lines).toContain('export ')
+  expect(lines).not.toMatch(/\b(?:function|class|const|let|var|enum)\b|=>|=/)
 })
 
 test("the emulator's platform and its faults know no express and no http", () => {
@@ -233,7 +240,10 @@ const longest = (chains: readonly (readonly string[])[]) =>
   chains.reduce((best, chain) => (chain.length > best.length ? chain : best), [])
 
 /** How many floors of imports a folder may have: who reads one file climbs no further than this. */
-const mostFloors: [room: string, floors: number][] = [['emulator', 10]]
+const mostFloors: [room: string, floors: number][] = [
+  ['emulator', 10],
+  ['web', 8],
+]
 
 test.each(mostFloors)('%s has at most %i floors of imports', (room, floors) => {
   const chain = longestChain(room, imports)

@@ -29,17 +29,16 @@ export const hooks = z.object({
     )
     .optional(),
   allowWeakSecret: z.boolean({ error: 'must be true or false' }).optional(),
-  clock: z
-    .custom(
-      (value) =>
-        typeof value === 'object' && value !== null && 'now' in value && typeof (value as Clock).now === 'function',
-      'must be { now(): number }',
-    )
+  logger: z
+    .custom((value) => hasFunctions(value, ['warn', 'info']), 'must be { warn(message), info(message) }')
     .optional(),
+  clock: z.custom((value) => hasFunctions(value, ['now']), 'must be { now(): number }').optional(),
 })
 
-interface Clock {
-  readonly now: unknown
+/** Loggers are often objects of a class: methods of the prototype count. */
+function hasFunctions(value: unknown, names: readonly string[]): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return names.every((name) => typeof Reflect.get(value, name) === 'function')
 }
 
 /** Names what was expected, and a key that nobody knows. */

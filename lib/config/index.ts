@@ -3,6 +3,7 @@ import { hkdfSync } from 'node:crypto'
 import type { MacKeys } from '../decide/binding'
 import type { ReturnPolicy } from '../decide/return-to'
 import { type ConfigProblem, Sso2ConfigError } from '../errors'
+import { Log } from './log'
 import { type CheckedOptions, type ConfigOptions, checkOptions, type HookOptions } from './schema'
 
 /** A source of time, in milliseconds since 1970. */
@@ -38,6 +39,7 @@ export interface Config extends Readonly<Plain> {
   readonly anonymousIdleSeconds: number
   readonly absoluteSeconds: number
   readonly clock: Clock
+  readonly log: Log
 }
 
 const ANONYMOUS_IDLE_SECONDS = 86_400
@@ -72,6 +74,7 @@ export function makeConfig(
     anonymousIdleSeconds: Math.min(ANONYMOUS_IDLE_SECONDS, session.idleSeconds),
     absoluteSeconds: session.absoluteSeconds,
     clock: options.clock ?? systemClock,
+    log: new Log(options.logger ?? console),
   })
 }
 

@@ -5,6 +5,7 @@ import type { ConfigProblem } from '../errors'
 import { DEFAULT_SSO_IDENTIFIER } from '../protocol/claims'
 import { address, between, identifier, nameProblems, route, secrets } from './checks'
 import { hooks } from './hooks'
+import type { Logger } from './log'
 
 /** Options that become configuration, as a site writes them. */
 export interface ConfigOptions {
@@ -45,6 +46,8 @@ export interface ConfigOptions {
   readonly loginLimit?: { readonly attempts: number; readonly perSeconds: number } | false
   readonly loginMessages?: 'detailed' | 'neutral'
   readonly clock?: { now(): number }
+  /** Default: the console. One line a minute and cause. */
+  readonly logger?: Logger
 }
 
 /** Hooks, views and texts are passed on as they are; here only their kind counts. With `exchangeTicket`, `tokenUrl` may be absent. */

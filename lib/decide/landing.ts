@@ -1,7 +1,7 @@
 /** What to do with one landing: binding + token + record in, decision with reason out. Pure. Interface: "Landing page". */
 import type { TokenFault } from '../errors'
 import type { SessionToken } from '../protocol/session-token'
-import type { SsoRecord } from './record'
+import { isLoggedIn, type SsoRecord } from './record'
 
 /** How `r` and the binding cookie fit. */
 export type BindingFinding = 'bound' | 'unbound' | 'no_cookies'
@@ -16,7 +16,11 @@ export interface LandingFacts {
   /** Did this site log the token's SSO session out? */
   readonly sidEnded: boolean
   readonly storeAvailable: boolean
+  /** Does the browser carry the mark of a logout that is not confirmed? */
+  readonly isSignedOut: boolean
   readonly record: SsoRecord | undefined
+  /** The session that followed on the browser's, where that has moved a moment ago. */
+  readonly successor: SsoRecord | undefined
   /** Has the visitor's network begun its share of anonymous sessions? */
   readonly isShareSpent: boolean
   /** Short hash of the token's session ID. */
@@ -30,25 +34,46 @@ export type GiveUpReason = 'clock' | 'secret_or_issuer' | 'undocumented' | 'too_
 export type LandingDecision =
   | { readonly do: 'sign_in'; readonly token: SessionToken }
   | { readonly do: 'stay_anonymous'; readonly token: SessionToken }
-  | { readonly do: 'as_it_is'; readonly because: 'same_token_again' | 'store_unavailable' }
-  | { readonly do: 'start_anew'; readonly because: 'unbound' | 'replayed' | 'clock' | 'signed_out' }
+  /** The reader logged out, and the SSO system does not know it: its session ends now, whoever it is. */
+  | { readonly do: 'log_out'; readonly token: SessionToken; readonly because: 'signed_out' }
+  /** Another request of this browser has made the session already that this token is about. */
+  | { readonly do: 'adopt'; readonly because: 'session_moved' }
+  | { readonly do: 'as_it_is'; readonly because: 'same_token_again' | 'store_unavailable' | 'logged_in_since' }
+  | { readonly do: 'start_anew'; readonly because: 'unbound' | 'replayed' | 'clock' }
   | { readonly do: 'mark_cookieless'; readonly because: 'no_cookies' }
   | { readonly do: 'give_up'; readonly because: GiveUpReason }
 
-/** Decides one landing. Design, section 3, "landing". */
+/** Decides one landing. Table: docs/decisions.md, "landing". */
 export function decideLanding(facts: LandingFacts): LandingDecision {
-  if (facts.binding === 'no_cookies') return { do: 'mark_cookieless', because: 'no_cookies' }
-  if (facts.binding === 'unbound') return { do: 'start_anew', because: 'unbound' }
-  if (typeof facts.token === 'string') return decideRefused(facts.token)
+  const { binding, token } = facts
+  if (binding === 'no_cookies') return { do: 'mark_cookieless', because: 'no_cookies' }
+  if (binding === 'unbound') return { do: 'start_anew', because: 'unbound' }
+  if (typeof token === 'string') return decideRefused(token)
+  if (facts.isSignedOut && token.sts === 'loggedin') return { do: 'log_out', token, because: 'signed_out' }
   if (!facts.storeAvailable) return { do: 'as_it_is', because: 'store_unavailable' }
   if (facts.replayed) return decideReplay(facts)
-  if (facts.token.err !== undefined) return { do: 'give_up', because: 'undocumented' }
-  if (facts.token.sts === 'anon') return decideAnonymous(facts, facts.token)
-  return facts.sidEnded ? { do: 'start_anew', because: 'signed_out' } : { do: 'sign_in', token: facts.token }
+  if (token.err !== undefined) return { do: 'give_up', because: 'undocumented' }
+  if (token.sts === 'loggedin' && facts.sidEnded) return { do: 'log_out', token, because: 'signed_out' }
+  if (isMadeAlready(facts, token)) return { do: 'adopt', because: 'session_moved' }
+  return token.sts === 'anon' ? decideAnonymous(facts, token) : { do: 'sign_in', token }
+}
+
+/** Two sessions of one browser would take turns, whichever answer comes last. A login is handed to nobody but who brings one. */
+function isMadeAlready({ successor, sidHash }: LandingFacts, token: SessionToken): boolean {
+  return successor?.sidHash === sidHash && isLoggedIn(successor) === (token.sts === 'loggedin')
+}
+
+/** Would this landing begin an anonymous session? */
+export function isNewcomer(token: SessionToken, record: SsoRecord | undefined): boolean {
+  return token.sts === 'anon' && record === undefined
 }
 
 /** Whoever has a session already goes on with it, however many others came from there. */
-function decideAnonymous({ record, isShareSpent }: LandingFacts, token: SessionToken): LandingDecision {
+function decideAnonymous(facts: LandingFacts, token: SessionToken): LandingDecision {
+  const { record, successor, sidHash, isShareSpent } = facts
+  // no session of the SSO system becomes anonymous again: the token is older than the login
+  const isOlder = [record, successor].some((login) => isLoggedIn(login) && login.sidHash === sidHash)
+  if (isOlder) return { do: 'as_it_is', because: 'logged_in_since' }
   const isRefused = isShareSpent && record === undefined
   return isRefused ? { do: 'give_up', because: 'too_many_landings' } : { do: 'stay_anonymous', token }
 }

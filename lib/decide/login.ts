@@ -1,4 +1,5 @@
 /** What an Authenticate answer means. Pure. Interface: "POST {sso_url}/authenticate" and "SSO2 errors". */
+import type { EpochSeconds } from '../protocol/claims'
 import type { SessionToken } from '../protocol/session-token'
 import type { User } from './record'
 
@@ -47,7 +48,7 @@ export type LoginDecision =
   | { readonly do: 'ask_status' }
   | { readonly do: 'not_now' }
 
-/** Decides one login. Design, section 3, "login". @param answer `undefined` when the answer was lost */
+/** Decides one login. Table: docs/decisions.md, "login". @param answer `undefined` when the answer was lost */
 export function decideLogin(answer: SessionToken | undefined): LoginDecision {
   if (!answer) return { do: 'ask_status' }
   switch (answer.err) {
@@ -67,4 +68,37 @@ export function decideLogin(answer: SessionToken | undefined): LoginDecision {
         ...(answer.frf === undefined ? {} : { frozenForSeconds: answer.frf }),
       }
   }
+}
+
+/** What Session Status says of a login whose answer was lost. @param answer `undefined` when none came */
+export function decideLostLogin(answer: SessionToken | undefined): LoginDecision {
+  if (answer?.err === 'session_not_found') return { do: 'identify' }
+  const isIn = answer !== undefined && answer.err === undefined && answer.sts === 'loggedin' && answer.at !== undefined
+  return isIn ? { do: 'sign_in', token: answer } : { do: 'not_now' }
+}
+
+/** May a login begin, and if not, what is said? A form of a visitor without a session goes nowhere while the SSO system is away. */
+export function decideLoginStart(facts: {
+  readonly storeAvailable: boolean
+  readonly ssoAvailable: boolean
+  readonly hasRecord: boolean
+}): LoginError | undefined {
+  if (!facts.storeAvailable) return 'unavailable'
+  if (facts.hasRecord) return undefined
+  return facts.ssoAvailable ? 'session_ended' : 'unavailable'
+}
+
+/** Did the platform judge a password? An outage or an ended session costs nobody an attempt. */
+export function isGuess(result: LoginResult): boolean {
+  return !result.ok && result.error !== 'unavailable' && result.error !== 'session_ended'
+}
+
+/** Would one more wrong password freeze the account? Then its name is held against strangers. */
+export function isLastTry(result: LoginResult): boolean {
+  return !result.ok && (result.remainingAttempts ?? Number.POSITIVE_INFINITY) <= 1
+}
+
+/** For how many seconds a name is still held; 0 when it is not. */
+export function heldFor(until: EpochSeconds, now: EpochSeconds): number {
+  return Math.max(0, until - now)
 }

@@ -1,4 +1,4 @@
-/** At most three trips in ten seconds for one page, whatever happens. The counts live in a small cookie. Pure. */
+/** At most three trips for one page, each within ten seconds of the last, whatever happens. The counts live in a small cookie. Pure. */
 import { createHash } from 'node:crypto'
 import type { EpochSeconds } from '../protocol/claims'
 import type { DegradedReason } from './visit'
@@ -13,6 +13,7 @@ type Cause = '' | 'c' | 'r'
 
 interface Trip {
   readonly page: string
+  /** The last trip. */
   readonly since: EpochSeconds
   readonly count: number
   readonly cause: Cause
@@ -65,7 +66,7 @@ export function countTrip(trips: Trips, page: string, now: EpochSeconds): Trips 
   const trip = trips.find((candidate) => candidate.page === page)
   const others = forgetTrip(trips, page)
   if (!trip || now - trip.since >= WINDOW_SECONDS) return [{ page, since: now, count: 1, cause: '' }, ...others]
-  return [{ ...trip, count: trip.count + 1 }, ...others]
+  return [{ ...trip, since: now, count: trip.count + 1 }, ...others]
 }
 
 /** Notes why the page's landing failed. */
@@ -84,7 +85,12 @@ export function landedWell(trips: Trips, page: string): Trips {
   return trips.map((trip) => (trip.page === page ? { ...trip, cause: '' } : trip))
 }
 
-/** Forgets the page: the session that its last trip brought was seen here. */
+/** Forgets the page: it was served with the session that its last trip brought. Design, decision 13. */
 export function forgetTrip(trips: Trips, page: string): Trips {
   return trips.filter((candidate) => candidate.page !== page)
+}
+
+/** Was there a trip for the page? */
+export function hasTrip(trips: Trips, page: string): boolean {
+  return trips.some((candidate) => candidate.page === page)
 }

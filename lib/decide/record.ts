@@ -1,6 +1,7 @@
-/** The SSO record of one local session: a union by status, its age, and the functions that make a new one of an old one. Pure. */
+/** The SSO record of one local session: a union by status, its text, and the functions that make a new one of an old one. Pure. */
 import type { EpochSeconds } from '../protocol/claims'
 import { isObject } from '../protocol/json'
+import { isYounger } from './age'
 
 /** The user as `identifyUser` returned it: JSON with at least `accountId`. Open for declaration merging. */
 export interface User {
@@ -8,12 +9,18 @@ export interface User {
 }
 
 interface Common {
+  /** Version of the schema; {@link CURRENT_VERSION} where a record is made here. */
+  readonly v: number
   /** When this local session began; the absolute limit counts from here. */
   readonly since: EpochSeconds
   /** When the SSO system last said what the status is. */
   readonly checkedAt: EpochSeconds
   /** Somebody is asking Session Status since this moment. */
   readonly askingAt?: EpochSeconds
+  /** Name of the question that is under way. */
+  readonly asking?: string
+  /** Name of the last question that came to an end, with an answer or without one. */
+  readonly asked?: string
   /** The last question got no usable answer, at this moment. */
   readonly unansweredAt?: EpochSeconds
   /** Short hash of the SSO session ID: enough to compare and to log. */
@@ -26,6 +33,8 @@ interface Common {
 export interface AnonRecord extends Common {
   readonly status: 'anon'
   readonly pending?: true
+  /** The next request asks: this one could not make the login that it learnt of. */
+  readonly due?: true
 }
 
 /** A user is logged in. */
@@ -36,73 +45,114 @@ export interface LoggedInRecord extends Common {
   readonly accessUntil?: EpochSeconds
   /** The REST API refused the access token, and no ticket came for another one: Identify brings one. */
   readonly accessRefused?: true
+  /** A ticket came for another access token and could not be used, at this moment. */
+  readonly accessFailedAt?: EpochSeconds
 }
 
-/** What is stored beside a session. */
+/** What is stored beside a session. Fields of later versions are kept as they are. */
 export type SsoRecord = AnonRecord | LoggedInRecord
+
+/** Version that is written. The next one is read as well, so that two releases can run side by side. */
+export const CURRENT_VERSION = 1
+const NEWEST_READABLE = CURRENT_VERSION + 1
 
 /** A pending login is asked about again after this many seconds. */
 export const PENDING_RECHECK_SECONDS = 30
 
-/** Text of a record, with the schema's version. */
+/** Text of a record. */
 export function serialiseRecord(record: SsoRecord): string {
-  return JSON.stringify({ v: 1, ...record })
+  return JSON.stringify(record)
 }
 
-/** Reads a stored text; garbage, tombstones and other versions are `undefined`: the visitor simply begins anew. */
-export function parseRecord(text: string | null | undefined): SsoRecord | undefined {
+/** Reads a stored text; garbage, tombstones and versions after the next are `undefined`. */
+export function parseRecord(text: string | null): SsoRecord | undefined {
   if (!text?.startsWith('{')) return undefined
   try {
-    const { v, ...record } = JSON.parse(text)
-    return v === 1 && isRecord(record) ? record : undefined
+    const record: unknown = JSON.parse(text)
+    return isObject(record) && isRecord(record) ? record : undefined
   } catch {
     return undefined
   }
 }
 
-const COMMON = ['since', 'checkedAt', 'askingAt', 'unansweredAt', 'sidHash', 'box', 'status']
-const FIELDS: Readonly<Record<SsoRecord['status'], ReadonlySet<string>>> = {
-  anon: new Set([...COMMON, 'pending']),
-  loggedin: new Set([...COMMON, 'user', 'accessUntil', 'accessRefused']),
-}
 const isTime = (value: unknown) => Number.isSafeInteger(value)
 const isTimeOrNone = (value: unknown) => value === undefined || isTime(value)
+const isTextOrNone = (value: unknown) => value === undefined || typeof value === 'string'
 const isTrueOrNone = (value: unknown) => value === undefined || value === true
+const isVersion = (value: unknown) => isTime(value) && Number(value) >= 1 && Number(value) <= NEWEST_READABLE
 
-/** By hand, for it is done at every request: own fields of the right types, and no others. */
+/** By hand, for it is done at every request: own fields of the right types; what is not known here stays. */
 function isRecord(record: Readonly<Record<string, unknown>>): record is Readonly<Record<string, unknown>> & SsoRecord {
-  const { status, since, checkedAt, askingAt, unansweredAt, sidHash, box, user, pending } = record
-  if (status !== 'anon' && status !== 'loggedin') return false
-  for (const name in record) if (!FIELDS[status].has(name)) return false
+  const { v, status, since, checkedAt, askingAt, unansweredAt, asking, asked, sidHash, box, user, pending } = record
+  if (!isVersion(v) || typeof sidHash !== 'string' || typeof box !== 'string') return false
   if (!isTime(since) || !isTime(checkedAt) || !isTimeOrNone(askingAt) || !isTimeOrNone(unansweredAt)) return false
-  if (typeof sidHash !== 'string' || typeof box !== 'string') return false
-  if (status === 'anon') return isTrueOrNone(pending)
+  if (!isTextOrNone(asking) || !isTextOrNone(asked)) return false
+  if (status === 'anon') return isTrueOrNone(pending) && isTrueOrNone(record['due'])
+  if (status !== 'loggedin') return false
   const isUser = isObject(user) && Object.hasOwn(user, 'accountId') && typeof user['accountId'] === 'string'
-  return isUser && isTimeOrNone(record['accessUntil']) && isTrueOrNone(record['accessRefused'])
+  const areTimes = isTimeOrNone(record['accessUntil']) && isTimeOrNone(record['accessFailedAt'])
+  return isUser && areTimes && isTrueOrNone(record['accessRefused'])
+}
+
+/** Is somebody logged in? */
+export function isLoggedIn(record: SsoRecord | undefined): record is LoggedInRecord {
+  return record?.status === 'loggedin'
 }
 
 /** Age in seconds at which a record must be checked. */
 export function staleAfter(record: SsoRecord, recheckSeconds: number): number {
+  if (record.status === 'anon' && record.due) return 0
   return record.status === 'anon' && record.pending ? Math.min(PENDING_RECHECK_SECONDS, recheckSeconds) : recheckSeconds
 }
 
-/** The record with the claim "I am asking Session Status now". */
-export function claimed(record: SsoRecord, now: EpochSeconds): SsoRecord {
-  return { ...record, askingAt: now }
+/** Is the SSO system's last word too old to go by? */
+export function isStale(record: SsoRecord, now: EpochSeconds, recheckSeconds: number): boolean {
+  return !isYounger(record.checkedAt, now, staleAfter(record, recheckSeconds))
+}
+
+/** How long a record lives unused, in seconds: its idle time, and never beyond the absolute limit. */
+export function lifeOf(record: SsoRecord, now: EpochSeconds, lives: SessionLives): number {
+  return Math.max(1, Math.min(idleOf(record, lives), record.since + lives.absoluteSeconds - now))
+}
+
+const idleOf = (record: SsoRecord, lives: SessionLives) =>
+  record.status === 'loggedin' ? lives.idleSeconds : lives.anonymousIdleSeconds
+
+/** How long sessions live, in seconds. */
+export interface SessionLives {
+  readonly idleSeconds: number
+  readonly anonymousIdleSeconds: number
+  readonly absoluteSeconds: number
+}
+
+/** The record with the claim "I am asking Session Status now". @param question a name for it that no other has */
+export function claimed(record: SsoRecord, question: string, now: EpochSeconds): SsoRecord {
+  return { ...record, askingAt: now, asking: question }
 }
 
 /** The record after a question that got no usable answer: nobody asks again for a moment. */
 export function unanswered(record: SsoRecord, now: EpochSeconds): SsoRecord {
-  const { askingAt: _asked, ...kept } = record
-  return { ...kept, unansweredAt: now }
+  return { ...ended(record), unansweredAt: now }
 }
 
 /** The record after an answer that changed nothing: checked now, nobody asking, nothing pending. */
 export function confirmed(record: SsoRecord, now: EpochSeconds): SsoRecord {
-  const { askingAt: _asked, unansweredAt: _unanswered, ...kept } = record
+  const { unansweredAt: _unanswered, ...kept } = ended(record)
   if (kept.status === 'loggedin') return { ...kept, checkedAt: now }
-  const { pending: _pending, ...anonymous } = kept
+  const { pending: _pending, due: _due, ...anonymous } = kept
   return { ...anonymous, checkedAt: now }
+}
+
+/** The record after an answer that this request could do nothing with: logged in, but its answer has begun. */
+export function stillDue(record: SsoRecord): SsoRecord {
+  const kept = ended(record)
+  return kept.status === 'anon' ? { ...kept, pending: true, due: true } : kept
+}
+
+/** The question that was under way has ended. */
+function ended(record: SsoRecord): SsoRecord {
+  const { askingAt: _asked, asking, ...kept } = record
+  return asking === undefined ? kept : { ...kept, asked: asking }
 }
 
 /** Does this record need a ticket from Session Status: to name a user, or because its access token ends before the next check? */
@@ -114,4 +164,31 @@ export function wantsTicket(record: SsoRecord, now: EpochSeconds, recheckSeconds
 /** The record of a login whose access token is of no use any more. */
 export function withoutAccess(record: LoggedInRecord): LoggedInRecord {
   return { ...record, accessRefused: true }
+}
+
+/** The record of a login whose new ticket could not be used. */
+export function accessFailed(record: LoggedInRecord, now: EpochSeconds): LoggedInRecord {
+  return { ...record, accessFailedAt: now }
+}
+
+/** When the session that follows on a record began: with that one, unless it is another account's. @param accountId who logs in, if anybody */
+export function beginningOf(
+  before: SsoRecord | undefined,
+  accountId: string | undefined,
+  now: EpochSeconds,
+): EpochSeconds {
+  const isOther = accountId !== undefined && isLoggedIn(before) && before.user.accountId !== accountId
+  return before === undefined || isOther ? now : Math.min(before.since, now)
+}
+
+/** Is it the same person in the same session of the SSO system? Then a new word about it changes the record in its place. */
+export function isSameStanding(record: SsoRecord | undefined, next: SsoRecord): boolean {
+  if (record === undefined || record.status !== next.status) return false
+  if (record.status === 'anon' || next.status === 'anon') return true
+  return record.user.accountId === next.user.accountId && record.sidHash === next.sidHash
+}
+
+/** Is somebody else logged in there than in `next`? Then nothing of the site's data may move along. */
+export function isOtherAccount(record: SsoRecord | undefined, next: SsoRecord): boolean {
+  return isLoggedIn(record) && !(isLoggedIn(next) && next.user.accountId === record.user.accountId)
 }

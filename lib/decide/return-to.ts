@@ -2,6 +2,8 @@
 
 /** A longer return address is refused. */
 export const MAX_RETURN_LENGTH = 2048
+/** On its way through Identify an address is longer by our parameter, which is never more than this. */
+export const MAX_CARRIED_LENGTH = MAX_RETURN_LENGTH + 48
 
 /** Where a visitor may be sent: the site itself, and further origins it trusts. */
 export interface ReturnPolicy {
@@ -16,13 +18,18 @@ export const FLOW_PARAMETER = 'sso2'
 const PRINTABLE = /^[\x21-\x7e]+$/
 
 /**
- * Judges one address from outside.
+ * Judges one address from outside. A space that the visitor wrote has only one spelling in an address.
  * @returns an absolute address that stays on a trusted origin, byte for byte as given where it could be; else `undefined`
  */
-export function judgeReturnTo(value: unknown, policy: ReturnPolicy): string | undefined {
-  if (typeof value !== 'string' || value.length > MAX_RETURN_LENGTH) return undefined
-  const text = encodeNonAscii(value)
+export function judgeReturnTo(
+  value: unknown,
+  policy: ReturnPolicy,
+  maximum: number = MAX_RETURN_LENGTH,
+): string | undefined {
+  if (typeof value !== 'string' || value.length > maximum) return undefined
+  const text = encodeNonAscii(encodeInnerSpaces(value))
   const [beforeQuery = ''] = text.split(/[?#]/, 1)
+  if (text.length > maximum) return undefined // it is this spelling that travels
   if (!PRINTABLE.test(text) || beforeQuery.includes('\\')) return undefined
   if (text.startsWith('/')) return text.startsWith('//') ? undefined : policy.origin + text
   return judgeAbsolute(text, [policy.origin, ...policy.trustedOrigins])
@@ -43,6 +50,9 @@ function parseUrl(text: string): URL | undefined {
     return undefined
   }
 }
+
+/** Not where it begins or ends: nobody writes such an address. */
+const encodeInnerSpaces = (value: string) => value.replace(/(?<=\S) +(?=\S)/g, (run) => '%20'.repeat(run.length))
 
 /** Visitors' raw bytes above ASCII, which have only one spelling in an address. */
 function encodeNonAscii(value: string): string {

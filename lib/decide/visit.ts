@@ -1,6 +1,7 @@
-/** What to do with one request: facts + record + health in, one decision with its reason out. Pure. */
+/** What to do with one request: facts + record + health in, one decision with its reason out. Pure. Table: docs/decisions.md, "visit". */
 import type { EpochSeconds } from '../protocol/claims'
-import { type SsoRecord, staleAfter } from './record'
+import { ageOf, isYounger } from './age'
+import { isLoggedIn, isStale, type SsoRecord, type User } from './record'
 
 /** Why less is known than should be. */
 export type DegradedReason =
@@ -11,6 +12,24 @@ export type DegradedReason =
   | 'identify_loop'
   | 'cookies_blocked'
   | 'token_refused'
+
+/** What a page may show: the record, or nobody, and why less is known than should be. */
+export interface Shown {
+  readonly record: SsoRecord | undefined
+  readonly degraded: DegradedReason | undefined
+}
+
+/** Nobody, and nothing is wrong. */
+export const NOBODY: Shown = Object.freeze({ record: undefined, degraded: undefined })
+
+/** What the browser's signed-out mark says: not tried yet, not confirmed, or of a session that nobody can tell any more. */
+export type SignedOutState = 'no' | 'untried' | 'pending' | 'unknown'
+
+/** The questions that were under way, or had ended, when a request began: an answer to one of them is not fresh for it. */
+export interface Baseline {
+  readonly asking: string | undefined
+  readonly asked: string | undefined
+}
 
 /** Everything a visit's decision depends on. */
 export interface VisitFacts {
@@ -25,10 +44,13 @@ export interface VisitFacts {
   readonly mayIdentify: boolean
   /** The loop guard or the cookie-less marker says: serve the page now. */
   readonly blocked: DegradedReason | undefined
-  /** The browser carries a signed-out cookie whose logout is not confirmed. */
-  readonly signedOut: boolean
-  /** The page asks for a word of the SSO system newer than the record. */
-  readonly fresh: boolean
+  readonly signedOut: SignedOutState
+  /** Does somebody press "log in"? */
+  readonly wantsLogin: boolean
+  /** The page asks for a word of the SSO system that was asked for after this request began. */
+  readonly fresh: Baseline | undefined
+  /** Has this request waited for somebody else's answer as long as it may? */
+  readonly hasWaited: boolean
 }
 
 /** The time rules. All in seconds. */
@@ -40,82 +62,122 @@ export interface VisitPolicy {
   readonly claimSeconds: number
 }
 
-/** One decision. `serve` has the record that may be shown, or none. */
+/** Why a browser is sent through Identify. */
+export type IdentifyReason = 'no_session' | 'access_expired' | 'signed_out'
+
+/** One decision. `show` has what may be shown. */
 export type VisitDecision =
-  | { readonly do: 'serve'; readonly record: SsoRecord | undefined; readonly degraded: DegradedReason | undefined }
-  | { readonly do: 'identify'; readonly because: 'no_session' | 'access_expired' }
+  | ({ readonly do: 'show' } & Shown)
+  | { readonly do: 'identify'; readonly because: IdentifyReason }
   | { readonly do: 'end_session'; readonly because: 'absolute_limit' }
   | { readonly do: 'ask_status'; readonly record: SsoRecord; readonly because: 'stale' | 'fresh' }
-  | { readonly do: 'wait_for_answer'; readonly record: SsoRecord }
+  | { readonly do: 'wait_for_answer' }
   | { readonly do: 'retry_logout' }
 
-const none = (degraded: DegradedReason | undefined): VisitDecision => ({ do: 'serve', record: undefined, degraded })
+/** A session whose access ran out and cannot be renewed is shown without it for so many seconds before the next trip. */
+const ACCESS_PAUSE_SECONDS = 60
 
-/** Decides one visit. Design, section 3, "visit". */
+const nobody = (degraded: DegradedReason | undefined): VisitDecision => ({ do: 'show', record: undefined, degraded })
+
+/** Decides one visit. */
 export function decideVisit(facts: VisitFacts, policy: VisitPolicy): VisitDecision {
-  if (!facts.storeAvailable) return none('store_unavailable')
-  if (facts.signedOut && !facts.record) return { do: 'retry_logout' }
+  if (!facts.storeAvailable) return nobody('store_unavailable')
   const { record, now } = facts
-  if (!record) return decideStranger(facts)
-  if (now - record.since >= policy.absoluteSeconds) return { do: 'end_session', because: 'absolute_limit' }
-  return decideKnown(facts, record, policy)
+  if (!record) return facts.signedOut === 'no' ? decideStranger(facts, 'no_session') : decideSignedOut(facts)
+  if (ageOf(record.since, now) >= policy.absoluteSeconds && record.since <= now)
+    return { do: 'end_session', because: 'absolute_limit' }
+  return facts.fresh ? decideFresh(facts, record, facts.fresh, policy) : decideKnown(facts, record, policy)
 }
 
-function decideStranger(facts: VisitFacts): VisitDecision {
-  if (facts.blocked) return none(facts.blocked)
-  if (!facts.mayIdentify) return none(undefined)
-  return facts.ssoAvailable ? { do: 'identify', because: 'no_session' } : none('sso_unavailable')
+function decideStranger(facts: VisitFacts, because: IdentifyReason): VisitDecision {
+  if (facts.blocked) return nobody(facts.blocked)
+  if (!facts.mayIdentify) return nobody(undefined)
+  return facts.ssoAvailable ? { do: 'identify', because } : nobody('sso_unavailable')
+}
+
+/**
+ * Nobody is sent to Identify who has logged out, until that is confirmed. Where nobody can tell any more whose logout it was, pressing
+ * "log in" is the way out: the mark is still there at the landing, and ends whatever login that brings.
+ */
+function decideSignedOut(facts: VisitFacts): VisitDecision {
+  if (facts.signedOut === 'untried') return { do: 'retry_logout' }
+  if (facts.signedOut === 'pending' || !facts.wantsLogin) return nobody('logout_pending')
+  const decision = decideStranger(facts, 'signed_out')
+  return decision.do === 'identify' ? decision : nobody('logout_pending')
+}
+
+/** Only an answer to a question that was asked after the request began will do. Design, decision 12. */
+function decideFresh(facts: VisitFacts, record: SsoRecord, baseline: Baseline, policy: VisitPolicy): VisitDecision {
+  const { asked } = record
+  if (asked !== undefined && asked !== baseline.asked && asked !== baseline.asking)
+    return record.unansweredAt === undefined ? showKnown(record) : showUnchecked(facts, record, policy)
+  if (!facts.ssoAvailable) return showUnchecked(facts, record, policy)
+  if (isBeingAsked(facts, record, policy)) return { do: 'wait_for_answer' }
+  return { do: 'ask_status', record, because: 'fresh' }
 }
 
 function decideKnown(facts: VisitFacts, record: SsoRecord, policy: VisitPolicy): VisitDecision {
-  const age = facts.now - record.checkedAt
-  const isStale = age >= staleAfter(record, policy.recheckSeconds)
-  if (!isStale && !facts.fresh) return needsNewAccess(facts, record) ? identifyForAccess : serveKnown(record)
-  if (!facts.ssoAvailable) return facts.fresh ? none('sso_unavailable') : tolerate(facts, record, policy)
-  if (facts.fresh) return { do: 'ask_status', record, because: 'fresh' }
-  const isRecent = (moment: EpochSeconds | undefined) =>
-    moment !== undefined && facts.now - moment < policy.claimSeconds
-  if (isRecent(record.askingAt)) {
-    return isWithinGrace(facts.now, record, policy)
-      ? serveWhileAsked(facts, record, policy)
-      : { do: 'wait_for_answer', record }
-  }
-  return isRecent(record.unansweredAt)
-    ? tolerate(facts, record, policy)
+  if (!isStale(record, facts.now, policy.recheckSeconds))
+    return needsNewAccess(facts, record) ? { do: 'identify', because: 'access_expired' } : showKnown(record)
+  if (!facts.ssoAvailable) return showUnchecked(facts, record, policy)
+  if (isBeingAsked(facts, record, policy))
+    return isWithinGrace(facts.now, record, policy) ? showWhileAsked(facts, record, policy) : { do: 'wait_for_answer' }
+  return isYounger(record.unansweredAt, facts.now, policy.claimSeconds)
+    ? showUnchecked(facts, record, policy)
     : { do: 'ask_status', record, because: 'stale' }
 }
 
-/** Somebody is asking: the record is good enough meanwhile, and says so where the last question got no answer. */
-export function serveWhileAsked(
-  facts: { readonly now: EpochSeconds },
-  record: SsoRecord,
-  policy: VisitPolicy,
-): Extract<VisitDecision, { do: 'serve' }> {
-  return record.unansweredAt === undefined ? serveKnown(record) : tolerate(facts, record, policy)
+function isBeingAsked({ now, hasWaited }: VisitFacts, record: SsoRecord, { claimSeconds }: VisitPolicy): boolean {
+  return !hasWaited && isYounger(record.askingAt, now, claimSeconds)
 }
 
-const identifyForAccess: VisitDecision = { do: 'identify', because: 'access_expired' }
+/** Somebody is asking: the record is good enough meanwhile, and says so where the last question got no answer. */
+function showWhileAsked(facts: Pick<VisitFacts, 'now'>, record: SsoRecord, policy: VisitPolicy): ShowDecision {
+  return record.unansweredAt === undefined ? showKnown(record) : showUnchecked(facts, record, policy)
+}
 
 /** The last way to a new access token: a trip that the reader does not notice. */
-function needsNewAccess({ mayIdentify, ssoAvailable, blocked }: VisitFacts, record: SsoRecord): boolean {
-  return record.status === 'loggedin' && record.accessRefused === true && mayIdentify && ssoAvailable && !blocked
+function needsNewAccess(facts: VisitFacts, record: SsoRecord): boolean {
+  if (record.status !== 'loggedin' || record.accessRefused !== true) return false
+  if (isYounger(record.accessFailedAt, facts.now, ACCESS_PAUSE_SECONDS)) return false
+  return facts.ssoAvailable && facts.mayIdentify && !facts.blocked
 }
 
-/** Serves a record as it is; a pending login says that its user is not known yet. */
-export function serveKnown(record: SsoRecord): Extract<VisitDecision, { do: 'serve' }> {
-  return { do: 'serve', record, degraded: record.status === 'anon' && record.pending ? 'user_unknown' : undefined }
+type ShowDecision = Extract<VisitDecision, { do: 'show' }>
+
+/** Shows a record as it is; a pending login says that its user is not known yet. */
+export function showKnown(record: SsoRecord): ShowDecision {
+  return { do: 'show', record, degraded: record.status === 'anon' && record.pending ? 'user_unknown' : undefined }
 }
 
-/** No usable answer: a login is served within the grace, an anonymous visitor always; the record stays. */
-export function tolerate(
-  { now }: { readonly now: EpochSeconds },
+/** No usable answer: a login is shown within the grace, an anonymous visitor always; the record stays. */
+export function showUnchecked(
+  { now }: Pick<VisitFacts, 'now'>,
   record: SsoRecord,
   policy: VisitPolicy,
-): Extract<VisitDecision, { do: 'serve' }> {
-  const served = record.status === 'anon' || isWithinGrace(now, record, policy) ? record : undefined
-  return { do: 'serve', record: served, degraded: 'sso_unavailable' }
+  degraded: DegradedReason = 'sso_unavailable',
+): ShowDecision {
+  const shown = record.status === 'anon' || isWithinGrace(now, record, policy) ? record : undefined
+  return { do: 'show', record: shown, degraded }
 }
 
 function isWithinGrace(now: EpochSeconds, record: SsoRecord, policy: VisitPolicy): boolean {
-  return now - record.checkedAt < policy.recheckSeconds + policy.graceSeconds
+  return isYounger(record.checkedAt, now, policy.recheckSeconds + policy.graceSeconds)
+}
+
+/** Who is shown as logged in, if anybody. */
+export function shownUser({ record }: Shown): User | undefined {
+  return isLoggedIn(record) ? record.user : undefined
+}
+
+const FOR_SURE: ReadonlySet<DegradedReason | undefined> = new Set([undefined, 'user_unknown', 'logout_pending'])
+
+/** Was everything asked that had to be asked? Else a sensitive page can be neither shown nor refused. */
+export function isKnownForSure({ degraded }: Shown): boolean {
+  return FOR_SURE.has(degraded)
+}
+
+/** Has the REST API refused the access token that is shown? */
+export function needsAccess({ record }: Shown): boolean {
+  return isLoggedIn(record) && record.accessRefused === true
 }

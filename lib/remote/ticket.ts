@@ -54,10 +54,10 @@ const accessToken = z.union([
     .min(1)
     .transform((token) => ({ ...bare, token })),
   z
-    .object({ access_token: z.string().min(1), expires_in: z.unknown() })
+    .object({ access_token: z.string().min(1), expires_in: z.unknown().optional() })
     .transform((body) => ({ ...bare, token: body.access_token, expiresIn: wholeSeconds(body.expires_in) })),
   z
-    .object({ accessToken: z.string().min(1), expiresAt: z.unknown() })
+    .object({ accessToken: z.string().min(1), expiresAt: z.unknown().optional() })
     .transform((own) => ({ ...bare, token: own.accessToken, expiresAt: wholeSeconds(own.expiresAt) })),
 ])
 

@@ -1,17 +1,18 @@
 /** The store in memory, for development: lost at a restart, not shared between processes. */
 import type { Kv } from './kv'
 
-interface Entry<T> {
-  value: T
-  expiresAt: number
+interface Entry {
+  readonly value: string
+  readonly expiresAt: number
 }
 
 const SWEEP_EVERY = 1000
 
 /** A `Kv` in memory. */
 export class MemoryKv implements Kv {
-  readonly #texts = new Map<string, Entry<string>>()
-  readonly #sets = new Map<string, Entry<Set<string>>>()
+  readonly #texts = new Map<string, Entry>()
+  /** Members by list, each with its end in seconds. */
+  readonly #lists = new Map<string, Map<string, number>>()
   readonly #queues = new Map<string, Map<string, number>>()
   readonly #now: () => number
   #writes = 0
@@ -24,18 +25,24 @@ export class MemoryKv implements Kv {
   async mget(keys: readonly string[]): Promise<(string | null)[]> {
     return keys.map((key) => this.#text(key) ?? null)
   }
-  async compareAndSet(key: string, before: string | null, after: string, seconds: number, alsoDelete?: string) {
+  async compareAndSet(key: string, before: string | null, after: string, seconds: number) {
     if ((this.#text(key) ?? null) !== before) return false
     this.#put(key, after, seconds)
-    if (alsoDelete) this.#texts.delete(alsoDelete)
     return true
+  }
+  async compareAndTake(key: string, before: string | null, after: string, seconds: number, taken: string) {
+    const value = this.#text(taken) ?? null
+    if (before === null && value === null && this.#text(key) === undefined) return { taken: null }
+    if (!(await this.compareAndSet(key, before, after, seconds))) return false
+    this.#texts.delete(taken)
+    return { taken: value }
   }
   async overwrite(key: string, value: string, seconds: number, alsoDelete?: string): Promise<void> {
     this.#put(key, value, seconds)
     if (alsoDelete) this.#texts.delete(alsoDelete)
   }
-  async setUnless(key: string, guard: string, words: readonly string[], value: string, seconds: number) {
-    if (words.includes(this.#text(guard) ?? '')) return false
+  async setUnlessDead(key: string, guard: string, value: string, seconds: number) {
+    if (!(this.#text(guard) ?? '{').startsWith('{')) return false
     this.#put(key, value, seconds)
     return true
   }
@@ -44,27 +51,33 @@ export class MemoryKv implements Kv {
     this.#put(key, '1', seconds)
     return true
   }
-  async exists(key: string): Promise<boolean> {
-    return this.#text(key) !== undefined
-  }
   async del(key: string): Promise<void> {
     this.#texts.delete(key)
+    this.#lists.delete(key)
   }
   async expire(key: string, seconds: number): Promise<void> {
     const value = this.#text(key)
     if (value !== undefined) this.#put(key, value, seconds)
   }
 
-  async addMember(key: string, member: string, seconds: number): Promise<void> {
-    const members = this.#live(this.#sets, key) ?? new Set<string>()
-    this.#sets.set(key, { value: members.add(member), expiresAt: this.#now() + seconds * 1000 })
-    this.#sweep()
+  async increment(key: string, seconds: number): Promise<number> {
+    const count = Number(this.#text(key) ?? 0) + 1
+    this.#put(key, String(count), seconds)
+    return count
   }
-  async members(key: string): Promise<string[]> {
-    return [...(this.#live(this.#sets, key) ?? [])]
+  async enlist(list: string, member: string, until: number, now: number, mark: string): Promise<string | null> {
+    const members = this.#lists.get(list) ?? new Map<string, number>()
+    this.#lists.set(list, members.set(member, until))
+    for (const [other, end] of members) if (end <= now) members.delete(other)
+    return this.#text(mark) ?? null
   }
-  async removeMember(key: string, member: string): Promise<void> {
-    this.#live(this.#sets, key)?.delete(member)
+  async listed(list: string, now: number): Promise<string[]> {
+    return [...(this.#lists.get(list) ?? [])].filter(([, until]) => until > now).map(([member]) => member)
+  }
+  async unlist(list: string, member: string): Promise<void> {
+    const members = this.#lists.get(list)
+    members?.delete(member)
+    if (members?.size === 0) this.#lists.delete(list)
   }
 
   async enqueue(queue: string, entry: string, due: number): Promise<void> {
@@ -73,7 +86,10 @@ export class MemoryKv implements Kv {
   }
   async takeDue(queue: string, at: number, next: number, most: number): Promise<string[]> {
     const entries = this.#queues.get(queue) ?? new Map<string, number>()
-    const due = [...entries].filter(([, time]) => time <= at).slice(0, most)
+    const due = [...entries]
+      .filter(([, time]) => time <= at)
+      .sort(([, one], [, other]) => one - other)
+      .slice(0, most)
     for (const [entry] of due) entries.set(entry, next)
     return due.map(([entry]) => entry)
   }
@@ -85,22 +101,14 @@ export class MemoryKv implements Kv {
   async close(): Promise<void> {}
 
   #text(key: string): string | undefined {
-    return this.#live(this.#texts, key)
-  }
-  #live<T>(map: Map<string, Entry<T>>, key: string): T | undefined {
-    const entry = map.get(key)
+    const entry = this.#texts.get(key)
     if (entry && entry.expiresAt > this.#now()) return entry.value
-    map.delete(key)
+    this.#texts.delete(key)
     return undefined
   }
   #put(key: string, value: string, seconds: number): void {
     this.#texts.set(key, { value, expiresAt: this.#now() + seconds * 1000 })
-    this.#sweep()
-  }
-  #sweep(): void {
     this.#writes += 1
-    if (this.#writes % SWEEP_EVERY !== 0) return
-    for (const key of this.#texts.keys()) this.#live(this.#texts, key)
-    for (const key of this.#sets.keys()) this.#live(this.#sets, key)
+    if (this.#writes % SWEEP_EVERY === 0) for (const other of this.#texts.keys()) this.#text(other)
   }
 }

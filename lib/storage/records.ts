@@ -1,49 +1,43 @@
-/** What is stored beside a session: the SSO record, tombstones, used tokens, ended SSO sessions, the account index, the logout queue. */
-import { createHash } from 'node:crypto'
+/** Sessions in the store: the site's data, and beside it the SSO record, which comes out read and is opened here. */
+import type { SsoRecord } from '../decide/record'
+import { readStored, type Stored, type Tombstone, tombstone } from '../decide/stored'
 import type { Kv } from './kv'
-
-/** Words that stand in a record's place when its session is dead: its ID was renewed, or it was ended. */
-export const TOMBSTONES = ['moved', 'ended'] as const
-/** Why a session ID is dead. */
-export type Tombstone = (typeof TOMBSTONES)[number]
+import { seal, unseal } from './seal'
+import { type Done, doneUnlessAway, type Unavailable, unlessAway } from './unavailable'
 
 /** A tombstone outlives every request that may still save, in seconds. */
 const TOMBSTONE_SECONDS = 3600
-/** A signed-out SSO session is remembered as long as a logout is retried, in seconds. */
-export const ENDED_SECONDS = 86_400
-/** A used token is remembered past its life and the widest leeway, in seconds. */
-const USED_TOKEN_SECONDS = 150
 
-/** Says that the SSO system has confirmed a logout. */
-export const CONFIRMED = 'confirmed'
-
-/** Name of a session in the store: a hash, so that a dump of the store opens no session. */
-export function sessionKey(sessionId: string): string {
-  return createHash('sha256').update(sessionId).digest('base64url')
-}
-
-/** Short hash for comparing and logging identifiers. */
-export function shortHash(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 16)
+/** What is sealed in a record. */
+export interface Secrets {
+  /** SSO2 session ID. */
+  readonly sid: string
+  readonly accessToken?: string
 }
 
 /** Session data and record, as stored. */
 export interface StoredPair {
   readonly data: string | null
-  readonly record: string | null
+  readonly stored: Stored
 }
 
-/** The store of one site, under its prefix. Every method may throw `StoreUnavailableError`. */
+/** The sessions of one site, under its prefix. */
 export class Records {
   readonly #kv: Kv
   readonly #prefix: string
-  constructor(kv: Kv, prefix: string) {
+  readonly #boxKeys: () => readonly Buffer[]
+  readonly #now: () => number
+
+  /** @param boxKeys the first seals, all open; @param now seconds since 1970 */
+  constructor(kv: Kv, prefix: string, boxKeys: () => readonly Buffer[], now: () => number) {
     this.#kv = kv
     this.#prefix = prefix
+    this.#boxKeys = boxKeys
+    this.#now = now
   }
 
   /** Braces make a Cluster keep both values of a session in one slot. */
-  dataKey(key: string): string {
+  #dataKey(key: string): string {
     return `${this.#prefix}sess:{${key}}`
   }
   #recordKey(key: string): string {
@@ -51,117 +45,87 @@ export class Records {
   }
 
   /** Session data and record in one round trip. */
-  async readBoth(key: string): Promise<StoredPair> {
-    const [data = null, record = null] = await this.#kv.mget([this.dataKey(key), this.#recordKey(key)])
-    return { data, record }
+  readBoth(key: string): Promise<StoredPair | Unavailable> {
+    return unlessAway(async () => {
+      const [data = null, raw = null] = await this.#kv.mget([this.#dataKey(key), this.#recordKey(key)])
+      return { data, stored: readStored(raw) }
+    })
   }
 
   /** The record alone. */
-  async read(key: string): Promise<string | null> {
-    const [record = null] = await this.#kv.mget([this.#recordKey(key)])
-    return record
+  read(key: string): Promise<Stored | Unavailable> {
+    return unlessAway(async () => {
+      const [raw = null] = await this.#kv.mget([this.#recordKey(key)])
+      return readStored(raw)
+    })
   }
 
   /** Compare-and-set: false when the record is no longer exactly `before`. */
-  replace(key: string, before: string | null, after: string, seconds: number): Promise<boolean> {
-    return this.#kv.compareAndSet(this.#recordKey(key), before, after, seconds)
+  replace(key: string, before: string | null, after: string, seconds: number): Promise<boolean | Unavailable> {
+    return unlessAway(() => this.#kv.compareAndSet(this.#recordKey(key), before, after, seconds))
   }
 
-  /** Ends a session whose record is exactly `before`, data and all. */
-  bury(key: string, before: string | null, word: Tombstone): Promise<boolean> {
-    return this.#kv.compareAndSet(this.#recordKey(key), before, word, TOMBSTONE_SECONDS, this.dataKey(key))
-  }
-
-  /** Ends a session whatever its record says. */
-  end(key: string): Promise<void> {
-    return this.#kv.overwrite(this.#recordKey(key), 'ended', TOMBSTONE_SECONDS, this.dataKey(key))
-  }
-
-  /** Saves session data; false, and nothing saved, where the session is dead. */
-  saveData(dataKey: string, key: string, value: string, seconds: number): Promise<boolean> {
-    return this.#kv.setUnless(dataKey, this.#recordKey(key), TOMBSTONES, value, seconds)
-  }
-  deleteData(key: string): Promise<void> {
-    return this.#kv.del(this.dataKey(key))
-  }
-
-  /** Renews the expiry of data and record. */
-  async renew(key: string, seconds: number): Promise<void> {
-    await Promise.all([this.#kv.expire(this.dataKey(key), seconds), this.#kv.expire(this.#recordKey(key), seconds)])
-  }
-
-  /** True for the first use of a token. @param signature decoded bytes of the token's signature */
-  useToken(signature: Buffer): Promise<boolean> {
-    return this.#kv.claim(
-      `${this.#prefix}used:${createHash('sha256').update(signature).digest('base64url')}`,
-      USED_TOKEN_SECONDS,
+  /**
+   * Ends a session whose record is exactly `before`, and takes its data away in the same step.
+   * @param successor session ID of the session that follows; '' where none does
+   */
+  bury(
+    key: string,
+    before: string | null,
+    word: Tombstone,
+    successor = '',
+  ): Promise<{ readonly taken: string | null } | false | Unavailable> {
+    const text = tombstone(word, this.#now(), successor === '' ? '' : seal(successor, this.#boxKeys()))
+    return unlessAway(() =>
+      this.#kv.compareAndTake(this.#recordKey(key), before, text, TOMBSTONE_SECONDS, this.#dataKey(key)),
     )
   }
 
-  /** Remembers that this site logged an SSO session out. */
-  async markSidEnded(sidHash: string): Promise<void> {
-    await this.#kv.claim(`${this.#prefix}out:${sidHash}`, ENDED_SECONDS)
-  }
-  isSidEnded(sidHash: string): Promise<boolean> {
-    return this.#kv.exists(`${this.#prefix}out:${sidHash}`)
+  /** Ends a session whatever its record says. @param since 0: whoever comes with its cookie begins another at once */
+  end(key: string, since = this.#now()): Promise<Done | Unavailable> {
+    const text = tombstone('ended', since)
+    return doneUnlessAway(() => this.#kv.overwrite(this.#recordKey(key), text, TOMBSTONE_SECONDS, this.#dataKey(key)))
   }
 
-  /** Adds a session to its account's list. */
-  addToAccount(accountId: string, key: string, seconds: number): Promise<void> {
-    return this.#kv.addMember(this.#accountKey(accountId), key, seconds)
+  /** Opens a record; `undefined` when no secret of this process fits. */
+  open(record: SsoRecord): Secrets | undefined {
+    const text = unseal(record.box, this.#boxKeys())
+    return text === undefined ? undefined : JSON.parse(text)
   }
-  removeFromAccount(accountId: string, key: string): Promise<void> {
-    return this.#kv.removeMember(this.#accountKey(accountId), key)
+  /** Seals what a record keeps to itself. */
+  seal(secrets: Secrets): string {
+    return seal(JSON.stringify(secrets), this.#boxKeys())
   }
-  /** Keys of the sessions of an account on this site; some may be dead. */
-  keysOfAccount(accountId: string): Promise<string[]> {
-    return this.#kv.members(this.#accountKey(accountId))
-  }
-  #accountKey(accountId: string): string {
-    return `${this.#prefix}acct:${shortHash(accountId)}`
+  /** Session ID of the session that a dead one went over into; `undefined` where there is none that can be known. */
+  successorOf(stored: Stored): string | undefined {
+    return stored.state === 'moved' ? unseal(stored.successor, this.#boxKeys()) : undefined
   }
 
-  /** Keeps a logout that the SSO system has not confirmed, and queues its retry. @param sealed what the retry needs */
-  async keepLogout(sidHash: string, sealed: string, due: number): Promise<void> {
-    await this.#kv.overwrite(this.#pendingKey(sidHash), sealed, ENDED_SECONDS)
-    await this.#kv.enqueue(this.#queue, sidHash, due)
+  /** Saves session data; false, and nothing saved, where the session is dead. */
+  saveData(key: string, value: string, seconds: number): Promise<boolean | Unavailable> {
+    return unlessAway(() => this.#kv.setUnlessDead(this.#dataKey(key), this.#recordKey(key), value, seconds))
   }
-  /** The sealed logout, `'confirmed'`, or null when nothing is known of it. */
-  async keptLogout(sidHash: string): Promise<string | null> {
-    const [kept = null] = await this.#kv.mget([this.#pendingKey(sidHash)])
-    return kept
+  deleteData(key: string): Promise<Done | Unavailable> {
+    return doneUnlessAway(() => this.#kv.del(this.#dataKey(key)))
   }
-  /** True for the one caller that may retry this logout in the next seconds. */
-  claimRetry(sidHash: string, seconds: number): Promise<boolean> {
-    return this.#kv.claim(`${this.#prefix}retry:${sidHash}`, seconds)
+
+  /** Renews the expiry of record and data. @param dataSeconds where the site wants its data to live otherwise */
+  renew(key: string, seconds: number, dataSeconds = seconds): Promise<Done | Unavailable> {
+    return doneUnlessAway(() =>
+      Promise.all([this.#kv.expire(this.#dataKey(key), dataSeconds), this.#kv.expire(this.#recordKey(key), seconds)]),
+    )
   }
+
   /** True for the one caller that may ask for a new access token of this session in the next seconds. */
-  claimRenewal(key: string, seconds: number): Promise<boolean> {
-    return this.#kv.claim(`${this.#prefix}renew:${key}`, seconds)
-  }
-  async confirmLogout(sidHash: string): Promise<void> {
-    await this.#kv.overwrite(this.#pendingKey(sidHash), CONFIRMED, ENDED_SECONDS)
-    await this.#kv.dequeue(this.#queue, sidHash)
-  }
-  /** Logouts that are due, each pushed on to `next` so that no other process takes them meanwhile. */
-  takeDueLogouts(now: number, next: number): Promise<string[]> {
-    return this.#kv.takeDue(this.#queue, now, next, 20)
-  }
-  #pendingKey(sidHash: string): string {
-    return `${this.#prefix}pend:${sidHash}`
-  }
-  get #queue(): string {
-    return `${this.#prefix}logouts`
+  claimRenewal(key: string, seconds: number): Promise<boolean | Unavailable> {
+    return unlessAway(() => this.#kv.claim(`${this.#prefix}renew:${key}`, seconds))
   }
 
   /** False while the store is known to be away. */
   get isAvailable(): boolean {
     return this.#kv.isAvailable
   }
-  ping(): Promise<void> {
-    return this.#kv.ping()
-  }
-  close(): Promise<void> {
-    return this.#kv.close()
+  ping(): Promise<Done | Unavailable> {
+    return doneUnlessAway(() => this.#kv.ping())
   }
 }

@@ -4,35 +4,13 @@ import { setImmediate as yieldToSocket } from 'node:timers/promises'
 import { ConsecutiveBreaker, circuitBreaker, handleAll } from 'cockatiel'
 import { type Cluster, Redis } from 'ioredis'
 import type { Kv } from './kv'
-import { StoreUnavailableError } from './unavailable'
+import { withScripts } from './redis-scripts'
+import { storeUnavailable } from './unavailable'
 
 const COMMAND_MS = 300
 const CONNECT_MS = 2000
 const OPEN_MS = 1000
 const MISSES = 3
-
-/** Value of a key, or a false that Lua gives for nothing, against the caller's `before`. */
-const COMPARE_AND_SET = `
-local current = redis.call('get', KEYS[1])
-if (ARGV[1] == '0' and current) or (ARGV[1] == '1' and current ~= ARGV[2]) then return 0 end
-redis.call('set', KEYS[1], ARGV[3], 'EX', ARGV[4])
-if KEYS[2] then redis.call('del', KEYS[2]) end
-return 1`
-const SET_UNLESS = `
-local guard = redis.call('get', KEYS[2])
-for i = 3, #ARGV do if guard == ARGV[i] then return 0 end end
-redis.call('set', KEYS[1], ARGV[1], 'EX', ARGV[2])
-return 1`
-const TAKE_DUE = `
-local due = redis.call('zrangebyscore', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])
-for _, entry in ipairs(due) do redis.call('zadd', KEYS[1], ARGV[2], entry) end
-return due`
-
-interface Scripts {
-  sso2CompareAndSet(keys: number, ...args: (string | number)[]): Promise<number>
-  sso2SetUnless(keys: number, ...args: (string | number)[]): Promise<number>
-  sso2TakeDue(keys: number, ...args: (string | number)[]): Promise<string[]>
-}
 
 /** Opens a connection that never hangs: bounded retries, no endless queue, no second sending of a command that may have run. */
 export function openRedis(address: string): Redis {
@@ -47,20 +25,13 @@ export function openRedis(address: string): Redis {
   return redis
 }
 
-function withScripts(redis: Redis | Cluster): (Redis | Cluster) & Scripts {
-  redis.defineCommand('sso2CompareAndSet', { lua: COMPARE_AND_SET })
-  redis.defineCommand('sso2SetUnless', { lua: SET_UNLESS })
-  redis.defineCommand('sso2TakeDue', { lua: TAKE_DUE })
-  return redis as (Redis | Cluster) & Scripts // defineCommand adds the methods that the type cannot show
-}
-
 /** Gives a command its deadline; an answer that already waits in the socket while this process was busy still counts. */
 function inTime<T>(run: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = async () => {
       await yieldToSocket()
       await yieldToSocket()
-      reject(new StoreUnavailableError())
+      reject(storeUnavailable())
     }
     const timer = setTimeout(late, COMMAND_MS).unref()
     run().then(
@@ -96,9 +67,9 @@ function makeGuard(): Guard {
       try {
         return await (isWell ? inTime(run) : guarded(run))
       } catch {
-        if (isWell) await guarded(() => Promise.reject(new StoreUnavailableError())).catch(() => {})
+        if (isWell) await guarded(() => Promise.reject(storeUnavailable())).catch(() => {})
         isWell = false
-        throw new StoreUnavailableError()
+        throw storeUnavailable()
       }
     },
     get isWell() {
@@ -170,6 +141,9 @@ function batchedRead(redis: Redis | Cluster): Read {
   }
 }
 
+/** What a script compares with: whether there was a value, and which. */
+const expected = (before: string | null) => [before === null ? '0' : '1', before ?? '']
+
 /** A `Kv` over ioredis. @param owned close the connection with the store: true where this package opened it */
 export function redisKv(client: Redis | Cluster, owned: boolean): Kv {
   const redis = withScripts(client)
@@ -179,27 +153,27 @@ export function redisKv(client: Redis | Cluster, owned: boolean): Kv {
   const read = redis.isCluster ? (keys: readonly string[]) => redis.mget(...keys) : batchedRead(redis)
   return {
     mget: (keys) => guarded(() => read(keys)),
-    compareAndSet: (key, before, after, seconds, alsoDelete) =>
+    compareAndSet: (key, before, after, seconds) =>
+      guarded(async () => (await redis.sso2CompareAndSet(1, key, ...expected(before), after, seconds)) === 1),
+    compareAndTake: (key, before, after, seconds, taken) =>
       guarded(async () => {
-        const keys = alsoDelete ? [key, alsoDelete] : [key]
-        const args = [before === null ? '0' : '1', before ?? '', after, seconds]
-        return (await redis.sso2CompareAndSet(keys.length, ...keys, ...args)) === 1
+        const found = await redis.sso2CompareAndTake(2, key, taken, ...expected(before), after, seconds)
+        return typeof found === 'number' ? false : { taken: found[0] ?? null }
       }),
     overwrite: (key, value, seconds, alsoDelete) =>
       guarded(async () => {
         const written = redis.multi().set(key, value, 'EX', seconds)
         await (alsoDelete ? written.del(alsoDelete) : written).exec()
       }),
-    setUnless: (key, guardKey, words, value, seconds) =>
-      guarded(async () => (await redis.sso2SetUnless(2, key, guardKey, value, seconds, ...words)) === 1),
+    setUnlessDead: (key, guardKey, value, seconds) =>
+      guarded(async () => (await redis.sso2SetUnlessDead(2, key, guardKey, value, seconds)) === 1),
     claim: (key, seconds) => guarded(async () => (await redis.set(key, '1', 'EX', seconds, 'NX')) === 'OK'),
-    exists: (key) => guarded(async () => (await redis.exists(key)) === 1),
     del: (key) => guarded(async () => void (await redis.del(key))),
     expire: (key, seconds) => guarded(async () => void (await redis.expire(key, seconds))),
-    addMember: (key, member, seconds) =>
-      guarded(async () => void (await redis.multi().sadd(key, member).expire(key, seconds).exec())),
-    members: (key) => guarded(() => redis.smembers(key)),
-    removeMember: (key, member) => guarded(async () => void (await redis.srem(key, member))),
+    increment: (key, seconds) => guarded(() => redis.sso2Increment(1, key, seconds)),
+    enlist: (list, member, until, now, mark) => guarded(() => redis.sso2Enlist(2, list, mark, member, until, now)),
+    listed: (list, now) => guarded(() => redis.zrangebyscore(list, `(${now}`, '+inf')),
+    unlist: (list, member) => guarded(async () => void (await redis.zrem(list, member))),
     enqueue: (queue, entry, due) => guarded(async () => void (await redis.zadd(queue, due, entry))),
     takeDue: (queue, now, next, most) => guarded(() => redis.sso2TakeDue(1, queue, now, next, most)),
     dequeue: (queue, entry) => guarded(async () => void (await redis.zrem(queue, entry))),

@@ -28,14 +28,3 @@ export function publish(name: EventName, event: Sso2Event): void {
   if (log?.enabled)
     log('%s %s %s %dms %s', event.operation, event.outcome, event.reason ?? '-', event.durationMs, event.sidHash ?? '-')
 }
-
-const warned = new Map<string, number>()
-const WARN_EVERY_MS = 60_000
-
-/** One line for the operator, at most once a minute for each cause. */
-export function warn(cause: string, message: string): void {
-  const now = Date.now()
-  if (now - (warned.get(cause) ?? 0) < WARN_EVERY_MS) return
-  warned.set(cause, now)
-  console.warn(`express-sso2: ${message}`)
-}

@@ -1,12 +1,14 @@
 /** Guards for single routes: `requireLogin` and `identify`. Contract, section 1. */
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import { sendJson, sendProblem } from './answers'
-import { isNavigation, pageOf } from './facts'
-import { loginUrl } from './login'
-import { settleVisit } from './middleware'
-import { redirect } from './redirect'
-import { visitOf } from './request'
+import { isKnownForSure, NOBODY, needsAccess, shownUser } from '../decide/visit'
+import { settle, type Wishes } from './actions/settle'
+import { redirect } from './http/redirect'
+import { isNavigation } from './http/request-facts'
+import { loginUrl } from './http/return-urls'
+import { sendJson, sendProblem } from './pages/answers'
 import type { Site } from './site'
+import { type Holder, holderOf } from './sso2-request'
+import { pageOf } from './visit'
 
 /** Options of `requireLogin`. */
 export interface RequireLoginOptions {
@@ -17,20 +19,19 @@ export interface RequireLoginOptions {
 /** Lets logged-in users pass, to a page that nobody keeps unless the site says otherwise: navigations go to the login page and come back, everything else gets 401 JSON. */
 export function requireLogin(site: Site, { fresh = false }: RequireLoginOptions = {}): RequestHandler {
   return guarded(async (req, res, next) => {
-    const visit = visitOf(req)
+    const holder = holderOf(req)
+    const { visit } = holder
     if (visit.site !== site)
       throw new Error('express-sso2: requireLogin belongs to another sso2() than the one mounted here')
-    const { served } = visit
-    if (served?.status === 'loggedin' && (fresh || served.accessRefused)) {
-      if ((await settleVisit(visit, { mustIdentify: true, fresh })) === 'answered') return
-      if (visit.degraded === 'sso_unavailable' || visit.degraded === 'store_unavailable')
-        return sendProblem(site, req, res, 503, 'unavailable')
-    }
-    if (visit.served?.status === 'loggedin') {
+    const mustAsk = shownUser(holder.shown) !== undefined && (fresh || needsAccess(holder.shown))
+    if (mustAsk && !(await isSettled(holder, { identify: 'always', ...(fresh ? { fresh: visit.baseline } : {}) })))
+      return
+    if (mustAsk && !isKnownForSure(holder.shown)) return sendProblem(site, req, res, 503, 'unavailable')
+    if (shownUser(holder.shown)) {
       if (!res.hasHeader('cache-control')) res.setHeader('cache-control', 'private, no-store')
       return next()
     }
-    const url = loginUrl(site, pageOf(req, site.config) ?? `${site.config.siteUrl}/`)
+    const url = loginUrl(site.config, pageOf(visit) ?? `${site.config.siteUrl}/`)
     if (isNavigation(req)) return redirect(res, url, 302)
     sendJson(res, 401, { error: 'login_required', loginUrl: url })
   })
@@ -39,10 +40,18 @@ export function requireLogin(site: Site, { fresh = false }: RequireLoginOptions 
 /** Identifies the visitor of one route where `identify` is `'on-demand'`. */
 export function identifyGuard(): RequestHandler {
   return guarded(async (req, _res, next) => {
-    const visit = visitOf(req)
-    const isSettled = visit.served !== undefined || visit.degraded !== undefined
-    if (isSettled || (await settleVisit(visit, { mustIdentify: true, fresh: false })) === 'go_on') next()
+    const holder = holderOf(req)
+    const isKnown = holder.shown.record !== undefined || holder.shown.degraded !== undefined
+    if (isKnown || (await isSettled(holder, { identify: 'always' }))) next()
   })
+}
+
+/** False when the browser is on its way through Identify: then nobody was shown. */
+async function isSettled(holder: Holder, wishes: Wishes): Promise<boolean> {
+  holder.shown = NOBODY
+  const outcome = await settle(holder.visit, wishes)
+  if (outcome.do === 'show') holder.shown = outcome.shown
+  return outcome.do === 'show'
 }
 
 function guarded(handle: (req: Request, res: Response, next: NextFunction) => Promise<void>): RequestHandler {

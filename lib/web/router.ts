@@ -1,14 +1,15 @@
 /** `sso.router`: landing, login, logout, logout-all, each on its exact path; any other request goes on. */
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express'
 import { isSameOriginPost } from '../decide/same-origin'
-import { StoreUnavailableError } from '../storage/unavailable'
-import { sendProblem } from './answers'
-import { handleLanding, takeQuery } from './landing'
-import { showLogin, takeLogin } from './login'
-import { showLogout, takeLogout } from './logout'
+import { setTokenHeaders } from './http/redirect'
+import { sendProblem } from './pages/answers'
+import { handleLanding } from './routes/landing'
+import { type LandingQuery, takeLandingQuery } from './routes/landing-query'
+import { showLogin, takeLogin } from './routes/login'
+import { showLogout, takeLogout } from './routes/logout'
 import type { Site } from './site'
 
-type Handler = (site: Site, req: Request, res: Response) => Promise<void>
+type Handler = (site: Site, req: Request, res: Response, query: LandingQuery | undefined) => Promise<void>
 type Methods = Readonly<Record<string, Handler>>
 
 const BODY_LIMIT = 8192
@@ -22,15 +23,15 @@ function tableOf({ config }: Site): ReadonlyMap<string, Methods> {
     [
       logout,
       page(
-        (...args) => showLogout(...args, false),
-        (...args) => takeLogout(...args, false),
+        (site, req, res) => showLogout(site, req, res, false),
+        (site, req, res) => takeLogout(site, req, res, false),
       ),
     ],
     [
       logoutAll,
       page(
-        (...args) => showLogout(...args, true),
-        (...args) => takeLogout(...args, true),
+        (site, req, res) => showLogout(site, req, res, true),
+        (site, req, res) => takeLogout(site, req, res, true),
       ),
     ],
   ]
@@ -47,24 +48,24 @@ export function router(site: Site): RequestHandler {
   return (req: Request, res: Response, next: NextFunction) => {
     const methods = table.get(req.path)
     if (!methods) return next()
-    if (req.path === site.config.routes.landing) takeQuery(req)
-    route(site, methods, parsers, req, res).catch(async (error: unknown) => {
-      if (!(error instanceof StoreUnavailableError) || res.headersSent) return next(error)
-      await sendProblem(site, req, res, 503, 'unavailable')
-    })
+    const isLanding = req.path === site.config.routes.landing
+    if (isLanding) setTokenHeaders(res) // whatever becomes of it
+    const query = isLanding ? takeLandingQuery(req) : undefined
+    const handler = Object.hasOwn(methods, req.method) ? methods[req.method] : undefined
+    route(site, parsers, req, res, handler && ((...args) => handler(...args, query)), Object.keys(methods)).catch(next)
   }
 }
 
 async function route(
   site: Site,
-  methods: Methods,
   parsers: RequestHandler[],
   req: Request,
   res: Response,
+  handler: ((site: Site, req: Request, res: Response) => Promise<void>) | undefined,
+  allowed: readonly string[],
 ): Promise<void> {
-  const handler = Object.hasOwn(methods, req.method) ? methods[req.method] : undefined
   if (!handler) {
-    res.setHeader('allow', Object.keys(methods).join(', '))
+    res.setHeader('allow', allowed.join(', '))
     return refuse(site, req, res, 405, 'method_not_allowed')
   }
   if (req.method === 'POST') {

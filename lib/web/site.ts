@@ -1,18 +1,20 @@
-/** Everything that the handlers of one site share; made once by `sso2()`. */
+/** Everything that the handlers of one site share, each part as far as they need it; made once by `sso2()`. */
 import type { Request } from 'express'
 import type { Config } from '../config'
+import type { MacKeys } from '../decide/binding'
+import type { LoginError, LoginResult } from '../decide/login'
 import type { User } from '../decide/record'
+import type { Stored } from '../decide/stored'
+import type { VisitPolicy } from '../decide/visit'
 import type { Circuit } from '../remote/circuit'
 import type { PlatformApi } from '../remote/platform-api'
 import type { Sso2Client } from '../remote/sso2'
 import type { Exchange } from '../remote/ticket'
+import type { KeptLogouts } from '../storage/kept-logouts'
+import type { Lists } from '../storage/lists'
 import type { Logins } from '../storage/logins'
 import type { Records } from '../storage/records'
-import type { LandingLimit } from './landing-limit'
-import type { LoginLimiter } from './login-limit'
-import type { Texts } from './pages/texts'
-import type { Views } from './pages/views'
-import type { SiteSessions } from './session'
+import type { Unavailable } from '../storage/unavailable'
 
 /** What `identifyUser` is given. */
 export interface IdentifyContext {
@@ -25,13 +27,109 @@ export interface IdentifyContext {
 /** Names the user of an access token; may be the site's own. */
 export type IdentifyUser = (context: IdentifyContext) => Promise<User> | User
 
+/** What is known of a request's session. */
+export interface SessionState {
+  /** Key of the session that the browser's cookie leads to; undefined without a cookie of ours that can be read. */
+  readonly key: string | undefined
+  /** What stands there; 'unavailable' when the store did not answer, or is known to be away for a stranger whom nobody could store. */
+  readonly stored: Stored | Unavailable
+  /** A cookie of our name came that this process cannot read: doubled, or signed by a secret it does not know. */
+  readonly isUnreadable: boolean
+}
+
+/** The session that follows. */
+export interface NextSession {
+  readonly id: string
+  /** Data of the old session as it was taken out of the store; null: none. */
+  readonly taken: string | null
+  /** False: starts empty. */
+  readonly keepsData: boolean
+  readonly isLoggedIn: boolean
+}
+
+/** `req.session`, as far as the rest of the package has to do with it. */
+export interface Sessions {
+  /** What the request's session is. */
+  stateOf(req: Request): Promise<SessionState>
+  /** ID for the session that follows; '' where the session is the site's own. */
+  nextId(req: Request): string
+  /** Gives this request the session that follows. @returns its ID, or 'unavailable' when data could not be saved */
+  renew(req: Request, next: NextSession): Promise<string | Unavailable>
+  /** The session has ended: the request goes on with an empty one. */
+  end(req: Request): Promise<void>
+  /** Gives this request the session that another request of the same browser got. */
+  adopt(req: Request, sessionId: string): Promise<void>
+}
+
+/** One attempt, as far as limits go. */
+export interface Attempt {
+  readonly address: string
+  readonly username: string
+  /** The mark of a browser that has logged in under this name before. */
+  readonly deviceMark: string | undefined
+}
+
+/** Which limit was met. */
+export type LimitReason = 'address_and_name' | 'address' | 'name' | 'site' | 'held' | 'turn'
+
+/** Runs an attempt, or says how many seconds to wait. */
+export interface LoginLimiter {
+  run(attempt: Attempt, login: () => Promise<LoginResult>, refused: (reason: LimitReason) => void): Promise<LoginResult>
+}
+
+/** Takes one new anonymous session from an address; true when it has had its share. */
+export type LandingLimit = (address: string) => Promise<boolean>
+
+/** Texts of the built-in pages, by the code of what they say. */
+export type Texts = Readonly<Record<string, string>>
+
+/** What the login view shows. */
+export interface LoginContext {
+  /** Where the form is posted. */
+  readonly action: string
+  /** Goes into the hidden field `return_to`. */
+  readonly returnTo: string
+  /** What was typed before; never a password. */
+  readonly username: string
+  readonly error: LoginError | undefined
+  /** The error, or the notice that the session had ended, in words. */
+  readonly message: string | undefined
+  readonly remainingAttempts: number | undefined
+  readonly frozenForSeconds: number | undefined
+}
+
+/** What the logout confirmation shows. */
+export interface ConfirmLogoutContext {
+  readonly action: string
+  readonly returnTo: string
+  /** Ends all sessions of the account. */
+  readonly isAll: boolean
+}
+
+/** What the problem page shows. */
+export interface ProblemContext {
+  readonly status: number
+  readonly code: string
+  readonly message: string
+  readonly homeUrl: string
+}
+
+/** Views: context in, HTML out. */
+export interface Views {
+  login(context: LoginContext): string | Promise<string>
+  confirmLogout(context: ConfirmLogoutContext): string | Promise<string>
+  problem(context: ProblemContext): string | Promise<string>
+}
+
 /** The parts of one site. */
 export interface Site {
   readonly config: Config
   readonly client: Sso2Client
   readonly records: Records
+  readonly lists: Lists
   readonly logins: Logins
-  readonly sessions: SiteSessions
+  readonly keptLogouts: KeptLogouts
+  readonly sessions: Sessions
   readonly exchange: Exchange
   readonly identifyUser: IdentifyUser
   /** Breakers around the two: a token endpoint or REST API that is away costs nobody else a wait. */
@@ -43,6 +141,8 @@ export interface Site {
   readonly landingLimit: LandingLimit
   /** Retries kept logouts in the background. */
   readonly logouts: { start(): void }
+  readonly policy: VisitPolicy
+  readonly macKeys: MacKeys
   /** Seconds since 1970. */
   now(): number
 }

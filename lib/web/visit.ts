@@ -1,85 +1,103 @@
-/** One request on its way: what was read, and what may be shown. */
+/** One request on its way: what was read of it, and the record that it may change. What a visit comes to is no field of it. */
 import type { Request, Response } from 'express'
 import { isBindingValue, isMark, MARKER_SECONDS } from '../decide/binding'
 import { blockedBy, pageKey, readTrips, type Trips } from '../decide/loop-guard'
-import { parseRecord, type SsoRecord } from '../decide/record'
-import { flowParameterOf } from '../decide/return-to'
-import type { DegradedReason } from '../decide/visit'
-import { readCookie } from './cookies'
-import { addressOf, pageOf } from './facts'
-import type { SessionState } from './session'
+import { flowParameterOf, MAX_RETURN_LENGTH, withoutFlowParameter } from '../decide/return-to'
+import { readSignedOut, type SignedOut } from '../decide/signed-out'
+import { isLate } from '../decide/stored'
+import type { Baseline, DegradedReason } from '../decide/visit'
+import { addressOf, isMountedAt, readCookie } from './http/request-facts'
 import type { Site } from './site'
+import { StoredRecord } from './stored-record'
 
-/** Mutable on purpose: one request's own state, never shared. */
+/** @see the head of the file */
 export interface Visit {
   readonly site: Site
   readonly req: Request
   readonly res: Response
-  /** Key of the live session, if there is one. */
-  key: string | undefined
-  /** The record as stored: what compare-and-set compares with. */
-  raw: string | null
-  /** The record as read. */
-  record: SsoRecord | undefined
-  isStoreAvailable: boolean
-  /** Did the browser come with a living session, even if it has ended since? */
-  readonly hadRecord: boolean
-  /** Key of the session that the browser names, where the store could not be asked for it. */
-  readonly unreadKey: string | undefined
-  /** What the page may show. */
-  served: SsoRecord | undefined
-  degraded: DegradedReason | undefined
+  /** The record of the browser's session; it follows when the session gets another ID. */
+  readonly stored: StoredRecord
+  /** A session cookie came that this process cannot read. */
+  readonly hasUnreadableCookie: boolean
+  /** The browser's session has moved or ended a moment ago: whoever comes with its cookie is late. */
+  readonly isLate: boolean
+  /** What was being asked when the request began. */
+  readonly baseline: Baseline
+  /** Is the site mounted in its application at the path of its address? */
+  readonly isMounted: boolean
+  readonly browser: BrowserState
+}
+
+/** What the browser carries, as this answer leaves it: read when it is asked for, and changed by the one action that sets its cookie. */
+export class BrowserState {
+  readonly #site: Site
+  readonly #req: Request
+  #binding: string | undefined | null = null
+  #signedOut: SignedOut | undefined | null = null
+
+  constructor(site: Site, req: Request) {
+    this.#site = site
+    this.#req = req
+  }
+
+  /** Value of the binding cookie. */
+  get binding(): string | undefined {
+    if (this.#binding !== null) return this.#binding
+    const value = readCookie(this.#req, this.#site.config.cookies.binding)
+    this.#binding = isBindingValue(value) ? value : undefined
+    return this.#binding
+  }
+  set binding(value: string | undefined) {
+    this.#binding = value
+  }
+
+  /** The mark of a logout that is not confirmed. */
+  get signedOut(): SignedOut | undefined {
+    if (this.#signedOut !== null) return this.#signedOut
+    const { config, macKeys, now } = this.#site
+    this.#signedOut = readSignedOut(readCookie(this.#req, config.cookies.signedOut), macKeys, now())
+    return this.#signedOut
+  }
+  set signedOut(value: SignedOut | undefined) {
+    this.#signedOut = value
+  }
 }
 
 /** Reads the session and its record; never throws for a store that does not answer. */
 export async function openVisit(site: Site, req: Request, res: Response): Promise<Visit> {
-  const state = await site.sessions.stateOf(req)
-  const visit: Visit = {
+  const { key, stored, isUnreadable } = await site.sessions.stateOf(req)
+  const record = new StoredRecord(site, key, stored)
+  return {
     site,
     req,
     res,
-    key: undefined,
-    raw: null,
-    record: undefined,
-    isStoreAvailable: true,
-    unreadKey: state.unreadKey,
-    hadRecord: state.raw?.startsWith('{') === true,
-    served: undefined,
-    degraded: undefined,
+    stored: record,
+    hasUnreadableCookie: isUnreadable,
+    isLate: stored !== 'unavailable' && isLate(stored, site.now()),
+    baseline: { asking: record.value?.asking, asked: record.value?.asked },
+    isMounted: isMountedAt(req, site.config.mountPath),
+    browser: new BrowserState(site, req),
   }
-  takeState(visit, state)
-  return visit
 }
 
-function takeState(visit: Visit, { key, raw, isAvailable }: SessionState): void {
-  visit.key = key
-  visit.isStoreAvailable = isAvailable
-  setRecord(visit, raw)
-}
-
-/** Notes what the store now holds for this session. */
-export function setRecord(visit: Visit, raw: string | null): void {
-  visit.raw = raw
-  visit.record = parseRecord(raw)
-}
-
-/** This browser's binding cookie, if it has one of ours. */
-export function bindingOf({ site, req }: Visit): string | undefined {
-  const value = readCookie(req, site.config.cookies.binding)
-  return isBindingValue(value) ? value : undefined
-}
-
-/** This browser's trips through Identify. */
-export function tripsOf({ site, req }: Visit): Trips {
-  return readTrips(readCookie(req, site.config.cookies.loop), site.now())
+/** The address without our parameter: the page's name for the loop guard and the end of the flow. */
+export function pageOf({ site, req, isMounted }: Visit): string | undefined {
+  const address = addressOf(req, site.config, isMounted)
+  const page = address === undefined ? undefined : withoutFlowParameter(address)
+  return page !== undefined && page.length > MAX_RETURN_LENGTH ? undefined : page
 }
 
 /** Must this page be served now, without another trip? The marker counts only where our cookie did not come back. */
 export function blockOf(visit: Visit): DegradedReason | undefined {
-  const { site, req } = visit
-  const parameter = flowParameterOf(addressOf(req, site.config) ?? '')
-  const isMarked = isMark(site.config.macKeys(), 'marker', '', parameter, site.now(), MARKER_SECONDS)
-  if (isMarked && bindingOf(visit) === undefined) return 'cookies_blocked'
-  const page = pageOf(req, site.config)
+  const { site, req, browser } = visit
+  const address = addressOf(req, site.config, visit.isMounted) ?? ''
+  const isMarked = isMark(site.macKeys, 'marker', '', flowParameterOf(address), site.now(), MARKER_SECONDS)
+  if (isMarked && browser.binding === undefined) return 'cookies_blocked'
+  const page = pageOf(visit)
   return page === undefined ? undefined : blockedBy(tripsOf(visit), pageKey(page))
+}
+
+/** This browser's trips through Identify, as its cookie tells them. */
+export function tripsOf({ site, req }: Visit): Trips {
+  return readTrips(readCookie(req, site.config.cookies.loop), site.now())
 }

@@ -1,4 +1,4 @@
-import { decideLanding, type LandingDecision, type LandingFacts } from '../../lib/decide/landing'
+import { decideLanding, isNewcomer, type LandingDecision, type LandingFacts } from '../../lib/decide/landing'
 import { anonRecord, loggedInRecord, sessionToken } from './samples'
 
 const loggedIn = sessionToken({ sts: 'loggedin', at: 'ticket' })
@@ -10,14 +10,17 @@ const usual: LandingFacts = {
   sidEnded: false,
   isShareSpent: false,
   storeAvailable: true,
+  isSignedOut: false,
   record: undefined,
+  successor: undefined,
   sidHash: 'hash-of-s1',
 }
 const again: LandingDecision = { do: 'as_it_is', because: 'same_token_again' }
-const anew = (because: 'unbound' | 'replayed' | 'clock' | 'signed_out'): LandingDecision => ({
+const anew = (because: 'unbound' | 'replayed' | 'clock'): LandingDecision => ({
   do: 'start_anew',
   because,
 })
+const logOut = (token: typeof loggedIn): LandingDecision => ({ do: 'log_out', token, because: 'signed_out' })
 const giveUp = (because: 'clock' | 'secret_or_issuer' | 'undocumented' | 'too_many_landings'): LandingDecision => ({
   do: 'give_up',
   because,
@@ -70,7 +73,41 @@ const rows: [name: string, facts: Partial<LandingFacts>, decision: LandingDecisi
     giveUp('undocumented'),
   ],
   ['without a store all stays as it is', { storeAvailable: false }, { do: 'as_it_is', because: 'store_unavailable' }],
-  ['a session that this site logged out starts anew', { sidEnded: true }, anew('signed_out')],
+  ['a session that this site logged out is logged out there', { sidEnded: true }, logOut(loggedIn)],
+  [
+    'a session that this site logged out is logged out there, whoever is logged in here',
+    { sidEnded: true, record: loggedInRecord() },
+    logOut(loggedIn),
+  ],
+  ['a login that meets the mark of a logout is logged out there', { isSignedOut: true }, logOut(loggedIn)],
+  [
+    'a login that meets the mark is logged out there without a store too',
+    { isSignedOut: true, storeAvailable: false },
+    logOut(loggedIn),
+  ],
+  [
+    'a token that comes again with the mark is logged out there as well',
+    { isSignedOut: true, replayed: true, record: loggedInRecord() },
+    logOut(loggedIn),
+  ],
+  [
+    'the mark does not matter to an anonymous landing',
+    { isSignedOut: true, token: anon },
+    { do: 'stay_anonymous', token: anon },
+  ],
+  ['the mark does not matter to an unbound landing', { isSignedOut: true, binding: 'unbound' }, anew('unbound')],
+  [
+    'the mark does not matter to a browser without any cookie',
+    { isSignedOut: true, binding: 'no_cookies' },
+    { do: 'mark_cookieless', because: 'no_cookies' },
+  ],
+  ['the mark does not matter to a refused token', { isSignedOut: true, token: 'expired' }, anew('clock')],
+  ['a session that was logged out is not taken twice', { sidEnded: true, replayed: true }, anew('replayed')],
+  [
+    'without a store nobody knows which sessions were logged out',
+    { sidEnded: true, storeAvailable: false },
+    { do: 'as_it_is', because: 'store_unavailable' },
+  ],
   [
     'a session that was logged out may be anonymous',
     { sidEnded: true, token: anon },
@@ -83,7 +120,51 @@ const rows: [name: string, facts: Partial<LandingFacts>, decision: LandingDecisi
     { do: 'stay_anonymous', token: anon },
   ],
   ['a login from a spent network signs in', { isShareSpent: true }, { do: 'sign_in', token: loggedIn }],
+  [
+    'an anonymous token leaves a login of its own session as it is: it is the older one',
+    { token: anon, record: loggedInRecord() },
+    { do: 'as_it_is', because: 'logged_in_since' },
+  ],
+  [
+    'an anonymous token of another session takes the place of a login',
+    { token: anon, record: loggedInRecord({ sidHash: 'other' }) },
+    { do: 'stay_anonymous', token: anon },
+  ],
+  [
+    'a session that has moved is taken over where the token is about it',
+    { successor: loggedInRecord() },
+    { do: 'adopt', because: 'session_moved' },
+  ],
+  [
+    'a login is not taken over by an anonymous token, which is the older one',
+    { successor: loggedInRecord(), token: anon },
+    { do: 'as_it_is', because: 'logged_in_since' },
+  ],
+  [
+    'an anonymous session is taken over by an anonymous token',
+    { successor: anonRecord(), token: anon },
+    { do: 'adopt', because: 'session_moved' },
+  ],
+  [
+    'and not where it is about another one',
+    { successor: loggedInRecord({ sidHash: 'other' }) },
+    { do: 'sign_in', token: loggedIn },
+  ],
+  ['nor where it is still anonymous', { successor: anonRecord() }, { do: 'sign_in', token: loggedIn }],
+  [
+    'nor after a logout',
+    { successor: loggedInRecord(), isSignedOut: true },
+    { do: 'log_out', token: loggedIn, because: 'signed_out' },
+  ],
 ]
 test.each(rows)('%s', (_name, facts, decision) => {
   expect(decideLanding({ ...usual, ...facts })).toEqual(decision)
+})
+
+test('only an anonymous token begins an anonymous session, and only where there is none', () => {
+  expect([isNewcomer(anon, undefined), isNewcomer(anon, anonRecord()), isNewcomer(loggedIn, undefined)]).toEqual([
+    true,
+    false,
+    false,
+  ])
 })

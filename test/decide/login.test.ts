@@ -1,6 +1,16 @@
-import { decideLogin, type LoginDecision } from '../../lib/decide/login'
+import {
+  decideLogin,
+  decideLoginStart,
+  decideLostLogin,
+  heldFor,
+  isGuess,
+  isLastTry,
+  type LoginDecision,
+  type LoginError,
+  type LoginResult,
+} from '../../lib/decide/login'
 import type { SessionToken } from '../../lib/protocol/session-token'
-import { sessionToken } from './samples'
+import { NOW, sessionToken } from './samples'
 
 const welcome = sessionToken({ sts: 'loggedin', at: 'ticket' })
 const rows: [name: string, answer: SessionToken | undefined, decision: LoginDecision][] = [
@@ -58,4 +68,68 @@ const rows: [name: string, answer: SessionToken | undefined, decision: LoginDeci
 ]
 test.each(rows)('%s', (_name, answer, decision) => {
   expect(decideLogin(answer)).toEqual(decision)
+})
+
+const lost: [name: string, answer: SessionToken | undefined, decision: LoginDecision][] = [
+  ['that took place signs in', welcome, { do: 'sign_in', token: welcome }],
+  ['that did not take place is not now', sessionToken({ sts: 'anon' }), { do: 'not_now' }],
+  ['that took place, and brings no ticket, is not now', sessionToken({ sts: 'loggedin' }), { do: 'not_now' }],
+  [
+    'whose answer has a ticket and another status is not now',
+    sessionToken({ sts: 'terminated', at: 'x' }),
+    { do: 'not_now' },
+  ],
+  [
+    'whose answer has a ticket and an error is not now',
+    sessionToken({ sts: 'loggedin', at: 'x', err: 'unknown_error' }),
+    { do: 'not_now' },
+  ],
+  ['of a session that is gone identifies', sessionToken({ err: 'session_not_found' }), { do: 'identify' }],
+  ['of which nobody can be asked is not now', undefined, { do: 'not_now' }],
+]
+test.each(lost)('a lost login %s', (_name, answer, decision) => {
+  expect(decideLostLogin(answer)).toEqual(decision)
+})
+
+test.each<[store: boolean, sso: boolean, record: boolean, error: LoginError | undefined]>([
+  [true, true, true, undefined],
+  [true, false, true, undefined], // Authenticate itself finds out
+  [true, true, false, 'session_ended'],
+  [true, false, false, 'unavailable'],
+  [false, true, true, 'unavailable'],
+  [false, true, false, 'unavailable'],
+  [false, false, true, 'unavailable'],
+  [false, false, false, 'unavailable'],
+])('a login with store %s, SSO2 %s and a record %s begins, or ends with %s', (store, sso, hasRecord, error) => {
+  expect(decideLoginStart({ storeAvailable: store, ssoAvailable: sso, hasRecord })).toBe(error)
+})
+
+const refused = (error: LoginError, remainingAttempts?: number): LoginResult => ({
+  ok: false,
+  error,
+  ...(remainingAttempts === undefined ? {} : { remainingAttempts }),
+})
+test.each<[result: LoginResult, guess: boolean, last: boolean]>([
+  [{ ok: true, user: { accountId: 'a1' } }, false, false],
+  [refused('invalid_credentials', 2), true, false],
+  [refused('invalid_credentials', 1), true, true],
+  [refused('invalid_credentials', 0), true, true],
+  [refused('invalid_credentials'), true, false],
+  [refused('account_frozen'), true, false],
+  [refused('unavailable'), false, false],
+  [refused('session_ended'), false, false],
+])(
+  'of a login that came to %j it is told whether it was a guess, and the last before a freeze',
+  (result, guess, last) => {
+    expect([isGuess(result), isLastTry(result)]).toEqual([guess, last])
+  },
+)
+
+test.each([
+  [0, 0],
+  [NOW - 1, 0],
+  [NOW, 0],
+  [NOW + 900, 900],
+])('a name that is held until %i is held for %i s', (until, seconds) => {
+  expect(heldFor(until, NOW)).toBe(seconds)
 })

@@ -2,6 +2,7 @@ import {
   blockedBy,
   countTrip,
   forgetTrip,
+  hasTrip,
   landedWell,
   noteCause,
   pageKey,
@@ -31,9 +32,37 @@ test('trips for one page do not block another', () => {
   expect(blockedBy(trips(3), other)).toBeUndefined()
 })
 
-test('a trip ten seconds after the first begins a new count', () => {
-  expect(countTrip(trips(2), page, NOW + 9)).toEqual([{ page, since: NOW, count: 3, cause: '' }])
+test('a trip ten seconds after the last begins a new count', () => {
+  expect(countTrip(trips(2), page, NOW + 9)).toEqual([{ page, since: NOW + 9, count: 3, cause: '' }])
   expect(countTrip(trips(2), page, NOW + 10)).toEqual([{ page, since: NOW + 10, count: 1, cause: '' }])
+})
+
+const slowly = (count: number, seconds: number): Trips =>
+  Array.from({ length: count }, (_, index) => NOW + index * seconds).reduce<Trips>(
+    (made, now) => countTrip(readTrips(writeTrips(made), now), page, now),
+    [],
+  )
+
+test.each([
+  [4, 'identify_loop'],
+  [9, 'identify_loop'],
+  [10, undefined],
+])('of trips %i s apart the third leaves the page blocked by %s', (seconds, reason) => {
+  expect(blockedBy(slowly(2, seconds), page)).toBeUndefined()
+  expect(blockedBy(slowly(3, seconds), page)).toBe(reason)
+})
+
+test('a page that loops is served for a minute from its last trip', () => {
+  const last = NOW + 8
+  const cookie = writeTrips(slowly(3, 4))
+  expect(blockedBy(readTrips(cookie, last + 59), page)).toBe('identify_loop')
+  expect(blockedBy(readTrips(cookie, last + 60), page)).toBeUndefined()
+})
+
+test('a page has a trip from its first one on until it is forgotten', () => {
+  expect([hasTrip([], page), hasTrip(trips(1), page), hasTrip(trips(1), other)]).toEqual([false, true, false])
+  expect(hasTrip(landedWell(trips(1), page), page)).toBe(true)
+  expect(hasTrip(forgetTrip(trips(3), page), page)).toBe(false)
 })
 
 test('a refused token blocks at once, a wrong clock at the second trip', () => {

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import {
   flowParameterOf,
   judgeReturnTo,
+  MAX_CARRIED_LENGTH,
   MAX_RETURN_LENGTH,
   withFlowParameter,
   withoutFlowParameter,
@@ -68,7 +69,12 @@ const hostile: unknown[] = [
   '/a\u0000b',
   '/a\u007f',
   'https://news.example\n.evil.example/',
-  'https://news.example/a b',
+  'https://news.example/ ',
+  ' https://news.example/',
+  'https://news.example /',
+  'https://news.example/a\u00a0 ',
+  'https: //news.example/',
+  '/a\t b',
   'news.example/',
   'evil.example',
   '?a=b',
@@ -179,6 +185,34 @@ test.each(benign)('the benign path %s comes out byte for byte', (value) => {
 
 test('at least forty values are hostile and forty benign', () => {
   expect([hostile.length >= 40, benign.length >= 40]).toEqual([true, true])
+})
+
+test.each([
+  ['/a b', '/a%20b'],
+  ['/a  b c', '/a%20%20b%20c'],
+  ['/a?q=b c&d=%20', '/a?q=b%20c&d=%20'],
+  ['/a#b c', '/a#b%20c'],
+  ['/ /evil.example', '/%20/evil.example'],
+])('spaces inside of %j come out in the one spelling that an address has', (value, expected) => {
+  expect(judgeReturnTo(value, policy)).toBe(ORIGIN + expected)
+  expect(judgeReturnTo(ORIGIN + value, policy)).toBe(ORIGIN + expected)
+})
+
+const pathOf = (length: number, letter = 'a') => `/${letter.repeat(length - 1)}`
+
+test('an address may be as long as the limit says, and on its way through Identify longer by our parameter', () => {
+  expect(judgeReturnTo(pathOf(MAX_RETURN_LENGTH), policy)).toBe(ORIGIN + pathOf(MAX_RETURN_LENGTH))
+  expect(judgeReturnTo(pathOf(MAX_RETURN_LENGTH + 1), policy)).toBeUndefined()
+  const page = `${ORIGIN}${pathOf(MAX_RETURN_LENGTH - ORIGIN.length)}`
+  const carried = withFlowParameter(page, `${'9'.repeat(12)}.${'x'.repeat(22)}`)
+  expect(judgeReturnTo(carried, policy)).toBeUndefined()
+  expect(judgeReturnTo(carried, policy, MAX_CARRIED_LENGTH)).toBe(carried)
+  expect(judgeReturnTo(pathOf(MAX_CARRIED_LENGTH + 1), policy, MAX_CARRIED_LENGTH)).toBeUndefined()
+})
+
+test.each(['\u00e5', 'a b'])('an address with %j in it is measured as it is sent', (text) => {
+  expect(judgeReturnTo(`/${text.repeat(50)}`, policy) !== undefined).toBe(true)
+  expect(judgeReturnTo(`/${text.repeat(600)}`, policy) === undefined).toBe(true)
 })
 
 test('letters beyond ASCII come out in the one spelling that an address has', () => {

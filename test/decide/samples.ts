@@ -1,10 +1,10 @@
-import type { AnonRecord, LoggedInRecord } from '../../lib/decide/record'
+import { type AnonRecord, CURRENT_VERSION, type LoggedInRecord } from '../../lib/decide/record'
 import { SessionToken, type SessionTokenFields } from '../../lib/protocol/session-token'
 
 /** The one moment of these tests, in seconds since 1970. */
 export const NOW = 1_800_000_000
 
-const common = { since: NOW - 1000, checkedAt: NOW, sidHash: 'hash-of-s1', box: 'sealed' }
+const common = { v: CURRENT_VERSION, since: NOW - 1000, checkedAt: NOW, sidHash: 'hash-of-s1', box: 'sealed' }
 
 /** An anonymous record that was checked just now. */
 export const anonRecord = (changes: Partial<AnonRecord> = {}): AnonRecord => ({ ...common, status: 'anon', ...changes })

@@ -10,9 +10,9 @@ const [anon, loggedIn] = [anonRecord(), loggedInRecord()]
 const rows: [name: string, record: SsoRecord, answer: SessionToken | undefined, decision: StatusDecision][] = [
   ['anonymous as before is kept', anon, sessionToken({ sts: 'anon' }), { do: 'keep' }],
   ['logged in as before is kept', loggedIn, sessionToken({ sts: 'loggedin' }), { do: 'keep' }],
-  ['a new login with its ticket signs in', anon, withTicket, { do: 'sign_in', ticket: { token: withTicket } }],
+  ['a new login with its ticket signs in', anon, withTicket, { do: 'sign_in', token: withTicket }],
   [
-    'a new login without a ticket identifies',
+    'a new login without a ticket ends the session here',
     anon,
     sessionToken({ sts: 'loggedin' }),
     { do: 'identify', because: 'no_ticket' },
@@ -21,49 +21,54 @@ const rows: [name: string, record: SsoRecord, answer: SessionToken | undefined, 
     'a login that asked for a ticket and got one signs in again, with a new access token',
     loggedIn,
     withTicket,
-    { do: 'sign_in', ticket: { token: withTicket } },
+    { do: 'sign_in', token: withTicket },
   ],
   [
     'a pending login with its ticket signs in',
     anonRecord({ pending: true }),
     withTicket,
-    { do: 'sign_in', ticket: { token: withTicket } },
+    { do: 'sign_in', token: withTicket },
   ],
   [
-    'a terminated login identifies',
+    'a terminated login ends the session here',
     loggedIn,
     sessionToken({ sts: 'terminated' }),
     { do: 'identify', because: 'terminated' },
   ],
   [
-    'a terminated anonymous session identifies',
+    'a terminated anonymous session ends the session here',
     anon,
     sessionToken({ sts: 'terminated' }),
     { do: 'identify', because: 'terminated' },
   ],
   [
-    'a login that became anonymous identifies',
+    'a login that became anonymous ends the session here',
     loggedIn,
     sessionToken({ sts: 'anon' }),
     { do: 'identify', because: 'changed_back' },
   ],
   [
-    'an unknown session identifies',
+    'an unknown session ends the session here',
     loggedIn,
     sessionToken({ err: 'session_not_found' }),
     { do: 'identify', because: 'session_not_found' },
   ],
   [
-    'an unknown anonymous session identifies',
+    'an unknown anonymous session ends the session here',
     anon,
     sessionToken({ err: 'session_not_found' }),
     { do: 'identify', because: 'session_not_found' },
   ],
-  ['no answer is tolerated', loggedIn, undefined, { do: 'tolerate', because: 'no_answer' }],
-  ['no answer about an anonymous session is tolerated', anon, undefined, { do: 'tolerate', because: 'no_answer' }],
+  ['no answer is kept for now', loggedIn, undefined, { do: 'keep_for_now', because: 'no_answer' }],
+  [
+    'no answer about an anonymous session is kept for now',
+    anon,
+    undefined,
+    { do: 'keep_for_now', because: 'no_answer' },
+  ],
 ]
-test('a token that was refused is borne, and the decision says why', () => {
-  expect(decideStatus(loggedIn, 'session_mismatch')).toEqual({ do: 'tolerate', because: 'session_mismatch' })
+test('a token that was refused is kept for now, and the decision says why', () => {
+  expect(decideStatus(loggedIn, 'session_mismatch')).toEqual({ do: 'keep_for_now', because: 'session_mismatch' })
 })
 
 test.each(rows)('%s', (_name, record, answer, decision) => {
@@ -72,10 +77,10 @@ test.each(rows)('%s', (_name, record, answer, decision) => {
 
 const others = [...Object.keys(sso2ErrorCodes), 'unknown_error'].filter((err) => err !== 'session_not_found')
 test.each(others as NonNullable<SessionToken['err']>[])(
-  'the error %s is tolerated as a refusal, whatever the record',
+  'the error %s is kept for now, as a refusal, whatever the record',
   (err) => {
     for (const record of [anon, loggedIn]) {
-      expect(decideStatus(record, sessionToken({ err }))).toEqual({ do: 'tolerate', because: 'refused' })
+      expect(decideStatus(record, sessionToken({ err }))).toEqual({ do: 'keep_for_now', because: 'refused' })
     }
   },
 )

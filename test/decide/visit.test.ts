@@ -1,4 +1,17 @@
-import { decideVisit, tolerate, type VisitDecision, type VisitFacts } from '../../lib/decide/visit'
+import type { LoggedInRecord } from '../../lib/decide/record'
+import {
+  type Baseline,
+  type DegradedReason,
+  decideVisit,
+  isKnownForSure,
+  NOBODY,
+  needsAccess,
+  showKnown,
+  shownUser,
+  showUnchecked,
+  type VisitDecision,
+  type VisitFacts,
+} from '../../lib/decide/visit'
 import { anonRecord, loggedInRecord, NOW } from './samples'
 
 const policy = { recheckSeconds: 360, graceSeconds: 900, absoluteSeconds: 7_776_000, claimSeconds: 3 }
@@ -9,46 +22,86 @@ const usual: VisitFacts = {
   ssoAvailable: true,
   mayIdentify: true,
   blocked: undefined,
-  signedOut: false,
-  fresh: false,
+  signedOut: 'no',
+  wantsLogin: false,
+  fresh: undefined,
+  hasWaited: false,
 }
-const serve = (
-  record: VisitFacts['record'],
-  degraded?: Extract<VisitDecision, { do: 'serve' }>['degraded'],
-): VisitDecision => ({ do: 'serve', record, degraded })
-const checked = (age: number, changes: { askingAt?: number; unansweredAt?: number; accessRefused?: true } = {}) =>
+const show = (record: VisitFacts['record'], degraded?: DegradedReason): VisitDecision => ({
+  do: 'show',
+  record,
+  degraded,
+})
+const checked = (age: number, changes: Partial<LoggedInRecord> = {}) =>
   loggedInRecord({ checkedAt: NOW - age, ...changes })
 const anonChecked = (age: number) => anonRecord({ checkedAt: NOW - age })
 
+const neverAsked: Baseline = { asking: undefined, asked: undefined }
+
 const strangers: [name: string, facts: Partial<VisitFacts>, decision: VisitDecision][] = [
   ['a navigation without a record goes through Identify', {}, { do: 'identify', because: 'no_session' }],
-  ['anything else without a record is served as none', { mayIdentify: false }, serve(undefined)],
-  ['a dead SSO system gets no new visitor', { ssoAvailable: false }, serve(undefined, 'sso_unavailable')],
+  ['anything else without a record is served as none', { mayIdentify: false }, show(undefined)],
+  ['a dead SSO system gets no new visitor', { ssoAvailable: false }, show(undefined, 'sso_unavailable')],
   [
     'what may not be redirected is not degraded by a dead SSO system',
     { ssoAvailable: false, mayIdentify: false },
-    serve(undefined),
+    show(undefined),
   ],
-  ['the cookie-less marker serves the page', { blocked: 'cookies_blocked' }, serve(undefined, 'cookies_blocked')],
-  ['the loop guard serves the page', { blocked: 'identify_loop' }, serve(undefined, 'identify_loop')],
+  ['the cookie-less marker serves the page', { blocked: 'cookies_blocked' }, show(undefined, 'cookies_blocked')],
+  ['the loop guard serves the page', { blocked: 'identify_loop' }, show(undefined, 'identify_loop')],
   [
     'a refused token serves the page, also with SSO2 away',
     { blocked: 'token_refused', ssoAvailable: false },
-    serve(undefined, 'token_refused'),
+    show(undefined, 'token_refused'),
   ],
-  ['without a store the page is served', { storeAvailable: false }, serve(undefined, 'store_unavailable')],
+  ['without a store the page is served', { storeAvailable: false }, show(undefined, 'store_unavailable')],
   [
     'without a store nothing else counts',
-    { storeAvailable: false, signedOut: true, fresh: true, blocked: 'identify_loop' },
-    serve(undefined, 'store_unavailable'),
+    { storeAvailable: false, signedOut: 'untried', fresh: neverAsked, blocked: 'identify_loop' },
+    show(undefined, 'store_unavailable'),
   ],
-  ['a pending logout is tried again before any Identify', { signedOut: true }, { do: 'retry_logout' }],
+  ['a pending logout is tried again before any Identify', { signedOut: 'untried' }, { do: 'retry_logout' }],
   [
     'a pending logout is tried again by requests of scripts too',
-    { signedOut: true, mayIdentify: false },
+    { signedOut: 'untried', mayIdentify: false },
     { do: 'retry_logout' },
   ],
-  ['a page that wants fresh news of a stranger identifies', { fresh: true }, { do: 'identify', because: 'no_session' }],
+  [
+    'a page that wants fresh news of a stranger identifies',
+    { fresh: neverAsked },
+    { do: 'identify', because: 'no_session' },
+  ],
+  ['a logout that is not confirmed is served as none', { signedOut: 'pending' }, show(undefined, 'logout_pending')],
+  [
+    'so it is without SSO2, and on a page that may not be redirected',
+    { signedOut: 'pending', ssoAvailable: false, mayIdentify: false },
+    show(undefined, 'logout_pending'),
+  ],
+  [
+    'where nobody can tell whose logout it is, pressing "log in" has the landing find out',
+    { signedOut: 'unknown', wantsLogin: true },
+    { do: 'identify', because: 'signed_out' },
+  ],
+  [
+    'a page that nobody pressed "log in" on sends nobody to Identify before that',
+    { signedOut: 'unknown' },
+    show(undefined, 'logout_pending'),
+  ],
+  [
+    'such a logout is pending where nothing may be redirected',
+    { signedOut: 'unknown', wantsLogin: true, mayIdentify: false },
+    show(undefined, 'logout_pending'),
+  ],
+  [
+    'such a logout is pending where the loop guard says stop',
+    { signedOut: 'unknown', wantsLogin: true, blocked: 'identify_loop' },
+    show(undefined, 'logout_pending'),
+  ],
+  [
+    'such a logout is pending while SSO2 is away',
+    { signedOut: 'unknown', wantsLogin: true, ssoAvailable: false },
+    show(undefined, 'logout_pending'),
+  ],
 ]
 test.each(strangers)('%s', (_name, facts, decision) => {
   expect(decideVisit({ ...usual, ...facts }, policy)).toEqual(decision)
@@ -61,13 +114,13 @@ const known: [
   facts: Partial<VisitFacts> & { record: NonNullable<VisitFacts['record']> },
   decision: VisitDecision,
 ][] = [
-  ['a login checked 359 s ago is served', { record: checked(359) }, serve(checked(359))],
+  ['a login checked 359 s ago is served', { record: checked(359) }, show(checked(359))],
   [
     'a login checked 360 s ago is asked about',
     { record: checked(360) },
     { do: 'ask_status', record: checked(360), because: 'stale' },
   ],
-  ['an anonymous visit checked 359 s ago is served', { record: anonChecked(359) }, serve(anonChecked(359))],
+  ['an anonymous visit checked 359 s ago is served', { record: anonChecked(359) }, show(anonChecked(359))],
   [
     'an anonymous visit checked 360 s ago is asked about',
     { record: anonChecked(360) },
@@ -81,12 +134,12 @@ const known: [
   [
     'while another request asks, the record is served',
     { record: checked(360, { askingAt: NOW }) },
-    serve(checked(360, { askingAt: NOW })),
+    show(checked(360, { askingAt: NOW })),
   ],
   [
     'a claim of 2 s still holds',
     { record: checked(400, { askingAt: NOW - 2 }) },
-    serve(checked(400, { askingAt: NOW - 2 })),
+    show(checked(400, { askingAt: NOW - 2 })),
   ],
   [
     'a claim of 3 s has lapsed',
@@ -96,12 +149,12 @@ const known: [
   [
     'for 2 s after a question without an answer nobody asks, and the record is served as one that could not be checked',
     { record: checked(400, { unansweredAt: NOW - 2 }) },
-    serve(checked(400, { unansweredAt: NOW - 2 }), 'sso_unavailable'),
+    show(checked(400, { unansweredAt: NOW - 2 }), 'sso_unavailable'),
   ],
   [
     'that holds after recheck and grace as well: no user, and no wait',
     { record: checked(1260, { unansweredAt: NOW - 2 }) },
-    serve(undefined, 'sso_unavailable'),
+    show(undefined, 'sso_unavailable'),
   ],
   [
     '3 s later it is asked again',
@@ -111,7 +164,7 @@ const known: [
   [
     'while it is asked again the others still say that it could not be checked',
     { record: checked(400, { unansweredAt: NOW - 5, askingAt: NOW }) },
-    serve(checked(400, { unansweredAt: NOW - 5, askingAt: NOW }), 'sso_unavailable'),
+    show(checked(400, { unansweredAt: NOW - 5, askingAt: NOW }), 'sso_unavailable'),
   ],
   [
     'a page load of a reader whose access token is refused goes through Identify',
@@ -121,64 +174,105 @@ const known: [
   [
     'a request of a script is served with such a record',
     { record: checked(10, { accessRefused: true }), mayIdentify: false },
-    serve(checked(10, { accessRefused: true })),
+    show(checked(10, { accessRefused: true })),
   ],
   [
     'so is a page load that the loop guard stopped',
     { record: checked(10, { accessRefused: true }), blocked: 'identify_loop' },
-    serve(checked(10, { accessRefused: true })),
+    show(checked(10, { accessRefused: true })),
   ],
   [
     'so is one while SSO2 is away',
     { record: checked(10, { accessRefused: true }), ssoAvailable: false },
-    serve(checked(10, { accessRefused: true })),
+    show(checked(10, { accessRefused: true })),
   ],
   [
     'a second before recheck and grace end, the record is served',
     { record: checked(1259, { askingAt: NOW }) },
-    serve(checked(1259, { askingAt: NOW })),
+    show(checked(1259, { askingAt: NOW })),
   ],
   [
     'after recheck and grace, the request waits for the answer',
     { record: checked(1260, { askingAt: NOW }) },
-    { do: 'wait_for_answer', record: checked(1260, { askingAt: NOW }) },
+    { do: 'wait_for_answer' },
+  ],
+  [
+    'whoever has waited as long as he may asks himself',
+    { record: checked(1260, { askingAt: NOW }), hasWaited: true },
+    { do: 'ask_status', record: checked(1260, { askingAt: NOW }), because: 'stale' },
+  ],
+  [
+    'whoever has waited, and knows that no answer came, waits no more',
+    { record: checked(1260, { askingAt: NOW, unansweredAt: NOW - 2 }), hasWaited: true },
+    show(undefined, 'sso_unavailable'),
+  ],
+  [
+    'for a minute after a ticket that could not be used a page load is served without a new access token',
+    { record: checked(10, { accessRefused: true, accessFailedAt: NOW - 59 }) },
+    show(checked(10, { accessRefused: true, accessFailedAt: NOW - 59 })),
+  ],
+  [
+    'a minute later it goes through Identify again',
+    { record: checked(10, { accessRefused: true, accessFailedAt: NOW - 60 }) },
+    { do: 'identify', because: 'access_expired' },
+  ],
+  [
+    'a ticket that could not be used does not matter where the access token is good',
+    { record: checked(10, { accessFailedAt: NOW }) },
+    show(checked(10, { accessFailedAt: NOW })),
+  ],
+  ['a check some seconds ahead of this clock counts', { record: checked(-5) }, show(checked(-5))],
+  [
+    'a check in the future is none',
+    { record: checked(-61) },
+    { do: 'ask_status', record: checked(-61), because: 'stale' },
+  ],
+  [
+    'a check in the future does not show a login while SSO2 is away',
+    { record: checked(-61), ssoAvailable: false },
+    show(undefined, 'sso_unavailable'),
+  ],
+  [
+    'a claim in the future holds nobody up',
+    { record: checked(400, { askingAt: NOW + 61 }) },
+    { do: 'ask_status', record: checked(400, { askingAt: NOW + 61 }), because: 'stale' },
+  ],
+  [
+    'a missing answer of the future holds nobody up',
+    { record: checked(400, { unansweredAt: NOW + 61 }) },
+    { do: 'ask_status', record: checked(400, { unansweredAt: NOW + 61 }), because: 'stale' },
+  ],
+  [
+    'a ticket that could not be used in the future is none',
+    { record: checked(10, { accessRefused: true, accessFailedAt: NOW + 61 }) },
+    { do: 'identify', because: 'access_expired' },
+  ],
+  [
+    'a session that begins in the future is not at its limit',
+    { record: { ...checked(0), since: NOW + 100 } },
+    show({ ...checked(0), since: NOW + 100 }),
   ],
   [
     'a young record is served though SSO2 is away, as if nothing were',
     { record: checked(359), ssoAvailable: false },
-    serve(checked(359)),
+    show(checked(359)),
   ],
   [
     'a stale login is served within the grace while SSO2 is away',
     { record: checked(1259), ssoAvailable: false },
-    serve(checked(1259), 'sso_unavailable'),
+    show(checked(1259), 'sso_unavailable'),
   ],
   [
     'a stale login past the grace is none while SSO2 is away',
     { record: checked(1260), ssoAvailable: false },
-    serve(undefined, 'sso_unavailable'),
+    show(undefined, 'sso_unavailable'),
   ],
   [
     'an anonymous visit outlives any outage',
     { record: anonChecked(99_999), ssoAvailable: false },
-    serve(anonChecked(99_999), 'sso_unavailable'),
+    show(anonChecked(99_999), 'sso_unavailable'),
   ],
-  [
-    'a page that wants fresh news asks at once',
-    { record: checked(0), fresh: true },
-    { do: 'ask_status', record: checked(0), because: 'fresh' },
-  ],
-  [
-    'fresh news are asked though another request asks too',
-    { record: checked(0, { askingAt: NOW }), fresh: true },
-    { do: 'ask_status', record: checked(0, { askingAt: NOW }), because: 'fresh' },
-  ],
-  [
-    'fresh news are not to be had while SSO2 is away',
-    { record: checked(0), fresh: true, ssoAvailable: false },
-    serve(undefined, 'sso_unavailable'),
-  ],
-  ['a pending login says that its user is unknown', { record: pending(29) }, serve(pending(29), 'user_unknown')],
+  ['a pending login says that its user is unknown', { record: pending(29) }, show(pending(29), 'user_unknown')],
   [
     'a pending login is asked about after 30 s',
     { record: pending(30) },
@@ -188,7 +282,7 @@ const known: [
   [
     'a session a second before its limit is served',
     { record: { ...old, since: old.since + 1 } },
-    serve({ ...old, since: old.since + 1 }),
+    show({ ...old, since: old.since + 1 }),
   ],
   [
     'a session at its limit is ended where nothing may be redirected',
@@ -200,16 +294,20 @@ const known: [
     { record: old, ssoAvailable: false },
     { do: 'end_session', because: 'absolute_limit' },
   ],
-  ['a signed-out cookie does not matter to a live record', { record: checked(0), signedOut: true }, serve(checked(0))],
+  [
+    'a signed-out cookie does not matter to a live record',
+    { record: checked(0), signedOut: 'untried' },
+    show(checked(0)),
+  ],
   [
     'the loop guard does not matter to a live record',
     { record: checked(0), blocked: 'identify_loop' },
-    serve(checked(0)),
+    show(checked(0)),
   ],
   [
     'a live record that the store could not tell is none',
     { record: checked(0), storeAvailable: false },
-    serve(undefined, 'store_unavailable'),
+    show(undefined, 'store_unavailable'),
   ],
 ]
 test.each(known)('%s', (_name, facts, decision) => {
@@ -220,6 +318,32 @@ test.each([
   ['a login within the grace', checked(1259), checked(1259)],
   ['a login past the grace', checked(1260), undefined],
   ['an anonymous visit', anonChecked(1260), anonChecked(1260)],
-])('without a usable answer %s is served accordingly, degraded', (_name, record, served) => {
-  expect(tolerate({ now: NOW }, record, policy)).toEqual(serve(served, 'sso_unavailable'))
+])('without a usable answer %s is served accordingly, degraded', (_name, record, shown) => {
+  expect(showUnchecked({ now: NOW }, record, policy)).toEqual(show(shown, 'sso_unavailable'))
+})
+
+test('what could not be checked says why', () => {
+  expect(showUnchecked({ now: NOW }, checked(0), policy, 'store_unavailable')).toEqual(
+    show(checked(0), 'store_unavailable'),
+  )
+})
+
+test('only a login is shown as a user, and only one whose access token was refused needs another', () => {
+  const refused = checked(0, { accessRefused: true })
+  const all = [NOBODY, showKnown(anonRecord()), showKnown(pending(0)), showKnown(checked(0)), showKnown(refused)]
+  expect(all.map((shown) => shownUser(shown)?.accountId)).toEqual([undefined, undefined, undefined, 'a1', 'a1'])
+  expect(all.map(needsAccess)).toEqual([false, false, false, false, true])
+})
+
+test.each<[degraded: DegradedReason | undefined, sure: boolean]>([
+  [undefined, true],
+  ['user_unknown', true],
+  ['logout_pending', true],
+  ['sso_unavailable', false],
+  ['store_unavailable', false],
+  ['identify_loop', false],
+  ['cookies_blocked', false],
+  ['token_refused', false],
+])('what is degraded by %s is known for sure: %s', (degraded, sure) => {
+  expect(isKnownForSure({ record: undefined, degraded })).toBe(sure)
 })

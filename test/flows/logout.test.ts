@@ -1,4 +1,4 @@
-import { shortHash } from '../../lib/storage/records'
+import { shortHash } from '../../lib/storage/hashes'
 import { beginFlow, document, land, landingToken } from '../safety/session-support'
 import { send } from '../support/http'
 import { ada, eventually, grace, logIn, type Network, present, startNetwork, view } from './network'

@@ -65,6 +65,8 @@ test.each([
   [{ access_token: 't', expires_in: 60 }, 1060],
   [{ access_token: 't', expires_in: '60' }, 1060],
   [{ accessToken: 't', expiresAt: 7 }, 7],
+  [{ accessToken: 't' }, undefined],
+  [{ access_token: 't' }, undefined],
 ])('%p is an access token', (value, expiresAt) => {
   const grant = readGrant(value, 1000)
   expect([grant.token(), grant.expiresAt]).toEqual(['t', expiresAt])

@@ -78,8 +78,8 @@ test('[O5] while Session Status answers garbage every page is served, the login 
       page: { status: 'loggedin', username: 'ada', degraded: 'sso_unavailable', url: '/' },
     })
     const reason = garbage.includes(item)
-      ? /^check tolerate no_answer$/
-      : /^check tolerate (no_answer|malformed|signature)$/
+      ? /^check keep_for_now no_answer$/
+      : /^check keep_for_now (no_answer|malformed|signature)$/
     expect(events.heard).toContainEqual(expect.stringMatching(reason))
     planted = undefined
     events.clear()

@@ -1,7 +1,7 @@
 import express, { type Express } from 'express'
 import request from 'supertest'
 import type { Sso2 } from '../../lib'
-import { deviceOf } from '../../lib/web/facts'
+import { deviceOf } from '../../lib/web/http/request-facts'
 import { ada, addPages, edsger, type Gates, grace, logIn, type Network, startNetwork, view } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { type HttpAnswer, send } from '../support/http'
@@ -189,7 +189,7 @@ describe('[F12] log out everywhere', () => {
 
   test('has no argument in code', async () => {
     expect(network.morning.sso.client.logoutAll).toHaveLength(1) // the operation itself, for administration, names the account
-    const { Sso2Request } = jest.requireActual('../../lib/web/request')
+    const { Sso2Request } = jest.requireActual('../../lib/web/sso2-request')
     expect(Sso2Request.prototype.logoutAll).toHaveLength(0)
   })
 })

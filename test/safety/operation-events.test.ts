@@ -126,7 +126,7 @@ const stories: [string, string, () => Promise<unknown>][] = [
   ['no token at all', 'landing give_up malformed', async () => land(network, await beginFlow(network), 'garbage')],
   [
     'a token of a session that was logged out here',
-    'landing start_anew signed_out',
+    'landing log_out signed_out',
     async () => {
       const browser = await loggedIn()
       const sid = lastSid()
@@ -168,8 +168,8 @@ const stories: [string, string, () => Promise<unknown>][] = [
       await browser.visit(at('/'))
     },
   ],
-  ['a check without an answer', 'check tolerate no_answer', () => checkWith('garbage')],
-  ['a check whose answer is refused', 'check tolerate signature', () => checkWith('wrong_signature')],
+  ['a check without an answer', 'check keep_for_now no_answer', () => checkWith('garbage')],
+  ['a check whose answer is refused', 'check keep_for_now signature', () => checkWith('wrong_signature')],
   ['a page while the SSO system is away', 'degraded served sso_unavailable', () => checkWith('garbage')],
   ['a logout', 'logout confirmed', async () => (await loggedIn()).submit(at('/logout'), { return_to: '/' })],
   [

@@ -134,7 +134,7 @@ test('[L8] an answer about another session changes nothing and is told', async (
     diagnostics.unsubscribe('express-sso2:check', note)
     expect(view(page)).toEqual({ status: 'loggedin', username: 'ada', degraded: 'sso_unavailable', url: '/page' })
     expect(lines().filter((line) => line.includes('session_mismatch'))).toHaveLength(1)
-    expect(events).toEqual([expect.objectContaining({ operation: 'sessionstatus', outcome: 'tolerate' })])
+    expect(events).toEqual([expect.objectContaining({ operation: 'sessionstatus', outcome: 'keep_for_now' })])
     expect(events[0]?.reason).toMatch(/^(session_mismatch|refused)$/)
   })
 })

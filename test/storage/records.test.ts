@@ -1,145 +1,176 @@
 import { randomUUID } from 'node:crypto'
+import { type SsoRecord, serialiseRecord } from '../../lib/decide/record'
+import { sessionKey } from '../../lib/storage/hashes'
 import type { Kv } from '../../lib/storage/kv'
-import { MemoryKv } from '../../lib/storage/memory-kv'
-import { Records, sessionKey } from '../../lib/storage/records'
-import { openRedis, redisKv } from '../../lib/storage/redis-kv'
-import { StoreUnavailableError } from '../../lib/storage/unavailable'
-import { freePort } from '../support/ports'
+import type { Records } from '../../lib/storage/records'
+import { KEY, NOW, OTHER_KEY, siteOver, stores, type TestClock, winners } from './stores'
 
-const NOW = 1_800_000_000
-
-const stores: [name: string, open: () => Kv][] = [
-  ['memory', () => new MemoryKv(() => NOW * 1000)],
-  ['Redis', () => redisKv(openRedis(String(process.env['TEST_REDIS_URL'])), true)],
-]
+const record = (changes: Partial<SsoRecord> = {}): string =>
+  serialiseRecord({
+    v: 1,
+    status: 'anon',
+    since: NOW,
+    checkedAt: NOW,
+    sidHash: 'hash',
+    box: 'sealed',
+    ...changes,
+  } as SsoRecord)
+const [one, two] = [record(), record({ checkedAt: NOW + 1 })]
 
 describe.each(stores)('records in %s', (_name, open) => {
+  const clock: TestClock = { now: NOW }
   let kv: Kv
+  let prefix: string
   let records: Records
   let key: string
   beforeAll(() => {
-    kv = open()
+    kv = open(clock)
   })
   beforeEach(() => {
-    records = new Records(kv, `${randomUUID()}:`)
+    ;({ prefix, records } = siteOver(kv, clock))
     key = sessionKey(randomUUID())
   })
   afterAll(() => kv.close())
 
-  const save = (value: string) => records.saveData(records.dataKey(key), key, value, 60)
+  const rawOf = async (session = key) => {
+    const stored = await records.read(session)
+    return stored === 'unavailable' ? stored : stored.raw
+  }
 
   test('a session that nobody wrote has neither data nor record', async () => {
-    expect(await records.readBoth(key)).toEqual({ data: null, record: null })
-    expect(await records.read(key)).toBeNull()
+    const nothing = { state: 'none', raw: null }
+    expect(await records.readBoth(key)).toEqual({ data: null, stored: nothing })
+    expect(await records.read(key)).toEqual(nothing)
   })
 
   test('a record is replaced only where it is exactly what was read', async () => {
-    expect(await records.replace(key, null, 'one', 60)).toBe(true)
-    expect(await records.replace(key, null, 'two', 60)).toBe(false)
-    expect(await records.replace(key, 'One', 'two', 60)).toBe(false)
-    expect(await records.read(key)).toBe('one')
-    expect(await records.replace(key, 'one', 'two', 60)).toBe(true)
-    expect(await records.read(key)).toBe('two')
+    expect(await records.replace(key, null, one, 60)).toBe(true)
+    expect(await records.replace(key, null, two, 60)).toBe(false)
+    expect(await records.replace(key, ` ${one}`, two, 60)).toBe(false)
+    expect(await rawOf()).toBe(one)
+    expect(await records.replace(key, one, two, 60)).toBe(true)
+    expect(await records.read(key)).toMatchObject({ state: 'live', raw: two, record: { checkedAt: NOW + 1 } })
   })
 
   test('nothing is not an empty text', async () => {
-    expect(await records.replace(key, '', 'one', 60)).toBe(false)
-    expect(await records.read(key)).toBeNull()
+    expect(await records.replace(key, '', one, 60)).toBe(false)
+    expect(await rawOf()).toBeNull()
   })
 
   test('of 50 parallel writes on the same content one wins', async () => {
-    await records.replace(key, null, 'before', 60)
-    const won = await Promise.all(
-      Array.from({ length: 50 }, (_, index) => records.replace(key, 'before', `after ${index}`, 60)),
-    )
-    expect(won.filter(Boolean)).toEqual([true])
-    expect(await records.read(key)).toBe(`after ${won.indexOf(true)}`)
+    await records.replace(key, null, one, 60)
+    const won = await winners(50, async (index) => {
+      const next = record({ checkedAt: NOW + 10 + index })
+      return (await records.replace(key, one, next, 60)) === true && next
+    })
+    expect(won).toHaveLength(1)
+    expect(await rawOf()).toBe(won[0])
   })
 
-  test('data and record are read together', async () => {
-    expect(await save('basket')).toBe(true)
-    await records.replace(key, null, 'one', 60)
-    expect(await records.readBoth(key)).toEqual({ data: 'basket', record: 'one' })
-    await records.renew(key, 120)
-    await records.deleteData(key)
-    expect(await records.readBoth(key)).toEqual({ data: null, record: 'one' })
+  test('data and record are read together, and renewed together', async () => {
+    expect(await records.saveData(key, 'basket', 60)).toBe(true)
+    await records.replace(key, null, one, 60)
+    expect(await records.readBoth(key)).toMatchObject({ data: 'basket', stored: { raw: one } })
+    expect(await records.renew(key, 120)).toBe('done')
+    expect(await records.deleteData(key)).toBe('done')
+    expect(await records.readBoth(key)).toMatchObject({ data: null, stored: { raw: one } })
   })
 
   test.each(['moved', 'ended'] as const)(
-    'a session buried as %s loses its data and takes none any more',
+    'a session buried as %s gives its data up and takes none any more',
     async (word) => {
-      await save('basket')
-      await records.replace(key, null, 'one', 60)
-      expect(await records.bury(key, 'other', word)).toBe(false)
-      expect(await records.readBoth(key)).toEqual({ data: 'basket', record: 'one' })
-      expect(await records.bury(key, 'one', word)).toBe(true)
-      expect(await save('late')).toBe(false)
-      expect(await records.replace(key, 'one', 'late', 60)).toBe(false)
-      expect(await records.readBoth(key)).toEqual({ data: null, record: word })
+      await records.saveData(key, 'basket', 60)
+      await records.replace(key, null, one, 60)
+      expect(await records.bury(key, two, word)).toBe(false)
+      expect(await records.readBoth(key)).toMatchObject({ data: 'basket', stored: { raw: one } })
+      expect(await records.bury(key, one, word)).toEqual({ taken: 'basket' })
+      expect(await records.saveData(key, 'late', 60)).toBe(false)
+      expect(await records.replace(key, one, two, 60)).toBe(false)
+      expect(await records.replace(key, null, two, 60)).toBe(false)
+      expect(await records.bury(key, one, word)).toBe(false)
+      expect(await records.readBoth(key)).toMatchObject({ data: null, stored: { state: word, since: NOW } })
     },
   )
 
+  test('a session with data and no record is buried too, and takes none any more', async () => {
+    await records.saveData(key, 'basket', 60)
+    expect(await records.bury(key, null, 'ended')).toEqual({ taken: 'basket' })
+    expect(await records.saveData(key, 'late', 60)).toBe(false)
+  })
+
+  test('where nothing is nothing is buried', async () => {
+    expect(await records.bury(key, null, 'ended')).toEqual({ taken: null })
+    expect(await records.read(key)).toMatchObject({ state: 'none' })
+  })
+
+  test('of 50 parallel burials one wins, and it has the data', async () => {
+    await records.saveData(key, 'basket', 60)
+    await records.replace(key, null, one, 60)
+    expect(await winners(50, () => records.bury(key, one, 'moved', 'next'))).toEqual([{ taken: 'basket' }])
+  })
+
+  test('of a burial and saves at once no save is lost: what is not taken is refused', async () => {
+    await records.replace(key, null, one, 60)
+    await records.saveData(key, 'basket 0', 60)
+    const saving = winners(
+      25,
+      async (index) => (await records.saveData(key, `basket ${index}`, 60)) === true && `basket ${index}`,
+    )
+    const [buried, saved] = await Promise.all([records.bury(key, one, 'moved'), saving])
+    expect(buried).toEqual({ taken: saved.at(-1) ?? 'basket 0' })
+    expect(await records.readBoth(key)).toMatchObject({ data: null })
+  })
+
   test('a session is ended whatever its record says', async () => {
-    await save('basket')
-    await records.replace(key, null, 'one', 60)
-    await records.end(key)
-    expect(await save('late')).toBe(false)
-    expect(await records.readBoth(key)).toEqual({ data: null, record: 'ended' })
+    await records.saveData(key, 'basket', 60)
+    await records.replace(key, null, 'garbage', 60)
+    expect(await records.read(key)).toEqual({ state: 'unreadable', raw: 'garbage' })
+    expect(await records.saveData(key, 'other', 60)).toBe(false)
+    expect(await records.end(key)).toBe('done')
+    expect(await records.saveData(key, 'late', 60)).toBe(false)
+    expect(await records.readBoth(key)).toMatchObject({ data: null, stored: { state: 'ended', since: NOW } })
   })
 
-  test('of 50 parallel uses of one token one is the first', async () => {
-    const signature = Buffer.from(randomUUID())
-    const first = await Promise.all(Array.from({ length: 50 }, () => records.useToken(signature)))
-    expect(first.filter(Boolean)).toEqual([true])
-    expect(await records.useToken(Buffer.from(randomUUID()))).toBe(true)
+  test('a moved session tells its successor to whoever has the secret, and to nobody else', async () => {
+    await records.replace(key, null, one, 60)
+    await records.bury(key, one, 'moved', 'the-next-session-id')
+    const stored = await records.read(key)
+    if (stored === 'unavailable') throw new Error('no store')
+    expect(stored.raw).not.toContain('next')
+    expect(records.successorOf(stored)).toBe('the-next-session-id')
+    expect(siteOver(kv, clock, prefix, [OTHER_KEY, KEY]).records.successorOf(stored)).toBe('the-next-session-id')
+    expect(siteOver(kv, clock, prefix, [OTHER_KEY]).records.successorOf(stored)).toBeUndefined()
   })
 
-  test('an ended SSO session is remembered, and no other', async () => {
-    await records.markSidEnded('hash')
-    await records.markSidEnded('hash')
-    expect(await Promise.all(['hash', 'other'].map((sid) => records.isSidEnded(sid)))).toEqual([true, false])
+  test.each(['moved', 'ended'] as const)('a session buried as %s without a successor has none', async (word) => {
+    await records.saveData(key, 'basket', 60)
+    await records.bury(key, null, word)
+    const stored = await records.read(key)
+    if (stored === 'unavailable') throw new Error('no store')
+    expect(records.successorOf(stored)).toBeUndefined()
   })
 
-  test('an account lists its sessions once each until they are taken off', async () => {
-    for (const one of ['k1', 'k2', 'k1']) await records.addToAccount('ada', one, 60)
-    await records.addToAccount('bob', 'k3', 60)
-    expect((await records.keysOfAccount('ada')).sort()).toEqual(['k1', 'k2'])
-    await records.removeFromAccount('ada', 'k1')
-    expect(await records.keysOfAccount('ada')).toEqual(['k2'])
-    expect(await records.keysOfAccount('nobody')).toEqual([])
+  test('what is sealed opens with the secret that sealed it, and with no other', () => {
+    const secrets = { sid: 'the-sid', accessToken: 'the-token' }
+    const box = records.seal(secrets)
+    const sealed: SsoRecord = { v: 1, status: 'anon', since: NOW, checkedAt: NOW, sidHash: 'hash', box }
+    expect(box).not.toMatch(/the-(sid|token)/)
+    expect(records.open(sealed)).toEqual(secrets)
+    expect(siteOver(kv, clock, prefix, [OTHER_KEY]).records.open(sealed)).toBeUndefined()
+    expect(records.open({ ...sealed, box: 'garbage' })).toBeUndefined()
   })
 
-  test('a kept logout is taken when due, pushed on meanwhile, and gone once confirmed', async () => {
-    await records.keepLogout('h1', 'sealed', NOW)
-    await records.keepLogout('h2', 'sealed too', NOW + 100)
-    expect(await records.keptLogout('h1')).toBe('sealed')
-    expect(await records.keptLogout('h3')).toBeNull()
-    expect(await records.takeDueLogouts(NOW - 1, NOW + 30)).toEqual([])
-    expect(await records.takeDueLogouts(NOW, NOW + 30)).toEqual(['h1'])
-    expect(await records.takeDueLogouts(NOW, NOW + 30)).toEqual([])
-    expect(await records.takeDueLogouts(NOW + 30, NOW + 60)).toEqual(['h1'])
-    await records.confirmLogout('h1')
-    expect(await records.keptLogout('h1')).toBe('confirmed')
-    expect(await records.takeDueLogouts(NOW + 99, NOW + 130)).toEqual([])
-    expect(await records.takeDueLogouts(NOW + 100, NOW + 130)).toEqual(['h2'])
-  })
-
-  test('of ten parallel takers each logout goes to one, and a retry is claimed once', async () => {
-    for (const hash of ['h1', 'h2', 'h3']) await records.keepLogout(hash, 'sealed', NOW)
-    const taken = await Promise.all(Array.from({ length: 10 }, () => records.takeDueLogouts(NOW, NOW + 30)))
-    expect(taken.flat().sort()).toEqual(['h1', 'h2', 'h3'])
-    const claims = await Promise.all(Array.from({ length: 10 }, () => records.claimRetry('h1', 30)))
-    expect(claims.filter(Boolean)).toEqual([true])
+  test('of ten who want a new access token of a session one may ask', async () => {
+    expect(await winners(10, () => records.claimRenewal(key, 10))).toEqual([true])
+    expect(await records.claimRenewal(sessionKey('another'), 10)).toBe(true)
   })
 
   test('two sites under two prefixes share nothing', async () => {
-    await records.replace(key, null, 'one', 60)
-    expect(await new Records(kv, `${randomUUID()}:`).read(key)).toBeNull()
+    await records.replace(key, null, one, 60)
+    expect(await siteOver(kv, clock).records.read(key)).toMatchObject({ state: 'none' })
   })
-})
 
-test('a store that nobody listens at says so, and nothing else', async () => {
-  const kv = redisKv(openRedis(`redis://127.0.0.1:${await freePort()}`), true)
-  await expect(new Records(kv, 'x:').read('secret-key')).rejects.toEqual(new StoreUnavailableError())
-  await kv.close()
+  test('a store that answers is available', async () => {
+    expect([await records.ping(), records.isAvailable]).toEqual(['done', true])
+  })
 })

@@ -139,7 +139,8 @@ export class Browser {
       }
       step = nextStep(step, answer.status, location)
     }
-    throw new Error(`more than ${redirectLimit} redirects:\n${trail.map(({ url }) => url).join('\n')}`)
+    const way = trail.map(({ url }) => url.replace(/\?.*/, '')) // without the tokens in their queries
+    throw new Error(`more than ${redirectLimit} redirects:\n${way.join('\n')}`)
   }
 
   private async request(

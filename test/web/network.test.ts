@@ -1,4 +1,4 @@
-import { isLocalAddress, networkOf } from '../../lib/web/network'
+import { isLocalAddress, networkOf } from '../../lib/web/limits/network'
 
 test.each([
   ['203.0.113.7', '203.0.113.7'],

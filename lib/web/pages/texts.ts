@@ -1,7 +1,6 @@
 /** Words of the built-in pages, by code. A site's `texts` replace any of them. `{attempts}` and `{minutes}` are filled in. */
 
-/** Texts by code. */
-export type Texts = Readonly<Record<string, string>>
+import type { Texts } from '../site'
 
 /** The English texts. */
 export const DEFAULT_TEXTS: Texts = Object.freeze({

@@ -1,46 +1,8 @@
 /** The built-in pages, and what a site's own views are given. */
-import type { LoginError } from '../../decide/login'
+import type { Texts, Views } from '../site'
 import { Html, html } from './html'
 import { STYLE } from './style'
-import { type Texts, textOf } from './texts'
-
-/** What the login view shows. */
-export interface LoginContext {
-  /** Where the form is posted. */
-  readonly action: string
-  /** Goes into the hidden field `return_to`. */
-  readonly returnTo: string
-  /** What was typed before; never a password. */
-  readonly username: string
-  readonly error: LoginError | undefined
-  /** The error, or the notice that the session had ended, in words. */
-  readonly message: string | undefined
-  readonly remainingAttempts: number | undefined
-  readonly frozenForSeconds: number | undefined
-}
-
-/** What the logout confirmation shows. */
-export interface ConfirmLogoutContext {
-  readonly action: string
-  readonly returnTo: string
-  /** Ends all sessions of the account. */
-  readonly isAll: boolean
-}
-
-/** What the problem page shows. */
-export interface ProblemContext {
-  readonly status: number
-  readonly code: string
-  readonly message: string
-  readonly homeUrl: string
-}
-
-/** Views: context in, HTML out. */
-export interface Views {
-  login(context: LoginContext): string | Promise<string>
-  confirmLogout(context: ConfirmLogoutContext): string | Promise<string>
-  problem(context: ProblemContext): string | Promise<string>
-}
+import { textOf } from './texts'
 
 function page(title: string, body: Html): string {
   return html`<!doctype html>

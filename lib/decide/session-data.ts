@@ -1,0 +1,121 @@
+/**
+ * The site's own data as it is stored: which session it belongs to, how long it lives, and how two versions of it become one. Pure.
+ * Under `cookie`, where express-session keeps its cookie, stands what we must know of it; it comes first, so that it can be read alone.
+ */
+import type { EpochSeconds } from '../protocol/claims'
+import { isObject } from '../protocol/json'
+import { isLoggedIn, lifeOf, type SessionLives } from './record'
+import { isLate, type Stored } from './stored'
+
+/** What the site keeps in `req.session`. */
+export type SiteData = Readonly<Record<string, unknown>>
+
+/** What must be known of a session's data. */
+export interface Origin {
+  /** When the session began; the absolute limit counts from here. */
+  readonly since: EpochSeconds
+  /** Does the data belong to a login? */
+  readonly isLoggedIn: boolean
+  /** How long it lives unused, in milliseconds, where the site said so. */
+  readonly maxAge?: number | undefined
+}
+
+/** Data as read. */
+export interface StoredData extends Origin {
+  readonly data: SiteData
+}
+
+/** Text of a session's data. */
+export function writeData({ since, isLoggedIn, maxAge }: Origin, data: SiteData): string {
+  const origin = JSON.stringify({ since, isLoggedIn: isLoggedIn || undefined, maxAge })
+  const rest = JSON.stringify(data).slice(1)
+  return `{"cookie":${origin}${rest === '}' ? '' : ','}${rest}`
+}
+
+/** Reads a stored text; garbage is `undefined`. */
+export function readData(text: string | null): StoredData | undefined {
+  try {
+    const stored: unknown = JSON.parse(text ?? '')
+    if (!isObject(stored)) return undefined
+    const { cookie, ...data } = stored
+    if (!isObject(cookie)) return undefined
+    const { since, isLoggedIn, maxAge } = cookie
+    if (typeof since !== 'number') return undefined
+    return { since, isLoggedIn: isLoggedIn === true, ...(typeof maxAge === 'number' ? { maxAge } : {}), data }
+  } catch {
+    return undefined
+  }
+}
+
+const ORIGIN = /^\{"cookie":\{"since":(\d{1,12})(,"isLoggedIn":true)?(?:,"maxAge":(-?\d{1,15}))?\}/
+
+/** Reads what stands before the data, without the data; `undefined` where the text does not begin as ours do. */
+export function readOrigin(text: string): Origin | undefined {
+  const [found, since, mark, maxAge] = ORIGIN.exec(text) ?? []
+  if (found === undefined) return undefined
+  return { since: Number(since), isLoggedIn: mark !== undefined, ...(maxAge ? { maxAge: Number(maxAge) } : {}) }
+}
+
+/** Stored data that a session may have: within the absolute limit, and of no login that has been lost, for it must not reach the next account. */
+export function usableData(
+  text: string | null,
+  isIn: boolean,
+  now: EpochSeconds,
+  { absoluteSeconds }: SessionLives,
+): StoredData | undefined {
+  const found = readData(text)
+  if (!found || now - found.since >= absoluteSeconds || (found.isLoggedIn && !isIn)) return undefined
+  return found
+}
+
+/** How long data lives unused, in seconds; nothing or less: not at all. */
+export function dataLife({ since, isLoggedIn, maxAge }: Origin, now: EpochSeconds, lives: SessionLives): number {
+  const idle = isLoggedIn ? lives.idleSeconds : lives.anonymousIdleSeconds
+  const wanted = maxAge === undefined ? idle : Math.ceil(maxAge / 1000)
+  return Math.min(wanted, Math.max(1, since + lives.absoluteSeconds - now))
+}
+
+/** End of a new session's cookie, in milliseconds since 1970: where the site does not say otherwise it lives as long as the session may. */
+export function cookieEnd({ since, maxAge }: Origin, now: EpochSeconds, { absoluteSeconds }: SessionLives): number {
+  const end = (since + absoluteSeconds) * 1000
+  return maxAge === undefined ? end : Math.min(end, now * 1000 + maxAge)
+}
+
+/** Lives of record and data, in seconds, each from now on. */
+export function livesFrom(stored: Stored, text: string | null, now: EpochSeconds, lives: SessionLives) {
+  const origin = (text === null ? undefined : readOrigin(text)) ?? { since: now, isLoggedIn: belongsToLogin(stored) }
+  const data = Math.max(1, dataLife(origin, now, lives))
+  return { data, record: stored.state === 'live' ? lifeOf(stored.record, now, lives) : data }
+}
+
+/**
+ * What keeps a session: its record (`live`), its data alone (`data`), or nothing: it is yet to begin (`fresh`), or was given up
+ * a moment ago (`late`): then no other begins in its place.
+ */
+export type Standing = 'live' | 'data' | 'fresh' | 'late'
+
+/** Where the session stands whose record and data were read. A record of a later version keeps its session as well. */
+export function standingOf(stored: Stored, data: string | null, now: EpochSeconds): Standing {
+  if (stored.state === 'live' || (stored.state === 'unreadable' && stored.raw.startsWith('{'))) return 'live'
+  if (stored.state === 'none') return data === null ? 'fresh' : 'data'
+  return isLate(stored, now) ? 'late' : 'fresh'
+}
+
+/** Is somebody logged in there, as far as this version can tell? */
+export function belongsToLogin(stored: Stored): boolean {
+  if (stored.state === 'unreadable') return stored.raw.includes('"status":"loggedin"')
+  return stored.state === 'live' && isLoggedIn(stored.record)
+}
+
+/** What somebody changed between `before` and `now` is laid over `under`, name by name at the top level. */
+export function withChanges(before: SiteData, now: SiteData, under: SiteData): SiteData {
+  const result = new Map(Object.entries(under))
+  for (const name of new Set([...Object.keys(before), ...Object.keys(now)])) {
+    if (textOf(before, name) === textOf(now, name)) continue
+    if (Object.hasOwn(now, name)) result.set(name, now[name])
+    else result.delete(name)
+  }
+  return Object.fromEntries(result)
+}
+
+const textOf = (data: SiteData, name: string) => (Object.hasOwn(data, name) ? JSON.stringify(data[name]) : undefined)

@@ -1,0 +1,47 @@
+/** The mark of a browser that logged out while the SSO system or the store could not confirm it. Pure. */
+import type { EpochSeconds } from '../protocol/claims'
+import { isMark, type MacKeys, makeMark } from './binding'
+
+/** The mark holds as long as a logout is retried, in seconds. */
+export const SIGNED_OUT_SECONDS = 86_400
+
+/** What the mark stands for. */
+export type SignedOut =
+  /** A logout that is kept under the hash of its SSO session. */
+  | { readonly of: 'sso_session'; readonly sidHash: string }
+  /** A session that could not be read or ended; by its key in the store. */
+  | { readonly of: 'session'; readonly key: string; readonly isAll: boolean }
+  /** Whatever the browser is logged in as: nobody can tell any more. */
+  | { readonly of: 'anything' }
+
+/** No hash begins so. */
+const ONE = '~'
+const ALL = '*'
+
+function subjectOf(signedOut: SignedOut): string {
+  if (signedOut.of === 'sso_session') return signedOut.sidHash
+  return signedOut.of === 'anything' ? ONE : (signedOut.isAll ? ALL : ONE) + signedOut.key
+}
+
+/** The cookie's text. */
+export function writeSignedOut(signedOut: SignedOut, keys: MacKeys, now: EpochSeconds): string {
+  const subject = subjectOf(signedOut)
+  return `${subject}.${makeMark(keys, 'signed-out', subject, now)}`
+}
+
+const SHAPE = /^([~*]?[\w-]{0,64})\.(\d{1,12}\.[\w-]{22})$/
+
+/**
+ * Reads the cookie. One of our shape that no secret of this process has signed stands for anything: another process may
+ * know it, and a logout must hold while secrets are rotated.
+ */
+export function readSignedOut(cookie: string | undefined, keys: MacKeys, now: EpochSeconds): SignedOut | undefined {
+  const [, subject, mark] = SHAPE.exec(cookie ?? '') ?? []
+  if (subject === undefined || mark === undefined) return undefined
+  if (now - Number(mark.split('.')[0]) > SIGNED_OUT_SECONDS) return undefined
+  const isOurs = isMark(keys, 'signed-out', subject, mark, now, SIGNED_OUT_SECONDS)
+  if (!isOurs || subject === ONE || subject === ALL || subject === '') return { of: 'anything' }
+  const isAll = subject.startsWith(ALL)
+  if (isAll || subject.startsWith(ONE)) return { of: 'session', key: subject.slice(1), isAll }
+  return { of: 'sso_session', sidHash: subject }
+}

@@ -1,0 +1,193 @@
+/** `sso2()`: one site's parts, made and wired. */
+import type { Request, RequestHandler } from 'express'
+import type { Cluster, Redis } from 'ioredis'
+import { type Config, makeConfig } from './config'
+import type { ConfigOptions } from './config/schema'
+import type { VisitPolicy } from './decide/visit'
+import { Circuit } from './remote/circuit'
+import { PlatformApi, scopes } from './remote/platform-api'
+import { serviceTokenSource } from './remote/service-token'
+import { Sso2Client } from './remote/sso2'
+import { type Exchange, formExchange, readGrant, serviceToken, type TicketExchange } from './remote/ticket'
+import { KeptLogouts } from './storage/kept-logouts'
+import type { Kv } from './storage/kv'
+import { Lists } from './storage/lists'
+import { Logins } from './storage/logins'
+import { MemoryKv } from './storage/memory-kv'
+import { Records } from './storage/records'
+import { openRedis, redisKv } from './storage/redis-kv'
+import { storeUnavailable } from './storage/unavailable'
+import { logoutQueue } from './web/actions/logout-queue'
+import { moveSession } from './web/actions/move-session'
+import { identifyGuard, type RequireLoginOptions, requireLogin } from './web/guards'
+import { guardedShouldIdentify } from './web/hooks'
+import { isNavigationByPerson } from './web/http/request-facts'
+import { landingLimit } from './web/limits/landing'
+import { loginLimiter } from './web/limits/login'
+import { middleware } from './web/middleware'
+import { builtInViews } from './web/pages/views'
+import { router } from './web/router'
+import { SiteSessions } from './web/session/site-sessions'
+import type { IdentifyUser, Site, Texts, Views } from './web/site'
+import { Sso2Request } from './web/sso2-request'
+import { StoredRecord } from './web/stored-record'
+import { defaultIdentifyUser } from './web/user'
+
+/** Options of `sso2()`; the environment fills what is left out. Contract, section 2. */
+export interface Sso2Options extends ConfigOptions {
+  readonly exchangeTicket?: Exchange
+  readonly ticketExchange?: TicketExchange
+  readonly identifyUser?: IdentifyUser
+  readonly shouldIdentify?: (request: Request) => boolean
+  readonly views?: Partial<Views>
+  readonly texts?: Texts
+}
+
+/** What is known of the systems around the site. */
+export interface Health {
+  readonly ok: boolean
+  readonly sso: 'ok' | 'unavailable'
+  readonly store: 'ok' | 'unavailable'
+  /** Our clock minus the SSO system's; `undefined` before its first answer. */
+  readonly clockOffsetSeconds: number | undefined
+}
+
+/** A request handler that is session, router and middleware in order, and carries them. Contract, section 1. */
+export interface Sso2 extends RequestHandler {
+  readonly session: RequestHandler
+  readonly router: RequestHandler
+  readonly middleware: RequestHandler
+  requireLogin(options?: RequireLoginOptions): RequestHandler
+  identify(): RequestHandler
+  readonly client: Sso2Client
+  readonly api: PlatformApi
+  health(): Promise<Health>
+  close(): Promise<void>
+}
+
+/**
+ * Single sign-on for one site.
+ * @throws {Sso2ConfigError} that lists every problem of options and environment
+ */
+export function sso2(options: Sso2Options = {}): Sso2 {
+  const config = makeConfig(options, process.env, { now: () => Date.now() })
+  const [client, api] = [makeClient(config), serviceApi(config, options)]
+  const { kv, client: redis } = openStore(config) // last, so that nothing is left open where something throws
+  const site = makeSite(config, options, client, kv, redis)
+  const parts = { session: site.sessions.handler, router: router(site), middleware: middleware(site) }
+  const handler: RequestHandler = (req, res, next) => {
+    parts.session(req, res, (sessionError?: unknown) => {
+      if (sessionError) return next(sessionError)
+      parts.router(req, res, (routeError?: unknown) =>
+        routeError ? next(routeError) : parts.middleware(req, res, next),
+      )
+    })
+  }
+  return Object.assign(handler, parts, {
+    requireLogin: (guard?: RequireLoginOptions) => requireLogin(site, guard),
+    identify: () => identifyGuard(),
+    client,
+    api,
+    health: () => health(site),
+    close: async () => {
+      site.logouts.stop()
+      client.close()
+      await kv.close()
+    },
+  })
+}
+
+function openStore({ redis, clock }: Config): { kv: Kv; client: Redis | Cluster | undefined } {
+  if (redis === undefined) return { kv: new MemoryKv(() => clock.now()), client: undefined }
+  const client = typeof redis === 'string' ? openRedis(redis) : redis
+  return { kv: redisKv(client, typeof redis === 'string'), client }
+}
+
+function makeSite(
+  config: Config,
+  options: Sso2Options,
+  client: Sso2Client,
+  kv: Kv,
+  redis: Redis | Cluster | undefined,
+) {
+  const now = () => Math.floor(config.clock.now() / 1000)
+  const { prefix, boxKeys } = config
+  const records = new Records(kv, prefix, boxKeys, now)
+  const logins = new Logins(kv, prefix, boxKeys)
+  const texts = options.texts ?? {}
+  const site: Site & { logouts: ReturnType<typeof logoutQueue>; sessions: SiteSessions } = {
+    config,
+    client,
+    records,
+    lists: new Lists(kv, prefix, now),
+    logins,
+    keptLogouts: new KeptLogouts(kv, prefix, boxKeys),
+    sessions: new SiteSessions(config, records, now),
+    exchange: options.exchangeTicket ?? formExchange(endpointOf(config, options)),
+    identifyUser: options.identifyUser ?? defaultIdentifyUser(config.userPath),
+    circuits: { token: new Circuit(), user: new Circuit() },
+    shouldIdentify: options.shouldIdentify ? guardedShouldIdentify(options.shouldIdentify) : isNavigationByPerson,
+    views: { ...builtInViews(texts), ...options.views },
+    texts,
+    loginLimit: loginLimiter(config.loginLimit, prefix, redis, logins, now),
+    landingLimit: landingLimit(prefix, redis),
+    logouts: { start: () => queue.start(), stop: () => queue.stop() },
+    policy: policyOf(config),
+    macKeys: config.macKeys(),
+    now,
+  }
+  const queue = logoutQueue(site)
+  site.sessions.onRegenerate = async (req, newId) => {
+    const { key, stored } = await site.sessions.stateOf(req)
+    const known = Sso2Request.holderBehind(req.sso2)?.visit.stored
+    const moved = await moveSession(site, known ?? new StoredRecord(site, key, stored), newId)
+    if (moved === 'unavailable') throw storeUnavailable()
+    return moved === 'moved'
+  }
+  return site
+}
+
+/** A claim outlives one call and its retry, in seconds. */
+const CLAIM_SPARE_SECONDS = 2
+
+function policyOf({ recheckSeconds, graceSeconds, absoluteSeconds, timeoutMs }: Config): VisitPolicy {
+  const claimSeconds = Math.ceil(timeoutMs / 1000) + CLAIM_SPARE_SECONDS
+  return { recheckSeconds, graceSeconds, absoluteSeconds, claimSeconds }
+}
+
+function makeClient(config: Config): Sso2Client {
+  const { ssoUrl, clientId, organisationId, ssoIdentifier, timeoutMs, clockToleranceSeconds, clock } = config
+  const clientSecret = config.clientSecrets()
+  return new Sso2Client({
+    ssoUrl,
+    clientId,
+    clientSecret,
+    organisationId,
+    ssoIdentifier,
+    timeoutMs,
+    clockToleranceSeconds,
+    clock,
+  })
+}
+
+function endpointOf(config: Config, { ticketExchange = {} }: Sso2Options) {
+  return {
+    tokenUrl: config.tokenUrl ?? '',
+    clientId: config.clientId,
+    clientSecret: config.clientSecret,
+    ticketExchange,
+  }
+}
+
+function serviceApi(config: Config, options: Sso2Options): PlatformApi {
+  const now = () => Math.floor(config.clock.now() / 1000)
+  const fetchGrant = async () =>
+    readGrant(await serviceToken(endpointOf(config, options), scopes.marketplaceGroups), now())
+  return new PlatformApi({ apiUrl: config.apiUrl, accessToken: serviceTokenSource(fetchGrant, now) })
+}
+
+async function health({ client, records }: Site): Promise<Health> {
+  const store = (await records.ping()) === 'done' ? 'ok' : 'unavailable'
+  const sso = client.isAvailable ? 'ok' : 'unavailable'
+  return { ok: store === 'ok' && sso === 'ok', sso, store, clockOffsetSeconds: client.clockOffsetSeconds }
+}

@@ -1,0 +1,87 @@
+/** Asks Session Status for one session: one caller at a time among all processes; the claim is a compare-and-set on the record. */
+import { randomUUID } from 'node:crypto'
+import { claimed, confirmed, type SsoRecord, unanswered, wantsTicket } from '../../decide/record'
+import { decideStatus } from '../../decide/status'
+import { type Shown, showKnown, showUnchecked } from '../../decide/visit'
+import { TokenError, type TokenFault } from '../../errors'
+import type { SessionToken } from '../../protocol/session-token'
+import type { Beginning } from '../../storage/lists'
+import { publish } from '../events'
+import { deviceOf } from '../http/request-facts'
+import type { StoredRecord } from '../stored-record'
+import type { Visit } from '../visit'
+
+/** `'again'`: the record has changed, or somebody else asks, so decide anew; else what may be shown, for the store takes no writes. */
+export type Checked = 'again' | Shown
+/** An answer that brought a ticket, for whoever can redeem it. @see settle */
+export interface Ticket {
+  readonly token: SessionToken
+  readonly beginning: Beginning
+}
+
+const MOST_TRIES = 4
+
+/** Claims the check and asks. */
+export async function check(visit: Visit, record: SsoRecord): Promise<Checked | Ticket> {
+  const { site, stored } = visit
+  const claimedNow = claimed(record, randomUUID(), site.now())
+  const [beginning, claim] = await Promise.all([site.lists.beginning(), stored.replace(claimedNow)])
+  if (claim === 'changed') return 'again'
+  if (claim === 'unavailable' || beginning === 'unavailable')
+    return showUnchecked({ now: site.now() }, record, site.policy, 'store_unavailable')
+  const { secrets } = stored
+  if (!secrets) return endRecord(visit, record.sidHash)
+  const started = performance.now()
+  const answer = await ask(visit, record, secrets.sid)
+  const decision = decideStatus(record, answer)
+  publish('check', {
+    operation: 'sessionstatus',
+    outcome: decision.do,
+    durationMs: performance.now() - started,
+    sidHash: record.sidHash,
+    reason: 'because' in decision ? decision.because : undefined,
+  })
+  switch (decision.do) {
+    case 'keep':
+      return writeAnswer(visit, (found) => confirmed(found, site.now()))
+    case 'sign_in':
+      return { token: decision.token, beginning }
+    case 'identify':
+      return endRecord(visit, record.sidHash)
+    case 'keep_for_now':
+      return writeAnswer(visit, (found) => unanswered(found, site.now()))
+  }
+}
+
+/** The answer, or why it was refused; `undefined` when none came. */
+async function ask(visit: Visit, record: SsoRecord, sid: string): Promise<SessionToken | TokenFault | undefined> {
+  const { site, req } = visit
+  try {
+    const lks = wantsTicket(record, site.now(), site.config.recheckSeconds) ? 'anon' : 'loggedin'
+    return await site.client.sessionStatus({ sid, lks, ...deviceOf(req) })
+  } catch (error) {
+    if (!(error instanceof TokenError)) return undefined
+    site.config.log.warn(`status:${error.reason}`, `an answer to Session Status was refused: ${error.reason}`)
+    return error.reason
+  }
+}
+
+/** Writes what the answer came to; where that is not possible it holds for this request. */
+export async function writeAnswer({ stored }: Visit, next: (found: SsoRecord) => SsoRecord): Promise<Checked> {
+  for (let { value } = stored, tries = 0; value && tries < MOST_TRIES; { value } = stored, tries += 1) {
+    const written = await stored.replace(next(value))
+    if (written === 'unavailable') return { ...showKnown(next(value)), degraded: 'store_unavailable' }
+    if (written === 'done') return 'again'
+  }
+  return 'again'
+}
+
+/** The session has ended at the SSO system: whatever others have made of its record meanwhile, it ends here too. */
+export async function endRecord({ stored, site, req }: Visit, sidHash: string): Promise<Checked> {
+  const isIt = ({ value }: StoredRecord) => value?.sidHash === sidHash
+  const buried = await stored.buryWhile(isIt, 'ended')
+  if (buried.did === 'unavailable') return { record: undefined, degraded: 'store_unavailable' }
+  await site.sessions.end(req)
+  stored.forget()
+  return 'again'
+}

@@ -1,0 +1,131 @@
+/** One login: limit, fresh record, one Authenticate, its outcome. Nothing keeps the password. Threats F3 to F9. */
+import {
+  decideLogin,
+  decideLoginStart,
+  decideLostLogin,
+  type LoginDecision,
+  type LoginError,
+  type LoginResult,
+} from '../../decide/login'
+import { Sso2UnavailableError } from '../../errors'
+import type { Beginning } from '../../storage/lists'
+import { publish } from '../events'
+import { deviceOf } from '../http/request-facts'
+import { deviceMarkOf, rememberDevice } from '../limits/known-device'
+import type { Visit } from '../visit'
+import { endRecord } from './check'
+import { digestOf, fly, joinFinished } from './login-flight'
+import { redeemTicket } from './redeem-ticket'
+import { settle } from './settle'
+
+/** What the user typed. */
+export interface Credentials {
+  readonly username: string
+  readonly password: string
+}
+
+const MAX_USERNAME = 256
+const MAX_PASSWORD = 1024
+
+const failed = (error: LoginError): LoginResult => ({ ok: false, error })
+
+/** Is this what a form may send? */
+export function areCredentials(value: { username?: unknown; password?: unknown }): value is Credentials {
+  const { username, password } = value
+  const isText = (text: unknown, most: number) =>
+    typeof text === 'string' && text.length > 0 && text.length <= most && !text.includes('\u0000')
+  return isText(username, MAX_USERNAME) && isText(password, MAX_PASSWORD)
+}
+
+/** Logs in. Two submits of one form at once share one Authenticate and its result. Never throws for a documented code. */
+export async function logIn(
+  visit: Visit,
+  credentials: { username?: unknown; password?: unknown },
+): Promise<LoginResult> {
+  if (!areCredentials(credentials)) return failed('invalid_request')
+  const { stored, site } = visit
+  const { username, password } = credentials
+  const { key } = stored
+  const digest = digestOf([username, password])
+  if (visit.isLate && key !== undefined) {
+    const shared = await joinFinished(visit, key, digest)
+    if (shared) return shared
+  }
+  const facts = { storeAvailable: stored.isAvailable, ssoAvailable: site.client.isAvailable }
+  const error = decideLoginStart({ ...facts, hasRecord: stored.value !== undefined })
+  if (error !== undefined || key === undefined) return failed(error ?? 'session_ended')
+  return fly(visit, key, digest, () => run(visit, { username, password }))
+}
+
+async function run(visit: Visit, credentials: Credentials): Promise<LoginResult> {
+  const started = performance.now()
+  const sidHash = visit.stored.value?.sidHash
+  const result = await attempt(visit, credentials).catch((): LoginResult => failed('unavailable'))
+  publish('login', {
+    operation: 'authenticate',
+    outcome: result.ok ? 'logged_in' : 'refused',
+    durationMs: performance.now() - started,
+    sidHash,
+    reason: result.ok ? undefined : result.error,
+  })
+  return result
+}
+
+/** Under the limits, and with a fresh session: a check asks the platform nothing about the password. */
+async function attempt(visit: Visit, credentials: Credentials): Promise<LoginResult> {
+  const { username } = credentials
+  const tried = { address: deviceOf(visit.req).ipa, username, deviceMark: deviceMarkOf(visit, username) }
+  const result = await visit.site.loginLimit.run(
+    tried,
+    () => ask(visit, credentials),
+    (reason) => publish('login', { operation: 'limit', outcome: 'limited', durationMs: 0, reason }),
+  )
+  if (result.ok) rememberDevice(visit, username)
+  return result
+}
+
+/** A stale record is checked first. Interface: "POST {sso_url}/sessionstatus". */
+async function ask(visit: Visit, credentials: Credentials): Promise<LoginResult> {
+  const { site, stored } = visit
+  await settle(visit, { identify: 'never' })
+  const beginning = await site.lists.beginning()
+  const { secrets } = stored
+  if (!secrets || beginning === 'unavailable')
+    return failed(beginning === 'unavailable' || !stored.isAvailable ? 'unavailable' : 'session_ended')
+  const decision = await authenticate(visit, secrets.sid, credentials)
+  return carryOut(visit, decision, beginning)
+}
+
+/** One Authenticate; an answer that was lost is resolved by Session Status, never by asking twice. */
+async function authenticate(visit: Visit, sid: string, { username, password }: Credentials): Promise<LoginDecision> {
+  const { client } = visit.site
+  const device = deviceOf(visit.req)
+  try {
+    return decideLogin(await client.authenticate({ sid, usr: username, pwd: password, ...device }))
+  } catch (error) {
+    if (error instanceof Sso2UnavailableError && error.retryable) return { do: 'not_now' }
+  }
+  const answer = await client.sessionStatus({ sid, lks: 'anon', ...device }).catch(() => undefined)
+  return decideLostLogin(answer)
+}
+
+async function carryOut(visit: Visit, decision: LoginDecision, beginning: Beginning): Promise<LoginResult> {
+  switch (decision.do) {
+    case 'sign_in': {
+      const redeemed = await redeemTicket(visit, decision.token, beginning)
+      if (redeemed.did === 'signed_in') return { ok: true, user: redeemed.user }
+      return failed(redeemed.did === 'lost_race' ? 'session_ended' : 'unavailable')
+    }
+    case 'show': {
+      const { do: _shown, ...shown } = decision
+      return { ok: false, ...shown }
+    }
+    case 'identify':
+      // the SSO system has forgotten the session: ours ends too, so that the next page load brings another one
+      await endRecord(visit, visit.stored.value?.sidHash ?? '')
+      return failed('session_ended')
+    case 'ask_status':
+    case 'not_now':
+      return failed('unavailable')
+  }
+}

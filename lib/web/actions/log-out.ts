@@ -1,0 +1,212 @@
+/** Logout: final here at once, whatever the SSO system answers; what it has not confirmed is kept and retried. Threats S12, S16, S17, F12. */
+import type { Request } from 'express'
+import { decideLogout, type LogoutResult } from '../../decide/logout'
+import { isLoggedIn, type SsoRecord } from '../../decide/record'
+import type { SignedOut } from '../../decide/signed-out'
+import type { SignedOutState } from '../../decide/visit'
+import { shortHash } from '../../storage/hashes'
+import type { KeptLogout } from '../../storage/kept-logouts'
+import type { Unavailable } from '../../storage/unavailable'
+import { publish } from '../events'
+import { deviceOf } from '../http/request-facts'
+import type { Site } from '../site'
+import { StoredRecord } from '../stored-record'
+import type { Visit } from '../visit'
+import { dropSignedOut, setSignedOut } from './signed-out'
+
+/** Ends the browser's session, or all of the account's. */
+export async function logOut(visit: Visit, isAll: boolean): Promise<LogoutResult> {
+  const started = performance.now()
+  const { stored, site, req, browser } = visit
+  await stored.follow()
+  const sidHash = stored.value?.sidHash
+  const step = decideLogout({
+    isAvailable: stored.isAvailable,
+    record: stored.value,
+    key: stored.key,
+    state: stored.state,
+    hasUnreadableCookie: visit.hasUnreadableCookie,
+    isSignedOut: browser.signedOut !== undefined,
+    isAll,
+  })
+  const result = await carryOut(visit, step)
+  stored.forget()
+  await site.sessions.end(req)
+  publish('logout', {
+    operation: isAll ? 'logoutall' : 'logout',
+    outcome: result,
+    durationMs: performance.now() - started,
+    sidHash,
+  })
+  return result
+}
+
+async function carryOut(visit: Visit, step: ReturnType<typeof decideLogout>): Promise<LogoutResult> {
+  switch (step.do) {
+    case 'end':
+      return endStored(visit, visit.stored, step.record, step.isAll)
+    case 'retry':
+      return (await retrySignedOut(visit)) === 'no' ? 'confirmed' : 'pending'
+    case 'mark':
+      await endUnreadable(visit)
+      setSignedOut(visit, step.signedOut)
+      return step.result
+  }
+}
+
+/** Garbage, or a record of a later version, in the place of the record: it opens nothing any more. */
+async function endUnreadable({ stored, site }: Visit): Promise<void> {
+  if (stored.key !== undefined && stored.isAvailable) await site.records.end(stored.key)
+}
+
+/** Ends one stored session: here first, then at the SSO system. A store that takes no writes is told at the next contact. */
+async function endStored(visit: Visit, stored: StoredRecord, record: SsoRecord, isAll: boolean): Promise<LogoutResult> {
+  const { site, req } = visit
+  const { secrets, key = '' } = stored
+  const aid = accountOf(record, isAll)
+  if ((await endHere(site, key, record, aid)) === 'done') return tell(visit, stored, record, aid)
+  if (secrets) await isLoggedOutThere(site, logoutOf(secrets.sid, aid, req))
+  setSignedOut(visit, { of: 'session', key, isAll })
+  return 'pending'
+}
+
+const accountOf = (record: SsoRecord, isAll: boolean) =>
+  isAll && isLoggedIn(record) ? record.user.accountId : undefined
+
+const logoutOf = (sid: string, aid: string | undefined, req: Request): KeptLogout => ({
+  sid,
+  ...(aid === undefined ? {} : { aid }),
+  ...deviceOf(req),
+})
+
+/** Tells the SSO system, now or later. A session that no secret of this process opens is ended by the browser's next landing. */
+async function tell(
+  visit: Visit,
+  { secrets }: StoredRecord,
+  { sidHash }: SsoRecord,
+  aid: string | undefined,
+): Promise<LogoutResult> {
+  if (!secrets) {
+    setSignedOut(visit, { of: 'anything' })
+    return 'pending'
+  }
+  const logout = logoutOf(secrets.sid, aid, visit.req)
+  const isConfirmed = await isLoggedOutThere(visit.site, logout)
+  // whoever landed before the SSO system knew of it
+  if (aid !== undefined) await endAccount(visit.site, aid)
+  if (isConfirmed) return 'confirmed'
+  await keepLogout(visit, sidHash, logout)
+  return 'pending'
+}
+
+/** Marks first, then ends everything on the lists: whoever establishes a session meanwhile sees the mark, or is on a list. */
+async function endHere(
+  site: Site,
+  key: string,
+  record: SsoRecord,
+  aid: string | undefined,
+): Promise<'done' | Unavailable> {
+  const [ofSid, ofAccount] = await Promise.all([
+    site.lists.endSid(record.sidHash),
+    aid === undefined ? 'done' : endAccount(site, aid),
+  ])
+  const keys = [...new Set([key, ...(ofSid === 'unavailable' ? [] : ofSid)])]
+  const ended = await endAll(site, keys, isLoggedIn(record) ? record.user.accountId : undefined)
+  return [ofSid, ofAccount, ended].includes('unavailable') ? 'unavailable' : 'done'
+}
+
+async function endAccount(site: Site, aid: string): Promise<'done' | Unavailable> {
+  const keys = await site.lists.endAccount(aid)
+  return keys === 'unavailable' ? keys : endAll(site, keys, aid)
+}
+
+async function endAll(site: Site, keys: string[], aid: string | undefined): Promise<'done' | Unavailable> {
+  const ended = await Promise.all(keys.map((key) => site.records.end(key)))
+  if (aid !== undefined) await Promise.all(keys.map((key) => site.lists.leaveAccount(aid, key)))
+  return ended.includes('unavailable') ? 'unavailable' : 'done'
+}
+
+/**
+ * The token that meets the mark ends its own session: nobody is logged in silently after a logout. A mark of a session that could not be
+ * ended comes first, for it may be of all sessions; it stays until the store has been told.
+ */
+export async function logOutToken(visit: Visit, sid: string): Promise<void> {
+  const { site, req, browser } = visit
+  const isDue = browser.signedOut?.of === 'session' && (await retrySignedOut(visit)) === 'pending'
+  const sidHash = shortHash(sid)
+  const logout = logoutOf(sid, undefined, req)
+  const keys = await site.lists.endSid(sidHash)
+  if (keys !== 'unavailable') await endAll(site, keys, undefined)
+  const isConfirmed = await isLoggedOutThere(site, logout)
+  if (isDue) return
+  if (isConfirmed) dropSignedOut(visit)
+  else await keepLogout(visit, sidHash, logout)
+}
+
+async function keepLogout(visit: Visit, sidHash: string, logout: KeptLogout): Promise<void> {
+  const { site } = visit
+  const kept = await site.keptLogouts.keep(sidHash, logout, site.now() + 1)
+  setSignedOut(visit, kept === 'done' ? { of: 'sso_session', sidHash } : { of: 'anything' })
+  site.logouts.start()
+}
+
+async function isLoggedOutThere(
+  { client }: Pick<Site, 'client'>,
+  { sid, aid, ipa, uas }: KeptLogout,
+): Promise<boolean> {
+  try {
+    const answer =
+      aid === undefined ? await client.logout({ sid, ipa, uas }) : await client.logoutAll({ aid, ipa, uas })
+    return answer.err === undefined || answer.err === 'session_not_found'
+  } catch {
+    return false
+  }
+}
+
+/** Tries what the browser's mark stands for again, one process at a time; `'no'`: it is confirmed, and the mark has fallen. */
+export async function retrySignedOut(visit: Visit): Promise<SignedOutState> {
+  const { signedOut } = visit.browser
+  if (signedOut === undefined) return 'no'
+  const word = await retryMark(visit, signedOut)
+  if (word === 'no') dropSignedOut(visit)
+  return word
+}
+
+async function retryMark(visit: Visit, signedOut: SignedOut): Promise<SignedOutState> {
+  switch (signedOut.of) {
+    case 'sso_session':
+      return retryKept(visit.site, signedOut.sidHash)
+    case 'session':
+      return endUnread(visit, signedOut.key, signedOut.isAll)
+    case 'anything':
+      return 'unknown'
+  }
+}
+
+/** First contact after the store came back. */
+async function endUnread(visit: Visit, key: string, isAll: boolean): Promise<SignedOutState> {
+  const stored = new StoredRecord(visit.site, key, 'unavailable')
+  if ((await stored.reread()) === 'unavailable') return 'pending'
+  await stored.follow()
+  const { value } = stored
+  if (!value) return 'unknown'
+  const aid = accountOf(value, isAll)
+  if ((await endHere(visit.site, key, value, aid)) === 'unavailable') return 'pending'
+  return (await tell(visit, stored, value, aid)) === 'confirmed' ? 'no' : 'pending'
+}
+
+/** Tries one kept logout again. */
+export async function retryKept(site: Site, sidHash: string): Promise<SignedOutState> {
+  const kept = await site.keptLogouts.find(sidHash)
+  if (kept === 'unavailable') return 'pending'
+  if (kept === 'confirmed') return 'no'
+  if (kept === 'gone') await site.keptLogouts.drop(sidHash)
+  if (kept === 'gone' || kept === 'unknown') return 'unknown'
+  if ((await site.keptLogouts.claim(sidHash)) !== true) return 'pending'
+  if (!(await isLoggedOutThere(site, kept))) {
+    await site.keptLogouts.release(sidHash)
+    return 'pending'
+  }
+  await site.keptLogouts.confirm(sidHash)
+  return 'no'
+}

@@ -1,0 +1,72 @@
+/**
+ * A ticket becomes an access token and a user, and the browser's session his: for landing, login and check alike.
+ * Ticket, access token, user and session ID travel in one chain of local variables. Interface: "SSO2", point 3; threats L9, O12.
+ */
+import { accessFailed, isLoggedIn } from '../../decide/record'
+import { Sso2ResponseError } from '../../errors'
+import type { SessionToken } from '../../protocol/session-token'
+import { PlatformApi } from '../../remote/platform-api'
+import { readGrant } from '../../remote/ticket'
+import { shortHash } from '../../storage/hashes'
+import type { Beginning } from '../../storage/lists'
+import { HOOKS_MS, inTime } from '../hooks'
+import { readUser } from '../user'
+import type { Visit } from '../visit'
+import { type Established, type NamedUser, signIn, stayAnonymous } from './sign-in'
+import { dropSignedOut } from './signed-out'
+
+/** What became of a ticket. `user_unknown`: it could not be used; the SSO session is remembered and asked about again soon. */
+export type Redeemed = { readonly did: 'signed_in'; readonly user: NamedUser['user'] } | { readonly did: Failed }
+type Failed = 'user_unknown' | Exclude<Established, 'done'>
+
+/** Redeems the ticket of a verified token. @param beginning what was read before the token was asked for, or taken */
+export async function redeemTicket(visit: Visit, token: SessionToken, beginning: Beginning): Promise<Redeemed> {
+  const named = await nameUser(visit, token)
+  if (named === undefined) return { did: await rememberUnknown(visit, token.sid ?? '') }
+  const established = await signIn(visit, named, beginning)
+  if (established !== 'done') return { did: established }
+  dropSignedOut(visit)
+  return { did: 'signed_in', user: named.user }
+}
+
+/** @returns nothing where the exchange, the REST API or a hook of the site failed: one line tells the operator which */
+async function nameUser({ site }: Visit, { sid, at }: SessionToken): Promise<NamedUser | undefined> {
+  let step = 'exchangeTicket'
+  try {
+    if (sid === undefined || at === undefined) throw new Sso2ResponseError('token', undefined, 'no ticket')
+    const signal = AbortSignal.timeout(HOOKS_MS)
+    const exchange = () => inTime(step, signal, async () => site.exchange(at, { sid, signal }))
+    const grant = readGrant(await site.circuits.token.runOnce('token', exchange), site.now())
+    step = 'identifyUser'
+    const accessToken = grant.token()
+    const api = new PlatformApi({ apiUrl: site.config.apiUrl, accessToken })
+    const name = () => inTime(step, signal, async () => site.identifyUser({ accessToken, api, sid }))
+    const user = readUser(await site.circuits.user.runOnce('identifyUser', name))
+    return { user, secrets: { sid, accessToken }, accessUntil: grant.expiresAt }
+  } catch (error) {
+    const why = error instanceof Error && /^\w{1,64}$/.test(error.name) ? error.name : 'unknown' // a hook may put anything there
+    site.config.log.warn(
+      `redeem:${step}`,
+      `a logged-in visitor could not be named: ${step} failed (${why}); asking again in 30 s`,
+    )
+    return undefined
+  }
+}
+
+/** A known login of the same session goes on with what it has; any other session is pending. Design, decision 5. */
+async function rememberUnknown(visit: Visit, sid: string): Promise<Failed> {
+  if (isKnown(visit, sid)) return 'user_unknown'
+  const remembered = await stayAnonymous(visit, sid, true)
+  return remembered === 'done' ? 'user_unknown' : remembered
+}
+
+/** A trip brought a ticket that could not be used: the reader goes on with what he has, and makes no other one for a while. Design, decision 13. */
+export async function noteWastedTrip(visit: Visit, sid: string): Promise<void> {
+  const { site, stored } = visit
+  for (let { value } = stored; isKnown(visit, sid) && isLoggedIn(value); { value } = stored)
+    if ((await stored.replace(accessFailed(value, site.now()))) !== 'changed') return
+}
+
+function isKnown({ stored: { value } }: Visit, sid: string): boolean {
+  return isLoggedIn(value) && value.sidHash === shortHash(sid)
+}

@@ -1,0 +1,128 @@
+/** Settles one visit: who is it, and may the page be shown? A loop over decisions; what it comes to is the value that comes back. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { confirmed, isLoggedIn, type SsoRecord, stillDue } from '../../decide/record'
+import { type Baseline, decideVisit, type Shown, type SignedOutState, type VisitDecision } from '../../decide/visit'
+import { publish } from '../events'
+import { blockOf, pageOf, type Visit } from '../visit'
+import { type Checked, check, endRecord, type Ticket, writeAnswer } from './check'
+import { sendToIdentify } from './identify'
+import { retrySignedOut } from './log-out'
+import { redeemTicket } from './redeem-ticket'
+
+/** How a request is to be treated, beyond what it says of itself. */
+export interface Wishes {
+  /** `'always'`, `'if_configured'`: where `identify` is `'always'`; `'never'`: whoever asks cannot be redirected. */
+  readonly identify: 'always' | 'if_configured' | 'never'
+  /** It is the login page. */
+  readonly wantsLogin?: boolean
+  /** The questions that are too old to be an answer; set where only fresh news will do. */
+  readonly fresh?: Baseline
+}
+
+/** What a visit comes to: what the page may show, or an answer that has been given already. */
+export type Outcome = { readonly do: 'show'; readonly shown: Shown } | { readonly do: 'answered' }
+
+/** More steps than any order of events needs. */
+const MOST_STEPS = 200
+const POLL_MS = 25
+
+/** What the loop itself has learnt. */
+interface Progress {
+  /** What became of the mark, once it was tried. */
+  signedOut: SignedOutState | undefined
+  hasWaited: boolean
+}
+
+/** @see the head of the file */
+export async function settle(visit: Visit, wishes: Wishes): Promise<Outcome> {
+  const outcome = await loop(visit, wishes)
+  const reason = outcome.do === 'show' ? outcome.shown.degraded : undefined
+  if (reason) publish('degraded', { operation: 'visit', outcome: 'served', durationMs: 0, reason })
+  return outcome
+}
+
+async function loop(visit: Visit, wishes: Wishes): Promise<Outcome> {
+  const progress: Progress = { signedOut: undefined, hasWaited: false }
+  const deadline = performance.now() + visit.site.policy.claimSeconds * 1000
+  for (let steps = 0; steps < MOST_STEPS; steps += 1) {
+    const decision = decideVisit(factsOf(visit, wishes, progress), visit.site.policy)
+    const outcome = await carryOut(visit, decision, progress)
+    if (outcome !== 'again') return outcome
+    progress.hasWaited = performance.now() > deadline
+  }
+  return { do: 'show', shown: { record: undefined, degraded: 'sso_unavailable' } }
+}
+
+/** The costly ones are looked at only where the decision asks for them. */
+function factsOf(visit: Visit, wishes: Wishes, { signedOut, hasWaited }: Progress) {
+  const { site, stored } = visit
+  return {
+    now: site.now(),
+    record: stored.value,
+    storeAvailable: stored.isAvailable,
+    ssoAvailable: site.client.isAvailable,
+    get mayIdentify() {
+      return mayIdentify(visit, wishes)
+    },
+    get blocked() {
+      return blockOf(visit)
+    },
+    get signedOut() {
+      return signedOut ?? (visit.browser.signedOut ? 'untried' : 'no')
+    },
+    wantsLogin: wishes.wantsLogin === true,
+    fresh: wishes.fresh,
+    hasWaited,
+  }
+}
+
+function mayIdentify(visit: Visit, { identify }: Wishes): boolean {
+  const { site, req } = visit
+  if (identify === 'never' || (identify === 'if_configured' && site.config.identify !== 'always')) return false
+  return pageOf(visit) !== undefined && site.shouldIdentify(req)
+}
+
+async function carryOut(visit: Visit, decision: VisitDecision, progress: Progress): Promise<Outcome | 'again'> {
+  switch (decision.do) {
+    case 'show':
+      return { do: 'show', shown: decision }
+    case 'identify':
+      sendToIdentify(visit, pageOf(visit) ?? '', decision.because)
+      return { do: 'answered' }
+    case 'end_session':
+      return orShow(await endRecord(visit, visit.stored.value?.sidHash ?? ''))
+    case 'ask_status':
+      return orShow(await ask(visit, decision.record))
+    case 'wait_for_answer':
+      return waitForAnswer(visit)
+    case 'retry_logout':
+      progress.signedOut = await retrySignedOut(visit)
+      return 'again'
+  }
+}
+
+/** An answer to a check may bring a ticket, which names the user or renews the access token. */
+async function ask(visit: Visit, record: SsoRecord): Promise<Checked> {
+  const checked = await check(visit, record)
+  return checked !== 'again' && 'token' in checked ? takeLogin(visit, checked) : checked
+}
+
+/** A session that cannot move, as the answer has begun, is asked about again soon. */
+async function takeLogin(visit: Visit, { token, beginning }: Ticket): Promise<Checked> {
+  const { site, stored, res } = visit
+  if (res.headersSent !== false && !isLoggedIn(stored.value)) return writeAnswer(visit, stillDue)
+  const { did } = await redeemTicket(visit, token, beginning)
+  if (did === 'unavailable') return { record: undefined, degraded: 'store_unavailable' }
+  if (did !== 'user_unknown' || !isLoggedIn(stored.value)) return 'again'
+  return writeAnswer(visit, (found) => confirmed(found, site.now()))
+}
+
+const orShow = (checked: Shown | 'again'): Outcome | 'again' =>
+  checked === 'again' ? checked : { do: 'show', shown: checked }
+
+/** Somebody else asks: what the record says in a moment is looked at again. */
+async function waitForAnswer({ stored }: Visit): Promise<Outcome | 'again'> {
+  await sleep(POLL_MS)
+  if ((await stored.reread()) === 'done') return 'again'
+  return { do: 'show', shown: { record: undefined, degraded: 'store_unavailable' } }
+}

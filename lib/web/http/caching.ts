@@ -1,0 +1,33 @@
+/** No shared cache may keep an answer that sets one of our cookies, whatever the page says of itself: it would hand one reader's session to the next. Threat R10. */
+import type { Response } from 'express'
+import onHeaders from 'on-headers'
+
+const PRIVATE = Symbol('express-sso2: private')
+const STRICT = /(?:^|[\s,])(?:private|no-store)(?:[\s,=]|$)/i
+const NO_TRANSFORM = /(?:^|[\s,])no-transform(?:[\s,]|$)/i
+/** What some caches heed instead of Cache-Control. */
+const OTHER_HEADERS = ['cdn-cache-control', 'surrogate-control', 'expires']
+
+interface Marked extends Response {
+  [PRIVATE]?: true
+}
+
+/** Runs when the head of an answer is about to be written; not where there is no answer, as on an upgrade. */
+export function atHead(res: Response, run: () => void): void {
+  if (typeof res.writeHead === 'function') onHeaders(res, run)
+}
+
+/** For an answer that sets a cookie: looks at its head when it is written, after the page has had its say. */
+export function keepPrivate(res: Marked): void {
+  if (res[PRIVATE]) return
+  res[PRIVATE] = true
+  atHead(res, () => makePrivate(res))
+}
+
+/** At once: for an answer whose head is being written. Who compresses keeps the page's `no-transform`. */
+export function makePrivate(res: Response): void {
+  const said = String(res.getHeader('cache-control') ?? '')
+  if (!STRICT.test(said))
+    res.setHeader('cache-control', `${NO_TRANSFORM.test(said) ? 'no-transform, ' : ''}private, no-store`)
+  for (const name of OTHER_HEADERS) res.removeHeader(name)
+}

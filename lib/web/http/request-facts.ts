@@ -1,0 +1,97 @@
+/** What a request says of itself, read once and strictly. */
+import { isIP } from 'node:net'
+import type { Request } from 'express'
+import { isbot } from 'isbot'
+import type { Config } from '../../config'
+import { isDocumentNavigation, isPrefetch, type RequestShape } from '../../decide/navigation'
+import { judgeReturnTo, MAX_CARRIED_LENGTH } from '../../decide/return-to'
+import type { Device } from '../../protocol/claims'
+
+const MAX_USER_AGENT = 512
+
+function header(req: Request, name: string): string | undefined {
+  const value = req.headers[name]
+  return Array.isArray(value) ? value.join(', ') : value
+}
+
+/** The headers that tell whether a redirect can be followed. */
+export function shapeOf(req: Request): RequestShape {
+  const purpose = [header(req, 'sec-purpose'), header(req, 'purpose'), header(req, 'x-moz')].filter(Boolean).join(' ')
+  return {
+    method: req.method,
+    accept: header(req, 'accept'),
+    secFetchDest: header(req, 'sec-fetch-dest'),
+    purpose: purpose || undefined,
+  }
+}
+
+/** Is this request a prefetch? */
+export const isPrefetchRequest = (req: Request): boolean => isPrefetch(shapeOf(req))
+/** Is this a navigation of a top-level document? */
+export const isNavigation = (req: Request): boolean => isDocumentNavigation(shapeOf(req))
+
+/** The default of `shouldIdentify`: a navigation, not by a known bot. */
+export function isNavigationByPerson(req: Request): boolean {
+  return isNavigation(req) && !isbot(req.headers['user-agent'] ?? '')
+}
+
+/** Values of one exact name; only space and tab are trimmed, as the standard says. */
+function valuesOf(header: string, name: string): string[] {
+  const values: string[] = []
+  for (const pair of header.split(';')) {
+    const mark = pair.indexOf('=')
+    if (mark > 0 && pair.slice(0, mark).replace(/^[ \t]+|[ \t]+$/g, '') === name)
+      values.push(pair.slice(mark + 1).replace(/^[ \t]+|[ \t]+$/g, ''))
+  }
+  return values
+}
+
+/** The cookie's value, read strictly; two of one name are none, for one of them is not ours. Threats S1, S2. */
+export function readCookie(req: Request, name: string): string | undefined {
+  const values = cookieValues(req, name)
+  return values.length === 1 ? values[0] : undefined
+}
+
+/** Every value that came under this name. */
+export function cookieValues({ headers: { cookie } }: Request, name: string): string[] {
+  return cookie?.includes(name) ? valuesOf(cookie, name) : []
+}
+
+/** The request target as it came; a raw request of Node.js has no `originalUrl`. */
+const targetOf = (req: Request): string => req.originalUrl ?? req.url
+
+/** The query as it was written: the site's own query parser is not asked, and a question mark in it is no end. */
+export function queryOf(req: Request): URLSearchParams {
+  const target = targetOf(req)
+  const mark = target.indexOf('?')
+  return new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1))
+}
+
+/** Is the site mounted in its application at the path that its address has? Asked where `sso` stands, not in a router below. */
+export function isMountedAt(req: Request, mountPath: string): boolean {
+  const baseUrl = req.baseUrl ?? ''
+  return mountPath === '' || baseUrl === mountPath || baseUrl.startsWith(`${mountPath}/`)
+}
+
+/** The page's own public address with everything the visitor wrote; `undefined` where no address of ours can be made of it. */
+export function addressOf(req: Request, { siteUrl, returnPolicy }: Config, isMounted: boolean): string | undefined {
+  const given = targetOf(req)
+  const target = given.startsWith('/') ? given : '/'
+  return judgeReturnTo(
+    (isMounted ? returnPolicy.origin : siteUrl) + target.replace(/#.*$/, ''),
+    returnPolicy,
+    MAX_CARRIED_LENGTH,
+  )
+}
+
+/** Address and User-Agent for the SSO system: `req.ip` under the site's own `trust proxy`, text without control characters. */
+export function deviceOf(req: Request): Device {
+  const ip = withoutPort(req.ip ?? req.socket?.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed
+  const agent = (req.headers['user-agent'] ?? '').replace(/[\u0000-\u001f\u007f]/g, '')
+  return { ipa: isIP(ip) ? ip : '0.0.0.0', uas: agent.slice(0, MAX_USER_AGENT) || 'unknown' }
+}
+
+/** Some proxies add the port to the address that they forward. */
+const withoutPort = (address: string) =>
+  address.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1').replace(/^\[([^\]]+)\](?::\d+)?$/, '$1')

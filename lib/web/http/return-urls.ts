@@ -1,0 +1,14 @@
+/** Where a visitor goes on after a form of ours, and where he finds the form. */
+import type { Config } from '../../config'
+import { judgeReturnTo, withoutFlowParameter } from '../../decide/return-to'
+
+/** The return address of a form or a query; anything that is not ours leads to the front page. */
+export function returnToOf(config: Config, value: unknown): string {
+  return withoutFlowParameter(judgeReturnTo(value, config.returnPolicy) ?? `${config.siteUrl}/`)
+}
+
+/** Address of the login page for one return address. */
+export function loginUrl(config: Config, returnTo: string, notice?: 'session_ended'): string {
+  const more = notice ? `&notice=${notice}` : ''
+  return `${config.siteUrl}${config.routes.login || '/login'}?return_to=${encodeURIComponent(returnTo)}${more}`
+}

@@ -1,0 +1,187 @@
+/** `GET {landing}?t&r`: facts, decision, effect, and always a redirect to the return address. Interface: "Landing page". */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Request, Response } from 'express'
+import { isBound, makeMark } from '../../decide/binding'
+import {
+  type BindingFinding,
+  decideLanding,
+  type GiveUpReason,
+  isNewcomer,
+  type LandingDecision,
+} from '../../decide/landing'
+import { landedWell, noteCause, pageKey, stopTrips } from '../../decide/loop-guard'
+import {
+  flowParameterOf,
+  judgeReturnTo,
+  MAX_CARRIED_LENGTH,
+  withFlowParameter,
+  withoutFlowParameter,
+} from '../../decide/return-to'
+import { TokenError } from '../../errors'
+import type { SessionToken } from '../../protocol/session-token'
+import { tokenSignature } from '../../protocol/token'
+import { shortHash } from '../../storage/hashes'
+import type { Beginning } from '../../storage/lists'
+import { identifyAddress, setTrips } from '../actions/identify'
+import { logOutToken } from '../actions/log-out'
+import { noteWastedTrip, redeemTicket } from '../actions/redeem-ticket'
+import { stayAnonymous } from '../actions/sign-in'
+import { dropSignedOut } from '../actions/signed-out'
+import { publish } from '../events'
+import { redirect } from '../http/redirect'
+import { deviceOf, isPrefetchRequest } from '../http/request-facts'
+import { sendProblem } from '../pages/answers'
+import type { Site } from '../site'
+import type { StoredRecord, Successor } from '../stored-record'
+import { openVisit, tripsOf, type Visit } from '../visit'
+import type { LandingQuery } from './landing-query'
+
+/** Handles one landing. */
+export async function handleLanding(
+  site: Site,
+  req: Request,
+  res: Response,
+  query: LandingQuery | undefined,
+): Promise<void> {
+  const started = performance.now()
+  if (isPrefetchRequest(req)) return sendProblem(site, req, res, 503, 'prefetch')
+  if (!query) return sendProblem(site, req, res, 400, 'bad_request')
+  const visit = await openVisit(site, req, res)
+  const returnTo = judgeReturnTo(query.r, site.config.returnPolicy, MAX_CARRIED_LENGTH) ?? `${site.config.siteUrl}/`
+  const token = readToken(site, query.t)
+  const decided = await decide(visit, query.t, token, returnTo)
+  const { decision } = decided
+  await carryOut(visit, decided, withoutFlowParameter(returnTo))
+  publish('landing', {
+    operation: 'landing',
+    outcome: decision.do,
+    durationMs: performance.now() - started,
+    sidHash: token instanceof TokenError ? undefined : token.sid && shortHash(token.sid),
+    reason: token instanceof TokenError ? token.reason : 'because' in decision ? decision.because : undefined,
+  })
+}
+
+function readToken(site: Site, t: string): SessionToken | TokenError {
+  try {
+    return site.client.readLanding(t)
+  } catch (error) {
+    if (error instanceof TokenError) return error
+    throw error
+  }
+}
+
+interface Decided {
+  readonly decision: LandingDecision
+  readonly beginning: Beginning
+  readonly successor: Successor | undefined
+}
+
+async function decide(visit: Visit, t: string, token: SessionToken | TokenError, returnTo: string): Promise<Decided> {
+  const { stored, browser } = visit
+  const binding = findBinding(visit, returnTo)
+  const known = token instanceof TokenError ? token.reason : token
+  if (token instanceof TokenError && token.offsetSeconds !== undefined && binding === 'bound')
+    noteClock(visit.site, token.offsetSeconds)
+  const isGood = binding === 'bound' && !(token instanceof TokenError)
+  const marks = isGood && stored.isAvailable ? await takeToken(visit, t, token) : NO_MARKS
+  const successor = isGood && visit.isLate ? await findSuccessor(stored) : undefined
+  const decision = decideLanding({
+    binding,
+    token: known,
+    record: stored.value,
+    successor: successor?.stored.value,
+    sidHash: token instanceof TokenError || token.sid === undefined ? undefined : shortHash(token.sid),
+    isSignedOut: browser.signedOut !== undefined,
+    ...marks,
+    storeAvailable: stored.isAvailable && marks.storeAvailable,
+  })
+  return { decision, beginning: marks, successor }
+}
+
+const POLL_MS = 25
+const PATIENCE_MS = 500
+
+/** Whoever moved the session writes the one that follows in a moment. */
+async function findSuccessor(stored: StoredRecord): Promise<Successor | undefined> {
+  const end = performance.now() + PATIENCE_MS
+  for (;;) {
+    const found = await stored.successor()
+    if (!found?.stored.isYetToCome || performance.now() > end) return found
+    await sleep(POLL_MS)
+  }
+}
+
+/** No binding cookie at all is a browser that keeps none, or one that never began a flow here. */
+function findBinding({ site, browser }: Visit, returnTo: string): BindingFinding {
+  if (browser.binding === undefined) return 'no_cookies'
+  return isBound(site.macKeys, browser.binding, flowParameterOf(returnTo), site.now()) ? 'bound' : 'unbound'
+}
+
+const NO_MARKS = { replayed: false, sidEnded: false, isShareSpent: false, storeAvailable: true, logoutAlls: 0 }
+
+/** From here on the token is used up, whatever follows. */
+async function takeToken({ site, req, stored }: Visit, t: string, token: SessionToken) {
+  const [marks, isShareSpent] = await Promise.all([
+    site.lists.takeToken(tokenSignature(t), shortHash(token.sid ?? '')),
+    isNewcomer(token, stored.value) && site.landingLimit(deviceOf(req).ipa),
+  ])
+  if (marks === 'unavailable') return { ...NO_MARKS, storeAvailable: false }
+  const { isFirst, isSidEnded, logoutAlls } = marks
+  return { replayed: !isFirst, sidEnded: isSidEnded, isShareSpent, storeAvailable: true, logoutAlls }
+}
+
+async function carryOut(visit: Visit, { decision, beginning, successor }: Decided, page: string): Promise<void> {
+  const { site, req, res } = visit
+  const name = pageKey(page)
+  switch (decision.do) {
+    case 'sign_in':
+      if ((await redeemTicket(visit, decision.token, beginning)).did === 'user_unknown')
+        await noteWastedTrip(visit, decision.token.sid ?? '')
+      setTrips(visit, landedWell(tripsOf(visit), name))
+      return redirect(res, page, 303)
+    case 'stay_anonymous':
+      if ((await stayAnonymous(visit, decision.token.sid ?? '', false)) === 'done') dropSignedOut(visit)
+      setTrips(visit, landedWell(tripsOf(visit), name))
+      return redirect(res, page, 303)
+    case 'adopt':
+      if (successor) await site.sessions.adopt(req, successor.sessionId)
+      return redirect(res, page, 303)
+    case 'log_out':
+      await logOutToken(visit, decision.token.sid ?? '')
+      return redirect(res, page, 303)
+    case 'mark_cookieless':
+      identifyAddress(visit, page) // gives a browser that does keep cookies the binding for its next trip
+      return redirect(res, withFlowParameter(page, makeMark(site.macKeys, 'marker', '', site.now())), 303)
+    case 'give_up':
+      site.config.log.warn(`landing:${decision.because}`, CAUSES[decision.because])
+      setTrips(visit, endTrips(visit, decision.because, name))
+      return redirect(res, page, 303)
+    case 'start_anew':
+      if (decision.because === 'clock') setTrips(visit, noteCause(tripsOf(visit), name, 'c', site.now()))
+      return redirect(res, page, 303)
+    case 'as_it_is':
+      return redirect(res, page, 303)
+  }
+}
+
+const endTrips = (visit: Visit, because: GiveUpReason, page: string) =>
+  because === 'too_many_landings'
+    ? stopTrips(tripsOf(visit), page, visit.site.now())
+    : noteCause(tripsOf(visit), page, 'r', visit.site.now())
+
+const CAUSES = {
+  clock: 'the clocks differ',
+  secret_or_issuer:
+    'landing tokens are refused: the client secret, the client ID (aud) or the SSO identifier (iss) is not the one that the SSO system uses',
+  undocumented: 'landing tokens are refused: their claims are not those of the interface (sts, at, err)',
+  too_many_landings: 'one address begins too many anonymous sessions; for a minute its new visitors get none',
+}
+
+/** The operator is told how far the clock is off. */
+function noteClock(site: Site, offsetSeconds: number): void {
+  const direction = offsetSeconds < 0 ? 'behind' : 'ahead of'
+  site.config.log.warn(
+    'landing:clock',
+    `landing tokens are refused: this machine's clock is ${Math.abs(offsetSeconds)} s ${direction} the SSO system's`,
+  )
+}

@@ -1,0 +1,132 @@
+/** `GET {login}` shows the form, `POST {login}` takes it as form or JSON. Contract, section 4. */
+import type { Request, Response } from 'express'
+import type { LoginError, LoginResult } from '../../decide/login'
+import { type DegradedReason, NOBODY, shownUser } from '../../decide/visit'
+import { sendToIdentify } from '../actions/identify'
+import { logIn } from '../actions/log-in'
+import { settle } from '../actions/settle'
+import { redirect } from '../http/redirect'
+import { isNavigation, queryOf } from '../http/request-facts'
+import { loginUrl, returnToOf } from '../http/return-urls'
+import { sendJson, sendPage, sendProblem, wantsJson } from '../pages/answers'
+import { textOf } from '../pages/texts'
+import type { LoginContext, Site } from '../site'
+import { blockOf, openVisit, type Visit } from '../visit'
+
+const NEUTRAL: ReadonlySet<LoginError> = new Set(['invalid_credentials', 'account_frozen', 'account_not_active'])
+
+/** What the problem page can say; any other reason is an outage to whoever wants to log in. */
+const SAID: ReadonlySet<DegradedReason> = new Set(['cookies_blocked', 'identify_loop', 'token_refused'])
+
+/** Shows the form; a visitor without a session goes through Identify first, and one who has logged out has it confirmed. */
+export async function showLogin(site: Site, req: Request, res: Response): Promise<void> {
+  const visit = await openVisit(site, req, res)
+  const isIdentifying = isNavigation(req)
+  const outcome = isIdentifying
+    ? await settle(visit, { identify: 'always', wantsLogin: true })
+    : { do: 'show' as const, shown: NOBODY }
+  if (outcome.do === 'answered') return
+  const query = queryOf(req)
+  const returnTo = returnToOf(site.config, query.get('return_to') ?? undefined)
+  if (shownUser(outcome.shown)) return redirect(res, returnTo, 302)
+  const { degraded } = outcome.shown
+  if (degraded && degraded !== 'user_unknown')
+    return sendProblem(site, req, res, 503, SAID.has(degraded) ? degraded : 'unavailable')
+  const notice = query.get('notice') === 'session_ended' ? textOf(site.texts, 'session_ended') : undefined
+  await sendForm(visit, 200, {
+    returnTo,
+    username: '',
+    error: undefined,
+    message: notice,
+    remainingAttempts: undefined,
+    frozenForSeconds: undefined,
+  })
+}
+
+function sendForm(visit: Visit, status: number, context: Omit<LoginContext, 'action'>): Promise<void> {
+  const { site, res } = visit
+  const action = `${site.config.siteUrl}${site.config.routes.login}`
+  return sendPage(site, res, status, () => site.views.login({ action, ...context }))
+}
+
+/** Takes the form. The password is read once and does not stay on the request. */
+export async function takeLogin(site: Site, req: Request, res: Response): Promise<void> {
+  const { username, password, return_to } = takeBody(req)
+  const visit = await openVisit(site, req, res)
+  const returnTo = returnToOf(site.config, return_to)
+  const result = await logIn(visit, { username, password })
+  if (wantsJson(req)) return answerJson(visit, result, returnTo)
+  if (result.ok) return redirect(res, returnTo, 303)
+  if (result.error === 'session_ended' && !blockOf(visit))
+    return sendToIdentify(visit, loginUrl(site.config, returnTo, 'session_ended'), 'session_ended')
+  const shown = neutralised(site, result)
+  setRetryAfter(res, shown)
+  const { error, remainingAttempts, frozenForSeconds } = shown
+  const name = typeof username === 'string' ? username.slice(0, 256) : ''
+  await sendForm(visit, statusOf(error), {
+    returnTo,
+    username: name,
+    error,
+    message: messageOf(site, shown),
+    remainingAttempts,
+    frozenForSeconds,
+  })
+}
+
+function takeBody(req: Request): Readonly<Record<string, unknown>> {
+  const body: unknown = req.body
+  req.body = undefined
+  return typeof body === 'object' && body !== null ? { ...body } : {}
+}
+
+type Failure = Extract<LoginResult, { ok: false }>
+
+/** With `loginMessages: 'neutral'` nobody learns which accounts exist. Threat F7. */
+function neutralised({ config }: Site, failure: Failure): Failure {
+  return config.loginMessages === 'neutral' && NEUTRAL.has(failure.error)
+    ? { ok: false, error: 'login_failed' }
+    : failure
+}
+
+function statusOf(error: LoginError): number {
+  if (error === 'too_many_attempts') return 429
+  if (error === 'unavailable') return 503
+  if (error === 'invalid_request') return 400
+  return error === 'busy' ? 409 : 401
+}
+
+/** An outage is over within a breaker's window, or goes on. */
+const OUTAGE_SECONDS = 5
+
+function setRetryAfter(res: Response, { error, retryAfterSeconds }: Failure): void {
+  const seconds = retryAfterSeconds ?? (error === 'unavailable' ? OUTAGE_SECONDS : undefined)
+  if (seconds) res.setHeader('retry-after', String(seconds))
+}
+
+function messageOf({ texts }: Site, failure: Failure): string {
+  const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds = 0 } = failure
+  if (error === 'too_many_attempts' && retryAfterSeconds > 90) {
+    return textOf(texts, 'too_many_attempts_minutes', { minutes: Math.ceil(retryAfterSeconds / 60) })
+  }
+  if (error === 'invalid_credentials' && remainingAttempts === 1) return textOf(texts, 'invalid_credentials_last')
+  if (error === 'invalid_credentials' && remainingAttempts !== undefined) {
+    return textOf(texts, 'invalid_credentials_attempts', { attempts: remainingAttempts })
+  }
+  if (error === 'account_frozen' && frozenForSeconds !== undefined) {
+    return textOf(texts, 'account_frozen_minutes', { minutes: Math.ceil(frozenForSeconds / 60) })
+  }
+  return textOf(texts, error)
+}
+
+function answerJson(visit: Visit, result: LoginResult, returnTo: string): void {
+  const { site, res } = visit
+  if (result.ok) {
+    sendJson(res, 200, { user: result.user })
+    return
+  }
+  const failure = neutralised(site, result)
+  setRetryAfter(res, failure)
+  const { ok: _failed, retryAfterSeconds: _said, ...shown } = failure
+  const more = shown.error === 'session_ended' ? { loginUrl: loginUrl(site.config, returnTo, 'session_ended') } : {}
+  sendJson(res, statusOf(shown.error), { ...shown, ...more })
+}

@@ -1,0 +1,34 @@
+/** `GET {logout}` asks and changes nothing; `POST {logout}` and `POST {logoutAll}` log out and go through Identify. Contract, section 4. */
+import type { Request, Response } from 'express'
+import { identifyAddress } from '../actions/identify'
+import { logOut } from '../actions/log-out'
+import { redirect } from '../http/redirect'
+import { queryOf } from '../http/request-facts'
+import { returnToOf } from '../http/return-urls'
+import { sendJson, sendPage, sendProblem, wantsJson } from '../pages/answers'
+import type { Site } from '../site'
+import { openVisit } from '../visit'
+
+/** Shows the confirmation form. */
+export async function showLogout(site: Site, req: Request, res: Response, isAll: boolean): Promise<void> {
+  const query = queryOf(req)
+  const returnTo = returnToOf(site.config, query.get('return_to') ?? undefined)
+  const { siteUrl, routes } = site.config
+  const action = siteUrl + (isAll ? routes.logoutAll : routes.logout)
+  await sendPage(site, res, 200, () => site.views.confirmLogout({ action, returnTo, isAll }))
+}
+
+/** Logs out here at once. While the SSO system has not confirmed it, the browser is not sent to Identify. */
+export async function takeLogout(site: Site, req: Request, res: Response, isAll: boolean): Promise<void> {
+  const body: unknown = req.body
+  const visit = await openVisit(site, req, res)
+  const returnTo = returnToOf(
+    site.config,
+    typeof body === 'object' && body !== null && 'return_to' in body ? body.return_to : undefined,
+  )
+  const result = await logOut(visit, isAll)
+  const canIdentify = site.client.isAvailable
+  if (result === 'nothing' && !canIdentify) return sendProblem(site, req, res, 503, 'unavailable')
+  if (wantsJson(req)) return sendJson(res, 200, { status: 'none', logout: result })
+  redirect(res, result === 'pending' || !canIdentify ? returnTo : identifyAddress(visit, returnTo), 303)
+}

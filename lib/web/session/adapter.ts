@@ -1,0 +1,129 @@
+/**
+ * express-session, run when a handler first touches `req.session`, `req.sessionID` or `req.sessionStore`. What this room knows of
+ * express-session 1.19, each held by a test:
+ * - It leaves a request alone that has a `req.session`, and does not look at own properties: ours are made plain before it runs.
+ * - It reads its cookie from the header, and only where that fails from what a parser put on the request. So it is shown a header
+ *   with one cookie, for the session that this room has decided on, signed with a key that is good for nothing else; the true header is put back.
+ * - It runs without a wait where `store.get` calls back at once. It always finds a session, so it never generates one by itself,
+ *   and saves at the end of the answer what has changed since, through `store.set`, which may refuse.
+ * - Its own cookie is sent by a listener on `res.writeHead`, the only thing that it hangs there; that is taken off again. So `DEBUG`
+ *   prints no cookie, and no handler makes it send a live one again. One place sends our cookie: `#atHead`, below.
+ * - A path that does not begin with `/` (`OPTIONS *`) is none of its business: then the session is made by hand, and not saved by itself.
+ * - It calls `next` again when saving at the end fails; nobody is left to hear of it, and the store has told the operator.
+ * - `createSession`, `generate`, `regenerate`, `get`, `set` and `destroy` of the store are all that `req.session` calls; `generate` is put on
+ *   the store by express-session, and replaced after that. `touch` is not there, so an unchanged session costs no command.
+ * - `Session` keeps its request as `req`, and `destroy` deletes `req.session`, while a site may set it to null.
+ */
+import { createSecretKey, randomBytes } from 'node:crypto'
+import type { Request, RequestHandler } from 'express'
+import session from 'express-session'
+import onHeaders from 'on-headers'
+import type { Config } from '../../config'
+import { cookieEnd } from '../../decide/session-data'
+import { isFilled, makePlain, type Place, type RequestSession, type Room, slotOf } from './request-session'
+import { type SessionCookie, signedId } from './session-cookie'
+import { maxAgeOf, newSessionId, type SessionStore } from './store'
+
+/** @see the head of the file */
+export class Adapter implements Room {
+  readonly #config: Config
+  readonly #store: SessionStore
+  readonly #cookie: SessionCookie
+  readonly #now: () => number
+  readonly #key = createSecretKey(randomBytes(32))
+  readonly #inner: RequestHandler
+
+  /** @param now seconds since 1970 */
+  constructor(config: Config, store: SessionStore, cookie: SessionCookie, now: () => number) {
+    this.#config = config
+    this.#store = store
+    this.#cookie = cookie
+    this.#now = now
+    this.#inner = session({
+      name: config.cookies.session,
+      secret: this.#key,
+      store,
+      resave: false,
+      saveUninitialized: false,
+    })
+    store.generate = (req: Request) => this.#generate(req)
+  }
+
+  /** The first touch. */
+  open(slot: RequestSession): void {
+    if (slot.isOpen) return
+    slot.isOpen = true
+    makePlain(slot)
+    const place = this.#settled(slot.place)
+    if (place !== slot.place) slot.moveTo(place, slot.lead)
+    this.#store.withAtHand(slot, () => this.#run(slot))
+    if (!slot.req.session) this.present(slot)
+    this.watch(slot)
+  }
+
+  /** A session that cannot be had under its ID begins anew under another one. */
+  #settled(place: Place): Place {
+    const isLost = place.standing === 'data' && !this.#store.isUsable(place)
+    const settled: Place = isLost ? { ...place, standing: 'fresh', id: '', text: null, duty: 'send_if_filled' } : place
+    return settled.id === '' ? { ...settled, id: newSessionId() } : settled
+  }
+
+  #run({ req, res, place }: RequestSession): void {
+    const { cookie } = req.headers
+    const hadOwn = Object.hasOwn(res, 'writeHead')
+    const { writeHead } = res
+    req.headers.cookie = `${this.#config.cookies.session}=${signedId(place.id, this.#key)}`
+    try {
+      this.#inner(req, res, () => {})
+    } finally {
+      if (cookie === undefined) delete req.headers.cookie
+      else req.headers.cookie = cookie
+      if (hadOwn) res.writeHead = writeHead
+      else Reflect.deleteProperty(res, 'writeHead')
+    }
+  }
+
+  /** Gives the request a session object for the place where it stands, if it has one already. */
+  present(slot: RequestSession): void {
+    if (!slot.isOpen) return
+    const { req, place } = slot
+    Object.assign(req, { sessionStore: this.#store, sessionID: place.id })
+    this.#store.createSession(req, this.#store.dataFor(place))
+  }
+
+  /** For those who call it without `regenerate`: a session that begins now; nothing becomes of the old one. */
+  #generate(req: Request): void {
+    const slot = slotOf(req)
+    if (!slot) throw new Error('express-sso2: this request did not pass through sso.session')
+    slot.moveTo(this.freshPlace('send_if_filled'), slot.lead)
+    this.present(slot)
+    this.watch(slot)
+  }
+
+  /** A session that begins now. */
+  freshPlace(duty: Place['duty'], id = newSessionId()): Place {
+    return { standing: 'fresh', id, text: null, since: this.#now(), isLoggedIn: false, duty }
+  }
+
+  /** Sees to the head of the answer, once for each request; an upgrade, or an empty object in place of an answer, has none. */
+  watch(slot: RequestSession): void {
+    const { res, place, isWatched } = slot
+    if (isWatched || place.duty === 'nothing') return
+    if (typeof res.writeHead !== 'function' || typeof res.setHeader !== 'function') return
+    slot.isWatched = true
+    onHeaders(res, () => this.#atHead(slot))
+  }
+
+  #atHead(slot: RequestSession): void {
+    const { req, res, place, isOpen } = slot
+    if (place.duty === 'nothing' || (isOpen && !('session' in req))) return
+    const sess = isOpen ? req.session : undefined
+    const isKept = slot.maySave(place.id) && isFilled(sess)
+    if (place.duty === 'send' || isKept) this.#cookie.send(res, place.id, this.#endOf(place, maxAgeOf(sess)))
+    else if (place.duty === 'send_or_drop') this.#cookie.drop(res)
+  }
+
+  #endOf({ since, isLoggedIn }: Place, maxAge: number | false | undefined): number | undefined {
+    return maxAge === false ? undefined : cookieEnd({ since, isLoggedIn, maxAge }, this.#now(), this.#config)
+  }
+}

@@ -1,0 +1,138 @@
+/** The one object that this room hangs on a request: what was read for its session, and what has become of it since. */
+import { inspect } from 'node:util'
+import type { Request, Response } from 'express'
+import type { SiteData, Standing } from '../../decide/session-data'
+import type { Stored } from '../../decide/stored'
+import type { Unavailable } from '../../storage/unavailable'
+
+const SLOT: unique symbol = Symbol('express-sso2.session')
+interface Marked {
+  [SLOT]?: RequestSession
+}
+
+/** What the head of the answer says: nothing; the cookie, if the site has put anything into the session; the cookie; the cookie, or its end. */
+export type CookieDuty = 'nothing' | 'send_if_filled' | 'send' | 'send_or_drop'
+
+/** Where the request's session stands. */
+export interface Place {
+  /** `away`: the store did not answer. */
+  readonly standing: Standing | 'away'
+  /** Session ID; '' for a new one that nobody has needed yet. */
+  readonly id: string
+  /** Its data as stored. */
+  readonly text: string | null
+  /** When it began, in seconds since 1970. */
+  readonly since: number
+  readonly isLoggedIn: boolean
+  readonly duty: CookieDuty
+}
+
+/** What the browser's cookie leads to. */
+export interface Lead {
+  readonly key: string | undefined
+  /** `undefined`: written since it was read. */
+  readonly stored: Stored | Unavailable | undefined
+}
+
+/** Who opens the session when a handler first touches it. */
+export interface Room {
+  open(slot: RequestSession): void
+}
+
+/** Mutable on purpose: one request's own state, never shared. */
+export class RequestSession {
+  /** Has express-session run for this request? */
+  isOpen = false
+  /** Is the head of the answer waited for? */
+  isWatched = false
+  /** May the store hold data under the session's ID? */
+  hasData = false
+  /** Text of data that was saved without express-session: it need not be saved again. */
+  settled: string | undefined
+
+  constructor(
+    readonly room: Room,
+    readonly req: Request,
+    readonly res: Response,
+    readonly isUnreadable: boolean,
+    public lead: Lead,
+    public place: Place,
+  ) {
+    this.hasData = place.text !== null
+  }
+
+  /** Goes over to another session. */
+  moveTo(place: Place, lead: Lead): void {
+    this.place = place
+    this.lead = lead
+    this.hasData = place.text !== null
+    this.settled = undefined
+  }
+
+  /** May `req.session` be saved under this ID? A session object of before a change may not. */
+  maySave(id: string): boolean {
+    return id === this.place.id && this.place.standing !== 'late' && this.place.standing !== 'away'
+  }
+
+  /** Printing the request shows none of it. */
+  [inspect.custom](): string {
+    return '[session]'
+  }
+  toJSON(): undefined {
+    return undefined
+  }
+}
+
+/** What hangs on a request. */
+export function slotOf(req: object): RequestSession | undefined {
+  const marked: Marked = req
+  return marked[SLOT]
+}
+
+const NAMES = ['session', 'sessionID', 'sessionStore'] as const
+
+/** The properties, until somebody touches one of them: the same functions for all requests. */
+const LAZY: PropertyDescriptorMap = Object.fromEntries(NAMES.map((name) => [name, lazy(name)]))
+
+function lazy(name: (typeof NAMES)[number]): PropertyDescriptor {
+  return {
+    configurable: true,
+    enumerable: true,
+    get(this: object) {
+      return opened(this)?.[name]
+    },
+    set(this: object, value: unknown) {
+      Object.assign(opened(this) ?? {}, { [name]: value })
+    },
+  }
+}
+
+function opened(holder: object): Request | undefined {
+  const slot = slotOf(holder)
+  slot?.room.open(slot)
+  return slot?.req
+}
+
+/** Hangs a session on its request, unless one has come there meanwhile. */
+export function hang(slot: RequestSession): void {
+  if (slotOf(slot.req)) return
+  Object.defineProperty(slot.req, SLOT, { value: slot })
+  Object.defineProperties(slot.req, LAZY)
+}
+
+/** Makes the properties as plain as those of any other request. */
+export function makePlain({ req }: RequestSession): void {
+  for (const name of NAMES)
+    Object.defineProperty(req, name, { value: undefined, writable: true, enumerable: true, configurable: true })
+}
+
+/** The site's own data in a session object. */
+export function dataIn(session: object | null | undefined): SiteData {
+  const { cookie: _cookie, ...data }: { cookie?: unknown } = { ...session }
+  return data
+}
+
+/** Is there anything in it that would be stored? A member that is undefined would not. */
+export function isFilled(session: object | null | undefined): boolean {
+  return Object.values(dataIn(session)).some((value) => !['undefined', 'function', 'symbol'].includes(typeof value))
+}

@@ -1,0 +1,91 @@
+/** The session's cookie: read strictly, signed as the package cookie-signature does, and set here alone. Threats S1 to S3, S19. */
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
+import type { Request, Response } from 'express'
+import type { Config } from '../../config'
+import { makePrivate } from '../http/caching'
+import { appendCookie } from '../http/cookies'
+import { cookieValues } from '../http/request-facts'
+
+/** What came under our name. */
+export interface CookieFinding {
+  /** Session ID with a good signature. */
+  readonly id: string | undefined
+  /** It is ours and this process cannot read it: doubled, or signed by a secret that is not known here. */
+  readonly isUnreadable: boolean
+  readonly isDoubled: boolean
+}
+
+/** Nothing came, or nothing that is ours. */
+const NONE: CookieFinding = Object.freeze({ id: undefined, isUnreadable: false, isDoubled: false })
+const SIGNED = /^s:([\w-]{43})\.([A-Za-z0-9+/]{43})$/
+const SESSION_ID = /^[\w-]{43}$/
+
+/** Can this be an ID that we gave? */
+export function isSessionId(id: unknown): id is string {
+  return typeof id === 'string' && SESSION_ID.test(id)
+}
+
+/** The ID with its signature. @param key made once: making one costs more than signing */
+export function signedId(id: string, key: KeyObject): string {
+  return `s:${id}.${signatureOf(id, key)}`
+}
+
+/** Base64 of 32 bytes, without its padding. */
+const signatureOf = (id: string, key: KeyObject) => createHmac('sha256', key).update(id).digest('base64').slice(0, 43)
+
+/** The cookie of one site. */
+export class SessionCookie {
+  readonly #name: string
+  /** The first signs, all verify. */
+  readonly #keys: readonly KeyObject[]
+  readonly #attributes: string
+
+  constructor({ cookies, sessionSecrets, isSecure }: Config) {
+    this.#name = cookies.session
+    this.#keys = sessionSecrets().map((secret) => createSecretKey(secret, 'utf8'))
+    this.#attributes = `HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
+  }
+
+  /** Did anything come under our name? */
+  isIn(req: Request): boolean {
+    return cookieValues(req, this.#name).length > 0
+  }
+
+  /** Reads the header itself: what a parser in front made of it does not count. */
+  read(req: Request): CookieFinding {
+    const [value, ...more] = cookieValues(req, this.#name)
+    if (value === undefined) return NONE
+    if (more.length > 0) return { id: undefined, isUnreadable: true, isDoubled: true }
+    const [, id = '', signature = ''] = SIGNED.exec(decoded(value)) ?? []
+    if (id === '') return NONE
+    const given = Buffer.from(signature)
+    const isGood = this.#keys.some((key) => timingSafeEqual(Buffer.from(signatureOf(id, key)), given))
+    return { id: isGood ? id : undefined, isUnreadable: !isGood, isDoubled: false }
+  }
+
+  /** Sets it on an answer whose head is being written. @param end milliseconds since 1970; absent: when the browser closes */
+  send(res: Response, id: string, end: number | undefined): void {
+    const [key] = this.#keys
+    if (key) this.#put(res, encodeURIComponent(signedId(id, key)), end)
+  }
+
+  /** Expires it on an answer whose head is being written. */
+  drop(res: Response): void {
+    this.#put(res, '', 0)
+  }
+
+  #put(res: Response, value: string, end: number | undefined): void {
+    const expires = end === undefined ? '' : `Expires=${new Date(end).toUTCString()}; `
+    appendCookie(res, this.#name, `${this.#name}=${value}; Path=/; ${expires}${this.#attributes}`)
+    makePrivate(res)
+  }
+}
+
+function decoded(value: string): string {
+  if (!value.includes('%')) return value
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,203 @@
+/** `sso.session`, and what the rest of the package may do to a request's session. Nothing else knows express-session. Design, section 1. */
+import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import type { Config } from '../../config'
+import {
+  belongsToLogin,
+  readData,
+  type SiteData,
+  standingOf,
+  usableData,
+  withChanges,
+  writeData,
+} from '../../decide/session-data'
+import { NOTHING, recordIn, type Stored } from '../../decide/stored'
+import { sessionKey } from '../../storage/hashes'
+import type { Records, StoredPair } from '../../storage/records'
+import type { Unavailable } from '../../storage/unavailable'
+import { dropCookie } from '../http/cookies'
+import type { NextSession, SessionState, Sessions } from '../site'
+import { Adapter } from './adapter'
+import { Expiry } from './expiry'
+import { readForeign, regenerateForeign, renewForeign } from './foreign'
+import { replaceSession } from './regenerate'
+import { type CookieDuty, dataIn, hang, type Lead, type Place, RequestSession, slotOf } from './request-session'
+import { SessionCookie } from './session-cookie'
+import { newSessionId, SessionStore, textBehind } from './store'
+
+const NO_LEAD: Lead = Object.freeze({ key: undefined, stored: NOTHING })
+
+/** `req.session` for one site. */
+export class SiteSessions implements Sessions {
+  /**
+   * A handler of the site calls `req.session.regenerate()` on a session that has a record: moves the record to the new ID, and
+   * takes the old data away. False where there is no record any more; rejects where the store is away. Set by the wiring.
+   */
+  onRegenerate: (req: Request, newId: string) => Promise<boolean>
+  readonly #config: Config
+  readonly #records: Records
+  readonly #now: () => number
+  readonly #cookie: SessionCookie
+  readonly #store: SessionStore
+  readonly #adapter: Adapter
+  readonly #expiry: Expiry
+
+  /** @param now seconds since 1970 */
+  constructor(config: Config, records: Records, now: () => number) {
+    this.#config = config
+    this.#records = records
+    this.#now = now
+    this.#cookie = new SessionCookie(config)
+    this.#expiry = new Expiry(config, records)
+    this.#store = new SessionStore(config, records, now)
+    const adapter = new Adapter(config, this.#store, this.#cookie, now)
+    this.#adapter = adapter
+    const moveRecord = (slot: RequestSession, newId: string) => this.onRegenerate(slot.req, newId)
+    this.#store.replace = (slot) => replaceSession({ adapter, records, now, moveRecord }, slot)
+    this.onRegenerate = async (req) => {
+      const { key } = slotOf(req)?.lead ?? NO_LEAD
+      if (key !== undefined) await records.end(key)
+      return false
+    }
+  }
+
+  /** `sso.session`. */
+  readonly handler: RequestHandler = (req, res, next) => {
+    if (slotOf(req) || req.session) return next() // mounted twice, or the site has a session of its own
+    const { id, isUnreadable, isDoubled } = this.#cookie.read(req)
+    if (isDoubled && typeof res.setHeader === 'function') dropCookie(res, this.#config, this.#config.cookies.session)
+    if (id !== undefined) return this.#load(req, res, id, next)
+    hang(new RequestSession(this.#adapter, req, res, isUnreadable, NO_LEAD, this.#stranger('send_if_filled')))
+    next()
+  }
+
+  #load(req: Request, res: Response, id: string, next: NextFunction): void {
+    const key = sessionKey(id)
+    this.#records.readBoth(key).then((pair) => {
+      const { lead, place } = this.#found(key, id, pair)
+      hang(new RequestSession(this.#adapter, req, res, false, lead, place))
+      next()
+    }, next)
+  }
+
+  /** What the request's session is; for a session of the site's own the record is read now. */
+  async stateOf(req: Request): Promise<SessionState> {
+    const slot = this.#own(req)
+    if (slot) return this.#stateOfOwn(slot)
+    const found = await readForeign(req, this.#records)
+    return { ...(found ?? this.#leadOfStranger()), isUnreadable: false }
+  }
+
+  /** ID for the session that follows; '' where the session is the site's own. */
+  nextId(req: Request): string {
+    return this.#own(req) ? newSessionId() : ''
+  }
+
+  /**
+   * Gives this request the session that follows, and sends its cookie with the head of the answer. What this request's handler changed
+   * in `req.session` since it was read is laid over the data that was taken.
+   * @returns the session ID, or 'unavailable' when data could not be saved
+   */
+  async renew(req: Request, next: NextSession): Promise<string | Unavailable> {
+    const slot = this.#own(req)
+    if (!slot) return renewForeign(req, next.keepsData, next.isLoggedIn)
+    const { id, isLoggedIn } = next
+    const origin = { since: this.#now(), isLoggedIn }
+    const data = next.keepsData ? changedBy(slot, this.#usable(slot, next.taken)) : {}
+    const text = Object.keys(data).length === 0 ? null : writeData(origin, data)
+    const key = sessionKey(id)
+    if (text !== null && (await this.#store.saveText(key, text, origin)) === 'unavailable') return 'unavailable'
+    this.#move(slot, { ...origin, standing: 'live', id, text, duty: 'send' }, { key, stored: undefined })
+    slot.settled = text ?? undefined
+    return id
+  }
+
+  /** The session has ended: the request goes on with an empty one; unless the site fills it the browser's cookie is dropped. */
+  async end(req: Request): Promise<void> {
+    const slot = this.#own(req)
+    if (!slot) return regenerateForeign(req)
+    this.#move(slot, this.#stranger(this.#cookie.isIn(req) ? 'send_or_drop' : 'send_if_filled'), NO_LEAD)
+  }
+
+  /** Gives this request the session that another request of the same browser got; it is not saved over unless the handler changes something. */
+  async adopt(req: Request, sessionId: string): Promise<void> {
+    const slot = this.#own(req)
+    if (!slot) return
+    const key = sessionKey(sessionId)
+    const { lead, place } = this.#found(key, sessionId, await this.#records.readBoth(key))
+    if (place.standing === 'late' || place.standing === 'fresh') {
+      this.#move(slot, place, lead)
+      return
+    }
+    const found = usableData(place.text, place.isLoggedIn, this.#now(), this.#config)
+    const text = found ? writeData(found, found.data) : null
+    const changed = found ? writeData(found, changedBy(slot, found.data)) : text
+    this.#move(slot, { ...place, text: changed, duty: 'send' }, lead)
+    slot.settled = text ?? undefined
+  }
+
+  #own(req: Request): RequestSession | undefined {
+    const slot = slotOf(req)
+    if (slot?.room !== this.#adapter) return undefined
+    return slot.isOpen && req.sessionStore && !Object.is(req.sessionStore, this.#store) ? undefined : slot
+  }
+
+  #move(slot: RequestSession, place: Place, lead: Lead): void {
+    slot.moveTo(place.id === '' && slot.isOpen ? { ...place, id: newSessionId() } : place, lead)
+    this.#adapter.present(slot)
+    this.#adapter.watch(slot)
+  }
+
+  async #stateOfOwn({ lead, isUnreadable }: RequestSession): Promise<SessionState> {
+    const { key, stored } = lead.key === undefined ? this.#leadOfStranger() : lead
+    return { key, stored: stored ?? (await this.#records.read(String(key))), isUnreadable }
+  }
+
+  /** No landing could be stored while the store is away: then a stranger is not sent on the trip, and somebody must ask again. */
+  #leadOfStranger(): { readonly key: undefined; readonly stored: Stored | Unavailable } {
+    if (this.#records.isAvailable) return { key: undefined, stored: NOTHING }
+    this.#records.ping().catch(() => {})
+    return { key: undefined, stored: 'unavailable' }
+  }
+
+  #found(key: string, id: string, pair: StoredPair | Unavailable): { lead: Lead; place: Place } {
+    const now = this.#now()
+    const since = now
+    if (pair === 'unavailable')
+      return {
+        lead: { key, stored: pair },
+        place: { standing: 'away', id, text: null, since, isLoggedIn: false, duty: 'nothing' },
+      }
+    const { stored, data } = pair
+    const lead = { key, stored }
+    const standing = standingOf(stored, data, now)
+    if (standing === 'fresh') return { lead, place: this.#stranger('send_if_filled') }
+    if (standing === 'late')
+      return { lead, place: { standing, id, text: null, since, isLoggedIn: false, duty: 'nothing' } }
+    this.#expiry.used(key, pair, now)
+    const began = recordIn(stored)?.since ?? since
+    return {
+      lead,
+      place: { standing, id, text: data, since: began, isLoggedIn: belongsToLogin(stored), duty: 'nothing' },
+    }
+  }
+
+  /** A session that begins when somebody puts anything into it; not while the store is away. */
+  #stranger(duty: CookieDuty): Place {
+    const standing = this.#leadOfStranger().stored === 'unavailable' ? 'away' : 'fresh'
+    return { standing, id: '', text: null, since: this.#now(), isLoggedIn: false, duty }
+  }
+
+  /** The old session's data, as far as the session that follows may have it. */
+  #usable({ lead: { stored }, place }: RequestSession, taken: string | null): SiteData {
+    const isKnown = stored === undefined || (stored !== 'unavailable' && recordIn(stored) !== undefined)
+    const isIn = isKnown && place.isLoggedIn
+    return usableData(taken, isIn, this.#now(), this.#config)?.data ?? {}
+  }
+}
+
+/** What this request's handler changed in `req.session`, laid over other data of the same session. */
+function changedBy({ isOpen, req }: RequestSession, under: SiteData): SiteData {
+  if (!isOpen || !req.session) return under
+  const before = readData(textBehind(req.session))?.data ?? {}
+  return withChanges(before, JSON.parse(JSON.stringify(dataIn(req.session))), under)
+}

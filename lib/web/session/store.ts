@@ -1,0 +1,217 @@
+/**
+ * The store of `req.session`, as express-session wants one. connect-redis keeps the data; a dead session ID is refused; a live
+ * session may have no data at all, for its record alone keeps it, so empty data is not stored. There is no `touch`: expiry is renewed elsewhere.
+ */
+import { randomBytes } from 'node:crypto'
+import { RedisStore } from 'connect-redis'
+import type { Request } from 'express'
+import session from 'express-session'
+import type { Config } from '../../config'
+import { belongsToLogin, dataLife, type Origin, standingOf, usableData, writeData } from '../../decide/session-data'
+import { isGone } from '../../decide/stored'
+import { sessionKey } from '../../storage/hashes'
+import type { Records } from '../../storage/records'
+import { storeUnavailable, type Unavailable } from '../../storage/unavailable'
+import { publish } from '../events'
+import { dataIn, isFilled, type Place, type RequestSession, slotOf } from './request-session'
+import { isSessionId } from './session-cookie'
+
+type Done = (error?: unknown) => void
+
+const ORIGIN: unique symbol = Symbol('express-sso2.origin')
+/** Where a session object comes from; on the object itself, so that no copy of it, nor of its cookie, carries it on. */
+interface Loaded {
+  readonly since: number
+  readonly isLoggedIn: boolean
+  /** The data as it was read. */
+  readonly text: string | null
+}
+interface WithOrigin {
+  [ORIGIN]?: Loaded
+}
+
+/** A new session ID: 256 random bits. */
+export const newSessionId = (): string => randomBytes(32).toString('base64url')
+
+/** The text that a session object was made of. */
+export function textBehind(sess: object | null | undefined): string | null {
+  const marked: WithOrigin = sess ?? {}
+  return marked[ORIGIN]?.text ?? null
+}
+
+/** How long the site wants a session to live unused, in milliseconds; `false`: until the browser closes. */
+export function maxAgeOf(sess: object | null | undefined): number | false | undefined {
+  const { cookie }: { cookie?: { originalMaxAge?: unknown } | null } = sess ?? {}
+  const maxAge = cookie?.originalMaxAge
+  return maxAge === false || (typeof maxAge === 'number' && Number.isFinite(maxAge)) ? maxAge : undefined
+}
+
+/** @see the head of the file */
+export class SessionStore extends session.Store {
+  /** Put here by express-session: gives a request a new session. */
+  declare generate: (req: Request) => void
+  readonly #records: Records
+  readonly #config: Config
+  readonly #now: () => number
+  readonly #data: RedisStore
+  /** Gives a request a new session in the place of the one that it has. Set by who made the store. */
+  declare replace: (slot: RequestSession) => Promise<void>
+  /** What the next `get` of this ID is about, while express-session runs. */
+  #atHand: { readonly id: string; readonly sess: session.SessionData } | undefined
+
+  /** @param now seconds since 1970 */
+  constructor(config: Config, records: Records, now: () => number) {
+    super()
+    this.#config = config
+    this.#records = records
+    this.#now = now
+    const stringify = (sess: session.SessionData) => this.textOf(sess)
+    this.#data = new RedisStore({
+      client: this.#client(),
+      prefix: '',
+      serializer: { stringify, parse: (text: string) => JSON.parse(text) },
+      ttl: (sess: session.SessionData) => dataLife(this.#originOf(sess), this.#now(), this.#config),
+    })
+  }
+
+  /** Runs express-session, whose `get` is answered at once. */
+  withAtHand(slot: RequestSession, run: () => void): void {
+    this.#atHand = { id: slot.place.id, sess: this.dataFor(slot.place) }
+    try {
+      run()
+    } finally {
+      this.#atHand = undefined
+    }
+  }
+
+  /** Data for a session object. */
+  dataFor({ text, isLoggedIn, since }: Place): session.SessionData {
+    const found = usableData(text, isLoggedIn, this.#now(), this.#config)
+    return this.#dataOf({ since: found?.since ?? since, isLoggedIn, text }, found?.data ?? {}, found?.maxAge)
+  }
+
+  /** Can the data of this place be had? */
+  isUsable({ text, isLoggedIn }: Place): boolean {
+    return usableData(text, isLoggedIn, this.#now(), this.#config) !== undefined
+  }
+
+  #dataOf(loaded: Loaded, data: object, maxAge: number | undefined): session.SessionData {
+    const cookie = {
+      originalMaxAge: maxAge ?? null,
+      expires: maxAge === undefined ? null : new Date(Date.now() + maxAge),
+      httpOnly: true,
+      path: '/',
+      sameSite: 'lax',
+      secure: this.#config.isSecure,
+    } as const
+    return Object.assign({ ...data, cookie }, { [ORIGIN]: loaded })
+  }
+
+  /** Saves data without express-session. */
+  saveText(key: string, text: string, origin: Origin): Promise<boolean | Unavailable> {
+    return this.#records.saveData(key, text, Math.max(1, dataLife(origin, this.#now(), this.#config)))
+  }
+
+  override get = (id: string, callback: (error: unknown, sess?: session.SessionData | null) => void) => {
+    if (this.#atHand?.id === id) return callback(null, this.#atHand.sess)
+    this.#read(id).then(
+      (sess) => callback(null, sess),
+      (error: unknown) => callback(error),
+    )
+  }
+
+  /** An ID that cannot be ours costs no command. */
+  async #read(id: string): Promise<session.SessionData | null> {
+    if (!isSessionId(id)) return null
+    const pair = await this.#records.readBoth(sessionKey(id))
+    if (pair === 'unavailable') throw storeUnavailable()
+    const { stored, data } = pair
+    const isIn = belongsToLogin(stored)
+    const standing = standingOf(stored, data, this.#now())
+    const found = usableData(data, isIn, this.#now(), this.#config)
+    if (standing !== 'live' && (standing !== 'data' || !found)) return null
+    const loaded = { since: found?.since ?? this.#now(), isLoggedIn: isIn, text: data }
+    return this.#dataOf(loaded, found?.data ?? {}, found?.maxAge)
+  }
+
+  override createSession = (req: Request, sess: session.SessionData): session.Session & session.SessionData => {
+    const { [ORIGIN]: loaded }: WithOrigin & session.SessionData = sess
+    const created = super.createSession(req, sess)
+    return Object.defineProperty(created, ORIGIN, { value: loaded })
+  }
+
+  override set = (id: string, sess: session.SessionData, callback: Done = () => {}) => {
+    const slot = requestOf(sess)
+    const tell = (error?: unknown) => {
+      if (error) this.#tellNotSaved()
+      callback(error)
+    }
+    if (slot?.place.standing === 'away') return tell(storeUnavailable())
+    if (slot ? !slot.maySave(id) : !isSessionId(id)) return callback()
+    const isEmpty = !isFilled(sess)
+    if (isEmpty && slot && !slot.hasData) return callback()
+    if (slot?.settled !== undefined && slot.settled === this.textOf(sess)) return callback()
+    if (slot) Object.assign(slot, { hasData: !isEmpty, settled: undefined })
+    if (isEmpty) this.#data.destroy(sessionKey(id), tell)
+    else this.#data.set(sessionKey(id), sess, tell)
+  }
+
+  override destroy = (id: string, callback: Done = () => {}) => {
+    if (!isSessionId(id)) return callback()
+    this.#end(sessionKey(id)).then(
+      (done) => callback(done === 'unavailable' ? storeUnavailable() : undefined),
+      (error: unknown) => callback(error),
+    )
+  }
+
+  /** The site ends a session and leaves the browser its cookie: whoever comes with it may begin anew at once. One that is dead already stays as it is. */
+  async #end(key: string): Promise<unknown> {
+    const stored = await this.#records.read(key)
+    const isDead = stored !== 'unavailable' && isGone(stored)
+    return isDead ? undefined : this.#records.end(key, 0)
+  }
+
+  override regenerate = (req: Request, callback: Done = () => {}) => {
+    const slot = slotOf(req)
+    if (!slot) return super.regenerate(req, callback)
+    this.replace(slot).then(
+      () => callback(),
+      (error: unknown) => callback(error),
+    )
+  }
+
+  /** At the end of an answer nobody is left to hear of it. */
+  #tellNotSaved(): void {
+    publish('degraded', { operation: 'save', outcome: 'not_saved', durationMs: 0, reason: 'store_unavailable' })
+    this.#config.log.warn('store:save', 'a session could not be saved: the store did not take what a page put into it')
+  }
+
+  /** Text of what is in a session object. */
+  textOf(sess: session.SessionData): string {
+    return writeData(this.#originOf(sess), dataIn(sess))
+  }
+
+  #originOf(sess: session.SessionData): Origin {
+    const { [ORIGIN]: loaded }: WithOrigin & session.SessionData = sess
+    const maxAge = maxAgeOf(sess)
+    const { since, isLoggedIn } = loaded ?? { since: this.#now(), isLoggedIn: false }
+    return { since, isLoggedIn, maxAge: maxAge === false ? undefined : maxAge }
+  }
+
+  /** The few commands that connect-redis uses here. */
+  #client() {
+    const unlessAway = async (run: Promise<unknown>) => {
+      if ((await run) === 'unavailable') throw storeUnavailable()
+    }
+    return {
+      set: (key: string, value: string, _ex: 'EX', seconds: number) =>
+        unlessAway(this.#records.saveData(key, value, seconds)),
+      del: ([key = '']: string[]) => unlessAway(this.#records.deleteData(key)),
+    }
+  }
+}
+
+/** express-session keeps the request in its session objects; other objects may be saved as well. */
+function requestOf(sess: object): RequestSession | undefined {
+  return 'req' in sess && typeof sess.req === 'object' && sess.req !== null ? slotOf(sess.req) : undefined
+}

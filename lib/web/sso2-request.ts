@@ -1,0 +1,139 @@
+/** `req.sso2`: what a handler may know and do. Contract, section 3. */
+import { inspect } from 'node:util'
+import type { Request } from 'express'
+import type { LoginResult } from '../decide/login'
+import type { LogoutResult } from '../decide/logout'
+import type { User } from '../decide/record'
+import { judgeReturnTo, withoutFlowParameter } from '../decide/return-to'
+import { type DegradedReason, NOBODY, type Shown, showKnown, shownUser } from '../decide/visit'
+import { NotLoggedInError, Sso2UnavailableError } from '../errors'
+import { PlatformApi } from '../remote/platform-api'
+import { identifyAddress } from './actions/identify'
+import { type Credentials, logIn } from './actions/log-in'
+import { logOut } from './actions/log-out'
+import { accessTokenOf } from './actions/renew-access'
+import { settle } from './actions/settle'
+import type { Visit } from './visit'
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** Who is logged in, and what can be done about it. Set by `sso.middleware`. */
+      sso2: Sso2Request
+    }
+  }
+}
+
+/** A request's visit, and what of it is shown now: each action of this request gives another value. */
+export interface Holder {
+  readonly visit: Visit
+  shown: Shown
+}
+
+/** @see the head of the file */
+export class Sso2Request {
+  readonly #holder: Holder
+  /** @internal */
+  constructor(holder: Holder) {
+    this.#holder = holder
+  }
+  /** @internal The visit, for this package alone: no property leads to it. */
+  static holderBehind(request: Sso2Request | undefined): Holder | undefined {
+    return request !== undefined && #holder in request ? request.#holder : undefined
+  }
+
+  /** `'none'`: no SSO session, for a bot, a cookie-less client, a skipped path or in an outage. */
+  get status(): 'loggedin' | 'anon' | 'none' {
+    return this.#holder.shown.record?.status ?? 'none'
+  }
+  /** What `identifyUser` returned; set if and only if `status` is `'loggedin'`. */
+  get user(): User | undefined {
+    return shownUser(this.#holder.shown)
+  }
+  /** The SSO system's last word. */
+  get checkedAt(): Date | undefined {
+    const { record } = this.#holder.shown
+    return record && new Date(record.checkedAt * 1000)
+  }
+  /** Why less is known than should be. */
+  get degraded(): DegradedReason | undefined {
+    return this.#holder.shown.degraded
+  }
+
+  /** Logs in. Never throws for a documented code. */
+  async login(credentials: Credentials): Promise<LoginResult> {
+    const { visit } = this.#holder
+    const result = await logIn(visit, credentials)
+    const { value } = visit.stored
+    if (result.ok || !value) this.#holder.shown = value ? showKnown(value) : NOBODY
+    return result
+  }
+  /** Ends this session; then redirect to `identifyUrl()`. `'pending'`: done here, the SSO system is told later. */
+  logout(): Promise<LogoutResult> {
+    return this.#logOut(false)
+  }
+  /** Ends all sessions of this account; then redirect to `identifyUrl()`. */
+  logoutAll(): Promise<LogoutResult> {
+    return this.#logOut(true)
+  }
+  /**
+   * Asks Session Status now, and never changes the session's ID on an answer that has begun.
+   * @returns the status after it
+   * @throws {Sso2UnavailableError} with `operation` `'store'`, when the session store is away
+   */
+  async check(): Promise<'loggedin' | 'anon' | 'none'> {
+    const { visit } = this.#holder
+    const isRead = (await visit.stored.reread()) === 'done'
+    const { asking, asked } = visit.stored.value ?? {}
+    const outcome = isRead ? await settle(visit, { identify: 'never', fresh: { asking, asked } }) : undefined
+    if (outcome?.do !== 'show' || outcome.shown.degraded === 'store_unavailable')
+      throw new Sso2UnavailableError('store', true, 'the session store did not answer')
+    this.#holder.shown = outcome.shown
+    return this.status
+  }
+  /** The Identify address for this browser. @param returnTo a path or an address of this site, default the site's front page */
+  identifyUrl(returnTo?: string): string {
+    const { visit } = this.#holder
+    const { config } = visit.site
+    const judged = judgeReturnTo(returnTo, config.returnPolicy) ?? `${config.siteUrl}/`
+    return identifyAddress(visit, withoutFlowParameter(judged))
+  }
+  /**
+   * The REST API with this user's access token, which is renewed where the protocol allows it.
+   * Its calls throw `AccessTokenExpiredError` where it does not.
+   * @throws {NotLoggedInError}
+   */
+  get api(): PlatformApi {
+    const { visit, shown } = this.#holder
+    const accessToken = accessTokenOf(visit, shown)
+    if (accessToken === undefined) throw new NotLoggedInError()
+    return new PlatformApi({ apiUrl: visit.site.config.apiUrl, accessToken })
+  }
+
+  /** Status and user, nothing else. */
+  toJSON(): { status: string; user: User | undefined } {
+    return { status: this.status, user: this.user }
+  }
+  [inspect.custom](): object {
+    return this.toJSON()
+  }
+
+  async #logOut(isAll: boolean): Promise<LogoutResult> {
+    this.#holder.shown = NOBODY
+    return logOut(this.#holder.visit, isAll)
+  }
+}
+
+/** Hangs `req.sso2` on the request. */
+export function attach(visit: Visit, shown: Shown): Holder {
+  const holder: Holder = { visit, shown }
+  visit.req.sso2 = new Sso2Request(holder)
+  return holder
+}
+
+/** The request's visit. @throws when `sso.middleware` is not mounted before this route */
+export function holderOf(req: Request): Holder {
+  const holder = Sso2Request.holderBehind(req.sso2)
+  if (!holder) throw new Error('express-sso2: mount sso (or sso.middleware) before this route')
+  return holder
+}

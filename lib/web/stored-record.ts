@@ -1,0 +1,161 @@
+/**
+ * The SSO record of one request's session, as this request knows it, and the only thing that writes one. Everything is a
+ * compare-and-set on exactly what was read; whoever comes too late is told, and knows what is there now.
+ */
+import { lifeOf, type SessionLives, type SsoRecord, serialiseRecord } from '../decide/record'
+import { NOTHING, readStored, recordIn, type Stored, type Tombstone } from '../decide/stored'
+import { sessionKey } from '../storage/hashes'
+import type { Records, Secrets } from '../storage/records'
+import type { Unavailable } from '../storage/unavailable'
+
+/** What became of a write. After `changed` the record is what somebody else made of it. */
+export type Written = 'done' | 'changed' | Unavailable
+
+/** What became of a burial; the data were taken in the same step. */
+export type Buried = { readonly did: 'done'; readonly taken: string | null } | { readonly did: 'changed' | Unavailable }
+
+/** What it needs of its site. */
+interface Parts {
+  readonly records: Records
+  readonly config: SessionLives
+  /** Seconds since 1970. */
+  now(): number
+}
+
+/** As many sessions may have followed one another while a browser still came with the first one's cookie. */
+const MOST_SUCCESSORS = 8
+const MOST_TRIES = 4
+
+/** A session that followed on another one. */
+export interface Successor {
+  readonly sessionId: string
+  readonly stored: StoredRecord
+}
+
+/** @see the head of the file */
+export class StoredRecord {
+  readonly #parts: Parts
+  #key: string | undefined
+  #stored: Stored
+  #isAvailable: boolean
+
+  /** @param key of the session in the store; `undefined` when the browser has none */
+  constructor(parts: Parts, key: string | undefined, stored: Stored | Unavailable) {
+    this.#parts = parts
+    this.#key = key
+    this.#isAvailable = stored !== 'unavailable'
+    this.#stored = stored === 'unavailable' ? NOTHING : stored
+  }
+
+  get key(): string | undefined {
+    return this.#key
+  }
+  /** The record, where there is a living one that can be read. */
+  get value(): SsoRecord | undefined {
+    return recordIn(this.#stored)
+  }
+  get state(): Stored['state'] {
+    return this.#stored.state
+  }
+  /** Is nothing there yet? */
+  get isYetToCome(): boolean {
+    return this.#stored === NOTHING || this.#stored.raw === null
+  }
+  /** Could it be read at all? */
+  get isAvailable(): boolean {
+    return this.#isAvailable
+  }
+  /** What is sealed in the record; `undefined` without a record, or when no secret of this process opens it. */
+  get secrets(): Secrets | undefined {
+    return this.value && this.#parts.records.open(this.value)
+  }
+
+  /** Reads it again. */
+  async reread(): Promise<'done' | Unavailable> {
+    if (this.#key === undefined) return 'done'
+    const stored = await this.#parts.records.read(this.#key)
+    if (stored === 'unavailable') return stored
+    this.#stored = stored
+    this.#isAvailable = true
+    return 'done'
+  }
+
+  /** Writes what follows on what was read. */
+  async replace(next: SsoRecord): Promise<Written> {
+    if (this.#key === undefined) return 'changed'
+    const { records, config, now } = this.#parts
+    const text = serialiseRecord(next)
+    const done = await records.replace(this.#key, this.#stored.raw, text, lifeOf(next, now(), config))
+    return this.#written(done, text)
+  }
+
+  /** Ends the session, if it is still what was read, and takes its data. @param successor session ID of the one that follows */
+  async bury(word: Tombstone, successor = ''): Promise<Buried> {
+    if (this.#key === undefined) return { did: 'done', taken: null }
+    const buried = await this.#parts.records.bury(this.#key, this.#stored.raw, word, successor)
+    if (buried === 'unavailable') return { did: buried }
+    if (buried === false) return { did: (await this.reread()) === 'done' ? 'changed' : 'unavailable' }
+    this.#stored = NOTHING
+    return { did: 'done', taken: buried.taken }
+  }
+
+  /** As {@link bury}, for as long as it is `wanted` of whatever others have made of the record meanwhile. */
+  async buryWhile(wanted: (stored: this) => boolean, word: Tombstone, successor = ''): Promise<Buried> {
+    for (let tries = 0; tries < MOST_TRIES && wanted(this); tries += 1) {
+      const buried = await this.bury(word, successor)
+      if (buried.did !== 'changed') return buried
+    }
+    return { did: 'changed' }
+  }
+
+  /** Begins under another key, where nothing is yet. */
+  async begin(key: string, record: SsoRecord): Promise<Written> {
+    this.#key = key
+    this.#stored = NOTHING
+    return this.replace(record)
+  }
+
+  /** Goes over to a session that exists already. */
+  turnTo(sessionId: string): Promise<'done' | Unavailable> {
+    this.#key = sessionKey(sessionId)
+    this.#stored = NOTHING
+    return this.reread()
+  }
+
+  /** Goes over to the session that followed on this one, and on that one, up to the last. */
+  async follow(): Promise<'done' | Unavailable> {
+    for (let steps = 0; steps < MOST_SUCCESSORS; steps += 1) {
+      const successor = this.#parts.records.successorOf(this.#stored)
+      if (successor === undefined) return 'done'
+      if ((await this.turnTo(successor)) === 'unavailable') return 'unavailable'
+    }
+    return 'done'
+  }
+
+  /** The session that followed on this one, at the end of the trail; it may not have been written yet. */
+  async successor(): Promise<Successor | undefined> {
+    let last: Successor | undefined
+    for (let steps = 0, stored = this.#stored; steps < MOST_SUCCESSORS; steps += 1) {
+      const sessionId = this.#parts.records.successorOf(stored)
+      if (sessionId === undefined) break
+      const next = new StoredRecord(this.#parts, sessionKey(sessionId), 'unavailable')
+      if ((await next.reread()) === 'unavailable') return undefined
+      last = { sessionId, stored: next }
+      stored = next.#stored
+    }
+    return last
+  }
+
+  /** Nothing of it is this request's any more. */
+  forget(): void {
+    this.#key = undefined
+    this.#stored = NOTHING
+  }
+
+  async #written(done: boolean | Unavailable, text: string): Promise<Written> {
+    if (done === 'unavailable') return done
+    if (!done) return (await this.reread()) === 'done' ? 'changed' : 'unavailable'
+    this.#stored = readStored(text)
+    return 'done'
+  }
+}

@@ -1,0 +1,152 @@
+import type { LoggedInRecord } from '../../lib/decide/record'
+import {
+  type Baseline,
+  type DegradedReason,
+  decideVisit,
+  isKnownForSure,
+  type VisitDecision,
+  type VisitFacts,
+} from '../../lib/decide/visit'
+import { anonRecord, loggedInRecord, NOW } from './samples'
+
+/* A page that wants fresh news is answered by nothing that was asked before its request began. */
+
+const policy = { recheckSeconds: 360, graceSeconds: 900, absoluteSeconds: 7_776_000, claimSeconds: 3 }
+const usual: VisitFacts = {
+  now: NOW,
+  record: undefined,
+  storeAvailable: true,
+  ssoAvailable: true,
+  mayIdentify: true,
+  blocked: undefined,
+  signedOut: 'no',
+  wantsLogin: false,
+  fresh: { asking: undefined, asked: undefined },
+  hasWaited: false,
+}
+const login = (changes: Partial<LoggedInRecord> = {}) => loggedInRecord(changes)
+const began = (changes: Partial<Baseline> = {}): Baseline => ({ asking: undefined, asked: undefined, ...changes })
+const show = (record: VisitFacts['record'], degraded?: DegradedReason): VisitDecision => ({
+  do: 'show',
+  record,
+  degraded,
+})
+const ask = (record: LoggedInRecord): VisitDecision => ({ do: 'ask_status', record, because: 'fresh' })
+
+const underWay = login({ askingAt: NOW, asking: 'q1' })
+const rows: [name: string, record: LoggedInRecord, facts: Partial<VisitFacts>, decision: VisitDecision][] = [
+  ['a record that was checked just now is asked about', login(), {}, ask(login())],
+  [
+    'what was asked and answered before is no answer',
+    login({ asked: 'q0' }),
+    { fresh: began({ asked: 'q0' }) },
+    ask(login({ asked: 'q0' })),
+  ],
+  [
+    'the answer to a question that was under way is no answer',
+    login({ asked: 'q1' }),
+    { fresh: began({ asking: 'q1', asked: 'q0' }) },
+    ask(login({ asked: 'q1' })),
+  ],
+  [
+    'an answer to a later question is shown',
+    login({ asked: 'q2' }),
+    { fresh: began({ asking: 'q1' }) },
+    show(login({ asked: 'q2' })),
+  ],
+  ['the first answer of all is shown', login({ asked: 'q1' }), {}, show(login({ asked: 'q1' }))],
+  [
+    'an answer to a later question is shown though SSO2 is away by now',
+    login({ asked: 'q2' }),
+    { ssoAvailable: false },
+    show(login({ asked: 'q2' })),
+  ],
+  [
+    'an answer to a later question is shown though the next one is under way',
+    login({ asked: 'q2', askingAt: NOW, asking: 'q3' }),
+    {},
+    show(login({ asked: 'q2', askingAt: NOW, asking: 'q3' })),
+  ],
+  ['a question of somebody else is waited for', underWay, {}, { do: 'wait_for_answer' }],
+  [
+    'so is one that was under way before: the claim is taken after it',
+    underWay,
+    { fresh: began({ asking: 'q1' }) },
+    { do: 'wait_for_answer' },
+  ],
+  ['whoever has waited as long as he may asks himself', underWay, { hasWaited: true }, ask(underWay)],
+  [
+    'a claim that has lapsed is not waited for',
+    login({ askingAt: NOW - 3, asking: 'q1' }),
+    {},
+    ask(login({ askingAt: NOW - 3, asking: 'q1' })),
+  ],
+  [
+    'a claim in the future is not waited for',
+    login({ askingAt: NOW + 61, asking: 'q1' }),
+    {},
+    ask(login({ askingAt: NOW + 61, asking: 'q1' })),
+  ],
+  [
+    'a missing answer of a moment ago does not spare the question',
+    login({ unansweredAt: NOW, asked: 'q0' }),
+    { fresh: began({ asked: 'q0' }) },
+    ask(login({ unansweredAt: NOW, asked: 'q0' })),
+  ],
+  [
+    'a later question without an answer shows the record as one that could not be checked',
+    login({ asked: 'q1', unansweredAt: NOW }),
+    {},
+    show(login({ asked: 'q1', unansweredAt: NOW }), 'sso_unavailable'),
+  ],
+  [
+    'while SSO2 is away the record is shown as one that could not be checked',
+    login(),
+    { ssoAvailable: false },
+    show(login(), 'sso_unavailable'),
+  ],
+  [
+    'past the grace it is not shown at all',
+    login({ checkedAt: NOW - 1260 }),
+    { ssoAvailable: false },
+    show(undefined, 'sso_unavailable'),
+  ],
+  [
+    'without a store nothing is shown',
+    login({ asked: 'q1' }),
+    { storeAvailable: false },
+    show(undefined, 'store_unavailable'),
+  ],
+  [
+    'a session at its limit ends before anything is asked',
+    login({ since: NOW - policy.absoluteSeconds }),
+    {},
+    { do: 'end_session', because: 'absolute_limit' },
+  ],
+  [
+    'a fresh answer without an access token is shown: it is the guard that wanted one',
+    login({ asked: 'q1', accessRefused: true }),
+    {},
+    show(login({ asked: 'q1', accessRefused: true })),
+  ],
+]
+test.each(rows)('%s', (_name, record, facts, decision) => {
+  expect(decideVisit({ ...usual, ...facts, record }, policy)).toEqual(decision)
+})
+
+test('a fresh answer that leaves a login pending says so', () => {
+  const record = anonRecord({ pending: true, asked: 'q1' })
+  expect(decideVisit({ ...usual, record }, policy)).toEqual(show(record, 'user_unknown'))
+})
+
+test('what is shown without a fresh answer is never known for sure', () => {
+  for (const [, record, facts] of rows) {
+    const decision = decideVisit({ ...usual, ...facts, record, ssoAvailable: false }, policy)
+    const isFresh =
+      record.asked !== undefined &&
+      record.unansweredAt === undefined &&
+      facts.fresh?.asked !== record.asked &&
+      facts.fresh?.asking !== record.asked
+    if (decision.do === 'show' && !isFresh) expect(isKnownForSure(decision)).toBe(false)
+  }
+})

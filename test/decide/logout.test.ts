@@ -1,0 +1,53 @@
+import { decideLogout, type LogoutDecision, type LogoutFacts } from '../../lib/decide/logout'
+import { anonRecord, loggedInRecord } from './samples'
+
+const usual: LogoutFacts = {
+  isAvailable: true,
+  record: undefined,
+  key: undefined,
+  state: 'none',
+  hasUnreadableCookie: false,
+  isSignedOut: false,
+  isAll: false,
+}
+const [ada, anon] = [loggedInRecord(), anonRecord()]
+const anything = (result: 'pending' | 'nothing'): LogoutDecision => ({
+  do: 'mark',
+  signedOut: { of: 'anything' },
+  result,
+})
+const away = (key: string, isAll: boolean): LogoutDecision => ({
+  do: 'mark',
+  signedOut: { of: 'session', key, isAll },
+  result: 'pending',
+})
+
+const rows: [name: string, facts: Partial<LogoutFacts>, decision: LogoutDecision][] = [
+  ['a login ends', { record: ada, key: 'k', state: 'live' }, { do: 'end', record: ada, isAll: false }],
+  ['all logins end', { record: ada, key: 'k', state: 'live', isAll: true }, { do: 'end', record: ada, isAll: true }],
+  ['an anonymous session ends', { record: anon, key: 'k', state: 'live' }, { do: 'end', record: anon, isAll: false }],
+  [
+    'a living session ends, whatever mark the browser carries',
+    { record: ada, key: 'k', state: 'live', isSignedOut: true },
+    { do: 'end', record: ada, isAll: false },
+  ],
+  ['without a store the session is marked', { isAvailable: false, key: 'k' }, away('k', false)],
+  ['without a store all of them are marked', { isAvailable: false, key: 'k', isAll: true }, away('k', true)],
+  ['without a store and a key the browser is marked', { isAvailable: false }, away('', false)],
+  [
+    'without a store a second logout leaves the mark of the first one, which names the session',
+    { isAvailable: false, key: 'k', isSignedOut: true },
+    { do: 'retry' },
+  ],
+  ['a logout that is not confirmed is tried again', { isSignedOut: true }, { do: 'retry' }],
+  ['so it is with a session that has ended', { isSignedOut: true, key: 'k', state: 'ended' }, { do: 'retry' }],
+  ['a stranger has nothing to end, and is marked', {}, anything('nothing')],
+  ['a session that has ended has nothing to end', { key: 'k', state: 'ended' }, anything('nothing')],
+  ['a session whose record is gone may live at the SSO system', { key: 'k', state: 'none' }, anything('pending')],
+  ['a record that cannot be read may be a login', { key: 'k', state: 'unreadable' }, anything('pending')],
+  ['a session that has moved nobody knows where may live', { key: 'k', state: 'moved' }, anything('pending')],
+  ['a cookie that cannot be read may be of a login', { hasUnreadableCookie: true }, anything('pending')],
+]
+test.each(rows)('%s', (_name, facts, decision) => {
+  expect(decideLogout({ ...usual, ...facts })).toEqual(decision)
+})

@@ -1,0 +1,126 @@
+import {
+  belongsToLogin,
+  cookieEnd,
+  dataLife,
+  livesFrom,
+  type Origin,
+  readData,
+  readOrigin,
+  type SiteData,
+  standingOf,
+  usableData,
+  withChanges,
+  writeData,
+} from '../../lib/decide/session-data'
+import { NOTHING, readStored, type Stored } from '../../lib/decide/stored'
+
+const NOW = 1_800_000_000
+const lives = { idleSeconds: 1000, anonymousIdleSeconds: 100, absoluteSeconds: 5000 }
+const common = { v: 1, since: NOW - 10, checkedAt: NOW, sidHash: 'hash', box: 'box' }
+const loggedIn = readStored(JSON.stringify({ ...common, status: 'loggedin', user: { accountId: 'ada' } }))
+const anonymous = readStored(JSON.stringify({ ...common, status: 'anon' }))
+const later = (status: string): Stored => ({ state: 'unreadable', raw: JSON.stringify({ v: 9, status }) })
+const origin = (more: Partial<Origin> = {}): Origin => ({ since: NOW, isLoggedIn: false, ...more })
+
+test.each<[Origin, SiteData, string]>([
+  [origin(), {}, `{"cookie":{"since":${NOW}}}`],
+  [origin({ isLoggedIn: true }), { a: 1 }, `{"cookie":{"since":${NOW},"isLoggedIn":true},"a":1}`],
+  [origin({ maxAge: 5000 }), { 1: 'x' }, `{"cookie":{"since":${NOW},"maxAge":5000},"1":"x"}`],
+  [origin(), { a: undefined }, `{"cookie":{"since":${NOW}}}`],
+])('data of %j, %j is written as %s, and read again', (from, data, text) => {
+  expect(writeData(from, data)).toBe(text)
+  expect(readData(text)).toEqual({ ...from, data })
+  expect(readOrigin(text)).toEqual(from)
+})
+
+test.each([null, '', 'garbage', '{', 'null', '[]', '42', '{}', '{"cookie":null}', '{"cookie":{"since":"now"}}'])(
+  '%j is no data',
+  (text) => {
+    expect(readData(text)).toBeUndefined()
+    expect(readOrigin(text ?? '')).toBeUndefined()
+  },
+)
+
+test('what a site calls maxAge does not pass for ours', () => {
+  expect(readOrigin(`{"a":{"cookie":{"since":1,"maxAge":2}},"cookie":{"since":${NOW}}}`)).toBeUndefined()
+})
+
+test.each<[what: string, Origin, isIn: boolean, isUsable: boolean]>([
+  ["a stranger's data", origin(), false, true],
+  ["a stranger's data, after a login", origin(), true, true],
+  ["a login's data", origin({ isLoggedIn: true }), true, true],
+  ["a login's data whose login is gone", origin({ isLoggedIn: true }), false, false],
+  ['data a second before the absolute limit', origin({ since: NOW - 4999 }), false, true],
+  ['data at the absolute limit', origin({ since: NOW - 5000 }), false, false],
+])('%s can be had, or not', (_what, from, isIn, isUsable) => {
+  expect(usableData(writeData(from, { a: 1 }), isIn, NOW, lives) !== undefined).toBe(isUsable)
+})
+
+test.each<[Origin, number]>([
+  [origin(), 100],
+  [origin({ isLoggedIn: true }), 1000],
+  [origin({ maxAge: 2500 }), 3],
+  [origin({ maxAge: 3_000_000 }), 3000],
+  [origin({ maxAge: 9_000_000 }), 5000],
+  [origin({ maxAge: 0 }), 0],
+  [origin({ maxAge: -1000 }), -1],
+  [origin({ since: NOW - 4990 }), 10],
+  [origin({ since: NOW - 6000 }), 1],
+])('data of %j lives %i seconds unused', (from, seconds) => {
+  expect(dataLife(from, NOW, lives)).toBe(seconds)
+})
+
+test.each<[Origin, number]>([
+  [origin(), 5000],
+  [origin({ since: NOW - 1000 }), 4000],
+  [origin({ maxAge: 60_000 }), 60],
+  [origin({ maxAge: 9_000_000 }), 5000],
+  [origin({ maxAge: 0 }), 0],
+])('the cookie of %j ends in %i seconds', (from, seconds) => {
+  expect(cookieEnd(from, NOW, lives)).toBe((NOW + seconds) * 1000)
+})
+
+test.each<[what: string, Stored, text: string | null, { data: number; record: number }]>([
+  ['data alone', NOTHING, writeData(origin(), {}), { data: 100, record: 100 }],
+  ['a login without data', loggedIn, null, { data: 1000, record: 1000 }],
+  ['a login and its data', loggedIn, writeData(origin({ isLoggedIn: true }), {}), { data: 1000, record: 1000 }],
+  ['data with an age of its own', loggedIn, writeData(origin({ maxAge: 5000 }), {}), { data: 5, record: 1000 }],
+  ['data of another spelling', anonymous, `{"a":1,"cookie":{"since":${NOW}}}`, { data: 100, record: 100 }],
+])('%s is renewed for its own time', (_what, stored, text, expected) => {
+  expect(livesFrom(stored, text, NOW, lives)).toEqual(expected)
+})
+
+test.each<[what: string, Stored, data: string | null, string]>([
+  ['a record', loggedIn, null, 'live'],
+  ['a record of a later version', later('anon'), null, 'live'],
+  ['garbage in place of a record', { state: 'unreadable', raw: 'garbage' }, 'data', 'fresh'],
+  ['data alone', NOTHING, 'data', 'data'],
+  ['nothing', NOTHING, null, 'fresh'],
+  ['one that moved a moment ago', readStored(`moved.${NOW - 59}`), null, 'late'],
+  ['one that ended a minute ago', readStored(`ended.${NOW - 60}`), null, 'fresh'],
+  ['one that the site destroyed', readStored('ended.0'), null, 'fresh'],
+])('a session with %s stands where it should', (_what, stored, data, standing) => {
+  expect(standingOf(stored, data, NOW)).toBe(standing)
+})
+
+test.each<[Stored, boolean]>([
+  [loggedIn, true],
+  [anonymous, false],
+  [NOTHING, false],
+  [later('loggedin'), true],
+  [later('anon'), false],
+])('%j belongs to a login: %s', (stored, expected) => {
+  expect(belongsToLogin(stored)).toBe(expected)
+})
+
+test.each<[what: string, before: SiteData, now: SiteData, under: SiteData, expected: SiteData]>([
+  ['nothing changed', { a: 1 }, { a: 1 }, { a: 2, b: 3 }, { a: 2, b: 3 }],
+  ['a change', { a: 1 }, { a: 9 }, { a: 2 }, { a: 9 }],
+  ['something new', {}, { b: 9 }, { a: 2 }, { a: 2, b: 9 }],
+  ['something taken away', { a: 1, b: 1 }, { b: 1 }, { a: 2, b: 2 }, { b: 2 }],
+  ['a change within', { a: { x: [1] } }, { a: { x: [2] } }, { a: { x: [1], y: 1 } }, { a: { x: [2] } }],
+  ['a name of every object', {}, JSON.parse('{"__proto__":1}'), {}, JSON.parse('{"__proto__":1}')],
+])('%s is laid over other data', (_what, before, now, under, expected) => {
+  expect(withChanges(before, now, under)).toEqual(expected)
+  expect(Object.keys(withChanges(before, now, under))).toEqual(Object.keys(expected))
+})

@@ -1,0 +1,152 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { parseSync } from '@swc/core'
+
+/* What the rooms of the house must not do, each of which closes a class of defects. */
+
+const lib = path.join(__dirname, '..', 'lib')
+const sources = new Map(
+  readdirSync(lib, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
+    .map((file) => [file.split(path.sep).join('/'), readFileSync(path.join(lib, file), 'utf8')]),
+)
+const withoutComments = (source: string) => source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(?<!:)\/\/.*$/gm, '')
+
+/** Places below a folder where the code, comments aside, matches a pattern: file and text of each. */
+function places(below: string, pattern: RegExp): string[] {
+  return [...sources]
+    .filter(([file]) => file.startsWith(below))
+    .flatMap(([file, source]) =>
+      [...withoutComments(source).matchAll(new RegExp(pattern, 'g'))].map(([text]) => `${file}: ${text.trim()}`),
+    )
+}
+const filesWith = (below: string, pattern: RegExp) => [
+  ...new Set(places(below, pattern).map((place) => place.slice(0, place.indexOf(':')))),
+]
+
+test('nothing but the stored record writes a record', () => {
+  expect(filesWith('', /\brecords\.replace\(/)).toEqual(['web/stored-record.ts'])
+  // a session that is data alone has no record: it is given up where express-session regenerates it
+  expect(filesWith('', /\brecords\.bury\(/).sort()).toEqual(['web/session/regenerate.ts', 'web/stored-record.ts'])
+  expect(places('web/session/regenerate.ts', /\brecords\.bury\(key, null,/)).toHaveLength(1)
+})
+
+test('only a logout, and the site itself by its session, end a session whatever its record says', () => {
+  const enders = ['web/actions/log-out.ts', 'web/session/site-sessions.ts', 'web/session/store.ts']
+  expect(filesWith('', /\brecords\.end\(/).sort()).toEqual(enders)
+})
+
+test('nothing but the room for sessions knows express-session and connect-redis', () => {
+  const users = filesWith('', /'(?:express-session|connect-redis)'/)
+  expect(users.length).toBeGreaterThan(0)
+  expect(users.filter((file) => !file.startsWith('web/session/'))).toEqual([])
+})
+
+/** One channel and one log a name; which hold no visit. */
+const NAMED_ONCE = ['web/events.ts: const channels = new Map', 'web/events.ts: const logs = new Map']
+
+test('no module of the room for web keeps a map or a set, but lists of words that nobody changes', () => {
+  const kept = places('web/', /(?<=\n)(?:export )?(?:const|let|var) [^\n]*new (?:Weak)?(?:Map|Set)\b/)
+  const changeable = kept.filter((place) => !/: Readonly(?:Set|Map)</.test(place))
+  expect(changeable.sort()).toEqual(NAMED_ONCE)
+})
+
+test('no module of the room for web has a variable of its own', () => {
+  expect(places('web/', /(?<=\n)(?:export )?(?:let|var) [^\n]*/)).toEqual([])
+})
+
+const judgements: [what: string, pattern: RegExp][] = [
+  ['the age of anything', /(?<!performance\.)\bnow\(\) *-|(?<![.\w])now -/],
+  [
+    'a moment of a record',
+    /\b(?:checkedAt|askingAt|unansweredAt|accessFailedAt|since|accessUntil|until)\b *[<>]=?(?![\w<]*>)/,
+  ],
+  [
+    'a moment of a record, the other way',
+    /[<>]=? *[\w.?]*\b(?:checkedAt|askingAt|unansweredAt|accessFailedAt|accessUntil)\b/,
+  ],
+  ['a status', /(?<!typeof [\w.]*)\b(?:status|state|sts)\b *[!=]== *'/],
+]
+
+test.each(judgements)('the room for web does not judge %s', (_what, pattern) => {
+  expect(places('web/', pattern)).toEqual([])
+})
+
+test.each<[code: string, judgement: number]>([
+  ['if (site.now() - record.checkedAt > 3)', 0],
+  ['const age = now - since', 0],
+  ['if (record.askingAt < end)', 1],
+  ['until <= now()', 1],
+  ['now() >= record.accessUntil', 2],
+  ["record.status === 'anon'", 3],
+  ["({ state }) => state !== 'ended'", 3],
+])('the judgement %j would be seen', (code, judgement) => {
+  expect(judgements.map(([, pattern]) => pattern.test(code)).indexOf(true)).toBe(judgement)
+})
+
+interface Span {
+  readonly start: number
+  readonly end: number
+}
+interface Node {
+  readonly type?: string
+  readonly span?: Span
+  readonly block?: Node
+  readonly handler?: Node
+  readonly callee?: Node
+  readonly object?: Node
+  readonly property?: { readonly value?: string }
+}
+
+/** What stands in this node and is tried: a block with a `catch`, or what stands before `.catch(`. */
+function triedIn({ type, block, handler, callee }: Node): Span | undefined {
+  if (type === 'TryStatement' && handler) return block?.span
+  return type === 'CallExpression' && callee?.property?.value === 'catch' ? callee.object?.span : undefined
+}
+
+/** Texts that somebody tries. */
+function tried(source: string): string[] {
+  const bytes = Buffer.from(source)
+  const found: string[] = []
+  const walk = (node: unknown) => {
+    if (Array.isArray(node)) return node.forEach(walk)
+    if (typeof node !== 'object' || node === null) return
+    const span = triedIn(node)
+    if (span) found.push(bytes.subarray(span.start - 1, span.end - 1).toString())
+    Object.values(node).forEach(walk)
+  }
+  walk(parseSync(source, { syntax: 'typescript', target: 'es2022' }))
+  return found
+}
+const STORE = /\b(?:records|lists|logins|keptLogouts|stored)\.\w+\(/
+
+test('an outage of the store is a value: nobody catches one', () => {
+  const outside = [...sources].filter(([file]) => file.startsWith('web/') && !file.startsWith('web/session/'))
+  const texts = outside.flatMap(([file, source]) => tried(source).map((text) => `${file}: ${text}`))
+  expect(texts.length).toBeGreaterThan(5)
+  expect(texts.filter((text) => STORE.test(text))).toEqual([])
+  expect(filesWith('', /operation === 'store'/)).toEqual(['storage/unavailable.ts'])
+})
+
+test('what somebody tries is seen', () => {
+  const code = `/** A file. */
+async function f() {
+  try {
+    await site.records.end(key)
+  } catch {}
+  await lists.leave(entry).catch(() => {})
+}`
+  expect(tried(code)).toEqual([expect.stringContaining('records.end(key)'), 'lists.leave(entry)'])
+  expect(tried(code).map((text) => STORE.test(text))).toEqual([true, true])
+  expect(tried('try { a() } finally { b() }')).toEqual([])
+})
+
+test.each(['bear', 'borne', 'tolerate', 'tolerated', 'Box', 'Named', 'whileStoreLives', 'inOneFlight'])(
+  'the word %s does not come back',
+  (word) => {
+    expect(places('', new RegExp(`\\b${word}\\b`))).toEqual([])
+    expect([...sources].filter(([, source]) => new RegExp(`\\b${word}\\b`).test(source)).map(([file]) => file)).toEqual(
+      [],
+    )
+  },
+)

@@ -1,0 +1,137 @@
+import type { KeptLogout } from '../../lib/storage/kept-logouts'
+import type { Kv } from '../../lib/storage/kv'
+import type { StoredFlight } from '../../lib/storage/logins'
+import { KEY, NOW, OTHER_KEY, siteOver, stores, type TestClock, type TestSite, winners } from './stores'
+
+const device = { ipa: '192.0.2.1', uas: 'a browser' }
+const one: KeptLogout = { sid: 'the-sid', ...device }
+const all: KeptLogout = { ...one, aid: 'ada' }
+
+describe.each(stores)('in %s', (_name, open) => {
+  const clock: TestClock = { now: NOW }
+  let kv: Kv
+  let site: TestSite
+  beforeAll(() => {
+    kv = open(clock)
+  })
+  beforeEach(() => {
+    site = siteOver(kv, clock)
+  })
+  afterAll(() => kv.close())
+  const rotated = (...keys: (typeof KEY)[]) => siteOver(kv, clock, site.prefix, keys)
+
+  describe('a kept logout', () => {
+    test('comes back as it was kept, and nothing else is known', async () => {
+      expect(await site.keptLogouts.keep('h1', one, NOW)).toBe('done')
+      expect(await site.keptLogouts.keep('h2', all, NOW)).toBe('done')
+      expect(await site.keptLogouts.find('h1')).toEqual(one)
+      expect(await site.keptLogouts.find('h2')).toEqual(all)
+      expect(await site.keptLogouts.find('h3')).toBe('gone')
+    })
+
+    test('of all sessions stays one of all, whatever is kept after it', async () => {
+      await site.keptLogouts.keep('h1', all, NOW)
+      await site.keptLogouts.keep('h1', { ...one, uas: 'another browser' }, NOW)
+      expect(await site.keptLogouts.find('h1')).toEqual({ ...all, uas: 'another browser' })
+      await site.keptLogouts.confirm('h1')
+      await site.keptLogouts.keep('h1', one, NOW)
+      expect(await site.keptLogouts.find('h1')).toEqual(one)
+    })
+
+    test('becomes one of all by a logout of all, of ten at once too', async () => {
+      await Promise.all(
+        Array.from({ length: 10 }, (_, index) => site.keptLogouts.keep('h1', index === 4 ? all : one, NOW)),
+      )
+      expect(await site.keptLogouts.find('h1')).toEqual(all)
+    })
+
+    test('is known to whoever has its secret; nobody else reads it, or takes it for gone', async () => {
+      await site.keptLogouts.keep('h1', one, NOW)
+      expect(JSON.stringify(await kv.mget([`${site.prefix}pend:h1`]))).not.toContain('the-sid')
+      expect(await rotated(OTHER_KEY, KEY).keptLogouts.find('h1')).toEqual(one)
+      expect(await rotated(OTHER_KEY).keptLogouts.find('h1')).toBe('unknown')
+    })
+
+    test('is taken when due, pushed on meanwhile, and gone from the queue once confirmed', async () => {
+      const { keptLogouts } = site
+      await keptLogouts.keep('h1', one, NOW)
+      await keptLogouts.keep('h2', one, NOW + 100)
+      expect(await keptLogouts.takeDue(NOW - 1, NOW + 30)).toEqual([])
+      expect(await keptLogouts.takeDue(NOW, NOW + 30)).toEqual(['h1'])
+      expect(await keptLogouts.takeDue(NOW, NOW + 30)).toEqual([])
+      expect(await keptLogouts.takeDue(NOW + 30, NOW + 60)).toEqual(['h1'])
+      expect(await keptLogouts.confirm('h1')).toBe('done')
+      expect(await keptLogouts.find('h1')).toBe('confirmed')
+      expect(await keptLogouts.takeDue(NOW + 99, NOW + 130)).toEqual([])
+      expect(await keptLogouts.takeDue(NOW + 100, NOW + 130)).toEqual(['h2'])
+      expect(await keptLogouts.drop('h2')).toBe('done')
+      expect(await keptLogouts.takeDue(NOW + 999, NOW + 1000)).toEqual([])
+      expect(await keptLogouts.find('h2')).toEqual(one)
+    })
+
+    test('goes to one of ten parallel takers, and is tried again by one', async () => {
+      for (const hash of ['h1', 'h2', 'h3']) await site.keptLogouts.keep(hash, one, NOW)
+      const taken = await winners(10, () => site.keptLogouts.takeDue(NOW, NOW + 30))
+      expect(taken.flat().sort()).toEqual(['h1', 'h2', 'h3'])
+      expect(await winners(10, () => site.keptLogouts.claim('h1'))).toEqual([true])
+      expect(await site.keptLogouts.release('h1')).toBe('done')
+      expect(await winners(10, () => site.keptLogouts.claim('h1'))).toEqual([true])
+    })
+
+    test('waits its turn where many are due, the oldest first', async () => {
+      const hashes = Array.from({ length: 25 }, (_, index) => `h${String(index).padStart(2, '0')}`)
+      for (const [index, hash] of [...hashes.entries()].reverse()) await site.keptLogouts.keep(hash, one, NOW + index)
+      expect(await site.keptLogouts.takeDue(NOW + 99, NOW + 200)).toEqual(hashes.slice(0, 20))
+      expect(await site.keptLogouts.takeDue(NOW + 99, NOW + 200)).toEqual(hashes.slice(20))
+    })
+  })
+
+  describe('a login under way', () => {
+    const flightOf = async (logins = site.logins): Promise<StoredFlight> => {
+      const found = await logins.flight('k1')
+      if (found === 'unavailable') throw new Error('no store')
+      return found
+    }
+
+    test('is begun by one of ten, and found by the others', async () => {
+      expect(await flightOf()).toEqual({ raw: null, flight: undefined })
+      expect(await winners(10, () => site.logins.beginFlight('k1', null, 'digest'))).toEqual([true])
+      expect(await flightOf()).toMatchObject({ flight: { digest: 'digest' } })
+    })
+
+    test('leaves its result and its session for a while, on which one of ten begins the next', async () => {
+      await site.logins.beginFlight('k1', null, 'digest')
+      const done = {
+        digest: 'digest',
+        result: { ok: true, user: { accountId: 'ada' } },
+        sessionId: 'the-session',
+      } as const
+      expect(await site.logins.endFlight('k1', done)).toBe('done')
+      const { raw, flight } = await flightOf()
+      expect(flight).toEqual(done)
+      expect(raw).not.toContain('the-session')
+      expect(await winners(10, () => site.logins.beginFlight('k1', raw, 'next'))).toEqual([true])
+    })
+
+    test('of a process with another secret is none that can be joined', async () => {
+      await site.logins.beginFlight('k1', null, 'digest')
+      const { raw, flight } = await flightOf(rotated(OTHER_KEY).logins)
+      expect([typeof raw, flight]).toEqual(['string', undefined])
+    })
+
+    test('holds a name against strangers until it is released', async () => {
+      expect(await site.logins.heldUntil('ada')).toBe(0)
+      expect(await site.logins.hold('ada', NOW + 900, 900)).toBe('done')
+      expect([await site.logins.heldUntil('ada'), await site.logins.heldUntil('bob')]).toEqual([NOW + 900, 0])
+      expect(await site.logins.release('ada')).toBe('done')
+      expect(await site.logins.heldUntil('ada')).toBe(0)
+    })
+
+    test('of strangers on one name goes one after the other', async () => {
+      expect(await winners(10, () => site.logins.takeTurn('ada'))).toEqual([true])
+      expect(await site.logins.takeTurn('bob')).toBe(true)
+      expect(await site.logins.leaveTurn('ada')).toBe('done')
+      expect(await winners(10, () => site.logins.takeTurn('ada'))).toEqual([true])
+    })
+  })
+})

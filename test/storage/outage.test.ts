@@ -1,0 +1,87 @@
+import { Sso2UnavailableError } from '../../lib/errors'
+import type { Kv } from '../../lib/storage/kv'
+import { openRedis, redisKv } from '../../lib/storage/redis-kv'
+import { doneUnlessAway, storeUnavailable, unlessAway } from '../../lib/storage/unavailable'
+import { freePort } from '../support/ports'
+import { NOW, siteOver, type TestSite } from './stores'
+
+const logout = { sid: 'the-sid', ipa: '192.0.2.1', uas: 'a browser' }
+const entry = { key: 'k', sidHash: 's', accountId: 'a', until: NOW + 1 }
+
+const questions: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
+  ['readBoth', ({ records }) => records.readBoth('k')],
+  ['read', ({ records }) => records.read('k')],
+  ['replace', ({ records }) => records.replace('k', null, '{}', 60)],
+  ['bury', ({ records }) => records.bury('k', null, 'ended')],
+  ['end', ({ records }) => records.end('k')],
+  ['saveData', ({ records }) => records.saveData('k', 'data', 60)],
+  ['deleteData', ({ records }) => records.deleteData('k')],
+  ['renew', ({ records }) => records.renew('k', 60)],
+  ['claimRenewal', ({ records }) => records.claimRenewal('k', 60)],
+  ['ping', ({ records }) => records.ping()],
+  ['beginning', ({ lists }) => lists.beginning()],
+  ['takeToken', ({ lists }) => lists.takeToken(Buffer.from('x'), 's')],
+  ['enter', ({ lists }) => lists.enter(entry, { logoutAlls: 0 })],
+  ['leave', ({ lists }) => lists.leave(entry)],
+  ['leaveAccount', ({ lists }) => lists.leaveAccount('a', 'k')],
+  ['endSid', ({ lists }) => lists.endSid('s')],
+  ['endAccount', ({ lists }) => lists.endAccount('a')],
+  ['keep', ({ keptLogouts }) => keptLogouts.keep('h', logout, NOW)],
+  ['find', ({ keptLogouts }) => keptLogouts.find('h')],
+  ['claim', ({ keptLogouts }) => keptLogouts.claim('h')],
+  ['release', ({ keptLogouts }) => keptLogouts.release('h')],
+  ['confirm', ({ keptLogouts }) => keptLogouts.confirm('h')],
+  ['drop', ({ keptLogouts }) => keptLogouts.drop('h')],
+  ['takeDue', ({ keptLogouts }) => keptLogouts.takeDue(NOW, NOW)],
+  ['flight', ({ logins }) => logins.flight('k')],
+  ['beginFlight', ({ logins }) => logins.beginFlight('k', null, 'digest')],
+  ['endFlight', ({ logins }) => logins.endFlight('k', { digest: 'digest' })],
+  ['hold', ({ logins }) => logins.hold('n', NOW, 60)],
+  ['heldUntil', ({ logins }) => logins.heldUntil('n')],
+  ['release', ({ logins }) => logins.release('n')],
+  ['takeTurn', ({ logins }) => logins.takeTurn('n')],
+  ['leaveTurn', ({ logins }) => logins.leaveTurn('n')],
+]
+
+describe('a Redis that nobody listens at', () => {
+  let kv: Kv
+  let site: TestSite
+  beforeAll(async () => {
+    kv = redisKv(openRedis(`redis://127.0.0.1:${await freePort()}`), true)
+    site = siteOver(kv, { now: NOW })
+  })
+  afterAll(() => kv.close())
+
+  test.each(questions)('answers %s with a value that says so', async (_name, ask) => {
+    expect(await ask(site)).toBe('unavailable')
+  })
+
+  test('is known to be away by then', () => {
+    expect(site.records.isAvailable).toBe(false)
+  })
+
+  test('has been asked every question that there is', () => {
+    const methods = [site.records, site.lists, site.keptLogouts, site.logins].flatMap((part) => {
+      const all = Object.entries(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(part)))
+      return all.filter(([, { value }]) => typeof value === 'function').map(([name]) => name)
+    })
+    const pure = ['constructor', 'open', 'seal', 'successorOf']
+    expect(questions.map(([name]) => name).sort()).toEqual(methods.filter((name) => !pure.includes(name)).sort())
+  })
+})
+
+test('an outage of the store is a value, and says nothing of what was asked', async () => {
+  expect(await unlessAway(() => Promise.reject(storeUnavailable()))).toBe('unavailable')
+  expect(await doneUnlessAway(() => Promise.reject(storeUnavailable()))).toBe('unavailable')
+  expect(await unlessAway(async () => 7)).toBe(7)
+  expect(await doneUnlessAway(async () => 7)).toBe('done')
+  expect(storeUnavailable()).toMatchObject({ operation: 'store', retryable: true })
+  expect(storeUnavailable().cause).toBeUndefined()
+})
+
+test.each([new TypeError('a fault of ours'), new Sso2UnavailableError('sessionstatus', true, 'another system')])(
+  'anything else stays an exception: %s',
+  async (error) => {
+    await expect(unlessAway(() => Promise.reject(error))).rejects.toBe(error)
+  },
+)

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto'
+import { KeptLogouts } from '../../lib/storage/kept-logouts'
+import type { Kv } from '../../lib/storage/kv'
+import { Lists } from '../../lib/storage/lists'
+import { Logins } from '../../lib/storage/logins'
+import { MemoryKv } from '../../lib/storage/memory-kv'
+import { Records } from '../../lib/storage/records'
+import { openRedis, redisKv } from '../../lib/storage/redis-kv'
+
+/** When these tests begin, in seconds since 1970. */
+export const NOW = 1_800_000_000
+/** The secret of most sites here, and another one. */
+export const [KEY, OTHER_KEY] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+
+/** One site's view of a store. */
+export interface TestSite {
+  readonly prefix: string
+  readonly records: Records
+  readonly lists: Lists
+  readonly keptLogouts: KeptLogouts
+  readonly logins: Logins
+}
+
+/** The clock of one test; memory and lists go by it, Redis' own expiry by the real one. */
+export interface TestClock {
+  now: number
+}
+
+/** Every store that the package has, each to be held to the same contract. */
+export const stores: [name: string, open: (clock: TestClock) => Kv][] = [
+  ['memory', (clock) => new MemoryKv(() => clock.now * 1000)],
+  ['Redis', () => redisKv(openRedis(String(process.env['TEST_REDIS_URL'])), true)],
+]
+
+/** A site; of its own unless a prefix is given. */
+export function siteOver(kv: Kv, clock: TestClock, prefix = `${randomUUID()}:`, keys = [KEY]): TestSite {
+  const boxKeys = () => keys
+  return {
+    prefix,
+    records: new Records(kv, prefix, boxKeys, () => clock.now),
+    lists: new Lists(kv, prefix, () => clock.now),
+    keptLogouts: new KeptLogouts(kv, prefix, boxKeys),
+    logins: new Logins(kv, prefix, boxKeys),
+  }
+}
+
+/** So many at once. @returns the answers that are not false */
+export async function winners<T>(count: number, run: (index: number) => Promise<T>): Promise<T[]> {
+  const answers = await Promise.all(Array.from({ length: count }, (_, index) => run(index)))
+  return answers.filter((answer) => answer !== false)
+}
+
+/** The same store, where calls of some methods wait until they are let go. */
+export function holding(kv: Kv, methods: readonly (keyof Kv)[], until: Promise<void>): Kv {
+  return new Proxy(kv, {
+    get: (store, name) => {
+      const value: unknown = Reflect.get(store, name, store)
+      if (typeof value !== 'function') return value
+      if (!methods.some((method) => method === name)) return value.bind(store)
+      return async (...args: unknown[]) => {
+        await until
+        return Reflect.apply(value, store, args)
+      }
+    },
+  })
+}

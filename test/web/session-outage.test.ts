@@ -1,0 +1,181 @@
+import diagnostics from 'node:diagnostics_channel'
+import type { IncomingHttpHeaders } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Request, Response } from 'express'
+import { Redis } from 'ioredis'
+import { Sso2UnavailableError } from '../../lib/errors'
+import { sessionKey } from '../../lib/storage/hashes'
+import type { Kv } from '../../lib/storage/kv'
+import { openRedis, redisKv } from '../../lib/storage/redis-kv'
+import type { Browser } from '../support/agent'
+import { type Front, startFront } from '../support/front'
+import { startRedis, type TestRedis } from '../support/redis'
+import { bag, cookieName, dataOf, establish, type SessionSite, startSite } from './session-site'
+
+let redis: TestRedis
+let front: Front
+let kv: Kv
+let site: SessionSite
+let browser: Browser
+let warn: jest.SpyInstance
+const saves: unknown[] = []
+const errors: unknown[] = []
+const note = (message: unknown) => saves.push(message)
+const ask = (path: string) => browser.fetchJson(`${site.url}${path}`)
+
+beforeAll(async () => {
+  warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
+  diagnostics.subscribe('express-sso2:degraded', note)
+  redis = await startRedis()
+  front = await startFront(redis.port)
+  kv = redisKv(openRedis(`redis://127.0.0.1:${front.port}`), true)
+  site = await startSite({ kv })
+  addPages()
+})
+afterAll(async () => {
+  await site.close()
+  await kv.close()
+  await front.down()
+  await redis.stop()
+  diagnostics.unsubscribe('express-sso2:degraded', note)
+  warn.mockRestore()
+})
+beforeEach(async () => {
+  await front.up()
+  for (let tries = 0; (await kv.ping().catch(() => 'away')) === 'away' && tries < 200; tries += 1) await sleep(20) // the client connects again in its own time
+  browser = site.browser()
+  saves.length = 0
+  errors.length = 0
+})
+
+/** Until the client has noticed. */
+async function downAndNoticed(): Promise<void> {
+  await front.down()
+  for (let tries = 0; kv.isAvailable && tries < 200; tries += 1) await sleep(5)
+}
+
+function addPages(): void {
+  const { app, sessions } = site
+  const calls = ['save', 'reload', 'regenerate', 'destroy'] as const
+  app.get('/calls', async (req, res) => {
+    const { session } = req
+    const call = (name: (typeof calls)[number]) => new Promise((resolve) => session[name](resolve))
+    const results: unknown[] = []
+    for (const name of calls) results.push(await call(name))
+    res.json(results.map((error) => error instanceof Sso2UnavailableError && error.operation))
+  })
+  app.get('/short', (req, res) => {
+    bag(req)['a'] = 1
+    req.session.cookie.maxAge = 90_000
+    res.end()
+  })
+  app.get('/state', async (req, res) => {
+    const { key, stored } = await sessions.stateOf(req)
+    res.json({ hasKey: key !== undefined, stored: typeof stored === 'string' ? stored : stored.state })
+  })
+  app.get('/log-in', async (req, res) => void res.json({ id: await establish(site, req, 'loggedin') }))
+  app.get('/log-in-late', async (req, res) => {
+    const { key = '', stored } = await sessions.stateOf(req)
+    const id = sessions.nextId(req)
+    const buried = typeof stored !== 'string' && (await site.records.bury(key, stored.raw, 'moved', id))
+    await front.down()
+    if (!buried || buried === 'unavailable') throw new Error('not buried')
+    res.json({ id: await sessions.renew(req, { id, ...buried, keepsData: true, isLoggedIn: true }) })
+  })
+  app.use((error: unknown, _req: Request, res: Response, next: (error: unknown) => void) => {
+    errors.push(error)
+    next(res.headersSent ? undefined : error)
+  })
+}
+
+const cookiesOf = (headers: IncomingHttpHeaders) => headers['set-cookie'] ?? []
+
+test('[S14] a reader is served with an empty session that is not saved, and the cookie stays as it is', async () => {
+  await ask('/put/a/1')
+  await front.down()
+  for (const path of ['/untouched', '/read', '/put/b/2']) {
+    const { status, headers } = await ask(path)
+    expect({ path, status, set: cookiesOf(headers) }).toEqual({ path, status: 200, set: [] })
+  }
+  expect((await ask('/state')).json).toEqual({ hasKey: true, stored: 'unavailable' })
+  await front.up()
+  await back()
+  expect((await ask('/read')).json).toEqual({ a: '1' })
+})
+
+async function back(): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    if ((await ask('/state')).json.stored !== 'unavailable') return
+    await sleep(20)
+  }
+}
+
+test('[S14] a stranger whom nobody could store is served as well, and gets a session once the store is back', async () => {
+  await downAndNoticed()
+  const { status, headers } = await ask('/put/a/1')
+  expect({ status, set: cookiesOf(headers) }).toEqual({ status: 200, set: [] })
+  expect((await ask('/state')).json).toEqual({ hasKey: false, stored: 'unavailable' })
+  await front.up()
+  await back()
+  expect(cookiesOf((await ask('/put/a/1')).headers)).toHaveLength(1)
+})
+
+test.each(['a reader', 'a stranger'])(
+  '[O17] every call on the session of %s tells its callback, and none throws',
+  async (who) => {
+    if (who === 'a reader') await ask('/put/a/1')
+    await front.down()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    const { status, json, headers } = await ask('/calls')
+    expect({ status, json }).toEqual({ status: 200, json: ['store', 'store', 'store', 'store'] })
+    expect(cookiesOf(headers)).toEqual([])
+  },
+)
+
+test('a save that the store refuses at the end of an answer is told, and the answer is as it was', async () => {
+  await ask('/put/a/1')
+  const admin = new Redis(redis.url)
+  try {
+    await admin.config('SET', 'maxmemory', '1')
+    const { status, json } = await ask('/put/b/2')
+    expect({ status, json }).toEqual({ status: 200, json: { a: '1', b: '2' } })
+  } finally {
+    await admin.config('SET', 'maxmemory', '0')
+    admin.disconnect()
+  }
+  expect(saves).toEqual([{ operation: 'save', outcome: 'not_saved', durationMs: 0, reason: 'store_unavailable' }])
+  expect(errors).toEqual([])
+  expect(warn.mock.calls.filter(([line]) => String(line).includes('could not be saved'))).toHaveLength(1)
+  expect((await ask('/read')).json).toEqual({ a: '1' })
+})
+
+test('what a page says of the life of its session is how long the store keeps it, and each use renews that', async () => {
+  const admin = new Redis(redis.url)
+  try {
+    await ask('/short')
+    const key = `${site.prefix}sess:{${sessionKey(site.idOf(browser))}}`
+    expect(await admin.ttl(key)).toBe(90)
+    await admin.expire(key, 30)
+    await ask('/untouched')
+    expect(await admin.ttl(key)).toBeGreaterThan(80)
+  } finally {
+    admin.disconnect()
+  }
+})
+
+test('a login whose data cannot be saved is known to whoever makes it', async () => {
+  await ask('/put/a/1')
+  const { json, headers } = await ask('/log-in-late')
+  expect({ json, set: cookiesOf(headers) }).toEqual({ json: { id: 'unavailable' }, set: [] })
+  expect(browser.cookie(cookieName)).toBeDefined()
+})
+
+test('what a handler has at hand while the store is away can still be used', async () => {
+  await ask('/put/a/1')
+  await front.down()
+  site.app.get('/use', (req, res) => {
+    bag(req)['x'] = { y: 1 }
+    res.json({ data: dataOf(req), id: typeof req.sessionID, store: typeof req.sessionStore.get })
+  })
+  expect((await ask('/use')).json).toEqual({ data: { x: { y: 1 } }, id: 'string', store: 'function' })
+})

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express, { type Request, type RequestHandler } from 'express'
+import type { Session } from 'express-session'
+import { type Config, makeConfig } from '../../lib/config'
+import type { SsoRecord } from '../../lib/decide/record'
+import { serialiseRecord } from '../../lib/decide/record'
+import { sessionKey } from '../../lib/storage/hashes'
+import type { Kv } from '../../lib/storage/kv'
+import { Records } from '../../lib/storage/records'
+import { SiteSessions } from '../../lib/web/session/site-sessions'
+import { Browser } from '../support/agent'
+
+export const secret = 'session-secret-0123456789-abcdefg'
+export const oldSecret = 'an-older-secret-0123456789-abcdef'
+export const cookieName = 'sso2.sid'
+
+/** A configuration of a site over http. */
+export function configOf(options: object = {}): Config {
+  const required = {
+    ssoUrl: 'https://sso.example',
+    clientId: 'the-site',
+    clientSecret: 'client-secret-0123456789-abcdefgh',
+    organisationId: 'the-publisher',
+    siteUrl: 'http://site.localhost',
+    apiUrl: 'https://api.example',
+    tokenUrl: 'https://login.example/token',
+    sessionSecret: [secret, oldSecret],
+    session: { idleSeconds: 1000, absoluteSeconds: 10_000 },
+  }
+  return makeConfig({ ...required, ...options }, {}, { now: Date.now })
+}
+
+/** The session, for handlers that put anything into it. */
+export type Bag = Session & Record<string, unknown>
+export const bag = (req: Request): Bag => req.session as unknown as Bag
+/** The site's data in a session. */
+export const dataOf = (req: Request): object => {
+  const { cookie: _cookie, ...data } = { ...bag(req) }
+  return data
+}
+
+/** One site with nothing but sessions. */
+export interface SessionSite {
+  readonly url: string
+  readonly sessions: SiteSessions
+  readonly records: Records
+  readonly server: http.Server
+  /** What all keys in the store begin with. */
+  readonly prefix: string
+  /** Commands that went to the store. */
+  readonly commands: string[]
+  readonly app: express.Express
+  now: number
+  browser(): Browser
+  /** The session ID that a browser holds. */
+  idOf(browser: Browser): string
+  close(): Promise<void>
+}
+
+/** Notes each command. */
+function counted(kv: Kv, commands: string[]): Kv {
+  return new Proxy(kv, {
+    get(target, name: keyof Kv & string) {
+      const value = target[name]
+      if (typeof value !== 'function') return value
+      return (...args: unknown[]) => {
+        commands.push(name)
+        return Reflect.apply(value, target, args)
+      }
+    },
+  })
+}
+
+export interface SiteParts {
+  readonly kv: Kv
+  readonly config?: Config
+  readonly framework?: typeof express
+  /** Mounted before `sso.session`. */
+  readonly before?: RequestHandler[]
+}
+
+export async function startSite({ kv, config = configOf(), framework = express, before = [] }: SiteParts) {
+  const commands: string[] = []
+  const now = () => site.now
+  const prefix = `${randomUUID()}:`
+  const records = new Records(counted(kv, commands), prefix, config.boxKeys, now)
+  const sessions = new SiteSessions(config, records, now)
+  const app = framework()
+  for (const handler of before) app.use(handler)
+  app.use(sessions.handler)
+  addPages(app)
+  const server = http.createServer(app).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const site: SessionSite = {
+    url: `http://site.localhost:${(server.address() as AddressInfo).port}`,
+    sessions,
+    records,
+    server,
+    prefix,
+    commands,
+    app,
+    now: Math.floor(Date.now() / 1000),
+    browser: () => new Browser({ now: () => site.now * 1000 }),
+    idOf: (browser) => decodeURIComponent(browser.cookie(cookieName) ?? '').slice(2, 45),
+    close: async () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+  sessions.onRegenerate = moveRecord(site)
+  return site
+}
+
+function addPages(app: express.Express): void {
+  app.get('/untouched', (_req, res) => void res.json({}))
+  app.get('/read', (req, res) => void res.json(dataOf(req)))
+  app.get('/put/:name/:value', (req, res) => {
+    bag(req)[req.params.name] = req.params.value
+    res.json(dataOf(req))
+  })
+}
+
+export const user = { accountId: 'account-ada' }
+
+export function recordOf(site: SessionSite, status: 'anon' | 'loggedin'): SsoRecord {
+  const common = { v: 1, since: site.now, checkedAt: site.now, sidHash: 'hash', box: 'box' }
+  return status === 'anon' ? { ...common, status } : { ...common, status, user }
+}
+
+/** What signs in: the old session is buried first, and its data goes along. */
+export async function establish(site: SessionSite, req: Request, status: 'anon' | 'loggedin', keepsData = true) {
+  const { key, stored } = await site.sessions.stateOf(req)
+  if (stored === 'unavailable') throw new Error('the store is away')
+  const id = site.sessions.nextId(req)
+  const buried = key === undefined ? { taken: null } : await site.records.bury(key, stored.raw, 'moved', id)
+  if (buried === false || buried === 'unavailable') throw new Error(`not buried: ${buried}`)
+  const renewed = await site.sessions.renew(req, { id, ...buried, keepsData, isLoggedIn: status === 'loggedin' })
+  if (renewed === 'unavailable') return renewed
+  await site.records.replace(sessionKey(renewed), null, serialiseRecord(recordOf(site, status)), 1000)
+  return renewed
+}
+
+const moveRecord = (site: SessionSite) => async (req: Request, newId: string) => {
+  const { key = '', stored } = await site.sessions.stateOf(req)
+  if (stored === 'unavailable' || stored.state !== 'live') throw new Error('nothing to move')
+  if (!(await site.records.bury(key, stored.raw, 'moved', newId))) throw new Error('lost')
+  return (await site.records.replace(sessionKey(newId), null, stored.raw, 1000)) === true
+}

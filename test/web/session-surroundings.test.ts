@@ -1,0 +1,245 @@
+import { once } from 'node:events'
+import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import net from 'node:net'
+import { inspect } from 'node:util'
+import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express'
+import session from 'express-session'
+import { sessionKey } from '../../lib/storage/hashes'
+import type { Kv } from '../../lib/storage/kv'
+import { MemoryKv } from '../../lib/storage/memory-kv'
+import { SiteSessions } from '../../lib/web/session/site-sessions'
+import type { Browser } from '../support/agent'
+import { bag, configOf, cookieName, dataOf, establish, type SessionSite, startSite } from './session-site'
+
+let site: SessionSite
+let kv: Kv
+let browser: Browser
+const open = async (before: RequestHandler[] = []) => {
+  kv = new MemoryKv(Date.now)
+  site = await startSite({ kv, before })
+  browser = site.browser()
+}
+const ask = (path: string) => browser.fetchJson(`${site.url}${path}`)
+const page = (path: string, show: (req: Request, res: Response) => unknown) =>
+  site.app.get(path, (req, res, next) => {
+    Promise.resolve(show(req, res)).catch(next)
+  })
+const cookiesOf = (headers: IncomingHttpHeaders) => headers['set-cookie'] ?? []
+afterEach(() => site.close())
+
+/** What a request without Express finds, with something else in the place of an answer. */
+async function bare(
+  cookie: string | undefined,
+  res: object,
+  act: (req: Request) => unknown = dataOf,
+): Promise<unknown> {
+  const server = http.createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const found = new Promise((resolve, reject) => {
+    server.once('upgrade', (req: IncomingMessage, socket) => {
+      const request = req as Request
+      site.sessions.handler(request, res as Response, (error?: unknown) => {
+        if (error) return reject(error)
+        Promise.resolve(act(request)).then(resolve, reject)
+        socket.destroy()
+      })
+    })
+  })
+  const lines = ['GET /socket HTTP/1.1', 'Host: a', 'Connection: Upgrade', 'Upgrade: websocket']
+  const client = net.connect((server.address() as AddressInfo).port, '127.0.0.1')
+  client.on('error', () => {})
+  client.write(`${[...lines, ...(cookie ? [`Cookie: ${cookie}`] : [])].join('\r\n')}\r\n\r\n`)
+  return found.finally(() => server.close())
+}
+
+describe('[O17] an upgrade with an empty object as answer', () => {
+  const empty = () => ({})
+  const engine = () => ({
+    setHeader: () => {},
+    getHeader: () => {},
+    removeHeader: () => {},
+    writeHead: () => {},
+    end: () => {},
+  })
+
+  test.each([
+    ['an empty object', empty],
+    ["engine.io's", engine],
+  ])('reads and saves the session, with %s', async (_what, res) => {
+    await open()
+    await ask('/put/a/1')
+    const cookie = `${cookieName}=${browser.cookie(cookieName)}`
+    const write = (req: Request) => {
+      bag(req)['b'] = 2
+      return new Promise((resolve) => req.session.save(resolve))
+    }
+    expect(await bare(cookie, res())).toEqual({ a: '1' })
+    expect(await bare(cookie, res(), write)).toBeFalsy()
+    expect((await ask('/read')).json).toEqual({ a: '1', b: 2 })
+    expect(await bare(`${cookie}; ${cookie}`, res())).toEqual({})
+    expect(await bare(undefined, res())).toEqual({})
+  })
+
+  test('can be given a session that follows, or none', async () => {
+    await open()
+    await ask('/put/a/1')
+    const cookie = `${cookieName}=${browser.cookie(cookieName)}`
+    expect(await bare(cookie, {}, async (req) => (await establish(site, req, 'anon')) && dataOf(req))).toEqual({
+      a: '1',
+    })
+    expect(await bare(undefined, {}, (req) => site.sessions.end(req).then(() => dataOf(req)))).toEqual({})
+  })
+})
+
+test('OPTIONS * has an empty session, and its answer is sent', async () => {
+  await open()
+  site.app.use((req, res) => void res.json({ data: dataOf(req), id: typeof req.sessionID }))
+  const client = net.connect(Number(new URL(site.url).port), '127.0.0.1')
+  client.end('OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+  let answer = ''
+  for await (const chunk of client) answer += chunk
+  expect(answer).toMatch(/^HTTP\/1\.1 200[\s\S]*\{"data":\{\},"id":"string"\}/)
+})
+
+test('[S19] what express-session writes for DEBUG holds no signed cookie', async () => {
+  const lines: string[] = []
+  await jest.isolateModulesAsync(async () => {
+    const debug: { enable(names: string): void; log: unknown } = jest.requireActual(
+      createRequire(require.resolve('express-session')).resolve('debug'),
+    )
+    debug.log = (...parts: unknown[]) => void lines.push(inspect(parts))
+    debug.enable('express-session')
+    const isolated: typeof import('./session-site') = jest.requireActual('./session-site')
+    kv = new MemoryKv(Date.now)
+    site = await isolated.startSite({ kv })
+  })
+  browser = site.browser()
+  page('/again', (req, res) => {
+    bag(req)['a'] = 2
+    req.session.cookie.maxAge = 1000
+    res.end()
+  })
+  page('/new', (req, res) => req.session.regenerate(() => res.end()))
+  for (const path of ['/put/a/1', '/again', '/read', '/new', '/put/a/1']) await ask(path)
+  expect(lines.join('\n')).toMatch(/saving/)
+  expect(lines.filter((line) => /s:|s%3A|set-cookie/.test(line))).toEqual([])
+})
+
+test('[S19] a parser in front does not count: neither its reading of our name, nor its secret', async () => {
+  const parser = (req: Request, _res: Response, next: NextFunction) => {
+    const id = String(req.headers['x-id'] ?? '')
+    Object.assign(req, { secret: 'a secret', cookies: { [cookieName]: id }, signedCookies: { [cookieName]: id } })
+    next()
+  }
+  await open([parser])
+  await ask('/put/a/1')
+  const headers = { 'x-id': site.idOf(browser) }
+  expect((await site.browser().fetchJson(`${site.url}/read`, { headers })).json).toEqual({})
+})
+
+test('the cookies of the request are there as they came, while and after the session is made', async () => {
+  await open()
+  page('/header', (req, res) => {
+    const before = req.headers.cookie
+    dataOf(req)
+    res.json({ before, after: req.headers.cookie })
+  })
+  const cookie = `other=1; ${cookieName}=odd; more=2`
+  const answer = await browser.fetchJson(`${site.url}/header`, { headers: { cookie } })
+  expect(answer.json).toEqual({ before: cookie, after: cookie })
+})
+
+test('mounted twice is mounted once', async () => {
+  await open()
+  site.app.use(site.sessions.handler)
+  page('/later', (req, res) => res.json(dataOf(req)))
+  await ask('/put/a/1')
+  site.commands.length = 0
+  expect((await ask('/later')).json).toEqual({ a: '1' })
+  expect(site.commands.filter((command) => command === 'mget')).toHaveLength(1)
+})
+
+test('a request with a session prints no data and no ID of it', async () => {
+  await open()
+  page('/print', (req, res) => {
+    const shown = () =>
+      inspect(req, { depth: 3, showHidden: true }) +
+      JSON.stringify(Object.getOwnPropertySymbols(req).map((name) => Reflect.get(req, name)))
+    res.json({ shown: shown() })
+  })
+  await ask('/put/a/very-own-data')
+  const { json } = await ask('/print')
+  expect(json.shown).toContain('[session]')
+  expect(json.shown).not.toContain('very-own-data')
+})
+
+test('without any session the error says what to mount', async () => {
+  await open()
+  const sessions = new SiteSessions(configOf(), site.records, () => site.now)
+  const app = express()
+  app.get('/', (req, res) => void sessions.stateOf(req).catch((error: Error) => res.json({ message: error.message })))
+  const server = app.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { json } = await browser.fetchJson(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  server.close()
+  expect(json.message).toMatch(/mount sso\.session, or a session of your own, before/)
+})
+
+describe("a site's own session", () => {
+  const own = () => session({ secret: 'the secret of the site', resave: false, saveUninitialized: false })
+  const state = (req: Request) => site.sessions.stateOf(req)
+  beforeEach(async () => {
+    await open([own()])
+    page('/log-in', async (req, res) => res.json({ id: await establish(site, req, 'loggedin') }))
+    page('/state', async (req, res) => {
+      const { stored, key } = await state(req)
+      res.json({
+        state: typeof stored === 'string' ? stored : stored.state,
+        hasKey: key !== undefined,
+        next: site.sessions.nextId(req),
+      })
+    })
+    page('/end', async (req, res) => {
+      const { key = '' } = await state(req)
+      await site.records.end(key)
+      await site.sessions.end(req)
+      res.json(dataOf(req))
+    })
+  })
+
+  test('is left as it is, and its ID leads to the record', async () => {
+    expect((await ask('/state')).json).toEqual({ state: 'none', hasKey: false, next: '' })
+    await ask('/put/a/1')
+    const before = browser.cookie('connect.sid')
+    await ask('/log-in')
+    expect(browser.cookie('connect.sid')).not.toBe(before)
+    expect((await ask('/read')).json).toEqual({ a: '1', sso2: true })
+    expect((await ask('/state')).json).toEqual({ state: 'live', hasKey: true, next: '' })
+    expect(browser.cookie(cookieName)).toBeUndefined()
+  })
+
+  test('is emptied when it ends, and what comes after moves along to the next login', async () => {
+    await ask('/put/a/1')
+    await ask('/log-in')
+    expect((await ask('/end')).json).toEqual({})
+    await ask('/put/b/2')
+    await ask('/log-in')
+    expect((await ask('/read')).json).toEqual({ b: '2', sso2: true })
+  })
+
+  test('whose login was lost hands none of its data to the next one', async () => {
+    await ask('/put/a/1')
+    const { json } = await ask('/log-in')
+    expect(json.id).toEqual(expect.any(String))
+    await kv.del(`${site.prefix}sso2:{${sessionKey(json.id)}}`)
+    await ask('/log-in')
+    expect((await ask('/read')).json).toEqual({ sso2: true })
+  })
+
+  test('that sets a cookie for a login keeps the answer from shared caches', async () => {
+    expect(cookiesOf((await ask('/log-in')).headers)).toHaveLength(1)
+    expect((await ask('/log-in')).headers['cache-control']).toBe('private, no-store')
+  })
+})

@@ -1,0 +1,424 @@
+import { createHmac } from 'node:crypto'
+import { createRequire } from 'node:module'
+import express, { type Express, type Request, type Response } from 'express'
+import { sessionKey } from '../../lib/storage/hashes'
+import type { Kv } from '../../lib/storage/kv'
+import { MemoryKv } from '../../lib/storage/memory-kv'
+import { openRedis, redisKv } from '../../lib/storage/redis-kv'
+import type { Browser, ScriptAnswer } from '../support/agent'
+import { bag, cookieName, dataOf, establish, oldSecret, type SessionSite, secret, startSite } from './session-site'
+
+const express4: typeof express = createRequire(__filename)('express4')
+
+const stores: Record<string, () => Kv> = {
+  memory: () => new MemoryKv(Date.now),
+  Redis: () => redisKv(openRedis(String(process.env['TEST_REDIS_URL'])), true),
+}
+const frameworks: Record<string, typeof express> = {
+  'Express 5': express,
+  'Express 4': express4,
+}
+const kinds = Object.keys(stores).flatMap((store) => Object.keys(frameworks).map((name) => [store, name] as const))
+
+const signed = (id: string, by: string) =>
+  encodeURIComponent(`s:${id}.${createHmac('sha256', by).update(id).digest('base64').replace(/=+$/, '')}`)
+const cookiesOf = ({ headers }: ScriptAnswer) =>
+  (headers['set-cookie'] ?? []).filter((line) => line.startsWith(cookieName))
+
+describe.each(kinds)('sessions in %s, under %s', (store, name) => {
+  let kv: Kv
+  let site: SessionSite
+  let browser: Browser
+  const ask = (path: string, headers?: Record<string, string>) =>
+    browser.fetchJson(`${site.url}${path}`, headers ? { headers } : {})
+  const page = (path: string, show: (req: Request, res: Response) => unknown) => {
+    const app: Express = site.app
+    app.get(path, (req, res, next) => {
+      Promise.resolve(show(req, res)).catch(next)
+    })
+  }
+
+  beforeAll(async () => {
+    kv = stores[store]?.() as Kv
+    site = await startSite({ kv, framework: frameworks[name] as typeof express })
+    addScenes(site, page)
+  })
+  beforeEach(() => {
+    browser = site.browser()
+    site.commands.length = 0
+  })
+  afterAll(async () => {
+    await site.close()
+    await kv.close()
+  })
+
+  test('a request without our cookie costs no command and gets no cookie, touched or not', async () => {
+    for (const path of ['/untouched', '/read']) expect(cookiesOf(await ask(path))).toEqual([])
+    expect(site.commands).toEqual([])
+  })
+
+  test('a stranger whose page writes gets a session with one private cookie, which is not sent again', async () => {
+    const first = await ask('/put/a/1')
+    expect(cookiesOf(first)).toHaveLength(1)
+    expect(cookiesOf(first)[0]).toMatch(
+      /^sso2\.sid=s%3A[\w-]{43}\.[\w%]+; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/,
+    )
+    expect(first.headers['cache-control']).toBe('private, no-store')
+    const second = await ask('/put/b/2')
+    expect(second.json).toEqual({ a: '1', b: '2' })
+    expect({ set: cookiesOf(second), cache: second.headers['cache-control'] }).toEqual({ set: [], cache: undefined })
+    expect((await ask('/read')).json).toEqual({ a: '1', b: '2' })
+  })
+
+  test('a page that does not touch the session reads data and record at once, and does not patch the answer', async () => {
+    await ask('/put/a/1')
+    site.commands.length = 0
+    expect((await ask('/patched')).json).toEqual({ end: false, writeHead: false })
+    expect(site.commands.filter((command) => command !== 'expire')).toEqual(['mget'])
+  })
+
+  test('an unchanged session is not written, and its expiry is renewed once a minute', async () => {
+    await ask('/put/a/1')
+    await ask('/read')
+    site.commands.length = 0
+    await ask('/read')
+    expect(site.commands).toEqual(['mget'])
+    site.now += 61
+    await ask('/read')
+    expect(site.commands).toEqual(['mget', 'mget', 'expire', 'expire'])
+  })
+
+  test('a login renews the ID, keeps the data, and what the handler changed goes over it', async () => {
+    await ask('/put/a/1')
+    const before = site.idOf(browser)
+    const answer = await ask('/log-in?put=b')
+    expect(cookiesOf(answer)).toHaveLength(1)
+    expect(site.idOf(browser)).not.toBe(before)
+    expect((await ask('/read')).json).toEqual({ a: '1', b: 'put' })
+    expect((await ask('/state')).json).toEqual({ state: 'live' })
+  })
+
+  test('what another request put into the session meanwhile goes along, and only changes of this one are laid over it', async () => {
+    for (const path of ['/put/a/1', '/put/b/1', '/put/c/1']) await ask(path)
+    const key = sessionKey(site.idOf(browser))
+    const since = site.now
+    const other = JSON.stringify({ cookie: { since }, a: 'other', b: 'other', c: '1', d: 'other' })
+    expect((await ask(`/log-in-while?text=${encodeURIComponent(other)}&key=${key}`)).status).toBe(200)
+    expect((await ask('/read')).json).toEqual({ a: 'other', b: 'mine', d: 'other' })
+  })
+
+  test('a login in a page that never touches the session keeps its data, and saves it once', async () => {
+    await ask('/put/a/1')
+    site.commands.length = 0
+    await ask('/log-in')
+    expect(site.commands.filter((command) => command === 'setUnlessDead')).toHaveLength(1)
+    expect((await ask('/read')).json).toEqual({ a: '1' })
+  })
+
+  test('data that is not to be kept does not come along', async () => {
+    await ask('/put/a/1')
+    await ask('/log-in?drop=1')
+    expect((await ask('/read')).json).toEqual({})
+  })
+
+  test('data of a login whose record is gone reaches nobody', async () => {
+    await ask('/log-in')
+    await ask('/put/a/1')
+    const id = site.idOf(browser)
+    await kv.del(keyNames(site, id)[1] ?? '')
+    expect((await ask('/read')).json).toEqual({})
+    await ask('/log-in')
+    expect((await ask('/read')).json).toEqual({})
+    expect(site.idOf(browser)).not.toBe(id)
+  })
+
+  test('a request that comes a moment after its session moved is served empty, saves nothing and gets no cookie', async () => {
+    await ask('/put/a/1')
+    const old = { cookie: `${cookieName}=${browser.cookie(cookieName)}` }
+    await ask('/log-in')
+    const stale = site.browser()
+    const late = await stale.fetchJson(`${site.url}/put/b/2`, { headers: old })
+    expect({ json: late.json, set: cookiesOf(late) }).toEqual({ json: { b: '2' }, set: [] })
+    expect((await stale.fetchJson(`${site.url}/read`, { headers: old })).json).toEqual({})
+    site.now += 61
+    const anew = await stale.fetchJson(`${site.url}/put/b/2`, { headers: old })
+    expect(cookiesOf(anew)).toHaveLength(1)
+    expect((await ask('/read')).json).toEqual({ a: '1' })
+  })
+
+  test('a login while a slow page writes: the slow page neither brings the old session back nor sets a cookie', async () => {
+    await ask('/put/a/1')
+    const slow = ask('/slow')
+    await hear('slow')
+    await ask('/log-in')
+    tell('go')
+    expect(cookiesOf(await slow)).toEqual([])
+    expect((await ask('/read')).json).toEqual({ a: '1' })
+    expect((await ask('/state')).json).toEqual({ state: 'live' })
+  })
+
+  test('the end of a session drops the cookie, unless the page puts something into the next one', async () => {
+    await ask('/log-in')
+    await ask('/put/a/1')
+    const [line] = cookiesOf(await ask('/end'))
+    expect(line).toMatch(/^sso2\.sid=; Path=\/; Expires=Thu, 01 Jan 1970/)
+    await ask('/log-in')
+    const filled = await ask('/end?put=b')
+    expect(cookiesOf(filled)).toHaveLength(1)
+    expect((await ask('/read')).json).toEqual({ b: 'put' })
+    expect((await ask('/state')).json).toEqual({ state: 'none' })
+  })
+
+  test('an adopted session is read, its cookie set, and it is not saved over unless the page changes something', async () => {
+    await ask('/put/a/1')
+    await ask('/log-in')
+    const id = site.idOf(browser)
+    for (const path of [`/adopt/${id}`, `/adopt/${id}?touch=1`]) {
+      const other = site.browser()
+      await other.fetchJson(`${site.url}/put/x/1`)
+      site.commands.length = 0
+      const answer = await other.fetchJson(`${site.url}${path}`)
+      expect({ json: answer.json, id: site.idOf(other) }).toEqual({ json: { a: '1' }, id })
+      expect(site.commands).not.toContain('setUnlessDead')
+    }
+    await site.browser().fetchJson(`${site.url}/adopt/${id}?touch=1&put=b`)
+    expect((await ask('/read')).json).toEqual({ a: '1', b: 'put' })
+  })
+
+  test.each([
+    ['a stranger', false],
+    ['a reader', true],
+  ])(
+    'regenerate gives %s a new, empty session that can be filled with a copy of the old one, its cookie too',
+    async (_who, isReader) => {
+      if (isReader) await ask('/log-in')
+      await ask('/put/a/1')
+      const before = site.idOf(browser)
+      const answer = await ask('/regenerate')
+      expect(answer.json).toEqual({ empty: {} })
+      expect(cookiesOf(answer)).toHaveLength(1)
+      expect(answer.headers['cache-control']).toBe('private, no-store')
+      expect(site.idOf(browser)).not.toBe(before)
+      expect((await ask('/read')).json).toEqual({ a: '1' })
+      expect((await ask('/state')).json).toEqual({ state: isReader ? 'live' : 'none' })
+      expect(await kv.mget(keyNames(site, before))).toEqual([null, expect.stringMatching(/^moved\./)])
+    },
+  )
+
+  test('save, reload and destroy do what they do in express-session', async () => {
+    expect((await ask('/save-and-reload')).json).toEqual({ before: { a: 1, b: 2 }, after: { a: 1 } })
+    const { json, headers } = await ask('/destroy')
+    expect({ json, set: headers['set-cookie'] }).toEqual({ json: { session: 'undefined' }, set: undefined })
+    expect((await ask('/put/b/2')).json).toEqual({ b: '2' })
+    expect((await ask('/read')).json).toEqual({ b: '2' })
+  })
+
+  test('who destroys a session that has moved on destroys nothing, and it is still known where it went', async () => {
+    await ask('/put/a/1')
+    const slow = ask('/slow-destroy')
+    await hear('slow')
+    const old = site.idOf(browser)
+    await ask('/log-in')
+    tell('go')
+    expect(cookiesOf(await slow)).toEqual([])
+    const stored = await site.records.read(sessionKey(old))
+    expect(stored !== 'unavailable' && site.records.successorOf(stored)).toBe(site.idOf(browser))
+    expect((await ask('/read')).json).toEqual({ a: '1' })
+  })
+
+  test('a session set to null is neither saved nor ended', async () => {
+    await ask('/put/a/1')
+    await ask('/null')
+    expect((await ask('/read')).json).toEqual({ a: '1' })
+  })
+
+  test('a session that becomes empty is not stored', async () => {
+    await ask('/put/a/1')
+    const keys = keyNames(site, site.idOf(browser))
+    await ask('/clear')
+    expect(await kv.mget(keys)).toEqual([null, null])
+  })
+
+  test('the first cookie lives as long as the page says, at most as long as the session, and a live one is never sent again', async () => {
+    const [line = ''] = cookiesOf(await ask('/max-age?seconds=300'))
+    const end = Date.parse(/Expires=([^;]+)/.exec(line)?.[1] ?? '')
+    expect(Math.abs(end - (site.now + 300) * 1000)).toBeLessThan(5000)
+    expect(Math.round((await ask('/cookie')).json.originalMaxAge / 1000)).toBe(300)
+    const again = await ask('/max-age?seconds=600&cache=public')
+    expect({ set: cookiesOf(again), cache: again.headers['cache-control'] }).toEqual({ set: [], cache: 'public' })
+    browser = site.browser()
+    const [long = ''] = cookiesOf(await ask('/max-age?seconds=99999999'))
+    expect(Math.abs(Date.parse(/Expires=([^;]+)/.exec(long)?.[1] ?? '') - (site.now + 10_000) * 1000)).toBeLessThan(
+      5000,
+    )
+    browser = site.browser()
+    expect(cookiesOf(await ask('/browser-session'))[0]).not.toContain('Expires')
+  })
+
+  test('no-transform stays when an answer is made private', async () => {
+    const { headers } = await ask('/max-age?seconds=300&cache=public,+no-transform')
+    expect(headers['cache-control']).toBe('no-transform, private, no-store')
+  })
+
+  test('an ID that the store does not know is not taken over', async () => {
+    const unknown = { cookie: `${cookieName}=${signed('a'.repeat(43), secret)}` }
+    const answer = await ask('/put/a/1', unknown)
+    expect(cookiesOf(answer)).toHaveLength(1)
+    expect(site.idOf(browser)).not.toBe('a'.repeat(43))
+  })
+
+  test('all secrets verify, and the first signs', async () => {
+    await ask('/put/a/1')
+    const id = site.idOf(browser)
+    expect(browser.cookie(cookieName)).toBe(signed(id, secret))
+    const other = site.browser()
+    const rotated = { cookie: `${cookieName}=${signed(id, oldSecret)}` }
+    expect((await other.fetchJson(`${site.url}/read`, { headers: rotated })).json).toEqual({ a: '1' })
+  })
+
+  test.each([
+    ['by a secret that is not ours', (id: string) => `${cookieName}=${signed(id, 'x'.repeat(32))}`, true],
+    ['twice', (id: string) => `${cookieName}=${signed(id, secret)}; ${cookieName}=${signed(id, secret)}`, true],
+    ['unsigned', (id: string) => `${cookieName}=${id}`, false],
+    ['with an odd space before its name', (id: string) => `\u00a0${cookieName}=${signed(id, secret)}`, false],
+  ])('a cookie %s is not read, and costs no command', async (_how, header, isUnreadable) => {
+    await ask('/put/a/1')
+    const cookie = Buffer.from(header(site.idOf(browser))).toString('latin1')
+    site.commands.length = 0
+    const { json } = await site.browser().fetchJson(`${site.url}/unreadable`, { headers: { cookie } })
+    expect(json).toEqual({ isUnreadable, data: {}, header: cookie })
+    expect(site.commands).toEqual([])
+  })
+
+  test.each(['garbage', '{"cookie":{"since":17', 'null', '[1]', '{"cookie":null,"a":1}', '{"a":1}'])(
+    'stored data %s is an empty session under a new ID',
+    async (text) => {
+      await ask('/put/a/1')
+      const id = site.idOf(browser)
+      await site.records.saveData(sessionKey(id), text, 100)
+      expect((await ask('/read')).json).toEqual({})
+      expect((await ask('/put/b/2')).json).toEqual({ b: '2' })
+      expect(site.idOf(browser)).not.toBe(id)
+    },
+  )
+
+  test('data beyond the absolute limit is none', async () => {
+    await ask('/put/a/1')
+    site.now += 10_001
+    const header = { cookie: `${cookieName}=${signed(site.idOf(browser), secret)}` }
+    expect((await ask('/read', header)).json).toEqual({})
+  })
+})
+
+const heard = new Map<string, () => void>()
+const told = new Set<string>()
+/** Something has happened that another request waits for. */
+function tell(event: string): void {
+  const wake = heard.get(event)
+  heard.delete(event)
+  if (wake) wake()
+  else told.add(event)
+}
+function hear(event: string): Promise<void> {
+  return told.delete(event) ? Promise.resolve() : new Promise((resolve) => heard.set(event, resolve))
+}
+
+/** Names of a session's data and record. */
+const keyNames = ({ prefix }: SessionSite, id: string) =>
+  ['sess', 'sso2'].map((kind) => `${prefix}${kind}:{${sessionKey(id)}}`)
+
+type AddPage = (path: string, show: (req: Request, res: Response) => unknown) => void
+
+function addScenes(site: SessionSite, page: AddPage): void {
+  const putIf = (req: Request) => {
+    const { put } = req.query
+    if (put) bag(req)[String(put)] = 'put'
+  }
+  page('/patched', (_req, res) =>
+    res.json({ end: Object.hasOwn(res, 'end'), writeHead: Object.hasOwn(res, 'writeHead') }),
+  )
+  page('/state', async (req, res) => {
+    const { stored } = await site.sessions.stateOf(req)
+    res.json({ state: stored === 'unavailable' ? stored : stored.state })
+  })
+  page('/unreadable', async (req, res) => {
+    const { isUnreadable } = await site.sessions.stateOf(req)
+    res.json({ isUnreadable, data: dataOf(req), header: req.headers.cookie })
+  })
+  page('/log-in', async (req, res) => {
+    putIf(req)
+    res.json({ id: await establish(site, req, 'loggedin', !req.query['drop']) })
+  })
+  page('/log-in-while', async (req, res) => {
+    bag(req)['b'] = 'mine'
+    delete bag(req)['c']
+    await site.records.saveData(String(req.query['key']), String(req.query['text']), 100)
+    res.json({ id: await establish(site, req, 'loggedin') })
+  })
+  page('/slow', async (req, res) => {
+    bag(req)['slow'] = 1
+    tell('slow')
+    await hear('go')
+    res.json({})
+  })
+  page('/slow-destroy', async (req, res) => {
+    const { session } = req
+    tell('slow')
+    await hear('go')
+    session.destroy(() => res.json({}))
+  })
+  page('/end', async (req, res) => {
+    const { key } = await site.sessions.stateOf(req)
+    if (key !== undefined) await site.records.end(key)
+    await site.sessions.end(req)
+    putIf(req)
+    res.json({})
+  })
+  page('/adopt/:id', async (req, res) => {
+    if (req.query['touch']) dataOf(req)
+    await site.sessions.adopt(req, String(req.params['id']))
+    putIf(req)
+    res.json(dataOf(req))
+  })
+  page('/regenerate', (req, res) => {
+    const old = req.session
+    req.session.regenerate((error) => {
+      const empty = dataOf(req)
+      Object.assign(req.session, old)
+      res.status(error ? 500 : 200).json({ empty })
+    })
+  })
+  page('/save-and-reload', (req, res) => {
+    bag(req)['a'] = 1
+    req.session.save(() => {
+      bag(req)['b'] = 2
+      const before = dataOf(req)
+      req.session.reload(() => res.json({ before, after: dataOf(req) }))
+    })
+  })
+  page('/destroy', (req, res) => {
+    bag(req)['late'] = 1
+    req.session.destroy(() => res.json({ session: typeof req.session }))
+  })
+  page('/null', (req, res) => {
+    Object.assign(req, { session: null })
+    res.json({})
+  })
+  page('/clear', (req, res) => {
+    delete bag(req)['a']
+    res.json({})
+  })
+  page('/max-age', (req, res) => {
+    bag(req)['a'] = String(Math.random())
+    req.session.cookie.maxAge = Number(req.query['seconds']) * 1000
+    const { cache } = req.query
+    if (cache) res.set('Cache-Control', String(cache))
+    res.end()
+  })
+  page('/cookie', (req, res) => res.json(req.session.cookie))
+  page('/browser-session', (req, res) => {
+    bag(req)['a'] = 1
+    Object.assign(req.session.cookie, { expires: false })
+    res.end()
+  })
+}
