@@ -1,0 +1,214 @@
+import express5, { type Express } from 'express'
+import type { Sso2 } from '../../lib'
+import { ada, addPages, type Gates, logIn, view } from '../flows/network'
+import { parseSetCookie } from '../safety/cookies-raw'
+import { beginFlow, document, land, landingToken } from '../safety/session-support'
+import { send } from '../support/http'
+import { type Stage, startStage, withPages } from './support'
+
+const express4 = require('express4') as typeof express5
+
+const links = (app: Express) =>
+  app.get('/links', (req, res) => {
+    res.json([req.sso2.identifyUrl('/page?a'), req.sso2.identifyUrl('/page?b'), req.sso2.identifyUrl('/x?q=a b')])
+  })
+
+let stage: Stage
+/** Identifies where a page asks for it. */
+let onDemand: Stage
+const at = (path: string) => `${stage.url}${path}`
+
+beforeAll(async () => {
+  stage = await startStage({ build: withPages(links) })
+  onDemand = await startStage({ options: { identify: 'on-demand' }, build: withPages(links) })
+})
+afterAll(() => Promise.all([stage.close(), onDemand.close()]))
+
+/** An address of the site with exactly so many characters. */
+const ofLength = (length: number, path = '/page') => `${at(path)}?x=`.padEnd(length, 'a')
+/** An address as a message can show it. */
+const brief = (url: string | null) => url?.replace(/a{9,}/g, (run) => `(${run.length} times a)`)
+
+describe('[R8] a page whose address is long', () => {
+  test.each([1990, 2012, 2030, 2048])('(%i characters) ends at itself', async (length) => {
+    const page = await stage.browser().visit(ofLength(length))
+    expect([page.status, brief(page.url)]).toEqual([200, brief(ofLength(length))])
+  })
+
+  test.each([2049, 3000])('(%i characters, too long for any trip) is served where it is', async (length) => {
+    const page = await stage.browser().visit(ofLength(length))
+    expect([page.status, brief(page.url), page.trail.length]).toEqual([200, brief(ofLength(length)), 1])
+    expect(view(page).status).toBe('none')
+  })
+
+  test.each([1990, 2048])('(%i characters) and guarded is where the login ends', async (length) => {
+    const browser = stage.browser()
+    await browser.visit(at('/'))
+    const url = ofLength(length, '/account')
+    const form = await browser.visit(url)
+    expect([form.status, new URL(form.url).pathname]).toEqual([200, '/login'])
+    const return_to = String(new URL(form.url).searchParams.get('return_to'))
+    const page = await browser.submit(at('/login'), { ...ada, return_to })
+    expect([page.status, brief(page.url), view(page).status]).toEqual([200, brief(url), 'loggedin'])
+  })
+
+  test('and guarded is where the login ends of a visitor who comes there first', async () => {
+    const browser = stage.browser()
+    const url = ofLength(2048, '/account')
+    const form = await browser.visit(url)
+    expect([form.status, new URL(form.url).pathname]).toEqual([200, '/login'])
+    const return_to = String(new URL(form.url).searchParams.get('return_to'))
+    expect(brief(return_to)).toBe(brief(url))
+    const page = await browser.submit(at('/login'), { ...ada, return_to })
+    expect([page.status, brief(page.url), view(page).status]).toEqual([200, brief(url), 'loggedin'])
+  })
+})
+
+describe('[L1] several identifyUrl() in one answer', () => {
+  const answer = () => send({ method: 'GET', url: new URL(`${onDemand.url}/links`), headers: document })
+
+  test('set one binding cookie', async () => {
+    const names = (await answer()).setCookie.map((line) => parseSetCookie(line).name)
+    expect(names.filter((name) => name === 'sso2.b')).toHaveLength(1)
+  })
+
+  test.each([0, 1])('all work: link number %i', async (index) => {
+    const browser = onDemand.browser()
+    const { json } = await browser.fetchJson(`${onDemand.url}/links`)
+    const page = await browser.visit(json[index])
+    expect(view(page)).toEqual({ status: 'anon', url: index === 0 ? '/page?a' : '/page?b' })
+    expect(page.trail.map(({ status }) => status)).toEqual([302, 303, 200])
+  })
+
+  test('all work, one after the other in one browser', async () => {
+    const browser = onDemand.browser()
+    const { json } = await browser.fetchJson(`${onDemand.url}/links`)
+    for (const [index, url] of ['/page?a', '/page?b', '/x?q=a%20b'].entries()) {
+      const page = await browser.visit(json[index])
+      expect([view(page), page.trail.length]).toEqual([{ status: 'anon', url }, 3])
+    }
+  })
+})
+
+describe('a space that the visitor wrote', () => {
+  test.each(['/search?q=a%20b', '/search?q=a+b', '/a%20b', '/a%20b/c%20d?e%20f=g%20h+i'])(
+    'comes back byte for byte: %s',
+    async (path) => {
+      const page = await stage.browser().visit(at(path))
+      expect([page.url, view(page)]).toEqual([at(path), { status: 'anon', url: path }])
+    },
+  )
+
+  const given: [string, string][] = [
+    ['/search?q=a b', '/search?q=a%20b'],
+    ['/a b', '/a%20b'],
+    ['/a b?c d=e f#g h', '/a%20b?c%20d=e%20f'],
+    ['/search?q=a%20b c', '/search?q=a%20b%20c'],
+  ]
+  describe.each(given)('raw in a return address, %s, ends encoded', (raw, path) => {
+    test('from the link to the form', async () => {
+      const browser = stage.browser()
+      await browser.visit(at('/'))
+      await logIn(browser, stage, ada)
+      const page = await browser.visit(at(`/login?return_to=${encodeURIComponent(raw)}`))
+      expect([page.url.split('#')[0], view(page).url]).toEqual([at(path), path])
+    })
+
+    test('from the form itself, and with the whole address', async () => {
+      for (const return_to of [raw, at(raw)]) {
+        const browser = stage.browser()
+        await browser.visit(at('/'))
+        const page = await browser.submit(at('/login'), { ...ada, return_to })
+        expect([view(page).status, view(page).url]).toEqual(['loggedin', path])
+      }
+    })
+
+    test('from a logout', async () => {
+      const browser = stage.browser()
+      await browser.visit(at('/'))
+      await logIn(browser, stage, ada)
+      expect(view(await browser.submit(at('/logout'), { return_to: raw })).url).toBe(path)
+    })
+  })
+
+  test('raw in identifyUrl() ends encoded', async () => {
+    const browser = stage.browser()
+    await browser.visit(at('/'))
+    const { json } = await browser.fetchJson(at('/links'))
+    expect(view(await browser.visit(json[2])).url).toBe('/x?q=a%20b')
+  })
+
+  test('decoded by the platform on its way through r ends encoded', async () => {
+    const flow = await beginFlow({ morning: stage }, '/search?q=a%20b')
+    const token = landingToken({ ...stage, morning: stage } as never, { sid: 'some-session' })
+    const answer = await land({ morning: stage }, { ...flow, r: flow.r.replace('%20', ' ') }, token)
+    expect([answer.status, answer.headers.location]).toEqual([303, at('/search?q=a%20b')])
+  })
+
+  test.each(['//evil.example/a b', 'https://evil.example/a b', '/\\evil.example/ b', ' //evil.example', '\t/a b'])(
+    '[R1] makes no foreign address ours: %j',
+    async (return_to) => {
+      const browser = stage.browser()
+      await browser.visit(at('/'))
+      const page = await browser.submit(at('/login'), { ...ada, return_to })
+      expect(page.url).toBe(at('/'))
+    },
+  )
+})
+
+/** A guard in a router at /admin. */
+function withRouter(express: typeof express5, sso: Sso2, gates: Gates): Express {
+  const app = express()
+  const admin = express.Router()
+  admin.get('/users', sso.requireLogin(), (req, res) => void res.json({ url: req.originalUrl }))
+  app.use(sso)
+  app.use('/admin', admin)
+  return addPages(app, sso, gates)
+}
+
+const mountedAt = (express: typeof express5) => (sso: Sso2, gates: Gates) =>
+  express().use('/a', withRouter(express, sso, gates))
+
+/** What a proxy does that takes the site's own path off before it passes a request on. */
+const strippedBy = (express: typeof express5) => (sso: Sso2, gates: Gates) => {
+  const app = withRouter(express, sso, gates)
+  return express().use('/a', (req, res, next) => {
+    Object.assign(req, { originalUrl: undefined, baseUrl: '' })
+    app(req, res, next)
+  })
+}
+
+describe.each([
+  ['Express 4', express4],
+  ['Express 5', express5],
+])('a site below /a, on %s,', (_version, express) => {
+  describe.each([
+    ['mounted there', mountedAt(express)],
+    ['behind a proxy that takes the path off', strippedBy(express)],
+  ])('%s', (_how, build) => {
+    let below: Stage
+    beforeAll(async () => {
+      below = await startStage({ mountPath: '/a', build })
+    })
+    afterAll(() => below.close())
+
+    test('returns to /a/admin where a guard in a router at /admin sent to the login page', async () => {
+      const url = `${below.url}/a/admin/users?b=1`
+      const script = await below.browser().fetchJson(url)
+      const { searchParams, pathname } = new URL(script.json.loginUrl)
+      expect([script.status, pathname, searchParams.get('return_to')]).toEqual([401, '/a/login', url])
+      const browser = below.browser()
+      const form = await browser.visit(url)
+      expect(new URL(form.url).pathname).toBe('/a/login')
+      const return_to = String(new URL(form.url).searchParams.get('return_to'))
+      const page = await browser.submit(`${below.url}/a/login`, { ...ada, return_to })
+      expect([page.status, page.url]).toEqual([200, url])
+    })
+
+    test('returns to any other page below /a as well', async () => {
+      const url = `${below.url}/a/news?b=1`
+      const page = await below.browser().visit(url)
+      expect([page.url, view(page).status]).toEqual([url, 'anon'])
+    })
+  })
+})

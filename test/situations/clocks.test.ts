@@ -1,0 +1,166 @@
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { view } from '../flows/network'
+import { beginFlow, document, land, landingToken } from '../safety/session-support'
+import { send } from '../support/http'
+import { type Process, reader, type Stage, startStage } from './support'
+
+const HOUR = 3600
+
+let stage: Stage
+let warn: jest.SpyInstance
+const at = (path: string) => `${stage.url}${path}`
+const asked = () => stage.count('sessionstatus')
+
+beforeEach(async () => {
+  warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
+  stage = await startStage()
+})
+afterEach(async () => {
+  await stage.close()
+  warn.mockRestore()
+})
+
+/** One more process of the site, whose clock is wrong. */
+const wrongBy = (seconds: number, options = {}): Promise<Process> =>
+  stage.another({ ...options, clock: { now: () => stage.emulator.clock.now() + seconds * 1000 } })
+
+/** First, for the operator is told once a minute. */
+test('[O18] landings refused for their time leave one line, which says how far the clock is off', async () => {
+  stage.emulator.faults.add({ operation: 'identify', kind: 'skew', seconds: -34 })
+  const page = await stage.browser().visit(at('/'))
+  expect(view(page)).toMatchObject({ status: 'none', degraded: 'token_refused' })
+  await stage.browser().visit(at('/another'))
+  const lines = warn.mock.calls.map(([line]) => String(line)).filter((line) => /clock/.test(line))
+  expect(lines).toHaveLength(1)
+  expect(lines[0]).toContain('34')
+})
+
+describe('[O18] beside a process whose clock is an hour ahead,', () => {
+  test('the good one asks Session Status after its 6 minutes, and nobody is logged out', async () => {
+    const browser = await reader(stage)
+    const wrong = await wrongBy(HOUR)
+    await browser.fetchJson(`${wrong.url}/`)
+    expect((await browser.fetchJson(at('/'))).json).toMatchObject({ status: 'loggedin', username: 'ada' })
+    for (const minutes of [7, 15, 15, 30]) {
+      stage.emulator.clock.advance(minutes * 60)
+      const before = asked()
+      const { json } = await browser.fetchJson(at('/'))
+      expect(json).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
+      expect(asked() - before).toBe(1)
+    }
+  })
+
+  test('a login that was made while it served too is still there, visit by visit', async () => {
+    const wrong = await wrongBy(HOUR)
+    const browser = await reader(stage)
+    const seen: string[] = []
+    for (let minutes = 0; minutes < 60; minutes += 5) {
+      stage.emulator.clock.advance(300)
+      await browser.fetchJson(`${wrong.url}/`)
+      seen.push((await browser.fetchJson(at('/'))).json.status)
+    }
+    expect(new Set(seen)).toEqual(new Set(['loggedin']))
+  })
+
+  test('an end of the session is seen by the good one after 6 minutes', async () => {
+    const browser = await reader(stage)
+    const wrong = await wrongBy(HOUR)
+    await browser.fetchJson(`${wrong.url}/`)
+    for (const { sid } of stage.emulator.sessions()) stage.emulator.terminate(sid)
+    stage.emulator.clock.advance(361)
+    expect((await browser.fetchJson(at('/'))).json).toEqual({ status: 'none', url: '/' })
+  })
+
+  test('the mark of its unanswered question holds nobody up', async () => {
+    const browser = await reader(stage)
+    stage.emulator.faults.add({ operation: 'sessionstatus', kind: 'down', times: 2 })
+    const wrong = await wrongBy(HOUR)
+    await browser.fetchJson(`${wrong.url}/`)
+    stage.emulator.faults.clear()
+    stage.emulator.clock.advance(1300)
+    const { json } = await browser.fetchJson(at('/'))
+    expect(json).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
+  })
+})
+
+describe('[O18] the claim of a process an hour ahead that still waits for its answer', () => {
+  let silent: http.Server
+  let questions: Promise<void>
+  beforeEach(() => {
+    questions = new Promise((resolve) => {
+      silent = http.createServer(() => resolve()).listen(0, '127.0.0.1')
+    })
+  })
+  afterEach(() => {
+    silent.close()
+    silent.closeAllConnections()
+  })
+
+  test.each([
+    ['stale', 361],
+    ['beyond the grace', 1300],
+  ])('holds nobody up whose record is %s', async (_name, age) => {
+    const browser = await reader(stage)
+    const ssoUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/sso`
+    const wrong = await wrongBy(HOUR, { ssoUrl, timeoutMs: 10_000 })
+    stage.emulator.clock.advance(age)
+    const waiting = browser.fetchJson(`${wrong.url}/`)
+    await questions
+    const started = performance.now()
+    const { json } = await browser.fetchJson(at('/'))
+    expect(json).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
+    expect(performance.now() - started).toBeLessThan(1500)
+    expect(asked()).toBe(1)
+    silent.closeAllConnections()
+    await waiting
+    expect((await browser.fetchJson(at('/'))).json).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
+  })
+})
+
+describe('[O18] the clock offset of health()', () => {
+  const offset = async () => (await stage.sso.health()).clockOffsetSeconds
+  /** The landing address of a visit that stopped before it. */
+  const landingOf = async () => {
+    const headers = document
+    const identify = await send({ method: 'GET', url: new URL(at('/')), headers })
+    const answer = await send({ method: 'GET', url: new URL(String(identify.headers.location)), headers })
+    return String(answer.headers.location)
+  }
+
+  test('is unknown until the back channel has answered: a good landing does not set it', async () => {
+    expect(view(await stage.browser().visit(at('/'))).status).toBe('anon')
+    expect(await offset()).toBeUndefined()
+  })
+
+  test('is left unknown by the landing address of a day ago, shown without any cookie', async () => {
+    const landing = await landingOf()
+    stage.emulator.clock.advance(86_400)
+    await stage.browser().fetchJson(landing)
+    expect(await offset()).toBeUndefined()
+  })
+
+  test('is left as the back channel told it by the landing address of a day ago', async () => {
+    await reader(stage)
+    const landing = await landingOf()
+    stage.emulator.clock.advance(86_400)
+    await stage.browser().fetchJson(landing)
+    expect(await offset()).toBe(0)
+  })
+
+  test('is left unknown by an old token that the browser is bound to', async () => {
+    const network = { ...stage, morning: stage } as never
+    const token = landingToken(network, { sid: 'some-session' })
+    stage.emulator.clock.advance(86_400)
+    await land({ morning: stage }, await beginFlow({ morning: stage }), token)
+    expect(await offset()).toBeUndefined()
+  })
+
+  test.each([34, -34])('is %i s where an answer of the back channel says so', async (seconds) => {
+    const browser = await reader(stage)
+    stage.emulator.faults.add({ operation: 'sessionstatus', kind: 'skew', seconds: -seconds })
+    stage.emulator.clock.advance(361)
+    await browser.fetchJson(at('/'))
+    expect(await offset()).toBe(seconds)
+  })
+})

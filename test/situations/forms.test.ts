@@ -1,0 +1,176 @@
+import type { RequestHandler } from 'express'
+import type { Browser as Chromium, Page } from 'playwright-core'
+import { ada, type Network, type PageView } from '../flows/network'
+import { document } from '../safety/session-support'
+import { openBrowser } from '../support/browser'
+import { send } from '../support/http'
+import { basket, hop, keepings, type Stage, startStage } from './stage'
+
+/*
+ * A browser without Fetch Metadata says with `Origin` alone where a form comes from, and says `null` where the page asks for
+ * `no-referrer`. What such a browser sends stands here by a site that never sees the other headers.
+ */
+const withoutFetchMetadata: RequestHandler = (req, _res, next) => {
+  for (const name of Object.keys(req.headers)) if (name.startsWith('sec-fetch-')) delete req.headers[name]
+  next()
+}
+
+let stage: Stage
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+const fields = (returnTo = '/') => String(new URLSearchParams({ ...ada, return_to: returnTo }))
+
+describe('pages', () => {
+  beforeAll(async () => {
+    stage = await startStage()
+  })
+  afterAll(() => stage.close())
+
+  const policyOf = async (path: string) => (await stage.browser().visit(stage.at(path))).headers['referrer-policy']
+
+  test.each(['/login', '/login?return_to=%2Fnews', '/logout', '/logout-all'])(
+    '[F14] with a form (%s) let the browser say where it comes from',
+    async (path) => {
+      expect(await policyOf(path)).toBe('same-origin')
+    },
+  )
+
+  test('[F14] with the form again, after a wrong password, do so as well', async () => {
+    const browser = stage.browser()
+    await browser.visit(stage.at('/login'))
+    const again = await browser.submit(stage.at('/login'), { ...ada, password: 'wrong', return_to: '/' })
+    expect([again.status, again.headers['referrer-policy']]).toEqual([401, 'same-origin'])
+  })
+
+  test('[F14, R11] Identify and the landing tell nobody where the browser comes from', async () => {
+    const browser = stage.browser()
+    const page = await browser.fetchJson(stage.at('/'), { headers: document })
+    expect([page.status, page.headers['referrer-policy']]).toEqual([302, 'no-referrer'])
+    const landing = await hop(browser, String(page.headers.location))
+    const landed = await browser.fetchJson(landing, { headers: document })
+    expect([landed.status, landed.headers['referrer-policy']]).toEqual([303, 'no-referrer'])
+    const login = await stage.browser().fetchJson(stage.at('/login'), { headers: document })
+    expect([login.status, login.headers['referrer-policy']]).toEqual([302, 'no-referrer'])
+  })
+})
+
+test('[F14] pages with a form of the site’s own making let the browser say where it comes from', async () => {
+  const view = ({ action }: { action: string }) => `<form method="post" action="${action}"><button>Go</button></form>`
+  stage = await startStage({ site: { views: { login: view, confirmLogout: view } } })
+  try {
+    for (const path of ['/login', '/logout', '/logout-all']) {
+      const page = await stage.browser().visit(stage.at(path))
+      expect([page.status, page.headers['referrer-policy']]).toEqual([200, 'same-origin'])
+    }
+  } finally {
+    await stage.close()
+  }
+})
+
+describe('without Fetch Metadata', () => {
+  let chromium: Chromium
+  let page: Page
+
+  beforeAll(async () => {
+    chromium = await openBrowser()
+    stage = await startStage({ before: withoutFetchMetadata })
+  })
+  afterAll(async () => {
+    await chromium?.close()
+    await stage?.close()
+  })
+  beforeEach(async () => {
+    page = await (await chromium.newContext()).newPage()
+  })
+  afterEach(() => page.context().close())
+
+  const shown = async () => JSON.parse((await page.textContent('body')) ?? '') as PageView
+  const press = () => Promise.all([page.waitForNavigation(), page.click('button[type=submit], form button')])
+
+  async function logIn(): Promise<void> {
+    await page.goto(stage.at('/login?return_to=%2Fnews'))
+    await page.fill('[name=username]', ada.username)
+    await page.fill('[name=password]', ada.password)
+    await press()
+    expect(page.url()).toBe(stage.at('/news'))
+    expect(await shown()).toMatchObject({ status: 'loggedin', username: 'ada' })
+  }
+
+  test('[F14] the login form of a real browser logs in', logIn)
+
+  test.each(['/logout', '/logout-all'])('[F14] the form on %s of a real browser logs out', async (path) => {
+    await logIn()
+    await page.goto(stage.at(`${path}?return_to=%2Fnews`))
+    await press()
+    expect(page.url()).toBe(stage.at('/news'))
+    expect((await shown()).status).toBe('anon')
+  })
+
+  test('[F1, F14] a form on another site does nothing, whatever its page says about the referrer', async () => {
+    await logIn()
+    for (const policy of ['no-referrer', 'same-origin', 'unsafe-url']) {
+      for (const path of ['/logout', '/login', '/logout-all']) {
+        await page.goto(`${stage.evening.url}/`)
+        await page.setContent(
+          `<meta name="referrer" content="${policy}"><form method="post" action="${stage.at(path)}"><button>Win</button></form>`,
+        )
+        const [answer] = await press()
+        expect([policy, path, answer?.status()]).toEqual([policy, path, 403])
+      }
+    }
+    await page.goto(stage.at('/basket'))
+    expect(basket({ body: (await page.textContent('body')) ?? '' })).toMatchObject({ status: 'loggedin' })
+  })
+
+  test.each([['null'], ['http://evil.example'], [undefined]])('[F1, F14] a POST from %s gets 403', async (origin) => {
+    for (const path of ['/login', '/logout', '/logout-all']) {
+      const headers = { ...form, ...(origin === undefined ? {} : { origin }) }
+      const answer = await send({ method: 'POST', url: new URL(stage.at(path)), headers, body: fields() })
+      expect([path, answer.status]).toEqual([path, 403])
+    }
+  })
+})
+
+describe.each(keepings)('with %s, a form that is sent while the SSO system is down', (keeping) => {
+  beforeEach(async () => {
+    stage = await startStage({ keeping })
+  })
+  afterEach(() => stage.close())
+
+  /** Five failed calls in a row, and the site knows it. */
+  async function goesDown({ morning: { sso } }: Pick<Network, 'morning'>): Promise<void> {
+    for (const operation of ['sessionstatus', 'authenticate', 'logout', 'logoutall', 'identify'] as const)
+      stage.emulator.faults.add({ operation, kind: 'down' })
+    const ask = () => sso.client.sessionStatus({ sid: 'none', ipa: '127.0.0.1', uas: 'test', lks: 'anon' })
+    for (let times = 0; times < 5; times += 1) await ask().catch(() => {})
+    expect(await sso.health()).toMatchObject({ sso: 'unavailable' })
+  }
+
+  const url = (path: string) => new URL(stage.at(path))
+  const origin = () => ({ origin: stage.morning.url, 'sec-fetch-site': 'same-origin' })
+
+  describe.each(['/login', '/logout'])('to %s', (path) => {
+    test('without a session gets a page of ours, and is not sent to the dead host', async () => {
+      await goesDown(stage)
+      const headers = { ...document, ...form, ...origin() }
+      const answer = await send({ method: 'POST', url: url(path), headers, body: fields() })
+      expect([answer.status, answer.headers.location]).toEqual([503, undefined])
+      expect(answer.headers['content-type']).toMatch(/^text\/html/)
+      expect(answer.body).toContain('</html>')
+      expect(answer.body).not.toContain(ada.password)
+    })
+
+    test('without a session, as JSON, is told that it is unavailable', async () => {
+      await goesDown(stage)
+      const answer = await stage.browser().fetchJson(stage.at(path), { json: ada })
+      expect([answer.status, answer.json]).toEqual([503, { error: 'unavailable' }])
+    })
+  })
+
+  test('to /login with a session that is gone gets a page of ours, and stays there', async () => {
+    const browser = await stage.reader()
+    stage.serveFrom(stage.addProcess({ session: { prefix: 'another:' } }))
+    await goesDown({ morning: { ...stage.morning, sso: stage.newest().sso } })
+    const page = await browser.submit(stage.at('/login'), { ...ada, return_to: '/' })
+    expect([page.status, page.trail.length]).toEqual([503, 1])
+  })
+})

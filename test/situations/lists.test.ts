@@ -1,0 +1,89 @@
+import { ada, logIn, view } from '../flows/network'
+import type { Browser } from '../support/agent'
+import { reader, type Stage, startStage } from './support'
+
+const LIFE_SECONDS = 3600
+
+let stage: Stage
+beforeEach(async () => {
+  stage = await startStage({})
+})
+afterEach(() => stage.close())
+
+/** A stage whose sessions live an hour at most, used or not. */
+const shortLived = async () => {
+  await stage.close()
+  const session = { absoluteSeconds: LIFE_SECONDS, idleSeconds: 1800 }
+  stage = await startStage({ options: { session } })
+}
+
+/** How much every list and set of the site holds, whatever kind it is of. */
+async function sizes(part = ''): Promise<Record<string, number>> {
+  const { redis, prefix } = stage
+  const found: Record<string, number> = {}
+  for (const key of await redis.keys(`${prefix}${part}*`)) {
+    const type = await redis.type(key)
+    if (type === 'set') found[key] = await redis.scard(key)
+    if (type === 'zset') found[key] = await redis.zcard(key)
+    if (type === 'list') found[key] = await redis.llen(key)
+    if (type === 'hash') found[key] = await redis.hlen(key)
+  }
+  return found
+}
+const longest = async () => Math.max(0, ...Object.values(await sizes()))
+
+async function login(): Promise<Browser> {
+  const browser = stage.browser()
+  await browser.visit(`${stage.url}/`)
+  expect(view(await logIn(browser, stage, ada)).status).toBe('loggedin')
+  return browser
+}
+
+describe('[S10] the list of an account', () => {
+  beforeEach(shortLived)
+
+  test('holds no session that is over, once somebody logs in again', async () => {
+    for (let logins = 0; logins < 12; logins += 1) await login()
+    expect(Object.keys(await sizes('acct:'))).toHaveLength(1)
+    stage.emulator.clock.advance(LIFE_SECONDS + 60)
+    await login()
+    expect(Object.values(await sizes('acct:'))).toEqual([1])
+  })
+
+  test('does not grow with the logins of many days', async () => {
+    for (let logins = 0; logins < 20; logins += 1) {
+      await login()
+      stage.emulator.clock.advance(LIFE_SECONDS / 2)
+    }
+    expect(await longest()).toBeLessThanOrEqual(3)
+  })
+
+  test('still ends every session that lives when the account is logged out everywhere', async () => {
+    await login()
+    stage.emulator.clock.advance(LIFE_SECONDS - 600)
+    const [first, second] = [await login(), await login()]
+    stage.emulator.clock.advance(700)
+    const last = await login()
+    await last.submit(`${stage.url}/logout-all`, { return_to: '/' })
+    for (const browser of [first, second, last])
+      expect((await browser.fetchJson(`${stage.url}/account`)).status).toBe(401)
+  })
+})
+
+test('[S10] the list of one browser does not grow with its logins and logouts', async () => {
+  const browser = stage.browser()
+  await browser.visit(`${stage.url}/`)
+  for (let times = 0; times < 8; times += 1) {
+    await logIn(browser, stage, ada)
+    await browser.submit(`${stage.url}/logout`, { return_to: '/' })
+  }
+  expect(await longest()).toBeLessThanOrEqual(2)
+})
+
+test('[S10] every key of a site has an expiry, lists too', async () => {
+  await reader(stage)
+  const keys = await stage.redis.keys(`${stage.prefix}*`)
+  const endless: string[] = []
+  for (const key of keys) if ((await stage.redis.ttl(key)) < 0) endless.push(key)
+  expect([keys.length > 0, endless]).toEqual([true, []])
+})

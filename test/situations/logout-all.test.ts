@@ -1,0 +1,102 @@
+import { Redis } from 'ioredis'
+import { eventually, view } from '../flows/network'
+import type { Browser } from '../support/agent'
+import { startRedis, type TestRedis } from '../support/redis'
+import { expectNobody, loginsAtSso } from './signed-out'
+import { basket, type Keeping, type Stage, startStage } from './stage'
+
+/*
+ * "Log out everywhere" while Redis takes no writes, or is away: it stays one, and nobody is told that it was less.
+ */
+
+let redis: TestRedis
+let commands: Redis
+let stage: Stage
+
+beforeAll(async () => {
+  redis = await startRedis()
+  commands = new Redis(redis.url)
+})
+afterEach(async () => {
+  await commands.config('SET', 'min-replicas-to-write', '0')
+  await stage.close()
+})
+afterAll(async () => {
+  commands.disconnect()
+  await redis.stop()
+})
+
+const post = (browser: Browser, path: string) => browser.fetchJson(stage.at(path), { json: {} })
+const mark = (browser: Browser) => browser.cookie('sso2.o')
+const isBack = () => eventually(async () => (await stage.first.sso.health()).store === 'ok')
+
+describe('logout-all', () => {
+  const answers = { status: 'none', logout: 'pending' }
+  const all = () => stage.emulator.calls({ operation: 'logoutall' }).map(({ claims }) => claims['aid'])
+
+  /** Both are logged in here; the laptop will log out everywhere. */
+  async function phoneAndLaptop(keeping?: Keeping): Promise<[Browser, Browser]> {
+    stage = await startStage({ ...(keeping ? { keeping } : {}), redis: redis.url })
+    return [await stage.reader(), await stage.reader()]
+  }
+
+  async function expectPhoneOut(phone: Browser, laptop: Browser): Promise<void> {
+    await eventually(async () => {
+      expect(view(await laptop.visit(stage.at('/'))).status).not.toBe('loggedin')
+      return basket(await phone.fetchJson(stage.at('/basket'))).status !== 'loggedin'
+    }, 5)
+    expect(loginsAtSso(stage)).toEqual([])
+    await expectNobody(stage, phone)
+  }
+
+  test.each(['Redis', 'a session of its own'] as const)(
+    '[S17] (%s) while Redis takes no writes tells the SSO system all, and ends the others here later',
+    async (keeping) => {
+      const [phone, laptop] = await phoneAndLaptop(keeping)
+      await commands.config('SET', 'min-replicas-to-write', '3')
+      expect((await post(laptop, '/logout-all')).json).toEqual(answers)
+      expect(all()).toEqual(['account-ada'])
+      expect(loginsAtSso(stage)).toEqual([])
+      expect(mark(laptop)).toBeDefined()
+      await expectNobody(stage, laptop, 1)
+      await commands.config('SET', 'min-replicas-to-write', '0')
+      await isBack()
+      await expectPhoneOut(phone, laptop)
+    },
+  )
+
+  test('[S17] by a handler of the site while Redis takes no writes does the same', async () => {
+    const [phone, laptop] = await phoneAndLaptop()
+    await commands.config('SET', 'min-replicas-to-write', '3')
+    expect((await post(laptop, '/leave-all')).json).toEqual({ result: 'pending' })
+    expect(all()).toEqual(['account-ada'])
+    await commands.config('SET', 'min-replicas-to-write', '0')
+    await isBack()
+    await expectPhoneOut(phone, laptop)
+  })
+
+  test.each(['Redis', 'a session of its own'] as const)(
+    '[S17] (%s) while Redis is away is made good as one at the next contact',
+    async (keeping) => {
+      const [phone, laptop] = await phoneAndLaptop(keeping)
+      await commands.client('PAUSE', 700)
+      expect((await post(laptop, '/logout-all')).json).toEqual(answers)
+      expect(mark(laptop)).toBeDefined()
+      await isBack()
+      await expectPhoneOut(phone, laptop)
+      expect(new Set(all())).toEqual(new Set(['account-ada']))
+    },
+  )
+
+  test('[S17] while neither Redis takes writes nor the SSO system answers is made good as one', async () => {
+    const [phone, laptop] = await phoneAndLaptop()
+    await commands.config('SET', 'min-replicas-to-write', '3')
+    stage.emulator.faults.add({ operation: 'logoutall', kind: 'down' })
+    stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    expect((await post(laptop, '/logout-all')).json).toEqual(answers)
+    stage.emulator.faults.clear()
+    await commands.config('SET', 'min-replicas-to-write', '0')
+    await isBack()
+    await expectPhoneOut(phone, laptop)
+  })
+})

@@ -1,0 +1,193 @@
+import { once } from 'node:events'
+import http, { type IncomingMessage, type RequestListener } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Request, RequestHandler, Response } from 'express'
+import type { Sso2 } from '../../lib'
+import { send } from '../support/http'
+import { type Process, pages, reader, type Stage, startStage } from './support'
+
+type Heads = Record<string, string>
+
+/** What `engine.io` hands to middleware in place of a response, when the request is an upgrade. */
+class EngineResponse {
+  readonly headers: Record<string, unknown> = {}
+  constructor(private readonly socket: Duplex) {}
+  setHeader(name: string, value: unknown): void {
+    this.headers[name] = value
+  }
+  getHeader(name: string): unknown {
+    return this.headers[name]
+  }
+  removeHeader(name: string): void {
+    delete this.headers[name]
+  }
+  write(): void {}
+  writeHead(): void {}
+  end(): void {
+    this.socket.destroy()
+  }
+}
+
+let stage: Stage
+/** The readers' cookie, and that of somebody whose `req.session` holds something. */
+let cookie: string
+/** What was thrown where nobody could catch it. */
+let thrown: unknown[]
+
+beforeAll(async () => {
+  stage = await startStage({})
+  const browser = await reader(stage)
+  await browser.visit(`${stage.url}/keep`)
+  cookie = `sso2.sid=${browser.cookie('sso2.sid')}`
+})
+beforeEach(() => {
+  thrown = []
+})
+afterAll(() => stage.close())
+
+/** What a request without Express is known as after the handlers. */
+function viewOf(req: IncomingMessage): object {
+  const { session, sso2 } = req as Partial<Request>
+  return { status: sso2?.status ?? 'no word', user: sso2?.user?.accountId, saved: session?.saved }
+}
+
+/** A process whose upgrades and plain requests go through handlers as packages call them. */
+const through = (handle: (sso: Sso2, req: Request, res: Response, done: (error?: unknown) => void) => void) =>
+  stage.another(
+    {},
+    (sso): RequestListener =>
+      (req, res) => {
+        handle(sso, req as Request, res as Response, (error) => {
+          if (!res.headersSent && !res.writableEnded)
+            res
+              .setHeader('content-type', 'application/json')
+              .end(JSON.stringify({ error: error ? String(error) : undefined, ...viewOf(req) }))
+        })
+      },
+  )
+
+/** Answers every upgrade by what was found, and hangs up. */
+function onUpgrade(
+  { server, sso }: Process,
+  handle: Parameters<typeof through>[0],
+  makeResponse: (socket: Duplex) => object,
+) {
+  server.on('upgrade', (req, socket) => {
+    const answer = (error?: unknown) => {
+      const body = JSON.stringify({ error: error ? String(error) : undefined, ...viewOf(req) })
+      socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`)
+    }
+    try {
+      handle(sso, req as Request, makeResponse(socket) as Response, answer)
+    } catch (error) {
+      thrown.push(error)
+      socket.destroy()
+    }
+  })
+}
+
+/** An upgrade as a browser's WebSocket begins it. */
+async function upgrade(url: string, headers: Heads): Promise<object> {
+  const { port, host } = new URL(url)
+  const handshake = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+    'sec-fetch-dest': 'websocket',
+    'sec-fetch-mode': 'websocket',
+  }
+  const request = http.get({ host: '127.0.0.1', port, path: '/ws?x=1', headers: { host, ...handshake, ...headers } })
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  let body = ''
+  for await (const chunk of response) body += String(chunk)
+  return JSON.parse(body) as object
+}
+
+const stranger = { status: 'none', user: undefined, saved: undefined }
+const ada = { status: 'loggedin', user: 'account-ada', saved: 'kept' }
+const browsers: [string, () => Heads, object][] = [
+  ['a stranger', () => ({}), stranger],
+  ['a reader', () => ({ cookie }), ada],
+  ['a reader with a doubled cookie', () => ({ cookie: `${cookie}; ${cookie}` }), stranger],
+  ['somebody with a cookie that is none', () => ({ cookie: 'sso2.sid=s%3Anothing.signed' }), stranger],
+  ['somebody with an odd spelling', () => ({ cookie: cookie.replace('sso2.sid', '$Version=1; "sso2.sid"') }), stranger],
+]
+
+describe.each(browsers)('[O17] an upgrade by %s', (_who, headers, expected) => {
+  test('through sso.session(request, {}, done), as ws does it, throws nothing and has the session', async () => {
+    const handle: Parameters<typeof through>[0] = (sso, req, res, done) => sso.session(req, res, done)
+    const other = await stage.another({}, pages)
+    onUpgrade(other, handle, () => ({}))
+    const answer = await upgrade(other.url, headers()).catch(() => 'the connection broke')
+    const { saved } = expected as typeof ada
+    const known = { status: 'no word', ...(saved === undefined ? {} : { saved }) }
+    expect({ answer, thrown: thrown.map(String) }).toEqual({ answer: known, thrown: [] })
+  })
+
+  test.each<[string, Parameters<typeof through>[0]]>([
+    ['sso', (sso, req, res, done) => sso(req, res, done)],
+    ['sso.session and sso.middleware', bothParts],
+  ])('through %s, as engine.io does it, knows who it is', async (_what, handle) => {
+    const other = await stage.another({}, pages)
+    onUpgrade(other, handle, (socket) => new EngineResponse(socket))
+    const answer = await upgrade(other.url, headers()).catch(() => 'the connection broke')
+    expect({ answer, thrown: thrown.map(String) }).toEqual({ answer: JSON.parse(JSON.stringify(expected)), thrown: [] })
+  })
+})
+
+function bothParts(sso: Sso2, req: Request, res: Response, done: (error?: unknown) => void): void {
+  const parts: RequestHandler[] = [sso.session, sso.middleware]
+  const next = (error?: unknown): void => {
+    const part = parts.shift()
+    if (error || !part) done(error)
+    else part(req, res, next)
+  }
+  next()
+}
+
+describe.each(browsers)('[O17] a request without Express by %s', (_who, headers, expected) => {
+  test.each<[string, Parameters<typeof through>[0]]>([
+    ['sso', (sso, req, res, done) => sso(req, res, done)],
+    ['sso.session and sso.middleware', bothParts],
+  ])('through %s is served as who it is, with no trip', async (_what, handle) => {
+    const other = await through(handle)
+    const poll = { accept: '*/*', 'sec-fetch-dest': 'empty', 'sec-fetch-mode': 'cors', ...headers() }
+    const url = new URL('/socket.io/?transport=polling', other.url)
+    const answer = await send({ method: 'GET', url, headers: poll })
+    expect({ status: answer.status, body: JSON.parse(answer.body) }).toEqual({
+      status: 200,
+      body: JSON.parse(JSON.stringify(expected)),
+    })
+  })
+})
+
+test('[O17] what an upgrade saves in req.session is there for the next page', async () => {
+  const other = await stage.another({}, pages)
+  const save: Parameters<typeof through>[0] = (sso, req, res, done) =>
+    sso.session(req, res, () => {
+      req.session.saved = 'by an upgrade'
+      req.session.save(done)
+    })
+  onUpgrade(other, save, () => ({}))
+  expect(await upgrade(other.url, { cookie })).toEqual({ status: 'no word', saved: 'by an upgrade' })
+  const page = await send({ method: 'GET', url: new URL('/', stage.url), headers: { accept: '*/*', cookie } })
+  expect(JSON.parse(page.body)).toMatchObject({ status: 'loggedin', saved: 'by an upgrade' })
+})
+
+test('[O17] a request without Express whose record is stale has Session Status asked', async () => {
+  const other = await through((sso, req, res, done) => sso(req, res, done))
+  stage.emulator.clock.advance(361)
+  const before = stage.count('sessionstatus')
+  const answer = await send({ method: 'GET', url: new URL('/poll', other.url), headers: { accept: '*/*', cookie } })
+  expect(JSON.parse(answer.body)).toMatchObject({ status: 'loggedin' })
+  expect(stage.count('sessionstatus') - before).toBe(1)
+})
+
+test('[O17] a page opened without Express is sent on its trip, or served; nothing fails', async () => {
+  const other = await through((sso, req, res, done) => sso(req, res, done))
+  const headers = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
+  const answer = await send({ method: 'GET', url: new URL('/page', other.url), headers })
+  if (answer.status === 302) expect(answer.headers.location).toContain('/sso/identify?')
+  else expect([answer.status, JSON.parse(answer.body)]).toEqual([200, { status: 'none' }])
+})

@@ -1,0 +1,151 @@
+import { ada, logIn, present, view } from '../flows/network'
+import type { Browser } from '../support/agent'
+import { basket, type Keeping, keepings, type Stage, startStage } from './stage'
+
+/*
+ * What the site keeps in `req.session` goes along from the stranger to the reader: all of it, once, whatever happens at the same time.
+ */
+
+let stage: Stage
+
+afterEach(() => stage.close())
+
+const idOf = (browser: Browser) => browser.cookie('connect.sid') ?? browser.cookie('sso2.sid')
+const put = (browser: Browser, item: string) => browser.fetchJson(stage.at(`/put?item=${item}`))
+const basketOf = async (browser: Browser) => basket(await browser.visit(stage.at('/basket')))
+
+/** A stranger with a book in the basket. */
+async function stranger(keeping: Keeping): Promise<Browser> {
+  stage = await startStage({ keeping })
+  const browser = stage.browser()
+  await browser.visit(stage.at('/'))
+  expect(basket(await put(browser, 'book')).basket).toEqual(['book'])
+  return browser
+}
+
+const submit = (browser: Browser) => browser.submit(stage.at('/login'), { ...ada, return_to: '/basket' })
+const script = (browser: Browser) => browser.fetchJson(stage.at('/login'), { json: ada })
+
+describe.each(keepings)('with %s', (keeping) => {
+  test.each([
+    [2, 'forms', submit],
+    [3, 'forms', submit],
+    [2, 'scripts', script],
+  ] as const)('[S20] %i submits of the login at once (%s) leave the basket as it was', async (count, _name, send) => {
+    const browser = await stranger(keeping)
+    stage.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 100, times: 1 })
+    const answers = await Promise.all(Array.from({ length: count }, () => send(browser)))
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    expect(stage.count('authenticate')).toBe(1)
+    expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
+  })
+
+  test('[S20] what another tab puts into the session during Authenticate goes along', async () => {
+    const browser = await stranger(keeping)
+    const held = stage.naming.close()
+    const login = submit(browser)
+    await held.arrived
+    expect(basket(await put(browser, 'pen')).basket).toEqual(['book', 'pen'])
+    held.open()
+    await login
+    expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book', 'pen'] })
+  })
+
+  test('[S20] what another tab changes in the session during Authenticate stays changed', async () => {
+    const browser = await stranger(keeping)
+    await browser.visit(stage.at('/keep'))
+    const held = stage.naming.close()
+    const login = submit(browser)
+    await held.arrived
+    const gate = stage.gates.add()
+    const save = browser.fetchJson(stage.at(`/save?gate=${gate.name}&value=changed`))
+    await gate.arrived
+    gate.open()
+    await save
+    held.open()
+    await login
+    expect(view(await browser.visit(stage.at('/')))).toMatchObject({ status: 'loggedin', saved: 'changed' })
+    expect((await basketOf(browser)).basket).toEqual(['book'])
+  })
+
+  test('[S20] what another tab puts into the session while a check notices the login goes along', async () => {
+    const browser = await stranger(keeping)
+    await logIn(browser, stage.evening, ada)
+    stage.emulator.clock.advance(361)
+    const held = stage.naming.close()
+    const page = browser.visit(stage.at('/basket'))
+    await held.arrived
+    expect(basket(await put(browser, 'pen')).basket).toEqual(['book', 'pen'])
+    held.open()
+    await page
+    expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book', 'pen'] })
+  })
+
+  test('[S20] check() on an answer that has begun neither throws nor moves the session; the next page is logged in', async () => {
+    const browser = await stranger(keeping)
+    const gate = stage.gates.add()
+    const stream = browser.fetchJson(stage.at(`/stream?gate=${gate.name}`))
+    await gate.arrived
+    await logIn(browser, stage.evening, ada)
+    const id = idOf(browser)
+    gate.open()
+    const { status, body, headers } = await stream
+    expect([status, headers['set-cookie']]).toEqual([200, undefined])
+    expect(body).toMatch(/^data: hello\n\ndata: (anon|loggedin)\n\n$/)
+    expect(idOf(browser)).toBe(id)
+    expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
+    expect(idOf(browser)).not.toBe(id)
+  })
+})
+
+test('[S20] two submits of the login at once, one at each of two processes, leave the basket as it was', async () => {
+  const browser = await stranger('Redis')
+  stage.serveFrom(stage.first, stage.addProcess())
+  stage.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 100, times: 1 })
+  const answers = await Promise.all([script(browser), script(browser)])
+  expect(answers.map(({ status }) => status)).toEqual([200, 200])
+  expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
+})
+
+describe.each(['Redis', 'memory'] as const)(
+  'with %s, a request with the cookie of before the login that writes',
+  (keeping) => {
+    const ways: [string, (browser: Browser) => Promise<unknown>][] = [
+      ['the form', (browser) => submit(browser)],
+      [
+        'a check that noticed it',
+        async (browser) => {
+          await logIn(browser, stage.evening, ada)
+          stage.emulator.clock.advance(361)
+          await browser.visit(stage.at('/'))
+        },
+      ],
+    ]
+
+    test.each(ways)('[S16, S20] gets no session cookie, so that the login stays (%s)', async (_name, login) => {
+      const browser = await stranger(keeping)
+      const old = present(idOf(browser))
+      await login(browser)
+      const now = idOf(browser)
+      expect(now).not.toBe(old)
+      for (const path of ['/put?item=pen', '/keep']) {
+        const late = await stage.browser().fetchJson(stage.at(path), { headers: { cookie: `sso2.sid=${old}` } })
+        expect([late.status, late.headers['set-cookie']]).toEqual([200, undefined])
+        expect(late.json.username).toBeUndefined()
+      }
+      expect(await basketOf(browser)).toMatchObject({ status: 'loggedin', username: 'ada' })
+      expect(idOf(browser)).toBe(now)
+    })
+
+    test('[S16, S20] and began before it gets none either', async () => {
+      const browser = await stranger(keeping)
+      const gate = stage.gates.add()
+      const slow = browser.fetchJson(stage.at(`/save?gate=${gate.name}&value=late`))
+      await gate.arrived
+      await submit(browser)
+      gate.open()
+      expect((await slow).headers['set-cookie']).toBeUndefined()
+      expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
+    })
+  },
+)

@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express, { type Express } from 'express'
+import { Redis } from 'ioredis'
+import { type Sso2, type Sso2Options, sso2 } from '../../lib'
+import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
+import { ada, addPages, Gates, logIn, redisUrl, sessionSecret, view } from '../flows/network'
+import { Browser } from '../support/agent'
+import { startRedis, type TestRedis } from '../support/redis'
+
+type Build = (sso: Sso2, gates: Gates) => http.RequestListener
+
+export interface StageOptions {
+  options?: Partial<Sso2Options>
+  emulator?: EmulatorOptions
+  clientId?: string
+  /** `false`: what the package makes of the `clientId`. */
+  prefix?: false
+  /** Where below the host the site stands, as the world sees it. */
+  mountPath?: string
+  build?: Build
+}
+
+/** One process of the site: cookies do not separate ports, so that a browser of the site is known to each. */
+export interface Process {
+  readonly url: string
+  readonly sso: Sso2
+  readonly gates: Gates
+  readonly server: http.Server
+}
+
+/** One emulator, and one site over a real Redis in one process or more. */
+export interface Stage extends Process {
+  readonly emulator: Emulator
+  readonly redis: Redis
+  readonly prefix: string
+  browser(): Browser
+  count(operation: string): number
+  /** One more process of the same site. */
+  another(options: Partial<Sso2Options>, build?: Build): Promise<Process>
+  close(): Promise<void>
+}
+
+/** A site whose pages are those of the flows. */
+export const pages: Build = (sso, gates) => addPages(express().use(sso), sso, gates)
+
+/** A site with pages of its own before those of the flows. */
+export const withPages =
+  (add: (app: Express, sso: Sso2, gates: Gates) => void): Build =>
+  (sso, gates) => {
+    const app = express().use(sso)
+    add(app, sso, gates)
+    return addPages(app, sso, gates)
+  }
+
+export async function startStage({ options = {}, build = pages, mountPath = '', ...rest }: StageOptions = {}) {
+  const server = await openServer()
+  const url = urlOf(server)
+  const { clientId = 'morning' } = rest
+  const client = { clientId, clientSecret: 'client-secret-of-the-morning-paper-0123456789' }
+  const clients = [{ ...client, name: 'Morning', landingPage: `${url}${mountPath}/sso2/landing` }]
+  const limits = { sessionsPerAccount: 100_000, ...rest.emulator?.limits }
+  const emulator = createEmulator(demoOptions({ clients, ...rest.emulator, limits }))
+  await emulator.listen(0)
+  const prefix = `situation-${randomUUID()}:`
+  const base: Partial<Sso2Options> = {
+    ...emulator.siteOptions(clientId),
+    siteUrl: url + mountPath,
+    sessionSecret,
+    redis: redisUrl(),
+    clock: emulator.clock,
+    loginLimit: false,
+    ...options,
+    session: { ...(rest.prefix === false ? {} : { prefix }), ...options.session },
+  }
+  const processes: Process[] = [serve(server, base, build)]
+  const redis = new Redis(typeof base.redis === 'string' ? base.redis : redisUrl())
+  return {
+    ...processes[0],
+    emulator,
+    redis,
+    prefix,
+    browser: () => new Browser({ now: () => emulator.clock.now() }),
+    count: (operation) => emulator.calls({ operation }).length,
+    another: async (more, otherBuild = build) => {
+      const other = serve(await openServer(), { ...base, ...more }, otherBuild)
+      processes.push(other)
+      return other
+    },
+    close: async () => {
+      for (const { server: open } of processes) {
+        open.close()
+        open.closeAllConnections()
+      }
+      await Promise.all(processes.map(({ sso }) => sso.close()))
+      await emulator.close()
+      redis.disconnect()
+    },
+  } as Stage
+}
+
+async function openServer(): Promise<http.Server> {
+  const server = http.createServer({ keepAliveTimeout: 60_000 })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+
+const urlOf = (server: http.Server) => `http://morning.localhost:${(server.address() as AddressInfo).port}`
+
+function serve(server: http.Server, options: Partial<Sso2Options>, build: Build): Process {
+  const sso = sso2(options)
+  const gates = new Gates()
+  server.on('request', build(sso, gates))
+  return { url: urlOf(server), sso, gates, server }
+}
+
+/** A browser that is logged in as ada. */
+export async function reader(stage: Stage): Promise<Browser> {
+  const browser = stage.browser()
+  await browser.visit(`${stage.url}/`)
+  expect(view(await logIn(browser, stage, ada)).status).toBe('loggedin')
+  return browser
+}
+
+/** A stage over a Redis of its own, which can be taken away. */
+export async function startStageAlone(options: StageOptions): Promise<{ stage: Stage; own: TestRedis }> {
+  const own = await startRedis()
+  return { stage: await startStage({ ...options, options: { redis: own.url, ...options.options } }), own }
+}
+
+/** Redis answers, and takes no writes. */
+export const refuseWrites = (redis: Redis) => redis.config('SET', 'min-replicas-to-write', '3')
