@@ -1,0 +1,272 @@
+/** What a site does with `req.session.cookie`. */
+import session from 'express-session'
+import { bag, type Deviation, dataOf, type Page, type Scenario, type SetSession, type Visitor } from '../scenario'
+
+const HOUR = 3_600_000
+const attributes = 'HttpOnly; Path=/; SameSite=Lax'
+const lives = (life: string): SetSession[] => [{ life, attributes }]
+
+/** Sets something of the cookie and writes into the session. */
+const setCookie =
+  (change: (cookie: session.Cookie) => void): Page =>
+  (req, res) => {
+    bag(req)['writes'] = Number(bag(req)['writes'] ?? 0) + 1
+    change(req.session.cookie)
+    const { maxAge, originalMaxAge } = req.session.cookie
+    res.json({ maxAge: inMinutes(maxAge), originalMaxAge: inMinutes(originalMaxAge) })
+  }
+
+const inMinutes = (age: unknown) => (typeof age === 'number' ? Math.round(age / 60_000) : (age ?? null))
+
+const ages: Page = (req, res) => {
+  const { maxAge, originalMaxAge, expires } = req.session.cookie
+  const isTime = expires instanceof Date
+  res.json({
+    maxAge: inMinutes(maxAge),
+    originalMaxAge: inMinutes(originalMaxAge),
+    expires: isTime || (expires ?? null),
+  })
+}
+
+const notAgain = (at: number, visitor: Visitor): Deviation => ({
+  row: 'a live cookie is not sent again',
+  visitor,
+  at,
+  ours: { cookies: [] },
+})
+
+const hour = setCookie((cookie) => {
+  cookie.maxAge = HOUR
+})
+
+export const cookies: readonly Scenario[] = [
+  {
+    name: 'a cookie says how long the session may live',
+    steps: ['GET /write', 'GET /write'],
+    lives: true,
+    visitors: ['stranger'],
+    differs: [{ row: 'a cookie lives as long as its session may', at: 0, ours: { cookies: lives('90 days') } }],
+  },
+  {
+    name: 'the ages of a cookie that nobody has set are null',
+    pages: { '/ages': ages },
+    steps: ['GET /ages', 'GET /write', 'GET /ages'],
+  },
+  {
+    name: 'maxAge set on a new session is what its cookie says',
+    pages: { '/hour': hour },
+    steps: ['GET /hour'],
+    lives: true,
+    visitors: ['stranger'],
+  },
+  {
+    name: 'maxAge set by every request sends the cookie of a new session once',
+    pages: { '/hour': hour },
+    steps: ['GET /hour', 'GET /hour', 'GET /read'],
+    lives: true,
+    differs: [notAgain(1, 'stranger'), notAgain(0, 'reader'), notAgain(1, 'reader')],
+  },
+  {
+    name: 'expires set on a new session is what its cookie says',
+    pages: {
+      '/expires': setCookie((cookie) => {
+        cookie.expires = new Date(Date.now() + 2 * HOUR)
+      }),
+    },
+    steps: ['GET /expires', 'GET /read'],
+    lives: true,
+    differs: [notAgain(0, 'reader')],
+  },
+  {
+    name: 'expires set to false makes a cookie that ends with the browser',
+    pages: {
+      '/forget': setCookie((cookie) => {
+        Object.assign(cookie, { expires: false })
+      }),
+    },
+    steps: ['GET /forget', 'GET /read'],
+    lives: true,
+    differs: [notAgain(0, 'reader')],
+  },
+  {
+    name: 'expires set to null is as if nobody had set it',
+    pages: {
+      '/forget': setCookie((cookie) => {
+        cookie.expires = null
+      }),
+    },
+    steps: ['GET /forget', 'GET /read'],
+    lives: true,
+    differs: [
+      {
+        row: 'a cookie lives as long as its session may',
+        visitor: 'stranger',
+        at: 0,
+        ours: { cookies: lives('90 days') },
+      },
+    ],
+  },
+  {
+    name: 'the next request reads the maxAge that was set on the session',
+    pages: { '/hour': hour, '/ages': ages },
+    steps: ['GET /hour', 'GET /ages'],
+    differs: [notAgain(0, 'reader')],
+  },
+  {
+    name: 'originalMaxAge is what resetMaxAge goes back to',
+    pages: {
+      '/reset': (req, res) => {
+        bag(req)['a'] = 1
+        const { cookie } = req.session
+        cookie.originalMaxAge = HOUR
+        req.session.resetMaxAge()
+        res.json({ maxAge: inMinutes(cookie.maxAge), originalMaxAge: inMinutes(cookie.originalMaxAge) })
+      },
+    },
+    steps: ['GET /reset'],
+    lives: true,
+    differs: [notAgain(0, 'reader')],
+  },
+  {
+    name: 'a maxAge that is no number is refused',
+    pages: {
+      '/bad': (req, res) => {
+        try {
+          Object.assign(req.session.cookie, { maxAge: 'an hour' })
+          res.json('taken')
+        } catch (error) {
+          res.json((error as Error).name)
+        }
+      },
+    },
+    steps: ['GET /bad', 'GET /write', 'GET /bad'],
+  },
+  {
+    name: 'maxAge set on a session that nobody writes into sets no cookie',
+    pages: {
+      '/hour': (req, res) => {
+        req.session.cookie.maxAge = HOUR
+        res.json(dataOf(req.session))
+      },
+    },
+    steps: ['GET /hour', 'GET /read'],
+  },
+  {
+    name: 'maxAge set by a page for all caches gives them no live ID',
+    pages: {
+      '/public': (req, res, tools, next) => {
+        res.set('cache-control', 'public, max-age=600')
+        hour(req, res, tools, next)
+      },
+    },
+    steps: ['GET /write', 'GET /public', 'GET /read'],
+    headers: ['cache-control'],
+    differs: [
+      { row: 'an answer with our cookie is private', visitor: 'stranger', at: 0, ours: privately() },
+      notAgain(1, 'stranger'),
+      notAgain(1, 'reader'),
+    ],
+  },
+  {
+    name: 'a page for all caches that begins a session is kept from them',
+    pages: {
+      '/public': (req, res) => {
+        bag(req)['a'] = 1
+        res.set({ 'cache-control': 'public, max-age=600', expires: new Date(Date.now() + HOUR).toUTCString() })
+        res.json(1)
+      },
+    },
+    steps: ['GET /public'],
+    visitors: ['stranger'],
+    headers: ['cache-control'],
+    differs: [{ row: 'an answer with our cookie is private', at: 0, ours: privately() }],
+  },
+  {
+    name: 'a page that must not be changed on its way still says so',
+    pages: {
+      '/as-it-is': (req, res) => {
+        bag(req)['a'] = 1
+        res.set('cache-control', 'no-transform').json({})
+      },
+    },
+    steps: ['GET /as-it-is', 'GET /as-it-is'],
+    visitors: ['stranger'],
+    headers: ['cache-control'],
+    differs: [{ row: 'an answer with our cookie is private', at: 0, ours: privately('no-transform, ') }],
+  },
+  {
+    name: 'what a page says of caches stays where no cookie is set',
+    pages: {
+      '/public': (req, res) => res.set('cache-control', 'public, max-age=600').json(dataOf(req.session)),
+      '/nothing': (_req, res) => res.set('cache-control', 'public, max-age=600').json({}),
+    },
+    steps: ['GET /public', 'GET /nothing'],
+    headers: ['cache-control'],
+  },
+  {
+    name: 'a handler that replaces the cookie does not lose the session',
+    pages: {
+      '/replace': (req, res) => {
+        bag(req)['a'] = 1
+        req.session.cookie = Object.assign(new session.Cookie(), { maxAge: HOUR })
+        res.json({ maxAge: inMinutes(req.session.cookie.maxAge) })
+      },
+    },
+    steps: ['GET /replace', 'GET /read'],
+    lives: true,
+    differs: [
+      {
+        row: 'what guards the cookie is not for handlers to change',
+        visitor: 'stranger',
+        at: 0,
+        ours: { cookies: lives('60 minutes') },
+      },
+      notAgain(0, 'reader'),
+    ],
+  },
+  {
+    name: 'SameSite, HttpOnly and Path of the cookie are not for handlers to change',
+    pages: {
+      '/weaken': (req, res) => {
+        bag(req)['a'] = 1
+        Object.assign(req.session.cookie, { sameSite: 'none', httpOnly: false, path: '/shop', domain: 'example.com' })
+        res.json({})
+      },
+    },
+    steps: ['GET /weaken'],
+    visitors: ['stranger'],
+    differs: [
+      {
+        row: 'what guards the cookie is not for handlers to change',
+        at: 0,
+        ours: { cookies: [{ life: 'usual', attributes }] },
+      },
+    ],
+  },
+  {
+    name: 'the cookie tells its attributes',
+    pages: {
+      '/attributes': (req, res) => {
+        const { path, httpOnly, sameSite } = req.session.cookie
+        res.json({ path, httpOnly, sameSite, secure: Boolean(req.session.cookie.secure) })
+      },
+    },
+    steps: ['GET /attributes', 'GET /write', 'GET /attributes'],
+  },
+  {
+    name: 'a cookie that the page sets itself stands beside ours',
+    pages: {
+      '/own': (req, res) => {
+        bag(req)['a'] = 1
+        res.cookie('own', 'x', { maxAge: HOUR })
+        res.append('set-cookie', 'other=y')
+        res.json({})
+      },
+    },
+    steps: ['GET /own', 'GET /own', 'GET /read'],
+  },
+]
+
+function privately(before = ''): { headers: Record<string, string> } {
+  return { headers: { 'cache-control': `${before}private, no-store` } }
+}

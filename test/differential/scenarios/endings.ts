@@ -1,0 +1,183 @@
+/** How a session gives way to a new one, or ends. */
+import { bag, dataOf, ending, type Page, type Scenario } from '../scenario'
+
+/** passport's `keepSessionInfo`: a new ID, and everything of the old session copied over. */
+const copyOver: Page = async (req, res) => {
+  const old = req.session
+  const regenerated = await ending((done) => req.session.regenerate(done))
+  Object.assign(req.session, old)
+  res.json({ regenerated, data: dataOf(req.session), isNew: old !== req.session })
+}
+
+const regenerate: Page = async (req, res) => {
+  const { id } = req.session
+  const regenerated = await ending((done) => req.session.regenerate(done))
+  const data = dataOf(req.session)
+  bag(req)['fresh'] = true
+  res.json({ regenerated, data, isNew: id !== req.session.id, isSame: req.sessionID === req.session.id })
+}
+
+const destroy: Page = async (req, res) => {
+  const destroyed = await ending((done) => req.session.destroy(done))
+  res.json({ destroyed, after: typeof req.session, isInRequest: 'session' in req })
+}
+
+export const endings: readonly Scenario[] = [
+  {
+    name: 'regenerate gives a new and empty session',
+    pages: { '/regenerate': regenerate },
+    steps: ['GET /write', 'GET /regenerate', 'GET /read'],
+  },
+  {
+    name: 'regenerate at the first request gives a session that keeps what is written',
+    pages: { '/regenerate': regenerate },
+    steps: ['GET /regenerate', 'GET /read'],
+  },
+  {
+    name: 'a session regenerated and left empty gets no cookie',
+    pages: {
+      '/empty': async (req, res) => res.json({ regenerated: await ending((done) => req.session.regenerate(done)) }),
+    },
+    steps: ['GET /empty', 'GET /read'],
+    visitors: ['stranger'],
+    differs: [{ row: 'an empty session is not stored', at: 0, ours: { cookies: [] } }],
+  },
+  {
+    name: 'regenerate twice in one request leaves one session and one cookie',
+    pages: {
+      '/twice': async (req, res) => {
+        const first = await ending((done) => req.session.regenerate(done))
+        bag(req)['lost'] = true
+        const second = await ending((done) => req.session.regenerate(done))
+        bag(req)['kept'] = true
+        res.json([first, second])
+      },
+    },
+    steps: ['GET /write', 'GET /twice', 'GET /read'],
+  },
+  {
+    name: 'a session copied over regenerate keeps all its data',
+    pages: { '/copy': copyOver },
+    steps: ['GET /write', 'GET /copy', 'GET /read', 'GET /read'],
+  },
+  {
+    name: 'a session copied over regenerate and saved keeps all its data',
+    pages: {
+      '/copy': async (req, res) => {
+        const old = req.session
+        await ending((done) => req.session.regenerate(done))
+        const { cookie: _cookie, ...rest } = old
+        Object.assign(req.session, rest, { user: 'someone' })
+        res.json({ saved: await ending((done) => req.session.save(done)) })
+      },
+    },
+    steps: ['GET /write', 'GET /copy', 'GET /read'],
+  },
+  {
+    name: 'the ID of before a regenerate leads to nothing',
+    pages: {
+      '/old': async (req, res) => {
+        const { id, sessionStore } = { id: req.sessionID, sessionStore: req.sessionStore }
+        await ending((done) => req.session.regenerate(done))
+        sessionStore.get(id, (error, found) => res.json({ error: Boolean(error), found: Boolean(found) }))
+      },
+    },
+    steps: ['GET /write', 'GET /old'],
+  },
+  {
+    name: 'destroy takes the session from the request and from the store',
+    pages: { '/destroy': destroy },
+    steps: ['GET /write', 'GET /destroy', 'GET /read'],
+  },
+  {
+    name: 'after destroy the next write begins a new session',
+    pages: { '/destroy': destroy },
+    steps: ['GET /write', 'GET /destroy', 'GET /write', 'GET /read'],
+  },
+  {
+    name: 'destroy of a session that was never saved calls back',
+    pages: { '/destroy': destroy },
+    steps: ['GET /destroy', 'GET /read'],
+  },
+  {
+    name: 'destroy without a callback works too',
+    pages: {
+      '/destroy': (req, res) => {
+        const { session } = req
+        const same = Reflect.apply(session.destroy, session, []) === session
+        res.json({ same, after: typeof req.session })
+      },
+    },
+    steps: ['GET /write', 'GET /destroy'],
+  },
+  {
+    name: 'destroying twice is no error',
+    pages: {
+      '/twice': async (req, res) => {
+        const { session } = req
+        const first = await ending((done) => session.destroy(done))
+        res.json([first, await ending((done) => session.destroy(done))])
+      },
+    },
+    steps: ['GET /write', 'GET /twice', 'GET /read'],
+  },
+  {
+    name: 'a session set to null is neither saved nor lost',
+    pages: {
+      '/null': (req, res) => {
+        bag(req)['b'] = 2
+        Object.assign(req, { session: null })
+        res.json({ session: req.session, isNull: req.session === null })
+      },
+    },
+    steps: ['GET /write', 'GET /null', 'GET /read'],
+  },
+  {
+    name: 'a session deleted from the request is neither saved nor lost',
+    pages: {
+      '/delete': (req, res) => {
+        bag(req)['b'] = 2
+        const was = Reflect.deleteProperty(req, 'session')
+        res.json({ was, after: typeof req.session })
+      },
+    },
+    steps: ['GET /write', 'GET /delete', 'GET /read'],
+  },
+  {
+    name: 'a session deleted before anybody asked for it is not lost either',
+    pages: {
+      '/delete': (req, res) => res.json({ was: Reflect.deleteProperty(req, 'session'), after: typeof req.session }),
+      '/null': (req, res) => {
+        Object.assign(req, { session: null })
+        res.json({ session: req.session })
+      },
+    },
+    steps: ['GET /write', 'GET /delete', 'GET /null', 'GET /read'],
+  },
+  {
+    name: 'an old session object can still be read after regenerate',
+    pages: {
+      '/old': async (req, res) => {
+        const old = bag(req)
+        await ending((done) => req.session.regenerate(done))
+        bag(req)['b'] = 2
+        res.json({ old: dataOf(old), isSame: old.id === req.session.id })
+      },
+    },
+    steps: ['GET /write', 'GET /old', 'GET /read'],
+  },
+  {
+    name: 'regenerate right after destroy, through the store, gives a new session',
+    pages: {
+      '/again': async (req, res) => {
+        await ending((done) => req.session.destroy(done))
+        const made = await ending((done) => {
+          req.sessionStore.regenerate(req, done)
+        })
+        bag(req)['b'] = 2
+        res.json({ made, data: dataOf(req.session) })
+      },
+    },
+    steps: ['GET /write', 'GET /again', { ask: 'GET /read' }],
+  },
+]

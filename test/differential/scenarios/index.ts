@@ -1,0 +1,28 @@
+import type { Scenario } from '../scenario'
+import { answers } from './answers'
+import { calls } from './calls'
+import { cookies } from './cookies'
+import { data } from './data'
+import { endings } from './endings'
+import { identifiers } from './identifiers'
+import { mounting } from './mounting'
+import { outages } from './outages'
+import { packages } from './packages'
+import { parallel } from './parallel'
+import { sentCookies } from './sent-cookies'
+import { sockets } from './sockets'
+
+export const scenarios: readonly Scenario[] = [
+  ...data,
+  ...calls,
+  ...endings,
+  ...cookies,
+  ...sentCookies,
+  ...identifiers,
+  ...parallel,
+  ...answers,
+  ...mounting,
+  ...packages,
+  ...sockets,
+  ...outages,
+]

@@ -1,0 +1,246 @@
+/** Where a site mounts its session, and what stands around it. */
+import { PassThrough } from 'node:stream'
+import type { NextFunction, Request, Response } from 'express'
+import session from 'express-session'
+import onHeaders from 'on-headers'
+import { bag, dataOf, type Kit, type Page, type Scenario } from '../scenario'
+
+const takeBody: Page = (req, res) => {
+  bag(req)['body'] = req.body
+  res.json(dataOf(req.session))
+}
+
+/** A session of the site under a name of its own. */
+const second = () =>
+  session({ name: 'second.sid', secret: 'the second session of this site', resave: false, saveUninitialized: false })
+
+/** As `compression` does it: takes `write` and `end` of an answer, and sends it on through a stream, later. */
+function throughStream(_req: Request, res: Response, next: NextFunction): void {
+  const { write, end } = res
+  const stream = new PassThrough()
+  onHeaders(res, () => {
+    res.removeHeader('content-length')
+    res.vary('accept-encoding')
+  })
+  stream.on('data', (chunk: Buffer) => void write.call(res, chunk, 'utf8'))
+  stream.once('end', () => void end.call(res, undefined, 'utf8'))
+  const begin = () => res.headersSent || res.writeHead(res.statusCode)
+  Object.assign(res, {
+    write: (chunk: string | Buffer) => {
+      begin()
+      return stream.write(chunk)
+    },
+    end: (chunk?: string | Buffer) => {
+      begin()
+      stream.end(chunk)
+      return res
+    },
+  })
+  next()
+}
+
+/** Something of the site's own between the connection and the session, or after the session. */
+const around = (before: (kit: Kit) => readonly unknown[], after: (kit: Kit) => readonly unknown[] = () => []) =>
+  ((kit: Kit) => {
+    const app = kit.express()
+    for (const handler of [...before(kit), kit.mounted, ...after(kit)]) app.use(handler as Kit['mounted'])
+    return kit.addPages(app)
+  }) satisfies Scenario['build']
+
+const json = { ask: 'POST /body', json: { a: [1, 'ä'] } }
+
+export const mounting: readonly Scenario[] = [
+  {
+    name: 'a body parser before the session',
+    build: around(({ express }) => [express.json()]),
+    pages: { '/body': takeBody },
+    steps: [json, 'GET /read'],
+  },
+  {
+    name: 'a body parser after the session',
+    build: around(
+      () => [],
+      ({ express }) => [express.json()],
+    ),
+    pages: { '/body': takeBody },
+    steps: [json, 'GET /read'],
+  },
+  {
+    name: 'a wrapper of write and end before the session',
+    build: around(() => [throughStream]),
+    pages: {
+      '/parts': (req, res) => {
+        bag(req)['a'] = 1
+        res.write('one ')
+        bag(req)['b'] = 2
+        res.end('two')
+      },
+    },
+    steps: ['GET /write', 'GET /parts', 'GET /read'],
+    headers: ['vary'],
+  },
+  {
+    name: 'a wrapper of write and end after the session',
+    build: around(
+      () => [],
+      () => [throughStream],
+    ),
+    pages: {
+      '/parts': (req, res) => {
+        bag(req)['a'] = 1
+        res.write('one ')
+        bag(req)['b'] = 2
+        res.end('two')
+      },
+    },
+    steps: ['GET /write', 'GET /parts', 'GET /read'],
+    headers: ['vary'],
+  },
+  {
+    name: 'pages in an application that is mounted below a path',
+    build: (kit) => {
+      const [app, shop] = [kit.express(), kit.express()]
+      app.use(kit.mounted)
+      app.use('/shop', kit.addPages(shop))
+      return kit.addPages(app)
+    },
+    steps: ['GET /shop/write', 'GET /shop/read', 'GET /read'],
+  },
+  {
+    name: 'the session in a router below a path is there, and elsewhere not',
+    build: (kit) => {
+      const app = kit.express()
+      const shop = kit.express.Router()
+      shop.use(kit.session)
+      shop.get('/write', (req, res) => {
+        bag(req)['a'] = 1
+        res.json({})
+      })
+      shop.get('/read', (req, res) => void res.json(dataOf(req.session)))
+      app.use('/shop', shop)
+      app.get('/outside', (req, res) => void res.json({ session: typeof req.session }))
+      return app
+    },
+    steps: ['GET /shop/write', 'GET /shop/read', 'GET /outside', 'GET /shop/read'],
+  },
+  {
+    name: 'a file from a folder, in a session that was written into before',
+    build: (kit) => {
+      const app = kit.express()
+      app.use(kit.mounted)
+      app.use('/files', (req, _res, next) => {
+        bag(req)['files'] = true
+        next()
+      })
+      app.use('/files', kit.express.static(__dirname, { maxAge: 1000 }))
+      return kit.addPages(app)
+    },
+    steps: ['GET /write', 'GET /files/index.ts', 'HEAD /files/index.ts', 'GET /files/none', 'GET /read'],
+    headers: ['cache-control'],
+    visitors: ['reader'],
+  },
+  {
+    name: 'a file from a folder that begins a session',
+    build: (kit) => {
+      const app = kit.express()
+      app.use(kit.mounted)
+      app.use('/files', (req, _res, next) => {
+        bag(req)['files'] = true
+        next()
+      })
+      app.use('/files', kit.express.static(__dirname, { maxAge: 1000 }))
+      return kit.addPages(app)
+    },
+    steps: ['GET /files/index.ts', 'GET /files/index.ts'],
+    headers: ['cache-control'],
+    visitors: ['stranger'],
+    differs: [
+      {
+        row: 'an answer with our cookie is private',
+        at: 0,
+        ours: { headers: { 'cache-control': 'private, no-store' } },
+      },
+    ],
+  },
+  {
+    name: 'files before the session know nothing of it',
+    build: around(({ express }) => [express.static(__dirname)]),
+    steps: ['GET /write', 'GET /index.ts', 'GET /read'],
+    headers: ['cache-control'],
+    visitors: ['reader'],
+  },
+  {
+    name: 'the same session mounted twice',
+    build: around(
+      () => [],
+      ({ mounted }) => [mounted],
+    ),
+    steps: ['GET /write', 'GET /read', 'GET /write', 'GET /read'],
+  },
+  {
+    name: 'the session mounted alone, and all of it after that',
+    build: around(({ session }) => [session]),
+    steps: ['GET /write', 'GET /read'],
+  },
+  {
+    name: 'a second session of another name after ours is passed by',
+    build: around(
+      () => [],
+      () => [second()],
+    ),
+    steps: ['GET /write', 'GET /read', 'GET /write'],
+  },
+  {
+    name: 'a session of the site before ours is the one that counts',
+    build: (kit) => {
+      const app = kit.express()
+      app.use(second())
+      app.use(kit.session)
+      return kit.addPages(app)
+    },
+    steps: ['GET /write', 'GET /read', 'GET /write'],
+  },
+  {
+    name: 'a session that is only mounted where a page needs it',
+    build: (kit) => {
+      const app = kit.express()
+      app.get('/here', kit.session, (req, res) => {
+        bag(req)['visits'] = Number(bag(req)['visits'] ?? 0) + 1
+        res.json(dataOf(req.session))
+      })
+      app.get('/there', (req, res) => void res.json({ session: typeof req.session, id: typeof req.sessionID }))
+      return app
+    },
+    steps: ['GET /here', 'GET /there', 'GET /here'],
+  },
+  {
+    name: 'a middleware that copies the session to res.locals',
+    build: around(
+      () => [],
+      () => [
+        (req: Request, res: Response, next: NextFunction) => {
+          res.locals['session'] = req.session
+          next()
+        },
+      ],
+    ),
+    pages: {
+      '/locals': (_req, res) => {
+        res.locals['session']['fromLocals'] = true
+        res.json(dataOf(res.locals['session']))
+      },
+    },
+    steps: ['GET /locals', 'GET /read'],
+  },
+  {
+    name: 'a request that wraps another one reads its session',
+    pages: {
+      '/wrapped': (req, res) => {
+        const wrapped = Object.create(req) as Request
+        bag(wrapped)['a'] = 1
+        res.json({ same: wrapped.session === req.session, id: wrapped.sessionID === req.sessionID })
+      },
+    },
+    steps: ['GET /wrapped', 'GET /read'],
+  },
+]

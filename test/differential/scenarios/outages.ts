@@ -1,0 +1,151 @@
+/** A store that is away, or refuses to write. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { answer, bag, dataOf, ending, type Page, type Scenario } from '../scenario'
+
+type Call = 'save' | 'reload' | 'regenerate' | 'destroy'
+
+/** The store goes away while the page is made, which then calls. */
+const callWithoutStore =
+  (name: Call): Page =>
+  async (req, res, { setStore }) => {
+    const { session } = req
+    if (name === 'save') bag(req)['b'] = 2
+    await setStore('away')
+    await nextTurn()
+    res.json({ [name]: await ending((done) => session[name](done)) })
+  }
+
+const fragile = { hasOutage: true, stacks: ['redis', 'full'] } as const
+
+/** The page is made as if its session were new, and what it writes is not kept. */
+const served = (at: number, body: unknown) =>
+  ({ row: 'a page is served while the store is away', visitor: 'reader', at, ours: { status: 200, body } }) as const
+
+export const outages: readonly Scenario[] = [
+  {
+    ...fragile,
+    name: 'a page that reads its session is served while the store is away',
+    steps: ['GET /write', { store: 'away' }, 'GET /read', { store: 'there' }, 'GET /read'],
+    differs: [{ row: 'a page is served while the store is away', at: 1, ours: { status: 200, body: {} } }],
+  },
+  {
+    ...fragile,
+    name: 'a page that writes into its session is served while the store is away',
+    steps: [{ store: 'away' }, 'GET /write', { store: 'there' }, 'GET /read'],
+    visitors: ['reader'],
+    differs: [served(0, { wrote: true })],
+  },
+  {
+    ...fragile,
+    name: 'a page that does not ask for its session is served while the store is away',
+    steps: [{ store: 'away' }, 'GET /nothing', 'GET /nothing'],
+    visitors: ['reader'],
+    differs: [served(0, {}), served(1, {})],
+  },
+  {
+    ...fragile,
+    name: 'a stranger is served while the store is away',
+    steps: [{ store: 'away' }, 'GET /read', 'GET /nothing'],
+    visitors: ['stranger'],
+  },
+  {
+    ...fragile,
+    name: 'an upgrade passes while the store is away',
+    upgrade: async (req, socket, kit) => {
+      const passed = await ending((done) => kit.session(req as never, {} as never, done))
+      answer(socket, { passed, data: passed === 'done' ? dataOf(bag(req)) : null })
+    },
+    steps: [{ store: 'away' }, { ask: 'GET /socket', upgrade: true }],
+    visitors: ['reader'],
+    differs: [
+      {
+        row: 'a page is served while the store is away',
+        at: 0,
+        ours: { body: { passed: 'done', data: {} } },
+      },
+    ],
+  },
+  ...(['save', 'reload', 'destroy'] as const).map((call) => ({
+    ...fragile,
+    name: `${call} tells its callback that the store went away under the page`,
+    pages: { '/call': callWithoutStore(call) },
+    steps: ['GET /write', 'GET /call'],
+  })),
+  {
+    ...fragile,
+    name: 'regenerate tells its callback that the store went away under the page, and the browser keeps its cookie',
+    pages: { '/call': callWithoutStore('regenerate') },
+    steps: ['GET /write', 'GET /call', { store: 'there' }, 'GET /read'],
+    visitors: ['reader'],
+    differs: [
+      { row: 'an empty session is not stored', at: 1, ours: { cookies: [] } },
+      { row: 'an empty session is not stored', at: 2, ours: { body: { a: 1 } } },
+    ],
+  },
+  {
+    ...fragile,
+    name: 'a stranger whose page saves while the store is away is told',
+    pages: {
+      '/save': async (req, res) => {
+        bag(req)['a'] = 1
+        const saved = await ending((done) => req.session.save(done))
+        res.json({ saved })
+      },
+    },
+    steps: [{ store: 'away' }, 'GET /save', { store: 'there' }],
+    visitors: ['stranger'],
+    differs: [{ row: 'a page is served while the store is away', at: 0, ours: { cookies: [] } }],
+  },
+  {
+    ...fragile,
+    name: 'a login in the manner of passport while the store is away is told',
+    pages: {
+      '/sign-in': async (req, res) => {
+        await nextTurn()
+        const regenerated = await ending((done) => req.session.regenerate(done))
+        res.json({ regenerated, session: typeof req.session })
+      },
+    },
+    steps: [{ store: 'away' }, 'POST /sign-in'],
+    visitors: ['stranger'],
+    differs: [{ row: 'an empty session is not stored', at: 0, ours: { cookies: [] } }],
+  },
+  {
+    ...fragile,
+    name: 'every call of a page whose session could not be read tells its callback',
+    pages: {
+      '/calls': async (req, res) => {
+        const { session } = req
+        const results: string[] = []
+        for (const call of ['save', 'reload', 'regenerate', 'destroy'] as const)
+          results.push(await ending((done) => session[call](done)))
+        res.json(results)
+      },
+    },
+    steps: [{ store: 'away' }, 'GET /calls'],
+    visitors: ['reader'],
+    differs: [served(0, ['error', 'error', 'error', 'error'])],
+  },
+  {
+    ...fragile,
+    name: 'save tells its callback that the store refused',
+    pages: {
+      '/save': async (req, res) => {
+        bag(req)['b'] = 2
+        res.json({ saved: await ending((done) => req.session.save(done)) })
+      },
+    },
+    steps: ['GET /write', { store: 'refusing writes' }, 'GET /save', { store: 'there' }, 'GET /read'],
+  },
+  {
+    ...fragile,
+    name: 'a page whose session the store refuses to keep is served, and the session stays as it was',
+    pages: {
+      '/change': (req, res) => {
+        bag(req)['b'] = 2
+        res.json({})
+      },
+    },
+    steps: ['GET /write', { store: 'refusing writes' }, 'GET /change', 'GET /read', { store: 'there' }, 'GET /read'],
+  },
+]
