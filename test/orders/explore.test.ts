@@ -1,0 +1,99 @@
+import { dice } from './dice'
+import { explore, nameOf, readChoices } from './explore'
+import { type Choice, isDependent, type Option, type Step } from './scheduler'
+
+/** Programs of some actors: each step reads or writes one of a few variables. */
+type Program = readonly (readonly { readonly key: string; readonly isWrite: boolean }[])[]
+
+function someProgram(seed: number): Program {
+  const roll = dice(seed)
+  const actors = 2 + Math.floor(roll() * 2)
+  const length = actors === 2 ? 5 : 3
+  return Array.from({ length: actors }, () =>
+    Array.from({ length }, () => ({ key: 'xyz'.charAt(Math.floor(roll() * 3)), isWrite: roll() < 0.5 })),
+  )
+}
+
+const optionsOf = (program: Program, done: readonly number[]): Option[] =>
+  program.flatMap((touches, actor) => {
+    const touch = touches[done[actor] ?? 0]
+    return touch ? [{ actor, label: touch.key, touches: [touch], canFail: false }] : []
+  })
+
+/** Lets a program run under somebody's choices. */
+async function run(program: Program, choose: (options: readonly Option[]) => Choice): Promise<{ steps: Step[] }> {
+  const steps: Step[] = []
+  const done = program.map(() => 0)
+  for (let options = optionsOf(program, done); options.length > 0; options = optionsOf(program, done)) {
+    const choice = choose(options)
+    const option = options.find(({ actor }) => actor === choice.actor)
+    if (!option) throw new Error('nobody may choose what cannot happen')
+    done[choice.actor] = (done[choice.actor] ?? 0) + 1
+    steps.push({ ...option, mode: choice.mode })
+  }
+  return { steps }
+}
+
+/** Every order there is, one by one. */
+function everyOrder(program: Program): Step[][] {
+  const found: Step[][] = []
+  const go = (steps: Step[], done: readonly number[]) => {
+    const options = optionsOf(program, done)
+    if (options.length === 0) found.push(steps)
+    for (const option of options)
+      go(
+        [...steps, { ...option, mode: 'ok' }],
+        done.map((count, actor) => count + Number(actor === option.actor)),
+      )
+  }
+  go(
+    [],
+    program.map(() => 0),
+  )
+  return found
+}
+
+/** What an order comes to: for each two steps that touch each other, which of them came first. */
+function meaningOf(steps: readonly Step[]): string {
+  const counts: number[] = []
+  const named = steps.map((step) => {
+    counts[step.actor] = (counts[step.actor] ?? 0) + 1
+    return { ...step, name: `${step.actor}.${counts[step.actor]}` }
+  })
+  const pairs = named.flatMap((one, index) =>
+    named.slice(index + 1).flatMap((two) => (isDependent(one.touches, two.touches) ? [`${one.name}<${two.name}`] : [])),
+  )
+  return pairs.sort().join(' ')
+}
+
+const limits = { maxExecutions: 100_000, maxPreemptions: 99, faultsUpTo: -1 }
+
+test.each(Array.from({ length: 40 }, (_, seed) => seed))(
+  'everything that can come of program %i is run',
+  async (seed) => {
+    const program = someProgram(seed)
+    const met = new Set<string>()
+    const take = ({ steps }: { steps: Step[] }) => void met.add(meaningOf(steps))
+    const explored = await explore((choose) => run(program, choose), { actors: program.length, ...limits }, take)
+    const all = new Set(everyOrder(program).map(meaningOf))
+    expect(met).toEqual(all)
+    expect(explored).toMatchObject({ orders: all.size, astray: 0, isComplete: true })
+  },
+)
+
+test('orders with few preemptions are run first', async () => {
+  const lengths: number[] = []
+  const take = ({ steps }: { steps: Step[] }) => void lengths.push(nameOf(steps).length)
+  await explore((choose) => run(someProgram(2), choose), { actors: 2, ...limits }, take)
+  expect(lengths.slice(0, 2)).toEqual([Math.min(...lengths), Math.min(...lengths)])
+})
+
+test('a schedule is read as it was written', () => {
+  const text = 'A3B-C~A12B2'
+  expect(nameOf(readChoices(text))).toBe(text)
+  expect(readChoices('A2B-')).toEqual([
+    { actor: 0, mode: 'ok' },
+    { actor: 0, mode: 'ok' },
+    { actor: 1, mode: 'fail' },
+  ])
+})

@@ -1,0 +1,46 @@
+import { execute } from './execution'
+import { follow, nameOf } from './explore'
+import { readScenario } from './scenario'
+import { executionsOf, faulty, pairs } from './scenarios'
+import { openStage, type Stage } from './stage'
+import { tryOrders } from './try'
+
+/*
+ * A part of what `npm run orders` tries, always the same: of each pair the orders with the fewest preemptions. A test
+ * that fails says with which schedule; `npm run orders -- --replay '…'` shows it step by step.
+ */
+const FAULTY_EXECUTIONS = 16
+
+let stage: Stage
+const warn = console.warn
+
+beforeAll(async () => {
+  console.warn = () => {} // faults make the site say so
+  stage = await openStage()
+})
+afterAll(async () => {
+  await stage.close()
+  console.warn = warn
+})
+
+async function violations(name: string, maxExecutions: number, faultsUpTo: number): Promise<string[]> {
+  const tried = await tryOrders(stage, readScenario(name), { maxExecutions, maxPreemptions: 4, faultsUpTo })
+  expect(tried.astray * 2).toBeLessThan(tried.executions) // or what steps touch is wrongly told
+  return tried.violations.map(({ promise, text, schedule }) => `${promise}: ${text}; --replay '${schedule}'`)
+}
+
+test.each(pairs)('[L13, S6, S7, S16, S17, S18, S20] %s keeps all promises in every order', async (name) => {
+  expect(await violations(name, executionsOf(name), -1)).toEqual([])
+})
+
+test.each(faulty)('[S6, S14, S17] %s keeps all promises whatever fails', async (name) => {
+  expect(await violations(name, FAULTY_EXECUTIONS, 0)).toEqual([])
+})
+
+test('a schedule runs the same way each time', async () => {
+  const scenario = readScenario('basket:login|save')
+  const choose = () => follow({ prefix: [], order: [1, 0] })
+  const [one, two] = [await execute(stage, scenario, choose()), await execute(stage, scenario, choose())]
+  expect(one.steps.map(({ label }) => label)).toEqual(two.steps.map(({ label }) => label))
+  expect(nameOf(one.steps)).toBe(nameOf(two.steps))
+})

@@ -1,0 +1,89 @@
+import type { RequestListener } from 'node:http'
+import { inject } from './inject'
+import { contexts, type StepInfo, type Touch } from './scheduler'
+
+/* The calls that sites make to the platform: each is a step, answered by the real emulator in this process. */
+
+/** One call, as it was seen. Numbers are marks of the scheduler. */
+export interface PlatformCall {
+  readonly operation: string
+  readonly sid: string | undefined
+  readonly actor: number | undefined
+  readonly asked: number
+  readonly answered: number
+  /** Status that the answer's Session Token tells. */
+  readonly sts: string | undefined
+  readonly err: string | undefined
+}
+
+const WRITING = new Set(['authenticate', 'logout', 'logoutall'])
+const sso = (isWrite: boolean): Touch => ({ key: 'sso', isWrite })
+
+/** Puts the platform behind `fetch`. @param note takes every call down @returns what takes it away again */
+export function installPlatform(app: RequestListener, note: (call: PlatformCall) => void): () => void {
+  const original = globalThis.fetch
+  globalThis.fetch = async (input, init) => {
+    const context = contexts.getStore()
+    if (!context) return original(input, init)
+    const { scheduler, actor } = context
+    const url = new URL(String(input))
+    const operation = url.pathname.split('/').at(-1) ?? ''
+    const body = typeof init?.body === 'string' ? init.body : undefined
+    const claims = claimsOf(body)
+    const mode = await scheduler.gate(actor, describe(operation, body))
+    if (mode === 'fail') throw broken('ECONNRESET')
+    const asked = scheduler.mark()
+    const answer = await scheduler.underWay(() =>
+      inject(app, {
+        method: init?.method ?? 'GET',
+        url: url.pathname + url.search,
+        headers: { host: url.host, ...(init?.headers as Record<string, string> | undefined) },
+        body,
+      }),
+    )
+    const told = claimsOf(answer.body)
+    note({
+      operation,
+      sid: text(claims['sid']),
+      actor: actor?.index,
+      asked,
+      answered: scheduler.mark(),
+      sts: text(told['sts']),
+      err: text(told['err']),
+    })
+    if (mode === 'lost') throw broken('UND_ERR_SOCKET')
+    return new Response(answer.body, { status: answer.status, headers: answer.headers })
+  }
+  return () => {
+    globalThis.fetch = original
+  }
+}
+
+function broken(code: string): TypeError {
+  return new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) })
+}
+
+/** A ticket is taken once and needs its session; naming the user depends on nothing that anybody does here. */
+function describe(operation: string, body: string | undefined): StepInfo {
+  const canFail = true
+  if (operation === 'token') {
+    const code = new URLSearchParams(body).get('code') ?? ''
+    return { label: operation, touches: [sso(false), { key: `ticket ${code}`, isWrite: true }], canFail }
+  }
+  if (operation === 'me') return { label: operation, touches: [], canFail }
+  // to those who want a newer word it matters when a question was asked
+  const asked = operation === 'sessionstatus' ? [{ key: 'questions', isWrite: true }] : []
+  return { label: operation, touches: [sso(WRITING.has(operation)), ...asked], canFail }
+}
+
+/** Claims of the one token in a body, unverified: this is only for looking on. */
+function claimsOf(body: string | undefined): Readonly<Record<string, unknown>> {
+  try {
+    const { t } = JSON.parse(body ?? '')
+    return JSON.parse(Buffer.from(String(t).split('.')[1] ?? '', 'base64url').toString())
+  } catch {
+    return {}
+  }
+}
+
+const text = (value: unknown) => (typeof value === 'string' ? value : undefined)

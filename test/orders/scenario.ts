@@ -1,0 +1,45 @@
+import { type ActionName, actions, type StateName, states } from './actions'
+import type { Tab } from './world'
+
+/** What one actor does, one action after the other. */
+export interface Part {
+  readonly tab: Tab
+  readonly acts: readonly ActionName[]
+}
+
+/** A state, and what is done at once. */
+export interface Scenario {
+  /** As it is written: `known:landing2|landing1+logout`. */
+  readonly name: string
+  readonly state: StateName
+  readonly parts: readonly Part[]
+  /** The site keeps an express-session of its own. */
+  readonly isOwnSession: boolean
+  /** Redis takes no writes while the actors act. */
+  readonly isReadOnly: boolean
+}
+
+const isState = (name: string): name is StateName => Object.hasOwn(states, name)
+const isAction = (name: string): name is ActionName => Object.hasOwn(actions, name)
+
+/**
+ * Reads a scenario: `state:part|part`, a part being actions joined by `+`. `b2.` before a part: another browser.
+ * In front: `own/` for a site with its own session, `readonly/` for a Redis that takes no writes, `one/` for one process
+ * where there are two otherwise.
+ */
+export function readScenario(name: string): Scenario {
+  const words = name.split('/')
+  const [state = '', list = ''] = (words.at(-1) ?? '').split(':')
+  const isOneProcess = words.includes('one')
+  if (!isState(state)) throw new Error(`there is no state ${state}`)
+  const parts = list.split('|').map((text, index) => {
+    const browser = text.startsWith('b2.') ? 'b2' : 'b1'
+    const acts = text.replace(/^b2\./, '').split('+')
+    for (const act of acts) if (!isAction(act)) throw new Error(`there is no action ${act}`)
+    return { tab: { browser, process: isOneProcess ? 0 : index % 2 }, acts: acts.filter(isAction) }
+  })
+  return { name, state, parts, isOwnSession: words.includes('own'), isReadOnly: words.includes('readonly') }
+}
+
+/** All that is done in a scenario. */
+export const doings = ({ parts }: Scenario): ActionName[] => parts.flatMap(({ acts }) => acts)

@@ -1,0 +1,39 @@
+import { type Execution, execute } from './execution'
+import { type Explored, explore, type Limits, nameOf } from './explore'
+import type { Broken } from './promises'
+import type { Scenario } from './scenario'
+import type { Stage } from './stage'
+
+/** A broken promise with the first schedule that breaks it: paste it behind `--replay`. */
+export interface Violation extends Broken {
+  readonly schedule: string
+}
+
+/** What trying a scenario has shown. */
+export interface Tried extends Explored {
+  readonly violations: readonly Violation[]
+}
+
+/** Keeps the first schedule for each way of breaking a promise. */
+export class Findings {
+  readonly #found = new Map<string, Violation>()
+  constructor(readonly scenario: Scenario) {}
+  readonly take = ({ broken, steps }: Execution): void => {
+    for (const { promise, text } of broken) {
+      const key = `${promise}: ${text}`
+      const schedule = `${this.scenario.name} ${nameOf(steps)}`
+      if (!this.#found.has(key)) this.#found.set(key, { promise, text, schedule })
+    }
+  }
+  get all(): Violation[] {
+    return [...this.#found.values()]
+  }
+}
+
+/** Tries the orders of one scenario. */
+export async function tryOrders(stage: Stage, scenario: Scenario, limits: Omit<Limits, 'actors'>): Promise<Tried> {
+  const findings = new Findings(scenario)
+  const run = (choose: Parameters<typeof execute>[2]) => execute(stage, scenario, choose)
+  const explored = await explore(run, { actors: scenario.parts.length, ...limits }, findings.take)
+  return { ...explored, violations: findings.all }
+}
