@@ -6,6 +6,7 @@ interface Weakening {
   file: string
   find: string
   replace: string
+  also?: { file?: string; find: string; replace: string }[]
   test: string
   title: string
 }
@@ -21,10 +22,14 @@ test('there are at least 40 weakenings, each with a name of its own', () => {
 
 test.each(weakenings)(
   '$name: the text stands there once, and there is a test',
-  ({ file, find, replace, test: name, title }) => {
-    const source = readFileSync(path.join(root, 'lib', file), 'utf8')
-    expect(source.split(find)).toHaveLength(2)
-    expect(replace).not.toBe(find)
+  ({ file, find, replace, also = [], test: name, title }) => {
+    const sources = new Map<string, string>()
+    for (const { file: changed, ...change } of [{ file, find, replace }, ...also.map((more) => ({ file, ...more }))]) {
+      const parts = (sources.get(changed) ?? readFileSync(path.join(root, 'lib', changed), 'utf8')).split(change.find)
+      expect(parts).toHaveLength(2)
+      expect(change.replace).not.toBe(change.find)
+      sources.set(changed, parts.join(change.replace))
+    }
     const beside = readdirSync(path.join(root, 'test', path.dirname(name)))
     expect(beside.some((entry) => entry.startsWith(path.basename(name)) && entry.endsWith('.test.ts'))).toBe(true)
     expect(() => new RegExp(title)).not.toThrow()

@@ -1,17 +1,18 @@
 /**
  * Takes each defence of list.js out of a copy of the package and runs the test that must notice.
- * `node test/weakenings/run.js [part of a name or of a test's file]` prints a table; exit 1 when a weakening was not noticed.
+ * `node test/weakenings/run.js [--workers 1] [parts of names, of files, or of the files of tests]` prints a table; exit 1 when a
+ * weakening was not noticed. Build first: sites in processes of their own run from dist.
  */
 const { spawn } = require('node:child_process')
 const { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } = require('node:fs')
 const { tmpdir } = require('node:os')
 const path = require('node:path')
 const { performance } = require('node:perf_hooks')
+const { parseArgs } = require('node:util')
 const { transformSync } = require('@swc/core')
 const weakenings = require('./list.js')
 
 const root = path.join(__dirname, '..', '..')
-const WORKERS = 2
 const LIMIT_MS = 120_000
 
 function makeCopy() {
@@ -56,30 +57,43 @@ function runTests(folder, { test, title }) {
   })
 }
 
-async function tryOut(folder, weakening) {
-  const file = path.join(folder, 'lib', weakening.file)
-  const source = readFileSync(file, 'utf8')
-  let weakened = source
-  for (const { find, replace } of [weakening, ...(weakening.also ?? [])]) {
-    const parts = weakened.split(find)
-    if (parts.length !== 2) return { failed: 0, why: `the text stands there ${parts.length - 1} times` }
-    weakened = parts.join(replace)
+/** What a weakening makes of the files that it changes, by their names; or why it means nothing any more. */
+function weaken(folder, weakening) {
+  const weakened = new Map()
+  for (const { file = weakening.file, find, replace } of [weakening, ...(weakening.also ?? [])]) {
+    const source = weakened.get(file) ?? readFileSync(path.join(folder, 'lib', file), 'utf8')
+    const parts = source.split(find)
+    if (parts.length !== 2) return `the text stands in ${file} ${parts.length - 1} times`
+    weakened.set(file, parts.join(replace))
   }
-  const built = path.join(folder, 'dist', weakening.file.replace(/ts$/, 'js'))
-  const before = readFileSync(built, 'utf8')
-  writeFileSync(file, weakened)
-  writeFileSync(built, compile(weakened))
+  return weakened
+}
+
+async function tryOut(folder, weakening) {
+  const weakened = weaken(folder, weakening)
+  if (typeof weakened === 'string') return { failed: 0, why: weakened }
+  const before = new Map()
+  for (const [file, text] of weakened) {
+    const source = path.join(folder, 'lib', file)
+    const built = path.join(folder, 'dist', file.replace(/ts$/, 'js'))
+    for (const one of [source, built]) before.set(one, readFileSync(one, 'utf8'))
+    writeFileSync(source, text)
+    writeFileSync(built, compile(text))
+  }
   try {
     return await runTests(folder, weakening)
   } finally {
-    writeFileSync(file, source)
-    writeFileSync(built, before)
+    for (const [file, text] of before) writeFileSync(file, text)
   }
 }
 
 async function main() {
-  const [part = ''] = process.argv.slice(2)
-  const chosen = weakenings.filter(({ name, test }) => `${name} ${test}`.includes(part))
+  const { values, positionals } = parseArgs({
+    options: { workers: { type: 'string', default: '2' } },
+    allowPositionals: true,
+  })
+  const isChosen = ({ name, file, test }) => positionals.some((part) => `${name} ${file} ${test}`.includes(part))
+  const chosen = positionals.length === 0 ? weakenings : weakenings.filter(isChosen)
   const waiting = [...chosen]
   const missed = []
   const work = async () => {
@@ -94,7 +108,7 @@ async function main() {
     }
     rmSync(folder, { recursive: true, force: true })
   }
-  await Promise.all(Array.from({ length: WORKERS }, work))
+  await Promise.all(Array.from({ length: Number(values.workers) }, work))
   console.log(`${chosen.length - missed.length} of ${chosen.length} weakenings caught`)
   process.exitCode = missed.length > 0 || chosen.length === 0 ? 1 : 0
 }
