@@ -1,9 +1,11 @@
-import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import http from 'node:http'
 import path from 'node:path'
 import { createEmulator, type EmulatorOptions } from '../../lib/emulator'
 import { signJwt } from '../support/oracle'
+import { number, table } from './figures'
+import { forkOnFirstCore, leaveFirstCore } from './machine'
+import { readOptions } from './options'
 
 /*
  * How many Session Status calls the emulator answers a second, on one core, with few sessions and with many.
@@ -14,7 +16,6 @@ import { signJwt } from '../support/oracle'
  */
 
 const secret = 'the secret of the benchmark, long enough'
-const seconds = 5
 const parallel = 32
 
 function options(count: number): EmulatorOptions {
@@ -28,16 +29,16 @@ function options(count: number): EmulatorOptions {
 }
 
 /** The emulator's process: told how many sessions, tells its address; told anything else, tells the CPU time used. */
-function serve(): void {
-  process.once('message', (count) => {
-    const emulator = createEmulator(options(Number(count)))
-    emulator.listen().then(({ url }) => process.send?.(url))
-    process.on('message', () => process.send?.(process.cpuUsage()))
-  })
+async function serve(): Promise<void> {
+  const [count] = await once(process, 'message')
+  process.on('message', () => process.send?.(process.cpuUsage()))
+  const { url } = await createEmulator(options(Number(count))).listen()
+  process.send?.(url)
+  await once(process, 'disconnect')
 }
 
-async function measure(count: number): Promise<Record<string, unknown>> {
-  const child = fork(path.join(__dirname, 'run.js'), ['emulator', 'serve'])
+async function measure(count: number, seconds: number): Promise<Record<string, string>> {
+  const child = forkOnFirstCore(path.join(__dirname, 'run.js'), ['emulator', 'serve'])
   const ask = async (message: number | string) => {
     child.send(message)
     const [answer] = await once(child, 'message')
@@ -54,11 +55,11 @@ async function measure(count: number): Promise<Record<string, unknown>> {
   const cpu = (after.user + after.system - before.user - before.system) / 1e6
   latencies.sort((a, b) => a - b)
   return {
-    sessions: count,
-    'calls/s': Math.round(latencies.length / seconds),
-    'calls/s of CPU time': Math.round(latencies.length / cpu),
-    'p50 ms': latencies[Math.floor(latencies.length * 0.5)]?.toFixed(2),
-    'p99 ms': latencies[Math.floor(latencies.length * 0.99)]?.toFixed(2),
+    'sessions of the emulator': number(count),
+    'calls/s': number(latencies.length / seconds),
+    'calls/s of CPU time': number(latencies.length / cpu),
+    'p50 ms': number(latencies[Math.floor(latencies.length * 0.5)] ?? Number.NaN, 2),
+    'p99 ms': number(latencies[Math.floor(latencies.length * 0.99)] ?? Number.NaN, 2),
   }
 }
 
@@ -91,11 +92,12 @@ function sessionStatus(url: string, agent: http.Agent, sid: string): Promise<voi
   })
 }
 
-async function main(): Promise<void> {
-  const rows = []
-  for (const count of [100, 100_000]) rows.push(await measure(count))
-  console.table(rows)
+/** The program; with `serve` the emulator's process. */
+export async function main(args: readonly string[]): Promise<void> {
+  if (args[0] === 'serve') return serve()
+  const { quick } = readOptions(args)
+  leaveFirstCore()
+  const lines = []
+  for (const count of [100, quick ? 10_000 : 100_000]) lines.push(await measure(count, quick ? 1 : 5))
+  console.log(`${table(lines)}\n`)
 }
-
-if (process.argv[3] === 'serve') serve()
-else void main()

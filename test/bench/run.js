@@ -1,4 +1,4 @@
-/** Runs a benchmark of this folder without a build: `node test/bench/run.js emulator`. */
+/** Runs a program of this folder without a build of it: `node test/bench/run.js warm --quick`. */
 const { readFileSync } = require('node:fs')
 const path = require('node:path')
 const { transformSync } = require('@swc/core')
@@ -14,4 +14,19 @@ require.extensions['.ts'] = (module, file) => {
   module._compile(transformSync(readFileSync(file, 'utf8'), { ...options, filename: file }).code, file)
 }
 
-require(path.join(__dirname, `${process.argv[2]}.ts`))
+const [, , program, ...args] = process.argv
+if (!['warm', 'flow', 'scale', 'emulator'].includes(program)) {
+  console.error(
+    'usage: node test/bench/run.js warm|flow|scale|emulator [--quick] [--rounds n] [--only row,row] [--json file]',
+  )
+  process.exit(2)
+}
+require(path.join(__dirname, `${program}.ts`))
+  .main(args)
+  .then(
+    () => process.exit(),
+    (error) => {
+      console.error(error)
+      process.exit(1)
+    },
+  )

@@ -1,169 +1,149 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
-import http from 'node:http'
-import path from 'node:path'
-import { Redis } from 'ioredis'
-import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
-import { Browser } from '../support/agent'
-import { freePort } from '../support/ports'
-import { startRedis } from '../support/redis'
+import { writeFileSync } from 'node:fs'
+import type { Redis } from 'ioredis'
+import { judge } from './goals'
+import { Load, pageRequest } from './load'
+import type { Server, Usage } from './machine'
+import { type Options, readOptions } from './options'
+import { installPeers } from './peers'
+import { type Group, logIn } from './readers'
+import { between, countsOf } from './redis-counts'
+import { measure, type Row, wantedRows } from './rows'
+import { type Stage, setStage } from './stage'
+import { report } from './warm-report'
 
 /*
- * What a warm request of a logged-in reader costs, side by side: bare express, express-session with connect-redis by hand
- * ("plain"), and this package (from dist: build first).
- *
- *   npm run build && node test/bench/run.js warm
- *
- * Each server has a process of its own; they take turns, the medians of the rounds count. CPU time is the servers'.
+ * What a warm request costs: the servers take turns in short bursts, and every figure is set against the same round's of the row
+ * `plain`. Usage and how to read it: README.md of this folder.
  */
 
-const rounds = 7
-const requests = 3000
-const sessionSecret = 'a-session-secret-of-more-than-32-bytes'
-const kinds = ['bare', 'plain', 'sso2'] as const
-type Kind = (typeof kinds)[number]
+/** Connections of a burst, and how many requests it has. */
+const bursts = [
+  { connections: 32, requests: 3000 },
+  { connections: 1, requests: 1000 },
+  { connections: 128, requests: 3000 },
+] as const
 
-interface Server {
-  readonly kind: Kind
-  readonly port: number
-  readonly child: ChildProcess
-  cookie: string
-}
-
-interface Round {
+/** One burst of one server. */
+export interface Measured {
+  readonly connections: number
+  /** Microseconds of the server's CPU time a request. */
   readonly cpu: number
   readonly perSecond: number
   readonly p50: number
   readonly p99: number
   readonly commands: number
+  readonly trips: number
+  readonly setCookies: number
 }
 
-async function start(kind: Kind, options: object): Promise<Server> {
-  const child = fork(path.join(__dirname, 'warm-server.js'), {
-    execArgv: ['--no-flush-bytecode', '--no-memory-reducer'],
-    env: { ...process.env, NODE_ENV: 'test' },
-  })
-  child.send({ kind, ...options })
-  const [port] = (await once(child, 'message')) as [number]
-  return { kind, port, child, cookie: '' }
+/** All that is known of a row. */
+export interface Results {
+  readonly row: Row
+  readonly rounds: Measured[]
+  /** At rest, after `requests` requests. */
+  memory?: Usage
 }
 
-async function cpuOf({ child }: Server): Promise<number> {
-  child.send('cpu')
-  const [{ cpu }] = (await once(child, 'message')) as [{ cpu: NodeJS.CpuUsage }]
-  return cpu.user + cpu.system
+/** A row with its server. */
+interface Contestant extends Results {
+  readonly server: Server
+  readonly load: Load
+  answered: number
 }
 
-/** Logs in as a browser does, and gives the Cookie header. */
-async function logIn(emulator: Emulator, server: Server): Promise<string> {
-  const url = `http://localhost:${server.port}`
-  const browser = new Browser()
-  if (server.kind === 'plain') await browser.visit(`${url}/log-in`)
-  if (server.kind === 'sso2') {
-    await browser.visit(`${url}/login`)
-    await browser.submit(`${url}/login`, { username: 'ada', password: 'correct-horse', return_to: '/page' })
+/** The program. */
+export async function main(args: readonly string[]): Promise<void> {
+  const options = readOptions(args)
+  const rows = wantedRows(options.only, installPeers())
+  const readers = options.quick ? 50 : 1000
+  const stage = await setStage(readers)
+  try {
+    const cookies = new Map<Group, string[]>()
+    for (const group of new Set(rows.map((row) => row.readers))) cookies.set(group, await logIn(stage, group, readers))
+    const contestants: Contestant[] = []
+    for (const row of rows) contestants.push(await enter(stage, row, cookies.get(row.readers) ?? []))
+    await compete(contestants, stage.redis, options)
+    await look(contestants, options.requests)
+    console.log(report(contestants, options, readers))
+    console.log(judge(contestants))
+    if (options.json)
+      writeFileSync(
+        options.json,
+        JSON.stringify(contestants.map(({ row, rounds, memory }) => ({ row, rounds, memory }))),
+      )
+    await Promise.all(contestants.map(({ server }) => server.stop()))
+  } finally {
+    await stage.close()
   }
-  const { body } = await browser.visit(`${url}/page`)
-  if (body !== `<p>Good morning, ${server.kind === 'bare' ? 'stranger' : 'Ada Lindqvist'}</p>`)
-    throw new Error(`${server.kind} does not know the reader: ${body} (${emulator.calls().length} calls)`)
-  const own = browser.cookies.filter(({ name, host }) => host === 'localhost' && name.startsWith('sso2.sid'))
-  return own.map(({ name, value }) => `${name}=${value}`).join('; ')
 }
 
-function get({ port, cookie }: Server, agent: http.Agent): Promise<void> {
-  const headers = {
-    accept: 'text/html',
-    'sec-fetch-dest': 'document',
-    cookie,
-    'user-agent': 'Mozilla/5.0 Firefox/140.0',
-  }
-  return new Promise((resolve, reject) => {
-    http
-      .get({ host: '127.0.0.1', port, path: '/page', agent, headers }, (answer) => {
-        if (answer.statusCode !== 200) reject(new Error(`HTTP ${answer.statusCode}`))
-        answer.resume().once('end', resolve)
-      })
-      .once('error', reject)
-  })
+async function enter(stage: Stage, row: Row, cookies: readonly string[]): Promise<Contestant> {
+  const server = await stage.start(row.kind, { page: row.page })
+  const isKnown = row.readers !== 'nobody' && row.readers !== 'anonymous'
+  const body = `<p>Good morning, ${isKnown ? 'Ada Lindqvist' : 'stranger'}</p>`
+  const requests = cookies.map((cookie) => pageRequest(cookie))
+  return { row, server, load: new Load({ port: server.port, requests, status: 200, body }), rounds: [], answered: 0 }
 }
 
-async function load(server: Server, connections: number): Promise<number[]> {
-  const agent = new http.Agent({ keepAlive: true, maxSockets: connections })
-  const latencies: number[] = []
-  let left = requests
-  const caller = async () => {
-    while (left-- > 0) {
-      const before = performance.now()
-      await get(server, agent)
-      latencies.push(performance.now() - before)
-    }
-  }
-  await Promise.all(Array.from({ length: connections }, caller))
-  agent.destroy()
-  return latencies.sort((a, b) => a - b)
+/** Bursts in turns. The first round of each is thrown away, for it is there to warm the code. */
+async function compete(contestants: readonly Contestant[], redis: Redis, { rounds, quick }: Options): Promise<void> {
+  const size = quick ? 0.1 : 1
+  for (const { connections, requests } of bursts)
+    for (let round = -1; round < rounds; round += 1)
+      for (const one of inTurn(contestants, round)) {
+        const measured = await burst(one, redis, connections, requests * size)
+        if (round >= 0) one.rounds.push(measured)
+      }
 }
 
-async function commandsOf(redis: Redis): Promise<number> {
-  return Number(/total_commands_processed:(\d+)/.exec(await redis.info('stats'))?.[1])
+/** Nobody comes first in every round. */
+function inTurn<T>(all: readonly T[], round: number): T[] {
+  const first = (round + 1) % all.length
+  return [...all.slice(first), ...all.slice(0, first)]
 }
 
-async function measure(server: Server, connections: number, redis: Redis): Promise<Round> {
-  const [cpu, commands, begin] = [await cpuOf(server), await commandsOf(redis), performance.now()]
-  const latencies = await load(server, connections)
-  const seconds = (performance.now() - begin) / 1000
+async function burst(one: Contestant, redis: Redis, connections: number, requests: number): Promise<Measured> {
+  const { server, load } = one
+  await load.open(connections)
+  const [before, used] = [await countsOf([redis]), await server.usage()]
+  const done = await load.run(requests)
+  const cpu = (await server.usage()).cpu - used.cpu
+  const { commands, trips } = between(before, await countsOf([redis]))
+  load.close()
+  one.answered += requests + connections
+  const each = (total: number) => total / requests
+  const { perSecond, p50, p99, setCookies } = done
   return {
-    cpu: ((await cpuOf(server)) - cpu) / requests,
-    perSecond: requests / seconds,
-    p50: latencies[Math.floor(requests * 0.5)] ?? 0,
-    p99: latencies[Math.floor(requests * 0.99)] ?? 0,
-    commands: ((await commandsOf(redis)) - commands - 1) / requests,
-  }
-}
-
-const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
-
-function report(kind: Kind, connections: number, all: Round[], against: Round[]): Record<string, unknown> {
-  const of = (name: keyof Round, list = all) => median(list.map((round) => round[name]))
-  const ratio = (name: keyof Round) => (of(name) / of(name, against)).toFixed(2)
-  return {
-    server: kind,
     connections,
-    'CPU us': of('cpu').toFixed(0),
-    'CPU / plain': ratio('cpu'),
-    'requests/s': of('perSecond').toFixed(0),
-    'per s / plain': ratio('perSecond'),
-    'p50 / plain': ratio('p50'),
-    'p99 / plain': ratio('p99'),
-    'Redis commands': of('commands').toFixed(2),
+    cpu: each(cpu),
+    perSecond,
+    p50,
+    p99,
+    commands: each(commands),
+    trips: each(trips),
+    setCookies: each(setCookies),
   }
 }
 
-async function main(): Promise<void> {
-  const server = await startRedis()
-  const redis = new Redis(server.url)
-  const port = await freePort()
-  const siteUrl = `http://localhost:${port}`
-  const [client] = demoOptions().clients ?? []
-  const clients = [{ clientSecret: '', ...client, clientId: 'bench', landingPage: `${siteUrl}/sso2/landing` }]
-  const emulator = createEmulator(demoOptions({ clients, tokenTime: 'real' }))
-  await emulator.listen(0)
-  const options = { redisUrl: server.url, sessionSecret, platform: { ...emulator.siteOptions('bench'), siteUrl } }
-  const servers = [await start('bare', {}), await start('plain', options), await start('sso2', { ...options, port })]
-  for (const one of servers) one.cookie = await logIn(emulator, one)
-  const rows = []
-  for (const connections of [32, 1]) {
-    const results = new Map<Kind, Round[]>(kinds.map((kind) => [kind, []]))
-    for (const one of servers) await load(one, connections)
-    for (let round = 0; round < rounds; round += 1)
-      for (const one of servers) results.get(one.kind)?.push(await measure(one, connections, redis))
-    const plain = results.get('plain') ?? []
-    for (const kind of kinds) rows.push(report(kind, connections, results.get(kind) ?? [], plain))
+/** Memory at rest, when a server has answered so many requests. */
+async function look(contestants: readonly Contestant[], requests: number): Promise<void> {
+  for (const one of contestants) {
+    const left = requests - one.answered
+    await one.load.open(32)
+    if (left > 0) await one.load.run(left)
+    one.load.close()
+    one.memory = await one.server.usageAtRest()
   }
-  console.table(rows)
-  for (const { child } of servers) child.kill()
-  await emulator.close()
-  redis.disconnect()
-  await server.stop()
 }
 
-void main()
+/** Figures of one row at so many connections, round by round. */
+export function series({ rounds }: Results, connections: number, name: keyof Measured): number[] {
+  return rounds.filter((round) => round.connections === connections).map((round) => round[name])
+}
+
+/** The row that the others are measured by. @throws where it is missing */
+export function measureOf<T extends Results>(all: readonly T[]): T {
+  const found = all.find(({ row }) => row.name === measure)
+  if (!found) throw new Error(`no row ${measure}`)
+  return found
+}

@@ -1,0 +1,99 @@
+import http, { type IncomingMessage } from 'node:http'
+import { browserHeaders } from './load'
+
+/*
+ * A browser that takes one step at a time over connections that stay open, so that every step of a flow can be measured alone.
+ */
+
+const agent = new http.Agent({ keepAlive: true, maxSockets: 16 })
+const MAX_STEPS = 12
+
+/** One answer. */
+export interface Step {
+  readonly status: number
+  /** Where a redirect leads. */
+  readonly location: string | undefined
+  readonly body: string
+}
+
+/** Cookies are kept by origin, which is stricter than real browsers are. */
+export class Client {
+  readonly #jars = new Map<string, Map<string, string>>()
+
+  /** One request; redirects are not followed. @param fields of a form, which makes it a POST from a page of the same site */
+  async step(address: string, fields?: Readonly<Record<string, string>>): Promise<Step> {
+    const url = new URL(address)
+    const body = fields && new URLSearchParams(fields).toString()
+    const form = {
+      origin: url.origin,
+      'sec-fetch-site': 'same-origin',
+      'content-type': 'application/x-www-form-urlencoded',
+    }
+    const cookie = this.cookieHeader(url.origin)
+    const headers = {
+      ...browserHeaders,
+      host: url.host,
+      ...(cookie === '' ? {} : { cookie }),
+      ...(body === undefined ? {} : { ...form, 'content-length': String(Buffer.byteLength(body)) }),
+    }
+    const { answer, text } = await send(url, body === undefined ? 'GET' : 'POST', headers, body)
+    this.#keep(url.origin, answer.headers['set-cookie'] ?? [])
+    const { location } = answer.headers
+    return {
+      status: answer.statusCode ?? 0,
+      location: location === undefined ? undefined : new URL(location, url).href,
+      body: text,
+    }
+  }
+
+  /** Follows redirects to the page at the end. */
+  async visit(address: string, fields?: Readonly<Record<string, string>>): Promise<Step> {
+    let step = await this.step(address, fields)
+    for (let steps = 0; step.location !== undefined; steps += 1) {
+      if (steps === MAX_STEPS) throw new Error('too many redirects')
+      step = await this.step(step.location)
+    }
+    return step
+  }
+
+  cookieHeader(origin: string): string {
+    return [...(this.#jars.get(origin) ?? [])].map(([name, value]) => `${name}=${value}`).join('; ')
+  }
+
+  #keep(origin: string, lines: readonly string[]): void {
+    const jar = this.#jars.get(origin) ?? new Map<string, string>()
+    this.#jars.set(origin, jar)
+    for (const line of lines) {
+      const [pair = '', ...attributes] = line.split(';')
+      const [name, value] = [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]
+      const isGone = value === '' || attributes.some((one) => /^ *(max-age=0|expires=thu, 01 jan 1970.*)$/i.test(one))
+      if (isGone) jar.delete(name)
+      else jar.set(name, value)
+    }
+  }
+}
+
+function send(url: URL, method: string, headers: Record<string, string>, body: string | undefined) {
+  const options = { host: '127.0.0.1', port: url.port, path: url.pathname + url.search, method, headers, agent }
+  return new Promise<{ answer: IncomingMessage; text: string }>((resolve, reject) => {
+    const request = http.request(options, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk
+      })
+      answer.once('end', () => resolve({ answer, text })).once('error', reject)
+    })
+    request.once('error', reject).end(body)
+  })
+}
+
+/** Does something for each, some at once. */
+export async function forEach<T, R>(all: readonly T[], atOnce: number, run: (one: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  let next = 0
+  const worker = async () => {
+    for (let n = next++; n < all.length; n = next++) results[n] = await run(all[n] as T)
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+  return results
+}

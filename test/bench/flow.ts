@@ -1,0 +1,42 @@
+import { main as emulatorCalls } from './emulator'
+import { number, show, spread, table } from './figures'
+import { measureFlows, type StepFigures } from './flow-steps'
+import { compareVisitors } from './flow-visitors'
+import { readOptions } from './options'
+import { installPeers } from './peers'
+import { setStage } from './stage'
+import { compareTokens } from './tokens'
+
+/*
+ * What happens once in a while, and what it costs: a first visit, a login, a six-minute check, a logout, beside the peers' own; a
+ * visitor who keeps no cookies; a token signed and verified; the emulator itself. README.md of this folder.
+ */
+
+/** The program. @param args `--only steps,visitors,tokens,emulator` runs some of the parts */
+export async function main(args: readonly string[]): Promise<void> {
+  const options = readOptions(args)
+  const isWanted = (part: string) => options.only?.includes(part) ?? true
+  const browsers = options.quick ? 20 : 200
+  const stage = await setStage(browsers)
+  try {
+    if (isWanted('steps')) {
+      const steps = await measureFlows(stage, installPeers(), options.rounds, browsers)
+      console.log(`Medians (and quartiles) of ${options.rounds} rounds of ${browsers} browsers, one at a time.\n`)
+      console.log(`${table(steps.map(lineOf))}\n`)
+    }
+    if (isWanted('visitors')) console.log(`${table(await compareVisitors(stage, options))}\n`)
+    if (isWanted('tokens')) console.log(`${table(compareTokens(options))}\n`)
+  } finally {
+    await stage.close()
+  }
+  if (isWanted('emulator')) await emulatorCalls(options.quick ? ['--quick'] : [])
+}
+
+function lineOf({ title, cpu, commands, trips }: StepFigures): Record<string, string> {
+  return {
+    step: title,
+    'CPU of the site, ms': show(spread(cpu), 2),
+    'Redis commands': number(spread(commands).median, 1),
+    'Redis round trips': number(spread(trips).median, 1),
+  }
+}

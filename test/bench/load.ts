@@ -1,0 +1,148 @@
+import { once } from 'node:events'
+import net, { type Socket } from 'node:net'
+
+/*
+ * Load over bare sockets with keep-alive, so that it costs less than what it measures. Requests are made beforehand; the readers
+ * take turns. Connections are open, and have been used once, before a measurement begins.
+ */
+
+/** Who is asked, and what a good answer is. */
+export interface Target {
+  readonly port: number
+  /** One for each reader. */
+  readonly requests: readonly Buffer[]
+  readonly status: number
+  /** Body of a good answer; `undefined`: any. */
+  readonly body: string | undefined
+}
+
+/** What came of a burst. */
+export interface Burst {
+  readonly requests: number
+  readonly perSecond: number
+  /** Milliseconds. */
+  readonly p50: number
+  readonly p99: number
+  /** Answers that set a cookie. */
+  readonly setCookies: number
+}
+
+/** A whole answer. */
+interface Answer {
+  readonly head: string
+  readonly body: string
+}
+
+/** Text of a request for a page, as a browser or somebody else sends it. */
+export function pageRequest(cookie: string, headers: Readonly<Record<string, string>> = browserHeaders): Buffer {
+  const lines = Object.entries({ ...headers, ...(cookie === '' ? {} : { cookie }) }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  )
+  return Buffer.from(`GET /page HTTP/1.1\r\nhost: localhost\r\n${lines.join('')}\r\n`)
+}
+
+/** What a browser sends when somebody follows a link. */
+export const browserHeaders = {
+  accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+  'accept-language': 'en',
+  'sec-fetch-dest': 'document',
+  'sec-fetch-mode': 'navigate',
+  'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+}
+
+class Connection {
+  readonly #socket: Socket
+  #held = ''
+  #take: (answer: Answer) => void = () => {}
+  #fail: (error: Error) => void = () => {}
+
+  constructor(socket: Socket) {
+    this.#socket = socket.setNoDelay().setEncoding('latin1')
+    socket.on('data', (chunk: string) => this.#receive(chunk))
+    socket.on('error', (error) => this.#fail(error))
+    socket.on('close', () => this.#fail(new Error('the server closed a connection')))
+  }
+
+  ask(request: Buffer): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.#take = resolve
+      this.#fail = reject
+      this.#socket.write(request)
+    })
+  }
+
+  close(): void {
+    this.#socket.destroy()
+  }
+
+  #receive(chunk: string): void {
+    this.#held += chunk
+    const end = this.#held.indexOf('\r\n\r\n')
+    if (end < 0) return
+    const head = this.#held.slice(0, end)
+    const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
+    if (length === undefined) this.#fail(new Error('an answer without a length'))
+    if (this.#held.length < end + 4 + Number(length)) return
+    const body = this.#held.slice(end + 4)
+    this.#held = ''
+    this.#take({ head, body })
+  }
+}
+
+/** Load on one server. */
+export class Load {
+  readonly #target: Target
+  #connections: readonly Connection[] = []
+  #turn = 0
+
+  constructor(target: Target) {
+    this.#target = target
+  }
+
+  /** Opens connections and uses each once. */
+  async open(count: number): Promise<void> {
+    this.#connections = await Promise.all(Array.from({ length: count }, () => this.#connect()))
+    await Promise.all(this.#connections.map((connection) => this.#get(connection)))
+  }
+
+  /** Sends so many requests, every connection one at a time. @throws at the first answer that is not a good one */
+  async run(requests: number): Promise<Burst> {
+    const latencies = new Float64Array(requests)
+    let [sent, setCookies] = [0, 0]
+    const begin = performance.now()
+    const caller = async (connection: Connection) => {
+      for (let n = sent++; n < requests; n = sent++) {
+        const before = performance.now()
+        if (await this.#get(connection)) setCookies += 1
+        latencies[n] = performance.now() - before
+      }
+    }
+    await Promise.all(this.#connections.map(caller))
+    const seconds = (performance.now() - begin) / 1000
+    latencies.sort()
+    const at = (part: number) => latencies[Math.floor(requests * part)] ?? 0
+    return { requests, perSecond: requests / seconds, p50: at(0.5), p99: at(0.99), setCookies }
+  }
+
+  close(): void {
+    for (const connection of this.#connections) connection.close()
+    this.#connections = []
+  }
+
+  async #connect(): Promise<Connection> {
+    const socket = net.connect(this.#target.port, '127.0.0.1')
+    await once(socket, 'connect')
+    return new Connection(socket)
+  }
+
+  /** True where the answer set a cookie. */
+  async #get(connection: Connection): Promise<boolean> {
+    const { requests, status, body } = this.#target
+    const request = requests[this.#turn++ % requests.length]
+    if (!request) throw new Error('nobody to ask for')
+    const answer = await connection.ask(request)
+    if (!answer.head.startsWith(`HTTP/1.1 ${status} `) || (body !== undefined && answer.body !== body))
+      throw new Error(`unexpected answer: ${answer.head.slice(0, answer.head.indexOf('\r\n'))}`)
+    return /\r\nset-cookie:/i.test(answer.head)
+  }
+}

@@ -1,0 +1,98 @@
+import { Client, forEach } from './client'
+import { password, readerName, type Stage } from './stage'
+
+/*
+ * Readers that are logged in. They come in through the server's own flow, at a process that ends before anything is measured.
+ */
+
+/** How a group of readers got their cookies. */
+export type Group =
+  | 'nobody'
+  | 'plain'
+  | 'passport'
+  | 'oidc-cookie'
+  | 'oidc-redis'
+  | 'keycloak'
+  | 'clerk'
+  | 'site'
+  | 'filled'
+  | 'anonymous'
+  | 'mounted'
+
+const AT_ONCE = 8
+const known = '<p>Good morning, Ada Lindqvist</p>'
+
+/** Cookie headers of a group. */
+export async function logIn(stage: Stage, group: Group, count: number): Promise<string[]> {
+  const numbers = Array.from({ length: count }, (_, n) => n)
+  if (group === 'nobody') return ['']
+  if (group === 'clerk') return numbers.map((n) => clerkCookie(stage, n))
+  const { kind, port, enter } = doors(stage)[group]
+  const server = await stage.start(kind, { port })
+  const origin = `http://localhost:${server.port}`
+  const cookies = await forEach(numbers, AT_ONCE, async (n) => {
+    const client = new Client()
+    await enter(client, origin, readerName(n))
+    const { body } = await client.visit(`${origin}/page`)
+    if ((body === known) !== (group !== 'anonymous'))
+      throw new Error(`${group}: the reader is not known as it should be`)
+    return client.cookieHeader(origin)
+  })
+  await server.stop()
+  return cookies
+}
+
+interface Door {
+  readonly kind: string
+  readonly port: number
+  readonly enter: (client: Client, origin: string, username: string) => Promise<unknown>
+}
+
+function doors({ sitePort, mountedPort, peerPort }: Stage): Record<Exclude<Group, 'nobody' | 'clerk'>, Door> {
+  const peer = (kind: string, path: string): Door => {
+    return { kind, port: peerPort, enter: (client, origin) => client.visit(`${origin}${path}`) }
+  }
+  const site: Door = { kind: 'sso2', port: sitePort, enter: logInAtSite }
+  return {
+    plain: peer('plain', '/log-in'),
+    passport: {
+      kind: 'passport',
+      port: peerPort,
+      enter: (client, origin, username) => client.visit(`${origin}/log-in`, { username, password }),
+    },
+    'oidc-cookie': peer('oidc-cookie', '/login'),
+    'oidc-redis': peer('oidc-redis', '/login'),
+    keycloak: peer('keycloak', '/page'),
+    site,
+    filled: {
+      ...site,
+      enter: async (client, origin, username) => {
+        await logInAtSite(client, origin, username)
+        await client.visit(`${origin}/fill`)
+      },
+    },
+    anonymous: { ...site, enter: (client, origin) => client.visit(`${origin}/page`) },
+    mounted: { kind: 'mounted', port: mountedPort, enter: logInAtSite },
+  }
+}
+
+async function logInAtSite(client: Client, origin: string, username: string): Promise<void> {
+  await client.visit(`${origin}/login`)
+  const { status } = await client.visit(`${origin}/login`, { username, password, return_to: '/page' })
+  if (status !== 200) throw new Error(`the login ended with ${status}`)
+}
+
+function clerkCookie({ provider }: Stage, n: number): string {
+  const now = Math.floor(Date.now() / 1000)
+  const session = provider.token({
+    iss: 'https://clerk.bench.example',
+    sub: `user_${n}`,
+    sid: `sess_${n}`,
+    iat: now,
+    nbf: now - 10,
+    exp: now + 12 * 3600,
+    azp: 'http://localhost',
+    name: 'Ada Lindqvist',
+  })
+  return `__session=${session}; __client_uat=${now - 60}`
+}

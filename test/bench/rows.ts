@@ -1,0 +1,56 @@
+import type { Group } from './readers'
+
+/** One row of the table of warm requests: a server, and who asks it. */
+export interface Row {
+  readonly name: string
+  readonly title: string
+  readonly kind: string
+  /** What the page of this package does. */
+  readonly page?: 'plain' | 'read' | 'write'
+  readonly readers: Group
+  readonly isPeer?: true
+}
+
+/** The row that all others are measured by, and the control: the same again. */
+export const measure = 'plain'
+export const control = 'plain-again'
+
+/** All rows, in their order. */
+export const rows: readonly Row[] = [
+  { name: 'bare', title: 'bare express', kind: 'bare', readers: 'nobody' },
+  { name: measure, title: '*plain*', kind: 'plain', readers: 'plain' },
+  { name: control, title: '*plain* again: the control', kind: 'plain', readers: 'plain' },
+  { name: 'plain-write', title: '*plain*, page that writes', kind: 'plain-write', readers: 'plain' },
+  { name: 'passport', title: '*plain* + passport', kind: 'passport', readers: 'passport', isPeer: true },
+  {
+    name: 'oidc-cookie',
+    title: 'express-openid-connect, cookie',
+    kind: 'oidc-cookie',
+    readers: 'oidc-cookie',
+    isPeer: true,
+  },
+  {
+    name: 'oidc-redis',
+    title: 'express-openid-connect, Redis',
+    kind: 'oidc-redis',
+    readers: 'oidc-redis',
+    isPeer: true,
+  },
+  { name: 'keycloak', title: 'keycloak-connect', kind: 'keycloak', readers: 'keycloak', isPeer: true },
+  { name: 'clerk', title: '@clerk/express, networkless', kind: 'clerk', readers: 'clerk', isPeer: true },
+  { name: 'page', title: 'this package, page without `req.session`', kind: 'sso2', page: 'plain', readers: 'site' },
+  { name: 'read', title: 'this package, page that reads it', kind: 'sso2', page: 'read', readers: 'filled' },
+  { name: 'write', title: 'this package, page that writes it', kind: 'sso2', page: 'write', readers: 'filled' },
+  { name: 'anonymous', title: 'this package, anonymous reader', kind: 'sso2', page: 'plain', readers: 'anonymous' },
+  { name: 'mounted', title: "this package, after the site's own session", kind: 'mounted', readers: 'mounted' },
+]
+
+/** The rows that are wanted. The measure is always among them. @throws where a name is unknown */
+export function wantedRows(only: readonly string[] | undefined, hasPeers: boolean): Row[] {
+  const unknown = only?.filter((name) => !rows.some((row) => row.name === name)) ?? []
+  if (unknown.length > 0)
+    throw new Error(`unknown rows: ${unknown.join(', ')}; there are ${rows.map(({ name }) => name).join(', ')}`)
+  return rows.filter(
+    ({ name, isPeer }) => (hasPeers || !isPeer) && (name === measure || (only?.includes(name) ?? true)),
+  )
+}

@@ -1,0 +1,39 @@
+/** This package, from `dist` or from the build that `BENCH_DIST` names. */
+const path = require('node:path')
+const { connect, useSession } = require('./plain')
+
+const dist = path.resolve(process.env.BENCH_DIST ?? path.join(__dirname, '../../../dist'))
+
+function make({ redisUrl, nodes, site, clock }) {
+  const { sso2 } = require(dist)
+  return sso2({ ...site, redis: nodes ? connect({ nodes }) : redisUrl, loginLimit: false, clock })
+}
+
+/** How the page knows the reader: from the SSO record alone, with a look at `req.session`, or with a change of it. */
+const pages = {
+  plain: ({ sso2 }) => sso2.user?.name,
+  read: ({ sso2, session }) => session.basket?.length === 3 && sso2.user?.name,
+  write: ({ sso2, session }) => {
+    session.pages = (session.pages ?? 0) + 1
+    return sso2.user?.name
+  },
+}
+
+function sso2Page(app, { page = 'plain', ...options }) {
+  app.use(make(options))
+  app.get('/fill', (req, res) => {
+    req.session.basket = ['evening', 'morning', 'weekend']
+    res.send('filled')
+  })
+  return pages[page]
+}
+
+/** Behind the site's own express-session, of which it makes use. */
+function mounted(app, options) {
+  useSession(app, options)
+  const sso = make(options)
+  app.use(sso.router, sso.middleware)
+  return pages.plain
+}
+
+module.exports = { sso2Page, mounted }
