@@ -1,5 +1,5 @@
 import { ratio, show, spread } from './figures'
-import { browserHeaders, Load, pageRequest } from './load'
+import { type Burst, browserHeaders, Load, pageRequest, untilGood } from './load'
 import type { Server } from './machine'
 import type { Options } from './options'
 import { between, countsOf } from './redis-counts'
@@ -35,7 +35,7 @@ export async function compareVisitors(stage: Stage, { rounds, quick }: Options):
     const seen: Record<'bare' | 'site', Visited[]> = { bare: [], site: [] }
     for (let round = -1; round < rounds; round += 1)
       for (const where of ['bare', 'site'] as const) {
-        const visited = await burst(stage, servers[where], pageRequest('', headers), requests)
+        const visited = await untilGood(() => burst(stage, servers[where], pageRequest('', headers), requests))
         if (round >= 0) seen[where].push(visited)
       }
     const of = (where: 'bare' | 'site', what: keyof Visited) => seen[where].map((one) => one[what])
@@ -52,13 +52,13 @@ export async function compareVisitors(stage: Stage, { rounds, quick }: Options):
   return lines
 }
 
-async function burst({ redis }: Stage, server: Server, request: Buffer, requests: number): Promise<Visited> {
+async function burst({ redis }: Stage, server: Server, request: Buffer, requests: number): Promise<Visited & Burst> {
   const load = new Load({ port: server.port, requests: [request], status: 200, body: '<p>Good morning, stranger</p>' })
   await load.open(CONNECTIONS)
   const [counts, used] = [await countsOf([redis]), await server.usage()]
-  const { perSecond } = await load.run(requests)
+  const done = await load.run(requests)
   const cpu = (await server.usage()).cpu - used.cpu
   const { commands } = between(counts, await countsOf([redis]))
   load.close()
-  return { cpu: cpu / requests, perSecond, commands: commands / requests }
+  return { ...done, cpu: cpu / requests, commands: commands / requests }
 }

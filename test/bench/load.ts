@@ -25,6 +25,8 @@ export interface Burst {
   readonly p99: number
   /** Answers that set a cookie. */
   readonly setCookies: number
+  /** Answers that were not good ones: then the figures are of something else. */
+  readonly unexpected: number
 }
 
 /** A whole answer. */
@@ -49,6 +51,8 @@ export const browserHeaders = {
   'sec-fetch-mode': 'navigate',
   'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
 }
+
+const MOST_TRIES = 5
 
 class Connection {
   readonly #socket: Socket
@@ -105,15 +109,17 @@ export class Load {
     await Promise.all(this.#connections.map((connection) => this.#get(connection)))
   }
 
-  /** Sends so many requests, every connection one at a time. @throws at the first answer that is not a good one */
+  /** Sends so many requests, every connection one at a time. */
   async run(requests: number): Promise<Burst> {
     const latencies = new Float64Array(requests)
-    let [sent, setCookies] = [0, 0]
+    let [sent, setCookies, unexpected] = [0, 0, 0]
     const begin = performance.now()
     const caller = async (connection: Connection) => {
       for (let n = sent++; n < requests; n = sent++) {
         const before = performance.now()
-        if (await this.#get(connection)) setCookies += 1
+        const { isGood, setsCookie } = await this.#get(connection)
+        if (setsCookie) setCookies += 1
+        if (!isGood) unexpected += 1
         latencies[n] = performance.now() - before
       }
     }
@@ -121,7 +127,7 @@ export class Load {
     const seconds = (performance.now() - begin) / 1000
     latencies.sort()
     const at = (part: number) => latencies[Math.floor(requests * part)] ?? 0
-    return { requests, perSecond: requests / seconds, p50: at(0.5), p99: at(0.99), setCookies }
+    return { requests, perSecond: requests / seconds, p50: at(0.5), p99: at(0.99), setCookies, unexpected }
   }
 
   close(): void {
@@ -135,14 +141,21 @@ export class Load {
     return new Connection(socket)
   }
 
-  /** True where the answer set a cookie. */
-  async #get(connection: Connection): Promise<boolean> {
+  async #get(connection: Connection): Promise<{ isGood: boolean; setsCookie: boolean }> {
     const { requests, status, body } = this.#target
     const request = requests[this.#turn++ % requests.length]
     if (!request) throw new Error('nobody to ask for')
     const answer = await connection.ask(request)
-    if (!answer.head.startsWith(`HTTP/1.1 ${status} `) || (body !== undefined && answer.body !== body))
-      throw new Error(`unexpected answer: ${answer.head.slice(0, answer.head.indexOf('\r\n'))}`)
-    return /\r\nset-cookie:/i.test(answer.head)
+    const isGood = answer.head.startsWith(`HTTP/1.1 ${status} `) && (body === undefined || answer.body === body)
+    return { isGood, setsCookie: /\r\nset-cookie:/i.test(answer.head) }
+  }
+}
+
+/** On a machine that is busy with other work a store may miss its deadline: such a burst shows nothing, and is made again. */
+export async function untilGood<T>(burst: () => Promise<T & { readonly unexpected: number }>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    const done = await burst()
+    if (done.unexpected === 0) return done
+    if (tries === MOST_TRIES) throw new Error(`${done.unexpected} answers were not what they should be`)
   }
 }

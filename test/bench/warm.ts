@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import type { Redis } from 'ioredis'
 import { judge } from './goals'
-import { Load, pageRequest } from './load'
+import { type Burst, Load, pageRequest, untilGood } from './load'
 import type { Server, Usage } from './machine'
 import { type Options, readOptions } from './options'
 import { installPeers } from './peers'
@@ -91,7 +91,7 @@ async function compete(contestants: readonly Contestant[], redis: Redis, { round
   for (const { connections, requests } of bursts)
     for (let round = -1; round < rounds; round += 1)
       for (const one of inTurn(contestants, round)) {
-        const measured = await burst(one, redis, connections, requests * size)
+        const measured = await untilGood(() => burst(one, redis, connections, requests * size))
         if (round >= 0) one.rounds.push(measured)
       }
 }
@@ -102,7 +102,7 @@ function inTurn<T>(all: readonly T[], round: number): T[] {
   return [...all.slice(first), ...all.slice(0, first)]
 }
 
-async function burst(one: Contestant, redis: Redis, connections: number, requests: number): Promise<Measured> {
+async function burst(one: Contestant, redis: Redis, connections: number, requests: number): Promise<Measured & Burst> {
   const { server, load } = one
   await load.open(connections)
   const [before, used] = [await countsOf([redis]), await server.usage()]
@@ -112,17 +112,8 @@ async function burst(one: Contestant, redis: Redis, connections: number, request
   load.close()
   one.answered += requests + connections
   const each = (total: number) => total / requests
-  const { perSecond, p50, p99, setCookies } = done
-  return {
-    connections,
-    cpu: each(cpu),
-    perSecond,
-    p50,
-    p99,
-    commands: each(commands),
-    trips: each(trips),
-    setCookies: each(setCookies),
-  }
+  const setCookies = each(done.setCookies)
+  return { ...done, connections, cpu: each(cpu), commands: each(commands), trips: each(trips), setCookies }
 }
 
 /** Memory at rest, when a server has answered so many requests. */

@@ -1,0 +1,113 @@
+import { createHmac, randomBytes, randomUUID } from 'node:crypto'
+import path from 'node:path'
+import type { Cluster, Redis } from 'ioredis'
+import { Client } from './client'
+import { password, readerName, type SiteOptions, type Stage } from './stage'
+
+/*
+ * Sessions by the million, written by the package's own storage code: a record each, and an entry in each of its two lists, just as
+ * a login leaves them. The record is that of a real login, with an SSO session, an account and a sealed box of its own.
+ */
+
+type Config = typeof import('../../lib/config')
+type Hashes = typeof import('../../lib/storage/hashes')
+type Kv = typeof import('../../lib/storage/redis-kv')
+type Lists = typeof import('../../lib/storage/lists')
+type Record = typeof import('../../lib/decide/record')
+type Records = typeof import('../../lib/storage/records')
+
+const dist = path.resolve(process.env['BENCH_DIST'] ?? path.join(__dirname, '../../dist'))
+const load = <T>(file: string): T => require(path.join(dist, file))
+const AT_ONCE = 250
+
+/** What the storage code makes of sessions. */
+export interface Filler {
+  /** Writes so many records. @returns session IDs */
+  records(count: number): Promise<string[]>
+  /** Enters them in their lists. */
+  lists(sessionIds: readonly string[]): Promise<void>
+}
+
+/** Cookie header of a session: signed as express-session does. */
+export function cookieOf(sessionId: string, { sessionSecret }: SiteOptions): string {
+  const signature = createHmac('sha256', sessionSecret).update(sessionId).digest('base64').replace(/=+$/, '')
+  return `sso2.sid=${encodeURIComponent(`s:${sessionId}.${signature}`)}`
+}
+
+/** Session ID of a reader who logs in at a site of this package in the ordinary way. */
+export async function realLogin(stage: Stage): Promise<string> {
+  const server = await stage.start('sso2', { port: stage.sitePort })
+  const origin = `http://localhost:${server.port}`
+  const client = new Client()
+  await client.visit(`${origin}/login`)
+  await client.visit(`${origin}/login`, { username: readerName(0), password, return_to: '/page' })
+  await server.stop()
+  const id = /sso2\.sid=s(?::|%3A)([\w-]+)\./i.exec(client.cookieHeader(origin))?.[1]
+  if (id === undefined) throw new Error('the login gave no session')
+  return id
+}
+
+/** @param template session ID of a real login, in the stage's Redis */
+export async function filler(stage: Stage, template: string, redis: Redis | Cluster): Promise<Filler> {
+  const { sessionKey, shortHash } = load<Hashes>('storage/hashes')
+  const { lifeOf, parseRecord, serialiseRecord } = load<Record>('decide/record')
+  const config = load<Config>('config').makeConfig(stage.site, {}, { now: () => Date.now() })
+  const now = () => Math.floor(Date.now() / 1000)
+  const kv = load<Kv>('storage/redis-kv').redisKv(redis, false)
+  const records = new (load<Records>('storage/records').Records)(kv, config.prefix, config.boxKeys, now)
+  const lists = new (load<Lists>('storage/lists').Lists)(kv, config.prefix, now)
+  const record = parseRecord(await stage.redis.get(`${config.prefix}sso2:{${sessionKey(template)}}`))
+  const secrets = record && records.open(record)
+  if (record?.status !== 'loggedin' || !secrets) throw new Error('the real login cannot be read')
+  const sidOf = (id: string) => `${id.slice(0, 8)}${secrets.sid.slice(8)}`
+  const accountOf = (id: string) => `account-${id.slice(0, 8)}`
+
+  const write = async (id: string) => {
+    const user = { ...record.user, accountId: accountOf(id) }
+    const own = { ...record, user, sidHash: shortHash(sidOf(id)), box: records.seal({ ...secrets, sid: sidOf(id) }) }
+    const done = await records.replace(sessionKey(id), null, serialiseRecord(own), lifeOf(own, now(), config))
+    if (done !== true) throw new Error(`a record could not be written: ${done}`)
+  }
+  const enter = async (id: string) => {
+    const entry = { key: sessionKey(id), sidHash: shortHash(sidOf(id)), accountId: accountOf(id) }
+    const isOut = await lists.enter({ ...entry, until: now() + config.absoluteSeconds }, { logoutAlls: 0 })
+    if (isOut !== false) throw new Error(`a session could not be entered: ${isOut}`)
+  }
+  return {
+    records: async (count) => {
+      const ids = Array.from({ length: count }, () => randomBytes(32).toString('base64url'))
+      await inParts(ids, write)
+      return ids
+    },
+    lists: (ids) => inParts(ids, enter),
+  }
+}
+
+/** Enough at once to keep the pipeline full, and few enough for the store's deadline. */
+async function inParts(all: readonly string[], run: (one: string) => Promise<void>): Promise<void> {
+  for (let from = 0; from < all.length; from += AT_ONCE) await Promise.all(all.slice(from, from + AT_ONCE).map(run))
+}
+
+/** Sessions of the same content by express-session and connect-redis. */
+export async function fillPlain(redis: Redis, count: number): Promise<void> {
+  const user = {
+    accountId: randomUUID(),
+    username: 'reader-0001',
+    name: 'Ada Lindqvist',
+    contact_email: 'reader-0001@demo-press.example',
+  }
+  const cookie = { originalMaxAge: null, expires: null, httpOnly: true, path: '/' }
+  const write = async () => {
+    const id = randomBytes(24).toString('base64url')
+    await redis.set(
+      `plain:${id}`,
+      JSON.stringify({ cookie, user: { ...user, accountId: `account-${id.slice(0, 8)}` } }),
+      'EX',
+      1_209_600,
+    )
+  }
+  await inParts(
+    Array.from({ length: count }, () => ''),
+    write,
+  )
+}

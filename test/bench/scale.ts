@@ -1,0 +1,155 @@
+import { Redis } from 'ioredis'
+import { startRedis } from '../support/redis'
+import { capacity, formula } from './capacity'
+import { number, ratio, show, spread, table } from './figures'
+import { cookieOf, filler, fillPlain, realLogin } from './fill'
+import { type Burst, Load, pageRequest, untilGood } from './load'
+import type { Server } from './machine'
+import { type Options, readOptions } from './options'
+import { startCluster, type TestCluster } from './redis-cluster'
+import { between, countsOf } from './redis-counts'
+import { flood, stampede } from './scale-crowds'
+import { type Stage, setStage } from './stage'
+
+/*
+ * The same site with ten thousand, a hundred thousand and a million sessions, and on a Cluster; a flood of visitors without cookies;
+ * a session that becomes stale under a thousand requests; and what follows for sites of any size. README.md of this folder.
+ */
+
+const CONNECTIONS = 32
+const REQUESTS = 3000
+const MOST_READERS = 10_000
+
+/** One store with its sessions, and a server on it. */
+interface Size {
+  readonly title: string
+  readonly sessions: number
+  readonly bytes: { readonly record: number; readonly lists: number }
+  readonly server: Server
+  readonly load: Load
+  readonly masters: readonly Redis[]
+  readonly bursts: { readonly cpu: number; readonly perSecond: number; readonly commands: number }[]
+  stop(): Promise<void>
+}
+
+/** The program. */
+export async function main(args: readonly string[]): Promise<void> {
+  const options = readOptions(args)
+  const stage = await setStage(10)
+  try {
+    const template = await realLogin(stage)
+    const sizes = [10_000, 100_000, 1_000_000].filter((size) => size <= options.sessions)
+    const all: Size[] = []
+    for (const sessions of sizes) all.push(await onOneRedis(stage, template, sessions))
+    all.push(await onCluster(stage, template, sizes[0] ?? options.sessions))
+    await compete(all, options)
+    console.log(`${table(all.map((size) => lineOf(size, all)))}\n`)
+    console.log(`A session of express-session with connect-redis, same user: ${number(await plainBytes())} bytes\n`)
+    await Promise.all(all.map((size) => size.stop()))
+    console.log(`${table([await flood(stage, options), await stampede(stage, options)].flat())}\n`)
+    const [first] = all
+    if (first) console.log(`${formula}\n\n${table(capacity(figuresOf(first)))}\n`)
+  } finally {
+    await stage.close()
+  }
+}
+
+async function onOneRedis(stage: Stage, template: string, sessions: number): Promise<Size> {
+  const store = await startRedis()
+  const redis = new Redis(store.url)
+  const { ids, bytes } = await fill(stage, template, redis, [redis], sessions)
+  const server = await stage.start('sso2', { redisUrl: store.url })
+  const stop = async () => {
+    await server.stop()
+    redis.disconnect()
+    await store.stop()
+  }
+  const title = `${number(sessions)} sessions`
+  return { title, sessions, bytes, server, load: loadOf(stage, server, ids), masters: [redis], bursts: [], stop }
+}
+
+async function onCluster(stage: Stage, template: string, sessions: number): Promise<Size> {
+  const store: TestCluster = await startCluster()
+  const { ids, bytes } = await fill(stage, template, store.cluster, store.masters, sessions)
+  const server = await stage.start('sso2', { nodes: store.nodes })
+  const stop = async () => {
+    await server.stop()
+    await store.stop()
+  }
+  const title = `${number(sessions)} sessions, Cluster of three masters`
+  return { title, sessions, bytes, server, load: loadOf(stage, server, ids), masters: store.masters, bursts: [], stop }
+}
+
+async function fill(
+  stage: Stage,
+  template: string,
+  redis: Parameters<typeof filler>[2],
+  masters: readonly Redis[],
+  sessions: number,
+) {
+  const writer = await filler(stage, template, redis)
+  const before = await countsOf(masters)
+  const ids = await writer.records(sessions)
+  const between = await countsOf(masters)
+  await writer.lists(ids)
+  const after = await countsOf(masters)
+  const each = (bytes: number) => bytes / sessions
+  return { ids, bytes: { record: each(between.bytes - before.bytes), lists: each(after.bytes - between.bytes) } }
+}
+
+/** Readers from all over the store: session IDs are random, so the first ones are as good as any. */
+function loadOf({ site }: Stage, server: Server, ids: readonly string[]): Load {
+  const requests = ids.slice(0, MOST_READERS).map((id) => pageRequest(cookieOf(id, site)))
+  return new Load({ port: server.port, requests, status: 200, body: '<p>Good morning, Ada Lindqvist</p>' })
+}
+
+async function compete(all: readonly Size[], { rounds, quick }: Options): Promise<void> {
+  for (let round = -1; round < rounds; round += 1)
+    for (const size of all) {
+      const done = await untilGood(() => burst(size, quick ? REQUESTS / 10 : REQUESTS))
+      if (round >= 0) size.bursts.push(done)
+    }
+}
+
+async function burst({ server, load, masters }: Size, requests: number): Promise<Size['bursts'][number] & Burst> {
+  await load.open(CONNECTIONS)
+  const [counts, used] = [await countsOf(masters), await server.usage()]
+  const done = await load.run(requests)
+  const cpu = (await server.usage()).cpu - used.cpu
+  const { commands } = between(counts, await countsOf(masters), masters.length)
+  load.close()
+  return { ...done, cpu: cpu / requests, commands: commands / requests }
+}
+
+const series = ({ bursts }: Size, what: 'cpu' | 'perSecond' | 'commands') => bursts.map((one) => one[what])
+
+function lineOf(size: Size, [first = size]: readonly Size[]): Record<string, string> {
+  return {
+    store: size.title,
+    'bytes a session': number(size.bytes.record),
+    'with its two lists': number(size.bytes.record + size.bytes.lists),
+    'CPU a request, us': show(spread(series(size, 'cpu'))),
+    'CPU / first': show(ratio(series(size, 'cpu'), series(first, 'cpu')), 2),
+    'requests/s / first': show(ratio(series(size, 'perSecond'), series(first, 'perSecond')), 2),
+    'Redis commands': show(spread(series(size, 'commands')), 2),
+  }
+}
+
+function figuresOf(size: Size) {
+  return {
+    cpuMicroseconds: spread(series(size, 'cpu')).median,
+    commands: spread(series(size, 'commands')).median,
+    bytes: size.bytes.record + size.bytes.lists,
+  }
+}
+
+async function plainBytes(): Promise<number> {
+  const [store, sessions] = [await startRedis(), 10_000]
+  const redis = new Redis(store.url)
+  const before = await countsOf([redis])
+  await fillPlain(redis, sessions)
+  const { bytes } = between(before, await countsOf([redis]))
+  redis.disconnect()
+  await store.stop()
+  return bytes / sessions
+}
