@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import net, { type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 
 /*
  * Load over bare sockets with keep-alive, so that it costs less than what it measures. Requests are made beforehand; the readers
@@ -53,6 +54,7 @@ export const browserHeaders = {
 }
 
 const MOST_TRIES = 5
+const PAUSE_MS = 1200
 
 class Connection {
   readonly #socket: Socket
@@ -157,5 +159,6 @@ export async function untilGood<T>(burst: () => Promise<T & { readonly unexpecte
     const done = await burst()
     if (done.unexpected === 0) return done
     if (tries === MOST_TRIES) throw new Error(`${done.unexpected} answers were not what they should be`)
+    await pause(PAUSE_MS)
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { Client, forEach } from './client'
 import { password, readerName, type Stage } from './stage'
 
@@ -21,6 +22,7 @@ export type Group =
 
 const AT_ONCE = 8
 const MOST_TRIES = 5
+const PAUSE_MS = 1200
 const known = '<p>Good morning, Ada Lindqvist</p>'
 
 /** Cookie headers of a group. */
@@ -45,13 +47,14 @@ async function comeIn(enter: Door['enter'], origin: string, n: number, group: Gr
   return client.cookieHeader(origin)
 }
 
-/** A machine that is busy with other work can make a store miss its deadline; readers who were turned away come again. */
+/** A machine that is busy with other work can make the store miss its deadline, and then it is left alone for a second. */
 async function patiently<T>(run: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await run()
     } catch (error) {
       if (tries === MOST_TRIES) throw error
+      await pause(PAUSE_MS)
     }
   }
 }
