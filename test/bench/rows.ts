@@ -9,11 +9,19 @@ export interface Row {
   readonly page?: 'plain' | 'read' | 'write'
   readonly readers: Group
   readonly isPeer?: true
+  /** Build that is measured: this one's, when left out. */
+  readonly dist?: string
 }
 
 /** The row that all others are measured by, and the control: the same again. */
 export const measure = 'plain'
 export const control = 'plain-again'
+
+/** Another build of this package, to see what a change is worth: `BENCH_OTHER=/somewhere/dist`. */
+const { BENCH_OTHER: dist } = process.env
+const other: Row[] = dist
+  ? [{ name: 'other', title: 'this package, the other build', kind: 'sso2', page: 'plain', readers: 'site', dist }]
+  : []
 
 /** All rows, in their order. */
 export const rows: readonly Row[] = [
@@ -43,6 +51,7 @@ export const rows: readonly Row[] = [
   { name: 'write', title: 'this package, page that writes it', kind: 'sso2', page: 'write', readers: 'filled' },
   { name: 'anonymous', title: 'this package, anonymous reader', kind: 'sso2', page: 'plain', readers: 'anonymous' },
   { name: 'mounted', title: "this package, after the site's own session", kind: 'mounted', readers: 'mounted' },
+  ...other,
 ]
 
 /** The rows that are wanted. The measure is always among them. @throws where a name is unknown */

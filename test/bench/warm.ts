@@ -23,6 +23,9 @@ const bursts = [
   { connections: 128, requests: 3000 },
 ] as const
 
+/** Requests after which V8 has made of a server's code what it will. */
+const WARM_UP = 3000
+
 /** One burst of one server. */
 export interface Measured {
   readonly connections: number
@@ -78,16 +81,17 @@ export async function main(args: readonly string[]): Promise<void> {
 }
 
 async function enter(stage: Stage, row: Row, cookies: readonly string[]): Promise<Contestant> {
-  const server = await stage.start(row.kind, { page: row.page })
+  const server = await stage.start(row.kind, { page: row.page, dist: row.dist })
   const isKnown = row.readers !== 'nobody' && row.readers !== 'anonymous'
   const body = `<p>Good morning, ${isKnown ? 'Ada Lindqvist' : 'stranger'}</p>`
   const requests = cookies.map((cookie) => pageRequest(cookie))
   return { row, server, load: new Load({ port: server.port, requests, status: 200, body }), rounds: [], answered: 0 }
 }
 
-/** Bursts in turns. The first round of each is thrown away, for it is there to warm the code. */
+/** Bursts in turns, on code that is warm. The first round of each kind is thrown away. */
 async function compete(contestants: readonly Contestant[], redis: Redis, { rounds, quick }: Options): Promise<void> {
   const size = quick ? 0.1 : 1
+  for (const one of contestants) await untilGood(() => burst(one, redis, 32, WARM_UP))
   for (const { connections, requests } of bursts)
     for (let round = -1; round < rounds; round += 1)
       for (const one of inTurn(contestants, round)) {

@@ -2,10 +2,10 @@
 const path = require('node:path')
 const { connect, useSession } = require('./plain')
 
-const dist = path.resolve(process.env.BENCH_DIST ?? path.join(__dirname, '../../../dist'))
+const ours = process.env.BENCH_DIST ?? path.join(__dirname, '../../../dist')
 
-function make({ redisUrl, nodes, site, clock }) {
-  const { sso2 } = require(dist)
+function make({ redisUrl, nodes, site, clock, dist = ours }) {
+  const { sso2 } = require(path.resolve(dist))
   return sso2({ ...site, redis: nodes ? connect({ nodes }) : redisUrl, loginLimit: false, clock })
 }
 
