@@ -16,9 +16,14 @@ export interface Step {
   readonly body: string
 }
 
+interface Cookie {
+  readonly value: string
+  readonly until: number
+}
+
 /** Cookies are kept by origin, which is stricter than real browsers are. */
 export class Client {
-  readonly #jars = new Map<string, Map<string, string>>()
+  readonly #jars = new Map<string, Map<string, Cookie>>()
 
   /** One request; redirects are not followed. @param fields of a form, which makes it a POST from a page of the same site */
   async step(address: string, fields?: Readonly<Record<string, string>>): Promise<Step> {
@@ -56,21 +61,28 @@ export class Client {
     return step
   }
 
-  cookieHeader(origin: string): string {
-    return [...(this.#jars.get(origin) ?? [])].map(([name, value]) => `${name}=${value}`).join('; ')
+  /** Cookies as they are sent. @param later only those that are still there so many seconds from now */
+  cookieHeader(origin: string, later = 0): string {
+    const kept = [...(this.#jars.get(origin) ?? [])].filter(([, { until }]) => until > Date.now() + later * 1000)
+    return kept.map(([name, { value }]) => `${name}=${value}`).join('; ')
   }
 
   #keep(origin: string, lines: readonly string[]): void {
-    const jar = this.#jars.get(origin) ?? new Map<string, string>()
+    const jar = this.#jars.get(origin) ?? new Map<string, Cookie>()
     this.#jars.set(origin, jar)
     for (const line of lines) {
-      const [pair = '', ...attributes] = line.split(';')
-      const [name, value] = [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]
-      const isGone = value === '' || attributes.some((one) => /^ *(max-age=0|expires=thu, 01 jan 1970.*)$/i.test(one))
-      if (isGone) jar.delete(name)
-      else jar.set(name, value)
+      const [pair = ''] = line.split(';')
+      jar.set(pair.slice(0, pair.indexOf('=')), { value: pair.slice(pair.indexOf('=') + 1), until: endOf(line) })
     }
   }
+}
+
+/** When a cookie ends, in milliseconds since 1970. */
+function endOf(line: string): number {
+  const [, maxAge] = /; *max-age=(-?\d+)/i.exec(line) ?? []
+  if (maxAge !== undefined) return Date.now() + Number(maxAge) * 1000
+  const [, expires] = /; *expires=([^;]+)/i.exec(line) ?? []
+  return expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(expires)
 }
 
 function send(url: URL, method: string, headers: Record<string, string>, body: string | undefined) {

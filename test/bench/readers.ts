@@ -23,6 +23,8 @@ export type Group =
 const AT_ONCE = 8
 const MOST_TRIES = 5
 const PAUSE_MS = 1200
+/** Helper cookies of the way in are gone by then. */
+const WELL_AFTER_SECONDS = 600
 const known = '<p>Good morning, Ada Lindqvist</p>'
 
 /** Cookie headers of a group. */
@@ -44,7 +46,7 @@ async function comeIn(enter: Door['enter'], origin: string, n: number, group: Gr
   await enter(client, origin, readerName(n))
   const { body } = await client.visit(`${origin}/page`)
   if ((body === known) !== (group !== 'anonymous')) throw new Error(`${group}: the reader is not known as it should be`)
-  return client.cookieHeader(origin)
+  return client.cookieHeader(origin, WELL_AFTER_SECONDS)
 }
 
 /** A machine that is busy with other work can make the store miss its deadline, and then it is left alone for a second. */
