@@ -80,6 +80,19 @@ test('[S10] the list of one browser does not grow with its logins and logouts', 
   expect(await longest()).toBeLessThanOrEqual(2)
 })
 
+test('[S10] no list keeps a session that the SSO system has ended', async () => {
+  const browser = stage.browser()
+  for (let times = 0; times < 3; times += 1) {
+    await browser.visit(`${stage.url}/`)
+    await logIn(browser, stage, ada)
+    stage.emulator.account('ada')?.logoutAll()
+    stage.emulator.clock.advance(LIFE_SECONDS)
+    expect((await browser.fetchJson(`${stage.url}/account`)).status).toBe(401)
+  }
+  expect(await sizes('acct:')).toEqual({})
+  expect(await sizes('sid:')).toEqual({})
+})
+
 test('[S10] every key of a site has an expiry, lists too', async () => {
   await reader(stage)
   const keys = await stage.redis.keys(`${stage.prefix}*`)

@@ -10,6 +10,7 @@ import { publish } from '../events'
 import { deviceOf } from '../http/request-facts'
 import type { StoredRecord } from '../stored-record'
 import type { Visit } from '../visit'
+import { leaveLists } from './sign-in'
 
 /** `'again'`: the record has changed, or somebody else asks, so decide anew; else what may be shown, for the store takes no writes. */
 export type Checked = 'again' | Shown
@@ -78,9 +79,15 @@ export async function writeAnswer({ stored }: Visit, next: (found: SsoRecord) =>
 
 /** The session has ended at the SSO system: whatever others have made of its record meanwhile, it ends here too. */
 export async function endRecord({ stored, site, req }: Visit, sidHash: string): Promise<Checked> {
-  const isIt = ({ value }: StoredRecord) => value?.sidHash === sidHash
+  const { key } = stored
+  let { value } = stored
+  const isIt = (found: StoredRecord) => {
+    value = found.value
+    return value?.sidHash === sidHash
+  }
   const buried = await stored.buryWhile(isIt, 'ended')
   if (buried.did === 'unavailable') return { record: undefined, degraded: 'store_unavailable' }
+  if (buried.did === 'done') await leaveLists(site, key, value)
   await site.sessions.end(req)
   stored.forget()
   return 'again'

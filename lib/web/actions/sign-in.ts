@@ -98,6 +98,7 @@ export async function enterLists(
   const isOut = await site.lists.enter(entry, beginning)
   if (isOut === false) return 'done'
   await stored.buryWhile(({ value }) => value !== undefined, 'ended')
+  if (isOut === true) await site.lists.leave(entry)
   return isOut === 'unavailable' ? isOut : 'lost_race'
 }
 
