@@ -114,8 +114,15 @@ export class SiteSessions implements Sessions {
   /** The session has ended: the request goes on with an empty one; unless the site fills it the browser's cookie is dropped. */
   async end(req: Request): Promise<void> {
     const slot = this.#own(req)
-    if (!slot) return regenerateForeign(req)
+    if (!slot) return this.#endForeign(req)
     this.#move(slot, this.#stranger(this.#cookie.isIn(req) ? 'send_or_drop' : 'send_if_filled'), NO_LEAD)
+  }
+
+  /** express-session gives the request an empty one in any case: a store of the site's that fails undoes no logout, and costs no page. */
+  async #endForeign(req: Request): Promise<void> {
+    await regenerateForeign(req).catch(() =>
+      this.#config.log.warn('session:regenerate', "the session of the site's own could not be taken out of its store"),
+    )
   }
 
   /** Gives this request the session that another request of the same browser got; it is not saved over unless the handler changes something. */
@@ -198,6 +205,15 @@ export class SiteSessions implements Sessions {
 /** What this request's handler changed in `req.session`, laid over other data of the same session. */
 function changedBy({ isOpen, req }: RequestSession, under: SiteData): SiteData {
   if (!isOpen || !req.session) return under
-  const before = readData(textBehind(req.session))?.data ?? {}
-  return withChanges(before, JSON.parse(JSON.stringify(dataIn(req.session))), under)
+  const now = asStored(req.session)
+  return now === undefined ? under : withChanges(readData(textBehind(req.session))?.data ?? {}, now, under)
+}
+
+/** As it would be read again; nothing where it cannot be written (a BigInt, a circle): a login must not fail halfway for that. */
+function asStored(session: object): SiteData | undefined {
+  try {
+    return JSON.parse(JSON.stringify(dataIn(session)))
+  } catch {
+    return undefined
+  }
 }
