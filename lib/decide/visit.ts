@@ -22,8 +22,11 @@ export interface Shown {
 /** Nobody, and nothing is wrong. */
 export const NOBODY: Shown = Object.freeze({ record: undefined, degraded: undefined })
 
-/** What the browser's signed-out mark says: not tried yet, not confirmed, or of a session that nobody can tell any more. */
-export type SignedOutState = 'no' | 'untried' | 'pending' | 'unknown'
+/**
+ * What the browser's signed-out mark says: not tried yet, not confirmed, or of a session that nobody can tell any more. `due`: not tried
+ * yet, and the store was not told either, so that the session may still live.
+ */
+export type SignedOutState = 'no' | 'untried' | 'due' | 'pending' | 'unknown'
 
 /** The questions that were under way, or had ended, when a request began: an answer to one of them is not fresh for it. */
 export interface Baseline {
@@ -83,6 +86,8 @@ const nobody = (degraded: DegradedReason | undefined): VisitDecision => ({ do: '
 export function decideVisit(facts: VisitFacts, policy: VisitPolicy): VisitDecision {
   if (!facts.storeAvailable) return nobody('store_unavailable')
   const { record, now } = facts
+  if (facts.signedOut === 'due') return { do: 'retry_logout' }
+  if (record && facts.signedOut === 'pending') return nobody('logout_pending')
   if (!record) return facts.signedOut === 'no' ? decideStranger(facts, 'no_session') : decideSignedOut(facts)
   if (ageOf(record.since, now) >= policy.absoluteSeconds && record.since <= now)
     return { do: 'end_session', because: 'absolute_limit' }

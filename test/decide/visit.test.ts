@@ -6,6 +6,7 @@ import {
   isKnownForSure,
   NOBODY,
   needsAccess,
+  type SignedOutState,
   showKnown,
   shownUser,
   showUnchecked,
@@ -35,6 +36,16 @@ const show = (record: VisitFacts['record'], degraded?: DegradedReason): VisitDec
 const checked = (age: number, changes: Partial<LoggedInRecord> = {}) =>
   loggedInRecord({ checkedAt: NOW - age, ...changes })
 const anonChecked = (age: number) => anonRecord({ checkedAt: NOW - age })
+
+const recordOfLogin = checked(0)
+test.each<[SignedOutState, VisitDecision]>([
+  ['due', { do: 'retry_logout' }],
+  ['pending', show(undefined, 'logout_pending')],
+  ['untried', show(recordOfLogin)],
+  ['unknown', show(recordOfLogin)],
+])('a login meets a signed-out mark that is %s', (signedOut, decision) => {
+  expect(decideVisit({ ...usual, record: recordOfLogin, signedOut }, policy)).toEqual(decision)
+})
 
 const neverAsked: Baseline = { asking: undefined, asked: undefined }
 

@@ -53,6 +53,11 @@ async function loop(visit: Visit, wishes: Wishes): Promise<Outcome> {
   return { do: 'show', shown: { record: undefined, degraded: 'sso_unavailable' } }
 }
 
+function markOf({ browser: { signedOut } }: Visit): SignedOutState {
+  if (signedOut === undefined) return 'no'
+  return signedOut.of === 'session' ? 'due' : 'untried'
+}
+
 /** The costly ones are looked at only where the decision asks for them. */
 function factsOf(visit: Visit, wishes: Wishes, { signedOut, hasWaited }: Progress) {
   const { site, stored } = visit
@@ -68,7 +73,7 @@ function factsOf(visit: Visit, wishes: Wishes, { signedOut, hasWaited }: Progres
       return blockOf(visit)
     },
     get signedOut() {
-      return signedOut ?? (visit.browser.signedOut ? 'untried' : 'no')
+      return signedOut ?? markOf(visit)
     },
     wantsLogin: wishes.wantsLogin === true,
     fresh: wishes.fresh,
@@ -97,7 +102,7 @@ async function carryOut(visit: Visit, decision: VisitDecision, progress: Progres
       return waitForAnswer(visit)
     case 'retry_logout':
       progress.signedOut = await retrySignedOut(visit)
-      return 'again'
+      return seeWhatIsLeft(visit)
   }
 }
 
@@ -119,6 +124,17 @@ async function takeLogin(visit: Visit, { token, beginning }: Ticket): Promise<Ch
 
 const orShow = (checked: Shown | 'again'): Outcome | 'again' =>
   checked === 'again' ? checked : { do: 'show', shown: checked }
+
+/** The logout that was tried again may have been of the session that the browser came with. */
+async function seeWhatIsLeft({ site, req, stored }: Visit): Promise<Outcome | 'again'> {
+  if (stored.value === undefined) return 'again'
+  if ((await stored.reread()) === 'unavailable')
+    return { do: 'show', shown: { record: undefined, degraded: 'store_unavailable' } }
+  if (stored.value !== undefined) return 'again'
+  stored.forget()
+  await site.sessions.end(req)
+  return 'again'
+}
 
 /** Somebody else asks: what the record says in a moment is looked at again. */
 async function waitForAnswer({ stored }: Visit): Promise<Outcome | 'again'> {

@@ -1,0 +1,81 @@
+import { Redis } from 'ioredis'
+import { ada, eventually, view } from '../flows/network'
+import { startRedis, type TestRedis } from '../support/redis'
+import { expectLoginWorks, expectNobody, loginsAtSso } from './signed-out'
+import { type Stage, startStage } from './stage'
+import { Turnstile } from './turnstile'
+
+/*
+ * The answer to a login is on its way while the store goes away and somebody logs out: that answer brings a cookie of a session which
+ * the logout could not end, and the browser's mark is older than it.
+ */
+
+let redis: TestRedis
+let commands: Redis
+let stage: Stage
+const answers = new Turnstile()
+
+beforeAll(async () => {
+  redis = await startRedis()
+  commands = new Redis(redis.url)
+})
+beforeEach(async () => {
+  stage = await startStage({
+    redis: redis.url,
+    before: (req, res, next) => {
+      const { end } = res
+      if (req.method === 'POST' && req.path === '/login')
+        res.end = ((...args: Parameters<typeof end>) => {
+          answers.pass().then(() => end.apply(res, args))
+          return res
+        }) as typeof end
+      next()
+    },
+  })
+})
+afterEach(async () => {
+  await commands.config('SET', 'min-replicas-to-write', '0')
+  await stage.close()
+})
+afterAll(async () => {
+  commands.disconnect()
+  await redis.stop()
+})
+
+const isBack = () => eventually(async () => (await stage.first.sso.health()).store === 'ok')
+const away = () => commands.client('PAUSE', 700)
+const readOnly = () => commands.config('SET', 'min-replicas-to-write', '3')
+const writable = () => commands.config('SET', 'min-replicas-to-write', '0')
+
+/** A login whose answer comes after the logout of another tab. */
+async function lateLogin(fail: () => Promise<unknown>) {
+  const browser = stage.browser()
+  await browser.visit(stage.at('/'))
+  const held = answers.close()
+  const login = browser.fetchJson(stage.at('/login'), { json: ada })
+  await held.arrived
+  await fail()
+  const logout = await browser.fetchJson(stage.at('/logout'), { json: {} })
+  expect(logout.json).toEqual({ status: 'none', logout: 'pending' })
+  held.open()
+  await login
+  expect(browser.cookie('sso2.sid')).toBeDefined()
+  return browser
+}
+
+test('[S17] a login that is answered after a logout that the store was not told of does not last', async () => {
+  const browser = await lateLogin(away)
+  await isBack()
+  await expectNobody(stage, browser)
+  expect(loginsAtSso(stage)).toEqual([])
+  await expectLoginWorks(stage, browser)
+})
+
+test('[S17] nor is it shown while the store can be read and takes no writes', async () => {
+  const browser = await lateLogin(readOnly)
+  expect(view(await browser.fetchJson(stage.at('/news'))).status).toBe('none')
+  await writable()
+  await isBack()
+  await expectNobody(stage, browser)
+  await expectLoginWorks(stage, browser)
+})
