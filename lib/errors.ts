@@ -87,10 +87,12 @@ export class Sso2UnavailableError extends Sso2Error {
 /** An answer came, but not one that the interface documents. */
 export class Sso2ResponseError extends Sso2Error {
   override readonly code = 'ERR_SSO2_RESPONSE'
+  /** @param retryAfterSeconds how long the other side asked to be left alone, where it did */
   constructor(
     readonly operation: string,
     readonly status: number | undefined,
     why: string,
+    readonly retryAfterSeconds?: number,
   ) {
     super(`${operation}: ${why}${status === undefined ? '' : ` (HTTP ${status})`}`)
   }

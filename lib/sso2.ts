@@ -5,6 +5,7 @@ import { type Config, makeConfig } from './config'
 import type { ConfigOptions } from './config/schema'
 import type { VisitPolicy } from './decide/visit'
 import { Circuit } from './remote/circuit'
+import { FrontChannel } from './remote/front-channel'
 import { PlatformApi, scopes } from './remote/platform-api'
 import { serviceTokenSource } from './remote/service-token'
 import { Sso2Client } from './remote/sso2'
@@ -91,6 +92,7 @@ export function sso2(options: Sso2Options = {}): Sso2 {
     health: () => health(site),
     close: async () => {
       site.logouts.stop()
+      site.front.close()
       client.close()
       await kv.close()
     },
@@ -118,6 +120,7 @@ function makeSite(
   const site: Site & { logouts: ReturnType<typeof logoutQueue>; sessions: SiteSessions } = {
     config,
     client,
+    front: makeFront(config, client),
     records,
     lists: new Lists(kv, prefix, now),
     logins,
@@ -170,6 +173,10 @@ function makeClient(config: Config): Sso2Client {
   })
 }
 
+function makeFront({ siteUrl, routes }: Config, client: Sso2Client): FrontChannel {
+  return new FrontChannel(client, { siteUrl, landingUrl: routes.landing ? `${siteUrl}${routes.landing}` : undefined })
+}
+
 function endpointOf(config: Config, { ticketExchange = {} }: Sso2Options) {
   return {
     tokenUrl: config.tokenUrl ?? '',
@@ -186,8 +193,8 @@ function serviceApi(config: Config, options: Sso2Options): PlatformApi {
   return new PlatformApi({ apiUrl: config.apiUrl, accessToken: serviceTokenSource(fetchGrant, now) })
 }
 
-async function health({ client, records }: Site): Promise<Health> {
+async function health({ client, front, records }: Site): Promise<Health> {
   const store = (await records.ping()) === 'done' ? 'ok' : 'unavailable'
-  const sso = client.isAvailable ? 'ok' : 'unavailable'
+  const sso = front.isAvailable ? 'ok' : 'unavailable'
   return { ok: store === 'ok' && sso === 'ok', sso, store, clockOffsetSeconds: client.clockOffsetSeconds }
 }

@@ -43,6 +43,8 @@ export interface VisitFacts {
   readonly storeAvailable: boolean
   /** Is the circuit to the SSO system closed? */
   readonly ssoAvailable: boolean
+  /** Is Identify known to be broken, whatever the other operations do? */
+  readonly identifyBroken: boolean
   /** May this request be redirected: a navigation by a person, on a page that identifies? */
   readonly mayIdentify: boolean
   /** The loop guard or the cookie-less marker says: serve the page now. */
@@ -94,10 +96,12 @@ export function decideVisit(facts: VisitFacts, policy: VisitPolicy): VisitDecisi
   return facts.fresh ? decideFresh(facts, record, facts.fresh, policy) : decideKnown(facts, record, policy)
 }
 
+const canIdentify = ({ ssoAvailable, identifyBroken }: VisitFacts) => ssoAvailable && !identifyBroken
+
 function decideStranger(facts: VisitFacts, because: IdentifyReason): VisitDecision {
   if (facts.blocked) return nobody(facts.blocked)
   if (!facts.mayIdentify) return nobody(undefined)
-  return facts.ssoAvailable ? { do: 'identify', because } : nobody('sso_unavailable')
+  return canIdentify(facts) ? { do: 'identify', because } : nobody('sso_unavailable')
 }
 
 /**
@@ -145,7 +149,7 @@ function showWhileAsked(facts: Pick<VisitFacts, 'now'>, record: SsoRecord, polic
 function needsNewAccess(facts: VisitFacts, record: SsoRecord): boolean {
   if (record.status !== 'loggedin' || record.accessRefused !== true) return false
   if (isYounger(record.accessFailedAt, facts.now, ACCESS_PAUSE_SECONDS)) return false
-  return facts.ssoAvailable && facts.mayIdentify && !facts.blocked
+  return canIdentify(facts) && facts.mayIdentify && !facts.blocked
 }
 
 type ShowDecision = Extract<VisitDecision, { do: 'show' }>

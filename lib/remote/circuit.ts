@@ -1,30 +1,68 @@
-/** One circuit breaker with retry of what was never sent; it probes by itself while it is open. */
-import { setTimeout as sleep } from 'node:timers/promises'
+/**
+ * A circuit breaker around the calls to one system, with retry of what was never sent. cockatiel judges, counts and refuses;
+ * when an open circuit is tried again is decided here, by a clock that nobody can set, and only one call goes through then.
+ */
 import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhen } from 'cockatiel'
 import { PlatformApiError, Sso2ResponseError, Sso2UnavailableError } from '../errors'
 
 const FAILURES = 5
+/** So many in a row are a reason to ask what is the matter, before the next caller finds out. */
+const DOUBTS = 2
 const OPEN_MS = 5000
+/** A system may ask for a longer pause, up to this. */
+const MOST_OPEN_MS = 60_000
 const PAUSE_MS = 100
 
-const counts = (error: Error) =>
-  error instanceof Sso2UnavailableError ||
-  ((error instanceof Sso2ResponseError || error instanceof PlatformApiError) && (error.status ?? 500) >= 500)
+/** How a circuit judges and probes. */
+export interface CircuitOptions {
+  /** So many failures in a row open it, default 5. */
+  readonly failures?: number
+  /** Asks the system something harmless while the circuit is open; without one, one of the calls does. */
+  readonly probe?: () => Promise<unknown>
+  /** Which errors are the system's fault, and not the question's. */
+  readonly isFault?: (error: Error) => boolean
+  /** Is this answer one of a system that is out of order? */
+  readonly isFaulty?: (answer: unknown) => boolean
+  readonly onClose?: () => void
+}
+
+/** No answer, a page instead of one, too many calls, or a failure of the system: whatever 400, 401 and 403 refuse is the question. */
+function isOutage(error: Error): boolean {
+  if (error instanceof Sso2UnavailableError) return true
+  if (error instanceof PlatformApiError) return error.status === 429 || error.status >= 500
+  return error instanceof Sso2ResponseError && ![400, 401, 403].includes(error.status ?? 500)
+}
 
 /** A breaker around the calls to one system. */
 export class Circuit {
-  readonly #breaker = circuitBreaker(handleWhen(counts), {
-    halfOpenAfter: OPEN_MS,
-    breaker: new ConsecutiveBreaker(FAILURES),
-  })
+  readonly #failures: number
+  readonly #count: ConsecutiveBreaker
+  readonly #isFault: (error: Error) => boolean
+  readonly #isFaulty: (answer: unknown) => boolean
   readonly #probe: (() => Promise<unknown>) | undefined
+  readonly #onClose: () => void
+  readonly #policy
+  /** When it may be tried again, in milliseconds of the process's own clock; `undefined` while it is closed. */
+  #openUntil: number | undefined
+  #held: { dispose(): void } | undefined
+  /** Is somebody finding out how the system is? */
+  #isTrying = false
   #timer: NodeJS.Timeout | undefined
   #isDone = false
 
-  /** @param probe asks the system something harmless, while the circuit is open; without one the next call does */
-  constructor(probe?: () => Promise<unknown>) {
+  constructor(options: CircuitOptions = {}) {
+    const { failures = FAILURES, probe, isFault = isOutage, isFaulty = () => false, onClose = () => {} } = options
+    this.#failures = failures
+    this.#count = new ConsecutiveBreaker(failures)
     this.#probe = probe
-    this.#breaker.onStateChange(() => this.#watch())
+    this.#isFault = isFault
+    this.#isFaulty = isFaulty
+    this.#onClose = onClose
+    const policy = handleWhen(isFault).orWhenResult(isFaulty)
+    this.#policy = circuitBreaker(policy, { halfOpenAfter: Number.POSITIVE_INFINITY, breaker: this.#count })
+    this.#policy.onBreak((reason) => {
+      if (!('isolated' in reason)) this.#opened('error' in reason ? reason.error : undefined)
+    })
   }
 
   /** Runs a call; a failure that never reached the other side is tried once more. */
@@ -41,29 +79,44 @@ export class Circuit {
 
   /** Runs a call, and never twice. */
   async runOnce<T>(operation: string, call: () => Promise<T>): Promise<T> {
+    if (this.#mayTry()) return this.#try(call)
     try {
-      return await this.#breaker.execute(call)
+      return await this.#policy.execute(call)
     } catch (error) {
       const isOpen = error instanceof Error && 'isBrokenCircuitError' in error
       throw isOpen ? new Sso2UnavailableError(operation, true, 'the circuit breaker is open') : error
+    } finally {
+      if (this.#count.state >= DOUBTS) this.findOut()
     }
   }
 
-  /** Runs calls until one succeeds or the circuit opens: what nobody waits for. */
-  async tryOut(call: () => Promise<unknown>): Promise<void> {
-    for (let tries = 0; tries < FAILURES; tries += 1) {
-      try {
-        await this.#breaker.execute(call)
-        return
-      } catch {
-        await sleep(PAUSE_MS, undefined, { ref: false })
-      }
+  /** Probes until one probe succeeds or the circuit opens: in the background, and one such search at a time. */
+  async findOut(): Promise<void> {
+    const probe = this.#probe
+    if (!probe || this.#isTrying || this.#isDone || !this.isClosed) return
+    this.#isTrying = true
+    for (let tries = 0; tries < this.#failures && this.isClosed && !this.#isDone; tries += 1) {
+      if (tries > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS).unref())
+      const isAnswered = await this.#policy.execute(probe).then(
+        () => true,
+        () => false,
+      )
+      if (isAnswered) break
     }
+    this.#isTrying = false
   }
 
-  /** False while the circuit is open. */
+  /** Opens it for a reason of the caller's own; where there is a probe, it is asked at once. */
+  open(): void {
+    if (!this.isClosed || this.#isDone) return
+    this.#held = this.#policy.isolate()
+    this.#openUntil = performance.now()
+    this.#watch()
+  }
+
+  /** False from the opening until a probe, or the one call that was let through, has succeeded. */
   get isClosed(): boolean {
-    return this.#breaker.state !== CircuitState.Open && this.#breaker.state !== CircuitState.Isolated
+    return this.#policy.state === CircuitState.Closed
   }
 
   close(): void {
@@ -71,17 +124,49 @@ export class Circuit {
     clearTimeout(this.#timer)
   }
 
+  #opened(reason: unknown): void {
+    const asked = reason instanceof Sso2ResponseError ? (reason.retryAfterSeconds ?? 0) * 1000 : 0
+    this.#openUntil = performance.now() + Math.min(Math.max(OPEN_MS, asked), MOST_OPEN_MS)
+    this.#watch()
+  }
+
+  #mayTry(): boolean {
+    if (this.#probe || this.#isTrying || this.isClosed) return false
+    return performance.now() >= (this.#openUntil ?? 0)
+  }
+
+  /** The one call, or probe, of a half-open circuit. */
+  async #try<T>(call: () => Promise<T>): Promise<T> {
+    this.#isTrying = true
+    try {
+      const answer = await call()
+      if (this.#isFaulty(answer)) this.#opened(undefined)
+      else this.#closed()
+      return answer
+    } catch (error) {
+      if (error instanceof Error && this.#isFault(error)) this.#opened(error)
+      else this.#closed()
+      throw error
+    } finally {
+      this.#isTrying = false
+    }
+  }
+
+  #closed(): void {
+    const held = this.#held ?? this.#policy.isolate() // letting go is cockatiel's way to close
+    this.#held = undefined
+    this.#openUntil = undefined
+    this.#count.success()
+    held.dispose()
+    this.#onClose()
+  }
+
   #watch(): void {
     clearTimeout(this.#timer)
     const probe = this.#probe
-    if (!probe || this.#isDone || this.#breaker.state !== CircuitState.Open) return
-    this.#timer = setTimeout(
-      async () => {
-        await this.#breaker.execute(probe).catch(() => {})
-        this.#watch() // still open: the probe failed, or a clock that was set back put it off
-      },
-      OPEN_MS + Math.random() * 250,
-    )
+    if (!probe || this.#isDone) return
+    const wait = Math.max(0, (this.#openUntil ?? 0) - performance.now())
+    this.#timer = setTimeout(() => this.#try(probe).catch(() => {}), wait + (wait && Math.random() * 250))
     this.#timer.unref()
   }
 }

@@ -14,6 +14,8 @@ export interface Call {
   /** A larger body is refused, counted after decompression; default 64 KiB. */
   readonly maxBytes?: number
   readonly signal?: AbortSignal | undefined
+  /** A redirect is an answer here; it is not followed all the same. */
+  readonly takesRedirect?: boolean
 }
 
 /** What came back. */
@@ -55,7 +57,7 @@ export async function send(call: Call): Promise<Answer> {
       redirect: 'manual',
       signal,
     })
-    if (response.status >= 300 && response.status < 400) {
+    if (response.status >= 300 && response.status < 400 && !call.takesRedirect) {
       await response.body?.cancel()
       throw new Sso2ResponseError(call.operation, response.status, 'a redirect is not followed')
     }
@@ -89,6 +91,14 @@ async function readCapped({ operation, maxBytes = MAX_BODY_BYTES }: Call, respon
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
+}
+
+/** How many seconds the other side asks to be left alone, where it does. */
+export function retryAfterSeconds({ headers }: Answer): number | undefined {
+  const asked = headers.get('retry-after')
+  if (asked === null) return undefined
+  const seconds = /^\d+$/.test(asked) ? Number(asked) : (Date.parse(asked) - Date.now()) / 1000
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined
 }
 
 /** Text as a JSON value. @throws {Sso2ResponseError} not JSON */

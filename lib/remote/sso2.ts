@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { address, nameProblems } from '../config/checks'
-import { Sso2ResponseError } from '../errors'
+import { Sso2ResponseError, Sso2UnavailableError, TokenError, type TokenFault } from '../errors'
 import {
   type AuthenticateClaims,
   DEFAULT_SSO_IDENTIFIER,
@@ -14,11 +14,10 @@ import {
 } from '../protocol/claims'
 import { readJsonObject } from '../protocol/json'
 import { identifyUrl, type OperationClaims, operationUrl, requestClaims } from '../protocol/requests'
-import { type Question, readSessionToken, type SessionToken } from '../protocol/session-token'
+import { type Question, readSessionToken, SessionToken } from '../protocol/session-token'
 import { type Keys, makeKeys, own, signToken, verifyToken } from '../protocol/token'
 import { Circuit } from './circuit'
-import { send } from './http'
-import { reach } from './reach'
+import { retryAfterSeconds, send } from './http'
 
 /** Options of `Sso2Client`. */
 export interface Sso2ClientOptions {
@@ -50,6 +49,18 @@ const LOGOUT_MS = 3000
 const DEFAULT_MS = 2000
 const QUIET_MS = 30_000
 
+/** The answer is the SSO system's own, and only what it says of one session is not as documented. */
+const ABOUT_ONE_SESSION: ReadonlySet<TokenFault> = new Set(['claims', 'session_mismatch'])
+
+/** No verified token in the answer, or none at all. */
+const isFault = (error: Error) =>
+  error instanceof Sso2UnavailableError ||
+  error instanceof Sso2ResponseError ||
+  (error instanceof TokenError && !ABOUT_ONE_SESSION.has(error.reason))
+
+/** It does not take our tokens: whatever is asked next, it will say the same. */
+const isFaulty = (answer: unknown) => answer instanceof SessionToken && answer.err === 'invalid_token'
+
 /** Client of one SSO system for one API client. Methods throw `Sso2UnavailableError`, `Sso2ResponseError` or `TokenError`. */
 export class Sso2Client {
   readonly #options: Sso2ClientOptions
@@ -59,6 +70,7 @@ export class Sso2Client {
   #lastWord = Number.NEGATIVE_INFINITY
   /** Our clock minus the SSO system's, in seconds, from the last signed answer of the back channel. */
   #clockOffset: number | undefined
+  #backSince: EpochSeconds | undefined
 
   constructor(options: Sso2ClientOptions) {
     const issues = fields.safeParse(options).error?.issues ?? []
@@ -70,7 +82,10 @@ export class Sso2Client {
       throw new TypeError(`Sso2Client: ${problems.map(({ option, message }) => `${option}: ${message}`).join('; ')}`)
     this.#options = options
     this.#keys = makeKeys(options.clientSecret)
-    this.#circuit = new Circuit(() => this.#probe())
+    const onClose = () => {
+      this.#backSince = this.#now()
+    }
+    this.#circuit = new Circuit({ probe: () => this.#probe(), isFault, isFaulty, onClose })
   }
 
   /** The address to send the browser to. @param returnTo where the user should end (`r`) */
@@ -107,21 +122,26 @@ export class Sso2Client {
     return this.#read(token, { operation: 'identify' })
   }
 
-  /**
-   * Tells the client that a browser is being sent to Identify, where nothing of ours runs. When nobody has spoken to the SSO
-   * system for 30 s it is connected to in the background, so that not every visitor is sent to a dead host.
-   */
-  noteIdentify(): void {
+  /** A browser came back with a good token: a sign of life, as an answer is. */
+  noteLanding(): void {
+    this.#lastWord = performance.now()
+  }
+
+  /** Asks the SSO system something harmless in the background, where nobody has spoken to it for 30 s. */
+  findOut(): void {
     const now = performance.now()
     if (now - this.#lastWord < QUIET_MS) return
     this.#lastWord = now
-    const { ssoUrl, timeoutMs = DEFAULT_MS } = this.#options
-    this.#circuit.tryOut(() => reach('identify', ssoUrl, timeoutMs))
+    this.#circuit.findOut()
   }
 
-  /** False while the circuit breaker is open. */
+  /** False while the circuit breaker is open: from a row of failures until a probe has been answered. */
   get isAvailable(): boolean {
     return this.#circuit.isClosed
+  }
+  /** When the circuit breaker closed last, in seconds since 1970; `undefined` where it has never been open. */
+  get backSince(): EpochSeconds | undefined {
+    return this.#backSince
   }
   /** Our clock minus the SSO system's in seconds; `undefined` before the first answer of the back channel. */
   get clockOffsetSeconds(): number | undefined {
@@ -148,8 +168,22 @@ export class Sso2Client {
     question: Question,
     timeoutMs: number,
   ): Promise<SessionToken> {
-    const token = await this.#circuit.run(operation, () => this.#post(operation, claims, timeoutMs))
-    return this.#read(token, question)
+    const call = async () => this.#read(await this.#post(operation, claims, timeoutMs), question)
+    return operation === 'authenticate' ? this.#askForLogin(call) : this.#circuit.run(operation, call)
+  }
+
+  /** What the SSO system says of a login may be about what somebody typed: it is no reason to open the circuit for all. */
+  async #askForLogin(call: () => Promise<SessionToken>): Promise<SessionToken> {
+    const said = await this.#circuit.run('authenticate', async () => {
+      try {
+        return { token: await call() }
+      } catch (error) {
+        if (error instanceof Sso2ResponseError && error.status === 429) return { error }
+        throw error
+      }
+    })
+    if ('error' in said) throw said.error
+    return said.token
   }
 
   /** Posts a token made for this very try: it lives for ten seconds only. */
@@ -159,11 +193,12 @@ export class Sso2Client {
     const body = JSON.stringify({ t: this.#sign<O>(claims) })
     const headers = { 'content-type': 'application/json' }
     const answer = await send({ operation, url, method: 'POST', headers, body, timeoutMs })
-    if (answer.status >= 500) throw new Sso2ResponseError(operation, answer.status, 'the SSO system failed')
+    const pause = retryAfterSeconds(answer)
+    if (answer.status >= 500) throw new Sso2ResponseError(operation, answer.status, 'the SSO system failed', pause)
     const json = readJsonObject(Buffer.from(answer.text))
     const token = json && own(json, 't')
     if (token === undefined)
-      throw new Sso2ResponseError(operation, answer.status, 'the body is not a JSON object with one token')
+      throw new Sso2ResponseError(operation, answer.status, 'the body is not a JSON object with one token', pause)
     return token
   }
 
@@ -179,9 +214,13 @@ export class Sso2Client {
     return readSessionToken(claims, question)
   }
 
-  /** A question about a session that nobody has: any answer at all shows that the system lives. */
+  /** A question about a session that nobody has: only a system that works can say, in a token of its own, that there is none. */
   async #probe(): Promise<void> {
     const claims = { sid: randomUUID(), ipa: '127.0.0.1', uas: 'express-sso2', lks: 'anon' } as const
-    await this.#post('sessionstatus', claims, this.#options.timeoutMs ?? DEFAULT_MS)
+    const question = { operation: 'sessionstatus', sid: claims.sid, lks: claims.lks } as const
+    const token = await this.#post('sessionstatus', claims, this.#options.timeoutMs ?? DEFAULT_MS)
+    const { err } = this.#read(token, question)
+    if (err !== 'session_not_found')
+      throw new Sso2ResponseError('sessionstatus', undefined, `the probe was answered with ${err ?? 'a session'}`)
   }
 }

@@ -7,6 +7,7 @@ import type { User } from '../decide/record'
 import type { Stored } from '../decide/stored'
 import type { VisitPolicy } from '../decide/visit'
 import type { Circuit } from '../remote/circuit'
+import type { FrontChannel } from '../remote/front-channel'
 import type { PlatformApi } from '../remote/platform-api'
 import type { Sso2Client } from '../remote/sso2'
 import type { Exchange } from '../remote/ticket'
@@ -125,6 +126,8 @@ export interface Views {
 export interface Site {
   readonly config: Config
   readonly client: Sso2Client
+  /** The way through Identify: may a browser be sent there, and do they come back? */
+  readonly front: FrontChannel
   readonly records: Records
   readonly lists: Lists
   readonly logins: Logins

@@ -17,6 +17,7 @@ const usual: VisitFacts = {
   record: undefined,
   storeAvailable: true,
   ssoAvailable: true,
+  identifyBroken: false,
   mayIdentify: true,
   blocked: undefined,
   signedOut: 'no',

@@ -21,6 +21,7 @@ const usual: VisitFacts = {
   record: undefined,
   storeAvailable: true,
   ssoAvailable: true,
+  identifyBroken: false,
   mayIdentify: true,
   blocked: undefined,
   signedOut: 'no',
@@ -52,6 +53,17 @@ const neverAsked: Baseline = { asking: undefined, asked: undefined }
 const strangers: [name: string, facts: Partial<VisitFacts>, decision: VisitDecision][] = [
   ['a navigation without a record goes through Identify', {}, { do: 'identify', because: 'no_session' }],
   ['anything else without a record is served as none', { mayIdentify: false }, show(undefined)],
+  ['a broken Identify gets no new visitor', { identifyBroken: true }, show(undefined, 'sso_unavailable')],
+  [
+    'a broken Identify is no reason not to ask',
+    { record: checked(360), identifyBroken: true },
+    { do: 'ask_status', record: checked(360), because: 'stale' },
+  ],
+  [
+    'a broken Identify gets nobody whose access ran out',
+    { record: checked(10, { accessRefused: true }), identifyBroken: true },
+    show(checked(10, { accessRefused: true })),
+  ],
   ['a dead SSO system gets no new visitor', { ssoAvailable: false }, show(undefined, 'sso_unavailable')],
   [
     'what may not be redirected is not degraded by a dead SSO system',

@@ -27,7 +27,7 @@ export function identifyAddress(visit: Visit, page: string): string {
 export function sendToIdentify(visit: Visit, page: string, because: string): void {
   const { site, req, res } = visit
   setTrips(visit, countTrip(tripsOf(visit), pageKey(page), site.now()))
-  site.client.noteIdentify()
+  site.front.noteTrip()
   publish('identify', { operation: 'identify', outcome: 'redirected', durationMs: 0, reason: because })
   redirect(res, identifyAddress(visit, page), req.method === 'GET' ? 302 : 303)
 }

@@ -51,7 +51,7 @@ export async function logIn(
     const shared = await joinFinished(visit, key, digest)
     if (shared) return shared
   }
-  const facts = { storeAvailable: stored.isAvailable, ssoAvailable: site.client.isAvailable }
+  const facts = { storeAvailable: stored.isAvailable, ssoAvailable: site.front.isAvailable }
   const error = decideLoginStart({ ...facts, hasRecord: stored.value !== undefined })
   if (error !== undefined || key === undefined) return failed(error ?? 'session_ended')
   return fly(visit, key, digest, () => run(visit, { username, password }))

@@ -66,6 +66,7 @@ function factsOf(visit: Visit, wishes: Wishes, { signedOut, hasWaited }: Progres
     record: stored.value,
     storeAvailable: stored.isAvailable,
     ssoAvailable: site.client.isAvailable,
+    identifyBroken: !site.front.isAvailable,
     get mayIdentify() {
       return mayIdentify(visit, wishes)
     },

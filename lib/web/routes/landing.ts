@@ -63,7 +63,9 @@ export async function handleLanding(
 
 function readToken(site: Site, t: string): SessionToken | TokenError {
   try {
-    return site.client.readLanding(t)
+    const token = site.client.readLanding(t)
+    site.front.noteLanding()
+    return token
   } catch (error) {
     if (error instanceof TokenError) return error
     throw error

@@ -27,7 +27,7 @@ export async function takeLogout(site: Site, req: Request, res: Response, isAll:
     typeof body === 'object' && body !== null && 'return_to' in body ? body.return_to : undefined,
   )
   const result = await logOut(visit, isAll)
-  const canIdentify = site.client.isAvailable
+  const canIdentify = site.front.isAvailable
   if (result === 'nothing' && !canIdentify) return sendProblem(site, req, res, 503, 'unavailable')
   if (wantsJson(req)) return sendJson(res, 200, { status: 'none', logout: result })
   redirect(res, result === 'pending' || !canIdentify ? returnTo : identifyAddress(visit, returnTo), 303)

@@ -1,0 +1,118 @@
+/**
+ * The way through Identify, where nothing of ours runs: whether it works shows in the trips that come back. Trips that do
+ * not come back open a breaker, and a probe goes where the browsers went. Interface: "Identify".
+ */
+import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
+import { Circuit } from './circuit'
+import { send } from './http'
+import type { Sso2Client } from './sso2'
+
+/** So many trips out, and none back, open the breaker. */
+const MOST_OUT = 20
+/** Nearly all trips that come back have done so by then. */
+const QUICK_MS = 1000
+/** After this time a trip that is not back is a reason to look; after a good look, trips have as long to come back. */
+const LATE_MS = 10_000
+const PROBE_MS = 2000
+/** So many looks that find no Identify open the breaker. */
+const MOST_LOOKS = 2
+
+/** What is needed of the client. */
+export type IdentifyClient = Pick<Sso2Client, 'identifyUrl' | 'readLanding' | 'noteLanding' | 'findOut' | 'isAvailable'>
+
+/** Where Identify has to lead. */
+export interface FrontChannelOptions {
+  /** The site's own address. */
+  readonly siteUrl: string
+  /** Address of the landing page; `undefined` where the site has it elsewhere: then the token alone has to be good. */
+  readonly landingUrl: string | undefined
+}
+
+/** Trips through Identify of one process. */
+export class FrontChannel {
+  readonly #client: IdentifyClient
+  readonly #options: FrontChannelOptions
+  readonly #circuit = new Circuit({ probe: () => this.#probe(), isFault: () => true, failures: MOST_LOOKS })
+  /** Trips that are out, counted since the last one came back. */
+  #out = 0
+  #timer: NodeJS.Timeout | undefined
+  /** Identify has just been seen to work: until then, in the process's own milliseconds, nothing follows from what is out. */
+  #isGoodUntil = 0
+
+  constructor(client: IdentifyClient, options: FrontChannelOptions) {
+    this.#client = client
+    this.#options = options
+  }
+
+  /** A browser is being sent to Identify. */
+  noteTrip(): void {
+    if (!this.#circuit.isClosed || performance.now() < this.#isGoodUntil) return
+    this.#out += 1
+    if (this.#out >= MOST_OUT) {
+      this.#forget()
+      this.#circuit.open()
+    } else if (!this.#timer) this.#lookAfter(QUICK_MS, () => this.#lookQuickly())
+  }
+
+  /** A browser came back from Identify with a good token. */
+  noteLanding(): void {
+    this.#client.noteLanding()
+    this.#forget()
+  }
+
+  /** May a browser be sent there? False while either way to the SSO system is known to be broken. */
+  get isAvailable(): boolean {
+    return this.#circuit.isClosed && this.#client.isAvailable
+  }
+
+  close(): void {
+    this.#forget()
+    this.#circuit.close()
+  }
+
+  #forget(): void {
+    this.#out = 0
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+  #lookAfter(ms: number, look: () => void): void {
+    this.#timer = setTimeout(look, ms).unref()
+  }
+
+  /** The back channel costs the SSO system least: it is asked first, where it has been silent. */
+  #lookQuickly(): void {
+    this.#client.findOut()
+    this.#lookAfter(LATE_MS - QUICK_MS, () => {
+      this.#forget()
+      this.#circuit.findOut()
+    })
+  }
+
+  /** As a browser would: each look that finds Identify in order makes an anonymous session there. */
+  async #probe(): Promise<void> {
+    const url = this.#client.identifyUrl(`${this.#options.siteUrl}/`)
+    const headers = { accept: 'text/html' }
+    const answer = await send({
+      operation: 'identify',
+      url,
+      method: 'GET',
+      headers,
+      timeoutMs: PROBE_MS,
+      takesRedirect: true,
+    })
+    const location = answer.headers.get('location') ?? ''
+    if (answer.status < 300 || answer.status > 399 || !URL.canParse(location, url))
+      throw new Sso2ResponseError('identify', answer.status, 'Identify does not lead on')
+    this.#judge(new URL(location, url))
+    this.#isGoodUntil = performance.now() + LATE_MS
+  }
+
+  #judge(landing: URL): void {
+    const { landingUrl } = this.#options
+    if (landingUrl !== undefined && placeOf(landing) !== placeOf(new URL(landingUrl)))
+      throw new Sso2UnavailableError('identify', false, 'Identify does not lead to the landing page')
+    this.#client.readLanding(landing.searchParams.get('t'))
+  }
+}
+
+const placeOf = ({ host, pathname }: URL) => `${host}${pathname}`

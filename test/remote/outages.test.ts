@@ -1,0 +1,191 @@
+import { once } from 'node:events'
+import net from 'node:net'
+import { Sso2Client } from '../../lib/remote/sso2'
+import { readJwt, signJwt } from '../support/oracle'
+import { type Behaviour, faultyServer, json } from './faulty-server'
+
+/* What counts as an outage of the SSO system, and what ends one. */
+
+const secret = 'a secret that only this test and its oracle know'
+const device = { ipa: '192.0.2.1', uas: 'Mozilla/5.0' }
+const now = () => Math.floor(Date.now() / 1000)
+
+/** An answer of the SSO system about whatever session was asked about. */
+const says =
+  (claims: object, signedWith = secret): Behaviour =>
+  (res, { body }) => {
+    const iat = now()
+    const { sid } = readJwt(JSON.parse(body).t).claims as { sid: string }
+    const token = { iss: 'sso-service', aud: 'the-site', nbf: iat, iat, exp: iat + 10, sid, sts: 'anon', ...claims }
+    json(res, 200, { t: signJwt(token, signedWith) })
+  }
+const isWell: Behaviour = (res, seen, count) => says({ err: 'session_not_found', sts: null })(res, seen, count)
+
+async function scene(behave: Behaviour) {
+  const server = await faultyServer()
+  server.become(behave)
+  const client = new Sso2Client({
+    ssoUrl: server.url,
+    clientId: 'the-site',
+    clientSecret: secret,
+    organisationId: 'the-publisher',
+    timeoutMs: 500,
+  })
+  const ask = () => client.sessionStatus({ sid: 's1', lks: 'anon', ...device }).catch((error: unknown) => error)
+  const logIn = () =>
+    client.authenticate({ sid: 's1', usr: 'ada', pwd: 'x', ...device }).catch((error: unknown) => error)
+  const times = async (count: number, call: () => Promise<unknown>) => {
+    for (let asked = 0; asked < count; asked += 1) await call()
+  }
+  const close = async () => {
+    client.close()
+    await server.close()
+  }
+  return { server, client, ask, logIn, times, close }
+}
+
+/** Polls until something is true. */
+async function until(isTrue: () => boolean, most: number): Promise<number> {
+  const start = performance.now()
+  while (!isTrue()) {
+    if (performance.now() - start > most) throw new Error(`not within ${most} ms`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  return performance.now() - start
+}
+
+const outages: [name: string, behave: Behaviour][] = [
+  ['a page in place of an answer', (res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<p>Back soon.')],
+  ['an empty answer', (res) => res.writeHead(200).end()],
+  ['HTTP 404', (res) => res.writeHead(404).end('<p>Not here.')],
+  ['a redirect', (res) => res.writeHead(302, { location: 'https://example.com/' }).end()],
+  ['HTTP 429', (res) => json(res, 429, {})],
+  ['HTTP 503', (res) => json(res, 503, {})],
+  ['a token of somebody else', says({}, 'another secret than that of the site: 0123456789')],
+  ['a token that is none', (res) => json(res, 200, { t: 'maintenance' })],
+  ['a refusal of our tokens', says({ err: 'invalid_token', sts: null })],
+]
+
+test.concurrent.each(outages)(
+  '%s is an outage, found out within five questions, and healed within 5 s',
+  async (_name, behave) => {
+    const { server, client, ask, times, close } = await scene(behave)
+    await times(2, ask)
+    await until(() => !client.isAvailable, 2000)
+    expect(server.seen.length).toBe(5)
+    expect(client.backSince).toBeUndefined()
+    server.become(isWell)
+    const left = now()
+    await until(() => client.isAvailable, 5500)
+    expect(server.seen.length).toBe(1)
+    expect(client.backSince).toBeGreaterThan(left)
+    await close()
+  },
+)
+
+test.concurrent.each<[name: string, behave: Behaviour]>([
+  ['an answer of another session', says({ sid: 's2' })],
+  ['an answer that no interface knows', says({ sts: 'sleeping' })],
+  ['a session that it does not know', says({ err: 'session_not_found', sts: null })],
+])('%s is none', async (_name, behave) => {
+  const { client, ask, times, close } = await scene(behave)
+  await times(8, ask)
+  expect(client.isAvailable).toBe(true)
+  await close()
+})
+
+test.concurrent.each<[name: string, behave: Behaviour]>([
+  ['a wrong password', says({ err: 'invalid_credentials', raa: 3 })],
+  ['a token that somebody typed his way into', says({ err: 'invalid_token', sts: null })],
+  ['too many attempts', (res) => json(res, 429, {})],
+])('nobody opens the circuit for all by logging in: %s', async (_name, behave) => {
+  const { client, logIn, times, close } = await scene(behave)
+  await times(8, logIn)
+  expect(client.isAvailable).toBe(true)
+  await close()
+})
+
+test.concurrent('a probe that is answered by another system does not close it', async () => {
+  const { server, client, ask, times, close } = await scene((res) => json(res, 503, {}))
+  await times(5, ask)
+  server.become(says({}))
+  await until(() => server.seen.length === 1, 5500)
+  expect(await ask()).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE' })
+  expect(client.isAvailable).toBe(false)
+  expect(JSON.stringify(readJwt(JSON.parse(server.seen[0]?.body ?? '').t).claims)).not.toContain('"s1"')
+  await close()
+})
+
+test.concurrent('the time that a 429 asks for is kept to, and the probes keep to it too', async () => {
+  const { server, client, ask, times, close } = await scene((res) => json(res, 429, {}, { 'retry-after': '7' }))
+  await times(2, ask)
+  await until(() => !client.isAvailable, 2000)
+  server.become(isWell)
+  expect(await until(() => client.isAvailable, 8500)).toBeGreaterThan(6500)
+  await close()
+})
+
+test('the probe goes the way that the calls go', async () => {
+  const real = globalThis.fetch
+  const { server, client, ask, times, close } = await scene((res) => json(res, 503, {}))
+  const asked: string[] = []
+  globalThis.fetch = (address, init) => {
+    asked.push(String(address))
+    return real(address, init)
+  }
+  try {
+    await times(2, ask)
+    await until(() => !client.isAvailable, 2000)
+    expect(asked).toEqual(Array.from({ length: 5 }, () => `${server.url}/sessionstatus`))
+  } finally {
+    globalThis.fetch = real
+    await close()
+  }
+})
+
+test('kept connections that have gone silent are replaced, however many there are', async () => {
+  const { server, client, ask, close } = await scene(isWell)
+  client.close()
+  const pairs: { from: net.Socket; to: net.Socket; isSilent: boolean }[] = []
+  const proxy = net.createServer((from) => {
+    const to = net.connect(Number(new URL(server.url).port), '127.0.0.1')
+    const pair = { from, to, isSilent: false }
+    pairs.push(pair)
+    from.on('data', (data) => pair.isSilent || to.write(data))
+    to.on('data', (data) => pair.isSilent || from.write(data))
+    for (const one of [from, to]) one.on('error', () => {})
+    from.on('close', () => to.destroy())
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  const { port } = proxy.address() as net.AddressInfo
+  server.become((res, seen, count) => {
+    res.setHeader('keep-alive', 'timeout=60')
+    isWell(res, seen, count)
+  })
+  const through = new Sso2Client({
+    ssoUrl: `http://127.0.0.1:${port}`,
+    clientId: 'the-site',
+    clientSecret: secret,
+    organisationId: 'the-publisher',
+    timeoutMs: 500,
+  })
+  const question = () => through.sessionStatus({ sid: 's1', lks: 'anon', ...device })
+  await Promise.all(Array.from({ length: 40 }, question))
+  for (const pair of pairs) pair.isSilent = true
+  const isHealed = () =>
+    question().then(
+      () => true,
+      () => false,
+    )
+  const start = performance.now()
+  while (!(await isHealed())) {
+    if (performance.now() - start > 7000) throw new Error('not healed within 7 s')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  through.close()
+  for (const { from } of pairs) from.destroy()
+  proxy.close()
+  expect(await ask()).toBeDefined()
+  await close()
+}, 20_000)
