@@ -23,6 +23,10 @@ interface Common {
   readonly asked?: string
   /** The last question got no usable answer, at this moment. */
   readonly unansweredAt?: EpochSeconds
+  /** How many questions in a row got none. */
+  readonly misses?: number
+  /** Nobody asks again for so long after the last one, in seconds. */
+  readonly pauseSeconds?: number
   /** Short hash of the SSO session ID: enough to compare and to log. */
   readonly sidHash: string
   /** Sealed: the SSO session ID and, when logged in, the access token. */
@@ -87,6 +91,7 @@ function isRecord(record: Readonly<Record<string, unknown>>): record is Readonly
   if (!isVersion(v) || typeof sidHash !== 'string' || typeof box !== 'string') return false
   if (!isTime(since) || !isTime(checkedAt) || !isTimeOrNone(askingAt) || !isTimeOrNone(unansweredAt)) return false
   if (!isTextOrNone(asking) || !isTextOrNone(asked)) return false
+  if (!isTimeOrNone(record['misses']) || !isTimeOrNone(record['pauseSeconds'])) return false
   if (status === 'anon') return isTrueOrNone(pending) && isTrueOrNone(record['due'])
   if (status !== 'loggedin') return false
   const isUser = isObject(user) && Object.hasOwn(user, 'accountId') && typeof user['accountId'] === 'string'
@@ -130,14 +135,26 @@ export function claimed(record: SsoRecord, question: string, now: EpochSeconds):
   return { ...record, askingAt: now, asking: question }
 }
 
-/** The record after a question that got no usable answer: nobody asks again for a moment. */
-export function unanswered(record: SsoRecord, now: EpochSeconds): SsoRecord {
-  return { ...ended(record), unansweredAt: now }
+/** The pause after a first question without an answer, in seconds; it doubles with each further one. */
+const FIRST_PAUSE_SECONDS = 4
+/** Pauses differ by as much of themselves, so that sessions of one outage do not ask together. */
+const PAUSE_SPREAD = 0.25
+const MOST_MISSES = 20
+
+/**
+ * The record after a question that got no usable answer: nobody asks again for a while, longer each time.
+ * @param spread from 0 to 1, at random @param mostSeconds the longest pause
+ */
+export function unanswered(record: SsoRecord, now: EpochSeconds, spread: number, mostSeconds: number): SsoRecord {
+  const misses = Math.min((record.misses ?? 0) + 1, MOST_MISSES)
+  const pause = Math.ceil(FIRST_PAUSE_SECONDS * 2 ** (misses - 1) * (1 + PAUSE_SPREAD * spread))
+  const pauseSeconds = Math.min(pause, Math.max(mostSeconds, FIRST_PAUSE_SECONDS))
+  return { ...ended(record), unansweredAt: now, misses, pauseSeconds }
 }
 
 /** The record after an answer that changed nothing: checked now, nobody asking, nothing pending. */
 export function confirmed(record: SsoRecord, now: EpochSeconds): SsoRecord {
-  const { unansweredAt: _unanswered, ...kept } = ended(record)
+  const { unansweredAt: _unanswered, misses: _misses, pauseSeconds: _pause, ...kept } = ended(record)
   if (kept.status === 'loggedin') return { ...kept, checkedAt: now }
   const { pending: _pending, due: _due, ...anonymous } = kept
   return { ...anonymous, checkedAt: now }

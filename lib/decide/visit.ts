@@ -45,6 +45,8 @@ export interface VisitFacts {
   readonly ssoAvailable: boolean
   /** Is Identify known to be broken, whatever the other operations do? */
   readonly identifyBroken: boolean
+  /** When the circuit to the SSO system closed last, if it has ever been open. */
+  readonly ssoBackSince: EpochSeconds | undefined
   /** May this request be redirected: a navigation by a person, on a page that identifies? */
   readonly mayIdentify: boolean
   /** The loop guard or the cookie-less marker says: serve the page now. */
@@ -131,9 +133,16 @@ function decideKnown(facts: VisitFacts, record: SsoRecord, policy: VisitPolicy):
   if (!facts.ssoAvailable) return showUnchecked(facts, record, policy)
   if (isBeingAsked(facts, record, policy))
     return isWithinGrace(facts.now, record, policy) ? showWhileAsked(facts, record, policy) : { do: 'wait_for_answer' }
-  return isYounger(record.unansweredAt, facts.now, policy.claimSeconds)
+  return isPausing(facts, record, policy)
     ? showUnchecked(facts, record, policy)
     : { do: 'ask_status', record, because: 'stale' }
+}
+
+/** After an unanswered question nobody asks for a while, unless the SSO system has come back since. Design, decision 15. */
+function isPausing({ now, ssoBackSince }: VisitFacts, record: SsoRecord, { claimSeconds }: VisitPolicy): boolean {
+  const { unansweredAt, pauseSeconds = claimSeconds } = record
+  if (unansweredAt !== undefined && ssoBackSince !== undefined && ssoBackSince > unansweredAt) return false
+  return isYounger(unansweredAt, now, pauseSeconds)
 }
 
 function isBeingAsked({ now, hasWaited }: VisitFacts, record: SsoRecord, { claimSeconds }: VisitPolicy): boolean {

@@ -104,7 +104,7 @@ test('a record of the next version is read with whatever it has more, and keeps 
   const read = parseRecord(serialiseRecord(record))
   expect(read).toStrictEqual(record)
   if (!read || !isLoggedIn(read)) throw new Error('no record')
-  const changed = [claimed(read, 'q1', NOW), unanswered(read, NOW), confirmed(read, NOW), withoutAccess(read)]
+  const changed = [claimed(read, 'q1', NOW), unanswered(read, NOW, 0, 360), confirmed(read, NOW), withoutAccess(read)]
   for (const one of [...changed, accessFailed(read, NOW)]) expect(one).toMatchObject(later)
 })
 
@@ -135,15 +135,39 @@ test('a claim names its question, and an answer takes it away, notes that it end
 
 test('a question without an answer has ended too, and the time of the last answer stays', () => {
   const asking = claimed(loggedInRecord({ checkedAt: NOW - 400 }), 'q1', NOW)
-  expect(unanswered(asking, NOW + 3)).toStrictEqual(
-    loggedInRecord({ checkedAt: NOW - 400, asked: 'q1', unansweredAt: NOW + 3 }),
-  )
+  const then = { checkedAt: NOW - 400, asked: 'q1', unansweredAt: NOW + 3, misses: 1, pauseSeconds: 4 }
+  expect(unanswered(asking, NOW + 3, 0, 360)).toStrictEqual(loggedInRecord(then))
 })
 
 test('an answer that nobody had claimed leaves the name of the last question', () => {
   const asked = loggedInRecord({ asked: 'q0' })
   expect(confirmed(asked, NOW)).toStrictEqual(asked)
-  expect(unanswered(asked, NOW)).toStrictEqual({ ...asked, unansweredAt: NOW })
+  expect(unanswered(asked, NOW, 0, 360)).toStrictEqual({ ...asked, unansweredAt: NOW, misses: 1, pauseSeconds: 4 })
+})
+
+test.each<[spread: number, most: number, pauses: number[]]>([
+  [0, 360, [4, 8, 16, 32, 64, 128, 256, 360, 360]],
+  [1, 360, [5, 10, 20, 40, 80, 160, 320, 360, 360]],
+  [0.5, 360, [5, 9, 18, 36, 72, 144, 288, 360, 360]],
+  [0.5, 1, [4, 4, 4]],
+])(
+  'with a spread of %p and at most %i s, questions without an answer are followed by pauses of %j s',
+  (spread, most, pauses) => {
+    let record = loggedInRecord({ checkedAt: NOW - 400 }) as SsoRecord
+    for (const pause of pauses) {
+      record = unanswered(record, NOW, spread, most)
+      expect(record.pauseSeconds).toBe(pause)
+    }
+    expect(record.misses).toBe(pauses.length)
+    expect(parseRecord(serialiseRecord(record))).toStrictEqual(record)
+    expect(confirmed(record, NOW)).toStrictEqual(loggedInRecord({ checkedAt: NOW }))
+  },
+)
+
+test('an outage of days makes no pause that cannot be counted', () => {
+  let record = loggedInRecord() as SsoRecord
+  for (let misses = 0; misses < 2000; misses += 1) record = unanswered(record, NOW, 1, 360)
+  expect(record.pauseSeconds).toBe(360)
 })
 
 test('an answer that changes nothing ends a pending login, and leaves what is known of the access token', () => {

@@ -22,6 +22,7 @@ const usual: VisitFacts = {
   storeAvailable: true,
   ssoAvailable: true,
   identifyBroken: false,
+  ssoBackSince: undefined,
   mayIdentify: true,
   blocked: undefined,
   signedOut: 'no',
@@ -63,6 +64,30 @@ const strangers: [name: string, facts: Partial<VisitFacts>, decision: VisitDecis
     'a broken Identify gets nobody whose access ran out',
     { record: checked(10, { accessRefused: true }), identifyBroken: true },
     show(checked(10, { accessRefused: true })),
+  ],
+  [
+    'a pause lasts as long as it was made',
+    { record: checked(400, { unansweredAt: NOW - 63, misses: 5, pauseSeconds: 64 }) },
+    show(checked(400, { unansweredAt: NOW - 63, misses: 5, pauseSeconds: 64 }), 'sso_unavailable'),
+  ],
+  [
+    'when the pause is over it is asked again',
+    { record: checked(400, { unansweredAt: NOW - 64, misses: 5, pauseSeconds: 64 }) },
+    {
+      do: 'ask_status',
+      record: checked(400, { unansweredAt: NOW - 64, misses: 5, pauseSeconds: 64 }),
+      because: 'stale',
+    },
+  ],
+  [
+    'a pause ends at once when the SSO system has come back since',
+    { record: checked(400, { unansweredAt: NOW - 10, pauseSeconds: 64 }), ssoBackSince: NOW - 9 },
+    { do: 'ask_status', record: checked(400, { unansweredAt: NOW - 10, pauseSeconds: 64 }), because: 'stale' },
+  ],
+  [
+    'a pause goes on where the SSO system came back before it',
+    { record: checked(400, { unansweredAt: NOW - 10, pauseSeconds: 64 }), ssoBackSince: NOW - 10 },
+    show(checked(400, { unansweredAt: NOW - 10, pauseSeconds: 64 }), 'sso_unavailable'),
   ],
   ['a dead SSO system gets no new visitor', { ssoAvailable: false }, show(undefined, 'sso_unavailable')],
   [

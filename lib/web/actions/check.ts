@@ -50,7 +50,7 @@ export async function check(visit: Visit, record: SsoRecord): Promise<Checked | 
     case 'identify':
       return endRecord(visit, record.sidHash)
     case 'keep_for_now':
-      return writeAnswer(visit, (found) => unanswered(found, site.now()))
+      return writeAnswer(visit, (found) => unanswered(found, site.now(), Math.random(), site.policy.recheckSeconds))
   }
 }
 

@@ -67,6 +67,7 @@ function factsOf(visit: Visit, wishes: Wishes, { signedOut, hasWaited }: Progres
     storeAvailable: stored.isAvailable,
     ssoAvailable: site.client.isAvailable,
     identifyBroken: !site.front.isAvailable,
+    ssoBackSince: site.client.backSince,
     get mayIdentify() {
       return mayIdentify(visit, wishes)
     },
