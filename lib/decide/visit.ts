@@ -45,7 +45,7 @@ export interface VisitFacts {
   readonly ssoAvailable: boolean
   /** Is Identify known to be broken, whatever the other operations do? */
   readonly identifyBroken: boolean
-  /** When the circuit to the SSO system closed last, if it has ever been open. */
+  /** When the SSO system was last seen to be back, if it has ever been away. */
   readonly ssoBackSince: EpochSeconds | undefined
   /** May this request be redirected: a navigation by a person, on a page that identifies? */
   readonly mayIdentify: boolean
@@ -138,11 +138,11 @@ function decideKnown(facts: VisitFacts, record: SsoRecord, policy: VisitPolicy):
     : { do: 'ask_status', record, because: 'stale' }
 }
 
-/** After an unanswered question nobody asks for a while, unless the SSO system has come back since. Design, decision 15. */
+/** After an unanswered question nobody asks for a while; a short one where the SSO system has come back since. Design, decision 15. */
 function isPausing({ now, ssoBackSince }: VisitFacts, record: SsoRecord, { claimSeconds }: VisitPolicy): boolean {
   const { unansweredAt, pauseSeconds = claimSeconds } = record
-  if (unansweredAt !== undefined && ssoBackSince !== undefined && ssoBackSince > unansweredAt) return false
-  return isYounger(unansweredAt, now, pauseSeconds)
+  const isBack = unansweredAt !== undefined && ssoBackSince !== undefined && ssoBackSince >= unansweredAt
+  return isYounger(unansweredAt, now, isBack ? Math.min(pauseSeconds, claimSeconds) : pauseSeconds)
 }
 
 function isBeingAsked({ now, hasWaited }: VisitFacts, record: SsoRecord, { claimSeconds }: VisitPolicy): boolean {

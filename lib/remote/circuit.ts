@@ -23,7 +23,8 @@ export interface CircuitOptions {
   readonly isFault?: (error: Error) => boolean
   /** Is this answer one of a system that is out of order? */
   readonly isFaulty?: (answer: unknown) => boolean
-  readonly onClose?: () => void
+  /** It answers again: the circuit has closed, or did not have to open. */
+  readonly onBack?: () => void
 }
 
 /** No answer, a page instead of one, too many calls, or a failure of the system: whatever 400, 401 and 403 refuse is the question. */
@@ -40,7 +41,7 @@ export class Circuit {
   readonly #isFault: (error: Error) => boolean
   readonly #isFaulty: (answer: unknown) => boolean
   readonly #probe: (() => Promise<unknown>) | undefined
-  readonly #onClose: () => void
+  readonly #onBack: () => void
   readonly #policy
   /** When it may be tried again, in milliseconds of the process's own clock; `undefined` while it is closed. */
   #openUntil: number | undefined
@@ -51,13 +52,13 @@ export class Circuit {
   #isDone = false
 
   constructor(options: CircuitOptions = {}) {
-    const { failures = FAILURES, probe, isFault = isOutage, isFaulty = () => false, onClose = () => {} } = options
+    const { failures = FAILURES, probe, isFault = isOutage, isFaulty = () => false, onBack = () => {} } = options
     this.#failures = failures
     this.#count = new ConsecutiveBreaker(failures)
     this.#probe = probe
     this.#isFault = isFault
     this.#isFaulty = isFaulty
-    this.#onClose = onClose
+    this.#onBack = onBack
     const policy = handleWhen(isFault).orWhenResult(isFaulty)
     this.#policy = circuitBreaker(policy, { halfOpenAfter: Number.POSITIVE_INFINITY, breaker: this.#count })
     this.#policy.onBreak((reason) => {
@@ -101,7 +102,10 @@ export class Circuit {
         () => true,
         () => false,
       )
-      if (isAnswered) break
+      if (isAnswered) {
+        this.#onBack()
+        break
+      }
     }
     this.#isTrying = false
   }
@@ -158,7 +162,7 @@ export class Circuit {
     this.#openUntil = undefined
     this.#count.success()
     held.dispose()
-    this.#onClose()
+    this.#onBack()
   }
 
   #watch(): void {

@@ -82,10 +82,10 @@ export class Sso2Client {
       throw new TypeError(`Sso2Client: ${problems.map(({ option, message }) => `${option}: ${message}`).join('; ')}`)
     this.#options = options
     this.#keys = makeKeys(options.clientSecret)
-    const onClose = () => {
+    const onBack = () => {
       this.#backSince = this.#now()
     }
-    this.#circuit = new Circuit({ probe: () => this.#probe(), isFault, isFaulty, onClose })
+    this.#circuit = new Circuit({ probe: () => this.#probe(), isFault, isFaulty, onBack })
   }
 
   /** The address to send the browser to. @param returnTo where the user should end (`r`) */
@@ -139,7 +139,7 @@ export class Sso2Client {
   get isAvailable(): boolean {
     return this.#circuit.isClosed
   }
-  /** When the circuit breaker closed last, in seconds since 1970; `undefined` where it has never been open. */
+  /** When the SSO system was last seen to be back after a row of failures, in seconds since 1970, if there was one. */
   get backSince(): EpochSeconds | undefined {
     return this.#backSince
   }

@@ -80,13 +80,18 @@ const strangers: [name: string, facts: Partial<VisitFacts>, decision: VisitDecis
     },
   ],
   [
-    'a pause ends at once when the SSO system has come back since',
-    { record: checked(400, { unansweredAt: NOW - 10, pauseSeconds: 64 }), ssoBackSince: NOW - 9 },
-    { do: 'ask_status', record: checked(400, { unansweredAt: NOW - 10, pauseSeconds: 64 }), because: 'stale' },
+    'a pause is short where the SSO system has come back since',
+    { record: checked(400, { unansweredAt: NOW - 3, pauseSeconds: 64 }), ssoBackSince: NOW - 3 },
+    { do: 'ask_status', record: checked(400, { unansweredAt: NOW - 3, pauseSeconds: 64 }), because: 'stale' },
+  ],
+  [
+    'a short pause is kept all the same',
+    { record: checked(400, { unansweredAt: NOW - 2, pauseSeconds: 64 }), ssoBackSince: NOW },
+    show(checked(400, { unansweredAt: NOW - 2, pauseSeconds: 64 }), 'sso_unavailable'),
   ],
   [
     'a pause goes on where the SSO system came back before it',
-    { record: checked(400, { unansweredAt: NOW - 10, pauseSeconds: 64 }), ssoBackSince: NOW - 10 },
+    { record: checked(400, { unansweredAt: NOW - 10, pauseSeconds: 64 }), ssoBackSince: NOW - 11 },
     show(checked(400, { unansweredAt: NOW - 10, pauseSeconds: 64 }), 'sso_unavailable'),
   ],
   ['a dead SSO system gets no new visitor', { ssoAvailable: false }, show(undefined, 'sso_unavailable')],

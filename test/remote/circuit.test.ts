@@ -147,15 +147,15 @@ test('two failures in a row are a reason to ask, one at a time, until it answers
 
 test('one that is opened by hand probes at once', async () => {
   let answer: () => Promise<unknown> = away
-  const onClose = jest.fn()
-  const circuit = new Circuit({ probe: () => answer(), onClose })
+  const onBack = jest.fn()
+  const circuit = new Circuit({ probe: () => answer(), onBack })
   circuit.open()
   expect(circuit.isClosed).toBe(false)
   await jest.advanceTimersByTimeAsync(4900)
   answer = back
-  expect(onClose).not.toHaveBeenCalled()
+  expect(onBack).not.toHaveBeenCalled()
   await jest.advanceTimersByTimeAsync(500)
-  expect([circuit.isClosed, onClose.mock.calls.length]).toEqual([true, 1])
+  expect([circuit.isClosed, onBack.mock.calls.length]).toEqual([true, 1])
 })
 
 test('a closed one asks no more', async () => {
