@@ -1,0 +1,97 @@
+/** Deadline and breaker around the commands of one Redis server: nobody waits for a server that is known not to answer. */
+import { setImmediate as yieldToSocket } from 'node:timers/promises'
+import { storeUnavailable } from './unavailable'
+
+const COMMAND_MS = 300
+const OPEN_MS = 1000
+const MISSES = 3
+
+/** A deadline has passed; an answer that already waits in the socket while this process was busy still counts. */
+async function late(reject: (error: Error) => void): Promise<void> {
+  await yieldToSocket()
+  await yieldToSocket()
+  reject(new Error('no answer in time'))
+}
+
+function inTime<T>(run: () => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(late, COMMAND_MS, reject).unref()
+    run().then(
+      (value) => {
+        clearTimeout(timer)
+        resolve(value)
+      },
+      (error) => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    )
+  })
+}
+
+/** A server that refuses a command has been heard; one that says nothing may be talking to a connection that nobody reads. */
+const isSilence = (error: unknown) => !(error instanceof Error && error.name === 'ReplyError')
+
+/** What a guard needs of the server that it stands before. */
+export interface Server {
+  /** Asks it something harmless. */
+  ask(): Promise<unknown>
+  /** Gives up its connection, so that a new one is made. */
+  reconnect(): void
+}
+
+/** @see the head of the file */
+export class Guard {
+  readonly #server: Server
+  /** Commands that have failed since the last one that did not. */
+  #misses = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(server: Server) {
+    this.#server = server
+  }
+
+  /** False from the first command that fails until one that does not. */
+  get isWell(): boolean {
+    return this.#misses === 0
+  }
+
+  /** Runs a command; from the third failure in a row on only the guard's own question goes through. */
+  async run<T>(command: () => Promise<T>): Promise<T> {
+    if (this.#misses >= MISSES) throw storeUnavailable()
+    try {
+      const result = await inTime(command)
+      if (this.#misses > 0) this.#answered()
+      return result
+    } catch (error) {
+      this.#missed(error)
+      throw storeUnavailable()
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  #answered(): void {
+    this.#misses = 0
+    this.close()
+  }
+
+  #missed(error: unknown): void {
+    this.#misses += 1
+    if (this.#misses >= MISSES && isSilence(error)) this.#server.reconnect()
+    this.#timer ??= setTimeout(() => this.#ask(), OPEN_MS).unref()
+  }
+
+  async #ask(): Promise<void> {
+    try {
+      await inTime(() => this.#server.ask())
+      this.#answered()
+    } catch (error) {
+      this.#timer = undefined
+      this.#missed(error)
+    }
+  }
+}

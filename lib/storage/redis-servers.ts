@@ -1,0 +1,65 @@
+/** The servers behind a client, each with a guard of its own: one, or the masters of a Cluster. */
+import calculateSlot from 'cluster-key-slot'
+import type { Cluster, Redis } from 'ioredis'
+import { giveUp } from './redis-connection'
+import { Guard } from './redis-guard'
+
+/** Which guard stands before the server of a key. */
+export interface Servers {
+  of(key: string): Guard
+  /** Does any server answer? */
+  readonly areSomeWell: boolean
+  readonly areAllWell: boolean
+  close(): void
+}
+
+/** The guards of a client's servers. */
+export function serversOf(redis: Redis | Cluster): Servers {
+  return redis.isCluster ? mastersOf(redis as Cluster) : oneServer(redis as Redis)
+}
+
+function oneServer(redis: Redis): Servers {
+  const guard = new Guard({ ask: () => redis.ping(), reconnect: () => giveUp(redis) })
+  return {
+    of: () => guard,
+    get areSomeWell() {
+      return guard.isWell
+    },
+    get areAllWell() {
+      return guard.isWell
+    },
+    close: () => guard.close(),
+  }
+}
+
+/** By the owner of a key's slot: a master that is away degrades nobody but the readers whose sessions it has. */
+function mastersOf(cluster: Cluster): Servers {
+  const guards = new Map<string, Guard>()
+  const guardOf = (owner: string, key: string) => {
+    const known = guards.get(owner)
+    if (known) return known
+    // the Cluster is asked for a key of this server: where it has moved to another one meanwhile, that one answers
+    const guard = new Guard({ ask: () => cluster.exists(key), reconnect: () => reconnect(cluster, owner) })
+    guards.set(owner, guard)
+    return guard
+  }
+  return {
+    of: (key) => guardOf(cluster.slots[calculateSlot(key)]?.[0] ?? '', key),
+    get areSomeWell() {
+      return guards.size === 0 || [...guards.values()].some(({ isWell }) => isWell)
+    },
+    get areAllWell() {
+      return [...guards.values()].every(({ isWell }) => isWell)
+    },
+    close: () => {
+      for (const guard of guards.values()) guard.close()
+    },
+  }
+}
+
+/** A Cluster makes the connection to a node anew when it is needed. */
+function reconnect(cluster: Cluster, owner: string): void {
+  for (const node of cluster.nodes()) {
+    if (`${node.options.host}:${node.options.port}` === owner) giveUp(node, true)
+  }
+}

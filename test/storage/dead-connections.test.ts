@@ -1,0 +1,151 @@
+import calculateSlot from 'cluster-key-slot'
+import { Redis } from 'ioredis'
+import type { Kv } from '../../lib/storage/kv'
+import { openRedis, redisKv } from '../../lib/storage/redis-kv'
+import { startRedis, type TestRedis } from '../support/redis'
+import { silentProxy, startCluster } from './servers'
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Asks all the time. @returns how long it took until it was answered, and how many answers were slow on the way */
+async function untilAnswered(ask: () => Promise<unknown>, most: number): Promise<{ ms: number; slow: number }> {
+  const start = performance.now()
+  for (let slow = 0; ; ) {
+    const begun = performance.now()
+    const isAnswered = await ask().then(
+      () => true,
+      () => false,
+    )
+    if (isAnswered) return { ms: performance.now() - start, slow }
+    if (performance.now() - begun > 100) slow += 1
+    if (performance.now() - start > most) throw new Error(`no answer within ${most} ms`)
+    await pause(20)
+  }
+}
+
+describe('a Redis', () => {
+  let redis: TestRedis
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.stop())
+
+  test.each<[name: string, open: (port: number) => Redis]>([
+    ['of our own', (port) => openRedis(`redis://127.0.0.1:${port}`)],
+    ['that was passed in', (port) => new Redis(port)],
+  ])('whose connection goes silent gets another one within 5 s: a client %s', async (_name, open) => {
+    const proxy = await silentProxy(redis.port)
+    const client = open(proxy.port)
+    const kv = redisKv(client, true)
+    await kv.mget(['a'])
+    proxy.silence()
+    const { ms, slow } = await untilAnswered(() => kv.mget(['a']), 5000)
+    expect(ms).toBeGreaterThan(300)
+    expect(slow).toBeLessThanOrEqual(3)
+    expect(proxy.connections()).toBe(2)
+    expect(kv.isAvailable).toBe(true)
+    await kv.close()
+    proxy.close()
+  })
+
+  test('is left alone by a client that would not connect again', async () => {
+    const proxy = await silentProxy(redis.port)
+    const client = new Redis(proxy.port, { retryStrategy: () => null, maxRetriesPerRequest: 0 })
+    client.options.retryStrategy = undefined
+    const kv = redisKv(client, true)
+    await kv.mget(['a'])
+    proxy.silence()
+    for (let asked = 0; asked < 4; asked += 1) await kv.mget(['a']).catch(() => {})
+    expect(client.status).toBe('ready')
+    await kv.close()
+    proxy.close()
+  })
+
+  test('that hangs is asked by the guard alone; nobody else waits, and health is seen within a second', async () => {
+    const kv = redisKv(openRedis(redis.url), true)
+    const admin = new Redis(redis.url)
+    await kv.mget(['a'])
+    await admin.call('CLIENT', 'PAUSE', '3000')
+    const begun = performance.now()
+    await Promise.all(Array.from({ length: 10 }, () => kv.mget(['a']).catch(() => {})))
+    expect(kv.isAvailable).toBe(false)
+    let longest = 0
+    while (performance.now() - begun < 2800) {
+      const asked = performance.now()
+      await expect(kv.mget(['a'])).rejects.toMatchObject({ operation: 'store' })
+      longest = Math.max(longest, performance.now() - asked)
+      await pause(5)
+    }
+    expect(longest).toBeLessThan(100)
+    await untilAnswered(() => kv.mget(['a']), 2500)
+    expect(kv.isAvailable).toBe(true)
+    admin.disconnect()
+    await kv.close()
+  })
+
+  test('that refuses a command has been heard: its connection stays', async () => {
+    const kv = redisKv(openRedis(redis.url), true)
+    const admin = new Redis(redis.url)
+    const clients = async () => String(await admin.client('LIST')).match(/ id=|^id=/gm)?.length
+    await admin.set('text', 'no list')
+    await kv.mget(['a'])
+    const before = await clients()
+    const connects = Number(/total_connections_received:(\d+)/.exec(await admin.info())?.[1])
+    for (let asked = 0; asked < 4; asked += 1) await kv.listed('text', 0).catch(() => {})
+    await untilAnswered(() => kv.mget(['a']), 2500)
+    expect(await clients()).toBe(before)
+    expect(Number(/total_connections_received:(\d+)/.exec(await admin.info())?.[1])).toBe(connects)
+    admin.disconnect()
+    await kv.close()
+  })
+
+  test('that is stopped leaves nothing behind when the store is closed', async () => {
+    const own = await startRedis()
+    const kv = redisKv(openRedis(own.url), true)
+    await kv.mget(['a'])
+    await own.stop()
+    await expect(kv.mget(['a'])).rejects.toBeDefined()
+    await kv.close()
+    await expect(kv.mget(['a'])).rejects.toMatchObject({ operation: 'store' })
+  })
+})
+
+describe('a Cluster', () => {
+  let cluster: Awaited<ReturnType<typeof startCluster>>
+  let kv: Kv
+  beforeAll(async () => {
+    cluster = await startCluster()
+    kv = redisKv(cluster.client(), true)
+  })
+  afterAll(async () => {
+    await kv.close()
+    await cluster.stop()
+  })
+  /** A key of the first, second or third master. */
+  const keyAt = (master: number) => {
+    for (let tried = 0; ; tried += 1)
+      if (Math.floor(calculateSlot(`{k${tried}}`) / 5461) === master) return `{k${tried}}`
+  }
+  const keys = [keyAt(0), keyAt(1), keyAt(2)]
+
+  test('with one master that hangs degrades the readers of that one, and is whole again within 5 s of its return', async () => {
+    for (const key of keys) await kv.overwrite(key, 'x', 60)
+    const [ill = '', ...well] = keys
+    cluster.masters[0]?.process.kill('SIGSTOP')
+    let slow = 0
+    const end = performance.now() + 4000
+    while (performance.now() < end) {
+      const begun = performance.now()
+      await expect(kv.mget([ill])).rejects.toBeDefined()
+      if (performance.now() - begun > 100) slow += 1
+      expect(await Promise.all(well.map((key) => kv.mget([key])))).toEqual([['x'], ['x']])
+      await pause(20)
+    }
+    expect(slow).toBeLessThanOrEqual(4)
+    expect(kv.isAvailable).toBe(true)
+    await expect(kv.ping()).rejects.toBeDefined()
+    cluster.masters[0]?.process.kill('SIGCONT')
+    await untilAnswered(() => kv.mget([ill]), 5000)
+    await kv.ping()
+  })
+})

@@ -1,0 +1,67 @@
+import { once } from 'node:events'
+import net from 'node:net'
+import { Cluster, Redis } from 'ioredis'
+import { freePort } from '../support/ports'
+import { startRedis, type TestRedis } from '../support/redis'
+
+/** A way to a server that can lose its connections without a word: new ones work. */
+export async function silentProxy(port: number) {
+  const pairs: { from: net.Socket; to: net.Socket; isSilent: boolean }[] = []
+  const proxy = net.createServer({ allowHalfOpen: true }, (from) => {
+    const to = net.connect(port, '127.0.0.1')
+    const pair = { from, to, isSilent: false }
+    pairs.push(pair)
+    from.on('data', (data) => pair.isSilent || to.write(data))
+    to.on('data', (data) => pair.isSilent || from.write(data))
+    for (const one of [from, to]) one.on('error', () => {})
+    from.on('close', () => to.destroy())
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  return {
+    port: (proxy.address() as net.AddressInfo).port,
+    connections: () => pairs.length,
+    silence() {
+      for (const pair of pairs) pair.isSilent = true
+    },
+    close() {
+      for (const { from, to } of pairs) for (const one of [from, to]) one.destroy()
+      proxy.close()
+    },
+  }
+}
+
+/** Three masters without replicas, each a third of the slots. */
+export async function startCluster() {
+  const masters: TestRedis[] = []
+  for (let index = 0; index < 3; index += 1) {
+    const bus = await freePort()
+    const args = ['--cluster-enabled', 'yes', '--cluster-port', String(bus), '--cluster-require-full-coverage', 'no']
+    const master = await startRedis({ args: [...args, '--cluster-node-timeout', '60000'] })
+    masters.push(master)
+    const admin = new Redis(master.url)
+    await admin.call('CLUSTER', 'ADDSLOTSRANGE', ...[index * 5461, index === 2 ? 16_383 : index * 5461 + 5460])
+    if (index > 0) await Promise.all(masters.slice(0, -1).map((other) => meet(admin, other)))
+    admin.disconnect()
+  }
+  const admins = masters.map(({ url }) => new Redis(url))
+  const isComplete = async (admin: Redis) =>
+    /cluster_slots_assigned:16384/.test(await admin.cluster('INFO')) && (await admin.cluster('SLOTS')).length === 3
+  for (const admin of admins) while (!(await isComplete(admin))) await new Promise((resolve) => setTimeout(resolve, 50))
+  for (const admin of admins) admin.disconnect()
+  return {
+    masters,
+    client: () => new Cluster(masters.map(({ port }) => ({ host: '127.0.0.1', port }))),
+    stop: async () => {
+      for (const { process } of masters) process.kill('SIGCONT')
+      await Promise.all(masters.map((master) => master.stop()))
+    },
+  }
+}
+
+async function meet(admin: Redis, other: TestRedis): Promise<void> {
+  const asked = new Redis(other.url)
+  const port = /:(\d+)@(\d+)/.exec(String(await asked.cluster('NODES')))
+  asked.disconnect()
+  await admin.call('CLUSTER', 'MEET', '127.0.0.1', String(port?.[1] ?? other.port), String(port?.[2]))
+}
