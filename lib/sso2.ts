@@ -18,7 +18,7 @@ import { MemoryKv } from './storage/memory-kv'
 import { Records } from './storage/records'
 import { openRedis, redisKv } from './storage/redis-kv'
 import { storeUnavailable } from './storage/unavailable'
-import { logoutQueue } from './web/actions/logout-queue'
+import { LogoutQueue } from './web/actions/logout-queue'
 import { moveSession } from './web/actions/move-session'
 import { identifyGuard, type RequireLoginOptions, requireLogin } from './web/guards'
 import { guardedShouldIdentify } from './web/hooks'
@@ -84,6 +84,7 @@ export function sso2(options: Sso2Options = {}): Sso2 {
       )
     })
   }
+  site.logouts.start()
   return Object.assign(handler, parts, {
     requireLogin: (guard?: RequireLoginOptions) => requireLogin(site, guard),
     identify: () => identifyGuard(),
@@ -91,7 +92,7 @@ export function sso2(options: Sso2Options = {}): Sso2 {
     api,
     health: () => health(site),
     close: async () => {
-      site.logouts.stop()
+      await site.logouts.stop()
       site.front.close()
       client.close()
       await kv.close()
@@ -117,7 +118,7 @@ function makeSite(
   const records = new Records(kv, prefix, boxKeys, now)
   const logins = new Logins(kv, prefix, boxKeys)
   const texts = options.texts ?? {}
-  const site: Site & { logouts: ReturnType<typeof logoutQueue>; sessions: SiteSessions } = {
+  const site: Site & { logouts: Pick<LogoutQueue, 'start' | 'stop'>; sessions: SiteSessions } = {
     config,
     client,
     front: makeFront(config, client),
@@ -139,7 +140,7 @@ function makeSite(
     macKeys: config.macKeys(),
     now,
   }
-  const queue = logoutQueue(site)
+  const queue = new LogoutQueue(site)
   site.sessions.onRegenerate = async (req, newId) => {
     const { key, stored } = await site.sessions.stateOf(req)
     const known = Sso2Request.holderBehind(req.sso2)?.visit.stored

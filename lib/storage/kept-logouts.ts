@@ -18,7 +18,15 @@ type Found = KeptLogout | 'confirmed' | 'unknown' | 'gone'
 /** Says that the SSO system has confirmed a logout. */
 const CONFIRMED = 'confirmed'
 const RETRY_CLAIM_SECONDS = 2
-const MOST_AT_ONCE = 20
+/** Failed retries are counted past the longest wait between two of them, in seconds. */
+const TRIES_SECONDS = 3600
+/** Whoever takes an entry has it to himself for so long, in seconds: longer than one Logout takes. */
+const LEASE_SECONDS = 5
+/** The wait after the first retry that failed, the second, and so on; the last one holds for all that follow. In seconds. */
+const WAITS_SECONDS = [5, 30, 120]
+const LONGEST_SECONDS = 120
+/** Waits differ by as much of themselves, so that the logouts of one outage are not retried together. */
+const WAIT_SPREAD = 0.2
 
 /** The logouts of one site, under its prefix. */
 export class KeptLogouts {
@@ -85,9 +93,29 @@ export class KeptLogouts {
     return doneUnlessAway(() => this.#kv.dequeue(this.#queue, sidHash))
   }
 
-  /** Logouts that are due, each pushed on to `next` so that no other process takes them meanwhile. */
-  takeDue(now: number, next: number): Promise<string[] | Unavailable> {
-    return unlessAway(() => this.#kv.takeDue(this.#queue, now, next, MOST_AT_ONCE))
+  /** Logouts that are due, each for the caller alone in the next seconds. */
+  takeDue(now: number, most: number): Promise<string[] | Unavailable> {
+    return unlessAway(() => this.#kv.takeDue(this.#queue, now, now + LEASE_SECONDS, most))
+  }
+
+  /** A retry has failed: the next one waits longer. @param spread from 0 to 1, at random */
+  postpone(sidHash: string, now: number, spread: number): Promise<Done | Unavailable> {
+    return doneUnlessAway(async () => {
+      const tries = await this.#kv.increment(`${this.#prefix}tries:${sidHash}`, TRIES_SECONDS)
+      const wait = WAITS_SECONDS[tries - 1] ?? LONGEST_SECONDS
+      await this.#kv.enqueue(this.#queue, sidHash, now + wait * (1 + WAIT_SPREAD * spread))
+    })
+  }
+
+  /** No retry waits longer than the longest wait: an entry that says so was written by a clock that is wrong. */
+  putRight(now: number): Promise<Done | Unavailable> {
+    const latest = now + LONGEST_SECONDS * (1 + WAIT_SPREAD) + LEASE_SECONDS
+    return doneUnlessAway(() => this.#kv.hasten(this.#queue, latest, now))
+  }
+
+  /** The SSO system answers again: whatever waits is due, but for what somebody has just taken. */
+  hasten(now: number): Promise<Done | Unavailable> {
+    return doneUnlessAway(() => this.#kv.hasten(this.#queue, now + LEASE_SECONDS, now))
   }
 
   #key(sidHash: string): string {

@@ -37,6 +37,8 @@ export interface Kv {
   enqueue(queue: string, entry: string, due: number): Promise<void>
   /** Entries due at `now`, each pushed on to `next` so that nobody else takes them meanwhile. */
   takeDue(queue: string, now: number, next: number, most: number): Promise<string[]>
+  /** Makes entries due at `due` that would be due after `after`. */
+  hasten(queue: string, after: number, due: number): Promise<void>
   dequeue(queue: string, entry: string): Promise<void>
   /** False while the store is known to be away; costs nothing to ask. */
   readonly isAvailable: boolean

@@ -93,6 +93,10 @@ export class MemoryKv implements Kv {
     for (const [entry] of due) entries.set(entry, next)
     return due.map(([entry]) => entry)
   }
+  async hasten(queue: string, after: number, due: number): Promise<void> {
+    const entries = this.#queues.get(queue) ?? new Map<string, number>()
+    for (const [entry, time] of entries) if (time > after) entries.set(entry, due)
+  }
   async dequeue(queue: string, entry: string): Promise<void> {
     this.#queues.get(queue)?.delete(entry)
   }

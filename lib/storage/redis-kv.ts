@@ -102,6 +102,7 @@ export function redisKv(client: Redis | Cluster, owned: boolean): Kv {
     unlist: (list, member) => at(list, async () => void (await redis.zrem(list, member))),
     enqueue: (queue, entry, due) => at(queue, async () => void (await redis.zadd(queue, due, entry))),
     takeDue: (queue, now, next, most) => at(queue, () => redis.sso2TakeDue(1, queue, now, next, most)),
+    hasten: (queue, after, due) => at(queue, async () => void (await redis.sso2Hasten(1, queue, after, due))),
     dequeue: (queue, entry) => at(queue, async () => void (await redis.zrem(queue, entry))),
     get isAvailable() {
       return servers.areSomeWell && !connection.isLost

@@ -40,6 +40,10 @@ const TAKE_DUE = `
 local due = redis.call('zrangebyscore', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])
 for _, entry in ipairs(due) do redis.call('zadd', KEYS[1], ARGV[2], entry) end
 return due`
+const HASTEN = `
+local late = redis.call('zrangebyscore', KEYS[1], '(' .. ARGV[1], '+inf')
+for _, entry in ipairs(late) do redis.call('zadd', KEYS[1], ARGV[2], entry) end
+return #late`
 
 const SCRIPTS = {
   sso2CompareAndSet: COMPARE_AND_SET,
@@ -48,6 +52,7 @@ const SCRIPTS = {
   sso2Increment: INCREMENT,
   sso2Enlist: ENLIST,
   sso2TakeDue: TAKE_DUE,
+  sso2Hasten: HASTEN,
 } as const
 
 type Script<T> = (keys: number, ...args: (string | number)[]) => Promise<T>
@@ -58,6 +63,7 @@ interface Scripts {
   readonly sso2Increment: Script<number>
   readonly sso2Enlist: Script<string | null>
   readonly sso2TakeDue: Script<string[]>
+  readonly sso2Hasten: Script<number>
 }
 
 /** Teaches a client the scripts. */

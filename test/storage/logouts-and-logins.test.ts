@@ -52,26 +52,54 @@ describe.each(stores)('in %s', (_name, open) => {
       expect(await rotated(OTHER_KEY).keptLogouts.find('h1')).toBe('unknown')
     })
 
-    test('is taken when due, pushed on meanwhile, and gone from the queue once confirmed', async () => {
+    test('is taken when due, left to whoever took it for 5 s, and gone from the queue once confirmed', async () => {
       const { keptLogouts } = site
       await keptLogouts.keep('h1', one, NOW)
       await keptLogouts.keep('h2', one, NOW + 100)
-      expect(await keptLogouts.takeDue(NOW - 1, NOW + 30)).toEqual([])
-      expect(await keptLogouts.takeDue(NOW, NOW + 30)).toEqual(['h1'])
-      expect(await keptLogouts.takeDue(NOW, NOW + 30)).toEqual([])
-      expect(await keptLogouts.takeDue(NOW + 30, NOW + 60)).toEqual(['h1'])
+      expect(await keptLogouts.takeDue(NOW - 1, 8)).toEqual([])
+      expect(await keptLogouts.takeDue(NOW, 8)).toEqual(['h1'])
+      expect(await keptLogouts.takeDue(NOW + 4, 8)).toEqual([])
+      expect(await keptLogouts.takeDue(NOW + 5, 8)).toEqual(['h1'])
       expect(await keptLogouts.confirm('h1')).toBe('done')
       expect(await keptLogouts.find('h1')).toBe('confirmed')
-      expect(await keptLogouts.takeDue(NOW + 99, NOW + 130)).toEqual([])
-      expect(await keptLogouts.takeDue(NOW + 100, NOW + 130)).toEqual(['h2'])
+      expect(await keptLogouts.takeDue(NOW + 99, 8)).toEqual([])
+      expect(await keptLogouts.takeDue(NOW + 100, 8)).toEqual(['h2'])
       expect(await keptLogouts.drop('h2')).toBe('done')
-      expect(await keptLogouts.takeDue(NOW + 999, NOW + 1000)).toEqual([])
+      expect(await keptLogouts.takeDue(NOW + 999, 8)).toEqual([])
       expect(await keptLogouts.find('h2')).toEqual(one)
+    })
+
+    test.each([
+      [0, [5, 30, 120, 120]],
+      [1, [6, 36, 144, 144]],
+    ])('with a spread of %i is due again after %j s', async (spread, waits) => {
+      await site.keptLogouts.keep('h1', one, NOW)
+      for (const wait of waits) {
+        await site.keptLogouts.postpone('h1', NOW, spread)
+        expect(await site.keptLogouts.takeDue(NOW + wait - 1, 8)).toEqual([])
+        expect(await site.keptLogouts.takeDue(NOW + wait, 8)).toEqual(['h1'])
+      }
+    })
+
+    test('that waits is due when the SSO system is back, and one that somebody has just taken is not', async () => {
+      for (const hash of ['h1', 'h2', 'h3']) await site.keptLogouts.keep(hash, one, NOW)
+      expect((await site.keptLogouts.takeDue(NOW, 2)).length).toBe(2)
+      for (let tries = 0; tries < 2; tries += 1) await site.keptLogouts.postpone('h3', NOW, 0)
+      expect(await site.keptLogouts.takeDue(NOW + 1, 8)).toEqual([])
+      expect(await site.keptLogouts.hasten(NOW + 1)).toBe('done')
+      expect(await site.keptLogouts.takeDue(NOW + 1, 8)).toEqual(['h3'])
+    })
+
+    test('of a clock an hour ahead is due, and those of good clocks wait their time', async () => {
+      await site.keptLogouts.keep('h1', one, NOW + 3600)
+      await site.keptLogouts.keep('h2', one, NOW + 144)
+      expect(await site.keptLogouts.putRight(NOW)).toBe('done')
+      expect(await site.keptLogouts.takeDue(NOW, 8)).toEqual(['h1'])
     })
 
     test('goes to one of ten parallel takers, and is tried again by one', async () => {
       for (const hash of ['h1', 'h2', 'h3']) await site.keptLogouts.keep(hash, one, NOW)
-      const taken = await winners(10, () => site.keptLogouts.takeDue(NOW, NOW + 30))
+      const taken = await winners(10, () => site.keptLogouts.takeDue(NOW, 8))
       expect(taken.flat().sort()).toEqual(['h1', 'h2', 'h3'])
       expect(await winners(10, () => site.keptLogouts.claim('h1'))).toEqual([true])
       expect(await site.keptLogouts.release('h1')).toBe('done')
@@ -81,8 +109,8 @@ describe.each(stores)('in %s', (_name, open) => {
     test('waits its turn where many are due, the oldest first', async () => {
       const hashes = Array.from({ length: 25 }, (_, index) => `h${String(index).padStart(2, '0')}`)
       for (const [index, hash] of [...hashes.entries()].reverse()) await site.keptLogouts.keep(hash, one, NOW + index)
-      expect(await site.keptLogouts.takeDue(NOW + 99, NOW + 200)).toEqual(hashes.slice(0, 20))
-      expect(await site.keptLogouts.takeDue(NOW + 99, NOW + 200)).toEqual(hashes.slice(20))
+      expect(await site.keptLogouts.takeDue(NOW + 99, 20)).toEqual(hashes.slice(0, 20))
+      expect(await site.keptLogouts.takeDue(NOW + 99, 20)).toEqual(hashes.slice(20))
     })
   })
 

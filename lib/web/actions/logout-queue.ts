@@ -1,36 +1,91 @@
-/** Retries kept logouts in the background; begins with the first one. */
+/**
+ * Retries kept logouts in the background, whichever process kept them: every process looks from its start on, until it is
+ * closed. While the SSO system is known to be away nothing is taken; once it answers, all that waits goes at once, a few
+ * at a time. Design, decision 16.
+ */
 import type { Site } from '../site'
 import { retryKept } from './log-out'
 
-const FIRST_DELAYS_SECONDS = [1, 5, 30, 120]
-const LATER_SECONDS = 120
+/** A process that is doing nothing looks so often, in milliseconds, for what others have left behind. */
+const IDLE_MS = 10_000
+/** While something is waiting here. */
+const BUSY_MS = 1000
+const AT_ONCE = 8
 
 /** The queue of one site. */
-export function logoutQueue(site: Site): { start(): void; stop(): void } {
-  let timer: NodeJS.Timeout | undefined
-  let round = 0
-  let isStopped = false
-  const next = () => {
-    if (isStopped) return
-    timer = setTimeout(run, (FIRST_DELAYS_SECONDS[round] ?? LATER_SECONDS) * 1000 * (1 + Math.random() / 10))
-    timer.unref()
-    round += 1
+export class LogoutQueue {
+  readonly #site: Site
+  #timer: NodeJS.Timeout | undefined
+  #nextLook = Number.POSITIVE_INFINITY
+  #round: Promise<void> | undefined
+  #isStopped = false
+  /** Has none succeeded since some failed, or since the start? Then the first success makes all others due. */
+  #wasAway = true
+  #isBusy = false
+
+  constructor(site: Site) {
+    this.#site = site
   }
-  const run = async () => {
-    const due = await site.keptLogouts.takeDue(site.now(), site.now() + LATER_SECONDS)
-    if (due !== 'unavailable') for (const sidHash of due) await retryKept(site, sidHash)
-    next()
+
+  /** Looks soon; whoever keeps a logout calls this too. */
+  start(): void {
+    this.#isBusy = true
+    this.#lookWithin(BUSY_MS)
   }
-  return {
-    start: () => {
-      if (timer && round < FIRST_DELAYS_SECONDS.length) return
-      clearTimeout(timer)
-      round = 0
-      next()
-    },
-    stop: () => {
-      isStopped = true
-      clearTimeout(timer)
-    },
+
+  /** Stops for good, and waits for the end of a round that is under way. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+    await this.#round
+  }
+
+  /** Never later than a look that is planned already. */
+  #lookWithin(ms: number): void {
+    const wait = ms * (0.75 + Math.random() / 2)
+    if (this.#isStopped || this.#nextLook <= performance.now() + wait) return
+    clearTimeout(this.#timer)
+    this.#nextLook = performance.now() + wait
+    this.#timer = setTimeout(() => this.#look(), wait).unref()
+  }
+
+  #look(): void {
+    this.#nextLook = Number.POSITIVE_INFINITY
+    this.#round ??= this.#drain().finally(() => {
+      this.#round = undefined
+      this.#lookWithin(this.#isBusy ? BUSY_MS : IDLE_MS)
+    })
+  }
+
+  async #drain(): Promise<void> {
+    this.#isBusy = false
+    const { keptLogouts, client, now } = this.#site
+    await keptLogouts.putRight(now())
+    while (!this.#isStopped) {
+      if (!client.isAvailable) {
+        this.#isBusy = true
+        return
+      }
+      const due = await keptLogouts.takeDue(now(), AT_ONCE)
+      if (due === 'unavailable' || due.length === 0) return
+      this.#isBusy = true
+      const ends = await Promise.all(due.map((sidHash) => this.#retry(sidHash)))
+      const isAnswered = ends.includes(true)
+      if (isAnswered && this.#wasAway) await keptLogouts.hasten(now())
+      this.#wasAway = !isAnswered
+    }
+  }
+
+  /** @returns true where the SSO system has just confirmed it */
+  async #retry(sidHash: string): Promise<boolean> {
+    const { keptLogouts, now } = this.#site
+    const kept = await keptLogouts.find(sidHash)
+    if (kept === 'confirmed' || kept === 'gone') {
+      await keptLogouts.drop(sidHash)
+      return false
+    }
+    if (typeof kept === 'object' && (await retryKept(this.#site, sidHash)) === 'no') return true
+    await keptLogouts.postpone(sidHash, now(), Math.random())
+    return false
   }
 }
