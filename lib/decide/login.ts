@@ -77,6 +77,17 @@ export function decideLostLogin(answer: SessionToken | undefined): LoginDecision
   return isIn ? { do: 'sign_in', token: answer } : { do: 'not_now' }
 }
 
+/**
+ * What Session Status says of a login that was under way in a process that is gone: `undefined` where nobody is logged in, so
+ * that the form which came after it may be sent. @param answer `undefined` when none came
+ */
+export function decideSuccession(answer: SessionToken | undefined): LoginDecision | undefined {
+  if (answer === undefined) return { do: 'not_now' }
+  if (answer.err === undefined && answer.sts === 'anon') return undefined
+  if (answer.err === undefined && answer.sts === 'terminated') return { do: 'identify' }
+  return decideLostLogin(answer)
+}
+
 /** May a login begin, and if not, what is said? A form of a visitor without a session goes nowhere while the SSO system is away. */
 export function decideLoginStart(facts: {
   readonly storeAvailable: boolean

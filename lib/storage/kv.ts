@@ -25,6 +25,8 @@ export interface Kv {
   /** True for the first caller in `seconds`. */
   claim(key: string, seconds: number): Promise<boolean>
   del(key: string): Promise<void>
+  /** Deletes a key if it holds exactly this. */
+  deleteIf(key: string, value: string): Promise<void>
   expire(key: string, seconds: number): Promise<void>
   /** Adds one to a count that lives `seconds` from now. */
   increment(key: string, seconds: number): Promise<number>

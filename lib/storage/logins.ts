@@ -4,8 +4,10 @@ import type { Kv } from './kv'
 import { seal, unseal } from './seal'
 import { type Done, doneUnlessAway, type Unavailable, unlessAway } from './unavailable'
 
-/** One Authenticate with its checks lasts no longer, in seconds. */
+/** What is known of a submit outlives the process that it was sent to, in seconds. */
 const FLIGHT_SECONDS = 20
+/** Whoever has a flight, or a turn, says so again and again; after so long without a word he is gone, in seconds. */
+const LEASE_SECONDS = 2
 /** A finished login waits so long for those who share it, in seconds. */
 const FINISHED_SECONDS = 5
 
@@ -22,6 +24,8 @@ export interface Flight {
 export interface StoredFlight {
   readonly raw: string | null
   readonly flight: Flight | undefined
+  /** Has somebody said within the last two seconds that he has it? */
+  readonly isHeld: boolean
 }
 
 /** The store of logins under way. */
@@ -38,18 +42,34 @@ export class Logins {
   /** The flight of a session. */
   flight(key: string): Promise<StoredFlight | Unavailable> {
     return unlessAway(async () => {
-      const [raw = null] = await this.#kv.mget([this.#flightKey(key)])
+      const [raw = null, lease = null] = await this.#kv.mget([this.#flightKey(key), this.#leaseKey(key)])
       const text = raw === null ? undefined : unseal(raw, this.#boxKeys())
-      return { raw, flight: text === undefined ? undefined : JSON.parse(text) }
+      return { raw, flight: text === undefined ? undefined : JSON.parse(text), isHeld: lease !== null }
     })
   }
-  /** True for the one who may fly. @param before the finished flight that was read, or null */
-  beginFlight(key: string, before: string | null, digest: string): Promise<boolean | Unavailable> {
-    const sealed = this.#seal({ digest })
-    return unlessAway(() => this.#kv.compareAndSet(this.#flightKey(key), before, sealed, FLIGHT_SECONDS))
+  /**
+   * For the one who may fly what he holds the flight by, no other's being the same; else false.
+   * @param before the flight that was read, finished or left by a process that is gone, or null
+   */
+  beginFlight(key: string, before: string | null, digest: string): Promise<string | false | Unavailable> {
+    const held = this.#seal({ digest })
+    return unlessAway(async () => {
+      await this.#kv.overwrite(this.#leaseKey(key), '1', LEASE_SECONDS) // first: nobody may find the flight without it
+      return (await this.#kv.compareAndSet(this.#flightKey(key), before, held, FLIGHT_SECONDS)) && held
+    })
   }
-  endFlight(key: string, flight: Flight): Promise<Done | Unavailable> {
-    return doneUnlessAway(() => this.#kv.overwrite(this.#flightKey(key), this.#seal(flight), FINISHED_SECONDS))
+  /** Holds a flight for the next seconds; false where somebody else has taken it over. */
+  holdFlight(key: string, held: string): Promise<boolean | Unavailable> {
+    return unlessAway(async () => {
+      const isOurs = await this.#kv.compareAndSet(this.#flightKey(key), held, held, FLIGHT_SECONDS)
+      if (isOurs) await this.#kv.overwrite(this.#leaseKey(key), '1', LEASE_SECONDS)
+      return isOurs
+    })
+  }
+  /** Leaves the result to those who share it; false where somebody else has taken the flight over. */
+  endFlight(key: string, held: string, flight: Flight): Promise<boolean | Unavailable> {
+    const sealed = this.#seal(flight)
+    return unlessAway(() => this.#kv.compareAndSet(this.#flightKey(key), held, sealed, FINISHED_SECONDS))
   }
   #seal(flight: Flight): string {
     return seal(JSON.stringify(flight), this.#boxKeys())
@@ -70,16 +90,25 @@ export class Logins {
     return doneUnlessAway(() => this.#kv.del(this.#heldKey(name)))
   }
 
-  /** True for the one stranger who may try this user name now. */
-  takeTurn(name: string): Promise<boolean | Unavailable> {
-    return unlessAway(() => this.#kv.claim(this.#turnKey(name), FLIGHT_SECONDS))
+  /** True for the one stranger who may try this user name now. @param mark that no other's is the same as */
+  takeTurn(name: string, mark: string): Promise<boolean | Unavailable> {
+    return unlessAway(() => this.#kv.compareAndSet(this.#turnKey(name), null, mark, LEASE_SECONDS))
   }
-  leaveTurn(name: string): Promise<Done | Unavailable> {
-    return doneUnlessAway(() => this.#kv.del(this.#turnKey(name)))
+  /** Holds a turn for the next seconds; false where it is another's. */
+  holdTurn(name: string, mark: string): Promise<boolean | Unavailable> {
+    return unlessAway(() => this.#kv.compareAndSet(this.#turnKey(name), mark, mark, LEASE_SECONDS))
+  }
+  /** Leaves one's own turn, and nobody else's. */
+  leaveTurn(name: string, mark: string): Promise<Done | Unavailable> {
+    return doneUnlessAway(() => this.#kv.deleteIf(this.#turnKey(name), mark))
   }
 
+  /** Braces make a Cluster keep both values of a flight in one slot. */
   #flightKey(key: string): string {
-    return `${this.#prefix}login:${key}`
+    return `${this.#prefix}login:{${key}}`
+  }
+  #leaseKey(key: string): string {
+    return `${this.#prefix}alive:{${key}}`
   }
   #heldKey(name: string): string {
     return `${this.#prefix}held:${name}`

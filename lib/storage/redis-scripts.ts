@@ -40,6 +40,9 @@ const TAKE_DUE = `
 local due = redis.call('zrangebyscore', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])
 for _, entry in ipairs(due) do redis.call('zadd', KEYS[1], ARGV[2], entry) end
 return due`
+const DELETE_IF = `
+if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end
+return 1`
 const HASTEN = `
 local late = redis.call('zrangebyscore', KEYS[1], '(' .. ARGV[1], '+inf')
 for _, entry in ipairs(late) do redis.call('zadd', KEYS[1], ARGV[2], entry) end
@@ -53,6 +56,7 @@ const SCRIPTS = {
   sso2Enlist: ENLIST,
   sso2TakeDue: TAKE_DUE,
   sso2Hasten: HASTEN,
+  sso2DeleteIf: DELETE_IF,
 } as const
 
 type Script<T> = (keys: number, ...args: (string | number)[]) => Promise<T>
@@ -64,6 +68,7 @@ interface Scripts {
   readonly sso2Enlist: Script<string | null>
   readonly sso2TakeDue: Script<string[]>
   readonly sso2Hasten: Script<number>
+  readonly sso2DeleteIf: Script<number>
 }
 
 /** Teaches a client the scripts. */

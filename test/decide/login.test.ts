@@ -2,6 +2,7 @@ import {
   decideLogin,
   decideLoginStart,
   decideLostLogin,
+  decideSuccession,
   heldFor,
   isGuess,
   isLastTry,
@@ -89,6 +90,18 @@ const lost: [name: string, answer: SessionToken | undefined, decision: LoginDeci
 ]
 test.each(lost)('a lost login %s', (_name, answer, decision) => {
   expect(decideLostLogin(answer)).toEqual(decision)
+})
+
+test.each<[name: string, answer: SessionToken | undefined, decision: LoginDecision | undefined]>([
+  ['went through', welcome, { do: 'sign_in', token: welcome }],
+  ['did not: the form that came after it is sent', sessionToken({ sts: 'anon' }), undefined],
+  ['was of a session that has ended', sessionToken({ sts: 'terminated' }), { do: 'identify' }],
+  ['was of a session that is forgotten', sessionToken({ err: 'session_not_found' }), { do: 'identify' }],
+  ['went through, without a ticket', sessionToken({ sts: 'loggedin' }), { do: 'not_now' }],
+  ['cannot be told of', sessionToken({ err: 'invalid_token' }), { do: 'not_now' }],
+  ['nobody can be asked about', undefined, { do: 'not_now' }],
+])('a login that went down with its process and %s', (_name, answer, decision) => {
+  expect(decideSuccession(answer)).toEqual(decision)
 })
 
 test.each<[store: boolean, sso: boolean, record: boolean, error: LoginError | undefined]>([

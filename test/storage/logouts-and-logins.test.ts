@@ -7,7 +7,7 @@ const device = { ipa: '192.0.2.1', uas: 'a browser' }
 const one: KeptLogout = { sid: 'the-sid', ...device }
 const all: KeptLogout = { ...one, aid: 'ada' }
 
-describe.each(stores)('in %s', (_name, open) => {
+describe.each(stores)('in %s', (name, open) => {
   const clock: TestClock = { now: NOW }
   let kv: Kv
   let site: TestSite
@@ -121,24 +121,55 @@ describe.each(stores)('in %s', (_name, open) => {
       return found
     }
 
+    const begin = async (before: string | null = null, digest = 'digest'): Promise<string> => {
+      const held = await site.logins.beginFlight('k1', before, digest)
+      if (held === false || held === 'unavailable') throw new Error('not begun')
+      return held
+    }
+    const done = {
+      digest: 'digest',
+      result: { ok: true, user: { accountId: 'ada' } },
+      sessionId: 'the-session',
+    } as const
+    /** After so many seconds; Redis goes by the real clock. */
+    const pass = async (seconds: number) => {
+      clock.now += seconds
+      if (name === 'Redis') await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+    }
+
     test('is begun by one of ten, and found by the others', async () => {
-      expect(await flightOf()).toEqual({ raw: null, flight: undefined })
-      expect(await winners(10, () => site.logins.beginFlight('k1', null, 'digest'))).toEqual([true])
-      expect(await flightOf()).toMatchObject({ flight: { digest: 'digest' } })
+      expect(await flightOf()).toEqual({ raw: null, flight: undefined, isHeld: false })
+      const held = await winners(10, () => site.logins.beginFlight('k1', null, 'digest'))
+      expect(held).toEqual([expect.any(String)])
+      expect(await flightOf()).toEqual({ raw: held[0], flight: { digest: 'digest' }, isHeld: true })
     })
 
     test('leaves its result and its session for a while, on which one of ten begins the next', async () => {
-      await site.logins.beginFlight('k1', null, 'digest')
-      const done = {
-        digest: 'digest',
-        result: { ok: true, user: { accountId: 'ada' } },
-        sessionId: 'the-session',
-      } as const
-      expect(await site.logins.endFlight('k1', done)).toBe('done')
+      expect(await site.logins.endFlight('k1', await begin(), done)).toBe(true)
       const { raw, flight } = await flightOf()
       expect(flight).toEqual(done)
       expect(raw).not.toContain('the-session')
-      expect(await winners(10, () => site.logins.beginFlight('k1', raw, 'next'))).toEqual([true])
+      expect((await winners(10, () => site.logins.beginFlight('k1', raw, 'next'))).length).toBe(1)
+    })
+
+    test('is held by whoever says so, however long it takes, and known to be left 2 s after his last word', async () => {
+      const held = await begin()
+      for (let beats = 0; beats < 3; beats += 1) {
+        await pass(1)
+        expect(await site.logins.holdFlight('k1', held)).toBe(true)
+      }
+      expect(await flightOf()).toMatchObject({ isHeld: true })
+      await pass(2.1)
+      expect(await flightOf()).toEqual({ raw: held, flight: { digest: 'digest' }, isHeld: false })
+    })
+
+    test('that was taken over is no longer held, or ended, by whoever had it', async () => {
+      const first = await begin()
+      const second = await begin(first)
+      expect(await site.logins.holdFlight('k1', first)).toBe(false)
+      expect(await site.logins.endFlight('k1', first, done)).toBe(false)
+      expect(await flightOf()).toEqual({ raw: second, flight: { digest: 'digest' }, isHeld: true })
+      expect(await site.logins.endFlight('k1', second, done)).toBe(true)
     })
 
     test('of a process with another secret is none that can be joined', async () => {
@@ -156,10 +187,23 @@ describe.each(stores)('in %s', (_name, open) => {
     })
 
     test('of strangers on one name goes one after the other', async () => {
-      expect(await winners(10, () => site.logins.takeTurn('ada'))).toEqual([true])
-      expect(await site.logins.takeTurn('bob')).toBe(true)
-      expect(await site.logins.leaveTurn('ada')).toBe('done')
-      expect(await winners(10, () => site.logins.takeTurn('ada'))).toEqual([true])
+      expect(await winners(10, () => site.logins.takeTurn('ada', 'm1'))).toEqual([true])
+      expect(await site.logins.takeTurn('bob', 'm2')).toBe(true)
+      expect(await site.logins.leaveTurn('ada', 'm1')).toBe('done')
+      expect(await winners(10, () => site.logins.takeTurn('ada', 'm3'))).toEqual([true])
+    })
+
+    test('has its turn for as long as it says so, and whoever comes late leaves no turn but his own', async () => {
+      await site.logins.takeTurn('ada', 'm1')
+      await pass(1.5)
+      expect(await site.logins.holdTurn('ada', 'm1')).toBe(true)
+      await pass(1)
+      expect(await site.logins.takeTurn('ada', 'm2')).toBe(false)
+      await pass(1.5)
+      expect(await site.logins.takeTurn('ada', 'm2')).toBe(true)
+      expect(await site.logins.holdTurn('ada', 'm1')).toBe(false)
+      await site.logins.leaveTurn('ada', 'm1')
+      expect(await site.logins.takeTurn('ada', 'm3')).toBe(false)
     })
   })
 })

@@ -38,12 +38,14 @@ const questions: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['putRight', ({ keptLogouts }) => keptLogouts.putRight(NOW)],
   ['flight', ({ logins }) => logins.flight('k')],
   ['beginFlight', ({ logins }) => logins.beginFlight('k', null, 'digest')],
-  ['endFlight', ({ logins }) => logins.endFlight('k', { digest: 'digest' })],
+  ['endFlight', ({ logins }) => logins.endFlight('k', 'held', { digest: 'digest' })],
+  ['holdFlight', ({ logins }) => logins.holdFlight('k', 'held')],
   ['hold', ({ logins }) => logins.hold('n', NOW, 60)],
   ['heldUntil', ({ logins }) => logins.heldUntil('n')],
   ['release', ({ logins }) => logins.release('n')],
-  ['takeTurn', ({ logins }) => logins.takeTurn('n')],
-  ['leaveTurn', ({ logins }) => logins.leaveTurn('n')],
+  ['takeTurn', ({ logins }) => logins.takeTurn('n', 'm')],
+  ['holdTurn', ({ logins }) => logins.holdTurn('n', 'm')],
+  ['leaveTurn', ({ logins }) => logins.leaveTurn('n', 'm')],
 ]
 
 describe('a Redis that nobody listens at', () => {

@@ -3,6 +3,7 @@ import {
   decideLogin,
   decideLoginStart,
   decideLostLogin,
+  decideSuccession,
   type LoginDecision,
   type LoginError,
   type LoginResult,
@@ -14,7 +15,7 @@ import { deviceOf } from '../http/request-facts'
 import { deviceMarkOf, rememberDevice } from '../limits/known-device'
 import type { Visit } from '../visit'
 import { endRecord } from './check'
-import { digestOf, fly, joinFinished } from './login-flight'
+import { digestOf, fly, joinFinished, type OwnFlight } from './login-flight'
 import { redeemTicket } from './redeem-ticket'
 import { settle } from './settle'
 
@@ -54,13 +55,13 @@ export async function logIn(
   const facts = { storeAvailable: stored.isAvailable, ssoAvailable: site.front.isAvailable }
   const error = decideLoginStart({ ...facts, hasRecord: stored.value !== undefined })
   if (error !== undefined || key === undefined) return failed(error ?? 'session_ended')
-  return fly(visit, key, digest, () => run(visit, { username, password }))
+  return fly(visit, key, digest, (flight) => run(visit, { username, password }, flight))
 }
 
-async function run(visit: Visit, credentials: Credentials): Promise<LoginResult> {
+async function run(visit: Visit, credentials: Credentials, flight: OwnFlight): Promise<LoginResult> {
   const started = performance.now()
   const sidHash = visit.stored.value?.sidHash
-  const result = await attempt(visit, credentials).catch((): LoginResult => failed('unavailable'))
+  const result = await attempt(visit, credentials, flight).catch((): LoginResult => failed('unavailable'))
   publish('login', {
     operation: 'authenticate',
     outcome: result.ok ? 'logged_in' : 'refused',
@@ -72,12 +73,12 @@ async function run(visit: Visit, credentials: Credentials): Promise<LoginResult>
 }
 
 /** Under the limits, and with a fresh session: a check asks the platform nothing about the password. */
-async function attempt(visit: Visit, credentials: Credentials): Promise<LoginResult> {
+async function attempt(visit: Visit, credentials: Credentials, flight: OwnFlight): Promise<LoginResult> {
   const { username } = credentials
   const tried = { address: deviceOf(visit.req).ipa, username, deviceMark: deviceMarkOf(visit, username) }
   const result = await visit.site.loginLimit.run(
     tried,
-    () => ask(visit, credentials),
+    () => ask(visit, credentials, flight),
     (reason) => publish('login', { operation: 'limit', outcome: 'limited', durationMs: 0, reason }),
   )
   if (result.ok) rememberDevice(visit, username)
@@ -85,15 +86,24 @@ async function attempt(visit: Visit, credentials: Credentials): Promise<LoginRes
 }
 
 /** A stale record is checked first. Interface: "POST {sso_url}/sessionstatus". */
-async function ask(visit: Visit, credentials: Credentials): Promise<LoginResult> {
+async function ask(visit: Visit, credentials: Credentials, flight: OwnFlight): Promise<LoginResult> {
   const { site, stored } = visit
   await settle(visit, { identify: 'never' })
   const beginning = await site.lists.beginning()
   const { secrets } = stored
   if (!secrets || beginning === 'unavailable')
     return failed(beginning === 'unavailable' || !stored.isAvailable ? 'unavailable' : 'session_ended')
-  const decision = await authenticate(visit, secrets.sid, credentials)
-  return carryOut(visit, decision, beginning)
+  const known = flight.isSuccessor ? await askWhatBecame(visit, secrets.sid) : undefined
+  if (known) return carryOut(visit, known, beginning)
+  if (!(await flight.isOurs())) return failed('busy')
+  return carryOut(visit, await authenticate(visit, secrets.sid, credentials), beginning)
+}
+
+/** Another process may have sent this form's Authenticate and gone down with the answer. @returns nothing where it is still to be sent */
+async function askWhatBecame(visit: Visit, sid: string): Promise<LoginDecision | undefined> {
+  const { client } = visit.site
+  const answer = await client.sessionStatus({ sid, lks: 'anon', ...deviceOf(visit.req) }).catch(() => undefined)
+  return decideSuccession(answer)
 }
 
 /** One Authenticate; an answer that was lost is resolved by Session Status, never by asking twice. */

@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LoginResult } from '../../decide/login'
-import type { Flight } from '../../storage/logins'
 import type { Visit } from '../visit'
 import { dropSignedOut } from './signed-out'
 
 const POLL_MS = 25
 const WAIT_MS = 20_000
+const BEAT_MS = 500
 const BUSY: LoginResult = { ok: false, error: 'busy' }
 const UNAVAILABLE: LoginResult = { ok: false, error: 'unavailable' }
 
@@ -16,23 +16,66 @@ export function digestOf(credentials: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(credentials)).digest('base64url')
 }
 
-/** @param key of the session that the form was sent with; @param run the login itself, which never rejects */
-export async function fly(
+/** A flight as whoever has it knows it. */
+export interface OwnFlight {
+  /** Did the same submit go down with another process? Then nobody knows whether its Authenticate was sent. */
+  readonly isSuccessor: boolean
+  /** Asked right before what must not happen twice: false where somebody thought this process gone, and took over. */
+  isOurs(): Promise<boolean>
+}
+
+/** A login, which never rejects. */
+export type Run = (flight: OwnFlight) => Promise<LoginResult>
+
+/** @param key of the session that the form was sent with */
+export async function fly(visit: Visit, key: string, digest: string, run: Run): Promise<LoginResult> {
+  const { logins } = visit.site
+  const end = performance.now() + WAIT_MS
+  let hasJoined = false
+  let mayShare = false
+  while (performance.now() < end) {
+    const found = await logins.flight(key)
+    if (found === 'unavailable') return UNAVAILABLE
+    const { raw, flight, isHeld } = found
+    const isRunning = raw !== null && flight?.result === undefined
+    const isSame = isRunning && flight?.digest === digest
+    if (isRunning && isHeld) {
+      if (flight !== undefined && flight.digest !== digest) return BUSY
+      hasJoined = flight !== undefined
+      mayShare = true
+      await sleep(POLL_MS)
+      continue
+    }
+    const result = flight?.digest === digest ? flight.result : undefined
+    // one that went well a moment ago has moved the session: there is nothing left to authenticate
+    if (result && (mayShare || result.ok)) return share(visit, result, flight?.sessionId)
+    const held = await logins.beginFlight(key, raw, digest)
+    if (held === 'unavailable') return UNAVAILABLE
+    if (held !== false) return takeOff(visit, key, { held, digest, isSuccessor: hasJoined || isSame }, run)
+    mayShare = true
+  }
+  return BUSY
+}
+
+interface Started {
+  readonly held: string
+  readonly digest: string
+  readonly isSuccessor: boolean
+}
+
+/** Says that it lives for as long as the login takes. */
+async function takeOff(
   visit: Visit,
   key: string,
-  digest: string,
-  run: () => Promise<LoginResult>,
+  { held, digest, isSuccessor }: Started,
+  run: Run,
 ): Promise<LoginResult> {
   const { logins } = visit.site
-  const before = await logins.flight(key)
-  if (before === 'unavailable') return UNAVAILABLE
-  if (isRunning(before.flight) || isDone(before.flight, digest)) return join(visit, key, digest)
-  const isFirst = await logins.beginFlight(key, before.raw, digest)
-  if (isFirst === 'unavailable') return UNAVAILABLE
-  if (!isFirst) return join(visit, key, digest)
-  const result = await run()
+  const beat = setInterval(() => logins.holdFlight(key, held), BEAT_MS).unref()
+  const isOurs = async () => (await logins.holdFlight(key, held)) === true
+  const result = await run({ isSuccessor, isOurs }).finally(() => clearInterval(beat))
   const sessionId = result.ok ? visit.req.sessionID : undefined
-  await logins.endFlight(key, { digest, result, ...(sessionId ? { sessionId } : {}) }) // the login stands without it
+  await logins.endFlight(key, held, { digest, result, ...(sessionId ? { sessionId } : {}) }) // the login stands without it
   return result
 }
 
@@ -43,11 +86,6 @@ export async function joinFinished(visit: Visit, key: string, digest: string): P
   return flight?.digest === digest ? join(visit, key, digest) : undefined
 }
 
-/** The session has moved by it a moment ago: there is nothing left to authenticate. */
-const isDone = (flight: Flight | undefined, digest: string) => flight?.digest === digest && flight.result?.ok === true
-
-const isRunning = (flight: Flight | undefined) => flight !== undefined && flight.result === undefined
-
 async function join(visit: Visit, key: string, digest: string): Promise<LoginResult> {
   const end = performance.now() + WAIT_MS
   while (performance.now() < end) {
@@ -55,6 +93,7 @@ async function join(visit: Visit, key: string, digest: string): Promise<LoginRes
     if (found === 'unavailable') return UNAVAILABLE
     if (found.flight?.digest !== digest) return BUSY
     if (found.flight.result) return share(visit, found.flight.result, found.flight.sessionId)
+    if (!found.isHeld) return BUSY
     await sleep(POLL_MS)
   }
   return BUSY

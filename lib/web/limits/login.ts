@@ -3,7 +3,7 @@
  * account frozen through it. A browser that has logged in under a name before is known to it, and no stranger's tries count
  * against it. Threats F3, F4.
  */
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cluster, Redis } from 'ioredis'
 import { heldFor, isGuess, isLastTry, type LoginResult } from '../../decide/login'
@@ -21,6 +21,7 @@ const PER_SITE = 100
 const HOLD_SECONDS = 900
 const TURN_WAIT_MS = 5000
 const TURN_POLL_MS = 40
+const BEAT_MS = 500
 
 interface Budget {
   readonly reason: LimitReason
@@ -96,23 +97,26 @@ async function asStranger(
   refused: Refused,
 ): Promise<LoginResult> {
   const end = performance.now() + TURN_WAIT_MS
+  const mark = randomUUID()
   for (;;) {
     const until = await logins.heldUntil(name)
     if (until === 'unavailable') return UNAVAILABLE
     const seconds = heldFor(until, now())
     if (seconds > 0) return tooMany(seconds, 'held', refused)
-    const turn = await logins.takeTurn(name)
+    const turn = await logins.takeTurn(name, mark)
     if (turn === 'unavailable') return UNAVAILABLE
     if (turn) break
     if (performance.now() > end) return tooMany(1, 'turn', refused)
     await sleep(TURN_POLL_MS * (1 + Math.random()))
   }
+  const beat = setInterval(() => logins.holdTurn(name, mark), BEAT_MS).unref()
   try {
     const result = await login()
     if (isLastTry(result)) await logins.hold(name, now() + HOLD_SECONDS, HOLD_SECONDS)
     return result
   } finally {
-    await logins.leaveTurn(name)
+    clearInterval(beat)
+    await logins.leaveTurn(name, mark)
   }
 }
 

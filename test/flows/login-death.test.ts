@@ -1,0 +1,90 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { ada, eventually, grace, type Network, redisUrl, sessionSecret, startNetwork } from './network'
+
+/* A process that is killed during a login leaves it to the next submit, on another process. Uses the built package. */
+
+let network: Network
+let child: ChildProcess
+let port: number
+
+beforeEach(async () => {
+  network = await startNetwork({ site: { loginLimit: { attempts: 10, perSeconds: 60 } } })
+  child = fork(path.join(__dirname, 'site-process.cjs'))
+  const listening = once(child, 'message') as Promise<[{ port: number }]>
+  const options = {
+    ...network.emulator.siteOptions('morning'),
+    siteUrl: network.morning.url,
+    sessionSecret,
+    redis: redisUrl(),
+    session: { prefix: network.morning.prefix },
+  }
+  child.send({ options })
+  port = (await listening)[0].port
+})
+afterEach(async () => {
+  child.kill('SIGKILL')
+  await network.close()
+})
+
+/** A browser whose login the other process has sent on, and then was killed. */
+async function killedDuringLogin(fault: 'hang' | 'drop_after_commit' | 'slow') {
+  const browser = network.browser()
+  await browser.visit(`${network.morning.url}/`)
+  const more = fault === 'slow' ? { ms: 1000 } : {}
+  network.emulator.faults.add({ operation: 'authenticate', kind: fault, times: 1, ...more } as never)
+  const headers = { 'sec-fetch-site': 'same-origin', origin: network.morning.url }
+  const lost = browser.fetchJson(`http://morning.localhost:${port}/login`, { json: ada, headers }).catch(() => 'lost')
+  await eventually(async () => network.count('authenticate') === 1)
+  const gone = once(child, 'exit')
+  child.kill('SIGKILL')
+  await gone
+  await lost
+  return browser
+}
+
+const submit = async (browser: Awaited<ReturnType<typeof killedDuringLogin>>, json = ada) => {
+  const start = performance.now()
+  const answer = await browser.fetchJson(`${network.morning.url}/login`, { json })
+  return { ...answer, ms: performance.now() - start }
+}
+
+test('the next submit is served within some 2 s, after one Session Status', async () => {
+  const browser = await killedDuringLogin('hang')
+  const { status, json, ms } = await submit(browser)
+  expect([status, json.user?.username]).toEqual([200, 'ada'])
+  expect(ms).toBeLessThan(3000)
+  expect([network.count('sessionstatus'), network.count('authenticate')]).toEqual([1, 2])
+  expect((await browser.fetchJson(`${network.morning.url}/`)).json).toMatchObject({ status: 'loggedin' })
+})
+
+test('a login that went through before the process was killed is found, and nothing is authenticated twice', async () => {
+  const browser = await killedDuringLogin('slow')
+  await eventually(async () => network.emulator.sessions().some(({ status }) => status === 'loggedin'))
+  const { status, json } = await submit(browser)
+  expect([status, json.user?.username]).toEqual([200, 'ada'])
+  expect([network.count('sessionstatus'), network.count('authenticate')]).toEqual([1, 1])
+})
+
+test('another password than the one that was lost is judged by itself, as soon as nobody holds the form', async () => {
+  const browser = await killedDuringLogin('hang')
+  const other = () => submit(browser, { ...ada, password: 'wrong' })
+  await eventually(async () => (await other()).json.error === 'invalid_credentials', 3)
+  expect(network.count('authenticate')).toBe(2)
+})
+
+test('whoever logs in as somebody else after it is not taken for the first', async () => {
+  const browser = await killedDuringLogin('slow')
+  await eventually(async () => network.emulator.sessions().some(({ status }) => status === 'loggedin'))
+  const other = () => submit(browser, grace)
+  await eventually(async () => (await other()).json.error === 'session_already_logged_in_on_another_account', 3)
+  expect((await browser.fetchJson(`${network.morning.url}/`)).json).toMatchObject({ status: 'anon' })
+})
+
+test('while nobody can say what became of it, nothing is authenticated', async () => {
+  const browser = await killedDuringLogin('hang')
+  network.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
+  expect((await submit(browser)).status).toBe(503)
+  expect(network.count('authenticate')).toBe(1)
+})
