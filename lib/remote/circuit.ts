@@ -128,9 +128,10 @@ export class Circuit {
     clearTimeout(this.#timer)
   }
 
-  #opened(reason: unknown): void {
+  /** @param since when the call began that says so: a probe that hangs does not put off the next one */
+  #opened(reason: unknown, since = performance.now()): void {
     const asked = reason instanceof Sso2ResponseError ? (reason.retryAfterSeconds ?? 0) * 1000 : 0
-    this.#openUntil = performance.now() + Math.min(Math.max(OPEN_MS, asked), MOST_OPEN_MS)
+    this.#openUntil = since + Math.min(Math.max(OPEN_MS, asked), MOST_OPEN_MS)
     this.#watch()
   }
 
@@ -142,13 +143,14 @@ export class Circuit {
   /** The one call, or probe, of a half-open circuit. */
   async #try<T>(call: () => Promise<T>): Promise<T> {
     this.#isTrying = true
+    const since = performance.now()
     try {
       const answer = await call()
-      if (this.#isFaulty(answer)) this.#opened(undefined)
+      if (this.#isFaulty(answer)) this.#opened(undefined, since)
       else this.#closed()
       return answer
     } catch (error) {
-      if (error instanceof Error && this.#isFault(error)) this.#opened(error)
+      if (error instanceof Error && this.#isFault(error)) this.#opened(error, since)
       else this.#closed()
       throw error
     } finally {

@@ -9,7 +9,7 @@ import type { Sso2Client } from './sso2'
 
 /** So many trips out, and none back, open the breaker. */
 const MOST_OUT = 20
-/** Nearly all trips that come back have done so by then. */
+/** Nearly all trips that come back have done so by then: many out before that are a rush, and a reason to look. */
 const QUICK_MS = 1000
 /** After this time a trip that is not back is a reason to look; after a good look, trips have as long to come back. */
 const LATE_MS = 10_000
@@ -35,7 +35,9 @@ export class FrontChannel {
   readonly #circuit = new Circuit({ probe: () => this.#probe(), isFault: () => true, failures: MOST_LOOKS })
   /** Trips that are out, counted since the last one came back. */
   #out = 0
+  #firstOut = 0
   #timer: NodeJS.Timeout | undefined
+  #isDone = false
   /** Identify has just been seen to work: until then, in the process's own milliseconds, nothing follows from what is out. */
   #isGoodUntil = 0
 
@@ -46,12 +48,11 @@ export class FrontChannel {
 
   /** A browser is being sent to Identify. */
   noteTrip(): void {
-    if (!this.#circuit.isClosed || performance.now() < this.#isGoodUntil) return
+    if (this.#isDone || !this.#circuit.isClosed || performance.now() < this.#isGoodUntil) return
+    if (this.#out === 0) this.#firstOut = performance.now()
     this.#out += 1
-    if (this.#out >= MOST_OUT) {
-      this.#forget()
-      this.#circuit.open()
-    } else if (!this.#timer) this.#lookAfter(QUICK_MS, () => this.#lookQuickly())
+    if (!this.#timer) this.#lookAfter(QUICK_MS, () => this.#lookQuickly())
+    if (this.#out >= MOST_OUT) this.#suspect()
   }
 
   /** A browser came back from Identify with a good token. */
@@ -66,10 +67,19 @@ export class FrontChannel {
   }
 
   close(): void {
+    this.#isDone = true
     this.#forget()
     this.#circuit.close()
   }
 
+  #suspect(): void {
+    if (performance.now() - this.#firstOut < QUICK_MS) {
+      this.#circuit.findOut()
+      return
+    }
+    this.#forget()
+    this.#circuit.open()
+  }
   #forget(): void {
     this.#out = 0
     clearTimeout(this.#timer)

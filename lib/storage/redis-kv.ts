@@ -4,7 +4,6 @@ import type { Kv } from './kv'
 import { watchConnection } from './redis-connection'
 import { withScripts } from './redis-scripts'
 import { serversOf } from './redis-servers'
-import { storeUnavailable } from './unavailable'
 
 const CONNECT_MS = 2000
 
@@ -108,10 +107,7 @@ export function redisKv(client: Redis | Cluster, owned: boolean): Kv {
     get isAvailable() {
       return servers.areSomeWell && !connection.isLost
     },
-    ping: async () => {
-      if (redis.isCluster && !servers.areAllWell) throw storeUnavailable()
-      await at('', () => redis.ping())
-    },
+    ping: async () => void (await servers.ofAll().run(() => redis.ping())),
     close: async () => {
       servers.close()
       if (owned) redis.disconnect()

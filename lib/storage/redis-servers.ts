@@ -9,7 +9,8 @@ export interface Servers {
   of(key: string): Guard
   /** Does any server answer? */
   readonly areSomeWell: boolean
-  readonly areAllWell: boolean
+  /** The guard that speaks for all: of one that is not well, where there is one. */
+  ofAll(): Guard
   close(): void
 }
 
@@ -25,9 +26,7 @@ function oneServer(redis: Redis): Servers {
     get areSomeWell() {
       return guard.isWell
     },
-    get areAllWell() {
-      return guard.isWell
-    },
+    ofAll: () => guard,
     close: () => guard.close(),
   }
 }
@@ -48,9 +47,7 @@ function mastersOf(cluster: Cluster): Servers {
     get areSomeWell() {
       return guards.size === 0 || [...guards.values()].some(({ isWell }) => isWell)
     },
-    get areAllWell() {
-      return [...guards.values()].every(({ isWell }) => isWell)
-    },
+    ofAll: () => [...guards.values()].find(({ isWell }) => !isWell) ?? guardOf(cluster.slots[0]?.[0] ?? '', ''),
     close: () => {
       for (const guard of guards.values()) guard.close()
     },

@@ -75,6 +75,19 @@ test('while the probe waits for its answer nobody else goes through, or waits', 
   expect(call).not.toHaveBeenCalled()
 })
 
+test('a probe that hangs for a while does not put off the next one', async () => {
+  const begun: number[] = []
+  const { circuit } = await openCircuit(async () => {
+    begun.push(performance.now())
+    await new Promise((resolve) => setTimeout(resolve, 2000))
+    await away()
+  })
+  await jest.advanceTimersByTimeAsync(21_000)
+  expect(circuit.isClosed).toBe(false)
+  for (const [index, time] of begun.slice(1).entries()) expect(time - (begun[index] ?? 0)).toBeLessThan(5300)
+  expect(begun.length).toBeGreaterThanOrEqual(3)
+})
+
 test('without a probe one call goes through at a time, and closes it or opens it again', async () => {
   const circuit = new Circuit()
   await failures(circuit, 5)

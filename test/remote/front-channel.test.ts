@@ -49,7 +49,9 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 test('twenty trips of which none comes back are the last ones, until Identify is seen to work', async () => {
   const { front } = channel()
   emulator.faults.add({ operation: 'identify', kind: 'status', code: 503 })
-  trips(front, 19)
+  trips(front, 1)
+  await pause(1050)
+  trips(front, 18)
   expect(front.isAvailable).toBe(true)
   trips(front, 1)
   expect(front.isAvailable).toBe(false)
@@ -59,6 +61,23 @@ test('twenty trips of which none comes back are the last ones, until Identify is
   emulator.faults.clear()
   await until(() => front.isAvailable, 5500)
   expect(count('identify')).toBe(2)
+})
+
+test('a rush of visitors is no outage: none can be back yet, so Identify is looked at', async () => {
+  const { front } = channel()
+  trips(front, 50)
+  expect(front.isAvailable).toBe(true)
+  await until(() => count('identify') === 1, 1000)
+  trips(front, 500)
+  await pause(1200)
+  expect([front.isAvailable, count('identify')]).toEqual([true, 1])
+})
+
+test('a rush of visitors to a broken Identify is over at once', async () => {
+  const { front } = channel()
+  emulator.faults.add({ operation: 'identify', kind: 'status', code: 503 })
+  trips(front, 20)
+  await until(() => !front.isAvailable, 500)
 })
 
 test('one trip that came back is enough', () => {
@@ -91,11 +110,15 @@ test.each<[name: string, behave: Behaviour]>([
   const server = await faultyServer()
   server.become(behave)
   const { front } = channel(server.url)
-  trips(front, 20)
-  await until(() => server.seen.length > 0, 1000)
+  trips(front, 1)
+  await pause(1050)
+  trips(front, 19)
+  await until(() => server.seen.some(({ method }) => method === 'GET'), 1000)
   await pause(200)
   expect(front.isAvailable).toBe(false)
-  expect(server.seen[0]).toMatchObject({ method: 'GET', url: expect.stringContaining('/identify?') })
+  expect(server.seen.find(({ method }) => method === 'GET')).toMatchObject({
+    url: expect.stringContaining('/identify?'),
+  })
   await server.close()
 })
 
