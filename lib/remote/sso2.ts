@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { address, nameProblems } from '../config/checks'
-import { Sso2ResponseError, Sso2UnavailableError, TokenError, type TokenFault } from '../errors'
+import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../errors'
 import {
   type AuthenticateClaims,
   DEFAULT_SSO_IDENTIFIER,
@@ -49,14 +49,9 @@ const LOGOUT_MS = 3000
 const DEFAULT_MS = 2000
 const QUIET_MS = 30_000
 
-/** The answer is the SSO system's own, and only what it says of one session is not as documented. */
-const ABOUT_ONE_SESSION: ReadonlySet<TokenFault> = new Set(['claims', 'session_mismatch'])
-
-/** No verified token in the answer, or none at all. */
+/** No answer, or none that can be used. Where that is so for one session alone, the probe finds out before the circuit opens. */
 const isFault = (error: Error) =>
-  error instanceof Sso2UnavailableError ||
-  error instanceof Sso2ResponseError ||
-  (error instanceof TokenError && !ABOUT_ONE_SESSION.has(error.reason))
+  error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError || error instanceof TokenError
 
 /** It does not take our tokens: whatever is asked next, it will say the same. */
 const isFaulty = (answer: unknown) => answer instanceof SessionToken && answer.err === 'invalid_token'

@@ -21,6 +21,12 @@ const says =
   }
 const isWell: Behaviour = (res, seen, count) => says({ err: 'session_not_found', sts: null })(res, seen, count)
 
+/** Of one session alone, and well otherwise. */
+const onlyOf =
+  (sid: string, behave: Behaviour): Behaviour =>
+  (res, seen, count) =>
+    (readJwt(JSON.parse(seen.body).t).claims['sid'] === sid ? behave : isWell)(res, seen, count)
+
 async function scene(behave: Behaviour) {
   const server = await faultyServer()
   server.become(behave)
@@ -63,6 +69,8 @@ const outages: [name: string, behave: Behaviour][] = [
   ['HTTP 503', (res) => json(res, 503, {})],
   ['a token of somebody else', says({}, 'another secret than that of the site: 0123456789')],
   ['a token that is none', (res) => json(res, 200, { t: 'maintenance' })],
+  ['an answer of another session', says({ sid: 's2' })],
+  ['an answer that no interface knows', says({ sts: 'sleeping' })],
   ['a refusal of our tokens', says({ err: 'invalid_token', sts: null })],
 ]
 
@@ -84,8 +92,8 @@ test.concurrent.each(outages)(
 )
 
 test.concurrent.each<[name: string, behave: Behaviour]>([
-  ['an answer of another session', says({ sid: 's2' })],
-  ['an answer that no interface knows', says({ sts: 'sleeping' })],
+  ['an answer of another session to one of them', onlyOf('s1', says({ sid: 's2' }))],
+  ['a page in place of an answer to one of them', onlyOf('s1', (res) => res.end('<p>Sorry.'))],
   ['a session that it does not know', says({ err: 'session_not_found', sts: null })],
 ])('%s is none', async (_name, behave) => {
   const { client, ask, times, close } = await scene(behave)
