@@ -12,6 +12,8 @@ const OPEN_MS = 5000
 /** A system may ask for a longer pause, up to this. */
 const MOST_OPEN_MS = 60_000
 const PAUSE_MS = 100
+/** Between the probes of a doubt, which calls go on through. */
+const DOUBT_MS = 1000
 
 /** How a circuit judges and probes. */
 export interface CircuitOptions {
@@ -87,17 +89,23 @@ export class Circuit {
       const isOpen = error instanceof Error && 'isBrokenCircuitError' in error
       throw isOpen ? new Sso2UnavailableError(operation, true, 'the circuit breaker is open') : error
     } finally {
-      if (this.#count.state >= DOUBTS) this.findOut()
+      if (this.#count.state >= DOUBTS) this.#search(DOUBT_MS, DOUBT_MS)
     }
   }
 
   /** Probes until one probe succeeds or the circuit opens: in the background, and one such search at a time. */
-  async findOut(): Promise<void> {
+  findOut(): Promise<void> {
+    return this.#search(0, PAUSE_MS)
+  }
+
+  async #search(firstMs: number, pauseMs: number): Promise<void> {
     const probe = this.#probe
     if (!probe || this.#isTrying || this.#isDone || !this.isClosed) return
     this.#isTrying = true
     for (let tries = 0; tries < this.#failures && this.isClosed && !this.#isDone; tries += 1) {
-      if (tries > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS).unref())
+      const wait = tries === 0 ? firstMs : pauseMs
+      if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait).unref())
+      if (!this.isClosed || this.#isDone) break
       const isAnswered = await this.#policy.execute(probe).then(
         () => true,
         () => false,

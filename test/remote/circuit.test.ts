@@ -150,11 +150,11 @@ test('two failures in a row are a reason to ask, one at a time, until it answers
   await failures(circuit, 1)
   expect(probe).not.toHaveBeenCalled()
   await failures(circuit, 1)
-  await jest.advanceTimersByTimeAsync(1000)
+  await jest.advanceTimersByTimeAsync(3100)
   expect([probe.mock.calls.length, circuit.isClosed]).toEqual([1, true])
   answer = away
   await failures(circuit, 3)
-  await jest.advanceTimersByTimeAsync(1000)
+  await jest.advanceTimersByTimeAsync(3100)
   expect([probe.mock.calls.length, circuit.isClosed]).toEqual([3, false])
 })
 
