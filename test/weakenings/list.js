@@ -287,7 +287,7 @@ module.exports = [
   {
     name: 'strangers try one name side by side',
     file: 'web/limits/login.ts',
-    find: 'const turn = await logins.takeTurn(name)',
+    find: 'const turn = await logins.takeTurn(name, mark)',
     replace: 'const turn = true as boolean | Unavailable',
     test: 'safety/login-limits',
     title: '\\[[^\\]]*\\b(F3)\\b',
@@ -311,8 +311,8 @@ module.exports = [
   {
     name: 'each submit is an Authenticate',
     file: 'web/actions/log-in.ts',
-    find: 'return fly(visit, key, digest, () => run(visit, { username, password }))',
-    replace: 'return run(visit, { username, password })',
+    find: 'return fly(visit, key, digest, (flight) => run(visit, { username, password }, flight))',
+    replace: 'return run(visit, { username, password }, { isSuccessor: false, isOurs: async () => fly !== undefined })',
     test: 'safety/login-limits',
     title: '\\[[^\\]]*\\b(F5)\\b',
   },
@@ -713,8 +713,8 @@ module.exports = [
   {
     name: 'the mark of a logout falls though the SSO system did not confirm it',
     file: 'web/actions/log-out.ts',
-    find: 'if (await isLoggedOutThere(site, logout)) {',
-    replace: 'if ((await isLoggedOutThere(site, logout)) || sid) {',
+    find: 'if (isConfirmed) dropSignedOut(visit)\n  else',
+    replace: "dropSignedOut(visit)\n  if (!isConfirmed && sid === '')",
     test: 'situations/logout-again',
     title: 'whose Logout fails leaves no silent login',
   },
@@ -780,8 +780,8 @@ module.exports = [
   {
     name: 'a second submit of a login does not know the first',
     file: 'web/actions/login-flight.ts',
-    find: 'if (isRunning(before.flight) || isDone(before.flight, digest)) return join(visit, key, digest)',
-    replace: '',
+    find: 'if (result && (mayShare || result.ok)) return',
+    replace: 'if (result && !mayShare && !result.ok) return',
     test: 'situations/site-data',
     title: 'submits of the login',
   },
@@ -836,7 +836,7 @@ module.exports = [
   {
     name: 'a logout without a session is sent to an SSO system that is down',
     file: 'web/routes/logout.ts',
-    find: 'const canIdentify = site.client.isAvailable',
+    find: 'const canIdentify = site.front.isAvailable',
     replace: 'const canIdentify = true',
     test: 'situations/forms',
     title: 'to /logout without a session gets',
