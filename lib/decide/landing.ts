@@ -60,7 +60,9 @@ export function decideLanding(facts: LandingFacts): LandingDecision {
 
 /** Two sessions of one browser would take turns, whichever answer comes last. A login is handed to nobody but who brings one. */
 function isMadeAlready({ successor, sidHash }: LandingFacts, token: SessionToken): boolean {
-  return successor?.sidHash === sidHash && isLoggedIn(successor) === (token.sts === 'loggedin')
+  return (
+    successor !== undefined && successor.sidHash === sidHash && isLoggedIn(successor) === (token.sts === 'loggedin')
+  )
 }
 
 /** Would this landing begin an anonymous session? */

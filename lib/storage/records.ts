@@ -68,17 +68,20 @@ export class Records {
   /**
    * Ends a session whose record is exactly `before`, and takes its data away in the same step.
    * @param successor session ID of the session that follows; '' where none does
+   * @returns the data, and what is left in the record's place
    */
   bury(
     key: string,
     before: string | null,
     word: Tombstone,
     successor = '',
-  ): Promise<{ readonly taken: string | null } | false | Unavailable> {
+  ): Promise<{ readonly taken: string | null; readonly left: Stored } | false | Unavailable> {
     const text = tombstone(word, this.#now(), successor === '' ? '' : seal(successor, this.#boxKeys()))
-    return unlessAway(() =>
-      this.#kv.compareAndTake(this.#recordKey(key), before, text, TOMBSTONE_SECONDS, this.#dataKey(key)),
-    )
+    return unlessAway(async () => {
+      const [record, data] = [this.#recordKey(key), this.#dataKey(key)]
+      const buried = await this.#kv.compareAndTake(record, before, text, TOMBSTONE_SECONDS, data)
+      return buried && { taken: buried.taken, left: readStored(text) }
+    })
   }
 
   /** Ends a session whatever its record says. @param since 0: whoever comes with its cookie begins another at once */

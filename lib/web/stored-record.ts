@@ -95,7 +95,7 @@ export class StoredRecord {
     const buried = await this.#parts.records.bury(this.#key, this.#stored.raw, word, successor)
     if (buried === 'unavailable') return { did: buried }
     if (buried === false) return { did: (await this.reread()) === 'done' ? 'changed' : 'unavailable' }
-    this.#stored = NOTHING
+    this.#stored = buried.left // a logout on the same request follows it to the session that is being made
     return { did: 'done', taken: buried.taken }
   }
 
