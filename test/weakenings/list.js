@@ -313,7 +313,7 @@ module.exports = [
     file: 'web/actions/log-in.ts',
     find: 'return fly(visit, key, digest, (flight) => run(visit, { username, password }, flight))',
     replace: 'return run(visit, { username, password }, { isSuccessor: false, isOurs: async () => true })',
-    test: 'safety/login-limits',
+    test: 'safety/two-processes',
     title: '\\[[^\\]]*\\b(F5)\\b',
   },
   {
