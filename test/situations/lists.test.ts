@@ -1,6 +1,6 @@
 import { ada, logIn, view } from '../flows/network'
 import type { Browser } from '../support/agent'
-import { reader, type Stage, startStage } from './support'
+import { reader, type Stage, startStage, withPages } from './support'
 
 const LIFE_SECONDS = 3600
 
@@ -78,6 +78,19 @@ test('[S10] the list of one browser does not grow with its logins and logouts', 
     await browser.submit(`${stage.url}/logout`, { return_to: '/' })
   }
   expect(await longest()).toBeLessThanOrEqual(2)
+})
+
+test('[S10] the lists of a session do not grow where the site renews its ID', async () => {
+  await stage.close()
+  const build = withPages((app) =>
+    app.get('/renew', (req, res, next) => req.session.regenerate((error) => (error ? next(error) : res.json({})))),
+  )
+  stage = await startStage({ build })
+  const browser = await reader(stage)
+  for (let times = 0; times < 5; times += 1) expect((await browser.fetchJson(`${stage.url}/renew`)).status).toBe(200)
+  expect([Object.values(await sizes('acct:')), Object.values(await sizes('sid:'))]).toEqual([[1], [1]])
+  await browser.submit(`${stage.url}/logout-all`, { return_to: '/' })
+  expect((await browser.fetchJson(`${stage.url}/account`)).status).toBe(401)
 })
 
 test('[S10] no list keeps a session that the SSO system has ended', async () => {

@@ -88,6 +88,15 @@ describe('logout-all', () => {
     },
   )
 
+  test('[S17] while the SSO system is down is kept as one of all', async () => {
+    const [phone, laptop] = await phoneAndLaptop()
+    stage.emulator.faults.add({ operation: 'logoutall', kind: 'down' })
+    stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    expect((await post(laptop, '/logout-all')).json).toEqual(answers)
+    stage.emulator.faults.clear()
+    await expectPhoneOut(phone, laptop)
+  })
+
   test('[S17] while neither Redis takes writes nor the SSO system answers is made good as one', async () => {
     const [phone, laptop] = await phoneAndLaptop()
     await commands.config('SET', 'min-replicas-to-write', '3')

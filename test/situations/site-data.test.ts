@@ -107,6 +107,27 @@ test('[S20] two submits of the login at once, one at each of two processes, leav
   expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
 })
 
+test.each(['Redis', 'memory'] as const)(
+  '[S20] (%s) a second submit of the login whose answer is the only one that arrives has the login and the basket',
+  async (keeping) => {
+    const browser = await stranger(keeping)
+    const cookie = `sso2.sid=${present(idOf(browser))}`
+    const held = stage.naming.close()
+    const lost = script(browser)
+    await held.arrived
+    const clicked = stage.browser()
+    const second = clicked.fetchJson(stage.at('/login'), { json: ada, headers: { cookie } })
+    held.open()
+    expect((await second).status).toBe(200)
+    expect(basket(await clicked.fetchJson(stage.at('/basket')))).toEqual({
+      status: 'loggedin',
+      username: 'ada',
+      basket: ['book'],
+    })
+    await lost
+  },
+)
+
 describe.each(['Redis', 'memory'] as const)(
   'with %s, a request with the cookie of before the login that writes',
   (keeping) => {

@@ -11,7 +11,7 @@ module.exports = [
     file: 'protocol/token.ts',
     find: "if (own(header, 'alg') !== 'HS256') refuse('algorithm', 'alg')",
     replace: '',
-    test: 'safety/token',
+    test: 'safety/tokens',
     title: '\\[[^\\]]*\\b(T1|T2)\\b',
   },
   {
@@ -25,7 +25,7 @@ module.exports = [
         replace: "if (!['HS256', 'HS512'].includes(String(own(header, 'alg')))) refuse('algorithm', 'alg')",
       },
     ],
-    test: 'safety/token',
+    test: 'safety/tokens',
     title: '\\[[^\\]]*\\b(T2)\\b',
   },
   {
@@ -33,7 +33,7 @@ module.exports = [
     file: 'protocol/token.ts',
     find: "if (fitting.length === 0) refuse('signature')",
     replace: '',
-    test: 'safety/token',
+    test: 'safety/tokens',
     title: '\\[[^\\]]*\\b(T2|T5)\\b',
   },
   {
@@ -49,7 +49,7 @@ module.exports = [
     file: 'protocol/token.ts',
     find: "if (own(claims, 'aud') !== expected.audience) refuse('audience')",
     replace: '',
-    test: 'safety/token',
+    test: 'safety/tokens',
     title: '\\[[^\\]]*\\b(L6)\\b',
   },
   {
@@ -57,7 +57,7 @@ module.exports = [
     file: 'protocol/token.ts',
     find: "if (own(claims, 'iss') !== expected.issuer) refuse('issuer')",
     replace: '',
-    test: 'safety/token',
+    test: 'safety/tokens',
     title: '\\[[^\\]]*\\b(L5)\\b',
   },
   {
@@ -65,7 +65,7 @@ module.exports = [
     file: 'protocol/token.ts',
     find: "bytes.length === 0 || bytes.toString('base64url') !== segment",
     replace: 'bytes.length === 0',
-    test: 'safety/token',
+    test: 'safety/tokens',
     title: '\\[[^\\]]*\\b(T5)\\b',
   },
   {
@@ -73,7 +73,7 @@ module.exports = [
     file: 'protocol/token.ts',
     find: "const FORBIDDEN_HEADERS = ['crit', 'b64', 'zip', 'cty']",
     replace: 'const FORBIDDEN_HEADERS: string[] = []',
-    test: 'safety/token',
+    test: 'safety/tokens',
     title: '\\[[^\\]]*\\b(T4)\\b',
   },
   {
@@ -81,7 +81,7 @@ module.exports = [
     file: 'protocol/token.ts',
     find: "if (exp <= now - toleranceSeconds) refuse('expired', 'exp', now - iat)",
     replace: '',
-    test: 'safety/token',
+    test: 'safety/tokens',
     title: '\\[[^\\]]*\\b(T11)\\b',
   },
   {
@@ -89,7 +89,7 @@ module.exports = [
     file: 'protocol/token.ts',
     find: "if (iat > now + toleranceSeconds) refuse('not_yet_valid', 'iat', now - iat)",
     replace: '',
-    test: 'safety/token',
+    test: 'safety/tokens',
     title: '\\[[^\\]]*\\b(T11)\\b',
   },
   {
@@ -97,7 +97,7 @@ module.exports = [
     file: 'protocol/token.ts',
     find: "typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) return refuse",
     replace: "typeof value !== 'number') return refuse",
-    test: 'safety/token',
+    test: 'safety/tokens',
     title: '\\[[^\\]]*\\b(T9|T10)\\b',
   },
   {
@@ -105,7 +105,7 @@ module.exports = [
     file: 'protocol/json.ts',
     find: '!isObject(value) || hasDuplicateMember(text)',
     replace: '!isObject(value)',
-    test: 'safety/token',
+    test: 'safety/tokens',
     title: '\\[[^\\]]*\\b(T7)\\b',
   },
   {
@@ -113,7 +113,7 @@ module.exports = [
     file: 'protocol/json.ts',
     find: 'fatal: true, ignoreBOM: true',
     replace: 'fatal: true',
-    test: 'safety/token',
+    test: 'safety/tokens',
     title: '\\[[^\\]]*\\b(T6)\\b',
   },
   {
@@ -137,7 +137,7 @@ module.exports = [
     file: 'protocol/token.ts',
     find: 'token.length === 0 || token.length > MAX_TOKEN_LENGTH',
     replace: 'token.length === 0',
-    test: 'safety/token',
+    test: 'safety/tokens',
     title: '\\[[^\\]]*\\b(T14)\\b',
   },
   {
@@ -440,7 +440,7 @@ module.exports = [
     file: 'remote/http.ts',
     find: 'if (size > maxBytes)',
     replace: 'if (size < 0)',
-    test: 'safety/token',
+    test: 'safety/token-limits',
     title: '\\[[^\\]]*\\b(T14)\\b',
   },
   {
@@ -649,7 +649,7 @@ module.exports = [
     file: 'decide/record.ts',
     find: 'return isObject(record) && isRecord(record) ? record : undefined',
     replace:
-      'if (!isObject(record) || !isRecord(record)) return undefined\n    const { later: _later, ...known } = record as SsoRecord & { later?: unknown }\n    return known',
+      'const known = /^(v|status|since|checked|ask|unanswered|sidHash|box|user|pending|due|access)/\n    if (!isObject(record) || !isRecord(record)) return undefined\n    return Object.fromEntries(Object.entries(record).filter(([name]) => known.test(name))) as never',
     test: 'decide/record',
     title: 'keeps it through every change',
   },
@@ -692,7 +692,7 @@ module.exports = [
     find: "  await keepLogout(visit, sidHash, logout)\n  return 'pending'",
     replace: "  await keepLogout(visit, sidHash, logoutOf(secrets.sid, undefined, visit.req))\n  return 'pending'",
     test: 'situations/logout-all',
-    title: 'made good as one',
+    title: 'while the SSO system is down',
   },
   {
     name: 'the mark of a logout does not count at the landing',
@@ -765,7 +765,7 @@ module.exports = [
     file: 'web/actions/check.ts',
     find: "const buried = await stored.buryWhile(isIt, 'ended')",
     replace:
-      "const buried = isIt(stored) ? await stored.bury('ended') : { did: 'done' as const }\n  if (buried.did === 'changed') return 'again'",
+      "const buried = isIt(stored) ? await stored.bury('ended') : { did: 'done' as const }\n  if (buried.did === 'changed' && stored.value) return { record: stored.value, degraded: undefined }",
     test: 'situations/fresh-pages',
     title: 'told "terminated"',
   },
@@ -774,6 +774,7 @@ module.exports = [
     file: 'web/sso2-request.ts',
     find: "const isRead = (await visit.stored.reread()) === 'done'",
     replace: 'const isRead = visit.stored.isAvailable',
+    also: [{ find: "{ identify: 'never', fresh: { asking, asked } }", replace: "{ identify: 'never' }" }],
     test: 'situations/fresh-pages',
     title: 'after a logout has returned',
   },
@@ -791,7 +792,7 @@ module.exports = [
     find: '  await site.sessions.adopt(req, sessionId)\n',
     replace: '',
     test: 'situations/site-data',
-    title: 'submits of the login',
+    title: 'whose answer is the only one',
   },
   {
     name: 'a login takes along what its own request has read',
@@ -955,14 +956,6 @@ module.exports = [
     title: '',
   },
   {
-    name: 'a session that has moved stays on its lists',
-    file: 'web/actions/sign-in.ts',
-    find: '  await leaveLists(site, oldKey, before)\n',
-    replace: '',
-    test: 'situations/lists',
-    title: '',
-  },
-  {
     name: 'an upgrade with an empty answer is taken for a page',
     file: 'web/session/site-sessions.ts',
     find: "if (isDoubled && typeof res.setHeader === 'function')",
@@ -991,7 +984,7 @@ module.exports = [
     find: '    makePrivate(res)\n',
     replace: '',
     test: 'situations/packages-of-the-site',
-    title: 'no answer that may be kept',
+    title: 'keeps its no-transform',
   },
   {
     name: 'express-session sends its own cookie',
@@ -1002,10 +995,10 @@ module.exports = [
     title: 'S19',
   },
   {
-    name: 'a copy of a session carries on where it comes from',
-    file: 'web/session/store.ts',
-    find: 'return Object.defineProperty(created, ORIGIN, { value: loaded })',
-    replace: 'return Object.assign(created, { [ORIGIN]: loaded })',
+    name: 'what a reader’s page puts into a session after regenerate() is dropped',
+    file: 'web/session/regenerate.ts',
+    find: "standing: 'live', id, text: null, duty: 'send' }\n  return",
+    replace: "standing: 'late', id, text: null, duty: 'send' }\n  return",
     test: 'situations/packages-of-the-site',
     title: 'over regenerate',
   },
@@ -1031,6 +1024,38 @@ module.exports = [
     find: "${NO_TRANSFORM.test(said) ? 'no-transform, ' : ''}",
     replace: '',
     test: 'situations/packages-of-the-site',
-    title: 'sets our cookie has it as it is',
+    title: 'keeps its no-transform',
+  },
+  {
+    name: 'a session that the site renewed stays on its lists',
+    file: 'web/actions/move-session.ts',
+    find: '  await leaveLists(site, key, value)\n',
+    replace: '',
+    test: 'situations/lists',
+    title: 'renews',
+  },
+  {
+    name: 'an SSO system in trouble is asked as often as before',
+    file: 'decide/visit.ts',
+    find: 'isBack ? Math.min(pauseSeconds, claimSeconds) : pauseSeconds',
+    replace: 'isBack ? pauseSeconds && claimSeconds : claimSeconds',
+    test: 'decide/visit',
+    title: '',
+  },
+  {
+    name: 'a landing forgets the logout of all that the store was not told of',
+    file: 'web/actions/log-out.ts',
+    find: "const isDue = browser.signedOut?.of === 'session' && (await retrySignedOut(visit)) === 'pending'",
+    replace: 'const isDue = browser.signedOut?.of !== browser.signedOut?.of',
+    test: 'situations/logout-all-landing',
+    title: '',
+  },
+  {
+    name: 'a count of logouts of all that the store has lost begins anew',
+    file: 'storage/lists.ts',
+    find: 'if (Number(before ?? 0) < count) return count',
+    replace: 'if (count > 0 || before) return count',
+    test: 'storage/lists',
+    title: '',
   },
 ]
