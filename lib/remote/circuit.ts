@@ -131,6 +131,11 @@ export class Circuit {
     return this.#policy.state === CircuitState.Closed
   }
 
+  /** Is somebody finding out how the system is? */
+  get isLooking(): boolean {
+    return this.#isTrying
+  }
+
   close(): void {
     this.#isDone = true
     clearTimeout(this.#timer)

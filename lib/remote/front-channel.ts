@@ -1,6 +1,6 @@
 /**
  * The way through Identify, where nothing of ours runs: whether it works shows in the trips that come back. Trips that do
- * not come back open a breaker, and a probe goes where the browsers went. Interface: "Identify".
+ * not come back open a breaker, and a probe goes where the browsers went. Interface: "Identify: browser redirect".
  */
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import { Circuit } from './circuit'
@@ -73,7 +73,8 @@ export class FrontChannel {
   }
 
   #suspect(): void {
-    if (performance.now() - this.#firstOut < QUICK_MS) {
+    // a busy process looks slowly: what it sees counts, not how many came meanwhile
+    if (performance.now() - this.#firstOut < QUICK_MS || this.#circuit.isLooking) {
       this.#circuit.findOut()
       return
     }
@@ -115,6 +116,7 @@ export class FrontChannel {
       throw new Sso2ResponseError('identify', answer.status, 'Identify does not lead on')
     this.#judge(new URL(location, url))
     this.#isGoodUntil = performance.now() + LATE_MS
+    this.#forget() // who has not come back until now says nothing of what is to come
   }
 
   #judge(landing: URL): void {
