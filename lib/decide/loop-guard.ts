@@ -31,7 +31,8 @@ export function pageKey(address: string): string {
 
 /** Reads the cookie; whatever is not ours or too old is dropped. */
 export function readTrips(cookie: string | undefined, now: EpochSeconds): Trips {
-  const entries = (cookie ?? '')
+  if (cookie === undefined) return []
+  const entries = cookie
     .split('~')
     .slice(0, MAX_PAGES)
     .map((entry) => SHAPE.exec(entry))

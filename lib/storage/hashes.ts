@@ -1,12 +1,12 @@
 /** Names of things in the store: hashes, so that a dump of it opens no session and names no account. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** Name of a session in the store. */
 export function sessionKey(sessionId: string): string {
-  return createHash('sha256').update(sessionId).digest('base64url')
+  return hash('sha256', sessionId, 'base64url')
 }
 
 /** Short hash for comparing and logging identifiers. */
 export function shortHash(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 16)
+  return hash('sha256', text, 'base64url').slice(0, 16)
 }

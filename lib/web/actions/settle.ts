@@ -46,6 +46,7 @@ async function loop(visit: Visit, wishes: Wishes): Promise<Outcome> {
   const deadline = performance.now() + visit.site.policy.claimSeconds * 1000
   for (let steps = 0; steps < MOST_STEPS; steps += 1) {
     const decision = decideVisit(factsOf(visit, wishes, progress), visit.site.policy)
+    if (decision.do === 'show') return { do: 'show', shown: decision }
     const outcome = await carryOut(visit, decision, progress)
     if (outcome !== 'again') return outcome
     progress.hasWaited = performance.now() > deadline
@@ -89,10 +90,12 @@ function mayIdentify(visit: Visit, { identify }: Wishes): boolean {
   return pageOf(visit) !== undefined && site.shouldIdentify(req)
 }
 
-async function carryOut(visit: Visit, decision: VisitDecision, progress: Progress): Promise<Outcome | 'again'> {
+async function carryOut(
+  visit: Visit,
+  decision: Exclude<VisitDecision, Shown>,
+  progress: Progress,
+): Promise<Outcome | 'again'> {
   switch (decision.do) {
-    case 'show':
-      return { do: 'show', shown: decision }
     case 'identify':
       sendToIdentify(visit, pageOf(visit) ?? '', decision.because)
       return { do: 'answered' }

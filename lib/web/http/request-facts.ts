@@ -39,6 +39,7 @@ export function isNavigationByPerson(req: Request): boolean {
 function valuesOf(header: string, name: string): string[] {
   const values: string[] = []
   for (const pair of header.split(';')) {
+    if (!pair.includes(name)) continue
     const mark = pair.indexOf('=')
     if (mark > 0 && pair.slice(0, mark).replace(/^[ \t]+|[ \t]+$/g, '') === name)
       values.push(pair.slice(mark + 1).replace(/^[ \t]+|[ \t]+$/g, ''))

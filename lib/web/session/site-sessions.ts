@@ -82,9 +82,10 @@ export class SiteSessions implements Sessions {
   /** What the request's session is; for a session of the site's own the record is read now. */
   async stateOf(req: Request): Promise<SessionState> {
     const slot = this.#own(req)
-    if (slot) return this.#stateOfOwn(slot)
-    const found = await readForeign(req, this.#records)
-    return { ...(found ?? this.#leadOfStranger()), isUnreadable: false }
+    const isUnreadable = slot?.isUnreadable ?? false
+    const lead = slot?.lead ?? (await readForeign(req, this.#records))
+    const { key, stored } = lead?.key === undefined ? this.#leadOfStranger() : lead
+    return { key, stored: stored ?? (await this.#records.read(String(key))), isUnreadable }
   }
 
   /** ID for the session that follows; '' where the session is the site's own. */
@@ -152,11 +153,6 @@ export class SiteSessions implements Sessions {
     slot.moveTo(place.id === '' && slot.isOpen ? { ...place, id: newSessionId() } : place, lead)
     this.#adapter.present(slot)
     this.#adapter.watch(slot)
-  }
-
-  async #stateOfOwn({ lead, isUnreadable }: RequestSession): Promise<SessionState> {
-    const { key, stored } = lead.key === undefined ? this.#leadOfStranger() : lead
-    return { key, stored: stored ?? (await this.#records.read(String(key))), isUnreadable }
   }
 
   /** No landing could be stored while the store is away: then a stranger is not sent on the trip, and somebody must ask again. */
