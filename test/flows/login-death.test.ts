@@ -32,8 +32,9 @@ afterEach(async () => {
 async function killedDuringLogin(fault: 'hang' | 'drop_after_commit' | 'slow') {
   const browser = network.browser()
   await browser.visit(`${network.morning.url}/`)
-  const more = fault === 'slow' ? { ms: 1000 } : {}
-  network.emulator.faults.add({ operation: 'authenticate', kind: fault, times: 1, ...more } as never)
+  // slow: the Authenticate went through, and the ticket is on its way when the process dies
+  const where = fault === 'slow' ? { operation: 'token', ms: 3000 } : { operation: 'authenticate' }
+  network.emulator.faults.add({ kind: fault, times: 1, ...where } as never)
   const headers = { 'sec-fetch-site': 'same-origin', origin: network.morning.url }
   const lost = browser.fetchJson(`http://morning.localhost:${port}/login`, { json: ada, headers }).catch(() => 'lost')
   await eventually(async () => network.count('authenticate') === 1)

@@ -212,7 +212,9 @@ describe('[O14] the supply chain', () => {
     const [pack] = JSON.parse(stdout) as { files: { path: string }[] }[]
     const files = (pack?.files ?? []).map(({ path }) => path)
     const others = files.filter((path) => !path.startsWith('dist/')).sort()
-    expect(others).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json'])
+    const papers = ['decisions', 'interface', 'session', 'speed'].map((name) => `docs/${name}.md`)
+    const usual = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md']
+    expect(others).toEqual([...usual, ...papers, 'lib/emulator/README.md', 'package.json'])
     expect(files).toContain('dist/index.js')
     expect(
       files.filter((path) => /test|\.env|\.pem|\.key|secret|node_modules/.test(path.replace('dist/testing/', ''))),

@@ -176,7 +176,7 @@ describe.each(['Redis', 'a session of its own'] as const)('while Redis hangs (%s
   test('[S17] a logout and another one after it do not log the reader in', async () => {
     await start(keeping)
     const browser = await stage.reader()
-    await hang(700)
+    await hang(1500)
     expect(view(await browser.submit(stage.at('/logout'), { return_to: '/news' })).status).toBe('none')
     expect(mark(browser)).toBeDefined()
     await isBack()
@@ -204,7 +204,7 @@ test('[S17] a trip that was under way while Redis hung at the logout does not lo
   const one = await hop(browser, await hop(browser, stage.at('/one')))
   const two = await hop(browser, await hop(browser, stage.at('/two')))
   expect(view(await browser.visit(one)).status).toBe('loggedin')
-  await hang(700)
+  await hang(1500)
   expect((await post(browser)).json.logout).toBe('pending')
   await isBack()
   expect(view(await browser.visit(two)).status).toMatch(/^(none|anon)$/)

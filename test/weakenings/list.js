@@ -390,7 +390,7 @@ module.exports = [
   {
     name: 'keys in the store hold the session ID',
     file: 'storage/hashes.ts',
-    find: "return createHash('sha256').update(sessionId).digest('base64url')",
+    find: "return hash('sha256', sessionId, 'base64url')",
     replace: 'return sessionId',
     test: 'safety/session',
     title: '\\[[^\\]]*\\b(S4)\\b',
