@@ -14,7 +14,7 @@ module.exports = {
   // or Jest changes objects that Node.js and all suites of a process share
   testEnvironmentOptions: { globalsCleanup: 'off' },
   testTimeout: 60_000,
-  maxWorkers: 3,
+  maxWorkers: 2,
   maxConcurrency: 8,
   reporters: ['default', ...(process.env.TEST_PROGRESS ? ['<rootDir>/test/support/progress-reporter.js'] : [])],
 }
