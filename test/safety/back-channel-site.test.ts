@@ -1,5 +1,5 @@
 import { request } from 'node:http'
-import { ada, logIn, type Network, present, startNetwork, view } from '../flows/network'
+import { ada, eventually, logIn, type Network, present, startNetwork, view } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { bodyOf, give, type Listener, listen } from './back-channel-server'
 import { type Garbage, garbage, tokenGarbage } from './back-channel-table'
@@ -48,6 +48,8 @@ afterAll(async () => {
 })
 
 async function visitor(): Promise<Browser> {
+  // what the tests before have answered may have opened the breaker
+  await eventually(async () => (await network.morning.sso.health()).sso === 'ok')
   const browser = network.browser()
   expect(view(await browser.visit(at('/'))).status).toBe('anon')
   return browser
