@@ -4,8 +4,9 @@
  */
 import type { EpochSeconds } from '../protocol/claims'
 import { isObject } from '../protocol/json'
+import { isYounger } from './age'
 import { isLoggedIn, lifeOf, type SessionLives } from './record'
-import { isLate, type Stored } from './stored'
+import { isLate, recordIn, type Stored } from './stored'
 
 /** What the site keeps in `req.session`. */
 export type SiteData = Readonly<Record<string, unknown>>
@@ -86,6 +87,15 @@ export function livesFrom(stored: Stored, text: string | null, now: EpochSeconds
   const origin = (text === null ? undefined : readOrigin(text)) ?? { since: now, isLoggedIn: belongsToLogin(stored) }
   const data = Math.max(1, dataLife(origin, now, lives))
   return { data, record: stored.state === 'live' ? lifeOf(stored.record, now, lives) : data }
+}
+
+/** A session may end so much of its life too early, for its expiry to be renewed less often. */
+const SPARE_LIFE = 0.1
+
+/** Must the expiry of this session be renewed, which was renewed when its record was last checked? */
+export function isDueToRenew(stored: Stored, lives: { data: number; record: number }, now: EpochSeconds): boolean {
+  const { checkedAt } = recordIn(stored) ?? {}
+  return !isYounger(checkedAt, now, SPARE_LIFE * Math.min(lives.data, lives.record))
 }
 
 /**

@@ -52,6 +52,8 @@ export interface NextSession {
 export interface Sessions {
   /** What the request's session is. */
   stateOf(req: Request): Promise<SessionState>
+  /** The SSO system is being asked about the request's session, which is therefore to live on. */
+  checked(req: Request): void
   /** ID for the session that follows; '' where the session is the site's own. */
   nextId(req: Request): string
   /** Gives this request the session that follows. @returns its ID, or 'unavailable' when data could not be saved */

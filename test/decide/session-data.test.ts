@@ -2,6 +2,7 @@ import {
   belongsToLogin,
   cookieEnd,
   dataLife,
+  isDueToRenew,
   livesFrom,
   type Origin,
   readData,
@@ -88,6 +89,17 @@ test.each<[what: string, Stored, text: string | null, { data: number; record: nu
   ['data of another spelling', anonymous, `{"a":1,"cookie":{"since":${NOW}}}`, { data: 100, record: 100 }],
 ])('%s is renewed for its own time', (_what, stored, text, expected) => {
   expect(livesFrom(stored, text, NOW, lives)).toEqual(expected)
+})
+
+test.each<[what: string, Stored, lives: { data: number; record: number }, age: number, boolean]>([
+  ['data alone', NOTHING, { data: 100, record: 100 }, 0, true],
+  ['a record that was just checked', loggedIn, { data: 1000, record: 1000 }, 99, false],
+  ['a record whose life is a tenth gone', loggedIn, { data: 1000, record: 1000 }, 100, true],
+  ['a record whose data live shorter', loggedIn, { data: 50, record: 1000 }, 5, true],
+  ['a record that was checked by a clock far ahead', loggedIn, { data: 1000, record: 1000 }, -61, true],
+  ['a record that this version cannot read', later('loggedin'), { data: 1000, record: 1000 }, 0, true],
+])('%s, lives %j, after %d s: due to be renewed: %s', (_what, stored, both, age, expected) => {
+  expect(isDueToRenew(stored, both, NOW + age)).toBe(expected)
 })
 
 test.each<[what: string, Stored, data: string | null, string]>([

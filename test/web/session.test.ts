@@ -88,6 +88,27 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
     expect(site.commands).toEqual(['mget', 'mget', 'expire', 'expire'])
   })
 
+  test('a session with a record is renewed when it is checked, and when a tenth of its life has gone: no command besides', async () => {
+    page('/checked', (req, res) => {
+      site.sessions.checked(req)
+      res.json({})
+    })
+    await ask('/put/a/1')
+    await ask('/log-in')
+    site.commands.length = 0
+    for (const age of [1, 61, 38]) {
+      await ask('/read')
+      expect(site.commands).toEqual(['mget'])
+      site.commands.length = 0
+      site.now += age
+    }
+    await ask('/read')
+    expect(site.commands).toEqual(['mget', 'expire', 'expire'])
+    site.commands.length = 0
+    for (let times = 0; times < 2; times += 1) await ask('/checked')
+    expect(site.commands).toEqual(['mget', 'expire', 'expire', 'mget', 'expire', 'expire'])
+  })
+
   test('a login renews the ID, keeps the data, and what the handler changed goes over it', async () => {
     await ask('/put/a/1')
     const before = site.idOf(browser)

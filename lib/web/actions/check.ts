@@ -30,6 +30,7 @@ export async function check(visit: Visit, record: SsoRecord): Promise<Checked | 
   if (claim === 'changed') return 'again'
   if (claim === 'unavailable' || beginning === 'unavailable')
     return showUnchecked({ now: site.now() }, record, site.policy, 'store_unavailable')
+  site.sessions.checked(visit.req)
   const { secrets } = stored
   if (!secrets) return endRecord(visit, record.sidHash)
   const started = performance.now()

@@ -15,6 +15,7 @@ import { sessionKey } from '../../storage/hashes'
 import type { Records, StoredPair } from '../../storage/records'
 import type { Unavailable } from '../../storage/unavailable'
 import { dropCookie } from '../http/cookies'
+import { untrackShape } from '../http/shape'
 import type { NextSession, SessionState, Sessions } from '../site'
 import { Adapter } from './adapter'
 import { Expiry } from './expiry'
@@ -63,6 +64,8 @@ export class SiteSessions implements Sessions {
   /** `sso.session`. */
   readonly handler: RequestHandler = (req, res, next) => {
     if (slotOf(req) || req.session) return next() // mounted twice, or the site has a session of its own
+    untrackShape(req)
+    untrackShape(res)
     const { id, isUnreadable, isDoubled } = this.#cookie.read(req)
     if (isDoubled && typeof res.setHeader === 'function') dropCookie(res, this.#config, this.#config.cookies.session)
     if (id !== undefined) return this.#load(req, res, id, next)
@@ -86,6 +89,13 @@ export class SiteSessions implements Sessions {
     const lead = slot?.lead ?? (await readForeign(req, this.#records))
     const { key, stored } = lead?.key === undefined ? this.#leadOfStranger() : lead
     return { key, stored: stored ?? (await this.#records.read(String(key))), isUnreadable }
+  }
+
+  /** The SSO system is being asked about the request's session: what stands in the store is to live on. */
+  checked(req: Request): void {
+    const { lead, place } = this.#own(req) ?? {}
+    if (lead?.key === undefined || lead.stored === undefined || lead.stored === 'unavailable') return
+    this.#expiry.checked(lead.key, { stored: lead.stored, data: place?.text ?? null }, this.#now())
   }
 
   /** ID for the session that follows; '' where the session is the site's own. */
