@@ -45,11 +45,11 @@ export class Records {
   }
 
   /** Session data and record in one round trip. */
-  readBoth(key: string): Promise<StoredPair | Unavailable> {
-    return unlessAway(async () => {
-      const [data = null, raw = null] = await this.#kv.mget([this.#dataKey(key), this.#recordKey(key)])
-      return { data, stored: readStored(raw) }
-    })
+  async readBoth(key: string): Promise<StoredPair | Unavailable> {
+    const values = await unlessAway(() => this.#kv.mget([this.#dataKey(key), this.#recordKey(key)]))
+    if (values === 'unavailable') return values
+    const [data = null, raw = null] = values
+    return { data, stored: readStored(raw) }
   }
 
   /** The record alone. */

@@ -56,15 +56,18 @@ export class Guard {
     return this.#misses === 0
   }
 
-  /** Runs a command; from the third failure in a row on only the guard's own question goes through. */
-  async run<T>(command: () => Promise<T>): Promise<T> {
+  /**
+   * Runs a command; from the third failure in a row on only the guard's own question goes through.
+   * @param asked how many requests wait for it: as many have failed where it does
+   */
+  async run<T>(command: () => Promise<T>, asked = 1): Promise<T> {
     if (this.#misses >= MISSES) throw storeUnavailable()
     try {
       const result = await inTime(command)
       if (this.#misses > 0) this.#answered()
       return result
     } catch (error) {
-      this.#missed(error)
+      this.#missed(error, asked)
       throw storeUnavailable()
     }
   }
@@ -79,8 +82,8 @@ export class Guard {
     this.close()
   }
 
-  #missed(error: unknown): void {
-    this.#misses += 1
+  #missed(error: unknown, asked = 1): void {
+    this.#misses += asked
     if (this.#misses >= MISSES && isSilence(error)) this.#server.reconnect()
     this.#timer ??= setTimeout(() => this.#ask(), OPEN_MS).unref()
   }

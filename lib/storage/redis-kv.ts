@@ -20,23 +20,24 @@ export function openRedis(address: string): Redis {
   return redis
 }
 
-type Read = (keys: readonly string[]) => Promise<(string | null)[]>
+/** @param asked how many requests wait for it, default 1 */
+type Read = (keys: readonly string[], asked?: number) => Promise<(string | null)[]>
 
 /**
  * At once when nothing is under way; else all reads of one turn of the event loop in one command, which spares both sides
  * most of the work under load. Not on a Cluster, where the keys of two sessions stand in two slots.
  */
-function batchedRead(redis: Redis | Cluster): Read {
+function batched(read: Read): Read {
   let underWay = 0
   let waiting: {
     keys: readonly string[]
     resolve: (values: (string | null)[]) => void
     reject: (error: unknown) => void
   }[] = []
-  const send = async (keys: readonly string[]) => {
+  const send = async (keys: readonly string[], asked?: number) => {
     underWay += 1
     try {
-      return await redis.mget(...keys)
+      return await read(keys, asked)
     } finally {
       underWay -= 1
     }
@@ -44,7 +45,10 @@ function batchedRead(redis: Redis | Cluster): Read {
   const sendAll = () => {
     const batch = waiting
     waiting = []
-    send(batch.flatMap(({ keys }) => keys)).then(
+    send(
+      batch.flatMap(({ keys }) => keys),
+      batch.length,
+    ).then(
       (values) => {
         let from = 0
         for (const { keys, resolve } of batch) {
@@ -75,9 +79,9 @@ export function redisKv(client: Redis | Cluster, owned: boolean): Kv {
   const servers = serversOf(client)
   const at = <T>(key: string, run: () => Promise<T>): Promise<T> => servers.of(key).run(run)
   const connection = watchConnection(client)
-  const read = redis.isCluster ? (keys: readonly string[]) => redis.mget(...keys) : batchedRead(redis)
+  const read: Read = (keys, asked) => servers.of(keys[0] ?? '').run(() => redis.mget(...keys), asked)
   return {
-    mget: (keys) => at(keys[0] ?? '', () => read(keys)),
+    mget: redis.isCluster ? read : batched(read),
     compareAndSet: (key, before, after, seconds) =>
       at(key, async () => (await redis.sso2CompareAndSet(1, key, ...expected(before), after, seconds)) === 1),
     compareAndTake: (key, before, after, seconds, taken) =>
