@@ -1,7 +1,14 @@
 /** Settles one visit: who is it, and may the page be shown? A loop over decisions; what it comes to is the value that comes back. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { confirmed, isLoggedIn, type SsoRecord, stillDue } from '../../decide/record'
-import { type Baseline, decideVisit, type Shown, type SignedOutState, type VisitDecision } from '../../decide/visit'
+import {
+  type Baseline,
+  decideVisit,
+  type Shown,
+  type SignedOutState,
+  type VisitDecision,
+  type VisitFacts,
+} from '../../decide/visit'
 import { publish } from '../events'
 import { blockOf, pageOf, type Visit } from '../visit'
 import { type Checked, check, endRecord, type Ticket, writeAnswer } from './check'
@@ -35,23 +42,21 @@ interface Progress {
 
 /** @see the head of the file */
 export async function settle(visit: Visit, wishes: Wishes): Promise<Outcome> {
-  const outcome = await loop(visit, wishes)
-  const reason = outcome.do === 'show' ? outcome.shown.degraded : undefined
-  if (reason) publish('degraded', { operation: 'visit', outcome: 'served', durationMs: 0, reason })
-  return outcome
-}
-
-async function loop(visit: Visit, wishes: Wishes): Promise<Outcome> {
   const progress: Progress = { signedOut: undefined, hasWaited: false }
   const deadline = performance.now() + visit.site.policy.claimSeconds * 1000
   for (let steps = 0; steps < MOST_STEPS; steps += 1) {
-    const decision = decideVisit(factsOf(visit, wishes, progress), visit.site.policy)
-    if (decision.do === 'show') return { do: 'show', shown: decision }
-    const outcome = await carryOut(visit, decision, progress)
-    if (outcome !== 'again') return outcome
+    const decision = decideVisit(new Facts(visit, wishes, progress), visit.site.policy)
+    const outcome = decision.do === 'show' ? orShow(decision) : await carryOut(visit, decision, progress)
+    if (outcome !== 'again') return tell(outcome)
     progress.hasWaited = performance.now() > deadline
   }
-  return { do: 'show', shown: { record: undefined, degraded: 'sso_unavailable' } }
+  return tell({ do: 'show', shown: { record: undefined, degraded: 'sso_unavailable' } })
+}
+
+function tell(outcome: Outcome): Outcome {
+  const reason = outcome.do === 'show' ? outcome.shown.degraded : undefined
+  if (reason) publish('degraded', { operation: 'visit', outcome: 'served', durationMs: 0, reason })
+  return outcome
 }
 
 function markOf({ browser: { signedOut } }: Visit): SignedOutState {
@@ -59,28 +64,47 @@ function markOf({ browser: { signedOut } }: Visit): SignedOutState {
   return signedOut.of === 'session' ? 'due' : 'untried'
 }
 
-/** The costly ones are looked at only where the decision asks for them. */
-function factsOf(visit: Visit, wishes: Wishes, { signedOut, hasWaited }: Progress) {
-  const { site, stored } = visit
-  return {
-    now: site.now(),
-    record: stored.value,
-    storeAvailable: stored.isAvailable,
-    ssoAvailable: site.client.isAvailable,
-    identifyBroken: !site.front.isAvailable,
-    ssoBackSince: site.client.backSince,
-    get mayIdentify() {
-      return mayIdentify(visit, wishes)
-    },
-    get blocked() {
-      return blockOf(visit)
-    },
-    get signedOut() {
-      return signedOut ?? markOf(visit)
-    },
-    wantsLogin: wishes.wantsLogin === true,
-    fresh: wishes.fresh,
-    hasWaited,
+/** The facts of one decision; the costly ones are looked at only where it asks for them. */
+class Facts implements VisitFacts {
+  readonly #visit: Visit
+  readonly #wishes: Wishes
+  readonly #tried: SignedOutState | undefined
+  readonly now: number
+  readonly record: SsoRecord | undefined
+  readonly storeAvailable: boolean
+  readonly wantsLogin: boolean
+  readonly fresh: Baseline | undefined
+  readonly hasWaited: boolean
+
+  constructor(visit: Visit, wishes: Wishes, { signedOut, hasWaited }: Progress) {
+    this.#visit = visit
+    this.#wishes = wishes
+    this.#tried = signedOut
+    this.now = visit.site.now()
+    this.record = visit.stored.value
+    this.storeAvailable = visit.stored.isAvailable
+    this.wantsLogin = wishes.wantsLogin === true
+    this.fresh = wishes.fresh
+    this.hasWaited = hasWaited
+  }
+
+  get ssoAvailable() {
+    return this.#visit.site.client.isAvailable
+  }
+  get identifyBroken() {
+    return !this.#visit.site.front.isAvailable
+  }
+  get ssoBackSince() {
+    return this.#visit.site.client.backSince
+  }
+  get mayIdentify() {
+    return mayIdentify(this.#visit, this.#wishes)
+  }
+  get blocked() {
+    return blockOf(this.#visit)
+  }
+  get signedOut() {
+    return this.#tried ?? markOf(this.#visit)
   }
 }
 

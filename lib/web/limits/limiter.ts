@@ -1,7 +1,9 @@
 /** Counts in the store, with a deadline: what the limits of logins and landings are made of. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cluster, Redis } from 'ioredis'
-import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js' // the whole package loads a driver for every database
+import RateLimiterRedis from 'rate-limiter-flexible/lib/RateLimiterRedis.js'
+import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js'
 import type { Unavailable } from '../../storage/unavailable'
 
 const STORE_MS = 1000
