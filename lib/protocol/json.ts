@@ -1,23 +1,24 @@
 /** Strict reading of JSON text in tokens: one value for a name, whoever reads it. */
+import { isUtf8 } from 'node:buffer'
 
-const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g
-
-/** Does the top level object of this valid JSON text hold one name twice, escapes resolved? */
-function hasDuplicateMember(text: string): boolean {
-  const seen = new Set<string>()
-  let depth = 0
-  let last = ''
-  for (const [token] of text.matchAll(TOKENS)) {
-    if (token === '{' || token === '[') depth += 1
-    else if (token === '}' || token === ']') depth -= 1
-    else if (token === ':' && depth === 1) {
-      const name: string = JSON.parse(last)
-      if (seen.has(name)) return true
-      seen.add(name)
-    }
-    last = token
+/** How many members the top level object of this valid JSON text writes down, one that is written twice as two. */
+function membersWritten(text: string): number {
+  let [depth, members] = [0, 0]
+  for (let at = 0; at < text.length; at += 1) {
+    const sign = text[at]
+    if (sign === '"') at = endOfText(text, at)
+    else if (sign === '{' || sign === '[') depth += 1
+    else if (sign === '}' || sign === ']') depth -= 1
+    else if (sign === ':' && depth === 1) members += 1
   }
-  return false
+  return members
+}
+
+/** Index of the quotation mark that ends the text which begins with the one at `from`. */
+function endOfText(text: string, from: number): number {
+  let at = from + 1
+  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1
+  return at
 }
 
 /**
@@ -25,12 +26,12 @@ function hasDuplicateMember(text: string): boolean {
  * @param bytes UTF-8 without a byte order mark
  * @returns the object, or `undefined` for anything else: bad UTF-8, bad JSON, not an object, a name twice
  */
-export function readJsonObject(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
+export function readJsonObject(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    if (!isUtf8(bytes)) return undefined
+    const text = bytes.toString('utf8')
     const value: unknown = JSON.parse(text)
-    if (!isObject(value) || hasDuplicateMember(text)) return undefined
-    return value
+    return isObject(value) && Object.keys(value).length === membersWritten(text) ? value : undefined
   } catch {
     return undefined
   }
