@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import type { ScriptAnswer } from '../support/agent'
-import { ada, logIn, type Network, present, redisUrl, sessionSecret, startNetwork, view } from './network'
+import { ada, eventually, logIn, type Network, present, redisUrl, sessionSecret, startNetwork, view } from './network'
 
 let network: Network
 const at = (page: string) => `${network.morning.url}${page}`
@@ -220,6 +220,24 @@ describe('while the SSO system does not answer', () => {
     network.emulator.clock.advance(10)
     expect(view(await browser.visit(at('/')))).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
   })
+})
+
+test.each([
+  ['a page that is too old', '/', 361],
+  ['a page that wants fresh news', '/sensitive', 0],
+])('what keeps a session is renewed in the store when it is checked, for %s', async (_what, page, age) => {
+  const browser = await loggedIn()
+  await browser.visit(at('/keep'))
+  const data = present((await network.keys()).find((key) => key.includes(':sess:')))
+  const keys = [data, data.replace(':sess:', ':sso2:')]
+  const lives = () => Promise.all(keys.map((key) => network.redis.ttl(key)))
+  await browser.visit(at('/'))
+  const before = await lives()
+  for (const key of keys) await network.redis.expire(key, 1000)
+  network.emulator.clock.advance(age)
+  await browser.visit(at(page))
+  await eventually(async () => (await lives()).every((life, n) => life >= (before[n] ?? 0) - age - 2))
+  expect(Math.min(...before)).toBeGreaterThan(1000)
 })
 
 describe('requireLogin({ fresh: true })', () => {
