@@ -1,11 +1,10 @@
 /**
  * express-session, run when a handler first touches `req.session`, `req.sessionID` or `req.sessionStore`. What this room knows of
  * express-session 1.19, each held by a test:
- * - It leaves a request alone that has a `req.session`, and does not look at own properties: ours are made plain before it runs.
- * - It reads its cookie from the header, and only where that fails from what a parser put on the request. So it is shown a header
- *   with one cookie, for the session that this room has decided on, signed with a key that is good for nothing else; the true header is put back.
- * - It runs without a wait where `store.get` calls back at once. It always finds a session, so it never generates one by itself,
- *   and saves at the end of the answer what has changed since, through `store.set`, which may refuse.
+ * - It leaves a request alone that has a `req.session`; while it runs, ours is still undefined.
+ * - It looks for a cookie under its name. That is a random one, which nobody knows, so it never finds one, and asks `store.generate` for
+ *   a session at once, without a wait: it gets the one that this room has decided on. What has changed in it since is saved at the end
+ *   of the answer, through `store.set`, which may refuse.
  * - Its own cookie is sent by a listener on `res.writeHead`, the only thing that it hangs there; that is taken off again. So `DEBUG`
  *   prints no cookie, and no handler makes it send a live one again. One place sends our cookie: `#atHead`, below.
  * - A path that does not begin with `/` (`OPTIONS *`) is none of its business: then the session is made by hand, and not saved by itself.
@@ -14,14 +13,14 @@
  *   the store by express-session, and replaced after that. `touch` is not there, so an unchanged session costs no command.
  * - `Session` keeps its request as `req`, and `destroy` deletes `req.session`, while a site may set it to null.
  */
-import { createSecretKey, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { Request, RequestHandler } from 'express'
 import session from 'express-session'
 import onHeaders from 'on-headers'
 import type { Config } from '../../config'
 import { cookieEnd } from '../../decide/session-data'
-import { isFilled, makePlain, type Place, type RequestSession, type Room, slotOf } from './request-session'
-import { type SessionCookie, signedId } from './session-cookie'
+import { isFilled, type Place, type RequestSession, type Room, slotOf } from './request-session'
+import type { SessionCookie } from './session-cookie'
 import { maxAgeOf, newSessionId, type SessionStore } from './store'
 
 /** @see the head of the file */
@@ -30,7 +29,6 @@ export class Adapter implements Room {
   readonly #store: SessionStore
   readonly #cookie: SessionCookie
   readonly #now: () => number
-  readonly #key = createSecretKey(randomBytes(32))
   readonly #inner: RequestHandler
 
   /** @param now seconds since 1970 */
@@ -40,8 +38,8 @@ export class Adapter implements Room {
     this.#cookie = cookie
     this.#now = now
     this.#inner = session({
-      name: config.cookies.session,
-      secret: this.#key,
+      name: randomBytes(16).toString('hex'),
+      secret: randomBytes(32).toString('hex'),
       store,
       resave: false,
       saveUninitialized: false,
@@ -53,10 +51,9 @@ export class Adapter implements Room {
   open(slot: RequestSession): void {
     if (slot.isOpen) return
     slot.isOpen = true
-    makePlain(slot)
     const place = this.#settled(slot.place)
     if (place !== slot.place) slot.moveTo(place, slot.lead)
-    this.#store.withAtHand(slot, () => this.#run(slot))
+    this.#run(slot)
     if (!slot.req.session) this.present(slot)
     this.watch(slot)
   }
@@ -68,19 +65,10 @@ export class Adapter implements Room {
     return settled.id === '' ? { ...settled, id: newSessionId() } : settled
   }
 
-  #run({ req, res, place }: RequestSession): void {
-    const { cookie } = req.headers
-    const hadOwn = Object.hasOwn(res, 'writeHead')
+  #run({ req, res }: RequestSession): void {
     const { writeHead } = res
-    req.headers.cookie = `${this.#config.cookies.session}=${signedId(place.id, this.#key)}`
-    try {
-      this.#inner(req, res, () => {})
-    } finally {
-      if (cookie === undefined) delete req.headers.cookie
-      else req.headers.cookie = cookie
-      if (hadOwn) res.writeHead = writeHead
-      else Reflect.deleteProperty(res, 'writeHead')
-    }
+    this.#inner(req, res, () => {})
+    res.writeHead = writeHead
   }
 
   /** Gives the request a session object for the place where it stands, if it has one already. */
@@ -91,10 +79,15 @@ export class Adapter implements Room {
     this.#store.createSession(req, this.#store.dataFor(place))
   }
 
-  /** For those who call it without `regenerate`: a session that begins now; nothing becomes of the old one. */
+  /** The session that the request comes with; for those who call it again, one that begins now: nothing becomes of the old one. */
   #generate(req: Request): void {
     const slot = slotOf(req)
     if (!slot) throw new Error('express-sso2: this request did not pass through sso.session')
+    if (req.sessionID === undefined) this.present(slot)
+    else this.#beginAnew(slot)
+  }
+
+  #beginAnew(slot: RequestSession): void {
     slot.moveTo(this.freshPlace('send_if_filled'), slot.lead)
     this.present(slot)
     this.watch(slot)

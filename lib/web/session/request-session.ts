@@ -43,6 +43,8 @@ export interface Room {
 export class RequestSession {
   /** Has express-session run for this request? */
   isOpen = false
+  /** What it, and the site, have put on the request. */
+  readonly held: { session?: unknown; sessionID?: unknown; sessionStore?: unknown } = {}
   /** Is the head of the answer waited for? */
   isWatched = false
   /** May the store hold data under the session's ID? */
@@ -91,7 +93,7 @@ export function slotOf(req: object): RequestSession | undefined {
 
 const NAMES = ['session', 'sessionID', 'sessionStore'] as const
 
-/** The properties, until somebody touches one of them: the same functions for all requests. */
+/** The properties, which open the session when somebody touches one of them: the same functions for all requests. */
 const LAZY: PropertyDescriptorMap = Object.fromEntries(NAMES.map((name) => [name, lazy(name)]))
 
 function lazy(name: (typeof NAMES)[number]): PropertyDescriptor {
@@ -99,18 +101,18 @@ function lazy(name: (typeof NAMES)[number]): PropertyDescriptor {
     configurable: true,
     enumerable: true,
     get(this: object) {
-      return opened(this)?.[name]
+      return opened(this)?.held[name]
     },
     set(this: object, value: unknown) {
-      Object.assign(opened(this) ?? {}, { [name]: value })
+      Object.assign(opened(this)?.held ?? {}, { [name]: value })
     },
   }
 }
 
-function opened(holder: object): Request | undefined {
+function opened(holder: object): RequestSession | undefined {
   const slot = slotOf(holder)
   slot?.room.open(slot)
-  return slot?.req
+  return slot
 }
 
 /** Hangs a session on its request, unless one has come there meanwhile. */
@@ -118,12 +120,6 @@ export function hang(slot: RequestSession): void {
   if (slotOf(slot.req)) return
   Object.defineProperty(slot.req, SLOT, { value: slot })
   Object.defineProperties(slot.req, LAZY)
-}
-
-/** Makes the properties as plain as those of any other request. */
-export function makePlain({ req }: RequestSession): void {
-  for (const name of NAMES)
-    Object.defineProperty(req, name, { value: undefined, writable: true, enumerable: true, configurable: true })
 }
 
 /** The site's own data in a session object. */

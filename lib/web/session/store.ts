@@ -56,8 +56,6 @@ export class SessionStore extends session.Store {
   readonly #data: RedisStore
   /** Gives a request a new session in the place of the one that it has. Set by who made the store. */
   declare replace: (slot: RequestSession) => Promise<void>
-  /** What the next `get` of this ID is about, while express-session runs. */
-  #atHand: { readonly id: string; readonly sess: session.SessionData } | undefined
 
   /** @param now seconds since 1970 */
   constructor(config: Config, records: Records, now: () => number) {
@@ -72,16 +70,6 @@ export class SessionStore extends session.Store {
       serializer: { stringify, parse: (text: string) => JSON.parse(text) },
       ttl: (sess: session.SessionData) => dataLife(this.#originOf(sess), this.#now(), this.#config),
     })
-  }
-
-  /** Runs express-session, whose `get` is answered at once. */
-  withAtHand(slot: RequestSession, run: () => void): void {
-    this.#atHand = { id: slot.place.id, sess: this.dataFor(slot.place) }
-    try {
-      run()
-    } finally {
-      this.#atHand = undefined
-    }
   }
 
   /** Data for a session object. */
@@ -113,7 +101,6 @@ export class SessionStore extends session.Store {
   }
 
   override get = (id: string, callback: (error: unknown, sess?: session.SessionData | null) => void) => {
-    if (this.#atHand?.id === id) return callback(null, this.#atHand.sess)
     this.#read(id).then(
       (sess) => callback(null, sess),
       (error: unknown) => callback(error),
