@@ -1,6 +1,9 @@
 /** express-sso2: SSO2 single sign-on for Express in one `app.use(sso)`. */
 
 export type { Logger } from './config/log'
+export type { Brand, Links, ViewPolicy } from './config/look'
+export type { Language } from './config/texts'
+export type { TextCode } from './config/texts/en'
 export type { LoginError, LoginResult } from './decide/login'
 export type { LogoutResult } from './decide/logout'
 export type { User } from './decide/record'
@@ -35,7 +38,9 @@ export type {
   IdentifyContext,
   IdentifyUser,
   LoginContext,
+  PageContext,
   ProblemContext,
+  ViewContexts,
   Views,
 } from './web/site'
 export type { Sso2Request } from './web/sso2-request'

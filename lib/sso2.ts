@@ -26,10 +26,10 @@ import { isNavigationByPerson } from './web/http/request-facts'
 import { landingLimit } from './web/limits/landing'
 import { loginLimiter } from './web/limits/login'
 import { middleware } from './web/middleware'
-import { builtInViews } from './web/pages/views'
+import { builtInPages } from './web/pages/built-in'
 import { router } from './web/router'
 import { SiteSessions } from './web/session/site-sessions'
-import type { IdentifyUser, Site, Texts, Views } from './web/site'
+import type { IdentifyUser, Site, Views } from './web/site'
 import { Sso2Request } from './web/sso2-request'
 import { StoredRecord } from './web/stored-record'
 import { defaultIdentifyUser } from './web/user'
@@ -41,7 +41,6 @@ export interface Sso2Options extends ConfigOptions {
   readonly identifyUser?: IdentifyUser
   readonly shouldIdentify?: (request: Request) => boolean
   readonly views?: Partial<Views>
-  readonly texts?: Texts
 }
 
 /** What is known of the systems around the site. */
@@ -117,7 +116,6 @@ function makeSite(
   const { prefix, boxKeys } = config
   const records = new Records(kv, prefix, boxKeys, now)
   const logins = new Logins(kv, prefix, boxKeys)
-  const texts = options.texts ?? {}
   const site: Site & { logouts: Pick<LogoutQueue, 'start' | 'stop'>; sessions: SiteSessions } = {
     config,
     client,
@@ -131,8 +129,8 @@ function makeSite(
     identifyUser: options.identifyUser ?? defaultIdentifyUser(config.userPath),
     circuits: { token: new Circuit(), user: new Circuit() },
     shouldIdentify: options.shouldIdentify ? guardedShouldIdentify(options.shouldIdentify) : isNavigationByPerson,
-    views: { ...builtInViews(texts), ...options.views },
-    texts,
+    views: options.views ?? {},
+    builtIn: builtInPages(config),
     loginLimit: loginLimiter(config.loginLimit, prefix, redis, logins, now),
     landingLimit: landingLimit(prefix, redis),
     logouts: { start: () => queue.start(), stop: () => queue.stop() },

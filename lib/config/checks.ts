@@ -1,5 +1,6 @@
 /** What single options must be: addresses, identifiers, secrets, numbers, paths. No message quotes a value. */
 import { z } from 'zod'
+import { FLOW_PARAMETER } from '../decide/return-to'
 import type { ConfigProblem } from '../errors'
 import { DEFAULT_SSO_IDENTIFIER } from '../protocol/claims'
 
@@ -20,8 +21,17 @@ function addressProblem(text: string, isProduction: boolean): string | undefined
   } catch {
     return 'must be an absolute address such as https://sso.example'
   }
-  if (url.username || url.password) return 'must not hold a user name or password'
   if (url.hash || url.search) return 'must not have a query or a fragment'
+  return placeProblem(url, isProduction)
+}
+
+/** Letters, digits, dots, dashes and underscores: whatever else could stand in a host would end a word of our policies. */
+const HOST = /^(?:[\w.-]+|\[[0-9a-f:.]+\])$/
+
+/** What keeps an address from being talked to, or led to. */
+function placeProblem(url: URL, isProduction: boolean): string | undefined {
+  if (url.username || url.password) return 'must not hold a user name or password'
+  if (!HOST.test(url.hostname)) return 'must have a host of letters, digits, dots and dashes'
   if (url.protocol === 'https:') return undefined
   if (url.protocol !== 'http:') return 'must begin with https:'
   if (!isLoopback(url.hostname)) return 'must begin with https: (http: is taken for a loopback host only)'
@@ -34,6 +44,22 @@ export const address = (isProduction: boolean) =>
     const problem = addressProblem(text, isProduction)
     if (problem) context.addIssue({ code: 'custom', message: problem })
   })
+
+const PLACE = 'must be a path that begins with /, or an address that begins with https:'
+
+/** A path of the site's own origin, or an absolute address: what a page of ours may load or lead to. */
+export const webAddress = (isProduction: boolean) =>
+  z.string({ error: PLACE }).superRefine((text, context) => {
+    const problem = webAddressProblem(text, isProduction)
+    if (problem) context.addIssue({ code: 'custom', message: problem })
+  })
+
+function webAddressProblem(text: string, isProduction: boolean): string | undefined {
+  if (!/^[\x21-\x7e]{1,2048}$/.test(text) || /["'<>\\]/.test(text))
+    return 'must have 1 to 2048 printable characters without spaces, quotes, angle brackets and backslashes'
+  if (text.startsWith('/')) return text.startsWith('//') ? PLACE : undefined
+  return /^https?:\/\/[^/]/i.test(text) && URL.canParse(text) ? placeProblem(new URL(text), isProduction) : PLACE
+}
 
 /** Says "is required" where nothing was given. */
 export const missing = (what: string) => (issue: { input?: unknown }) =>
@@ -93,13 +119,39 @@ export const between = (minimum: number, maximum: number, unit: string) => {
   return z.number({ error: message }).int(message).min(minimum, message).max(maximum, message)
 }
 
+/** Not `//id.example/login`, which is the address of another host in other places. */
+const isRoute = (text: string) => /^\/(?!\/)[A-Za-z0-9._~/-]*$/.test(text)
+const ROUTE = 'must be a path that begins with /, or false'
+
 /** A path, or false. */
 export const route = (fallback: string) =>
+  z.union([z.literal(false), z.string().refine(isRoute, ROUTE)], { error: ROUTE }).default(fallback)
+
+const OWN_PARAMETERS = ['return_to', 'notice', FLOW_PARAMETER]
+const LOGIN_ROUTE = 'must be a path that begins with /, the address of a login page, or false'
+
+/** A path, false, or the address of a login page that is not ours; whose origin it may have is seen where all options are known. */
+export const loginRoute = (isProduction: boolean) =>
   z
-    .union(
-      [z.literal(false), z.string().regex(/^\/[A-Za-z0-9._~/-]*$/, 'must be a path that begins with /, or false')],
-      {
-        error: 'must be a path that begins with /, or false',
-      },
-    )
-    .default(fallback)
+    .union([z.literal(false), z.string()], { error: LOGIN_ROUTE })
+    .superRefine((given, context) => {
+      const problem = given === false || isRoute(given) ? undefined : loginPageProblem(given, isProduction)
+      if (problem) context.addIssue({ code: 'custom', message: problem })
+    })
+    .default('/login')
+
+function loginPageProblem(text: string, isProduction: boolean): string | undefined {
+  if (text.startsWith('/') || !/^https?:/i.test(text)) return LOGIN_ROUTE
+  const problem = webAddressProblem(text, isProduction)
+  if (problem) return problem
+  const taken = OWN_PARAMETERS.find((name) => new URL(text).searchParams.has(name))
+  return taken === undefined ? undefined : `must not have the parameter ${taken}, which is ours`
+}
+
+/** Names what was expected, and a key that nobody knows. */
+export function expected(what: string) {
+  return (issue: { code?: string; keys?: readonly string[] }) =>
+    issue.code === 'unrecognized_keys'
+      ? `knows no ${(issue.keys ?? []).join(', ')}: must be ${what}`
+      : `must be ${what}`
+}

@@ -1,5 +1,6 @@
-/** What hooks, views and texts of the site must be: their kind alone; what they do is seen where they are called. */
+/** What hooks and views of the site must be: their kind alone; what they do is seen where they are called. */
 import { z } from 'zod'
+import { expected } from './checks'
 
 const hook = z.custom((value) => typeof value === 'function', 'must be a function').optional()
 const name = z.string({ error: 'must be a text' }).min(1, 'must not be empty').optional()
@@ -14,9 +15,6 @@ export const hooks = z.object({
       { login: hook, confirmLogout: hook, problem: hook },
       { error: expected('{ login, confirmLogout, problem }') },
     )
-    .optional(),
-  texts: z
-    .record(z.string(), z.string({ error: 'must be a text' }), { error: expected('an object of texts by code') })
     .optional(),
   ticketExchange: z
     .strictObject(
@@ -39,12 +37,4 @@ export const hooks = z.object({
 function hasFunctions(value: unknown, names: readonly string[]): boolean {
   if (typeof value !== 'object' || value === null) return false
   return names.every((name) => typeof Reflect.get(value, name) === 'function')
-}
-
-/** Names what was expected, and a key that nobody knows. */
-function expected(what: string) {
-  return (issue: { code?: string; keys?: readonly string[] }) =>
-    issue.code === 'unrecognized_keys'
-      ? `knows no ${(issue.keys ?? []).join(', ')}: must be ${what}`
-      : `must be ${what}`
 }

@@ -4,7 +4,9 @@ import type { MacKeys } from '../decide/binding'
 import type { ReturnPolicy } from '../decide/return-to'
 import { type ConfigProblem, Sso2ConfigError } from '../errors'
 import { Log } from './log'
+import { textsIn } from './look'
 import { type CheckedOptions, type ConfigOptions, checkOptions, type HookOptions } from './schema'
+import type { AllTexts } from './texts/en'
 
 /** A source of time, in milliseconds since 1970. */
 export interface Clock {
@@ -21,10 +23,15 @@ export interface CookieNames {
 }
 
 /** What is taken as the schema gives it. */
-type Plain = Omit<CheckedOptions, 'clientSecret' | 'sessionSecret' | 'session' | 'trustedReturnOrigins'>
+type Plain = Omit<CheckedOptions, 'clientSecret' | 'sessionSecret' | 'session' | 'trustedReturnOrigins' | 'texts'>
 
 /** The checked configuration. Secrets are keys or closures, so that printing it shows none. */
 export interface Config extends Readonly<Plain> {
+  /** Paths of ours; `login` is false where the login page is the site's own. */
+  readonly routes: Readonly<Plain['routes']>
+  /** Absolute address of the login page, whoever's it is. */
+  readonly loginPage: string
+  readonly texts: AllTexts
   readonly clientSecret: () => string
   readonly clientSecrets: () => string[]
   readonly sessionSecrets: () => string[]
@@ -57,17 +64,19 @@ export function makeConfig(
   const problems: ConfigProblem[] = []
   const checked = checkOptions(options, environment, problems)
   if (!checked || problems.length > 0) throw new Sso2ConfigError(problems)
-  const { clientSecret, sessionSecret, session, trustedReturnOrigins, ...plain } = checked
+  const { clientSecret, sessionSecret, session, trustedReturnOrigins, texts, ...plain } = checked
   const site = new URL(plain.siteUrl)
+  const siteUrl = plain.siteUrl.replace(/\/+$/, '')
   return Object.freeze({
     ...plain,
     ...secretFields(clientSecret, sessionSecret),
     apiUrl: plain.apiUrl.replace(/\/+$/, ''),
-    siteUrl: plain.siteUrl.replace(/\/+$/, ''),
+    siteUrl,
     mountPath: site.pathname.replace(/\/+$/, ''),
     isSecure: site.protocol === 'https:',
     returnPolicy: { origin: site.origin, trustedOrigins: trustedReturnOrigins.map((text) => new URL(text).origin) },
-    routes: Object.freeze(plain.routes),
+    ...loginPlaces(plain.routes, siteUrl),
+    texts: textsIn(plain.language, texts),
     cookies: cookieNames(session.cookieName, site.protocol === 'https:'),
     prefix: session.prefix ?? `${withoutBraces(plain.clientId)}:`,
     idleSeconds: session.idleSeconds,
@@ -76,6 +85,14 @@ export function makeConfig(
     clock: options.clock ?? systemClock,
     log: new Log(options.logger ?? console),
   })
+}
+
+/** Switched off, our login route leaves its path to the site. */
+function loginPlaces(routes: Plain['routes'], siteUrl: string): Pick<Config, 'routes' | 'loginPage'> {
+  const { login } = routes
+  if (login !== false && !login.startsWith('/'))
+    return { routes: Object.freeze({ ...routes, login: false }), loginPage: new URL(login).href }
+  return { routes: Object.freeze(routes), loginPage: siteUrl + (login || '/login') }
 }
 
 function secretFields(clientSecret: readonly string[], sessionSecret: readonly string[]) {

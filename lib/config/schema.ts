@@ -3,12 +3,13 @@ import type { Cluster, Redis } from 'ioredis'
 import { z } from 'zod'
 import type { ConfigProblem } from '../errors'
 import { DEFAULT_SSO_IDENTIFIER } from '../protocol/claims'
-import { address, between, identifier, nameProblems, route, secrets } from './checks'
+import { address, between, identifier, loginRoute, nameProblems, route, secrets } from './checks'
 import { hooks } from './hooks'
 import type { Logger } from './log'
+import { type LookOptions, look } from './look'
 
 /** Options that become configuration, as a site writes them. */
-export interface ConfigOptions {
+export interface ConfigOptions extends LookOptions {
   readonly ssoUrl?: string
   readonly clientId?: string
   /** One secret, or several: the first signs, all verify. */
@@ -30,6 +31,7 @@ export interface ConfigOptions {
   }
   readonly routes?: {
     readonly landing?: string | false
+    /** A path of ours, `false` for none, or the address of a login page on this site's or a trusted origin: guards lead there. */
     readonly login?: string | false
     readonly logout?: string | false
     readonly logoutAll?: string | false
@@ -50,7 +52,7 @@ export interface ConfigOptions {
   readonly logger?: Logger
 }
 
-/** Hooks, views and texts are passed on as they are; here only their kind counts. With `exchangeTicket`, `tokenUrl` may be absent. */
+/** Hooks and views are passed on as they are; here only their kind counts. With `exchangeTicket`, `tokenUrl` may be absent. */
 export type HookOptions = Readonly<Partial<Record<keyof z.input<typeof hooks>, unknown>>>
 
 const VARIABLES: Readonly<Record<string, string>> = {
@@ -94,14 +96,15 @@ const session = z
   })
   .prefault({})
 
-const routes = z
-  .strictObject({
-    landing: route('/sso2/landing'),
-    login: route('/login'),
-    logout: route('/logout'),
-    logoutAll: route('/logout-all'),
-  })
-  .prefault({})
+const routes = (isProduction: boolean) =>
+  z
+    .strictObject({
+      landing: route('/sso2/landing'),
+      login: loginRoute(isProduction),
+      logout: route('/logout'),
+      logoutAll: route('/logout-all'),
+    })
+    .prefault({})
 
 const loginLimit = z
   .union(
@@ -132,7 +135,7 @@ function schema(isProduction: boolean, options: Readonly<Record<string, unknown>
       .regex(/^\/[\x21-\x7e]*$/, 'must be a path that begins with /')
       .default('/external/api/v1/me'),
     session,
-    routes,
+    routes: routes(isProduction),
     identify: z.enum(['always', 'on-demand'], { error: "must be 'always' or 'on-demand'" }).default('always'),
     recheckSeconds: between(1, DAY, 'seconds').default(360),
     graceSeconds: between(0, 3600, 'seconds').default(900),
@@ -141,6 +144,7 @@ function schema(isProduction: boolean, options: Readonly<Record<string, unknown>
     trustedReturnOrigins: z.array(address(isProduction)).default([]),
     loginLimit,
     loginMessages: z.enum(['detailed', 'neutral'], { error: "must be 'detailed' or 'neutral'" }).default('detailed'),
+    ...look(isProduction),
   })
 }
 
@@ -167,6 +171,12 @@ const problem = (option: string, message: string): ConfigProblem => {
   return { option, message, ...(variable ? { variable } : {}) }
 }
 
+/** A guard hands the visitor over to this page: it is the site's own, or one that may send him back here. */
+function isTrustedLogin({ routes: { login }, siteUrl, trustedReturnOrigins }: CheckedOptions): boolean {
+  if (login === false || login.startsWith('/')) return true
+  return [siteUrl, ...trustedReturnOrigins].some((known) => new URL(known).origin === new URL(login).origin)
+}
+
 /** Checks options and environment; every fault goes into `problems`. @returns `undefined` when a field could not be read */
 export function checkOptions(
   options: ConfigOptions & HookOptions,
@@ -179,6 +189,8 @@ export function checkOptions(
   const issues = [...(result.error?.issues ?? []), ...(hooks.safeParse(merged).error?.issues ?? [])]
   for (const issue of issues) problems.push(problem(issue.path.join('.'), issue.message))
   for (const { option, message } of nameProblems(merged)) problems.push(problem(option, message))
+  if (result.data && !isTrustedLogin(result.data))
+    problems.push(problem('routes.login', 'must be on the origin of siteUrl, or on one of trustedReturnOrigins'))
   if (isProduction && merged['redis'] === undefined) {
     problems.push(
       problem(

@@ -26,7 +26,7 @@ export function requireLogin(site: Site, { fresh = false }: RequireLoginOptions 
     const mustAsk = shownUser(holder.shown) !== undefined && (fresh || needsAccess(holder.shown))
     if (mustAsk && !(await isSettled(holder, { identify: 'always', ...(fresh ? { fresh: visit.baseline } : {}) })))
       return
-    if (mustAsk && !isKnownForSure(holder.shown)) return sendProblem(site, req, res, 503, 'unavailable')
+    if (mustAsk && !isKnownForSure(holder.shown)) return sendProblem(site, req, res, 503, 'page_unavailable')
     if (shownUser(holder.shown)) {
       if (!res.hasHeader('cache-control')) res.setHeader('cache-control', 'private, no-store')
       return next()

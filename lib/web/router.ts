@@ -1,5 +1,6 @@
 /** `sso.router`: landing, login, logout, logout-all, each on its exact path; any other request goes on. */
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express'
+import type { TextCode } from '../config/texts/en'
 import { isSameOriginPost } from '../decide/same-origin'
 import { setTokenHeaders } from './http/redirect'
 import { sendProblem } from './pages/answers'
@@ -80,7 +81,7 @@ async function route(
 }
 
 /** A password that a parser of the site's own has read does not stay on a request that is refused. Threat F8. */
-function refuse(site: Site, req: Request, res: Response, status: number, code: string): Promise<void> {
+function refuse(site: Site, req: Request, res: Response, status: number, code: TextCode): Promise<void> {
   req.body = undefined
   return sendProblem(site, req, res, status, code)
 }

@@ -83,11 +83,14 @@ export interface LoginLimiter {
 /** Takes one new anonymous session from an address; true when it has had its share. */
 export type LandingLimit = (address: string) => Promise<boolean>
 
-/** Texts of the built-in pages, by the code of what they say. */
-export type Texts = Readonly<Record<string, string>>
+/** What every view is given. */
+export interface PageContext {
+  /** New for every answer, and known to `contentSecurityPolicy`: goes into the `nonce` of the page's scripts and styles. */
+  readonly nonce: string
+}
 
 /** What the login view shows. */
-export interface LoginContext {
+export interface LoginContext extends PageContext {
   /** Where the form is posted. */
   readonly action: string
   /** Goes into the hidden field `return_to`. */
@@ -102,7 +105,7 @@ export interface LoginContext {
 }
 
 /** What the logout confirmation shows. */
-export interface ConfirmLogoutContext {
+export interface ConfirmLogoutContext extends PageContext {
   readonly action: string
   readonly returnTo: string
   /** Ends all sessions of the account. */
@@ -110,18 +113,30 @@ export interface ConfirmLogoutContext {
 }
 
 /** What the problem page shows. */
-export interface ProblemContext {
+export interface ProblemContext extends PageContext {
   readonly status: number
   readonly code: string
   readonly message: string
   readonly homeUrl: string
 }
 
+/** What each view is given, by its name. */
+export interface ViewContexts {
+  readonly login: LoginContext
+  readonly confirmLogout: ConfirmLogoutContext
+  readonly problem: ProblemContext
+}
+
 /** Views: context in, HTML out. */
-export interface Views {
-  login(context: LoginContext): string | Promise<string>
-  confirmLogout(context: ConfirmLogoutContext): string | Promise<string>
-  problem(context: ProblemContext): string | Promise<string>
+export type Views = {
+  readonly [Name in keyof ViewContexts]: (context: ViewContexts[Name]) => string | Promise<string>
+}
+
+/** The pages that a site has without views of its own. */
+export interface BuiltInPages {
+  readonly views: Views
+  /** Content-Security-Policy of all of them. */
+  readonly policy: string
 }
 
 /** The parts of one site. */
@@ -140,8 +155,9 @@ export interface Site {
   /** Breakers around the two: a token endpoint or REST API that is away costs nobody else a wait. */
   readonly circuits: { readonly token: Circuit; readonly user: Circuit }
   readonly shouldIdentify: (req: Request) => boolean
-  readonly views: Views
-  readonly texts: Texts
+  /** The site's own. */
+  readonly views: Partial<Views>
+  readonly builtIn: BuiltInPages
   readonly loginLimit: LoginLimiter
   readonly landingLimit: LandingLimit
   /** Retries kept logouts in the background. */

@@ -120,13 +120,13 @@ describe('a login that is refused', () => {
   test('says when one attempt is left', async () => {
     const wrong = { username: 'ada', password: 'not-it', return_to: '/' }
     for (let attempt = 0; attempt < 3; attempt += 1) await browser.submit(at('/login'), wrong)
-    expect((await browser.submit(at('/login'), wrong)).body).toContain('One attempt is left')
+    expect((await browser.submit(at('/login'), wrong)).body).toContain('You have one attempt left')
   })
 
   test('for a wrong password is a 401 with the message and the attempts that are left', async () => {
     const page = await logIn(browser, network.morning, { username: 'ada', password: 'not-it' }, '/news')
     expect(page.status).toBe(401)
-    expect(page.body).toContain('The user name or the password is wrong. 4 attempts are left')
+    expect(page.body).toContain('The username or password is wrong. You have 4 attempts left')
     expect(page.body).not.toContain('not-it')
     expect(hidden(page.body, 'return_to')).toBe(at('/news'))
     const answer = await browser.fetchJson(at('/login'), { json: { username: 'ada', password: 'nor-this' } })
@@ -141,7 +141,7 @@ describe('a login that is refused', () => {
     expect(answer.json.error).toBe('account_frozen')
     expect(answer.json.frozenForSeconds).toBeGreaterThan(43_000)
     const page = await logIn(browser, network.morning, ada)
-    expect(page.body).toContain('locked for another 720 minutes')
+    expect(page.body).toContain('Please try again in 12 hours.')
   })
 
   test('for an account that is not active says so', async () => {
@@ -164,7 +164,7 @@ describe('a login that is refused', () => {
       const page = await browser.submit(at('/login'), { ...ada, return_to: '/news' })
       expect(page.status).toBe(200)
       expect(new URL(page.url).pathname).toBe('/login')
-      expect(page.body).toContain('Your session had ended. Please log in again.')
+      expect(page.body).toContain('Your session has ended. Please log in again.')
       expect(page.body).not.toContain(ada.password)
       expect(page.trail.some(({ url }) => url.includes(ada.password))).toBe(false)
       const again = await browser.submit(at('/login'), { ...ada, return_to: hidden(page.body, 'return_to') })
@@ -177,7 +177,7 @@ describe('a login that is refused', () => {
     const answer = await browser.fetchJson(at('/login'), { json: { ...ada, return_to: '/news' } })
     expect(answer.status).toBe(401)
     expect(answer.json).toEqual({ error: 'session_ended', loginUrl: expect.stringContaining(at('/login?return_to=')) })
-    expect((await browser.visit(answer.json.loginUrl)).body).toContain('Your session had ended')
+    expect((await browser.visit(answer.json.loginUrl)).body).toContain('Your session has ended')
   })
 
   test('does not say why where messages are neutral', async () => {

@@ -148,14 +148,18 @@ describe.each(keepings)('with %s, a form that is sent while the SSO system is do
   const url = (path: string) => new URL(stage.at(path))
   const origin = () => ({ origin: stage.morning.url, 'sec-fetch-site': 'same-origin' })
 
-  describe.each(['/login', '/logout'])('to %s', (path) => {
+  describe.each([
+    ['/login', 'Logging in does not work'],
+    ['/logout', 'Logging out does not work'],
+  ])('to %s', (path, words) => {
     test('without a session gets a page of ours, and is not sent to the dead host', async () => {
       await goesDown(stage)
       const headers = { ...document, ...form, ...origin() }
       const answer = await send({ method: 'POST', url: url(path), headers, body: fields() })
       expect([answer.status, answer.headers.location]).toEqual([503, undefined])
       expect(answer.headers['content-type']).toMatch(/^text\/html/)
-      expect(answer.body).toContain('</html>')
+      expect(answer.headers['retry-after']).toBe('5')
+      expect(answer.body).toContain(words)
       expect(answer.body).not.toContain(ada.password)
     })
 

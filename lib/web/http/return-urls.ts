@@ -7,8 +7,10 @@ export function returnToOf(config: Config, value: unknown): string {
   return withoutFlowParameter(judgeReturnTo(value, config.returnPolicy) ?? `${config.siteUrl}/`)
 }
 
-/** Address of the login page for one return address. */
-export function loginUrl(config: Config, returnTo: string, notice?: 'session_ended'): string {
+/** Address of the login page, whoever's it is, for one return address. */
+export function loginUrl({ loginPage }: Config, returnTo: string, notice?: 'session_ended'): string {
+  const [head = '', ...fragment] = loginPage.split('#')
   const more = notice ? `&notice=${notice}` : ''
-  return `${config.siteUrl}${config.routes.login || '/login'}?return_to=${encodeURIComponent(returnTo)}${more}`
+  const query = `${head.includes('?') ? '&' : '?'}return_to=${encodeURIComponent(returnTo)}${more}`
+  return [head + query, ...fragment].join('#')
 }

@@ -1,11 +1,14 @@
-/** Answers of our own routes: pages under a strict policy, or JSON for those who ask for it. */
+/** Answers of our own routes: pages under a policy, or JSON for those who ask for it. */
+import { randomBytes } from 'node:crypto'
 import type { Request, Response } from 'express'
+import { isPolicy } from '../../config/look'
+import { isTextCode } from '../../config/texts'
+import type { TextCode } from '../../config/texts/en'
+import type { DegradedReason } from '../../decide/visit'
 import { HOOKS_MS, inTime } from '../hooks'
 import { setNoStore, setTokenHeaders } from '../http/redirect'
-import type { Site } from '../site'
-import { contentSecurityPolicy } from './style'
-import { textOf } from './texts'
-import { builtInViews } from './views'
+import type { Site, ViewContexts } from '../site'
+import { textOf } from './text'
 
 /** Does the client want JSON rather than a page? */
 export function wantsJson(req: Request): boolean {
@@ -15,26 +18,57 @@ export function wantsJson(req: Request): boolean {
 /**
  * Headers of every page of ours. A form must be able to say where it comes from, also in a browser without Fetch Metadata
  * (threat F14); the landing page has said before that its address is nobody's business.
+ * @param policy absent: whatever the site itself has set stays
  */
-export function setPageHeaders(site: Site, res: Response): void {
+function setPageHeaders(res: Response, policy: string | undefined): void {
   setNoStore(res)
   if (!res.hasHeader('referrer-policy')) res.setHeader('referrer-policy', 'same-origin')
-  const { ssoUrl, returnPolicy } = site.config
-  const targets = [new URL(ssoUrl).origin, returnPolicy.origin, ...returnPolicy.trustedOrigins]
-  res.setHeader('content-security-policy', contentSecurityPolicy([...new Set(targets)]))
+  if (policy !== undefined) res.setHeader('content-security-policy', policy)
   res.setHeader('x-content-type-options', 'nosniff')
   res.setHeader('x-frame-options', 'DENY')
 }
 
-/** Sends a page. @param view of the site; one that throws, or does not settle in time, is an error of the site */
-export async function sendPage(
+/** The policy of the site's own views. @throws {TypeError} the site's function made none */
+async function viewPolicy({ config: { contentSecurityPolicy } }: Site, nonce: string): Promise<string | undefined> {
+  if (contentSecurityPolicy === false) return undefined
+  // awaited, so that a function that is asynchronous by mistake ends no process
+  const policy: unknown =
+    typeof contentSecurityPolicy === 'function' ? await contentSecurityPolicy(nonce) : contentSecurityPolicy
+  if (!isPolicy(policy)) throw new TypeError('sso2: contentSecurityPolicy must return a policy in one line')
+  return policy
+}
+
+/** What a page is made of, but for its nonce. */
+type Shown<Name extends keyof ViewContexts> = Omit<ViewContexts[Name], 'nonce'>
+
+/** Sends a page: the site's own view, or ours. A view that throws, or does not settle in time, is an error of the site. */
+export async function sendPage<Name extends keyof ViewContexts>(
   site: Site,
   res: Response,
   status: number,
-  view: () => string | Promise<string>,
+  name: Name,
+  shown: Shown<Name>,
 ): Promise<void> {
-  const text = await inTime('views', AbortSignal.timeout(HOOKS_MS), async () => view())
-  setPageHeaders(site, res)
+  const own = site.views[name]
+  if (!own) return sendBuiltIn(site, res, status, name, shown)
+  const nonce = randomBytes(16).toString('base64url')
+  const context = { ...shown, nonce } as ViewContexts[Name]
+  const make = async () => [await viewPolicy(site, nonce), await site.views[name]?.(context)] as const
+  const [policy, text] = await inTime('views', AbortSignal.timeout(HOOKS_MS), make)
+  setPageHeaders(res, policy)
+  res.status(status).type('html').send(text)
+}
+
+/** Ours know no nonce: their one style sheet is named by its hash. */
+async function sendBuiltIn<Name extends keyof ViewContexts>(
+  { builtIn }: Site,
+  res: Response,
+  status: number,
+  name: Name,
+  shown: Shown<Name>,
+): Promise<void> {
+  const text = await builtIn.views[name]({ ...shown, nonce: '' } as ViewContexts[Name])
+  setPageHeaders(res, builtIn.policy)
   res.status(status).type('html').send(text)
 }
 
@@ -44,20 +78,45 @@ export function sendJson(res: Response, status: number, body: object): void {
   res.status(status).json(body)
 }
 
-/** Says what was wrong, as JSON or as a page; where the site's own view fails, on ours. Threat O17. */
+/** An outage is over within a breaker's window, or goes on. */
+const OUTAGE_SECONDS = 5
+/** As long as the loop guard serves a page without another trip. */
+const LOOP_SECONDS = 60
+
+/** When it is worth trying again, in seconds; the others are mended by no wait. */
+const RETRY_AFTER: Readonly<Partial<Record<TextCode, number>>> = {
+  unavailable: OUTAGE_SECONDS,
+  page_unavailable: OUTAGE_SECONDS,
+  identify_loop: LOOP_SECONDS,
+  token_refused: LOOP_SECONDS,
+}
+
+/** Tells a client when to try again, where the error says it. @param seconds of a failure that knows it better */
+export function setRetryAfter(res: Response, code: TextCode, seconds: number | undefined = RETRY_AFTER[code]): void {
+  if (seconds) res.setHeader('retry-after', String(seconds))
+}
+
+/** What a problem page says of a visit of which less is known than should be. @param otherwise for what is no text of its own */
+export const reasonCode = (reason: DegradedReason, otherwise: TextCode): TextCode =>
+  isTextCode(reason) ? reason : otherwise
+
+/** Says what was wrong, as JSON or as a page; where the site's own view fails, on ours. Threat O17. @param text of the page */
 export async function sendProblem(
   site: Site,
   req: Request,
   res: Response,
   status: number,
-  code: string,
+  code: TextCode,
+  text: TextCode = code,
 ): Promise<void> {
+  setRetryAfter(res, code)
   if (wantsJson(req)) return sendJson(res, status, { error: code })
-  const context = { status, code, message: textOf(site.texts, code), homeUrl: `${site.config.siteUrl}/` }
+  const { texts, siteUrl } = site.config
+  const shown = { status, code, message: textOf(texts, text), homeUrl: `${siteUrl}/` }
   try {
-    await sendPage(site, res, status, () => site.views.problem(context))
+    await sendPage(site, res, status, 'problem', shown)
   } catch {
     site.config.log.warn('views:problem', 'views.problem failed, so the built-in page is shown')
-    await sendPage(site, res, status, () => builtInViews(site.texts).problem(context))
+    await sendBuiltIn(site, res, status, 'problem', shown)
   }
 }

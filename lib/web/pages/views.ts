@@ -1,20 +1,43 @@
-/** The built-in pages, and what a site's own views are given. */
-import type { Texts, Views } from '../site'
+/** The built-in pages, in the site's language and look. */
+import type { Config } from '../../config'
+import type { TextCode } from '../../config/texts/en'
+import type { ConfirmLogoutContext, LoginContext, ProblemContext, Views } from '../site'
 import { Html, html } from './html'
-import { STYLE } from './style'
-import { textOf } from './texts'
+import { textOf } from './text'
 
-function page(title: string, body: Html): string {
+/** What the pages take from the configuration. */
+export type Look = Pick<Config, 'brand' | 'links' | 'language' | 'texts' | 'siteUrl' | 'routes'>
+
+/** A page in the look of the site. */
+interface Page {
+  readonly look: Look
+  readonly style: string
+  text(code: TextCode): string
+}
+
+/** The built-in views. @param style goes into each page */
+export function builtInViews(look: Look, style: string): Views {
+  const page: Page = { look, style, text: (code) => textOf(look.texts, code) }
+  return {
+    login: (context) => loginPage(page, context),
+    confirmLogout: (context) => logoutPage(page, context),
+    problem: (context) => problemPage(page, context),
+  }
+}
+
+function whole({ look, style }: Page, title: string, body: Html): string {
+  const { brand, language } = look
+  const { stylesheetUrl } = brand
   return html`<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${title}</title>
-<style>${new Html(STYLE)}</style>
+<title>${brand.name === undefined ? title : `${title} – ${brand.name}`}</title>
+<style>${new Html(style)}</style>${stylesheetUrl && html`\n<link rel="stylesheet" href="${stylesheetUrl}">`}
 </head>
-<body>
+<body>${header(look)}
 <main>
 ${body}
 </main>
@@ -23,19 +46,21 @@ ${body}
 `.text
 }
 
-const alert = (message: string | undefined) =>
-  message && html`<p class="alert" role="alert" id="message" tabindex="-1" autofocus>${message}</p>`
+/** The site's name or logo, which leads to its front page. */
+function header({ brand: { name, logoUrl }, siteUrl, texts }: Look): Html | undefined {
+  if (name === undefined && logoUrl === undefined) return undefined
+  const mark = logoUrl === undefined ? name : html`<img src="${logoUrl}" alt="${name ?? textOf(texts, 'home')}">`
+  return html`\n<header class="brand"><a href="${`${siteUrl}/`}">${mark}</a></header>`
+}
 
-/** The built-in views with the site's texts. */
-export function builtInViews(texts: Texts): Views {
-  const text = (code: string) => textOf(texts, code)
-  return {
-    login: ({ action, returnTo, username, message }) => {
-      const focus = message ? undefined : new Html(' autofocus')
-      return page(
-        text('login_title'),
-        html`<h1>${text('login_title')}</h1>
-${alert(message)}
+function loginPage(page: Page, { action, returnTo, username, message, error }: LoginContext): string {
+  const { text } = page
+  const focus = message ? undefined : new Html(' autofocus')
+  return whole(
+    page,
+    text('login_title'),
+    html`<h1>${text('login_title')}</h1>
+${message && alert(message, error === 'session_already_logged_in_on_another_account' && logoutLink(page, returnTo))}
 <form method="post" action="${action}">
 <input type="hidden" name="return_to" value="${returnTo}">
 <label for="username">${text('username')}</label>
@@ -44,28 +69,59 @@ ${alert(message)}
 <input id="password" name="password" type="password" autocomplete="current-password" required maxlength="1024">
 <button type="submit">${text('login_button')}</button>
 </form>
-<p class="quiet"><a href="${returnTo}">${text('back')}</a></p>`,
-      )
-    },
-    confirmLogout: ({ action, returnTo, isAll }) => {
-      const title = text(isAll ? 'logout_all_title' : 'logout_title')
-      return page(
-        title,
-        html`<h1>${title}</h1>
+${linkList(page)}
+${backLink(page, returnTo)}`,
+  )
+}
+
+const alert = (message: string, more: Html | false | undefined) =>
+  html`<p class="alert" role="alert" id="message" tabindex="-1" autofocus>${message}${more}</p>`
+
+/** The way out for somebody who is logged in with another account. */
+function logoutLink({ look: { routes, siteUrl }, text }: Page, returnTo: string): Html | undefined {
+  if (routes.logout === false) return undefined
+  const address = `${siteUrl}${routes.logout}?return_to=${encodeURIComponent(returnTo)}`
+  return html` <a href="${address}">${text('logout_title')}</a>`
+}
+
+function linkList({ look: { links }, text }: Page): Html | undefined {
+  const rows: [address: string | undefined, code: TextCode][] = [
+    [links.forgotPassword, 'forgot_password'],
+    [links.createAccount, 'create_account'],
+    [links.help, 'help'],
+  ]
+  const items = rows.flatMap(([address, code]) =>
+    address === undefined ? [] : [html`<li><a href="${address}">${text(code)}</a></li>\n`],
+  )
+  return items.length === 0 ? undefined : html`<ul class="links">\n${items}</ul>`
+}
+
+const backLink = ({ text }: Page, returnTo: string) =>
+  html`<p class="links"><a href="${returnTo}">${text('back')}</a></p>`
+
+function logoutPage(page: Page, { action, returnTo, isAll }: ConfirmLogoutContext): string {
+  const { text } = page
+  const title = text(isAll ? 'logout_all_title' : 'logout_title')
+  return whole(
+    page,
+    title,
+    html`<h1>${title}</h1>
 <p>${text(isAll ? 'logout_all_question' : 'logout_question')}</p>
 <form method="post" action="${action}">
 <input type="hidden" name="return_to" value="${returnTo}">
 <button type="submit" autofocus>${text(isAll ? 'logout_all_button' : 'logout_button')}</button>
 </form>
-<p class="quiet"><a href="${returnTo}">${text('back')}</a></p>`,
-      )
-    },
-    problem: ({ message, homeUrl }) =>
-      page(
-        text('problem_title'),
-        html`<h1>${text('problem_title')}</h1>
+${backLink(page, returnTo)}`,
+  )
+}
+
+function problemPage(page: Page, { message, homeUrl }: ProblemContext): string {
+  const { text } = page
+  return whole(
+    page,
+    text('problem_title'),
+    html`<h1>${text('problem_title')}</h1>
 <p>${message}</p>
-<p class="quiet"><a href="${homeUrl}">${text('home')}</a></p>`,
-      ),
-  }
+<p class="links"><a href="${homeUrl}">${text('home')}</a></p>`,
+  )
 }

@@ -1,22 +1,20 @@
 /** `GET {login}` shows the form, `POST {login}` takes it as form or JSON. Contract, section 4. */
 import type { Request, Response } from 'express'
 import type { LoginError, LoginResult } from '../../decide/login'
-import { type DegradedReason, NOBODY, shownUser } from '../../decide/visit'
+import { textOfFailure } from '../../decide/login-text'
+import { NOBODY, shownUser } from '../../decide/visit'
 import { sendToIdentify } from '../actions/identify'
 import { logIn } from '../actions/log-in'
 import { settle } from '../actions/settle'
 import { redirect } from '../http/redirect'
 import { isNavigation, queryOf } from '../http/request-facts'
 import { loginUrl, returnToOf } from '../http/return-urls'
-import { sendJson, sendPage, sendProblem, wantsJson } from '../pages/answers'
-import { textOf } from '../pages/texts'
+import { reasonCode, sendJson, sendPage, sendProblem, setRetryAfter, wantsJson } from '../pages/answers'
+import { textOf } from '../pages/text'
 import type { LoginContext, Site } from '../site'
 import { blockOf, openVisit, type Visit } from '../visit'
 
 const NEUTRAL: ReadonlySet<LoginError> = new Set(['invalid_credentials', 'account_frozen', 'account_not_active'])
-
-/** What the problem page can say; any other reason is an outage to whoever wants to log in. */
-const SAID: ReadonlySet<DegradedReason> = new Set(['cookies_blocked', 'identify_loop', 'token_refused'])
 
 /** Shows the form; a visitor without a session goes through Identify first, and one who has logged out has it confirmed. */
 export async function showLogin(site: Site, req: Request, res: Response): Promise<void> {
@@ -31,8 +29,8 @@ export async function showLogin(site: Site, req: Request, res: Response): Promis
   if (shownUser(outcome.shown)) return redirect(res, returnTo, 302)
   const { degraded } = outcome.shown
   if (degraded && degraded !== 'user_unknown')
-    return sendProblem(site, req, res, 503, SAID.has(degraded) ? degraded : 'unavailable')
-  const notice = query.get('notice') === 'session_ended' ? textOf(site.texts, 'session_ended') : undefined
+    return sendProblem(site, req, res, 503, reasonCode(degraded, 'unavailable'))
+  const notice = query.get('notice') === 'session_ended' ? textOf(site.config.texts, 'session_ended') : undefined
   await sendForm(visit, 200, {
     returnTo,
     username: '',
@@ -43,10 +41,9 @@ export async function showLogin(site: Site, req: Request, res: Response): Promis
   })
 }
 
-function sendForm(visit: Visit, status: number, context: Omit<LoginContext, 'action'>): Promise<void> {
+function sendForm(visit: Visit, status: number, shown: Omit<LoginContext, 'action' | 'nonce'>): Promise<void> {
   const { site, res } = visit
-  const action = `${site.config.siteUrl}${site.config.routes.login}`
-  return sendPage(site, res, status, () => site.views.login({ action, ...context }))
+  return sendPage(site, res, status, 'login', { action: site.config.loginPage, ...shown })
 }
 
 /** Takes the form. The password is read once and does not stay on the request. */
@@ -60,8 +57,8 @@ export async function takeLogin(site: Site, req: Request, res: Response): Promis
   if (result.error === 'session_ended' && !blockOf(visit))
     return sendToIdentify(visit, loginUrl(site.config, returnTo, 'session_ended'), 'session_ended')
   const shown = neutralised(site, result)
-  setRetryAfter(res, shown)
-  const { error, remainingAttempts, frozenForSeconds } = shown
+  const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds } = shown
+  setRetryAfter(res, error, retryAfterSeconds)
   const name = typeof username === 'string' ? username.slice(0, 256) : ''
   await sendForm(visit, statusOf(error), {
     returnTo,
@@ -95,27 +92,9 @@ function statusOf(error: LoginError): number {
   return error === 'busy' ? 409 : 401
 }
 
-/** An outage is over within a breaker's window, or goes on. */
-const OUTAGE_SECONDS = 5
-
-function setRetryAfter(res: Response, { error, retryAfterSeconds }: Failure): void {
-  const seconds = retryAfterSeconds ?? (error === 'unavailable' ? OUTAGE_SECONDS : undefined)
-  if (seconds) res.setHeader('retry-after', String(seconds))
-}
-
-function messageOf({ texts }: Site, failure: Failure): string {
-  const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds = 0 } = failure
-  if (error === 'too_many_attempts' && retryAfterSeconds > 90) {
-    return textOf(texts, 'too_many_attempts_minutes', { minutes: Math.ceil(retryAfterSeconds / 60) })
-  }
-  if (error === 'invalid_credentials' && remainingAttempts === 1) return textOf(texts, 'invalid_credentials_last')
-  if (error === 'invalid_credentials' && remainingAttempts !== undefined) {
-    return textOf(texts, 'invalid_credentials_attempts', { attempts: remainingAttempts })
-  }
-  if (error === 'account_frozen' && frozenForSeconds !== undefined) {
-    return textOf(texts, 'account_frozen_minutes', { minutes: Math.ceil(frozenForSeconds / 60) })
-  }
-  return textOf(texts, error)
+function messageOf({ config }: Site, failure: Failure): string {
+  const { code, values } = textOfFailure(failure)
+  return textOf(config.texts, code, values)
 }
 
 function answerJson(visit: Visit, result: LoginResult, returnTo: string): void {
@@ -125,7 +104,7 @@ function answerJson(visit: Visit, result: LoginResult, returnTo: string): void {
     return
   }
   const failure = neutralised(site, result)
-  setRetryAfter(res, failure)
+  setRetryAfter(res, failure.error, failure.retryAfterSeconds)
   const { ok: _failed, retryAfterSeconds: _said, ...shown } = failure
   const more = shown.error === 'session_ended' ? { loginUrl: loginUrl(site.config, returnTo, 'session_ended') } : {}
   sendJson(res, statusOf(shown.error), { ...shown, ...more })

@@ -15,7 +15,7 @@ export async function showLogout(site: Site, req: Request, res: Response, isAll:
   const returnTo = returnToOf(site.config, query.get('return_to') ?? undefined)
   const { siteUrl, routes } = site.config
   const action = siteUrl + (isAll ? routes.logoutAll : routes.logout)
-  await sendPage(site, res, 200, () => site.views.confirmLogout({ action, returnTo, isAll }))
+  await sendPage(site, res, 200, 'confirmLogout', { action, returnTo, isAll })
 }
 
 /** Logs out here at once. While the SSO system has not confirmed it, the browser is not sent to Identify. */
@@ -28,7 +28,7 @@ export async function takeLogout(site: Site, req: Request, res: Response, isAll:
   )
   const result = await logOut(visit, isAll)
   const canIdentify = site.front.isAvailable
-  if (result === 'nothing' && !canIdentify) return sendProblem(site, req, res, 503, 'unavailable')
+  if (result === 'nothing' && !canIdentify) return sendProblem(site, req, res, 503, 'unavailable', 'logout_unavailable')
   if (wantsJson(req)) return sendJson(res, 200, { status: 'none', logout: result })
   redirect(res, result === 'pending' || !canIdentify ? returnTo : identifyAddress(visit, returnTo), 303)
 }

@@ -1,0 +1,56 @@
+/** Danish texts of the built-in pages. */
+import type { AllTexts } from './en'
+
+/** @see {@link AllTexts} */
+export const DA: AllTexts = {
+  login_title: 'Log ind',
+  login_button: 'Log ind',
+  username: 'Brugernavn',
+  password: 'Adgangskode',
+  forgot_password: 'Glemt adgangskoden?',
+  create_account: 'Opret konto',
+  help: 'Hjælp til at logge ind',
+  back: 'Gå tilbage',
+  home: 'Til forsiden',
+  logout_title: 'Log ud',
+  logout_question: 'Vil du logge ud på denne enhed?',
+  logout_button: 'Log ud',
+  logout_all_title: 'Log ud overalt',
+  logout_all_question: 'Vil du logge ud af alle vores websites på alle dine enheder?',
+  logout_all_button: 'Log ud overalt',
+  problem_title: 'Noget gik galt',
+  invalid_credentials: 'Forkert brugernavn eller adgangskode.',
+  invalid_credentials_attempts:
+    'Forkert brugernavn eller adgangskode. Du har {attempts} forsøg tilbage, før kontoen bliver låst.',
+  invalid_credentials_last: 'Forkert brugernavn eller adgangskode. Du har ét forsøg tilbage, før kontoen bliver låst.',
+  account_frozen: 'Kontoen er midlertidigt låst efter for mange mislykkede forsøg.',
+  account_frozen_minute: 'Kontoen er låst efter for mange mislykkede forsøg. Prøv igen om et minut.',
+  account_frozen_minutes: 'Kontoen er låst efter for mange mislykkede forsøg. Prøv igen om {minutes} minutter.',
+  account_frozen_hours: 'Kontoen er låst efter for mange mislykkede forsøg. Prøv igen om {hours} timer.',
+  account_not_active: 'Kontoen er ikke aktiv og kan ikke bruges til at logge ind.',
+  session_limit_reached: 'Du er logget ind på for mange enheder. Log først ud på en af dem.',
+  invalid_otp: 'Forkert engangskode.',
+  otp_consumed_or_expired: 'Engangskoden er allerede brugt eller er udløbet.',
+  session_already_logged_in_on_another_account: 'En anden konto er allerede logget ind i denne browser. Log først ud.',
+  login_failed: 'Det lykkedes ikke at logge ind. Kontrollér brugernavnet og adgangskoden.',
+  session_ended: 'Din session er udløbet. Log ind igen.',
+  too_many_attempts: 'For mange forsøg. Vent lidt, og prøv igen.',
+  too_many_attempts_minutes:
+    'For mange forsøg. Vent {minutes} minutter, så kontoen ikke bliver låst, eller log ind på en enhed, hvor du har været logget ind før.',
+  too_many_attempts_hours:
+    'For mange forsøg. Vent {hours} timer, så kontoen ikke bliver låst, eller log ind på en enhed, hvor du har været logget ind før.',
+  unavailable: 'Det er ikke muligt at logge ind lige nu. Prøv igen om lidt.',
+  unavailable_form:
+    'Det er ikke muligt at logge ind lige nu. Prøv igen om lidt. Det skyldes ikke dit brugernavn eller din adgangskode.',
+  page_unavailable: 'Siden kan ikke vises lige nu. Prøv igen om lidt.',
+  logout_unavailable: 'Det er ikke muligt at logge ud lige nu. Prøv igen om lidt.',
+  busy: 'Et andet login er i gang i denne browser. Prøv igen om et øjeblik.',
+  invalid_request: 'Indtast brugernavn og adgangskode.',
+  cross_origin: 'Formularen blev sendt fra et andet website og blev ikke accepteret.',
+  method_not_allowed: 'Denne adresse tager ikke imod den type forespørgsler.',
+  bad_request: 'Forespørgslen kunne ikke læses.',
+  cookies_blocked: 'Du skal tillade cookies for at logge ind. Tillad cookies for dette website, og prøv igen.',
+  identify_loop: 'Det er ikke muligt at logge ind lige nu. Prøv igen om et minut.',
+  token_refused: 'Det er ikke muligt at logge ind lige nu. Prøv igen om et minut.',
+  prefetch: 'Denne side indlæses ikke på forhånd.',
+}

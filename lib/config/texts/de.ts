@@ -1,0 +1,62 @@
+/** German texts of the built-in pages. */
+import type { AllTexts } from './en'
+
+/** @see {@link AllTexts} */
+export const DE: AllTexts = {
+  login_title: 'Anmelden',
+  login_button: 'Anmelden',
+  username: 'Benutzername',
+  password: 'Passwort',
+  forgot_password: 'Passwort vergessen?',
+  create_account: 'Konto erstellen',
+  help: 'Hilfe bei der Anmeldung',
+  back: 'Zurück',
+  home: 'Zur Startseite',
+  logout_title: 'Abmelden',
+  logout_question: 'Möchten Sie sich auf diesem Gerät abmelden?',
+  logout_button: 'Abmelden',
+  logout_all_title: 'Überall abmelden',
+  logout_all_question: 'Möchten Sie sich auf allen Ihren Geräten von allen unseren Websites abmelden?',
+  logout_all_button: 'Überall abmelden',
+  problem_title: 'Etwas ist schiefgegangen',
+  invalid_credentials: 'Der Benutzername oder das Passwort ist falsch.',
+  invalid_credentials_attempts:
+    'Der Benutzername oder das Passwort ist falsch. Sie haben noch {attempts} Versuche, bevor das Konto gesperrt wird.',
+  invalid_credentials_last:
+    'Der Benutzername oder das Passwort ist falsch. Sie haben noch einen Versuch, bevor das Konto gesperrt wird.',
+  account_frozen: 'Das Konto ist nach zu vielen Fehlversuchen vorübergehend gesperrt.',
+  account_frozen_minute:
+    'Das Konto ist nach zu vielen Fehlversuchen gesperrt. Bitte versuchen Sie es in einer Minute erneut.',
+  account_frozen_minutes:
+    'Das Konto ist nach zu vielen Fehlversuchen gesperrt. Bitte versuchen Sie es in {minutes} Minuten erneut.',
+  account_frozen_hours:
+    'Das Konto ist nach zu vielen Fehlversuchen gesperrt. Bitte versuchen Sie es in {hours} Stunden erneut.',
+  account_not_active: 'Dieses Konto ist nicht aktiv. Eine Anmeldung ist damit nicht möglich.',
+  session_limit_reached: 'Sie sind auf zu vielen Geräten angemeldet. Bitte melden Sie sich zuerst auf einem davon ab.',
+  invalid_otp: 'Das Einmalpasswort ist falsch.',
+  otp_consumed_or_expired: 'Das Einmalpasswort wurde bereits verwendet oder ist abgelaufen.',
+  session_already_logged_in_on_another_account:
+    'In diesem Browser ist bereits ein anderes Konto angemeldet. Bitte melden Sie sich zuerst ab.',
+  login_failed: 'Die Anmeldung ist fehlgeschlagen. Bitte prüfen Sie den Benutzernamen und das Passwort.',
+  session_ended: 'Ihre Sitzung ist abgelaufen. Bitte melden Sie sich erneut an.',
+  too_many_attempts: 'Zu viele Versuche. Bitte warten Sie einen Moment und versuchen Sie es erneut.',
+  too_many_attempts_minutes:
+    'Zu viele Versuche. Damit das Konto nicht gesperrt wird, warten Sie bitte {minutes} Minuten oder melden Sie sich auf einem Gerät an, auf dem Sie schon einmal angemeldet waren.',
+  too_many_attempts_hours:
+    'Zu viele Versuche. Damit das Konto nicht gesperrt wird, warten Sie bitte {hours} Stunden oder melden Sie sich auf einem Gerät an, auf dem Sie schon einmal angemeldet waren.',
+  unavailable: 'Die Anmeldung ist zurzeit nicht möglich. Bitte versuchen Sie es in Kürze erneut.',
+  unavailable_form:
+    'Die Anmeldung ist zurzeit nicht möglich. Bitte versuchen Sie es in Kürze erneut. Das liegt nicht an Ihrem Benutzernamen oder Passwort.',
+  page_unavailable: 'Diese Seite kann zurzeit nicht angezeigt werden. Bitte versuchen Sie es in Kürze erneut.',
+  logout_unavailable: 'Die Abmeldung ist zurzeit nicht möglich. Bitte versuchen Sie es in Kürze erneut.',
+  busy: 'In diesem Browser läuft bereits eine andere Anmeldung. Bitte versuchen Sie es gleich noch einmal.',
+  invalid_request: 'Bitte geben Sie Ihren Benutzernamen und Ihr Passwort ein.',
+  cross_origin: 'Dieses Formular wurde von einer anderen Website gesendet und nicht angenommen.',
+  method_not_allowed: 'Diese Adresse nimmt Anfragen dieser Art nicht entgegen.',
+  bad_request: 'Die Anfrage konnte nicht gelesen werden.',
+  cookies_blocked:
+    'Für die Anmeldung werden Cookies benötigt. Bitte lassen Sie Cookies für diese Website zu und versuchen Sie es erneut.',
+  identify_loop: 'Die Anmeldung ist zurzeit nicht möglich. Bitte versuchen Sie es in einer Minute erneut.',
+  token_refused: 'Die Anmeldung ist zurzeit nicht möglich. Bitte versuchen Sie es in einer Minute erneut.',
+  prefetch: 'Diese Seite wird nicht im Voraus geladen.',
+}

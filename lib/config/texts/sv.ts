@@ -1,0 +1,56 @@
+/** Swedish texts of the built-in pages. */
+import type { AllTexts } from './en'
+
+/** @see {@link AllTexts} */
+export const SV: AllTexts = {
+  login_title: 'Logga in',
+  login_button: 'Logga in',
+  username: 'Användarnamn',
+  password: 'Lösenord',
+  forgot_password: 'Glömt lösenordet?',
+  create_account: 'Skapa konto',
+  help: 'Hjälp med inloggningen',
+  back: 'Gå tillbaka',
+  home: 'Till startsidan',
+  logout_title: 'Logga ut',
+  logout_question: 'Vill du logga ut på den här enheten?',
+  logout_button: 'Logga ut',
+  logout_all_title: 'Logga ut överallt',
+  logout_all_question: 'Vill du logga ut från alla våra webbplatser på alla dina enheter?',
+  logout_all_button: 'Logga ut överallt',
+  problem_title: 'Något gick fel',
+  invalid_credentials: 'Fel användarnamn eller lösenord.',
+  invalid_credentials_attempts: 'Fel användarnamn eller lösenord. Du har {attempts} försök kvar innan kontot låses.',
+  invalid_credentials_last: 'Fel användarnamn eller lösenord. Du har ett försök kvar innan kontot låses.',
+  account_frozen: 'Kontot är tillfälligt låst efter för många misslyckade försök.',
+  account_frozen_minute: 'Kontot är låst efter för många misslyckade försök. Försök igen om en minut.',
+  account_frozen_minutes: 'Kontot är låst efter för många misslyckade försök. Försök igen om {minutes} minuter.',
+  account_frozen_hours: 'Kontot är låst efter för många misslyckade försök. Försök igen om {hours} timmar.',
+  account_not_active: 'Kontot är inte aktivt och kan inte användas för att logga in.',
+  session_limit_reached: 'Du är inloggad på för många enheter. Logga först ut på någon av dem.',
+  invalid_otp: 'Fel engångslösenord.',
+  otp_consumed_or_expired: 'Engångslösenordet har redan använts eller har gått ut.',
+  session_already_logged_in_on_another_account:
+    'Ett annat konto är redan inloggat i den här webbläsaren. Logga ut först.',
+  login_failed: 'Inloggningen misslyckades. Kontrollera användarnamnet och lösenordet.',
+  session_ended: 'Din session har gått ut. Logga in igen.',
+  too_many_attempts: 'För många försök. Vänta en stund och försök igen.',
+  too_many_attempts_minutes:
+    'För många försök. Vänta {minutes} minuter, så att kontot inte låses, eller logga in på en enhet där du har varit inloggad tidigare.',
+  too_many_attempts_hours:
+    'För många försök. Vänta {hours} timmar, så att kontot inte låses, eller logga in på en enhet där du har varit inloggad tidigare.',
+  unavailable: 'Det går inte att logga in just nu. Försök igen om en stund.',
+  unavailable_form:
+    'Det går inte att logga in just nu. Försök igen om en stund. Felet beror inte på ditt användarnamn eller lösenord.',
+  page_unavailable: 'Sidan kan inte visas just nu. Försök igen om en stund.',
+  logout_unavailable: 'Det går inte att logga ut just nu. Försök igen om en stund.',
+  busy: 'En annan inloggning pågår i den här webbläsaren. Försök igen om en liten stund.',
+  invalid_request: 'Fyll i användarnamn och lösenord.',
+  cross_origin: 'Formuläret skickades från en annan webbplats och togs inte emot.',
+  method_not_allowed: 'Adressen tar inte emot den här typen av anrop.',
+  bad_request: 'Anropet kunde inte läsas.',
+  cookies_blocked: 'Inloggningen kräver kakor (cookies). Tillåt kakor för den här webbplatsen och försök igen.',
+  identify_loop: 'Det går inte att logga in just nu. Försök igen om en minut.',
+  token_refused: 'Det går inte att logga in just nu. Försök igen om en minut.',
+  prefetch: 'Den här sidan laddas inte i förväg.',
+}

@@ -1,0 +1,90 @@
+import fc from 'fast-check'
+import { accentOf, contrast, EDGE_CONTRAST, isColor, standingOut, TEXT_CONTRAST } from '../../lib/decide/contrast'
+import { colorsOf, SCHEMES } from '../../lib/web/pages/style'
+
+const hex = (value: number) => `#${value.toString(16).padStart(6, '0')}`
+const color = fc.integer({ min: 0, max: 0xffffff }).map(hex)
+const schemes = Object.keys(SCHEMES) as (keyof typeof SCHEMES)[]
+
+test.each([
+  ['#000000', '#ffffff', 21],
+  ['#ffffff', '#000000', 21],
+  ['#fff', '#ffffff', 1],
+  ['#767676', '#ffffff', 4.54],
+  ['#777777', '#ffffff', 4.48],
+  ['#0000ff', '#ffffff', 8.59],
+  ['#ff0000', '#ffffff', 4],
+  ['#00ff00', '#ffffff', 1.37],
+  ['#17477a', '#f6f4f0', 8.62],
+])('%s and %s have a contrast of %f', (one, other, expected) => {
+  expect(contrast(one, other)).toBeCloseTo(expected, 2)
+})
+
+test.each<[text: string, isOne: boolean]>([
+  ['#17477a', true],
+  ['#ABC', true],
+  ['#abcd', false],
+  ['17477a', false],
+  ['red', false],
+  ['#17477', false],
+  ['#17477a;--x:y', false],
+  ['#17477a\n', false],
+  ['', false],
+])('%j as a colour: %p', (text, isOne) => {
+  expect(isColor(text)).toBe(isOne)
+})
+
+/** Which colour stands on which, and how much the two must differ. */
+const pairs: [name: string, ground: string, least: number][] = [
+  ['on-brand', 'brand', TEXT_CONTRAST],
+  ['link', 'card', TEXT_CONTRAST],
+  ['link', 'paper', TEXT_CONTRAST],
+  ['brand-edge', 'card', EDGE_CONTRAST],
+  ['brand-edge', 'paper', EDGE_CONTRAST],
+  ['ink', 'card', TEXT_CONTRAST],
+  ['ink', 'paper', TEXT_CONTRAST],
+  ['muted', 'card', TEXT_CONTRAST],
+  ['muted', 'paper', TEXT_CONTRAST],
+  ['bad', 'bad-paper', TEXT_CONTRAST],
+  ['line', 'card', EDGE_CONTRAST],
+]
+
+/** The pairs of a scheme that cannot be read. */
+const unreadable = (given: string) =>
+  schemes.flatMap((scheme) => {
+    const colors = colorsOf(scheme, given)
+    const of = (name: string) => colors[name] ?? ''
+    return pairs.filter(([name, ground, least]) => contrast(of(name), of(ground)) < least)
+  })
+
+test('whatever colour a site gives, all of every page can be read, light and dark', () => {
+  fc.assert(
+    fc.property(color, (given) => expect(unreadable(given)).toEqual([])),
+    { numRuns: 1000, examples: [['#000000'], ['#ffffff'], ['#ffff00'], ['#757575'], ['#767676'], ['#777777']] },
+  )
+})
+
+test('the button has the very colour that was given', () => {
+  fc.assert(
+    fc.property(color, fc.constantFrom(...schemes), (given, scheme) => {
+      expect(colorsOf(scheme, given)['brand']).toBe(given)
+    }),
+  )
+  expect(accentOf('#FA0', ['#ffffff'], TEXT_CONTRAST).brand).toBe('#ffaa00')
+})
+
+test('a colour that stands out already stays as it is, and another is moved no further than it must be', () => {
+  expect(standingOut('#17477a', ['#ffffff'], TEXT_CONTRAST)).toBe('#17477a')
+  fc.assert(
+    fc.property(color, fc.constantFrom('#ffffff', '#222120'), (given, ground) => {
+      const moved = standingOut(given, [ground], TEXT_CONTRAST)
+      if (contrast(given, ground) >= TEXT_CONTRAST) expect(moved).toBe(given)
+      else expect(contrast(moved, ground)).toBeLessThan(TEXT_CONTRAST + 0.6)
+    }),
+  )
+})
+
+test('where even black and white have less contrast than asked for, the better of them is taken', () => {
+  expect(standingOut('#808080', ['#767676'], 10)).toBe('#000000')
+  expect(standingOut('#808080', ['#101010'], 21)).toBe('#ffffff')
+})

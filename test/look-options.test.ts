@@ -1,0 +1,230 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { makeConfig } from '../lib/config'
+import { LANGUAGES, TEXTS } from '../lib/config/texts'
+import { EN, type TextCode } from '../lib/config/texts/en'
+import { Sso2ConfigError } from '../lib/errors'
+
+/* Options of the built-in pages' look and language, of the site's own views, and of a login page of its own. */
+
+const required = {
+  ssoUrl: 'https://sso.example',
+  clientId: 'the-site',
+  clientSecret: 'client-secret-0123456789-abcdefgh',
+  organisationId: 'the-publisher',
+  siteUrl: 'https://news.example',
+  apiUrl: 'https://api.example',
+  tokenUrl: 'https://login.example/token',
+  sessionSecret: 'session-secret-0123456789-abcdefg',
+}
+const make = (options: object, environment: NodeJS.ProcessEnv = {}) =>
+  makeConfig({ ...required, ...options }, environment, { now: () => 0 })
+
+/** Options that are refused, each once; no message holds what was given. */
+function refused(options: object, environment?: NodeJS.ProcessEnv): string[] {
+  try {
+    make(options, environment)
+  } catch (error) {
+    if (!(error instanceof Sso2ConfigError)) throw error
+    expect(error.message).not.toContain('VALUE')
+    return [...new Set(error.problems.map(({ option }) => option))].sort()
+  }
+  return []
+}
+
+test('without options there is no brand, no link, no policy for views, and English', () => {
+  expect(make({})).toMatchObject({ brand: {}, links: {}, language: 'en', texts: EN, contentSecurityPolicy: false })
+})
+
+const places = [
+  '/logo.svg',
+  '/a/b?v=3#mark',
+  '/../x',
+  'https://cdn.example/logo.svg?v=3',
+  'HTTPS://CDN.example',
+  'https://cdn.example:8443/',
+  'https://my_cdn.example/',
+]
+const noPlaces = [
+  '',
+  'VALUE',
+  'VALUE/logo.svg',
+  './VALUE',
+  '//VALUE.example/logo.svg',
+  '/\\VALUE.example',
+  '\\/VALUE.example',
+  '/VALUE\nlogo.svg',
+  '\t/VALUE',
+  '/VALUE logo.svg',
+  '/VALUE"logo',
+  "/VALUE'logo",
+  '/<VALUE>',
+  '/lögo-VALUE.svg',
+  'javascript:VALUE',
+  'JavaScript:VALUE//https://news.example/',
+  'data:image/svg+xml,VALUE',
+  'data:text/html;base64,VALUE',
+  'blob:https://news.example/VALUE',
+  'file:///VALUE',
+  'ftp://VALUE.example/',
+  'http://VALUE.example/logo.svg',
+  'https:VALUE.example',
+  'https:///VALUE',
+  'https://?VALUE',
+  'https://',
+  'https://user:VALUE@cdn.example/',
+  "https://cdn.example;script-src 'unsafe-inline';/VALUE",
+  'https://cdn.example;VALUE/',
+  'https://cdn.example,VALUE/',
+  'https://*.VALUE.example/',
+  `/${'VALUE'.repeat(500)}`,
+  42,
+  null,
+  {},
+]
+const placeOptions: [option: string, options: (place: unknown) => object][] = [
+  ['brand.logoUrl', (logoUrl) => ({ brand: { logoUrl } })],
+  ['brand.stylesheetUrl', (stylesheetUrl) => ({ brand: { stylesheetUrl } })],
+  ['links.forgotPassword', (forgotPassword) => ({ links: { forgotPassword } })],
+  ['links.createAccount', (createAccount) => ({ links: { createAccount } })],
+  ['links.help', (help) => ({ links: { help } })],
+]
+
+test.each(placeOptions)(
+  '[R13] %s is a path or an https: address, and nothing that does something else',
+  (option, of) => {
+    expect(places.flatMap((place) => refused(of(place)))).toEqual([])
+    for (const place of noPlaces) expect([place, refused(of(place))]).toEqual([place, [option]])
+    expect(refused(of('http://localhost:3000/logo.svg'))).toEqual([])
+    expect(
+      refused({ ...of('http://localhost:3000/logo.svg'), redis: 'redis://r' }, { NODE_ENV: 'production' }),
+    ).toEqual([option])
+  },
+)
+
+test.each<[options: object, places: string[]]>([
+  [{ brand: { logo: 'VALUE' } }, ['brand']],
+  [{ brand: 'VALUE' }, ['brand']],
+  [{ brand: { name: '' } }, ['brand.name']],
+  [{ brand: { name: 'The\nVALUE' } }, ['brand.name']],
+  [{ brand: { name: 'x'.repeat(101) } }, ['brand.name']],
+  [{ brand: { name: 7 } }, ['brand.name']],
+  [{ brand: { color: 'red' } }, ['brand.color']],
+  [{ brand: { color: '#12345' } }, ['brand.color']],
+  [{ brand: { color: '#123456;VALUE' } }, ['brand.color']],
+  [{ brand: { color: 0x123456 } }, ['brand.color']],
+  [{ links: { signUp: '/VALUE' } }, ['links']],
+  [{ links: null }, ['links']],
+  [{ language: 'no' }, ['language']],
+  [{ language: 'sv-SE' }, ['language']],
+  [{ texts: { login_titel: 'VALUE' } }, ['texts.login_titel']],
+  [{ texts: { login_title: 'Hello', toString: 'VALUE' } }, ['texts.toString']],
+  [{ texts: { login_title: 7 } }, ['texts.login_title']],
+  [{ contentSecurityPolicy: true }, ['contentSecurityPolicy']],
+  [{ contentSecurityPolicy: '' }, ['contentSecurityPolicy']],
+  [{ contentSecurityPolicy: "default-src 'self'\nVALUE: x" }, ['contentSecurityPolicy']],
+  [{ contentSecurityPolicy: { directives: {} } }, ['contentSecurityPolicy']],
+])('%p is refused at its place', (options, names) => {
+  expect(refused(options)).toEqual(names)
+})
+
+test('what is right is taken', () => {
+  const brand = {
+    name: 'Ærlig Avis – “nå”',
+    logoUrl: '/logo.svg',
+    color: '#C81',
+    stylesheetUrl: 'https://cdn.example/a.css',
+  }
+  const policy = (nonce: string) => `script-src 'nonce-${nonce}'`
+  const config = make({ brand, links: { help: '/help' }, language: 'nb', contentSecurityPolicy: policy })
+  expect(config).toMatchObject({ brand, links: { help: '/help' }, language: 'nb', contentSecurityPolicy: policy })
+  expect(make({ contentSecurityPolicy: "default-src 'self'" }).contentSecurityPolicy).toBe("default-src 'self'")
+  expect(make({ contentSecurityPolicy: false }).contentSecurityPolicy).toBe(false)
+})
+
+describe('texts', () => {
+  const codes = Object.keys(EN) as TextCode[]
+  const holes = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort()
+
+  test.each(LANGUAGES)('in %s: every code, filled in at the same places, and nothing left in English', (language) => {
+    const texts = TEXTS[language]
+    expect(Object.keys(texts)).toEqual(codes)
+    for (const code of codes) {
+      expect([code, holes(texts[code])]).toEqual([code, holes(EN[code])])
+      expect(texts[code]).toMatch(/^\S(.*\S)?$/)
+      expect(texts[code]).not.toMatch(/ {2}|['"]/)
+    }
+    const same = codes.filter((code) => texts[code] === EN[code])
+    expect(same).toEqual(language === 'en' ? codes : [])
+  })
+
+  test('stand in docs/login-page.md, all of them and in these words', () => {
+    const page = readFileSync(path.join(__dirname, '..', 'docs', 'login-page.md'), 'utf8')
+    const rows = page.slice(page.indexOf('## Texts')).matchAll(/^\| `(\w+)` +\| (.*?) +\|/gm)
+    expect(Object.fromEntries([...rows].map(([, code, text]) => [code, text]))).toEqual(EN)
+  })
+
+  test('of the site replace single ones of its language, and the others stay', () => {
+    const { texts } = make({ language: 'sv', texts: { login_title: 'Välkommen' } })
+    expect(texts).toEqual({ ...TEXTS.sv, login_title: 'Välkommen' })
+    expect(TEXTS.sv.login_title).toBe('Logga in')
+  })
+})
+
+describe('[F11] routes.login as an address', () => {
+  const own = 'https://news.example/sign-in'
+
+  test.each<[options: object, loginPage: string, route: string | false]>([
+    [{}, 'https://news.example/login', '/login'],
+    [{ routes: { login: '/in' } }, 'https://news.example/in', '/in'],
+    [{ routes: { login: false } }, 'https://news.example/login', false],
+    [{ routes: { login: own } }, own, false],
+    [{ routes: { login: 'HTTPS://NEWS.example:443/sign-in' } }, own, false],
+    [{ routes: { login: `${own}?look=dark#form` } }, `${own}?look=dark#form`, false],
+    [{ siteUrl: 'https://news.example/paper', routes: { login: own } }, own, false],
+    [{ siteUrl: 'https://news.example/paper' }, 'https://news.example/paper/login', '/login'],
+    [
+      { routes: { login: 'https://id.example/login' }, trustedReturnOrigins: ['https://id.example'] },
+      'https://id.example/login',
+      false,
+    ],
+    [
+      { siteUrl: 'http://localhost:3001', routes: { login: 'http://localhost:3001/in' } },
+      'http://localhost:3001/in',
+      false,
+    ],
+  ])('%p leads to %s', (options, loginPage, login) => {
+    const config = make(options)
+    expect([config.loginPage, config.routes.login]).toEqual([loginPage, login])
+  })
+
+  test.each([
+    'https://VALUE.example/sign-in',
+    'https://news.example.VALUE/sign-in',
+    'https://news.example@VALUE.example/',
+    'https://VALUE@news.example/',
+    'https://news.example:8443/VALUE',
+    'http://news.example/VALUE',
+    'http://localhost/VALUE',
+    '//news.example/VALUE',
+    '//VALUE.example',
+    '/VALUE?x',
+    '/\\VALUE.example',
+    'VALUE',
+    'javascript:VALUE//news.example',
+    'https:news.example/VALUE',
+    'https://news.example/VALUE x',
+    'https://news.example/?return_to=/VALUE',
+    'https://news.example/?sso2=VALUE',
+    'https://news.example/?notice=VALUE',
+    true,
+    null,
+  ])('%p is refused', (login) => {
+    expect(refused({ routes: { login } })).toEqual(['routes.login'])
+  })
+
+  test('only the login page may be one', () => {
+    for (const name of ['landing', 'logout', 'logoutAll'])
+      expect(refused({ routes: { [name]: own } })).toEqual([`routes.${name}`])
+  })
+})

@@ -1,0 +1,219 @@
+import type { ErrorRequestHandler, Express } from 'express'
+import type { Sso2Options } from '../../lib'
+import { LANGUAGES, TEXTS } from '../../lib/config/texts'
+import { ada, present } from '../flows/network'
+import { Browser } from '../support/agent'
+import { type SiteOptions, type Sites, startSites } from '../support/sites'
+
+/* What the pages of one site may load, say and look like: by its brand, its language, and views of its own. */
+
+let sites: Sites
+const helmetLike = (app: Express) =>
+  void app.use((_req, res, next) => {
+    res.set('content-security-policy', "default-src 'self'; upgrade-insecure-requests")
+    next()
+  })
+const answerItself: ErrorRequestHandler = (_error, _req, res, _next) => void res.status(500).send('the site')
+const ownViews = {
+  login: ({ nonce, action }: { nonce: string; action: string }) => `<script nonce="${nonce}"></script>${action}`,
+  confirmLogout: ({ nonce }: { nonce: string }) => `own ${nonce}`,
+}
+const site = (options: Partial<Sso2Options>, more: Partial<SiteOptions> = {}): SiteOptions => ({
+  options: () => options,
+  ...more,
+})
+/** The function of the site's policy, as it must not be. */
+let makePolicy: () => unknown
+const all: Record<string, SiteOptions> = {
+  plain: site({}),
+  helmet: site({}, { before: helmetLike }),
+  paths: site({ brand: { name: 'A & <B>', logoUrl: '/logo.svg', stylesheetUrl: '/look.css', color: '#ffd400' } }),
+  hosts: site({
+    brand: { logoUrl: 'https://logos.example/a/logo.svg?v=1', stylesheetUrl: 'https://styles.example:8443/a.css' },
+    links: {
+      forgotPassword: '/forgot?a="b"'.replaceAll('"', '%22'),
+      createAccount: 'https://shop.example/new',
+      help: '/help',
+    },
+  }),
+  logo: site({ brand: { logoUrl: 'https://logos.example/logo.svg' } }),
+  ...Object.fromEntries(LANGUAGES.map((language) => [language, site({ language })])),
+  texts: site({ language: 'sv', texts: { login_title: 'Välkommen <in>' } }),
+  none: site({ views: ownViews }, { before: helmetLike }),
+  off: site({ views: ownViews, contentSecurityPolicy: false }),
+  fixed: site({ views: ownViews, contentSecurityPolicy: "script-src 'self'" }, { before: helmetLike }),
+  made: site({ views: ownViews, contentSecurityPolicy: (nonce) => `script-src 'nonce-${nonce}'` }),
+  wrong: site(
+    { views: { ...ownViews, problem: () => 'own problem' }, contentSecurityPolicy: () => makePolicy() as string },
+    { after: (app) => void app.use(answerItself) },
+  ),
+}
+
+beforeAll(async () => {
+  sites = await startSites(all)
+})
+afterAll(() => sites.close())
+
+/** As a script, so that nobody goes through Identify. */
+const get = (name: string, path = '/login') =>
+  new Browser().fetchJson(sites.at(name, path), { headers: { accept: 'text/html' } })
+const policyOf = async (name: string, path?: string) => (await get(name, path)).headers['content-security-policy']
+const directives = (policy: string | string[] | undefined) =>
+  Object.fromEntries(
+    String(policy)
+      .split('; ')
+      .map((part) => [part.split(' ')[0], part.split(' ').slice(1).join(' ')]),
+  )
+const hash = expect.stringMatching(/^'sha256-[\w+/=]{44}'$/)
+const strict = { 'default-src': "'none'", 'base-uri': "'none'", 'frame-ancestors': "'none'" }
+
+describe('[R13] the policy of the built-in pages allows what the brand names and nothing else:', () => {
+  test.each<[name: string, loads: object]>([
+    ['plain', { 'style-src': hash }],
+    ['helmet', { 'style-src': hash }],
+    [
+      'paths',
+      { 'style-src': expect.stringMatching(/^'sha256-\S+ 'self'$/), 'img-src': "'self'", 'font-src': "'self'" },
+    ],
+    [
+      'hosts',
+      {
+        'style-src': expect.stringMatching(/^'sha256-\S+ https:\/\/styles\.example:8443$/),
+        'img-src': 'https://logos.example https://styles.example:8443',
+        'font-src': 'https://styles.example:8443',
+      },
+    ],
+    ['logo', { 'style-src': hash, 'img-src': 'https://logos.example' }],
+  ])('%s', async (name, loads) => {
+    for (const path of ['/login', '/logout', '/logout-all', '/sso2/landing']) {
+      const { 'form-action': targets, ...rest } = directives(await policyOf(name, path))
+      expect([path, rest]).toEqual([path, { ...strict, ...loads }])
+      expect(targets).toBe(["'self'", new URL(sites.emulator.url).origin, sites.at(name)].join(' '))
+    }
+  })
+})
+
+test('the brand stands on every page, written so that nothing of it is markup', async () => {
+  for (const path of ['/login', '/logout', '/logout-all', '/sso2/landing']) {
+    const { body } = await get('paths', path)
+    expect(body).toContain('<img src="/logo.svg" alt="A &amp; &lt;B&gt;">')
+    expect(body).toContain(' – A &amp; &lt;B&gt;</title>')
+    expect(body).toContain('<link rel="stylesheet" href="/look.css">')
+    expect(body).toContain('--brand:#ffd400;--on-brand:#000000')
+    expect(body.indexOf('</style>')).toBeLessThan(body.indexOf('/look.css'))
+  }
+})
+
+test('the links stand on the login page alone', async () => {
+  const hrefs = [...(await get('hosts')).body.matchAll(/<li><a href="([^"]*)">([^<]*)/g)].map(([, href, text]) => [
+    href,
+    text,
+  ])
+  expect(hrefs).toEqual([
+    ['/forgot?a=%22b%22', TEXTS.en.forgot_password],
+    ['https://shop.example/new', TEXTS.en.create_account],
+    ['/help', TEXTS.en.help],
+  ])
+  expect((await get('hosts', '/logout')).body).not.toContain('<li>')
+  expect((await get('plain')).body).not.toMatch(/<li>|<header|<img|<link/)
+})
+
+test.each(LANGUAGES)('in %s every page says its language, and its title in it', async (language) => {
+  const titles = {
+    '/login': 'login_title',
+    '/logout': 'logout_title',
+    '/logout-all': 'logout_all_title',
+    '/sso2/landing': 'problem_title',
+  } as const
+  for (const [path, code] of Object.entries(titles)) {
+    const { body } = await get(language, path)
+    expect(body).toContain(`<html lang="${language}">`)
+    expect(body).toContain(`<h1>${TEXTS[language][code]}</h1>`)
+  }
+})
+
+test('a text of the site stands in the place of ours', async () => {
+  const { body } = await get('texts')
+  expect(body).toContain('<html lang="sv">')
+  expect(body).toContain('<h1>Välkommen &lt;in&gt;</h1>')
+  expect(body).toContain('Lösenord')
+})
+
+describe("pages that the site's own views make", () => {
+  test.each([
+    ['none', "default-src 'self'; upgrade-insecure-requests"],
+    ['off', undefined],
+    ['fixed', "script-src 'self'"],
+  ])('%s: have the policy %s', async (name, policy) => {
+    expect([await policyOf(name), await policyOf(name, '/logout')]).toEqual([policy, policy])
+  })
+
+  test('have a new nonce for each answer, which the policy is made with', async () => {
+    const nonces = new Set<string>()
+    for (let times = 0; times < 20; times += 1) {
+      const { body, headers } = await get('made')
+      const nonce = present(/nonce="([\w-]{22})"/.exec(body)?.[1])
+      expect(headers['content-security-policy']).toBe(`script-src 'nonce-${nonce}'`)
+      nonces.add(nonce)
+    }
+    expect(nonces.size).toBe(20)
+  })
+
+  test('are not framed and not sniffed, whatever the policy', async () => {
+    for (const name of ['none', 'off', 'fixed', 'made'])
+      expect((await get(name)).headers).toMatchObject({
+        'x-frame-options': 'DENY',
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-store',
+        'referrer-policy': 'same-origin',
+      })
+  })
+
+  test('stand beside built-in ones, which keep the policy of ours', async () => {
+    for (const name of ['none', 'off', 'fixed', 'made'])
+      expect(directives(await policyOf(name, '/sso2/landing'))).toMatchObject({ ...strict, 'style-src': hash })
+  })
+
+  test.each<[what: string, make: () => unknown]>([
+    ['nothing', () => undefined],
+    ['an empty text', () => ''],
+    ['two lines', () => 'a\r\nset-cookie: b'],
+    ['a number', () => 7],
+    ['an error', () => Promise.reject(new Error('no policy'))],
+  ])(
+    'with a function that makes %s are an error of the site, and a problem has the built-in page',
+    async (_what, make) => {
+      makePolicy = make
+      expect(await get('wrong')).toMatchObject({ status: 500, body: 'the site' })
+      const warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
+      const problem = await get('wrong', '/sso2/landing')
+      warn.mockRestore()
+      expect(problem.body).toContain(TEXTS.en.bad_request)
+      expect(directives(problem.headers['content-security-policy'])).toMatchObject(strict)
+    },
+  )
+})
+
+describe('a page that cannot be shown says so, and when to try again:', () => {
+  let reader: Browser
+  beforeEach(async () => {
+    sites.emulator.reset()
+    reader = new Browser({ now: () => sites.emulator.clock.now() })
+    await reader.visit(sites.at('sv', '/'))
+    await reader.submit(sites.at('sv', '/login'), { ...ada, return_to: '/' })
+    expect((await reader.visit(sites.at('sv', '/sensitive'))).body).toBe('sensitive')
+    sites.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
+  })
+
+  test('a sensitive one, in the language of the site', async () => {
+    const { status, headers, body } = await reader.visit(sites.at('sv', '/sensitive'))
+    expect([status, headers['retry-after']]).toEqual([503, '5'])
+    expect(body).toContain(TEXTS.sv.page_unavailable)
+    expect(body).not.toMatch(/logga in|log in/i)
+  })
+
+  test('a sensitive one for a script', async () => {
+    const { status, headers, json } = await reader.fetchJson(sites.at('sv', '/sensitive'))
+    expect([status, headers['retry-after'], json]).toEqual([503, '5', { error: 'page_unavailable' }])
+  })
+})
