@@ -23,6 +23,7 @@ import { moveSession } from './web/actions/move-session'
 import { identifyGuard, type RequireLoginOptions, requireLogin } from './web/guards'
 import { guardedShouldIdentify } from './web/hooks'
 import { isNavigationByPerson } from './web/http/request-facts'
+import { returnToOf } from './web/http/return-urls'
 import { landingLimit } from './web/limits/landing'
 import { loginLimiter } from './web/limits/login'
 import { middleware } from './web/middleware'
@@ -59,6 +60,8 @@ export interface Sso2 extends RequestHandler {
   readonly middleware: RequestHandler
   requireLogin(options?: RequireLoginOptions): RequestHandler
   identify(): RequestHandler
+  /** Where to go on after a form of the site's own: the address where it is of this site or a trusted origin, else the front page. */
+  returnTo(value: unknown): string
   readonly client: Sso2Client
   readonly api: PlatformApi
   health(): Promise<Health>
@@ -87,6 +90,7 @@ export function sso2(options: Sso2Options = {}): Sso2 {
   return Object.assign(handler, parts, {
     requireLogin: (guard?: RequireLoginOptions) => requireLogin(site, guard),
     identify: () => identifyGuard(),
+    returnTo: (value: unknown) => returnToOf(config, value),
     client,
     api,
     health: () => health(site),

@@ -70,6 +70,12 @@ export function countTrip(trips: Trips, page: string, now: EpochSeconds): Trips 
   return [{ ...trip, since: now, count: trip.count + 1 }, ...others]
 }
 
+/** How many trips there were for the page, each within the window of the one before. */
+export function tripsFor(trips: Trips, page: string, now: EpochSeconds): number {
+  const trip = trips.find((candidate) => candidate.page === page)
+  return !trip || now - trip.since >= WINDOW_SECONDS ? 0 : trip.count
+}
+
 /** Notes why the page's landing failed. */
 export function noteCause(trips: Trips, page: string, cause: 'c' | 'r', now: EpochSeconds): Trips {
   const trip = trips.find((candidate) => candidate.page === page) ?? { page, since: now, count: 1, cause: '' as const }

@@ -1,14 +1,17 @@
-/** Guards for single routes: `requireLogin` and `identify`. Contract, section 1. */
+/** Guards for single routes: `requireLogin` and `identify`. */
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import { decideLead, isElsewhere } from '../decide/lead'
+import { countTrip, pageKey } from '../decide/loop-guard'
 import { isKnownForSure, NOBODY, needsAccess, shownUser } from '../decide/visit'
+import { sendToIdentify, setTrips } from './actions/identify'
 import { settle, type Wishes } from './actions/settle'
 import { redirect } from './http/redirect'
 import { isNavigation } from './http/request-facts'
 import { loginUrl } from './http/return-urls'
-import { sendJson, sendProblem } from './pages/answers'
+import { reasonCode, sendJson, sendProblem } from './pages/answers'
 import type { Site } from './site'
 import { type Holder, holderOf } from './sso2-request'
-import { pageOf } from './visit'
+import { pageOf, tripsOf } from './visit'
 
 /** Options of `requireLogin`. */
 export interface RequireLoginOptions {
@@ -27,14 +30,63 @@ export function requireLogin(site: Site, { fresh = false }: RequireLoginOptions 
     if (mustAsk && !(await isSettled(holder, { identify: 'always', ...(fresh ? { fresh: visit.baseline } : {}) })))
       return
     if (mustAsk && !isKnownForSure(holder.shown)) return sendProblem(site, req, res, 503, 'page_unavailable')
+    if (!shownUser(holder.shown) && isNavigation(req) && !(await isStrangerLookedUp(holder))) return
     if (shownUser(holder.shown)) {
       if (!res.hasHeader('cache-control')) res.setHeader('cache-control', 'private, no-store')
       return next()
     }
-    const url = loginUrl(site.config, pageOf(visit) ?? `${site.config.siteUrl}/`)
-    if (isNavigation(req)) return redirect(res, url, 302)
-    sendJson(res, 401, { error: 'login_required', loginUrl: url })
+    if (isNavigation(req)) return leadToLogin(holder)
+    sendJson(res, 401, { error: 'login_required', loginUrl: loginUrl(site.config, returnPage(holder)) })
   })
+}
+
+const returnPage = ({ visit }: Holder) => pageOf(visit) ?? `${visit.site.config.siteUrl}/`
+
+/**
+ * Before a login page that is not ours: it cannot identify him for us, and where it is another site's, he may have logged in there since
+ * this site asked. False when the browser is on its way through Identify.
+ */
+async function isStrangerLookedUp(holder: Holder): Promise<boolean> {
+  const { visit, shown } = holder
+  const { routes, loginPage, returnPolicy } = visit.site.config
+  if (routes.login !== false) return true
+  if (isElsewhere(loginPage, returnPolicy.origin))
+    return isSettled(holder, { identify: 'always', fresh: visit.baseline })
+  return shown.record !== undefined || shown.degraded !== undefined || isSettled(holder, { identify: 'always' })
+}
+
+/** Sends a browser that nobody is logged in with to the login page. */
+function leadToLogin(holder: Holder): Promise<void> | void {
+  const { visit, shown } = holder
+  const { site, req, res } = visit
+  const { loginPage, returnPolicy } = site.config
+  const page = returnPage(holder)
+  const decision = decideLead({
+    page: page.replace(/[?#].*$/, ''),
+    loginPage,
+    origin: returnPolicy.origin,
+    degraded: shown.degraded,
+    canIdentify: site.front.isAvailable,
+    trips: tripsOf(visit),
+    pageKey: pageKey(page),
+    now: site.now(),
+  })
+  if (decision.do !== 'lead') holder.shown = NOBODY // nothing is shown here, so that his trips stay counted
+  switch (decision.do) {
+    case 'refuse_to_guard_the_login_page':
+      throw new Error(
+        'express-sso2: requireLogin guards the login page itself, which nobody could reach: see routes.login',
+      )
+    case 'give_up':
+      return sendProblem(site, req, res, 503, reasonCode(decision.because, 'page_unavailable'))
+    case 'identify':
+      return sendToIdentify(visit, page, 'login_elsewhere')
+    case 'count_and_lead':
+      setTrips(visit, countTrip(tripsOf(visit), pageKey(page), site.now()))
+      return redirect(res, loginUrl(site.config, page), 302)
+    case 'lead':
+      return redirect(res, loginUrl(site.config, page), 302)
+  }
 }
 
 /** Identifies the visitor of one route where `identify` is `'on-demand'`. */

@@ -1099,6 +1099,22 @@ module.exports = [
     title: 'a new nonce for each answer',
   },
   {
+    name: 'two sites that do not agree lead a stranger in a circle',
+    file: 'decide/lead.ts',
+    find: 'facts.degraded ?? blockedBy(trips, pageKey)',
+    replace: 'facts.degraded ?? (blockedBy(trips, pageKey) && undefined)',
+    test: 'flows/own-login-page',
+    title: 'sends nobody in a circle',
+  },
+  {
+    name: 'a login at another site is not asked for',
+    file: 'web/guards.ts',
+    find: "return isSettled(holder, { identify: 'always', fresh: visit.baseline })",
+    replace: 'return visit !== undefined',
+    test: 'flows/own-login-page',
+    title: 'knows of it at once',
+  },
+  {
     name: 'a colour is taken as it is for links',
     file: 'decide/contrast.ts',
     find: 'link: standingOut(brand, grounds, linkContrast),',

@@ -1,0 +1,50 @@
+/**
+ * What a guard does with a navigation of somebody whom nobody knows, where the login page is not ours. Pure.
+ * Table: docs/decisions.md, "lead".
+ */
+import type { EpochSeconds } from '../protocol/claims'
+import { blockedBy, type Trips, tripsFor } from './loop-guard'
+import type { DegradedReason } from './visit'
+
+/** What the decision depends on. */
+export interface LeadFacts {
+  /** Address of the guarded page, without its query. */
+  readonly page: string
+  /** Address of the login page. */
+  readonly loginPage: string
+  /** Origin of this site. */
+  readonly origin: string
+  /** Why less is known than should be; asked after this request began where the login page is another site's. */
+  readonly degraded: DegradedReason | undefined
+  /** Is Identify known to work? */
+  readonly canIdentify: boolean
+  readonly trips: Trips
+  /** The guarded page's name in the trips. */
+  readonly pageKey: string
+  readonly now: EpochSeconds
+}
+
+/** `lead`: to the login page. `count_and_lead`: likewise, and it is noted, for another site may take him for logged in and send him straight back. */
+export type LeadDecision =
+  | { readonly do: 'lead' }
+  | { readonly do: 'count_and_lead' }
+  | { readonly do: 'identify' }
+  | { readonly do: 'give_up'; readonly because: DegradedReason }
+  | { readonly do: 'refuse_to_guard_the_login_page' }
+
+/** Twice led away within the loop guard's window and back as a stranger: whom the SSO system knows behind this browser, Identify tells. */
+const TRIPS_BEFORE_IDENTIFY = 2
+
+/** Is the login page another site's? Then a login there is known here only when the SSO system is asked. */
+export const isElsewhere = (loginPage: string, origin: string): boolean => new URL(loginPage).origin !== origin
+
+/** Decides where the visitor goes. */
+export function decideLead(facts: LeadFacts): LeadDecision {
+  const { page, loginPage, trips, pageKey } = facts
+  if (page === loginPage.replace(/[?#].*$/, '')) return { do: 'refuse_to_guard_the_login_page' }
+  if (!isElsewhere(loginPage, facts.origin)) return { do: 'lead' }
+  const because = facts.degraded ?? blockedBy(trips, pageKey)
+  if (because) return { do: 'give_up', because }
+  if (tripsFor(trips, pageKey, facts.now) < TRIPS_BEFORE_IDENTIFY) return { do: 'count_and_lead' }
+  return facts.canIdentify ? { do: 'identify' } : { do: 'give_up', because: 'sso_unavailable' }
+}
