@@ -3,7 +3,7 @@ const morningArticles = require('./articles/morning.js')
 
 /**
  * The two newspapers of the network. `key` picks the colours in public/newspaper.css and names the cookies;
- * `scheme` and `themeColour` tell the browser how to paint what is not ours, such as scroll bars.
+ * `scheme` and `themeColour` tell the browser how to paint what is not ours, such as scroll bars; `colour` is that of the login page.
  */
 const newspapers = {
   morning: {
@@ -15,6 +15,7 @@ const newspapers = {
     weather: 'Fair, a light wind from the sea, 14°',
     scheme: 'light',
     themeColour: '#f7f1e5',
+    colour: '#a33a1b',
     articles: morningArticles,
   },
   evening: {
@@ -26,6 +27,7 @@ const newspapers = {
     weather: 'Clear skies until two, 9°',
     scheme: 'dark',
     themeColour: '#0b1020',
+    colour: '#ffc857',
     articles: eveningArticles,
   },
 }

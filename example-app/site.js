@@ -64,6 +64,7 @@ function createSso({ paper, url, platform, client, sessionSecret, redis, prefix 
     sessionSecret,
     // Cookies do not separate ports: two sites on one host name need names of their own.
     session: { cookieName: `${paper.key}.sid`, prefix },
+    brand: { name: paper.title, color: paper.colour, stylesheetUrl: `/assets/login-${paper.key}.css` },
     ...(redis && { redis }),
     ...(clock && { clock }),
   })

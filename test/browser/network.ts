@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { createEmulator } from '../../lib/emulator'
-import { openBrowser, viewports } from '../support/browser'
+import { violations } from '../support/axe'
+import { openBrowser, screenshots, viewports } from '../support/browser'
 
 /** The example's two newspapers and their platform, as `example-app/network.js` starts them. */
 export interface Network {
@@ -56,6 +57,12 @@ export async function fillIn(page: Page, { username, password }: Account): Promi
   await page.getByLabel(/user ?name/i).fill(username)
   await page.getByLabel(/password/i).fill(password)
   await page.getByRole('button', { name: /log in/i }).click()
+}
+
+/** axe-core has nothing to say against the page as it stands; it is kept as screenshots of this name. */
+export async function expectGood(page: Page, name: string): Promise<void> {
+  expect(await violations(page)).toEqual([])
+  await screenshots(page, name)
 }
 
 /** What the bar at the top says about the session. */

@@ -1,6 +1,5 @@
 import type { BrowserContext, Page } from 'playwright-core'
-import { screenshots } from '../support/browser'
-import { administrator, fillIn, open, overflow, reader, state, useNetwork } from './network'
+import { administrator, expectGood, fillIn, open, overflow, reader, state, useNetwork } from './network'
 
 const { network, newContext } = useNetwork('pages:')
 
@@ -53,18 +52,18 @@ test.each(['morning', 'evening'] as const)('the marketplace of the %s paper need
     'House boats',
   ])
   expect(await overflow(page)).toBe(0)
-  await screenshots(page, `${paper}-marketplace`)
+  await expectGood(page, `${paper}-marketplace`)
 })
 
 test('a gift that collides with nothing can be given, and one that collides cannot', async () => {
   await logIn(reader, '/gift')
   await fillGift(receiver, 'Morning Post, daily for three months')
   expect(await page.getByRole('status').textContent()).toContain('Yes, this gift can be given')
-  await screenshots(page, 'morning-gift-eligible')
+  await expectGood(page, 'morning-gift-eligible')
   const maja = { ...receiver, Street: 'Harbour Street', Number: '4', Postcode: 'LH1 2AB' }
   await fillGift({ ...maja, 'First name': 'Maja', 'Last name': 'Holm' }, 'Morning Post, daily for three months')
   expect(await page.getByRole('status').textContent()).toContain('has a subscription already')
-  await screenshots(page, 'morning-gift-not-eligible')
+  await expectGood(page, 'morning-gift-not-eligible')
 })
 
 test('what was typed stays when something is missing', async () => {
@@ -77,7 +76,7 @@ test('what was typed stays when something is missing', async () => {
   expect(await page.getByLabel('Street', { exact: true }).inputValue()).toBe('Kiln Lane')
   expect(await page.getByLabel('Campaign').inputValue()).toBe('STAR-EVENING')
   expect(await overflow(page)).toBe(0)
-  await screenshots(page, 'morning-gift-missing')
+  await expectGood(page, 'morning-gift-missing')
 })
 
 test('an expired access token is renewed without the reader noticing', async () => {
@@ -95,7 +94,7 @@ test('where it cannot be renewed this is said in words, what was typed stays, an
   await fillGift(receiver, 'Morning Post, daily for three months')
   expect(await page.getByRole('heading', { level: 2 }).first().textContent()).toBe('Your access has expired')
   expect(await page.getByLabel('Street', { exact: true }).inputValue()).toBe('Kiln Lane')
-  await screenshots(page, 'morning-gift-expired')
+  await expectGood(page, 'morning-gift-expired')
   await page.getByRole('link', { name: 'Go on' }).click()
   await page.waitForURL(`${network().urls.morning}/gift`)
   expect(await state(page)).toBe(`Logged in as ${reader.name}.`)
@@ -107,7 +106,7 @@ test('where it cannot be renewed this is said in words, what was typed stays, an
 test('a reader without the scope is told which one is missing', async () => {
   await logIn(reader, '/administrators')
   expect(await page.getByRole('alert').textContent()).toContain('/external/admin/r')
-  await screenshots(page, 'morning-administrators-refused')
+  await expectGood(page, 'morning-administrators-refused')
 })
 
 test('an administrator sees each account once, with its groups, and can filter by group', async () => {
@@ -119,7 +118,7 @@ test('an administrator sees each account once, with its groups, and can filter b
     'Vera Lund',
   ])
   expect(await overflow(page)).toBe(0)
-  await screenshots(page, 'morning-administrators')
+  await expectGood(page, 'morning-administrators')
   await page.getByLabel('Group').selectOption('Accounting')
   await page.getByRole('button', { name: 'Show' }).click()
   expect((await names()).map((name) => name.replace(/account-.*/, ''))).toEqual(['Vera Lund'])
@@ -132,3 +131,16 @@ test('nobody sees the gift form without logging in first', async () => {
   await fillIn(page, reader)
   await page.waitForURL(`${network().urls.evening}/gift`)
 })
+
+test.each(['morning', 'evening'] as const)(
+  "the %s paper's own forms and its page for what is not there",
+  async (paper) => {
+    await open(page, `${network().urls[paper]}/login?return_to=%2Fnowhere`)
+    await expectGood(page, `${paper}-login-form`)
+    await open(page, `${network().urls[paper]}/logout`)
+    await expectGood(page, `${paper}-logout-form`)
+    await page.getByRole('link', { name: 'Go back' }).click()
+    await open(page, `${network().urls[paper]}/nowhere`)
+    await expectGood(page, `${paper}-not-found`)
+  },
+)

@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { createEmulator, type Emulator } from '../../lib/emulator'
 import { configuration } from '../emulator/configuration'
 import { Platform } from '../emulator/platform'
+import { violations } from '../support/axe'
 import { openBrowser, viewports } from '../support/browser'
 
 /* The admin portal in a real browser: every button, live updates, keyboard, and a phone's width. */
@@ -171,6 +172,24 @@ test.each([
   for (const summary of await page.locator('#calls summary').all()) await summary.click()
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
 })
+
+test.each(['light', 'dark'] as const)(
+  'axe-core has nothing to say against it, whatever it shows, %s',
+  async (colorScheme) => {
+    await page.emulateMedia({ colorScheme })
+    await platform.login()
+    emulator.account('otto').freeze()
+    emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 3000, times: 3 })
+    await shows('faults', 'slow')
+    await page.locator('#calls summary').first().click()
+    await press('One-time password: Grace Hill')
+    await says(/For Grace Hill/)
+    expect(await violations(page)).toEqual([])
+    await page.goto(`${emulator.url}/sso/identify`)
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('The SSO system refuses this request')
+    expect(await violations(page)).toEqual([])
+  },
+)
 
 test('a page of another site cannot press a button', async () => {
   await platform.login()

@@ -1,6 +1,5 @@
 import type { BrowserContext, Page } from 'playwright-core'
-import { screenshots } from '../support/browser'
-import { fillIn, open, overflow, reader, state, useNetwork } from './network'
+import { expectGood, fillIn, open, overflow, reader, state, useNetwork } from './network'
 
 const { network, newContext } = useNetwork('story:')
 
@@ -21,7 +20,7 @@ test('a first visit ends on exactly the address asked for, anonymously, after at
   expect(page.url()).toBe(asked)
   expect(await state(page)).toBe('Reading anonymously.')
   expect(await overflow(page)).toBe(0)
-  await screenshots(page, 'morning-front-anonymous')
+  await expectGood(page, 'morning-front-anonymous')
 })
 
 test('the sister paper is visited in the same way, and then each page without a redirect', async () => {
@@ -31,24 +30,24 @@ test('the sister paper is visited in the same way, and then each page without a 
   expect(await open(page, `${evening}/marketplace?from=front`)).toEqual([`${evening}/marketplace?from=front`])
   await open(page, `${evening}/`)
   expect(await overflow(page)).toBe(0)
-  await screenshots(page, 'evening-front-anonymous')
+  await expectGood(page, 'evening-front-anonymous')
 })
 
 test('an article for subscribers shows its beginning and the way to log in', async () => {
   const { morning } = network().urls
   await open(page, `${morning}/articles/night-in-the-reading-room`)
   expect(await page.getByText('At sunrise the caretaker').count()).toBe(0)
-  await screenshots(page, 'morning-article-teaser')
+  await expectGood(page, 'morning-article-teaser')
   await page.getByRole('link', { name: 'Log in to read on' }).click()
   await page.waitForURL((url) => url.pathname === '/login')
-  await screenshots(page, 'morning-login')
+  await expectGood(page, 'morning-login')
 })
 
 test('a wrong password keeps the reader at the form, with a message', async () => {
   await fillIn(page, { ...reader, password: 'not this one' })
   expect(await page.getByRole('alert').count()).toBe(1)
   expect(await page.getByLabel(/password/i).inputValue()).toBe('')
-  await screenshots(page, 'morning-login-wrong')
+  await expectGood(page, 'morning-login-wrong')
 })
 
 test('after logging in the reader is back at the article, and can read all of it', async () => {
@@ -56,7 +55,7 @@ test('after logging in the reader is back at the article, and can read all of it
   await page.waitForURL(`${network().urls.morning}/articles/night-in-the-reading-room`)
   expect(await state(page)).toBe(`Logged in as ${reader.name}.`)
   expect(await page.getByText('At sunrise the caretaker').count()).toBe(1)
-  await screenshots(page, 'morning-article')
+  await expectGood(page, 'morning-article')
 })
 
 test('the sister paper knows the login once its record is stale, and nobody types anything', async () => {
@@ -67,7 +66,7 @@ test('the sister paper knows the login once its record is stale, and nobody type
   await page.getByRole('link', { name: 'Account', exact: true }).click()
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain(reader.name)
   expect(await overflow(page)).toBe(0)
-  await screenshots(page, 'evening-account')
+  await expectGood(page, 'evening-account')
 })
 
 test('a tab that opens the sister paper for the first time after the login is logged in by the round trip', async () => {
@@ -100,7 +99,7 @@ test('the other paper still shows the login, until its record is stale', async (
   await open(page, `${morning}/`)
   expect(page.url()).toBe(`${morning}/`)
   expect(await state(page)).toBe('Reading anonymously.')
-  await screenshots(page, 'morning-front-logged-out')
+  await expectGood(page, 'morning-front-logged-out')
 })
 
 test('cookies are opaque and out of reach of scripts', async () => {

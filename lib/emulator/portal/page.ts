@@ -19,14 +19,14 @@ export function portalPage(view: PortalView): string {
 </head>
 <body>
   <a class="skip" href="#content">To the content</a>
-  <p class="banner" role="note">This is an emulator of the SSO2 platform, for development and tests. Nothing here is real.</p>
+  <aside class="banner" aria-label="What this is">This is an emulator of the SSO2 platform, for development and tests. Nothing here is real.</aside>
   <header>
     <h1><span class="mark" aria-hidden="true"></span>Admin portal</h1>
     <p class="muted">Organisation <code>${view.organisationId}</code>, ${view.production ? 'played as production' : 'not production'}
       <span id="live" class="chip plain" role="status">connecting</span></p>
   </header>
   <p id="notice" role="status" aria-live="polite"></p>
-  <noscript><p class="banner">The buttons and live updates need JavaScript; the same controls are under /_emulator.</p></noscript>
+  <noscript><aside class="banner" aria-label="What is missing">The buttons and live updates need JavaScript; the same controls are under /_emulator.</aside></noscript>
   <main id="content">
     <div class="column">
       ${clockSection(view)}

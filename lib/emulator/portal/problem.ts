@@ -12,7 +12,7 @@ export function problemPage(status: number, message: string): string {
     <link rel="stylesheet" href="/_emulator/portal.css" />
   </head>
   <body class="problem">
-    <p class="banner" role="note">This is an emulator of the SSO2 platform, for development and tests.</p>
+    <aside class="banner" aria-label="What this is">This is an emulator of the SSO2 platform, for development and tests.</aside>
     <main>
       <h1>The SSO system refuses this request</h1>
       <p>${message}</p>

@@ -1,0 +1,149 @@
+import type { Express } from 'express'
+import type { Browser, Page } from 'playwright-core'
+import type { Sso2Options } from '../../lib'
+import { LANGUAGES, TEXTS } from '../../lib/config/texts'
+import { violations } from '../support/axe'
+import { openBrowser, screenshots, viewports } from '../support/browser'
+import { type SiteOptions, type Sites, startSites } from '../support/sites'
+
+/* Our own pages in a real browser: in every language and many colours, light and dark, by axe-core and by their width. */
+
+const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 350 60" width="350" height="60">
+<rect width="60" height="60" rx="8" fill="#c8102e"/><path d="M12 38q9-9 18 0t18 0M12 26q9-9 18 0t18 0" fill="none" stroke="#fff" stroke-width="4"/>
+<text x="74" y="40" font-family="Georgia,serif" font-size="28" font-weight="700" fill="#1a1a1a">Harbour Gazette</text></svg>`
+const STYLESHEET = 'body{background:rgb(1,2,3)} main{background-image:url(/look/logo.svg)}'
+
+let sites: Sites
+let browser: Browser
+let page: Page
+/** What the browser's console has to complain of: a breach of the policy is an error there. */
+let complaints: string[]
+
+const addFiles = (app: Express) => {
+  app.get('/look/logo.svg', (_req, res) => void res.type('svg').send(LOGO))
+  app.get('/look/site.css', (_req, res) => void res.type('css').send(STYLESHEET))
+}
+const site = (options: Partial<Sso2Options>): SiteOptions => ({ options: () => options, before: addFiles })
+const links = { forgotPassword: '/forgot', createAccount: '/create', help: '/help' }
+const brand = { name: 'Harbour Gazette', logoUrl: '/look/logo.svg', color: '#c8102e' }
+const colors = { yellow: '#ffd400', white: '#ffffff', black: '#000000', grey: '#777777', blue: '#0000ff' }
+
+beforeAll(async () => {
+  sites = await startSites({
+    plain: site({}),
+    ...Object.fromEntries(LANGUAGES.map((language) => [language, site({ language, links, brand })])),
+    ...Object.fromEntries(
+      Object.entries(colors).map(([name, color]) => [
+        name,
+        site({ links, brand: { name: 'The Evening Star', color } }),
+      ]),
+    ),
+    viewed: site({
+      views: {
+        login: ({ nonce }) => `<!doctype html><link rel="stylesheet" href="/look/site.css">
+          <script nonce="${nonce}">document.title = 'it ran'</script>`,
+      },
+      contentSecurityPolicy: (nonce) => `default-src 'self'; script-src 'nonce-${nonce}'`,
+    }),
+    styled: site({ brand: { logoUrl: '/look/logo.svg', stylesheetUrl: '/look/site.css' } }),
+  })
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await sites?.close()
+})
+beforeEach(async () => {
+  sites.emulator.reset()
+  complaints = []
+  page = await (await browser.newContext({ viewport: viewports.phone })).newPage()
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/status of (?:4|5)\d\d/.test(message.text())) complaints.push(message.text())
+  })
+})
+afterEach(async () => {
+  await page.context().close()
+  expect(complaints).toEqual([])
+})
+
+/** Nothing that axe-core has to say, light or dark, and nothing wider than the smallest phone. @param name of its screenshots */
+async function expectGood(name?: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    expect([colorScheme, await violations(page)]).toEqual([colorScheme, []])
+    if (name) await screenshots(page, `own-${name}-${colorScheme}`)
+  }
+  await page.setViewportSize({ width: 320, height: 700 })
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+}
+
+async function fail(name: string, username = 'ada'): Promise<void> {
+  await page.goto(sites.at(name, '/login'))
+  await page.locator('#username').fill(username)
+  await page.locator('#password').fill('not this one')
+  await page.locator('button').click()
+  await page.getByRole('alert').waitFor()
+}
+
+test.each(LANGUAGES)('the login page in %s, with the brand, links and an error', async (language) => {
+  await fail(language)
+  expect(await page.getByRole('alert').textContent()).toBe(
+    TEXTS[language].invalid_credentials_attempts.replace('{attempts}', '4'),
+  )
+  expect(await page.evaluate('[document.documentElement.lang, document.title]')).toEqual([
+    language,
+    `${TEXTS[language].login_title} – Harbour Gazette`,
+  ])
+  expect(await page.evaluate('[document.images[0].alt, document.images[0].naturalWidth]')).toEqual([brand.name, 350])
+  await expectGood(`login-${language}`)
+})
+
+test.each(Object.entries(colors))('the login page in the colour %s (%s)', async (name, _color) => {
+  await page.goto(sites.at(name, '/login'))
+  await expectGood()
+})
+
+test.each([
+  ['login', '/login'],
+  ['logout', '/logout'],
+  ['logout-all', '/logout-all'],
+  ['problem', '/sso2/landing'],
+])('the %s page without a brand', async (name, path) => {
+  await page.goto(sites.at('plain', path))
+  await expectGood(`plain-${name}`)
+})
+
+test('who is logged in with another account is shown the way out', async () => {
+  sites.emulator.faults.add({
+    operation: 'authenticate',
+    kind: 'error',
+    code: 'session_already_logged_in_on_another_account',
+  })
+  await fail('en')
+  await expectGood()
+  await page.getByRole('alert').getByRole('link', { name: 'Log out' }).click()
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Log out')
+})
+
+test("the site's style sheet comes after ours, and may use images of its own origin", async () => {
+  await page.goto(sites.at('styled', '/login'))
+  expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(1, 2, 3)')
+  await page.waitForFunction("performance.getEntriesByName(location.origin + '/look/logo.svg').length > 0")
+})
+
+test("a view of the site's own has its style sheet, and its script by the nonce", async () => {
+  await page.goto(sites.at('viewed', '/login'))
+  expect(await page.evaluate('[document.title, getComputedStyle(document.body).backgroundColor]')).toEqual([
+    'it ran',
+    'rgb(1, 2, 3)',
+  ])
+})
+
+test('the first field has the focus; after an error it is the message, and the form goes on by keyboard', async () => {
+  await page.goto(sites.at('plain', '/login'))
+  expect(await page.evaluate('document.activeElement.id')).toBe('username')
+  await fail('plain')
+  expect(await page.evaluate('document.activeElement.id')).toBe('message')
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate('document.activeElement.value')).toBe('ada')
+})
