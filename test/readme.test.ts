@@ -1,11 +1,19 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
 const root = path.join(__dirname, '..')
-const readme = readFileSync(path.join(root, 'README.md'), 'utf8')
-const snippets = [...readme.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)
+/** What a user reads: the README, and the pages that it leads to. */
+const pages = ['README.md', ...readdirSync(path.join(root, 'docs')).map((file) => `docs/${file}`)]
+  .filter((file) => file.endsWith('.md'))
+  .map((file) => ({ file, text: readFileSync(path.join(root, file), 'utf8') }))
+const snippets = pages.flatMap(({ file, text }) =>
+  [...text.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = ''], index) => ({
+    name: `${file.replace(/\W/g, '-')}-${index + 1}`,
+    code,
+  })),
+)
 
 /** What a snippet may take for granted because another one has made it. */
 const around = `
@@ -32,10 +40,11 @@ test('there are snippets for each part of the package', () => {
     'createEmulator',
     'signIn',
   ])
-    expect(snippets.some((code) => code.includes(part))).toBe(true)
+    expect(snippets.some(({ name, code }) => name.startsWith('README') && code.includes(part))).toBe(true)
+  expect(snippets.filter(({ name }) => name.startsWith('docs-login-page')).length).toBeGreaterThan(3)
 })
 
-test('every TypeScript snippet of the README compiles against the package', () => {
+test('every TypeScript snippet of the README and of docs compiles against the package', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'sso2-readme-'))
   try {
     symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'), 'dir')
@@ -57,8 +66,7 @@ test('every TypeScript snippet of the README compiles against the package', () =
     const config = { extends: path.join(root, 'tsconfig.json'), compilerOptions, include: ['*.mts'] }
     writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify(config))
     writeFileSync(path.join(folder, 'around.mts'), around)
-    for (const [index, code] of snippets.entries())
-      writeFileSync(path.join(folder, `snippet-${index + 1}.mts`), `${code}\nexport {}\n`)
+    for (const { name, code } of snippets) writeFileSync(path.join(folder, `${name}.mts`), `${code}\nexport {}\n`)
     expect(compile(folder)).toBe('')
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -75,9 +83,10 @@ function compile(folder: string): string {
   }
 }
 
-test.each([...readme.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => target))(
-  'the link to %s leads to a file',
-  (target) => {
-    expect(readFileSync(path.join(root, target), 'utf8')).not.toBe('')
-  },
+const links = pages.flatMap(({ file, text }) =>
+  [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => [file, target] as const),
 )
+
+test.each(links)('%s: the link to %s leads somewhere', (file, target) => {
+  expect(existsSync(path.join(root, path.dirname(file), target))).toBe(true)
+})
