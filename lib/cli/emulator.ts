@@ -1,18 +1,26 @@
-/** `express-sso2 emulator`: runs the emulator until it is told to stop. Contract: section 9, "Command". */
+/** `express-sso2 emulator`: runs the emulator until it is told to stop. */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../emulator'
+import { createEmulator, demoOptions, type Emulator, type EmulatorOptions, type Listening } from '../emulator'
 import { Sso2ConfigError } from '../errors'
+import { clientOf, environmentOf, readSite, type SiteClient, siteOf } from './emulator-sites'
+import { startText } from './emulator-text'
 
 const DEFAULT_PORT = 4000
+const DEFAULT_HOST = '127.0.0.1'
 
-const help = `Usage: express-sso2 emulator [--port 4000] [--config emulator.json] [--production]
+const help = `Usage: express-sso2 emulator [--site http://localhost:3000]... [--port ${DEFAULT_PORT}] [--host ${DEFAULT_HOST}]
+                             [--config emulator.json] [--print-config] [--production]
 
 Runs the whole SSO2 platform on this machine, for development and tests: SSO system, token endpoint, REST API, and an
-admin portal. It listens on the loopback interface only.
+admin portal. It listens on the loopback interface only, unless --host says otherwise.
 
+  --site <address>   a site of yours: makes its API client, sets its landing page, and prints a complete .env for it.
+                     May be there several times. The .env goes to standard output, everything else to standard error
   --port <number>    port to listen on; 0 takes a free one (default ${DEFAULT_PORT})
+  --host <address>   address to listen on, 0.0.0.0 for containers (default ${DEFAULT_HOST})
   --config <file>    JSON file with the options of createEmulator(); demo data when left out
+  --print-config     prints the configuration that would run, complete and with its secrets, and ends
   --production       plays the production environment: debug_url is refused
   --help             shows this
 `
@@ -22,7 +30,10 @@ class CommandError extends Error {}
 
 interface Arguments {
   readonly port: number
+  readonly host: string
   readonly config: string | undefined
+  readonly sites: readonly string[]
+  readonly printConfig: boolean
   readonly production: boolean
   readonly help: boolean
 }
@@ -48,14 +59,41 @@ export async function emulatorCommand(args: readonly string[]): Promise<number> 
   }
 }
 
-async function run({ port, config, production }: Arguments): Promise<void> {
-  const options = config === undefined ? demoOptions() : readFile(config)
+async function run({ port, host, config, sites: addresses, production, printConfig }: Arguments): Promise<void> {
+  const base = config === undefined ? demoOptions() : readFile(config)
+  const configured = config === undefined ? [] : (create(base, config).export().clients ?? [])
+  const sites = addresses.map((siteUrl) => clientOf(siteUrl, configured))
+  const made = sites.filter(({ isConfigured }) => !isConfigured).map(({ client }) => client)
+  const clients = made.length === 0 ? base.clients : [...configured, ...made]
   // Sites run in processes of their own here, and cannot follow a virtual clock.
-  const emulator = create({ tokenTime: 'real', ...options, ...(production ? { production } : {}) }, config)
-  const { url } = await listen(emulator, port)
-  process.stdout.write(startText(url, emulator.export(), config === undefined))
+  const options = { tokenTime: 'real', ...base, clients, ...(production ? { production } : {}) } as const
+  const emulator = create(options, config)
+  if (printConfig) return printOptions(emulator)
+  const { url, isOpen } = await listen(emulator, port, host)
+  say(emulator, { url, openHost: isOpen ? host : undefined, sites, isDemo: config === undefined })
   await stopSignal()
   await emulator.close()
+}
+
+interface Said {
+  readonly url: string
+  readonly openHost: string | undefined
+  readonly sites: readonly SiteClient[]
+  readonly isDemo: boolean
+}
+
+function say(emulator: Emulator, { url, openHost, sites, isDemo }: Said): void {
+  const platform = emulator.export()
+  const [first] = platform.clients ?? []
+  const usual = first && siteOf(first, !isDemo)
+  for (const site of sites.length > 0 || !usual ? sites : [usual])
+    process.stdout.write(`${environmentOf(site, url, platform)}\n`)
+  process.stderr.write(startText({ url, openHost, platform, sites, isDemo }))
+}
+
+function printOptions(emulator: Emulator): void {
+  const { sessions: _s, faults: _f, clockAheadSeconds: _c, ...options } = emulator.export()
+  process.stdout.write(`${JSON.stringify(options, undefined, 2)}\n`)
 }
 
 function readArguments(args: readonly string[]): Arguments | undefined {
@@ -64,15 +102,20 @@ function readArguments(args: readonly string[]): Arguments | undefined {
       args: [...args],
       options: {
         port: { type: 'string', default: String(DEFAULT_PORT) },
+        host: { type: 'string', default: DEFAULT_HOST },
         config: { type: 'string' },
+        site: { type: 'string', multiple: true, default: [] },
+        'print-config': { type: 'boolean', default: false },
         production: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
     })
-    const { port, config, production, help: asksForHelp } = values
+    const { port, host, config, production, help: asksForHelp, 'print-config': printConfig } = values
     const isPort = /^\d{1,5}$/.test(port) && Number(port) <= 65_535
     if (!isPort) throw new TypeError('--port must be a number from 0 to 65535')
-    return { port: Number(port), config, production, help: asksForHelp }
+    const sites = values.site.map(readSite)
+    if (new Set(sites).size < sites.length) throw new TypeError('--site is there twice with one address')
+    return { port: Number(port), host, config, sites, printConfig, production, help: asksForHelp }
   } catch (error) {
     process.stderr.write(`express-sso2 emulator: ${messageOf(error)}\n\n`)
     return undefined
@@ -100,60 +143,35 @@ function create(options: EmulatorOptions, file: string | undefined): Emulator {
   }
 }
 
-async function listen(emulator: Emulator, port: number): Promise<{ url: string }> {
+const LISTEN_FAULTS: Readonly<Record<string, (port: number, host: string) => string>> = {
+  EADDRINUSE: (port) => `port ${port} is taken; choose another one with --port`,
+  EACCES: (port) => `port ${port} is not allowed for this user; choose one above 1023`,
+  EADDRNOTAVAIL: (_port, host) => `${host} is no address of this machine; choose another one with --host`,
+  ENOTFOUND: (_port, host) => `${host} is no address of this machine; choose another one with --host`,
+}
+
+async function listen(emulator: Emulator, port: number, host: string): Promise<Listening> {
   try {
-    return await emulator.listen(port)
+    return await emulator.listen(port, host)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code === 'EADDRINUSE') throw new CommandError(`port ${port} is taken; choose another one with --port`)
-    if (code === 'EACCES') throw new CommandError(`port ${port} is not allowed for this user; choose one above 1023`)
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const fault = LISTEN_FAULTS[code]
+    if (fault) throw new CommandError(fault(port, host))
     throw error
   }
 }
 
-/** Resolves at the first SIGINT or SIGTERM. */
+/** Resolves at the first SIGINT or SIGTERM. Until then the process stays, whatever port it listens on. */
 function stopSignal(): Promise<void> {
+  const stay = setInterval(() => {}, 2 ** 30)
   return new Promise((resolve) => {
     const stop = () => {
       process.off('SIGINT', stop).off('SIGTERM', stop)
+      clearInterval(stay)
       resolve()
     }
     process.on('SIGINT', stop).on('SIGTERM', stop)
   })
-}
-
-/** What to put into a site's environment, and whom to log in as. Passwords of a configuration file are not printed. */
-function startText(url: string, options: EmulatorOptions, isDemo: boolean): string {
-  const accounts = (options.accounts ?? []).map(({ username, password, name = '', active }) => {
-    const secret = isDemo ? password.padEnd(16) : ''
-    return `  ${username.padEnd(12)} ${secret}${name}${active === false ? ' (not active)' : ''}`
-  })
-  const clients = (options.clients ?? []).map(
-    ({ clientId, landingPage, sso2 }) =>
-      `  ${clientId.padEnd(14)} ${landingPage}${sso2 ? '' : ' (not flagged for SSO2)'}`,
-  )
-  const [client] = options.clients ?? []
-  return `SSO2 emulator, for development and tests only
-
-Admin portal   ${url}/
-
-For a site's environment
-  SSO2_URL=${url}/sso
-  SSO2_API_URL=${url}
-  SSO2_TOKEN_URL=${url}/oauth/token
-  SSO2_ORGANISATION_ID=${options.organisationId}
-  SSO2_IDENTIFIER=${options.ssoIdentifier}
-  SSO2_CLIENT_ID=${client?.clientId ?? ''}
-  SSO2_CLIENT_SECRET=${isDemo ? client?.clientSecret : '(from the configuration)'}
-
-Clients and their landing pages
-${clients.join('\n')}
-
-Accounts
-${accounts.join('\n')}
-
-Ctrl+C ends it.
-`
 }
 
 function messageOf(error: unknown): string {

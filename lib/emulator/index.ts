@@ -1,5 +1,5 @@
 /** The whole platform of the interface on one port, for development and tests. Contract: section 9. */
-import http, { type RequestListener } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { Sso2ConfigError } from '../errors'
 import type { EmulatorOptions } from './config/options'
 import { problemsOf, readConfig } from './config/schema'
@@ -14,6 +14,7 @@ import {
 import type { SessionView } from './control/views'
 import type { Fault } from './faults/list'
 import { type FaultOptions, faultSchema } from './faults/rules'
+import { Listener, type Listening } from './listener'
 import type { Call, CallFilter } from './platform/calls'
 import { type EmulatorClock, Runtime } from './runtime'
 import { createApp } from './server'
@@ -35,6 +36,7 @@ export type { AccountChanges, AccountControl } from './control/actions'
 export type { AccountView, SessionView } from './control/views'
 export type { Fault } from './faults/list'
 export type { EmulatedOperation, FaultKind, FaultOptions } from './faults/rules'
+export type { Listening } from './listener'
 export type { Call, CallFilter } from './platform/calls'
 export type { EmulatorClock } from './runtime'
 
@@ -70,10 +72,11 @@ export interface Emulator {
   readonly clock: EmulatorClock
   readonly faults: FaultControl
   /**
-   * Listens on 127.0.0.1 only.
-   * @param port 0, which is the default, takes a free one
+   * Listens on this machine only, unless told otherwise.
+   * @param port 0, which is the default, takes a free one, and does not keep the process from ending
+   * @param host default 127.0.0.1; beyond loopback, whoever reaches the machine can log in as anybody
    */
-  listen(port?: number): Promise<{ url: string; port: number }>
+  listen(port?: number, host?: string): Promise<Listening>
   /** Options for a site that uses the client, the first one flagged for SSO2 when none is named. After `listen`. */
   siteOptions(clientId?: string): SiteOptions
   /** Issues a one-time password of six digits; throws for an unknown user name. */
@@ -107,17 +110,16 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     throw new Error('the SSO2 emulator does not run with NODE_ENV=production')
   const runtime = new Runtime(readConfig(options))
   const app = createApp(runtime)
-  const server = http.createServer(app)
-  const url = () => baseUrl(server)
+  const listener = new Listener(app, runtime)
   return {
     app,
     get url() {
-      return url()
+      return listener.at.url
     },
     clock: runtime.clock,
     faults: faultControl(runtime),
-    listen: (port = 0) => listen(server, port),
-    siteOptions: (clientId) => siteOptions(runtime, url(), clientId),
+    listen: (port = 0, host = '127.0.0.1') => listener.listen(port, host),
+    siteOptions: (clientId) => siteOptions(runtime, listener.at.url, clientId),
     issueOtp: (username) => knownAccount(runtime, username).issueOtp().otp,
     account: (username) => knownAccount(runtime, username),
     sessions: () => viewSessions(runtime),
@@ -126,7 +128,10 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     calls: (filter) => runtime.log.list(filter),
     export: () => exportOptions(runtime),
     reset: () => runtime.reset(),
-    close: () => close(server, runtime),
+    close: () => {
+      runtime.stop()
+      return listener.close()
+    },
   }
 }
 
@@ -146,35 +151,6 @@ function faultControl(runtime: Runtime): FaultControl {
       return cleared
     },
   }
-}
-
-function listen(server: http.Server, port: number): Promise<{ url: string; port: number }> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', reject)
-      resolve({ url: baseUrl(server), port: portOf(server) })
-    })
-  })
-}
-
-function close(server: http.Server, runtime: Runtime): Promise<void> {
-  runtime.stop()
-  if (!server.listening) return Promise.resolve()
-  return new Promise((resolve) => {
-    server.close(() => resolve())
-    server.closeAllConnections()
-  })
-}
-
-function portOf(server: http.Server): number {
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the emulator does not listen yet')
-  return address.port
-}
-
-function baseUrl(server: http.Server): string {
-  return `http://127.0.0.1:${portOf(server)}`
 }
 
 function siteOptions({ config }: Runtime, url: string, clientId: string | undefined): SiteOptions {

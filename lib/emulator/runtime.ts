@@ -23,6 +23,8 @@ export class Runtime {
   readonly log = new CallLog()
   readonly clock: EmulatorClock
   world: World
+  /** May others than this machine come? Known when it listens. */
+  isOpen = false
   private aheadMs: number
   private readonly listeners = new Set<() => void>()
   private readonly timers = new Set<NodeJS.Timeout>()

@@ -1,6 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import http from 'node:http'
+import { networkInterfaces } from 'node:os'
 import path from 'node:path'
+import { parseEnv } from 'node:util'
+import { makeConfig } from '../../lib/config'
 import { runCommand, startCommand } from './command'
 import { readSources, Workshop } from './compile'
 import { configuration } from './configuration'
@@ -48,6 +51,114 @@ test('it prints no password or secret of a configuration file', async () => {
   await running.stop()
 })
 
+const clock = { now: () => Date.now() }
+
+/** The `.env` of each site, by its address. */
+function environments(printed: string): Map<string, NodeJS.Dict<string>> {
+  const blocks = printed.split(/^# \.env of /m).slice(1)
+  return new Map(blocks.map((block) => [block.slice(0, block.indexOf('\n')), parseEnv(`# ${block}`)]))
+}
+
+test('for each --site it makes a client with its landing page, and prints a complete .env', async () => {
+  const sites = ['http://localhost:3000', 'http://127.0.0.1:3001/news/']
+  const running = await startCommand(compiled, ['--site', sites[0] ?? '', '--site', sites[1] ?? ''])
+  const found = environments(running.stdout())
+  expect([...found.keys()]).toEqual(['http://localhost:3000', 'http://127.0.0.1:3001/news'])
+  const configs = [...found.values()].map((environment) => makeConfig({}, environment, clock))
+  const { clients } = (await new Platform(running.url).control('GET', '/export')).json
+  expect(clients).toMatchObject(
+    configs.map(({ clientId, clientSecret, siteUrl, routes }) => ({
+      clientId,
+      clientSecret: clientSecret(),
+      landingPage: `${siteUrl}${routes.landing}`,
+    })),
+  )
+  expect(configs.map(({ ssoUrl, apiUrl, tokenUrl }) => [ssoUrl, apiUrl, tokenUrl])).toEqual(
+    sites.map(() => [`${running.url}/sso`, running.url, `${running.url}/oauth/token`]),
+  )
+  await running.stop()
+})
+
+test('started again it prints the same clients, and another session secret', async () => {
+  const printed: NodeJS.Dict<string>[] = []
+  for (const round of [1, 2]) {
+    const running = await startCommand(compiled, ['--site', `http://localhost:3000${'/'.repeat(round - 1)}`])
+    printed.push(...environments(running.stdout()).values())
+    await running.stop()
+  }
+  const [first, second] = printed
+  for (const variable of ['SSO2_CLIENT_ID', 'SSO2_CLIENT_SECRET'])
+    expect([variable, first?.[variable]]).toEqual([variable, second?.[variable]])
+  expect(first?.['SSO2_SESSION_SECRET']).toMatch(/^[0-9a-f]{64}$/)
+  expect(first?.['SSO2_SESSION_SECRET']).not.toBe(second?.['SSO2_SESSION_SECRET'])
+})
+
+test('sites that would share cookies are told so', async () => {
+  const apart = await startCommand(compiled, ['--site', 'http://localhost:3000', '--site', 'http://127.0.0.1:3001'])
+  expect(apart.output()).not.toContain('cookieName')
+  await apart.stop()
+  const shared = await startCommand(compiled, ['--site', 'http://localhost:3000', '--site', 'http://localhost:3001'])
+  expect(shared.output()).toMatch(/localhost has two sites.*\n.*another host name/s)
+  expect(shared.output()).toContain('session.cookieName')
+  await shared.stop()
+})
+
+test('with a configuration, a site that lands there is its client, and any other one is added', async () => {
+  const config = file('sites.json', JSON.stringify(configuration))
+  const sites = ['--site', new URL(morning.landingPage).origin, '--site', 'http://localhost:3005']
+  const running = await startCommand(compiled, ['--config', config, ...sites])
+  const [own, added] = environments(running.stdout()).values()
+  expect(own).toMatchObject({ SSO2_CLIENT_ID: morning.clientId, SSO2_CLIENT_SECRET: '' })
+  expect(running.output()).not.toContain(morning.secret)
+  expect(makeConfig({}, added ?? {}, clock).organisationId).toBe(configuration.organisationId)
+  const { clients } = (await new Platform(running.url).control('GET', '/export')).json
+  expect(clients).toHaveLength(configuration.clients.length + 1)
+  await running.stop()
+})
+
+test('--print-config prints a file for --config, with the sites in it, and ends', async () => {
+  const { code, stdout, stderr } = await runCommand(compiled, [
+    'emulator',
+    '--print-config',
+    '--site',
+    'https://a.test',
+  ])
+  expect([code, stderr]).toEqual([0, ''])
+  const printed = JSON.parse(stdout)
+  expect(printed.clients).toMatchObject([{ landingPage: 'https://a.test/sso2/landing', sso2: true }])
+  expect(printed.limits.tokenSeconds).toBe(10)
+  const again = await runCommand(compiled, ['emulator', '--print-config', '--config', file('again.json', stdout)])
+  expect(JSON.parse(again.stdout)).toEqual(printed)
+})
+
+const elsewhere = Object.values(networkInterfaces())
+  .flat()
+  .find((one) => one && !one.internal && one.family === 'IPv4')?.address
+
+test('it listens on loopback alone; with --host on more, and says so', async () => {
+  const closed = await startCommand(compiled, [])
+  expect(closed.output()).not.toContain('=====')
+  const open = await startCommand(compiled, ['--host', '0.0.0.0'])
+  expect(open.output()).toMatch(/={20,}\n.*listens on 0\.0\.0\.0, not on this machine alone/)
+  expect((await new Platform(open.url).request('GET', '/')).body).toContain('Whoever reaches this machine')
+  const from = (url: string, path: string) =>
+    fetch(`http://${elsewhere}:${new URL(url).port}${path}`).then(({ status }) => status)
+  if (elsewhere) {
+    await expect(from(closed.url, '/_emulator/ready')).rejects.toThrow('fetch failed')
+    expect([await from(open.url, '/_emulator/ready'), await from(open.url, '/')]).toEqual([200, 200])
+  }
+  const named = (host: string) => new Platform(open.url).request('GET', '/_emulator/ready', { host })
+  expect((await named('emulator:4000')).status).toBe(200)
+  expect((await named('rebound.example.com')).status).toBe(403)
+  await closed.stop()
+  await open.stop()
+})
+
+test('an address that is not of this machine is named', async () => {
+  const { code, stderr } = await runCommand(compiled, ['emulator', '--port', '0', '--host', '192.0.2.7'])
+  expect([code, stderr]).toEqual([1, expect.stringContaining('192.0.2.7 is no address of this machine')])
+})
+
 test("token times are the system's by default, and --production refuses debug_url", async () => {
   const { tokenTime: _, ...open } = configuration
   const running = await startCommand(compiled, ['--production', '--config', file('open.json', JSON.stringify(open))])
@@ -79,14 +190,21 @@ test.each<[string, () => string, RegExp]>([
   expect(stderr).not.toContain('    at ')
 })
 
-test.each([['--port', 'x'], ['--port', '70000'], ['--colour'], ['surplus']])(
-  'arguments %s %s: usage and 2',
-  async (...args) => {
-    const { code, stderr } = await runCommand(compiled, ['emulator', ...args])
-    expect(code).toBe(2)
-    expect(stderr).toContain('Usage: express-sso2 emulator')
-  },
-)
+const twice = ['--site', 'http://localhost:3000', '--site', 'http://localhost:3000/']
+test.each([
+  ['--port', 'x'],
+  ['--port', '70000'],
+  ['--site', 'localhost:3000'],
+  ['--site', 'http://a.example'],
+  ['--site', 'http://localhost/?x'],
+  twice,
+  ['--colour'],
+  ['surplus'],
+])('arguments %s %s: usage and 2', async (...args) => {
+  const { code, stderr } = await runCommand(compiled, ['emulator', ...args])
+  expect(code).toBe(2)
+  expect(stderr).toContain('Usage: express-sso2 emulator')
+})
 
 test('--help ends with 0', async () => {
   const { code, stdout } = await runCommand(compiled, ['emulator', '--help'])

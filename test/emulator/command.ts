@@ -8,6 +8,8 @@ export interface Running {
   child: ChildProcess
   /** Everything that it has printed so far. */
   output(): string
+  /** What of it can be a `.env`. */
+  stdout(): string
   /** Ends it with a signal and gives its exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
@@ -16,13 +18,17 @@ export interface Running {
 export async function startCommand(compiled: string, args: string[]): Promise<Running> {
   const child = spawnCommand(compiled, ['emulator', '--port', '0', ...args])
   let output = ''
+  let stdout = ''
   const url = await new Promise<string>((resolve, reject) => {
     const read = (chunk: Buffer) => {
       output += chunk.toString('utf8')
       const [, found] = /Admin portal\s+(\S+)\//.exec(output) ?? []
       if (found && output.includes('Ctrl+C')) resolve(found)
     }
-    child.stdout?.on('data', read)
+    child.stdout?.on('data', (chunk: Buffer) => {
+      stdout += chunk.toString('utf8')
+      read(chunk)
+    })
     child.stderr?.on('data', read)
     child.once('exit', () => reject(new Error(`the command ended: ${output}`)))
   })
@@ -33,7 +39,7 @@ export async function startCommand(compiled: string, args: string[]): Promise<Ru
     const [code] = await ended
     return code
   }
-  return { url, child, output: () => output, stop }
+  return { url, child, output: () => output, stdout: () => stdout, stop }
 }
 
 /** Runs a compiled command to its end. */

@@ -1,5 +1,9 @@
+import { spawnSync } from 'node:child_process'
+import path from 'node:path'
 import supertest from 'supertest'
 import { createEmulator, type Emulator, type EmulatorOptions } from '../../lib/emulator'
+import { readJwt } from '../support/oracle'
+import { freePort } from '../support/ports'
 import { configuration } from './configuration'
 import { device, evening, morning, Platform, token } from './platform'
 
@@ -260,6 +264,49 @@ describe('around it', () => {
     await expect(createEmulator().listen(Number(port))).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })
 
+  test('a free port keeps no process from ending, a chosen one does', async () => {
+    const program = `
+      const { createEmulator } = require('./dist/emulator')
+      const stays = () => process.getActiveResourcesInfo().includes('TCPServerWrap')
+      const [free, chosen] = [createEmulator(), createEmulator()]
+      free.listen(0).then(async ({ url }) => {
+        await (await fetch(url)).text()
+        console.log(stays())
+        await chosen.listen(${await freePort()})
+        console.log(stays())
+        await chosen.close()
+      })`
+    const root = path.join(__dirname, '..', '..')
+    const { stdout, status } = spawnSync(process.execPath, ['-e', program], {
+      cwd: root,
+      encoding: 'utf8',
+      timeout: 30_000,
+    })
+    expect([stdout, status]).toEqual(['false\ntrue\n', 0])
+  })
+
+  test('/_emulator lists every control: as JSON for programs, as a page for people', async () => {
+    const { controls } = (await platform.request('GET', '/_emulator')).json
+    expect(controls).toContainEqual({
+      method: 'POST',
+      path: '/_emulator/clock',
+      does: expect.any(String),
+      body: { advance: 361 },
+    })
+    expect(controls.length).toBeGreaterThan(15)
+    for (const { method, path: where, body } of controls) {
+      const address = where.replace(':username', 'ada').replace(/:\w+/, 'made-up').replace('/_emulator', '')
+      const { status } = await platform.control(method, address, method === 'GET' ? undefined : (body ?? {}))
+      expect([200, 201, 404]).toContain(status)
+      if (!where.includes(':')) expect([where, status]).not.toEqual([where, 404])
+    }
+    const page = await platform.request('GET', '/_emulator/', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' })
+    expect(page.headers['content-type']).toContain('text/html')
+    for (const { path: where } of controls) expect(page.body).toContain(`<code>${where}</code>`)
+    expect(page.body).toContain('&quot;advance&quot;:361')
+    expect((await platform.request('GET', '/_emulator', { host: 'rebound.example.com' })).status).toBe(403)
+  })
+
   test('it does not run with NODE_ENV=production', () => {
     const before = process.env['NODE_ENV']
     process.env['NODE_ENV'] = 'production'
@@ -279,6 +326,17 @@ describe('around it', () => {
     expect([status, headers.location]).toEqual([400, undefined])
     expect(body).toContain('debug_url is not available in production')
     await strict.close()
+  })
+
+  test.each([2, 3600])('Session Tokens that live %i s ask nothing of request tokens', async (tokenSeconds) => {
+    const other = createEmulator({ ...configuration, limits: { tokenSeconds } })
+    const here = new Platform((await other.listen()).url)
+    const { sid, iat, exp } = await here.browser().identify()
+    expect(Number(exp) - Number(iat)).toBe(tokenSeconds)
+    expect(await here.status(sid)).toMatchObject({ err: null })
+    const tooLong = token(morning, { ...device, sid, lks: 'anon', exp: Math.floor(Date.now() / 1000) + 12 })
+    expect(readJwt((await here.callRaw('sessionstatus', tooLong)).json.t).claims['err']).toBe('invalid_token')
+    await other.close()
   })
 
   test('marketplace groups can be switched off', async () => {

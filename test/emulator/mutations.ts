@@ -64,8 +64,8 @@ const tokens: Mutation[] = [
   {
     name: 'a token may live for 11 seconds',
     file: requestToken,
-    find: 'if (exp - iat > tokenSeconds)',
-    replace: 'if (exp - iat > tokenSeconds + 1)',
+    find: 'if (exp - iat > TOKEN_LIFETIME_SECONDS)',
+    replace: 'if (exp - iat > TOKEN_LIFETIME_SECONDS + 1)',
     caughtBy: 'a request with exp 11 seconds after iat is refused',
   },
   {

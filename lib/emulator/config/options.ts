@@ -92,7 +92,7 @@ export interface Limits {
   readonly sessionsPerAccount: number
   /** Inactivity after which a session is forgotten. Default 7200. */
   readonly pruneAfterSeconds: number
-  /** `exp` minus `iat` of Session Tokens, and the most that a request token may have. Default 10. */
+  /** `exp` minus `iat` of Session Tokens. Request tokens may always live 10 s. Default 10. */
   readonly tokenSeconds: number
   /** Default 60. */
   readonly ticketSeconds: number

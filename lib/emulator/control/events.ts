@@ -17,7 +17,7 @@ export function events(runtime: Runtime): RequestHandler {
         res.write('event: changed\ndata: 1\n\n')
       }, QUIET_MS)
     })
-    const keepAlive = setInterval(() => res.write(': still here\n\n'), KEEP_ALIVE_MS)
+    const keepAlive = setInterval(() => res.write(': still here\n\n'), KEEP_ALIVE_MS).unref()
     res.once('close', () => {
       unsubscribe()
       clearTimeout(waiting)

@@ -3,7 +3,7 @@
  * verifier, so that one can contradict the other. Interface: "SSO JSON Web Token (JWT)", "Authentication", "SSO2".
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { EpochSeconds, Operation } from '../../protocol/claims'
+import { type EpochSeconds, type Operation, TOKEN_LIFETIME_SECONDS } from '../../protocol/claims'
 import { type Claims, text } from '../platform/claims'
 import type { ClientState, World } from '../platform/world'
 
@@ -94,12 +94,12 @@ function faultOfParties({ config }: World, claims: Claims): string | undefined {
 }
 
 function faultOfTimes({ config }: World, claims: Claims, now: EpochSeconds): string | undefined {
-  const { tokenSeconds, leewaySeconds } = config.limits
+  const { leewaySeconds } = config.limits
   const [nbf, iat, exp] = [seconds(claims, 'nbf'), seconds(claims, 'iat'), seconds(claims, 'exp')]
   if (nbf === undefined || iat === undefined || exp === undefined) return 'nbf, iat, exp: must be whole seconds'
   if (nbf !== iat) return 'nbf: must be the creation time, as iat is'
   if (exp <= iat) return 'exp: must be after iat'
-  if (exp - iat > tokenSeconds) return `exp: more than ${tokenSeconds} s after iat`
+  if (exp - iat > TOKEN_LIFETIME_SECONDS) return `exp: more than ${TOKEN_LIFETIME_SECONDS} s after iat`
   if (iat > now + leewaySeconds) return `iat: ${iat - now} s in the future`
   if (exp <= now - leewaySeconds) return `exp: expired ${now - exp} s ago`
   return undefined

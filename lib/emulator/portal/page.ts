@@ -19,7 +19,9 @@ export function portalPage(view: PortalView): string {
 </head>
 <body>
   <a class="skip" href="#content">To the content</a>
-  <aside class="banner" aria-label="What this is">This is an emulator of the SSO2 platform, for development and tests. Nothing here is real.</aside>
+  <aside class="banner" aria-label="What this is">This is an emulator of the SSO2 platform, for development and tests. Nothing here is real.${
+    view.isOpen && ' Whoever reaches this machine can log in as anybody and press every button.'
+  }</aside>
   <header>
     <h1><span class="mark" aria-hidden="true"></span>Admin portal</h1>
     <p class="muted">Organisation <code>${view.organisationId}</code>, ${view.production ? 'played as production' : 'not production'}
@@ -39,7 +41,7 @@ export function portalPage(view: PortalView): string {
     </div>
     <div class="column">${callsSection(view)}</div>
   </main>
-  <footer class="muted">Tests press the same buttons: every one is a call under <code>/_emulator</code>.
+  <footer class="muted">Tests press the same buttons: every one is a call under <a href="/_emulator"><code>/_emulator</code></a>.
     <a href="/_emulator/export">The running state as a configuration file</a> (with passwords).</footer>
 </body>
 </html>

@@ -1,7 +1,9 @@
 /** Serves the admin portal: one page, one style sheet, one script. */
-import { type RequestHandler, Router } from 'express'
-import { loopbackHostOnly } from '../control/guard'
+import { type RequestHandler, type Response, Router } from 'express'
+import { ownHostOnly } from '../control/guard'
+import { controlsOf } from '../control/table'
 import type { Runtime } from '../runtime'
+import { controlsPage, listed } from './controls-page'
 import { portalPage } from './page'
 import { portalScript } from './script'
 import { portalStyle } from './style'
@@ -22,15 +24,23 @@ const policy = [
 /** The portal as a router. */
 export function portalRouter(runtime: Runtime): Router {
   const router = Router()
-  router.get('/', loopbackHostOnly, (_req, res) => {
-    res.setHeader('content-security-policy', policy)
-    res.setHeader('referrer-policy', 'no-referrer')
-    res.setHeader('cache-control', 'no-store')
-    res.type('html').send(portalPage(portalView(runtime)))
+  const controls = controlsOf(runtime)
+  router.get('/', ownHostOnly(runtime), (_req, res) => sendPage(res, portalPage(portalView(runtime))))
+  router.get('/_emulator', ownHostOnly(runtime), (req, res) => {
+    // curl takes anything: what can be read by a program is read by people too
+    if (req.accepts(['json', 'html']) === 'html') sendPage(res, controlsPage(controls, `http://${req.headers.host}`))
+    else res.json({ controls: controls.map(listed) })
   })
   router.get('/_emulator/portal.css', asset('css', portalStyle))
   router.get('/_emulator/portal.js', asset('js', portalScript))
   return router
+}
+
+function sendPage(res: Response, page: string): void {
+  res.setHeader('content-security-policy', policy)
+  res.setHeader('referrer-policy', 'no-referrer')
+  res.setHeader('cache-control', 'no-store')
+  res.type('html').send(page)
 }
 
 function asset(type: string, text: string): RequestHandler {

@@ -17,6 +17,8 @@ export interface SessionRow extends SessionView {
 export interface PortalView {
   readonly organisationId: string
   readonly production: boolean
+  /** Others than this machine may come. */
+  readonly isOpen: boolean
   readonly tokenTime: 'virtual' | 'real'
   readonly now: EpochSeconds
   readonly aheadSeconds: number

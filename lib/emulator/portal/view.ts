@@ -19,6 +19,7 @@ export function portalView(runtime: Runtime): PortalView {
   return {
     organisationId: config.organisationId,
     production: config.production,
+    isOpen: runtime.isOpen,
     tokenTime: config.tokenTime,
     now,
     aheadSeconds: runtime.aheadSeconds(),

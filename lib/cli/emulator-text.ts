@@ -1,0 +1,67 @@
+/** What the emulator's command says when it runs, beside the environment of sites. */
+import type { EmulatorOptions } from '../emulator'
+import { type SiteClient, sharedHosts } from './emulator-sites'
+
+/** What is told. */
+export interface StartFacts {
+  readonly url: string
+  /** As given; others than this machine may come by it. */
+  readonly openHost: string | undefined
+  readonly platform: EmulatorOptions
+  /** Sites that were asked for. */
+  readonly sites: readonly SiteClient[]
+  /** The accounts are the published ones, whose passwords may be shown. */
+  readonly isDemo: boolean
+}
+
+/** Where it is, whom to log in as, and how to end it. */
+export function startText(facts: StartFacts): string {
+  const { url, platform, isDemo } = facts
+  const width = Math.max(...(platform.clients ?? []).map(({ clientId }) => clientId.length), 12)
+  const clients = (platform.clients ?? []).map(
+    ({ clientId, landingPage, sso2 }) =>
+      `  ${clientId.padEnd(width)}  ${landingPage}${sso2 ? '' : ' (not flagged for SSO2)'}`,
+  )
+  const accounts = (platform.accounts ?? []).map(({ username, password, name = '', active }) => {
+    const secret = isDemo ? password.padEnd(16) : ''
+    return `  ${username.padEnd(12)} ${secret}${name}${active === false ? ' (not active)' : ''}`
+  })
+  return `
+${banner(facts)}Admin portal   ${url}/
+Controls       ${url}/_emulator
+
+Clients and their landing pages
+${clients.join('\n')}
+
+Accounts
+${accounts.join('\n')}
+${advice(facts)}
+Ctrl+C ends it.
+`
+}
+
+function banner({ openHost, url }: StartFacts): string {
+  if (openHost === undefined) return ''
+  const line = '='.repeat(78)
+  const port = new URL(url).port
+  return `${line}
+This emulator listens on ${openHost}, not on this machine alone: whoever reaches it
+can log in as anybody and press every button. Only where nobody else is, such as
+in a network of containers. Sites take http: for loopback names alone, so give the
+container a name such as sso.localhost and set SSO2_URL=http://sso.localhost:${port}/sso
+${line}
+
+`
+}
+
+function advice({ sites }: StartFacts): string {
+  if (sites.length === 0) return '\nA site of your own: --site http://localhost:3000 prints its complete .env\n'
+  return sharedHosts(sites)
+    .map(
+      (host) => `
+${host} has two sites, and cookies know no ports: give each a session.cookieName of its own,
+or another host name, such as http://127.0.0.1 beside http://localhost
+`,
+    )
+    .join('')
+}

@@ -1,0 +1,72 @@
+/** The port that an emulator answers on. */
+import http, { type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { isLoopbackName } from './control/guard'
+import type { Runtime } from './runtime'
+
+/** Where it listens. */
+export interface Listening {
+  /** Base address, without a slash at the end. */
+  readonly url: string
+  readonly port: number
+  /** Others than this machine may come. */
+  readonly isOpen: boolean
+}
+
+/** One server, from `listen` to `close`. */
+export class Listener {
+  readonly #server: http.Server
+  readonly #runtime: Runtime
+
+  constructor(app: RequestListener, runtime: Runtime) {
+    this.#server = http.createServer(app)
+    this.#runtime = runtime
+  }
+
+  /** @throws {Error} before `listen` */
+  get at(): Listening {
+    const address = this.#server.address()
+    if (address === null || typeof address === 'string') throw new Error('the emulator does not listen yet')
+    const isOpen = !isLoopbackName(hostOf(address))
+    return {
+      url: `http://${isWildcard(address) ? '127.0.0.1' : hostOf(address)}:${address.port}`,
+      port: address.port,
+      isOpen,
+    }
+  }
+
+  /**
+   * Whoever chooses the port wants others to find it, so that the process stays; a free port is known in this process alone,
+   * and does not keep a test runner from ending.
+   */
+  listen(port: number, host: string): Promise<Listening> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen(port, host, () => {
+        this.#server.off('error', reject)
+        if (port === 0) this.#letGo()
+        this.#runtime.isOpen = this.at.isOpen
+        resolve(this.at)
+      })
+    })
+  }
+
+  /** Ends every connection, hanging ones too. */
+  close(): Promise<void> {
+    if (!this.#server.listening) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve())
+      this.#server.closeAllConnections()
+    })
+  }
+
+  #letGo(): void {
+    this.#server.unref()
+    this.#server.on('connection', (socket) => socket.unref())
+  }
+}
+
+/** Every address of this machine. */
+const isWildcard = ({ address }: AddressInfo): boolean => address === '0.0.0.0' || address === '::'
+
+const hostOf = ({ address, family }: AddressInfo): string => (family === 'IPv6' ? `[${address}]` : address)

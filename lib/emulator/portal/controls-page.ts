@@ -1,0 +1,47 @@
+/** The list of controls at `/_emulator`: for a browser a page, for everybody else JSON. */
+import type { Control } from '../control/request'
+import { type Html, html } from './html'
+import { chip } from './parts'
+
+/** What JSON says of each. */
+export const listed = ({ method, path, does, body }: Control) => ({
+  method,
+  path: `/_emulator${path}`,
+  does,
+  ...(body ? { body } : {}),
+})
+
+const head = html`<head>
+  <meta charset="utf-8" />
+  <meta name="viewport" content="width=device-width, initial-scale=1" />
+  <meta name="color-scheme" content="light dark" />
+  <title>SSO2 emulator: controls</title>
+  <link rel="icon" href="data:," />
+  <link rel="stylesheet" href="/_emulator/portal.css" />
+</head>`
+
+/** The page. @param url base address of the emulator, as the reader's browser has it */
+export function controlsPage(controls: readonly Control[], url: string): string {
+  return html`<!doctype html>
+<html lang="en">
+${head}
+<body class="problem">
+  <main>
+    <h1>Controls</h1>
+    <p>What tests do to the platform from outside, in any language: JSON in and out. The <a href="/">admin portal</a> has a button for each.</p>
+    <ul class="rows">${controls.map((control) => row(control, url))}</ul>
+  </main>
+</body>
+</html>
+`.text
+}
+
+function row({ method, path, does, body }: Control, url: string): Html {
+  const address = `${url}/_emulator${path}`
+  const data = body ? ` -H 'content-type: application/json' -d '${JSON.stringify(body)}'` : ''
+  return html`<li>
+    <div class="head">${chip(method)} <code>/_emulator${path}</code></div>
+    <p>${does}</p>
+    <pre>${method === 'GET' ? `curl ${address}` : `curl -X ${method} ${address}${data}`}</pre>
+  </li>`
+}
