@@ -4,6 +4,7 @@ import type { Cluster, Redis } from 'ioredis'
 import { type Config, makeConfig } from './config'
 import type { ConfigOptions } from './config/schema'
 import type { VisitPolicy } from './decide/visit'
+import { makeExamined } from './examined'
 import { Circuit } from './remote/circuit'
 import { FrontChannel } from './remote/front-channel'
 import { PlatformApi, scopes } from './remote/platform-api'
@@ -87,19 +88,22 @@ export function sso2(options: Sso2Options = {}): Sso2 {
     })
   }
   site.logouts.start()
-  return Object.assign(handler, parts, {
+  const close = async () => {
+    await site.logouts.stop()
+    site.front.close()
+    client.close()
+    await kv.close()
+  }
+  const { exchangeTicket, ticketExchange = {}, identifyUser } = options
+  const examined = { config, exchangeTicket, ticketExchange, namesUsers: identifyUser !== undefined, close }
+  return Object.assign(makeExamined(handler, examined), parts, {
     requireLogin: (guard?: RequireLoginOptions) => requireLogin(site, guard),
     identify: () => identifyGuard(),
     returnTo: (value: unknown) => returnToOf(config, value),
     client,
     api,
     health: () => health(site),
-    close: async () => {
-      await site.logouts.stop()
-      site.front.close()
-      client.close()
-      await kv.close()
-    },
+    close,
   })
 }
 

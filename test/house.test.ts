@@ -42,6 +42,7 @@ const ranks: Readonly<Record<string, number>> = {
   storage: 4,
   remote: 4,
   web: 5,
+  'examined.ts': 5,
   'sso2.ts': 6,
   'index.ts': 7,
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import net from 'node:net'
 import tls from 'node:tls'
 import type { Config } from '../config'
-import { about, codeOf, type Finding } from './doctor-finding'
+import { about, codeOf, type Finding, helpFor } from './doctor-finding'
 
 const CONNECT_MS = 5000
 const DAY_MS = 86_400_000
@@ -30,7 +30,8 @@ async function examine(name: string, url: URL): Promise<Finding> {
     const says = `${url.origin} answers at ${address}, certificate good for ${days} days`
     return days < SOON_DAYS ? note(says) : ok(says)
   } catch (error) {
-    return wrong(`${url.origin} cannot be reached: ${codeOf(error)}`)
+    const code = codeOf(error)
+    return wrong(`${url.origin} cannot be reached: ${code}`, helpFor(code))
   }
 }
 

@@ -1,44 +1,100 @@
-/** Redis: reachable, version, eviction policy. */
-import { type Cluster, Redis } from 'ioredis'
-import { about, codeOf, type Finding } from './doctor-finding'
+/** Redis: reachable, takes writes, keeps what it has; and its version. */
+import { Cluster, Redis } from 'ioredis'
+import { about, codeOf, type Finding, helpFor } from './doctor-finding'
 
 const ANSWER_MS = 3000
+const { ok, note, wrong } = about('Redis')
 
-/** @param redis as configured; from the environment it is an address */
+/** @param redis as configured: an address, or a client of the site's own, which is left open */
 export async function* redisFindings(redis: string | Redis | Cluster | undefined): AsyncGenerator<Finding> {
-  const { note, wrong } = about('Redis')
-  if (typeof redis !== 'string')
-    return yield note('not configured: sessions are in memory, lost at a restart and not shared between processes')
-  const client = new Redis(redis, {
+  if (redis === undefined)
+    return yield note(
+      'not configured: sessions are in memory, lost at a restart and not shared between processes',
+      'REDIS_URL=redis://127.0.0.1:6379',
+    )
+  const client = typeof redis === 'string' ? connect(redis) : redis
+  let cause: unknown
+  const onError = (error: unknown) => {
+    cause = error
+  }
+  client.on('error', onError)
+  try {
+    for (const info of await infosOf(client)) yield* examine(info)
+  } catch (error) {
+    yield unreachable(cause ?? error)
+  } finally {
+    client.off('error', onError)
+    if (client !== redis) client.disconnect()
+  }
+}
+
+function connect(address: string): Redis {
+  return new Redis(address, {
     lazyConnect: true,
     retryStrategy: null,
     connectTimeout: ANSWER_MS,
     commandTimeout: ANSWER_MS,
     maxRetriesPerRequest: 0,
   })
-  let cause: unknown
-  client.on('error', (error) => {
-    cause = error
-  })
-  try {
-    await client.connect()
-    yield* examine(await client.info())
-  } catch (error) {
-    yield wrong(`cannot be reached: ${codeOf(cause ?? error)}`)
-  } finally {
-    client.disconnect()
-  }
+}
+
+/** What each master says of itself. */
+async function infosOf(client: Redis | Cluster): Promise<string[]> {
+  const nodes = client instanceof Cluster ? client.nodes('master') : [client]
+  return Promise.all(nodes.map((node) => inTime(node.info())))
+}
+
+function inTime<T>(answer: Promise<T>): Promise<T> {
+  const late = AbortSignal.timeout(ANSWER_MS)
+  return Promise.race([
+    answer,
+    new Promise<never>((_resolve, reject) => late.addEventListener('abort', () => reject(late.reason))),
+  ])
+}
+
+/** What Redis calls its refusals stands first in their messages. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  NOAUTH: 'REDIS_URL=redis://:<password>@host:6379',
+  WRONGPASS: 'REDIS_URL=redis://:<password>@host:6379   with the right password',
+  NOPERM: 'the Redis user needs the commands of a session store, and INFO',
+  LOADING: 'wait until Redis has loaded its data',
+  DENIED: 'CONFIG SET protected-mode no, or better a password in REDIS_URL',
+}
+
+function unreachable(error: unknown): Finding {
+  const [, refusal = ''] = /^(?:ERR )?-?([A-Z]{5,})\b/.exec(error instanceof Error ? error.message : '') ?? []
+  if (Object.hasOwn(REFUSALS, refusal)) return wrong(`refuses us: ${refusal}`, REFUSALS[refusal])
+  const code = codeOf(error)
+  return wrong(
+    `cannot be reached: ${code}`,
+    `redis-cli -u "$REDIS_URL" ping   must answer PONG; ${helpFor(code) ?? 'redis (REDIS_URL)'}`,
+  )
 }
 
 function* examine(info: string): Generator<Finding> {
-  const { ok, note } = about('Redis')
   const field = (name: string) => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim() ?? ''
   const version = field('redis_version')
-  const isOld = Number.parseInt(version, 10) < 6
-  yield (isOld ? note : ok)(`version ${version}${isOld ? '; 6 or later is tested' : ''}`)
-  const policy = field('maxmemory_policy')
-  const isSafe = policy === 'noeviction' || field('maxmemory') === '0'
-  yield (isSafe ? ok : note)(
-    `eviction policy ${policy || 'unknown'}${isSafe ? '' : ': under pressure sessions are dropped, and used tokens forgotten; use noeviction'}`,
-  )
+  yield Number.parseInt(version, 10) < 6 ? note(`version ${version}; 6 or later is tested`) : ok(`version ${version}`)
+  if (field('role') === 'slave') yield wrong('is a replica and takes no writes', 'REDIS_URL: the address of the master')
+  yield memoryFinding(field)
+}
+
+function memoryFinding(field: (name: string) => string): Finding {
+  const policy = field('maxmemory_policy') || 'unknown'
+  const [most, used] = [Number(field('maxmemory')), Number(field('used_memory'))]
+  if (most === 0) return ok(`eviction policy ${policy}, and no limit of memory`)
+  if (policy !== 'noeviction') {
+    const evicted = Number(field('evicted_keys'))
+    const already = evicted > 0 ? `, ${evicted} keys so far` : ''
+    return wrong(
+      `eviction policy ${policy}${already}: under pressure logins, and logouts that are still to be told, are dropped`,
+      'redis-cli -u "$REDIS_URL" CONFIG SET maxmemory-policy noeviction   and the same in redis.conf',
+    )
+  }
+  return used > most
+    ? wrong(
+        'its memory is full, and it takes no writes',
+        'redis-cli -u "$REDIS_URL" CONFIG SET maxmemory 1gb   or a larger server',
+      )
+    : ok('eviction policy noeviction')
 }

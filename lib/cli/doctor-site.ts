@@ -1,85 +1,111 @@
-/** The running site as a browser meets it: landing page, the redirect of a first visit, its cookies, the proxy in front. */
+/** The running site, found by its own address: what answers there, and is it the site that this configuration is for? */
 import type { Config } from '../config'
-import { MAX_BODY_BYTES } from '../remote/http'
-import { about, codeOf, type Finding } from './doctor-finding'
+import { DOCTOR_HEADER, makeDoctorMark, type SiteReport, siteReport } from '../decide/examination'
+import { Sso2UnavailableError } from '../errors'
+import { type Answer, send } from '../remote/http'
+import { about, type Finding, helpFor } from './doctor-finding'
+import { CLAIMED_ADDRESS, proxyFinding } from './doctor-proxy'
 
 const ANSWER_MS = 5000
-const AGENT = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'
+const { ok, note, wrong } = about('site')
 
-async function get(url: string): Promise<Response> {
+/** What answers at the landing page, and what it says of itself. @param offset this machine's clock minus the SSO system's */
+export async function* siteFindings(config: Config, offset: number | undefined): AsyncGenerator<Finding> {
+  const url = config.siteUrl + (config.routes.landing || '/')
+  const now = Math.floor(Date.now() / 1000)
   const headers = {
-    accept: 'text/html',
-    'sec-fetch-dest': 'document',
-    'sec-fetch-mode': 'navigate',
-    'user-agent': AGENT,
+    accept: 'application/json',
+    [DOCTOR_HEADER]: makeDoctorMark(config.macKeys(), now),
+    'x-forwarded-for': CLAIMED_ADDRESS,
   }
-  const answer = await fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS) })
-  if (Number(answer.headers.get('content-length') ?? 0) <= MAX_BODY_BYTES) await answer.body?.cancel()
-  return answer
-}
-
-/** Landing page, first visit, cookies. */
-export async function* siteFindings(config: Config): AsyncGenerator<Finding> {
-  yield await landing(config)
   try {
-    const page = config.identify === 'always' ? '/' : config.routes.login || '/'
-    yield* firstVisit(config, await get(config.siteUrl + page))
+    const answer = await send({
+      operation: 'site',
+      url,
+      method: 'GET',
+      headers,
+      timeoutMs: ANSWER_MS,
+      takesRedirect: true,
+    })
+    const report = reportOf(answer)
+    if (!report) return yield judge(config, url, answer)
+    yield* judgeReport(config, report)
+    const finding = clockFinding(config, answer, offset)
+    if (finding) yield finding
   } catch (error) {
-    yield about('first visit').wrong(`no answer from the site: ${codeOf(error)}`)
+    yield nobody(url, error)
   }
 }
 
-/** Without a token the landing page answers 400 under our headers; anything else is not ours. */
-async function landing({ siteUrl, routes }: Config): Promise<Finding> {
-  const { ok, note, wrong } = about('landing page')
-  if (routes.landing === false) return note('switched off by routes.landing')
-  const url = siteUrl + routes.landing
+function reportOf({ status, text }: Answer): SiteReport | undefined {
+  if (status !== 200) return undefined
   try {
-    const { status, headers } = await get(url)
-    const isOurs = status === 400 && headers.get('referrer-policy') === 'no-referrer'
-    if (isOurs) return ok(`${url} is this package's; it must be the landing page of the API client in the admin portal`)
-    return wrong(`${url} answers HTTP ${status}: is sso mounted there, and does the proxy pass it on?`)
-  } catch (error) {
-    return wrong(`${url} cannot be reached: ${codeOf(error)}`)
+    return siteReport.safeParse(JSON.parse(text)).data
+  } catch {
+    return undefined
   }
 }
 
-function* firstVisit(config: Config, { status, headers }: Response): Generator<Finding> {
-  const { ok, wrong } = about('first visit')
-  const location = headers.get('location') ?? ''
-  const address = URL.canParse(location) ? new URL(location) : undefined
-  const isIdentify = address?.href.startsWith(`${config.ssoUrl.replace(/\/+$/, '')}/identify?`) === true
-  if (!isIdentify) return yield wrong(`HTTP ${status}, and not the way to Identify: is sso mounted before the pages?`)
-  yield ok(`HTTP ${status} to Identify`)
-  yield returnFinding(config, address?.searchParams.get('r') ?? '')
-  yield cookieFinding(config, headers.getSetCookie())
-  yield cacheFinding(headers.get('cache-control') ?? '')
+function nobody(url: string, error: unknown): Finding {
+  const why =
+    error instanceof Sso2UnavailableError ? error.message.replace(/^site: /, '') : 'no answer that can be read'
+  const [, code = ''] = /\((\w+)\)$/.exec(why) ?? []
+  const { host } = new URL(url)
+  const help =
+    code === 'ECONNREFUSED'
+      ? `start the site, or correct host and port of siteUrl (SSO2_SITE_URL): nothing listens at ${host}`
+      : (helpFor(code) ?? 'siteUrl (SSO2_SITE_URL): the address at which browsers reach the site')
+  return wrong(`GET ${url}: ${why}`, help)
 }
 
-function returnFinding({ siteUrl }: Config, returnTo: string): Finding {
-  const { ok, wrong } = about('return address')
-  return returnTo.startsWith(`${siteUrl}/`) ? ok('leads back to siteUrl') : wrong('leads elsewhere than to siteUrl')
-}
-
-function cookieFinding({ cookies, isSecure }: Config, lines: readonly string[]): Finding {
-  const { ok, wrong } = about('cookies')
-  const line = lines.find((text) => text.startsWith(`${cookies.binding}=`))
-  if (!line) return wrong(`no cookie ${cookies.binding}: does the proxy drop Set-Cookie?`)
-  const wanted = ['HttpOnly', 'SameSite=Lax', 'Path=/', ...(isSecure ? ['Secure'] : [])]
-  const parts = line.split(';').map((part) => part.trim().toLowerCase())
-  const missing = wanted.filter((flag) => !parts.includes(flag.toLowerCase()))
-  if (missing.length > 0 || parts.some((part) => part.startsWith('domain=')))
-    return wrong(
-      `${cookies.binding} came changed (${missing.join(', ') || 'Domain'}): what rewrites it in front of the site?`,
+/** It is no site of ours, or one that does not know our secret. */
+function judge({ routes, siteUrl }: Config, url: string, { status, headers }: Answer): Finding {
+  const server = headers.get('server') ?? headers.get('x-powered-by')
+  const says = `GET ${url} answers HTTP ${status}${server && /^[\w ./-]{1,40}$/.test(server) ? ` from ${server}` : ''}`
+  if (routes.landing === false) return note(`${says}; routes.landing is false, so nothing more can be asked`)
+  if (headers.has('x-sso2-emulator'))
+    return wrong(`${says}: this is the emulator, not the site`, "siteUrl (SSO2_SITE_URL): the site's own address")
+  // our landing page answers so to whoever brings no token
+  if (status === 400 && headers.get('referrer-policy') === 'no-referrer')
+    return note(
+      `${says}: a site with this package, which does not know this sessionSecret or runs an older version`,
+      'examine it with its own environment: sessionSecret (SSO2_SESSION_SECRET)',
     )
-  return ok(`${cookies.binding}: ${wanted.join(', ')}`)
+  if (status >= 300 && status < 400) return elsewhere(siteUrl, says, headers.get('location') ?? '')
+  if (status === 502 || status === 503 || status === 504)
+    return wrong(`${says}: what stands in front does not reach the site`, 'start the site, or correct the proxy')
+  return wrong(
+    `${says}, and is not this package's landing page`,
+    'app.use(sso) before pages and error pages; the proxy must pass the path on; routes set in code: --module ./sso.js',
+  )
 }
 
-function cacheFinding(cacheControl: string): Finding {
-  const { ok, wrong } = about('proxy')
-  return cacheControl.includes('no-store')
-    ? ok("keeps Cache-Control: no-store; set Express' trust proxy to what stands in front of the site")
+function elsewhere(siteUrl: string, says: string, location: string): Finding {
+  const target = URL.canParse(location, siteUrl) ? new URL(location, siteUrl) : undefined
+  return target && target.origin !== new URL(siteUrl).origin
+    ? wrong(`${says} and leads to ${target.origin}`, `SSO2_SITE_URL=${target.origin}   is where the site is`)
+    : wrong(`${says}: something in front redirects the landing page`, 'let the path through to the application')
+}
+
+function* judgeReport(config: Config, report: SiteReport): Generator<Finding> {
+  const { clientId, siteUrl, sso, store } = report
+  yield clientId === config.clientId && siteUrl === config.siteUrl
+    ? ok(`${config.siteUrl} is this site, client "${clientId}"`)
     : wrong(
-        'our Cache-Control: no-store is gone: a cache in front of the site would share one visitor’s redirect with all',
+        `what answers at ${config.siteUrl} is client "${clientId}" and takes itself for ${siteUrl}`,
+        'give doctor and site one environment: siteUrl (SSO2_SITE_URL), clientId (SSO2_CLIENT_ID)',
       )
+  if (store === 'unavailable') yield wrong('its store does not answer: nobody is recognised', 'see Redis')
+  if (sso === 'unavailable')
+    yield wrong('it takes the SSO system for away, and sends nobody there', 'see client and landing page')
+  yield proxyFinding(report, config.isSecure)
+}
+
+/** The site's machine may have another clock than this one. */
+function clockFinding({ clockToleranceSeconds }: Config, { headers }: Answer, offset = 0): Finding | undefined {
+  const date = Date.parse(headers.get('date') ?? '')
+  const ahead = Math.round((date - Date.now()) / 1000) + offset
+  if (!(Math.abs(ahead) > clockToleranceSeconds + 1) || Math.abs(ahead - offset) <= 1) return undefined
+  const says = `its machine is ${Math.abs(ahead)} s ${ahead < 0 ? 'behind' : 'ahead of'} the SSO system`
+  return wrong(says, 'sudo timedatectl set-ntp true   on that machine')
 }

@@ -1,51 +1,91 @@
 /** Client ID, secret and clock: the SSO system is asked about a session that nobody has. */
 import type { Config } from '../config'
-import { Sso2UnavailableError, TokenError } from '../errors'
-import { Sso2Client } from '../remote/sso2'
+import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../errors'
+import { operationUrl } from '../protocol/requests'
+import type { Sso2Client } from '../remote/sso2'
 import { about, type Finding } from './doctor-finding'
 
+const NTP = 'sudo timedatectl set-ntp true   (or chronyc makestep): set the clock of the machine that is wrong'
+
 /** @param sid a made-up session ID */
-export async function* ssoFindings(config: Config, sid: string): AsyncGenerator<Finding> {
-  const { ssoUrl, clientId, organisationId, ssoIdentifier, timeoutMs, clockToleranceSeconds, clock } = config
-  const clientSecret = config.clientSecrets()
-  const options = { ssoUrl, clientId, organisationId, ssoIdentifier, timeoutMs, clockToleranceSeconds, clock }
-  const client = new Sso2Client({ ...options, clientSecret })
-  try {
-    yield await ask(client, sid)
-    yield clockFinding(client.clockOffsetSeconds, clockToleranceSeconds)
-  } finally {
-    client.close()
-  }
+export async function* ssoFindings(config: Config, client: Sso2Client, sid: string): AsyncGenerator<Finding> {
+  yield await ask(config, client, sid)
+  yield clockFinding(client.clockOffsetSeconds, config.clockToleranceSeconds)
 }
 
-async function ask(client: Sso2Client, sid: string): Promise<Finding> {
+async function ask(config: Config, client: Sso2Client, sid: string): Promise<Finding> {
   const { ok, wrong } = about('client')
   try {
     const { err } = await client.sessionStatus({ sid, lks: 'anon', ipa: '127.0.0.1', uas: 'express-sso2 doctor' })
-    if (err === 'session_not_found') return ok('the SSO system knows the client ID and takes its secret')
-    if (err === 'invalid_token')
-      return wrong('the SSO system refuses our token: client ID, client secret, organisation ID, or the clock')
+    if (err === 'session_not_found')
+      return ok(`the SSO system knows the client ID ${config.clientId} and takes its secret`)
+    if (err === 'invalid_token') return refusedToken(config, client.clockOffsetSeconds ?? 0)
     return wrong(`an unexpected answer about a session that nobody has: ${err ?? 'no error'}`)
   } catch (error) {
-    if (error instanceof TokenError)
-      return wrong(`${REFUSED[error.reason] ?? 'its answer is refused'} (${error.reason})`)
-    const why = error instanceof Sso2UnavailableError ? 'no answer' : 'an answer that the interface does not document'
-    return wrong(`${why} from POST sessionstatus below ssoUrl`)
+    if (error instanceof TokenError) return refusedAnswer(config, error)
+    return noToken(config, error)
   }
 }
 
-const REFUSED: Readonly<Record<string, string>> = {
-  signature: 'its answer is signed with another secret',
-  issuer: 'its answer has another issuer than ssoIdentifier',
-  audience: 'its answer is for another client ID',
-  expired: 'its answer has expired on arrival: our clock is ahead',
-  not_yet_valid: 'its answer is not valid yet: our clock is behind',
+/** It says so in a token of this secret, issuer and audience: what is left is the organisation, or a clock that is ahead. */
+function refusedToken({ organisationId }: Config, offset: number): Finding {
+  const { wrong } = about('client')
+  return offset > 0
+    ? wrong(`the SSO system refuses our token (invalid_token): this machine's clock is ${offset} s ahead`, NTP)
+    : wrong(
+        `the SSO system refuses our token (invalid_token); its secret is right, so is it the organisation "${organisationId}"?`,
+        'organisationId (SSO2_ORGANISATION_ID): the organisation ID that the admin portal shows',
+      )
+}
+
+/** Its answer does not fit. */
+function refusedAnswer({ clientId, ssoIdentifier }: Config, { reason }: TokenError): Finding {
+  const { note, wrong } = about('client')
+  switch (reason) {
+    case 'signature':
+      return wrong(
+        'its answer is signed with another secret (signature)',
+        `clientSecret (SSO2_CLIENT_SECRET): the secret of the API client "${clientId}" in the admin portal`,
+      )
+    case 'issuer':
+      return wrong(
+        `its answer has another issuer than "${ssoIdentifier}" (issuer)`,
+        'ssoIdentifier (SSO2_IDENTIFIER): how the SSO system calls itself; its operator knows',
+      )
+    case 'audience':
+      return wrong(
+        'its answer is for another client ID (audience)',
+        'clientId (SSO2_CLIENT_ID): the API client of this site in the admin portal',
+      )
+    case 'expired':
+    case 'not_yet_valid':
+      return note(`its answer is signed with our secret; the clocks differ too much to say more (${reason})`)
+    default:
+      return wrong(`its answer is refused (${reason})`)
+  }
+}
+
+function noToken({ ssoUrl, clientId }: Config, error: unknown): Finding {
+  const { wrong } = about('client')
+  const url = operationUrl(ssoUrl, 'sessionstatus')
+  const why = error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError ? error.message : 'failed'
+  const status = error instanceof Sso2ResponseError ? error.status : undefined
+  const says = `no token from POST ${url}: ${why.replace(/^sessionstatus: /, '')}`
+  if (status === 400 || status === 401 || status === 403)
+    return wrong(
+      `${says}: it knows no API client "${clientId}", or the client is not flagged for SSO2`,
+      'clientId (SSO2_CLIENT_ID): the API client of this site in the admin portal, with its SSO2 flag on',
+    )
+  return wrong(
+    says,
+    'ssoUrl (SSO2_URL): the base address of the SSO system, to which /identify and /sessionstatus are added',
+  )
 }
 
 function clockFinding(offset: number | undefined, tolerance: number): Finding {
   const { ok, note, wrong } = about('clock')
   if (offset === undefined) return note('unknown: no signed answer came')
   if (Math.abs(offset) <= 1) return ok("that of the SSO system's, within a second")
-  const says = `${Math.abs(offset)} s ${offset < 0 ? 'behind' : 'ahead of'} the SSO system's`
-  return Math.abs(offset) > tolerance ? wrong(`${says}; set this machine by NTP`) : note(says)
+  const says = `this machine is ${Math.abs(offset)} s ${offset < 0 ? 'behind' : 'ahead of'} the SSO system`
+  return Math.abs(offset) > tolerance ? wrong(says, NTP) : note(says, NTP)
 }

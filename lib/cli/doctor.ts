@@ -1,45 +1,58 @@
-/** `express-sso2 doctor`: says, line by line, what is right and what is wrong with the real set-up. Contract: section 11. */
+/** `express-sso2 doctor`: says, line by line, what is right and what is wrong with the real set-up, and what helps. */
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { loadEnvFile } from 'node:process'
 import { parseArgs } from 'node:util'
-import { type Config, makeConfig } from '../config'
-import { Sso2ConfigError } from '../errors'
+import type { Config } from '../config'
+import type { Examined } from '../examined'
+import { Sso2Client } from '../remote/sso2'
 import { addressFindings } from './doctor-address'
-import type { Finding } from './doctor-finding'
+import { about, codeOf, type Finding } from './doctor-finding'
+import { identifyFinding } from './doctor-identify'
 import { redisFindings } from './doctor-redis'
 import { siteFindings } from './doctor-site'
 import { ssoFindings } from './doctor-sso'
+import { readEnvironment, readModule, type Subjects } from './doctor-subject'
+import { tokenFinding } from './doctor-token'
+import { userFinding } from './doctor-user'
+import { visitFindings } from './doctor-visit'
 
-const help = `Usage: express-sso2 doctor
+const help = `Usage: express-sso2 doctor [--env-file .env] [--module ./sso.js]
 
 Checks the set-up of a site that runs with the same environment: configuration, names and certificates of each address,
-clock, client ID and secret, landing page, cookies, Redis. It changes nothing and prints no secret. Exit 0 when all is
-well, 1 when something is wrong.
+client ID and secret, clock, landing page, token endpoint, user path, the running site, proxy, cookies, Redis. It makes
+one anonymous session in the SSO system, changes nothing else and prints no secret. Below each line that is wrong stands
+what helps. Exit 1 when nobody could log in, else 0.
+
+  --env-file <file>  reads variables from a file, as node --env-file does
+  --module <file>    examines each sso2() that the file exports, options given in code included
+  --help             shows this
 `
 
 /** @param args what follows the command's name @returns the exit code */
 export async function doctorCommand(args: readonly string[]): Promise<number> {
-  const options = { help: { type: 'boolean', short: 'h', default: false } } as const
-  const given = parse(args, options)
-  if (!given) {
-    process.stderr.write(help)
-    return 2
+  const given = parse(args)
+  if (!given || given.help) {
+    ;(given ? process.stdout : process.stderr).write(help)
+    return given ? 0 : 2
   }
-  if (given.help) {
-    process.stdout.write(help)
-    return 0
-  }
-  const config = readConfig()
-  if (!config) return 1
-  print({ state: 'ok', what: 'configuration', says: 'complete' })
-  let isWell = true
-  for await (const finding of examine(config)) {
-    print(finding)
-    if (finding.state === 'wrong') isWell = false
-  }
-  return isWell ? 0 : 1
+  const { module, 'env-file': envFile } = given
+  const problem = envFile === undefined ? undefined : readEnvFile(envFile)
+  if (module !== undefined) process.on('uncaughtException', tellModuleError)
+  const subjects = problem ? { sites: [], problems: [problem] } : await subjectsOf(module)
+  const isWell = await examineAll(subjects, envFile !== undefined)
+  const code = isWell ? 0 : 1
+  // what else the module has opened, such as a port, is not ours to close
+  if (module !== undefined) process.stdout.write('', () => process.exit(code))
+  return code
 }
 
-function parse<T extends NonNullable<Parameters<typeof parseArgs>[0]>['options']>(args: readonly string[], options: T) {
+function parse(args: readonly string[]) {
+  const options = {
+    'env-file': { type: 'string' },
+    module: { type: 'string' },
+    help: { type: 'boolean', short: 'h', default: false },
+  } as const
   try {
     return parseArgs({ args: [...args], options, allowPositionals: false }).values
   } catch {
@@ -47,26 +60,71 @@ function parse<T extends NonNullable<Parameters<typeof parseArgs>[0]>['options']
   }
 }
 
-function readConfig(): Config | undefined {
+/** @returns what is wrong with the file */
+function readEnvFile(file: string): Finding | undefined {
   try {
-    return makeConfig({}, process.env, { now: () => Date.now() })
-  } catch (error) {
-    if (!(error instanceof Sso2ConfigError)) throw error
-    for (const { option, variable, message } of error.problems)
-      print({ state: 'wrong', what: 'configuration', says: `${option}${variable ? ` (${variable})` : ''} ${message}` })
+    loadEnvFile(file)
     return undefined
+  } catch (error) {
+    return about('configuration').wrong(`${file} cannot be read: ${codeOf(error)}`, '--env-file <path of the file>')
   }
 }
 
-async function* examine(config: Config): AsyncGenerator<Finding> {
+const subjectsOf = (module: string | undefined): Promise<Subjects> | Subjects =>
+  module === undefined ? readEnvironment(process.env) : readModule(module)
+
+async function examineAll({ sites, problems }: Subjects, hasEnvFile: boolean): Promise<boolean> {
+  let isWell = true
+  const tell = (finding: Finding) => {
+    print(finding)
+    if (finding.state === 'wrong') isWell = false
+  }
+  problems.forEach(tell)
+  if (problems.length > 0 && !hasEnvFile && existsSync('.env'))
+    tell(
+      about('configuration').note('there is a .env here that has not been read', 'express-sso2 doctor --env-file .env'),
+    )
+  for (const site of sites) {
+    for await (const finding of examine(site)) tell(finding)
+    await site.close()
+  }
+  return isWell
+}
+
+async function* examine(site: Examined): AsyncGenerator<Finding> {
+  const { config } = site
+  yield about('configuration').ok(`complete, for ${config.siteUrl}`)
   yield* addressFindings(config)
-  yield* ssoFindings(config, randomUUID())
-  yield* siteFindings(config)
-  yield* redisFindings(config.redis)
+  const client = clientOf(config)
+  try {
+    yield* ssoFindings(config, client, randomUUID())
+    const offset = client.clockOffsetSeconds
+    yield await identifyFinding(config, client)
+    yield await tokenFinding(site, randomUUID())
+    yield await userFinding(site, randomUUID())
+    yield* siteFindings(config, offset)
+    yield* visitFindings(config)
+    yield* redisFindings(config.redis)
+  } finally {
+    client.close()
+  }
+}
+
+function clientOf(config: Config): Sso2Client {
+  const { ssoUrl, clientId, organisationId, ssoIdentifier, timeoutMs, clockToleranceSeconds, clock } = config
+  const clientSecret = config.clientSecrets()
+  const options = { ssoUrl, clientId, organisationId, ssoIdentifier, timeoutMs, clockToleranceSeconds, clock }
+  return new Sso2Client({ ...options, clientSecret })
+}
+
+/** A module that starts the site as well meets the one that runs, and has its port already: that one is examined. */
+function tellModuleError(error: Error): void {
+  print(about('module').note(`an error that it does not catch: ${codeOf(error)}`))
 }
 
 const SIGNS = { ok: 'ok   ', note: 'note ', wrong: 'WRONG' }
 
-function print({ state, what, says }: Finding): void {
-  process.stdout.write(`${SIGNS[state]}  ${what.padEnd(16)}  ${says}\n`)
+function print({ state, what, says, help: helps }: Finding): void {
+  const line = `${SIGNS[state]}  ${what.padEnd(16)}  ${says}\n`
+  process.stdout.write(helps === undefined ? line : `${line}${' '.repeat(25)}-> ${helps}\n`)
 }

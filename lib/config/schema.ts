@@ -76,6 +76,9 @@ const NUMBERS = new Set(['recheckSeconds', 'graceSeconds', 'timeoutMs'])
 
 const DAY = 86_400
 
+/** The path that names the user unless the site says otherwise. */
+export const DEFAULT_USER_PATH = '/external/api/v1/me'
+
 const redis = z.custom<string | Redis | Cluster>(
   (value) => isRedis(value),
   'must be an address redis:// or rediss://, or an ioredis client',
@@ -133,7 +136,7 @@ function schema(isProduction: boolean, options: Readonly<Record<string, unknown>
     userPath: z
       .string()
       .regex(/^\/[\x21-\x7e]*$/, 'must be a path that begins with /')
-      .default('/external/api/v1/me'),
+      .default(DEFAULT_USER_PATH),
     session,
     routes: routes(isProduction),
     identify: z.enum(['always', 'on-demand'], { error: "must be 'always' or 'on-demand'" }).default('always'),

@@ -22,7 +22,7 @@ export function isBindingValue(value: string | undefined): value is string {
 }
 
 /** What a MAC is for; each has its own label, so that none can stand in for another. */
-type Purpose = 'flow' | 'marker' | 'signed-out' | 'device'
+type Purpose = 'flow' | 'marker' | 'signed-out' | 'device' | 'doctor'
 
 function mac(key: Buffer, purpose: Purpose, ...parts: readonly (string | number)[]): string {
   return createHmac('sha256', key)

@@ -1,7 +1,7 @@
 /** Tickets become access tokens at the authorization server. Interface: "SSO2", point 3; contract, section 6. */
 import { z } from 'zod'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
-import { readJson, send } from './http'
+import { type Call, readJson, send } from './http'
 
 /** An access token. What the token endpoint answered, as it is, or a bare string, is one too. */
 export type AccessToken =
@@ -80,20 +80,21 @@ export function readGrant(value: unknown, now: number): Grant {
 
 /** The default exchange: a form POST to the token endpoint, never sent twice. */
 export function formExchange(endpoint: TokenEndpoint): Exchange {
-  const { grantType = 'authorization_code', ticketParameter = 'code' } = endpoint.ticketExchange
-  return (ticket, { signal }) => postForm(endpoint, { grant_type: grantType, [ticketParameter]: ticket }, signal)
+  return (ticket, { signal }) => fetchToken({ ...ticketCall(endpoint, ticket), signal })
 }
 
 /** A token of the client itself, without an identity. */
 export function serviceToken(endpoint: TokenEndpoint, scope: string): Promise<AccessToken> {
-  return postForm(endpoint, { grant_type: 'client_credentials', scope })
+  return fetchToken(formCall(endpoint, { grant_type: 'client_credentials', scope }))
 }
 
-async function postForm(
-  endpoint: TokenEndpoint,
-  form: Readonly<Record<string, string>>,
-  signal?: AbortSignal,
-): Promise<AccessToken> {
+/** The exchange of one ticket as it is sent. */
+export function ticketCall(endpoint: TokenEndpoint, ticket: string): Call {
+  const { grantType = 'authorization_code', ticketParameter = 'code' } = endpoint.ticketExchange
+  return formCall(endpoint, { grant_type: grantType, [ticketParameter]: ticket })
+}
+
+function formCall(endpoint: TokenEndpoint, form: Readonly<Record<string, string>>): Call {
   const { tokenUrl, clientId, ticketExchange } = endpoint
   const isBasic = ticketExchange.clientAuth === 'basic'
   const body = new URLSearchParams(
@@ -104,15 +105,11 @@ async function postForm(
     const pair = `${encodeURIComponent(clientId)}:${encodeURIComponent(endpoint.clientSecret())}`
     headers['authorization'] = `Basic ${Buffer.from(pair).toString('base64')}`
   }
-  const answer = await send({
-    operation: 'token',
-    url: tokenUrl,
-    method: 'POST',
-    headers,
-    body: String(body),
-    timeoutMs: TOKEN_MS,
-    signal,
-  })
+  return { operation: 'token', url: tokenUrl, method: 'POST', headers, body: String(body), timeoutMs: TOKEN_MS }
+}
+
+async function fetchToken(call: Call): Promise<AccessToken> {
+  const answer = await send(call)
   if (answer.status >= 500)
     throw new Sso2UnavailableError('token', false, `the token endpoint answered HTTP ${answer.status}`)
   if (answer.status !== 200) throw new Sso2ResponseError('token', answer.status, 'the token endpoint refused')

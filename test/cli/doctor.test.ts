@@ -1,80 +1,47 @@
-import { once } from 'node:events'
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import type http from 'node:http'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
-import express from 'express'
 import { Redis } from 'ioredis'
-import { type Sso2, sso2 } from '../../lib'
-import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
+import { makeConfig } from '../../lib/config'
+import { makeMark } from '../../lib/decide/binding'
+import { makeDoctorMark, siteReport } from '../../lib/decide/examination'
 import { runCommand } from '../emulator/command'
 import { redisUrl, sessionSecret } from '../flows/network'
 import { freePort } from '../support/ports'
 import { startRedis } from '../support/redis'
+import { answering, disguised, examine, prefix, type Report, readReport, type Scene, startScene } from './doctor-scene'
 
-const dist = path.join(__dirname, '..', '..', 'dist')
-const prefix = 'doctor:'
-let emulator: Emulator
-let sso: Sso2
-let server: Server
+const root = path.join(__dirname, '..', '..')
+const dist = path.join(root, 'dist')
+let scene: Scene
 let redis: Redis
-let environment: Record<string, string>
 
 beforeAll(async () => {
-  emulator = createEmulator(demoOptions({ tokenTime: 'real' }))
-  await emulator.listen(0)
-  const app = express()
-  server = app.listen(0, 'localhost')
-  await once(server, 'listening')
-  const platform = emulator.siteOptions()
-  const siteUrl = `http://localhost:${(server.address() as AddressInfo).port}`
-  sso = sso2({ ...platform, siteUrl, sessionSecret, redis: redisUrl(), session: { prefix } })
-  app.use(sso)
+  scene = await startScene()
   redis = new Redis(redisUrl())
-  environment = {
-    SSO2_URL: platform.ssoUrl,
-    SSO2_API_URL: platform.apiUrl,
-    SSO2_TOKEN_URL: platform.tokenUrl,
-    SSO2_CLIENT_ID: platform.clientId,
-    SSO2_CLIENT_SECRET: platform.clientSecret,
-    SSO2_ORGANISATION_ID: platform.organisationId,
-    SSO2_SITE_URL: siteUrl,
-    SSO2_SESSION_SECRET: sessionSecret,
-    REDIS_URL: redisUrl(),
-  }
 })
 afterAll(async () => {
-  server.close()
   redis.disconnect()
-  await sso.close()
-  await emulator.close()
+  await scene.close()
 })
-afterEach(() => emulator.faults.clear())
+afterEach(() => scene.emulator.faults.clear())
 
-interface Report {
-  code: number
-  /** What is said of each subject. */
-  lines: Map<string, string[]>
-  output: string
-}
+const doctor = (changes: Record<string, string> = {}, args: string[] = []) =>
+  examine({ ...scene.environment, ...changes }, args)
 
-async function doctor(changes: Record<string, string> = {}): Promise<Report> {
-  const { code, stdout, stderr } = await runCommand(dist, ['doctor'], { ...environment, ...changes })
+/** The command itself. */
+async function command(args: string[], environment = scene.environment, folder?: string): Promise<Report> {
+  const { code, stdout, stderr } = await runCommand(dist, ['doctor', ...args], environment, folder)
   expect(stderr).toBe('')
-  const lines = new Map<string, string[]>()
-  for (const line of stdout.trim().split('\n')) {
-    const [, sign = '', what = '', says = ''] = /^(\S+) {2,}(\S.*?) {2,}(.*)$/.exec(line) ?? []
-    lines.set(what, [...(lines.get(what) ?? []), `${sign}: ${says}`])
-  }
-  return { code, lines, output: stdout }
+  return readReport(code ?? -1, stdout)
 }
-
-const said = ({ lines }: Report, what: string) => (lines.get(what) ?? []).join('\n')
 
 test('a set-up that is right has no wrong line, and exit 0', async () => {
-  const report = await doctor()
+  const report = await command([])
   expect(report.output).not.toContain('WRONG')
   expect(report.code).toBe(0)
-  expect([...report.lines.keys()]).toEqual([
+  expect(report.subjects).toEqual([
     'configuration',
     'ssoUrl',
     'tokenUrl',
@@ -83,23 +50,38 @@ test('a set-up that is right has no wrong line, and exit 0', async () => {
     'client',
     'clock',
     'landing page',
+    'token endpoint',
+    'user path',
+    'site',
+    'proxy',
     'first visit',
     'return address',
     'cookies',
-    'proxy',
+    'caches',
     'Redis',
   ])
-  expect(said(report, 'ssoUrl')).toMatch(/^note: .*unencrypted/)
-  expect(said(report, 'client')).toMatch(/^ok: /)
-  expect(said(report, 'clock')).toMatch(/within a second/)
-  expect(said(report, 'cookies')).toMatch(/^ok: sso2\.b: HttpOnly, SameSite=Lax/)
-  expect(said(report, 'Redis')).toMatch(/^ok: version \d/)
+  expect(report.of('ssoUrl')).toMatch(/^note: .*unencrypted/)
+  expect(report.of('client')).toMatch(/^ok: /)
+  expect(report.of('clock')).toMatch(/within a second/)
+  expect(report.of('landing page')).toBe(`ok: Identify leads to the site's: HTTP 302 to ${scene.siteUrl}/sso2/landing`)
+  expect(report.of('token endpoint')).toMatch(/^ok: POST .* answers HTTP 400 .*invalid_grant/)
+  expect(report.of('user path')).toMatch(/^ok: GET .* answers HTTP 401/)
+  expect(report.of('site')).toBe(`ok: ${scene.siteUrl} is this site, client "morning-post"`)
+  expect(report.of('cookies')).toMatch(/^ok: sso2\.b: HttpOnly, SameSite=Lax/)
+  expect(report.of('Redis')).toMatch(/^ok: version \d/)
 })
 
-test('it changes nothing: no session, no key, no failed login', async () => {
+test('it changes nothing here, and leaves one anonymous session at the SSO system', async () => {
+  scene.emulator.reset()
   await doctor()
   expect(await redis.keys(`${prefix}*`)).toEqual([])
-  expect(emulator.calls({ operation: 'authenticate' })).toEqual([])
+  expect(scene.emulator.calls().map(({ operation, outcome }) => [operation, outcome])).toEqual([
+    ['sessionstatus', 'session_not_found'],
+    ['identify', 'anon'],
+    ['token', 'invalid_grant'],
+    ['me', 'invalid_token'],
+  ])
+  expect(scene.emulator.sessions()).toMatchObject([{ status: 'anon' }])
 })
 
 test('a configuration with holes is told line by line, and exit 1', async () => {
@@ -113,66 +95,445 @@ test('a configuration with holes is told line by line, and exit 1', async () => 
   expect(output).not.toContain('canary')
 })
 
-test.each<[string, Record<string, string>, string, RegExp]>([
+const elsewhere = (address: string, ending: string) => address.replace(/\/\w+$/, ending)
+
+/** What is wrong, under which subject it is said, what is said, and the line that helps. */
+const faults: [
+  name: string,
+  change: (right: Scene['environment']) => object,
+  what: string,
+  says: RegExp,
+  help: RegExp,
+][] = [
   [
     'another secret',
-    { SSO2_CLIENT_SECRET: 'canary-secret-that-is-not-the-right-one-0123' },
+    () => ({ SSO2_CLIENT_SECRET: 'canary-secret-that-is-not-the-right-one-0123' }),
     'client',
-    /WRONG: .*secret/,
+    /signed with another secret/,
+    /^clientSecret \(SSO2_CLIENT_SECRET\): the secret of the API client "morning-post" in the admin portal$/,
   ],
-  ['another client ID', { SSO2_CLIENT_ID: 'somebody-else' }, 'client', /WRONG/],
-  ['another organisation', { SSO2_ORGANISATION_ID: 'another-press' }, 'client', /WRONG: .*organisation/],
-  ['another identifier of the SSO system', { SSO2_IDENTIFIER: 'another-sso' }, 'client', /WRONG/],
+  [
+    'another client ID',
+    () => ({ SSO2_CLIENT_ID: 'somebody-else' }),
+    'client',
+    /HTTP 400\): it knows no API client "somebody-else"/,
+    /^clientId \(SSO2_CLIENT_ID\): the API client of this site in the admin portal, with its SSO2 flag on$/,
+  ],
+  [
+    'another organisation',
+    () => ({ SSO2_ORGANISATION_ID: 'another-press' }),
+    'client',
+    /invalid_token.* its secret is right.*"another-press"/,
+    /^organisationId \(SSO2_ORGANISATION_ID\): /,
+  ],
+  [
+    'another identifier of the SSO system',
+    () => ({ SSO2_IDENTIFIER: 'another-sso' }),
+    'client',
+    /another issuer than "another-sso"/,
+    /^ssoIdentifier \(SSO2_IDENTIFIER\): /,
+  ],
+  [
+    'another path of the SSO system',
+    ({ SSO2_URL = '' }) => ({ SSO2_URL: elsewhere(SSO2_URL, '/sso2') }),
+    'client',
+    /no token from POST .*\/sso2\/sessionstatus: .*HTTP 404/,
+    /^ssoUrl \(SSO2_URL\): the base address/,
+  ],
+  [
+    'another path of the SSO system, seen by a browser',
+    ({ SSO2_URL = '' }) => ({ SSO2_URL: elsewhere(SSO2_URL, '/sso2') }),
+    'landing page',
+    /Identify answers HTTP 404 and leads nowhere/,
+    /^SSO2_URL=http:\/\/127\.0\.0\.1:\d+\/sso {3}is the emulator's$/,
+  ],
+  [
+    'another path of the token endpoint',
+    ({ SSO2_TOKEN_URL = '' }) => ({ SSO2_TOKEN_URL: elsewhere(SSO2_TOKEN_URL, '/tokens') }),
+    'token endpoint',
+    /POST .*\/oauth\/tokens answers HTTP 404: no token endpoint is there/,
+    /^SSO2_TOKEN_URL=http:\/\/127\.0\.0\.1:\d+\/oauth\/token {3}is the emulator's$/,
+  ],
+  [
+    'another user path',
+    () => ({ SSO2_USER_PATH: '/external/api/v2/me' }),
+    'user path',
+    /GET .*\/external\/api\/v2\/me answers HTTP 404: nothing is there/,
+    /^SSO2_USER_PATH=\/external\/api\/v1\/me {3}answers as it should \(HTTP 401\)$/,
+  ],
+  [
+    'another base address of the REST API',
+    ({ SSO2_API_URL = '' }) => ({ SSO2_API_URL: `${SSO2_API_URL}/rest` }),
+    'user path',
+    /GET .*\/rest\/external\/api\/v1\/me answers HTTP 404/,
+    /^apiUrl \(SSO2_API_URL\): the base address of the REST API/,
+  ],
   [
     'a Redis that is not there',
-    { REDIS_URL: 'redis://:canary-password@127.0.0.1:1' },
+    () => ({ REDIS_URL: 'redis://:canary-password@127.0.0.1:1' }),
     'Redis',
-    /WRONG: .*ECONNREFUSED/,
+    /cannot be reached: ECONNREFUSED/,
+    /^redis-cli -u "\$REDIS_URL" ping {3}must answer PONG; nothing listens there/,
   ],
-  ['no Redis', { REDIS_URL: '' }, 'Redis', /note: not configured/],
   [
     'a name that does not exist',
-    { SSO2_API_URL: 'https://nowhere.invalid' },
+    () => ({ SSO2_API_URL: 'https://nowhere.invalid' }),
     'apiUrl',
-    /WRONG: .*(ENOTFOUND|EAI_AGAIN)/,
+    /(ENOTFOUND|EAI_AGAIN)/,
+    /name server/,
   ],
-])('%s is found', async (_name, changes, what, expected) => {
-  const report = await doctor(changes)
-  expect(said(report, what)).toMatch(expected)
-  expect(report.code).toBe(report.output.includes('WRONG') ? 1 : 0)
+]
+
+const helpOf = (said: string) =>
+  said
+    .split('\n')
+    .find((line) => line.startsWith('-> '))
+    ?.slice(3)
+
+test.each(faults)('%s is found, with what helps, and exit 1', async (_name, change, what, says, help) => {
+  const report = await doctor({ ...change(scene.environment) } as Record<string, string>)
+  expect(report.of(what)).toMatch(/^WRONG/m)
+  expect(report.of(what)).toMatch(says)
+  expect(helpOf(report.of(what))).toMatch(help)
+  expect(report.code).toBe(1)
   expect(report.output).not.toContain('canary')
-  for (const secret of [environment['SSO2_CLIENT_SECRET'], sessionSecret]) expect(report.output).not.toContain(secret)
+  for (const secret of [scene.environment['SSO2_CLIENT_SECRET'] ?? '', sessionSecret])
+    expect(report.output).not.toContain(secret)
 })
 
-test('a clock that is off is told with its seconds', async () => {
-  emulator.faults.add({ operation: 'sessionstatus', kind: 'skew', seconds: -40 })
-  const behind = await doctor()
-  expect([behind.code, said(behind, 'clock')]).toEqual([1, expect.stringMatching(/WRONG: (39|4\d) s ahead of/)])
+test('a landing page on another path than the platform uses is found', async () => {
+  const other = await startScene({ landing: '/callback' })
+  const report = await examine(other.environment)
+  const platform = await disguised(other.emulator)
+  const [ssoUrl, tokenUrl] = ['/sso', '/nowhere'].map((ending) => platform.url + ending) as [string, string]
+  const real = await examine({ ...other.environment, SSO2_URL: ssoUrl, SSO2_TOKEN_URL: tokenUrl })
+  platform.close()
+  await other.close()
+  const [own, its] = ['/sso2/landing', '/callback'].map((ending) => other.siteUrl + ending)
+  expect(report.of('landing page').split('\n')).toEqual([
+    `WRONG: Identify leads by HTTP 302 to ${its}, but the site's landing page is ${own}: nobody comes back`,
+    `-> express-sso2 emulator --site ${other.siteUrl}   sets it   or, where the platform is right, sso2({ routes: { landing: '/callback' } })`,
+  ])
+  expect([report.of('site').slice(0, 2), report.code]).toEqual(['ok', 1])
+  expect(helpOf(real.of('landing page'))).toBe(
+    `admin portal, API client "morning-post", landing page: ${own}   or, where the platform is right, sso2({ routes: { landing: '/callback' } })`,
+  )
+  expect(helpOf(real.of('token endpoint'))).toMatch(/^tokenUrl \(SSO2_TOKEN_URL\): the access token endpoint/)
 })
 
-test('an SSO system that is down is told, and the rest is examined all the same', async () => {
+test('the landing page tells how the site is set up to nobody but the doctor', async () => {
+  const { environment, siteUrl } = scene
+  const clock = { now: () => Date.now() }
+  const keysOf = (changes: object) => makeConfig({}, { ...environment, ...changes }, clock).macKeys()
+  const keys = keysOf({})
+  const now = Math.floor(Date.now() / 1000)
+  const ask = async (path: string, mark?: string) => {
+    const headers = { accept: 'application/json', ...(mark === undefined ? {} : { 'x-sso2-doctor': mark }) }
+    const answer = await fetch(siteUrl + path, { headers, redirect: 'manual' })
+    return [answer.status, answer.headers.get('cache-control'), await answer.text()]
+  }
+  const told = await ask('/sso2/landing', makeDoctorMark(keys, now))
+  expect(told.slice(0, 2)).toEqual([200, 'no-store'])
+  expect(Object.keys(JSON.parse(String(told[2]))).sort()).toEqual(Object.keys(siteReport.shape).sort())
+  for (const secret of [sessionSecret, environment['SSO2_CLIENT_SECRET'] ?? '']) expect(told[2]).not.toContain(secret)
+  const foreign = keysOf({ SSO2_SESSION_SECRET: 'another-session-secret-of-32-bytes-0123' })
+  const marks = [
+    undefined,
+    '',
+    makeDoctorMark(foreign, now),
+    makeDoctorMark(keys, now - 90),
+    makeMark(keys, 'marker', '', now),
+  ]
+  for (const mark of marks)
+    expect(await ask('/sso2/landing', mark)).toEqual([400, 'no-store', '{"error":"bad_request"}'])
+  expect(await ask('/sso2/landing?t=x', makeDoctorMark(keys, now))).toEqual([303, 'no-store', ''])
+})
+
+test('a site on another port than the platform knows is found, and what answers at that port', async () => {
   const port = await freePort()
-  const report = await doctor({ SSO2_URL: `http://localhost:${port}/sso` })
-  expect(said(report, 'ssoUrl')).toMatch(/WRONG: .*ECONNREFUSED/)
-  expect(said(report, 'client')).toMatch(/WRONG: no answer/)
-  expect(said(report, 'landing page')).toMatch(/^ok/)
+  const gone = await doctor({ SSO2_SITE_URL: `http://localhost:${port}` })
+  expect(gone.code).toBe(1)
+  expect(gone.of('site')).toContain(`WRONG: GET http://localhost:${port}/sso2/landing: no answer (ECONNREFUSED)`)
+  expect(helpOf(gone.of('site'))).toBe(
+    `start the site, or correct host and port of siteUrl (SSO2_SITE_URL): nothing listens at localhost:${port}`,
+  )
+  expect(helpOf(gone.of('landing page'))).toContain(`where the platform is right, SSO2_SITE_URL=${scene.siteUrl}`)
+  expect(gone.of('first visit')).toMatch(/^WRONG: no answer/)
 })
 
-test('a site that is not there, and one that is not ours, are told', async () => {
-  const gone = await doctor({ SSO2_SITE_URL: `http://localhost:${await freePort()}` })
-  expect(said(gone, 'landing page')).toMatch(/WRONG: .*cannot be reached/)
-  expect(said(gone, 'first visit')).toMatch(/WRONG: no answer/)
-  const foreign = await doctor({ SSO2_SITE_URL: environment['SSO2_API_URL'] ?? '' })
-  expect(said(foreign, 'landing page')).toMatch(/WRONG: .*HTTP 404/)
-  expect(said(foreign, 'first visit')).toMatch(/WRONG/)
+test('clocks 34 s apart are told with direction and cure, either way', async () => {
+  const ahead = await startScene({ platform: { tokenTime: 'virtual', clockAheadSeconds: 34 } })
+  const behind = await examine(ahead.environment)
+  await ahead.close()
+  expect(behind.of('clock')).toMatch(
+    /^WRONG: this machine is 3[345] s behind the SSO system\n-> sudo timedatectl set-ntp true/,
+  )
+  expect(behind.of('client')).toMatch(/^note: its answer is signed with our secret; the clocks differ/)
+  expect([behind.of('landing page'), behind.code]).toEqual([
+    expect.stringMatching(/HTTP 400.*\n.*clock: see above$/),
+    1,
+  ])
+  scene.emulator.faults.add({ operation: 'sessionstatus', kind: 'skew', seconds: -34 })
+  expect((await doctor()).of('clock')).toMatch(/^WRONG: this machine is 3[345] s ahead of the SSO system/)
 })
 
-test('an eviction policy that drops sessions is worth a note', async () => {
+/** What nginx does with `proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for`. */
+const adding = (headers: http.IncomingHttpHeaders) => ({
+  ...headers,
+  'x-forwarded-for': `${headers['x-forwarded-for']}, 198.51.100.4`,
+})
+
+test.each<[string, Parameters<typeof startScene>[0], RegExp, string | undefined, number]>([
+  ['trusted', { proxy: adding, trust: 1 }, /^ok: a proxy in front, trusted/, undefined, 0],
+  [
+    'that nobody trusts',
+    { proxy: adding },
+    /^WRONG: a proxy in front, and the application trusts 0: all readers share one address/,
+    "app.set('trust proxy', 1)   before app.use(sso)",
+    1,
+  ],
+  [
+    'of two, one trusted',
+    { proxy: (headers) => adding(adding(headers)), trust: 1 },
+    /^WRONG: 2 proxies in front, and the application trusts 1/,
+    "app.set('trust proxy', 2)   before app.use(sso)",
+    1,
+  ],
+  [
+    'that puts its own in place of what came',
+    { proxy: (headers) => ({ ...headers, 'x-forwarded-for': '198.51.100.4' }), trust: 1 },
+    /^ok: a proxy in front, trusted/,
+    undefined,
+    0,
+  ],
+  [
+    'trusted with whatever comes',
+    { proxy: adding, trust: true },
+    /^note: a proxy in front, and the application trusts more/,
+    "app.set('trust proxy', 1)   before app.use(sso)",
+    0,
+  ],
+  [
+    'that says nothing of addresses',
+    {
+      proxy: ({ 'x-forwarded-for': _dropped, ...headers }) => ({ ...headers, 'x-forwarded-proto': 'https' }),
+      trust: 1,
+    },
+    /^WRONG: a proxy stands in front and adds no X-Forwarded-For/,
+    'nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;',
+    1,
+  ],
+  [
+    'that is not there, yet trusted',
+    { trust: 1 },
+    /^note: nothing stands in front, yet X-Forwarded-For is believed/,
+    "remove app.set('trust proxy', …) where there is no proxy",
+    0,
+  ],
+])('a proxy %s', async (_how, options, says, help, code) => {
+  const other = await startScene(options)
+  const report = await examine(other.environment)
+  await other.close()
+  expect(report.of('proxy')).toMatch(says)
+  expect([helpOf(report.of('proxy')), report.code]).toEqual([help, code])
+})
+
+test('a Redis that evicts sessions is wrong, with what helps', async () => {
   const small = await startRedis({ args: ['--maxmemory', '64mb', '--maxmemory-policy', 'allkeys-lru'] })
   const report = await doctor({ REDIS_URL: small.url })
   await small.stop()
-  expect(said(report, 'Redis')).toMatch(/note: eviction policy allkeys-lru: .*noeviction/)
-  expect(report.code).toBe(0)
+  expect(report.of('Redis')).toMatch(/^WRONG: eviction policy allkeys-lru: under pressure logins/m)
+  expect(helpOf(report.of('Redis'))).toBe(
+    'redis-cli -u "$REDIS_URL" CONFIG SET maxmemory-policy noeviction   and the same in redis.conf',
+  )
+  expect(report.code).toBe(1)
+})
+
+test('a Redis that refuses us, one that is full, and a replica are told', async () => {
+  const server = await startRedis()
+  const admin = new Redis(server.url)
+  const redisLine = async () => (await doctor({ REDIS_URL: server.url })).of('Redis')
+  await admin.config('SET', 'requirepass', 'canary')
+  expect(await redisLine()).toMatch(/^WRONG: refuses us: NOAUTH\n-> REDIS_URL=redis:\/\/:<password>@host:6379/)
+  await admin.config('SET', 'requirepass', '')
+  await admin.config('SET', 'maxmemory', '100')
+  expect(await redisLine()).toMatch(/^WRONG: its memory is full/m)
+  await admin.config('SET', 'maxmemory', '0')
+  await admin.replicaof('127.0.0.1', 1)
+  expect(await redisLine()).toMatch(/^WRONG: is a replica/m)
+  admin.disconnect()
+  await server.stop()
+})
+
+test('no Redis is worth a note', async () => {
+  const report = await doctor({ REDIS_URL: '' })
+  expect([report.of('Redis'), report.code]).toEqual([expect.stringMatching(/^note: not configured/), 0])
+})
+
+test('a running site whose own store is away is told', async () => {
+  const other = await startScene({ site: { redis: 'redis://127.0.0.1:1' } })
+  const report = await examine(other.environment)
+  await other.close()
+  expect(report.of('site')).toContain('WRONG: its store does not answer')
+  expect(report.code).toBe(1)
+})
+
+test('what answers at the address of the site is named', async () => {
+  const emulator = await doctor({ SSO2_SITE_URL: scene.environment['SSO2_API_URL'] ?? '' })
+  expect(emulator.of('site')).toMatch(/^WRONG: GET .* answers HTTP 404: this is the emulator, not the site/)
+  const page = await answering(404, { server: 'nginx/1.27' }, 'no such page')
+  const foreign = await doctor({ SSO2_SITE_URL: page.url })
+  await page.close()
+  expect(foreign.of('site')).toMatch(/^WRONG: GET .* answers HTTP 404 from nginx\/1\.27, and is not this package's/)
+  expect(helpOf(foreign.of('site'))).toMatch(/^app\.use\(sso\) before pages/)
+  const moved = await answering(301, { location: 'https://www.news.example/sso2/landing' }, '')
+  const redirected = await doctor({ SSO2_SITE_URL: moved.url })
+  await moved.close()
+  expect(helpOf(redirected.of('site'))).toBe('SSO2_SITE_URL=https://www.news.example   is where the site is')
+  const other = await doctor({ SSO2_SESSION_SECRET: 'another-session-secret-of-32-bytes-0123' })
+  expect([other.of('site'), other.code]).toEqual([
+    expect.stringMatching(/^note: .* does not know this sessionSecret/),
+    0,
+  ])
+  const confused = await doctor({ SSO2_SITE_URL: scene.siteUrl.replace('localhost', '127.0.0.1') })
+  expect(confused.of('site')).toMatch(/^WRONG: (GET|what answers)/)
+})
+
+/** Answers of a token endpoint that refuses, and of what is none. */
+const tokenAnswers: [status: number, body: string, says: RegExp, help: RegExp | undefined][] = [
+  [400, '{"error":"invalid_grant"}', /^ok: .*HTTP 400/, undefined],
+  [401, '{"error":"invalid_client"}', /^WRONG: .*HTTP 401: it does not take the client ID/, /clientAuth: 'basic'/],
+  [400, '{"error":"unsupported_grant_type"}', /^WRONG: .*HTTP 400: it knows no such grant type/, /grantType/],
+  [400, '{"error":"invalid_request"}', /^WRONG: .*HTTP 400: it misses something/, /ticketParameter/],
+  [403, '{"message":"no"}', /^note: .*HTTP 403 without saying what it refuses/, undefined],
+  [200, '<html>', /^WRONG: .*HTTP 200 and no refusal/, /^tokenUrl \(SSO2_TOKEN_URL\)/],
+  [200, '{"access_token":"canary"}', /^WRONG: .* gives an access token/, undefined],
+  [302, '', /^WRONG: .*a redirect is not followed \(HTTP 302\)/, /^tokenUrl \(SSO2_TOKEN_URL\)/],
+  [405, '', /^WRONG: .*HTTP 405: no token endpoint/, /^tokenUrl \(SSO2_TOKEN_URL\)/],
+  [503, '', /^WRONG: .*HTTP 503: it is broken, or away/, undefined],
+]
+
+test.each(tokenAnswers)('a token endpoint that answers %i %s', async (status, body, says, help) => {
+  const server = await answering(status, { location: '/elsewhere' }, body)
+  const report = await doctor({ SSO2_TOKEN_URL: `${server.url}/token` })
+  await server.close()
+  expect(report.of('token endpoint')).toMatch(says)
+  expect(helpOf(report.of('token endpoint')) ?? '').toMatch(help ?? /^$/)
+  expect(report.code).toBe(says.source.startsWith('^WRONG') ? 1 : 0)
+  expect(report.output).not.toContain('canary')
+})
+
+test.each<[string, (path: string, authorization: string) => number, RegExp]>([
+  ['refuses every path alike', () => 401, /^note: .*HTTP 401 to any path without a good token/],
+  [
+    'shows to a good token that the path is there',
+    (_path, token) => (token.length > 48 ? 403 : 401),
+    /^ok: .* and HTTP 403 to one without an identity/,
+  ],
+  [
+    'shows to a good token that it is not',
+    (_path, token) => (token.length > 48 ? 404 : 401),
+    /^WRONG: .*HTTP 404 to a good token: nothing is there/,
+  ],
+  ['is a page', () => 200, /^WRONG: .*HTTP 200 to an access token that nobody issued/],
+  ['is broken', () => 500, /^WRONG: .*HTTP 500: it is broken/],
+])('a REST API that %s', async (_how, statusOf, says) => {
+  const server = await answering((path, { authorization = '' }) => statusOf(path, authorization), {}, '{}')
+  const report = await doctor({ SSO2_API_URL: server.url })
+  await server.close()
+  expect(report.of('user path')).toMatch(says)
+  expect(report.code).toBe(says.source.startsWith('^WRONG') ? 1 : 0)
+})
+
+test('an SSO system that is down is told, and the rest is examined all the same', async () => {
+  const report = await doctor({ SSO2_URL: `http://localhost:${await freePort()}/sso` })
+  expect(report.of('ssoUrl')).toMatch(/^WRONG: .*ECONNREFUSED\n-> nothing listens there/)
+  expect(report.of('client')).toMatch(/^WRONG: no token from POST .*no answer \(ECONNREFUSED\)/)
+  expect(report.of('landing page')).toMatch(/^WRONG: Identify cannot be asked: .*ECONNREFUSED/)
+  expect(report.of('site')).toMatch(/^ok/)
+})
+
+describe('with --module', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sso2-doctor-'))
+  mkdirSync(path.join(folder, 'node_modules'))
+  symlinkSync(root, path.join(folder, 'node_modules', 'express-sso2'), 'dir')
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  const module = (name: string, text: string) => {
+    const file = path.join(folder, name)
+    writeFileSync(file, text)
+    return ['--module', file]
+  }
+
+  test('options given in code are examined, though the module starts a site on a port that is taken', async () => {
+    const other = await startScene({
+      landing: '/callback',
+      site: { routes: { landing: '/callback' }, session: { prefix, cookieName: 'own.sid' } },
+    })
+    const options = "{ routes: { landing: '/callback' }, session: { cookieName: 'own.sid' } }"
+    const listening = `require('node:http').createServer().listen(${new URL(other.siteUrl).port}, 'localhost')`
+    const args = module(
+      'sso.js',
+      `const { sso2 } = require('express-sso2')\n${listening}\nexports.sso = sso2(${options})`,
+    )
+    const bare = await command([], other.environment)
+    const report = await command(args, other.environment)
+    await other.close()
+    expect([bare.of('landing page').slice(0, 5), bare.of('site').slice(0, 5), bare.code]).toEqual(['WRONG', 'WRONG', 1])
+    expect(helpOf(bare.of('site'))).toContain('--module ./sso.js')
+    expect(report.of('module')).toBe('note: an error that it does not catch: EADDRINUSE')
+    expect(report.of('landing page')).toMatch(/^ok: .*\/callback$/)
+    expect(report.of('cookies')).toMatch(/^ok: own\.b/)
+    expect([report.output.match(/WRONG/g), report.code]).toEqual([null, 0])
+  })
+
+  test('hooks of the site are asked, and two sites of one module are examined one after the other', async () => {
+    const hooks = "exchangeTicket: async () => { throw new Error('refused') }, identifyUser: () => ({ accountId: '1' })"
+    const args = module(
+      'sites.mjs',
+      `import { sso2 } from 'express-sso2'
+      export const first = sso2({ ${hooks} })
+      export default { second: sso2({ exchangeTicket: () => 'canary-token', identifyUser: () => ({ accountId: '1' }) }) }
+      setInterval(() => {}, 1000)`,
+    )
+    const report = await command(args)
+    expect(report.of('configuration').split('\n')).toHaveLength(2)
+    expect(report.of('token endpoint')).toBe(
+      'note: exchangeTicket of the site refuses a made-up ticket (Error); whether a real one works, a login shows\n' +
+        'WRONG: exchangeTicket of the site gives an access token for a ticket that nobody issued',
+    )
+    expect(report.of('user path')).toMatch(/^note: not asked/)
+    expect(report.output).not.toContain('canary')
+    expect(report.code).toBe(1)
+  })
+
+  test.each<[string, string, RegExp]>([
+    ['without a site', 'exports.app = {}', /exports no sso2\(\)\n-> export const sso = sso2/],
+    ['that cannot be loaded', "require('./not-there')", /cannot be loaded: Error: Cannot find module/],
+    [
+      'with a configuration that is wrong',
+      "exports.sso = require('express-sso2').sso2({ graceSeconds: -1 })",
+      /graceSeconds \(SSO2_GRACE_SECONDS\) must be/,
+    ],
+  ])('a module %s is told', async (name, text, says) => {
+    const report = await command(module(`${name.replaceAll(' ', '-')}.js`, text))
+    expect(report.of('configuration')).toMatch(says)
+    expect(report.code).toBe(1)
+  })
+})
+
+test('--env-file is read, and a .env that is not read is pointed at', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sso2-doctor-'))
+  const lines = Object.entries(scene.environment).map(([name, value]) => `${name}=${value}`)
+  writeFileSync(path.join(folder, '.env'), lines.join('\n'))
+  const unread = await command([], {}, folder)
+  expect(unread.of('configuration')).toMatch(/note: there is a \.env here.*\n-> express-sso2 doctor --env-file \.env$/)
+  expect((await command(['--env-file', '.env'], {}, folder)).code).toBe(0)
+  // Node.js 20 reads the option itself, wherever it stands, and says so itself
+  const none = await runCommand(dist, ['doctor', '--env-file', 'none'], {}, folder)
+  expect(`${none.stdout}${none.stderr}`).toMatch(/none( cannot be read: ENOENT|: not found)/)
+  expect(none.code).not.toBe(0)
+  rmSync(folder, { recursive: true })
 })
 
 test('wrong arguments get the help and exit 2', async () => {

@@ -44,7 +44,7 @@ test('while secrets are rotated old bindings hold and new ones use the first', (
 })
 
 test('no purpose stands in for another', () => {
-  const purposes = ['flow', 'marker', 'signed-out', 'device'] as const
+  const purposes = ['flow', 'marker', 'signed-out', 'device', 'doctor'] as const
   const fits = purposes.map((made) =>
     purposes.filter((asked) => isMark(keys, asked, 'x', makeMark(keys, made, 'x', NOW), NOW, 60)),
   )

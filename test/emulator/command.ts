@@ -43,8 +43,8 @@ export async function startCommand(compiled: string, args: string[]): Promise<Ru
 }
 
 /** Runs a compiled command to its end. */
-export async function runCommand(compiled: string, args: string[], env: NodeJS.ProcessEnv = {}) {
-  const child = spawnCommand(compiled, args, env)
+export async function runCommand(compiled: string, args: string[], env: NodeJS.ProcessEnv = {}, cwd?: string) {
+  const child = spawnCommand(compiled, args, env, cwd)
   const output = { stdout: '', stderr: '' }
   child.stdout?.on('data', (chunk: Buffer) => {
     output.stdout += chunk.toString('utf8')
@@ -56,8 +56,12 @@ export async function runCommand(compiled: string, args: string[], env: NodeJS.P
   return { code, ...output }
 }
 
-function spawnCommand(compiled: string, args: string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
+function spawnCommand(compiled: string, args: string[], env: NodeJS.ProcessEnv = {}, cwd?: string): ChildProcess {
   const { NODE_ENV: _, ...inherited } = process.env
   const file = path.join(compiled, 'cli', 'main.js')
-  return spawn(process.execPath, [file, ...args], { env: { ...inherited, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  return spawn(process.execPath, [file, ...args], {
+    env: { ...inherited, ...env },
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
 }

@@ -35,6 +35,7 @@ import type { Site } from '../site'
 import type { StoredRecord, Successor } from '../stored-record'
 import { openVisit, tripsOf, type Visit } from '../visit'
 import type { LandingQuery } from './landing-query'
+import { isExamination, sendReport } from './site-report'
 
 /** Handles one landing. */
 export async function handleLanding(
@@ -45,6 +46,7 @@ export async function handleLanding(
 ): Promise<void> {
   const started = performance.now()
   if (isPrefetchRequest(req)) return sendProblem(site, req, res, 503, 'prefetch')
+  if (!query && isExamination(site, req)) return sendReport(site, req, res)
   if (!query) return sendProblem(site, req, res, 400, 'bad_request')
   const visit = await openVisit(site, req, res)
   const returnTo = judgeReturnTo(query.r, site.config.returnPolicy, MAX_CARRIED_LENGTH) ?? `${site.config.siteUrl}/`

@@ -1,0 +1,81 @@
+/** One trip through Identify by hand: where does the platform send the browser? It leaves one anonymous session there. */
+import type { Config } from '../config'
+import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../errors'
+import { type Answer, send } from '../remote/http'
+import type { Sso2Client } from '../remote/sso2'
+import { about, type Finding } from './doctor-finding'
+
+const ANSWER_MS = 5000
+const { ok, note, wrong } = about('landing page')
+
+/** Compares the landing page that the platform uses with the site's. */
+export async function identifyFinding(config: Config, client: Sso2Client): Promise<Finding> {
+  const url = client.identifyUrl(`${config.siteUrl}/`)
+  try {
+    const headers = { accept: 'text/html' }
+    const call = {
+      operation: 'identify',
+      url,
+      method: 'GET',
+      headers,
+      timeoutMs: ANSWER_MS,
+      takesRedirect: true,
+    } as const
+    return judge(config, client, url, await send(call))
+  } catch (error) {
+    const isKnown = error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError
+    return wrong(`Identify cannot be asked: ${isKnown ? error.message : 'failed'}`)
+  }
+}
+
+function judge(config: Config, client: Sso2Client, url: string, { status, headers }: Answer): Finding {
+  const location = headers.get('location') ?? ''
+  if (status < 300 || status > 399 || !URL.canParse(location, url))
+    return wrong(
+      `Identify answers HTTP ${status} and leads nowhere`,
+      headers.has('x-sso2-emulator') && status === 404
+        ? `SSO2_URL=${new URL(url).origin}/sso   is the emulator's`
+        : 'ssoUrl (SSO2_URL), client ID, secret and clock: see above',
+    )
+  const landing = new URL(location, url)
+  const place = landing.origin + landing.pathname
+  const leads = `HTTP ${status} to ${place}`
+  return compare(config, place, leads, headers) ?? readToken(client, landing.searchParams.get('t'), leads)
+}
+
+/** @returns nothing where it is the site's */
+function compare(config: Config, place: string, leads: string, headers: Headers): Finding | undefined {
+  const { siteUrl, routes, clientId } = config
+  if (routes.landing === false)
+    return note(`Identify leads by ${leads}; routes.landing is false, so the site must serve it itself`)
+  const own = siteUrl + routes.landing
+  if (place === own) return undefined
+  const isEmulator = headers.has('x-sso2-emulator')
+  const portal = isEmulator
+    ? `express-sso2 emulator --site ${siteUrl}   sets it`
+    : `admin portal, API client "${clientId}", landing page: ${own}`
+  return wrong(
+    `Identify leads by ${leads}, but the site's landing page is ${own}: nobody comes back`,
+    `${portal}   or, where the platform is right, ${setting(siteUrl, routes.landing, place)}`,
+  )
+}
+
+/** The setting with which the site's landing page is where the platform leads. */
+function setting(siteUrl: string, landing: string, place: string): string {
+  if (place.startsWith(`${siteUrl}/`)) return `sso2({ routes: { landing: '${place.slice(siteUrl.length)}' } })`
+  const isSameRoute = place.endsWith(landing)
+  return `SSO2_SITE_URL=${isSameRoute ? place.slice(0, -landing.length) : new URL(place).origin}`
+}
+
+function readToken(client: Sso2Client, token: string | null, leads: string): Finding {
+  try {
+    const { err } = client.readLanding(token)
+    return err === undefined
+      ? ok(`Identify leads to the site's: ${leads}`)
+      : wrong(`Identify leads to the site's (${leads}), with the error ${err}`)
+  } catch (error) {
+    const reason = error instanceof TokenError ? error.reason : 'malformed'
+    const because = reason === 'expired' || reason === 'not_yet_valid' ? 'see clock' : 'see client'
+    return wrong(`Identify leads to the site's (${leads}), whose token is refused there (${reason}): ${because}`)
+  }
+}

@@ -1,0 +1,53 @@
+/** Does the site's `trust proxy` fit what stands in front of it? Pure. */
+import type { SiteReport } from '../decide/examination'
+import { isLocalAddress } from '../web/limits/network'
+import { about, type Finding } from './doctor-finding'
+
+/** An address of nobody, claimed in `X-Forwarded-For`: proxies add theirs behind it, or put theirs in its place. */
+export const CLAIMED_ADDRESS = '203.0.113.7'
+
+const { ok, note, wrong } = about('proxy')
+
+const trust = (hops: number) => `app.set('trust proxy', ${hops})   before app.use(sso)`
+const count = (hops: number) => (hops === 1 ? 'a proxy' : `${hops} proxies`)
+
+/** @param report how a request with {@link CLAIMED_ADDRESS} arrived */
+export function proxyFinding(report: SiteReport, isSecure: boolean): Finding {
+  const { trustedHops, proxyHeaders, isEncrypted } = report
+  const added = addedBy(report.forwardedFor)
+  if (added.length > 0) return judgeHops(added, trustedHops)
+  if (proxyHeaders.length > 0 || (isSecure && !isEncrypted))
+    return wrong(
+      'a proxy stands in front and adds no X-Forwarded-For: all readers share its address, and the limits of one',
+      'nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;',
+    )
+  return trustedHops === 0
+    ? ok('nothing stands in front, and nothing is trusted')
+    : note(
+        'nothing stands in front, yet X-Forwarded-For is believed: whoever comes directly chooses an address',
+        "remove app.set('trust proxy', …) where there is no proxy",
+      )
+}
+
+function judgeHops(added: readonly string[], trusted: number): Finding {
+  const there = added.length
+  if (trusted < there)
+    return wrong(
+      `${count(there)} in front, and the application trusts ${trusted}: all readers share one address, and the limits of one`,
+      trust(there),
+    )
+  // a doctor beside the proxy has an address that a trusted network may hold as well
+  const isTooMany = trusted > there && !isLocalAddress(added[0] ?? '')
+  return isTooMany
+    ? note(`${count(there)} in front, and the application trusts more: visitors choose their address`, trust(there))
+    : ok(`${count(there)} in front, trusted`)
+}
+
+/** Addresses that the proxies on the way have added, the visitor's first. */
+function addedBy(forwardedFor: string): string[] {
+  const list = forwardedFor
+    .split(',')
+    .map((one) => one.trim())
+    .filter(Boolean)
+  return list.slice(list.lastIndexOf(CLAIMED_ADDRESS) + 1)
+}

@@ -1,0 +1,71 @@
+/** Which sites are examined: the one of the environment, or those that a module exports. */
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { makeConfig } from '../config'
+import type { ConfigProblem, Sso2ConfigError } from '../errors'
+import { type Examined, examinedOf } from '../examined'
+import { about, type Finding } from './doctor-finding'
+
+/** Sites, and what was wrong where there are none. */
+export interface Subjects {
+  readonly sites: readonly Examined[]
+  readonly problems: readonly Finding[]
+}
+
+const { wrong } = about('configuration')
+
+/** The site that the environment alone describes. */
+export function readEnvironment(environment: NodeJS.ProcessEnv): Subjects {
+  try {
+    const config = makeConfig({}, environment, { now: () => Date.now() })
+    const close = async () => {}
+    const site = { config, exchangeTicket: undefined, ticketExchange: {}, namesUsers: false, close }
+    return { sites: [site], problems: [] }
+  } catch (error) {
+    return { sites: [], problems: configProblems(error) ?? rethrow(error) }
+  }
+}
+
+/** Every `sso2()` that a file exports, by name, as default, or as member of its default. @param file from the working directory */
+export async function readModule(file: string): Promise<Subjects> {
+  try {
+    const exported: unknown = await import(pathToFileURL(path.resolve(file)).href)
+    const sites = [...new Set(valuesOf(exported).flatMap((value) => examinedOf(value) ?? []))]
+    return sites.length > 0
+      ? { sites, problems: [] }
+      : {
+          sites,
+          problems: [wrong(`${file} exports no sso2()`, 'export const sso = sso2({ … })   or   module.exports = sso')],
+        }
+  } catch (error) {
+    return { sites: [], problems: configProblems(error) ?? [loadProblem(file, error)] }
+  }
+}
+
+function valuesOf(exported: unknown): unknown[] {
+  const values = membersOf(exported)
+  return [...values, ...values.flatMap(membersOf)]
+}
+
+const membersOf = (value: unknown): unknown[] =>
+  typeof value === 'object' && value !== null ? Object.values(value) : []
+
+/** By its code: a module has its own copy of the class, where it has its own copy of the package. */
+function configProblems(error: unknown): Finding[] | undefined {
+  const isOurs = error instanceof Error && 'code' in error && error.code === 'ERR_SSO2_CONFIG' && 'problems' in error
+  if (!isOurs) return undefined
+  const problems = error.problems as Sso2ConfigError['problems'] // of this package by its code
+  return problems.map((problem) => wrong(`${nameOf(problem)} ${problem.message}`))
+}
+
+const nameOf = ({ option, variable }: ConfigProblem) => `${option}${variable ? ` (${variable})` : ''}`
+
+/** The module's own error, as Node.js would show it: its first line. */
+function loadProblem(file: string, error: unknown): Finding {
+  const [message = ''] = (error instanceof Error ? error.message : 'unknown error').split('\n')
+  return wrong(`${file} cannot be loaded: ${error instanceof Error ? error.name : 'error'}: ${message}`)
+}
+
+function rethrow(error: unknown): never {
+  throw error
+}

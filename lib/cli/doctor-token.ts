@@ -1,0 +1,104 @@
+/** The token endpoint is asked to exchange a made-up ticket: a refusal of the ticket is what shows that the address is right. */
+
+import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
+import type { Examined } from '../examined'
+import { isObject } from '../protocol/json'
+import { type Answer, send } from '../remote/http'
+import { type TokenEndpoint, ticketCall } from '../remote/ticket'
+import { about, codeOf, type Finding } from './doctor-finding'
+
+const { ok, note, wrong } = about('token endpoint')
+
+/** @param ticket that nobody issued */
+export async function tokenFinding(site: Examined, ticket: string): Promise<Finding> {
+  if (site.exchangeTicket) return askHook(site.exchangeTicket, ticket)
+  const endpoint = endpointOf(site)
+  try {
+    return judge(endpoint, await send(ticketCall(endpoint, ticket)))
+  } catch (error) {
+    const isKnown = error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError
+    const why = isKnown ? error.message.replace(/^token: /, '') : 'failed'
+    return wrong(`POST ${endpoint.tokenUrl}: ${why}`, ADDRESS)
+  }
+}
+
+/** Where tickets are exchanged, and as whom. */
+export function endpointOf({ config, ticketExchange }: Examined): TokenEndpoint {
+  const { tokenUrl = '', clientId, clientSecret } = config
+  return { tokenUrl, clientId, clientSecret, ticketExchange }
+}
+
+const ADDRESS = 'tokenUrl (SSO2_TOKEN_URL): the access token endpoint of the authorization server, path included'
+
+/** Statuses of a place where nothing is, or where nothing takes a POST. */
+const NO_ENDPOINT = new Set([404, 405, 410, 501])
+
+function judge(endpoint: TokenEndpoint, answer: Answer): Finding {
+  const { status, headers } = answer
+  const says = `POST ${endpoint.tokenUrl} answers HTTP ${status}`
+  if (NO_ENDPOINT.has(status)) {
+    const isEmulator = headers.has('x-sso2-emulator')
+    const its = `SSO2_TOKEN_URL=${new URL(endpoint.tokenUrl).origin}/oauth/token   is the emulator's`
+    return wrong(`${says}: no token endpoint is there`, isEmulator ? its : ADDRESS)
+  }
+  if (status >= 500) return wrong(`${says}: it is broken, or away`)
+  if (status === 429) return note(`${says}: it asks for patience, so that it cannot be examined now`)
+  const body = jsonOf(answer)
+  if (status < 400)
+    return body && 'access_token' in body
+      ? wrong(`${says} and gives an access token for a ticket that nobody issued`)
+      : wrong(`${says} and no refusal: this is some page, and no token endpoint`, ADDRESS)
+  return judgeRefusal(endpoint, says, typeof body?.['error'] === 'string' ? body['error'] : undefined)
+}
+
+/** Errors of RFC 6749, 5.2. */
+function judgeRefusal({ clientId, ticketExchange }: TokenEndpoint, says: string, error: string | undefined): Finding {
+  switch (error) {
+    case 'invalid_grant':
+      return ok(`${says} and refuses a made-up ticket, as it should (invalid_grant)`)
+    case 'invalid_client':
+    case 'unauthorized_client': {
+      const other = ticketExchange.clientAuth === 'basic' ? 'post' : 'basic'
+      return wrong(
+        `${says}: it does not take the client ID and secret (${error})`,
+        `clientId, clientSecret: those of the API client "${clientId}"   or sso2({ ticketExchange: { clientAuth: '${other}' } })`,
+      )
+    }
+    case 'unsupported_grant_type':
+      return wrong(
+        `${says}: it knows no such grant type (${error})`,
+        "sso2({ ticketExchange: { grantType: '…' } })   as the authorization server calls it",
+      )
+    case 'invalid_request':
+      return wrong(
+        `${says}: it misses something in the request (${error})`,
+        "sso2({ ticketExchange: { ticketParameter: '…' } })   as the authorization server calls it",
+      )
+    default:
+      return note(
+        `${says} without saying what it refuses${error && /^\w{1,40}$/.test(error) ? ` (${error})` : ''}: the ticket, it is hoped`,
+      )
+  }
+}
+
+function jsonOf({ text }: Answer): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const body: unknown = JSON.parse(text)
+    return isObject(body) ? body : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The site's own exchange has to refuse it too; what it asks, and where, is known to the site alone. */
+async function askHook(exchange: NonNullable<Examined['exchangeTicket']>, ticket: string): Promise<Finding> {
+  try {
+    await exchange(ticket, { sid: 'express-sso2-doctor', signal: AbortSignal.timeout(8000) })
+    return wrong('exchangeTicket of the site gives an access token for a ticket that nobody issued')
+  } catch (error) {
+    const code = codeOf(error)
+    return /^E[A-Z]+_?[A-Z]*$/.test(code) && !code.startsWith('ERR_')
+      ? wrong(`exchangeTicket of the site reaches nobody: ${code}`)
+      : note(`exchangeTicket of the site refuses a made-up ticket (${code}); whether a real one works, a login shows`)
+  }
+}

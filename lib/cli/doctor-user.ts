@@ -1,0 +1,83 @@
+/** The user path is asked with a made-up access token: 401 is right, and 404 a wrong address. */
+
+import { DEFAULT_USER_PATH } from '../config/schema'
+import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
+import type { Examined } from '../examined'
+import { type Answer, send } from '../remote/http'
+import { scopes } from '../remote/platform-api'
+import { readGrant, serviceToken } from '../remote/ticket'
+import { about, type Finding } from './doctor-finding'
+import { endpointOf } from './doctor-token'
+
+const { ok, note, wrong } = about('user path')
+const ANSWER_MS = 5000
+/** A 404 in any of these says that nothing is there. */
+const NOT_THERE = new Set([404, 405, 410, 501])
+
+/** @param token that nobody issued */
+export async function userFinding(site: Examined, token: string): Promise<Finding> {
+  if (site.namesUsers) return note('not asked: identifyUser of the site names the users')
+  const { apiUrl, userPath } = site.config
+  const url = apiUrl + userPath
+  try {
+    return await judge(site, url, token, await ask(url, token))
+  } catch (error) {
+    const isKnown = error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError
+    return wrong(`GET ${url}: ${isKnown ? error.message.replace(/^user: /, '') : 'failed'}`, ADDRESS)
+  }
+}
+
+const ADDRESS = 'apiUrl (SSO2_API_URL): the base address of the REST API; userPath (SSO2_USER_PATH): the path below it'
+
+function ask(url: string, token: string): Promise<Answer> {
+  const headers = { authorization: `Bearer ${token}` }
+  return send({ operation: 'user', url, method: 'GET', headers, timeoutMs: ANSWER_MS, maxBytes: 1024 * 1024 })
+}
+
+async function judge(site: Examined, url: string, token: string, { status }: Answer): Promise<Finding> {
+  const says = `GET ${url} answers HTTP ${status}`
+  if (NOT_THERE.has(status)) return wrong(`${says}: nothing is there`, await betterPath(site, token))
+  if (status >= 500) return wrong(`${says}: it is broken, or away`)
+  if (status === 429) return note(`${says}: it asks for patience, so that it cannot be examined now`)
+  if (status < 400)
+    return wrong(`${says} to an access token that nobody issued: this is some page, and no REST API`, ADDRESS)
+  if (await tellsPathsApart(site, token)) return ok(`${says} to a made-up access token, as it should`)
+  return judgeWithService(site, url, says)
+}
+
+/** Does the usual path work where the configured one does not? */
+async function betterPath({ config }: Examined, token: string): Promise<string> {
+  const { apiUrl, userPath } = config
+  if (userPath === DEFAULT_USER_PATH) return ADDRESS
+  const { status } = await ask(apiUrl + DEFAULT_USER_PATH, token).catch(() => ({ status: 0 }))
+  return status === 401 || status === 403
+    ? `SSO2_USER_PATH=${DEFAULT_USER_PATH}   answers as it should (HTTP ${status})`
+    : ADDRESS
+}
+
+/** Some gateways refuse a token before they look at the path. */
+async function tellsPathsApart({ config }: Examined, token: string): Promise<boolean> {
+  const { status } = await ask(`${config.apiUrl}${config.userPath}-${token.slice(0, 12)}`, token)
+  return NOT_THERE.has(status)
+}
+
+/** A real token without an identity comes past such a gateway, where the platform gives one. */
+async function judgeWithService(site: Examined, url: string, says: string): Promise<Finding> {
+  const grant = await fetchServiceToken(site)
+  const blind = `${says} to any path without a good token: whether the path is right, the first login shows`
+  if (grant === undefined) return note(blind)
+  const { status } = await ask(url, grant)
+  if (status === 401) return note(blind)
+  if (NOT_THERE.has(status))
+    return wrong(`GET ${url} answers HTTP ${status} to a good token: nothing is there`, ADDRESS)
+  return ok(`${says} to a made-up access token, and HTTP ${status} to one without an identity`)
+}
+
+async function fetchServiceToken(site: Examined): Promise<string | undefined> {
+  if (site.config.tokenUrl === undefined) return undefined
+  try {
+    return readGrant(await serviceToken(endpointOf(site), scopes.marketplaceGroups), 0).token()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,90 @@
+/** The first visit of a browser: the redirect to Identify, the cookie that binds it, and what a proxy makes of them. */
+import type { Config } from '../config'
+import { operationUrl } from '../protocol/requests'
+import { about, codeOf, type Finding } from './doctor-finding'
+
+const ANSWER_MS = 5000
+const AGENT = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'
+const MOUNT = 'app.use(sso)   before the pages that the site serves'
+
+/** One page as a browser without cookies gets it. */
+interface Visit {
+  /** What was asked, and what came back. */
+  readonly says: string
+  readonly headers: Headers
+  /** Where it leads, when that is Identify. */
+  readonly identify: URL | undefined
+}
+
+/** Front page, or login page where the front page leads nowhere. */
+export async function* visitFindings(config: Config): AsyncGenerator<Finding> {
+  const { ok, note, wrong } = about('first visit')
+  const { login } = config.routes
+  try {
+    const front = config.identify === 'always' ? await visit(config, '/') : undefined
+    const hasForm = typeof login === 'string' && login.startsWith('/')
+    const last = front?.identify || !hasForm ? (front ?? (await visit(config, '/'))) : await visit(config, login)
+    if (!last.identify) return yield wrong(`${last.says}, and does not lead to Identify`, MOUNT)
+    yield front && front !== last
+      ? note(`${front.says}, and does not lead to Identify; the login page does`, MOUNT)
+      : ok(`${last.says} and leads to Identify`)
+    yield returnFinding(config, last.identify)
+    yield cookieFinding(config, last.headers.getSetCookie())
+    yield cacheFinding(last.headers.get('cache-control') ?? '')
+  } catch (error) {
+    yield wrong(`no answer from the site: ${codeOf(error)}`, 'see site')
+  }
+}
+
+async function visit({ siteUrl, ssoUrl }: Config, path: string): Promise<Visit> {
+  const url = siteUrl + path
+  const browser = {
+    accept: 'text/html',
+    'sec-fetch-dest': 'document',
+    'sec-fetch-mode': 'navigate',
+    'user-agent': AGENT,
+  }
+  const signal = AbortSignal.timeout(ANSWER_MS)
+  const { status, headers, body } = await fetch(url, { headers: browser, redirect: 'manual', signal })
+  await body?.cancel()
+  const location = headers.get('location') ?? ''
+  const isIdentify = location.startsWith(`${operationUrl(ssoUrl, 'identify')}?`) && URL.canParse(location)
+  return { says: `GET ${url} answers HTTP ${status}`, headers, identify: isIdentify ? new URL(location) : undefined }
+}
+
+function returnFinding({ siteUrl }: Config, identify: URL): Finding {
+  const { ok, wrong } = about('return address')
+  const returnTo = identify.searchParams.get('r') ?? ''
+  if (returnTo.startsWith(`${siteUrl}/`)) return ok('leads back to siteUrl')
+  const origin = URL.canParse(returnTo) ? new URL(returnTo).origin : 'nowhere'
+  return wrong(`leads to ${origin} and not to siteUrl`, 'give doctor and site one siteUrl (SSO2_SITE_URL)')
+}
+
+function cookieFinding({ cookies, isSecure }: Config, lines: readonly string[]): Finding {
+  const { ok, wrong } = about('cookies')
+  const line = lines.find((text) => text.startsWith(`${cookies.binding}=`))
+  if (!line)
+    return wrong(
+      `no cookie ${cookies.binding}`,
+      'the proxy must pass Set-Cookie on; session.cookieName set in code: --module ./sso.js',
+    )
+  const wanted = ['HttpOnly', 'SameSite=Lax', 'Path=/', ...(isSecure ? ['Secure'] : [])]
+  const parts = line.split(';').map((part) => part.trim().toLowerCase())
+  const missing = wanted.filter((flag) => !parts.includes(flag.toLowerCase()))
+  if (missing.length > 0 || parts.some((part) => part.startsWith('domain=')))
+    return wrong(
+      `${cookies.binding} came changed (${missing.join(', ') || 'Domain'})`,
+      'take out what rewrites cookies in front of the site, such as proxy_cookie_domain or proxy_cookie_flags',
+    )
+  return ok(`${cookies.binding}: ${wanted.join(', ')}`)
+}
+
+function cacheFinding(cacheControl: string): Finding {
+  const { ok, wrong } = about('caches')
+  return cacheControl.includes('no-store')
+    ? ok('Cache-Control: no-store comes through')
+    : wrong(
+        'our Cache-Control: no-store is gone: a cache would share one visitor’s redirect with all',
+        'the proxy or CDN must leave Cache-Control as the application sends it',
+      )
+}

@@ -1,0 +1,165 @@
+import { once } from 'node:events'
+import http, { type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import { type Sso2, type Sso2Options, sso2 } from '../../lib'
+import { doctorCommand } from '../../lib/cli/doctor'
+import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
+import { redisUrl, sessionSecret } from '../flows/network'
+import { freePort } from '../support/ports'
+
+/** A site over the Redis of the test run, its platform, and the environment that both share. */
+export interface Scene {
+  readonly emulator: Emulator
+  readonly sso: Sso2
+  readonly environment: Readonly<Record<string, string>>
+  readonly siteUrl: string
+  close(): Promise<void>
+}
+
+export interface SceneOptions {
+  readonly platform?: EmulatorOptions
+  readonly site?: Partial<Sso2Options>
+  /** A proxy in front, and how many proxies the application trusts. */
+  readonly proxy?: Change
+  readonly trust?: number | boolean
+  readonly landing?: string
+}
+
+export const prefix = 'doctor:'
+
+/** Starts platform and site. */
+export async function startScene(options: SceneOptions = {}): Promise<Scene> {
+  const port = await freePort()
+  const siteUrl = `http://localhost:${port}`
+  const [client] = demoOptions().clients ?? []
+  const landingPage = siteUrl + (options.landing ?? '/sso2/landing')
+  const clients = client ? [{ ...client, landingPage }] : []
+  const emulator = createEmulator(demoOptions({ tokenTime: 'real', clients, ...options.platform }))
+  await emulator.listen(0)
+  const platform = emulator.siteOptions()
+  const sso = sso2({ ...platform, siteUrl, sessionSecret, redis: redisUrl(), session: { prefix }, ...options.site })
+  const app = express()
+  app.set('trust proxy', options.trust ?? false)
+  app.use(sso)
+  const servers = await listen(app, port, options.proxy)
+  const environment = {
+    SSO2_URL: platform.ssoUrl,
+    SSO2_API_URL: platform.apiUrl,
+    SSO2_TOKEN_URL: platform.tokenUrl,
+    SSO2_CLIENT_ID: platform.clientId,
+    SSO2_CLIENT_SECRET: platform.clientSecret,
+    SSO2_ORGANISATION_ID: platform.organisationId,
+    SSO2_SITE_URL: siteUrl,
+    SSO2_SESSION_SECRET: sessionSecret,
+    REDIS_URL: redisUrl(),
+  }
+  const close = async () => {
+    for (const server of servers) server.close()
+    await sso.close()
+    await emulator.close()
+  }
+  return { emulator, sso, environment, siteUrl, close }
+}
+
+async function listen(app: express.Express, port: number, headersOf: SceneOptions['proxy']): Promise<Server[]> {
+  if (!headersOf) {
+    const server = app.listen(port, 'localhost')
+    await once(server, 'listening')
+    return [server]
+  }
+  const inner = app.listen(0, '127.0.0.1')
+  await once(inner, 'listening')
+  const outer = forwarding((inner.address() as AddressInfo).port, headersOf).listen(port, 'localhost')
+  await once(outer, 'listening')
+  return [inner, outer]
+}
+
+type Change = (headers: http.IncomingHttpHeaders) => http.IncomingHttpHeaders
+
+/** A proxy that changes the headers of requests, or of answers. */
+function forwarding(port: number, ofRequest: Change, ofAnswer: Change = (headers) => headers): Server {
+  return http.createServer((req, res) => {
+    const { url: path, method } = req
+    const target = { host: '127.0.0.1', port, path, method, headers: ofRequest({ ...req.headers }), agent: false }
+    const onward = http.request(target, (answer) => {
+      res.writeHead(answer.statusCode ?? 502, ofAnswer({ ...answer.headers }))
+      answer.pipe(res)
+    })
+    onward.once('error', () => res.destroy())
+    req.pipe(onward)
+  })
+}
+
+/** The emulator at another address, where nothing shows that it is one. */
+export async function disguised(emulator: Emulator): Promise<{ url: string; close(): void }> {
+  const strip: Change = ({ 'x-sso2-emulator': _mark, ...headers }) => headers
+  const server = forwarding(Number(new URL(emulator.url).port), (headers) => headers, strip).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => void server.close() }
+}
+
+/** What the doctor says. */
+export interface Report {
+  readonly code: number
+  readonly output: string
+  /** What is said of a subject, sign first, and what helps: a line each. */
+  of(what: string): string
+  /** Subjects in their order. */
+  readonly subjects: readonly string[]
+}
+
+/** Reads what the command printed. */
+export function readReport(code: number, output: string): Report {
+  const lines = new Map<string, string[]>()
+  let last: string[] = []
+  for (const line of output.trimEnd().split('\n')) {
+    const [, help] = /^ {25}-> (.*)$/.exec(line) ?? []
+    const [, sign = '', what = '', says = ''] = /^(\S+) {2,}(\S.*?) {2,}(.*)$/.exec(line) ?? []
+    if (help === undefined) {
+      last = lines.get(what) ?? []
+      lines.set(what, last)
+    }
+    last.push(help === undefined ? `${sign}: ${says}` : `-> ${help}`)
+  }
+  return { code, output, of: (what) => (lines.get(what) ?? []).join('\n'), subjects: [...lines.keys()] }
+}
+
+/** Runs the doctor in this process, with an environment of its own. */
+export async function examine(environment: Readonly<Record<string, string>>, args: string[] = []): Promise<Report> {
+  const before = { ...process.env }
+  let output = ''
+  const write = jest.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    output += String(text)
+    return true
+  })
+  for (const name of Object.keys(process.env)) if (/^(SSO2_|REDIS_URL$)/.test(name)) delete process.env[name]
+  Object.assign(process.env, environment)
+  try {
+    const code = await doctorCommand(args)
+    return readReport(code, output)
+  } finally {
+    write.mockRestore()
+    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
+    Object.assign(process.env, before)
+  }
+}
+
+/** A server that gives one answer to everything. @param status one, or one for each path */
+export async function answering(
+  status: number | ((path: string, headers: http.IncomingHttpHeaders) => number),
+  headers: Record<string, string>,
+  body: string,
+): Promise<{ url: string; close(): Promise<void> }> {
+  const server = http.createServer((req, res) => {
+    res.writeHead(typeof status === 'number' ? status : status(req.url ?? '', req.headers), headers).end(body)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close }
+}
