@@ -1,6 +1,8 @@
 /** Help for the tests of sites that use express-sso2. Needs `supertest` among the site's own development dependencies. */
 import type { Express } from 'express'
 import type supertest from 'supertest'
+import { sso2ErrorCodes } from '../protocol/claims'
+import { type Heard, overhear } from './overhear'
 import { type Visited, Visitor } from './visitor'
 
 export type { Hop, Visited } from './visitor'
@@ -16,22 +18,64 @@ export interface SignIn {
 /**
  * Logs in for real: through Identify, the landing page and the login form, against the running emulator.
  * @returns a supertest agent that holds the site's cookies
- * @throws {Error} when the login did not work, with the status and never the password
+ * @throws {Error} when the login did not work, with the status, the code that the SSO system gave, and never the password
  */
 export async function signIn(
   app: Express,
   { username, password, loginPath = '/login' }: SignIn,
 ): Promise<ReturnType<typeof supertest.agent>> {
   const visitor = new Visitor(app)
-  const form = await visitor.visit(loginPath)
-  if (form.status !== 200) throw new Error(`signIn: GET ${loginPath} ended with ${form.status}`)
-  const { trail } = await visitor.submit(loginPath, { username, password })
-  const status = trail[0]?.status
-  if (status !== 303) throw new Error(`signIn: the login was refused with ${status}`)
+  const opened = await overhear('landing', () => visitor.visit(loginPath))
+  if (opened.result.status !== 200)
+    throw new Error(`signIn: GET ${loginPath} ended with ${endOf(opened.result)}${reasonOf(opened.heard)}`)
+  const sent = await overhear('login', () => visitor.submit(loginPath, { username, password }))
+  if (isRefused(sent.result, sent.heard))
+    throw new Error(`signIn: the login was refused with ${sent.result.trail[0]?.status}${reasonOf(sent.heard)}`)
   return visitor.agent
 }
 
 /** Visits a path as a person with a new browser would. */
 export function visit(app: Express, path: string): Promise<Visited> {
   return new Visitor(app).visit(path)
+}
+
+/** A form of the site's own may answer a refusal with a redirect; a session that has ended leads through Identify. */
+function isRefused({ trail }: Visited, heard: readonly Heard[]): boolean {
+  const status = trail[0]?.status
+  const isOnlyOne = heard.length === 1 && heard[0]?.outcome === 'refused'
+  return (status !== 303 && status !== 302) || isOnlyOne || trail.some(({ url }) => /\/identify\?/.test(url))
+}
+
+/** Where a visit ended; at the emulator, with what its page says. No query: it may hold a token. */
+function endOf({ status, url, text }: Visited): string {
+  if (!URL.canParse(url)) return String(status)
+  const { origin, pathname } = new URL(url)
+  const [, page = ''] = /<main>[\s\S]*?<p>([^<]{1,300})<\/p>/.exec(text) ?? []
+  const says = page.replaceAll('&#39;', "'")
+  const advice = /expired|in the future/.test(says) ? ` (${CLOCK})` : ''
+  return `${status} at ${origin}${pathname}${says && `, which says: ${says}${advice}`}`
+}
+
+const CLOCK = "give the site the emulator's clock: sso2({ clock: emulator.clock })"
+
+/** What mostly helps, where the code is about the test rather than about the site. */
+const ADVICE: Readonly<Record<string, string>> = {
+  session_limit_reached: 'emulator.reset() between tests, or limits.sessionsPerAccount',
+  account_frozen: 'emulator.account(username).unfreeze(), or emulator.reset()',
+  too_many_attempts: 'loginLimit: false in tests',
+  unavailable: 'the emulator, the token endpoint, identifyUser or the store did not answer',
+  not_yet_valid: CLOCK,
+  expired: CLOCK,
+}
+
+const MEANINGS: Readonly<Record<string, string>> = sso2ErrorCodes
+
+/** The reasons that the site gave, each with its meaning. */
+function reasonOf(heard: readonly Heard[]): string {
+  const reasons = [...new Set(heard.flatMap(({ reason }) => reason ?? []))]
+  const texts = reasons.map((reason) => {
+    const more = [MEANINGS[reason], ADVICE[reason]].filter((text) => text !== undefined)
+    return more.length > 0 ? `${reason} (${more.join('; ')})` : reason
+  })
+  return texts.length > 0 ? `: ${texts.join(', ')}` : ''
 }

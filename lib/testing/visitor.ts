@@ -111,7 +111,7 @@ export class Visitor {
 
   async #getForeign(url: URL): Promise<Answer> {
     const cookie = [...this.#foreignCookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const response = await fetch(url, { redirect: 'manual', headers: { ...HEADERS, ...(cookie ? { cookie } : {}) } })
+    const response = await reach(url, { ...HEADERS, ...(cookie ? { cookie } : {}) })
     for (const line of response.headers.getSetCookie()) {
       const [pair = ''] = line.split(';', 1)
       this.#foreignCookies.set(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1))
@@ -125,4 +125,22 @@ export class Visitor {
       location: response.headers.get('location') ?? undefined,
     }
   }
+}
+
+/** @throws {Error} naming what could not be reached; its query is a token's */
+async function reach(url: URL, headers: Record<string, string>): Promise<Response> {
+  try {
+    return await fetch(url, { redirect: 'manual', headers })
+  } catch (error) {
+    const where = url.origin + url.pathname
+    throw new Error(
+      `visit: ${where} cannot be reached (${codeOf(error)}): does the emulator listen, and is ssoUrl its address?`,
+    )
+  }
+}
+
+/** Not `instanceof`: inside Jest the errors of fetch are of another realm. */
+function codeOf(error: unknown): string {
+  const cause = typeof error === 'object' && error !== null && 'cause' in error ? error.cause : undefined
+  return typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : 'no connection'
 }

@@ -1,7 +1,36 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import express, { type Express } from 'express'
 import { sso2 } from '../../lib'
 import { createEmulator } from '../../lib/emulator'
 import { signIn, visit } from '../../lib/testing'
+
+const root = path.join(__dirname, '..', '..')
+const sessionSecret = 'a-session-secret-of-more-than-32-bytes'
+const quiet = { warn: () => {}, info: () => {} }
+
+/** A test of a site, for any runner that has a global `test` or is Node.js itself. */
+const siteTest = `
+const express = require('express')
+const { sso2 } = require('express-sso2')
+const { createEmulator } = require('express-sso2/emulator')
+const { signIn, visit } = require('express-sso2/testing')
+const run = globalThis.test ?? require('node:test').test
+
+run('a reader logs in', async () => {
+  const emulator = createEmulator()
+  await emulator.listen(0)
+  const siteUrl = 'http://localhost:3001'
+  const sso = sso2({ ...emulator.siteOptions(), siteUrl, sessionSecret: '${sessionSecret}', clock: emulator.clock })
+  const app = express().use(sso)
+  app.get('/account', sso.requireLogin(), (req, res) => res.json(req.sso2.user))
+  const agent = await signIn(app, { username: 'ada', password: 'correct-horse' })
+  await agent.get('/account').expect(200)
+  await visit(app, '/account')
+})
+`
 
 const emulator = createEmulator()
 let app: Express
@@ -12,8 +41,9 @@ beforeAll(async () => {
   sso = sso2({
     ...emulator.siteOptions(),
     siteUrl: 'http://localhost:3001',
-    sessionSecret: 'a-session-secret-of-more-than-32-bytes',
+    sessionSecret,
     clock: emulator.clock,
+    logger: quiet,
   })
   app = express()
   app.use(sso)
@@ -50,4 +80,121 @@ test('a visit goes on in the same browser, form and all', async () => {
   const account = await login.submit('/login', { username: 'grace', password: 'battery-staple', return_to: '/account' })
   expect(account.url).toBe('/account')
   expect(account.body).toMatchObject({ username: 'grace' })
+})
+
+const fails = async (credentials: object = {}, site: Express = app): Promise<string> =>
+  signIn(site, { username: 'ada', password: 'correct-horse', ...credentials }).then(
+    () => 'logged in',
+    (error: Error) => error.message,
+  )
+
+describe('signIn names the code, and what helps', () => {
+  beforeEach(() => emulator.reset())
+
+  test('session_limit_reached is not a wrong password', async () => {
+    for (let count = 0; count < 5; count += 1) await signIn(app, { username: 'ada', password: 'correct-horse' })
+    expect(await fails()).toBe(
+      'signIn: the login was refused with 401: session_limit_reached (the user has reached the maximum number of active ' +
+        'sessions; emulator.reset() between tests, or limits.sessionsPerAccount)',
+    )
+    expect(await fails({ password: 'not-the-password' })).toMatch(
+      /refused with 401: invalid_credentials \(wrong username/,
+    )
+  })
+
+  test.each<[string, () => void, object, RegExp]>([
+    [
+      'an account that is not active',
+      () => {},
+      { username: 'edsger', password: 'paper-lantern' },
+      /: account_not_active \(/,
+    ],
+    ['a frozen account', () => void emulator.account('ada').freeze(), {}, /: account_frozen \(.*unfreeze\(\)/],
+    [
+      'a token endpoint that is away',
+      () => void emulator.faults.add({ operation: 'token', kind: 'down' }),
+      {},
+      /refused with 503: unavailable \(the emulator, the token endpoint/,
+    ],
+    [
+      'a session that the SSO system forgets',
+      () => void emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'session_not_found' }),
+      {},
+      /refused with 303: session_ended/,
+    ],
+  ])('%s', async (_what, prepare, credentials, expected) => {
+    prepare()
+    expect(await fails(credentials)).toMatch(expected)
+  })
+
+  test('a form of the site that answers a refusal with a redirect', async () => {
+    const own = express()
+    own.use(sso)
+    own.get('/enter', sso.identify(), (_req, res) => void res.send('a form'))
+    own.post('/enter', express.urlencoded(), async (req, res) => {
+      const { ok } = await req.sso2.login(req.body)
+      res.redirect(ok ? '/' : '/enter?again')
+    })
+    own.get('/', (req, res) => void res.json(req.sso2))
+    const loginPath = '/enter'
+    expect(await fails({ loginPath }, own)).toBe('logged in')
+    expect(await fails({ loginPath, password: 'not-the-password' }, own)).toMatch(
+      /refused with 302: invalid_credentials/,
+    )
+  })
+
+  test('several at once, of which one is refused', async () => {
+    const all = [fails(), fails({ username: 'grace', password: 'battery-staple' }), fails({ password: 'wrong' })]
+    const [ada, grace, refused] = await Promise.all(all)
+    expect([ada, grace]).toEqual(['logged in', 'logged in'])
+    expect(refused).toMatch(/refused with 401: .*invalid_credentials/)
+  })
+
+  test("a site without the emulator's clock", async () => {
+    emulator.clock.advance(3600)
+    const late = sso2({ ...emulator.siteOptions(), siteUrl: 'http://localhost:3001', sessionSecret, logger: quiet })
+    const site = express().use(late)
+    expect(await fails({}, site)).toMatch(
+      /GET \/login ended with 400 at http:.*\/sso\/identify, which says: The request token t is not valid: exp: expired \d+ s ago\. \(give the site the emulator's clock/,
+    )
+    await late.close()
+  })
+})
+
+test('an emulator that is not there is named, without the token', async () => {
+  const gone = createEmulator()
+  await gone.listen(0)
+  const platform = gone.siteOptions()
+  await gone.close()
+  const lost = sso2({ ...platform, siteUrl: 'http://localhost:3001', sessionSecret, logger: quiet })
+  const site = express().use(lost)
+  const message = `visit: ${platform.ssoUrl}/identify cannot be reached (ECONNREFUSED): does the emulator listen, and is ssoUrl its address?`
+  await expect(visit(site, '/')).rejects.toThrow(new Error(message))
+  expect(await fails({}, site)).toBe(message)
+  await lost.close()
+})
+
+/** A runner that does not end by itself is stopped, and has no status. */
+test.each([
+  ['node:test', ['--test', 'own.test.cjs']],
+  ['Jest', [require.resolve('jest/bin/jest'), '--watchman=false', '--testMatch', '**/own.test.cjs']],
+])('a process of %s ends by itself, though nobody closes the emulator', (_runner, args) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sso2-testing-'))
+  mkdirSync(path.join(folder, 'node_modules'))
+  symlinkSync(root, path.join(folder, 'node_modules', 'express-sso2'), 'dir')
+  for (const name of ['express', 'supertest'])
+    symlinkSync(path.join(root, 'node_modules', name), path.join(folder, 'node_modules', name), 'dir')
+  writeFileSync(path.join(folder, 'package.json'), '{}')
+  writeFileSync(path.join(folder, 'own.test.cjs'), siteTest)
+  const { JEST_WORKER_ID: _id, NODE_TEST_CONTEXT: _context, ...env } = process.env
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+    timeout: 30_000,
+  })
+  rmSync(folder, { recursive: true })
+  expect(stdout + stderr).toMatch(/# pass 1|Tests: +1 passed/)
+  expect(stdout + stderr).not.toContain('did not exit')
+  expect(status).toBe(0)
 })
