@@ -212,9 +212,10 @@ describe('[O14] the supply chain', () => {
     const [pack] = JSON.parse(stdout) as { files: { path: string }[] }[]
     const files = (pack?.files ?? []).map(({ path }) => path)
     const others = files.filter((path) => !path.startsWith('dist/')).sort()
-    const papers = ['decisions', 'interface', 'session', 'speed'].map((name) => `docs/${name}.md`)
+    const papers = ['decisions', 'interface', 'quick-start', 'session', 'speed'].map((name) => `docs/${name}.md`)
+    const pictures = ['papers', 'portal'].map((name) => `docs/images/${name}.png`)
     const usual = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md']
-    expect(others).toEqual([...usual, ...papers, 'lib/emulator/README.md', 'package.json'])
+    expect(others).toEqual([...usual, ...papers, ...pictures, 'lib/emulator/README.md', 'package.json'].sort())
     expect(files).toContain('dist/index.js')
     expect(
       files.filter((path) => /test|\.env|\.pem|\.key|secret|node_modules/.test(path.replace('dist/testing/', ''))),

@@ -28,7 +28,7 @@ ${head}
 <body class="problem">
   <main>
     <h1>Controls</h1>
-    <p>What tests do to the platform from outside, in any language: JSON in and out. The <a href="/">admin portal</a> has a button for each.</p>
+    <p>What tests do to the platform from outside, in any language: JSON in and out. The <a href="/">admin portal</a> has buttons for them.</p>
     <ul class="rows">${controls.map((control) => row(control, url))}</ul>
   </main>
 </body>

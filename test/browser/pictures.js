@@ -1,0 +1,69 @@
+/**
+ * Makes the pictures of the README from the example, in docs/images: `npm run build && node test/browser/pictures.js`.
+ * They are reduced to a palette of 192 colours by hand, for they are part of the package.
+ */
+const { mkdirSync } = require('node:fs')
+const path = require('node:path')
+const { chromium } = require('playwright-core')
+const { startNetwork } = require('../../example-app/network.js')
+const { accounts } = require('../../example-app/platform.js')
+
+const folder = path.join(__dirname, '..', '..', 'docs', 'images')
+const ports = { morning: 3001, evening: 3002, emulator: 4000 }
+const [reader] = accounts
+
+async function logIn(page, url) {
+  await page.goto(`${url}/login?return_to=/`)
+  await page.getByLabel(/user ?name/i).fill(reader.username)
+  await page.getByLabel(/password/i).fill(reader.password)
+  await page.getByRole('button', { name: /log in/i }).click()
+  await page.waitForURL(`${url}/`)
+}
+
+/** Both papers side by side, each under its address. */
+function pairOf(papers) {
+  const frames = papers.map(
+    ({ url, picture }) => `<figure><figcaption>${url}</figcaption>
+      <img src="data:image/png;base64,${picture.toString('base64')}" /></figure>`,
+  )
+  return `<!doctype html><style>
+    body { margin: 0; padding: 16px; display: flex; gap: 16px; background: #fff; }
+    figure { margin: 0; border: 1px solid #b9b4a8; border-radius: 8px; overflow: hidden; }
+    figcaption { font: 15px/2 ui-monospace, monospace; color: #44403a; background: #efece4; padding: 0 12px; }
+    img { display: block; width: 560px; }
+  </style>${frames.join('')}`
+}
+
+async function main() {
+  mkdirSync(folder, { recursive: true })
+  const network = await startNetwork({ ports })
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--user-agent=Mozilla/5.0 (X11; Linux x86_64) Chrome/150.0.0.0 Safari/537.36',
+    ],
+  })
+  const page = await browser.newPage({ viewport: { width: 640, height: 500 }, locale: 'en-GB' })
+  const papers = []
+  await logIn(page, network.urls.morning)
+  for (const url of [network.urls.morning, network.urls.evening]) {
+    await page.goto(`${url}/`)
+    papers.push({ url, picture: await page.screenshot() })
+  }
+  await page.setViewportSize({ width: 1280, height: 510 })
+  await page.goto(network.urls.emulator)
+  await page.locator('#live.good').waitFor()
+  await page.screenshot({ path: path.join(folder, 'portal.png') })
+  const sheet = await browser.newPage({ viewport: { width: 1172, height: 300 } })
+  await sheet.setContent(pairOf(papers))
+  await sheet.screenshot({ path: path.join(folder, 'papers.png'), fullPage: true })
+  await browser.close()
+  await network.close()
+}
+
+main().catch((error) => {
+  console.error(error)
+  process.exitCode = 1
+})

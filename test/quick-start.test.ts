@@ -1,0 +1,169 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { eventually } from './flows/network'
+import { Browser } from './support/agent'
+import { freePort } from './support/ports'
+import { type Registry, startRegistry } from './support/registry'
+
+/*
+ * The quick start as somebody follows it who has nothing but the package: in an empty folder, with the commands and the code of
+ * the README and of docs/quick-start.md. Ports are others, so that nothing else on this machine is in the way.
+ */
+
+const root = path.join(__dirname, '..')
+const [packed, project] = [
+  mkdtempSync(path.join(tmpdir(), 'sso2-packed-')),
+  mkdtempSync(path.join(tmpdir(), 'sso2-quick-')),
+]
+/* npm and npx, on a machine that may be busy */
+jest.setTimeout(180_000)
+
+const ports = new Map<string, string>()
+let registry: Registry
+
+interface Step {
+  readonly language: string
+  readonly code: string
+  /** The file that the line before names. */
+  readonly file: string | undefined
+}
+
+/** The blocks of a document, or of one of its sections, ports replaced. */
+function stepsOf(file: string, heading?: string): Step[] {
+  const text = readFileSync(path.join(root, file), 'utf8')
+  const sections = text.split(/^(?=## )/m)
+  const part = heading ? (sections.find((section) => section.startsWith(`## ${heading}\n`)) ?? '') : text
+  return [...part.matchAll(/(.*)\n\n```(\w+)\n([\s\S]*?)^```/gm)].map(([, before = '', language = '', code = '']) => ({
+    language,
+    code: withPorts(code),
+    file: /^`([\w.]+)`:$/.exec(before)?.[1],
+  }))
+}
+
+const withPorts = (text: string) =>
+  [...ports].reduce((changed, [from, to]) => changed.replace(new RegExp(`:${from}\\b`, 'g'), `:${to}`), text)
+
+/** A command that goes on until it is stopped. */
+interface Running {
+  readonly output: () => string
+  stop(): Promise<void>
+}
+const running: Running[] = []
+
+/** Runs one line of a shell block, as a terminal of its own would. */
+function run(line: string): { child: ChildProcess; output: () => string; ended: Promise<number | null> } {
+  const command = line.replace(/(express-sso2 emulator)/, `$1 --port ${ports.get('4000')}`)
+  const { JEST_WORKER_ID: _id, NODE_ENV: _env, NODE_OPTIONS: _options, ...inherited } = process.env
+  const npm = {
+    npm_config_registry: registry.url,
+    npm_config_cache: path.join(packed, 'cache'),
+    npm_config_audit: 'false',
+  }
+  const quiet = { npm_config_fund: 'false', npm_config_update_notifier: 'false' }
+  const options = { cwd: project, env: { ...inherited, ...npm, ...quiet }, detached: true } as const
+  const child = spawn('/bin/sh', ['-c', command], { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk))
+  return { child, output: () => text, ended: new Promise((resolve) => child.once('exit', resolve)) }
+}
+
+/** Starts what does not end, and waits until it says that it is there. */
+async function start(
+  line = '',
+  isThere: (output: string) => boolean | Promise<boolean> = isEmulator,
+): Promise<Running> {
+  const { child, output, ended } = run(line)
+  const stop = async () => {
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+      process.kill(-child.pid, 'SIGTERM')
+    await ended
+  }
+  const one = { output, stop }
+  running.push(one)
+  await Promise.race([
+    eventually(async () => isThere(output()), 30),
+    ended.then((code) => Promise.reject(new Error(`${line} ended with ${code}:\n${output()}`))),
+  ])
+  return one
+}
+
+const isEmulator = (output: string) => output.includes('Ctrl+C ends it.')
+
+const isSite = (host: string, port: string) => () =>
+  fetch(`http://${host}:${ports.get(port)}/sso2/landing`).then(
+    ({ status }) => status === 400,
+    () => false,
+  )
+
+/** Lines of a shell block. */
+const linesOf = (step: Step | undefined) => (step?.code ?? '').trim().split('\n')
+
+const here = (address: string) => withPorts(address)
+
+beforeAll(async () => {
+  for (const port of ['3000', '3001', '4000']) ports.set(port, String(await freePort()))
+  await promisify(execFile)('npm', ['pack', '--ignore-scripts', '--pack-destination', packed], { cwd: root })
+  const [tarball = ''] = readdirSync(packed)
+  registry = await startRegistry(path.join(packed, tarball))
+})
+afterAll(async () => {
+  await Promise.all(running.map((one) => one.stop()))
+  registry.close()
+  for (const folder of [packed, project]) rmSync(folder, { recursive: true, force: true })
+})
+
+/** The account that the README names. */
+const [, username = '', password = ''] =
+  /log in as `(\S+)` with `(\S+)`/.exec(readFileSync(path.join(root, 'README.md'), 'utf8')) ?? []
+
+/** A browser that has logged in at a site, asked for by its account page. */
+async function logIn(site: string): Promise<Browser> {
+  const browser = new Browser()
+  const form = await browser.visit(`${site}/account`)
+  expect([form.status, new URL(form.url).pathname]).toEqual([200, '/login'])
+  const account = await browser.submit(`${site}/login`, { username, password, return_to: '/account' })
+  expect([account.url, JSON.parse(account.body).username]).toEqual([`${site}/account`, username])
+  return browser
+}
+
+let emulator: Running
+
+test('README: an empty folder becomes a site that somebody logs in to, in ten lines', async () => {
+  const [install, program, run1, ...more] = stepsOf('README.md', 'Quick start')
+  expect([install?.language, program?.file, run1?.language, more]).toEqual(['sh', 'site.mjs', 'sh', []])
+  const [npm = '', platform, ...rest] = linesOf(install)
+  expect(rest).toEqual([])
+  const installed = run(npm)
+  expect([await installed.ended, installed.output()]).toEqual([0, expect.stringContaining('added')])
+  expect(readdirSync(path.join(project, 'node_modules'))).toEqual(expect.arrayContaining(['express', 'express-sso2']))
+  emulator = await start(platform)
+  expect(program?.code.split('\n').filter(Boolean).length).toBeLessThanOrEqual(10)
+  writeFileSync(path.join(project, program?.file ?? ''), program?.code ?? '')
+  await start(linesOf(run1)[0], isSite('localhost', '3000'))
+  const site = here('http://localhost:3000')
+  expect((await new Browser().visit(`${site}/`)).body).toContain('Hello.')
+  const browser = await logIn(site)
+  expect((await browser.visit(`${site}/`)).body).toContain('Welcome back')
+  expect((await fetch(here('http://127.0.0.1:4000'))).status).toBe(200)
+})
+
+test('docs/quick-start.md: the doctor is content, and a second paper needs no second login', async () => {
+  const [doctor, both, second, ...more] = stepsOf('docs/quick-start.md').filter(({ language }) => language === 'sh')
+  expect(more).toEqual([])
+  const examined = run(linesOf(doctor)[0] ?? '')
+  expect([await examined.ended, examined.output()]).toEqual([0, expect.not.stringContaining('WRONG')])
+  await emulator.stop()
+  const printed = await start(linesOf(both)[0])
+  const address = here('http://127.0.0.1:3001')
+  const [, environment = ''] =
+    new RegExp(`^# \\.env of ${address}\\n([\\s\\S]*?)\\n\\n`, 'm').exec(printed.output()) ?? []
+  writeFileSync(path.join(project, 'second.env'), environment)
+  await start(linesOf(second)[0], isSite('127.0.0.1', '3001'))
+  const browser = await logIn(here('http://localhost:3000'))
+  const { url, body, trail } = await browser.visit(`${address}/account`)
+  expect([url, JSON.parse(body).username]).toEqual([`${address}/account`, username])
+  expect(trail.map((hop) => new URL(hop.url).pathname)).not.toContain('/login')
+})
