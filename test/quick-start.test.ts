@@ -56,7 +56,8 @@ const running: Running[] = []
 /** Runs one line of a shell block, as a terminal of its own would. */
 function run(line: string): { child: ChildProcess; output: () => string; ended: Promise<number | null> } {
   const command = line.replace(/(express-sso2 emulator)/, `$1 --port ${ports.get('4000')}`)
-  const { JEST_WORKER_ID: _id, NODE_ENV: _env, NODE_OPTIONS: _options, ...inherited } = process.env
+  const isOurs = (name: string) => /^(npm_|INIT_CWD$|JEST_WORKER_ID$|NODE_ENV$|NODE_OPTIONS$)/i.test(name)
+  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs(name)))
   const npm = {
     npm_config_registry: registry.url,
     npm_config_cache: path.join(packed, 'cache'),
