@@ -138,7 +138,6 @@ function lineOf(size: Size, [first = size]: readonly Size[]): Record<string, str
 function figuresOf(size: Size) {
   return {
     cpuMicroseconds: spread(series(size, 'cpu')).median,
-    commands: spread(series(size, 'commands')).median,
     bytes: size.bytes.record + size.bytes.lists,
   }
 }
