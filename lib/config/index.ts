@@ -1,4 +1,4 @@
-/** Options and environment in, one frozen configuration out; all faults are reported at once. Contract, section 2. */
+/** Options and environment in, one frozen configuration out; all faults are reported at once. */
 import { hkdfSync } from 'node:crypto'
 import type { MacKeys } from '../decide/binding'
 import type { ReturnPolicy } from '../decide/return-to'

@@ -1,4 +1,4 @@
-/** What each option must be, in zod, and which variable of the environment fills it. Contract, section 2. */
+/** What each option must be, in zod, and which variable of the environment fills it. */
 import type { Cluster, Redis } from 'ioredis'
 import { z } from 'zod'
 import type { ConfigProblem } from '../errors'

@@ -1,4 +1,4 @@
-/** Tickets become access tokens at the authorization server. Interface: "SSO2", point 3; contract, section 6. */
+/** Tickets become access tokens at the authorization server. Interface: "SSO2", point 3. */
 import { z } from 'zod'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import { readJson, send } from './http'

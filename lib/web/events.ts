@@ -2,7 +2,7 @@
 import diagnostics from 'node:diagnostics_channel'
 import createDebug from 'debug'
 
-/** Names of the channels, each below `express-sso2:`. Contract, section 8. */
+/** Names of the channels, each below `express-sso2:`. */
 export type EventName = 'identify' | 'landing' | 'check' | 'login' | 'logout' | 'degraded'
 
 /** One message. */

@@ -1,4 +1,4 @@
-/** Guards for single routes: `requireLogin` and `identify`. Contract, section 1. */
+/** Guards for single routes: `requireLogin` and `identify`. */
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { isKnownForSure, NOBODY, needsAccess, shownUser } from '../decide/visit'
 import { settle, type Wishes } from './actions/settle'

@@ -1,4 +1,4 @@
-/** `req.sso2`: what a handler may know and do. Contract, section 3. */
+/** `req.sso2`: what a handler may know and do. */
 import { inspect } from 'node:util'
 import type { Request } from 'express'
 import type { LoginResult } from '../decide/login'

@@ -53,14 +53,14 @@ async function nameUser({ site }: Visit, { sid, at }: SessionToken): Promise<Nam
   }
 }
 
-/** A known login of the same session goes on with what it has; any other session is pending. Design, decision 5. */
+/** A known login of the same session goes on with what it has; any other session is pending. */
 async function rememberUnknown(visit: Visit, sid: string): Promise<Failed> {
   if (isKnown(visit, sid)) return 'user_unknown'
   const remembered = await stayAnonymous(visit, sid, true)
   return remembered === 'done' ? 'user_unknown' : remembered
 }
 
-/** A trip brought a ticket that could not be used: the reader goes on with what he has, and makes no other one for a while. Design, decision 13. */
+/** A trip brought a ticket that could not be used: the reader goes on with what he has, and makes no other one for a while. */
 export async function noteWastedTrip(visit: Visit, sid: string): Promise<void> {
   const { site, stored } = visit
   for (let { value } = stored; isKnown(visit, sid) && isLoggedIn(value); { value } = stored)
