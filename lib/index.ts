@@ -27,7 +27,7 @@ export type {
 export type { AccessTokenSource, CallOptions } from './remote/rest-call'
 export { Sso2Client, type Sso2ClientOptions } from './remote/sso2'
 export type { AccessToken, Exchange, ExchangeContext, TicketExchange } from './remote/ticket'
-export { type Health, type Sso2, type Sso2Options, sso2 } from './sso2'
+export { type BareHandler, type Health, type Sso2, type Sso2Options, sso2 } from './sso2'
 export type { Sso2Event } from './web/events'
 export type { RequireLoginOptions } from './web/guards'
 export type {

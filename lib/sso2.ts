@@ -1,4 +1,5 @@
 /** `sso2()`: one site's parts, made and wired. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Request, RequestHandler } from 'express'
 import type { Cluster, Redis } from 'ioredis'
 import { type Config, makeConfig } from './config'
@@ -34,7 +35,7 @@ import { Sso2Request } from './web/sso2-request'
 import { StoredRecord } from './web/stored-record'
 import { defaultIdentifyUser } from './web/user'
 
-/** Options of `sso2()`; the environment fills what is left out. Contract, section 2. */
+/** Options of `sso2()`; the environment fills what is left out, and an explicit option wins. */
 export interface Sso2Options extends ConfigOptions {
   readonly exchangeTicket?: Exchange
   readonly ticketExchange?: TicketExchange
@@ -53,16 +54,38 @@ export interface Health {
   readonly clockOffsetSeconds: number | undefined
 }
 
-/** A request handler that is session, router and middleware in order, and carries them. Contract, section 1. */
+/**
+ * A handler that needs no Express: `app.use` takes it, socket.io's `engine.use`, and a listener of `upgrade` calls it with `{}` for the
+ * answer that an upgrade does not have. `next` is called once, with an error or without.
+ */
+export type BareHandler = (
+  request: IncomingMessage,
+  response: Partial<ServerResponse>,
+  next: (error?: unknown) => void,
+) => void
+
+/** A request handler that is session, router and middleware in order, and carries them for sites that mount them apart. */
 export interface Sso2 extends RequestHandler {
-  readonly session: RequestHandler
+  /** Gives the request its `req.session`, `req.sessionID` and `req.sessionStore`. */
+  readonly session: BareHandler
+  /** The pages of this package: landing, login, logout and logout of all sessions. Stands before `middleware`. */
   readonly router: RequestHandler
-  readonly middleware: RequestHandler
+  /** Gives the request its `req.sso2`, and sends a browser that nobody knows through Identify. */
+  readonly middleware: BareHandler
+  /**
+   * A guard: lets logged-in users pass; a navigation goes to the login page and comes back, everything else gets 401 JSON with the
+   * `loginUrl`. With `{ fresh: true }` it passes only on an answer that was asked for after the request began, and says 503 without one.
+   */
   requireLogin(options?: RequireLoginOptions): RequestHandler
+  /** A guard that identifies the visitor of one route, where option `identify` is `'on-demand'`. */
   identify(): RequestHandler
+  /** The five operations of SSO2, for use outside a request. */
   readonly client: Sso2Client
+  /** The REST API with a service token, for calls that need no identity. */
   readonly api: PlatformApi
+  /** Asks the store and tells what is known of the rest; never throws for an outage. */
   health(): Promise<Health>
+  /** Closes what `sso2()` itself opened. A client that the site gave stays open. */
   close(): Promise<void>
 }
 
@@ -75,15 +98,17 @@ export function sso2(options: Sso2Options = {}): Sso2 {
   const [client, api] = [makeClient(config), serviceApi(config, options)]
   const { kv, client: redis } = openStore(config) // last, so that nothing is left open where something throws
   const site = makeSite(config, options, client, kv, redis)
-  const parts = { session: site.sessions.handler, router: router(site), middleware: middleware(site) }
+  const inOrder = { session: site.sessions.handler, router: router(site), middleware: middleware(site) }
   const handler: RequestHandler = (req, res, next) => {
-    parts.session(req, res, (sessionError?: unknown) => {
+    inOrder.session(req, res, (sessionError?: unknown) => {
       if (sessionError) return next(sessionError)
-      parts.router(req, res, (routeError?: unknown) =>
-        routeError ? next(routeError) : parts.middleware(req, res, next),
+      inOrder.router(req, res, (routeError?: unknown) =>
+        routeError ? next(routeError) : inOrder.middleware(req, res, next),
       )
     })
   }
+  // what Express adds to a request is looked at where it is there, and nowhere else
+  const parts = inOrder as typeof inOrder & Pick<Sso2, 'session' | 'middleware'>
   site.logouts.start()
   return Object.assign(handler, parts, {
     requireLogin: (guard?: RequireLoginOptions) => requireLogin(site, guard),

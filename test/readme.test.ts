@@ -5,7 +5,8 @@ import path from 'node:path'
 
 const root = path.join(__dirname, '..')
 const readme = readFileSync(path.join(root, 'README.md'), 'utf8')
-const snippets = [...readme.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)
+const sessionPage = readFileSync(path.join(root, 'docs', 'session.md'), 'utf8')
+const snippets = [...`${readme}\n${sessionPage}`.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)
 
 /** What a snippet may take for granted because another one has made it. */
 const around = `
@@ -18,7 +19,21 @@ declare global {
   const sso: Sso2
   const sso2: typeof import('express-sso2').sso2
   const sessionSecret: string
+  const siteOrigin: string
 }
+`
+
+/** Who takes `sso.session` and `sso.middleware`: Express, socket.io's engine, and whoever has a bare request of Node.js. */
+const callers = `
+import type { IncomingMessage, ServerResponse } from 'node:http'
+type EngineMiddleware = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void
+app.use(sso.session)
+app.use('/paper', sso.session, sso.router, sso.middleware)
+export const engine: EngineMiddleware[] = [sso.session, sso.middleware]
+export const onUpgrade = (request: IncomingMessage, done: (error?: unknown) => void) => sso.session(request, {}, done)
+export const onRequest = (request: IncomingMessage, response: ServerResponse) => sso.session(request, response, () => {})
+// @ts-expect-error a request is needed
+sso.session({}, {}, () => {})
 `
 
 const entry = (name: string) => [path.join(root, 'dist', name, 'index.d.ts').replace('//', '/')]
@@ -31,11 +46,12 @@ test('there are snippets for each part of the package', () => {
     'administratorsByAccount',
     'createEmulator',
     'signIn',
+    'sso.session(request, {}',
   ])
     expect(snippets.some((code) => code.includes(part))).toBe(true)
 })
 
-test('every TypeScript snippet of the README compiles against the package', () => {
+test('every TypeScript snippet of the README and of the page on sessions compiles against the package', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'sso2-readme-'))
   try {
     symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'), 'dir')
@@ -57,7 +73,7 @@ test('every TypeScript snippet of the README compiles against the package', () =
     const config = { extends: path.join(root, 'tsconfig.json'), compilerOptions, include: ['*.mts'] }
     writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify(config))
     writeFileSync(path.join(folder, 'around.mts'), around)
-    for (const [index, code] of snippets.entries())
+    for (const [index, code] of [...snippets, callers].entries())
       writeFileSync(path.join(folder, `snippet-${index + 1}.mts`), `${code}\nexport {}\n`)
     expect(compile(folder)).toBe('')
   } finally {
