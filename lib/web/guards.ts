@@ -1,5 +1,6 @@
 /** Guards for single routes: `requireLogin` and `identify`. */
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import { judgeReferer } from '../decide/return-to'
 import { isKnownForSure, NOBODY, needsAccess, shownUser } from '../decide/visit'
 import { settle, type Wishes } from './actions/settle'
 import { redirect } from './http/redirect'
@@ -31,9 +32,11 @@ export function requireLogin(site: Site, { fresh = false }: RequireLoginOptions 
       if (!res.hasHeader('cache-control')) res.setHeader('cache-control', 'private, no-store')
       return next()
     }
-    const url = loginUrl(site.config, pageOf(visit) ?? `${site.config.siteUrl}/`)
-    if (isNavigation(req)) return redirect(res, url, 302)
-    sendJson(res, 401, { error: 'login_required', loginUrl: url })
+    const own = pageOf(visit) ?? `${site.config.siteUrl}/`
+    if (isNavigation(req)) return redirect(res, loginUrl(site.config, own), 302)
+    // who logs in because a script was refused comes back to the page that it runs in, not to what it wanted
+    const page = judgeReferer(req.headers.referer, site.config.returnPolicy) ?? own
+    sendJson(res, 401, { error: 'login_required', loginUrl: loginUrl(site.config, page) })
   })
 }
 

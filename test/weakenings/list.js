@@ -197,6 +197,22 @@ module.exports = [
     title: '\\[[^\\]]*\\b(F11)\\b',
   },
   {
+    name: 'a Referer is not judged',
+    file: 'web/guards.ts',
+    find: 'judgeReferer(req.headers.referer, site.config.returnPolicy) ?? own',
+    replace: 'req.headers.referer ?? own',
+    test: 'safety/referers',
+    title: '\\[[^\\]]*\\b(R1)\\b',
+  },
+  {
+    name: 'a Referer may be of an origin that begins like ours',
+    file: 'decide/return-to.ts',
+    find: '!value.startsWith(`${origin}/`)) return undefined\n  const page = judgeReturnTo(value, { origin, trustedOrigins: [] })',
+    replace: '!value.startsWith(origin)) return undefined\n  const page: string | undefined = value',
+    test: 'safety/referers',
+    title: '\\[[^\\]]*\\b(R1)\\b',
+  },
+  {
     name: 'a return address may begin with two slashes',
     file: 'decide/return-to.ts',
     find: "text.startsWith('//') ? undefined : policy.origin + text",
