@@ -4,13 +4,13 @@ import type { Request, RequestHandler } from 'express'
 import type { Cluster, Redis } from 'ioredis'
 import { type Config, makeConfig } from './config'
 import type { ConfigOptions } from './config/schema'
+import { storeTroubleOf } from './decide/store-trouble'
 import type { VisitPolicy } from './decide/visit'
 import { Circuit } from './remote/circuit'
-import { FrontChannel } from './remote/front-channel'
-import { PlatformApi, scopes } from './remote/platform-api'
-import { serviceTokenSource } from './remote/service-token'
-import { Sso2Client } from './remote/sso2'
-import { type Exchange, formExchange, readGrant, serviceToken, type TicketExchange } from './remote/ticket'
+import { endpointOf, makeClient, makeFront, serviceApi } from './remote/parts'
+import type { PlatformApi } from './remote/platform-api'
+import type { Sso2Client } from './remote/sso2'
+import { type Exchange, formExchange, type TicketExchange } from './remote/ticket'
 import { KeptLogouts } from './storage/kept-logouts'
 import type { Kv } from './storage/kv'
 import { Lists } from './storage/lists'
@@ -95,7 +95,7 @@ export interface Sso2 extends RequestHandler {
  */
 export function sso2(options: Sso2Options = {}): Sso2 {
   const config = makeConfig(options, process.env, { now: () => Date.now() })
-  const [client, api] = [makeClient(config), serviceApi(config, options)]
+  const [client, api] = [makeClient(config), serviceApi(config, options.ticketExchange)]
   const { kv, client: redis } = openStore(config) // last, so that nothing is left open where something throws
   const site = makeSite(config, options, client, kv, redis)
   const inOrder = { session: site.sessions.handler, router: router(site), middleware: middleware(site) }
@@ -125,10 +125,14 @@ export function sso2(options: Sso2Options = {}): Sso2 {
   })
 }
 
-function openStore({ redis, clock }: Config): { kv: Kv; client: Redis | Cluster | undefined } {
+function openStore({ redis, clock, log }: Config): { kv: Kv; client: Redis | Cluster | undefined } {
   if (redis === undefined) return { kv: new MemoryKv(() => clock.now()), client: undefined }
   const client = typeof redis === 'string' ? openRedis(redis) : redis
-  return { kv: redisKv(client, typeof redis === 'string'), client }
+  const watch = {
+    failed: (error: unknown) => log.warn('store:away', storeTroubleOf(error)),
+    back: () => log.over('store', 'Redis answers again'),
+  }
+  return { kv: redisKv(client, typeof redis === 'string', watch), client }
 }
 
 function makeSite(
@@ -152,8 +156,9 @@ function makeSite(
     logins,
     keptLogouts: new KeptLogouts(kv, prefix, boxKeys),
     sessions: new SiteSessions(config, records, now),
-    exchange: options.exchangeTicket ?? formExchange(endpointOf(config, options)),
+    exchange: options.exchangeTicket ?? formExchange(endpointOf(config, options.ticketExchange)),
     identifyUser: options.identifyUser ?? defaultIdentifyUser(config.userPath),
+    ownHooks: new Set((['exchangeTicket', 'identifyUser'] as const).filter((hook) => options[hook] !== undefined)),
     circuits: { token: new Circuit(), user: new Circuit() },
     shouldIdentify: options.shouldIdentify ? guardedShouldIdentify(options.shouldIdentify) : isNavigationByPerson,
     views: { ...builtInViews(texts), ...options.views },
@@ -182,41 +187,6 @@ const CLAIM_SPARE_SECONDS = 2
 function policyOf({ recheckSeconds, graceSeconds, absoluteSeconds, timeoutMs }: Config): VisitPolicy {
   const claimSeconds = Math.ceil(timeoutMs / 1000) + CLAIM_SPARE_SECONDS
   return { recheckSeconds, graceSeconds, absoluteSeconds, claimSeconds }
-}
-
-function makeClient(config: Config): Sso2Client {
-  const { ssoUrl, clientId, organisationId, ssoIdentifier, timeoutMs, clockToleranceSeconds, clock } = config
-  const clientSecret = config.clientSecrets()
-  return new Sso2Client({
-    ssoUrl,
-    clientId,
-    clientSecret,
-    organisationId,
-    ssoIdentifier,
-    timeoutMs,
-    clockToleranceSeconds,
-    clock,
-  })
-}
-
-function makeFront({ siteUrl, routes }: Config, client: Sso2Client): FrontChannel {
-  return new FrontChannel(client, { siteUrl, landingUrl: routes.landing ? `${siteUrl}${routes.landing}` : undefined })
-}
-
-function endpointOf(config: Config, { ticketExchange = {} }: Sso2Options) {
-  return {
-    tokenUrl: config.tokenUrl ?? '',
-    clientId: config.clientId,
-    clientSecret: config.clientSecret,
-    ticketExchange,
-  }
-}
-
-function serviceApi(config: Config, options: Sso2Options): PlatformApi {
-  const now = () => Math.floor(config.clock.now() / 1000)
-  const fetchGrant = async () =>
-    readGrant(await serviceToken(endpointOf(config, options), scopes.marketplaceGroups), now())
-  return new PlatformApi({ apiUrl: config.apiUrl, accessToken: serviceTokenSource(fetchGrant, now) })
 }
 
 async function health({ client, front, records }: Site): Promise<Health> {

@@ -74,7 +74,7 @@ export function makeConfig(
     anonymousIdleSeconds: Math.min(ANONYMOUS_IDLE_SECONDS, session.idleSeconds),
     absoluteSeconds: session.absoluteSeconds,
     clock: options.clock ?? systemClock,
-    log: new Log(options.logger ?? console),
+    log: new Log(options.logger ?? console, [...clientSecret, ...sessionSecret, ...passwordIn(plain.redis)]),
   })
 }
 
@@ -88,6 +88,12 @@ function secretFields(clientSecret: readonly string[], sessionSecret: readonly s
     macKeys: () => macKeys,
     boxKeys: () => boxKeys,
   }
+}
+
+/** The password in an address. A client that the site gave prints its own errors. */
+function passwordIn(redis: unknown): string[] {
+  const url = typeof redis === 'string' && URL.canParse(redis) ? new URL(redis) : undefined
+  return url?.password ? [url.password, decodeURIComponent(url.password)] : []
 }
 
 /** Braces in a prefix would be taken by Redis Cluster for the hash tag of a key. */

@@ -1,6 +1,8 @@
 /** Tickets become access tokens at the authorization server. Interface: "SSO2", point 3. */
 import { z } from 'zod'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
+import { readJsonObject } from '../protocol/json'
+import { own } from '../protocol/token'
 import { readJson, send } from './http'
 
 /** An access token. What the token endpoint answered, as it is, or a bare string, is one too. */
@@ -89,6 +91,22 @@ export function serviceToken(endpoint: TokenEndpoint, scope: string): Promise<Ac
   return postForm(endpoint, { grant_type: 'client_credentials', scope })
 }
 
+/** RFC 6749, 5.2. Nothing else of an answer gets into an error: who refuses may repeat what he was sent. */
+const REASONS: ReadonlySet<unknown> = new Set([
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+])
+
+function reasonIn(text: string): string {
+  const answer = readJsonObject(Buffer.from(text))
+  const reason = answer && own(answer, 'error')
+  return REASONS.has(reason) ? `: ${reason}` : ''
+}
+
 async function postForm(
   endpoint: TokenEndpoint,
   form: Readonly<Record<string, string>>,
@@ -115,6 +133,7 @@ async function postForm(
   })
   if (answer.status >= 500)
     throw new Sso2UnavailableError('token', false, `the token endpoint answered HTTP ${answer.status}`)
-  if (answer.status !== 200) throw new Sso2ResponseError('token', answer.status, 'the token endpoint refused')
+  if (answer.status !== 200)
+    throw new Sso2ResponseError('token', answer.status, `the token endpoint refused${reasonIn(answer.text)}`)
   return readJson('token', answer) as AccessToken // read by readGrant, which checks it
 }

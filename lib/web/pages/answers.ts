@@ -56,8 +56,8 @@ export async function sendProblem(
   const context = { status, code, message: textOf(site.texts, code), homeUrl: `${site.config.siteUrl}/` }
   try {
     await sendPage(site, res, status, () => site.views.problem(context))
-  } catch {
-    site.config.log.warn('views:problem', 'views.problem failed, so the built-in page is shown')
+  } catch (error) {
+    site.config.log.broken('views:problem', 'views.problem failed, so the built-in page is shown', error)
     await sendPage(site, res, status, () => builtInViews(site.texts).problem(context))
   }
 }
