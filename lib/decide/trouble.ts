@@ -83,13 +83,14 @@ const SSO_LOOKS: Looks = {
 const looksOf = (step: Step): Looks =>
   step === 'exchangeTicket' ? TOKEN_LOOKS : step === 'identifyUser' ? USER_LOOKS : SSO_LOOKS
 
+const ONE_SYSTEM = 'ssoUrl (SSO2_URL) and the client secret (SSO2_CLIENT_SECRET): are both of one SSO system?'
 const CLOCK = "this machine's clock"
 const TOKEN_LOOK: Readonly<Record<TokenFault, string>> = {
-  malformed: SSO_URL,
-  algorithm: SSO_URL,
-  signature: 'clientSecret (SSO2_CLIENT_SECRET): is it the one that the SSO system uses for this client?',
+  malformed: ONE_SYSTEM,
+  algorithm: ONE_SYSTEM,
+  signature: 'clientSecret (SSO2_CLIENT_SECRET): is it the client secret that the SSO system uses for this client?',
   issuer: "ssoIdentifier (SSO2_IDENTIFIER): is it the SSO system's own?",
-  audience: 'clientId (SSO2_CLIENT_ID): is it the client that this secret belongs to?',
+  audience: 'clientId (SSO2_CLIENT_ID): is it the client ID that this secret belongs to?',
   expired: CLOCK,
   not_yet_valid: CLOCK,
   claims: 'the SSO system: its answer is not of the documented interface',

@@ -21,7 +21,7 @@ type Marked = Request & { [KNOWN]?: Known }
 const MARK = 'sso2'
 
 const NO_SESSION =
-  'express-sso2: mount sso.session, or an express-session of your own, before sso.router and sso.middleware; one whose store is not connected gives no session'
+  'express-sso2: mount sso.session, or a session of your own, before sso.router and sso.middleware (an express-session whose store is not connected gives none)'
 const OTHER_SESSION =
   'express-sso2: req.session is not of express-session, whose ID and store this package needs: with cookie-session the browser keeps the session, and a logout elsewhere could not end it. Mount app.use(sso) alone, or an express-session in the place of yours'
 
