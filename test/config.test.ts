@@ -306,6 +306,16 @@ test.each([
     { siteUrl: 'http://localhost', session: { cookieName: '__Host-news.sid' } },
     names('news'),
   ],
+  [
+    'http with a name that ends otherwise',
+    { siteUrl: 'http://localhost', session: { cookieName: 'sessid' } },
+    { ...names('sessid'), session: 'sessid' },
+  ],
+  [
+    'https with such a name',
+    { session: { cookieName: 'sessid' } },
+    { ...names('__Host-sessid'), session: '__Host-sessid' },
+  ],
 ])('over %s the cookies have their names', (_name, options, cookies) => {
   expect(make(options).cookies).toEqual(cookies)
 })

@@ -106,9 +106,17 @@ function deriveKeys(secrets: readonly string[], label: string): MacKeys {
   return secrets.map((secret) => Buffer.from(hkdfSync('sha256', secret, '', label, 32)))
 }
 
-/** `__Host-` over https, plain over http; all names share the stem of the session cookie's. */
-function cookieNames(given: string | undefined, isSecure: boolean): CookieNames {
-  const stem = (given ?? 'sso2.sid').replace(/^__Host-/, '').replace(/\.sid$/, '')
-  const name = (suffix: string) => `${isSecure ? '__Host-' : ''}${stem}.${suffix}`
-  return { session: name('sid'), binding: name('b'), loop: name('l'), signedOut: name('o'), device: name('d') }
+/** `__Host-` over https, plain over http. The session's cookie is called as the site says; the helpers share its stem. */
+function cookieNames(given = 'sso2.sid', isSecure: boolean): CookieNames {
+  const own = given.replace(/^__Host-/, '')
+  const stem = own.replace(/\.sid$/, '')
+  const name = (text: string) => `${isSecure ? '__Host-' : ''}${text}`
+  const helper = (suffix: string) => name(`${stem}.${suffix}`)
+  return {
+    session: name(own),
+    binding: helper('b'),
+    loop: helper('l'),
+    signedOut: helper('o'),
+    device: helper('d'),
+  }
 }

@@ -146,20 +146,21 @@ test.each<[name: string, line: RegExp | undefined, behave: Behaviour]>([
 })
 
 test('an Identify that works, and from which nobody has ever come back, is told', async () => {
+  const lost = () => lines.filter((line) => line.includes('Identify is in order'))
   const { front } = channel()
   trips(front, 50)
-  await until(() => count('identify') === 1, 1000)
-  await until(() => lines.length > 0, 1000)
-  expect(lines).toEqual([
+  await until(() => lost().length > 0, 1500)
+  expect(lost()).toEqual([
     expect.stringMatching(/none of 50 browsers .* has come to http.*\/sso2\/landing: is sso\.router/),
   ])
   const other = channel()
   trips(other.front, 1)
   other.front.noteLanding()
+  const before = count('identify')
   trips(other.front, 50)
-  await until(() => count('identify') === 2, 1000)
+  await until(() => count('identify') > before, 1000)
   await pause(200)
-  expect(lines).toEqual([])
+  expect(lost()).toEqual([])
 })
 
 test('that no browser has ever brought a cookie of ours is told, until one has', () => {
