@@ -3,6 +3,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { judgeReferer } from '../decide/return-to'
 import { isKnownForSure, NOBODY, needsAccess, shownUser } from '../decide/visit'
 import { settle, type Wishes } from './actions/settle'
+import { keepFromOthers } from './http/caching'
 import { redirect } from './http/redirect'
 import { isNavigation } from './http/request-facts'
 import { loginUrl } from './http/return-urls'
@@ -17,7 +18,7 @@ export interface RequireLoginOptions {
   readonly fresh?: boolean
 }
 
-/** Lets logged-in users pass, to a page that nobody keeps unless the site says otherwise: navigations go to the login page and come back, everything else gets 401 JSON. */
+/** Lets logged-in users pass, to a page that no shared cache keeps, and no browser unless the site says so; navigations go to the login page and come back, everything else gets 401 JSON. */
 export function requireLogin(site: Site, { fresh = false }: RequireLoginOptions = {}): RequestHandler {
   return guarded(async (req, res, next) => {
     const holder = holderOf(req)
@@ -29,7 +30,7 @@ export function requireLogin(site: Site, { fresh = false }: RequireLoginOptions 
       return
     if (mustAsk && !isKnownForSure(holder.shown)) return sendProblem(site, req, res, 503, 'unavailable')
     if (shownUser(holder.shown)) {
-      if (!res.hasHeader('cache-control')) res.setHeader('cache-control', 'private, no-store')
+      keepFromOthers(res)
       return next()
     }
     const own = pageOf(visit) ?? `${site.config.siteUrl}/`
