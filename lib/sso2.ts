@@ -66,7 +66,11 @@ export type BareHandler = (
 
 /** A request handler that is session, router and middleware in order, and carries them for sites that mount them apart. */
 export interface Sso2 extends RequestHandler {
-  /** Gives the request its `req.session`, `req.sessionID` and `req.sessionStore`. */
+  /**
+   * Gives the request its `req.session`, `req.sessionID` and `req.sessionStore`, as express-session does. `regenerate()` keeps the login;
+   * `destroy()` ends it on this site alone, and the next page load brings it back: a logout is `req.sso2.logout()`. What is set on
+   * `req.session.cookie` does not change a cookie that the browser has. docs/session.md has the rest.
+   */
   readonly session: BareHandler
   /** The pages of this package: landing, login, logout and logout of all sessions. Stands before `middleware`. */
   readonly router: RequestHandler

@@ -68,7 +68,7 @@ export class Sso2Request {
     if (result.ok || !value) this.#holder.shown = value ? showKnown(value) : NOBODY
     return result
   }
-  /** Ends this session; then redirect to `identifyUrl()`. `'pending'`: done here, the SSO system is told later. */
+  /** Ends this session, here and at the SSO system; then redirect to `identifyUrl()`. `'pending'`: done here, the SSO system is told later. */
   logout(): Promise<LogoutResult> {
     return this.#logOut(false)
   }
