@@ -1,16 +1,17 @@
 /** `sso2()`: one site's parts, made and wired. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Request, RequestHandler } from 'express'
 import type { Cluster, Redis } from 'ioredis'
 import { type Config, makeConfig } from './config'
 import type { ConfigOptions } from './config/schema'
+import { storeTroubleOf } from './decide/store-trouble'
 import type { VisitPolicy } from './decide/visit'
 import { makeExamined } from './examined'
 import { Circuit } from './remote/circuit'
-import { FrontChannel } from './remote/front-channel'
-import { PlatformApi, scopes } from './remote/platform-api'
-import { serviceTokenSource } from './remote/service-token'
-import { Sso2Client } from './remote/sso2'
-import { type Exchange, formExchange, readGrant, serviceToken, type TicketExchange } from './remote/ticket'
+import { endpointOf, makeClient, makeFront, serviceApi } from './remote/parts'
+import type { PlatformApi } from './remote/platform-api'
+import type { Sso2Client } from './remote/sso2'
+import { type Exchange, formExchange, type TicketExchange } from './remote/ticket'
 import { KeptLogouts } from './storage/kept-logouts'
 import type { Kv } from './storage/kv'
 import { Lists } from './storage/lists'
@@ -36,7 +37,7 @@ import { Sso2Request } from './web/sso2-request'
 import { StoredRecord } from './web/stored-record'
 import { defaultIdentifyUser } from './web/user'
 
-/** Options of `sso2()`; the environment fills what is left out. Contract, section 2. */
+/** Options of `sso2()`; the environment fills what is left out, and an explicit option wins. */
 export interface Sso2Options extends ConfigOptions {
   readonly exchangeTicket?: Exchange
   readonly ticketExchange?: TicketExchange
@@ -54,18 +55,44 @@ export interface Health {
   readonly clockOffsetSeconds: number | undefined
 }
 
-/** A request handler that is session, router and middleware in order, and carries them. Contract, section 1. */
+/**
+ * A handler that needs no Express: `app.use` takes it, socket.io's `engine.use`, and a listener of `upgrade` calls it with `{}` for the
+ * answer that an upgrade does not have. `next` is called once, with an error or without.
+ */
+export type BareHandler = (
+  request: IncomingMessage,
+  response: Partial<ServerResponse>,
+  next: (error?: unknown) => void,
+) => void
+
+/** A request handler that is session, router and middleware in order, and carries them for sites that mount them apart. */
 export interface Sso2 extends RequestHandler {
-  readonly session: RequestHandler
+  /**
+   * Gives the request its `req.session`, `req.sessionID` and `req.sessionStore`, as express-session does. `regenerate()` keeps the login;
+   * `destroy()` ends it on this site alone, and the next page load brings it back: a logout is `req.sso2.logout()`. What is set on
+   * `req.session.cookie` does not change a cookie that the browser has. docs/session.md has the rest.
+   */
+  readonly session: BareHandler
+  /** The pages of this package: landing, login, logout and logout of all sessions. Stands before `middleware`. */
   readonly router: RequestHandler
-  readonly middleware: RequestHandler
+  /** Gives the request its `req.sso2`, and sends a browser that nobody knows through Identify. */
+  readonly middleware: BareHandler
+  /**
+   * A guard: lets logged-in users pass; a navigation goes to the login page and comes back, everything else gets 401 JSON with the
+   * `loginUrl`. With `{ fresh: true }` it passes only on an answer that was asked for after the request began, and says 503 without one.
+   */
   requireLogin(options?: RequireLoginOptions): RequestHandler
+  /** A guard that identifies the visitor of one route, where option `identify` is `'on-demand'`. */
   identify(): RequestHandler
   /** Where to go on after a form of the site's own: the address where it is of this site or a trusted origin, else the front page. */
   returnTo(value: unknown): string
+  /** The five operations of SSO2, for use outside a request. */
   readonly client: Sso2Client
+  /** The REST API with a service token, for calls that need no identity. */
   readonly api: PlatformApi
+  /** Asks the store and tells what is known of the rest; never throws for an outage. */
   health(): Promise<Health>
+  /** Closes what `sso2()` itself opened. A client that the site gave stays open. */
   close(): Promise<void>
 }
 
@@ -75,18 +102,20 @@ export interface Sso2 extends RequestHandler {
  */
 export function sso2(options: Sso2Options = {}): Sso2 {
   const config = makeConfig(options, process.env, { now: () => Date.now() })
-  const [client, api] = [makeClient(config), serviceApi(config, options)]
+  const [client, api] = [makeClient(config), serviceApi(config, options.ticketExchange)]
   const { kv, client: redis } = openStore(config) // last, so that nothing is left open where something throws
   const site = makeSite(config, options, client, kv, redis)
-  const parts = { session: site.sessions.handler, router: router(site), middleware: middleware(site) }
+  const inOrder = { session: site.sessions.handler, router: router(site), middleware: middleware(site) }
   const handler: RequestHandler = (req, res, next) => {
-    parts.session(req, res, (sessionError?: unknown) => {
+    inOrder.session(req, res, (sessionError?: unknown) => {
       if (sessionError) return next(sessionError)
-      parts.router(req, res, (routeError?: unknown) =>
-        routeError ? next(routeError) : parts.middleware(req, res, next),
+      inOrder.router(req, res, (routeError?: unknown) =>
+        routeError ? next(routeError) : inOrder.middleware(req, res, next),
       )
     })
   }
+  // what Express adds to a request is looked at where it is there, and nowhere else
+  const parts = inOrder as typeof inOrder & Pick<Sso2, 'session' | 'middleware'>
   site.logouts.start()
   const close = async () => {
     await site.logouts.stop()
@@ -107,10 +136,14 @@ export function sso2(options: Sso2Options = {}): Sso2 {
   })
 }
 
-function openStore({ redis, clock }: Config): { kv: Kv; client: Redis | Cluster | undefined } {
+function openStore({ redis, clock, log }: Config): { kv: Kv; client: Redis | Cluster | undefined } {
   if (redis === undefined) return { kv: new MemoryKv(() => clock.now()), client: undefined }
   const client = typeof redis === 'string' ? openRedis(redis) : redis
-  return { kv: redisKv(client, typeof redis === 'string'), client }
+  const watch = {
+    failed: (error: unknown) => log.warn('store:away', storeTroubleOf(error)),
+    back: () => log.over('store', 'Redis answers again'),
+  }
+  return { kv: redisKv(client, typeof redis === 'string', watch), client }
 }
 
 function makeSite(
@@ -133,8 +166,9 @@ function makeSite(
     logins,
     keptLogouts: new KeptLogouts(kv, prefix, boxKeys),
     sessions: new SiteSessions(config, records, now),
-    exchange: options.exchangeTicket ?? formExchange(endpointOf(config, options)),
+    exchange: options.exchangeTicket ?? formExchange(endpointOf(config, options.ticketExchange)),
     identifyUser: options.identifyUser ?? defaultIdentifyUser(config.userPath),
+    ownHooks: new Set((['exchangeTicket', 'identifyUser'] as const).filter((hook) => options[hook] !== undefined)),
     circuits: { token: new Circuit(), user: new Circuit() },
     shouldIdentify: options.shouldIdentify ? guardedShouldIdentify(options.shouldIdentify) : isNavigationByPerson,
     views: options.views ?? {},
@@ -163,41 +197,6 @@ const CLAIM_SPARE_SECONDS = 2
 function policyOf({ recheckSeconds, graceSeconds, absoluteSeconds, timeoutMs }: Config): VisitPolicy {
   const claimSeconds = Math.ceil(timeoutMs / 1000) + CLAIM_SPARE_SECONDS
   return { recheckSeconds, graceSeconds, absoluteSeconds, claimSeconds }
-}
-
-function makeClient(config: Config): Sso2Client {
-  const { ssoUrl, clientId, organisationId, ssoIdentifier, timeoutMs, clockToleranceSeconds, clock } = config
-  const clientSecret = config.clientSecrets()
-  return new Sso2Client({
-    ssoUrl,
-    clientId,
-    clientSecret,
-    organisationId,
-    ssoIdentifier,
-    timeoutMs,
-    clockToleranceSeconds,
-    clock,
-  })
-}
-
-function makeFront({ siteUrl, routes }: Config, client: Sso2Client): FrontChannel {
-  return new FrontChannel(client, { siteUrl, landingUrl: routes.landing ? `${siteUrl}${routes.landing}` : undefined })
-}
-
-function endpointOf(config: Config, { ticketExchange = {} }: Sso2Options) {
-  return {
-    tokenUrl: config.tokenUrl ?? '',
-    clientId: config.clientId,
-    clientSecret: config.clientSecret,
-    ticketExchange,
-  }
-}
-
-function serviceApi(config: Config, options: Sso2Options): PlatformApi {
-  const now = () => Math.floor(config.clock.now() / 1000)
-  const fetchGrant = async () =>
-    readGrant(await serviceToken(endpointOf(config, options), scopes.marketplaceGroups), now())
-  return new PlatformApi({ apiUrl: config.apiUrl, accessToken: serviceTokenSource(fetchGrant, now) })
 }
 
 async function health({ client, front, records }: Site): Promise<Health> {

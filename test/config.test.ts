@@ -216,6 +216,10 @@ test.each<[option: string, value: unknown]>([
   ['ticketExchange', 'VALUE'],
   ['allowWeakSecret', 'VALUE'],
   ['clock', Date.now],
+  ['logger', 'VALUE'],
+  ['logger', console.warn],
+  ['logger', { warn: () => {} }],
+  ['logger', { warn: () => {}, info: 'VALUE' }],
   ['clock', { now: 'VALUE' }],
 ])('%s that is %p is refused along with all other problems', (option, value) => {
   const { problems, message } = errorOf({ ...required, [option]: value, graceSeconds: -1 })
@@ -243,6 +247,31 @@ test('hooks, views and texts of the right kind are taken', () => {
   const ticketExchange = { grantType: 'ticket', ticketParameter: 'ticket', clientAuth: 'basic' }
   const options = { exchangeTicket: hook, identifyUser: hook, shouldIdentify: hook, views, texts, ticketExchange }
   expect(make(options).clientId).toBe('the-site')
+})
+
+test('a logger may be an object of a class, and without one it is the console', () => {
+  class Own {
+    warn(): void {}
+    info(): void {}
+  }
+  expect(make({ logger: new Own() }).clientId).toBe('the-site')
+  const warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
+  make().log.warn('a', 'something is wrong')
+  expect(warn.mock.calls).toEqual([['express-sso2: something is wrong']])
+  warn.mockRestore()
+})
+
+test('no line of the log holds a secret of the configuration', () => {
+  const lines: string[] = []
+  const keep = (line: string) => void lines.push(line)
+  const redis = 'redis://reader:redis-%24-password@localhost'
+  const config = make({
+    logger: { warn: keep, info: keep },
+    clientSecret: [clientSecret, `${clientSecret}-old`],
+    redis,
+  })
+  config.log.warn('a', `${clientSecret} ${clientSecret}-old ${sessionSecret} ${redis} redis-$-password`)
+  expect(lines.join()).not.toMatch(/client-secret|session-secret|-password/)
 })
 
 test('a site that exchanges tickets itself needs no token address', () => {
@@ -276,6 +305,16 @@ test.each([
     'http with a name that has the prefix',
     { siteUrl: 'http://localhost', session: { cookieName: '__Host-news.sid' } },
     names('news'),
+  ],
+  [
+    'http with a name that ends otherwise',
+    { siteUrl: 'http://localhost', session: { cookieName: 'sessid' } },
+    { ...names('sessid'), session: 'sessid' },
+  ],
+  [
+    'https with such a name',
+    { session: { cookieName: 'sessid' } },
+    { ...names('__Host-sessid'), session: '__Host-sessid' },
   ],
 ])('over %s the cookies have their names', (_name, options, cookies) => {
   expect(make(options).cookies).toEqual(cookies)

@@ -150,3 +150,9 @@ test.each(['bear', 'borne', 'tolerate', 'tolerated', 'Box', 'Named', 'whileStore
     )
   },
 )
+
+test('no comment cites what a reader of the package cannot open', () => {
+  const cites = /\b(?:contract|design)(?:\.md)?,? (?:section|decision)s? \d/i
+  expect(cites.test('Design, decision 10')).toBe(true)
+  expect([...sources].filter(([, source]) => cites.test(source)).map(([file]) => file)).toEqual([])
+})

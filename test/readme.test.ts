@@ -26,7 +26,21 @@ declare global {
   const sso: Sso2
   const sso2: typeof import('express-sso2').sso2
   const sessionSecret: string
+  const siteOrigin: string
 }
+`
+
+/** Who takes `sso.session` and `sso.middleware`: Express, socket.io's engine, and whoever has a bare request of Node.js. */
+const callers = `
+import type { IncomingMessage, ServerResponse } from 'node:http'
+type EngineMiddleware = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void
+app.use(sso.session)
+app.use('/paper', sso.session, sso.router, sso.middleware)
+export const engine: EngineMiddleware[] = [sso.session, sso.middleware]
+export const onUpgrade = (request: IncomingMessage, done: (error?: unknown) => void) => sso.session(request, {}, done)
+export const onRequest = (request: IncomingMessage, response: ServerResponse) => sso.session(request, response, () => {})
+// @ts-expect-error a request is needed
+sso.session({}, {}, () => {})
 `
 
 const entry = (name: string) => [path.join(root, 'dist', name, 'index.d.ts').replace('//', '/')]
@@ -41,6 +55,7 @@ test('there are snippets for each part of the package', () => {
     'signIn',
   ])
     expect(snippets.some(({ name, code }) => name.startsWith('README') && code.includes(part))).toBe(true)
+  expect(snippets.some(({ code }) => code.includes('sso.session(request, {}'))).toBe(true)
   expect(snippets.filter(({ name }) => name.startsWith('docs-login-page')).length).toBeGreaterThan(3)
 })
 
@@ -67,6 +82,7 @@ test('every TypeScript snippet of the README and of docs compiles against the pa
     writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify(config))
     writeFileSync(path.join(folder, 'around.mts'), around)
     for (const { name, code } of snippets) writeFileSync(path.join(folder, `${name}.mts`), `${code}\nexport {}\n`)
+    writeFileSync(path.join(folder, 'callers.mts'), callers)
     expect(compile(folder)).toBe('')
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -1,4 +1,4 @@
-/** Options and environment in, one frozen configuration out; all faults are reported at once. Contract, section 2. */
+/** Options and environment in, one frozen configuration out; all faults are reported at once. */
 import { hkdfSync } from 'node:crypto'
 import type { MacKeys } from '../decide/binding'
 import type { ReturnPolicy } from '../decide/return-to'
@@ -83,7 +83,7 @@ export function makeConfig(
     anonymousIdleSeconds: Math.min(ANONYMOUS_IDLE_SECONDS, session.idleSeconds),
     absoluteSeconds: session.absoluteSeconds,
     clock: options.clock ?? systemClock,
-    log: new Log(options.logger ?? console),
+    log: new Log(options.logger ?? console, [...clientSecret, ...sessionSecret, ...passwordIn(plain.redis)]),
   })
 }
 
@@ -107,6 +107,12 @@ function secretFields(clientSecret: readonly string[], sessionSecret: readonly s
   }
 }
 
+/** The password in an address. A client that the site gave prints its own errors. */
+function passwordIn(redis: unknown): string[] {
+  const url = typeof redis === 'string' && URL.canParse(redis) ? new URL(redis) : undefined
+  return url?.password ? [url.password, decodeURIComponent(url.password)] : []
+}
+
 /** Braces in a prefix would be taken by Redis Cluster for the hash tag of a key. */
 function withoutBraces(clientId: string): string {
   return clientId.replace(/[{}%]/g, encodeURIComponent)
@@ -117,9 +123,17 @@ function deriveKeys(secrets: readonly string[], label: string): MacKeys {
   return secrets.map((secret) => Buffer.from(hkdfSync('sha256', secret, '', label, 32)))
 }
 
-/** `__Host-` over https, plain over http; all names share the stem of the session cookie's. */
-function cookieNames(given: string | undefined, isSecure: boolean): CookieNames {
-  const stem = (given ?? 'sso2.sid').replace(/^__Host-/, '').replace(/\.sid$/, '')
-  const name = (suffix: string) => `${isSecure ? '__Host-' : ''}${stem}.${suffix}`
-  return { session: name('sid'), binding: name('b'), loop: name('l'), signedOut: name('o'), device: name('d') }
+/** `__Host-` over https, plain over http. The session's cookie is called as the site says; the helpers share its stem. */
+function cookieNames(given = 'sso2.sid', isSecure: boolean): CookieNames {
+  const own = given.replace(/^__Host-/, '')
+  const stem = own.replace(/\.sid$/, '')
+  const name = (text: string) => `${isSecure ? '__Host-' : ''}${text}`
+  const helper = (suffix: string) => name(`${stem}.${suffix}`)
+  return {
+    session: name(own),
+    binding: helper('b'),
+    loop: helper('l'),
+    signedOut: helper('o'),
+    device: helper('d'),
+  }
 }

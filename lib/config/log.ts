@@ -1,4 +1,7 @@
-/** Tells the operator of one site what he must know: one line a minute for each cause, through the site's own logger. */
+/** Tells the operator of one site what he must know: one line a minute for each cause, through the site's own logger, and never a secret. */
+import { masked, onOneLine } from '../decide/masking'
+import { tellError } from '../decide/told-error'
+import { type Failure, troubleOf } from '../decide/trouble'
 
 /** Where lines go; default is the console. pino and winston fit. */
 export interface Logger {
@@ -6,22 +9,88 @@ export interface Logger {
   info(message: string): void
 }
 
+/** Before the places of a stack. */
+const NEXT_LINE = '\n    '
 const EVERY_MS = 60_000
+/** More causes than a site has; a log that meets more forgets the oldest. */
+const MOST_CAUSES = 500
+
+/** A secret that may be in a text; `undefined` where there is none. */
+type Secret = string | undefined
+
+interface Told {
+  readonly at: number
+  /** How often it has happened since, untold. */
+  untold: number
+}
 
 /** @see the head of the file */
 export class Log {
   readonly #logger: Logger
-  readonly #told = new Map<string, number>()
+  /** The site's own, which no line may hold. */
+  readonly #secrets: readonly string[]
+  readonly #told = new Map<string, Told>()
+  /** Topics of which something was told that may be over. */
+  readonly #open = new Set<string>()
 
-  constructor(logger: Logger) {
+  constructor(logger: Logger, secrets: readonly string[] = []) {
     this.#logger = logger
+    this.#secrets = secrets
   }
 
-  /** @param cause names what went wrong, however it is worded */
+  /** @param cause names what went wrong, however it is worded; up to a colon it is the topic */
   warn(cause: string, message: string): void {
+    this.#tell('warn', cause, () => onOneLine(message))
+  }
+
+  /** As {@link warn}, for what is worth knowing and no fault. */
+  info(cause: string, message: string): void {
+    this.#tell('info', cause, () => onOneLine(message))
+  }
+
+  /** A step has failed. @param secrets what the error may hold besides the site's own: ticket, tokens, password, session ID */
+  failed(topic: string, failure: Failure, secrets: readonly Secret[] = []): void {
+    const { cause, what, advice, frames } = troubleOf(failure)
+    this.#tell('warn', `${topic}:${cause}`, () => [`${what}. ${advice}`, ...frames].join(NEXT_LINE), secrets)
+  }
+
+  /** As {@link warn}, with what was thrown. */
+  broken(cause: string, message: string, error: unknown): void {
+    const { text, frames } = tellError(error)
+    this.#tell('warn', cause, () => [`${message}: ${text}`, ...frames].join(NEXT_LINE))
+  }
+
+  /** What was told of a topic is over. */
+  over(topic: string, message: string): void {
+    if (this.#open.delete(topic)) this.#say('info', message)
+  }
+
+  #tell(level: keyof Logger, cause: string, textOf: () => string, secrets: readonly Secret[] = []): void {
     const now = performance.now()
-    if (now - (this.#told.get(cause) ?? Number.NEGATIVE_INFINITY) < EVERY_MS) return
-    this.#told.set(cause, now)
-    this.#logger.warn(`express-sso2: ${message}`)
+    const last = this.#told.get(cause)
+    if (last && now - last.at < EVERY_MS) {
+      last.untold += 1
+      return
+    }
+    this.#note(cause, now)
+    const more = last && last.untold > 0 ? ` (${last.untold} more like it since the last line)` : ''
+    const known = [...this.#secrets, ...secrets.filter((secret) => secret !== undefined)]
+    this.#say(level, `${masked(textOf(), known)}${more}`)
+  }
+
+  #note(cause: string, now: number): void {
+    this.#told.delete(cause) // the newest stands last
+    this.#told.set(cause, { at: now, untold: 0 })
+    this.#open.add(cause.split(':', 1)[0] ?? '')
+    const [oldest] = this.#told.keys()
+    if (this.#told.size > MOST_CAUSES && oldest !== undefined) this.#told.delete(oldest)
+  }
+
+  /** A logger that fails costs no visitor his page, and no process its life. */
+  #say(level: keyof Logger, text: string): void {
+    try {
+      const done: unknown = this.#logger[level](`express-sso2: ${text}`)
+      if (done instanceof Promise) done.catch(() => {})
+    } catch {}
   }
 }

@@ -1,4 +1,4 @@
-/** What each option must be, in zod, and which variable of the environment fills it. Contract, section 2. */
+/** What each option must be, in zod, and which variable of the environment fills it. */
 import type { Cluster, Redis } from 'ioredis'
 import { z } from 'zod'
 import type { ConfigProblem } from '../errors'
@@ -24,9 +24,13 @@ export interface ConfigOptions extends LookOptions {
   readonly ssoIdentifier?: string
   readonly userPath?: string
   readonly session?: {
+    /** Name of the session's cookie, `sso2.sid` by default; over https `__Host-` stands before it. Helper cookies share its stem. */
     readonly cookieName?: string
+    /** Of every key in the store; by default the client ID and a colon. */
     readonly prefix?: string
+    /** How long a logged-in session lives unused, default 14 days; an anonymous one lives a day at most. */
     readonly idleSeconds?: number
+    /** How long a session lives at all, default 90 days. Nothing that a handler sets makes it longer. */
     readonly absoluteSeconds?: number
   }
   readonly routes?: {
@@ -36,6 +40,10 @@ export interface ConfigOptions extends LookOptions {
     readonly logout?: string | false
     readonly logoutAll?: string | false
   }
+  /**
+   * `'always'`: a page load without a session goes through the SSO system first; `'on-demand'`: only guarded routes and the login page do.
+   * A page whose address has more than 2,048 characters never does.
+   */
   readonly identify?: 'always' | 'on-demand'
   /** Age in seconds at which a record is stale. */
   readonly recheckSeconds?: number
@@ -48,7 +56,7 @@ export interface ConfigOptions extends LookOptions {
   readonly loginLimit?: { readonly attempts: number; readonly perSeconds: number } | false
   readonly loginMessages?: 'detailed' | 'neutral'
   readonly clock?: { now(): number }
-  /** Default: the console. One line a minute and cause. */
+  /** Where the operator is told what stops a login: one line a minute and cause, never a secret. Default: the console; pino and winston fit. */
   readonly logger?: Logger
 }
 

@@ -1,4 +1,4 @@
-/** How old a mark is, on the clocks of several machines. Pure. Design, decision 14. */
+/** How old a mark is, on the clocks of several machines. Pure. */
 import type { EpochSeconds } from '../protocol/claims'
 
 /** A clock may be set back by as much as tokens may be off, in seconds; a mark further ahead was written by one that is wrong, and is none. */

@@ -92,7 +92,7 @@ export function landedWell(trips: Trips, page: string): Trips {
   return trips.map((trip) => (trip.page === page ? { ...trip, cause: '' } : trip))
 }
 
-/** Forgets the page: it was served with the session that its last trip brought. Design, decision 13. */
+/** Forgets the page: it was served with the session that its last trip brought. */
 export function forgetTrip(trips: Trips, page: string): Trips {
   return trips.filter((candidate) => candidate.page !== page)
 }

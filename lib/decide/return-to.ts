@@ -35,6 +35,17 @@ export function judgeReturnTo(
   return judgeAbsolute(text, [policy.origin, ...policy.trustedOrigins])
 }
 
+/**
+ * Judges the page that a `Referer` names: of the site's own origin, for a trusted one is another site. A browser writes the origin in one
+ * way only, and no user name before it.
+ * @returns the page without our parameter; `undefined` where it may not be returned to
+ */
+export function judgeReferer(value: unknown, { origin }: ReturnPolicy): string | undefined {
+  if (typeof value !== 'string' || !value.startsWith(`${origin}/`)) return undefined
+  const page = judgeReturnTo(value, { origin, trustedOrigins: [] })
+  return page === undefined ? undefined : withoutFlowParameter(page)
+}
+
 function judgeAbsolute(text: string, origins: readonly string[]): string | undefined {
   const literal = origins.find((origin) => text.startsWith(`${origin}/`))
   if (literal) return text

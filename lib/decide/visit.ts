@@ -117,7 +117,7 @@ function decideSignedOut(facts: VisitFacts): VisitDecision {
   return decision.do === 'identify' ? decision : nobody('logout_pending')
 }
 
-/** Only an answer to a question that was asked after the request began will do. Design, decision 12. */
+/** Only an answer to a question that was asked after the request began will do. */
 function decideFresh(facts: VisitFacts, record: SsoRecord, baseline: Baseline, policy: VisitPolicy): VisitDecision {
   const { asked } = record
   if (asked !== undefined && asked !== baseline.asked && asked !== baseline.asking)
@@ -138,7 +138,7 @@ function decideKnown(facts: VisitFacts, record: SsoRecord, policy: VisitPolicy):
     : { do: 'ask_status', record, because: 'stale' }
 }
 
-/** After an unanswered question nobody asks for a while; a short one where the SSO system has come back since. Design, decision 15. */
+/** After an unanswered question nobody asks for a while; a short one where the SSO system has come back since. */
 function isPausing({ now, ssoBackSince }: VisitFacts, record: SsoRecord, { claimSeconds }: VisitPolicy): boolean {
   const { unansweredAt, pauseSeconds = claimSeconds } = record
   const isBack = unansweredAt !== undefined && ssoBackSince !== undefined && ssoBackSince >= unansweredAt

@@ -36,6 +36,13 @@ function isOutage(error: Error): boolean {
   return error instanceof Sso2ResponseError && ![400, 401, 403].includes(error.status ?? 500)
 }
 
+const OPEN = 'the circuit breaker is open'
+
+/** Was nobody asked at all? What the breaker opened for has been told. */
+export function isUnasked(error: unknown): boolean {
+  return error instanceof Sso2UnavailableError && error.message.endsWith(OPEN)
+}
+
 /** A breaker around the calls to one system. */
 export class Circuit {
   readonly #failures: number
@@ -87,7 +94,7 @@ export class Circuit {
       return await this.#policy.execute(call)
     } catch (error) {
       const isOpen = error instanceof Error && 'isBrokenCircuitError' in error
-      throw isOpen ? new Sso2UnavailableError(operation, true, 'the circuit breaker is open') : error
+      throw isOpen ? new Sso2UnavailableError(operation, true, OPEN) : error
     } finally {
       if (this.#count.state >= DOUBTS) this.#search(DOUBT_MS, DOUBT_MS)
     }

@@ -2,7 +2,8 @@
  * The way through Identify, where nothing of ours runs: whether it works shows in the trips that come back. Trips that do
  * not come back open a breaker, and a probe goes where the browsers went. Interface: "Identify: browser redirect".
  */
-import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
+import type { Log } from '../config/log'
+import { Sso2ResponseError } from '../errors'
 import { Circuit } from './circuit'
 import { send } from './http'
 import type { Sso2Client } from './sso2'
@@ -17,6 +18,9 @@ const PROBE_MS = 2000
 /** So many looks that find no Identify open the breaker. */
 const MOST_LOOKS = 2
 
+/** So many browsers that were sent out, with none that ever came back, are no accident. */
+const FEW = 3
+
 /** What is needed of the client. */
 export type IdentifyClient = Pick<Sso2Client, 'identifyUrl' | 'readLanding' | 'noteLanding' | 'findOut' | 'isAvailable'>
 
@@ -26,13 +30,20 @@ export interface FrontChannelOptions {
   readonly siteUrl: string
   /** Address of the landing page; `undefined` where the site has it elsewhere: then the token alone has to be good. */
   readonly landingUrl: string | undefined
+  /** Where the operator is told. */
+  readonly log?: Pick<Log, 'warn' | 'failed' | 'over'>
 }
 
 /** Trips through Identify of one process. */
 export class FrontChannel {
   readonly #client: IdentifyClient
   readonly #options: FrontChannelOptions
-  readonly #circuit = new Circuit({ probe: () => this.#probe(), isFault: () => true, failures: MOST_LOOKS })
+  readonly #circuit = new Circuit({
+    probe: () => this.#probe(),
+    isFault: () => true,
+    failures: MOST_LOOKS,
+    onBack: () => this.#options.log?.over('identify', 'Identify works again'),
+  })
   /** Trips that are out, counted since the last one came back. */
   #out = 0
   #firstOut = 0
@@ -40,6 +51,10 @@ export class FrontChannel {
   #isDone = false
   /** Identify has just been seen to work: until then, in the process's own milliseconds, nothing follows from what is out. */
   #isGoodUntil = 0
+  /** Trips since the start; `undefined` once one has come back. */
+  #sent: number | undefined = 0
+  /** Has any browser ever brought one of our cookies to the landing page? */
+  #hasSeenCookies = false
 
   constructor(client: IdentifyClient, options: FrontChannelOptions) {
     this.#client = client
@@ -48,6 +63,7 @@ export class FrontChannel {
 
   /** A browser is being sent to Identify. */
   noteTrip(): void {
+    if (this.#sent !== undefined) this.#sent += 1
     if (this.#isDone || !this.#circuit.isClosed || performance.now() < this.#isGoodUntil) return
     if (this.#out === 0) this.#firstOut = performance.now()
     this.#out += 1
@@ -59,6 +75,15 @@ export class FrontChannel {
   noteLanding(): void {
     this.#client.noteLanding()
     this.#forget()
+    this.#sent = undefined
+  }
+
+  /** Whether it brought our cookies. That some do not is usual; that none ever did is not. */
+  noteCookies(hasCookies: boolean): void {
+    if (hasCookies) this.#hasSeenCookies = true
+    if (this.#hasSeenCookies) return
+    const why = `do browsers reach the site at siteUrl (${this.#options.siteUrl}), https where it says so, and keep cookies?`
+    this.#options.log?.warn('trips:cookies', `no browser has brought our cookies to the landing page yet: ${why}`)
   }
 
   /** May a browser be sent there? False while either way to the SSO system is known to be broken. */
@@ -99,8 +124,20 @@ export class FrontChannel {
     })
   }
 
-  /** As a browser would: each look that finds Identify in order makes an anonymous session there. */
   async #probe(): Promise<void> {
+    try {
+      await this.#look()
+    } catch (error) {
+      if (!(error instanceof Astray)) this.#options.log?.failed('identify', { step: 'identify', error, isOwn: false })
+      throw error
+    }
+    this.#isGoodUntil = performance.now() + LATE_MS
+    this.#forget() // who has not come back until now says nothing of what is to come
+    this.#missLandings()
+  }
+
+  /** As a browser would: each look that finds Identify in order makes an anonymous session there. */
+  async #look(): Promise<void> {
     const url = this.#client.identifyUrl(`${this.#options.siteUrl}/`)
     const headers = { accept: 'text/html' }
     const answer = await send({
@@ -111,20 +148,38 @@ export class FrontChannel {
       timeoutMs: PROBE_MS,
       takesRedirect: true,
     })
-    const location = answer.headers.get('location') ?? ''
-    if (answer.status < 300 || answer.status > 399 || !URL.canParse(location, url))
+    const location = answer.headers.get('location')
+    if (answer.status < 300 || answer.status > 399 || location === null || !URL.canParse(location, url))
       throw new Sso2ResponseError('identify', answer.status, 'Identify does not lead on')
     this.#judge(new URL(location, url))
-    this.#isGoodUntil = performance.now() + LATE_MS
-    this.#forget() // who has not come back until now says nothing of what is to come
   }
 
   #judge(landing: URL): void {
-    const { landingUrl } = this.#options
-    if (landingUrl !== undefined && placeOf(landing) !== placeOf(new URL(landingUrl)))
-      throw new Sso2UnavailableError('identify', false, 'Identify does not lead to the landing page')
+    const { landingUrl, log } = this.#options
+    if (landingUrl !== undefined && placeOf(landing) !== placeOf(new URL(landingUrl))) {
+      const found = `Identify leads to ${landing.origin}${landing.pathname}, and the landing page of this site is ${landingUrl}`
+      log?.warn('identify:landing', `${found}: ${ONE_ADDRESS}`)
+      throw new Astray()
+    }
     this.#client.readLanding(landing.searchParams.get('t'))
   }
+
+  /** Identify is in order, and yet nobody has ever come back. */
+  #missLandings(): void {
+    const { landingUrl = 'the landing page', log } = this.#options
+    if (this.#sent === undefined || this.#sent < FEW) return
+    const found = `Identify is in order, and none of ${this.#sent} browsers that were sent there has come to ${landingUrl}`
+    log?.warn(
+      'trips:lost',
+      `${found}: is sso.router mounted at the path of siteUrl, and does what stands in front pass it on?`,
+    )
+  }
 }
+
+/** Identify leads elsewhere, which has been told. */
+class Astray extends Error {}
+
+const ONE_ADDRESS =
+  'the API client in the admin portal, siteUrl (SSO2_SITE_URL) and routes.landing must name one address'
 
 const placeOf = ({ host, pathname }: URL) => `${host}${pathname}`

@@ -1,7 +1,5 @@
 /** The five operations of SSO2. Works without Express. Interface: "SSO2 endpoints". */
 import { randomUUID } from 'node:crypto'
-import { z } from 'zod'
-import { address, nameProblems } from '../config/checks'
 import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../errors'
 import {
   type AuthenticateClaims,
@@ -18,31 +16,7 @@ import { type Question, readSessionToken, SessionToken } from '../protocol/sessi
 import { type Keys, makeKeys, own, signToken, verifyToken } from '../protocol/token'
 import { Circuit } from './circuit'
 import { retryAfterSeconds, send } from './http'
-
-/** Options of `Sso2Client`. */
-export interface Sso2ClientOptions {
-  /** Base address of the SSO system. */
-  readonly ssoUrl: string
-  readonly clientId: string
-  /** One secret, or several: the first signs, all verify. */
-  readonly clientSecret: string | readonly string[]
-  readonly organisationId: string
-  /** Default `sso-service`. */
-  readonly ssoIdentifier?: string
-  /** Bound on one Session Status call in milliseconds, default 2000; Authenticate has 8000, Logout 3000. */
-  readonly timeoutMs?: number
-  /** Leeway on token times in seconds, default 5. */
-  readonly clockToleranceSeconds?: number
-  /** Source of time in milliseconds since 1970, default the system's. */
-  readonly clock?: { now(): number }
-}
-
-const fields = z.object({
-  ssoUrl: address(false),
-  clientId: z.string().min(1),
-  clientSecret: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
-  organisationId: z.string().min(1),
-})
+import { checkClientOptions, type Sso2ClientOptions } from './sso2-options'
 
 const AUTHENTICATE_MS = 8000
 const LOGOUT_MS = 3000
@@ -68,17 +42,12 @@ export class Sso2Client {
   #backSince: EpochSeconds | undefined
 
   constructor(options: Sso2ClientOptions) {
-    const issues = fields.safeParse(options).error?.issues ?? []
-    const problems = [
-      ...issues.map(({ path, message }) => ({ option: path.join('.'), message })),
-      ...nameProblems(options),
-    ]
-    if (problems.length > 0)
-      throw new TypeError(`Sso2Client: ${problems.map(({ option, message }) => `${option}: ${message}`).join('; ')}`)
+    checkClientOptions(options)
     this.#options = options
     this.#keys = makeKeys(options.clientSecret)
     const onBack = () => {
       this.#backSince = this.#now()
+      options.watch?.back()
     }
     this.#circuit = new Circuit({ probe: () => this.#probe(), isFault, isFaulty, onBack })
   }
@@ -163,8 +132,22 @@ export class Sso2Client {
     question: Question,
     timeoutMs: number,
   ): Promise<SessionToken> {
-    const call = async () => this.#read(await this.#post(operation, claims, timeoutMs), question)
+    const call = () =>
+      this.#watched(operation, async () => this.#read(await this.#post(operation, claims, timeoutMs), question))
     return operation === 'authenticate' ? this.#askForLogin(call) : this.#circuit.run(operation, call)
+  }
+
+  /** The caller has the error as well; what fails in the background would be known to nobody else. */
+  async #watched<T>(operation: Operation, call: () => Promise<T>): Promise<T> {
+    const { watch } = this.#options
+    try {
+      const answer = await call()
+      if (isFaulty(answer)) watch?.failed(operation, new Sso2ResponseError(operation, undefined, 'invalid_token'))
+      return answer
+    } catch (error) {
+      watch?.failed(operation, error)
+      throw error
+    }
   }
 
   /** What the SSO system says of a login may be about what somebody typed: it is no reason to open the circuit for all. */
@@ -210,12 +193,14 @@ export class Sso2Client {
   }
 
   /** A question about a session that nobody has: only a system that works can say, in a token of its own, that there is none. */
-  async #probe(): Promise<void> {
-    const claims = { sid: randomUUID(), ipa: '127.0.0.1', uas: 'express-sso2', lks: 'anon' } as const
-    const question = { operation: 'sessionstatus', sid: claims.sid, lks: claims.lks } as const
-    const token = await this.#post('sessionstatus', claims, this.#options.timeoutMs ?? DEFAULT_MS)
-    const { err } = this.#read(token, question)
-    if (err !== 'session_not_found')
-      throw new Sso2ResponseError('sessionstatus', undefined, `the probe was answered with ${err ?? 'a session'}`)
+  #probe(): Promise<void> {
+    return this.#watched('sessionstatus', async () => {
+      const claims = { sid: randomUUID(), ipa: '127.0.0.1', uas: 'express-sso2', lks: 'anon' } as const
+      const question = { operation: 'sessionstatus', sid: claims.sid, lks: claims.lks } as const
+      const token = await this.#post('sessionstatus', claims, this.#options.timeoutMs ?? DEFAULT_MS)
+      const { err } = this.#read(token, question)
+      if (err !== 'session_not_found')
+        throw new Sso2ResponseError('sessionstatus', undefined, `the probe was answered with ${err ?? 'a session'}`)
+    })
   }
 }

@@ -1,6 +1,8 @@
-/** Tickets become access tokens at the authorization server. Interface: "SSO2", point 3; contract, section 6. */
+/** Tickets become access tokens at the authorization server. Interface: "SSO2", point 3. */
 import { z } from 'zod'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
+import { readJsonObject } from '../protocol/json'
+import { own } from '../protocol/token'
 import { type Call, readJson, send } from './http'
 
 /** An access token. What the token endpoint answered, as it is, or a bare string, is one too. */
@@ -88,6 +90,22 @@ export function serviceToken(endpoint: TokenEndpoint, scope: string): Promise<Ac
   return fetchToken(formCall(endpoint, { grant_type: 'client_credentials', scope }))
 }
 
+/** RFC 6749, 5.2. Nothing else of an answer gets into an error: who refuses may repeat what he was sent. */
+const REASONS: ReadonlySet<unknown> = new Set([
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+])
+
+function reasonIn(text: string): string {
+  const answer = readJsonObject(Buffer.from(text))
+  const reason = answer && own(answer, 'error')
+  return REASONS.has(reason) ? `: ${reason}` : ''
+}
+
 /** The exchange of one ticket as it is sent. */
 export function ticketCall(endpoint: TokenEndpoint, ticket: string): Call {
   const { grantType = 'authorization_code', ticketParameter = 'code' } = endpoint.ticketExchange
@@ -112,6 +130,7 @@ async function fetchToken(call: Call): Promise<AccessToken> {
   const answer = await send(call)
   if (answer.status >= 500)
     throw new Sso2UnavailableError('token', false, `the token endpoint answered HTTP ${answer.status}`)
-  if (answer.status !== 200) throw new Sso2ResponseError('token', answer.status, 'the token endpoint refused')
+  if (answer.status !== 200)
+    throw new Sso2ResponseError('token', answer.status, `the token endpoint refused${reasonIn(answer.text)}`)
   return readJson('token', answer) as AccessToken // read by readGrant, which checks it
 }

@@ -1,7 +1,7 @@
 /**
  * Which sessions here belong to a session of the SSO system, and to an account; and which of both were logged out.
  * Who establishes a session enters its lists and only then reads the marks; who logs out sets the marks and only then reads
- * the lists: whatever the order, one of them sees the other. Design, decision 10.
+ * the lists: whatever the order, one of them sees the other.
  */
 import { createHash } from 'node:crypto'
 import { shortHash } from './hashes'

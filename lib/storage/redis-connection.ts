@@ -1,24 +1,62 @@
 /** Connections to Redis: whether one is lost, and how one that has gone silent is given up. */
+import { errorMonitor } from 'node:events'
 import type { Cluster, Redis } from 'ioredis'
 
 /** A connection is given so long before it is given up for the next one. */
 const PATIENCE_MS = 2000
 
-const connections = new WeakMap<Redis | Cluster, { isLost: boolean }>()
+/** What is known of a connection. */
+interface Connection {
+  isLost: boolean
+  /** One for each site that has it. */
+  readonly watches: Set<StoreWatch>
+}
 
-/** Is the connection lost? One that is only being made for the first time is not. Many sites may share a client: it is watched once. */
-export function watchConnection(redis: Redis | Cluster): { readonly isLost: boolean } {
-  const watched = connections.get(redis)
-  if (watched) return watched
-  const state = { isLost: false }
-  connections.set(redis, state)
+const connections = new WeakMap<Redis | Cluster, Connection>()
+
+/** Whoever wants to know how the store is. */
+export interface StoreWatch {
+  /** A connection or a command has failed. */
+  failed(error: unknown): void
+  /** A server that had failed answers again. */
+  back(): void
+}
+
+/** A connection, as one site sees it. */
+export interface Watched {
+  /** Is it lost? One that is only being made for the first time is not. */
+  readonly isLost: boolean
+  /** No word more of its errors. */
+  stop(): void
+}
+
+/** Watches a connection. Many sites may share a client: it is listened to once, and only where somebody else listens to its errors as well. */
+export function watchConnection(redis: Redis | Cluster, watch?: StoreWatch): Watched {
+  const connection = connections.get(redis) ?? listen(redis)
+  if (watch) connection.watches.add(watch)
+  return {
+    get isLost() {
+      return connection.isLost
+    },
+    stop: () => void (watch && connection.watches.delete(watch)),
+  }
+}
+
+function listen(redis: Redis | Cluster): Connection {
+  const connection: Connection = { isLost: false, watches: new Set() }
+  connections.set(redis, connection)
   redis.on('close', () => {
-    state.isLost = true
+    connection.isLost = true
   })
   redis.on('ready', () => {
-    state.isLost = false
+    connection.isLost = false
+    for (const watch of connection.watches) watch.back()
   })
-  return state
+  // a client of the site's that nobody listens to says itself what is wrong with it
+  redis.on(errorMonitor, (error: unknown) => {
+    for (const watch of connection.watches) watch.failed(error)
+  })
+  return connection
 }
 
 const givenUp = new WeakMap<Redis, number>()

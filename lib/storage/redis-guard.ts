@@ -1,5 +1,7 @@
 /** Deadline and breaker around the commands of one Redis server: nobody waits for a server that is known not to answer. */
 import { setImmediate as yieldToSocket } from 'node:timers/promises'
+import { NO_ANSWER } from '../decide/store-trouble'
+import type { StoreWatch } from './redis-connection'
 import { storeUnavailable } from './unavailable'
 
 const COMMAND_MS = 300
@@ -10,7 +12,7 @@ const MISSES = 3
 async function late(reject: (error: Error) => void): Promise<void> {
   await yieldToSocket()
   await yieldToSocket()
-  reject(new Error('no answer in time'))
+  reject(new Error(NO_ANSWER))
 }
 
 function inTime<T>(run: () => Promise<T>): Promise<T> {
@@ -43,12 +45,14 @@ export interface Server {
 /** @see the head of the file */
 export class Guard {
   readonly #server: Server
+  readonly #watch: StoreWatch | undefined
   /** Commands that have failed since the last one that did not. */
   #misses = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(server: Server) {
+  constructor(server: Server, watch?: StoreWatch) {
     this.#server = server
+    this.#watch = watch
   }
 
   /** False from the first command that fails until one that does not. */
@@ -80,10 +84,12 @@ export class Guard {
   #answered(): void {
     this.#misses = 0
     this.close()
+    this.#watch?.back()
   }
 
   #missed(error: unknown, asked = 1): void {
     this.#misses += asked
+    this.#watch?.failed(error)
     if (this.#misses >= MISSES && isSilence(error)) this.#server.reconnect()
     this.#timer ??= setTimeout(() => this.#ask(), OPEN_MS).unref()
   }

@@ -1,7 +1,7 @@
 /** The store in Redis: every command has a deadline, and a breaker spares requests a server that does not answer. */
 import { type Cluster, Redis } from 'ioredis'
 import type { Kv } from './kv'
-import { watchConnection } from './redis-connection'
+import { type StoreWatch, watchConnection } from './redis-connection'
 import { withScripts } from './redis-scripts'
 import { serversOf } from './redis-servers'
 
@@ -73,12 +73,16 @@ function batched(read: Read): Read {
 /** What a script compares with: whether there was a value, and which. */
 const expected = (before: string | null) => [before === null ? '0' : '1', before ?? '']
 
-/** A `Kv` over ioredis. @param owned close the connection with the store: true where this package opened it */
-export function redisKv(client: Redis | Cluster, owned: boolean): Kv {
+/**
+ * A `Kv` over ioredis.
+ * @param owned close the connection with the store: true where this package opened it
+ * @param watch hears of what fails, and that it is over
+ */
+export function redisKv(client: Redis | Cluster, owned: boolean, watch?: StoreWatch): Kv {
   const redis = withScripts(client)
-  const servers = serversOf(client)
+  const servers = serversOf(client, watch)
   const at = <T>(key: string, run: () => Promise<T>): Promise<T> => servers.of(key).run(run)
-  const connection = watchConnection(client)
+  const connection = watchConnection(client, watch)
   const read: Read = (keys, asked) => servers.of(keys[0] ?? '').run(() => redis.mget(...keys), asked)
   return {
     mget: redis.isCluster ? read : batched(read),
@@ -114,6 +118,7 @@ export function redisKv(client: Redis | Cluster, owned: boolean): Kv {
     ping: async () => void (await servers.ofAll().run(() => redis.ping())),
     close: async () => {
       servers.close()
+      connection.stop()
       if (owned) redis.disconnect()
     },
   }

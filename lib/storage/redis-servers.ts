@@ -1,7 +1,7 @@
 /** The servers behind a client, each with a guard of its own: one, or the masters of a Cluster. */
 import calculateSlot from 'cluster-key-slot'
 import type { Cluster, Redis } from 'ioredis'
-import { giveUp } from './redis-connection'
+import { giveUp, type StoreWatch } from './redis-connection'
 import { Guard } from './redis-guard'
 
 /** Which guard stands before the server of a key. */
@@ -15,12 +15,12 @@ export interface Servers {
 }
 
 /** The guards of a client's servers. */
-export function serversOf(redis: Redis | Cluster): Servers {
-  return redis.isCluster ? mastersOf(redis as Cluster) : oneServer(redis as Redis)
+export function serversOf(redis: Redis | Cluster, watch?: StoreWatch): Servers {
+  return redis.isCluster ? mastersOf(redis as Cluster, watch) : oneServer(redis as Redis, watch)
 }
 
-function oneServer(redis: Redis): Servers {
-  const guard = new Guard({ ask: () => redis.ping(), reconnect: () => giveUp(redis) })
+function oneServer(redis: Redis, watch?: StoreWatch): Servers {
+  const guard = new Guard({ ask: () => redis.ping(), reconnect: () => giveUp(redis) }, watch)
   return {
     of: () => guard,
     get areSomeWell() {
@@ -32,13 +32,13 @@ function oneServer(redis: Redis): Servers {
 }
 
 /** By the owner of a key's slot: a master that is away degrades nobody but the readers whose sessions it has. */
-function mastersOf(cluster: Cluster): Servers {
+function mastersOf(cluster: Cluster, watch?: StoreWatch): Servers {
   const guards = new Map<string, Guard>()
   const guardOf = (owner: string, key: string) => {
     const known = guards.get(owner)
     if (known) return known
     // the Cluster is asked for a key of this server: where it has moved to another one meanwhile, that one answers
-    const guard = new Guard({ ask: () => cluster.exists(key), reconnect: () => reconnect(cluster, owner) })
+    const guard = new Guard({ ask: () => cluster.exists(key), reconnect: () => reconnect(cluster, owner) }, watch)
     guards.set(owner, guard)
     return guard
   }

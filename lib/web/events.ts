@@ -2,7 +2,7 @@
 import diagnostics from 'node:diagnostics_channel'
 import createDebug from 'debug'
 
-/** Names of the channels, each below `express-sso2:`. Contract, section 8. */
+/** Names of the channels, each below `express-sso2:`. */
 export type EventName = 'identify' | 'landing' | 'check' | 'login' | 'logout' | 'degraded'
 
 /** One message. */
@@ -26,5 +26,12 @@ export function publish(name: EventName, event: Sso2Event): void {
   if (channel?.hasSubscribers) channel.publish(event)
   const log = logs.get(name)
   if (log?.enabled)
-    log('%s %s %s %dms %s', event.operation, event.outcome, event.reason ?? '-', event.durationMs, event.sidHash ?? '-')
+    log(
+      '%s %s %s %dms %s',
+      event.operation,
+      event.outcome,
+      event.reason ?? '-',
+      Math.round(event.durationMs),
+      event.sidHash ?? '-',
+    )
 }

@@ -2,9 +2,11 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { decideLead, isElsewhere } from '../decide/lead'
 import { countTrip, pageKey } from '../decide/loop-guard'
+import { judgeReferer } from '../decide/return-to'
 import { isKnownForSure, NOBODY, needsAccess, shownUser } from '../decide/visit'
 import { sendToIdentify, setTrips } from './actions/identify'
 import { settle, type Wishes } from './actions/settle'
+import { keepFromOthers } from './http/caching'
 import { redirect } from './http/redirect'
 import { isNavigation } from './http/request-facts'
 import { loginUrl } from './http/return-urls'
@@ -19,7 +21,7 @@ export interface RequireLoginOptions {
   readonly fresh?: boolean
 }
 
-/** Lets logged-in users pass, to a page that nobody keeps unless the site says otherwise: navigations go to the login page and come back, everything else gets 401 JSON. */
+/** Lets logged-in users pass, to a page that no shared cache keeps, and no browser unless the site says so; navigations go to the login page and come back, everything else gets 401 JSON. */
 export function requireLogin(site: Site, { fresh = false }: RequireLoginOptions = {}): RequestHandler {
   return guarded(async (req, res, next) => {
     const holder = holderOf(req)
@@ -32,11 +34,13 @@ export function requireLogin(site: Site, { fresh = false }: RequireLoginOptions 
     if (mustAsk && !isKnownForSure(holder.shown)) return sendProblem(site, req, res, 503, 'page_unavailable')
     if (!shownUser(holder.shown) && isNavigation(req) && !(await isStrangerLookedUp(holder))) return
     if (shownUser(holder.shown)) {
-      if (!res.hasHeader('cache-control')) res.setHeader('cache-control', 'private, no-store')
+      keepFromOthers(res)
       return next()
     }
     if (isNavigation(req)) return leadToLogin(holder)
-    sendJson(res, 401, { error: 'login_required', loginUrl: loginUrl(site.config, returnPage(holder)) })
+    // who logs in because a script was refused comes back to the page that it runs in, not to what it wanted
+    const page = judgeReferer(req.headers.referer, site.config.returnPolicy) ?? returnPage(holder)
+    sendJson(res, 401, { error: 'login_required', loginUrl: loginUrl(site.config, page) })
   })
 }
 

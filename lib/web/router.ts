@@ -1,7 +1,8 @@
 /** `sso.router`: landing, login, logout, logout-all, each on its exact path; any other request goes on. */
-import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express'
+import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { TextCode } from '../config/texts/en'
 import { isSameOriginPost } from '../decide/same-origin'
+import { bodyReader, type ReadBody } from './http/read-body'
 import { setTokenHeaders } from './http/redirect'
 import { sendProblem } from './pages/answers'
 import { handleLanding } from './routes/landing'
@@ -12,8 +13,6 @@ import type { Site } from './site'
 
 type Handler = (site: Site, req: Request, res: Response, query: LandingQuery | undefined) => Promise<void>
 type Methods = Readonly<Record<string, Handler>>
-
-const BODY_LIMIT = 8192
 
 function tableOf({ config }: Site): ReadonlyMap<string, Methods> {
   const { landing, login, logout, logoutAll } = config.routes
@@ -42,10 +41,7 @@ function tableOf({ config }: Site): ReadonlyMap<string, Methods> {
 /** The router of one site. */
 export function router(site: Site): RequestHandler {
   const table = tableOf(site)
-  const parsers = [
-    express.json({ limit: BODY_LIMIT }),
-    express.urlencoded({ extended: false, limit: BODY_LIMIT, parameterLimit: 20 }),
-  ]
+  const readBody = bodyReader()
   return (req: Request, res: Response, next: NextFunction) => {
     const methods = table.get(req.path)
     if (!methods) return next()
@@ -53,13 +49,13 @@ export function router(site: Site): RequestHandler {
     if (isLanding) setTokenHeaders(res) // whatever becomes of it
     const query = isLanding ? takeLandingQuery(req) : undefined
     const handler = Object.hasOwn(methods, req.method) ? methods[req.method] : undefined
-    route(site, parsers, req, res, handler && ((...args) => handler(...args, query)), Object.keys(methods)).catch(next)
+    route(site, readBody, req, res, handler && ((...args) => handler(...args, query)), Object.keys(methods)).catch(next)
   }
 }
 
 async function route(
   site: Site,
-  parsers: RequestHandler[],
+  readBody: ReadBody,
   req: Request,
   res: Response,
   handler: ((site: Site, req: Request, res: Response) => Promise<void>) | undefined,
@@ -74,7 +70,7 @@ async function route(
     if (!isSameOriginPost({ secFetchSite: req.get('sec-fetch-site'), origin }, site.config.returnPolicy.origin)) {
       return refuse(site, req, res, 403, 'cross_origin')
     }
-    const status = await readBody(parsers, req, res)
+    const status = await readBody(req, res)
     if (status !== undefined) return refuse(site, req, res, status, 'bad_request')
   }
   await handler(site, req, res)
@@ -84,16 +80,4 @@ async function route(
 function refuse(site: Site, req: Request, res: Response, status: number, code: TextCode): Promise<void> {
   req.body = undefined
   return sendProblem(site, req, res, status, code)
-}
-
-/** Reads a form or JSON unless the site has done so. @returns the status of a body that cannot be read */
-async function readBody(parsers: RequestHandler[], req: Request, res: Response): Promise<number | undefined> {
-  if (typeof req.body === 'object' && req.body !== null && Object.keys(req.body).length > 0) return undefined
-  for (const parser of parsers) {
-    const error = await new Promise<unknown>((resolve) => parser(req, res, resolve))
-    if (error)
-      return typeof error === 'object' && 'status' in error && typeof error.status === 'number' ? error.status : 400
-  }
-  const hasBody = Number(req.headers['content-length'] ?? 0) > 0
-  return hasBody && !req.is(['json', 'urlencoded']) ? 415 : undefined
 }

@@ -28,6 +28,9 @@ export interface IdentifyContext {
 /** Names the user of an access token; may be the site's own. */
 export type IdentifyUser = (context: IdentifyContext) => Promise<User> | User
 
+/** What turns a ticket into a user. */
+export type Hook = 'exchangeTicket' | 'identifyUser'
+
 /** What is known of a request's session. */
 export interface SessionState {
   /** Key of the session that the browser's cookie leads to; undefined without a cookie of ours that can be read. */
@@ -152,6 +155,8 @@ export interface Site {
   readonly sessions: Sessions
   readonly exchange: Exchange
   readonly identifyUser: IdentifyUser
+  /** Which of the two are the site's own, and not the package's. */
+  readonly ownHooks: ReadonlySet<Hook>
   /** Breakers around the two: a token endpoint or REST API that is away costs nobody else a wait. */
   readonly circuits: { readonly token: Circuit; readonly user: Circuit }
   readonly shouldIdentify: (req: Request) => boolean

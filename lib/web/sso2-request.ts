@@ -1,4 +1,4 @@
-/** `req.sso2`: what a handler may know and do. Contract, section 3. */
+/** `req.sso2`: what a handler may know and do. */
 import { inspect } from 'node:util'
 import type { Request } from 'express'
 import type { LoginResult } from '../decide/login'
@@ -68,7 +68,7 @@ export class Sso2Request {
     if (result.ok || !value) this.#holder.shown = value ? showKnown(value) : NOBODY
     return result
   }
-  /** Ends this session; then redirect to `identifyUrl()`. `'pending'`: done here, the SSO system is told later. */
+  /** Ends this session, here and at the SSO system; then redirect to `identifyUrl()`. `'pending'`: done here, the SSO system is told later. */
   logout(): Promise<LogoutResult> {
     return this.#logOut(false)
   }

@@ -12,6 +12,10 @@ beforeAll(async () => {
   page = await context.newPage()
 })
 
+test('the browser says that it is headless: it walks the whole story under that name', async () => {
+  expect(await page.evaluate('navigator.userAgent')).toContain('HeadlessChrome/')
+})
+
 test('a first visit ends on exactly the address asked for, anonymously, after at most three redirects', async () => {
   const { morning } = network().urls
   const asked = `${morning}/?from=letter&text=a%20b+c%2Fd&empty=&%C3%A9=1`

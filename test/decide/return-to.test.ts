@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import {
   flowParameterOf,
+  judgeReferer,
   judgeReturnTo,
   MAX_CARRIED_LENGTH,
   MAX_RETURN_LENGTH,
@@ -284,4 +285,30 @@ test.each([
   ['/a?b&sso2=v=w&c', 'v=w'],
 ])('of %s our parameter is %j', (address, value) => {
   expect(flowParameterOf(address)).toBe(value)
+})
+
+describe('a Referer', () => {
+  test.each<[given: string, page: string]>([
+    [`${ORIGIN}/`, `${ORIGIN}/`],
+    [`${ORIGIN}/a/b?c=d&e=%20`, `${ORIGIN}/a/b?c=d&e=%20`],
+    [`${ORIGIN}/a?b=1&sso2=1800000000.abc&c=2`, `${ORIGIN}/a?b=1&c=2`],
+    [`${ORIGIN}/a?r=https://evil.example/`, `${ORIGIN}/a?r=https://evil.example/`],
+  ])('%s is returned to', (given, page) => {
+    expect(judgeReferer(given, policy)).toBe(page)
+  })
+
+  test.each(
+    [
+      ...hostile,
+      '/',
+      '/a',
+      ORIGIN,
+      'HTTPS://NEWS.EXAMPLE/',
+      `${ORIGIN}:443/`,
+      'https://shop.example:8443/a',
+      'about:client',
+    ].filter((value) => !Array.isArray(value)),
+  )('%p is not', (value) => {
+    expect(judgeReferer(value, policy)).toBeUndefined()
+  })
 })

@@ -1,3 +1,4 @@
+import { Log } from '../../lib/config/log'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
 import { FrontChannel } from '../../lib/remote/front-channel'
 import { Sso2Client } from '../../lib/remote/sso2'
@@ -24,9 +25,14 @@ afterEach(() => {
   for (const one of open.splice(0)) one.close()
 })
 
+/** What the operator was told. */
+const lines: string[] = []
+const keep = (line: string) => void lines.push(line)
+
 function channel(ssoUrl = `${url}/sso`, landing: string | undefined = landingUrl) {
+  lines.length = 0
   const client = new Sso2Client({ ssoUrl, clientId, clientSecret, organisationId, timeoutMs: 500 })
-  const front = new FrontChannel(client, { siteUrl, landingUrl: landing })
+  const front = new FrontChannel(client, { siteUrl, landingUrl: landing, log: new Log({ warn: keep, info: keep }) })
   open.push(front, client)
   return { client, front }
 }
@@ -61,6 +67,8 @@ test('twenty trips of which none comes back are the last ones, until Identify is
   emulator.faults.clear()
   await until(() => front.isAvailable, 5500)
   expect(count('identify')).toBe(2)
+  expect(lines[0]).toMatch(/identify failed: .*SSO system at ssoUrl/)
+  expect(lines).toContain('express-sso2: Identify works again')
 })
 
 test('a rush of visitors is no outage: none can be back yet, so Identify is looked at', async () => {
@@ -101,15 +109,26 @@ test('where Identify works, twenty visitors who do not follow it cost one look, 
   expect([front.isAvailable, count('identify')]).toEqual([true, 1])
 })
 
-test.each<[name: string, behave: Behaviour]>([
-  ['shows a page', (res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<p>Back soon.')],
-  ['is not there', (res) => res.writeHead(404).end()],
-  ['leads nowhere', (res) => res.writeHead(302).end()],
-  ['leads to another site', (res) => res.writeHead(302, { location: 'https://status.example/' }).end()],
-  ['leads here without a token', (res) => res.writeHead(302, { location: landingUrl }).end()],
-  ['leads here with a bad token', (res) => res.writeHead(302, { location: `${landingUrl}?t=a.b.c` }).end()],
-  ['never answers', () => {}],
-])('an Identify that %s is none', async (_name, behave) => {
+const isOther = /Identify leads to https:\/\/status\.example\/, and the landing page of this site is .*admin portal/
+
+test.each<[name: string, line: RegExp | undefined, behave: Behaviour]>([
+  [
+    'shows a page',
+    /HTTP 200.*SSO2_URL/,
+    (res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<p>Back soon.'),
+  ],
+  ['refuses the client', /HTTP 400.*SSO2_CLIENT_ID.*flagged for SSO2/, (res) => res.writeHead(400).end()],
+  ['is not there', /HTTP 404.*SSO2_URL/, (res) => res.writeHead(404).end()],
+  ['leads nowhere', /HTTP 302.*SSO2_URL/, (res) => res.writeHead(302).end()],
+  ['leads to another site', isOther, (res) => res.writeHead(302, { location: 'https://status.example/?x=1' }).end()],
+  ['leads here without a token', /malformed/, (res) => res.writeHead(302, { location: landingUrl }).end()],
+  [
+    'leads here with a bad token',
+    /malformed/,
+    (res) => res.writeHead(302, { location: `${landingUrl}?t=a.b.c` }).end(),
+  ],
+  ['never answers', undefined, () => {}],
+])('an Identify that %s is none, and the operator is told so once', async (_name, line, behave) => {
   const server = await faultyServer()
   server.become(behave)
   const { front } = channel(server.url)
@@ -122,7 +141,37 @@ test.each<[name: string, behave: Behaviour]>([
   expect(server.seen.find(({ method }) => method === 'GET')).toMatchObject({
     url: expect.stringContaining('/identify?'),
   })
+  expect(lines).toEqual(line === undefined ? [] : [expect.stringMatching(line)])
   await server.close()
+})
+
+test('an Identify that works, and from which nobody has ever come back, is told', async () => {
+  const lost = () => lines.filter((line) => line.includes('Identify is in order'))
+  const { front } = channel()
+  trips(front, 50)
+  await until(() => lost().length > 0, 1500)
+  expect(lost()).toEqual([
+    expect.stringMatching(/none of 50 browsers .* has come to http.*\/sso2\/landing: is sso\.router/),
+  ])
+  const other = channel()
+  trips(other.front, 1)
+  other.front.noteLanding()
+  const before = count('identify')
+  trips(other.front, 50)
+  await until(() => count('identify') > before, 1000)
+  await pause(200)
+  expect(lost()).toEqual([])
+})
+
+test('that no browser has ever brought a cookie of ours is told, until one has', () => {
+  const { front } = channel()
+  front.noteCookies(false)
+  front.noteCookies(false)
+  expect(lines).toEqual([expect.stringMatching(/no browser has brought our cookies.*siteUrl \(http:\/\/morning/)])
+  const other = channel()
+  other.front.noteCookies(true)
+  other.front.noteCookies(false)
+  expect(lines).toEqual([])
 })
 
 test('where the site has its landing page elsewhere, a good token is enough', async () => {

@@ -26,6 +26,16 @@ beforeAll(async () => {
         res.set('cache-control', 'public, max-age=60')
         res.json({ status: req.sso2.status })
       })
+      app.get('/guarded', sso.requireLogin(), (req, res) => {
+        res.set('cache-control', String(req.query['say']))
+        res.set({ 'cdn-cache-control': 'public, max-age=60', 'surrogate-control': 'max-age=60' })
+        res.json({ status: req.sso2.status })
+      })
+      app.get('/backend', sso.requireLogin(), (_req, res) => {
+        // as a proxy passes on what a backend said of an article
+        res.writeHead(200, { 'Cache-Control': 'public, s-maxage=600, max-age=60', 'content-type': 'text/plain' })
+        res.end('for readers alone')
+      })
       app.get('/link', (req, res) => void res.json({ url: req.sso2.identifyUrl('/b') }))
       app.post('/own-login', express.json(), (req, res, next) => {
         req.sso2.login(req.body).then((result) => res.json({ ok: result.ok }), next)
@@ -301,6 +311,25 @@ describe('a page of the site that sets a cookie of ours is shared with nobody', 
       const answer = await fetched('/public', cookie)
       expect([answer.setCookie, answer.headers['cache-control']]).toEqual([[], 'public, max-age=60'])
     }
+  })
+
+  test.each([
+    ['public', 'private'],
+    ['public, max-age=60', 'private, max-age=60'],
+    ['max-age=60, Public, S-MaxAge=600, proxy-revalidate, immutable', 'private, max-age=60, immutable'],
+    ['max-age=60', 'private, max-age=60'],
+    ['no-cache', 'private, no-cache'],
+    ['private, max-age=60', 'private, max-age=60'],
+    ['no-store', 'no-store'],
+  ])('[R10] and a guarded one that says %j is kept by no shared cache', async (say, said) => {
+    const { status, headers } = await fetched(`/guarded?say=${encodeURIComponent(say)}`, await loggedIn())
+    expect([status, headers['cache-control']]).toEqual([200, said])
+    expect([headers['cdn-cache-control'], headers['surrogate-control']]).toEqual([undefined, undefined])
+  })
+
+  test('[R10] and a guarded one that passes a backend on is kept by none either', async () => {
+    const { status, headers } = await fetched('/backend', await loggedIn())
+    expect([status, headers['cache-control']]).toEqual([200, 'private, max-age=60'])
   })
 
   test('[R10] and a guarded one is private unless the site says otherwise', async () => {

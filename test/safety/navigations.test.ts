@@ -93,6 +93,21 @@ describe('which requests are sent to Identify', () => {
     expect(JSON.parse(answer.body).status).toBe('none')
   })
 
+  test.each([
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/150.0.0.0 Safari/537.36',
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/150.0.0.0 Safari/537.36 HeadlessEdg/150.0.0.0',
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Cypress/15.4.0 Chrome/138.0.0.0 Electron/37.6.0 Safari/537.36',
+  ])('are those of a browser that a test drives: %s', async (agent) => {
+    const answer = await ask(site, { path: '/page', headers: { ...documentHeaders, 'user-agent': agent } })
+    expect([answer.status, new URL(present(answer.location)).pathname]).toEqual([302, '/sso/identify'])
+  })
+
+  test('[R9] are none of a bot that says besides that it is headless', async () => {
+    const agent = `${bots.at(-1)} HeadlessChrome/150.0.0.0 Safari/537.36`
+    const answer = await ask(site, { path: '/page', headers: { ...documentHeaders, 'user-agent': agent } })
+    expect([answer.status, answer.setCookie]).toEqual([200, []])
+  })
+
   test('[R9] are none that open a WebSocket or an event stream', async () => {
     const upgrade = {
       connection: 'Upgrade',

@@ -47,6 +47,7 @@ export async function startSites(
   const redis = await startRedis()
   let emulator = createEmulator(demoOptions({ clients, limits: { sessionsPerAccount: 1000 } }))
   const { port } = await emulator.listen(0)
+  const made: Sso2[] = []
   const all: RunningSite[] = clientIds.map((clientId, index) => {
     const url = present(urls[index])
     const make = (more: Partial<Sso2Options>) => {
@@ -57,7 +58,10 @@ export async function startSites(
         sessionSecret,
         loginLimit: false,
       }
-      return sso2({ ...base, clock: { now: () => emulator.clock.now() }, ...options(clientId), ...more } as Sso2Options)
+      const clock = { now: () => emulator.clock.now() }
+      const sso = sso2({ ...base, clock, ...options(clientId), ...more } as Sso2Options)
+      made.push(sso)
+      return sso
     }
     let sso = make({})
     let app = pages(sso)
@@ -93,7 +97,7 @@ export async function startSites(
         server.close()
         server.closeAllConnections()
       }
-      await Promise.all(all.map(({ sso }) => sso.close()))
+      await Promise.all(made.map((sso) => sso.close()))
       await emulator.close()
       await redis.stop()
     },

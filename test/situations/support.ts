@@ -20,6 +20,8 @@ export interface StageOptions {
   prefix?: false
   /** Where below the host the site stands, as the world sees it. */
   mountPath?: string
+  /** Where the platform sends browsers to, below the mount path. Default: the landing page of the site. */
+  landingPath?: string
   build?: Build
 }
 
@@ -58,9 +60,9 @@ export const withPages =
 export async function startStage({ options = {}, build = pages, mountPath = '', ...rest }: StageOptions = {}) {
   const server = await openServer()
   const url = urlOf(server)
-  const { clientId = 'morning' } = rest
+  const { clientId = 'morning', landingPath = '/sso2/landing' } = rest
   const client = { clientId, clientSecret: 'client-secret-of-the-morning-paper-0123456789' }
-  const clients = [{ ...client, name: 'Morning', landingPage: `${url}${mountPath}/sso2/landing` }]
+  const clients = [{ ...client, name: 'Morning', landingPage: url + mountPath + landingPath }]
   const limits = { sessionsPerAccount: 100_000, ...rest.emulator?.limits }
   const emulator = createEmulator(demoOptions({ clients, ...rest.emulator, limits }))
   await emulator.listen(0)

@@ -17,7 +17,7 @@ const macPaths = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ]
 
-/** Opens the Chromium of this machine, without a window. The caller closes it. */
+/** Opens the Chromium of this machine, without a window and under the name that it has then. The caller closes it. */
 export function openBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: findChromium(),
@@ -29,8 +29,6 @@ export function openBrowser(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
-      // A headless browser says so, and is taken for a bot: these tests are about people.
-      '--user-agent=Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36',
     ],
   })
 }

@@ -42,7 +42,7 @@ export function setTrips(visit: Visit, trips: Trips): void {
   else setCookie(res, site.config, loop, text, TRIPS_SECONDS)
 }
 
-/** A trip is forgotten when its page is served with the session it brought: asked when the answer's head is written. Design, decision 13. */
+/** A trip is forgotten when its page is served with the session it brought: asked when the answer's head is written. */
 export function forgetTripWhenServed(visit: Visit, isServed: () => boolean): void {
   const trips = tripsOf(visit)
   const page = trips.length === 0 ? undefined : pageOf(visit)

@@ -61,7 +61,11 @@ export async function logIn(
 async function run(visit: Visit, credentials: Credentials, flight: OwnFlight): Promise<LoginResult> {
   const started = performance.now()
   const sidHash = visit.stored.value?.sidHash
-  const result = await attempt(visit, credentials, flight).catch((): LoginResult => failed('unavailable'))
+  const result = await attempt(visit, credentials, flight).catch((error: unknown): LoginResult => {
+    const failure = { step: 'authenticate', error, isOwn: false } as const
+    visit.site.config.log.failed('login', failure, [credentials.password, visit.stored.secrets?.sid])
+    return failed('unavailable')
+  })
   publish('login', {
     operation: 'authenticate',
     outcome: result.ok ? 'logged_in' : 'refused',

@@ -1,7 +1,7 @@
 /**
  * Retries kept logouts in the background, whichever process kept them: every process looks from its start on, until it is
  * closed. While the SSO system is known to be away nothing is taken; once it answers, all that waits goes at once, a few
- * at a time. Design, decision 16.
+ * at a time.
  */
 import type { Site } from '../site'
 import { retryKept } from './log-out'

@@ -5,11 +5,13 @@
 import { accessFailed, isLoggedIn } from '../../decide/record'
 import { Sso2ResponseError } from '../../errors'
 import type { SessionToken } from '../../protocol/session-token'
+import { isUnasked } from '../../remote/circuit'
 import { PlatformApi } from '../../remote/platform-api'
 import { readGrant } from '../../remote/ticket'
 import { shortHash } from '../../storage/hashes'
 import type { Beginning } from '../../storage/lists'
 import { HOOKS_MS, inTime } from '../hooks'
+import type { Hook } from '../site'
 import { readUser } from '../user'
 import type { Visit } from '../visit'
 import { type Established, type NamedUser, signIn, stayAnonymous } from './sign-in'
@@ -29,38 +31,37 @@ export async function redeemTicket(visit: Visit, token: SessionToken, beginning:
   return { did: 'signed_in', user: named.user }
 }
 
-/** @returns nothing where the exchange, the REST API or a hook of the site failed: one line tells the operator which */
+/** @returns nothing where the exchange, the REST API or a hook of the site failed: one line tells the operator which, and why */
 async function nameUser({ site }: Visit, { sid, at }: SessionToken): Promise<NamedUser | undefined> {
-  let step = 'exchangeTicket'
+  let step: Hook = 'exchangeTicket'
+  let accessToken: string | undefined
   try {
     if (sid === undefined || at === undefined) throw new Sso2ResponseError('token', undefined, 'no ticket')
     const signal = AbortSignal.timeout(HOOKS_MS)
-    const exchange = () => inTime(step, signal, async () => site.exchange(at, { sid, signal }))
+    const exchange = () => inTime('exchangeTicket', signal, async () => site.exchange(at, { sid, signal }))
     const grant = readGrant(await site.circuits.token.runOnce('token', exchange), site.now())
     step = 'identifyUser'
-    const accessToken = grant.token()
+    accessToken = grant.token()
     const api = new PlatformApi({ apiUrl: site.config.apiUrl, accessToken })
-    const name = () => inTime(step, signal, async () => site.identifyUser({ accessToken, api, sid }))
+    const context = { accessToken, api, sid }
+    const name = () => inTime('identifyUser', signal, async () => site.identifyUser(context))
     const user = readUser(await site.circuits.user.runOnce('identifyUser', name))
     return { user, secrets: { sid, accessToken }, accessUntil: grant.expiresAt }
   } catch (error) {
-    const why = error instanceof Error && /^\w{1,64}$/.test(error.name) ? error.name : 'unknown' // a hook may put anything there
-    site.config.log.warn(
-      `redeem:${step}`,
-      `a logged-in visitor could not be named: ${step} failed (${why}); asking again in 30 s`,
-    )
+    const failure = { step, error, isOwn: site.ownHooks.has(step) }
+    if (!isUnasked(error)) site.config.log.failed('redeem', failure, [at, sid, accessToken])
     return undefined
   }
 }
 
-/** A known login of the same session goes on with what it has; any other session is pending. Design, decision 5. */
+/** A known login of the same session goes on with what it has; any other session is pending. */
 async function rememberUnknown(visit: Visit, sid: string): Promise<Failed> {
   if (isKnown(visit, sid)) return 'user_unknown'
   const remembered = await stayAnonymous(visit, sid, true)
   return remembered === 'done' ? 'user_unknown' : remembered
 }
 
-/** A trip brought a ticket that could not be used: the reader goes on with what he has, and makes no other one for a while. Design, decision 13. */
+/** A trip brought a ticket that could not be used: the reader goes on with what he has, and makes no other one for a while. */
 export async function noteWastedTrip(visit: Visit, sid: string): Promise<void> {
   const { site, stored } = visit
   for (let { value } = stored; isKnown(visit, sid) && isLoggedIn(value); { value } = stored)

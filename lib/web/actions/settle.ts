@@ -1,6 +1,7 @@
 /** Settles one visit: who is it, and may the page be shown? A loop over decisions; what it comes to is the value that comes back. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { confirmed, isLoggedIn, type SsoRecord, stillDue } from '../../decide/record'
+import { MAX_RETURN_LENGTH } from '../../decide/return-to'
 import {
   type Baseline,
   decideVisit,
@@ -10,11 +11,13 @@ import {
   type VisitFacts,
 } from '../../decide/visit'
 import { publish } from '../events'
+import { isNavigation } from '../http/request-facts'
 import { blockOf, pageOf, type Visit } from '../visit'
 import { type Checked, check, endRecord, type Ticket, writeAnswer } from './check'
 import { sendToIdentify } from './identify'
 import { retrySignedOut } from './log-out'
 import { redeemTicket } from './redeem-ticket'
+import { isStrayLanding } from './stray-landing'
 
 /** How a request is to be treated, beyond what it says of itself. */
 export interface Wishes {
@@ -47,17 +50,23 @@ export async function settle(visit: Visit, wishes: Wishes): Promise<Outcome> {
   for (let steps = 0; steps < MOST_STEPS; steps += 1) {
     const decision = decideVisit(new Facts(visit, wishes, progress), visit.site.policy)
     const outcome = decision.do === 'show' ? orShow(decision) : await carryOut(visit, decision, progress)
-    if (outcome !== 'again') return tell(outcome)
+    if (outcome !== 'again') return tell(visit, outcome)
     progress.hasWaited = performance.now() > deadline
   }
-  return tell({ do: 'show', shown: { record: undefined, degraded: 'sso_unavailable' } })
+  return tell(visit, { do: 'show', shown: { record: undefined, degraded: 'sso_unavailable' } })
 }
 
-function tell(outcome: Outcome): Outcome {
+function tell({ site }: Visit, outcome: Outcome): Outcome {
   const reason = outcome.do === 'show' ? outcome.shown.degraded : undefined
   if (reason) publish('degraded', { operation: 'visit', outcome: 'served', durationMs: 0, reason })
+  if (reason === 'identify_loop') site.config.log.warn(LOOP, LOOPING)
   return outcome
 }
+
+/** A page that is served without a session because it went through Identify too often. */
+export const LOOP = 'visit:identify_loop'
+const LOOPING =
+  'a page went through Identify three times in ten seconds and still has no session, so it is served without one. Look at redis (REDIS_URL) and sessionSecret (SSO2_SESSION_SECRET): do all processes have the same, and do the cookies of siteUrl come back?'
 
 function markOf({ browser: { signedOut } }: Visit): SignedOutState {
   if (signedOut === undefined) return 'no'
@@ -110,9 +119,14 @@ class Facts implements VisitFacts {
 
 function mayIdentify(visit: Visit, { identify }: Wishes): boolean {
   const { site, req } = visit
+  if (isStrayLanding(visit)) return false
   if (identify === 'never' || (identify === 'if_configured' && site.config.identify !== 'always')) return false
-  return pageOf(visit) !== undefined && site.shouldIdentify(req)
+  if (pageOf(visit) !== undefined) return site.shouldIdentify(req)
+  if (isNavigation(req)) site.config.log.info('visit:address', TOO_LONG)
+  return false
 }
+
+const TOO_LONG = `a page whose address has more than ${MAX_RETURN_LENGTH} characters, or cannot be one of ours, was served without Identify`
 
 async function carryOut(
   visit: Visit,

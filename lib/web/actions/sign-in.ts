@@ -1,6 +1,6 @@
 /**
  * The only place where privilege changes: the old session dies first, then new session ID, record, lists, and only then the
- * answer. Who is told of a logout meanwhile buries his own work. Threats L2, L9, L10, L13; design, decision 10.
+ * answer. Who is told of a logout meanwhile buries his own work. Threats L2, L9, L10, L13.
  */
 import {
   beginningOf,

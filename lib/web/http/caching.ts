@@ -5,8 +5,10 @@ import onHeaders from 'on-headers'
 const PRIVATE = Symbol('express-sso2: private')
 const STRICT = /(?:^|[\s,])(?:private|no-store)(?:[\s,=]|$)/i
 const NO_TRANSFORM = /(?:^|[\s,])no-transform(?:[\s,]|$)/i
-/** What some caches heed instead of Cache-Control. */
-const OTHER_HEADERS = ['cdn-cache-control', 'surrogate-control', 'expires']
+/** What caches of others heed instead of Cache-Control. */
+const CDN_HEADERS = ['cdn-cache-control', 'surrogate-control']
+/** And what every cache heeds where it does not know Cache-Control. */
+const OTHER_HEADERS = [...CDN_HEADERS, 'expires']
 
 interface Marked extends Response {
   [PRIVATE]?: true
@@ -30,4 +32,21 @@ export function makePrivate(res: Response): void {
   if (!STRICT.test(said))
     res.setHeader('cache-control', `${NO_TRANSFORM.test(said) ? 'no-transform, ' : ''}private, no-store`)
   for (const name of OTHER_HEADERS) res.removeHeader(name)
+}
+
+/** What lets a cache that many share keep an answer. */
+const SHARED = /^(?:public|s-maxage|proxy-revalidate)\b/i
+
+/**
+ * For a page that not everybody may see: whatever a handler says of it, or a backend that the handler passes on, a browser may keep it
+ * and no shared cache.
+ */
+export function keepFromOthers(res: Response): void {
+  if (!res.hasHeader('cache-control')) res.setHeader('cache-control', 'private, no-store')
+  atHead(res, () => {
+    const said = String(res.getHeader('cache-control') ?? '')
+    const kept = said.split(',').filter((word) => word.trim() !== '' && !SHARED.test(word.trim()))
+    if (!STRICT.test(said)) res.setHeader('cache-control', ['private', ...kept.map((word) => word.trim())].join(', '))
+    for (const name of CDN_HEADERS) res.removeHeader(name)
+  })
 }

@@ -1,7 +1,7 @@
 /** What a request says of itself, read once and strictly. */
 import { isIP } from 'node:net'
 import type { Request } from 'express'
-import { isbot } from 'isbot'
+import { createIsbotFromList, list } from 'isbot'
 import type { Config } from '../../config'
 import { isDocumentNavigation, isPrefetch, type RequestShape } from '../../decide/navigation'
 import { judgeReturnTo, MAX_CARRIED_LENGTH } from '../../decide/return-to'
@@ -30,9 +30,13 @@ export const isPrefetchRequest = (req: Request): boolean => isPrefetch(shapeOf(r
 /** Is this a navigation of a top-level document? */
 export const isNavigation = (req: Request): boolean => isDocumentNavigation(shapeOf(req))
 
+/** What is no bot though the list of bots has it: browsers that a test drives, which keep cookies and walk the login as people do. */
+const DRIVEN: ReadonlySet<string> = new Set(['headless', 'cypress/', 'playwright', 'selenium', 'phantomjs'])
+const isBot = createIsbotFromList(list.filter((pattern) => !DRIVEN.has(pattern)))
+
 /** The default of `shouldIdentify`: a navigation, not by a known bot. */
 export function isNavigationByPerson(req: Request): boolean {
-  return isNavigation(req) && !isbot(req.headers['user-agent'] ?? '')
+  return isNavigation(req) && !isBot(req.headers['user-agent'])
 }
 
 /** Values of one exact name; only space and tab are trimmed, as the standard says. */

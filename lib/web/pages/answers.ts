@@ -115,8 +115,8 @@ export async function sendProblem(
   const shown = { status, code, message: textOf(texts, text), homeUrl: `${siteUrl}/` }
   try {
     await sendPage(site, res, status, 'problem', shown)
-  } catch {
-    site.config.log.warn('views:problem', 'views.problem failed, so the built-in page is shown')
+  } catch (error) {
+    site.config.log.broken('views:problem', 'views.problem failed, so the built-in page is shown', error)
     await sendBuiltIn(site, res, status, 'problem', shown)
   }
 }

@@ -17,6 +17,7 @@ import {
   withFlowParameter,
   withoutFlowParameter,
 } from '../../decide/return-to'
+import { lookAtToken } from '../../decide/trouble'
 import { TokenError } from '../../errors'
 import type { SessionToken } from '../../protocol/session-token'
 import { tokenSignature } from '../../protocol/token'
@@ -25,6 +26,7 @@ import type { Beginning } from '../../storage/lists'
 import { identifyAddress, setTrips } from '../actions/identify'
 import { logOutToken } from '../actions/log-out'
 import { noteWastedTrip, redeemTicket } from '../actions/redeem-ticket'
+import { LOOP } from '../actions/settle'
 import { stayAnonymous } from '../actions/sign-in'
 import { dropSignedOut } from '../actions/signed-out'
 import { publish } from '../events'
@@ -84,8 +86,9 @@ async function decide(visit: Visit, t: string, token: SessionToken | TokenError,
   const { stored, browser } = visit
   const binding = findBinding(visit, returnTo)
   const known = token instanceof TokenError ? token.reason : token
-  if (token instanceof TokenError && token.offsetSeconds !== undefined && binding === 'bound')
-    noteClock(visit.site, token.offsetSeconds)
+  if (token instanceof TokenError) {
+    if (binding === 'bound') tellRefused(visit.site, token)
+  } else visit.site.front.noteCookies(binding !== 'no_cookies')
   const isGood = binding === 'bound' && !(token instanceof TokenError)
   const marks = isGood && stored.isAvailable ? await takeToken(visit, t, token) : NO_MARKS
   const successor = isGood && visit.isLate ? await findSuccessor(stored) : undefined
@@ -157,7 +160,7 @@ async function carryOut(visit: Visit, { decision, beginning, successor }: Decide
       identifyAddress(visit, page) // gives a browser that does keep cookies the binding for its next trip
       return redirect(res, withFlowParameter(page, makeMark(site.macKeys, 'marker', '', site.now())), 303)
     case 'give_up':
-      site.config.log.warn(`landing:${decision.because}`, CAUSES[decision.because])
+      tellGivenUp(site, decision.because)
       setTrips(visit, endTrips(visit, decision.because, name))
       return redirect(res, page, 303)
     case 'start_anew':
@@ -173,19 +176,27 @@ const endTrips = (visit: Visit, because: GiveUpReason, page: string) =>
     ? stopTrips(tripsOf(visit), page, visit.site.now())
     : noteCause(tripsOf(visit), page, 'r', visit.site.now())
 
-const CAUSES = {
-  clock: 'the clocks differ',
-  secret_or_issuer:
-    'landing tokens are refused: the client secret, the client ID (aud) or the SSO identifier (iss) is not the one that the SSO system uses',
-  undocumented: 'landing tokens are refused: their claims are not those of the interface (sts, at, err)',
-  too_many_landings: 'one address begins too many anonymous sessions; for a minute its new visitors get none',
+const UNDOCUMENTED = 'landing tokens are refused: their claims are not those of the interface (sts, at, err)'
+const TOO_MANY =
+  'one address begins too many anonymous sessions, and for a minute its new visitors get none. Look at trust proxy: does it name what stands in front?'
+
+/** A refused token has been told with its reason. */
+function tellGivenUp({ config: { log } }: Site, because: GiveUpReason): void {
+  if (because === 'undocumented') log.warn('landing:claims', UNDOCUMENTED)
+  // under the name of what follows from it, so that this line alone is printed
+  if (because === 'too_many_landings') log.warn(LOOP, TOO_MANY)
 }
 
-/** The operator is told how far the clock is off. */
-function noteClock(site: Site, offsetSeconds: number): void {
+/** The operator is told why, and how far the clock is off. */
+function tellRefused({ config: { log } }: Site, { reason, offsetSeconds }: TokenError): void {
+  const found = 'landing tokens are refused: '
+  if (offsetSeconds === undefined) {
+    log.warn(`landing:${reason}`, `${found}${reason}. Look at ${lookAtToken(reason)}`)
+    return
+  }
   const direction = offsetSeconds < 0 ? 'behind' : 'ahead of'
-  site.config.log.warn(
+  log.warn(
     'landing:clock',
-    `landing tokens are refused: this machine's clock is ${Math.abs(offsetSeconds)} s ${direction} the SSO system's`,
+    `${found}this machine's clock is ${Math.abs(offsetSeconds)} s ${direction} the SSO system's`,
   )
 }

@@ -1,4 +1,4 @@
-/** `GET {login}` shows the form, `POST {login}` takes it as form or JSON. Contract, section 4. */
+/** `GET {login}` shows the form, `POST {login}` takes it as form or JSON. */
 import type { Request, Response } from 'express'
 import type { LoginError, LoginResult } from '../../decide/login'
 import { textOfFailure } from '../../decide/login-text'

@@ -1,4 +1,4 @@
-/** `GET {logout}` asks and changes nothing; `POST {logout}` and `POST {logoutAll}` log out and go through Identify. Contract, section 4. */
+/** `GET {logout}` asks and changes nothing; `POST {logout}` and `POST {logoutAll}` log out and go through Identify. */
 import type { Request, Response } from 'express'
 import { identifyAddress } from '../actions/identify'
 import { logOut } from '../actions/log-out'

@@ -20,14 +20,23 @@ type Marked = Request & { [KNOWN]?: Known }
 /** Our mark in the data: does it belong to a login? There is always one, for some stores keep no empty session. */
 const MARK = 'sso2'
 
+const NO_SESSION =
+  'express-sso2: mount sso.session, or a session of your own, before sso.router and sso.middleware (an express-session whose store is not connected gives none)'
+const OTHER_SESSION =
+  'express-sso2: req.session is not of express-session, whose ID and store this package needs: with cookie-session the browser keeps the session, and a logout elsewhere could not end it. Mount app.use(sso) alone, or an express-session in the place of yours'
+
+/** Some put a `regenerate` and a `save` on what is no such session, for passport: an ID they do not. */
+const isOfExpressSession = ({ sessionID, session }: Request) =>
+  typeof sessionID === 'string' && typeof session.regenerate === 'function' && typeof session.reload === 'function'
+
 /** What the record under the session's ID says. */
 export async function readForeign(
   req: Marked,
   records: Records,
 ): Promise<{ readonly key: string; readonly stored: Stored | Unavailable } | undefined> {
-  if (!req.session)
-    throw new Error('express-sso2: mount sso.session, or a session of your own, before sso.router and sso.middleware')
-  if (!req.headers.cookie || typeof req.sessionID !== 'string') return undefined
+  if (!req.session) throw new Error(NO_SESSION)
+  if (!isOfExpressSession(req)) throw new Error(OTHER_SESSION)
+  if (!req.headers.cookie) return undefined
   const key = sessionKey(req.sessionID)
   const stored = await records.read(key)
   const data: SiteData = dataIn(req.session)

@@ -1,4 +1,4 @@
-/** `sso.session`, and what the rest of the package may do to a request's session. Nothing else knows express-session. Design, section 1. */
+/** `sso.session`, and what the rest of the package may do to a request's session. Nothing else knows express-session. */
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Config } from '../../config'
 import {

@@ -30,6 +30,9 @@ interface WithOrigin {
   [ORIGIN]?: Loaded
 }
 
+const NO_LOGOUT =
+  'req.session.destroy() has ended a login of this site alone, and the next page brings it back; a logout is req.sso2.logout(), or a POST to routes.logout'
+
 /** A new session ID: 256 random bits. */
 export const newSessionId = (): string => randomBytes(32).toString('base64url')
 
@@ -155,6 +158,7 @@ export class SessionStore extends session.Store {
   async #end(key: string): Promise<unknown> {
     const stored = await this.#records.read(key)
     const isDead = stored !== 'unavailable' && isGone(stored)
+    if (stored !== 'unavailable' && belongsToLogin(stored)) this.#config.log.info('session:destroy', NO_LOGOUT)
     return isDead ? undefined : this.#records.end(key, 0)
   }
 

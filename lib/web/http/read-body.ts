@@ -1,0 +1,49 @@
+/** Reads the form or the JSON of a POST: from the connection, or from what something in front of us has read of it. */
+import { Readable } from 'node:stream'
+import express, { type Request, type Response } from 'express'
+
+const BODY_LIMIT = 8192
+
+/** Reads a body into `req.body`. @returns the status of one that cannot be read */
+export type ReadBody = (req: Request, res: Response) => Promise<number | undefined>
+
+/** Makes the reader of one site. */
+export function bodyReader(): ReadBody {
+  const parsers = [
+    express.json({ limit: BODY_LIMIT }),
+    express.urlencoded({ extended: false, limit: BODY_LIMIT, parameterLimit: 20 }),
+  ]
+  return async (req, res) => {
+    if (isParsed(req.body)) return undefined
+    const source = sourceOf(req)
+    for (const parser of parsers) {
+      const error = await new Promise<unknown>((resolve) => parser(source, res, resolve))
+      if (error) return statusOf(error)
+    }
+    req.body = source.body
+    const hasBody = Number(req.headers['content-length'] ?? 0) > 0
+    return hasBody && !req.is(['json', 'urlencoded']) ? 415 : undefined
+  }
+}
+
+/** The site may have a parser of its own. */
+function isParsed(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && !isBytes(body) && Object.keys(body).length > 0
+}
+
+const isBytes = (body: unknown): body is Uint8Array => body instanceof Uint8Array || Buffer.isBuffer(body)
+
+/** The request; or, where its body has been read as bytes or text (serverless-http, `express.raw`), a stream of the same with its headers. */
+function sourceOf(req: Request): Request {
+  const { body, headers, method } = req
+  if (!isBytes(body) && typeof body !== 'string') return req
+  const bytes = Buffer.from(body)
+  const { 'transfer-encoding': _read, ...others } = headers
+  const parts = { headers: { ...others, 'content-length': String(bytes.length) }, method, body: undefined }
+  return Object.assign(Readable.from([bytes], { objectMode: false }), parts) as Readable as Request // all that a parser asks of it
+}
+
+const statusOf = (error: unknown) =>
+  typeof error === 'object' && error !== null && 'status' in error && typeof error.status === 'number'
+    ? error.status
+    : 400

@@ -1,0 +1,125 @@
+import { storeTroubleOf } from '../../lib/decide/store-trouble'
+import { lookAtToken, type Step, troubleOf } from '../../lib/decide/trouble'
+import {
+  PlatformApiError,
+  Sso2ResponseError,
+  Sso2UnavailableError,
+  TokenError,
+  type TokenFault,
+} from '../../lib/errors'
+
+const of = (step: Step, error: unknown, isOwn = false) => troubleOf({ step, error, isOwn })
+const answered = (status: number | undefined, why = 'the answer is odd') => new Sso2ResponseError('x', status, why)
+const rest = (status: number) => new PlatformApiError('get', status, { secret: 'of the body' }, undefined)
+const silent = (why = 'no answer (ECONNREFUSED)') => new Sso2UnavailableError('x', true, why)
+
+const looks: [step: Step, error: unknown, cause: string, look: RegExp][] = [
+  ['exchangeTicket', silent(), 'no_answer', /tokenUrl \(SSO2_TOKEN_URL\).*reach/],
+  ['exchangeTicket', answered(400), 'refused:400', /SSO2_CLIENT_ID.*SSO2_CLIENT_SECRET.*ticketExchange/],
+  ['exchangeTicket', answered(401), 'refused:401', /SSO2_CLIENT_SECRET/],
+  ['exchangeTicket', answered(403), 'refused:403', /SSO2_CLIENT_SECRET/],
+  ['exchangeTicket', answered(404), 'nowhere:404', /SSO2_TOKEN_URL.*is it the token endpoint/],
+  ['exchangeTicket', answered(302), 'nowhere:302', /SSO2_TOKEN_URL/],
+  ['exchangeTicket', answered(405), 'nowhere:405', /SSO2_TOKEN_URL/],
+  ['exchangeTicket', answered(429), 'too_many:429', /how much is asked/],
+  ['exchangeTicket', answered(200), 'unreadable:200', /SSO2_TOKEN_URL/],
+  ['exchangeTicket', answered(undefined), 'unreadable', /SSO2_TOKEN_URL/],
+  ['identifyUser', silent(), 'no_answer', /SSO2_API_URL/],
+  ['identifyUser', rest(401), 'refused:401', /scopes.*SSO2_API_URL/],
+  ['identifyUser', rest(403), 'refused:403', /scopes/],
+  ['identifyUser', rest(404), 'nowhere:404', /userPath \(SSO2_USER_PATH\) below apiUrl/],
+  ['identifyUser', rest(500), 'failing:500', /the REST API at apiUrl/],
+  ['identifyUser', rest(429), 'too_many:429', /how much is asked/],
+  ['identifyUser', answered(undefined, 'accountId: a text is required'), 'unreadable', /SSO2_USER_PATH/],
+  ['sessionstatus', silent(), 'no_answer', /SSO2_URL/],
+  ['sessionstatus', answered(500), 'failing:500', /SSO system at ssoUrl/],
+  ['sessionstatus', answered(404), 'nowhere:404', /SSO2_URL/],
+  ['sessionstatus', answered(400), 'refused:400', /SSO2_CLIENT_ID.*flagged for SSO2/],
+  ['sessionstatus', answered(undefined, 'invalid_token'), 'refused', /SSO2_CLIENT_SECRET.*clock.*admin portal/],
+  ['authenticate', answered(200), 'unreadable:200', /SSO2_URL/],
+  ['logout', silent(), 'no_answer', /SSO2_URL/],
+  ['logoutall', new TokenError('session_mismatch'), 'token:session_mismatch', /another session/],
+  ['identify', answered(400), 'refused:400', /flagged for SSO2/],
+]
+
+test.each(looks)('%s that fails with %p is %s, and says what to look at', (step, error, cause, look) => {
+  const trouble = of(step, error)
+  expect(trouble.cause).toBe(`${step}:${cause}`)
+  expect(trouble.advice).toMatch(/^Look at .*[^?][?.] Meanwhile: .*\.$/)
+  expect(trouble.advice).toMatch(look)
+  expect(trouble.frames).toEqual([]) // they would be ours
+  expect(JSON.stringify(trouble)).not.toContain('of the body')
+})
+
+test.each<[TokenFault, RegExp]>([
+  ['malformed', /SSO2_URL/],
+  ['algorithm', /SSO2_URL/],
+  ['signature', /clientSecret/],
+  ['issuer', /SSO2_IDENTIFIER/],
+  ['audience', /SSO2_CLIENT_ID/],
+  ['expired', /clock/],
+  ['not_yet_valid', /clock/],
+  ['claims', /interface/],
+  ['session_mismatch', /another session/],
+  ['replayed', /used before/],
+])('a token that is refused for %s leads to its cause', (reason, look) => {
+  expect(lookAtToken(reason)).toMatch(look)
+  expect(of('sessionstatus', new TokenError(reason)).advice).toMatch(look)
+})
+
+test.each<[error: unknown, what: string]>([
+  [silent(), 'exchangeTicket failed: no answer (ECONNREFUSED)'],
+  [
+    new Sso2ResponseError('token', 401, 'the token endpoint refused: invalid_client'),
+    'exchangeTicket failed: the token endpoint refused: invalid_client (HTTP 401)',
+  ],
+  [
+    new Sso2UnavailableError('token', false, 'no answer within 3000 ms', true),
+    'exchangeTicket failed: no answer within 3000 ms',
+  ],
+])('an error of ours is told without its class: %p', (error, what) => {
+  expect(of('exchangeTicket', error).what).toBe(what)
+})
+
+test('a hook of the site is named, with the place where it threw, whatever it threw', () => {
+  for (const error of [new TypeError('no luck'), silent(), answered(500)]) {
+    const { advice, frames } = of('identifyUser', error, true)
+    expect(advice).toMatch(/^Look at the hook identifyUser of the site\. /)
+    expect(frames[0]).toContain('trouble.test.ts')
+  }
+})
+
+test('two places that throw are two causes, and one that throws twice is one', () => {
+  const throwers = [() => new Error('a'), () => new Error('a')]
+  const causes = [0, 1, 0].map((index) => of('identifyUser', throwers[index]?.(), true).cause)
+  expect(new Set(causes).size).toBe(2)
+  expect(causes[0]).toBe(causes[2])
+})
+
+const reply = (message: string) => Object.assign(new Error(message), { name: 'ReplyError' })
+
+test.each<[error: unknown, reason: string, look: RegExp]>([
+  [
+    Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', address: '127.0.0.1', port: 1 }),
+    'ECONNREFUSED 127.0.0.1:1',
+    /redis \(REDIS_URL\)/,
+  ],
+  [Object.assign(new Error('x'), { code: 'ENOTFOUND' }), 'ENOTFOUND', /REDIS_URL/],
+  [Object.assign(new Error('x'), { lastNodeError: { code: 'ETIMEDOUT' } }), 'ETIMEDOUT', /REDIS_URL/],
+  [new Error('no answer in time'), 'no answer in time', /REDIS_URL/],
+  [new Error('Connection is closed.'), 'no connection', /REDIS_URL/],
+  [undefined, 'no connection', /REDIS_URL/],
+  [reply('WRONGPASS invalid username-password pair or user is disabled.'), 'WRONGPASS', /password/],
+  [reply('NOAUTH Authentication required.'), 'NOAUTH', /password/],
+  [reply("NOPERM User x has no permissions to run the 'evalsha' command"), 'NOPERM', /permissions/],
+  [reply('READONLY You can not write against a read only replica.'), 'READONLY', /replica/],
+  [reply('OOM command not allowed'), 'OOM', /maxmemory/],
+  [reply('MISCONF Redis is configured to save'), 'MISCONF', /disk/],
+  [reply('NOREPLICAS Not enough good replicas to write.'), 'NOREPLICAS', /replicas/],
+  [reply("ERR unknown command 'evalsha', with args beginning with: 'SECRET'"), 'ERR', /EVALSHA/],
+])('a store that fails with %p says %s, and what to look at', (error, reason, look) => {
+  const line = storeTroubleOf(error)
+  expect(line).toContain(`(${reason})`)
+  expect(line).toMatch(look)
+  expect(line).not.toContain('SECRET')
+})

@@ -1,0 +1,166 @@
+import { Writable } from 'node:stream'
+import pino from 'pino'
+import winston from 'winston'
+import { Log, type Logger } from '../lib/config/log'
+
+const secret = 'Zk3v9-Qp_7sLw0aXyB4tRn2cVd8mEuJh'
+
+/** A logger that keeps its lines, and the time that goes by. */
+function stage(secrets: readonly string[] = []) {
+  const lines: string[] = []
+  const logger: Logger = {
+    warn: (message) => void lines.push(`warn ${message}`),
+    info: (message) => void lines.push(`info ${message}`),
+  }
+  return { lines, log: new Log(logger, secrets) }
+}
+let now = 0
+beforeEach(() => {
+  jest.spyOn(performance, 'now').mockImplementation(() => now)
+})
+afterEach(() => jest.restoreAllMocks())
+
+test('each cause is told once a minute, and how often it happened meanwhile', () => {
+  const { lines, log } = stage()
+  for (const [at, cause] of [
+    [0, 'a'],
+    [1, 'a'],
+    [2, 'b'],
+    [59_999, 'a'],
+    [60_000, 'a'],
+    [60_001, 'b'],
+    [60_002, 'b'],
+    [120_000, 'a'],
+  ] as const) {
+    now = at
+    log.warn(cause, `${cause} at ${at}`)
+  }
+  expect(lines).toEqual([
+    'warn express-sso2: a at 0',
+    'warn express-sso2: b at 2',
+    'warn express-sso2: a at 60000 (2 more like it since the last line)',
+    'warn express-sso2: b at 60002 (1 more like it since the last line)',
+    'warn express-sso2: a at 120000',
+  ])
+})
+
+test('what was told is said to be over once, and what was not told is not', () => {
+  const { lines, log } = stage()
+  log.over('sso', 'the SSO system answers again')
+  log.warn('sso:no answer', 'it does not answer')
+  log.warn('store:away', 'nor does this')
+  for (let times = 0; times < 3; times += 1) log.over('sso', 'the SSO system answers again')
+  expect(lines.filter((line) => line.startsWith('info'))).toEqual(['info express-sso2: the SSO system answers again'])
+})
+
+test('a failure is told with its step, what happened, what to look at, and its stack', () => {
+  const { lines, log } = stage()
+  log.failed('redeem', { step: 'identifyUser', error: new TypeError('no luck'), isOwn: true })
+  const [first, ...frames] = (lines[0] ?? '').split('\n')
+  expect(first).toMatch(/^warn express-sso2: identifyUser failed: TypeError: no luck\. Look at the hook identifyUser/)
+  expect(frames[0]).toMatch(/^ {4}at .*log\.test\.ts:\d+:\d+/)
+})
+
+test('[O6] no line holds a secret of the site, or one that went along with what failed', () => {
+  const own = 'the-client-key-of-the-morning-paper-0123456789'
+  const { lines, log } = stage([own])
+  const text = `${own} ${secret} ${encodeURIComponent(own)} ${Buffer.from(secret).toString('base64')}`
+  const error = new Error(text, { cause: new Error(text) })
+  log.failed('redeem', { step: 'identifyUser', error, isOwn: true }, [undefined, secret])
+  log.broken('views:problem', `a view failed: ${own}`, new Error(own))
+  log.warn('a', own)
+  log.info('b', own)
+  expect(lines).toHaveLength(4)
+  expect(lines.join('\n')).not.toMatch(/the-client-key|Zk3v9|Wmszdjk/)
+})
+
+test('[O8] nobody writes a line of his own by what he was called, or by what a hook threw', () => {
+  const { lines, log } = stage()
+  log.warn('a', 'a\r\nexpress-sso2: all is well')
+  log.broken('b', 'a view failed', new Error('b\nexpress-sso2: all is well\u001b[31m'))
+  for (const line of lines.flatMap((entry) => entry.split('\n').slice(1))) expect(line).toMatch(/^ {4}at /)
+  expect(lines.join('')).not.toContain('\u001b')
+})
+
+test('many causes are told, and kept for no longer than there is room', () => {
+  const { lines, log } = stage()
+  for (let cause = 0; cause < 1000; cause += 1) log.warn(`cause ${cause}`, 'x')
+  log.warn('cause 999', 'x')
+  log.warn('cause 0', 'x')
+  expect(lines).toHaveLength(1001)
+})
+
+test.each<[string, () => unknown]>([
+  [
+    'throws',
+    () => {
+      throw new Error('no disk')
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('no disk'))],
+])('a logger that %s is no trouble of anybody else', async (_what, fail) => {
+  const log = new Log({ warn: fail as () => void, info: fail as () => void })
+  expect(() => {
+    log.warn('a', 'x')
+    log.info('b', 'x')
+    log.over('a', 'x')
+  }).not.toThrow()
+  await new Promise((resolve) => setImmediate(resolve)) // an unhandled rejection would end this test's process
+})
+
+/** Where a logger writes to, and what it has written. */
+function sink() {
+  const written: { level: unknown; text: unknown }[] = []
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      const { level, msg, message } = JSON.parse(chunk.toString())
+      written.push({ level, text: msg ?? message })
+      done()
+    },
+  })
+  return { written, stream }
+}
+
+test('pino takes the lines, with its levels', () => {
+  const { written, stream } = sink()
+  const log = new Log(pino({}, stream))
+  log.warn('a', 'something is wrong')
+  log.over('a', 'it is over')
+  expect(written).toEqual([
+    { level: 40, text: 'express-sso2: something is wrong' },
+    { level: 30, text: 'express-sso2: it is over' },
+  ])
+})
+
+test('winston takes the lines, with its levels', async () => {
+  const { written, stream } = sink()
+  const logger = winston.createLogger({ transports: [new winston.transports.Stream({ stream })] })
+  const log = new Log(logger)
+  log.warn('a', 'something is wrong')
+  log.over('a', 'it is over')
+  const ended = new Promise((resolve) => logger.once('finish', resolve))
+  logger.end()
+  await ended
+  expect(written).toEqual([
+    { level: 'warn', text: 'express-sso2: something is wrong' },
+    { level: 'info', text: 'express-sso2: it is over' },
+  ])
+})
+
+test('a logger of a class has its `this`', () => {
+  class Own {
+    readonly #lines: string[] = []
+    warn(message: string): void {
+      this.#lines.push(message)
+    }
+    info(message: string): void {
+      this.#lines.push(message)
+    }
+    get lines(): readonly string[] {
+      return this.#lines
+    }
+  }
+  const own = new Own()
+  new Log(own).warn('a', 'something is wrong')
+  expect(own.lines).toEqual(['express-sso2: something is wrong'])
+})

@@ -1,0 +1,100 @@
+import type http from 'node:http'
+import { text } from 'node:stream/consumers'
+import express5, { type Express } from 'express'
+import serverless from 'serverless-http'
+import { ada, addPages, logIn, view } from '../flows/network'
+import { type Stage, startStage } from './support'
+
+const express4 = require('express4') as typeof express5
+
+interface Result {
+  readonly statusCode: number
+  readonly headers: Record<string, string>
+  readonly cookies: string[]
+  readonly body: string
+}
+
+/** What stands before a function: each request becomes an event of version 2, and each result an answer. */
+const gateway =
+  (app: Express): http.RequestListener =>
+  async (req, res) => {
+    const { pathname, search } = new URL(req.url ?? '/', 'http://gateway')
+    const { cookie, ...headers } = req.headers
+    const event = {
+      version: '2.0',
+      rawPath: pathname,
+      rawQueryString: search.slice(1),
+      cookies: cookie?.split('; ') ?? [],
+      headers,
+      requestContext: { http: { method: req.method, path: pathname, sourceIp: '127.0.0.1' } },
+      body: Buffer.from(await text(req)).toString('base64'),
+      isBase64Encoded: true,
+    }
+    const result = (await serverless(app)(event, {})) as Result
+    res.statusCode = result.statusCode
+    for (const [name, value] of Object.entries(result.headers)) res.setHeader(name, value)
+    if (result.cookies.length > 0) res.setHeader('set-cookie', result.cookies)
+    res.end(result.body)
+  }
+
+describe.each([
+  ['Express 5', express5],
+  ['Express 4', express4],
+])('a site on %s behind serverless-http', (_name, express) => {
+  let stage: Stage
+  beforeAll(async () => {
+    stage = await startStage({ build: (sso, gates) => gateway(addPages(express().use(sso), sso, gates)) })
+  })
+  afterAll(() => stage.close())
+
+  test('logs in by the form', async () => {
+    const browser = stage.browser()
+    expect(view(await logIn(browser, stage, ada, '/page?a=%20b'))).toMatchObject({
+      status: 'loggedin',
+      username: 'ada',
+      url: '/page?a=%20b',
+    })
+    expect(view(await browser.visit(`${stage.url}/account`))).toMatchObject({ username: 'ada' })
+    expect(view(await browser.submit(`${stage.url}/logout`, { return_to: '/' })).status).toBe('anon')
+  })
+
+  test('logs in by JSON', async () => {
+    const browser = stage.browser()
+    await browser.visit(`${stage.url}/`)
+    const { status, json } = await browser.fetchJson(`${stage.url}/login`, { json: ada })
+    expect([status, json.user?.username]).toEqual([200, 'ada'])
+  })
+
+  test('refuses a body that is too large, of another type, or no JSON', async () => {
+    const browser = stage.browser()
+    await browser.visit(`${stage.url}/`)
+    const login = `${stage.url}/login`
+    const large = await browser.fetchJson(login, { json: { ...ada, more: 'x'.repeat(10_000) } })
+    expect(large.status).toBe(413)
+    const other = await browser.fetchJson(login, { json: ada, headers: { 'content-type': 'text/plain' } })
+    expect(other.status).toBe(415)
+    const type = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' }
+    const form = await browser.fetchJson(login, { json: ada, headers: type })
+    expect([form.status, form.json]).toEqual([400, { error: 'invalid_request' }])
+  })
+})
+
+/** A parser of the site's own that hands over bytes, or a text. */
+describe.each([
+  ['bytes', express5.raw({ type: '*/*' })],
+  ['a text', express5.text({ type: '*/*' })],
+])('what a parser of the site has read as %s', (_what, parser) => {
+  let stage: Stage
+  beforeAll(async () => {
+    stage = await startStage({ build: (sso, gates) => addPages(express5().use(parser).use(sso), sso, gates) })
+  })
+  afterAll(() => stage.close())
+
+  test('is read as a form, or as JSON', async () => {
+    const browser = stage.browser()
+    expect(view(await logIn(browser, stage, ada))).toMatchObject({ status: 'loggedin', username: 'ada' })
+    const other = stage.browser()
+    await other.visit(`${stage.url}/`)
+    expect((await other.fetchJson(`${stage.url}/login`, { json: ada })).status).toBe(200)
+  })
+})

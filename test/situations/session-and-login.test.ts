@@ -1,0 +1,142 @@
+import express from 'express'
+import session from 'express-session'
+import type { Sso2 } from '../../lib'
+import { ada, addPages, type Gates, sessionSecret, view } from '../flows/network'
+import type { Browser } from '../support/agent'
+import { reader, type Stage, startStage } from './support'
+
+/* What docs/session.md says of handlers that are written for plain express-session, row by row. */
+
+const lines: string[] = []
+const keep = (line: string) => void lines.push(line)
+const options = { logger: { warn: keep, info: keep } }
+
+function addHandlers(app: express.Express): express.Express {
+  app.get('/regenerate', (req, res, next) => req.session.regenerate((error) => (error ? next(error) : res.json({}))))
+  app.get('/destroy', (req, res, next) => req.session.destroy((error) => (error ? next(error) : res.json({}))))
+  app.get('/null', (req, res) => {
+    Object.assign(req, { session: null })
+    res.json({})
+  })
+  app.get('/cookie', (req, res) => {
+    Object.assign(req.session.cookie, {
+      maxAge: 60_000,
+      secure: true,
+      sameSite: 'none',
+      path: '/other',
+      httpOnly: false,
+    })
+    req.session.saved = 'changed'
+    res.json({})
+  })
+  app.get('/log-out', (req, res, next) => {
+    req.sso2.logout().then(() => res.json({}), next)
+  })
+  app.post('/log-in', express.json(), (req, res, next) => {
+    const remember = (ok: boolean) => {
+      req.session.cookie.maxAge = 60_000
+      res.json({ ok })
+    }
+    req.sso2.login(req.body).then(({ ok }) => remember(ok), next)
+  })
+  return app
+}
+
+const ours = (sso: Sso2, gates: Gates) => addPages(addHandlers(express().use(sso)), sso, gates)
+const own = (sso: Sso2, gates: Gates) => {
+  const first = session({ secret: sessionSecret, resave: false, saveUninitialized: false })
+  return addPages(addHandlers(express().use(first, sso.router, sso.middleware)), sso, gates)
+}
+
+let stage: Stage
+const at = (path: string) => `${stage.url}${path}`
+const script = async (browser: Browser) => (await browser.fetchJson(at('/'))).json.status
+async function page(browser: Browser) {
+  const visit = await browser.visit(at('/'))
+  const trips = visit.trail.filter(({ url }) => url.includes('/sso/identify?')).length
+  return { status: view(visit).status, trips }
+}
+
+describe('on sso.session', () => {
+  beforeAll(async () => {
+    stage = await startStage({ options: { ...options, session: { cookieName: 'sessid' } }, build: ours })
+  })
+  afterAll(() => stage.close())
+  beforeEach(() => {
+    lines.length = 0
+  })
+
+  test('regenerate() keeps the login', async () => {
+    const browser = await reader(stage)
+    const before = browser.cookie('sessid')
+    await browser.fetchJson(at('/regenerate'))
+    expect(browser.cookie('sessid')).not.toBe(before)
+    expect([await script(browser), await page(browser)]).toEqual(['loggedin', { status: 'loggedin', trips: 0 }])
+  })
+
+  test('destroy() is no logout, and a line says so', async () => {
+    const browser = await reader(stage)
+    await browser.fetchJson(at('/destroy'))
+    expect([await script(browser), await page(browser)]).toEqual(['none', { status: 'loggedin', trips: 1 }])
+    expect(lines).toEqual([expect.stringMatching(/destroy\(\) has ended a login.*req\.sso2\.logout\(\)/)])
+  })
+
+  test('destroy() of a stranger, and a logout, say nothing', async () => {
+    const browser = stage.browser()
+    await browser.visit(at('/'))
+    await browser.fetchJson(at('/destroy'))
+    const other = await reader(stage)
+    await other.fetchJson(at('/log-out'))
+    expect([await page(other), lines]).toEqual([{ status: 'anon', trips: 1 }, []])
+  })
+
+  test('a session that is set to null ends nothing', async () => {
+    const browser = await reader(stage)
+    await browser.visit(at('/keep'))
+    await browser.fetchJson(at('/null'))
+    expect((await browser.fetchJson(at('/'))).json).toMatchObject({ status: 'loggedin', saved: 'kept' })
+  })
+
+  test('what a handler sets on the cookie of a session that is there changes no cookie', async () => {
+    const browser = await reader(stage)
+    const { headers } = await browser.fetchJson(at('/cookie'))
+    expect(headers['set-cookie']).toBeUndefined()
+  })
+
+  test('maxAge is heeded by the answer that logs somebody in, and nothing else of the cookie is of the handler', async () => {
+    const browser = stage.browser()
+    await browser.visit(at('/'))
+    const { json, headers } = await browser.fetchJson(at('/log-in'), { json: ada })
+    expect(json).toEqual({ ok: true })
+    const line = String(headers['set-cookie']?.find((one) => one.startsWith('sessid=')))
+    expect(line).toMatch(/; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/)
+    const end = Date.parse(/Expires=([^;]+)/.exec(line)?.[1] ?? '')
+    expect(Math.abs(end - stage.emulator.clock.now() - 60_000)).toBeLessThan(10_000)
+  })
+
+  test('the cookies have the names that the site chose', async () => {
+    const browser = await reader(stage)
+    expect(
+      browser.cookies
+        .map(({ name }) => name)
+        .filter((name) => name.startsWith('sess'))
+        .sort(),
+    ).toEqual(['sessid', 'sessid.b', 'sessid.d'].sort())
+  })
+
+  test('whoever logs in for a page whose address is too long comes to the front page', async () => {
+    const browser = stage.browser()
+    const form = await browser.visit(at(`/account?x=${'x'.repeat(2100)}`))
+    expect(new URL(form.url).searchParams.get('return_to')).toBe(at('/'))
+    expect(lines).toContainEqual(expect.stringMatching(/more than 2048 characters/))
+  })
+})
+
+test('on a session of its own, regenerate() hides the login until the next page load brings it back', async () => {
+  stage = await startStage({ options, build: own })
+  const browser = await reader(stage)
+  await browser.fetchJson(at('/regenerate'))
+  const seen = [await script(browser), await page(browser), await script(browser)]
+  await stage.close()
+  expect(seen).toEqual(['none', { status: 'loggedin', trips: 1 }, 'loggedin'])
+})

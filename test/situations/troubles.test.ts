@@ -1,0 +1,308 @@
+import express, { type Express } from 'express'
+import { Redis } from 'ioredis'
+import type { Sso2, Sso2Options } from '../../lib'
+import type { FaultOptions } from '../../lib/emulator/faults/rules'
+import { ada, addPages, eventually, type Gates, present, view } from '../flows/network'
+import { Browser } from '../support/agent'
+import { freePort } from '../support/ports'
+import { startRedis } from '../support/redis'
+import { pages, reader, type Stage, type StageOptions, startStage } from './support'
+
+/* Nobody debugs blind: what stops a login says so, once, with what to look at. */
+
+/** What the operator is told, by the site's own logger. */
+const lines: string[] = []
+const keep = (line: string) => void lines.push(line)
+const logger = { warn: keep, info: keep }
+const options = (more: Partial<Sso2Options> = {}): Partial<Sso2Options> => ({ logger, ...more })
+
+let stage: Stage | undefined
+async function start({ options: more = {}, ...rest }: StageOptions = {}): Promise<Stage> {
+  stage = await startStage({ ...rest, options: options(more) })
+  return stage
+}
+beforeEach(() => {
+  lines.length = 0
+})
+afterEach(async () => {
+  await stage?.close()
+  stage = undefined
+})
+
+/** Everybody who comes by a ticket. */
+const doors = ['a landing', 'a login', 'a check'] as const
+async function openDoor(door: (typeof doors)[number], at: Stage): Promise<() => Promise<unknown>> {
+  if (door === 'a login') {
+    const browser = at.browser()
+    await browser.visit(`${at.url}/`)
+    return async () => expect((await browser.fetchJson(`${at.url}/login`, { json: ada })).status).toBe(503)
+  }
+  const browser = await reader(at)
+  if (door === 'a landing') {
+    browser.dropCookies(({ name }) => name === 'sso2.sid')
+    return () => browser.visit(`${at.url}/`)
+  }
+  at.emulator.clock.advance(361) // the access token is over too, so the answer brings a ticket
+  return () => browser.fetchJson(`${at.url}/`)
+}
+
+const ticketFaults: [operation: 'token' | 'me', fault: object, line: RegExp][] = [
+  [
+    'token',
+    { kind: 'status', code: 401 },
+    /exchangeTicket failed: .*\(HTTP 401\).*clientSecret \(SSO2_CLIENT_SECRET\)/,
+  ],
+  ['token', { kind: 'status', code: 404 }, /exchangeTicket failed: .*\(HTTP 404\).*tokenUrl \(SSO2_TOKEN_URL\)/],
+  ['token', { kind: 'down' }, /exchangeTicket failed: no answer.*tokenUrl/],
+  ['token', { kind: 'garbage' }, /exchangeTicket failed: the body is not JSON.*tokenUrl/],
+  ['me', { kind: 'status', code: 401 }, /identifyUser failed: .*HTTP 401.*scopes/],
+  ['me', { kind: 'status', code: 404 }, /identifyUser failed: .*HTTP 404.*userPath \(SSO2_USER_PATH\)/],
+  ['me', { kind: 'status', code: 500 }, /identifyUser failed: .*HTTP 500.*apiUrl/],
+  ['me', { kind: 'down' }, /identifyUser failed: no answer.*apiUrl/],
+  ['me', { kind: 'garbage' }, /identifyUser failed: .*userPath/],
+]
+
+test.each(doors)(
+  '%s that fails at the token endpoint or the user path is one line: step, status, and what to look at',
+  async (door) => {
+    const at = await start({ emulator: { limits: { accessTokenSeconds: 300 } } })
+    for (const [operation, fault, line] of ticketFaults) {
+      await reader(at) // a ticket that is redeemed: none of the faults is an outage yet
+      const step = await openDoor(door, at)
+      at.emulator.faults.add({ operation, ...fault } as FaultOptions)
+      lines.length = 0
+      await step()
+      expect([fault, lines]).toEqual([fault, [expect.stringMatching(line)]])
+      at.emulator.faults.clear()
+    }
+  },
+)
+
+test('a tokenUrl and a userPath that lead nowhere say so', async () => {
+  const { url } = await start()
+  const { emulator } = present(stage)
+  const browser = present(stage).browser()
+  for (const [wrong, line] of [
+    [{ tokenUrl: `${emulator.siteOptions().apiUrl}/no/token` }, /exchangeTicket failed: .*HTTP 404.*SSO2_TOKEN_URL/],
+    [{ userPath: '/no/user' }, /identifyUser failed: .*HTTP 404.*SSO2_USER_PATH/],
+    [{ ticketExchange: { grantType: 'ticket' } }, /exchangeTicket failed: .*unsupported_grant_type.*ticketExchange/],
+  ] as [Partial<Sso2Options>, RegExp][]) {
+    const other = await present(stage).another(wrong)
+    await browser.visit(`${url}/`)
+    lines.length = 0
+    expect((await browser.fetchJson(`${other.url}/login`, { json: ada, headers: sameOrigin(url) })).status).toBe(503)
+    expect(lines).toEqual([expect.stringMatching(line)])
+    await browser.submit(`${url}/logout`, { return_to: '/' })
+  }
+})
+const sameOrigin = (origin: string) => ({ origin, 'sec-fetch-site': 'same-origin' })
+
+describe('a hook of the site that fails', () => {
+  const fails = { exchangeTicket: false, identifyUser: false }
+  const given: string[] = []
+  const throwing = (secret: string): never => {
+    given.push(secret)
+    throw Object.assign(new RangeError(`no luck with ${secret} of ${JSON.stringify({ secret })}`), { code: 'E_LUCK' })
+  }
+  const hooks: Partial<Sso2Options> = {
+    exchangeTicket: (ticket) => (fails.exchangeTicket ? throwing(ticket) : 'an-access-token-of-the-site'),
+    identifyUser: ({ accessToken, sid }) =>
+      fails.identifyUser ? throwing(`${accessToken} ${sid}`) : { accountId: 'account-ada', username: 'ada' },
+  }
+
+  test.each(['exchangeTicket', 'identifyUser'] as const)(
+    '[O6] in %s is told with its stack, and without what it was given',
+    async (hook) => {
+      Object.assign(fails, { exchangeTicket: false, identifyUser: false, [hook]: true })
+      given.length = 0
+      const at = await start({ options: hooks })
+      const step = await openDoor('a login', at)
+      await step()
+      await step()
+      const [line = '', ...more] = lines
+      expect(more).toEqual([])
+      const [first, ...frames] = line.split('\n    ')
+      expect(first).toMatch(
+        new RegExp(`${hook} failed: RangeError: no luck with \\*\\*\\* .*E_LUCK.*Look at the hook ${hook} of the site`),
+      )
+      expect(frames[0]).toMatch(/^at throwing \(.*troubles\.test\.ts/)
+      for (const secret of given.flatMap((text) => text.split(' '))) expect(line).not.toContain(secret.slice(0, 10))
+      expect(given.length).toBeGreaterThan(0)
+    },
+  )
+})
+
+const checkFaults: [fault: object, line: RegExp][] = [
+  [{ kind: 'down' }, /sessionstatus failed: no answer.*SSO2_URL/],
+  [{ kind: 'status', code: 502 }, /sessionstatus failed: .*HTTP 502/],
+  [{ kind: 'garbage' }, /sessionstatus failed: .*one token.*SSO2_URL/],
+  [{ kind: 'wrong_signature' }, /sessionstatus failed: token refused: signature.*clientSecret/],
+  [{ kind: 'wrong_audience' }, /sessionstatus failed: token refused: audience.*SSO2_CLIENT_ID/],
+  [{ kind: 'skew', seconds: 600 }, /sessionstatus failed: token refused: not_yet_valid.*clock/],
+  [{ kind: 'error', code: 'invalid_token' }, /sessionstatus failed: invalid_token.*SSO2_CLIENT_ID.*clock/],
+]
+
+test('a check that gets no usable answer is one line each, by what it got', async () => {
+  const at = await start()
+  for (const [fault, line] of checkFaults) {
+    const browser = await reader(at)
+    at.emulator.clock.advance(361)
+    lines.length = 0
+    at.emulator.faults.add({ operation: 'sessionstatus', times: 1, ...fault } as FaultOptions)
+    await browser.fetchJson(`${at.url}/`)
+    expect([fault, lines]).toEqual([fault, [expect.stringMatching(line)]])
+    at.emulator.faults.clear()
+  }
+})
+
+test.each<[string, FaultOptions['operation'], (at: Stage) => Promise<unknown>]>([
+  ['an Authenticate', 'authenticate', async (at) => (await openDoor('a login', at))()],
+  ['a Logout', 'logout', async (at) => (await reader(at)).submit(`${at.url}/logout`, { return_to: '/' })],
+])('%s that gets no answer is one line', async (_what, operation, act) => {
+  const at = await start()
+  at.emulator.faults.add({ operation, kind: 'status', code: 503 })
+  await act(at)
+  expect(lines[0]).toMatch(new RegExp(`${operation} failed: .*HTTP 503.*ssoUrl.*Meanwhile`))
+  expect(lines.filter((line) => line.includes(operation))).toHaveLength(1)
+})
+
+describe('a landing that is lost', () => {
+  /** Trips through Identify of one visit. */
+  const tripsOf = ({ trail }: Awaited<ReturnType<ReturnType<Stage['browser']>['visit']>>) =>
+    trail.filter(({ url }) => url.includes('/sso/identify?')).length
+
+  test.each(['always', 'on-demand'] as const)(
+    'on another page of the site ends there after one trip, and both addresses are named (identify: %s)',
+    async (identify) => {
+      const at = await start({ landingPath: '/sso/old-landing', options: { identify } })
+      const page = await at.browser().visit(`${at.url}/login`)
+      expect([new URL(page.url).pathname, tripsOf(page), view(page).status]).toEqual(['/sso/old-landing', 1, 'none'])
+      expect(lines).toEqual([
+        expect.stringMatching(
+          /to \/sso\/old-landing, and the landing page of this site is \/sso2\/landing: .*admin portal/,
+        ),
+      ])
+    },
+  )
+
+  const problems: [string, StageOptions, RegExp][] = [
+    [
+      'where no router is mounted',
+      { build: (sso, gates) => addPages(express().use(sso.session, sso.middleware), sso, gates) },
+      /to \/sso2\/landing, the landing page, and no router takes it: mount sso, or sso\.router before sso\.middleware/,
+    ],
+    [
+      'where the site is mounted at another path than that of its address',
+      { mountPath: '/paper', build: (sso, gates) => addPages(express().use('/magazine', sso).use(sso), sso, gates) },
+      /to \/paper\/sso2\/landing, and the landing page of this site is \/sso2\/landing: .*SSO2_SITE_URL/,
+    ],
+  ]
+  test.each(problems)('%s is served after one trip, and one line says so', async (_what, options, line) => {
+    const at = await start(options)
+    const page = await at.browser().visit(`${at.url}${options.mountPath ?? ''}/page`)
+    expect([page.status, tripsOf(page), view(page).status]).toEqual([200, 1, 'none'])
+    expect(lines).toEqual([expect.stringMatching(line)])
+  })
+
+  test('by a router behind the middleware is taken all the same, and one line says so', async () => {
+    const build = (sso: Sso2, gates: Gates) =>
+      addPages(express().use(sso.session, sso.middleware, sso.router), sso, gates)
+    const at = await start({ build })
+    const page = await at.browser().visit(`${at.url}/page`)
+    expect([page.url, view(page).status]).toEqual([`${at.url}/page`, 'anon'])
+    expect(lines).toEqual([expect.stringMatching(/no router takes it/)])
+  })
+
+  test('by a browser without cookies says what to look at, until the first one with cookies comes', async () => {
+    const at = await start()
+    await new Browser({ cookies: false }).visit(`${at.url}/`)
+    expect(lines).toEqual([expect.stringMatching(/no browser has brought our cookies.*siteUrl \(http:\/\/morning/)])
+  })
+
+  test('again and again, as processes do not share their secrets, is told once', async () => {
+    const at = await start()
+    const other = await at.another({ sessionSecret: 'another-session-secret-of-more-than-32-bytes' }, pages)
+    const [own] = at.server.listeners('request') as [Express]
+    const [foreign] = other.server.listeners('request') as [Express]
+    at.server.removeAllListeners('request')
+    at.server.on('request', (req, res) => (req.url?.startsWith('/sso2/landing') ? foreign(req, res) : own(req, res)))
+    const page = await at.browser().visit(`${at.url}/page`)
+    expect([tripsOf(page), view(page).degraded]).toEqual([3, 'identify_loop'])
+    expect(lines).toEqual([expect.stringMatching(/three times in ten seconds.*redis \(REDIS_URL\) and sessionSecret/)])
+  })
+
+  test('[O9] nobody makes such a line up', async () => {
+    const at = await start()
+    const browser = await reader(at)
+    for (const token of ['eyJhbGciOiJIUzI1NiJ9.eyJzaWQiOiJhIn0.c2ln', 'eyJ', `eyJ${'a'.repeat(1500)}`]) {
+      await at.browser().visit(`${at.url}/page?t=${token}&r=${at.url}/`)
+      await browser.visit(`${at.url}/page?t=${token}&r=${at.url}/`)
+    }
+    expect(lines).toEqual([])
+  })
+})
+
+test.each<[string, Partial<Sso2Options>, RegExp]>([
+  [
+    'that the SSO system does not know',
+    { clientId: 'nobody' },
+    /sessionstatus failed: .*HTTP 400.*clientId.*flagged for SSO2/,
+  ],
+  [
+    'whose secret is another',
+    { clientSecret: 'quite-another-key-of-the-morning-paper-0123' },
+    /sessionstatus failed: token refused: signature.*clientSecret/,
+  ],
+  [
+    'of another organisation',
+    { organisationId: 'the-other-publisher' },
+    /sessionstatus failed: .*invalid_token.*organisationId/,
+  ],
+])('a client %s is named within seconds of the first visit that Identify refused', async (_what, wrong, line) => {
+  const at = await start({ options: wrong })
+  expect((await at.browser().visit(`${at.url}/`)).status).toBe(400) // what the SSO system says to the browser
+  await eventually(async () => lines.length > 0)
+  expect(lines[0]).toMatch(line)
+  expect(lines).toHaveLength(1)
+})
+
+describe('Redis', () => {
+  test('that is away at the start is one line, and one when it is there', async () => {
+    const port = await freePort()
+    const at = await start({ options: { redis: `redis://127.0.0.1:${port}` } })
+    await eventually(async () => lines.length > 0)
+    const page = await at.browser().visit(`${at.url}/`)
+    expect(view(page)).toMatchObject({ status: 'none', degraded: 'store_unavailable' })
+    expect(lines).toEqual([expect.stringMatching(new RegExp(`ECONNREFUSED 127\\.0\\.0\\.1:${port}.*REDIS_URL`))])
+    const redis = await startRedis({ port })
+    await eventually(async () => lines.length > 1)
+    expect(lines[1]).toBe('express-sso2: Redis answers again')
+    await at.close()
+    stage = undefined
+    await redis.stop()
+  })
+
+  test('that refuses the password says so', async () => {
+    const redis = await startRedis()
+    const operator = new Redis(redis.url)
+    await operator.config('SET', 'requirepass', 'a-password-of-redis')
+    operator.disconnect()
+    const url = redis.url.replace('redis://', 'redis://:another-password@')
+    const at = await start({ options: { redis: url } })
+    at.redis.on('error', () => {}) // the test's own client has the same address
+    await eventually(async () => lines.length > 0)
+    expect(lines[0]).toMatch(/\((WRONGPASS|NOAUTH)\).*user name, password/)
+    expect(lines.join()).not.toContain('another-password')
+    await at.close()
+    stage = undefined
+    await redis.stop()
+  })
+})
+
+test('a page whose address is too long for Identify is served, and that is told', async () => {
+  const at = await start()
+  const long = await at.browser().visit(`${at.url}/page?x=${'x'.repeat(2100)}`)
+  expect([long.trail.length, view(long).status]).toEqual([1, 'none'])
+  await at.browser().fetchJson(`${at.url}/page?x=${'x'.repeat(2100)}`)
+  expect(lines).toEqual([expect.stringMatching(/more than 2048 characters/)])
+})
