@@ -1,6 +1,7 @@
 /** Settles one visit: who is it, and may the page be shown? A loop over decisions; what it comes to is the value that comes back. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { confirmed, isLoggedIn, type SsoRecord, stillDue } from '../../decide/record'
+import { isGone } from '../../decide/stored'
 import {
   type Baseline,
   decideVisit,
@@ -48,6 +49,7 @@ export async function settle(visit: Visit, wishes: Wishes): Promise<Outcome> {
     const decision = decideVisit(new Facts(visit, wishes, progress), visit.site.policy)
     const outcome = decision.do === 'show' ? orShow(decision) : await carryOut(visit, decision, progress)
     if (outcome !== 'again') return tell(outcome)
+    if (isGone(visit.stored)) visit.site.sessions.leave(visit.req)
     progress.hasWaited = performance.now() > deadline
   }
   return tell({ do: 'show', shown: { record: undefined, degraded: 'sso_unavailable' } })
