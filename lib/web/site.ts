@@ -63,6 +63,8 @@ export interface Sessions {
   renew(req: Request, next: NextSession): Promise<string | Unavailable>
   /** The session has ended: the request goes on with an empty one. */
   end(req: Request): Promise<void>
+  /** Another request has ended or moved the session: this one goes on without any, and leaves the browser's cookie alone. */
+  leave(req: Request): void
   /** Gives this request the session that another request of the same browser got. */
   adopt(req: Request, sessionId: string): Promise<void>
 }

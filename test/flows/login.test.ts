@@ -107,6 +107,15 @@ describe('a login', () => {
     expect((await browser.visit(at('/login?return_to=/news'))).url).toBe(at('/news'))
   })
 
+  test('again and again, each after a logout, comes to the form each time', async () => {
+    const { url } = network.morning
+    const browser = network.browser()
+    for (let round = 0; round < 5; round += 1) {
+      expect((await logIn(browser, network.morning, ada)).status).toBe(200)
+      expect((await browser.fetchJson(`${url}/logout`, { method: 'POST' })).json).toMatchObject({ logout: 'confirmed' })
+    }
+  })
+
   test('after a stale record checks it first', async () => {
     network.emulator.clock.advance(361)
     expect(view(await browser.submit(at('/login'), { ...ada, return_to: '/' })).status).toBe('loggedin')

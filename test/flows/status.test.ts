@@ -158,6 +158,41 @@ describe('what the SSO system says', () => {
   })
 })
 
+describe('an answer that ends a session', () => {
+  beforeEach(() => {
+    network.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 600 })
+  })
+
+  test('leaves nothing of it to those who waited for the answer', async () => {
+    const browser = await loggedIn()
+    await browser.visit(at('/keep'))
+    network.emulator.terminate(newestSid())
+    network.emulator.clock.advance(1300)
+    const answers = await Promise.all(['/a', '/b', '/c'].map((page) => browser.fetchJson(at(page))))
+    expect(answers.map(({ json }) => json)).toEqual(['/a', '/b', '/c'].map((url) => ({ status: 'none', url })))
+    expect(network.count('sessionstatus')).toBe(1)
+  })
+
+  test('ends none that has begun since in its place', async () => {
+    const browser = network.browser()
+    await browser.visit(at('/keep'))
+    network.emulator.terminate(newestSid())
+    network.emulator.clock.advance(361)
+    const asking = browser.fetchJson(at('/a'))
+    await eventually(async () => (await records()).includes('"asking"'))
+    await browser.visit((await browser.fetchJson(at('/identify-me'))).json.identify)
+    expect((await asking).headers['set-cookie']).toBeUndefined()
+    expect((await asking).json).toMatchObject({ status: 'anon', saved: 'kept' })
+    expect(network.count('sessionstatus')).toBe(1)
+    expect(view(await browser.visit(at('/')))).toEqual({ status: 'anon', saved: 'kept', url: '/' })
+  })
+
+  const records = async () => {
+    const keys = (await network.keys()).filter((key) => key.includes('sso2:'))
+    return String(await Promise.all(keys.map((key) => network.redis.get(key))))
+  }
+})
+
 describe('while the SSO system does not answer', () => {
   test.each(['down', 'garbage', 'expired', 'wrong_signature', 'wrong_session', 'wrong_audience'] as const)(
     '(%s) a login is served within the grace, and none beyond it',

@@ -8,6 +8,18 @@ export interface Hop {
   status: number
   url: string
   setCookie: string[]
+  /** How long the answer took, in milliseconds. */
+  ms: number
+}
+
+/** Nobody answered: the connection was refused, cut, or took too long. `url` says who it would have been. */
+export class NoAnswer extends Error {
+  constructor(
+    readonly url: string,
+    options: ErrorOptions,
+  ) {
+    super('no answer', options)
+  }
 }
 
 /** Where a navigation ended, and the way there. The last hop is the page itself. */
@@ -34,6 +46,10 @@ export interface BrowserOptions {
   userAgent?: string
   /** `false`: a browser that keeps no cookie at all. */
   cookies?: boolean
+  /** Sent with every request. */
+  headers?: Record<string, string>
+  /** How long it waits for one answer, in milliseconds. Default: for ever. */
+  patienceMs?: number
 }
 
 /** How a navigation began. */
@@ -61,11 +77,15 @@ export class Browser {
   private readonly jar: CookieJar
   private readonly userAgent: string
   private readonly keepsCookies: boolean
+  private readonly headers: Record<string, string>
+  private readonly patienceMs: number | undefined
 
   constructor(options: BrowserOptions = {}) {
     this.jar = new CookieJar(options.now ?? Date.now)
     this.userAgent = options.userAgent ?? chrome
     this.keepsCookies = options.cookies ?? true
+    this.headers = options.headers ?? {}
+    this.patienceMs = options.patienceMs
   }
 
   get cookies(): Cookie[] {
@@ -125,6 +145,7 @@ export class Browser {
     let site = start.initiator === undefined ? 'none' : 'same-origin'
     while (trail.length <= redirectLimit) {
       site = fetchSite(site, start.initiator, step.url)
+      const begin = performance.now()
       const answer = await this.request(
         step.method,
         step.url,
@@ -132,7 +153,8 @@ export class Browser {
         step.body,
         site === 'cross-site',
       )
-      trail.push({ method: step.method, status: answer.status, url: step.url.href, setCookie: answer.setCookie })
+      const ms = performance.now() - begin
+      trail.push({ method: step.method, status: answer.status, url: step.url.href, setCookie: answer.setCookie, ms })
       const { location } = answer.headers
       if (!redirects.has(answer.status) || location === undefined) {
         return { status: answer.status, url: step.url.href, body: answer.body, headers: answer.headers, trail }
@@ -152,10 +174,13 @@ export class Browser {
   ): Promise<HttpAnswer> {
     const safeNavigation = headers['sec-fetch-mode'] === 'navigate' && method === 'GET'
     const cookie = this.jar.header({ url, crossSite, safeNavigation })
-    const all: Record<string, string> = { 'user-agent': this.userAgent, 'accept-language': 'en', ...headers }
+    const own = { 'user-agent': this.userAgent, 'accept-language': 'en', ...this.headers }
+    const all: Record<string, string> = { ...own, ...headers }
     if (cookie !== undefined) all['cookie'] = cookie
     if (body !== undefined) all['content-length'] = String(Buffer.byteLength(body))
-    const answer = await send({ method, url, headers: all, body })
+    const answer = await send({ method, url, headers: all, body, patienceMs: this.patienceMs }).catch((cause) => {
+      throw new NoAnswer(url.href, { cause })
+    })
     if (this.keepsCookies) for (const line of answer.setCookie) this.jar.take(line, url)
     return answer
   }

@@ -11,6 +11,8 @@ export interface Front {
   up(): Promise<void>
   /** Connections are accepted and nothing comes through, for good. Those that were open hang. */
   stall(): void
+  /** Connections that are open pass nothing on any more, and are not cut; new ones work. */
+  silence(): void
   /** Answers come so many milliseconds late. */
   delay(ms: number): void
   /** All is passed on again, at once; connections that have hung are cut. */
@@ -22,7 +24,7 @@ export interface Front {
 /** Passes every connection on to a port of this machine. */
 export async function startFront(target: number): Promise<Front> {
   const sockets = new Set<net.Socket>()
-  const state = { target, isStalled: false, delayMs: 0 }
+  const state = { target, isStalled: false, delayMs: 0, generation: 0 }
   const cut = () => {
     for (const socket of sockets) socket.destroy()
   }
@@ -46,6 +48,9 @@ export async function startFront(target: number): Promise<Front> {
     stall: () => {
       state.isStalled = true
     },
+    silence: () => {
+      state.generation += 1
+    },
     delay: (ms) => {
       state.delayMs = ms
     },
@@ -64,10 +69,14 @@ interface State {
   readonly target: number
   readonly isStalled: boolean
   readonly delayMs: number
+  /** Connections of an earlier one are silent. */
+  readonly generation: number
 }
 
 function pass(socket: net.Socket, state: State, sockets: Set<net.Socket>): void {
   const inner = net.connect(state.target, '127.0.0.1')
+  const { generation } = state
+  const isMute = () => state.isStalled || generation < state.generation
   for (const [end, other] of [
     [socket, inner],
     [inner, socket],
@@ -79,10 +88,10 @@ function pass(socket: net.Socket, state: State, sockets: Set<net.Socket>): void 
       other.destroy()
     })
   }
-  socket.on('data', (chunk) => void (state.isStalled || inner.write(chunk)))
+  socket.on('data', (chunk) => void (isMute() || inner.write(chunk)))
   let last = Promise.resolve()
   inner.on('data', (chunk) => {
-    if (state.isStalled) return
+    if (isMute()) return
     const wait = state.delayMs > 0 ? sleep(state.delayMs) : undefined
     last = last.then(async () => {
       await wait

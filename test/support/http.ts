@@ -6,6 +6,8 @@ export interface HttpRequest {
   url: URL
   headers: Record<string, string>
   body?: string | undefined
+  /** How long to wait for the whole answer, in milliseconds. Default: for ever. */
+  patienceMs?: number | undefined
 }
 
 export interface HttpAnswer {
@@ -16,10 +18,12 @@ export interface HttpAnswer {
 }
 
 /** Sends one request on a connection of its own and reads the whole answer. Follows nothing. */
-export function send({ method, url, headers, body }: HttpRequest): Promise<HttpAnswer> {
+export function send({ method, url, headers, body, patienceMs }: HttpRequest): Promise<HttpAnswer> {
   const transport = url.protocol === 'https:' ? https : http
   return new Promise((resolve, reject) => {
-    const request = transport.request(address(url), { method, headers: { host: url.host, ...headers }, agent: false })
+    const signal = patienceMs === undefined ? {} : { signal: AbortSignal.timeout(patienceMs) }
+    const all = { host: url.host, ...headers }
+    const request = transport.request(address(url), { method, headers: all, agent: false, ...signal })
     request.once('error', reject)
     request.once('response', (response) => {
       const chunks: Buffer[] = []

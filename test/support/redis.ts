@@ -20,6 +20,8 @@ export interface TestRedisOptions {
   port?: number
   /** Further arguments, for example `['--maxmemory', '2mb']`. */
   args?: string[]
+  /** Everything is kept there, and found again by the server that is started there next. Default: nothing outlives the server. */
+  folder?: string
 }
 
 /**
@@ -30,7 +32,7 @@ export async function startRedis(options: TestRedisOptions = {}): Promise<TestRe
   for (let attempt = 1; ; attempt += 1) {
     const port = options.port ?? (await freePort())
     try {
-      return await launch(port, options.args ?? [])
+      return await launch(port, options)
     } catch (error) {
       if (options.port !== undefined || attempt === 3) throw error
     }
@@ -42,17 +44,18 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-async function launch(port: number, args: string[]): Promise<TestRedis> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'express-sso2-redis-')) // a replica leaves a dump, which the next one would load
+async function launch(port: number, { args = [], folder: kept }: TestRedisOptions): Promise<TestRedis> {
+  const folder = kept ?? mkdtempSync(path.join(tmpdir(), 'express-sso2-redis-')) // a replica leaves a dump, which the next one would load
+  const keeping = ['--save', '', '--appendonly', kept === undefined ? 'no' : 'yes', '--dir', folder]
   const child = spawn(
     'redis-server',
-    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder, ...args],
+    ['--port', String(port), '--bind', '127.0.0.1', ...keeping, ...args],
     { stdio: ['ignore', 'pipe', 'ignore'] }, // a server that is left behind must not keep the tests' own output open
   )
   running.add(child)
   child.once('exit', () => {
     running.delete(child)
-    rmSync(folder, { recursive: true, force: true })
+    if (kept === undefined) rmSync(folder, { recursive: true, force: true })
   })
   await ready(child)
   await ping(port)

@@ -9,8 +9,8 @@ const { tmpdir } = require('node:os')
 const path = require('node:path')
 const { performance } = require('node:perf_hooks')
 const { parseArgs } = require('node:util')
-const { transformSync } = require('@swc/core')
 const weakenings = require('./list.js')
+const { compile, weaken } = require('./patch.js')
 
 const root = path.join(__dirname, '..', '..')
 const LIMIT_MS = 120_000
@@ -23,12 +23,6 @@ function makeCopy() {
   }
   symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'), 'dir')
   return folder
-}
-
-/** Sites in processes of their own run from dist. */
-function compile(source) {
-  const jsc = { parser: { syntax: 'typescript' }, target: 'es2022' }
-  return transformSync(source, { jsc, module: { type: 'commonjs' }, isModule: true, swcrc: false }).code
 }
 
 /** Runs some tests of the copy; `failed` is 0 where they all passed, and where none was found. */
@@ -57,20 +51,8 @@ function runTests(folder, { test, title }) {
   })
 }
 
-/** What a weakening makes of the files that it changes, by their names; or why it means nothing any more. */
-function weaken(folder, weakening) {
-  const weakened = new Map()
-  for (const { file = weakening.file, find, replace } of [weakening, ...(weakening.also ?? [])]) {
-    const source = weakened.get(file) ?? readFileSync(path.join(folder, 'lib', file), 'utf8')
-    const parts = source.split(find)
-    if (parts.length !== 2) return `the text stands in ${file} ${parts.length - 1} times`
-    weakened.set(file, parts.join(replace))
-  }
-  return weakened
-}
-
 async function tryOut(folder, weakening) {
-  const weakened = weaken(folder, weakening)
+  const weakened = weaken(path.join(folder, 'lib'), weakening)
   if (typeof weakened === 'string') return { failed: 0, why: weakened }
   const before = new Map()
   for (const [file, text] of weakened) {

@@ -86,6 +86,7 @@ export async function endRecord({ stored, site, req }: Visit, sidHash: string): 
   }
   const buried = await stored.buryWhile(isIt, 'ended')
   if (buried.did === 'unavailable') return { record: undefined, degraded: 'store_unavailable' }
+  if (buried.did === 'changed' && value?.sidHash !== sidHash) return 'again' // what is there now is another one's
   if (buried.did === 'done') await leaveLists(site, key, value)
   await site.sessions.end(req)
   stored.forget()

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { confirmed, isLoggedIn, type SsoRecord, stillDue } from '../../decide/record'
 import { MAX_RETURN_LENGTH } from '../../decide/return-to'
+import { isGone } from '../../decide/stored'
 import {
   type Baseline,
   decideVisit,
@@ -51,6 +52,7 @@ export async function settle(visit: Visit, wishes: Wishes): Promise<Outcome> {
     const decision = decideVisit(new Facts(visit, wishes, progress), visit.site.policy)
     const outcome = decision.do === 'show' ? orShow(decision) : await carryOut(visit, decision, progress)
     if (outcome !== 'again') return tell(visit, outcome)
+    if (isGone(visit.stored)) visit.site.sessions.leave(visit.req)
     progress.hasWaited = performance.now() > deadline
   }
   return tell(visit, { do: 'show', shown: { record: undefined, degraded: 'sso_unavailable' } })

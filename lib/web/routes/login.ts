@@ -3,7 +3,7 @@ import type { Request, Response } from 'express'
 import type { LoginError, LoginResult } from '../../decide/login'
 import { textOfFailure } from '../../decide/login-text'
 import { NOBODY, shownUser } from '../../decide/visit'
-import { sendToIdentify } from '../actions/identify'
+import { forgetTripWhenServed, sendToIdentify } from '../actions/identify'
 import { logIn } from '../actions/log-in'
 import { settle } from '../actions/settle'
 import { redirect } from '../http/redirect'
@@ -24,6 +24,7 @@ export async function showLogin(site: Site, req: Request, res: Response): Promis
     ? await settle(visit, { identify: 'always', wantsLogin: true })
     : { do: 'show' as const, shown: NOBODY }
   if (outcome.do === 'answered') return
+  if (outcome.shown.record) forgetTripWhenServed(visit, () => true)
   const query = queryOf(req)
   const returnTo = returnToOf(site.config, query.get('return_to') ?? undefined)
   if (shownUser(outcome.shown)) return redirect(res, returnTo, 302)

@@ -27,6 +27,11 @@ export interface Place {
   readonly duty: CookieDuty
 }
 
+/** Where a session's cookie stays, and there is nothing in it for this request. @param since seconds since 1970 */
+export function nothingIn(standing: 'late' | 'away', id: string, since: number): Place {
+  return { standing, id, text: null, since, isLoggedIn: false, duty: 'nothing' }
+}
+
 /** What the browser's cookie leads to. */
 export interface Lead {
   readonly key: string | undefined

@@ -1,15 +1,7 @@
 /** `sso.session`, and what the rest of the package may do to a request's session. Nothing else knows express-session. */
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Config } from '../../config'
-import {
-  belongsToLogin,
-  readData,
-  type SiteData,
-  standingOf,
-  usableData,
-  withChanges,
-  writeData,
-} from '../../decide/session-data'
+import { belongsToLogin, type SiteData, standingOf, usableData, writeData } from '../../decide/session-data'
 import { NOTHING, recordIn, type Stored } from '../../decide/stored'
 import { sessionKey } from '../../storage/hashes'
 import type { Records, StoredPair } from '../../storage/records'
@@ -18,12 +10,13 @@ import { dropCookie } from '../http/cookies'
 import { untrackShape } from '../http/shape'
 import type { NextSession, SessionState, Sessions } from '../site'
 import { Adapter } from './adapter'
+import { changedBy } from './changes'
 import { Expiry } from './expiry'
 import { readForeign, regenerateForeign, renewForeign } from './foreign'
 import { replaceSession } from './regenerate'
-import { type CookieDuty, dataIn, hang, type Lead, type Place, RequestSession, slotOf } from './request-session'
+import { type CookieDuty, hang, type Lead, nothingIn, type Place, RequestSession, slotOf } from './request-session'
 import { SessionCookie } from './session-cookie'
-import { newSessionId, SessionStore, textBehind } from './store'
+import { newSessionId, SessionStore } from './store'
 
 const NO_LEAD: Lead = Object.freeze({ key: undefined, stored: NOTHING })
 
@@ -129,6 +122,13 @@ export class SiteSessions implements Sessions {
     this.#move(slot, this.#stranger(this.#cookie.isIn(req) ? 'send_or_drop' : 'send_if_filled'), NO_LEAD)
   }
 
+  /** Another request has ended or moved the session: this one goes on without any, and leaves the browser's cookie alone. */
+  leave(req: Request): void {
+    const slot = this.#own(req)
+    if (!slot || slot.place.standing === 'late') return
+    this.#move(slot, nothingIn('late', slot.place.id, this.#now()), { ...slot.lead, stored: undefined })
+  }
+
   /** express-session gives the request an empty one in any case: a store of the site's that fails undoes no logout, and costs no page. */
   async #endForeign(req: Request): Promise<void> {
     await regenerateForeign(req).catch(() =>
@@ -174,20 +174,14 @@ export class SiteSessions implements Sessions {
 
   #found(key: string, id: string, pair: StoredPair | Unavailable): { lead: Lead; place: Place } {
     const now = this.#now()
-    const since = now
-    if (pair === 'unavailable')
-      return {
-        lead: { key, stored: pair },
-        place: { standing: 'away', id, text: null, since, isLoggedIn: false, duty: 'nothing' },
-      }
+    if (pair === 'unavailable') return { lead: { key, stored: pair }, place: nothingIn('away', id, now) }
     const { stored, data } = pair
     const lead = { key, stored }
     const standing = standingOf(stored, data, now)
     if (standing === 'fresh') return { lead, place: this.#stranger('send_if_filled') }
-    if (standing === 'late')
-      return { lead, place: { standing, id, text: null, since, isLoggedIn: false, duty: 'nothing' } }
+    if (standing === 'late') return { lead, place: nothingIn(standing, id, now) }
     this.#expiry.used(key, pair, now)
-    const began = recordIn(stored)?.since ?? since
+    const began = recordIn(stored)?.since ?? now
     return {
       lead,
       place: { standing, id, text: data, since: began, isLoggedIn: belongsToLogin(stored), duty: 'nothing' },
@@ -205,21 +199,5 @@ export class SiteSessions implements Sessions {
     const isKnown = stored === undefined || (stored !== 'unavailable' && recordIn(stored) !== undefined)
     const isIn = isKnown && place.isLoggedIn
     return usableData(taken, isIn, this.#now(), this.#config)?.data ?? {}
-  }
-}
-
-/** What this request's handler changed in `req.session`, laid over other data of the same session. */
-function changedBy({ isOpen, req }: RequestSession, under: SiteData): SiteData {
-  if (!isOpen || !req.session) return under
-  const now = asStored(req.session)
-  return now === undefined ? under : withChanges(readData(textBehind(req.session))?.data ?? {}, now, under)
-}
-
-/** As it would be read again; nothing where it cannot be written (a BigInt, a circle): a login must not fail halfway for that. */
-function asStored(session: object): SiteData | undefined {
-  try {
-    return JSON.parse(JSON.stringify(dataIn(session)))
-  } catch {
-    return undefined
   }
 }

@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Agent } from './agent'
+import type { Aftermath } from './entries'
+import { platformDown } from './faults'
+import { type Doings, suffer } from './nemesis'
+import type { Stage } from './stage'
+
+/** Everything is as usual so long after the last fault. Promise I9, and what a busy machine needs. */
+const HEALED_MS = 6000
+/** Within so long all logouts that were kept are made good. Matrix, row 25. */
+const LOGOUTS_MS = 60_000
+const LOOK_MS = 500
+const STALE_SECONDS = 400
+/** Whoever went round in circles is served without a session for a minute. */
+const LOOP_SECONDS = 61
+
+/**
+ * The platform goes away, and half of the readers log out: when it is back their logouts arrive without them. Then everything is
+ * well: every reader logs out and in, is checked, and logs out for good; nobody is left logged in at the platform.
+ */
+export async function settleDown(stage: Stage, agents: readonly Agent[], doings: Doings): Promise<Aftermath> {
+  await stage.advance(LOOP_SECONDS)
+  await sleep(HEALED_MS)
+  const broken: string[] = []
+  const stillIn = await leaveWithoutPlatform(stage, agents, doings)
+  await sleep(HEALED_MS)
+  for (const agent of agents) {
+    await agent.page('/login', 'form')
+    await agent.logout()
+    await agent.page('/login', 'form')
+    await agent.page()
+    if (agent.last !== undefined) broken.push(`${agent.number} is logged in after its last logout`)
+  }
+  const everybody = agents.flatMap(({ accounts }) => accounts.map(({ username }) => username))
+  stillIn.push(...(await untilAllAreOut(stage, everybody)))
+  for (const agent of agents) {
+    const [account] = agent.accounts
+    if (!account) continue
+    await agent.login(account)
+    await agent.page()
+    if (agent.last !== account.username) broken.push(`${agent.number} cannot log in`)
+  }
+  await stage.advance(STALE_SECONDS)
+  for (const agent of agents) {
+    await agent.page()
+    if (agent.last !== agent.accounts[0]?.username) broken.push(`${agent.number} has lost its login at the check`)
+    await agent.logout()
+  }
+  return { stillIn, broken }
+}
+
+/** Logouts that the platform has not heard are told it by whichever process lives, though their browsers do not come back. */
+async function leaveWithoutPlatform(stage: Stage, agents: readonly Agent[], doings: Doings): Promise<string[]> {
+  const some: Agent[] = []
+  for (const agent of agents) {
+    const [account] = agent.accounts
+    await agent.page()
+    if (agent.last === undefined && account) await agent.enter(account, false)
+    await agent.page()
+    if (agent.last !== undefined && agent.number % 2 === 0) some.push(agent)
+  }
+  const own = some.filter(({ last, accounts }) => last !== accounts[2]?.username) // the other one of a pair may stay
+  const left = own.flatMap(({ last = '' }) => last)
+  const logOut = async () => void (await Promise.all(own.map((agent) => agent.logout())))
+  await suffer(stage, [platformDown], Math.random, doings, logOut)
+  return untilAllAreOut(stage, left)
+}
+
+/** @returns accounts that are logged in at the platform all the same */
+async function untilAllAreOut({ emulator }: Stage, usernames: readonly string[]): Promise<string[]> {
+  const theirs = new Set(usernames.map((username) => `account-${username}`))
+  const end = performance.now() + LOGOUTS_MS
+  for (;;) {
+    const left = emulator.sessions().flatMap(({ accountId }) => (theirs.has(accountId ?? '') ? [accountId ?? ''] : []))
+    if (left.length === 0 || performance.now() > end) return left
+    await sleep(LOOK_MS)
+  }
+}

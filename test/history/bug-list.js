@@ -1,0 +1,136 @@
+/**
+ * Deliberate bugs that the checker must find. `find` stands in `file` (below lib/) exactly once; `also` has further changes. `breaks` names
+ * the promises (or how they begin) of which one must be seen broken: a bug that breaks something else has not been found.
+ *
+ * @type {{ name: string, file: string, find: string, replace: string, also?: { file?: string, find: string, replace: string }[], breaks: string[] }[]}
+ */
+module.exports = [
+  {
+    name: 'what is read in one turn goes to the wrong readers',
+    file: 'storage/redis-kv.ts',
+    find: 'for (const { keys, resolve } of batch) {',
+    replace: 'for (const { keys, resolve } of [...batch].reverse()) {',
+    breaks: ['I3 right person', 'I3 right data'],
+  },
+  {
+    name: 'a compare-and-set does not compare',
+    file: 'storage/redis-scripts.ts',
+    find: "if (ARGV[1] == '0' and current) or (ARGV[1] == '1' and current ~= ARGV[2]) then return 0 end",
+    replace: '',
+    breaks: ['I5', 'I7'],
+  },
+  {
+    name: 'the mark of a logout that is not confirmed is not looked at',
+    file: 'web/visit.ts',
+    find: 'this.#signedOut = readSignedOut(readCookie(this.#req, config.cookies.signedOut), macKeys, now())',
+    replace: 'this.#signedOut = undefined',
+    breaks: ['I5 logout is final'],
+  },
+  {
+    name: 'a logout is not told to the SSO system',
+    file: 'web/actions/log-out.ts',
+    find: 'aid === undefined ? await client.logout({ sid, ipa, uas }) :',
+    replace: 'aid === undefined ? { err: undefined } :',
+    breaks: ['I5'],
+  },
+  {
+    name: 'a login is never checked',
+    file: 'decide/record.ts',
+    find: 'return !isYounger(record.checkedAt, now, staleAfter(record, recheckSeconds))',
+    replace: 'return false',
+    breaks: ['I4 an end is noticed', 'I4 the check is made'],
+  },
+  {
+    name: 'the grace has no end',
+    file: 'decide/visit.ts',
+    find: 'return isYounger(record.checkedAt, now, policy.recheckSeconds + policy.graceSeconds)',
+    replace: 'return true',
+    breaks: ['I4 an end is noticed'],
+  },
+  {
+    name: 'a fresh page goes by the record',
+    file: 'decide/visit.ts',
+    find: 'return facts.fresh ? decideFresh(facts, record, facts.fresh, policy) : decideKnown(facts, record, policy)',
+    replace: 'return decideKnown(facts, record, policy)',
+    breaks: ['I4 fresh is fresh'],
+  },
+  {
+    name: 'a landing needs no binding',
+    file: 'decide/landing.ts',
+    find: "if (binding === 'unbound') return { do: 'start_anew', because: 'unbound' }",
+    replace: '',
+    breaks: ['I3 right person'],
+  },
+  {
+    name: 'an Authenticate whose answer was lost is sent again',
+    file: 'web/actions/log-in.ts',
+    find: "const answer = await client.sessionStatus({ sid, lks: 'anon', ...device }).catch(() => undefined)",
+    replace:
+      'const answer = await client.authenticate({ sid, usr: username, pwd: password, ...device }).catch(() => undefined)',
+    breaks: ['I7 one Authenticate'],
+  },
+  {
+    name: 'each of two submits of one form authenticates',
+    file: 'web/actions/login-flight.ts',
+    find: 'const isRunning = raw !== null && flight?.result === undefined',
+    replace: 'const isRunning = false',
+    breaks: ['I7 one Authenticate'],
+  },
+  {
+    name: 'everybody who finds a stale record asks',
+    file: 'decide/visit.ts',
+    find: 'return !hasWaited && isYounger(record.askingAt, now, claimSeconds)',
+    replace: 'return false',
+    breaks: ['I7 one Session Status'],
+  },
+  {
+    name: 'kept logouts are not retried',
+    file: 'web/actions/logout-queue.ts',
+    find: 'this.#timer = setTimeout(() => this.#look(), wait).unref()',
+    replace: '',
+    breaks: ['I5 logouts arrive'],
+  },
+  {
+    name: '"log out everywhere" ends this session only',
+    file: 'web/actions/log-out.ts',
+    find: "return keys === 'unavailable' ? keys : endAll(site, keys, aid)",
+    replace: "return keys === 'unavailable' ? keys : 'done'",
+    breaks: ['I5 log out everywhere'],
+  },
+  {
+    name: 'an open breaker stays open',
+    file: 'remote/circuit.ts',
+    find: 'this.#timer = setTimeout(() => this.#try(probe).catch(() => {}), wait + (wait && Math.random() * 250))',
+    replace: 'this.#timer = setTimeout(() => {}, 0)',
+    breaks: ['I9'],
+  },
+  {
+    name: 'a connection to Redis that has gone silent is kept',
+    file: 'storage/redis-guard.ts',
+    find: 'if (this.#misses >= MISSES && isSilence(error)) this.#server.reconnect()',
+    replace: '',
+    breaks: ['I9'],
+  },
+  {
+    name: 'an outage of the store makes strangers of readers',
+    file: 'web/session/site-sessions.ts',
+    find: 'lead: { key, stored: pair },',
+    replace: 'lead: { key: undefined, stored: NOTHING },',
+    breaks: ['I1', 'I6 login kept'],
+  },
+  {
+    name: 'secrets are stored as they are',
+    file: 'storage/records.ts',
+    find: 'return seal(JSON.stringify(secrets), this.#boxKeys())',
+    replace: 'return JSON.stringify(secrets)',
+    also: [{ find: 'const text = unseal(record.box, this.#boxKeys())', replace: 'const text = record.box' }],
+    breaks: ['I8'],
+  },
+  {
+    name: 'whoever waited for a check keeps the data of the session that it ended',
+    file: 'web/actions/settle.ts',
+    find: 'if (isGone(visit.stored)) visit.site.sessions.leave(visit.req)',
+    replace: '',
+    breaks: ['I3 right data'],
+  },
+]

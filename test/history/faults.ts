@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FaultOptions } from '../../lib/emulator'
+import { type Dice, pick } from './dice'
+import type { Part } from './entries'
+import type { Stage } from './stage'
+
+/** Something that breaks, and how it is mended where `mend` does not do it. */
+export interface Fault {
+  readonly part: Part
+  readonly name: string
+  begin(stage: Stage, roll: Dice): Promise<unknown> | unknown
+  end?(stage: Stage): Promise<unknown> | unknown
+  /** It is over when `begin` is. */
+  readonly isShort?: boolean
+}
+
+type Operation = FaultOptions['operation']
+const BACK: readonly Operation[] = ['authenticate', 'sessionstatus', 'logout', 'logoutall']
+
+function answers(name: string, fault: object, operations: readonly Operation[]): Fault {
+  const begin = ({ emulator }: Stage) => {
+    for (const operation of operations) emulator.faults.add({ operation, ...fault } as FaultOptions)
+  }
+  return { part: 'platform', name, begin }
+}
+
+const anyProcess = ({ processes }: Stage, roll: Dice) => pick(roll, processes)
+
+function skew(name: string, seconds: number): Fault {
+  return {
+    part: 'clock',
+    name,
+    begin: (stage, roll) => anyProcess(stage, roll).setSkew(seconds * 1000),
+    end: ({ processes }) => Promise.all(processes.map((one) => one.setSkew(0))),
+  }
+}
+
+const passing = (seconds: number): Fault => ({
+  part: 'time',
+  name: `${seconds} s pass`,
+  begin: (stage) => stage.advance(seconds),
+  isShort: true,
+})
+
+export const platformDown: Fault = {
+  part: 'platform',
+  name: 'platform refuses connections',
+  begin: ({ ssoFront }) => ssoFront.down(),
+}
+
+/** The platform goes away as a whole. */
+export const platformAway: readonly Fault[] = [
+  platformDown,
+  { part: 'platform', name: 'platform hangs', begin: ({ ssoFront }) => ssoFront.stall() },
+  answers('platform answers 503', { kind: 'status', code: 503 }, [...BACK, 'identify', 'token', 'me']),
+]
+
+/** Redis goes and comes back, with what it had or without. */
+export const storeRestarts: readonly Fault[] = [
+  { part: 'store', name: 'Redis restarts', begin: ({ store }) => store.restart({ isEmpty: false }), isShort: true },
+  { part: 'loss', name: 'Redis restarts empty', begin: ({ store }) => store.restart({ isEmpty: true }), isShort: true },
+]
+
+/** Everything that a history may meet. */
+export const faults: readonly Fault[] = [
+  ...platformAway,
+  ...storeRestarts,
+  { part: 'platform', name: 'platform is slow', begin: ({ ssoFront }) => ssoFront.delay(150) },
+  { part: 'platform', name: 'connections to the platform go silent', begin: ({ ssoFront }) => ssoFront.silence() },
+  answers('back channel 503', { kind: 'status', code: 503 }, BACK),
+  answers('back channel 429', { kind: 'status', code: 429 }, BACK),
+  answers('answers are lost', { kind: 'drop_after_commit' }, BACK),
+  answers('garbage', { kind: 'garbage' }, BACK),
+  answers('answers about another session', { kind: 'wrong_session' }, BACK),
+  answers('tokens refused', { kind: 'error', code: 'invalid_token' }, BACK),
+  answers('signatures wrong', { kind: 'wrong_signature' }, BACK),
+  answers('Identify 503', { kind: 'status', code: 503 }, ['identify']),
+  answers('landing tokens expired', { kind: 'expired' }, ['identify']),
+  answers('token endpoint down', { kind: 'down' }, ['token']),
+  answers('user endpoint 500', { kind: 'status', code: 500 }, ['me']),
+  answers('user endpoint slow', { kind: 'slow', ms: 300 }, ['me']),
+  { part: 'store', name: 'Redis refuses connections', begin: ({ storeFront }) => storeFront.down() },
+  { part: 'store', name: 'Redis hangs', begin: ({ storeFront }) => storeFront.stall() },
+  { part: 'store', name: 'Redis is slow', begin: ({ storeFront }) => storeFront.delay(120) },
+  { part: 'store', name: 'connections to Redis go silent', begin: ({ storeFront }) => storeFront.silence() },
+  {
+    part: 'store',
+    name: 'Redis takes no writes',
+    begin: ({ redis }) => redis.config('SET', 'maxmemory', '1'),
+    end: ({ redis }) => redis.config('SET', 'maxmemory', '0'),
+  },
+  {
+    part: 'process',
+    name: 'a process is killed',
+    begin: async (stage, roll) => restart(anyProcess(stage, roll), 'SIGKILL'),
+    isShort: true,
+  },
+  {
+    part: 'process',
+    name: 'a process is told to end',
+    begin: async (stage, roll) => restart(anyProcess(stage, roll), 'SIGTERM'),
+    isShort: true,
+  },
+  {
+    part: 'process',
+    name: 'a process stands still',
+    begin: async (stage, roll) => {
+      const one = anyProcess(stage, roll)
+      one.pause()
+      await sleep(200 + roll() * 1300)
+      one.goOn()
+    },
+    isShort: true,
+  },
+  skew('a clock is 30 s ahead', 30),
+  skew('a clock is 40 s behind', -40),
+  skew('a clock is an hour ahead', 3600),
+]
+
+async function restart(one: Stage['processes'][number], signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  await one.stop(signal)
+  await one.start()
+}
+
+/** Time passes: not yet stale, stale, past the grace. */
+export const times: readonly Fault[] = [passing(200), passing(400), passing(1300)]
+
+/** All is as it should be. */
+export async function mend({ emulator, ssoFront, storeFront }: Stage): Promise<void> {
+  emulator.faults.clear()
+  ssoFront.heal()
+  storeFront.heal()
+  await Promise.all([ssoFront.up(), storeFront.up()])
+}

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { bugs } from './bugs'
+import type { History } from './entries'
+import { play } from './play'
+import { judge } from './promises'
+
+/*
+ * Short histories of the seeds that have found something, and that the bugs of bug-list.js still mean something. `npm run history` plays
+ * long ones, and shows that the bugs are found.
+ */
+
+/** What each seed was the first to find; the tests named here hold it for good. */
+const seeds: readonly (readonly [seed: number, found: string])[] = [
+  [1, 'trips of the login page were never forgotten: flows/login, "again and again"'],
+  [5, 'whoever waited for a check kept the data of the session that it ended: flows/status, "leaves nothing of it"'],
+]
+const STEPS = 500
+
+describe('a short history of visits, logins, logouts, thefts and faults', () => {
+  const played = new Map<number, History>()
+  beforeAll(async () => {
+    await Promise.all(seeds.map(async ([seed]) => played.set(seed, await play({ seed, steps: STEPS }))))
+  }, 150_000)
+
+  test.each(seeds)('seed %i, which has found that %s', (seed) => {
+    const history = played.get(seed) as History
+    const doings = new Set(history.entries.map(({ what }) => what))
+    expect(history.entries.length).toBeGreaterThan(STEPS)
+    expect(['page', 'script', 'login', 'logout', 'steal'].filter((what) => !doings.has(what as never))).toEqual([])
+    expect(history.entries.filter(({ user }) => user !== undefined).length).toBeGreaterThan(20)
+    expect(judge(history)).toEqual([])
+  })
+})
+
+test('there are at least ten bugs, each with a name of its own', () => {
+  expect(new Set(bugs.map(({ name }) => name)).size).toBe(bugs.length)
+  expect(bugs.length).toBeGreaterThanOrEqual(10)
+})
+
+test.each(bugs)('$name: the text stands there once', ({ file, find, also = [] }) => {
+  for (const change of [{ file, find }, ...also.map((more) => ({ file, ...more }))]) {
+    const source = readFileSync(path.join(__dirname, '..', '..', 'lib', change.file), 'utf8')
+    expect(source.split(change.find)).toHaveLength(2)
+  }
+})

@@ -1,0 +1,45 @@
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { findBugs } from './bugs'
+import { play } from './play'
+import { judge } from './promises'
+import { tell } from './report'
+
+/*
+ * npm run history -- --steps 10000 --seed 7    one history; `--runs 10` plays ten, with the seeds that follow
+ * npm run history -- --bugs                    the deliberate bugs of bug-list.js, each of which must be found
+ */
+
+const OPTIONS = {
+  steps: { type: 'string', default: '10000' },
+  seed: { type: 'string' },
+  runs: { type: 'string', default: '1' },
+  dist: { type: 'string' },
+  json: { type: 'string' },
+  bugs: { type: 'boolean', default: false },
+} as const
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true })
+  if (values.bugs) return (await findBugs(positionals, Number(values.seed ?? 1))) > 0 ? 1 : 0
+  const first = Number(values.seed ?? Math.floor(Math.random() * 1_000_000))
+  let broken = 0
+  for (let run = 0; run < Number(values.runs); run += 1) {
+    const begin = performance.now()
+    const seed = first + run
+    const history = await play({ seed, steps: Number(values.steps), dist: values.dist })
+    const violations = judge(history)
+    if (values.json !== undefined) writeFileSync(values.json, JSON.stringify({ seed, history, violations }))
+    broken += violations.length
+    console.log(tell(seed, history, violations, performance.now() - begin))
+  }
+  return broken > 0 ? 1 : 0
+}
+
+main().then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    console.error(error)
+    process.exit(2)
+  },
+)

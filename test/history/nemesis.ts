@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Dice, pick, pickBy } from './dice'
+import type { Ended, Trouble } from './entries'
+import { type Fault, faults, mend, platformAway, times } from './faults'
+import type { Stage } from './stage'
+
+/** What the nemesis did. */
+export interface Doings {
+  readonly troubles: Trouble[]
+  readonly ends: Ended[]
+}
+
+/** Rounds, and how long the fault lasts and the calm after it, in milliseconds. */
+interface Round {
+  readonly lasts: readonly [number, number]
+  readonly calm: readonly [number, number]
+}
+const rounds: readonly (readonly [weight: number, round: Round])[] = [
+  [40, { lasts: [100, 600], calm: [100, 400] }],
+  [1, { lasts: [8000, 9000], calm: [100, 400] }],
+  [1, { lasts: [100, 600], calm: [8000, 12_000] }],
+]
+/** What follows when time passes and nothing is wrong. */
+const QUIET: readonly [number, number] = [200, 500]
+
+const between = (roll: Dice, [least, most]: readonly [number, number]) => least + roll() * (most - least)
+
+/** Breaks one thing or two, mends them, and so on until it is over. */
+export async function nemesis(stage: Stage, roll: Dice, doings: Doings, isOver: () => boolean): Promise<void> {
+  const pause = async (ms: number) => {
+    for (const end = performance.now() + ms; !isOver() && performance.now() < end; ) await sleep(50)
+  }
+  while (!isOver()) {
+    const { lasts, calm } = pickBy(roll, rounds)
+    const isLong = lasts[0] > 1000
+    const chosen = [isLong ? pick(roll, platformAway) : pick(roll, faults)]
+    if (roll() < 0.4) chosen.push(pick(roll, faults))
+    if (roll() < 0.3) chosen.splice(Math.floor(roll() * (chosen.length + 1)), 0, pick(roll, times))
+    await suffer(stage, chosen, roll, doings, () => pause(between(roll, lasts)))
+    await pause(between(roll, calm))
+    if (roll() < 0.6) endElsewhere(stage, roll, doings)
+    if (roll() < 0.5) await suffer(stage, [pick(roll, times)], roll, doings, () => pause(between(roll, QUIET)))
+  }
+}
+
+/** Some faults, for a while. */
+export async function suffer(
+  stage: Stage,
+  chosen: readonly Fault[],
+  roll: Dice,
+  { troubles }: Doings,
+  wait: () => Promise<void>,
+): Promise<void> {
+  const now = () => ({ ms: performance.now(), clock: stage.clock() })
+  const begun: { fault: Fault; from: ReturnType<typeof now>; to: ReturnType<typeof now> | undefined }[] = []
+  for (const fault of chosen) {
+    const from = now()
+    await fault.begin(stage, roll)
+    begun.push({ fault, from, to: fault.isShort ? now() : undefined })
+  }
+  await wait()
+  for (const fault of chosen) await fault.end?.(stage)
+  await mend(stage)
+  for (const { fault, from, to = now() } of begun) {
+    const { part, name } = fault
+    troubles.push({ part, name, begin: from.ms, end: to.ms, clockBegin: from.clock, clockEnd: to.clock })
+  }
+}
+
+/** SSO sessions end at the platform: all, as after a change of passwords; one account's; or one session that is forgotten. */
+function endElsewhere({ emulator, clock }: Stage, roll: Dice, { ends }: Doings): void {
+  const begin = performance.now()
+  const active = emulator.sessions().filter(({ status }) => status === 'loggedin')
+  const one = pick(roll, active)
+  if (!one) return
+  const kind = roll()
+  const account = kind < 0.3 ? undefined : (one.accountId ?? '').replace('account-', '')
+  const chosen = account === undefined ? active : active.filter(({ accountId }) => accountId === one.accountId)
+  for (const { sid } of chosen) {
+    if (kind < 0.7) emulator.terminate(sid)
+    else emulator.prune(sid)
+  }
+  ends.push({ begin, end: performance.now(), clock: clock(), account })
+}

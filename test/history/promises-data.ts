@@ -1,0 +1,80 @@
+import type { Entry } from './entries'
+import { type HistoryView, isDone, name, overlap, type Promised } from './view'
+
+/* What stands in `req.session`, for whom, and how long: promises I3, I5 and I6. */
+
+/** An item as it was put: who put it, which one it was, and for whom the page was. */
+interface Item {
+  readonly agent: number
+  readonly item: string
+  readonly user: string | undefined
+}
+
+function readItem(text: string): Item {
+  const [item = '', user = ''] = text.split('@')
+  return { agent: Number(item.split('.')[0]), item, user: user || undefined }
+}
+
+/** Pages that found something. */
+function* found(view: HistoryView): Generator<{ page: Entry; item: Item }> {
+  for (const { pages } of view.agents.values())
+    for (const page of pages) for (const text of page.items ?? []) yield { page, item: readItem(text) }
+}
+
+/** An anonymous reader's data go along into a login; a login's go nowhere. */
+function isStrange({ agent, user, degraded, view }: Entry, item: Item): boolean {
+  if (item.agent !== agent) return true
+  if (item.user === undefined || item.user === user) return false
+  return user !== undefined || (degraded === undefined && view !== 'loggedin')
+}
+
+const rightData: Promised = (view) =>
+  [...found(view)]
+    .filter(({ page, item }) => isStrange(page, item))
+    .map(
+      ({ page, item }) => `${name(page)} for ${page.user ?? 'nobody'} finds ${item.item} of ${item.user ?? 'nobody'}`,
+    )
+
+const puts = (view: HistoryView, agent: number) => view.of(agent).all.filter(({ what }) => what === 'put')
+
+const logoutDropsData: Promised = (view) =>
+  [...found(view)].flatMap(({ page, item }) => {
+    const put = puts(view, page.agent).find((entry) => entry.item === item.item)
+    const isBetween = (logout: Entry) => put && put.end < logout.begin && logout.end < page.begin
+    const logout = view.of(page.agent).logouts.find((entry) => isDone(entry) && isBetween(entry))
+    return logout ? [`${name(page)} finds ${item.item}, which was put there before ${name(logout)}`] : []
+  })
+
+/** What has been put there is there until something ends the session. */
+const dataKept: Promised = (view) =>
+  [...view.agents.values()].flatMap(({ pages, changes }) =>
+    pages.flatMap((page) => {
+      const put = pages.findLast(
+        ({ what, item, status, end }) => what === 'put' && item && status === 200 && end < page.begin,
+      )
+      if (!put || page.items?.some((text) => readItem(text).item === put.item)) return []
+      const isAlike = page.what !== 'fresh' && page.degraded === undefined && page.user === put.user && hasItems(page)
+      const span = { begin: put.begin, end: page.end }
+      const isChanged = changes.some((change) => overlap(change, span)) || mayBeLost(view, span, put.user)
+      return !isAlike || isChanged || put.degraded !== undefined
+        ? []
+        : [`${name(page)} does not find what ${name(put)} put there`]
+    }),
+  )
+
+/** Lean pages do not look. */
+const hasItems = ({ items, isLean }: Entry) => items !== undefined || !isLean
+
+/** A store in trouble may not have taken it; a session that ended elsewhere, or was lost, has taken it along. */
+function mayBeLost(view: HistoryView, span: { begin: number; end: number }, user: string | undefined): boolean {
+  const isEnded = view.history.ends.some(
+    (ended) => (user === undefined || ended.account === undefined || ended.account === user) && ended.begin < span.end,
+  )
+  return isEnded || view.isTroubled(span, ['store', 'loss', 'process', 'busy'], 500)
+}
+
+export const dataPromises: Readonly<Record<string, Promised>> = {
+  'I3 right data': rightData,
+  'I5 logout drops the data': logoutDropsData,
+  'I6 data kept': dataKept,
+}

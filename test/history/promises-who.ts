@@ -1,0 +1,143 @@
+import type { Ended, Entry } from './entries'
+import { type HistoryView, isDone, mayHaveLoggedIn, name, overlap, type Promised } from './view'
+
+/* Who is shown, and for how long: promises I3 to I6. */
+
+/** Clocks and schedulers are not exact, in seconds. */
+const SLACK_SECONDS = 5
+
+/** Pages that show somebody, each with its reader. */
+function* shown(view: HistoryView): Generator<{ page: Entry; user: string }> {
+  for (const { pages } of view.agents.values())
+    for (const page of pages) if (page.user !== undefined) yield { page, user: page.user }
+}
+
+/** Submits by which this browser may be logged in under this name on a page. */
+const loginsBefore = (view: HistoryView, { agent, end }: Entry, user: string) =>
+  view.of(agent).logins.filter((login) => login.account === user && login.begin < end && mayHaveLoggedIn(login))
+
+const rightPerson: Promised = (view) =>
+  [...shown(view)]
+    .filter(({ page, user }) => loginsBefore(view, page, user).length === 0)
+    .map(({ page, user }) => `${name(page)} shows ${user}, who has not logged in there`)
+
+const wrongPassword: Promised = ({ history: { entries } }) =>
+  entries.filter(({ what, status }) => what === 'wrong' && status === 200).map((entry) => `${name(entry)} was let in`)
+
+const logoutIsFinal: Promised = (view) =>
+  [...shown(view)].flatMap(({ page, user }) => {
+    const last = view.of(page.agent).logouts.findLast((logout) => isDone(logout) && logout.end < page.begin)
+    const isNew = loginsBefore(view, page, user).some(({ end }) => last && end > last.begin)
+    return last === undefined || isNew ? [] : [`${name(page)} shows ${user} after ${name(last)}`]
+  })
+
+/** Whoever came with a cookie of before a logout: what the store could not be told then is done when the browser is back. */
+const oldCookieIsDead: Promised = (view) =>
+  [...view.agents.values()].flatMap(({ all, logouts }) =>
+    all.flatMap((entry) => {
+      const { what, user, heldAt = 0 } = entry
+      if (what !== 'old' || user === undefined) return []
+      const told = logouts.filter((logout) => isDone(logout) && logout.logout === 'confirmed')
+      const since = told.find((logout) => logout.begin > heldAt && logout.end < entry.begin)
+      return since ? [`${name(entry)} with a cookie of before ${name(since)} is shown ${user}`] : []
+    }),
+  )
+
+/** Of whom "log out everywhere" was said, and the platform had heard it. */
+function isOfAll({ history: { calls } }: HistoryView, { account, clock, begin, end }: Entry): boolean {
+  const until = clock + (end - begin) / 1000 + 1
+  const isIt = (aid: string | undefined) => aid === `account-${account}`
+  return calls.some(
+    (call) =>
+      call.operation === 'logoutall' && isIt(call.aid) && call.clock >= Math.floor(clock) && call.clock <= until,
+  )
+}
+
+const logoutAllIsForAll: Promised = (view) => {
+  const all = view.history.entries.filter(
+    (entry) =>
+      entry.what === 'logoutAll' &&
+      entry.account !== undefined &&
+      entry.logout === 'confirmed' &&
+      !view.isTroubled(entry, ['store', 'loss', 'process', 'clock'], 1000) &&
+      isOfAll(view, entry),
+  )
+  return [...shown(view)].flatMap(({ page, user }) => {
+    const last = all.findLast(({ account, end }) => account === user && end < page.begin)
+    const isNew = loginsBefore(view, page, user).some(({ end }) => last && end > last.begin)
+    return last === undefined || isNew ? [] : [`${name(page)} shows ${user} after ${name(last)}`]
+  })
+}
+
+/** The last time that a reader's sessions ended elsewhere after the reader's last login. */
+function endedBefore(view: HistoryView, page: Entry, user: string): Ended | undefined {
+  const since = Math.max(...loginsBefore(view, page, user).map(({ end }) => end))
+  return view.endsOf(user).find(({ begin, end }) => begin > since && end < page.begin)
+}
+
+const endIsNoticed: Promised = (view) => {
+  const { recheckSeconds, graceSeconds } = view.history.bounds
+  return [...shown(view)].flatMap(({ page, user }) => {
+    const ended = endedBefore(view, page, user)
+    const late = ended && page.clock - ended.clock - recheckSeconds - graceSeconds
+    return late !== undefined && late > SLACK_SECONDS
+      ? [`${name(page)} shows ${user}, ${Math.round(late)} s too long after the session ended`]
+      : []
+  })
+}
+
+const freshIsFresh: Promised = (view) =>
+  [...shown(view)]
+    .filter(({ page, user }) => page.what === 'fresh' && endedBefore(view, page, user) !== undefined)
+    .map(({ page, user }) => `${name(page)} shows ${user}, whose session has ended`)
+
+/** Once a page of after the six minutes has been answered, the next one knows better, or says that it does not. */
+const checkIsMade: Promised = (view) =>
+  [...shown(view)].flatMap(({ page, user }) => {
+    const ended = page.degraded === undefined ? endedBefore(view, page, user) : undefined
+    if (!ended) return []
+    const stale = ended.clock + view.history.bounds.recheckSeconds + SLACK_SECONDS
+    const { pages, all } = view.of(page.agent)
+    const asked = pages.find(({ clock, begin, end }) => clock > stale && begin > ended.end && end < page.begin)
+    if (!asked || all.some((entry) => overlap(entry, asked) && entry.end > page.begin)) return []
+    const isTroubled = view.isTroubled(
+      { begin: asked.begin, end: page.end },
+      ['process', 'clock', 'busy', 'store'],
+      3000,
+    )
+    return isTroubled ? [] : [`${name(page)} shows ${user} as if checked, after ${name(asked)} had to ask`]
+  })
+
+/** A reader whom nothing has logged out is not logged out: not by an outage either. */
+const loginIsKept: Promised = (view) =>
+  [...view.agents.values()].flatMap(({ pages, changes }) =>
+    pages.flatMap((page) => {
+      if (page.user !== undefined || page.degraded !== undefined) return []
+      const before = pages.findLast(({ end }) => end < page.begin)
+      if (before?.user === undefined) return []
+      const span = { begin: before.begin, end: page.end }
+      const isChanged = changes.some((change) => overlap(change, span)) || view.isTroubled(span, ['loss'])
+      if (isChanged || mayHaveEnded(view, page, before.user)) return []
+      return [`${name(page)} shows nobody, and ${name(before)} showed ${before.user}`]
+    }),
+  )
+
+/** Whether anything since the reader's last sure login may have ended it: here, elsewhere, or in another browser. */
+function mayHaveEnded(view: HistoryView, page: Entry, user: string): boolean {
+  const sure = loginsBefore(view, page, user).filter(({ status }) => status === 200)
+  const since = Math.max(...sure.map(({ begin }) => begin))
+  const isAll = ({ what, account, end }: Entry) => what === 'logoutAll' && account === user && end > since
+  return view.endsOf(user).some(({ end }) => end > since) || view.history.entries.some(isAll)
+}
+
+export const whoPromises: Readonly<Record<string, Promised>> = {
+  'I3 right person': rightPerson,
+  'I3 wrong password': wrongPassword,
+  'I4 an end is noticed': endIsNoticed,
+  'I4 fresh is fresh': freshIsFresh,
+  'I4 the check is made': checkIsMade,
+  'I5 logout is final': logoutIsFinal,
+  'I5 an old cookie is dead': oldCookieIsDead,
+  'I5 log out everywhere': logoutAllIsForAll,
+  'I6 login kept': loginIsKept,
+}

@@ -1,0 +1,224 @@
+import type { Asked, Ended, Entry, History, Trouble } from './entries'
+import { judge, promises } from './promises'
+
+/* Whether the checker sees: a small good history breaks nothing, and each promise is seen broken. Times are in seconds here. */
+
+const CLOCK = 1_000_000
+const step = (at: number, more: Partial<Entry>): Entry => ({
+  agent: 1,
+  what: 'page',
+  begin: at * 1000,
+  end: at * 1000 + 100,
+  clock: CLOCK + at,
+  status: 200,
+  at: 'site',
+  slowest: 100,
+  hops: 1,
+  asked: 1,
+  ...more,
+})
+const page = (at: number, user: string | undefined, more: Partial<Entry> = {}) =>
+  step(at, { user, view: user === undefined ? 'anon' : 'loggedin', items: [], ...more })
+const login = (at: number, more: Partial<Entry> = {}) => step(at, { what: 'login', account: 'ada', ...more })
+const logout = (at: number, more: Partial<Entry> = {}) => step(at, { what: 'logout', logout: 'confirmed', ...more })
+const put = (at: number, item: string, more: Partial<Entry> = {}) =>
+  page(at, 'ada', { what: 'put', item, items: [`${item}@ada`], ...more })
+const trouble = (part: Trouble['part'], from: number, to: number): Trouble => ({
+  part,
+  name: part,
+  begin: from * 1000,
+  end: to * 1000,
+  clockBegin: CLOCK + from,
+  clockEnd: CLOCK + to,
+})
+const ended = (at: number, more: Partial<Ended> = {}): Ended => ({
+  begin: at * 1000,
+  end: at * 1000,
+  clock: CLOCK + at,
+  ...more,
+})
+const call = (operation: string, at: number, more: Partial<Asked> = {}): Asked => ({
+  operation,
+  clock: CLOCK + at,
+  sid: 'sid-1',
+  username: undefined,
+  aid: undefined,
+  lks: undefined,
+  outcome: 'loggedin',
+  isSpoilt: false,
+  ...more,
+})
+const authenticate = (at: number) => call('authenticate', at, { username: 'ada' })
+const status = (at: number) => call('sessionstatus', at, { lks: 'loggedin' })
+
+function history(entries: Entry[], more: Partial<History> = {}): History {
+  return {
+    bounds: { recheckSeconds: 360, graceSeconds: 900 },
+    entries,
+    troubles: [],
+    ends: [],
+    calls: [],
+    aftermath: { stillIn: [], broken: [] },
+    spills: [],
+    mishaps: [],
+    ...more,
+  }
+}
+
+const wellDone = [
+  page(0, undefined),
+  login(10),
+  page(11, 'ada'),
+  put(12, '1.1'),
+  page(13, 'ada', { items: ['1.1@ada'] }),
+]
+
+test('a good history breaks nothing', () => {
+  const later = [logout(20), page(21, undefined), login(30), page(31, 'ada')]
+  const troubles = [trouble('platform', 14, 15), trouble('store', 16, 17)]
+  const calls = [authenticate(10), authenticate(30), status(390)]
+  expect(judge(history([...wellDone, ...later], { troubles, calls }))).toEqual([])
+})
+
+const broken: [promise: string, what: string, history: History][] = [
+  ['I3 right person', 'somebody who never logged in there', history([login(1, { agent: 2 }), page(5, 'ada')])],
+  ['I3 right person', 'somebody whose login was refused', history([login(1, { status: 401 }), page(5, 'ada')])],
+  ['I3 wrong password', 'a wrong password', history([step(1, { what: 'wrong', account: 'ada' })])],
+  [
+    'I4 an end is noticed',
+    'past check and grace',
+    history([login(1), page(1300, 'ada', { degraded: 'sso_unavailable' })], {
+      ends: [ended(2)],
+      troubles: [trouble('platform', 1299, 1301)],
+    }),
+  ],
+  [
+    'I4 fresh is fresh',
+    'a session that has ended',
+    history([login(1), page(5, 'ada', { what: 'fresh' })], { ends: [ended(2)] }),
+  ],
+  [
+    'I4 the check is made',
+    'a page after the one that had to ask',
+    history([login(1), page(400, 'ada'), page(402, 'ada')], { ends: [ended(2)] }),
+  ],
+  ['I5 logout is final', 'a page after a logout', history([login(1), logout(5), page(8, 'ada')])],
+  [
+    'I5 logout is final',
+    'a login as somebody else since',
+    history([login(1), logout(5), login(6, { account: 'bob' }), page(8, 'ada')]),
+  ],
+  [
+    'I5 an old cookie is dead',
+    'a cookie of before the logout',
+    history([login(1), logout(5), step(8, { what: 'old', user: 'ada', heldAt: 4000 })]),
+  ],
+  [
+    'I5 log out everywhere',
+    'another browser',
+    history(
+      [login(1), login(1, { agent: 2 }), logout(5, { agent: 2, what: 'logoutAll', account: 'ada' }), page(8, 'ada')],
+      {
+        calls: [call('logoutall', 5, { aid: 'account-ada', outcome: 'terminated' })],
+      },
+    ),
+  ],
+  ['I6 login kept', 'nobody, and nothing has happened', history([login(1), page(5, 'ada'), page(8, undefined)])],
+  [
+    'I6 login kept',
+    'nobody after an outage',
+    history([login(1), page(5, 'ada'), page(12, undefined)], { troubles: [trouble('store', 6, 7)] }),
+  ],
+  ['I3 right data', "another browser's data", history([put(1, '2.1'), login(0)])],
+  [
+    'I3 right data',
+    "another account's data",
+    history([login(1), login(2, { account: 'bob' }), page(5, 'bob', { items: ['1.1@ada'] })]),
+  ],
+  ['I3 right data', "somebody's data for nobody", history([login(1), page(5, undefined, { items: ['1.1@ada'] })])],
+  [
+    'I5 logout drops the data',
+    'data of before the logout',
+    history([...wellDone, logout(20), page(25, undefined, { items: ['1.1@'] })]),
+  ],
+  ['I6 data kept', 'nothing', history([...wellDone, page(15, 'ada')])],
+  [
+    'I7 one Authenticate a form',
+    'two for one form',
+    history([login(1), login(1)], { calls: [authenticate(1), authenticate(1)] }),
+  ],
+  [
+    'I7 one Session Status a check',
+    'two in six minutes',
+    history([login(1)], { calls: [authenticate(1), status(400), status(410)] }),
+  ],
+  ['I1 serves', 'a page that failed', history([step(1, { status: 500 })])],
+  ['I1 serves', 'a form that failed', history([login(1, { status: 500 })])],
+  [
+    'I1 answers',
+    'a connection that was cut',
+    history([step(1, { status: 0 })], { troubles: [trouble('store', 0, 5)] }),
+  ],
+  ['I1 no loop', 'more than three trips', history([page(1, undefined, { hops: 16 })])],
+  ['I1 no loop', 'redirects without an end', history([step(1, { status: -1 })])],
+  ['I1 spared a dead platform', 'nothing was wrong', history([step(1, { status: 0, at: 'platform' })])],
+  [
+    'I1 spared a dead platform',
+    'away for long',
+    history([step(20, { status: 503, at: 'platform' })], { troubles: [trouble('platform', 5, 30)] }),
+  ],
+  [
+    'I2 bounded',
+    'a page that took long',
+    history([page(1, undefined, { slowest: 9000 })], { troubles: [trouble('store', 0, 5)] }),
+  ],
+  ['I5 logouts arrive', 'somebody', history([], { aftermath: { stillIn: ['account-ada'], broken: [] } })],
+  ['I8 no spill', 'a password', history([], { spills: ['a password stood in the log'] })],
+  [
+    'I9 heals',
+    'an outage long after it',
+    history([page(20, undefined, { degraded: 'store_unavailable' })], { troubles: [trouble('store', 5, 6)] }),
+  ],
+  ['I9 works in the end', 'a login', history([], { aftermath: { stillIn: [], broken: ['1 cannot log in'] } })],
+  ['no process ends or warns', 'an end', history([], { mishaps: ['a process ended with 1'] })],
+]
+
+test.each(broken)('%s: %s is seen', (promise, _what, bad) => {
+  expect(judge(bad).map((violation) => violation.promise)).toEqual([promise])
+})
+
+test('each promise has been seen broken', () => {
+  expect([...new Set(broken.map(([promise]) => promise))].sort()).toEqual(Object.keys(promises).sort())
+})
+
+const excused: [what: string, history: History][] = [
+  [
+    'a login that may yet come to its end',
+    history([login(1, { status: 503 }), page(60, 'ada')], { troubles: [trouble('platform', 0, 2)] }),
+  ],
+  ['a login at the same time as a logout', history([login(5), logout(5), page(8, 'ada')])],
+  [
+    'a session that has ended elsewhere',
+    history([login(1), page(5, 'ada'), page(400, undefined)], { ends: [ended(6)] }),
+  ],
+  [
+    'a store that lost everything',
+    history([login(1), page(5, 'ada'), page(8, undefined)], { troubles: [trouble('loss', 6, 7)] }),
+  ],
+  [
+    'a page of a moment after a fault',
+    history([page(8, undefined, { degraded: 'store_unavailable' })], { troubles: [trouble('store', 5, 6)] }),
+  ],
+  [
+    'a connection to a process that was killed',
+    history([step(1, { status: 0 })], { troubles: [trouble('process', 0, 5)] }),
+  ],
+  [
+    'the first visitors of an outage',
+    history([step(6, { status: 0, at: 'platform' })], { troubles: [trouble('platform', 5, 9)] }),
+  ],
+]
+
+test.each(excused)('%s is no violation', (_what, fair) => {
+  expect(judge(fair)).toEqual([])
+})

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto'
+import path from 'node:path'
+import { Redis } from 'ioredis'
+import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
+import { type Front, startFront } from '../support/front'
+import { type Balancer, startBalancer } from './balancer'
+import { CallTap } from './call-tap'
+import type { Asked, Bounds } from './entries'
+import { type LastingRedis, startLastingRedis } from './lasting-redis'
+import { SiteProcess } from './processes'
+import { Secrets } from './secrets'
+
+/** Bound on one Session Status call of the site, in milliseconds. */
+export const STATUS_MS = 700
+const PROCESSES = 2
+const NAME = 'morning.localhost'
+
+/** A reader's account. */
+export interface Account {
+  readonly username: string
+  readonly password: string
+}
+
+export interface StageOptions {
+  readonly accounts: readonly Account[]
+  /** Folder of the package under test, built. Default: this repository's. */
+  readonly dist?: string | undefined
+  readonly site?: Partial<Bounds>
+}
+
+/** A site of two processes behind a balancer, with everything around it that can break. */
+export interface Stage {
+  readonly url: string
+  readonly emulator: Emulator
+  /** Stands in front of the whole platform. */
+  readonly ssoFront: Front
+  /** Stands in front of Redis. */
+  readonly storeFront: Front
+  readonly store: LastingRedis
+  /** A connection past all fronts. */
+  readonly redis: Redis
+  readonly processes: readonly SiteProcess[]
+  readonly balancer: Balancer
+  readonly bounds: Bounds
+  /** What must be seen nowhere. */
+  readonly secrets: Secrets
+  /** What processes did that nobody asked for. */
+  readonly mishaps: string[]
+  /** Moments at which the machine was busy, and for how long. */
+  readonly busy: { readonly end: number; readonly ms: number; readonly clock: number }[]
+  /** The clock of platform and site, in seconds. */
+  clock(): number
+  advance(seconds: number): Promise<void>
+  /** All calls that the platform has had. */
+  calls(): readonly Asked[]
+  close(): Promise<void>
+}
+
+const accountOptions = (accounts: readonly Account[]) =>
+  accounts.map(({ username, password }) => ({
+    accountId: `account-${username}`,
+    username,
+    password,
+    name: username,
+    email: `${username}@example.org`,
+  }))
+
+const UNLIMITED = { attemptsBeforeFreeze: 1000, sessionsPerAccount: 1_000_000, pruneAfterSeconds: 10_000_000 }
+
+export async function openStage({ accounts, dist, site = {} }: StageOptions): Promise<Stage> {
+  const processes: SiteProcess[] = []
+  const balancer = await startBalancer(() =>
+    processes.filter(({ isRunning, port }) => isRunning && port > 0).map(({ port }) => port),
+  )
+  const url = `http://${NAME}:${balancer.port}`
+  const clients = [{ clientId: 'morning', clientSecret: `secret-${randomUUID()}`, landingPage: `${url}/sso2/landing` }]
+  const emulator = createEmulator(demoOptions({ clients, accounts: accountOptions(accounts), limits: UNLIMITED }))
+  const { port } = await emulator.listen(0)
+  const [ssoFront, store] = [await startFront(port), await startLastingRedis()]
+  const storeFront = await startFront(store.port)
+  const redis = new Redis(store.url, { maxRetriesPerRequest: null })
+  redis.on('error', () => {})
+  const bounds = { recheckSeconds: 360, graceSeconds: 900, ...site }
+  const options = {
+    ...throughFront(emulator, ssoFront),
+    siteUrl: url,
+    sessionSecret: `session-secret-${randomUUID()}`,
+    redis: `redis://127.0.0.1:${storeFront.port}`,
+    session: { prefix: 'paper:' },
+    timeoutMs: STATUS_MS,
+    loginLimit: false,
+    ...bounds,
+  }
+  const mishaps: string[] = []
+  const busy: Stage['busy'] = []
+  const noteBusy = (ms: number) => busy.push({ end: performance.now(), ms, clock: emulator.clock.now() / 1000 })
+  const beginning = { dist: dist ?? path.join(__dirname, '..', '..', 'dist'), options }
+  while (processes.length < PROCESSES)
+    processes.push(new SiteProcess(beginning, (text) => mishaps.push(text), noteBusy))
+  await Promise.all(processes.map((one) => one.start()))
+  const stopWatching = watchOwnLoop(noteBusy)
+  const tap = new CallTap(emulator)
+  const { clientSecret } = emulator.siteOptions('morning')
+  const secrets = new Secrets([options.sessionSecret, clientSecret, ...accounts.map(({ password }) => password)])
+  let ahead = 0
+  return {
+    url,
+    emulator,
+    ssoFront,
+    storeFront,
+    store,
+    redis,
+    processes,
+    balancer,
+    bounds,
+    secrets,
+    mishaps,
+    busy,
+    clock: () => emulator.clock.now() / 1000,
+    advance: async (seconds) => {
+      ahead += seconds * 1000
+      emulator.clock.advance(seconds)
+      await Promise.all(processes.map((one) => one.setClock(ahead)))
+    },
+    calls: () => tap.all(),
+    close: async () => {
+      stopWatching()
+      tap.close()
+      await Promise.all(processes.map((one) => one.stop()))
+      balancer.close()
+      await emulator.close()
+      await Promise.all([ssoFront.down(), storeFront.down()])
+      redis.disconnect()
+      await store.close()
+    },
+  }
+}
+
+function throughFront(emulator: Emulator, { port }: Front): object {
+  const options = Object.entries(emulator.siteOptions('morning'))
+  return Object.fromEntries(
+    options.map(([name, value]) => [name, value.replace(emulator.url, `http://127.0.0.1:${port}`)]),
+  )
+}
+
+const BEAT_MS = 50
+const BUSY_MS = 150
+
+/** A checker that is late itself judges nobody by the clock. */
+function watchOwnLoop(noteBusy: (ms: number) => void): () => void {
+  let last = performance.now()
+  const timer = setInterval(() => {
+    const now = performance.now()
+    if (now - last > BEAT_MS + BUSY_MS) noteBusy(now - last)
+    last = now
+  }, BEAT_MS)
+  return () => clearInterval(timer)
+}

@@ -1,0 +1,110 @@
+import { writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { dice } from '../history/dice'
+import { platformAway, storeRestarts } from '../history/faults'
+import { type Doings, suffer } from '../history/nemesis'
+import { lookBack } from '../history/play'
+import { judge } from '../history/promises'
+import { tell } from '../history/report'
+import { openStage, type Stage } from '../history/stage'
+import { judgeCourse, tellCourse } from './flat'
+import { Sampler, tableHead, tableLine } from './samples'
+import { accounts, Traffic } from './traffic'
+
+/*
+ * npm run soak -- --minutes 10 --rate 200 --seed 1     README.md of this folder
+ */
+
+const OPTIONS = {
+  minutes: { type: 'string', default: '10' },
+  rate: { type: 'string', default: '200' },
+  seed: { type: 'string', default: '1' },
+  dist: { type: 'string' },
+  json: { type: 'string' },
+} as const
+
+/** Checked often, so that ten minutes see as many checks as hours do; in seconds. */
+const site = { recheckSeconds: 20, graceSeconds: 40 }
+const SAMPLE_MS = 10_000
+const FLAP_MS = 20_000
+const AWAY_MS = 6000
+const RESTART_MS = 60_000
+/** Each third restart of Redis loses everything. */
+const LOSS = 3
+/** Readers that are looked at in the end, one by one. */
+const SETTLED = 20
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({ options: OPTIONS })
+  const begin = performance.now()
+  const stage = await openStage({ accounts, dist: values.dist, site })
+  try {
+    const end = performance.now() + Number(values.minutes) * 60_000
+    const isOver = () => performance.now() > end
+    const seed = Number(values.seed)
+    const traffic = new Traffic(stage, dice(seed))
+    const sampler = new Sampler(stage, traffic.entries)
+    const doings: Doings = { troubles: [], ends: [] }
+    await Promise.all([
+      traffic.run(Number(values.rate), isOver),
+      flap(stage, doings, isOver),
+      restartStore(stage, doings, isOver),
+      sample(sampler, isOver),
+    ])
+    const { entries, agents } = traffic
+    const history = await lookBack(stage, entries, doings, agents.slice(0, SETTLED))
+    const violations = judge(history)
+    const courses = judgeCourse(sampler.samples)
+    const isFlat = courses.every((course) => course.isFlat)
+    console.log(`\n${tell(seed, history, violations, performance.now() - begin)}`)
+    console.log(`\n${isFlat ? 'FLAT' : 'NOT FLAT'}\n${courses.map(tellCourse).join('\n')}`)
+    if (values.json) writeFileSync(values.json, JSON.stringify({ samples: sampler.samples, courses, violations }))
+    return isFlat && violations.length === 0 ? 0 : 1
+  } finally {
+    await stage.close()
+  }
+}
+
+/** The platform goes away for a while, each time in another way. */
+async function flap(stage: Stage, doings: Doings, isOver: () => boolean): Promise<void> {
+  for (let round = 0; !isOver(); round += 1) {
+    await pause(FLAP_MS - AWAY_MS, isOver)
+    const fault = platformAway[round % platformAway.length]
+    if (fault && !isOver()) await suffer(stage, [fault], Math.random, doings, () => sleep(AWAY_MS))
+  }
+}
+
+async function restartStore(stage: Stage, doings: Doings, isOver: () => boolean): Promise<void> {
+  const [kept, lost] = storeRestarts
+  for (let round = 1; !isOver(); round += 1) {
+    await pause(RESTART_MS, isOver)
+    const fault = round % LOSS === 0 ? lost : kept
+    if (!fault || isOver()) continue
+    const [begin, clockBegin] = [performance.now(), stage.clock()]
+    await fault.begin(stage, Math.random)
+    const { part, name } = fault
+    doings.troubles.push({ part, name, begin, end: performance.now(), clockBegin, clockEnd: stage.clock() })
+  }
+}
+
+async function sample(sampler: Sampler, isOver: () => boolean): Promise<void> {
+  console.log(tableHead())
+  while (!isOver()) {
+    await pause(SAMPLE_MS, isOver)
+    const taken = await sampler.take()
+    if (taken) console.log(tableLine(taken))
+  }
+}
+
+async function pause(ms: number, isOver: () => boolean): Promise<void> {
+  for (const end = performance.now() + ms; !isOver() && performance.now() < end; ) await sleep(100)
+}
+
+main().then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    console.error(error)
+    process.exit(2)
+  },
+)

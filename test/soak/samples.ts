@@ -1,0 +1,111 @@
+import type { Entry } from '../history/entries'
+import type { Figures } from '../history/processes'
+import type { Stage } from '../history/stage'
+
+/** What was measured at one moment, of all processes of the site together, and of the seconds since the moment before. */
+export interface Sample {
+  readonly seconds: number
+  readonly rss: number
+  readonly heap: number
+  readonly external: number
+  readonly handles: number
+  readonly files: number
+  readonly sockets: number
+  readonly timers: number
+  /** Event loop, the slower process, in milliseconds. */
+  readonly loopMs: number
+  readonly perSecond: number
+  /** Answers of the site, in milliseconds. */
+  readonly p50: number
+  readonly p99: number
+  /** Pages that knew less than they should, in a hundred. */
+  readonly degraded: number
+  readonly storeMegabytes: number
+  readonly storeKeys: number
+}
+
+const MEGABYTE = 1_048_576
+
+/** Takes samples, each after a garbage collection. */
+export class Sampler {
+  readonly samples: Sample[] = []
+  readonly #stage: Stage
+  readonly #entries: readonly Entry[]
+  readonly #begin = performance.now()
+  #last = this.#begin
+  #seen = 0
+
+  constructor(stage: Stage, entries: readonly Entry[]) {
+    this.#stage = stage
+    this.#entries = entries
+  }
+
+  /** @returns nothing while a process is not there to be asked */
+  async take(): Promise<Sample | undefined> {
+    const found = await Promise.all(this.#stage.processes.map((one) => one.figures()))
+    const all = found.filter((figures): figures is Figures => figures !== undefined)
+    if (all.length < found.length) return undefined
+    const sum = (what: (figures: Figures) => number) => all.reduce((total, figures) => total + what(figures), 0)
+    const sample = {
+      rss: sum(({ rss }) => rss) / MEGABYTE,
+      heap: sum(({ heap }) => heap) / MEGABYTE,
+      external: sum(({ external }) => external) / MEGABYTE,
+      handles: sum(({ handles }) => handles),
+      files: sum(({ files }) => files),
+      sockets: sum(({ sockets }) => sockets),
+      timers: sum(({ timers }) => timers),
+      loopMs: Math.max(...all.map(({ loopMs }) => loopMs)),
+      ...this.#answers(),
+      ...(await storeFigures(this.#stage)),
+    }
+    this.samples.push(sample)
+    return sample
+  }
+
+  #answers() {
+    const now = performance.now()
+    const entries = this.#entries.slice(this.#seen)
+    this.#seen = this.#entries.length
+    const times = entries.filter(({ slowest }) => slowest > 0).map(({ slowest }) => slowest)
+    times.sort((a, b) => a - b)
+    const at = (part: number) => times[Math.floor(times.length * part)] ?? 0
+    const pages = entries.filter(({ view }) => view !== undefined)
+    const asked = entries.reduce((total, entry) => total + entry.asked, 0)
+    const perSecond = asked / ((now - this.#last) / 1000)
+    this.#last = now
+    const degraded = (100 * pages.filter((entry) => entry.degraded !== undefined).length) / Math.max(1, pages.length)
+    return { seconds: (now - this.#begin) / 1000, perSecond, p50: at(0.5), p99: at(0.99), degraded }
+  }
+}
+
+async function storeFigures({ redis }: Stage) {
+  const bytes = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1] ?? 0)
+  return { storeMegabytes: bytes / MEGABYTE, storeKeys: await redis.dbsize() }
+}
+
+/** Column heads, and how a sample is printed below them. */
+const columns: readonly (readonly [head: string, of: (sample: Sample) => number, digits: number])[] = [
+  ['s', ({ seconds }) => seconds, 0],
+  ['req/s', ({ perSecond }) => perSecond, 0],
+  ['p50 ms', ({ p50 }) => p50, 1],
+  ['p99 ms', ({ p99 }) => p99, 0],
+  ['degraded %', ({ degraded }) => degraded, 0],
+  ['RSS MB', ({ rss }) => rss, 1],
+  ['heap MB', ({ heap }) => heap, 1],
+  ['external MB', ({ external }) => external, 1],
+  ['handles', ({ handles }) => handles, 0],
+  ['files', ({ files }) => files, 0],
+  ['sockets', ({ sockets }) => sockets, 0],
+  ['timers', ({ timers }) => timers, 0],
+  ['loop ms', ({ loopMs }) => loopMs, 0],
+  ['Redis MB', ({ storeMegabytes }) => storeMegabytes, 1],
+  ['Redis keys', ({ storeKeys }) => storeKeys, 0],
+]
+
+/** The head of the table. */
+export const tableHead = (): string =>
+  `| ${columns.map(([head]) => head).join(' | ')} |\n| ${columns.map(() => '---:').join(' | ')} |`
+
+/** One line of the table. */
+export const tableLine = (sample: Sample): string =>
+  `| ${columns.map(([, of, digits]) => of(sample).toFixed(digits)).join(' | ')} |`

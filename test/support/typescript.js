@@ -1,0 +1,14 @@
+/** Lets a program of the tests require TypeScript as it is, without a build of it. */
+const { readFileSync } = require('node:fs')
+const { transformSync } = require('@swc/core')
+
+const options = {
+  jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+  module: { type: 'commonjs' },
+  isModule: true,
+  swcrc: false,
+}
+
+require.extensions['.ts'] = (module, file) => {
+  module._compile(transformSync(readFileSync(file, 'utf8'), { ...options, filename: file }).code, file)
+}
