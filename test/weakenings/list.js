@@ -231,8 +231,8 @@ module.exports = [
   {
     name: 'a Referer is not judged',
     file: 'web/guards.ts',
-    find: 'judgeReferer(req.headers.referer, site.config.returnPolicy) ?? own',
-    replace: 'req.headers.referer ?? own',
+    find: 'judgeReferer(req.headers.referer, site.config.returnPolicy) ?? returnPage(holder)',
+    replace: 'req.headers.referer ?? returnPage(holder)',
     test: 'safety/referers',
     title: '\\[[^\\]]*\\b(R1)\\b',
   },
