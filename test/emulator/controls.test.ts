@@ -218,6 +218,23 @@ describe('the running state', () => {
     await copy.close()
   })
 
+  test('is exported so that it can be loaded when browsers have had more than one session', async () => {
+    const { sid: ended, visitor } = await platform.login()
+    emulator.terminate(ended)
+    const { sid } = await visitor.identify()
+    emulator.clock.advance(10)
+    await platform.call('sessionstatus', { sid: ended, lks: 'loggedin' }) // as a site asks that has not heard of it yet
+
+    const copy = createEmulator((await platform.control('GET', '/export')).json)
+    const copied = new Platform((await copy.listen()).url)
+    const there = copied.browser()
+    there.cookie = visitor.cookie
+    expect(sid).not.toBe(ended)
+    expect(await there.identify()).toMatchObject({ sid, sts: 'anon' })
+    expect(await copied.call('sessionstatus', { sid: ended, lks: 'loggedin' })).toMatchObject({ sts: 'terminated' })
+    await copy.close()
+  })
+
   test('goes back to the configuration at reset', async () => {
     const { visitor } = await platform.login()
     emulator.account('ada').set({ active: false, password: 'new-horse' })

@@ -128,7 +128,11 @@ const options = z
     unique(value.accounts, 'accounts', 'username', report)
     unique(value.campaigns, 'campaigns', 'productCode', report)
     unique(value.sessions, 'sessions', 'sid', report)
-    unique(value.sessions, 'sessions', 'browser', report)
+    // of a browser's sessions one at most has not ended
+    const current = value.sessions.map(({ sid, browser, status }) => ({
+      browser: status === 'terminated' ? `${browser} ${sid}` : browser,
+    }))
+    unique(current, 'sessions', 'browser', report)
     const known = new Set(value.accounts.map(({ accountId }) => accountId))
     value.sessions.forEach(({ accountId }, index) => {
       if (accountId !== undefined && !known.has(accountId)) report(['sessions', index, 'accountId'], 'is no account')

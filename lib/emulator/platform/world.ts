@@ -105,6 +105,9 @@ export function createWorld(config: Config, now: EpochSeconds): World {
   }
   const oldestFirst = [...config.sessions].sort((a, b) => b.idleSeconds - a.idleSeconds)
   for (const saved of oldestFirst) putSession(world, restored(saved, now))
+  // one that has ended may have been asked for after the browser got its next one
+  for (const { sid, browser, status } of config.sessions)
+    if (status !== 'terminated') world.sidByBrowser.set(browser, sid)
   return world
 }
 
