@@ -1,0 +1,204 @@
+import { parseArgs } from 'node:util'
+import { findEngine } from './engines'
+import { type Fault, type Plan, type Round, runFailover } from './failover'
+import { type FlowResults, runFlows } from './flows'
+import { openPaper } from './paper'
+import { type Broken, brokenByFailover, brokenByStep, brokenFlows, QUIET_MS } from './promises'
+import { failoverTables, flowTable, rolloutTable, stories, waitTable } from './report'
+import { runRollout, type Step } from './rollout'
+import type { Engine } from './servers'
+import { startCluster, startSentinels, type Topology } from './topologies'
+import { measureWait } from './wait'
+
+/*
+ * npm run test:engines                                          all of it, about five minutes
+ * npm run test:engines -- --quick                               half a minute: one engine, one failover
+ * npm run test:engines -- --only failover --engine valkey --topology cluster
+ */
+
+const HELP = {
+  quick: { type: 'boolean', default: false },
+  only: { type: 'string', default: 'flows,failover,wait,rollout' },
+  engine: { type: 'string', default: 'redis,valkey' },
+  topology: { type: 'string', default: 'cluster,sentinel' },
+} as const
+
+const topologies: Readonly<Record<string, (engine: Engine) => Promise<Topology>>> = {
+  cluster: startCluster,
+  sentinel: startSentinels,
+}
+const READERS = 60
+const PLAN: Plan = { readers: READERS, perSecond: 100, beforeMs: 3000, afterMs: 6000 }
+const QUICK: Plan = { ...PLAN, readers: 20, perSecond: 50, beforeMs: 1000, afterMs: 3000 }
+const WAIT_RUN_MS = 3000
+/** A figure that the machine may have spoilt is measured again. */
+const TRIES = 3
+
+interface Wanted {
+  readonly parts: readonly string[]
+  readonly engines: readonly ('redis' | 'valkey')[]
+  readonly topologies: readonly string[]
+  readonly faults: readonly Fault[]
+  readonly plan: Plan
+}
+
+function read(args: readonly string[]): Wanted {
+  const { values } = parseArgs({ args: [...args], options: HELP })
+  if (values.quick)
+    return { parts: ['flows', 'failover'], engines: ['redis'], topologies: ['sentinel'], faults: ['kill'], plan: QUICK }
+  const engines = values.engine.split(',').filter((name) => name === 'redis' || name === 'valkey')
+  const faults: Fault[] = ['kill', 'freeze']
+  return { parts: values.only.split(','), engines, topologies: values.topology.split(','), faults, plan: PLAN }
+}
+
+/** Runs what is wanted. @returns the exit code: 1 when a promise is broken */
+export async function main(args: readonly string[]): Promise<number> {
+  const begin = performance.now()
+  const wanted = read(args)
+  const run = new Run(wanted)
+  await run.all()
+  console.log(`\n${Math.round((performance.now() - begin) / 1000)} s, ${run.broken.length} promises broken`)
+  for (const text of run.broken) console.log(`BROKEN ${text}`)
+  return run.broken.length > 0 ? 1 : 0
+}
+
+interface FlowRun {
+  readonly engine: string
+  readonly topology: string
+  readonly results: FlowResults | string
+}
+interface FailoverRun {
+  readonly engine: string
+  readonly topology: string
+  readonly fault: Fault
+  readonly round: Round | string
+}
+
+/** One run of the program, and what it has found. */
+class Run {
+  readonly broken: string[] = []
+  readonly #wanted: Wanted
+  readonly #flows: FlowRun[] = []
+  readonly #failovers: FailoverRun[] = []
+
+  constructor(wanted: Wanted) {
+    this.#wanted = wanted
+  }
+
+  async all(): Promise<void> {
+    const { parts, engines } = this.#wanted
+    for (const name of engines) await this.#engine(name)
+    if (this.#flows.length > 0) console.log(`\nFlows\n\n${flowTable(this.#flows)}`)
+    if (this.#failovers.length > 0) console.log(`\nA master goes under load\n\n${failoverTables(this.#failovers)}`)
+    const redis = findEngine('redis')
+    if ('missing' in redis) return
+    if (parts.includes('wait')) console.log(`\nWAIT\n\n${waitTable(await measureWait(redis, WAIT_RUN_MS))}`)
+    if (parts.includes('rollout')) await this.#rollout(redis)
+  }
+
+  async #engine(name: 'redis' | 'valkey'): Promise<void> {
+    const { topologies: kinds, parts, faults } = this.#wanted
+    const found = findEngine(name)
+    for (const topology of kinds) {
+      const place = { engine: 'missing' in found ? found.name : `${found.name} ${found.version}`, topology }
+      if ('missing' in found) {
+        console.log(`${place.engine}, ${topology}: skipped, ${found.missing}`)
+        if (parts.includes('flows')) this.#flows.push({ ...place, results: found.missing })
+        if (parts.includes('failover'))
+          for (const fault of faults) this.#failovers.push({ ...place, fault, round: found.missing })
+        continue
+      }
+      await this.#topology(found, place)
+    }
+  }
+
+  /** One set of servers has all flows and each fault; a figure that the machine may have spoilt gets a set of its own. */
+  async #topology(engine: Engine, place: { engine: string; topology: string }): Promise<void> {
+    const { parts, faults, plan } = this.#wanted
+    const start = topologies[place.topology]
+    if (!start) throw new Error(`there is no topology ${place.topology}`)
+    await withPaper(await start(engine), async (paper, topology) => {
+      if (parts.includes('flows')) {
+        const results = await runFlows(paper)
+        this.#flows.push({ ...place, results })
+        this.#tell(`${place.engine} ${place.topology}, flows`, brokenFlows(results))
+      }
+      if (!parts.includes('failover')) return
+      for (const fault of faults) {
+        const first = await runFailover(paper, topology, fault, plan)
+        await this.#failover(place, fault, first, async () =>
+          withPaper(await start(engine), (other, servers) => runFailover(other, servers, fault, plan)),
+        )
+      }
+    })
+  }
+
+  async #failover(
+    place: { engine: string; topology: string },
+    fault: Fault,
+    first: Round,
+    again: () => Promise<Round>,
+  ): Promise<void> {
+    const where = `${place.engine} ${place.topology}, master ${fault === 'kill' ? 'killed' : 'frozen'}`
+    const judgeIt = (round: Round) => brokenByFailover(round, this.#wanted.plan.perSecond)
+    const round = await quietly(where, first, again, judgeIt)
+    this.#failovers.push({ ...place, fault, round })
+    this.#tell(where, judged(judgeIt(round), round.stalledMs))
+    if (round.figures.evidence.length > 0) console.log(stories(round.figures.evidence))
+  }
+
+  async #rollout(engine: Engine): Promise<void> {
+    const again = () => runRollout(engine, READERS, this.#wanted.plan.perSecond)
+    const steps = await quietlySteps(await again(), again)
+    console.log(`\nTwo processes behind a proxy are replaced, secrets change\n\n${rolloutTable(steps)}`)
+    for (const step of steps) {
+      this.#tell(step.name, judged(brokenByStep(step), step.stalledMs))
+      if (brokenByStep(step).length > 0 && step.figures.evidence.length > 0) console.log(stories(step.figures.evidence))
+    }
+  }
+
+  #tell(where: string, broken: readonly Broken[]): void {
+    console.log(`${where}: ${broken.length === 0 ? 'as promised' : broken.map(({ text }) => text).join('; ')}`)
+    this.broken.push(...broken.map(({ text }) => `${where}: ${text}`))
+  }
+}
+
+/** What a busy machine says of time is not held against the package. */
+function judged(broken: readonly Broken[], stalledMs: number): Broken[] {
+  return broken.filter(({ isTiming }) => !isTiming || stalledMs < QUIET_MS)
+}
+
+async function quietly<T extends { readonly stalledMs: number }>(
+  where: string,
+  first: T,
+  again: () => Promise<T>,
+  brokenBy: (run: T) => readonly Broken[],
+): Promise<T> {
+  let run = first
+  for (let tries = 1; tries < TRIES; tries += 1) {
+    const broken = brokenBy(run)
+    const isSpoilt = broken.length > 0 && broken.every(({ isTiming }) => isTiming) && run.stalledMs >= QUIET_MS
+    if (!isSpoilt) break
+    console.log(`${where}: once more, the machine was busy (${broken.map(({ text }) => text).join('; ')})`)
+    run = await again()
+  }
+  return run
+}
+
+async function quietlySteps(first: Step[], again: () => Promise<Step[]>): Promise<Step[]> {
+  const whole = (steps: Step[]) => ({ steps, stalledMs: Math.max(...steps.map(({ stalledMs }) => stalledMs)) })
+  const brokenBy = ({ steps }: { steps: Step[] }) => steps.flatMap(brokenByStep)
+  const { steps } = await quietly('the rolling deploy', whole(first), async () => whole(await again()), brokenBy)
+  return steps
+}
+
+async function withPaper<T>(
+  topology: Topology,
+  run: (paper: Awaited<ReturnType<typeof openPaper>>, topology: Topology) => Promise<T>,
+): Promise<T> {
+  const paper = await openPaper(topology.address, READERS)
+  const result = await run(paper, topology)
+  await paper.close()
+  await topology.stop()
+  return result
+}

@@ -1,0 +1,124 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { type Platform, startPlatform } from './platform'
+import { startProxy } from './proxy'
+import type { StoreAddress } from './topologies'
+
+/*
+ * The newspaper: processes of one site behind a proxy, over one store, and the platform.
+ */
+
+const READY_MS = 30_000
+export const sessionSecrets = [
+  'the-session-secret-of-before-0123456789',
+  'the-session-secret-of-later-0123456789',
+] as const
+
+const COMMON = { sessionSecret: sessionSecrets[0], loginLimit: { attempts: 10_000, perSeconds: 60 } }
+
+/** Options of a process beyond the common ones, as `sso2()` takes them; `waitMs`: each write waits so long for a replica at most. */
+export interface SiteOptions {
+  readonly sessionSecret?: readonly string[]
+  readonly clientSecret?: readonly string[]
+  readonly recheckSeconds?: number
+  readonly waitMs?: number
+}
+
+/** One process of the site. */
+export interface SiteProcess {
+  readonly port: number
+  /** Puts its clock on. */
+  advance(seconds: number): Promise<void>
+  /** SIGTERM; resolves when it is gone. @throws where it did not end by itself */
+  end(): Promise<void>
+}
+
+/** The paper. */
+export interface Paper {
+  /** Its address, by way of the proxy. */
+  readonly url: string
+  /** Port of the proxy. */
+  readonly port: number
+  readonly platform: Platform
+  /** Starts processes, and lets the proxy know of them once they are well. */
+  startAll(each: readonly SiteOptions[], how?: { readonly isBehindProxy: boolean }): Promise<SiteProcess[]>
+  /** Ends processes, once the proxy knows of them no more. @throws where one did not end by itself */
+  endAll(processes: readonly SiteProcess[]): Promise<void>
+  /** Puts all clocks on. */
+  advance(seconds: number): Promise<void>
+  close(): Promise<void>
+}
+
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** Opens it, without a process. */
+export async function openPaper(store: StoreAddress, readers: number): Promise<Paper> {
+  const proxy = await startProxy()
+  const url = `http://paper.localhost:${proxy.port}`
+  const platform = await startPlatform(url, readers)
+  const processes = new Set<SiteProcess>()
+  let aheadSeconds = 0
+  const startOne = async (options: SiteOptions) => {
+    const site = await launch({ ...platform.options, ...COMMON, siteUrl: url, store, aheadSeconds, ...options })
+    processes.add(site)
+    const end = () => {
+      processes.delete(site)
+      return site.end()
+    }
+    return { ...site, end }
+  }
+  return {
+    url,
+    port: proxy.port,
+    platform,
+    startAll: async (each, { isBehindProxy } = { isBehindProxy: true }) => {
+      const sites = await Promise.all(each.map(startOne))
+      if (isBehindProxy) for (const { port } of sites) proxy.add(port)
+      return sites
+    },
+    endAll: async (sites) => {
+      await Promise.all(sites.map(({ port }) => proxy.remove(port)))
+      await Promise.all(sites.map((site) => site.end()))
+    },
+    advance: async (seconds) => {
+      aheadSeconds += seconds
+      await Promise.all([...processes].map((site) => site.advance(seconds)))
+      platform.emulator.clock.advance(seconds)
+    },
+    close: async () => {
+      proxy.close()
+      await Promise.all([...processes].map((site) => site.end()))
+      await platform.close()
+    },
+  }
+}
+
+async function launch(options: object): Promise<SiteProcess> {
+  const child = fork(path.join(__dirname, 'site.js'), [], { env: { ...process.env, NODE_ENV: 'test' } })
+  running.add(child)
+  const ended = once(child, 'exit').then(([code, signal]) => {
+    running.delete(child)
+    return code === 0 ? undefined : `a process of the site ended with ${code ?? signal}`
+  })
+  child.send(options)
+  const early = ended.then((why) => Promise.reject(new Error(why ?? 'a process of the site ended before it was ready')))
+  early.catch(() => {})
+  const ready = once(child, 'message', { signal: AbortSignal.timeout(READY_MS) })
+  const [{ port }] = (await Promise.race([ready, early])) as [{ port: number }]
+  return {
+    port,
+    advance: async (advance) => {
+      child.send({ advance })
+      await once(child, 'message')
+    },
+    end: async () => {
+      child.kill('SIGTERM')
+      const why = await ended
+      if (why !== undefined) throw new Error(why)
+    },
+  }
+}

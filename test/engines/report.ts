@@ -1,0 +1,131 @@
+import { number, table } from '../bench/figures'
+import type { Fault, Round } from './failover'
+import type { FlowResults } from './flows'
+import type { Evidence } from './judge'
+import { QUIET_MS } from './promises'
+import type { Step } from './rollout'
+import { LAG_MS, type Waiting } from './wait'
+
+/*
+ * The tables that are printed.
+ */
+
+const seconds = (ms: number | undefined) => (ms === undefined ? '' : `${number(ms / 1000, 1)} s`)
+const milliseconds = (ms: number) => (Number.isFinite(ms) ? `${number(ms)} ms` : 'none')
+
+/** Where something ran. */
+export interface Place {
+  readonly engine: string
+  readonly topology: string
+}
+
+/** Flows: what became of each, or why there is no such engine. */
+export function flowTable(runs: readonly (Place & { readonly results: FlowResults | string })[]): string {
+  const names = [...new Set(runs.flatMap(({ results }) => (typeof results === 'string' ? [] : Object.keys(results))))]
+  return table(
+    names.map((flow) => {
+      const cells = runs.map(({ engine, topology, results }) => {
+        const cell = typeof results === 'string' ? results : results[flow] === undefined ? 'as it should' : 'BROKEN'
+        return [`${engine} ${topology}`, cell]
+      })
+      return { flow, ...Object.fromEntries(cells) }
+    }),
+  )
+}
+
+const faults: Readonly<Record<Fault, string>> = { kill: 'killed', freeze: 'frozen, then back' }
+
+/** Failovers, two tables: promises, and what it took. */
+export function failoverTables(
+  runs: readonly (Place & { readonly fault: Fault; readonly round: Round | string })[],
+): string {
+  const rows = runs.map(({ engine, topology, fault, round }) => {
+    const place = { engine: `${engine} ${topology}`, master: faults[fault] }
+    if (typeof round === 'string') return { ...place, pages: round }
+    const { figures, oldCookiesOpen, oldCookiesStayOpen } = round
+    return {
+      ...place,
+      pages: number(figures.pages),
+      failed: number(figures.failed),
+      'over 3 s': number(figures.slow),
+      'wrong user': number(figures.wrongUser),
+      'logout undone': number(figures.undone),
+      logins: number(figures.logins),
+      'of them lost': number(figures.lost),
+      'password again': number(figures.passwordAgain),
+      'old cookies that open, before and after the check': `${oldCookiesOpen}, ${oldCookiesStayOpen}`,
+    }
+  })
+  const times = runs.map(({ engine, topology, fault, round }) => {
+    const place = { engine: `${engine} ${topology}`, master: faults[fault] }
+    if (typeof round === 'string') return { ...place, 'new master after': round }
+    const { figures, replacedAfter, normalAfter, normalAfterThaw, stalledMs, perSecond } = round
+    return {
+      ...place,
+      'new master after': seconds(replacedAfter),
+      'as ever after': seconds(normalAfter),
+      'as ever after its return': seconds(normalAfterThaw),
+      'slowest page': seconds(figures.slowestMs),
+      'pages without a user': number(figures.degraded),
+      '"not now"': number(figures.refused),
+      'actions a second': number(perSecond),
+      machine: machineOf(stalledMs),
+    }
+  })
+  return `${table(rows)}\n\n${table(times)}`
+}
+
+const machineOf = (stalledMs: number) =>
+  stalledMs < QUIET_MS ? 'had time' : `busy: ${seconds(stalledMs)} for a page without a store`
+
+const may = { nothing: 'nothing', moment: 'for a moment, at the platform', trip: 'a trip' }
+
+/** The rolling deploy, step by step. */
+export function rolloutTable(steps: readonly Step[]): string {
+  return table(
+    steps.map(({ name, promise, figures, stalledMs }) => ({
+      step: name,
+      'may be noticed': may[promise],
+      pages: number(figures.pages),
+      failed: number(figures.failed),
+      'wrong user': number(figures.wrongUser),
+      'logged out': number(figures.passwordAgain),
+      'needed a trip': number(figures.lost),
+      'left at the platform': number(figures.stranded),
+      'logins done': number(figures.logins),
+      refused: number(figures.refused),
+      'slowest page': seconds(figures.slowestMs),
+      machine: machineOf(stalledMs),
+    })),
+  )
+}
+
+/** What WAIT costs and gives. */
+export function waitTable(found: readonly Waiting[]): string {
+  return table(
+    found.map(({ name, login, page, acknowledged, lost, isAlone }) => ({
+      [`writes (replica ${LAG_MS} ms behind)`]: name,
+      'login, median': milliseconds(login.median),
+      'login, slowest': milliseconds(login.slowest),
+      'page, median': milliseconds(page.median),
+      'logins in the last second': isAlone ? '' : number(acknowledged),
+      'of them lost': isAlone ? '' : number(lost),
+    })),
+  )
+}
+
+/** What led to something that must not be, for whoever looks into it. */
+export function stories(evidence: readonly Evidence[]): string {
+  const told = evidence.map(({ of, story }) => {
+    const [last] = story.slice(-1)
+    const lines = story.map(({ begin, end, device, what, status, who, degraded, trips, logout }) => {
+      const ago = seconds(begin - (last?.begin ?? 0))
+      const seen = [who ?? 'nobody', degraded, logout, trips > 0 ? `${trips} trips` : undefined]
+        .filter(Boolean)
+        .join(', ')
+      return `    ${ago} browser ${device}: ${what} ${status}, ${seen}, ${milliseconds(end - begin)}`
+    })
+    return `  reader ${last?.reader}, ${of}:\n${lines.join('\n')}`
+  })
+  return told.join('\n')
+}
