@@ -12,7 +12,8 @@ import { password, readerName } from './platform'
 /** Readers with a second browser: every so many. */
 const TWO_BROWSERS = 4
 const GIVEN_UP_MS = 20_000
-const TICK_MS = 5
+/** Those of one tick begin together, so that their commands meet at the store. */
+const TICK_MS = 100
 
 /** A session cookie as it was before its session was logged out. */
 export interface OldCookie {
