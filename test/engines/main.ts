@@ -152,8 +152,9 @@ class Run {
     const steps = await quietlySteps(await again(), again)
     console.log(`\nTwo processes behind a proxy are replaced, secrets change\n\n${rolloutTable(steps)}`)
     for (const step of steps) {
-      this.#tell(step.name, judged(brokenByStep(step), step.stalledMs))
-      if (brokenByStep(step).length > 0 && step.figures.evidence.length > 0) console.log(stories(step.figures.evidence))
+      const broken = judged(brokenByStep(step), step.stalledMs)
+      this.#tell(step.name, broken)
+      if (broken.length > 0) console.log(stories(step.figures.evidence))
     }
   }
 
