@@ -1,6 +1,7 @@
+import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { watchMachine } from './control'
-import { type Figures, judge } from './judge'
+import { type Entry, type Figures, judge } from './judge'
 import { Load, whoOpens } from './load'
 import type { Paper, SiteProcess } from './paper'
 import { readerName } from './platform'
@@ -16,6 +17,8 @@ export type Fault = 'kill' | 'freeze'
 /** What one round came to. Times in milliseconds. */
 export interface Round {
   readonly figures: Figures
+  /** When it was, on the clock of the entries. */
+  readonly faultAt: number
   /** What readers did in a second. */
   readonly perSecond: number
   /** From the fault until a replica was master. */
@@ -63,12 +66,14 @@ export async function runFailover(paper: Paper, topology: Topology, fault: Fault
   const old = await tryOldCookies(paper, sites, load, times.faultAt - RECENT_MS)
   await paper.endAll(sites)
   const { faultAt, replacedAt, thawAt } = times
+  keep(load.entries, faultAt)
   const normal = (from: number, to: number) => {
     const { lastAbnormal = from } = judge(load.entries, readerName, { from: faultAt, to })
     return Math.max(0, lastAbnormal - from)
   }
   return {
     figures: judge(load.entries, readerName),
+    faultAt,
     perSecond: actions / seconds,
     replacedAfter: replacedAt - faultAt,
     normalAfter: normal(faultAt, thawAt),
@@ -76,6 +81,14 @@ export async function runFailover(paper: Paper, topology: Topology, fault: Fault
     ...old,
     stalledMs: machine.longestMs(),
   }
+}
+
+/** For whoever looks into a run: every entry, with its time since the fault, in the file that `ENGINES_ENTRIES` names. */
+function keep(entries: readonly Entry[], faultAt: number): void {
+  const file = process.env['ENGINES_ENTRIES']
+  if (file === undefined) return
+  const lines = entries.map((entry) => JSON.stringify({ at: Math.round(entry.begin - faultAt), ...entry }))
+  writeFileSync(file, `${lines.join('\n')}\n`)
 }
 
 /** @returns when it was, when a replica had become master, and when the frozen one was thawed, or would have been */

@@ -100,7 +100,14 @@ test.each<[text: RegExp, figures: Partial<Figures>]>([
   [/nobody logged in/, { logins: 0 }],
 ])('a run is judged to have broken its promise: %s', (text, figures) => {
   const good = judge([page(), login(), page('reader-1')], nameOf)
-  const times = { perSecond: 100, replacedAfter: 2000, normalAfter: 4000, normalAfterThaw: undefined, stalledMs: 10 }
+  const times = {
+    faultAt: 0,
+    perSecond: 100,
+    replacedAfter: 2000,
+    normalAfter: 4000,
+    normalAfterThaw: undefined,
+    stalledMs: 10,
+  }
   const round = { figures: good, ...times, oldCookiesOpen: 0, oldCookiesStayOpen: 0 }
   expect(brokenByFailover(round, 100)).toEqual([])
   const broken = brokenByFailover({ ...round, figures: { ...good, ...figures } }, 100)

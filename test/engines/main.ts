@@ -144,7 +144,7 @@ class Run {
     const round = await quietly(where, first, again, judgeIt)
     this.#failovers.push({ ...place, fault, round })
     this.#tell(where, judged(judgeIt(round), round.stalledMs))
-    if (round.figures.evidence.length > 0) console.log(stories(round.figures.evidence))
+    if (round.figures.evidence.length > 0) console.log(stories(round.figures.evidence, round.faultAt))
   }
 
   async #rollout(engine: Engine): Promise<void> {
@@ -154,7 +154,7 @@ class Run {
     for (const step of steps) {
       const broken = judged(brokenByStep(step), step.stalledMs)
       this.#tell(step.name, broken)
-      if (broken.length > 0) console.log(stories(step.figures.evidence))
+      if (broken.length > 0) console.log(stories(step.figures.evidence, step.begin))
     }
   }
 

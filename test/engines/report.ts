@@ -114,12 +114,12 @@ export function waitTable(found: readonly Waiting[]): string {
   )
 }
 
-/** What led to something that must not be, for whoever looks into it. */
-export function stories(evidence: readonly Evidence[]): string {
+/** What led to something that must not be, for whoever looks into it. @param zero when the fault was, or the step began */
+export function stories(evidence: readonly Evidence[], zero: number): string {
   const told = evidence.map(({ of, story }) => {
     const [last] = story.slice(-1)
     const lines = story.map(({ begin, end, device, what, status, who, degraded, trips, logout }) => {
-      const ago = seconds(begin - (last?.begin ?? 0))
+      const ago = seconds(begin - zero)
       const seen = [who ?? 'nobody', degraded, logout, trips > 0 ? `${trips} trips` : undefined]
         .filter(Boolean)
         .join(', ')

@@ -15,6 +15,7 @@ import { startSingle } from './topologies'
 export interface Step {
   readonly name: string
   readonly promise: Noticed
+  readonly begin: number
   readonly figures: Figures
   /** The longest that the machine took for a page without a store, in milliseconds. */
   readonly stalledMs: number
@@ -77,7 +78,13 @@ export async function runRollout(engine: Engine, readers: number, perSecond: num
   await store.stop()
   return changes.map(({ name, promise }, index) => {
     const span = { from: begins[index] ?? 0, to: begins[index + 1] ?? Number.POSITIVE_INFINITY }
-    return { name, promise, figures: judge(load.entries, readerName, span), stalledMs: machine.longestMs(span) }
+    return {
+      name,
+      promise,
+      begin: span.from,
+      figures: judge(load.entries, readerName, span),
+      stalledMs: machine.longestMs(span),
+    }
   })
 }
 
