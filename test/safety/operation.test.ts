@@ -212,7 +212,9 @@ describe('[O14] the supply chain', () => {
     const [pack] = JSON.parse(stdout) as { files: { path: string }[] }[]
     const files = (pack?.files ?? []).map(({ path }) => path)
     const others = files.filter((path) => !path.startsWith('dist/')).sort()
-    const papers = ['decisions', 'interface', 'quick-start', 'session', 'speed'].map((name) => `docs/${name}.md`)
+    const papers = ['decisions', 'interface', 'login-page', 'quick-start', 'redis', 'session', 'speed'].map(
+      (name) => `docs/${name}.md`,
+    )
     const pictures = ['papers', 'portal'].map((name) => `docs/images/${name}.png`)
     const usual = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md']
     expect(others).toEqual([...usual, ...papers, ...pictures, 'lib/emulator/README.md', 'package.json'].sort())
