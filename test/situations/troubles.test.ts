@@ -166,6 +166,29 @@ test.each<[string, FaultOptions['operation'], (at: Stage) => Promise<unknown>]>(
   expect(lines.filter((line) => line.includes(operation))).toHaveLength(1)
 })
 
+test('[O6] a login that fails for a reason of its own is told with its stack, and without the password', async () => {
+  let isBroken = false
+  const trust = () => {
+    if (isBroken) throw new Error(`no luck with ${ada.username} and ${ada.password}`)
+    return false
+  }
+  const at = await start({ build: (sso, gates) => addPages(express().set('trust proxy', trust).use(sso), sso, gates) })
+  const browser = at.browser()
+  await browser.visit(`${at.url}/`)
+  isBroken = true
+  const headers = { 'x-forwarded-for': '192.0.2.1' }
+  expect((await browser.fetchJson(`${at.url}/login`, { json: ada, headers })).status).toBe(503)
+  const [first, frame, ...more] = (lines[0] ?? '').split('\n    ')
+  expect(first).toMatch(
+    /authenticate failed: Error: no luck with ada and \*\*\*\. Look at where it was thrown\. Meanwhile/,
+  )
+  expect([lines.length, more.length > 0, frame]).toEqual([
+    1,
+    true,
+    expect.stringMatching(/^at trust .*troubles\.test\.ts/),
+  ])
+})
+
 describe('a landing that is lost', () => {
   /** Trips through Identify of one visit. */
   const tripsOf = ({ trail }: Awaited<ReturnType<ReturnType<Stage['browser']>['visit']>>) =>
