@@ -14,6 +14,9 @@ require.extensions['.ts'] = (module, file) => {
   module._compile(transformSync(readFileSync(file, 'utf8'), { ...options, filename: file }).code, file)
 }
 
+// servers that were started go with this process, however it ends
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130))
+
 require(path.join(__dirname, 'main.ts'))
   .main(process.argv.slice(2))
   .then(
