@@ -49,6 +49,11 @@ const seen: [what: string, entries: () => Entry[], figures: Partial<Figures>][] 
     { undoneElsewhere: 1 },
   ],
   [
+    'a logout of all by a browser that nobody is logged in with',
+    () => [login({ device: 1 }), page(), logoutAll(), page('reader-1', { device: 1 })],
+    { undoneElsewhere: 0 },
+  ],
+  [
     'a login that is lost, and that a trip brings back',
     () => [login(), page('reader-1', { trips: 1 })],
     { lost: 1, passwordAgain: 0 },

@@ -138,7 +138,9 @@ function follow(entries: readonly Entry[]): Evidence[] {
     else if (what === 'logout_all') {
       // it is made good later, and ends what has begun meanwhile
       isAllPending ||= entry.logout !== 'confirmed'
-      for (const other of [...beliefs.keys(), device]) beliefs.set(other, afterLogoutAll(entry, other))
+      // whoever is nobody himself logs nobody else out
+      const isSure = beliefs.get(device) === 'in' && !isAllPending
+      for (const other of [...beliefs.keys(), device]) beliefs.set(other, afterLogoutAll(entry, other, isSure))
     } else {
       const { of, belief } = see(beliefs.get(device) ?? 'unknown', entry)
       const isExplained = isAllPending && (of === 'lost' || of === 'password_again')
@@ -149,9 +151,9 @@ function follow(entries: readonly Entry[]): Evidence[] {
   return found
 }
 
-function afterLogoutAll(entry: Entry, device: number): Belief {
+function afterLogoutAll(entry: Entry, device: number, isSure: boolean): Belief {
   if (device === entry.device && isDone(entry)) return 'out'
-  return entry.logout === 'confirmed' ? 'out_elsewhere' : 'unknown'
+  return isSure ? 'out_elsewhere' : 'unknown'
 }
 
 /** What a page tells of the session. */

@@ -49,7 +49,7 @@ export function failoverTables(
       failed: number(figures.failed),
       'over 3 s': number(figures.slow),
       'wrong user': number(figures.wrongUser),
-      'logout undone': number(figures.undone),
+      'logout undone': `${figures.undone}, ${figures.undoneElsewhere} elsewhere`,
       logins: number(figures.logins),
       'of them lost': number(figures.lost),
       'password again': number(figures.passwordAgain),
