@@ -29,8 +29,8 @@ interface Seen {
 
 interface Held {
   readonly cookie: string
-  /** When it was last the browser's own. */
-  at: number
+  /** When the browser was first seen to have it. */
+  readonly at: number
 }
 
 /** One browser, and everything that it does and sees. */
@@ -172,10 +172,8 @@ export class Agent {
   /** Remembers which cookies it has had, and when. */
   #hold(now: number): void {
     const cookie = this.browser.cookie(SESSION)
-    if (cookie === undefined) return
-    const known = this.#held.find((held) => held.cookie === cookie)
-    if (known) known.at = now
-    else this.#held.push({ cookie, at: now })
+    if (cookie === undefined || this.#held.some((held) => held.cookie === cookie)) return
+    this.#held.push({ cookie, at: now })
     if (this.#held.length > MOST_COOKIES) this.#held.shift()
   }
 }

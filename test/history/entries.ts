@@ -51,7 +51,7 @@ export interface Entry {
   readonly error?: string | undefined
   /** What the site said of a logout. */
   readonly logout?: string | undefined
-  /** When an old cookie was last the browser's own. */
+  /** When the browser was first seen to have the old cookie. */
   readonly heldAt?: number | undefined
 }
 
@@ -81,6 +81,8 @@ export interface Ended {
 export interface Asked {
   readonly operation: string
   readonly clock: number
+  /** When the checker saw it, a moment after it was answered. */
+  readonly seen: number
   readonly sid: string | undefined
   /** User name of an Authenticate. */
   readonly username: string | undefined

@@ -33,6 +33,8 @@ const oneAuthenticate: Promised = (view) => {
 
 /** A machine that is busy for longer may make an answer too late, in milliseconds. */
 const SERIOUS_MS = 300
+/** Calls are seen a moment late. */
+const NEAR_MS = 100
 
 const READING: ReadonlySet<string> = new Set(['page', 'form', 'script', 'put', 'login', 'logout', 'bot'])
 
@@ -61,7 +63,7 @@ const oneCheck: Promised = (view) => {
   const isBad = ({ part, begin, end }: Trouble) => part !== 'time' && (part !== 'busy' || end - begin > SERIOUS_MS)
   const bad = troubles.filter(isBad)
   const isCalm = (from: Asked, to: Asked) =>
-    !bad.some(({ clockBegin, clockEnd }) => clockBegin < to.clock + 2 && clockEnd > from.clock - 2)
+    !bad.some(({ begin, end }) => begin < to.seen + NEAR_MS && end > from.seen - NEAR_MS)
   return [...bySession.values()].flatMap((asked) =>
     asked.flatMap((call, index) => {
       const before = asked[index - 1]

@@ -40,6 +40,7 @@ const ended = (at: number, more: Partial<Ended> = {}): Ended => ({
 const call = (operation: string, at: number, more: Partial<Asked> = {}): Asked => ({
   operation,
   clock: CLOCK + at,
+  seen: at * 1000 + 50,
   sid: 'sid-1',
   username: undefined,
   aid: undefined,

@@ -13,7 +13,7 @@ const steps: readonly (readonly [number, Step])[] = [
   [8, (agent) => agent.script()],
   [8, (agent) => Promise.all([agent.page('/one'), agent.script('/two'), agent.page('/three')])],
   [7, (agent) => agent.put()],
-  [4, (agent) => agent.fresh()],
+  [6, (agent) => agent.fresh()],
   [20, comeIn],
   [2, (agent, roll) => twice(agent, roll)],
   [2, (agent, roll) => Promise.all([agent.login(account(agent, roll)), agent.login(account(agent, roll))])],
@@ -21,8 +21,11 @@ const steps: readonly (readonly [number, Step])[] = [
   [2, (agent, roll) => agent.wrong(account(agent, roll))],
   [5, (agent, roll) => leave(agent, roll, () => agent.logout())],
   [3, (agent, roll) => leave(agent, roll, () => agent.submitLogout())],
-  [4, (agent, roll) => leave(agent, roll, async () => void (await Promise.all([agent.page(), agent.logout()])))],
-  [3, (agent, roll) => leave(agent, roll, () => leaveAmidst(agent))],
+  [5, (agent, roll) => leave(agent, roll, () => leaveAmidst(agent, roll, [agent.page()]))],
+  [
+    4,
+    (agent, roll) => leave(agent, roll, () => leaveAmidst(agent, roll, [agent.script(), agent.put(), agent.fresh()])),
+  ],
   [2, (agent, roll) => Promise.all([agent.login(account(agent, roll)), agent.logout()])],
   [2, (agent) => agent.logoutAll()],
   [4, (agent, roll) => agent.old(roll)],
@@ -30,8 +33,10 @@ const steps: readonly (readonly [number, Step])[] = [
   [2, (agent) => Promise.all([agent.fresh(), agent.page(), agent.fresh()])],
 ]
 
-async function leaveAmidst(agent: Agent): Promise<void> {
-  await Promise.all([agent.script(), agent.put(), agent.logout(), agent.fresh()])
+/** While other requests are under way. Then somebody comes with the cookie of before. */
+async function leaveAmidst(agent: Agent, roll: Dice, others: readonly Promise<void>[]): Promise<void> {
+  await Promise.all([...others, agent.logout()])
+  await agent.old(roll)
 }
 
 /** A form that is sent twice. */
@@ -62,7 +67,7 @@ const reading: readonly (readonly [number, Step])[] = [
   [3, (agent) => agent.script()],
   [2, (agent) => agent.page('/lean')],
   [2, (agent) => agent.put()],
-  [3, (agent) => Promise.all([agent.script('/one'), agent.page('/two'), agent.script('/three'), agent.page('/four')])],
+  [5, (agent) => Promise.all([agent.script('/one'), agent.page('/two'), agent.script('/three'), agent.page('/four')])],
 ]
 
 /** One step of a reader who logs in where nobody is, and then only reads. */
