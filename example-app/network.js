@@ -15,21 +15,24 @@ const { createSite } = require('./site.js')
  * @returns the three addresses, the emulator, both sites, and `close()`
  */
 async function startNetwork({ ports = { morning: 0, evening: 0, emulator: 0 }, redis, prefix = '' } = {}) {
+  const servers = []
   const opened = []
+  // First the requests that are under way, then what they need, the last one opened first.
   const close = async () => {
+    await Promise.all(servers.splice(0).map(finish))
     for (const end of opened.splice(0).reverse()) await end()
   }
   try {
-    return { ...(await open({ ports, redis, prefix }, opened)), close }
+    return { ...(await open({ ports, redis, prefix }, servers, opened)), close }
   } catch (error) {
     await close()
     throw error
   }
 }
 
-async function open({ ports, redis, prefix }, opened) {
-  const servers = { morning: await listen(ports.morning, opened), evening: await listen(ports.evening, opened) }
-  const urls = { morning: address(servers.morning), evening: address(servers.evening) }
+async function open({ ports, redis, prefix }, servers, opened) {
+  const [morning, evening] = [await listen(ports.morning, servers), await listen(ports.evening, servers)]
+  const urls = { morning: address(morning), evening: address(evening) }
   const clients = { morning: makeClient('morning-post'), evening: makeClient('evening-star') }
 
   const emulator = createEmulator(platformOptions(urls, clients))
@@ -52,7 +55,8 @@ async function open({ ports, redis, prefix }, opened) {
       clock: emulator.clock,
     })
     opened.push(made.close)
-    servers[key].on('request', made.app)
+    const server = key === 'morning' ? morning : evening
+    server.on('request', made.app)
     return made
   }
   return {
@@ -63,15 +67,24 @@ async function open({ ports, redis, prefix }, opened) {
 }
 
 /** A server that listens already, so that its address is known before the site is made. */
-async function listen(port, opened) {
+async function listen(port, servers) {
   const server = http.createServer()
-  opened.push(async () => {
-    server.closeAllConnections()
-    if (server.listening) await new Promise((resolve) => server.close(resolve))
-  })
+  servers.push(server)
   server.listen(port, '127.0.0.1')
   await named('site', port, once(server, 'listening'))
   return server
+}
+
+const finishMs = 10_000
+
+/** Takes no more requests, and lets those that are under way come to their end, within ten seconds. */
+async function finish(server) {
+  if (!server.listening) return
+  const late = setTimeout(() => server.closeAllConnections(), finishMs)
+  const idle = setInterval(() => server.closeIdleConnections(), 50) // a connection that is kept alive would be waited for
+  await new Promise((resolve) => server.close(resolve))
+  clearTimeout(late)
+  clearInterval(idle)
 }
 
 function address(server) {

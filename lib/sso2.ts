@@ -4,24 +4,24 @@ import type { Request, RequestHandler } from 'express'
 import type { Cluster, Redis } from 'ioredis'
 import { type Config, makeConfig } from './config'
 import type { ConfigOptions } from './config/schema'
-import { storeTroubleOf } from './decide/store-trouble'
 import type { VisitPolicy } from './decide/visit'
 import { makeExamined } from './examined'
 import { Circuit } from './remote/circuit'
 import { endpointOf, makeClient, makeFront, serviceApi } from './remote/parts'
 import type { PlatformApi } from './remote/platform-api'
 import type { Sso2Client } from './remote/sso2'
-import { type Exchange, formExchange, type TicketExchange } from './remote/ticket'
+import { type Exchange, formExchange, type TicketExchange, type TokenEndpoint } from './remote/ticket'
 import { KeptLogouts } from './storage/kept-logouts'
 import type { Kv } from './storage/kv'
 import { Lists } from './storage/lists'
 import { Logins } from './storage/logins'
-import { MemoryKv } from './storage/memory-kv'
+import { openStore } from './storage/open-store'
 import { Records } from './storage/records'
-import { openRedis, redisKv } from './storage/redis-kv'
 import { storeUnavailable } from './storage/unavailable'
 import { LogoutQueue } from './web/actions/logout-queue'
 import { moveSession } from './web/actions/move-session'
+import { leaveLists } from './web/actions/sign-in'
+import { UnderWay } from './web/actions/under-way'
 import { identifyGuard, type RequireLoginOptions, requireLogin } from './web/guards'
 import { guardedShouldIdentify } from './web/hooks'
 import { isNavigationByPerson } from './web/http/request-facts'
@@ -102,9 +102,10 @@ export interface Sso2 extends RequestHandler {
  */
 export function sso2(options: Sso2Options = {}): Sso2 {
   const config = makeConfig(options, process.env, { now: () => Date.now() })
-  const [client, api] = [makeClient(config), serviceApi(config, options.ticketExchange)]
+  const client = makeClient(config)
+  const endpoint = endpointOf(config, client, options.ticketExchange)
   const { kv, client: redis } = openStore(config) // last, so that nothing is left open where something throws
-  const site = makeSite(config, options, client, kv, redis)
+  const site = makeSite(config, options, endpoint, client, kv, redis)
   const inOrder = { session: site.sessions.handler, router: router(site), middleware: middleware(site) }
   const handler: RequestHandler = (req, res, next) => {
     inOrder.session(req, res, (sessionError?: unknown) => {
@@ -116,39 +117,48 @@ export function sso2(options: Sso2Options = {}): Sso2 {
   }
   // what Express adds to a request is looked at where it is there, and nowhere else
   const parts = inOrder as typeof inOrder & Pick<Sso2, 'session' | 'middleware'>
-  site.logouts.start()
-  const close = async () => {
-    await site.logouts.stop()
-    site.front.close()
-    client.close()
-    await kv.close()
+  let closing: Promise<void> | undefined
+  const closed = () => {
+    closing ??= close(site, kv)
+    return closing
   }
+  site.logouts.start()
+  if (config.clientSecrets().length > 1) client.findOut() // which of them the SSO system takes, before the first visitor comes
   const { exchangeTicket, ticketExchange = {}, identifyUser } = options
-  const examined = { config, exchangeTicket, ticketExchange, namesUsers: identifyUser !== undefined, close }
+  const examined = { config, exchangeTicket, ticketExchange, namesUsers: identifyUser !== undefined, close: closed }
   return Object.assign(makeExamined(handler, examined), parts, {
     requireLogin: (guard?: RequireLoginOptions) => requireLogin(site, guard),
     identify: () => identifyGuard(),
     returnTo: (value: unknown) => returnToOf(config, value),
     client,
-    api,
+    api: serviceApi(config, endpoint),
     health: () => health(site),
-    close,
+    close: closed,
   })
 }
 
-function openStore({ redis, clock, log }: Config): { kv: Kv; client: Redis | Cluster | undefined } {
-  if (redis === undefined) return { kv: new MemoryKv(() => clock.now()), client: undefined }
-  const client = typeof redis === 'string' ? openRedis(redis) : redis
-  const watch = {
-    failed: (error: unknown) => log.warn('store:away', storeTroubleOf(error)),
-    back: () => log.over('store', 'Redis answers again'),
-  }
-  return { kv: redisKv(client, typeof redis === 'string', watch), client }
+/** An Authenticate may take 8 s, and its ticket some more. */
+const DRAIN_MS = 10_000
+
+/** What is under way comes to its end first, and what comes meanwhile is served. */
+async function close(site: OwnSite, kv: Kv): Promise<void> {
+  await Promise.all([site.logouts.stop(), site.underWay.idle(DRAIN_MS)])
+  site.front.close()
+  site.client.close()
+  await kv.close()
+}
+
+/** What the wiring knows of a site, and no handler. */
+type OwnSite = Site & {
+  readonly logouts: Pick<LogoutQueue, 'start' | 'stop'>
+  readonly sessions: SiteSessions
+  readonly underWay: UnderWay
 }
 
 function makeSite(
   config: Config,
   options: Sso2Options,
+  endpoint: TokenEndpoint,
   client: Sso2Client,
   kv: Kv,
   redis: Redis | Cluster | undefined,
@@ -157,7 +167,7 @@ function makeSite(
   const { prefix, boxKeys } = config
   const records = new Records(kv, prefix, boxKeys, now)
   const logins = new Logins(kv, prefix, boxKeys)
-  const site: Site & { logouts: Pick<LogoutQueue, 'start' | 'stop'>; sessions: SiteSessions } = {
+  const site: OwnSite = {
     config,
     client,
     front: makeFront(config, client),
@@ -166,7 +176,7 @@ function makeSite(
     logins,
     keptLogouts: new KeptLogouts(kv, prefix, boxKeys),
     sessions: new SiteSessions(config, records, now),
-    exchange: options.exchangeTicket ?? formExchange(endpointOf(config, options.ticketExchange)),
+    exchange: options.exchangeTicket ?? formExchange(endpoint),
     identifyUser: options.identifyUser ?? defaultIdentifyUser(config.userPath),
     ownHooks: new Set((['exchangeTicket', 'identifyUser'] as const).filter((hook) => options[hook] !== undefined)),
     circuits: { token: new Circuit(), user: new Circuit() },
@@ -176,11 +186,19 @@ function makeSite(
     loginLimit: loginLimiter(config.loginLimit, prefix, redis, logins, now),
     landingLimit: landingLimit(prefix, redis),
     logouts: { start: () => queue.start(), stop: () => queue.stop() },
+    underWay: new UnderWay(),
     policy: policyOf(config),
     macKeys: config.macKeys(),
     now,
   }
   const queue = new LogoutQueue(site)
+  followSessions(site)
+  return site
+}
+
+/** What handlers of the site do to `req.session` is done to its record too. */
+function followSessions(site: OwnSite): void {
+  site.sessions.onDestroy = (key, record) => leaveLists(site, key, record)
   site.sessions.onRegenerate = async (req, newId) => {
     const { key, stored } = await site.sessions.stateOf(req)
     const known = Sso2Request.holderBehind(req.sso2)?.visit.stored
@@ -188,7 +206,6 @@ function makeSite(
     if (moved === 'unavailable') throw storeUnavailable()
     return moved === 'moved'
   }
-  return site
 }
 
 /** A claim outlives one call and its retry, in seconds. */

@@ -24,8 +24,8 @@ export async function tokenFinding(site: Examined, ticket: string): Promise<Find
 
 /** Where tickets are exchanged, and as whom. */
 export function endpointOf({ config, ticketExchange }: Examined): TokenEndpoint {
-  const { tokenUrl = '', clientId, clientSecret } = config
-  return { tokenUrl, clientId, clientSecret, ticketExchange }
+  const { tokenUrl = '', clientId, clientSecrets } = config
+  return { tokenUrl, clientId, clientSecret: () => clientSecrets()[0] ?? '', ticketExchange }
 }
 
 const ADDRESS = 'tokenUrl (SSO2_TOKEN_URL): the access token endpoint of the authorization server, path included'

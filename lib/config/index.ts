@@ -32,7 +32,6 @@ export interface Config extends Readonly<Plain> {
   /** Absolute address of the login page, whoever's it is. */
   readonly loginPage: string
   readonly texts: AllTexts
-  readonly clientSecret: () => string
   readonly clientSecrets: () => string[]
   readonly sessionSecrets: () => string[]
   readonly macKeys: () => MacKeys
@@ -99,7 +98,6 @@ function secretFields(clientSecret: readonly string[], sessionSecret: readonly s
   const macKeys = deriveKeys(sessionSecret, 'express-sso2 binding')
   const boxKeys = deriveKeys(sessionSecret, 'express-sso2 box')
   return {
-    clientSecret: () => clientSecret[0] ?? '',
     clientSecrets: () => [...clientSecret],
     sessionSecrets: () => [...sessionSecret],
     macKeys: () => macKeys,

@@ -34,6 +34,7 @@ export type LeadDecision =
 
 /** Twice led away within the loop guard's window and back as a stranger: whom the SSO system knows behind this browser, Identify tells. */
 const TRIPS_BEFORE_IDENTIFY = 2
+const MOST_TRIPS = 3
 
 /** Is the login page another site's? Then a login there is known here only when the SSO system is asked. */
 export const isElsewhere = (loginPage: string, origin: string): boolean => new URL(loginPage).origin !== origin
@@ -43,8 +44,15 @@ export function decideLead(facts: LeadFacts): LeadDecision {
   const { page, loginPage, trips, pageKey } = facts
   if (page === loginPage.replace(/[?#].*$/, '')) return { do: 'refuse_to_guard_the_login_page' }
   if (!isElsewhere(loginPage, facts.origin)) return { do: 'lead' }
-  const because = facts.degraded ?? blockedBy(trips, pageKey)
+  const count = tripsFor(trips, pageKey, facts.now)
+  const because = facts.degraded ?? (count >= MOST_TRIPS ? 'identify_loop' : refusalOf(facts))
   if (because) return { do: 'give_up', because }
-  if (tripsFor(trips, pageKey, facts.now) < TRIPS_BEFORE_IDENTIFY) return { do: 'count_and_lead' }
+  if (count < TRIPS_BEFORE_IDENTIFY) return { do: 'count_and_lead' }
   return facts.canIdentify ? { do: 'identify' } : { do: 'give_up', because: 'sso_unavailable' }
+}
+
+/** A landing whose token was refused: the next one would be as well. */
+function refusalOf({ trips, pageKey, now }: LeadFacts): DegradedReason | undefined {
+  const because = blockedBy(trips, pageKey, now)
+  return because === 'token_refused' ? because : undefined
 }

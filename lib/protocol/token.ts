@@ -8,23 +8,22 @@ import { readJsonObject } from './json'
 /** A token of more characters is refused before anything looks into it. */
 export const MAX_TOKEN_LENGTH = 8192
 
-/** The client's secrets, made into keys once: the first signs, all verify (rotation). */
-export interface Keys {
-  readonly signing: KeyObject
-  readonly verifying: readonly KeyObject[]
-}
+/** The client's secrets, made into keys once: the first signs, all verify (rotation). There is one at least. */
+export type Keys = readonly [KeyObject, ...KeyObject[]]
 
 /** Makes keys of the client's secret or secrets; a `KeyObject` signs 45 times faster than the string. */
 export function makeKeys(secrets: string | readonly string[]): Keys {
-  const verifying = [secrets].flat().map((secret) => createSecretKey(Buffer.from(secret, 'utf8')))
-  const [signing] = verifying
-  if (!signing) throw new TypeError('makeKeys: at least one secret is needed')
-  return { signing, verifying }
+  const [first, ...others] = [secrets].flat().map((secret) => createSecretKey(Buffer.from(secret, 'utf8')))
+  if (!first) throw new TypeError('makeKeys: at least one secret is needed')
+  return [first, ...others]
 }
 
-/** Signs claims as they are. `iat` must be among them: jsonwebtoken adds the system's time where it is missing. */
-export function signToken(claims: { readonly iat: EpochSeconds }, keys: Keys): string {
-  return jwt.sign({ ...claims }, keys.signing, { algorithm: 'HS256' })
+/**
+ * Signs claims as they are. `iat` must be among them: jsonwebtoken adds the system's time where it is missing.
+ * @param index of the key that signs, default the first
+ */
+export function signToken(claims: { readonly iat: EpochSeconds }, keys: Keys, index = 0): string {
+  return jwt.sign({ ...claims }, keys[index] ?? keys[0], { algorithm: 'HS256' })
 }
 
 /** What a token must be to be taken. */
@@ -36,6 +35,8 @@ export interface Expected {
   readonly toleranceSeconds: number
   /** Told the `iat` of a token whose signature, issuer and audience are right, before its times are judged: shows skew. */
   readonly onIssued?: (iat: EpochSeconds) => void
+  /** Told which of the keys a token is signed with, from 0, before the payload is read. */
+  readonly onSigned?: (key: number) => void
 }
 
 /** Claims of a token that passed; names are whatever the sender wrote, so read them by own property only. */
@@ -51,7 +52,8 @@ export type VerifiedClaims = Readonly<Record<string, unknown>> & {
 export function verifyToken(token: unknown, keys: Keys, expected: Expected): VerifiedClaims {
   const [header, payload] = splitToken(token)
   checkHeader(header)
-  checkSignature(String(token), keys)
+  const key = checkSignature(String(token), keys)
+  expected.onSigned?.(key)
   const claims = readJsonObject(payload) ?? refuse('malformed', 'payload')
   if (own(claims, 'iss') !== expected.issuer) refuse('issuer')
   if (own(claims, 'aud') !== expected.audience) refuse('audience')
@@ -98,14 +100,15 @@ function checkHeader(bytes: Buffer): void {
 }
 
 /** Every key is tried, and none quicker than another: constant time, before the payload is read. Threat T15. */
-function checkSignature(token: string, keys: Keys): void {
+function checkSignature(token: string, keys: Keys): number {
   const mark = token.lastIndexOf('.')
   const given = Buffer.from(token.slice(mark + 1), 'base64url')
-  const fitting = keys.verifying.filter((key) => {
+  const fits = keys.map((key) => {
     const expected = createHmac('sha256', key).update(token.slice(0, mark)).digest()
     return given.length === expected.length && timingSafeEqual(given, expected)
   })
-  if (fitting.length === 0) refuse('signature')
+  if (!fits.includes(true)) refuse('signature')
+  return fits.indexOf(true)
 }
 
 function checkTimes(claims: Readonly<Record<string, unknown>>, expected: Expected): VerifiedClaims {

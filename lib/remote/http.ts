@@ -47,8 +47,8 @@ const NOT_SENT = new Set([
  * @throws {Sso2ResponseError} a redirect or an oversized body
  */
 export async function send(call: Call): Promise<Answer> {
-  const deadline = AbortSignal.timeout(call.timeoutMs)
-  const signal = call.signal ? AbortSignal.any([deadline, call.signal]) : deadline
+  const deadline = deadlineIn(call.timeoutMs)
+  const signal = call.signal ? AbortSignal.any([deadline.signal, call.signal]) : deadline.signal
   try {
     const response = await fetch(call.url, {
       method: call.method,
@@ -68,8 +68,28 @@ export async function send(call: Call): Promise<Answer> {
     return { status: response.status, headers: response.headers, text: await readCapped(call, response) }
   } catch (error) {
     if (call.signal?.aborted) throw call.signal.reason
-    throw error instanceof Sso2ResponseError ? error : unavailable(call, error, deadline.aborted)
+    throw error instanceof Sso2ResponseError ? error : unavailable(call, error, deadline.signal.aborted)
+  } finally {
+    deadline.clear()
   }
+}
+
+/** A deadline that passes so late was not kept by this process, which stood still: */
+const STOOD_STILL_MS = 50
+/** what has been answered meanwhile is read first. */
+const READ_MS = 100
+
+/** Aborts in so many milliseconds; a process that stood still is not taken for a system that does not answer. */
+function deadlineIn(ms: number): { readonly signal: AbortSignal; clear(): void } {
+  const controller = new AbortController()
+  const due = performance.now() + ms
+  const abort = () => controller.abort()
+  const judge = () => {
+    if (performance.now() - due < STOOD_STILL_MS) return abort()
+    timer = setTimeout(abort, READ_MS).unref()
+  }
+  let timer = setTimeout(judge, ms).unref()
+  return { signal: controller.signal, clear: () => clearTimeout(timer) }
 }
 
 /** The cause is dropped on purpose: it may hold the address and the body. */

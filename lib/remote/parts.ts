@@ -32,16 +32,15 @@ export function makeFront({ siteUrl, routes, log }: Config, client: Sso2Client):
   return new FrontChannel(client, { siteUrl, landingUrl, log })
 }
 
-/** The authorization server. */
-export function endpointOf(config: Config, ticketExchange: TicketExchange = {}): TokenEndpoint {
-  const { tokenUrl = '', clientId, clientSecret } = config
-  return { tokenUrl, clientId, clientSecret, ticketExchange }
+/** The authorization server; it is shown the secret that the SSO system takes. */
+export function endpointOf(config: Config, client: Sso2Client, ticketExchange: TicketExchange = {}): TokenEndpoint {
+  const clientSecret = () => config.clientSecrets()[client.secretInUse] ?? ''
+  return { tokenUrl: config.tokenUrl ?? '', clientId: config.clientId, clientSecret, ticketExchange }
 }
 
 /** The REST API with a token of the client itself. */
-export function serviceApi(config: Config, ticketExchange?: TicketExchange): PlatformApi {
-  const now = () => Math.floor(config.clock.now() / 1000)
-  const fetchGrant = async () =>
-    readGrant(await serviceToken(endpointOf(config, ticketExchange), scopes.marketplaceGroups), now())
-  return new PlatformApi({ apiUrl: config.apiUrl, accessToken: serviceTokenSource(fetchGrant, now) })
+export function serviceApi({ apiUrl, clock }: Config, endpoint: TokenEndpoint): PlatformApi {
+  const now = () => Math.floor(clock.now() / 1000)
+  const fetchGrant = async () => readGrant(await serviceToken(endpoint, scopes.marketplaceGroups), now())
+  return new PlatformApi({ apiUrl, accessToken: serviceTokenSource(fetchGrant, now) })
 }

@@ -1,6 +1,6 @@
 /** The five operations of SSO2. Works without Express. Interface: "SSO2 endpoints". */
 import { randomUUID } from 'node:crypto'
-import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../errors'
+import { Sso2ResponseError } from '../errors'
 import {
   type AuthenticateClaims,
   DEFAULT_SSO_IDENTIFIER,
@@ -12,31 +12,29 @@ import {
 } from '../protocol/claims'
 import { readJsonObject } from '../protocol/json'
 import { identifyUrl, type OperationClaims, operationUrl, requestClaims } from '../protocol/requests'
-import { type Question, readSessionToken, SessionToken } from '../protocol/session-token'
-import { type Keys, makeKeys, own, signToken, verifyToken } from '../protocol/token'
+import { type Question, readSessionToken, type SessionToken } from '../protocol/session-token'
+import { own } from '../protocol/token'
 import { Circuit } from './circuit'
+import { ClientKeys } from './client-keys'
 import { retryAfterSeconds, send } from './http'
+import { isFault, isFaulty } from './sso2-faults'
 import { checkClientOptions, type Sso2ClientOptions } from './sso2-options'
 
 const AUTHENTICATE_MS = 8000
 const LOGOUT_MS = 3000
 const DEFAULT_MS = 2000
 const QUIET_MS = 30_000
-
-/** No answer, or none that can be used. Where that is so for one session alone, the probe finds out before the circuit opens. */
-const isFault = (error: Error) =>
-  error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError || error instanceof TokenError
-
-/** It does not take our tokens: whatever is asked next, it will say the same. */
-const isFaulty = (answer: unknown) => answer instanceof SessionToken && answer.err === 'invalid_token'
+const ROTATING_MS = 500
 
 /** Client of one SSO system for one API client. Methods throw `Sso2UnavailableError`, `Sso2ResponseError` or `TokenError`. */
 export class Sso2Client {
   readonly #options: Sso2ClientOptions
-  readonly #keys: Keys
+  readonly #keys: ClientKeys
   readonly #circuit: Circuit
   /** When it was last spoken to, in milliseconds of the process's own clock. */
   #lastWord = Number.NEGATIVE_INFINITY
+  /** When it was last asked something. */
+  #lastQuestion = Number.NEGATIVE_INFINITY
   /** Our clock minus the SSO system's, in seconds, from the last signed answer of the back channel. */
   #clockOffset: number | undefined
   #backSince: EpochSeconds | undefined
@@ -44,7 +42,7 @@ export class Sso2Client {
   constructor(options: Sso2ClientOptions) {
     checkClientOptions(options)
     this.#options = options
-    this.#keys = makeKeys(options.clientSecret)
+    this.#keys = new ClientKeys(options.clientSecret)
     const onBack = () => {
       this.#backSince = this.#now()
       options.watch?.back()
@@ -54,6 +52,7 @@ export class Sso2Client {
 
   /** The address to send the browser to. @param returnTo where the user should end (`r`) */
   identifyUrl(returnTo: string): string {
+    if (this.#keys.isRotating) this.findOut() // nobody tells us what a browser is told there
     return identifyUrl(this.#options.ssoUrl, this.#sign<'identify'>({}), returnTo)
   }
 
@@ -83,7 +82,7 @@ export class Sso2Client {
    * @throws {TokenError} with the reason; `offsetSeconds` when it is the time
    */
   readLanding(token: unknown): SessionToken {
-    return this.#read(token, { operation: 'identify' })
+    return this.#read(token, { operation: 'identify' }).answer
   }
 
   /** A browser came back with a good token: a sign of life, as an answer is. */
@@ -91,11 +90,16 @@ export class Sso2Client {
     this.#lastWord = performance.now()
   }
 
-  /** Asks the SSO system something harmless in the background, where nobody has spoken to it for 30 s. */
+  /**
+   * Asks the SSO system something harmless in the background, where nobody has spoken to it for a while: its answer also tells
+   * which secret it takes, which a landing does not.
+   */
   findOut(): void {
     const now = performance.now()
-    if (now - this.#lastWord < QUIET_MS) return
+    const [since, quietMs] = this.#keys.isRotating ? [this.#lastQuestion, ROTATING_MS] : [this.#lastWord, QUIET_MS]
+    if (now - since < quietMs) return
     this.#lastWord = now
+    this.#lastQuestion = now
     this.#circuit.findOut()
   }
 
@@ -111,6 +115,10 @@ export class Sso2Client {
   get clockOffsetSeconds(): number | undefined {
     return this.#clockOffset
   }
+  /** Which of the secrets signs, by its place in the list: the first, 0, until the SSO system says that it takes another one. */
+  get secretInUse(): number {
+    return this.#keys.inUse
+  }
   /** Stops the breaker's timer. */
   close(): void {
     this.#circuit.close()
@@ -123,7 +131,7 @@ export class Sso2Client {
   #sign<O extends Operation>(claims: OperationClaims[O]): string {
     const { clientId, organisationId, ssoIdentifier = DEFAULT_SSO_IDENTIFIER } = this.#options
     const caller = { clientId, organisationId, ssoIdentifier }
-    return signToken(requestClaims<O>(caller, claims, this.#now()), this.#keys)
+    return this.#keys.sign(requestClaims<O>(caller, claims, this.#now()))
   }
 
   async #ask<O extends Exclude<Operation, 'identify'>>(
@@ -132,8 +140,7 @@ export class Sso2Client {
     question: Question,
     timeoutMs: number,
   ): Promise<SessionToken> {
-    const call = () =>
-      this.#watched(operation, async () => this.#read(await this.#post(operation, claims, timeoutMs), question))
+    const call = () => this.#watched(operation, () => this.#exchange(operation, claims, question, timeoutMs))
     return operation === 'authenticate' ? this.#askForLogin(call) : this.#circuit.run(operation, call)
   }
 
@@ -164,9 +171,25 @@ export class Sso2Client {
     return said.token
   }
 
+  /** Asks once more where the SSO system takes another of our secrets: it has done nothing with a token that it refused. */
+  async #exchange<O extends Operation>(
+    operation: O,
+    claims: OperationClaims[O],
+    question: Question,
+    timeoutMs: number,
+  ): Promise<SessionToken> {
+    const end = performance.now() + timeoutMs
+    const ours = this.#keys.inUse
+    const { answer, signedBy } = this.#read(await this.#post(operation, claims, timeoutMs), question)
+    if (answer.err !== 'invalid_token' || !this.#keys.wasRefused(ours, signedBy)) return answer
+    const left = Math.max(1, Math.ceil(end - performance.now()))
+    return this.#read(await this.#post(operation, claims, left), question).answer
+  }
+
   /** Posts a token made for this very try: it lives for ten seconds only. */
   async #post<O extends Operation>(operation: O, claims: OperationClaims[O], timeoutMs: number): Promise<unknown> {
-    this.#lastWord = performance.now()
+    this.#lastQuestion = performance.now()
+    this.#lastWord = this.#lastQuestion
     const url = operationUrl(this.#options.ssoUrl, operation)
     const body = JSON.stringify({ t: this.#sign<O>(claims) })
     const headers = { 'content-type': 'application/json' }
@@ -180,7 +203,7 @@ export class Sso2Client {
     return token
   }
 
-  #read(token: unknown, question: Question): SessionToken {
+  #read(token: unknown, question: Question): { readonly answer: SessionToken; readonly signedBy: number } {
     const { clientId, ssoIdentifier = DEFAULT_SSO_IDENTIFIER, clockToleranceSeconds = 5 } = this.#options
     const now = this.#now()
     const expected = { issuer: ssoIdentifier, audience: clientId, now, toleranceSeconds: clockToleranceSeconds }
@@ -188,8 +211,8 @@ export class Sso2Client {
     const onIssued = (iat: EpochSeconds) => {
       if (isAnswer) this.#clockOffset = now - iat
     }
-    const claims = verifyToken(token, this.#keys, { ...expected, onIssued })
-    return readSessionToken(claims, question)
+    const { claims, signedBy } = this.#keys.verify(token, { ...expected, onIssued })
+    return { answer: readSessionToken(claims, question), signedBy }
   }
 
   /** A question about a session that nobody has: only a system that works can say, in a token of its own, that there is none. */
@@ -197,8 +220,7 @@ export class Sso2Client {
     return this.#watched('sessionstatus', async () => {
       const claims = { sid: randomUUID(), ipa: '127.0.0.1', uas: 'express-sso2', lks: 'anon' } as const
       const question = { operation: 'sessionstatus', sid: claims.sid, lks: claims.lks } as const
-      const token = await this.#post('sessionstatus', claims, this.#options.timeoutMs ?? DEFAULT_MS)
-      const { err } = this.#read(token, question)
+      const { err } = await this.#exchange('sessionstatus', claims, question, this.#options.timeoutMs ?? DEFAULT_MS)
       if (err !== 'session_not_found')
         throw new Sso2ResponseError('sessionstatus', undefined, `the probe was answered with ${err ?? 'a session'}`)
     })

@@ -28,9 +28,20 @@ const LONGEST_SECONDS = 120
 /** Waits differ by as much of themselves, so that the logouts of one outage are not retried together. */
 const WAIT_SPREAD = 0.2
 
+/** So many of its own a process remembers; the oldest go first. */
+const MOST_OWN = 10_000
+
+/** A logout as the process that kept it remembers it; until it is forgotten, in seconds since 1970. */
+interface Own {
+  readonly logout: KeptLogout
+  readonly until: number
+}
+
 /** The logouts of one site, under its prefix. */
 export class KeptLogouts {
   readonly #kv: Kv
+  /** What this process has kept: a store may evict it, come back empty, or take nothing for a while. */
+  readonly #own = new Map<string, Own>()
   readonly #prefix: string
   readonly #boxKeys: () => readonly Buffer[]
 
@@ -42,6 +53,8 @@ export class KeptLogouts {
 
   /** Keeps a logout, and queues its retry; one of all sessions stays one of all. @param due seconds since 1970 */
   keep(sidHash: string, logout: KeptLogout, due: number): Promise<Done | Unavailable> {
+    const { aid } = this.#own.get(sidHash)?.logout ?? {}
+    this.#remember(sidHash, { logout: withAccount(logout, aid), until: due + ENDED_SECONDS })
     return doneUnlessAway(async () => {
       await this.#write(sidHash, logout)
       await this.#kv.enqueue(this.#queue, sidHash, due)
@@ -52,9 +65,32 @@ export class KeptLogouts {
     for (;;) {
       const { raw, kept } = await this.#read(sidHash)
       const aid = typeof kept === 'object' ? kept.aid : undefined
-      const sealed = seal(JSON.stringify(aid === undefined ? logout : { aid, ...logout }), this.#boxKeys())
+      const sealed = seal(JSON.stringify(withAccount(logout, aid)), this.#boxKeys())
       if (await this.#kv.compareAndSet(this.#key(sidHash), raw, sealed, ENDED_SECONDS)) return
     }
+  }
+
+  /** Keeps again what the store has lost of this process's own, and is not confirmed. @param most so many are looked at, in turn */
+  restore(now: number, most: number): Promise<Done | Unavailable> {
+    const looked = [...firstOf(this.#own, most)]
+    return doneUnlessAway(() => Promise.all(looked.map(([sidHash, own]) => this.#restoreOne(sidHash, own, now))))
+  }
+
+  async #restoreOne(sidHash: string, own: Own, now: number): Promise<void> {
+    this.#own.delete(sidHash)
+    if (own.until <= now) return
+    this.#remember(sidHash, own)
+    const { kept } = await this.#read(sidHash)
+    if (kept === 'gone') await this.#write(sidHash, own.logout)
+    if (kept === 'confirmed') this.#own.delete(sidHash)
+    else await this.#kv.enqueueOnce(this.#queue, sidHash, now)
+  }
+
+  /** As the newest. */
+  #remember(sidHash: string, own: Own): void {
+    this.#own.delete(sidHash)
+    this.#own.set(sidHash, own)
+    for (const [oldest] of firstOf(this.#own, this.#own.size - MOST_OWN)) this.#own.delete(oldest)
   }
 
   /** What is kept: `'unknown'` when no secret of this process opens it, but another one's may; `'gone'` when nobody can tell any more. */
@@ -82,6 +118,7 @@ export class KeptLogouts {
 
   /** The SSO system has confirmed it. */
   confirm(sidHash: string): Promise<Done | Unavailable> {
+    this.#own.delete(sidHash)
     return doneUnlessAway(async () => {
       await this.#kv.overwrite(this.#key(sidHash), CONFIRMED, ENDED_SECONDS)
       await this.#kv.dequeue(this.#queue, sidHash)
@@ -123,5 +160,19 @@ export class KeptLogouts {
   }
   get #queue(): string {
     return `${this.#prefix}logouts`
+  }
+}
+
+/** One of all sessions stays one of all. */
+function withAccount(logout: KeptLogout, aid: string | undefined): KeptLogout {
+  return aid === undefined ? logout : { aid, ...logout }
+}
+
+function* firstOf<T>(entries: Iterable<T>, most: number): Generator<T> {
+  let count = 0
+  for (const entry of entries) {
+    if (count >= most) return
+    count += 1
+    yield entry
   }
 }

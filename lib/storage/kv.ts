@@ -37,6 +37,8 @@ export interface Kv {
   unlist(list: string, member: string): Promise<void>
   /** Puts an entry into a queue, due at a time in seconds; replaces an equal one. */
   enqueue(queue: string, entry: string, due: number): Promise<void>
+  /** As `enqueue`, but leaves an equal one as it is. */
+  enqueueOnce(queue: string, entry: string, due: number): Promise<void>
   /** Entries due at `now`, each pushed on to `next` so that nobody else takes them meanwhile. */
   takeDue(queue: string, now: number, next: number, most: number): Promise<string[]>
   /** Makes entries due at `due` that would be due after `after`. */

@@ -87,6 +87,9 @@ export class MemoryKv implements Kv {
     const entries = this.#queues.get(queue) ?? new Map<string, number>()
     this.#queues.set(queue, entries.set(entry, due))
   }
+  async enqueueOnce(queue: string, entry: string, due: number): Promise<void> {
+    if (!this.#queues.get(queue)?.has(entry)) await this.enqueue(queue, entry, due)
+  }
   async takeDue(queue: string, at: number, next: number, most: number): Promise<string[]> {
     const entries = this.#queues.get(queue) ?? new Map<string, number>()
     const due = [...entries]

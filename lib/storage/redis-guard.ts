@@ -8,10 +8,14 @@ const COMMAND_MS = 300
 const OPEN_MS = 1000
 const MISSES = 3
 
-/** A deadline has passed; an answer that already waits in the socket while this process was busy still counts. */
+/** Has what waits in the sockets read first: an answer that came while this process was busy still counts. */
+export async function readWhatWaits(): Promise<void> {
+  await yieldToSocket()
+  await yieldToSocket()
+}
+
 async function late(reject: (error: Error) => void): Promise<void> {
-  await yieldToSocket()
-  await yieldToSocket()
+  await readWhatWaits()
   reject(new Error(NO_ANSWER))
 }
 

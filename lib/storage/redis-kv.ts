@@ -3,7 +3,7 @@ import { type Cluster, Redis } from 'ioredis'
 import type { Kv } from './kv'
 import { type StoreWatch, watchConnection } from './redis-connection'
 import { withScripts } from './redis-scripts'
-import { serversOf } from './redis-servers'
+import { type Servers, serversOf } from './redis-servers'
 
 const CONNECT_MS = 2000
 
@@ -70,6 +70,12 @@ function batched(read: Read): Read {
   }
 }
 
+/** Reads keys of one session or, on one server, of as many as ask at once. */
+function readerOf(redis: Redis | Cluster, servers: Servers): Read {
+  const read: Read = (keys, asked) => servers.of(keys[0] ?? '').run(() => redis.mget(...keys), asked)
+  return redis.isCluster ? read : batched(read)
+}
+
 /** What a script compares with: whether there was a value, and which. */
 const expected = (before: string | null) => [before === null ? '0' : '1', before ?? '']
 
@@ -83,9 +89,8 @@ export function redisKv(client: Redis | Cluster, owned: boolean, watch?: StoreWa
   const servers = serversOf(client, watch)
   const at = <T>(key: string, run: () => Promise<T>): Promise<T> => servers.of(key).run(run)
   const connection = watchConnection(client, watch)
-  const read: Read = (keys, asked) => servers.of(keys[0] ?? '').run(() => redis.mget(...keys), asked)
   return {
-    mget: redis.isCluster ? read : batched(read),
+    mget: readerOf(redis, servers),
     compareAndSet: (key, before, after, seconds) =>
       at(key, async () => (await redis.sso2CompareAndSet(1, key, ...expected(before), after, seconds)) === 1),
     compareAndTake: (key, before, after, seconds, taken) =>
@@ -109,6 +114,7 @@ export function redisKv(client: Redis | Cluster, owned: boolean, watch?: StoreWa
     listed: (list, now) => at(list, () => redis.zrangebyscore(list, `(${now}`, '+inf')),
     unlist: (list, member) => at(list, async () => void (await redis.zrem(list, member))),
     enqueue: (queue, entry, due) => at(queue, async () => void (await redis.zadd(queue, due, entry))),
+    enqueueOnce: (queue, entry, due) => at(queue, async () => void (await redis.zadd(queue, 'NX', due, entry))),
     takeDue: (queue, now, next, most) => at(queue, () => redis.sso2TakeDue(1, queue, now, next, most)),
     hasten: (queue, after, due) => at(queue, async () => void (await redis.sso2Hasten(1, queue, after, due))),
     dequeue: (queue, entry) => at(queue, async () => void (await redis.zrem(queue, entry))),

@@ -73,7 +73,7 @@ async function route(
     const status = await readBody(req, res)
     if (status !== undefined) return refuse(site, req, res, status, 'bad_request')
   }
-  await handler(site, req, res)
+  await site.underWay.run(() => handler(site, req, res), res)
 }
 
 /** A password that a parser of the site's own has read does not stay on a request that is refused. Threat F8. */

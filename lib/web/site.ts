@@ -1,5 +1,5 @@
 /** Everything that the handlers of one site share, each part as far as they need it; made once by `sso2()`. */
-import type { Request } from 'express'
+import type { Request, Response } from 'express'
 import type { Config } from '../config'
 import type { MacKeys } from '../decide/binding'
 import type { LoginError, LoginResult } from '../decide/login'
@@ -169,6 +169,8 @@ export interface Site {
   readonly landingLimit: LandingLimit
   /** Retries kept logouts in the background. */
   readonly logouts: { start(): void }
+  /** Runs what must come to its end before the site may be closed. @param res where the answer counts as well */
+  readonly underWay: { run<T>(operation: () => Promise<T>, res?: Response): Promise<T> }
   readonly policy: VisitPolicy
   readonly macKeys: MacKeys
   /** Seconds since 1970. */

@@ -63,7 +63,7 @@ export class Sso2Request {
   /** Logs in. Never throws for a documented code. */
   async login(credentials: Credentials): Promise<LoginResult> {
     const { visit } = this.#holder
-    const result = await logIn(visit, credentials)
+    const result = await visit.site.underWay.run(() => logIn(visit, credentials), visit.res)
     const { value } = visit.stored
     if (result.ok || !value) this.#holder.shown = value ? showKnown(value) : NOBODY
     return result
@@ -119,8 +119,9 @@ export class Sso2Request {
   }
 
   async #logOut(isAll: boolean): Promise<LogoutResult> {
+    const { visit } = this.#holder
     this.#holder.shown = NOBODY
-    return logOut(this.#holder.visit, isAll)
+    return visit.site.underWay.run(() => logOut(visit, isAll), visit.res)
   }
 }
 

@@ -94,7 +94,7 @@ export function blockOf(visit: Visit): DegradedReason | undefined {
   const isMarked = isMark(site.macKeys, 'marker', '', flowParameterOf(address), site.now(), MARKER_SECONDS)
   if (isMarked && browser.binding === undefined) return 'cookies_blocked'
   const page = pageOf(visit)
-  return page === undefined ? undefined : blockedBy(tripsOf(visit), pageKey(page))
+  return page === undefined ? undefined : blockedBy(tripsOf(visit), pageKey(page), site.now())
 }
 
 /** This browser's trips through Identify, as its cookie tells them. */

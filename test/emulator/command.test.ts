@@ -67,9 +67,9 @@ test('for each --site it makes a client with its landing page, and prints a comp
   const configs = [...found.values()].map((environment) => makeConfig({}, environment, clock))
   const { clients } = (await new Platform(running.url).control('GET', '/export')).json
   expect(clients).toMatchObject(
-    configs.map(({ clientId, clientSecret, siteUrl, routes }) => ({
+    configs.map(({ clientId, clientSecrets, siteUrl, routes }) => ({
       clientId,
-      clientSecret: clientSecret(),
+      clientSecret: clientSecrets()[0],
       landingPage: `${siteUrl}${routes.landing}`,
     })),
   )

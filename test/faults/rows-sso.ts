@@ -102,7 +102,7 @@ export const rows: Row[] = [
     fault: spoil({ kind: 'wrong_signature' }, ['identify']),
     mend: (scene) => {
       clear(scene)
-      scene.emulator.clock.advance(61)
+      scene.emulator.clock.advance(5)
     },
     cells: {
       new: servedInTheEnd,
@@ -141,7 +141,7 @@ export const rows: Row[] = [
     fault: spoil({ kind: 'error', code: 'invalid_token' }, [...backChannel, 'identify']),
     mend: (scene) => {
       clear(scene)
-      scene.emulator.clock.advance(61)
+      scene.emulator.clock.advance(5)
     },
     cells: {
       ...known,

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
+import type { Browser } from '../support/agent'
 import { ada, eventually, grace, type Network, redisUrl, sessionSecret, startNetwork } from './network'
 
 /* A process that is killed during a login leaves it to the next submit, on another process. Uses the built package. */
@@ -28,16 +29,14 @@ afterEach(async () => {
   await network.close()
 })
 
-/** A browser whose login the other process has sent on, and then was killed. */
-async function killedDuringLogin(fault: 'hang' | 'drop_after_commit' | 'slow') {
+/** A browser whose login the other process has sent on, and then was killed. @param operation whose answer is never given */
+async function killedDuringLogin(operation: 'authenticate' | 'token') {
   const browser = network.browser()
   await browser.visit(`${network.morning.url}/`)
-  // slow: the Authenticate went through, and the ticket is on its way when the process dies
-  const where = fault === 'slow' ? { operation: 'token', ms: 3000 } : { operation: 'authenticate' }
-  network.emulator.faults.add({ kind: fault, times: 1, ...where } as never)
+  network.emulator.faults.add({ operation, kind: 'hang', times: 1 })
   const headers = { 'sec-fetch-site': 'same-origin', origin: network.morning.url }
   const lost = browser.fetchJson(`http://morning.localhost:${port}/login`, { json: ada, headers }).catch(() => 'lost')
-  await eventually(async () => network.count('authenticate') === 1)
+  await eventually(async () => network.count(operation) === 1)
   const gone = once(child, 'exit')
   child.kill('SIGKILL')
   await gone
@@ -51,8 +50,35 @@ const submit = async (browser: Awaited<ReturnType<typeof killedDuringLogin>>, js
   return { ...answer, ms: performance.now() - start }
 }
 
+const atChild = (browser: Browser) => {
+  const headers = { 'sec-fetch-site': 'same-origin', origin: network.morning.url }
+  return browser.fetchJson(`http://morning.localhost:${port}/login`, { json: ada, headers })
+}
+
+test('a login that takes longer than it is held for at a time is one Authenticate all the same', async () => {
+  const browser = network.browser()
+  await browser.visit(`${network.morning.url}/`)
+  network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 2800 })
+  const answers = await Promise.all([atChild(browser), submit(browser)])
+  expect(answers.map(({ status }) => status)).toEqual([200, 200])
+  expect(network.count('authenticate')).toBe(1)
+})
+
+test('a process that stands still for 2.5 s in the middle of a login shares what another one made of it', async () => {
+  const browser = network.browser()
+  await browser.visit(`${network.morning.url}/`)
+  network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 700 })
+  const first = atChild(browser)
+  await new Promise((resolve) => setTimeout(resolve, 300)) // wherever it is by then
+  child.send({ block: 2500 })
+  const answers = await Promise.all([first, submit(browser)])
+  expect(answers.map(({ status, json }) => [status, json.user?.username])).toEqual(Array(2).fill([200, 'ada']))
+  expect(network.count('authenticate')).toBe(1)
+  expect((await browser.fetchJson(`${network.morning.url}/`)).json).toMatchObject({ status: 'loggedin' })
+})
+
 test('the next submit is served within some 2 s, after one Session Status', async () => {
-  const browser = await killedDuringLogin('hang')
+  const browser = await killedDuringLogin('authenticate')
   const { status, json, ms } = await submit(browser)
   expect([status, json.user?.username]).toEqual([200, 'ada'])
   expect(ms).toBeLessThan(3000)
@@ -61,7 +87,7 @@ test('the next submit is served within some 2 s, after one Session Status', asyn
 })
 
 test('a login that went through before the process was killed is found, and nothing is authenticated twice', async () => {
-  const browser = await killedDuringLogin('slow')
+  const browser = await killedDuringLogin('token')
   await eventually(async () => network.emulator.sessions().some(({ status }) => status === 'loggedin'))
   const { status, json } = await submit(browser)
   expect([status, json.user?.username]).toEqual([200, 'ada'])
@@ -69,14 +95,14 @@ test('a login that went through before the process was killed is found, and noth
 })
 
 test('another password than the one that was lost is judged by itself, as soon as nobody holds the form', async () => {
-  const browser = await killedDuringLogin('hang')
+  const browser = await killedDuringLogin('authenticate')
   const other = () => submit(browser, { ...ada, password: 'wrong' })
   await eventually(async () => (await other()).json.error === 'invalid_credentials', 3)
   expect(network.count('authenticate')).toBe(2)
 })
 
 test('whoever logs in as somebody else after it is not taken for the first', async () => {
-  const browser = await killedDuringLogin('slow')
+  const browser = await killedDuringLogin('token')
   await eventually(async () => network.emulator.sessions().some(({ status }) => status === 'loggedin'))
   const other = () => submit(browser, grace)
   await eventually(async () => (await other()).json.error === 'session_already_logged_in_on_another_account', 3)
@@ -84,7 +110,7 @@ test('whoever logs in as somebody else after it is not taken for the first', asy
 })
 
 test('while nobody can say what became of it, nothing is authenticated', async () => {
-  const browser = await killedDuringLogin('hang')
+  const browser = await killedDuringLogin('authenticate')
   network.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
   expect((await submit(browser)).status).toBe(503)
   expect(network.count('authenticate')).toBe(1)

@@ -177,8 +177,8 @@ describe("another site's page", () => {
     await logIn(at('id', '/'))
     for (const { sid } of sites.emulator.sessions()) sites.emulator.terminate(sid)
     const { status, headers, trail, body } = await account()
-    expect([status, headers['retry-after']]).toEqual([503, '60'])
-    expect(body).toContain('Logging in does not work at the moment. Please try again in a minute.')
+    expect([status, headers['retry-after']]).toEqual([503, '5'])
+    expect(body).toContain('Logging in does not work at the moment. Please try again in a few seconds.')
     expect(trail.length).toBeLessThan(12)
     sites.emulator.clock.advance(361) // the other site looks again
     expect(paths((await account()).trail).at(-1)).toBe('id /login')

@@ -1,10 +1,14 @@
-/** One more process of a web site, over the same Redis: built package, options and clock by message. */
+/** One more process of a web site, over the same Redis: built package, options, clock and stand-still by message. */
 const express = require('express')
 const { sso2 } = require('../../dist')
 
 let aheadMs = 0
 
-process.on('message', ({ options, advance }) => {
+process.on('message', ({ options, advance, block }) => {
+  if (block) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, block) // the event loop stands still
+    return
+  }
   if (advance) {
     aheadMs += advance * 1000
     process.send({ advanced: advance })

@@ -1,3 +1,5 @@
+import { Redis } from 'ioredis'
+import { document } from '../safety/session-support'
 import { startRedis, type TestRedis } from '../support/redis'
 import { ada, eventually, logIn, type Network, present, startNetwork, view } from './network'
 
@@ -71,4 +73,29 @@ test('while the store is away pages are served without a user, no cookie is drop
   await isBack()
   expect(browser.cookie('sso2.sid')).toBe(cookie)
   expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
+})
+
+test('a landing that the store did not take is not tried again at once; the page heals with the store', async () => {
+  const [reader, stranger] = [network.browser(), network.browser()]
+  await reader.visit(at('/'))
+  const takesNothing = async (isSo: boolean) => {
+    const admin = new Redis(redis.url)
+    await admin.config('SET', 'maxmemory', isSo ? '1' : '0')
+    admin.disconnect()
+  }
+  await takesNothing(true) // it answers, and takes nothing: as for a reader whose shard of a Cluster is gone
+  const step = async (url: string) => {
+    await reader.fetchJson(at('/')) // the store is well, as far as this process can tell
+    return stranger.fetchJson(url, { headers: document })
+  }
+  let [url, trips] = [at('/news'), 0]
+  let answer = await step(url)
+  for (; answer.headers.location !== undefined; answer = await step(url)) {
+    url = new URL(answer.headers.location, url).href
+    trips += Number(url.includes('/sso/identify'))
+  }
+  await takesNothing(false)
+  expect([trips, view(answer).degraded]).toEqual([1, 'store_unavailable'])
+  network.emulator.clock.advance(4)
+  expect(view(await stranger.visit(at('/news')))).toEqual({ status: 'anon', url: '/news' })
 })

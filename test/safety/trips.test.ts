@@ -44,6 +44,17 @@ async function follow(browser: Browser, start: string, meddle: () => void): Prom
 }
 
 describe('a loop', () => {
+  test('[R8] of the login form of a browser that has logged out ends with its fault as well', async () => {
+    const browser = network.browser()
+    await browser.fetchJson(at('/logout'), { method: 'POST' }) // nobody can tell of what: the mark stands for anything
+    network.emulator.faults.add({ operation: 'identify', kind: 'wrong_signature' })
+    expect((await browser.visit(at('/login'))).status).toBe(503)
+    network.emulator.faults.clear()
+    expect((await browser.visit(at('/login'))).status).toBe(503)
+    network.emulator.clock.advance(5)
+    expect((await browser.visit(at('/login'))).status).toBe(200)
+  })
+
   test('[R8] of a browser that keeps no cookies ends after at most three trips with the page', async () => {
     const page = await network.browser({ cookies: false }).visit(at('/page?a=1'))
     expect([page.status, tripsIn(page) <= 3]).toEqual([200, true])
@@ -118,13 +129,67 @@ describe('a loop', () => {
         tripsIn(page),
       )
       expect(warn.mock.calls.flat().join('\n')).toMatch(cause)
-      const again = await browser.visit(at('/page?a=1'))
-      expect([tripsIn(again), view(again).degraded]).toEqual([0, 'token_refused'])
+      const again = async (seconds: number) => {
+        network.emulator.clock.advance(seconds)
+        const visit = await browser.visit(at('/page?a=1'))
+        return [tripsIn(visit), view(visit).degraded]
+      }
+      expect(await again(0)).toEqual([0, 'token_refused'])
+      expect(await again(5)).toEqual([1, 'token_refused'])
+      expect(await again(2)).toEqual([0, 'token_refused'])
       network.emulator.faults.clear()
-      network.emulator.clock.advance(61)
+      expect(await again(3)).toEqual([1, undefined])
       expect(view(await browser.visit(at('/page?a=1'))).status).toBe('anon')
     },
   )
+
+  test('[R8] of sessions that do not last ends five seconds after they do, on the login page too', async () => {
+    const browser = network.browser()
+    const drop = () => browser.dropCookies(({ name }) => name === 'sso2.sid')
+    for (const path of ['/page?a=1', '/login?return_to=/'])
+      expect((await follow(browser, at(path), drop)).trips).toBe(2)
+    network.emulator.clock.advance(2)
+    expect(view(await browser.visit(at('/page?a=1')))).toMatchObject({ status: 'none', degraded: 'identify_loop' })
+    const form = await browser.visit(at('/login?return_to=/'))
+    expect([form.status, Number(form.headers['retry-after']) <= 5]).toEqual([503, true])
+    network.emulator.clock.advance(3)
+    expect((await browser.visit(at('/login?return_to=/'))).status).toBe(200)
+    expect(view(await browser.visit(at('/page?a=1')))).toMatchObject({ status: 'anon' })
+  })
+
+  test.each([1, 4, 6, 9])('[R8] in which each answer takes %i s is none', async (seconds) => {
+    const browser = network.browser()
+    const way = await follow(browser, at('/page?a=1'), () => {
+      browser.dropCookies(({ name }) => name === 'sso2.sid')
+      network.emulator.clock.advance(seconds)
+    })
+    expect(way.trips).toBeLessThanOrEqual(3)
+    expect(view({ body: way.page })).toMatchObject({ status: 'none', degraded: 'identify_loop' })
+  })
+
+  test('[R8] is none where a script asks for the same address all the while', async () => {
+    const browser = network.browser()
+    let [url, trips]: [string | undefined, number] = [at('/page?a=1'), 0]
+    for (let hops = 0; url !== undefined && hops < 40; hops += 1) {
+      if (isIdentify({ url })) trips += 1
+      const hop = await browser.fetchJson(url, { headers: documentHeaders })
+      network.emulator.clock.advance(6)
+      browser.dropCookies(({ name }) => name === 'sso2.sid')
+      await browser.fetchJson(at('/page?a=1'))
+      url = hop.headers.location && new URL(hop.headers.location, url).href
+    }
+    expect(trips).toBe(2)
+  })
+
+  test('[R8] of a page that leads on to another one by itself ends as well', async () => {
+    const browser = network.browser()
+    const drop = () => browser.dropCookies(({ name }) => name === 'sso2.sid')
+    const way = await follow(browser, at('/account'), () => {
+      drop()
+      network.emulator.clock.advance(6)
+    })
+    expect(way.trips).toBeLessThanOrEqual(4)
+  })
 
   test('[R8] between two sites on one host name ends with the page of each', async () => {
     const browser = network.browser()

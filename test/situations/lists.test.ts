@@ -93,6 +93,19 @@ test('[S10] the lists of a session do not grow where the site renews its ID', as
   expect((await browser.fetchJson(`${stage.url}/account`)).status).toBe(401)
 })
 
+test('[S10] no list keeps a session that the site has destroyed', async () => {
+  await stage.close()
+  const build = withPages((app) =>
+    app.get('/destroy', (req, res, next) => req.session.destroy((error) => (error ? next(error) : res.json({})))),
+  )
+  stage = await startStage({ build })
+  for (let times = 0; times < 3; times += 1) {
+    const browser = await reader(stage)
+    expect((await browser.fetchJson(`${stage.url}/destroy`)).status).toBe(200)
+  }
+  expect(await sizes()).toEqual({})
+})
+
 test('[S10] no list keeps a session that the SSO system has ended', async () => {
   const browser = stage.browser()
   for (let times = 0; times < 3; times += 1) {

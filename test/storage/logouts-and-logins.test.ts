@@ -97,6 +97,56 @@ describe.each(stores)('in %s', (name, open) => {
       expect(await site.keptLogouts.takeDue(NOW, 8)).toEqual(['h1'])
     })
 
+    describe('that the store has lost', () => {
+      const [pend, queue] = [() => `${site.prefix}pend:h1`, () => `${site.prefix}logouts`]
+      const lose = () => Promise.all([kv.del(pend()), kv.dequeue(queue(), 'h1')])
+
+      test('is kept again by the process that kept it, and stays one of all', async () => {
+        await site.keptLogouts.keep('h1', all, NOW)
+        await site.keptLogouts.keep('h1', one, NOW)
+        await lose()
+        expect(await site.keptLogouts.find('h1')).toBe('gone')
+        expect(await site.keptLogouts.restore(NOW + 1, 8)).toBe('done')
+        expect(await site.keptLogouts.find('h1')).toEqual(all)
+        expect(await site.keptLogouts.takeDue(NOW + 1, 8)).toEqual(['h1'])
+      })
+
+      test('of its place in the queue alone has that again, and another one keeps its time', async () => {
+        for (const hash of ['h1', 'h2']) await site.keptLogouts.keep(hash, one, NOW + 50)
+        await kv.dequeue(queue(), 'h1')
+        await site.keptLogouts.restore(NOW, 8)
+        expect(await site.keptLogouts.takeDue(NOW, 8)).toEqual(['h1'])
+        expect(new Set(await site.keptLogouts.takeDue(NOW + 50, 8))).toEqual(new Set(['h1', 'h2']))
+      })
+
+      test('after it was confirmed, here or elsewhere, or a day later, is none any more', async () => {
+        for (const [ends, now] of [
+          [() => site.keptLogouts.confirm('h1'), NOW],
+          [() => rotated(KEY).keptLogouts.confirm('h1'), NOW],
+          [async () => {}, NOW + 86_400],
+        ] as const) {
+          await site.keptLogouts.keep('h1', one, NOW)
+          await ends()
+          await site.keptLogouts.restore(now, 8)
+          await lose()
+          await site.keptLogouts.restore(now, 8)
+          expect(await site.keptLogouts.find('h1')).toBe('gone')
+        }
+      })
+
+      test('is looked for a few at a time, all of them in turn', async () => {
+        const hashes = Array.from({ length: 10 }, (_, index) => `h${index}`)
+        for (const hash of hashes) await site.keptLogouts.keep(hash, one, NOW)
+        for (const hash of hashes) await kv.del(`${site.prefix}pend:${hash}`)
+        const found = async () =>
+          (await Promise.all(hashes.map((hash) => site.keptLogouts.find(hash)))).filter((one) => one !== 'gone').length
+        for (const count of [4, 8, 10]) {
+          await site.keptLogouts.restore(NOW, 4)
+          expect(await found()).toBe(count)
+        }
+      })
+    })
+
     test('goes to one of ten parallel takers, and is tried again by one', async () => {
       for (const hash of ['h1', 'h2', 'h3']) await site.keptLogouts.keep(hash, one, NOW)
       const taken = await winners(10, () => site.keptLogouts.takeDue(NOW, 8))

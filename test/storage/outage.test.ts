@@ -35,6 +35,13 @@ const questions: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['takeDue', ({ keptLogouts }) => keptLogouts.takeDue(NOW, 8)],
   ['postpone', ({ keptLogouts }) => keptLogouts.postpone('h', NOW, 0)],
   ['hasten', ({ keptLogouts }) => keptLogouts.hasten(NOW)],
+  [
+    'restore',
+    async ({ keptLogouts }) => {
+      await keptLogouts.keep('h2', logout, NOW)
+      return keptLogouts.restore(NOW, 8)
+    },
+  ],
   ['putRight', ({ keptLogouts }) => keptLogouts.putRight(NOW)],
   ['flight', ({ logins }) => logins.flight('k')],
   ['beginFlight', ({ logins }) => logins.beginFlight('k', null, 'digest')],

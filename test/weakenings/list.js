@@ -31,7 +31,7 @@ module.exports = [
   {
     name: 'the signature is not compared',
     file: 'protocol/token.ts',
-    find: "if (fitting.length === 0) refuse('signature')",
+    find: "if (!fits.includes(true)) refuse('signature')",
     replace: '',
     test: 'safety/tokens',
     title: '\\[[^\\]]*\\b(T2|T5)\\b',
@@ -271,7 +271,7 @@ module.exports = [
   {
     name: 'nothing stops a loop',
     file: 'web/visit.ts',
-    find: 'return page === undefined ? undefined : blockedBy(tripsOf(visit), pageKey(page))',
+    find: 'return page === undefined ? undefined : blockedBy(tripsOf(visit), pageKey(page), site.now())',
     replace: 'return undefined',
     test: 'safety/trips',
     title: '\\[[^\\]]*\\b(R8)\\b',
@@ -518,8 +518,8 @@ module.exports = [
   {
     name: 'the claims of a token are logged',
     file: 'remote/sso2.ts',
-    find: '    return readSessionToken(claims, question)',
-    replace: '    console.log(claims)\n    return readSessionToken(claims, question)',
+    find: '    return { answer: readSessionToken(claims, question), signedBy }',
+    replace: '    console.log(claims)\n    return { answer: readSessionToken(claims, question), signedBy }',
     test: 'safety/leaks',
     title: '\\[[^\\]]*\\b(F8|O6)\\b',
   },
@@ -1149,8 +1149,8 @@ module.exports = [
   {
     name: 'two sites that do not agree lead a stranger in a circle',
     file: 'decide/lead.ts',
-    find: 'facts.degraded ?? blockedBy(trips, pageKey)',
-    replace: 'facts.degraded ?? (blockedBy(trips, pageKey) && undefined)',
+    find: "count >= MOST_TRIPS ? 'identify_loop' : refusalOf(facts)",
+    replace: 'refusalOf(facts)',
     test: 'flows/own-login-page',
     title: 'sends nobody in a circle',
   },

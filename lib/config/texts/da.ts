@@ -50,7 +50,7 @@ export const DA: AllTexts = {
   method_not_allowed: 'Denne adresse tager ikke imod den type forespørgsler.',
   bad_request: 'Forespørgslen kunne ikke læses.',
   cookies_blocked: 'Du skal tillade cookies for at logge ind. Tillad cookies for dette website, og prøv igen.',
-  identify_loop: 'Det er ikke muligt at logge ind lige nu. Prøv igen om et minut.',
-  token_refused: 'Det er ikke muligt at logge ind lige nu. Prøv igen om et minut.',
+  identify_loop: 'Det er ikke muligt at logge ind lige nu. Prøv igen om et øjeblik.',
+  token_refused: 'Det er ikke muligt at logge ind lige nu. Prøv igen om et øjeblik.',
   prefetch: 'Denne side indlæses ikke på forhånd.',
 }

@@ -56,7 +56,7 @@ export const DE: AllTexts = {
   bad_request: 'Die Anfrage konnte nicht gelesen werden.',
   cookies_blocked:
     'Für die Anmeldung werden Cookies benötigt. Bitte lassen Sie Cookies für diese Website zu und versuchen Sie es erneut.',
-  identify_loop: 'Die Anmeldung ist zurzeit nicht möglich. Bitte versuchen Sie es in einer Minute erneut.',
-  token_refused: 'Die Anmeldung ist zurzeit nicht möglich. Bitte versuchen Sie es in einer Minute erneut.',
+  identify_loop: 'Die Anmeldung ist zurzeit nicht möglich. Bitte versuchen Sie es in einigen Sekunden erneut.',
+  token_refused: 'Die Anmeldung ist zurzeit nicht möglich. Bitte versuchen Sie es in einigen Sekunden erneut.',
   prefetch: 'Diese Seite wird nicht im Voraus geladen.',
 }

@@ -52,8 +52,8 @@ export const EN = {
   method_not_allowed: 'This address does not take that kind of request.',
   bad_request: 'The request could not be read.',
   cookies_blocked: 'Logging in needs cookies. Please allow cookies for this site and try again.',
-  identify_loop: 'Logging in does not work at the moment. Please try again in a minute.',
-  token_refused: 'Logging in does not work at the moment. Please try again in a minute.',
+  identify_loop: 'Logging in does not work at the moment. Please try again in a few seconds.',
+  token_refused: 'Logging in does not work at the moment. Please try again in a few seconds.',
   prefetch: 'This page is not loaded in advance.',
 } as const
 

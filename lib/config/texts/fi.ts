@@ -54,7 +54,7 @@ export const FI: AllTexts = {
   method_not_allowed: 'Tämä osoite ei ota vastaan tällaisia pyyntöjä.',
   bad_request: 'Pyyntöä ei voitu lukea.',
   cookies_blocked: 'Kirjautuminen edellyttää evästeitä. Salli tämän sivuston evästeet ja yritä uudelleen.',
-  identify_loop: 'Kirjautuminen ei onnistu juuri nyt. Yritä minuutin kuluttua uudelleen.',
-  token_refused: 'Kirjautuminen ei onnistu juuri nyt. Yritä minuutin kuluttua uudelleen.',
+  identify_loop: 'Kirjautuminen ei onnistu juuri nyt. Yritä hetken kuluttua uudelleen.',
+  token_refused: 'Kirjautuminen ei onnistu juuri nyt. Yritä hetken kuluttua uudelleen.',
   prefetch: 'Tätä sivua ei ladata ennakkoon.',
 }

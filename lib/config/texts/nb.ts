@@ -51,7 +51,7 @@ export const NB: AllTexts = {
   bad_request: 'Forespørselen kunne ikke leses.',
   cookies_blocked:
     'Innloggingen krever informasjonskapsler. Tillat informasjonskapsler for dette nettstedet og prøv igjen.',
-  identify_loop: 'Det er ikke mulig å logge inn akkurat nå. Prøv igjen om ett minutt.',
-  token_refused: 'Det er ikke mulig å logge inn akkurat nå. Prøv igjen om ett minutt.',
+  identify_loop: 'Det er ikke mulig å logge inn akkurat nå. Prøv igjen om et øyeblikk.',
+  token_refused: 'Det er ikke mulig å logge inn akkurat nå. Prøv igjen om et øyeblikk.',
   prefetch: 'Denne siden lastes ikke inn på forhånd.',
 }

@@ -50,7 +50,7 @@ export const SV: AllTexts = {
   method_not_allowed: 'Adressen tar inte emot den här typen av anrop.',
   bad_request: 'Anropet kunde inte läsas.',
   cookies_blocked: 'Inloggningen kräver kakor (cookies). Tillåt kakor för den här webbplatsen och försök igen.',
-  identify_loop: 'Det går inte att logga in just nu. Försök igen om en minut.',
-  token_refused: 'Det går inte att logga in just nu. Försök igen om en minut.',
+  identify_loop: 'Det går inte att logga in just nu. Försök igen om en liten stund.',
+  token_refused: 'Det går inte att logga in just nu. Försök igen om en liten stund.',
   prefetch: 'Den här sidan laddas inte i förväg.',
 }

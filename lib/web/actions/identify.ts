@@ -1,16 +1,22 @@
 /** Identify: the browser's trip through the SSO system, its binding to the browser, and the count of such trips. */
 import { randomBytes } from 'node:crypto'
 import { makeBinding } from '../../decide/binding'
-import { countTrip, forgetTrip, hasTrip, pageKey, type Trips, writeTrips } from '../../decide/loop-guard'
+import {
+  countTrip,
+  forgetTrip,
+  hasTrip,
+  noteShown,
+  pageKey,
+  TRIPS_SECONDS,
+  type Trips,
+  writeTrips,
+} from '../../decide/loop-guard'
 import { withFlowParameter } from '../../decide/return-to'
 import { publish } from '../events'
 import { atHead, makePrivate } from '../http/caching'
 import { dropCookie, setCookie } from '../http/cookies'
 import { redirect } from '../http/redirect'
 import { pageOf, tripsOf, type Visit } from '../visit'
-
-/** How long the trip counts are kept, in seconds. */
-const TRIPS_SECONDS = 60
 
 /** The Identify address of this browser for one page; sets the binding cookie when there is none. */
 export function identifyAddress(visit: Visit, page: string): string {
@@ -44,12 +50,26 @@ export function setTrips(visit: Visit, trips: Trips): void {
 
 /** A trip is forgotten when its page is served with the session it brought: asked when the answer's head is written. */
 export function forgetTripWhenServed(visit: Visit, isServed: () => boolean): void {
-  const trips = tripsOf(visit)
-  const page = trips.length === 0 ? undefined : pageOf(visit)
-  if (page === undefined || !hasTrip(trips, pageKey(page))) return
+  const page = tripsOf(visit).length === 0 ? undefined : pageOf(visit)
+  if (page === undefined || !hasTrip(tripsOf(visit), pageKey(page))) return
+  setTripsAtHead(visit, (trips) => (isServed() ? forgetTrip(trips, pageKey(page)) : trips))
+}
+
+/** The guard has the page shown, and with that the chain of redirects has ended, unless the page itself leads on. */
+export function noteShownByGuard(visit: Visit): void {
+  const page = pageOf(visit)
+  if (page === undefined) return
+  const { site, res } = visit
+  const isShown = () => !res.hasHeader('location')
+  setTripsAtHead(visit, (trips) => (isShown() ? noteShown(trips, pageKey(page), site.now()) : trips))
+}
+
+function setTripsAtHead(visit: Visit, change: (trips: Trips) => Trips): void {
   atHead(visit.res, () => {
-    if (!isServed()) return
-    setTrips(visit, forgetTrip(trips, pageKey(page)))
+    const trips = tripsOf(visit)
+    const changed = change(trips)
+    if (writeTrips(changed) === writeTrips(trips)) return
+    setTrips(visit, changed)
     makePrivate(visit.res)
   })
 }

@@ -65,7 +65,8 @@ async function endStored(visit: Visit, stored: StoredRecord, record: SsoRecord, 
   const { secrets, key = '' } = stored
   const aid = accountOf(record, isAll)
   if ((await endHere(site, key, record, aid)) === 'done') return tell(visit, stored, record, aid)
-  if (secrets) await isLoggedOutThere(site, logoutOf(secrets.sid, aid, req))
+  const logout = secrets && logoutOf(secrets.sid, aid, req)
+  if (logout && !(await isLoggedOutThere(site, logout))) await keepForLater(site, record.sidHash, logout)
   setSignedOut(visit, { of: 'session', key, isAll })
   return 'pending'
 }
@@ -129,25 +130,33 @@ async function endAll(site: Site, keys: string[], aid: string | undefined): Prom
 /**
  * The token that meets the mark ends its own session: nobody is logged in silently after a logout. A mark of a session that could not be
  * ended comes first, for it may be of all sessions; it stays until the store has been told.
+ * @returns true where the mark has fallen
  */
-export async function logOutToken(visit: Visit, sid: string): Promise<void> {
+export async function logOutToken(visit: Visit, sid: string): Promise<boolean> {
   const { site, req, browser } = visit
+  const wasMarked = browser.signedOut !== undefined
   const isDue = browser.signedOut?.of === 'session' && (await retrySignedOut(visit)) === 'pending'
   const sidHash = shortHash(sid)
   const logout = logoutOf(sid, undefined, req)
   const keys = await site.lists.endSid(sidHash)
   if (keys !== 'unavailable') await endAll(site, keys, undefined)
   const isConfirmed = await isLoggedOutThere(site, logout)
-  if (isDue) return
+  if (isDue) return false
   if (isConfirmed) dropSignedOut(visit)
   else await keepLogout(visit, sidHash, logout)
+  return wasMarked && isConfirmed
 }
 
 async function keepLogout(visit: Visit, sidHash: string, logout: KeptLogout): Promise<void> {
-  const { site } = visit
-  const kept = await site.keptLogouts.keep(sidHash, logout, site.now() + 1)
+  const kept = await keepForLater(visit.site, sidHash, logout)
   setSignedOut(visit, kept === 'done' ? { of: 'sso_session', sidHash } : { of: 'anything' })
+}
+
+/** Where the store does not take it, this process remembers it. */
+async function keepForLater(site: Site, sidHash: string, logout: KeptLogout): Promise<'done' | Unavailable> {
+  const kept = await site.keptLogouts.keep(sidHash, logout, site.now() + 1)
   site.logouts.start()
+  return kept
 }
 
 async function isLoggedOutThere(

@@ -75,8 +75,9 @@ async function takeOff(
   const isOurs = async () => (await logins.holdFlight(key, held)) === true
   const result = await run({ isSuccessor, isOurs }).finally(() => clearInterval(beat))
   const sessionId = result.ok ? visit.req.sessionID : undefined
-  await logins.endFlight(key, held, { digest, result, ...(sessionId ? { sessionId } : {}) }) // the login stands without it
-  return result
+  const ended = await logins.endFlight(key, held, { digest, result, ...(sessionId ? { sessionId } : {}) })
+  if (result.ok || ended !== false) return result // a login stands, whether the others hear of it or not
+  return (await joinFinished(visit, key, digest)) ?? result // this process stood still, and another one took over
 }
 
 /** The session has moved by the login that the first submit made: this one has its result. @returns nothing where it is no such submit */

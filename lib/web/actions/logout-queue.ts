@@ -11,6 +11,8 @@ const IDLE_MS = 10_000
 /** While something is waiting here. */
 const BUSY_MS = 1000
 const AT_ONCE = 8
+/** In each look, so many of this process's own are seen to be in the store still. */
+const RESTORED = 50
 
 /** The queue of one site. */
 export class LogoutQueue {
@@ -60,6 +62,7 @@ export class LogoutQueue {
   async #drain(): Promise<void> {
     this.#isBusy = false
     const { keptLogouts, client, now } = this.#site
+    await keptLogouts.restore(now(), RESTORED)
     await keptLogouts.putRight(now())
     while (!this.#isStopped) {
       if (!client.isAvailable) {

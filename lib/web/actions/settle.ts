@@ -15,7 +15,7 @@ import { publish } from '../events'
 import { isNavigation } from '../http/request-facts'
 import { blockOf, pageOf, type Visit } from '../visit'
 import { type Checked, check, endRecord, type Ticket, writeAnswer } from './check'
-import { sendToIdentify } from './identify'
+import { noteShownByGuard, sendToIdentify } from './identify'
 import { retrySignedOut } from './log-out'
 import { redeemTicket } from './redeem-ticket'
 import { isStrayLanding } from './stray-landing'
@@ -51,24 +51,26 @@ export async function settle(visit: Visit, wishes: Wishes): Promise<Outcome> {
   for (let steps = 0; steps < MOST_STEPS; steps += 1) {
     const decision = decideVisit(new Facts(visit, wishes, progress), visit.site.policy)
     const outcome = decision.do === 'show' ? orShow(decision) : await carryOut(visit, decision, progress)
-    if (outcome !== 'again') return tell(visit, outcome)
+    if (outcome !== 'again') return tell(visit, wishes, outcome)
     if (isGone(visit.stored)) visit.site.sessions.leave(visit.req)
     progress.hasWaited = performance.now() > deadline
   }
-  return tell(visit, { do: 'show', shown: { record: undefined, degraded: 'sso_unavailable' } })
+  return tell(visit, wishes, { do: 'show', shown: { record: undefined, degraded: 'sso_unavailable' } })
 }
 
-function tell({ site }: Visit, outcome: Outcome): Outcome {
+function tell(visit: Visit, wishes: Wishes, outcome: Outcome): Outcome {
   const reason = outcome.do === 'show' ? outcome.shown.degraded : undefined
   if (reason) publish('degraded', { operation: 'visit', outcome: 'served', durationMs: 0, reason })
-  if (reason === 'identify_loop') site.config.log.warn(LOOP, LOOPING)
+  // whatever is said of it (a logout may be pending as well): the page is shown where it would have made a trip
+  if (reason && blockOf(visit) && mayIdentify(visit, wishes)) noteShownByGuard(visit)
+  if (reason === 'identify_loop') visit.site.config.log.warn(LOOP, LOOPING)
   return outcome
 }
 
 /** A page that is served without a session because it went through Identify too often. */
 export const LOOP = 'visit:identify_loop'
 const LOOPING =
-  'a page went through Identify three times in ten seconds and still has no session, so it is served without one. Look at redis (REDIS_URL) and sessionSecret (SSO2_SESSION_SECRET): do all processes have the same, and do the cookies of siteUrl come back?'
+  'a page went through Identify again and again and still has no session, so it is served without one. Look at redis (REDIS_URL) and sessionSecret (SSO2_SESSION_SECRET): do all processes have the same, and do the cookies of siteUrl come back?'
 
 function markOf({ browser: { signedOut } }: Visit): SignedOutState {
   if (signedOut === undefined) return 'no'
@@ -142,7 +144,7 @@ async function carryOut(
     case 'end_session':
       return orShow(await endRecord(visit, visit.stored.value?.sidHash ?? ''))
     case 'ask_status':
-      return orShow(await ask(visit, decision.record))
+      return orShow(await visit.site.underWay.run(() => ask(visit, decision.record)))
     case 'wait_for_answer':
       return waitForAnswer(visit)
     case 'retry_logout':

@@ -4,6 +4,7 @@ import type { Cluster, Redis } from 'ioredis'
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js' // the whole package loads a driver for every database
 import RateLimiterRedis from 'rate-limiter-flexible/lib/RateLimiterRedis.js'
 import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js'
+import { readWhatWaits } from '../../storage/redis-guard'
 import type { Unavailable } from '../../storage/unavailable'
 
 const STORE_MS = 1000
@@ -45,9 +46,9 @@ export function makeLimiter(kind: string, limit: Limit, prefix: string, redis: R
 /** The limiter's own commands have no deadline. */
 async function inTime<T>(command: Promise<T>): Promise<T> {
   const done = new AbortController()
-  const late = sleep(STORE_MS, undefined, { signal: done.signal, ref: false }).then(() =>
-    Promise.reject(new Error('the limiter did not answer')),
-  )
+  const late = sleep(STORE_MS, undefined, { signal: done.signal, ref: false })
+    .then(readWhatWaits)
+    .then(() => Promise.reject(new Error('the limiter did not answer')))
   late.catch(() => {})
   try {
     return await Promise.race([command, late])

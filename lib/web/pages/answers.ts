@@ -80,15 +80,13 @@ export function sendJson(res: Response, status: number, body: object): void {
 
 /** An outage is over within a breaker's window, or goes on. */
 const OUTAGE_SECONDS = 5
-/** As long as the loop guard serves a page without another trip. */
-const LOOP_SECONDS = 60
 
 /** When it is worth trying again, in seconds; the others are mended by no wait. */
 const RETRY_AFTER: Readonly<Partial<Record<TextCode, number>>> = {
   unavailable: OUTAGE_SECONDS,
   page_unavailable: OUTAGE_SECONDS,
-  identify_loop: LOOP_SECONDS,
-  token_refused: LOOP_SECONDS,
+  identify_loop: OUTAGE_SECONDS,
+  token_refused: OUTAGE_SECONDS,
 }
 
 /** Tells a client when to try again, where the error says it. @param seconds of a failure that knows it better */

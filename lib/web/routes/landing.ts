@@ -9,7 +9,7 @@ import {
   isNewcomer,
   type LandingDecision,
 } from '../../decide/landing'
-import { landedWell, noteCause, pageKey, stopTrips } from '../../decide/loop-guard'
+import { discountTrip, landedWell, noteCause, pageKey, stopTrips } from '../../decide/loop-guard'
 import {
   flowParameterOf,
   judgeReturnTo,
@@ -141,20 +141,23 @@ async function carryOut(visit: Visit, { decision, beginning, successor }: Decide
   const { site, req, res } = visit
   const name = pageKey(page)
   switch (decision.do) {
-    case 'sign_in':
-      if ((await redeemTicket(visit, decision.token, beginning)).did === 'user_unknown')
-        await noteWastedTrip(visit, decision.token.sid ?? '')
-      setTrips(visit, landedWell(tripsOf(visit), name))
+    case 'sign_in': {
+      const { did } = await redeemTicket(visit, decision.token, beginning)
+      if (did === 'user_unknown') await noteWastedTrip(visit, decision.token.sid ?? '')
+      noteEnd(visit, name, did)
       return redirect(res, page, 303)
-    case 'stay_anonymous':
-      if ((await stayAnonymous(visit, decision.token.sid ?? '', false)) === 'done') dropSignedOut(visit)
-      setTrips(visit, landedWell(tripsOf(visit), name))
+    }
+    case 'stay_anonymous': {
+      const did = await stayAnonymous(visit, decision.token.sid ?? '', false)
+      if (did === 'done') dropSignedOut(visit)
+      noteEnd(visit, name, did)
       return redirect(res, page, 303)
+    }
     case 'adopt':
       if (successor) await site.sessions.adopt(req, successor.sessionId)
       return redirect(res, page, 303)
     case 'log_out':
-      await logOutToken(visit, decision.token.sid ?? '')
+      if (await logOutToken(visit, decision.token.sid ?? '')) setTrips(visit, discountTrip(tripsOf(visit), name))
       return redirect(res, page, 303)
     case 'mark_cookieless':
       identifyAddress(visit, page) // gives a browser that does keep cookies the binding for its next trip
@@ -167,8 +170,15 @@ async function carryOut(visit: Visit, { decision, beginning, successor }: Decide
       if (decision.because === 'clock') setTrips(visit, noteCause(tripsOf(visit), name, 'c', site.now()))
       return redirect(res, page, 303)
     case 'as_it_is':
+      if (decision.because === 'store_unavailable') noteEnd(visit, name, 'unavailable')
       return redirect(res, page, 303)
   }
+}
+
+/** A store that did not take the session would not take it at the next trip either. */
+function noteEnd(visit: Visit, name: string, did: string): void {
+  const trips = tripsOf(visit)
+  setTrips(visit, did === 'unavailable' ? noteCause(trips, name, 'a', visit.site.now()) : landedWell(trips, name))
 }
 
 const endTrips = (visit: Visit, because: GiveUpReason, page: string) =>

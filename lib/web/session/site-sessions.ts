@@ -1,6 +1,7 @@
 /** `sso.session`, and what the rest of the package may do to a request's session. Nothing else knows express-session. */
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Config } from '../../config'
+import type { SsoRecord } from '../../decide/record'
 import { belongsToLogin, type SiteData, standingOf, usableData, writeData } from '../../decide/session-data'
 import { NOTHING, recordIn, type Stored } from '../../decide/stored'
 import { sessionKey } from '../../storage/hashes'
@@ -27,6 +28,8 @@ export class SiteSessions implements Sessions {
    * takes the old data away. False where there is no record any more; rejects where the store is away. Set by the wiring.
    */
   onRegenerate: (req: Request, newId: string) => Promise<boolean>
+  /** A handler of the site calls `req.session.destroy()` on a session that has this record. Set by the wiring. */
+  onDestroy: (key: string, record: SsoRecord) => Promise<void> = async () => {}
   readonly #config: Config
   readonly #records: Records
   readonly #now: () => number
@@ -47,6 +50,10 @@ export class SiteSessions implements Sessions {
     this.#adapter = adapter
     const moveRecord = (slot: RequestSession, newId: string) => this.onRegenerate(slot.req, newId)
     this.#store.replace = (slot) => replaceSession({ adapter, records, now, moveRecord }, slot)
+    this.#store.onDestroyed = async (key, stored) => {
+      const record = recordIn(stored)
+      if (record) await this.onDestroy(key, record)
+    }
     this.onRegenerate = async (req) => {
       const { key } = slotOf(req)?.lead ?? NO_LEAD
       if (key !== undefined) await records.end(key)

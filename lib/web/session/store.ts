@@ -8,7 +8,7 @@ import type { Request } from 'express'
 import session from 'express-session'
 import type { Config } from '../../config'
 import { belongsToLogin, dataLife, type Origin, standingOf, usableData, writeData } from '../../decide/session-data'
-import { isGone } from '../../decide/stored'
+import { isGone, type Stored } from '../../decide/stored'
 import { sessionKey } from '../../storage/hashes'
 import type { Records } from '../../storage/records'
 import { storeUnavailable, type Unavailable } from '../../storage/unavailable'
@@ -59,6 +59,8 @@ export class SessionStore extends session.Store {
   readonly #data: RedisStore
   /** Gives a request a new session in the place of the one that it has. Set by who made the store. */
   declare replace: (slot: RequestSession) => Promise<void>
+  /** Hears of each session that a handler of the site has destroyed. Set by who made the store. */
+  declare onDestroyed: (key: string, stored: Stored) => Promise<void>
 
   /** @param now seconds since 1970 */
   constructor(config: Config, records: Records, now: () => number) {
@@ -157,9 +159,12 @@ export class SessionStore extends session.Store {
   /** The site ends a session and leaves the browser its cookie: whoever comes with it may begin anew at once. One that is dead already stays as it is. */
   async #end(key: string): Promise<unknown> {
     const stored = await this.#records.read(key)
-    const isDead = stored !== 'unavailable' && isGone(stored)
-    if (stored !== 'unavailable' && belongsToLogin(stored)) this.#config.log.info('session:destroy', NO_LOGOUT)
-    return isDead ? undefined : this.#records.end(key, 0)
+    if (stored === 'unavailable') return this.#records.end(key, 0)
+    if (isGone(stored)) return undefined
+    if (belongsToLogin(stored)) this.#config.log.info('session:destroy', NO_LOGOUT)
+    const ended = await this.#records.end(key, 0)
+    if (ended === 'done') await this.onDestroyed(key, stored)
+    return ended
   }
 
   override regenerate = (req: Request, callback: Done = () => {}) => {

@@ -1,0 +1,31 @@
+/** A Redis that evicts drops what it was given to keep: it is looked at once, and whoever runs it is told. */
+import type { Cluster, Redis } from 'ioredis'
+
+/**
+ * What is to be said of a server's eviction policy.
+ * @param info what INFO answers
+ * @returns nothing where it evicts nothing
+ */
+export function evictionOf(info: string): string | undefined {
+  const field = (name: string) => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim() ?? ''
+  const policy = field('maxmemory_policy')
+  if (policy === 'noeviction' || field('maxmemory') === '0') return undefined
+  return `eviction policy ${policy || 'unknown'}: under pressure sessions are dropped, and used tokens forgotten; use noeviction`
+}
+
+/** Looks when the client is connected, in the background; a server that does not say is left alone. */
+export function watchEviction(client: Redis | Cluster, tell: (says: string) => void): void {
+  const look = () => {
+    const servers = client.isCluster ? (client as Cluster).nodes('master') : [client as Redis]
+    for (const server of servers)
+      server.info().then(
+        (info) => {
+          const says = evictionOf(info)
+          if (says !== undefined) tell(says)
+        },
+        () => {},
+      )
+  }
+  if (client.status === 'ready') look()
+  else client.once('ready', look)
+}

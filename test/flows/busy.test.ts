@@ -1,0 +1,117 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import type { Browser } from '../support/agent'
+import {
+  ada,
+  eventually,
+  logIn,
+  type Network,
+  type PageView,
+  present,
+  redisUrl,
+  sessionSecret,
+  startNetwork,
+} from './network'
+
+/* Busy is not broken: nothing is degraded because this process, or the machine, has a lot to do. Uses the built package. */
+
+let network: Network
+let child: ChildProcess
+let url: string
+
+beforeAll(async () => {
+  network = await startNetwork({ site: { loginLimit: { attempts: 1000, perSeconds: 60 } } })
+  child = fork(path.join(__dirname, 'site-process.cjs'))
+  const listening = once(child, 'message') as Promise<[{ port: number }]>
+  const options = {
+    ...network.emulator.siteOptions('morning'),
+    siteUrl: network.morning.url,
+    sessionSecret,
+    redis: redisUrl(),
+    session: { prefix: network.morning.prefix },
+    recheckSeconds: 1,
+    loginLimit: { attempts: 1000, perSeconds: 60 },
+  }
+  child.send({ options })
+  url = `http://morning.localhost:${(await listening)[0].port}`
+})
+afterAll(async () => {
+  child.kill('SIGKILL')
+  await network.close()
+})
+
+const page = async (browser: Browser): Promise<PageView> => (await browser.fetchJson(`${url}/page`)).json
+const readers = (count: number) =>
+  Promise.all(
+    Array.from({ length: count }, async () => {
+      const browser = network.browser()
+      await logIn(browser, network.morning, ada)
+      return browser
+    }),
+  )
+/** Stands still once the child has sent so many questions on, which are answered meanwhile. */
+async function standStill(operation: 'sessionstatus' | 'authenticate', requests: (() => Promise<unknown>)[]) {
+  network.emulator.faults.add({ operation, kind: 'slow', ms: 500 })
+  const answers = Promise.all(requests.map((request) => request()))
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  child.send({ block: 2500 })
+  const all = await answers
+  network.emulator.faults.clear()
+  return all
+}
+
+test('a loop that stands still for 2.5 s while the SSO system answers degrades nobody, and opens no breaker', async () => {
+  const browsers = await readers(8)
+  await eventually(async () => (await page(present(browsers[0]))).status === 'loggedin')
+  await new Promise((resolve) => setTimeout(resolve, 1100)) // all are stale
+  const before = network.count('sessionstatus')
+  const seen = await standStill(
+    'sessionstatus',
+    browsers.map((browser) => () => page(browser)),
+  )
+  expect(seen).toEqual(browsers.map(() => ({ status: 'loggedin' })))
+  expect(network.count('sessionstatus') - before).toBeGreaterThanOrEqual(browsers.length)
+  for (const browser of browsers) expect(await page(browser)).toEqual({ status: 'loggedin' })
+})
+
+test('nor does it refuse a login', async () => {
+  const browsers = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const browser = network.browser()
+      await browser.visit(`${network.morning.url}/`)
+      return browser
+    }),
+  )
+  const headers = { 'sec-fetch-site': 'same-origin', origin: network.morning.url }
+  const login = (browser: Browser) => async () =>
+    (await browser.fetchJson(`${url}/login`, { json: ada, headers })).status
+  expect(await standStill('authenticate', browsers.map(login))).toEqual(browsers.map(() => 200))
+})
+
+test('two programs that take all of the processor for 3 s degrade nobody while Redis answers in time', async () => {
+  const browsers = await readers(8)
+  const hogs = [1, 2].map(() =>
+    spawn(process.execPath, ['-e', 'const end = Date.now() + 3000; while (Date.now() < end);']),
+  )
+  const ends = hogs.map((hog) => once(hog, 'exit'))
+  const seen: PageView[] = []
+  let [isOver, worst] = [false, 0]
+  const read = async (browser: Browser) => {
+    while (!isOver) seen.push(await page(browser))
+  }
+  const watch = async () => {
+    while (!isOver) {
+      const asked = performance.now()
+      await network.redis.ping()
+      worst = Math.max(worst, performance.now() - asked)
+    }
+  }
+  const reading = Promise.all([...browsers.map(read), watch()])
+  await Promise.all(ends)
+  isOver = true
+  await reading
+  const bad = seen.filter(({ status, degraded }) => status !== 'loggedin' || degraded !== undefined)
+  expect(seen.length).toBeGreaterThan(50)
+  if (worst < 200) expect(bad).toEqual([])
+})

@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { Browser } from '../support/agent'
+import { freePort } from '../support/ports'
+import { ada, eventually, logIn, type Network, present, redisUrl, startNetwork, view } from './network'
+
+/* A site is closed while something is under way: it comes to its end. */
+
+type Slow = 'authenticate' | 'token' | 'logout' | 'sessionstatus'
+
+describe('sso.close() before the server has ended', () => {
+  let network: Network
+  /** Paths of the platform that have been asked. */
+  const asked: string[] = []
+  const { fetch } = globalThis
+  beforeEach(async () => {
+    network = await startNetwork()
+    globalThis.fetch = (address, init) => {
+      asked.push(new URL(String(address)).pathname)
+      return fetch(address, init)
+    }
+  })
+  afterEach(async () => {
+    globalThis.fetch = fetch
+    await network.close()
+  })
+
+  /** Closes the site when all of the requests wait for the platform, which takes its time. */
+  async function closeDuring<T>(operation: Slow, count: number, send: (index: number) => Promise<T>, ms = 700) {
+    network.emulator.faults.add({ operation, kind: 'slow', ms })
+    asked.length = 0
+    const answers = Promise.all(Array.from({ length: count }, (_, index) => send(index)))
+    await eventually(async () => asked.filter((path) => path.endsWith(operation)).length >= count)
+    await network.morning.sso.close()
+    return answers
+  }
+  const anonymous = async () => {
+    const browser = network.browser()
+    await browser.visit(`${network.morning.url}/`)
+    return browser
+  }
+
+  test('lets logins under way come to their end', async () => {
+    const browsers = await Promise.all(Array.from({ length: 6 }, anonymous))
+    const login = (index: number) => present(browsers[index]).fetchJson(`${network.morning.url}/login`, { json: ada })
+    const answers = await closeDuring('authenticate', browsers.length, login)
+    expect(answers.map(({ status, json }) => [status, json.user?.username])).toEqual(browsers.map(() => [200, 'ada']))
+    expect(network.count('authenticate')).toBe(browsers.length)
+  })
+
+  test('lets a landing take its ticket to the end', async () => {
+    const browser = network.browser()
+    await logIn(browser, network.evening, ada)
+    const [page] = await closeDuring('token', 1, () => browser.visit(`${network.morning.url}/`))
+    expect(page?.trail.map(({ status }) => status).slice(0, 3)).toEqual([302, 302, 303])
+    const sid = browser.cookies.find(({ name, host }) => name === 'sso2.sid' && host.startsWith('morning'))
+    expect(sid).toBeDefined()
+  })
+
+  test('lets a logout that is not confirmed be kept', async () => {
+    const browser = network.browser()
+    await logIn(browser, network.morning, ada)
+    const logout = () => browser.fetchJson(`${network.morning.url}/logout`, { json: {} })
+    const [answer] = await closeDuring('logout', 1, logout, 4000)
+    expect(answer?.json).toEqual({ status: 'none', logout: 'pending' })
+    expect((await network.keys()).filter((key) => /:(pend:|logouts$)/.test(key))).toHaveLength(2)
+  })
+
+  test('lets a check write what it was told', async () => {
+    const browser = network.browser()
+    await logIn(browser, network.morning, ada)
+    network.emulator.clock.advance(361)
+    const [answer] = await closeDuring('sessionstatus', 1, () => browser.fetchJson(`${network.morning.url}/page`))
+    expect(view(present(answer))).toEqual({ status: 'loggedin', username: 'ada', url: '/page' })
+  })
+
+  test('has two callers wait for the same end, and waits for nobody where nothing is under way', async () => {
+    await logIn(network.browser(), network.morning, ada)
+    const start = performance.now()
+    await Promise.all([network.morning.sso.close(), network.morning.sso.close()])
+    expect(performance.now() - start).toBeLessThan(2000)
+  })
+})
+
+describe('SIGTERM to the example', () => {
+  let child: ChildProcess
+  afterEach(() => child.kill('SIGKILL'))
+
+  async function startExample(environment: NodeJS.ProcessEnv) {
+    const [morning, evening, emulator] = [await freePort(), await freePort(), await freePort()]
+    const ports = { MORNING_PORT: `${morning}`, EVENING_PORT: `${evening}`, EMULATOR_PORT: `${emulator}` }
+    const main = path.join(__dirname, '..', '..', 'example-app', 'main.js')
+    child = spawn(process.execPath, [main], { env: { ...process.env, ...ports, ...environment }, stdio: 'pipe' })
+    let said = ''
+    child.stdout?.on('data', (chunk) => {
+      said += String(chunk)
+    })
+    await eventually(async () => said.includes('Ctrl+C'))
+    return { url: `http://localhost:${morning}`, platform: `http://localhost:${emulator}` }
+  }
+
+  test.each([
+    ['memory', {}],
+    ['Redis', { REDIS_URL: redisUrl() }],
+  ])('lets logins and pages under way come to their end, and then ends by itself (%s)', async (_store, environment) => {
+    const { url, platform } = await startExample(environment)
+    const slow = { operation: 'authenticate', kind: 'slow', ms: 800 }
+    const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(slow) }
+    expect((await fetch(`${platform}/_emulator/faults`, post)).status).toBeLessThan(300)
+    const browsers = Array.from({ length: 5 }, () => new Browser())
+    for (const browser of browsers) await browser.visit(`${url}/`)
+    const json = { username: 'maja', password: 'lighthouse' }
+    const logins = browsers.map((browser) => browser.fetchJson(`${url}/login`, { json }))
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const gone = once(child, 'exit')
+    const start = performance.now()
+    child.kill('SIGTERM')
+    expect((await Promise.all(logins)).map(({ status }) => status)).toEqual(browsers.map(() => 200))
+    expect(await gone).toEqual([0, null])
+    expect(performance.now() - start).toBeLessThan(8000)
+  })
+})

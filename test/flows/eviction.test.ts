@@ -1,0 +1,93 @@
+import { Redis } from 'ioredis'
+import { type Sso2Options, sso2 } from '../../lib'
+import type { Browser } from '../support/agent'
+import { startRedis, type TestRedis } from '../support/redis'
+import { ada, eventually, logIn, type Network, sessionSecret, startNetwork, view } from './network'
+
+/* A Redis that evicts: what must not be lost does not depend on it, and whoever runs it is told. */
+
+let redis: TestRedis
+let commands: Redis
+let network: Network
+const warnings: string[] = []
+const logger = { warn: (line: string) => void warnings.push(line), info: () => {} }
+
+beforeAll(async () => {
+  redis = await startRedis({ args: ['--maxmemory', '4mb', '--maxmemory-policy', 'allkeys-lru'] })
+  commands = new Redis(redis.url)
+  network = await startNetwork({ site: { redis: redis.url, logger } })
+})
+afterAll(async () => {
+  await network.close()
+  commands.disconnect()
+  await redis.stop()
+})
+
+const keys = (kind: string) => commands.keys(`${network.morning.prefix}${kind}*`)
+const loginsThere = () => network.emulator.sessions().filter(({ status }) => status === 'loggedin').length
+
+/** Other keys come until none of a kind is left. */
+async function evict(kind: string): Promise<void> {
+  const filling = 'x'.repeat(20_000)
+  for (let filled = 0; (await keys(kind)).length > 0; filled += 1) {
+    if (filled > 200) throw new Error('it is not evicted')
+    const more = commands.pipeline()
+    for (let key = 0; key < 50; key += 1) more.set(`filling:${filled}:${key}`, filling)
+    await more.exec()
+  }
+}
+
+/** Logs out while nobody hears of it, and has it forgotten. */
+async function forgottenLogout(): Promise<Browser> {
+  const browser = network.browser()
+  await logIn(browser, network.morning, ada)
+  network.emulator.faults.add({ operation: 'logout', kind: 'down' })
+  await browser.submit(`${network.morning.url}/logout`, { return_to: '/' })
+  expect((await keys('pend:')).length).toBeGreaterThan(0)
+  await evict('pend:')
+  return browser
+}
+
+test('a kept logout that was evicted arrives when the SSO system is back', async () => {
+  await forgottenLogout()
+  expect(loginsThere()).toBe(1)
+  network.emulator.faults.clear()
+  await eventually(async () => loginsThere() === 0, 20)
+}, 40_000)
+
+test('"log in" opens no account without a password after it', async () => {
+  const browser = await forgottenLogout()
+  network.emulator.faults.clear()
+  const form = await browser.visit(`${network.morning.url}/login`)
+  expect(form.body).not.toContain('"loggedin"')
+  expect([200, 503]).toContain(form.status)
+  const page = await browser.visit(`${network.morning.url}/`)
+  expect(view(page).status).not.toBe('loggedin')
+}, 40_000)
+
+test('the site says so when it starts, once, in the words of the doctor; one that evicts nothing is not mentioned', async () => {
+  const lines = () => warnings.filter((line) => /eviction/.test(line))
+  await eventually(async () => lines().length === 2) // two sites
+  expect(lines()[0]).toMatch(/^express-sso2: Redis: eviction policy allkeys-lru: .*; use noeviction$/)
+  warnings.length = 0
+  const options: Sso2Options = {
+    ...network.emulator.siteOptions('morning'),
+    siteUrl: network.morning.url,
+    sessionSecret,
+  }
+  const start = async (policy: string, given: Sso2Options['redis'] & {}) => {
+    await commands.config('SET', 'maxmemory-policy', policy)
+    const sso = sso2({ ...options, redis: given, logger })
+    await sso.health()
+    await commands.ping()
+    return sso
+  }
+  const safe = await start('noeviction', redis.url)
+  await safe.health()
+  expect(lines()).toEqual([])
+  const client = new Redis(redis.url)
+  const passed = await start('volatile-lru', client)
+  await eventually(async () => lines().length === 1)
+  await Promise.all([safe.close(), passed.close()])
+  client.disconnect()
+})

@@ -1,0 +1,256 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express, { type Express } from 'express'
+import { type Sso2, type Sso2Options, sso2 } from '../../lib'
+import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
+import { tripsOf } from '../situations/stage'
+import { Browser } from '../support/agent'
+import { ada, eventually, logIn, present, redisUrl } from './network'
+
+/* Secrets are changed while two processes of a site, which take turns, are replaced one after the other. */
+
+const [old, next] = ['the-secret-of-before-the-change-0123456789', 'the-secret-of-after-the-change-0123456789']
+type Secrets = Pick<Sso2Options, 'clientSecret' | 'sessionSecret'>
+
+/** A platform whose client's secret can be changed between two calls, and a site of two processes over one Redis. */
+async function startRollout(secrets: Secrets) {
+  const [platform, site] = [http.createServer(), http.createServer()]
+  for (const server of [platform, site]) await once(server.listen(0, '127.0.0.1'), 'listening')
+  const at = (server: http.Server, host: string) => `http://${host}:${(server.address() as AddressInfo).port}`
+  const [platformUrl, url] = [at(platform, '127.0.0.1'), at(site, 'localhost')]
+  const clients = [{ clientId: 'morning', clientSecret: old, landingPage: `${url}/sso2/landing` }]
+  let emulator: Emulator = createEmulator(demoOptions({ clients, limits: { sessionsPerAccount: 1000 } }))
+  const { organisationId = '' } = emulator.export()
+  platform.on('request', (req, res) => emulator.app(req, res))
+  const base: Sso2Options = {
+    ssoUrl: `${platformUrl}/sso`,
+    apiUrl: platformUrl,
+    tokenUrl: `${platformUrl}/oauth/token`,
+    clientId: 'morning',
+    organisationId,
+    siteUrl: url,
+    redis: redisUrl(),
+    session: { prefix: `rotation-${randomUUID()}:` },
+    clock: { now: () => emulator.clock.now() },
+    loginLimit: false,
+    timeoutMs: 1000,
+    logger: { warn: () => {}, info: () => {} },
+  }
+  const start = (more: Secrets): { sso: Sso2; app: Express } => {
+    const sso = sso2({ ...base, clientSecret: old, sessionSecret: old, ...secrets, ...more })
+    const app = express().use(sso)
+    app.get('/keep', (req, res) => {
+      Object.assign(req.session, { saved: 'kept' })
+      res.json({})
+    })
+    app.use((req, res) => {
+      const { status, degraded, user } = req.sso2
+      res.json({ status, degraded, accountId: user?.accountId, saved: Reflect.get(req.session, 'saved') })
+    })
+    return { sso, app }
+  }
+  const processes = [start({}), start({})]
+  const balance = { turn: 0, next: (turn: number) => turn + 1 }
+  site.on('request', (req, res) => {
+    balance.turn = balance.next(balance.turn)
+    present(processes[balance.turn % 2]).app(req, res)
+  })
+  return {
+    url,
+    emulator: () => emulator,
+    browser: () => new Browser({ now: () => emulator.clock.now() }),
+    /** The next request goes to this one. */
+    nextAt: (process: 0 | 1) => {
+      balance.turn = process === 0 ? 1 : 0
+    },
+    /** From here on nobody can tell who serves the next request, but that it is the same in each run. */
+    shuffle: () => {
+      let state = 7
+      balance.next = () => {
+        state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+        return state >> 16
+      }
+    },
+    replace: async (process: 0 | 1, more: Secrets) => {
+      const before = present(processes[process])
+      const after = start(more)
+      const { clientSecret = old } = more
+      if (Array.isArray(clientSecret)) await eventually(async () => after.sso.client.clockOffsetSeconds !== undefined)
+      processes[process] = after
+      await before.sso.close()
+    },
+    changeAtPlatform: (clientSecret: string) => {
+      const saved = emulator.export()
+      const sessions = (saved.sessions ?? []).filter(({ status }) => status !== 'terminated')
+      emulator = createEmulator({ ...saved, sessions, clients: [{ ...present(saved.clients?.[0]), clientSecret }] })
+    },
+    close: async () => {
+      for (const server of [platform, site]) {
+        server.close()
+        server.closeAllConnections()
+      }
+      await Promise.all(processes.map(({ sso }) => sso.close()))
+    },
+  }
+}
+
+type Rollout = Awaited<ReturnType<typeof startRollout>>
+let rollout: Rollout
+afterEach(() => rollout.close())
+
+/** What a reader sees, at each of the two processes. */
+async function pages(browser: Browser) {
+  const seen = []
+  for (let page = 0; page < 2; page += 1) {
+    const visit = await browser.visit(`${rollout.url}/page`)
+    seen.push({ trips: tripsOf(visit), ...JSON.parse(visit.body) })
+  }
+  return seen
+}
+const isIn = { trips: 0, status: 'loggedin', accountId: 'account-ada', saved: 'kept' }
+
+async function reader(): Promise<Browser> {
+  const browser = rollout.browser()
+  await logIn(browser, rollout, ada)
+  await browser.visit(`${rollout.url}/keep`)
+  return browser
+}
+
+/** After each step: those who were logged in still are, checks included, and whoever comes now can log in, and out. */
+async function allIsWell(readers: Browser[]): Promise<void> {
+  rollout.emulator().clock.advance(361)
+  for (const browser of readers) expect(await pages(browser)).toEqual([isIn, isIn])
+  for (const process of [0, 1] as const) {
+    const browser = rollout.browser()
+    rollout.nextAt(process)
+    expect((await browser.visit(`${rollout.url}/login`)).status).toBe(200)
+    rollout.nextAt(process)
+    expect((await browser.fetchJson(`${rollout.url}/login`, { json: ada })).status).toBe(200)
+    await browser.visit(`${rollout.url}/keep`)
+    expect(await pages(browser)).toEqual([isIn, isIn])
+    const { json } = await browser.fetchJson(`${rollout.url}/logout`, { json: {} })
+    expect(json).toEqual({ status: 'none', logout: 'confirmed' })
+    expect((await pages(browser)).map(({ status }) => status)).toEqual(['anon', 'anon'])
+  }
+}
+
+/** Who is sent to Identify in the moment of the change may meet an error page there. @returns how many did, at both processes */
+async function noticed(): Promise<number> {
+  for (let [strangers, good] = [0, 0]; strangers < 100; strangers += 1) {
+    rollout.nextAt(strangers % 2 === 0 ? 0 : 1)
+    const { url } = await rollout.browser().visit(`${rollout.url}/page`)
+    good = url === `${rollout.url}/page` ? good + 1 : 0
+    if (good === 4) return strangers + 1 - good
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error('nobody noticed')
+}
+
+/** The documented steps, one process after the other. */
+async function inSteps(name: keyof Secrets, steps: readonly (string | string[] | (() => void))[]): Promise<void> {
+  const readers = [await reader(), await reader()]
+  for (const step of steps) {
+    if (typeof step === 'function') {
+      step()
+      await noticed()
+      await allIsWell(readers)
+      continue
+    }
+    for (const process of [0, 1] as const) {
+      await rollout.replace(process, { [name]: step })
+      await allIsWell(readers)
+    }
+    readers.push(await reader())
+  }
+}
+
+test('a session secret is changed in three steps: nobody is logged out, and no login refused', async () => {
+  rollout = await startRollout({})
+  await inSteps('sessionSecret', [
+    [old, next],
+    [next, old],
+  ])
+  const readers = [await reader(), await reader()]
+  for (const process of [0, 1] as const) {
+    await rollout.replace(process, { sessionSecret: next })
+    await allIsWell(readers)
+  }
+})
+
+test('a client secret is changed in three steps, the second of them in the portal: nobody is logged out, and no login refused', async () => {
+  rollout = await startRollout({})
+  await inSteps('clientSecret', [[old, next], () => rollout.changeAtPlatform(next), next])
+})
+
+test('the new client secret may stand first before the platform takes it', async () => {
+  rollout = await startRollout({})
+  await inSteps('clientSecret', [[next, old], () => rollout.changeAtPlatform(next), next])
+})
+
+test('where nobody but new visitors comes while the client secret is changed, the first one shows it, at each process', async () => {
+  rollout = await startRollout({ clientSecret: [old, next] })
+  for (const process of [0, 1] as const) {
+    rollout.nextAt(process)
+    await rollout.browser().visit(`${rollout.url}/page`)
+  }
+  rollout.changeAtPlatform(next)
+  expect(await noticed()).toBeLessThanOrEqual(12)
+})
+
+describe('a clumsy step', () => {
+  type Seen = Awaited<ReturnType<typeof pages>>[number]
+  /** Loads pages until six in a row are as they should be. @returns how many trips it took */
+  async function until(browser: Browser, holds: (seen: Seen) => boolean): Promise<number> {
+    let [trips, good] = [0, 0]
+    for (let loads = 0; loads < 30 && good < 3; loads += 1) {
+      const seen = await pages(browser)
+      for (const { accountId } of seen) expect([undefined, 'account-ada']).toContain(accountId)
+      for (const one of seen) trips += one.trips
+      good = seen.every(holds) ? good + 1 : 0
+      rollout.emulator().clock.advance(5)
+    }
+    expect(good).toBe(3)
+    return trips
+  }
+
+  test('with the session secret (the new one first, at one process) costs a trip, and never gives a wrong answer', async () => {
+    rollout = await startRollout({})
+    const before = await reader()
+    await rollout.replace(0, { sessionSecret: [next, old] })
+    expect(await pages(before)).toEqual([isIn, isIn])
+    rollout.shuffle()
+    for (let readers = 0; readers < 5; readers += 1) {
+      const browser = rollout.browser()
+      await until(browser, ({ status }) => status === 'anon')
+      const submit = () => browser.fetchJson(`${rollout.url}/login`, { json: ada })
+      await eventually(async () => (await submit()).status === 200)
+      expect(await until(browser, ({ status }) => status === 'loggedin')).toBeLessThanOrEqual(4)
+      await browser.fetchJson(`${rollout.url}/logout`, { json: {} })
+      for (let load = 0; load < 6; load += 1)
+        for (const { status } of await pages(browser)) expect(status).not.toBe('loggedin')
+    }
+    await rollout.replace(1, { sessionSecret: [next, old] })
+    expect(await pages(before)).toEqual([isIn, isIn])
+  })
+
+  test('with the client secret (the new one alone, at one process) logs nobody out, says "not now", and is over with it', async () => {
+    rollout = await startRollout({})
+    const before = await reader()
+    const stranger = rollout.browser()
+    await stranger.visit(`${rollout.url}/login`)
+    await rollout.replace(0, { clientSecret: next })
+    rollout.emulator().clock.advance(361)
+    for (const seen of [...(await pages(before)), ...(await pages(before))])
+      expect(seen).toMatchObject({ status: 'loggedin', accountId: 'account-ada', saved: 'kept' })
+    const submit = async (process: 0 | 1) => {
+      rollout.nextAt(process)
+      return (await stranger.fetchJson(`${rollout.url}/login`, { json: ada })).status
+    }
+    expect(await submit(0)).toBe(503)
+    expect(await submit(1)).toBe(200)
+    await rollout.replace(0, { clientSecret: [next, old] })
+    await allIsWell([before])
+  })
+})

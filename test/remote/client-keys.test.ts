@@ -1,0 +1,106 @@
+import { Sso2Client } from '../../lib/remote/sso2'
+import { readJwt, signJwt } from '../support/oracle'
+import { type Behaviour, faultyServer, json } from './faulty-server'
+
+/* Which of the client's secrets signs: the first, until the SSO system shows that it takes another one. */
+
+const [old, next, foreign] = ['the old secret', 'the next secret', 'a secret of somebody else']
+const device = { ipa: '192.0.2.1', uas: 'Mozilla/5.0' }
+const now = () => Math.floor(Date.now() / 1000)
+const isSignedWith = (token: string, secret: string) => signJwt(readJwt(token).claims, secret) === token
+
+/** Takes tokens of one secret, and signs every answer with it. */
+const takes =
+  (secret: string, signsWith = secret): Behaviour =>
+  (res, { body }) => {
+    const { t } = JSON.parse(body)
+    const { sid } = readJwt(t).claims
+    const said = isSignedWith(t, secret) ? { sts: 'anon' } : { sts: null, err: 'invalid_token' }
+    const iat = now()
+    json(res, 200, {
+      t: signJwt({ iss: 'sso-service', aud: 'the-site', nbf: iat, iat, exp: iat + 10, sid, ...said }, signsWith),
+    })
+  }
+
+let server: Awaited<ReturnType<typeof faultyServer>>
+let client: Sso2Client
+beforeEach(async () => {
+  server = await faultyServer()
+  const names = { clientId: 'the-site', organisationId: 'the-publisher' }
+  client = new Sso2Client({ ssoUrl: server.url, ...names, clientSecret: [old, next], timeoutMs: 600 })
+})
+afterEach(async () => {
+  client.close()
+  await server.close()
+})
+
+const ask = () => client.sessionStatus({ sid: 's1', lks: 'anon', ...device })
+/** Which secret signed what was asked. */
+const asked = () =>
+  server.seen.map(({ body }) => [old, next].findIndex((secret) => isSignedWith(JSON.parse(body).t, secret)))
+
+test('the first signs where the SSO system takes it', async () => {
+  server.become(takes(old))
+  expect((await ask()).err).toBeUndefined()
+  expect([asked(), client.secretInUse]).toEqual([[0], 0])
+})
+
+test('a refusal that is signed with another one is asked again with that, which signs from then on', async () => {
+  server.become(takes(next))
+  expect((await ask()).err).toBeUndefined()
+  expect((await ask()).err).toBeUndefined()
+  expect([asked(), client.secretInUse]).toEqual([[0, 1, 1], 1])
+  server.become(takes(old))
+  expect((await ask()).err).toBeUndefined()
+  expect([asked(), client.secretInUse]).toEqual([[1, 0], 0])
+})
+
+test('all that were under way together are asked again', async () => {
+  server.become(takes(next))
+  const answers = await Promise.all([ask(), ask(), ask()])
+  expect(answers.map(({ err }) => err)).toEqual([undefined, undefined, undefined])
+  expect(asked().sort()).toEqual([0, 0, 0, 1, 1, 1])
+})
+
+test('a refusal that is signed with the one that was used stands', async () => {
+  server.become(takes('neither', old))
+  expect((await ask()).err).toBe('invalid_token')
+  expect([asked(), client.secretInUse]).toEqual([[0], 0])
+})
+
+test('a system that refuses all of them is asked twice, and no more', async () => {
+  server.become(takes('neither', next))
+  expect((await ask()).err).toBe('invalid_token')
+  expect(asked()).toEqual([0, 1])
+})
+
+test('a refusal that nobody of ours has signed changes nothing', async () => {
+  server.become(takes('neither', foreign))
+  await expect(ask()).rejects.toMatchObject({ reason: 'signature' })
+  expect(client.secretInUse).toBe(0)
+})
+
+test('what a browser brings changes nothing', () => {
+  const iat = now()
+  const claims = { iss: 'sso-service', aud: 'the-site', nbf: iat, iat, exp: iat + 10, sid: 's', sts: null, at: null }
+  expect(client.readLanding(signJwt({ ...claims, err: 'invalid_token' }, next)).err).toBe('invalid_token')
+  expect(client.secretInUse).toBe(0)
+})
+
+test('both tries together have the time of one', async () => {
+  server.become((res, seen, count) => (count === 1 ? setTimeout(() => takes(next)(res, seen, count), 400) : undefined))
+  const start = performance.now()
+  await expect(ask()).rejects.toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE' })
+  expect(performance.now() - start).toBeLessThan(590 + 300)
+  expect(asked()).toEqual([0, 1])
+})
+
+test('a browser that is sent on has the SSO system asked, twice a second at most, where there are several', async () => {
+  server.become(takes(next))
+  for (let sent = 0; sent < 20; sent += 1) client.identifyUrl('https://news.example/')
+  const deadline = performance.now() + 5000
+  while (client.secretInUse === 0 && performance.now() < deadline)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  expect(client.secretInUse).toBe(1)
+  expect(asked().length).toBeLessThanOrEqual(4)
+})
