@@ -146,6 +146,6 @@ describe('a Cluster', () => {
     await expect(kv.ping()).rejects.toBeDefined()
     cluster.masters[0]?.process.kill('SIGCONT')
     await untilAnswered(() => kv.mget([ill]), 5000)
-    await kv.ping()
+    await untilAnswered(() => kv.ping(), 2500)
   })
 })
