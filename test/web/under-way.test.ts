@@ -33,6 +33,17 @@ test('an operation is under way until its answer has been sent', async () => {
   expect(await is()).toBe(true)
 })
 
+test('an answer that is finished is waited for no longer, though its host never closes it', async () => {
+  const [underWay, res] = [new UnderWay(), answer()]
+  await underWay.run(async () => {}, res)
+  const is = isIdle(underWay)
+  res.emit('finish')
+  expect(await is()).toBe(true)
+  res.emit('close')
+  await underWay.run(async () => {}, Object.assign(answer(), { writableFinished: true }))
+  await underWay.idle(60_000)
+})
+
 test('one whose reader has gone, and one without an answer, until it is done; what fails is no exception', async () => {
   const underWay = new UnderWay()
   await expect(underWay.run(() => Promise.reject(new Error('no')), upgrade)).rejects.toThrow('no')

@@ -15,8 +15,8 @@ export class UnderWay {
       return await operation()
     } finally {
       // an upgrade has no answer of its own
-      if (typeof res?.once !== 'function' || res.closed || res.destroyed) this.#leave()
-      else res.once('close', () => this.#leave())
+      if (typeof res?.once !== 'function' || res.writableFinished || res.closed || res.destroyed) this.#leave()
+      else this.#leaveAfter(res)
     }
   }
 
@@ -38,6 +38,15 @@ export class UnderWay {
     this.#isIdle = new Promise((resolve) => {
       this.#rest = resolve
     })
+  }
+
+  /** A host without connections, as serverless ones are, never closes an answer; one whose reader has gone is never finished. */
+  #leaveAfter(res: Response): void {
+    const leave = () => {
+      res.off('finish', leave).off('close', leave)
+      this.#leave()
+    }
+    res.once('finish', leave).once('close', leave)
   }
 
   #leave(): void {
