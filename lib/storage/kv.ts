@@ -26,7 +26,7 @@ export interface Kv {
   claim(key: string, seconds: number): Promise<boolean>
   del(key: string): Promise<void>
   /** Deletes a key if it holds exactly this. */
-  deleteIf(key: string, value: string): Promise<void>
+  deleteIf(key: string, value: string): Promise<boolean>
   expire(key: string, seconds: number): Promise<void>
   /** Adds one to a count that lives `seconds` from now. */
   increment(key: string, seconds: number): Promise<number>

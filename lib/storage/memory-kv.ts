@@ -55,8 +55,8 @@ export class MemoryKv implements Kv {
     this.#texts.delete(key)
     this.#lists.delete(key)
   }
-  async deleteIf(key: string, value: string): Promise<void> {
-    if (this.#text(key) === value) this.#texts.delete(key)
+  async deleteIf(key: string, value: string): Promise<boolean> {
+    return this.#text(key) === value && this.#texts.delete(key)
   }
   async expire(key: string, seconds: number): Promise<void> {
     const value = this.#text(key)

@@ -84,6 +84,11 @@ export class Records {
     })
   }
 
+  /** Takes a record away that is exactly `before`, and leaves the data. */
+  drop(key: string, before: string): Promise<boolean | Unavailable> {
+    return unlessAway(() => this.#kv.deleteIf(this.#recordKey(key), before))
+  }
+
   /** Ends a session whatever its record says. @param since 0: whoever comes with its cookie begins another at once */
   end(key: string, since = this.#now()): Promise<Done | Unavailable> {
     const text = tombstone('ended', since)

@@ -107,7 +107,7 @@ export function redisKv(client: Redis | Cluster, owned: boolean, watch?: StoreWa
       at(key, async () => (await redis.sso2SetUnlessDead(2, key, guardKey, value, seconds)) === 1),
     claim: (key, seconds) => at(key, async () => (await redis.set(key, '1', 'EX', seconds, 'NX')) === 'OK'),
     del: (key) => at(key, async () => void (await redis.del(key))),
-    deleteIf: (key, value) => at(key, async () => void (await redis.sso2DeleteIf(1, key, value))),
+    deleteIf: (key, value) => at(key, async () => (await redis.sso2DeleteIf(1, key, value)) === 1),
     expire: (key, seconds) => at(key, async () => void (await redis.expire(key, seconds))),
     increment: (key, seconds) => at(key, () => redis.sso2Increment(1, key, seconds)),
     enlist: (list, member, until, now, mark) => at(list, () => redis.sso2Enlist(2, list, mark, member, until, now)),

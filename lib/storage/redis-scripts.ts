@@ -41,8 +41,8 @@ local due = redis.call('zrangebyscore', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, AR
 for _, entry in ipairs(due) do redis.call('zadd', KEYS[1], ARGV[2], entry) end
 return due`
 const DELETE_IF = `
-if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end
-return 1`
+if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('del', KEYS[1])`
 const HASTEN = `
 local late = redis.call('zrangebyscore', KEYS[1], '(' .. ARGV[1], '+inf')
 for _, entry in ipairs(late) do redis.call('zadd', KEYS[1], ARGV[2], entry) end

@@ -89,6 +89,17 @@ export class StoredRecord {
     return this.#written(done, text)
   }
 
+  /** Takes the record away, if it is still what was read; the session goes on without one. */
+  async drop(): Promise<Written> {
+    const { raw } = this.#stored
+    if (this.#key === undefined || raw === null) return 'changed'
+    const dropped = await this.#parts.records.drop(this.#key, raw)
+    if (dropped === 'unavailable') return dropped
+    if (!dropped) return (await this.reread()) === 'done' ? 'changed' : 'unavailable'
+    this.#stored = NOTHING
+    return 'done'
+  }
+
   /** Ends the session, if it is still what was read, and takes its data. @param successor session ID of the one that follows */
   async bury(word: Tombstone, successor = ''): Promise<Buried> {
     if (this.#key === undefined) return { did: 'done', taken: null }

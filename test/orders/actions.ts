@@ -154,6 +154,13 @@ export const states = {
     await prepareLandings(world)
     await basket(world, home, '')
   },
+  /** As `basket`, but the platform has forgotten the session, and a check is due. */
+  basketForgotten: async (world) => {
+    await basket(world, home, '')
+    const { emulator } = world.stage
+    for (const { sid } of emulator.sessions()) emulator.prune(sid)
+    world.scheduler.now += 360_000
+  },
   loggedIn,
   /** Logged in, and two tabs that went to Identify without their session cookie come back now. */
   loggedInLandings: async (world) => {

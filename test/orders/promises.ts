@@ -239,6 +239,7 @@ const hasLanded = (scenario: Scenario) =>
 const WITH_BOOK = new Set([
   'basket',
   'basketLandings',
+  'basketForgotten',
   'loggedIn',
   'loggedInLandings',
   'stale',

@@ -64,6 +64,11 @@ export const pairs: readonly string[] = [
   'own/basket:login|login',
   'own/basket:login|logout',
   'own/basket:login|save',
+  'basketForgotten:page|page',
+  'basketForgotten:page|save',
+  'basketForgotten:page|script',
+  'basketForgotten:page|login',
+  'own/basketForgotten:page|save',
   // logged in
   'loggedIn:logout|logout',
   'loggedIn:logout|page',
@@ -156,6 +161,7 @@ export const morePairs: readonly string[] = [
 export const faulty: readonly string[] = [
   'basket:login',
   'basket:login+logout',
+  'basketForgotten:page',
   'known:landing1',
   'known:landing1+logout',
   'loggedIn:logout',

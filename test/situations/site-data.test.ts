@@ -40,6 +40,16 @@ describe.each(keepings)('with %s', (keeping) => {
     expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
   })
 
+  test('[S20] a stranger whom the SSO system forgets keeps the basket: on a script, on a page, and in the login after that', async () => {
+    const browser = await stranger(keeping)
+    for (const { sid } of stage.emulator.sessions()) stage.emulator.terminate(sid)
+    stage.emulator.clock.advance(361)
+    expect(basket(await browser.fetchJson(stage.at('/basket')))).toMatchObject({ basket: ['book'] })
+    expect(await basketOf(browser)).toEqual({ status: 'anon', basket: ['book'] })
+    await submit(browser)
+    expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
+  })
+
   test('[S20] what another tab puts into the session during Authenticate goes along', async () => {
     const browser = await stranger(keeping)
     const held = stage.naming.close()

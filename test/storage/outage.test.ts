@@ -14,6 +14,7 @@ const questions: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['replace', ({ records }) => records.replace('k', null, '{}', 60)],
   ['bury', ({ records }) => records.bury('k', null, 'ended')],
   ['end', ({ records }) => records.end('k')],
+  ['drop', ({ records }) => records.drop('k', 'raw')],
   ['saveData', ({ records }) => records.saveData('k', 'data', 60)],
   ['deleteData', ({ records }) => records.deleteData('k')],
   ['renew', ({ records }) => records.renew('k', 60)],

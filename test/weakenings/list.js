@@ -809,6 +809,14 @@ module.exports = [
     title: 'requests at once \\(.*nobody passes',
   },
   {
+    name: 'a stranger whom the SSO system forgets loses the basket',
+    file: 'web/actions/check.ts',
+    find: '(await dropAnonymous(visit, record.sidHash)) ?? endRecord(visit, record.sidHash)',
+    replace: 'endRecord(visit, record.sidHash)',
+    test: 'situations/site-data',
+    title: 'whom the SSO system forgets',
+  },
+  {
     name: 'a session that was told "terminated" lives on in another question',
     file: 'web/actions/check.ts',
     find: "const buried = await stored.buryWhile(isIt, 'ended')",

@@ -1,6 +1,6 @@
 /** Asks Session Status for one session: one caller at a time among all processes; the claim is a compare-and-set on the record. */
 import { randomUUID } from 'node:crypto'
-import { claimed, confirmed, type SsoRecord, unanswered, wantsTicket } from '../../decide/record'
+import { claimed, confirmed, isLoggedIn, type SsoRecord, unanswered, wantsTicket } from '../../decide/record'
 import { decideStatus } from '../../decide/status'
 import { type Shown, showKnown, showUnchecked } from '../../decide/visit'
 import { TokenError, type TokenFault } from '../../errors'
@@ -49,7 +49,7 @@ export async function check(visit: Visit, record: SsoRecord): Promise<Checked | 
     case 'sign_in':
       return { token: decision.token, beginning }
     case 'identify':
-      return endRecord(visit, record.sidHash)
+      return (await dropAnonymous(visit, record.sidHash)) ?? endRecord(visit, record.sidHash)
     case 'keep_for_now':
       return writeAnswer(visit, (found) => unanswered(found, site.now(), Math.random(), site.policy.recheckSeconds))
   }
@@ -74,6 +74,17 @@ export async function writeAnswer({ stored }: Visit, next: (found: SsoRecord) =>
     if (written === 'done') return 'again'
   }
   return 'again'
+}
+
+/** A stranger's session that the SSO system has forgotten: what the site has put into it stays. @returns nothing where it is a login's now */
+async function dropAnonymous({ stored }: Visit, sidHash: string): Promise<Checked | undefined> {
+  const isIt = () => stored.value?.sidHash === sidHash && !isLoggedIn(stored.value)
+  for (let tries = 0; tries < MOST_TRIES && isIt(); tries += 1) {
+    const dropped = await stored.drop()
+    if (dropped === 'unavailable') return { record: undefined, degraded: 'store_unavailable' }
+    if (dropped === 'done') return 'again'
+  }
+  return undefined
 }
 
 /** The session has ended at the SSO system: whatever others have made of its record meanwhile, it ends here too. */
