@@ -24,7 +24,7 @@ async function run(name: string): Promise<At> {
     args: ['examples/start.mjs', name],
     cwd: root,
     env: { PORT: String(port), EMULATOR_PORT: String(emulator) },
-    ready: /log in as ada with correct-horse/,
+    isThere: (output) => output.includes('log in as ada with correct-horse'),
   })
   running.push(one)
   return (page, paper) => `http://${paper ? `${paper}.` : ''}localhost:${port}${page}`

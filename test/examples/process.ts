@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { setTimeout as pause } from 'node:timers/promises'
 
 /** A program that goes on until it is stopped. */
 export interface Running {
@@ -11,11 +12,12 @@ export interface Program {
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  /** What it says when it is there. */
-  readonly ready: RegExp
+  /** Is it there, by what it has printed or by what answers? */
+  readonly isThere: (output: string) => boolean | Promise<boolean>
 }
 
 const PATIENCE_MS = 60_000
+const POLL_MS = 50
 
 /** What a program of a stranger would not inherit: settings of Jest, of npm, and of a site. */
 const isOurs = (name: string) =>
@@ -26,7 +28,7 @@ export const cleanEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs(name)))
 
 /** Starts a program, and waits until it says that it is there. @throws {Error} with what it printed, when it ends before */
-export async function start({ command, args, cwd, env, ready }: Program): Promise<Running> {
+export async function start({ command, args, cwd, env, isThere }: Program): Promise<Running> {
   // a group of its own, so that what it starts ends with it
   const child = spawn(command, args, {
     cwd,
@@ -41,20 +43,19 @@ export async function start({ command, args, cwd, env, ready }: Program): Promis
       process.kill(-child.pid, 'SIGTERM')
     await ended
   }
-  const isThere = new Promise<void>((resolve) => {
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk) => {
-        text += chunk
-        if (ready.test(text)) resolve()
-      })
-  })
-  let timer: NodeJS.Timeout | undefined
-  const tooLate = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve('is not there'), PATIENCE_MS)
-  })
-  const problem = await Promise.race([isThere, ended.then((code) => `ended with ${code}`), tooLate])
-  clearTimeout(timer)
-  if (problem === undefined) return { output: () => text, stop }
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk))
+  const deadline = Date.now() + PATIENCE_MS
+  while (child.exitCode === null && child.signalCode === null && Date.now() < deadline) {
+    if (await isThere(text)) return { output: () => text, stop }
+    await pause(POLL_MS)
+  }
   await stop()
-  throw new Error(`${command} ${args.join(' ')} ${problem}:\n${text}`)
+  throw new Error(`${command} ${args.join(' ')} ended, or was not there in time:\n${text}`)
 }
+
+/** Does anything answer at an address? */
+export const answers = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    () => true,
+    () => false,
+  )

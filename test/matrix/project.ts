@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { cleanEnvironment } from '../examples/process'
@@ -21,6 +21,10 @@ export class Project {
   /** What is installed in the end, where a range was asked for. */
   versionOf(name: string): string {
     return JSON.parse(readFileSync(this.path('node_modules', name, 'package.json'), 'utf8')).version
+  }
+
+  has(name: string): boolean {
+    return existsSync(this.path('node_modules', name))
   }
 
   path(...names: string[]): string {
