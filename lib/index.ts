@@ -1,5 +1,7 @@
 /** express-sso2: SSO2 single sign-on for Express in one `app.use(sso)`. */
 
+/// <reference types="express-session" preserve="true" />
+
 export type { Logger } from './config/log'
 export type { Brand, Links, ViewPolicy } from './config/look'
 export type { Language } from './config/texts'

@@ -1,5 +1,19 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative, resolve } from 'node:path'
+import { parseSync } from '@swc/core'
+
+/* What can be said of the package without packing it; `npm run check:package` and `npm run test:matrix` say the rest. */
 
 interface Locked {
   optionalDependencies?: Record<string, string>
@@ -7,7 +21,13 @@ interface Locked {
 }
 
 const root = join(__dirname, '..')
-const lock: { packages: Record<string, Locked> } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+const lock: { packages: Record<string, Locked> } = JSON.parse(read('package-lock.json'))
+const manifest = JSON.parse(read('package.json'))
+
+/** Files below a folder, by their paths from the root. */
+const filesIn = (folder: string) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file))
 
 test('the lock file names the packages of every platform, so that npm ci works on each', () => {
   const missing = Object.entries(lock.packages).flatMap(([path, { optionalDependencies = {} }]) =>
@@ -17,21 +37,125 @@ test('the lock file names the packages of every platform, so that npm ci works o
 })
 
 test('connect-redis is of major version 8, the last that speaks ioredis', () => {
-  const { version } = JSON.parse(readFileSync(join(root, 'node_modules/connect-redis/package.json'), 'utf8'))
-  expect(version).toMatch(/^8\./)
+  expect(JSON.parse(read('node_modules/connect-redis/package.json')).version).toMatch(/^8\./)
 })
 
 test('every dependency at run time is one that the library imports', () => {
-  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  expect(Object.keys(dependencies).filter((name) => !isImported(name))).toEqual([])
+  const sources = filesIn('lib')
+    .filter((file) => file.endsWith('.ts'))
+    .map(read)
+  const isImported = (name: string) => sources.some((text) => text.includes(`from '${name}'`))
+  expect(Object.keys(manifest.dependencies).filter((name) => !isImported(name))).toEqual([])
 })
 
-function isImported(name: string): boolean {
-  return sources().some((text) => text.includes(`from '${name}'`))
+const entries = Object.keys(manifest.exports).filter((entry) => entry !== './package.json')
+
+test.each(entries)('%s is there for import, for require, and for the types of each resolution', (entry) => {
+  const { types, default: code } = manifest.exports[entry]
+  expect([types, code].filter((file) => !existsSync(join(root, file)))).toEqual([])
+  // node10 knows no exports
+  const old = entry === '.' ? manifest.types : manifest.typesVersions['*'][entry.slice(2)]?.[0]
+  expect([old, entry === '.' ? manifest.main : code]).toEqual([types, code])
+  const name = join(manifest.name, entry)
+  const run = (kind: string, code: string) =>
+    JSON.parse(execFileSync(process.execPath, [`--input-type=${kind}`, '-e', code], { cwd: root, encoding: 'utf8' }))
+  const required: string[] = run('commonjs', `console.log(JSON.stringify(Object.keys(require('${name}'))))`)
+  const imported: string[] = run('module', `console.log(JSON.stringify(Object.keys(await import('${name}'))))`)
+  expect(required.length).toBeGreaterThan(0)
+  expect(required.filter((key) => !imported.includes(key))).toEqual([])
+})
+
+test('every map of dist leads to a source that is packed', () => {
+  const maps = filesIn('dist').filter((file) => file.endsWith('.map'))
+  const unpacked = maps.flatMap((map) => {
+    const { sources }: { sources: string[] } = JSON.parse(read(map))
+    const files = sources.map((source) => relative(root, resolve(root, dirname(map), source)))
+    return files.filter((file) => !existsSync(join(root, file)) || !file.startsWith('lib/'))
+  })
+  expect(maps.filter((map) => map.endsWith('.d.ts.map')).length).toBe(
+    maps.filter((map) => map.endsWith('.js.map')).length,
+  )
+  expect(maps.length).toBeGreaterThan(100)
+  expect([unpacked, manifest.files]).toEqual([[], expect.arrayContaining(['dist', 'lib'])])
+})
+
+/** Statements of a module that do something when it is loaded, by their types. */
+function effects(source: string): string[] {
+  const { body } = parseSync(source, { syntax: 'typescript', target: 'es2022' })
+  const isQuiet = /^(?:Import|Export|Ts|Function|Class|Variable)/
+  const bare = body.filter((one) => one.type === 'ImportDeclaration' && one.specifiers.length === 0 && !one.typeOnly)
+  return [...body.filter(({ type }) => !isQuiet.test(type)), ...bare].map(({ type }) => type)
 }
 
-function sources(folder = join(root, 'lib')): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => readFileSync(join(folder, file), 'utf8'))
+test('"sideEffects": false is true: no module does anything when it is loaded, but the command', () => {
+  const loud = filesIn('lib').filter((file) => file.endsWith('.ts') && effects(read(file)).length > 0)
+  expect([loud, manifest.sideEffects]).toEqual([['lib/cli/main.ts'], false])
+  expect(effects("import 'a'\nimport type { B } from 'b'\nprocess.on('exit', () => {})")).toEqual([
+    'ExpressionStatement',
+    'ImportDeclaration',
+  ])
+})
+
+describe('a site in TypeScript', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sso2-consumer-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  test.each([
+    ['CommonJS', 'commonjs', { module: 'commonjs', moduleResolution: 'bundler' }],
+    ['ESM', 'module', { module: 'nodenext', moduleResolution: 'nodenext' }],
+  ])('compiles as %s, the declarations of the package looked at too', (name, type, settings) => {
+    const project = join(folder, name)
+    mkdirSync(join(project, 'node_modules'), { recursive: true })
+    for (const [link, target] of [
+      ['express-sso2', '.'],
+      ['@types', 'node_modules/@types'],
+    ] as const)
+      symlinkSync(join(root, target), join(project, 'node_modules', link), 'dir')
+    const compilerOptions = {
+      strict: true,
+      skipLibCheck: false,
+      esModuleInterop: true,
+      noEmit: true,
+      types: ['node'],
+      ...settings,
+    }
+    writeFileSync(join(project, 'package.json'), JSON.stringify({ type }))
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['site.ts'] }))
+    writeFileSync(join(project, 'site.ts'), read('test/matrix/consumer/site.ts'))
+    expect(compile(project)).toBe('')
+  })
+})
+
+/** What the compiler has to say. */
+function compile(folder: string): string {
+  try {
+    return execFileSync(join(root, 'node_modules', '.bin', 'tsc'), ['-p', folder], { encoding: 'utf8' })
+  } catch (error) {
+    return (error as { stdout: string }).stdout
+  }
 }
+
+test('every link of a packed page leads to something that is packed', () => {
+  const args = ['pack', '--dry-run', '--json', '--ignore-scripts']
+  const [{ files }] = JSON.parse(
+    execFileSync('npm', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
+  )
+  const packed = (files as { path: string }[]).map(({ path }) => path)
+  const links = packed
+    .filter((file) => file.endsWith('.md'))
+    .flatMap((file) =>
+      [...read(file).matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(([, target = '']) => join(dirname(file), target)),
+    )
+  expect(links.length).toBeGreaterThan(30)
+  const leads = (link: string) => packed.some((file) => file === link || file.startsWith(`${link.replace(/\/$/, '')}/`))
+  expect([...new Set(links.filter((link) => !leads(link)))]).toEqual([])
+})
+
+test('what CI calls is there', () => {
+  const workflow = read('.github/workflows/ci.yml')
+  const scripts = [...workflow.matchAll(/npm run ([\w:]+)/g)].map(([, name = '']) => name)
+  const files = [...workflow.matchAll(/bash (\S+)/g)].map(([, name = '']) => name)
+  expect([scripts, files]).toEqual([['check:package', 'test:matrix'], ['.ci/run']])
+  expect(scripts.filter((name) => !manifest.scripts[name])).toEqual([])
+  expect(files.filter((name) => !existsSync(join(root, name)))).toEqual([])
+})

@@ -5,7 +5,7 @@ import type { ConfigProblem } from '../errors'
 import { DEFAULT_SSO_IDENTIFIER } from '../protocol/claims'
 
 /** Is the host of this address this very machine? */
-export function isLoopback(hostname: string): boolean {
+function isLoopback(hostname: string): boolean {
   return (
     hostname === 'localhost' ||
     hostname.endsWith('.localhost') ||
@@ -62,7 +62,7 @@ function webAddressProblem(text: string, isProduction: boolean): string | undefi
 }
 
 /** Says "is required" where nothing was given. */
-export const missing = (what: string) => (issue: { input?: unknown }) =>
+const missing = (what: string) => (issue: { input?: unknown }) =>
   issue.input === undefined ? `is required: ${what}` : `must be ${what}`
 
 /** An identifier of the platform. */

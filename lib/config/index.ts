@@ -14,7 +14,7 @@ export interface Clock {
 }
 
 /** Names of our cookies. */
-export interface CookieNames {
+interface CookieNames {
   readonly session: string
   readonly binding: string
   readonly loop: string

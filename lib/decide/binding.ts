@@ -6,7 +6,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { EpochSeconds } from '../protocol/claims'
 
 /** A flow may take this long, in seconds. */
-export const BINDING_SECONDS = 300
+const BINDING_SECONDS = 300
 /** The cookie-less marker holds this long, in seconds. */
 export const MARKER_SECONDS = 60
 

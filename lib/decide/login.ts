@@ -4,7 +4,7 @@ import type { SessionToken } from '../protocol/session-token'
 import type { User } from './record'
 
 /** Errors that the login form shows to the user. */
-export type ShownLoginError =
+type ShownLoginError =
   | 'invalid_credentials'
   | 'account_frozen'
   | 'account_not_active'

@@ -61,7 +61,7 @@ export const CURRENT_VERSION = 1
 const NEWEST_READABLE = CURRENT_VERSION + 1
 
 /** A pending login is asked about again after this many seconds. */
-export const PENDING_RECHECK_SECONDS = 30
+const PENDING_RECHECK_SECONDS = 30
 
 /** Text of a record. */
 export function serialiseRecord(record: SsoRecord): string {

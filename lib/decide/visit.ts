@@ -70,7 +70,7 @@ export interface VisitPolicy {
 }
 
 /** Why a browser is sent through Identify. */
-export type IdentifyReason = 'no_session' | 'access_expired' | 'signed_out'
+type IdentifyReason = 'no_session' | 'access_expired' | 'signed_out'
 
 /** One decision. `show` has what may be shown. */
 export type VisitDecision =

@@ -26,7 +26,7 @@ export interface Answer {
 }
 
 /** Bound on an answer that holds a token. */
-export const MAX_BODY_BYTES = 65_536
+const MAX_BODY_BYTES = 65_536
 
 /** The emulator marks every answer; in production none of them counts. Threat O10. */
 const EMULATOR_HEADER = 'x-sso2-emulator'

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 /** Interface: "Market". */
-export const market = z.looseObject({ name: z.string(), key: z.string() })
+const market = z.looseObject({ name: z.string(), key: z.string() })
 /** Interface: "Marketplace group". */
 export const marketplaceGroup = z.looseObject({
   name: z.string(),

@@ -29,7 +29,7 @@ export interface Visit {
 }
 
 /** What the browser carries, as this answer leaves it: read when it is asked for, and changed by the one action that sets its cookie. */
-export class BrowserState {
+class BrowserState {
   readonly #site: Site
   readonly #req: Request
   #binding: string | undefined | null = null

@@ -15,7 +15,7 @@ export interface Row {
 
 /** The row that all others are measured by, and the control: the same again. */
 export const measure = 'plain'
-export const control = 'plain-again'
+const control = 'plain-again'
 
 /** Another build of this package, to see what a change is worth: `BENCH_OTHER=/somewhere/dist`. */
 const { BENCH_OTHER: dist } = process.env
@@ -24,7 +24,7 @@ const other: Row[] = dist
   : []
 
 /** All rows, in their order. */
-export const rows: readonly Row[] = [
+const rows: readonly Row[] = [
   { name: 'bare', title: 'bare express', kind: 'bare', readers: 'nobody' },
   { name: measure, title: '*plain*', kind: 'plain', readers: 'plain' },
   { name: control, title: '*plain* again: the control', kind: 'plain', readers: 'plain' },

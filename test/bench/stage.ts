@@ -36,7 +36,7 @@ export interface Stage {
   close(): Promise<void>
 }
 
-export const sessionSecret = 'a-session-secret-of-more-than-32-bytes'
+const sessionSecret = 'a-session-secret-of-more-than-32-bytes'
 export const password = 'correct-horse'
 export const readerName = (n: number) => `reader-${String(n).padStart(4, '0')}`
 

@@ -72,7 +72,7 @@ export interface Span {
 export const ALWAYS: Span = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
 
 /** A page must not take longer. */
-export const SLOW_MS = 3000
+const SLOW_MS = 3000
 const STORY = 8
 
 const isPage = ({ what }: Entry) => what === 'page' || what === 'script'

@@ -25,7 +25,7 @@ export interface Step {
  * What may be noticed of a step. `nothing`: no trip, no login that is refused; `moment`: who is on the way to the
  * platform in that very moment may meet an error page there, or a login that is refused; `trip`: readers are sent through Identify once more.
  */
-export type Noticed = 'nothing' | 'moment' | 'trip'
+type Noticed = 'nothing' | 'moment' | 'trip'
 
 const [oldSession, newSession] = sessionSecrets
 const [oldClient, newClient] = clientSecrets

@@ -26,7 +26,7 @@ export interface Topology {
 }
 
 /** One of the masters. */
-export interface Victim {
+interface Victim {
   readonly node: Node
   /** Resolves when a replica has taken its place. */
   readonly replaced: () => Promise<void>

@@ -4,7 +4,7 @@ import type { Entry, What } from './entries'
 import type { Account, Stage } from './stage'
 
 /** A browser waits so long for one answer, in milliseconds: longer than any promise allows. */
-export const PATIENCE_MS = 30_000
+const PATIENCE_MS = 30_000
 const MOST_COOKIES = 12
 const SESSION = 'sso2.sid'
 const FORM = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' }

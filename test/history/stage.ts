@@ -11,7 +11,7 @@ import { SiteProcess } from './processes'
 import { Secrets } from './secrets'
 
 /** Bound on one Session Status call of the site, in milliseconds. */
-export const STATUS_MS = 700
+const STATUS_MS = 700
 const PROCESSES = 2
 const NAME = 'morning.localhost'
 

@@ -72,7 +72,7 @@ async function expire({ stage: { redis }, site: { prefix } }: World): Promise<vo
 }
 
 /** Every SSO session that somebody is logged in on ends at the platform. */
-export function terminate({ stage: { emulator } }: World): void {
+function terminate({ stage: { emulator } }: World): void {
   for (const { sid, status } of emulator.sessions()) if (status === 'loggedin') emulator.terminate(sid)
 }
 

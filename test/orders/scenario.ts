@@ -2,7 +2,7 @@ import { type ActionName, actions, type StateName, states } from './actions'
 import type { Tab } from './world'
 
 /** What one actor does, one action after the other. */
-export interface Part {
+interface Part {
   readonly tab: Tab
   readonly acts: readonly ActionName[]
 }

@@ -33,7 +33,7 @@ export interface Site {
 }
 
 /** One process of a site. */
-export interface Process {
+interface Process {
   readonly app: Express
   readonly sso: Sso2
 }

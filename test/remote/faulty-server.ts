@@ -3,7 +3,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** One request as it came. */
-export interface Seen {
+interface Seen {
   readonly method: string
   readonly url: string
   readonly headers: http.IncomingHttpHeaders

@@ -3,7 +3,7 @@ import type { TokenFault } from '../../lib/errors'
 import type { Operation } from '../../lib/protocol/claims'
 
 /** The `reason` of a `TokenError`, or what a landing says of a good token whose claims mean nothing there. */
-export type Reason = TokenFault | 'undocumented'
+type Reason = TokenFault | 'undocumented'
 
 /** Who answers whom, when, and what a good answer to the operation would say. */
 export interface Target {

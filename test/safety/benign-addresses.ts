@@ -105,7 +105,7 @@ const queries = [
 const fragments = ['#', '#a', '#a?b', '#/a/b', '#!/a', '#a=b&c', '#//other.example', '#sso2=mine', '#a#b']
 
 /** Paths of the site. */
-export const benignPaths: readonly string[] = [
+const benignPaths: readonly string[] = [
   ...paths,
   ...queries.flatMap((query) => ['/a', '/sm%C3%B8r/b/'].map((path) => path + query)),
   ...fragments.flatMap((fragment) => [`/a${fragment}`, `/a?b=c${fragment}`]),

@@ -8,7 +8,7 @@ import { present, sessionSecret } from '../flows/network'
 import { startRedis, type TestRedis } from '../support/redis'
 
 /** A site whose options can be changed while it runs, as a new release does. */
-export interface RunningSite {
+interface RunningSite {
   readonly url: string
   readonly sso: Sso2
   restart(options: Partial<Sso2Options>): Promise<void>

@@ -211,16 +211,21 @@ describe('[O14] the supply chain', () => {
     const { stdout } = await promisify(execFile)('npm', args, { cwd: root })
     const [pack] = JSON.parse(stdout) as { files: { path: string }[] }[]
     const files = (pack?.files ?? []).map(({ path }) => path)
-    const others = files.filter((path) => !path.startsWith('dist/')).sort()
+    const others = files.filter((path) => !/^(?:dist|lib|examples)\//.test(path)).sort()
     const papers = ['decisions', 'interface', 'login-page', 'quick-start', 'redis', 'session', 'speed'].map(
       (name) => `docs/${name}.md`,
     )
     const pictures = ['papers', 'portal'].map((name) => `docs/images/${name}.png`)
     const usual = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md']
-    expect(others).toEqual([...usual, ...papers, ...pictures, 'lib/emulator/README.md', 'package.json'].sort())
+    expect(others).toEqual([...usual, ...papers, ...pictures, 'package.json'].sort())
+    // the sources that the maps lead to, and the emulator's table
+    const sources = files.filter((path) => path.startsWith('lib/') && !path.endsWith('.ts'))
+    expect(sources).toEqual(['lib/emulator/README.md'])
     expect(files).toContain('dist/index.js')
     expect(
-      files.filter((path) => /test|\.env|\.pem|\.key|secret|node_modules/.test(path.replace('dist/testing/', ''))),
+      files.filter((path) =>
+        /test|\.env|\.pem|\.key|secret|node_modules/.test(path.replace(/^(?:dist|lib)\/testing\//, '')),
+      ),
     ).toEqual([])
     for (const name of readdirSync(root).filter((entry) => entry.startsWith('.env'))) expect(files).not.toContain(name)
   })

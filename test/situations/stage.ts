@@ -36,7 +36,7 @@ export interface StageOptions {
 }
 
 /** One process of the morning site. */
-export interface Process {
+interface Process {
   readonly sso: Sso2
   readonly app: Express
 }

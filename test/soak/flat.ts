@@ -34,7 +34,7 @@ export function judgeCourse(samples: readonly Sample[]): Course[] {
   })
 }
 
-export function median(values: readonly number[]): number {
+function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   const middle = Math.floor(sorted.length / 2)
   const [low = 0, high = 0] = [sorted[sorted.length % 2 === 0 ? middle - 1 : middle], sorted[middle]]
@@ -42,7 +42,7 @@ export function median(values: readonly number[]): number {
 }
 
 /** The median of the slopes between all pairs: a sample that is far off counts no more than another. */
-export function slope(points: readonly (readonly [at: number, value: number])[]): number {
+function slope(points: readonly (readonly [at: number, value: number])[]): number {
   const slopes = points.flatMap(([at, value], index) =>
     points.slice(index + 1).map(([later, other]) => (other - value) / (later - at)),
   )

@@ -6,7 +6,7 @@ import type { Account, Stage } from '../history/stage'
 import { comeByOnce, read } from '../history/steps'
 
 /** Readers with accounts; every other one only reads. */
-export const READERS = 240
+const READERS = 240
 const TICK_MS = 10
 /** What has not been asked in time is not made up for beyond this many requests. */
 const MOST_BEHIND = 40

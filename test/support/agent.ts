@@ -3,7 +3,7 @@ import { type Cookie, CookieJar } from './cookie-jar'
 import { type HttpAnswer, send } from './http'
 
 /** One hop of a navigation: what was asked, and what came back. */
-export interface Hop {
+interface Hop {
   method: string
   status: number
   url: string

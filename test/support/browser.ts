@@ -4,7 +4,7 @@ import path from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 
 /** Screenshots of a test run, for people to look at. */
-export const screenshotFolder = path.join(__dirname, '..', 'screenshots')
+const screenshotFolder = path.join(__dirname, '..', 'screenshots')
 
 /** The two widths that every page is looked at: a desk and a phone. */
 export const viewports = {
@@ -34,7 +34,7 @@ export function openBrowser(): Promise<Browser> {
 }
 
 /** Saves the whole page as `test/screenshots/{name}.png` and returns the path. */
-export async function screenshot(page: Page, name: string): Promise<string> {
+async function screenshot(page: Page, name: string): Promise<string> {
   mkdirSync(screenshotFolder, { recursive: true })
   const file = path.join(screenshotFolder, `${name}.png`)
   await page.screenshot({ path: file, fullPage: true })

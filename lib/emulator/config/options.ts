@@ -74,7 +74,7 @@ export interface MarketplaceGroup {
 }
 
 /** A campaign for gift subscriptions. */
-export interface Campaign {
+interface Campaign {
   /** `campaign_code` of the REST call. */
   readonly productCode: string
   readonly name: string

@@ -53,7 +53,7 @@ export interface ClientState {
 }
 
 /** An Authorization Ticket. Interface: "SSO2", 3. */
-export interface Ticket {
+interface Ticket {
   readonly clientId: string
   readonly accountId: string
   readonly sid: string

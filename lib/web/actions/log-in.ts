@@ -31,7 +31,7 @@ const MAX_PASSWORD = 1024
 const failed = (error: LoginError): LoginResult => ({ ok: false, error })
 
 /** Is this what a form may send? */
-export function areCredentials(value: { username?: unknown; password?: unknown }): value is Credentials {
+function areCredentials(value: { username?: unknown; password?: unknown }): value is Credentials {
   const { username, password } = value
   const isText = (text: unknown, most: number) =>
     typeof text === 'string' && text.length > 0 && text.length <= most && !text.includes('\u0000')

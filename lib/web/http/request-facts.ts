@@ -15,7 +15,7 @@ function header(req: Request, name: string): string | undefined {
 }
 
 /** The headers that tell whether a redirect can be followed. */
-export function shapeOf(req: Request): RequestShape {
+function shapeOf(req: Request): RequestShape {
   const purpose = [header(req, 'sec-purpose'), header(req, 'purpose'), header(req, 'x-moz')].filter(Boolean).join(' ')
   return {
     method: req.method,

@@ -30,7 +30,7 @@ interface Budget {
 }
 
 /** A user name as limits know it: not readable in a dump of the store, and alike in every way of writing it. */
-export function nameHash(username: string): string {
+function nameHash(username: string): string {
   return createHash('sha256')
     .update(`name\n${username.normalize('NFKC').trim().toLowerCase()}`)
     .digest('base64url')

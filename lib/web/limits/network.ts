@@ -1,23 +1,29 @@
 /** Whose address is it? Pure. */
 import { BlockList, isIPv6 } from 'node:net'
 
-const local = new BlockList()
-for (const [net, prefix] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-] as const)
-  local.addSubnet(net, prefix, 'ipv4')
-for (const [net, prefix] of [
-  ['::', 127],
-  ['fc00::', 7],
-  ['fe80::', 10],
-] as const)
-  local.addSubnet(net, prefix, 'ipv6')
+/** Networks of machines that no visitor from the world has an address of. */
+function localNetworks(): BlockList {
+  const networks = new BlockList()
+  for (const [net, prefix] of [
+    ['0.0.0.0', 8],
+    ['10.0.0.0', 8],
+    ['100.64.0.0', 10],
+    ['127.0.0.0', 8],
+    ['169.254.0.0', 16],
+    ['172.16.0.0', 12],
+    ['192.168.0.0', 16],
+  ] as const)
+    networks.addSubnet(net, prefix, 'ipv4')
+  for (const [net, prefix] of [
+    ['::', 127],
+    ['fc00::', 7],
+    ['fe80::', 10],
+  ] as const)
+    networks.addSubnet(net, prefix, 'ipv6')
+  return networks
+}
+
+const local = localNetworks()
 
 /** Is it an address of a machine or network of one's own, where a proxy may stand for all visitors? */
 export function isLocalAddress(address: string): boolean {

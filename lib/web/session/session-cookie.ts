@@ -26,7 +26,7 @@ export function isSessionId(id: unknown): id is string {
 }
 
 /** The ID with its signature. @param key made once: making one costs more than signing */
-export function signedId(id: string, key: KeyObject): string {
+function signedId(id: string, key: KeyObject): string {
   return `s:${id}.${signatureOf(id, key)}`
 }
 

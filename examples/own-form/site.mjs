@@ -1,0 +1,20 @@
+/** One page with a login form of its own, which speaks JSON with the site. No framework, here or in the browser. */
+import express from 'express'
+import { sso2 } from 'express-sso2'
+
+const sso = sso2()
+const app = express()
+app.use(sso) // POST /login and POST /logout take what page.html sends
+
+const page = new URL('page.html', import.meta.url).pathname
+app.get('/', (_req, res) => res.set('Cache-Control', 'no-store').sendFile(page))
+
+app.get('/api/reader', (req, res) => {
+  res.json({ name: req.sso2.user?.name })
+})
+// for a script this is 401 with { error, loginUrl } where nobody is logged in
+app.get('/api/news', sso.requireLogin(), (_req, res) => {
+  res.json({ news: ['The heron is back on the weir'] })
+})
+
+app.listen(process.env.PORT ?? 3000)

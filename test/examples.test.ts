@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import path from 'node:path'
+import type { Browser } from 'playwright-core'
+import { type Running, start } from './examples/process'
+import { type At, walks } from './examples/walks'
+import { openBrowser } from './support/browser'
+import { freePort } from './support/ports'
+
+/* Each example by its one command, against the real emulator that the command starts. */
+
+const root = path.join(__dirname, '..')
+const folder = path.join(root, 'examples')
+const names = readdirSync(folder).filter((name) => statSync(path.join(folder, name)).isDirectory())
+
+const running: Running[] = []
+afterAll(() => Promise.all(running.map((one) => one.stop())))
+
+/** Starts an example as examples/README.md says, on ports that are free. */
+async function run(name: string): Promise<At> {
+  const [port, emulator] = [await freePort(), await freePort()]
+  const one = await start({
+    command: process.execPath,
+    args: ['examples/start.mjs', name],
+    cwd: root,
+    env: { PORT: String(port), EMULATOR_PORT: String(emulator) },
+    isThere: (output) => output.includes('log in as ada with correct-horse'),
+  })
+  running.push(one)
+  return (page, paper) => `http://${paper ? `${paper}.` : ''}localhost:${port}${page}`
+}
+
+test('every folder is in the list, and has one file or two', () => {
+  expect(names).toEqual(Object.keys(walks).sort())
+  // what a compiler makes of nestjs is not kept
+  const files = names.map((name) => readdirSync(path.join(folder, name)).filter((file) => file !== 'dist'))
+  expect(files.filter(({ length }) => length < 1 || length > 2)).toEqual([])
+  const page = readFileSync(path.join(folder, 'README.md'), 'utf8')
+  expect(names.filter((name) => !page.includes(`| [${name}](${name}/`))).toEqual([])
+})
+
+test.each(Object.entries(walks))('%s', async (name, walk) => {
+  await walk(await run(name))
+})
+
+describe('own-form in a browser', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+  afterAll(() => browser.close())
+
+  test('its page says what is wrong, lets a reader in and out again', async () => {
+    const at = await run('own-form')
+    const page = await browser.newPage()
+    const errors: string[] = []
+    page.on('pageerror', (error) => errors.push(error.message))
+    await page.goto(at('/'))
+    await page.getByLabel('Username').fill('ada')
+    await page.getByLabel('Password').fill('not-it')
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await page.getByText('Wrong username or password; 4 attempts left.').waitFor()
+    await page.getByLabel('Password').fill('correct-horse')
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await page.getByRole('heading', { name: /^Good morning, Ada/ }).waitFor()
+    await page.getByText('The heron is back on the weir').waitFor()
+    await page.getByRole('button', { name: 'Log out' }).click()
+    await page.getByRole('heading', { name: 'Hello, stranger' }).waitFor()
+    expect([page.url(), errors]).toEqual([at('/'), []])
+  })
+
+  test('on-demand-cdn: the page from the cache fetches the name', async () => {
+    const at = await run('on-demand-cdn')
+    const page = await browser.newPage()
+    await page.goto(at('/'))
+    await page.getByRole('link', { name: 'Log in' }).click()
+    await page.getByLabel('Username').fill('ada')
+    await page.getByLabel('Password').fill('correct-horse')
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await page.getByText('Ada Lindqvist').waitFor()
+    expect(page.url()).toBe(at('/'))
+  })
+})
+
+test('who names no example is told their names', () => {
+  const [program, args] = [process.execPath, ['examples/start.mjs', 'no-such-example']]
+  expect(() => execFileSync(program, args, { cwd: root, encoding: 'utf8', stdio: 'pipe' })).toThrow(names.join('|'))
+})
