@@ -212,15 +212,29 @@ describe('[O14] the supply chain', () => {
     const [pack] = JSON.parse(stdout) as { files: { path: string }[] }[]
     const files = (pack?.files ?? []).map(({ path }) => path)
     const others = files.filter((path) => !path.startsWith('dist/')).sort()
-    const papers = ['decisions', 'interface', 'login-page', 'quick-start', 'redis', 'session', 'speed'].map(
-      (name) => `docs/${name}.md`,
-    )
+    const papers = [
+      ...[
+        'README',
+        'decisions',
+        'forms',
+        'frameworks',
+        'going-live',
+        'interface',
+        'login-page',
+        'moving',
+        'own-session',
+      ],
+      ...['proxy-and-cdn', 'quick-start', 'redis', 'rest-api', 'session', 'several-papers', 'speed', 'testing'],
+      ...['troubleshooting', 'types', 'watching'],
+    ].map((name) => `docs/${name}.md`)
     const pictures = ['papers', 'portal'].map((name) => `docs/images/${name}.png`)
     const usual = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md']
     expect(others).toEqual([...usual, ...papers, ...pictures, 'lib/emulator/README.md', 'package.json'].sort())
     expect(files).toContain('dist/index.js')
     expect(
-      files.filter((path) => /test|\.env|\.pem|\.key|secret|node_modules/.test(path.replace('dist/testing/', ''))),
+      files.filter((path) =>
+        /test|\.env|\.pem|\.key|secret|node_modules/.test(path.replace(/^(?:dist|docs)\/testing/, '')),
+      ),
     ).toEqual([])
     for (const name of readdirSync(root).filter((entry) => entry.startsWith('.env'))) expect(files).not.toContain(name)
   })
