@@ -7,17 +7,18 @@ import express, { type Express } from 'express'
 import { ada, addPages, logIn, type Network, startNetwork } from './flows/network'
 
 /*
- * The two examples of the README's "Watching it", taken from there and run as they are: what a Prometheus server would
- * fetch, and the spans that a collector would get.
+ * The two examples of docs/watching.md, taken from there and run as they are: what a Prometheus server would fetch, and the
+ * spans that a collector would get.
  */
-const readme = readFileSync(path.join(__dirname, '..', 'README.md'), 'utf8')
-const snippets = [...readme.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)
+const page = readFileSync(path.join(__dirname, '..', 'docs', 'watching.md'), 'utf8')
+const snippets = [...page.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)
 
-function runSnippet(library: string, app?: Express): void {
+/** @returns the application that it makes, if any */
+function runSnippet(library: string): Express | undefined {
   const source = snippets.find((code) => code.includes(`'${library}'`)) ?? ''
   const jsc = { parser: { syntax: 'typescript' as const }, target: 'es2022' as const }
   const { code } = transformSync(source, { jsc, module: { type: 'commonjs' }, isModule: true, swcrc: false })
-  new Function('require', 'exports', 'app', code)(require, {}, app)
+  return new Function('require', 'exports', `${code}; return typeof app === 'undefined' ? undefined : app`)(require, {})
 }
 
 const exporter = new InMemorySpanExporter()
@@ -29,8 +30,7 @@ beforeAll(async () => {
   runSnippet('@opentelemetry/api')
   network = await startNetwork({
     build: (sso, gates) => {
-      const app = express()
-      if (!hasMetrics) runSnippet('prom-client', app) // at the first site, the morning paper
+      const app = (hasMetrics ? undefined : runSnippet('prom-client')) ?? express() // at the first site, the morning paper
       hasMetrics = true
       app.use(sso)
       return addPages(app, sso, gates)

@@ -251,7 +251,9 @@ describe('a landing that is lost', () => {
     at.server.on('request', (req, res) => (req.url?.startsWith('/sso2/landing') ? foreign(req, res) : own(req, res)))
     const page = await at.browser().visit(`${at.url}/page`)
     expect([tripsOf(page), view(page).degraded]).toEqual([2, 'identify_loop'])
-    expect(lines).toEqual([expect.stringMatching(/again and again.*redis \(REDIS_URL\) and sessionSecret/)])
+    expect(lines).toEqual([
+      expect.stringMatching(/again and again.*redis \(REDIS_URL\) and sessionSecret.*session\.cookieName/),
+    ])
   })
 
   test('[O9] nobody makes such a line up', async () => {

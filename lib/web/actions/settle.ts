@@ -70,7 +70,7 @@ function tell(visit: Visit, wishes: Wishes, outcome: Outcome): Outcome {
 /** A page that is served without a session because it went through Identify too often. */
 export const LOOP = 'visit:identify_loop'
 const LOOPING =
-  'a page went through Identify again and again and still has no session, so it is served without one. Look at redis (REDIS_URL) and sessionSecret (SSO2_SESSION_SECRET): do all processes have the same, and do the cookies of siteUrl come back?'
+  'a page went through Identify again and again and still has no session, so it is served without one. Look at redis (REDIS_URL) and sessionSecret (SSO2_SESSION_SECRET): do all processes have the same? Do the cookies of siteUrl come back, and has another site on its host name another session.cookieName?'
 
 function markOf({ browser: { signedOut } }: Visit): SignedOutState {
   if (signedOut === undefined) return 'no'

@@ -1,0 +1,171 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { transformSync } from '@swc/core'
+import { createEmulator, type Emulator } from '../lib/emulator'
+import { ada, eventually, sessionSecret } from './flows/network'
+import { Browser } from './support/agent'
+import { freePort } from './support/ports'
+
+/* Recipes of docs as somebody copies them: each in a folder of its own, in a process of its own, with the package as it is built. */
+
+const root = path.join(__dirname, '..')
+const folders: string[] = []
+const children: ChildProcess[] = []
+let emulator: Emulator | undefined
+
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill()
+  await emulator?.close()
+  emulator = undefined
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+/** Blocks of one language in a section of a page. */
+function blocks(page: string, heading: string | undefined, language: string): string[] {
+  const text = readFileSync(path.join(root, 'docs', page), 'utf8')
+  const part =
+    heading === undefined ? text : text.split(/^(?=## )/m).find((section) => section.startsWith(`## ${heading}\n`))
+  return [...(part ?? '').matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(
+    ([, code = '']) => code,
+  )
+}
+
+/** Blocks that the line before names as a file. */
+function files(page: string): Map<string, string> {
+  const text = readFileSync(path.join(root, 'docs', page), 'utf8')
+  return new Map(
+    [...text.matchAll(/`([\w.]+\.mjs)`[^\n]*:\n\n```js\n([\s\S]*?)^```/gm)].map(([, name = '', code = '']) => [
+      name,
+      code,
+    ]),
+  )
+}
+
+/** A project that has the package and what the repository has beside it. */
+function project(sources: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sso2-recipe-'))
+  folders.push(folder)
+  mkdirSync(path.join(folder, 'node_modules'))
+  symlinkSync(root, path.join(folder, 'node_modules', 'express-sso2'), 'dir')
+  for (const name of ['@fastify', '@nestjs', 'express', 'fastify', 'reflect-metadata', 'serverless-http', 'supertest'])
+    symlinkSync(path.join(root, 'node_modules', name), path.join(folder, 'node_modules', name), 'dir')
+  writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }')
+  for (const [name, code] of Object.entries(sources)) writeFileSync(path.join(folder, name), code)
+  return folder
+}
+
+const compiled = (code: string) =>
+  transformSync(code, {
+    jsc: {
+      parser: { syntax: 'typescript', decorators: true },
+      target: 'es2022',
+      transform: { legacyDecorator: true, decoratorMetadata: true },
+    },
+    module: { type: 'es6' },
+    swcrc: false,
+  }).code
+
+function start(folder: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(NODE_|JEST_)/.test(name)))
+  const child = spawn(process.execPath, args, { cwd: folder, env: { ...inherited, ...environment } })
+  children.push(child)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+  return { output: () => output, ended: new Promise((resolve) => child.once('exit', resolve)) }
+}
+
+/** Runs a site of a recipe against the emulator. @returns its address */
+async function startSite(sources: Readonly<Record<string, string>>): Promise<string> {
+  const siteUrl = `http://localhost:${await freePort()}`
+  const client = {
+    clientId: 'recipe',
+    clientSecret: sessionSecret,
+    name: 'Recipe',
+    landingPage: `${siteUrl}/sso2/landing`,
+    sso2: true,
+  }
+  emulator = createEmulator({ clients: [client] })
+  await emulator.listen()
+  const options = emulator.siteOptions()
+  const { output } = start(project(sources), ['main.js'], {
+    SSO2_URL: options.ssoUrl,
+    SSO2_CLIENT_ID: options.clientId,
+    SSO2_CLIENT_SECRET: options.clientSecret,
+    SSO2_ORGANISATION_ID: options.organisationId,
+    SSO2_API_URL: options.apiUrl,
+    SSO2_TOKEN_URL: options.tokenUrl,
+    SSO2_SITE_URL: siteUrl,
+    SSO2_SESSION_SECRET: sessionSecret,
+  })
+  const isThere = () =>
+    fetch(`${siteUrl}/sso2/landing`).then(
+      ({ status }) => status === 400,
+      () => false,
+    )
+  await eventually(isThere, 30).catch(() => Promise.reject(new Error(`no site:\n${output()}`)))
+  return siteUrl
+}
+
+/** A stranger, a guard, a login, and a script, as every recipe promises. */
+async function walk(siteUrl: string): Promise<void> {
+  const browser = new Browser()
+  const form = await browser.visit(`${siteUrl}/account`)
+  expect([form.status, new URL(form.url).pathname]).toEqual([200, '/login'])
+  expect(await browser.fetchJson(`${siteUrl}/account`)).toMatchObject({
+    status: 401,
+    json: { error: 'login_required' },
+  })
+  const account = await browser.submit(`${siteUrl}/login`, { ...ada, return_to: '/account' })
+  expect([account.url, JSON.parse(account.body)]).toEqual([
+    `${siteUrl}/account`,
+    expect.objectContaining({ username: 'ada' }),
+  ])
+  await browser.submit(`${siteUrl}/logout`, { return_to: '/account' })
+  expect(await browser.fetchJson(`${siteUrl}/account`)).toMatchObject({ status: 401 })
+}
+
+test('docs/frameworks.md: NestJS', async () => {
+  const [sso = ''] = blocks('frameworks.md', 'NestJS', 'ts')
+  const [main = ''] = blocks('frameworks.md', 'NestJS', 'typescript')
+  const siteUrl = await startSite({ 'sso.js': compiled(sso), 'main.js': compiled(main) })
+  expect((await new Browser().visit(`${siteUrl}/`)).body).toBe('{"reader":null}')
+  await walk(siteUrl)
+})
+
+test('docs/frameworks.md: Fastify', async () => {
+  const [main = ''] = blocks('frameworks.md', 'Fastify', 'ts')
+  const siteUrl = await startSite({ 'main.js': compiled(main) })
+  expect((await new Browser().visit(`${siteUrl}/`)).body).toBe('{"reader":null}')
+  await walk(siteUrl)
+})
+
+/** What stands before a function: each request becomes an event of version 2, and each result an answer. */
+const gateway = `
+import http from 'node:http'
+import { text } from 'node:stream/consumers'
+import { handler } from './handler.js'
+http.createServer(async (req, res) => {
+  const { pathname, search } = new URL(req.url, 'http://gateway')
+  const { cookie, ...headers } = req.headers
+  const { statusCode, headers: answered, cookies = [], body } = await handler({
+    version: '2.0', rawPath: pathname, rawQueryString: search.slice(1), cookies: cookie?.split('; ') ?? [], headers,
+    requestContext: { http: { method: req.method, path: pathname, sourceIp: '127.0.0.1' } },
+    body: Buffer.from(await text(req)).toString('base64'), isBase64Encoded: true,
+  }, {})
+  res.writeHead(statusCode, { ...answered, ...(cookies.length > 0 ? { 'set-cookie': cookies } : {}) }).end(body)
+}).listen(new URL(process.env.SSO2_SITE_URL).port)
+`
+
+test('docs/frameworks.md: serverless', async () => {
+  const [handler = ''] = blocks('frameworks.md', 'Serverless', 'ts')
+  await walk(await startSite({ 'handler.js': compiled(handler), 'main.js': gateway }))
+})
+
+test('docs/testing.md: node:test is content with its files', async () => {
+  const named = files('testing.md')
+  const copied = ['site.mjs', 'platform.mjs', 'account.test.mjs'].map((name) => [name, named.get(name) ?? ''] as const)
+  const { output, ended } = start(project(Object.fromEntries(copied)), ['--test', '--test-reporter=tap'])
+  expect([await ended, output()]).toEqual([0, expect.stringMatching(/^# pass 4$/m)])
+})
