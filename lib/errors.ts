@@ -12,6 +12,7 @@ export type Sso2ErrorCode =
 
 /** Base of all errors of this package; `code` is stable, `message` is for people. */
 export abstract class Sso2Error extends Error {
+  /** One for each class; a release changes none of them. */
   abstract readonly code: Sso2ErrorCode
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -21,15 +22,18 @@ export abstract class Sso2Error extends Error {
 
 /** One thing that is wrong with the configuration: which option, which variable, and what to do. */
 export interface ConfigProblem {
+  /** With its path, for example `session.idleSeconds`. */
   readonly option: string
   /** Environment variable of the option, where it has one. */
   readonly variable?: string
+  /** What it must be; never the value that is there. */
   readonly message: string
 }
 
 /** The options or the environment are wrong; lists every problem at once and never a value. */
 export class Sso2ConfigError extends Sso2Error {
   override readonly code = 'ERR_SSO2_CONFIG'
+  /** @param problems at least one */
   constructor(readonly problems: readonly ConfigProblem[]) {
     const lines = problems.map((p) => `  - ${p.option}${p.variable ? ` (${p.variable})` : ''}: ${p.message}`)
     super(
@@ -51,12 +55,14 @@ export type TokenFault =
   | 'session_mismatch'
   | 'replayed'
 
-/**
- * A token was refused; `reason` says at which check, `detail` which claim, never its value. `offsetSeconds` goes with `expired`
- * and `not_yet_valid`: our clock minus the time at which the token says it was made.
- */
+/** A token was refused. Interface: "SSO JSON Web Token (JWT)" and "Session Token (ST), the response JWT". */
 export class TokenError extends Sso2Error {
   override readonly code = 'ERR_SSO2_TOKEN'
+  /**
+   * @param reason the check that it did not pass
+   * @param detail which claim, never its value
+   * @param offsetSeconds with `expired` and `not_yet_valid`: our clock minus the time at which the token says it was made
+   */
   constructor(
     readonly reason: TokenFault,
     readonly detail?: string,
@@ -70,8 +76,9 @@ export class TokenError extends Sso2Error {
 export class Sso2UnavailableError extends Sso2Error {
   override readonly code = 'ERR_SSO2_UNAVAILABLE'
   /**
-   * @param operation what was asked, for example `sessionstatus`
+   * @param operation what was asked, for example `sessionstatus`, or `store` for Redis
    * @param retryable false when the question may have been acted upon, so that asking again could do it twice
+   * @param why goes into the message
    * @param timedOut true when the time was up rather than the connection gone
    */
   constructor(
@@ -87,7 +94,12 @@ export class Sso2UnavailableError extends Sso2Error {
 /** An answer came, but not one that the interface documents. */
 export class Sso2ResponseError extends Sso2Error {
   override readonly code = 'ERR_SSO2_RESPONSE'
-  /** @param retryAfterSeconds how long the other side asked to be left alone, where it did */
+  /**
+   * @param operation what was asked, for example `sessionstatus` or `identifyUser`
+   * @param status of HTTP, where it came to one
+   * @param why goes into the message
+   * @param retryAfterSeconds how long the other side asked to be left alone, where it did
+   */
   constructor(
     readonly operation: string,
     readonly status: number | undefined,
@@ -98,9 +110,15 @@ export class Sso2ResponseError extends Sso2Error {
   }
 }
 
-/** The REST API refused a call. `body` is what it answered, `scope` what the call needs. */
+/** The REST API refused a call: any status but 200 to 299. */
 export class PlatformApiError extends Sso2Error {
   override readonly code: 'ERR_SSO2_PLATFORM_API' | 'ERR_SSO2_ACCESS_TOKEN' = 'ERR_SSO2_PLATFORM_API'
+  /**
+   * @param operation the method that was called
+   * @param status of HTTP
+   * @param body what it answered: parsed where it is JSON, else the text
+   * @param scope what the call needs, where the interface says so; a 403 mostly means that the token has not got it
+   */
   constructor(
     readonly operation: string,
     readonly status: number,
@@ -114,6 +132,11 @@ export class PlatformApiError extends Sso2Error {
 /** The user's access token has run out and a new one could not be had silently: the next page load, or `req.sso2.identifyUrl()`, brings one. */
 export class AccessTokenExpiredError extends PlatformApiError {
   override readonly code = 'ERR_SSO2_ACCESS_TOKEN'
+  /**
+   * @param operation the method that was called
+   * @param body what the REST API answered with its 401
+   * @param scope what the call needs, where the interface says so
+   */
   constructor(operation: string, body: unknown, scope: string | undefined) {
     super(operation, 401, body, scope)
   }

@@ -1,16 +1,15 @@
 /** `sso2()`: one site's parts, made and wired. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Request, RequestHandler } from 'express'
+import type { RequestHandler } from 'express'
 import type { Cluster, Redis } from 'ioredis'
 import { type Config, makeConfig } from './config'
-import type { ConfigOptions } from './config/schema'
 import type { VisitPolicy } from './decide/visit'
 import { makeExamined } from './examined'
 import { Circuit } from './remote/circuit'
 import { endpointOf, makeClient, makeFront, serviceApi } from './remote/parts'
 import type { PlatformApi } from './remote/platform-api'
 import type { Sso2Client } from './remote/sso2'
-import { type Exchange, formExchange, type TicketExchange, type TokenEndpoint } from './remote/ticket'
+import { formExchange, type TokenEndpoint } from './remote/ticket'
 import { KeptLogouts } from './storage/kept-logouts'
 import type { Kv } from './storage/kv'
 import { Lists } from './storage/lists'
@@ -29,27 +28,22 @@ import { returnToOf } from './web/http/return-urls'
 import { landingLimit } from './web/limits/landing'
 import { loginLimiter } from './web/limits/login'
 import { middleware } from './web/middleware'
+import type { Sso2Options } from './web/options'
 import { builtInPages } from './web/pages/built-in'
 import { router } from './web/router'
 import { SiteSessions } from './web/session/site-sessions'
-import type { IdentifyUser, Site, Views } from './web/site'
+import type { Site } from './web/site'
 import { Sso2Request } from './web/sso2-request'
 import { StoredRecord } from './web/stored-record'
 import { defaultIdentifyUser } from './web/user'
 
-/** Options of `sso2()`; the environment fills what is left out, and an explicit option wins. */
-export interface Sso2Options extends ConfigOptions {
-  readonly exchangeTicket?: Exchange
-  readonly ticketExchange?: TicketExchange
-  readonly identifyUser?: IdentifyUser
-  readonly shouldIdentify?: (request: Request) => boolean
-  readonly views?: Partial<Views>
-}
-
 /** What is known of the systems around the site. */
 export interface Health {
+  /** Is all well? */
   readonly ok: boolean
+  /** `'unavailable'` from a row of failures until it answers again. */
   readonly sso: 'ok' | 'unavailable'
+  /** Asked now: Redis, or memory. */
   readonly store: 'ok' | 'unavailable'
   /** Our clock minus the SSO system's; `undefined` before its first answer. */
   readonly clockOffsetSeconds: number | undefined
@@ -84,7 +78,11 @@ export interface Sso2 extends RequestHandler {
   requireLogin(options?: RequireLoginOptions): RequestHandler
   /** A guard that identifies the visitor of one route, where option `identify` is `'on-demand'`. */
   identify(): RequestHandler
-  /** Where to go on after a form of the site's own: the address where it is of this site or a trusted origin, else the front page. */
+  /**
+   * Where to go on after a form of the site's own.
+   * @param value what came as `return_to`: a path or an address
+   * @returns that address where it is of this site or a trusted origin, else the front page's
+   */
   returnTo(value: unknown): string
   /** The five operations of SSO2, for use outside a request. */
   readonly client: Sso2Client
@@ -97,7 +95,8 @@ export interface Sso2 extends RequestHandler {
 }
 
 /**
- * Single sign-on for one site.
+ * Single sign-on for one site: `app.use(sso2())`.
+ * @param options what is left out comes from the environment
  * @throws {Sso2ConfigError} that lists every problem of options and environment
  */
 export function sso2(options: Sso2Options = {}): Sso2 {

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { type Config, makeConfig } from '../lib/config'
-import type { ConfigOptions } from '../lib/config/schema'
+import type { ConfigOptions } from '../lib/config/options'
 import { type ConfigProblem, Sso2ConfigError } from '../lib/errors'
 
 const clock = { now: () => 1_800_000_000_000 }
@@ -48,6 +48,17 @@ test('without any option every missing one is named at once, with its variable',
   ])
   for (const { option, variable } of problems) expect(message).toContain(`${option} (${variable})`)
   expect(code).toBe('ERR_SSO2_CONFIG')
+})
+
+test('a missing option is named with what it is for; a wrong one with what it must be', () => {
+  const messages = new Map(errorOf({ clientId: 'two words' }).problems.map(({ option, message }) => [option, message]))
+  expect(messages.get('ssoUrl')).toBe(
+    'is required: an address such as https://sso.example. Base address of the SSO system',
+  )
+  expect(messages.get('clientSecret')).toBe(
+    "is required: a text of at least 32 bytes, or an array of such texts. The API client's secret",
+  )
+  expect(messages.get('clientId')).toBe('must be 1 to 200 printable characters without spaces')
 })
 
 test('wrong values are all named at once, and none is printed', () => {

@@ -193,7 +193,18 @@ const rooms: [house: string, rooms: readonly string[]][] = [
   [
     'web',
     [
-      ...['http', 'events.ts', 'hooks.ts', 'site.ts', 'user.ts', 'stored-record.ts', 'session', 'pages', 'visit.ts'],
+      ...[
+        'http',
+        'events.ts',
+        'hooks.ts',
+        'site.ts',
+        'options.ts',
+        'user.ts',
+        'stored-record.ts',
+        'session',
+        'pages',
+        'visit.ts',
+      ],
       ...['limits', 'actions', 'routes', 'sso2-request.ts', 'guards.ts', 'middleware.ts', 'router.ts'],
     ],
   ],

@@ -65,11 +65,11 @@ function webAddressProblem(text: string, isProduction: boolean): string | undefi
 const missing = (what: string) => (issue: { input?: unknown }) =>
   issue.input === undefined ? `is required: ${what}` : `must be ${what}`
 
+const IDENTIFIER = '1 to 200 printable characters without spaces'
+
 /** An identifier of the platform. */
-export const identifier = (what: string) =>
-  z
-    .string({ error: missing(what) })
-    .regex(/^[\x21-\x7e]{1,200}$/, 'must be 1 to 200 printable characters without spaces')
+export const identifier = () =>
+  z.string({ error: missing(IDENTIFIER) }).regex(/^[\x21-\x7e]{1,200}$/, `must be ${IDENTIFIER}`)
 
 /** Who is who: with one name for two parties, a token of the one could pass for a token of the other. */
 export function nameProblems(names: {

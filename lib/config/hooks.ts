@@ -2,35 +2,75 @@
 import { z } from 'zod'
 import { expected } from './checks'
 
-const hook = z.custom((value) => typeof value === 'function', 'must be a function').optional()
-const name = z.string({ error: 'must be a text' }).min(1, 'must not be empty').optional()
+const hook = () => z.custom((value) => typeof value === 'function', 'must be a function').optional()
+const name = () => z.string({ error: 'must be a text' }).min(1, 'must not be empty').optional()
+const view = (description: string) => hook().meta({ description, otherwise: 'the built-in page' })
 
 /** Options that are passed on as they are. */
 export const hooks = z.object({
-  exchangeTicket: hook,
-  identifyUser: hook,
-  shouldIdentify: hook,
-  views: z
-    .strictObject(
-      { login: hook, confirmLogout: hook, problem: hook },
-      { error: expected('{ login, confirmLogout, problem }') },
-    )
-    .optional(),
+  exchangeTicket: hook().meta({
+    description:
+      "Exchanges a ticket for an access token: `(ticket, { sid, signal })` gives a text, or the token endpoint's JSON. It has eight seconds, together with `identifyUser`.",
+    otherwise: 'a form POST to `tokenUrl`',
+  }),
   ticketExchange: z
     .strictObject(
       {
-        grantType: name,
-        ticketParameter: name,
-        clientAuth: z.enum(['post', 'basic'], { error: "must be 'post' or 'basic'" }).optional(),
+        grantType: name().meta({ description: 'Value of `grant_type`.', otherwise: '`authorization_code`' }),
+        ticketParameter: name().meta({ description: 'Parameter that holds the ticket.', otherwise: '`code`' }),
+        clientAuth: z.enum(['post', 'basic'], { error: "must be 'post' or 'basic'" }).optional().meta({
+          description: "How the client shows who it is: in the body, or by `'basic'` in the Authorization header.",
+          otherwise: "`'post'`",
+        }),
       },
       { error: expected('{ grantType, ticketParameter, clientAuth }') },
     )
-    .optional(),
-  allowWeakSecret: z.boolean({ error: 'must be true or false' }).optional(),
+    .optional()
+    .describe(
+      'Adapts the default exchange to an authorization server; without effect where `exchangeTicket` is given.',
+    ),
+  identifyUser: hook().meta({
+    description:
+      'Names the user of an access token: `({ accessToken, api, sid })` gives JSON with at least `accountId`, which becomes `req.sso2.user`.',
+    otherwise: 'GET of `userPath`',
+  }),
+  shouldIdentify: hook().meta({
+    description:
+      'May this request be led through the SSO system? Answers at once, with true or false. By default a GET navigation of a top-level document may, unless it is a prefetch or comes from a known bot.',
+    otherwise: 'navigations by people',
+  }),
+  views: z
+    .strictObject(
+      {
+        login: view('The login page.'),
+        confirmLogout: view('The page that asks before a logout.'),
+        problem: view('The page that says what went wrong.'),
+      },
+      { error: expected('{ login, confirmLogout, problem }') },
+    )
+    .optional()
+    .describe(
+      "Pages of the site's own: context in, HTML or a promise of it out, within eight seconds (docs/login-page.md).",
+    ),
+  allowWeakSecret: z.boolean({ error: 'must be true or false' }).optional().meta({
+    description: 'Takes a `clientSecret` of fewer than 32 bytes, where the platform has given out one.',
+    otherwise: 'false',
+  }),
   logger: z
     .custom((value) => hasFunctions(value, ['warn', 'info']), 'must be { warn(message), info(message) }')
-    .optional(),
-  clock: z.custom((value) => hasFunctions(value, ['now']), 'must be { now(): number }').optional(),
+    .optional()
+    .meta({
+      description:
+        'Where the operator is told what stops a login: one line a minute and cause, never a secret. pino and winston fit.',
+      otherwise: 'the console',
+    }),
+  clock: z
+    .custom((value) => hasFunctions(value, ['now']), 'must be { now(): number }')
+    .optional()
+    .meta({
+      description: 'Source of time in milliseconds since 1970, for tests: `emulator.clock` fits.',
+      otherwise: "the system's",
+    }),
 })
 
 /** Loggers are often objects of a class: methods of the prototype count. */

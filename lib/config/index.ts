@@ -5,7 +5,9 @@ import type { ReturnPolicy } from '../decide/return-to'
 import { type ConfigProblem, Sso2ConfigError } from '../errors'
 import { Log } from './log'
 import { textsIn } from './look'
-import { type CheckedOptions, type ConfigOptions, checkOptions, type HookOptions } from './schema'
+import type { ConfigOptions } from './options'
+import { checkOptions, type HookOptions } from './read'
+import type { CheckedOptions } from './schema'
 import type { AllTexts } from './texts/en'
 
 /** A source of time, in milliseconds since 1970. */

@@ -5,7 +5,9 @@ import { type Failure, troubleOf } from '../decide/trouble'
 
 /** Where lines go; default is the console. pino and winston fit. */
 export interface Logger {
+  /** What stops a login, or soon will. */
   warn(message: string): void
+  /** That it is over, and what is worth knowing. */
   info(message: string): void
 }
 

@@ -9,17 +9,29 @@ import type { AllTexts, TextCode } from './texts/en'
 export interface Brand {
   /** Stands above the page and in its title; with a logo, the logo's text. */
   readonly name?: string
+  /** The logo in place of the name. Must be a path that begins with /, or an address that begins with https:. */
   readonly logoUrl?: string
-  /** `#rrggbb` or `#rgb`: button, links and edges. Whatever it is, text keeps a contrast of at least 4.5. */
+  /**
+   * `#rrggbb` or `#rgb`: button, links and edges. Whatever it is, text keeps a contrast of at least 4.5. Must be a
+   * colour such as #17477a. Default: a blue.
+   */
   readonly color?: string
-  /** A style sheet after ours; its origin may also give it fonts and images. */
+  /**
+   * A style sheet after ours; its origin may also give it fonts and images. Must be a path that begins with /, or an
+   * address that begins with https:.
+   */
   readonly stylesheetUrl?: string
 }
 
 /** Where the login page leads besides: paths of the site's origin, or `https:` addresses. */
 export interface Links {
+  /**
+   * Where a forgotten password is set anew. Must be a path that begins with /, or an address that begins with https:.
+   */
   readonly forgotPassword?: string
+  /** Where an account is made. Must be a path that begins with /, or an address that begins with https:. */
   readonly createAccount?: string
+  /** Where help is found. Must be a path that begins with /, or an address that begins with https:. */
   readonly help?: string
 }
 
@@ -28,17 +40,25 @@ export type ViewPolicy = string | ((nonce: string) => string) | false
 
 /** Options of this part. */
 export interface LookOptions {
-  /** Default: no logo, a blue, no style sheet but ours. */
+  /** The site's look on the built-in pages. */
   readonly brand?: Brand
-  /** Default: none. */
+  /** Where the login page leads besides; a link that is left out is not there. */
   readonly links?: Links
-  /** Of texts and `lang` on the built-in pages; default `'en'`. */
+  /** Language of the built-in pages: their texts and `lang`. Must be one of en, sv, nb, da, fi, de. Default: `'en'`. */
   readonly language?: Language
-  /** Replace single texts of the built-in pages, by code. */
+  /**
+   * Single texts of the built-in pages by code, in place of those of `language` (docs/login-page.md). Must be an object
+   * of texts by code.
+   */
   readonly texts?: Partial<Readonly<Record<TextCode, string>>>
-  /** Default `false`: none of ours on pages that `views` make. The built-in pages have their own whatever this says. */
+  /**
+   * Content-Security-Policy of pages that `views` make, or `false` for none of ours. The built-in pages have their own
+   * whatever this says. Must be a policy in one line, a function that makes one of a nonce, or false. Default: `false`.
+   */
   readonly contentSecurityPolicy?: ViewPolicy
 }
+
+const COLOUR = 'must be a colour such as #17477a'
 
 /** A header's text: printable ASCII in one line. */
 export const isPolicy = (value: unknown): value is string => typeof value === 'string' && /^[\x20-\x7e]+$/.test(value)
@@ -49,6 +69,9 @@ const policy = z
     'must be a policy in one line, a function that makes one of a nonce, or false',
   )
   .default(false)
+  .describe(
+    'Content-Security-Policy of pages that `views` make, or `false` for none of ours. The built-in pages have their own whatever this says.',
+  )
 
 const texts = z
   .record(z.string(), z.string({ error: 'must be a text' }), { error: expected('an object of texts by code') })
@@ -59,10 +82,11 @@ const texts = z
     }
   })
   .default({})
+  .describe('Single texts of the built-in pages by code, in place of those of `language` (docs/login-page.md).')
 
 /** The options of this part, for the schema. */
 export const look = (isProduction: boolean) => {
-  const place = webAddress(isProduction).optional()
+  const place = (description: string) => webAddress(isProduction).optional().describe(description)
   return {
     brand: z
       .strictObject(
@@ -71,24 +95,35 @@ export const look = (isProduction: boolean) => {
             .string({ error: 'must be a text' })
             .trim()
             .regex(/^[^\p{Cc}]{1,100}$/u, 'must have 1 to 100 characters')
-            .optional(),
-          logoUrl: place,
-          color: z
-            .string({ error: 'must be a colour such as #17477a' })
-            .refine(isColor, 'must be a colour such as #17477a')
-            .optional(),
-          stylesheetUrl: place,
+            .optional()
+            .describe("Stands above the page and in its title; with a logo, the logo's text."),
+          logoUrl: place('The logo in place of the name.'),
+          color: z.string({ error: COLOUR }).refine(isColor, COLOUR).optional().meta({
+            description:
+              '`#rrggbb` or `#rgb`: button, links and edges. Whatever it is, text keeps a contrast of at least 4.5.',
+            otherwise: 'a blue',
+          }),
+          stylesheetUrl: place('A style sheet after ours; its origin may also give it fonts and images.'),
         },
         { error: expected('{ name, logoUrl, color, stylesheetUrl }') },
       )
-      .default({}),
+      .default({})
+      .describe("The site's look on the built-in pages."),
     links: z
       .strictObject(
-        { forgotPassword: place, createAccount: place, help: place },
+        {
+          forgotPassword: place('Where a forgotten password is set anew.'),
+          createAccount: place('Where an account is made.'),
+          help: place('Where help is found.'),
+        },
         { error: expected('{ forgotPassword, createAccount, help }') },
       )
-      .default({}),
-    language: z.enum(LANGUAGES, { error: `must be one of ${LANGUAGES.join(', ')}` }).default('en'),
+      .default({})
+      .describe('Where the login page leads besides; a link that is left out is not there.'),
+    language: z
+      .enum(LANGUAGES, { error: `must be one of ${LANGUAGES.join(', ')}` })
+      .default('en')
+      .describe('Language of the built-in pages: their texts and `lang`.'),
     texts,
     contentSecurityPolicy: policy,
   }

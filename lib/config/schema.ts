@@ -1,214 +1,179 @@
-/** What each option must be, in zod, and which variable of the environment fills it. */
+/**
+ * What each option is for and must be, in zod. The descriptions are the one text on an
+ * option: `npm run docs` writes them into docs/options.md and into the comments of the types, and a missing option is named with its own.
+ * `otherwise` says in words what is taken where no value is.
+ */
 import type { Cluster, Redis } from 'ioredis'
 import { z } from 'zod'
-import type { ConfigProblem } from '../errors'
 import { DEFAULT_SSO_IDENTIFIER } from '../protocol/claims'
-import { address, between, identifier, loginRoute, nameProblems, route, secrets } from './checks'
+import { address, between, expected, identifier, loginRoute, route, secrets } from './checks'
 import { hooks } from './hooks'
-import type { Logger } from './log'
-import { type LookOptions, look } from './look'
-
-/** Options that become configuration, as a site writes them. */
-export interface ConfigOptions extends LookOptions {
-  readonly ssoUrl?: string
-  readonly clientId?: string
-  /** One secret, or several: the first signs, all verify. */
-  readonly clientSecret?: string | readonly string[]
-  readonly allowWeakSecret?: boolean
-  readonly organisationId?: string
-  readonly siteUrl?: string
-  readonly apiUrl?: string
-  readonly tokenUrl?: string
-  readonly sessionSecret?: string | readonly string[]
-  readonly redis?: string | Redis | Cluster
-  readonly ssoIdentifier?: string
-  readonly userPath?: string
-  readonly session?: {
-    /** Name of the session's cookie, `sso2.sid` by default; over https `__Host-` stands before it. Helper cookies share its stem. */
-    readonly cookieName?: string
-    /** Of every key in the store; by default the client ID and a colon. */
-    readonly prefix?: string
-    /** How long a logged-in session lives unused, default 14 days; an anonymous one lives a day at most. */
-    readonly idleSeconds?: number
-    /** How long a session lives at all, default 90 days. Nothing that a handler sets makes it longer. */
-    readonly absoluteSeconds?: number
-  }
-  readonly routes?: {
-    readonly landing?: string | false
-    /** A path of ours, `false` for none, or the address of a login page on this site's or a trusted origin: guards lead there. */
-    readonly login?: string | false
-    readonly logout?: string | false
-    readonly logoutAll?: string | false
-  }
-  /**
-   * `'always'`: a page load without a session goes through the SSO system first; `'on-demand'`: only guarded routes and the login page do.
-   * A page whose address has more than 2,048 characters never does.
-   */
-  readonly identify?: 'always' | 'on-demand'
-  /** Age in seconds at which a record is stale. */
-  readonly recheckSeconds?: number
-  /** How much longer a stale login is served while the SSO system does not answer, in seconds. */
-  readonly graceSeconds?: number
-  /** Bound on one Session Status call, in milliseconds. */
-  readonly timeoutMs?: number
-  readonly clockToleranceSeconds?: number
-  readonly trustedReturnOrigins?: readonly string[]
-  readonly loginLimit?: { readonly attempts: number; readonly perSeconds: number } | false
-  readonly loginMessages?: 'detailed' | 'neutral'
-  readonly clock?: { now(): number }
-  /** Where the operator is told what stops a login: one line a minute and cause, never a secret. Default: the console; pino and winston fit. */
-  readonly logger?: Logger
-}
-
-/** Hooks and views are passed on as they are; here only their kind counts. With `exchangeTicket`, `tokenUrl` may be absent. */
-export type HookOptions = Readonly<Partial<Record<keyof z.input<typeof hooks>, unknown>>>
-
-const VARIABLES: Readonly<Record<string, string>> = {
-  ssoUrl: 'SSO2_URL',
-  clientId: 'SSO2_CLIENT_ID',
-  clientSecret: 'SSO2_CLIENT_SECRET',
-  organisationId: 'SSO2_ORGANISATION_ID',
-  siteUrl: 'SSO2_SITE_URL',
-  apiUrl: 'SSO2_API_URL',
-  tokenUrl: 'SSO2_TOKEN_URL',
-  sessionSecret: 'SSO2_SESSION_SECRET',
-  redis: 'REDIS_URL',
-  ssoIdentifier: 'SSO2_IDENTIFIER',
-  userPath: 'SSO2_USER_PATH',
-  identify: 'SSO2_IDENTIFY',
-  recheckSeconds: 'SSO2_RECHECK_SECONDS',
-  graceSeconds: 'SSO2_GRACE_SECONDS',
-  timeoutMs: 'SSO2_TIMEOUT_MS',
-}
-const NUMBERS = new Set(['recheckSeconds', 'graceSeconds', 'timeoutMs'])
+import { look } from './look'
 
 const DAY = 86_400
 
 /** The path that names the user unless the site says otherwise. */
 export const DEFAULT_USER_PATH = '/external/api/v1/me'
-
-const redis = z.custom<string | Redis | Cluster>(
-  (value) => isRedis(value),
-  'must be an address redis:// or rediss://, or an ioredis client',
-)
-
-const session = z
-  .strictObject({
-    cookieName: z
-      .string()
-      .regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes or underscores')
-      .optional(),
-    prefix: z
-      .string()
-      .regex(/^[^\s{}]{0,100}$/, 'must be at most 100 characters without spaces or braces')
-      .optional(),
-    idleSeconds: between(60, 365 * DAY, 'seconds').default(14 * DAY),
-    absoluteSeconds: between(60, 365 * DAY, 'seconds').default(90 * DAY),
-  })
-  .prefault({})
-
-const routes = (isProduction: boolean) =>
-  z
-    .strictObject({
-      landing: route('/sso2/landing'),
-      login: loginRoute(isProduction),
-      logout: route('/logout'),
-      logoutAll: route('/logout-all'),
-    })
-    .prefault({})
-
-const loginLimit = z
-  .union(
-    [
-      z.literal(false),
-      z.strictObject({ attempts: between(1, 10_000, 'attempts'), perSeconds: between(1, DAY, 'seconds') }),
-    ],
-    {
-      error: 'must be { attempts, perSeconds } or false',
-    },
-  )
-  .default({ attempts: 10, perSeconds: 60 })
-
-function schema(isProduction: boolean, options: Readonly<Record<string, unknown>>) {
-  return z.object({
-    ssoUrl: address(isProduction),
-    apiUrl: address(isProduction),
-    siteUrl: address(isProduction),
-    tokenUrl: options['exchangeTicket'] !== undefined ? address(isProduction).optional() : address(isProduction),
-    clientId: identifier('the API client ID'),
-    organisationId: identifier('the organisation ID'),
-    ssoIdentifier: identifier('the identifier of the SSO system').default(DEFAULT_SSO_IDENTIFIER),
-    clientSecret: secrets(options['allowWeakSecret'] === true, isProduction),
-    sessionSecret: secrets(false, isProduction),
-    redis: redis.optional(),
-    userPath: z
-      .string()
-      .regex(/^\/[\x21-\x7e]*$/, 'must be a path that begins with /')
-      .default(DEFAULT_USER_PATH),
-    session,
-    routes: routes(isProduction),
-    identify: z.enum(['always', 'on-demand'], { error: "must be 'always' or 'on-demand'" }).default('always'),
-    recheckSeconds: between(1, DAY, 'seconds').default(360),
-    graceSeconds: between(0, 3600, 'seconds').default(900),
-    timeoutMs: between(50, 30_000, 'milliseconds').default(2000),
-    clockToleranceSeconds: between(0, 60, 'seconds').default(5),
-    trustedReturnOrigins: z.array(address(isProduction)).default([]),
-    loginLimit,
-    loginMessages: z.enum(['detailed', 'neutral'], { error: "must be 'detailed' or 'neutral'" }).default('detailed'),
-    ...look(isProduction),
-  })
-}
-
-/** Options that passed. */
-export type CheckedOptions = z.infer<ReturnType<typeof schema>>
+const USER_PATH = 'must be a path that begins with /'
 
 function isRedis(value: unknown): boolean {
   if (typeof value === 'string') return /^rediss?:\/\//.test(value)
   return typeof value === 'object' && value !== null && 'mget' in value && 'defineCommand' in value
 }
 
-function fromEnvironment(options: object, environment: NodeJS.ProcessEnv): Record<string, unknown> {
-  const merged: Record<string, unknown> = { ...options }
-  for (const [option, variable] of Object.entries(VARIABLES)) {
-    const text = environment[variable]
-    if (merged[option] !== undefined || text === undefined || text === '') continue
-    merged[option] = NUMBERS.has(option) ? (/^\d+$/.test(text) ? Number(text) : Number.NaN) : text
-  }
-  return merged
-}
+const redis = z.custom<string | Redis | Cluster>(
+  (value) => isRedis(value),
+  'must be an address redis:// or rediss://, or an ioredis client',
+)
 
-const problem = (option: string, message: string): ConfigProblem => {
-  const variable = VARIABLES[option.split('.')[0] ?? '']
-  return { option, message, ...(variable ? { variable } : {}) }
-}
+const COOKIE_NAME = 'must be 1 to 64 letters, digits, dots, dashes or underscores'
+const PREFIX = 'must be at most 100 characters without spaces or braces'
 
-/** A guard hands the visitor over to this page: it is the site's own, or one that may send him back here. */
-function isTrustedLogin({ routes: { login }, siteUrl, trustedReturnOrigins }: CheckedOptions): boolean {
-  if (login === false || login.startsWith('/')) return true
-  return [siteUrl, ...trustedReturnOrigins].some((known) => new URL(known).origin === new URL(login).origin)
-}
+const session = z
+  .strictObject(
+    {
+      cookieName: z
+        .string({ error: COOKIE_NAME })
+        .regex(/^[A-Za-z0-9._-]{1,64}$/, COOKIE_NAME)
+        .optional()
+        .meta({
+          description:
+            "Name of the session's cookie; over https `__Host-` stands before it, and the helper cookies share its stem. Two sites on one host name need two names, for cookies know no ports.",
+          otherwise: '`sso2.sid`',
+        }),
+      prefix: z
+        .string({ error: PREFIX })
+        .regex(/^[^\s{}]{0,100}$/, PREFIX)
+        .optional()
+        .meta({ description: 'Begins every key in the store.', otherwise: 'the client ID and a colon' }),
+      idleSeconds: between(60, 365 * DAY, 'seconds')
+        .default(14 * DAY)
+        .describe('How long a logged-in session lives unused; an anonymous one lives a day at most.'),
+      absoluteSeconds: between(60, 365 * DAY, 'seconds')
+        .default(90 * DAY)
+        .describe('How long a session lives at all. Nothing that a handler sets makes it longer.'),
+    },
+    { error: expected('{ cookieName, prefix, idleSeconds, absoluteSeconds }') },
+  )
+  .prefault({})
+  .describe('The session that is behind `req.session`.')
 
-/** Checks options and environment; every fault goes into `problems`. @returns `undefined` when a field could not be read */
-export function checkOptions(
-  options: ConfigOptions & HookOptions,
-  environment: NodeJS.ProcessEnv,
-  problems: ConfigProblem[],
-): CheckedOptions | undefined {
-  const isProduction = environment['NODE_ENV'] === 'production'
-  const merged = fromEnvironment(options, environment)
-  const result = schema(isProduction, merged).safeParse(merged)
-  const issues = [...(result.error?.issues ?? []), ...(hooks.safeParse(merged).error?.issues ?? [])]
-  for (const issue of issues) problems.push(problem(issue.path.join('.'), issue.message))
-  for (const { option, message } of nameProblems(merged)) problems.push(problem(option, message))
-  if (result.data && !isTrustedLogin(result.data))
-    problems.push(problem('routes.login', 'must be on the origin of siteUrl, or on one of trustedReturnOrigins'))
-  if (isProduction && merged['redis'] === undefined) {
-    problems.push(
-      problem(
-        'redis',
-        'is required in production: sessions in memory are lost at a restart and not shared between processes',
-      ),
+const routes = (isProduction: boolean) =>
+  z
+    .strictObject(
+      {
+        landing: route('/sso2/landing').describe(
+          'The landing page. Its full address is what the admin portal must have for the API client.',
+        ),
+        login: loginRoute(isProduction).describe(
+          "The login page: a path of ours, or the address of the site's own page on its origin or a trusted one, to which guards then lead with `return_to`.",
+        ),
+        logout: route('/logout').describe('`GET` asks, `POST` logs out of this session.'),
+        logoutAll: route('/logout-all').describe('`GET` asks, `POST` ends all sessions of the account.'),
+      },
+      { error: expected('{ landing, login, logout, logoutAll }') },
     )
-  }
-  return result.data
-}
+    .prefault({})
+    .describe('Where the pages of this package are, below the mount path of `siteUrl`; `false` switches one off.')
+
+const loginLimit = z
+  .union(
+    [
+      z.literal(false),
+      z.strictObject({
+        attempts: between(1, 10_000, 'attempts').describe('Failed attempts that are let through.'),
+        perSeconds: between(1, DAY, 'seconds').describe('The time in which they are counted.'),
+      }),
+    ],
+    {
+      error: 'must be { attempts, perSeconds } or false',
+    },
+  )
+  .default({ attempts: 10, perSeconds: 60 })
+  .describe(
+    'Failed logins for each address and user name before the SSO system is asked no more; further limits follow from it (SECURITY.md). `false` switches all of them off.',
+  )
+
+/** Who is who, and where. */
+const parties = (isProduction: boolean, options: Given) => ({
+  ssoUrl: address(isProduction).describe('Base address of the SSO system.'),
+  apiUrl: address(isProduction).describe('Base address of the REST API.'),
+  tokenUrl: (options['exchangeTicket'] !== undefined ? address(isProduction).optional() : address(isProduction)).meta({
+    description: 'Access token endpoint of the authorization server, where tickets are exchanged.',
+    otherwise: 'required unless `exchangeTicket` is given',
+  }),
+  clientId: identifier().describe('The API client ID: `cid` of request tokens and `aud` of Session Tokens.'),
+  clientSecret: secrets(options['allowWeakSecret'] === true, isProduction).describe(
+    "The API client's secret. Of several, all verify, and the one that the SSO system takes signs; the first of them to begin with (SECURITY.md).",
+  ),
+  organisationId: identifier().describe(
+    'The organisation ID: `iss` of request tokens. Differs from `clientId` and `ssoIdentifier`.',
+  ),
+  ssoIdentifier: identifier()
+    .default(DEFAULT_SSO_IDENTIFIER)
+    .describe("The SSO system's own identifier: `aud` of request tokens and `iss` of Session Tokens."),
+  siteUrl: address(isProduction).describe(
+    'Public address of the site, with its mount path if it has one. Never taken from the Host header.',
+  ),
+  sessionSecret: secrets(false, isProduction).describe(
+    'Signs cookies and seals what is stored. Of several, the first signs and all verify.',
+  ),
+  redis: redis.optional().meta({
+    description: 'Where sessions are kept. A client that is given stays open when `sso.close()` is called.',
+    otherwise: 'memory; refused in production',
+  }),
+})
+
+/** When the SSO system is asked, and who is let in. */
+const behaviour = (isProduction: boolean) => ({
+  userPath: z
+    .string({ error: USER_PATH })
+    .regex(/^\/[\x21-\x7e]*$/, USER_PATH)
+    .default(DEFAULT_USER_PATH)
+    .describe(
+      'Path below `apiUrl` that names the user of an access token. `item` of its answer, or the answer itself, becomes the user, `account_id` also as `accountId`.',
+    ),
+  session,
+  routes: routes(isProduction),
+  identify: z
+    .enum(['always', 'on-demand'], { error: "must be 'always' or 'on-demand'" })
+    .default('always')
+    .describe(
+      "`'always'`: a page load without a session goes through the SSO system first; `'on-demand'`: only guarded routes and the login page do. A page whose address has more than 2,048 characters never does.",
+    ),
+  recheckSeconds: between(1, DAY, 'seconds')
+    .default(360)
+    .describe('Age at which a session is checked with the SSO system again.'),
+  graceSeconds: between(0, 3600, 'seconds')
+    .default(900)
+    .describe('How much longer a stale login is served while the SSO system does not answer.'),
+  timeoutMs: between(50, 30_000, 'milliseconds')
+    .default(2000)
+    .describe('Bound on one Session Status call, connecting included. Authenticate has 8000, the other calls 3000.'),
+  clockToleranceSeconds: between(0, 60, 'seconds')
+    .default(5)
+    .describe('Leeway on the times of tokens: how far the clocks of site and SSO system may be apart.'),
+  trustedReturnOrigins: z
+    .array(address(isProduction), { error: 'must be an array of addresses such as https://sister.example' })
+    .default([])
+    .describe('Further origins that a return address, or the login page, may have.'),
+  loginLimit,
+  loginMessages: z
+    .enum(['detailed', 'neutral'], { error: "must be 'detailed' or 'neutral'" })
+    .default('detailed')
+    .describe(
+      "`'neutral'`: one message for a wrong password, a frozen and an inactive account, so that nobody learns which names there are.",
+    ),
+})
+
+type Given = Readonly<Record<string, unknown>>
+
+/** The options that become configuration. @param options as they are given: some decide what others must be */
+export const schema = (isProduction: boolean, options: Given) =>
+  z.object({ ...parties(isProduction, options), ...behaviour(isProduction), ...look(isProduction) })
+
+/** Every option's own schema, outside production. */
+export const optionSchemas = () => ({ ...schema(false, {}).shape, ...hooks.shape })
+
+/** Options that passed. */
+export type CheckedOptions = z.infer<ReturnType<typeof schema>>

@@ -3,8 +3,13 @@ import type { EpochSeconds } from '../protocol/claims'
 import type { SessionToken } from '../protocol/session-token'
 import type { User } from './record'
 
-/** Errors that the login form shows to the user. */
-type ShownLoginError =
+/**
+ * Every error that a login can end with. Seven are the SSO system's own (Interface: "SSO2 errors"). `login_failed`: one of them, under
+ * `loginMessages: 'neutral'`. `session_ended`: the browser needs another session first, from `identifyUrl()`. `too_many_attempts`: not
+ * asked, for now. `unavailable`: somebody who is needed did not answer, which says nothing of the password. `invalid_request`: no user name
+ * or no password. `busy`: another login of this browser is under way.
+ */
+export type LoginError =
   | 'invalid_credentials'
   | 'account_frozen'
   | 'account_not_active'
@@ -12,10 +17,6 @@ type ShownLoginError =
   | 'invalid_otp'
   | 'otp_consumed_or_expired'
   | 'session_already_logged_in_on_another_account'
-
-/** Every error that a login can end with. */
-export type LoginError =
-  | ShownLoginError
   | 'login_failed'
   | 'session_ended'
   | 'too_many_attempts'
@@ -23,13 +24,26 @@ export type LoginError =
   | 'invalid_request'
   | 'busy'
 
-/** What a login came to. */
+/** What the SSO system says of a login, and the form shows to the user. */
+type ShownLoginError = Exclude<
+  LoginError,
+  'login_failed' | 'session_ended' | 'too_many_attempts' | 'unavailable' | 'invalid_request' | 'busy'
+>
+
+/** What a login came to. Interface: "POST {sso_url}/authenticate". */
 export type LoginResult =
-  | { readonly ok: true; readonly user: User }
+  | {
+      readonly ok: true
+      /** What `identifyUser` returned. */
+      readonly user: User
+    }
   | {
       readonly ok: false
+      /** A stable code; its text is in `texts`. */
       readonly error: LoginError
+      /** With `invalid_credentials`: attempts before the account is frozen, where the SSO system told them (`raa`). */
       readonly remainingAttempts?: number
+      /** With `account_frozen`: seconds until it is no more (`frf`). */
       readonly frozenForSeconds?: number
       /** With `too_many_attempts`: seconds to wait. */
       readonly retryAfterSeconds?: number

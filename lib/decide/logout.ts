@@ -3,7 +3,10 @@ import type { SsoRecord } from './record'
 import type { SignedOut } from './signed-out'
 import type { Stored } from './stored'
 
-/** What a logout came to at the SSO system; here it is done in any case. */
+/**
+ * What a logout came to at the SSO system; here it is done in any case. `'confirmed'`: it knows. `'pending'`: it is told again and again
+ * until it does. `'nothing'`: there was no session.
+ */
 export type LogoutResult = 'confirmed' | 'pending' | 'nothing'
 
 /** Everything a logout's decision depends on. */

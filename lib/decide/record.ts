@@ -5,6 +5,7 @@ import { isYounger } from './age'
 
 /** The user as `identifyUser` returned it: JSON with at least `accountId`. Open for declaration merging. */
 export interface User {
+  /** Never empty; the same for one account on every site. */
   accountId: string
 }
 

@@ -3,7 +3,12 @@ import type { EpochSeconds } from '../protocol/claims'
 import { ageOf, isYounger } from './age'
 import { isLoggedIn, isStale, type SsoRecord, type User } from './record'
 
-/** Why less is known than should be. */
+/**
+ * Why less is known than should be. `sso_unavailable`: the SSO system does not answer as it should. `store_unavailable`: Redis is away.
+ * `user_unknown`: logged in, but ticket or user could not be fetched. `logout_pending`: a logout here is not confirmed yet. `identify_loop`:
+ * too many trips through Identify, or too many new sessions of one address. `cookies_blocked`: the browser keeps no cookies.
+ * `token_refused`: landing tokens do not verify; the operator is told why.
+ */
 export type DegradedReason =
   | 'sso_unavailable'
   | 'store_unavailable'

@@ -58,6 +58,7 @@ export interface FaultControl {
    * @throws {Sso2ConfigError} for what makes no sense
    */
   add(fault: FaultOptions): Fault
+  /** What is switched on, in the order in which it was added. */
   list(): Fault[]
   /** Switches one off, or all; says whether there was one. */
   clear(id?: string): boolean
@@ -69,7 +70,9 @@ export interface Emulator {
   readonly app: RequestListener
   /** Base address, without a slash at the end. Throws before `listen`. */
   readonly url: string
+  /** The time that the platform lives in. */
   readonly clock: EmulatorClock
+  /** What goes wrong on purpose. */
   readonly faults: FaultControl
   /**
    * Listens on this machine only, unless told otherwise.
@@ -77,11 +80,20 @@ export interface Emulator {
    * @param host default 127.0.0.1; beyond loopback, whoever reaches the machine can log in as anybody
    */
   listen(port?: number, host?: string): Promise<Listening>
-  /** Options for a site that uses the client, the first one flagged for SSO2 when none is named. After `listen`. */
+  /**
+   * Options for a site that uses the client, the first one flagged for SSO2 when none is named. After `listen`.
+   * @throws {TypeError} there is no such client
+   */
   siteOptions(clientId?: string): SiteOptions
-  /** Issues a one-time password of six digits; throws for an unknown user name. */
+  /**
+   * Issues a one-time password of six digits, good for `otpSeconds`.
+   * @throws {TypeError} there is no account with this user name
+   */
   issueOtp(username: string): string
-  /** Steers one account; throws for an unknown user name. */
+  /**
+   * Steers one account.
+   * @throws {TypeError} there is no account with this user name
+   */
   account(username: string): AccountControl
   /** Sessions that are not forgotten. */
   sessions(): SessionView[]

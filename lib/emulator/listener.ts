@@ -8,6 +8,7 @@ import type { Runtime } from './runtime'
 export interface Listening {
   /** Base address, without a slash at the end. */
   readonly url: string
+  /** The one that was asked for, or the free one that was taken. */
   readonly port: number
   /** Others than this machine may come. */
   readonly isOpen: boolean

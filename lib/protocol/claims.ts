@@ -55,27 +55,31 @@ export interface Device {
   readonly uas: string
 }
 
-/** Claims that Authenticate adds. */
+/** Claims that Authenticate adds. Interface: "POST {sso_url}/authenticate". */
 export interface AuthenticateClaims extends Device {
+  /** SSO2 session ID, from a Session Token. */
   readonly sid: string
+  /** The user name as it was typed. */
   readonly usr: string
   /** The password, or a one-time password. */
   readonly pwd: string
 }
 
-/** Claims that Session Status adds. */
+/** Claims that Session Status adds. Interface: "POST {sso_url}/sessionstatus". */
 export interface SessionStatusClaims extends Device {
+  /** SSO2 session ID, from a Session Token. */
   readonly sid: string
-  /** Last known status. */
+  /** Last known status; with `'anon'` a session that is logged in by now brings a ticket. */
   readonly lks: SessionStatus
 }
 
-/** Claims that Logout adds. */
+/** Claims that Logout adds. Interface: "POST {sso_url}/logout". */
 export interface LogoutClaims extends Device {
+  /** SSO2 session ID, from a Session Token. */
   readonly sid: string
 }
 
-/** Claims that Logout all adds. */
+/** Claims that Logout all adds. Interface: "POST {sso_url}/logoutall". */
 export interface LogoutAllClaims extends Device {
   /** Account ID. */
   readonly aid: string

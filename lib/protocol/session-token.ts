@@ -12,12 +12,13 @@ const MAX_TICKET_LENGTH = 4096
 /** An `err` as read: a documented code, or `unknown_error` for one that this package does not know. */
 export type SessionTokenError = Sso2ServiceErrorCode | 'unknown_error'
 
-/** A Session Token. Ticket and session ID are readable as `at` and `sid`, and never printed. */
+/** A Session Token. Interface: "Session Token (ST), the response JWT". Ticket and session ID are readable as `at` and `sid`, and never printed. */
 export class SessionToken {
   readonly #sid: string | undefined
   readonly #at: string | undefined
   /** State of the session; `undefined` only where an error left it out. */
   readonly sts: SessionStatus | undefined
+  /** What the SSO system refused, or `undefined`. Interface: "SSO2 errors". */
   readonly err: SessionTokenError | undefined
   /** Seconds the account is frozen, with `account_frozen`. */
   readonly frf: number | undefined
@@ -34,11 +35,11 @@ export class SessionToken {
     this.raa = fields.raa
     this.iat = fields.iat
   }
-  /** SSO2 session ID. */
+  /** SSO2 session ID; absent at Logout all, and where an error left it out. */
   get sid(): string | undefined {
     return this.#sid
   }
-  /** Authorization Ticket. */
+  /** Authorization Ticket, to be exchanged once for an access token. Interface: "Rules for `at`". */
   get at(): string | undefined {
     return this.#at
   }

@@ -24,7 +24,7 @@ export interface PlatformApiOptions {
   readonly accessToken: string | AccessTokenSource
 }
 
-/** Scope that each call needs. Interface: "Authentication", "REST API". */
+/** Scope that each call of `PlatformApi` needs. Interface: "REST API". */
 export const scopes = Object.freeze({
   marketplaceGroups: '/external/marketing/r',
   validateGiftReceiver: '/external/me/order/r',
@@ -32,7 +32,14 @@ export const scopes = Object.freeze({
   administratorsByAccount: '/external/admin/r',
 })
 
-/** Client of the REST API for one access token. Methods throw `PlatformApiError`, `Sso2UnavailableError`, `Sso2ResponseError`, or `TypeError` before anything is sent. */
+/**
+ * Client of the REST API for one access token. Works without Express. Interface: "REST API".
+ *
+ * Every call is bounded (`timeoutMs`, 3000) and tried once more within that time after a lost connection, a 502, 503 or 504, or the
+ * short wait that a 429 asks for. It throws `PlatformApiError` where the API refuses, `AccessTokenExpiredError` where the token has run out
+ * and no other could be had, `Sso2UnavailableError` without an answer in time, `Sso2ResponseError` for an answer that the interface does
+ * not document, and `TypeError` for bad arguments, before anything is sent.
+ */
 export class PlatformApi {
   /** Scope that each call needs. */
   static readonly scopes = scopes
@@ -41,6 +48,7 @@ export class PlatformApi {
   /** True where a refused token can be replaced by a new one. */
   readonly #canRenew: boolean
 
+  /** @throws {TypeError} naming the option that is wrong */
   constructor({ apiUrl, accessToken }: PlatformApiOptions) {
     if (typeof apiUrl !== 'string' || !/^https?:\/\//i.test(apiUrl) || !URL.canParse(apiUrl))
       throw new TypeError('PlatformApi: apiUrl must be an absolute address')
@@ -51,18 +59,26 @@ export class PlatformApi {
     this.#canRenew = typeof accessToken === 'function'
   }
 
+  /** Scope that each call needs. */
   get scopes(): typeof scopes {
     return scopes
   }
 
-  /** The configured marketplace groups with their markets. Scope `/external/marketing/r`. */
+  /**
+   * The configured marketplace groups with their markets, in the platform's order. Scope `/external/marketing/r`; a service token will
+   * do. Interface: "Marketplace group".
+   * @param options signal and bound of this call
+   */
   marketplaceGroups(options?: CallOptions): Promise<MarketplaceGroup[]> {
     const path = '/external/api/v2/marketing/marketplace/groups'
     return this.#items('marketplaceGroups', path, marketplaceGroup, scopes.marketplaceGroups, options)
   }
 
   /**
-   * May this receiver be given the gift subscription? Needs a user's token with `/external/me/order/r`.
+   * May this receiver be given the gift subscription? Both answers are a success. Needs a user's token with `/external/me/order/r`.
+   * Interface: "validate_gift_receiver".
+   * @param receiver campaign and address
+   * @param options signal and bound of this call
    * @throws {TypeError} before anything is sent, naming the bad field
    */
   async validateGiftReceiver(receiver: GiftReceiver, options?: CallOptions): Promise<boolean> {
@@ -76,7 +92,12 @@ export class PlatformApi {
     return check(operation, answer, eligibility).item.receiver_eligible
   }
 
-  /** All administrators, an entry a group. Needs a user's token with `/external/admin/r`. @param filter one group's only */
+  /**
+   * All administrators, an entry a group, in the platform's order. Needs a user's token with `/external/admin/r`. Interface: "Administrator
+   * entry".
+   * @param filter one group's only
+   * @param options signal and bound of this call
+   */
   async administrators(filter: { readonly group?: string } = {}, options?: CallOptions): Promise<Administrator[]> {
     const { group } = checkArgument('administrators', administratorFilter, filter)
     const query = group === undefined ? '' : `?group=${encodeURIComponent(group)}`
@@ -89,12 +110,20 @@ export class PlatformApi {
     )
   }
 
-  /** All administrators, one entry an account with all its groups, in the platform's order. */
+  /**
+   * As {@link administrators}, one entry an account with all its groups, in the order in which the platform first names them.
+   * @param options signal and bound of this call
+   */
   async administratorsByAccount(options?: CallOptions): Promise<AdministratorAccount[]> {
     return byAccount(await this.administrators({}, options))
   }
 
-  /** GET of any path below `apiUrl` that answers an object, for example the user's own account. */
+  /**
+   * GET of any path that answers a JSON object, for example the user's own account.
+   * @param path below `apiUrl`, beginning with `/`, with its query
+   * @param options signal and bound of this call
+   * @returns the object as it came, unchecked
+   */
   async get(path: string, options?: CallOptions): Promise<Readonly<Record<string, unknown>>> {
     if (typeof path !== 'string' || !/^\/[\x21-\x7e]*$/.test(path))
       throw new TypeError('get: path must begin with / and be printable')

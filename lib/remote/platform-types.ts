@@ -46,21 +46,81 @@ export const giftReceiver = z.strictObject({
   }),
 })
 
-/** One market of a marketplace group. */
-export type Market = z.infer<typeof market>
-/** One marketplace group. */
-export type MarketplaceGroup = z.infer<typeof marketplaceGroup>
-/** One entry of the administrators: an account in a group. */
-export type Administrator = z.infer<typeof administrator>
-/** Argument of `validateGiftReceiver`. */
-export type GiftReceiver = z.infer<typeof giftReceiver>
+/** One market of a marketplace group. Interface: "Market". Fields that are not known here pass through. */
+export interface Market {
+  /** Name of the market. */
+  name: string
+  /** Its key. */
+  key: string
+  [field: string]: unknown
+}
 
-/** One administrator with all groups. */
+/** One marketplace group with its markets. Interface: "Marketplace group". Fields that are not known here pass through. */
+export interface MarketplaceGroup {
+  /** Name of the group. */
+  name: string
+  /** Its key. */
+  key: string
+  /** Address of its image. */
+  image_url: string
+  /** Where the image leads. */
+  image_link: string
+  /** Colour, in the style of `#rrggbb`. */
+  rgb: string
+  /** Header text. */
+  header: string
+  /** Description text. */
+  description: string
+  /** The group's markets, in the platform's order. */
+  markets: Market[]
+  [field: string]: unknown
+}
+
+/** One entry of the administrators: an account in a group. Interface: "Administrator entry". Fields that are not known here pass through. */
+export interface Administrator {
+  /** Name of the administrator group. */
+  group: string
+  /** `YYYY-MM-DDThh:mm:ss`, without a zone: `createdAt()` makes a `Date` of it. */
+  created: string
+  /** Account ID: the same in all entries of an administrator. */
+  account_id: string
+  /** E-mail address. */
+  contact_email: string
+  /** The administrator's name. */
+  name: string
+  [field: string]: unknown
+}
+
+/**
+ * Argument of `validateGiftReceiver`. Interface: "validate_gift_receiver" and "Address object". The interface does not say which fields of
+ * an address are required: each may be left out, and no other may be there.
+ */
+export interface GiftReceiver {
+  /** Code of the gift campaign, not empty. */
+  campaign_code: string
+  /** Whom the gift goes to. */
+  delivery_address: {
+    first_name?: string | undefined
+    last_name?: string | undefined
+    street?: string | undefined
+    street_number?: string | undefined
+    zip_code?: string | undefined
+    city?: string | undefined
+    country_code?: string | undefined
+  }
+}
+
+/** One administrator with all groups. Interface: "Administrator entry". */
 export interface AdministratorAccount {
+  /** Account ID. */
   readonly account_id: string
+  /** The administrator's name. */
   readonly name: string
+  /** E-mail address. */
   readonly contact_email: string
+  /** Of the first entry: `YYYY-MM-DDThh:mm:ss`, without a zone; `createdAt()` makes a `Date` of it. */
   readonly created: string
+  /** Names of the groups, in the platform's order. */
   readonly groups: string[]
 }
 

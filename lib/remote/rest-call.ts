@@ -5,6 +5,7 @@ import { type Answer, send } from './http'
 
 /** Options of one call. */
 export interface CallOptions {
+  /** Gives the call up, which then throws the signal's reason. */
   readonly signal?: AbortSignal
   /** Bound on the whole call in milliseconds, second try included; default 3000. */
   readonly timeoutMs?: number

@@ -15,11 +15,13 @@ export interface ClientWatch {
 export interface Sso2ClientOptions {
   /** Base address of the SSO system. */
   readonly ssoUrl: string
+  /** API client ID: `cid` of request tokens, and `aud` of Session Tokens. */
   readonly clientId: string
-  /** One secret, or several: the first signs, all verify. */
+  /** The API client's secret. Of several, all verify, and the one that the SSO system takes signs; the first of them to begin with. */
   readonly clientSecret: string | readonly string[]
+  /** `iss` of request tokens. */
   readonly organisationId: string
-  /** Default `sso-service`. */
+  /** `aud` of request tokens and `iss` of Session Tokens, default `sso-service`. */
   readonly ssoIdentifier?: string
   /** Bound on one Session Status call in milliseconds, default 2000; Authenticate has 8000, Logout 3000. */
   readonly timeoutMs?: number

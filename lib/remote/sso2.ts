@@ -26,7 +26,11 @@ const DEFAULT_MS = 2000
 const QUIET_MS = 30_000
 const ROTATING_MS = 500
 
-/** Client of one SSO system for one API client. Methods throw `Sso2UnavailableError`, `Sso2ResponseError` or `TokenError`. */
+/**
+ * The five operations of SSO2 for one API client. Works without Express. Interface: "SSO2 endpoints". A call gives a Session Token, with `err`
+ * where the SSO system refuses; or throws `Sso2UnavailableError` (no answer in time, or a row of failures before), `Sso2ResponseError` (no
+ * token in it) or `TokenError` (one that does not verify). Bounds: Session Status `timeoutMs`, Authenticate 8000 ms, the others 3000.
+ */
 export class Sso2Client {
   readonly #options: Sso2ClientOptions
   readonly #keys: ClientKeys
@@ -39,6 +43,7 @@ export class Sso2Client {
   #clockOffset: number | undefined
   #backSince: EpochSeconds | undefined
 
+  /** @throws {TypeError} naming every option that is wrong */
   constructor(options: Sso2ClientOptions) {
     checkClientOptions(options)
     this.#options = options
@@ -50,7 +55,7 @@ export class Sso2Client {
     this.#circuit = new Circuit({ probe: () => this.#probe(), isFault, isFaulty, onBack })
   }
 
-  /** The address to send the browser to. @param returnTo where the user should end (`r`) */
+  /** The address to send the browser to, good for ten seconds. Interface: "Identify: browser redirect". @param returnTo where the user should end (`r`) */
   identifyUrl(returnTo: string): string {
     if (this.#keys.isRotating) this.findOut() // nobody tells us what a browser is told there
     return identifyUrl(this.#options.ssoUrl, this.#sign<'identify'>({}), returnTo)
@@ -77,10 +82,7 @@ export class Sso2Client {
     return this.#ask('logoutall', claims, { operation: 'logoutall', aid: claims.aid }, LOGOUT_MS)
   }
 
-  /**
-   * Verifies and reads a landing page's `t`. Anybody may show an old one, so it says nothing about the clocks.
-   * @throws {TokenError} with the reason; `offsetSeconds` when it is the time
-   */
+  /** Verifies and reads a landing page's `t`, which says nothing about the clocks: anybody may show an old one. Interface: "Landing page". @throws {TokenError} with the reason */
   readLanding(token: unknown): SessionToken {
     return this.#read(token, { operation: 'identify' }).answer
   }

@@ -5,7 +5,10 @@ import { readJsonObject } from '../protocol/json'
 import { own } from '../protocol/token'
 import { type Call, readJson, send } from './http'
 
-/** An access token. What the token endpoint answered, as it is, or a bare string, is one too. */
+/**
+ * An access token: a bare text, what the token endpoint answered as it is (`expires_in` in seconds from now), or with `expiresAt` in whole
+ * seconds since 1970. Without an end it is used until the REST API answers 401.
+ */
 export type AccessToken =
   | string
   | { readonly access_token: string; readonly expires_in?: number; readonly scope?: string }
@@ -22,19 +25,23 @@ export interface Grant {
 export interface ExchangeContext {
   /** SSO2 session ID. */
   readonly sid: string
+  /** Aborts when nobody waits for the answer any more: pass it on to `fetch`. */
   readonly signal?: AbortSignal
 }
 
-/** Exchanges a ticket; may be the site's own. */
+/**
+ * Exchanges a ticket for an access token; may be the site's own. Interface: "SSO2", point 3. A ticket is good for one exchange: what
+ * throws leaves the reader unnamed, and he is asked about again after 30 s.
+ */
 export type Exchange = (ticket: string, context: ExchangeContext) => Promise<AccessToken> | AccessToken
 
 /** Adapts the default exchange to an authorization server. */
 export interface TicketExchange {
-  /** Default `authorization_code`. */
+  /** Value of `grant_type`. Default: `authorization_code`. */
   readonly grantType?: string
-  /** Name of the parameter that holds the ticket, default `code`. */
+  /** Parameter that holds the ticket. Default: `code`. */
   readonly ticketParameter?: string
-  /** How the client shows who it is, default `post` (in the body). */
+  /** How the client shows who it is: in the body, or by `'basic'` in the Authorization header. Default: `'post'`. */
   readonly clientAuth?: 'post' | 'basic'
 }
 

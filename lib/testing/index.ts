@@ -9,7 +9,9 @@ export type { Hop, Visited } from './visitor'
 
 /** Credentials, and where the site's login page is. */
 export interface SignIn {
+  /** Of an account of the emulator. */
   readonly username: string
+  /** Its password, or a one-time password. */
   readonly password: string
   /** Default `/login`. */
   readonly loginPath?: string
@@ -17,6 +19,8 @@ export interface SignIn {
 
 /**
  * Logs in for real: through Identify, the landing page and the login form, against the running emulator.
+ * @param app the site: an Express application that need not listen
+ * @param credentials who logs in, and where
  * @returns a supertest agent that holds the site's cookies
  * @throws {Error} when the login did not work, with the status, the code that the SSO system gave, and never the password
  */
@@ -34,7 +38,13 @@ export async function signIn(
   return visitor.agent
 }
 
-/** Visits a path as a person with a new browser would. */
+/**
+ * Visits a path as a person with a new browser would, through every redirect.
+ * @param app the site: an Express application that need not listen
+ * @param path of the site, with its query
+ * @returns the page at the end, and the browser to go on with
+ * @throws {Error} more than 20 redirects
+ */
 export function visit(app: Express, path: string): Promise<Visited> {
   return new Visitor(app).visit(path)
 }

@@ -4,16 +4,21 @@ import supertest from 'supertest'
 
 /** One answer on the way. */
 export interface Hop {
+  /** Of HTTP. */
   readonly status: number
+  /** What was asked for. */
   readonly url: string
 }
 
 /** Where a visit ended, and the browser to go on with. */
 export interface Visited {
+  /** Of HTTP. */
   readonly status: number
   /** Address of the page, or path and query where the site was asked directly. */
   readonly url: string
+  /** The page as it came. */
   readonly text: string
+  /** The page, parsed where it is JSON. */
   readonly body: unknown
   /** Every answer on the way, the page itself last. */
   readonly trail: readonly Hop[]

@@ -5,10 +5,13 @@ import createDebug from 'debug'
 /** Names of the channels, each below `express-sso2:`. */
 export type EventName = 'identify' | 'landing' | 'check' | 'login' | 'logout' | 'degraded'
 
-/** One message. */
+/** One message of the diagnostics channels `express-sso2:identify`, `:landing`, `:check`, `:login`, `:logout` and `:degraded`. */
 export interface Sso2Event {
+  /** What was done, for example `sessionstatus`. */
   readonly operation: string
+  /** What it came to, in a word. */
   readonly outcome: string
+  /** In milliseconds. */
   readonly durationMs: number
   /** Short hash of the SSO session ID. */
   readonly sidHash?: string | undefined

@@ -17,7 +17,7 @@ import { pageOf, tripsOf } from './visit'
 
 /** Options of `requireLogin`. */
 export interface RequireLoginOptions {
-  /** Asks Session Status now: for sensitive pages. */
+  /** Passes only on an answer to a Session Status that is asked from now on, for sensitive pages; without one 503. Default false. */
   readonly fresh?: boolean
 }
 

@@ -19,7 +19,9 @@ import type { Unavailable } from '../storage/unavailable'
 
 /** What `identifyUser` is given. */
 export interface IdentifyContext {
+  /** What the ticket was exchanged for. */
   readonly accessToken: string
+  /** The REST API with that token. */
   readonly api: PlatformApi
   /** SSO2 session ID. */
   readonly sid: string
@@ -102,16 +104,21 @@ export interface LoginContext extends PageContext {
   readonly returnTo: string
   /** What was typed before; never a password. */
   readonly username: string
+  /** A stable code; `undefined` where nothing went wrong. */
   readonly error: LoginError | undefined
   /** The error, or the notice that the session had ended, in words. */
   readonly message: string | undefined
+  /** Before the account is frozen, where the SSO system told them. */
   readonly remainingAttempts: number | undefined
+  /** Until the account can be used again. */
   readonly frozenForSeconds: number | undefined
 }
 
 /** What the logout confirmation shows. */
 export interface ConfirmLogoutContext extends PageContext {
+  /** Where the form is posted. */
   readonly action: string
+  /** Goes into the hidden field `return_to`. */
   readonly returnTo: string
   /** Ends all sessions of the account. */
   readonly isAll: boolean
@@ -119,16 +126,23 @@ export interface ConfirmLogoutContext extends PageContext {
 
 /** What the problem page shows. */
 export interface ProblemContext extends PageContext {
+  /** Of HTTP. */
   readonly status: number
+  /** Of its text, for example `page_unavailable`. */
   readonly code: string
+  /** The same in words. */
   readonly message: string
+  /** The site's front page. */
   readonly homeUrl: string
 }
 
 /** What each view is given, by its name. */
 export interface ViewContexts {
+  /** The login page. Default: the built-in page. */
   readonly login: LoginContext
+  /** The page that asks before a logout. Default: the built-in page. */
   readonly confirmLogout: ConfirmLogoutContext
+  /** The page that says what went wrong. Default: the built-in page. */
   readonly problem: ProblemContext
 }
 

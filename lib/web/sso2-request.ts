@@ -30,7 +30,7 @@ export interface Holder {
   shown: Shown
 }
 
-/** @see the head of the file */
+/** `req.sso2`: what a handler may know and do. Printed, it shows `status` and `user` and nothing else. */
 export class Sso2Request {
   readonly #holder: Holder
   /** @internal */
@@ -42,7 +42,7 @@ export class Sso2Request {
     return request !== undefined && #holder in request ? request.#holder : undefined
   }
 
-  /** `'none'`: no SSO session, for a bot, a cookie-less client, a skipped path or in an outage. */
+  /** `'loggedin'`, `'anon'`, or `'none'`: no SSO session, for a bot, a cookie-less client, a skipped path or in an outage. */
   get status(): 'loggedin' | 'anon' | 'none' {
     return this.#holder.shown.record?.status ?? 'none'
   }
@@ -50,17 +50,21 @@ export class Sso2Request {
   get user(): User | undefined {
     return shownUser(this.#holder.shown)
   }
-  /** The SSO system's last word. */
+  /** When the SSO system last said so; `undefined` with `'none'`. */
   get checkedAt(): Date | undefined {
     const { record } = this.#holder.shown
     return record && new Date(record.checkedAt * 1000)
   }
-  /** Why less is known than should be. */
+  /** Why less is known than should be; `undefined` where all is well. */
   get degraded(): DegradedReason | undefined {
     return this.#holder.shown.degraded
   }
 
-  /** Logs in. Never throws for a documented code. */
+  /**
+   * Logs in: one Authenticate, within `loginLimit`. Interface: "POST {sso_url}/authenticate". On success the session ID is new, and `status`
+   * and `user` of this request are set. Forms of the site's own see to it that the request comes from their own page.
+   * @returns `{ ok: true, user }`, or `{ ok: false, error }` for every documented code and every outage
+   */
   async login(credentials: Credentials): Promise<LoginResult> {
     const { visit } = this.#holder
     const result = await visit.site.underWay.run(() => logIn(visit, credentials), visit.res)
@@ -68,16 +72,22 @@ export class Sso2Request {
     if (result.ok || !value) this.#holder.shown = value ? showKnown(value) : NOBODY
     return result
   }
-  /** Ends this session, here and at the SSO system; then redirect to `identifyUrl()`. `'pending'`: done here, the SSO system is told later. */
+  /**
+   * Ends this session, here and at the SSO system; then redirect to `identifyUrl()`. Interface: "POST {sso_url}/logout".
+   * @returns what it came to there; here it is done in any case
+   */
   logout(): Promise<LogoutResult> {
     return this.#logOut(false)
   }
-  /** Ends all sessions of this account; then redirect to `identifyUrl()`. */
+  /**
+   * Ends all sessions of this account, on every site; then redirect to `identifyUrl()`. Interface: "POST {sso_url}/logoutall".
+   * @returns what it came to there; here it is done in any case
+   */
   logoutAll(): Promise<LogoutResult> {
     return this.#logOut(true)
   }
   /**
-   * Asks Session Status now, and never changes the session's ID on an answer that has begun.
+   * Asks Session Status now, whatever the age of what is known. Interface: "POST {sso_url}/sessionstatus". Never changes the session's ID on an answer that has begun.
    * @returns the status after it
    * @throws {Sso2UnavailableError} with `operation` `'store'`, when the session store is away
    */
@@ -91,7 +101,11 @@ export class Sso2Request {
     this.#holder.shown = outcome.shown
     return this.status
   }
-  /** The Identify address for this browser. @param returnTo a path or an address of this site, default the site's front page */
+  /**
+   * The Identify address for this browser, good for ten seconds; sets the binding cookie where there is none. Interface: "Identify: browser
+   * redirect".
+   * @param returnTo a path or an address of this site, default the site's front page
+   */
   identifyUrl(returnTo?: string): string {
     const { visit } = this.#holder
     const { config } = visit.site
@@ -101,7 +115,7 @@ export class Sso2Request {
   /**
    * The REST API with this user's access token, which is renewed where the protocol allows it.
    * Its calls throw `AccessTokenExpiredError` where it does not.
-   * @throws {NotLoggedInError}
+   * @throws {NotLoggedInError} nobody is logged in on this request
    */
   get api(): PlatformApi {
     const { visit, shown } = this.#holder
@@ -114,6 +128,7 @@ export class Sso2Request {
   toJSON(): { status: string; user: User | undefined } {
     return { status: this.status, user: this.user }
   }
+  /** @internal */
   [inspect.custom](): object {
     return this.toJSON()
   }

@@ -1132,7 +1132,7 @@ module.exports = [
   },
   {
     name: 'the login page may be anybody’s',
-    file: 'config/schema.ts',
+    file: 'config/read.ts',
     find: "if (login === false || login.startsWith('/')) return true",
     replace: 'if (siteUrl || trustedReturnOrigins) return true',
     test: 'look-options',

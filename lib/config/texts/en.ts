@@ -55,9 +55,9 @@ export const EN = {
   identify_loop: 'Logging in does not work at the moment. Please try again in a few seconds.',
   token_refused: 'Logging in does not work at the moment. Please try again in a few seconds.',
   prefetch: 'This page is not loaded in advance.',
-} as const
+}
 
-/** Code of one text of the built-in pages. */
+/** Code of one text of the built-in pages; docs/login-page.md has them all. */
 export type TextCode = keyof typeof EN
 /** A text for every code. */
 export type AllTexts = Readonly<Record<TextCode, string>>

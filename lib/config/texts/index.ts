@@ -8,7 +8,7 @@ import { SV } from './sv'
 
 /** Languages of the built-in pages, by their tags in HTML. */
 export const LANGUAGES = ['en', 'sv', 'nb', 'da', 'fi', 'de'] as const
-/** @see {@link LANGUAGES} */
+/** Tag of a language that the built-in pages speak. */
 export type Language = (typeof LANGUAGES)[number]
 
 /** All texts of all languages. */

@@ -162,17 +162,30 @@ export type SavedSessionOptions = WithDefaults<SavedSession, 'ageSeconds' | 'idl
 
 /** Options of `createEmulator`. What is left out comes from the demo data; unknown keys are refused. */
 export interface EmulatorOptions {
+  /** `iss` of request tokens. Default `demo-press`. */
   readonly organisationId?: string | undefined
+  /** `aud` of request tokens and `iss` of Session Tokens. Default `sso-service`. */
   readonly ssoIdentifier?: string | undefined
+  /** API clients, one a site. Default: the two of the demo. */
   readonly clients?: readonly ClientOptions[] | undefined
+  /** Who can log in. Default: `ada`, `grace` and `edsger`. */
   readonly accounts?: readonly AccountOptions[] | undefined
+  /** What the REST API answers. */
   readonly marketplaceGroups?: readonly MarketplaceGroup[] | undefined
+  /** The feature switch of marketplace groups. Default true. */
   readonly marketplaceEnabled?: boolean | undefined
+  /** Campaigns of gift subscriptions. */
   readonly campaigns?: readonly CampaignOptions[] | undefined
+  /** Settings where the interface is silent, each with a default. */
   readonly limits?: { readonly [K in keyof Limits]?: Limits[K] | undefined } | undefined
+  /** Times in tokens: `'virtual'` (default in code) for sites that share the emulator's clock, `'real'` (default of the command) for others. */
   readonly tokenTime?: 'virtual' | 'real' | undefined
+  /** Plays the production environment: `debug_url` is refused. Default false. */
   readonly production?: boolean | undefined
+  /** There from the start. Default: none. */
   readonly sessions?: readonly SavedSessionOptions[] | undefined
+  /** Switched on from the start. Default: none. */
   readonly faults?: readonly FaultOptions[] | undefined
+  /** How far the emulator's clock is ahead of the system's when it starts. Default 0. */
   readonly clockAheadSeconds?: number | undefined
 }

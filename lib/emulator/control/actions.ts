@@ -9,12 +9,15 @@ import type { AccountView, SessionView } from './views'
 
 /** What can be changed about an account. Its running sessions go on. */
 export interface AccountChanges {
+  /** May it log in? */
   readonly active?: boolean | undefined
+  /** Takes the place of the old one. */
   readonly password?: string | undefined
 }
 
 /** Steers one account. */
 export interface AccountControl {
+  /** Changes what is given, and leaves the rest. */
   set(changes: AccountChanges): AccountView
   /** Freezes it from now on, for `freezeSeconds`. */
   freeze(): AccountView
@@ -24,6 +27,7 @@ export interface AccountControl {
   logoutAll(): number
   /** Issues a one-time password of six digits; `expiresAt` in seconds. */
   issueOtp(): { otp: string; expiresAt: EpochSeconds }
+  /** As it is now. */
   view(): AccountView
 }
 

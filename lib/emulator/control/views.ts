@@ -3,11 +3,15 @@ import type { EpochSeconds, SessionStatus } from '../../protocol/claims'
 
 /** A session as tests and the portal see it; times in seconds. */
 export interface SessionView {
+  /** SSO2 session ID. */
   readonly sid: string
+  /** Interface: "SSO2 session states". */
   readonly status: SessionStatus
   /** Null unless somebody is logged in. */
   readonly accountId: string | null
+  /** In seconds, by the emulator's clock. */
   readonly createdAt: EpochSeconds
+  /** In seconds, by the emulator's clock. */
   readonly lastSeenAt: EpochSeconds
 }
 
@@ -17,7 +21,9 @@ export interface AccountView {
   readonly username: string
   readonly name: string
   readonly email: string
+  /** May it log in? */
   readonly active: boolean
+  /** Wrong passwords since the last right one. */
   readonly failedAttempts: number
   /** Null when it is not frozen. */
   readonly frozenUntil: EpochSeconds | null

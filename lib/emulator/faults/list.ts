@@ -1,7 +1,7 @@
 /** The faults that are switched on. The first one that fits an operation and session hits it. */
 import type { EmulatedOperation, FaultOptions } from './rules'
 
-/** A fault that is switched on; `times` is how many answers it still hits. */
+/** A fault that is switched on: `id` is for `clear`, and `times` how many answers it still hits. */
 export type Fault = FaultOptions & { readonly id: string }
 
 /** The faults of one emulator, in the order in which they were added. */

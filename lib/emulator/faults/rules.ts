@@ -35,7 +35,7 @@ interface Target {
   readonly sid?: string | undefined
 }
 
-/** What goes wrong. The first three and `error` do no work; the others do the work and spoil the answer. */
+/** What goes wrong. Milliseconds in `ms`, seconds in `seconds`. The first three and `error` do no work; the others do the work and spoil the answer. */
 export type FaultKind =
   /** The connection ends without an answer; no answer ever; or an answer that nobody can read. */
   | { readonly kind: 'down' | 'hang' | 'garbage' }

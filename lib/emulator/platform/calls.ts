@@ -7,7 +7,9 @@ import type { Claims } from './claims'
 export interface Call {
   /** The emulator's time, in seconds. */
   readonly at: EpochSeconds
+  /** Of SSO2, the token endpoint, or the REST API. */
   readonly operation: EmulatedOperation
+  /** Who called; null where nobody can tell. */
   readonly clientId: string | null
   /** SSO session of the request, the browser's session at Identify, the ticket's or access token's elsewhere. */
   readonly sid: string | null
@@ -23,8 +25,11 @@ export interface Call {
 
 /** Which calls to give; what is left out does not matter. */
 export interface CallFilter {
+  /** Calls of this operation. */
   readonly operation?: string | undefined
+  /** Calls about this SSO2 session. */
   readonly sid?: string | undefined
+  /** Calls of this API client. */
   readonly clientId?: string | undefined
 }
 

@@ -21,7 +21,9 @@ import { settle } from './settle'
 
 /** What the user typed. */
 export interface Credentials {
+  /** As it was typed, 1 to 256 characters. */
   readonly username: string
+  /** Or a one-time password; 1 to 1024 characters. */
   readonly password: string
 }
 
