@@ -4,7 +4,7 @@ const { transformSync } = require('@swc/core')
 
 const options = {
   jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
-  module: { type: 'commonjs' },
+  module: { type: 'commonjs', ignoreDynamic: true },
   isModule: true,
   swcrc: false,
 }
