@@ -1,19 +1,54 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { parseSync } from '@swc/core'
+import { createEmulator } from '../lib/emulator'
+import { anchorsOf, type Block, blocksOf, proseOf } from './docs/markdown'
+import { mermaidProblems } from './docs/mermaid'
+import { pagesOf, root } from './docs/pages'
+import { linesIn, quickStart, shellLines } from './docs/shell-lines'
 
-const root = path.join(__dirname, '..')
-/** What a user reads: the README, and the pages that it leads to. */
-const pages = ['README.md', ...readdirSync(path.join(root, 'docs')).map((file) => `docs/${file}`)]
-  .filter((file) => file.endsWith('.md'))
-  .map((file) => ({ file, text: readFileSync(path.join(root, file), 'utf8') }))
-const snippets = pages.flatMap(({ file, text }) =>
-  [...text.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = ''], index) => ({
-    name: `${file.replace(/\W/g, '-')}-${index + 1}`,
-    code,
-  })),
-)
+/*
+ * What the documentation says is so: its code compiles, its commands run, its links lead somewhere. A block of code may use the names of
+ * `around`, and import what the page shows as a file: the line before such a block has the file's name. One that goes on from the block
+ * before it on its page has the line <!-- continues --> above it.
+ */
+
+const pages = pagesOf(root)
+
+interface Snippet {
+  /** A folder for each page, in which a block has the name that the line before gives it, or that of its line. */
+  readonly path: string
+  readonly code: string
+}
+
+/** By the language of a block: the ending that the compiler knows it by. */
+const ENDINGS: Readonly<Record<string, string>> = {
+  ...{ ts: 'ts', typescript: 'ts', mts: 'mts', cts: 'cts' },
+  ...{ js: 'js', javascript: 'js', mjs: 'mjs', cjs: 'cjs' },
+}
+
+function endingOf({ language, code }: Block): string | undefined {
+  const isCommon = /\brequire\(/.test(code) && !/^import /m.test(code)
+  return isCommon ? ENDINGS[language]?.replace(/^[jt]/, 'c$&') : ENDINGS[language]
+}
+
+function snippetsOf({ file, text }: (typeof pages)[number]): Snippet[] {
+  const found: Snippet[] = []
+  for (const block of blocksOf(text)) {
+    const ending = endingOf(block)
+    if (ending === undefined) continue
+    const before = block.note === 'continues' ? found.pop() : undefined
+    const name = block.file?.endsWith(ending) ? block.file : `line-${block.line}.${ending}`
+    found.push({
+      path: before?.path ?? `${file.replace(/\W/g, '-')}/${name}`,
+      code: before ? `${before.code}\n${block.code}` : block.code,
+    })
+  }
+  return found
+}
+const snippets = pages.flatMap(snippetsOf)
 
 /** What a snippet may take for granted because another one has made it. */
 const around = `
@@ -29,6 +64,9 @@ declare global {
   const siteOrigin: string
 }
 `
+
+/** What a page shows beside this package and nobody here installs: its names may be used in any way. */
+const ELSEWHERE = ['@playwright/test', 'helmet', 'http-proxy-middleware', 'next', 'next/server.js', 'vitest']
 
 /** Who takes `sso.session` and `sso.middleware`: Express, socket.io's engine, and whoever has a bare request of Node.js. */
 const callers = `
@@ -54,55 +92,163 @@ test('there are snippets for each part of the package', () => {
     'createEmulator',
     'signIn',
   ])
-    expect(snippets.some(({ name, code }) => name.startsWith('README') && code.includes(part))).toBe(true)
+    expect(snippets.some(({ path: where, code }) => where.startsWith('README') && code.includes(part))).toBe(true)
   expect(snippets.some(({ code }) => code.includes('sso.session(request, {}'))).toBe(true)
-  expect(snippets.filter(({ name }) => name.startsWith('docs-login-page')).length).toBeGreaterThan(3)
+  expect(snippets.filter(({ path: where }) => where.startsWith('docs-login-page')).length).toBeGreaterThan(3)
 })
 
-test('every TypeScript snippet of the README and of docs compiles against the package', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sso2-readme-'))
-  try {
-    symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'), 'dir')
-    const compilerOptions = {
-      noEmit: true,
-      rootDir: '/',
-      noUnusedLocals: false,
-      noUnusedParameters: false,
-      module: 'nodenext',
-      moduleResolution: 'nodenext',
-      types: ['node'],
-      typeRoots: [path.join(root, 'node_modules', '@types')],
-      paths: {
-        'express-sso2': entry('.'),
-        'express-sso2/emulator': entry('emulator'),
-        'express-sso2/testing': entry('testing'),
-      },
-    }
-    const config = { extends: path.join(root, 'tsconfig.json'), compilerOptions, include: ['*.mts'] }
-    writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify(config))
-    writeFileSync(path.join(folder, 'around.mts'), around)
-    for (const { name, code } of snippets) writeFileSync(path.join(folder, `${name}.mts`), `${code}\nexport {}\n`)
-    writeFileSync(path.join(folder, 'callers.mts'), callers)
-    expect(compile(folder)).toBe('')
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
+const compilerOptions = {
+  noEmit: true,
+  rootDir: '/',
+  target: 'es2022',
+  lib: ['es2023', 'dom'],
+  module: 'nodenext',
+  moduleResolution: 'nodenext',
+  allowJs: true,
+  skipLibCheck: true,
+  experimentalDecorators: true,
+  emitDecoratorMetadata: true,
+  types: ['node'],
+  typeRoots: [path.join(root, 'node_modules', '@types')],
+  paths: {
+    'express-sso2': entry('.'),
+    'express-sso2/emulator': entry('emulator'),
+    'express-sso2/testing': entry('testing'),
+  },
+}
+
+/** As strict as the package itself; JavaScript as its editor would check it. */
+const STRICT = { strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true, isolatedModules: true }
+const programs: [language: string, options: object, patterns: readonly string[]][] = [
+  ['TypeScript', STRICT, ['**/*.ts', '**/*.mts', '**/*.cts']],
+  ['JavaScript', { checkJs: true, strict: false }, ['*.d.ts', 'around.ts', '**/*.js', '**/*.mjs', '**/*.cjs']],
+]
+
+/** In JavaScript nobody says which fields his users have. */
+const anyUser = `
+import 'express-sso2'
+declare module 'express-sso2' {
+  interface User {
+    [field: string]: any
   }
+}
+`
+
+describe('code', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sso2-readme-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  beforeAll(() => {
+    symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'), 'dir')
+    const absent = ELSEWHERE.filter((name) => !existsSync(path.join(root, 'node_modules', name)))
+    writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }')
+    writeFileSync(path.join(folder, 'around.ts'), around)
+    writeFileSync(path.join(folder, 'elsewhere.d.ts'), absent.map((name) => `declare module '${name}'\n`).join(''))
+    writeFileSync(path.join(folder, 'callers.ts'), callers)
+    for (const { path: where, code } of snippets) {
+      mkdirSync(path.join(folder, path.dirname(where)), { recursive: true })
+      writeFileSync(path.join(folder, where), where.endsWith('.cjs') ? code : `${code}\nexport {}\n`)
+    }
+  })
+
+  test.each(programs)('every block of %s compiles against the package', (language, options, include) => {
+    const config = { compilerOptions: { ...compilerOptions, ...options }, include }
+    const file = path.join(folder, `${language}.json`)
+    writeFileSync(file, JSON.stringify(config))
+    writeFileSync(path.join(folder, 'user.d.ts'), language === 'JavaScript' ? anyUser : '')
+    expect(compile(file)).toBe('')
+  })
 })
 
 /** What the compiler has to say. */
-function compile(folder: string): string {
+function compile(project: string): string {
   try {
-    execFileSync(path.join(root, 'node_modules', '.bin', 'tsc'), ['-p', folder], { encoding: 'utf8' })
+    execFileSync(path.join(root, 'node_modules', '.bin', 'tsc'), ['-p', project], { encoding: 'utf8' })
     return ''
   } catch (error) {
     return (error as { stdout: string }).stdout
   }
 }
 
-const links = pages.flatMap(({ file, text }) =>
-  [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => [file, target] as const),
-)
+test('every block in a language with markup is well-formed', () => {
+  const blocks = pages.flatMap(({ file, text }) => blocksOf(text).map((block) => ({ ...block, file })))
+  for (const { language, code } of blocks) {
+    if (language === 'jsx') parseSync(code, { syntax: 'ecmascript', jsx: true })
+    if (language === 'tsx') parseSync(code, { syntax: 'typescript', tsx: true })
+    if (language === 'json') JSON.parse(code)
+  }
+  const diagrams = blocks.filter(({ language }) => language === 'mermaid')
+  expect(diagrams.flatMap(({ file, code }) => mermaidProblems(code).map((problem) => `${file}: ${problem}`))).toEqual(
+    [],
+  )
+})
 
-test.each(links)('%s: the link to %s leads somewhere', (file, target) => {
-  expect(existsSync(path.join(root, path.dirname(file), target))).toBe(true)
+describe('commands', () => {
+  const shown = pages.flatMap(({ file, text }) => linesIn(file, text))
+
+  test('every line of a shell block is run by a test, or has a reason why not', () => {
+    expect(shown.length).toBeGreaterThan(5)
+    const isKnown = (line: string) => shellLines.some((one) => one.line === line)
+    expect(shown.filter(({ file, line }) => !quickStart(file, line) && !isKnown(line))).toEqual([])
+  })
+
+  test('no test or reason is kept for a line that is not there', () => {
+    expect(shellLines.filter(({ line }) => !shown.some((one) => one.line === line))).toEqual([])
+    const tests = shellLines.flatMap((one) => ('test' in one ? [one.test] : []))
+    expect(tests.filter((name) => !existsSync(path.join(root, 'test', name)))).toEqual([])
+  })
+
+  test('what the README asks the emulator over HTTP is answered', async () => {
+    const emulator = createEmulator()
+    try {
+      const { url } = await emulator.listen()
+      const calls = shown.filter(({ line }) => line.startsWith('curl '))
+      expect(calls.length).toBeGreaterThan(2)
+      for (const { line } of calls) {
+        const { address, method, headers, body } = curl(line)
+        const to = address.replace(/^(?:http:\/\/)?(?:localhost|127\.0\.0\.1):4000/, url)
+        const answer = await fetch(to, { method, headers, ...(body === undefined ? {} : { body }) })
+        expect([line, answer.status]).toEqual([line, expect.any(Number)])
+        expect([line, answer.ok]).toEqual([line, true])
+      }
+    } finally {
+      await emulator.close()
+    }
+  })
+})
+
+/** A command line of curl, as a request. */
+function curl(line: string) {
+  const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare = '']) => quoted ?? bare)
+  const after = (flag: string) => words.flatMap((word, index) => (word === flag ? [words[index + 1] ?? ''] : []))
+  const [body] = after('-d')
+  const headers = Object.fromEntries(after('-H').map((text) => text.split(/:\s*/, 2) as [string, string]))
+  const values = new Set([...after('-X'), ...after('-H'), ...after('-d')])
+  const address = words.slice(1).find((word) => !word.startsWith('-') && !values.has(word)) ?? ''
+  return { address, body, headers, method: after('-X')[0] ?? (body === undefined ? 'GET' : 'POST') }
+}
+
+describe('links', () => {
+  const links = pages.flatMap(({ file, text }) =>
+    [...proseOf(text).matchAll(/\]\((?!\w+:)([^)\s]*)\)/g)].map(([, target = '']) => {
+      const [place = '', anchor] = target.split('#')
+      return { file, target, path: place === '' ? file : path.posix.join(path.posix.dirname(file), place), anchor }
+    }),
+  )
+
+  test('every relative link leads to a file, and to a heading that is in it', () => {
+    expect(links.length).toBeGreaterThan(40)
+    const isThere = ({ path: to, anchor }: (typeof links)[number]) => {
+      if (!existsSync(path.join(root, to))) return false
+      return anchor === undefined || anchorsOf(readFileSync(path.join(root, to), 'utf8')).has(anchor)
+    }
+    expect(links.filter((link) => !isThere(link)).map(({ file, target }) => `${file}: ${target}`)).toEqual([])
+  })
+
+  test('what the README and the pages of docs lead to is in the package', () => {
+    const { files }: { files: string[] } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
+    const isPacked = (file: string) => files.some((one) => file === one || file.startsWith(`${one}/`))
+    const outside = links.filter(({ file, path: to }) => /^README|^docs\//.test(file) && !isPacked(to))
+    expect(outside.map(({ file, target }) => `${file}: ${target}`)).toEqual([])
+  })
 })

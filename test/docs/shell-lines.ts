@@ -1,0 +1,63 @@
+/** Commands of the documentation: which test runs each, or why none does. */
+import { blocksOf, headingsOf } from './markdown'
+
+/** One line of a shell block. */
+export interface Shown {
+  readonly file: string
+  readonly line: string
+  /** The heading of the second level that it stands below. */
+  readonly section: string
+}
+
+const SHELLS = new Set(['sh', 'bash', 'shell', 'console'])
+/** Not for users of the package, and run by its own tests or `npm run`. */
+const OTHERS = new Set(['CONTRIBUTING.md', 'CHANGELOG.md'])
+
+/** The lines of the shell blocks of a page, without comments. */
+export function linesIn(file: string, text: string): Shown[] {
+  if (OTHERS.has(file)) return []
+  const rows = text.split('\n')
+  return blocksOf(text)
+    .filter(({ language }) => SHELLS.has(language))
+    .flatMap(({ code, line: at }) => {
+      const [last] = headingsOf(rows.slice(0, at).join('\n'))
+        .filter(({ level }) => level === 2)
+        .slice(-1)
+      return code
+        .replaceAll('\\\n', '')
+        .split('\n')
+        .map((line) =>
+          line
+            .replace(/ +# .*$/, '')
+            .replace(/ {2,}/g, ' ')
+            .trim(),
+        )
+        .filter((line) => line !== '' && !line.startsWith('#'))
+        .map((line) => ({ file, line, section: last?.title ?? '' }))
+    })
+}
+
+/** test/quick-start.test.ts runs all of these, and fails where there are more than it knows. */
+export const quickStart = (file: string, line: string): boolean =>
+  file === 'docs/quick-start.md' || QUICK_START.has(line)
+
+const QUICK_START = new Set([
+  'npm install express-sso2 express',
+  'npx express-sso2 emulator --site http://localhost:3000 > .env',
+  'node --env-file=.env site.mjs',
+])
+
+/** What runs a line, or why nothing does. */
+export type Known = { readonly line: string } & ({ readonly test: string } | { readonly because: string })
+
+const curls = [
+  `curl -X POST localhost:4000/_emulator/clock -H 'content-type: application/json' -d '{"advance": 361}'`,
+  `curl -X POST localhost:4000/_emulator/faults -H 'content-type: application/json' -d '{"operation": "sessionstatus", "kind": "down", "times": 3}'`,
+  'curl localhost:4000/_emulator/calls?operation=authenticate',
+]
+
+/** Every line of the README and of docs that is not the quick start's. */
+export const shellLines: readonly Known[] = [
+  ...curls.map((line) => ({ line, test: 'readme.test.ts' })),
+  { line: 'node examples/start.mjs minimal', test: 'examples.test.ts' },
+]
