@@ -221,6 +221,10 @@ describe('[O14] the supply chain', () => {
     expect(papers).toEqual(
       expect.arrayContaining(['docs/README.md', 'docs/troubleshooting.md', 'docs/images/papers.png']),
     )
+    // each page has its place in the table of contents
+    const contents = readFileSync(join(root, 'docs', 'README.md'), 'utf8')
+    const pages = papers.filter((path) => /^docs\/[a-z-]+\.md$/.test(path))
+    expect(pages.filter((path) => !contents.includes(`](${path.slice('docs/'.length)})`))).toEqual([])
     // the sources that the maps lead to, and the emulator's table
     const sources = files.filter((path) => path.startsWith('lib/') && !path.endsWith('.ts'))
     expect(sources).toEqual(['lib/emulator/README.md'])
