@@ -6,7 +6,7 @@ import type { Cluster, Redis } from 'ioredis'
  * @param info what INFO answers
  * @returns nothing where it evicts nothing
  */
-export function evictionOf(info: string): string | undefined {
+function evictionOf(info: string): string | undefined {
   const field = (name: string) => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim() ?? ''
   const policy = field('maxmemory_policy')
   if (policy === 'noeviction' || field('maxmemory') === '0') return undefined
