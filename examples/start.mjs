@@ -36,6 +36,7 @@ Object.assign(process.env, {
   SSO2_TOKEN_URL: `${url}/oauth/token`,
   SSO2_ORGANISATION_ID: emulator.siteOptions().organisationId,
   SSO2_SESSION_SECRET: randomBytes(32).toString('hex'),
+  SESSION_SECRET: randomBytes(32).toString('hex'), // of own-session
 })
 for (const [prefix, siteUrl] of Object.entries(sites)) {
   const { clientId, clientSecret } = emulator.siteOptions(prefix.toLowerCase())

@@ -7,7 +7,9 @@ const app = express()
 app.use(sso) // session, landing, login and logout pages, and req.sso2
 
 app.get('/', (req, res) => {
-  res.send(req.sso2.user ? '<a href="/account">Your account</a>' : '<a href="/login">Log in</a>')
+  res.send(
+    req.sso2.user ? '<a href="/account">Your account</a> <a href="/logout">Log out</a>' : '<a href="/login">Log in</a>',
+  )
 })
 app.get('/account', sso.requireLogin(), (req, res) => {
   res.json(req.sso2.user)

@@ -25,7 +25,7 @@ const Reader = createParamDecorator(
 class PagesController {
   @Get()
   front(@Reader() reader?: User) {
-    return reader ? '<a href="/account">Your account</a>' : '<a href="/login">Log in</a>'
+    return reader ? '<a href="/account">Your account</a> <a href="/logout">Log out</a>' : '<a href="/login">Log in</a>'
   }
 
   @Get('account')

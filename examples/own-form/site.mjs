@@ -6,8 +6,9 @@ const sso = sso2()
 const app = express()
 app.use(sso) // POST /login and POST /logout take what page.html sends
 
-const page = new URL('page.html', import.meta.url).pathname
-app.get('/', (_req, res) => res.set('Cache-Control', 'no-store').sendFile(page))
+app.get('/', (_req, res) => {
+  res.sendFile('page.html', { root: import.meta.dirname })
+})
 
 app.get('/api/reader', (req, res) => {
   res.json({ name: req.sso2.user?.name })

@@ -7,7 +7,7 @@ const sso = sso2()
 const app = express()
 app.use(
   session({
-    secret: process.env.SSO2_SESSION_SECRET,
+    secret: process.env.SESSION_SECRET,
     resave: false,
     saveUninitialized: false,
     cookie: { sameSite: 'lax', secure: 'auto' },
