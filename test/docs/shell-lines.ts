@@ -60,4 +60,9 @@ const curls = [
 export const shellLines: readonly Known[] = [
   ...curls.map((line) => ({ line, test: 'readme.test.ts' })),
   { line: 'node examples/start.mjs minimal', test: 'examples.test.ts' },
+  {
+    line: 'npm install express-sso2 express express-session',
+    because: 'npm run test:matrix does it with the packed file',
+  },
+  { line: 'node start.mjs minimal', because: 'npm run test:matrix runs each example so, outside of the repository' },
 ]
