@@ -7,6 +7,7 @@ import { address, between, identifier, loginRoute, nameProblems, route, secrets 
 import { hooks } from './hooks'
 import type { Logger } from './log'
 import { type LookOptions, look } from './look'
+import type { RedisClient } from './redis-client'
 
 /** Options that become configuration, as a site writes them. */
 export interface ConfigOptions extends LookOptions {
@@ -20,7 +21,8 @@ export interface ConfigOptions extends LookOptions {
   readonly apiUrl?: string
   readonly tokenUrl?: string
   readonly sessionSecret?: string | readonly string[]
-  readonly redis?: string | Redis | Cluster
+  /** An address, or a `Redis` or `Cluster` of ioredis. */
+  readonly redis?: string | RedisClient
   readonly ssoIdentifier?: string
   readonly userPath?: string
   readonly session?: {
