@@ -4,6 +4,7 @@
 
 export type { Logger } from './config/log'
 export type { Brand, Links, ViewPolicy } from './config/look'
+export type { RedisClient } from './config/redis-client'
 export type { Language } from './config/texts'
 export type { TextCode } from './config/texts/en'
 export type { LoginError, LoginResult } from './decide/login'

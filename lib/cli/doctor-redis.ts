@@ -1,5 +1,5 @@
 /** Redis: reachable, takes writes, keeps what it has; and its version. */
-import { Cluster, Redis } from 'ioredis'
+import { type Cluster, Redis } from 'ioredis'
 import { about, codeOf, type Finding, helpFor } from './doctor-finding'
 
 const ANSWER_MS = 3000
@@ -40,7 +40,7 @@ function connect(address: string): Redis {
 
 /** What each master says of itself. */
 async function infosOf(client: Redis | Cluster): Promise<string[]> {
-  const nodes = client instanceof Cluster ? client.nodes('master') : [client]
+  const nodes = client.isCluster ? (client as Cluster).nodes('master') : [client] // a site may have another copy of ioredis
   return Promise.all(nodes.map((node) => inTime(node.info())))
 }
 

@@ -1,7 +1,7 @@
 /** Options that become configuration, as a site writes them. The comments are written by `npm run docs`, from the schema. */
-import type { Cluster, Redis } from 'ioredis'
 import type { Logger } from './log'
 import type { LookOptions } from './look'
+import type { RedisClient } from './redis-client'
 
 /** Options that become configuration, as a site writes them. */
 export interface ConfigOptions extends LookOptions {
@@ -53,7 +53,7 @@ export interface ConfigOptions extends LookOptions {
    * redis:// or rediss://, or an ioredis client. Default: memory; refused in production; `REDIS_URL` in the
    * environment.
    */
-  readonly redis?: string | Redis | Cluster
+  readonly redis?: string | RedisClient
   /**
    * The SSO system's own identifier: `aud` of request tokens and `iss` of Session Tokens. Must be 1 to 200 printable
    * characters without spaces. Default: `'sso-service'`; `SSO2_IDENTIFIER` in the environment.
