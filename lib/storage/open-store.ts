@@ -4,17 +4,21 @@ import type { Config } from '../config'
 import { storeTroubleOf } from '../decide/store-trouble'
 import type { Kv } from './kv'
 import { MemoryKv } from './memory-kv'
-import { watchEviction } from './redis-eviction'
+import { evictionWatch } from './redis-eviction'
 import { openRedis, redisKv } from './redis-kv'
 
 /** Opens it. @returns the store, and the client of Redis where there is one */
 export function openStore({ redis, clock, log }: Config): { kv: Kv; client: Redis | Cluster | undefined } {
   if (redis === undefined) return { kv: new MemoryKv(() => clock.now()), client: undefined }
   const client = typeof redis === 'string' ? openRedis(redis) : redis
-  watchEviction(client, (says) => log.warn('redis:eviction', `Redis: ${says}`))
+  const lookAtEviction = evictionWatch(client, (says) => log.warn('redis:eviction', `Redis: ${says}`))
+  lookAtEviction()
   const watch = {
     failed: (error: unknown) => log.warn('store:away', storeTroubleOf(error)),
-    back: () => log.over('store', 'Redis answers again'),
+    back: () => {
+      lookAtEviction()
+      log.over('store', 'Redis answers again')
+    },
   }
   return { kv: redisKv(client, typeof redis === 'string', watch), client }
 }

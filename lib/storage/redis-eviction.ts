@@ -13,9 +13,15 @@ function evictionOf(info: string): string | undefined {
   return `eviction policy ${policy || 'unknown'}: under pressure sessions are dropped, and used tokens forgotten; use noeviction`
 }
 
-/** Looks when the client is connected, in the background; a server that does not say is left alone. */
-export function watchEviction(client: Redis | Cluster, tell: (says: string) => void): void {
-  const look = () => {
+/**
+ * Looks at the servers of a client, in the background; one that does not say is left alone.
+ * @returns what looks, when the client is connected, and does nothing after the first time
+ */
+export function evictionWatch(client: Redis | Cluster, tell: (says: string) => void): () => void {
+  let hasLooked = false
+  return () => {
+    if (hasLooked || client.status !== 'ready') return
+    hasLooked = true
     const servers = client.isCluster ? (client as Cluster).nodes('master') : [client as Redis]
     for (const server of servers)
       server.info().then(
@@ -26,6 +32,4 @@ export function watchEviction(client: Redis | Cluster, tell: (says: string) => v
         () => {},
       )
   }
-  if (client.status === 'ready') look()
-  else client.once('ready', look)
 }
