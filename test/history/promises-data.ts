@@ -55,7 +55,8 @@ const dataKept: Promised = (view) =>
       if (!put || page.items?.some((text) => readItem(text).item === put.item)) return []
       const isAlike = page.what !== 'fresh' && page.degraded === undefined && page.user === put.user && hasItems(page)
       const span = { begin: put.begin, end: page.end }
-      const isChanged = changes.some((change) => overlap(change, span)) || mayBeLost(view, span, put.user)
+      const isChanged =
+        changes.some((change) => overlap(change, span)) || mayBeLost(view, span, put.user) || isLate(view, put)
       return !isAlike || isChanged || put.degraded !== undefined
         ? []
         : [`${name(page)} does not find what ${name(put)} put there`]
@@ -71,6 +72,24 @@ function mayBeLost(view: HistoryView, span: { begin: number; end: number }, user
     (ended) => (user === undefined || ended.account === undefined || ended.account === user) && ended.begin < span.end,
   )
   return isEnded || view.isTroubled(span, ['store', 'loss', 'process', 'busy'], 500)
+}
+
+/** A session that has ended a moment ago keeps nothing for whoever still comes with its cookie, in seconds. */
+const LATE_SECONDS = 60
+
+/** Was the reader logged out everywhere by another browser just before? */
+function isLate(view: HistoryView, put: Entry): boolean {
+  const last = view.of(put.agent).pages.findLast(({ end, user }) => end < put.begin && user !== undefined)
+  return [...view.agents.values()].some(({ logouts }) =>
+    logouts.some(
+      ({ account, clock, begin, end }) =>
+        account !== undefined &&
+        account === last?.user &&
+        end > last.begin &&
+        begin < put.end &&
+        put.clock - clock < LATE_SECONDS,
+    ),
+  )
 }
 
 export const dataPromises: Readonly<Record<string, Promised>> = {

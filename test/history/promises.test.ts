@@ -203,6 +203,16 @@ const excused: [what: string, history: History][] = [
     history([login(1), page(5, 'ada'), page(400, undefined)], { ends: [ended(6)] }),
   ],
   [
+    'what is put into a session that another browser has just ended with all others',
+    history([
+      login(1),
+      page(5, 'ada'),
+      step(6, { agent: 2, what: 'logoutAll', account: 'ada', logout: 'confirmed' }),
+      page(8, undefined, { what: 'put', view: 'none', item: '1.2', items: ['1.2@'] }),
+      page(9, undefined, { view: 'none' }),
+    ]),
+  ],
+  [
     'a store that lost everything',
     history([login(1), page(5, 'ada'), page(8, undefined)], { troubles: [trouble('loss', 6, 7)] }),
   ],
