@@ -11,6 +11,7 @@ const MOUNT = 'app.use(sso)   before the pages that the site serves'
 interface Visit {
   /** What was asked, and what came back. */
   readonly says: string
+  readonly status: number
   readonly headers: Headers
   /** Where it leads, when that is Identify. */
   readonly identify: URL | undefined
@@ -24,7 +25,8 @@ export async function* visitFindings(config: Config): AsyncGenerator<Finding> {
     const front = config.identify === 'always' ? await visit(config, '/') : undefined
     const hasForm = typeof login === 'string' && login.startsWith('/')
     const last = front?.identify || !hasForm ? (front ?? (await visit(config, '/'))) : await visit(config, login)
-    if (!last.identify) return yield wrong(`${last.says}, and does not lead to Identify`, MOUNT)
+    if (!last.identify)
+      return yield wrong(`${last.says}, and does not lead to Identify`, last.status === 503 ? 'see site' : MOUNT)
     yield front && front !== last
       ? note(`${front.says}, and does not lead to Identify; the login page does`, MOUNT)
       : ok(`${last.says} and leads to Identify`)
@@ -49,7 +51,8 @@ async function visit({ siteUrl, ssoUrl }: Config, path: string): Promise<Visit> 
   await body?.cancel()
   const location = headers.get('location') ?? ''
   const isIdentify = location.startsWith(`${operationUrl(ssoUrl, 'identify')}?`) && URL.canParse(location)
-  return { says: `GET ${url} answers HTTP ${status}`, headers, identify: isIdentify ? new URL(location) : undefined }
+  const identify = isIdentify ? new URL(location) : undefined
+  return { says: `GET ${url} answers HTTP ${status}`, status, headers, identify }
 }
 
 function returnFinding({ siteUrl }: Config, identify: URL): Finding {
@@ -61,22 +64,24 @@ function returnFinding({ siteUrl }: Config, identify: URL): Finding {
 }
 
 function cookieFinding({ cookies, isSecure }: Config, lines: readonly string[]): Finding {
-  const { ok, wrong } = about('cookies')
-  const line = lines.find((text) => text.startsWith(`${cookies.binding}=`))
-  if (!line)
-    return wrong(
-      `no cookie ${cookies.binding}`,
-      'the proxy must pass Set-Cookie on; session.cookieName set in code: --module ./sso.js',
-    )
+  const { ok, note, wrong } = about('cookies')
+  const nameOf = (line: string) => line.slice(0, line.indexOf('='))
+  const isOurs = (name: string) => name.endsWith('.b') && name.startsWith('__Host-') === isSecure
+  const line = lines.find((text) => nameOf(text) === cookies.binding) ?? lines.find((text) => isOurs(nameOf(text)))
+  if (!line) return wrong(`no cookie ${cookies.binding}`, 'the proxy must pass Set-Cookie on')
+  const name = nameOf(line)
   const wanted = ['HttpOnly', 'SameSite=Lax', 'Path=/', ...(isSecure ? ['Secure'] : [])]
   const parts = line.split(';').map((part) => part.trim().toLowerCase())
   const missing = wanted.filter((flag) => !parts.includes(flag.toLowerCase()))
   if (missing.length > 0 || parts.some((part) => part.startsWith('domain=')))
     return wrong(
-      `${cookies.binding} came changed (${missing.join(', ') || 'Domain'})`,
+      `${name} came changed (${missing.join(', ') || 'Domain'})`,
       'take out what rewrites cookies in front of the site, such as proxy_cookie_domain or proxy_cookie_flags',
     )
-  return ok(`${cookies.binding}: ${wanted.join(', ')}`)
+  const says = `${name}: ${wanted.join(', ')}`
+  return name === cookies.binding
+    ? ok(says)
+    : note(`${says}, where ${cookies.binding} was expected`, 'session.cookieName is set in code: --module ./sso.js')
 }
 
 function cacheFinding(cacheControl: string): Finding {

@@ -11,6 +11,8 @@ import { type SiteOptions, type Sites, startSites } from '../support/sites'
 const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 350 60" width="350" height="60">
 <rect width="60" height="60" rx="8" fill="#c8102e"/><path d="M12 38q9-9 18 0t18 0M12 26q9-9 18 0t18 0" fill="none" stroke="#fff" stroke-width="4"/>
 <text x="74" y="40" font-family="Georgia,serif" font-size="28" font-weight="700" fill="#1a1a1a">Harbour Gazette</text></svg>`
+/** As drawing programs write it: proportions, and no size. */
+const UNSIZED_LOGO = LOGO.replace(' width="350" height="60"', '')
 const STYLESHEET = 'body{background:rgb(1,2,3)} main{background-image:url(/look/logo.svg)}'
 
 let sites: Sites
@@ -21,6 +23,7 @@ let complaints: string[]
 
 const addFiles = (app: Express) => {
   app.get('/look/logo.svg', (_req, res) => void res.type('svg').send(LOGO))
+  app.get('/look/unsized.svg', (_req, res) => void res.type('svg').send(UNSIZED_LOGO))
   app.get('/look/site.css', (_req, res) => void res.type('css').send(STYLESHEET))
 }
 const site = (options: Partial<Sso2Options>): SiteOptions => ({ options: () => options, before: addFiles })
@@ -45,6 +48,7 @@ beforeAll(async () => {
       },
       contentSecurityPolicy: (nonce) => `default-src 'self'; script-src 'nonce-${nonce}'`,
     }),
+    unsized: site({ language: 'en', links, brand: { ...brand, logoUrl: '/look/unsized.svg' } }),
     styled: site({ brand: { logoUrl: '/look/logo.svg', stylesheetUrl: '/look/site.css' } }),
   })
   browser = await openBrowser()
@@ -96,6 +100,20 @@ test.each(LANGUAGES)('the login page in %s, with the brand, links and an error',
   ])
   expect(await page.evaluate('[document.images[0].alt, document.images[0].naturalWidth]')).toEqual([brand.name, 350])
   await expectGood(`login-${language}`)
+})
+
+test('a logo without a size of its own is as large as one that has it, light and dark', async () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    const boxes = []
+    for (const name of ['en', 'unsized']) {
+      await page.goto(sites.at(name, '/login'))
+      boxes.push(await page.locator('.brand img').boundingBox())
+    }
+    expect(boxes[1]?.width).toBeGreaterThan(200)
+    expect(boxes[1]).toEqual(boxes[0])
+  }
+  await expectGood()
 })
 
 test.each(Object.entries(colors))('the login page in the colour %s (%s)', async (name, _color) => {

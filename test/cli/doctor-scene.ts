@@ -22,6 +22,8 @@ export interface SceneOptions {
   readonly site?: Partial<Sso2Options>
   /** A proxy in front, and how many proxies the application trusts. */
   readonly proxy?: Change
+  /** What it makes of the headers of answers. */
+  readonly answers?: Change
   readonly trust?: number | boolean
   readonly landing?: string
 }
@@ -42,7 +44,7 @@ export async function startScene(options: SceneOptions = {}): Promise<Scene> {
   const app = express()
   app.set('trust proxy', options.trust ?? false)
   app.use(sso)
-  const servers = await listen(app, port, options.proxy)
+  const servers = await listen(app, port, options)
   const environment = {
     SSO2_URL: platform.ssoUrl,
     SSO2_API_URL: platform.apiUrl,
@@ -62,15 +64,15 @@ export async function startScene(options: SceneOptions = {}): Promise<Scene> {
   return { emulator, sso, environment, siteUrl, close }
 }
 
-async function listen(app: express.Express, port: number, headersOf: SceneOptions['proxy']): Promise<Server[]> {
-  if (!headersOf) {
+async function listen(app: express.Express, port: number, { proxy, answers }: SceneOptions): Promise<Server[]> {
+  if (!proxy && !answers) {
     const server = app.listen(port, 'localhost')
     await once(server, 'listening')
     return [server]
   }
   const inner = app.listen(0, '127.0.0.1')
   await once(inner, 'listening')
-  const outer = forwarding((inner.address() as AddressInfo).port, headersOf).listen(port, 'localhost')
+  const outer = forwarding((inner.address() as AddressInfo).port, proxy, answers).listen(port, 'localhost')
   await once(outer, 'listening')
   return [inner, outer]
 }
@@ -78,7 +80,11 @@ async function listen(app: express.Express, port: number, headersOf: SceneOption
 type Change = (headers: http.IncomingHttpHeaders) => http.IncomingHttpHeaders
 
 /** A proxy that changes the headers of requests, or of answers. */
-function forwarding(port: number, ofRequest: Change, ofAnswer: Change = (headers) => headers): Server {
+function forwarding(
+  port: number,
+  ofRequest: Change = (headers) => headers,
+  ofAnswer: Change = (headers) => headers,
+): Server {
   return http.createServer((req, res) => {
     const { url: path, method } = req
     const target = { host: '127.0.0.1', port, path, method, headers: ofRequest({ ...req.headers }), agent: false }

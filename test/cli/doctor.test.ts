@@ -377,7 +377,34 @@ test('a running site whose own store is away is told', async () => {
   const report = await examine(other.environment)
   await other.close()
   expect(report.of('site')).toContain('WRONG: its store does not answer')
+  expect(report.of('first visit')).toMatch(/^WRONG: GET .* answers HTTP 503, and does not lead to Identify/)
+  expect(helpOf(report.of('first visit'))).toBe('see site')
   expect(report.code).toBe(1)
+})
+
+test('a cookie name that only the code knows is no fault of a proxy, and keeps nobody out', async () => {
+  const other = await startScene({ site: { session: { prefix, cookieName: 'evening.sid' } } })
+  const report = await examine(other.environment)
+  await other.close()
+  expect(report.of('cookies')).toMatch(/^note: evening\.b: HttpOnly, SameSite=Lax, Path=\/, where sso2\.b was expected/)
+  expect(helpOf(report.of('cookies'))).toBe('session.cookieName is set in code: --module ./sso.js')
+  expect(report.code).toBe(0)
+})
+
+test('a proxy that drops our cookies is told', async () => {
+  const other = await startScene({ answers: ({ 'set-cookie': _dropped, ...headers }) => headers })
+  const report = await examine(other.environment)
+  await other.close()
+  expect(report.of('cookies')).toMatch(/^WRONG: no cookie sso2\.b/)
+  expect([helpOf(report.of('cookies')), report.code]).toEqual(['the proxy must pass Set-Cookie on', 1])
+})
+
+test('a site below a path that is mounted elsewhere is told where to mount it', async () => {
+  const report = await doctor({ SSO2_SITE_URL: `${scene.siteUrl}/evening` })
+  expect(report.of('site')).toMatch(/^WRONG: GET .*\/evening\/sso2\/landing answers HTTP 404/)
+  expect(helpOf(report.of('site'))).toMatch(
+    /^app\.use\('\/evening', sso\), or app\.use\(sso\) where the proxy cuts the path off; before pages and error pages; /,
+  )
 })
 
 test('what answers at the address of the site is named', async () => {

@@ -45,6 +45,7 @@ html{-webkit-text-size-adjust:100%}
 body{margin:0;min-height:100vh;min-height:100svh;display:flex;flex-direction:column;align-items:center;justify-content:center;gap:1.5rem;padding:2rem 1rem;background:var(--paper);color:var(--ink);font:1.0625rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;overflow-wrap:break-word}
 .brand{max-width:100%;text-align:center}
 .brand a{display:inline-block;max-width:100%;color:var(--ink);font-size:1.5rem;font-weight:700;line-height:1.25;letter-spacing:-.01em;text-decoration:none;border-radius:.375rem}
+.brand .logo{display:block;width:18rem}
 .brand img{display:block;max-width:min(100%,18rem);max-height:4rem;margin:0 auto}
 @media (prefers-color-scheme:dark){.brand img{color-scheme:light;background:#fff;padding:.5rem .75rem;border-radius:.375rem}}
 main{width:100%;max-width:26rem;padding:2rem 1.75rem;background:var(--card);border-top:.25rem solid var(--brand);border-radius:.5rem;box-shadow:0 1px 3px #0003,0 8px 24px #00000014}

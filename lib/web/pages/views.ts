@@ -50,7 +50,9 @@ ${body}
 function header({ brand: { name, logoUrl }, siteUrl, texts }: Look): Html | undefined {
   if (name === undefined && logoUrl === undefined) return undefined
   const mark = logoUrl === undefined ? name : html`<img src="${logoUrl}" alt="${name ?? textOf(texts, 'home')}">`
-  return html`\n<header class="brand"><a href="${`${siteUrl}/`}">${mark}</a></header>`
+  // an image without a size of its own, as many a logo.svg, takes its width from the link
+  const kind = logoUrl === undefined ? undefined : html` class="logo"`
+  return html`\n<header class="brand"><a${kind} href="${`${siteUrl}/`}">${mark}</a></header>`
 }
 
 function loginPage(page: Page, { action, returnTo, username, message, error }: LoginContext): string {
