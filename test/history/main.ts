@@ -29,12 +29,17 @@ async function main(): Promise<number> {
     const seed = first + run
     const history = await play({ seed, steps: Number(values.steps), dist: values.dist })
     const violations = judge(history)
-    if (values.json !== undefined) writeFileSync(values.json, JSON.stringify({ seed, history, violations }))
+    if (values.json !== undefined)
+      writeFileSync(fileOf(values.json, seed, Number(values.runs)), JSON.stringify({ seed, history, violations }))
     broken += violations.length
     console.log(tell(seed, history, violations, performance.now() - begin))
   }
   return broken > 0 ? 1 : 0
 }
+
+/** Several runs leave a file each. */
+const fileOf = (name: string, seed: number, runs: number) =>
+  runs > 1 ? name.replace(/(?:\.json)?$/, `-${seed}.json`) : name
 
 main().then(
   (code) => process.exit(code),
