@@ -1,5 +1,5 @@
 import type { Entry, What } from './entries'
-import { type HistoryView, name, type Promised } from './view'
+import { type HistoryView, name, overlap, type Promised } from './view'
 
 /* Whether pages are served, and how soon: promises I1, I2, I5, I8 and I9. */
 
@@ -60,10 +60,15 @@ function isGuarded(view: HistoryView, { agent, what, begin, degraded }: Entry): 
   return GUARDED.has(degraded) || view.of(agent).pages.findLast(({ end }) => end < begin)?.degraded === 'logout_pending'
 }
 
+/** The platform refuses the ticket of a session that was logged out under the login: "not now" is a fair answer. */
+const isCutOff = (view: HistoryView, entry: Entry) =>
+  entry.what === 'login' && view.of(entry.agent).logouts.some((logout) => overlap(logout, entry))
+
 const heals: Promised = (view) =>
   view.history.entries
     .filter(({ degraded, status, at }) => at === 'site' && (OUTAGES.has(degraded) || status === 503))
     .filter((entry) => !view.isTroubled(entry, undefined, HEALED_MS) && !isGuarded(view, entry))
+    .filter((entry) => !isCutOff(view, entry))
     .map((entry) => `${name(entry)} is ${entry.degraded ?? 'refused'}, and nothing is wrong any more`)
 
 const logoutsArrive: Promised = ({ history: { aftermath } }: HistoryView) =>

@@ -197,6 +197,10 @@ const excused: [what: string, history: History][] = [
     'a login that may yet come to its end',
     history([login(1, { status: 503 }), page(60, 'ada')], { troubles: [trouble('platform', 0, 2)] }),
   ],
+  [
+    'a login whose session was logged out under it',
+    history([login(20, { status: 503, error: 'unavailable' }), logout(20)]),
+  ],
   ['a login at the same time as a logout', history([login(5), logout(5), page(8, 'ada')])],
   [
     'a session that has ended elsewhere',
