@@ -21,8 +21,22 @@ const rightPerson: Promised = (view) =>
     .filter(({ page, user }) => loginsBefore(view, page, user).length === 0)
     .map(({ page, user }) => `${name(page)} shows ${user}, who has not logged in there`)
 
-const wrongPassword: Promised = ({ history: { entries } }) =>
-  entries.filter(({ what, status }) => what === 'wrong' && status === 200).map((entry) => `${name(entry)} was let in`)
+const wrongPassword: Promised = (view) =>
+  view.history.entries
+    .filter((entry) => entry.what === 'wrong' && entry.status === 200 && !isAnswerOfAnother(view, entry))
+    .map((entry) => `${name(entry)} was let in`)
+
+/**
+ * The reader's right password went through at the platform, and its answer was lost; then the answer to the wrong one is lost as well, and
+ * Session Status says what is true of the session: it is logged in.
+ */
+function isAnswerOfAnother(view: HistoryView, wrong: Entry): boolean {
+  const { logins, logouts } = view.of(wrong.agent)
+  const lost = logins.findLast(({ account, end }) => account === wrong.account && end < wrong.begin)
+  if (lost === undefined || isDone(lost) || !mayHaveLoggedIn(lost)) return false
+  const isOut = logouts.some((logout) => isDone(logout) && logout.begin > lost.end && logout.end < wrong.begin)
+  return !isOut && view.isTroubled(wrong, ['platform', 'process'])
+}
 
 const logoutIsFinal: Promised = (view) =>
   [...shown(view)].flatMap(({ page, user }) => {

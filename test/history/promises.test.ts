@@ -198,6 +198,12 @@ const excused: [what: string, history: History][] = [
     history([login(1, { status: 503 }), page(60, 'ada')], { troubles: [trouble('platform', 0, 2)] }),
   ],
   [
+    'a wrong password whose answer is lost after that of the right one',
+    history([login(1, { status: 503, error: 'unavailable' }), step(2, { what: 'wrong', account: 'ada' })], {
+      troubles: [trouble('platform', 0, 5)],
+    }),
+  ],
+  [
     'a login whose session was logged out under it',
     history([login(20, { status: 503, error: 'unavailable' }), logout(20)]),
   ],
