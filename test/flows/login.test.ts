@@ -92,6 +92,15 @@ describe('a login', () => {
     expect(network.emulator.calls({ operation: 'sessionstatus' }).map(({ claims }) => claims['lks'])).toEqual(['anon'])
   })
 
+  test('with a wrong password, whose answer is lost after that of the right one, shows what is true: the session is logged in', async () => {
+    const { faults } = network.emulator
+    faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
+    faults.add({ operation: 'sessionstatus', kind: 'down', times: 1 })
+    expect((await browser.fetchJson(at('/login'), { json: ada })).status).toBe(503)
+    const wrong = await browser.fetchJson(at('/login'), { json: { ...ada, password: 'not-it' } })
+    expect([wrong.status, wrong.json.user?.username]).toEqual([200, 'ada'])
+  })
+
   test('while the SSO system is down is a 503 without a word about the password', async () => {
     network.emulator.faults.add({ operation: 'authenticate', kind: 'down' })
     network.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
