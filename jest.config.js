@@ -16,6 +16,7 @@ module.exports = {
   testEnvironmentOptions: { globalsCleanup: 'off' },
   testTimeout: 60_000,
   maxWorkers: 2,
+  testSequencer: '<rootDir>/test/support/sequencer.js',
   maxConcurrency: 8,
   reporters: ['default', ...(process.env.TEST_PROGRESS ? ['<rootDir>/test/support/progress-reporter.js'] : [])],
 }

@@ -28,9 +28,10 @@ const answers: Promised = (view) =>
     .filter((entry) => entry.at === 'site' && entry.status === 0 && !view.isTroubled(entry, ['process']))
     .map((entry) => `${name(entry)} got no answer`)
 
+/** While time passes the trips of before are forgotten on the way. */
 const noLoop: Promised = (view) =>
   view.history.entries
-    .filter(({ status, hops }) => status === -1 || hops > MOST_HOPS)
+    .filter((entry) => entry.status === -1 || entry.hops > (view.isTroubled(entry, ['time']) ? 2 : 1) * MOST_HOPS)
     .map((entry) => `${name(entry)} went round ${entry.hops} times`)
 
 /** A browser ends at the platform where that, or a clock, is in trouble; and not for long. */

@@ -198,6 +198,10 @@ const excused: [what: string, history: History][] = [
     history([login(1, { status: 503 }), page(60, 'ada')], { troubles: [trouble('platform', 0, 2)] }),
   ],
   [
+    'a page that begins anew on the way, as time passes',
+    history([page(1, undefined, { hops: 16 })], { troubles: [trouble('time', 1, 2)] }),
+  ],
+  [
     'a wrong password whose answer is lost after that of the right one',
     history([login(1, { status: 503, error: 'unavailable' }), step(2, { what: 'wrong', account: 'ada' })], {
       troubles: [trouble('platform', 0, 5)],
