@@ -85,7 +85,15 @@ export const usual: Readonly<Record<Column, Cell>> = {
   fresh: (scene, actor) => becomes('loggedin', scene, actor),
   stale: (scene, actor) => becomes('loggedin', scene, actor),
   login: async (scene, actor) => {
-    await eventually(async () => (await post(scene, actor)).status === 200, 9)
+    let last = ''
+    const isIn = async () => {
+      const { status, json } = await post(scene, actor)
+      last = `${status} ${json?.error ?? ''}`
+      return status === 200
+    }
+    await eventually(isIn, 15).catch((cause) => {
+      throw new Error(`a login is still answered by ${last}`, { cause })
+    })
     expect(await visit(scene, actor)).toMatchObject({ status: 'loggedin', username: 'ada' })
   },
   logout: async (scene, actor) => {
