@@ -42,6 +42,9 @@ const SERVER_FLAGS = [
   ...(process.env['BENCH_FLAGS']?.split(' ') ?? []),
 ]
 
+/** A server whose memory is looked at runs as others do; the collector can be called. */
+export const USUAL_FLAGS: readonly string[] = ['--expose-gc']
+
 /** What a process has used since it began. */
 export interface Usage {
   /** Microseconds of CPU time, all threads. */
@@ -61,9 +64,12 @@ export class Server {
     this.port = port
   }
 
-  /** @param options as `servers/index.js` takes them */
-  static async start(options: { readonly kind: string; readonly [option: string]: unknown }): Promise<Server> {
-    const child = forkOnFirstCore(path.join(__dirname, 'servers', 'index.js'), [], SERVER_FLAGS)
+  /** @param options as `servers/index.js` takes them @param flags of Node.js */
+  static async start(
+    options: { readonly kind: string; readonly [option: string]: unknown },
+    flags: readonly string[] = SERVER_FLAGS,
+  ): Promise<Server> {
+    const child = forkOnFirstCore(path.join(__dirname, 'servers', 'index.js'), [], flags)
     child.send(options)
     const ended = once(child, 'exit').then(() => Promise.reject(new Error(`the server ${options.kind} did not start`)))
     const [port] = (await Promise.race([once(child, 'message'), ended])) as [number]

@@ -32,7 +32,7 @@ export interface Stage {
   /** Where a peer that must know its own address is. */
   readonly peerPort: number
   /** Starts a server, with all that any kind may need. */
-  start(kind: string, more?: object): Promise<Server>
+  start(kind: string, more?: object, flags?: readonly string[]): Promise<Server>
   close(): Promise<void>
 }
 
@@ -70,8 +70,11 @@ export async function setStage(readers: number): Promise<Stage> {
   const realmPublicKey = provider.publicPem.replace(/-----[^-]+-----|\s/g, '')
   return {
     ...{ redisServer, redis, emulator, provider, site, mountedSite, sitePort, mountedPort, peerPort },
-    start: (kind, more = {}) =>
-      Server.start({ kind, ...common, realmPublicKey, clerk, site: kind === 'mounted' ? mountedSite : site, ...more }),
+    start: (kind, more = {}, flags = undefined) =>
+      Server.start(
+        { kind, ...common, realmPublicKey, clerk, site: kind === 'mounted' ? mountedSite : site, ...more },
+        flags,
+      ),
     close: async () => {
       provider.close()
       await emulator.close()

@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { judge } from './goals'
 import { type Burst, Load, pageRequest, untilGood } from './load'
-import type { Server, Usage } from './machine'
+import { type Server, USUAL_FLAGS, type Usage } from './machine'
 import { type Options, readOptions } from './options'
 import { installPeers } from './peers'
 import { type Group, logIn } from './readers'
@@ -25,6 +26,9 @@ const bursts = [
 
 /** Requests after which V8 has made of a server's code what it will. */
 const WARM_UP = 3000
+
+/** V8 gives memory back a while after the last request, in milliseconds. */
+const REST_MS = 5000
 
 /** One burst of one server. */
 export interface Measured {
@@ -51,7 +55,7 @@ export interface Results {
 interface Contestant extends Results {
   readonly server: Server
   readonly load: Load
-  answered: number
+  readonly cookies: readonly string[]
 }
 
 /** The program. */
@@ -66,7 +70,8 @@ export async function main(args: readonly string[]): Promise<void> {
     const contestants: Contestant[] = []
     for (const row of rows) contestants.push(await enter(stage, row, cookies.get(row.readers) ?? []))
     await compete(contestants, stage.redis, options)
-    await look(contestants, options.requests)
+    await Promise.all(contestants.map(({ server }) => server.stop()))
+    for (const one of contestants) one.memory = await look(stage, one, options.requests)
     console.log(report(contestants, options, readers))
     console.log(judge(contestants))
     if (options.json)
@@ -74,7 +79,6 @@ export async function main(args: readonly string[]): Promise<void> {
         options.json,
         JSON.stringify(contestants.map(({ row, rounds, memory }) => ({ row, rounds, memory }))),
       )
-    await Promise.all(contestants.map(({ server }) => server.stop()))
   } finally {
     await stage.close()
   }
@@ -82,10 +86,13 @@ export async function main(args: readonly string[]): Promise<void> {
 
 async function enter(stage: Stage, row: Row, cookies: readonly string[]): Promise<Contestant> {
   const server = await stage.start(row.kind, { page: row.page, dist: row.dist })
+  return { row, server, load: loadOf(row, server, cookies), cookies, rounds: [] }
+}
+
+function loadOf(row: Row, { port }: Server, cookies: readonly string[]): Load {
   const isKnown = row.readers !== 'nobody' && row.readers !== 'anonymous'
   const body = `<p>Good morning, ${isKnown ? 'Ada Lindqvist' : 'stranger'}</p>`
-  const requests = cookies.map((cookie) => pageRequest(cookie))
-  return { row, server, load: new Load({ port: server.port, requests, status: 200, body }), rounds: [], answered: 0 }
+  return new Load({ port, requests: cookies.map((cookie) => pageRequest(cookie)), status: 200, body })
 }
 
 /** Bursts in turns, on code that is warm. The first round of each kind is thrown away. */
@@ -114,21 +121,22 @@ async function burst(one: Contestant, redis: Redis, connections: number, request
   const cpu = (await server.usage()).cpu - used.cpu
   const { commands, trips } = between(before, await countsOf([redis]))
   load.close()
-  one.answered += requests + connections
   const each = (total: number) => total / requests
   const setCookies = each(done.setCookies)
   return { ...done, connections, cpu: each(cpu), commands: each(commands), trips: each(trips), setCookies }
 }
 
-/** Memory at rest, when a server has answered so many requests. */
-async function look(contestants: readonly Contestant[], requests: number): Promise<void> {
-  for (const one of contestants) {
-    const left = requests - one.answered
-    await one.load.open(32)
-    if (left > 0) await one.load.run(left)
-    one.load.close()
-    one.memory = await one.server.usageAtRest()
-  }
+/** Memory at rest after so many requests, of a server of its own that nothing else has been asked of. */
+async function look(stage: Stage, { row, cookies }: Contestant, requests: number): Promise<Usage> {
+  const server = await stage.start(row.kind, { page: row.page, dist: row.dist }, USUAL_FLAGS)
+  const load = loadOf(row, server, cookies)
+  await load.open(32)
+  await load.run(requests)
+  load.close()
+  await sleep(REST_MS)
+  const usage = await server.usageAtRest()
+  await server.stop()
+  return usage
 }
 
 /** Figures of one row at so many connections, round by round. */
