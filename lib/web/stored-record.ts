@@ -86,18 +86,14 @@ export class StoredRecord {
     const { records, config, now } = this.#parts
     const text = serialiseRecord(next)
     const done = await records.replace(this.#key, this.#stored.raw, text, lifeOf(next, now(), config))
-    return this.#written(done, text)
+    return this.#written(done, readStored(text))
   }
 
   /** Takes the record away, if it is still what was read; the session goes on without one. */
   async drop(): Promise<Written> {
     const { raw } = this.#stored
     if (this.#key === undefined || raw === null) return 'changed'
-    const dropped = await this.#parts.records.drop(this.#key, raw)
-    if (dropped === 'unavailable') return dropped
-    if (!dropped) return (await this.reread()) === 'done' ? 'changed' : 'unavailable'
-    this.#stored = NOTHING
-    return 'done'
+    return this.#written(await this.#parts.records.drop(this.#key, raw), NOTHING)
   }
 
   /** Ends the session, if it is still what was read, and takes its data. @param successor session ID of the one that follows */
@@ -163,10 +159,10 @@ export class StoredRecord {
     this.#stored = NOTHING
   }
 
-  async #written(done: boolean | Unavailable, text: string): Promise<Written> {
+  async #written(done: boolean | Unavailable, stored: Stored): Promise<Written> {
     if (done === 'unavailable') return done
     if (!done) return (await this.reread()) === 'done' ? 'changed' : 'unavailable'
-    this.#stored = readStored(text)
+    this.#stored = stored
     return 'done'
   }
 }
