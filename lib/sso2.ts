@@ -103,6 +103,7 @@ export function sso2(options: Sso2Options = {}): Sso2 {
   const config = makeConfig(options, process.env, { now: () => Date.now() })
   const client = makeClient(config)
   const endpoint = endpointOf(config, client, options.ticketExchange)
+  const api = serviceApi(config, endpoint)
   const { kv, client: redis } = openStore(config) // last, so that nothing is left open where something throws
   const site = makeSite(config, options, endpoint, client, kv, redis)
   const inOrder = { session: site.sessions.handler, router: router(site), middleware: middleware(site) }
@@ -130,7 +131,7 @@ export function sso2(options: Sso2Options = {}): Sso2 {
     identify: () => identifyGuard(),
     returnTo: (value: unknown) => returnToOf(config, value),
     client,
-    api: serviceApi(config, endpoint),
+    api,
     health: () => health(site),
     close: closed,
   })
