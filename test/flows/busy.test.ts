@@ -1,18 +1,8 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import path from 'node:path'
 import type { Browser } from '../support/agent'
-import {
-  ada,
-  eventually,
-  logIn,
-  type Network,
-  type PageView,
-  present,
-  redisUrl,
-  sessionSecret,
-  startNetwork,
-} from './network'
+import { forkProcess, startSite } from './fork-site'
+import { ada, eventually, logIn, type Network, type PageView, present, startNetwork } from './network'
 
 /* Busy is not broken: nothing is degraded because this process, or the machine, has a lot to do. Uses the built package. */
 
@@ -22,19 +12,9 @@ let url: string
 
 beforeAll(async () => {
   network = await startNetwork({ site: { loginLimit: { attempts: 1000, perSeconds: 60 } } })
-  child = fork(path.join(__dirname, 'site-process.cjs'))
-  const listening = once(child, 'message') as Promise<[{ port: number }]>
-  const options = {
-    ...network.emulator.siteOptions('morning'),
-    siteUrl: network.morning.url,
-    sessionSecret,
-    redis: redisUrl(),
-    session: { prefix: network.morning.prefix },
-    recheckSeconds: 1,
-    loginLimit: { attempts: 1000, perSeconds: 60 },
-  }
-  child.send({ options })
-  url = `http://morning.localhost:${(await listening)[0].port}`
+  child = forkProcess()
+  const port = await startSite(child, network, { recheckSeconds: 1, loginLimit: { attempts: 1000, perSeconds: 60 } })
+  url = `http://morning.localhost:${port}`
 })
 afterAll(async () => {
   child.kill('SIGKILL')

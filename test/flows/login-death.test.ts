@@ -1,8 +1,8 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import path from 'node:path'
 import type { Browser } from '../support/agent'
-import { ada, eventually, grace, type Network, redisUrl, sessionSecret, startNetwork } from './network'
+import { forkProcess, startSite } from './fork-site'
+import { ada, eventually, grace, type Network, startNetwork } from './network'
 
 /* A process that is killed during a login leaves it to the next submit, on another process. Uses the built package. */
 
@@ -12,17 +12,8 @@ let port: number
 
 beforeEach(async () => {
   network = await startNetwork({ site: { loginLimit: { attempts: 10, perSeconds: 60 } } })
-  child = fork(path.join(__dirname, 'site-process.cjs'))
-  const listening = once(child, 'message') as Promise<[{ port: number }]>
-  const options = {
-    ...network.emulator.siteOptions('morning'),
-    siteUrl: network.morning.url,
-    sessionSecret,
-    redis: redisUrl(),
-    session: { prefix: network.morning.prefix },
-  }
-  child.send({ options })
-  port = (await listening)[0].port
+  child = forkProcess()
+  port = await startSite(child, network)
 })
 afterEach(async () => {
   child.kill('SIGKILL')

@@ -1,8 +1,8 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import path from 'node:path'
 import type { ScriptAnswer } from '../support/agent'
-import { ada, eventually, logIn, type Network, present, redisUrl, sessionSecret, startNetwork, view } from './network'
+import { forkProcess, processOptions } from './fork-site'
+import { ada, eventually, logIn, type Network, present, startNetwork, view } from './network'
 
 let network: Network
 const at = (page: string) => `${network.morning.url}${page}`
@@ -26,14 +26,8 @@ describe('one Session Status call for all,', () => {
 
   beforeEach(async () => {
     warnings = []
-    const options = {
-      ...network.emulator.siteOptions('morning'),
-      siteUrl: network.morning.url,
-      sessionSecret,
-      redis: redisUrl(),
-      session: { prefix: network.morning.prefix },
-    }
-    processes = [0, 1].map(() => fork(path.join(__dirname, 'site-process.cjs')))
+    const options = processOptions(network)
+    processes = [0, 1].map(forkProcess)
     for (const child of processes) {
       child.on('message', ({ warning }: { warning?: string }) => warning !== undefined && warnings.push(warning))
     }
