@@ -96,13 +96,18 @@ export class Circuit {
       const isOpen = error instanceof Error && 'isBrokenCircuitError' in error
       throw isOpen ? new Sso2UnavailableError(operation, true, OPEN) : error
     } finally {
-      if (this.#count.state >= DOUBTS) this.#search(DOUBT_MS, DOUBT_MS)
+      if (this.#count.state >= DOUBTS) this.doubt()
     }
   }
 
   /** Probes until one probe succeeds or the circuit opens: in the background, and one such search at a time. */
   findOut(): Promise<void> {
     return this.#search(0, PAUSE_MS)
+  }
+
+  /** As {@link findOut}, in a moment and with patience: what has failed may be about one question alone. */
+  doubt(): Promise<void> {
+    return this.#search(DOUBT_MS, DOUBT_MS)
   }
 
   async #search(firstMs: number, pauseMs: number): Promise<void> {

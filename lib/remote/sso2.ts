@@ -17,7 +17,7 @@ import { own } from '../protocol/token'
 import { Circuit } from './circuit'
 import { ClientKeys } from './client-keys'
 import { retryAfterSeconds, send } from './http'
-import { isFault, isFaulty } from './sso2-faults'
+import { isFault, isFaulty, runLogin } from './sso2-faults'
 import { checkClientOptions, type Sso2ClientOptions } from './sso2-options'
 
 const AUTHENTICATE_MS = 8000
@@ -143,7 +143,7 @@ export class Sso2Client {
     timeoutMs: number,
   ): Promise<SessionToken> {
     const call = () => this.#watched(operation, () => this.#exchange(operation, claims, question, timeoutMs))
-    return operation === 'authenticate' ? this.#askForLogin(call) : this.#circuit.run(operation, call)
+    return operation === 'authenticate' ? runLogin(this.#circuit, call) : this.#circuit.run(operation, call)
   }
 
   /** The caller has the error as well; what fails in the background would be known to nobody else. */
@@ -157,20 +157,6 @@ export class Sso2Client {
       watch?.failed(operation, error)
       throw error
     }
-  }
-
-  /** What the SSO system says of a login may be about what somebody typed: it is no reason to open the circuit for all. */
-  async #askForLogin(call: () => Promise<SessionToken>): Promise<SessionToken> {
-    const said = await this.#circuit.run('authenticate', async () => {
-      try {
-        return { token: await call() }
-      } catch (error) {
-        if (error instanceof Sso2ResponseError && error.status === 429) return { error }
-        throw error
-      }
-    })
-    if ('error' in said) throw said.error
-    return said.token
   }
 
   /** Asks once more where the SSO system takes another of our secrets: it has done nothing with a token that it refused. */

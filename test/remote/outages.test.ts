@@ -109,10 +109,25 @@ test.concurrent.each<[name: string, behave: Behaviour]>([
   ['a wrong password', says({ err: 'invalid_credentials', raa: 3 })],
   ['a token that somebody typed his way into', says({ err: 'invalid_token', sts: null })],
   ['too many attempts', (res) => json(res, 429, {})],
+  ['a form that it does not take', onlyOf('s1', (res) => json(res, 400, {}))],
+  ['a form that is too long for it', onlyOf('s1', (res) => res.writeHead(413).end('<p>Too much.'))],
+  ['a form that it fails on', onlyOf('s1', (res) => json(res, 500, {}))],
+  ['a form that it answers with what is no token', onlyOf('s1', (res) => res.end('<p>Sorry.'))],
 ])('nobody opens the circuit for all by logging in: %s', async (_name, behave) => {
   const { client, logIn, times, close } = await scene(behave)
   await times(8, logIn)
+  await Promise.all(Array.from({ length: 8 }, logIn))
   expect(client.isAvailable).toBe(true)
+  await new Promise((resolve) => setTimeout(resolve, 1500)) // a doubt has been looked into
+  expect(client.isAvailable).toBe(true)
+  await close()
+})
+
+test.concurrent('an outage that nobody meets but who logs in is found out all the same', async () => {
+  const { client, logIn, close } = await scene((res) => json(res, 503, {}))
+  await logIn()
+  expect(client.isAvailable).toBe(true)
+  await until(() => !client.isAvailable, 7000)
   await close()
 })
 
