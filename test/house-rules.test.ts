@@ -156,3 +156,69 @@ test('no comment cites what a reader of the package cannot open', () => {
   expect(cites.test('Design, decision 10')).toBe(true)
   expect([...sources].filter(([, source]) => cites.test(source)).map(([file]) => file)).toEqual([])
 })
+
+interface Pattern {
+  readonly type: 'RegExpLiteral'
+  readonly pattern: string
+  readonly flags: string
+}
+const isPattern = (node: object): node is Pattern => 'type' in node && node.type === 'RegExpLiteral'
+
+/** Every pattern that stands in a source. */
+function patternsIn(source: string): RegExp[] {
+  const found: RegExp[] = []
+  const walk = (node: unknown) => {
+    if (Array.isArray(node)) return node.forEach(walk)
+    if (typeof node !== 'object' || node === null) return
+    if (isPattern(node)) found.push(new RegExp(node.pattern, node.flags.includes('g') ? node.flags : `${node.flags}g`))
+    Object.values(node).forEach(walk)
+  }
+  walk(parseSync(source, { syntax: 'typescript', target: 'es2022' }))
+  return found
+}
+
+const LONG = 12_000
+const REPEATED = [
+  ...' \taA1?&=.;,\'"<:/-_@%+~#[(\\0\u00e9',
+  '\n',
+  'a-',
+  'a.',
+  'a=',
+  '&a=',
+  '?a',
+  ': ',
+  '"a',
+  '://',
+  'at ',
+]
+const AHEAD = ['', 'a', '://']
+const BEHIND = ['', 'b', '\u0000']
+
+/** Does a long text keep it busy, three times in a row? A pattern that looks at each sign a few times needs a fiftieth of that. */
+function isSlow(pattern: RegExp): boolean {
+  const texts = AHEAD.flatMap((head) =>
+    REPEATED.flatMap((text) => BEHIND.map((tail) => head + text.repeat(LONG / text.length) + tail)),
+  )
+  return texts.some((text) => {
+    for (let tries = 0; tries < 3; tries += 1) {
+      const start = performance.now()
+      text.replace(pattern, '')
+      if (performance.now() - start < 20) return false
+    }
+    return true
+  })
+}
+
+test('no pattern can be kept busy by a long text', () => {
+  const patterns = [...sources].flatMap(([file, source]) => patternsIn(source).map((pattern) => ({ file, pattern })))
+  expect(patterns.length).toBeGreaterThan(80)
+  const slow = patterns.filter(({ pattern }) => isSlow(pattern))
+  expect(slow.map(({ file, pattern }) => `${file}: ${pattern}`)).toEqual([])
+})
+
+test.each(['const a = text.replace(/[ \\t]+$/, 1)', 'const f = (a) => /\\/+$/.test(a)', 'x = [/([?&])([^=]*)=/g]'])(
+  'the pattern in %j would be seen',
+  (code) => {
+    expect(patternsIn(code).map(isSlow)).toEqual([true])
+  },
+)

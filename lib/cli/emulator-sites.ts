@@ -18,7 +18,7 @@ export interface SiteClient {
 export function readSite(text: string): string {
   const [problem] = address(false).safeParse(text).error?.issues ?? []
   if (problem) throw new TypeError(`--site ${problem.message}`)
-  return text.replace(/\/+$/, '')
+  return text.replace(/(?<!\/)\/+$/, '')
 }
 
 /** The client of a site: of the configuration, where one lands there; else made, always the same for the same address. */

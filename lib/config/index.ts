@@ -67,13 +67,13 @@ export function makeConfig(
   if (!checked || problems.length > 0) throw new Sso2ConfigError(problems)
   const { clientSecret, sessionSecret, session, trustedReturnOrigins, texts, ...plain } = checked
   const site = new URL(plain.siteUrl)
-  const siteUrl = plain.siteUrl.replace(/\/+$/, '')
+  const siteUrl = plain.siteUrl.replace(/(?<!\/)\/+$/, '')
   return Object.freeze({
     ...plain,
     ...secretFields(clientSecret, sessionSecret),
-    apiUrl: plain.apiUrl.replace(/\/+$/, ''),
+    apiUrl: plain.apiUrl.replace(/(?<!\/)\/+$/, ''),
     siteUrl,
-    mountPath: site.pathname.replace(/\/+$/, ''),
+    mountPath: site.pathname.replace(/(?<!\/)\/+$/, ''),
     isSecure: site.protocol === 'https:',
     returnPolicy: { origin: site.origin, trustedOrigins: trustedReturnOrigins.map((text) => new URL(text).origin) },
     ...loginPlaces(plain.routes, siteUrl),

@@ -12,7 +12,7 @@ const SHAPES: readonly RegExp[] = [
   /((?:client_?secret|password|passwd|pwd|authorization|cookie)["']?\s*[:=]\s*)(?:"[^"]*"|'[^']*'|[^\s,;&)}\]]+)/gi,
   /([?&](?:code|t|token|ticket)=)[^&\s"'#]+/gi,
   /(:\/\/)[^\s/@:]*:[^\s/@]*(?=@)/g,
-  /()\b[\w-]*-secret-[\w-]+/gi, // it says so itself
+  /()(?<![\w-])[\w-]*-secret-[\w-]+/gi, // it says so itself
 ]
 
 /** The text without the secrets, in whichever of their usual spellings, and without anything that has the shape of one. */

@@ -48,7 +48,7 @@ export function requestClaims<O extends Operation>(
 
 /** Address of a back-channel operation below `ssoUrl`. */
 export function operationUrl(ssoUrl: string, operation: Operation): string {
-  return `${ssoUrl.replace(/\/+$/, '')}/${operation}`
+  return `${ssoUrl.replace(/(?<!\/)\/+$/, '')}/${operation}`
 }
 
 /** The Identify address with exactly `t` and `r`. Interface: "Identify: browser redirect". */

@@ -148,7 +148,13 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
 
 /** What the API said, for the error; a token that it repeats is masked, however and wherever it is written. */
 function bodyOf({ text }: Answer, token: string): unknown {
-  const forms = [token, encodeURIComponent(token), Buffer.from(token).toString('base64').replace(/=+$/, '')]
+  const forms = [
+    token,
+    encodeURIComponent(token),
+    Buffer.from(token)
+      .toString('base64')
+      .replace(/(?<!=)=+$/, ''),
+  ]
   const mask = (said: string) => forms.reduce((masked, form) => masked.replaceAll(form, '***'), said)
   try {
     return JSON.parse(mask(JSON.stringify(JSON.parse(text)))) // written anew, so that no escape hides it

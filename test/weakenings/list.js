@@ -407,10 +407,26 @@ module.exports = [
   {
     name: 'cookies are read loosely',
     file: 'web/http/request-facts.ts',
-    find: "pair.slice(0, mark).replace(/^[ \\t]+|[ \\t]+$/g, '') === name",
+    find: 'withoutBlanks(pair.slice(0, mark)) === name',
     replace: 'pair.slice(0, mark).trim() === name',
     test: 'safety/cookies',
     title: '\\[[^\\]]*\\b(S2)\\b',
+  },
+  {
+    name: 'blanks in a cookie keep everybody waiting',
+    file: 'web/http/request-facts.ts',
+    find: 'values.push(withoutBlanks(pair.slice(mark + 1)))',
+    replace: "values.push(pair.slice(mark + 1).replace(/^[ \\t]+|[ \\t]+$/g, ''))",
+    test: 'safety/long-requests',
+    title: '\\[T14\\]',
+  },
+  {
+    name: 'whoever logs in can open the circuit for all',
+    file: 'remote/sso2-faults.ts',
+    find: 'error instanceof Sso2ResponseError || error instanceof TokenError ? new Answered(error) : error',
+    replace: 'error',
+    test: 'remote/outages',
+    title: 'nobody opens the circuit for all by logging in',
   },
   {
     name: 'the first of two cookies counts',

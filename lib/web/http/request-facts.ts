@@ -39,14 +39,23 @@ export function isNavigationByPerson(req: Request): boolean {
   return isNavigation(req) && !isBot(req.headers['user-agent'])
 }
 
+const isBlank = (sign: string | undefined) => sign === ' ' || sign === '\t'
+
+/** Without the blanks at both ends; by hand, for a pattern looks at many blanks within it once for each of them. */
+function withoutBlanks(text: string): string {
+  let [from, to] = [0, text.length]
+  while (from < to && isBlank(text[from])) from += 1
+  while (to > from && isBlank(text[to - 1])) to -= 1
+  return text.slice(from, to)
+}
+
 /** Values of one exact name; only space and tab are trimmed, as the standard says. */
 function valuesOf(header: string, name: string): string[] {
   const values: string[] = []
   for (const pair of header.split(';')) {
     if (!pair.includes(name)) continue
     const mark = pair.indexOf('=')
-    if (mark > 0 && pair.slice(0, mark).replace(/^[ \t]+|[ \t]+$/g, '') === name)
-      values.push(pair.slice(mark + 1).replace(/^[ \t]+|[ \t]+$/g, ''))
+    if (mark > 0 && withoutBlanks(pair.slice(0, mark)) === name) values.push(withoutBlanks(pair.slice(mark + 1)))
   }
   return values
 }

@@ -10,8 +10,18 @@ export interface LandingQuery {
 
 const isToken = (name: string) => new URLSearchParams(name).has('t')
 
-const hide = (url: string) =>
-  url.replace(/([?&])([^=&#]*)=[^&#]*/g, (pair, mark, name) => (isToken(name) ? `${mark}t=***` : pair))
+const hidden = (pair: string) => {
+  const [name = ''] = pair.split('=', 1)
+  return name.length < pair.length && isToken(name) ? 't=***' : pair
+}
+
+/** Pair by pair, as the query is read: a pattern would begin anew at each question mark. */
+function hide(url: string): string {
+  const [path = ''] = url.split('?', 1)
+  if (path.length === url.length) return url
+  const pairs = url.slice(path.length + 1).split('&')
+  return `${path}?${pairs.map(hidden).join('&')}`
+}
 
 /**
  * Takes the query off a request for the landing page, whatever its method and whatever becomes of it: later handlers and
