@@ -157,8 +157,8 @@ export interface ConfigOptions extends LookOptions {
       }
     | false
   /**
-   * `'neutral'`: one message for a wrong password, a frozen and an inactive account, so that nobody learns which names
-   * there are. Default: `'detailed'`.
+   * `'neutral'`: one message for a wrong password or one-time password, a frozen and an inactive account, so that
+   * nobody learns which names there are. Default: `'detailed'`.
    */
   readonly loginMessages?: 'detailed' | 'neutral'
   /** Source of time in milliseconds since 1970, for tests: `emulator.clock` fits. Default: the system's. */

@@ -162,7 +162,7 @@ const behaviour = (isProduction: boolean) => ({
     .enum(['detailed', 'neutral'], { error: "must be 'detailed' or 'neutral'" })
     .default('detailed')
     .describe(
-      "`'neutral'`: one message for a wrong password, a frozen and an inactive account, so that nobody learns which names there are.",
+      "`'neutral'`: one message for a wrong password or one-time password, a frozen and an inactive account, so that nobody learns which names there are.",
     ),
 })
 

@@ -118,9 +118,21 @@ export function isGuess(result: LoginResult): boolean {
   return !result.ok && result.error !== 'unavailable' && result.error !== 'session_ended'
 }
 
+/** So many tries a name is taken to have before a freeze, where nobody has been told. */
+const ASSUMED_TRIES = 4
+
+/**
+ * How many tries a name has left before a freeze, after this one: as the SSO system tells, which it does not for a wrong one-time
+ * password. @param before as far as was known @returns nothing where nothing is known
+ */
+export function triesLeft(result: LoginResult, before: number | undefined): number | undefined {
+  if (result.ok) return undefined
+  return result.error === 'invalid_otp' ? (before ?? ASSUMED_TRIES) - 1 : result.remainingAttempts
+}
+
 /** Would one more wrong password freeze the account? Then its name is held against strangers. */
-export function isLastTry(result: LoginResult): boolean {
-  return !result.ok && (result.remainingAttempts ?? Number.POSITIVE_INFINITY) <= 1
+export function isLastTry(left: number | undefined): boolean {
+  return left !== undefined && left <= 1
 }
 
 /** For how many seconds a name is still held; 0 when it is not. */

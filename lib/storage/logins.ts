@@ -86,8 +86,21 @@ export class Logins {
       return Number(until ?? 0)
     })
   }
+  /** It has logged in: nothing counts any more that was before. */
   release(name: string): Promise<Done | Unavailable> {
-    return doneUnlessAway(() => this.#kv.del(this.#heldKey(name)))
+    return doneUnlessAway(() => Promise.all([this.#kv.del(this.#heldKey(name)), this.#kv.del(this.#leftKey(name))]))
+  }
+
+  /** Notes how many tries a user name has left before a freeze. */
+  noteLeft(name: string, left: number, seconds: number): Promise<Done | Unavailable> {
+    return doneUnlessAway(() => this.#kv.overwrite(this.#leftKey(name), String(left), seconds))
+  }
+  /** How many it had when that was last noted, if it was. */
+  left(name: string): Promise<number | undefined | Unavailable> {
+    return unlessAway(async () => {
+      const [left = null] = await this.#kv.mget([this.#leftKey(name)])
+      return left === null ? undefined : Number(left)
+    })
   }
 
   /** True for the one stranger who may try this user name now. @param mark that no other's is the same as */
@@ -112,6 +125,9 @@ export class Logins {
   }
   #heldKey(name: string): string {
     return `${this.#prefix}held:${name}`
+  }
+  #leftKey(name: string): string {
+    return `${this.#prefix}left:${name}`
   }
   #turnKey(name: string): string {
     return `${this.#prefix}turn:${name}`

@@ -9,6 +9,7 @@ import {
   type LoginDecision,
   type LoginError,
   type LoginResult,
+  triesLeft,
 } from '../../lib/decide/login'
 import type { SessionToken } from '../../lib/protocol/session-token'
 import { NOW, sessionToken } from './samples'
@@ -131,12 +132,26 @@ test.each<[result: LoginResult, guess: boolean, last: boolean]>([
   [refused('account_frozen'), true, false],
   [refused('unavailable'), false, false],
   [refused('session_ended'), false, false],
+  [refused('invalid_otp'), true, false],
 ])(
   'of a login that came to %j it is told whether it was a guess, and the last before a freeze',
   (result, guess, last) => {
-    expect([isGuess(result), isLastTry(result)]).toEqual([guess, last])
+    expect([isGuess(result), isLastTry(triesLeft(result, undefined))]).toEqual([guess, last])
   },
 )
+
+test.each<[result: LoginResult, before: number | undefined, left: number | undefined]>([
+  [refused('invalid_credentials', 4), undefined, 4],
+  [refused('invalid_credentials', 4), 2, 4],
+  [refused('invalid_credentials'), 2, undefined],
+  [refused('invalid_otp'), 4, 3],
+  [refused('invalid_otp'), 1, 0],
+  [refused('invalid_otp'), undefined, 3],
+  [refused('unavailable'), 3, undefined],
+  [{ ok: true, user: { accountId: 'a1' } }, 3, undefined],
+])('after %j a name that had %p tries left has %p', (result, before, left) => {
+  expect(triesLeft(result, before)).toBe(left)
+})
 
 test.each([
   [0, 0],

@@ -110,7 +110,7 @@ describe('[F2] nothing but a POST logs in or out:', () => {
   })
 })
 
-test("[F7] with 'neutral' messages a wrong password, an unknown name, an inactive and a frozen account look alike to the byte", async () => {
+test("[F7] with 'neutral' messages a wrong password or one-time password, an unknown name, an inactive and a frozen account look alike to the byte", async () => {
   const neutral = await startNetwork({ site: { loginMessages: 'neutral' } })
   try {
     const url = `${neutral.morning.url}/login`
@@ -118,7 +118,12 @@ test("[F7] with 'neutral' messages a wrong password, an unknown name, an inactiv
     await visitor.visit(`${neutral.morning.url}/`)
     for (let round = 0; round < 5; round += 1)
       await visitor.fetchJson(url, { json: { username: 'grace', password: 'x' } })
-    const cases = [{ username: 'ada', password: 'no' }, { username: 'nobody', password: 'no' }, edsger, grace]
+    const code = neutral.emulator.issueOtp('ada') === '000000' ? '000001' : '000000'
+    const otps = [
+      { username: 'ada', password: code },
+      { username: 'nobody', password: code },
+    ]
+    const cases = [{ username: 'ada', password: 'no' }, { username: 'nobody', password: 'no' }, ...otps, edsger, grace]
     const seen = new Set<string>()
     for (const account of cases) {
       const script = await visitor.fetchJson(url, { json: account })

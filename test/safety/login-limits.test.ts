@@ -98,6 +98,22 @@ test('[F3] a name with one try left is held for a stranger, who is told for how 
   expect((await post(stranger, ada)).status).toBe(200)
 })
 
+const otp = (index: number) => ({ username: 'ada', password: String(index).padStart(6, '0') })
+
+test.each<[mix: string, json: (index: number) => typeof ada]>([
+  ['one-time passwords alone', otp],
+  ['passwords and one-time passwords in turn', (index) => (index % 2 === 0 ? wrong(index) : otp(index))],
+  ['passwords first', (index) => (index < 3 ? wrong(index) : otp(index))],
+])('[F3] guesses at a one-time password, whose answer counts nothing down, freeze nothing: %s', async (_mix, json) => {
+  network.emulator.issueOtp('ada')
+  const crowd = await visitors(12)
+  for (const [index, browser] of crowd.entries()) await post(browser, json(index), index)
+  const { failedAttempts, frozenUntil } = network.emulator.account('ada').view()
+  expect(frozenUntil).toBeNull()
+  expect(failedAttempts).toBeGreaterThanOrEqual(3)
+  expect(reasons()).toEqual(new Set(['held']))
+})
+
 test('[F3] the cookie of a known browser holds no name, works for its own name only, and cannot be made or moved to another', async () => {
   const [known, other] = (await visitors(2)) as [Browser, Browser]
   await logIn(known, network.morning, ada)
@@ -133,7 +149,7 @@ test('[F3] a known browser has a budget of its own, and no more', async () => {
 
 test('[F3, F4] whoever has a whole IPv6 network has one budget all the same', async () => {
   const [stranger] = (await visitors(1)) as [Browser]
-  network.emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'invalid_otp' })
+  network.emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'otp_consumed_or_expired' })
   const statuses = []
   for (let index = 1; index <= 12; index += 1) {
     const headers = { 'x-forwarded-for': `2001:db8:0:7::${index}` }

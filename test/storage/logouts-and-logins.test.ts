@@ -236,6 +236,15 @@ describe.each(stores)('in %s', (name, open) => {
       expect(await site.logins.heldUntil('ada')).toBe(0)
     })
 
+    test('remembers how many tries a name has left, until it is released or the time is over', async () => {
+      expect(await site.logins.left('ada')).toBeUndefined()
+      expect(await site.logins.noteLeft('ada', 3, 60)).toBe('done')
+      expect(await site.logins.noteLeft('ada', 0, 60)).toBe('done')
+      expect([await site.logins.left('ada'), await site.logins.left('bob')]).toEqual([0, undefined])
+      await site.logins.release('ada')
+      expect(await site.logins.left('ada')).toBeUndefined()
+    })
+
     test('of strangers on one name goes one after the other', async () => {
       expect(await winners(10, () => site.logins.takeTurn('ada', 'm1'))).toEqual([true])
       expect(await site.logins.takeTurn('bob', 'm2')).toBe(true)

@@ -50,6 +50,8 @@ const questions: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['holdFlight', ({ logins }) => logins.holdFlight('k', 'held')],
   ['hold', ({ logins }) => logins.hold('n', NOW, 60)],
   ['heldUntil', ({ logins }) => logins.heldUntil('n')],
+  ['noteLeft', ({ logins }) => logins.noteLeft('n', 3, 60)],
+  ['left', ({ logins }) => logins.left('n')],
   ['release', ({ logins }) => logins.release('n')],
   ['takeTurn', ({ logins }) => logins.takeTurn('n', 'm')],
   ['holdTurn', ({ logins }) => logins.holdTurn('n', 'm')],

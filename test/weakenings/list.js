@@ -325,6 +325,22 @@ module.exports = [
     title: '\\[[^\\]]*\\b(F2)\\b',
   },
   {
+    name: 'wrong one-time passwords are not counted',
+    file: 'decide/login.ts',
+    find: "result.error === 'invalid_otp' ? (before ?? ASSUMED_TRIES) - 1 : result.remainingAttempts",
+    replace: 'result.remainingAttempts',
+    test: 'safety/login-limits',
+    title: 'guesses at a one-time password',
+  },
+  {
+    name: 'a wrong one-time password tells that the account exists',
+    file: 'web/routes/login.ts',
+    find: "  'invalid_otp',\n",
+    replace: '',
+    test: 'safety/login-form',
+    title: '\\[F7\\]',
+  },
+  {
     name: 'a name with one try left is not held',
     file: 'web/limits/login.ts',
     find: 'await logins.hold(name, now() + HOLD_SECONDS, HOLD_SECONDS)',

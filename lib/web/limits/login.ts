@@ -6,7 +6,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cluster, Redis } from 'ioredis'
-import { heldFor, isGuess, isLastTry, type LoginResult } from '../../decide/login'
+import { heldFor, isGuess, isLastTry, type LoginResult, triesLeft } from '../../decide/login'
 import type { Logins } from '../../storage/logins'
 import type { Unavailable } from '../../storage/unavailable'
 import type { Attempt, LimitReason, LoginLimiter } from '../site'
@@ -19,6 +19,8 @@ const PER_NAME = 3
 const PER_SITE = 100
 /** A name with one try left before the freeze is held so long against strangers, in seconds. */
 const HOLD_SECONDS = 900
+/** How many tries a name had left is known so long, in seconds. */
+const LEFT_SECONDS = 3600
 const TURN_WAIT_MS = 5000
 const TURN_POLL_MS = 40
 const BEAT_MS = 500
@@ -112,7 +114,10 @@ async function asStranger(
   const beat = setInterval(() => logins.holdTurn(name, mark), BEAT_MS).unref()
   try {
     const result = await login()
-    if (isLastTry(result)) await logins.hold(name, now() + HOLD_SECONDS, HOLD_SECONDS)
+    const before = await logins.left(name)
+    const left = triesLeft(result, before === 'unavailable' ? undefined : before)
+    if (left !== undefined) await logins.noteLeft(name, left, LEFT_SECONDS)
+    if (isLastTry(left)) await logins.hold(name, now() + HOLD_SECONDS, HOLD_SECONDS)
     return result
   } finally {
     clearInterval(beat)

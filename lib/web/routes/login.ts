@@ -14,7 +14,12 @@ import { textOf } from '../pages/text'
 import type { LoginContext, Site } from '../site'
 import { blockOf, openVisit, type Visit } from '../visit'
 
-const NEUTRAL: ReadonlySet<LoginError> = new Set(['invalid_credentials', 'account_frozen', 'account_not_active'])
+const NEUTRAL: ReadonlySet<LoginError> = new Set([
+  'invalid_credentials',
+  'invalid_otp',
+  'account_frozen',
+  'account_not_active',
+])
 
 /** Shows the form; a visitor without a session goes through Identify first, and one who has logged out has it confirmed. */
 export async function showLogin(site: Site, req: Request, res: Response): Promise<void> {
