@@ -40,6 +40,8 @@ export interface AnonRecord extends Common {
   readonly pending?: true
   /** The next request asks: this one could not make the login that it learnt of. */
   readonly due?: true
+  /** Name of the browser that brought it, where another's cookie may lead here: in a session of the site's own. */
+  readonly browser?: string
 }
 
 /** A user is logged in. */
@@ -93,7 +95,7 @@ function isRecord(record: Readonly<Record<string, unknown>>): record is Readonly
   if (!isTime(since) || !isTime(checkedAt) || !isTimeOrNone(askingAt) || !isTimeOrNone(unansweredAt)) return false
   if (!isTextOrNone(asking) || !isTextOrNone(asked)) return false
   if (!isTimeOrNone(record['misses']) || !isTimeOrNone(record['pauseSeconds'])) return false
-  if (status === 'anon') return isTrueOrNone(pending) && isTrueOrNone(record['due'])
+  if (status === 'anon') return isTrueOrNone(pending) && isTrueOrNone(record['due']) && isTextOrNone(record['browser'])
   if (status !== 'loggedin') return false
   const isUser = isObject(user) && Object.hasOwn(user, 'accountId') && typeof user['accountId'] === 'string'
   const areTimes = isTimeOrNone(record['accessUntil']) && isTimeOrNone(record['accessFailedAt'])
@@ -103,6 +105,14 @@ function isRecord(record: Readonly<Record<string, unknown>>): record is Readonly
 /** Is somebody logged in? */
 export function isLoggedIn(record: SsoRecord | undefined): record is LoggedInRecord {
   return record?.status === 'loggedin'
+}
+
+/**
+ * Did another browser bring this anonymous session? Whoever logs in with it would log in that one's session of the SSO system. One that
+ * does not say whose it is may be anybody's. @param browser name of the browser that comes with it
+ */
+export function isOfAnother(record: SsoRecord | undefined, browser: string | undefined): boolean {
+  return record?.status === 'anon' && record.browser !== undefined && record.browser !== browser
 }
 
 /** Age in seconds at which a record must be checked. */

@@ -41,6 +41,8 @@ export interface SessionState {
   readonly stored: Stored | Unavailable
   /** A cookie of our name came that this process cannot read: doubled, or signed by a secret it does not know. */
   readonly isUnreadable: boolean
+  /** Is it a session of the site's own? */
+  readonly isForeign: boolean
 }
 
 /** The session that follows. */

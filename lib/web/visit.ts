@@ -6,6 +6,7 @@ import { flowParameterOf, MAX_RETURN_LENGTH, withoutFlowParameter } from '../dec
 import { readSignedOut, type SignedOut } from '../decide/signed-out'
 import { isLate } from '../decide/stored'
 import type { Baseline, DegradedReason } from '../decide/visit'
+import { shortHash } from '../storage/hashes'
 import { addressOf, isMountedAt, readCookie } from './http/request-facts'
 import type { Site } from './site'
 import { StoredRecord } from './stored-record'
@@ -19,6 +20,8 @@ export interface Visit {
   readonly stored: StoredRecord
   /** A session cookie came that this process cannot read. */
   readonly hasUnreadableCookie: boolean
+  /** The session is one of the site's own: a sister domain may be able to set its cookie, as it cannot with ours. Threat S1. */
+  readonly hasForeignSession: boolean
   /** The browser's session has moved or ended a moment ago: whoever comes with its cookie is late. */
   readonly isLate: boolean
   /** What was being asked when the request began. */
@@ -65,7 +68,7 @@ class BrowserState {
 
 /** Reads the session and its record; never throws for a store that does not answer. */
 export async function openVisit(site: Site, req: Request, res: Response): Promise<Visit> {
-  const { key, stored, isUnreadable } = await site.sessions.stateOf(req)
+  const { key, stored, isUnreadable, isForeign } = await site.sessions.stateOf(req)
   const record = new StoredRecord(site, key, stored)
   return {
     site,
@@ -73,11 +76,17 @@ export async function openVisit(site: Site, req: Request, res: Response): Promis
     res,
     stored: record,
     hasUnreadableCookie: isUnreadable,
+    hasForeignSession: isForeign,
     isLate: stored !== 'unavailable' && isLate(stored, site.now()),
     baseline: { asking: record.value?.asking, asked: record.value?.asked },
     isMounted: isMountedAt(req, site.config.mountPath),
     browser: new BrowserState(site, req),
   }
+}
+
+/** Name of this browser in its anonymous record, where that is needed: nobody but the browser knows what it is made of. */
+export function browserName({ hasForeignSession, browser: { binding } }: Visit): string | undefined {
+  return hasForeignSession && binding !== undefined ? shortHash(binding) : undefined
 }
 
 /** The address without our parameter: the page's name for the loop guard and the end of the flow. */

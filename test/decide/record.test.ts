@@ -5,6 +5,7 @@ import {
   claimed,
   confirmed,
   isLoggedIn,
+  isOfAnother,
   isOtherAccount,
   isSameStanding,
   isStale,
@@ -25,6 +26,7 @@ const text = serialiseRecord(loggedInRecord())
 test.each([
   ['an anonymous record', anonRecord()],
   ['a pending login', anonRecord({ pending: true })],
+  ['one that a browser has brought', anonRecord({ browser: 'b1' })],
   ['a record that is asked about', anonRecord({ askingAt: NOW })],
   ['a login', loggedInRecord()],
   [
@@ -243,4 +245,15 @@ test.each<[name: string, before: SsoRecord | undefined, accountId: string | unde
   ['a session that begins in the future begins now', anonRecord({ since: NOW + 99 }), 'a1', NOW],
 ])('what follows on %s', (_name, before, accountId, since) => {
   expect(beginningOf(before, accountId, NOW)).toBe(since)
+})
+
+test.each<[name: string, record: SsoRecord | undefined, browser: string | undefined, expected: boolean]>([
+  ['its browser', anonRecord({ browser: 'b1' }), 'b1', false],
+  ['another one', anonRecord({ browser: 'b1' }), 'b2', true],
+  ['one without a name', anonRecord({ browser: 'b1' }), undefined, true],
+  ['any browser, where the record names none', anonRecord(), 'b2', false],
+  ['any browser that is logged in', loggedInRecord(), 'b2', false],
+  ['any browser without a record', undefined, 'b2', false],
+])('for %s an anonymous session is, or is not, of another', (_name, record, browser, expected) => {
+  expect(isOfAnother(record, browser)).toBe(expected)
 })

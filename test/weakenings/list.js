@@ -325,6 +325,14 @@ module.exports = [
     title: '\\[[^\\]]*\\b(F2)\\b',
   },
   {
+    name: 'a reader logs in with a session that another browser has brought',
+    file: 'decide/record.ts',
+    find: 'record.browser !== undefined && record.browser !== browser',
+    replace: 'record.browser !== undefined && browser === null',
+    test: 'safety/tossed-session',
+    title: 'L2, S1',
+  },
+  {
     name: 'wrong one-time passwords are not counted',
     file: 'decide/login.ts',
     find: "result.error === 'invalid_otp' ? (before ?? ASSUMED_TRIES) - 1 : result.remainingAttempts",

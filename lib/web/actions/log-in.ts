@@ -8,12 +8,13 @@ import {
   type LoginError,
   type LoginResult,
 } from '../../decide/login'
+import { isOfAnother } from '../../decide/record'
 import { Sso2UnavailableError } from '../../errors'
 import type { Beginning } from '../../storage/lists'
 import { publish } from '../events'
 import { deviceOf } from '../http/request-facts'
 import { deviceMarkOf, rememberDevice } from '../limits/known-device'
-import type { Visit } from '../visit'
+import { browserName, type Visit } from '../visit'
 import { endRecord } from './check'
 import { digestOf, fly, joinFinished, type OwnFlight } from './login-flight'
 import { redeemTicket } from './redeem-ticket'
@@ -54,10 +55,17 @@ export async function logIn(
     const shared = await joinFinished(visit, key, digest)
     if (shared) return shared
   }
+  await leaveToAnother(visit)
   const facts = { storeAvailable: stored.isAvailable, ssoAvailable: site.front.isAvailable }
   const error = decideLoginStart({ ...facts, hasRecord: stored.value !== undefined })
   if (error !== undefined || key === undefined) return failed(error ?? 'session_ended')
   return fly(visit, key, digest, (flight) => run(visit, { username, password }, flight))
+}
+
+/** An anonymous session that another browser has brought is no reader's to log in with: he gets one of his own. Threats L2, S1. */
+export async function leaveToAnother(visit: Visit): Promise<void> {
+  const { stored } = visit
+  if (isOfAnother(stored.value, browserName(visit)) && (await stored.drop()) !== 'done') stored.forget()
 }
 
 async function run(visit: Visit, credentials: Credentials, flight: OwnFlight): Promise<LoginResult> {

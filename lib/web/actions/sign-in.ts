@@ -48,9 +48,18 @@ function makeRecord({ site, stored }: Visit, secrets: Secrets, accountId?: strin
   }
 }
 
-/** Stores an anonymous session. @param pending the SSO system says logged in, but the user could not be named yet */
-export async function stayAnonymous(visit: Visit, sid: string, pending: boolean): Promise<Established> {
-  const record: SsoRecord = { ...makeRecord(visit, { sid }), status: 'anon', ...(pending ? { pending: true } : {}) }
+/**
+ * Stores an anonymous session. @param pending the SSO system says logged in, but the user could not be named yet
+ * @param browser name of the browser that has just brought it, where it counts
+ */
+export async function stayAnonymous(
+  visit: Visit,
+  sid: string,
+  pending: boolean,
+  browser?: string,
+): Promise<Established> {
+  const more = { ...(pending ? { pending } : {}), ...(browser === undefined ? {} : { browser }) }
+  const record: SsoRecord = { ...makeRecord(visit, { sid }), status: 'anon', ...more }
   return (await writeInPlace(visit, record)) ?? establish(visit, record)
 }
 

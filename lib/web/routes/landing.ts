@@ -35,7 +35,7 @@ import { deviceOf, isPrefetchRequest } from '../http/request-facts'
 import { sendProblem } from '../pages/answers'
 import type { Site } from '../site'
 import type { StoredRecord, Successor } from '../stored-record'
-import { openVisit, tripsOf, type Visit } from '../visit'
+import { browserName, openVisit, tripsOf, type Visit } from '../visit'
 import type { LandingQuery } from './landing-query'
 import { isExamination, sendReport } from './site-report'
 
@@ -148,7 +148,7 @@ async function carryOut(visit: Visit, { decision, beginning, successor }: Decide
       return redirect(res, page, 303)
     }
     case 'stay_anonymous': {
-      const did = await stayAnonymous(visit, decision.token.sid ?? '', false)
+      const did = await stayAnonymous(visit, decision.token.sid ?? '', false, browserName(visit))
       if (did === 'done') dropSignedOut(visit)
       noteEnd(visit, name, did)
       return redirect(res, page, 303)

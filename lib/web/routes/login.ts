@@ -4,7 +4,7 @@ import type { LoginError, LoginResult } from '../../decide/login'
 import { textOfFailure } from '../../decide/login-text'
 import { NOBODY, shownUser } from '../../decide/visit'
 import { forgetTripWhenServed, sendToIdentify } from '../actions/identify'
-import { logIn } from '../actions/log-in'
+import { leaveToAnother, logIn } from '../actions/log-in'
 import { settle } from '../actions/settle'
 import { redirect } from '../http/redirect'
 import { isNavigation, queryOf } from '../http/request-facts'
@@ -25,6 +25,7 @@ const NEUTRAL: ReadonlySet<LoginError> = new Set([
 export async function showLogin(site: Site, req: Request, res: Response): Promise<void> {
   const visit = await openVisit(site, req, res)
   const isIdentifying = isNavigation(req)
+  if (isIdentifying) await leaveToAnother(visit)
   const outcome = isIdentifying
     ? await settle(visit, { identify: 'always', wantsLogin: true })
     : { do: 'show' as const, shown: NOBODY }

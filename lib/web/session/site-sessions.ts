@@ -88,7 +88,7 @@ export class SiteSessions implements Sessions {
     const isUnreadable = slot?.isUnreadable ?? false
     const lead = slot?.lead ?? (await readForeign(req, this.#records))
     const { key, stored } = lead?.key === undefined ? this.#leadOfStranger() : lead
-    return { key, stored: stored ?? (await this.#records.read(String(key))), isUnreadable }
+    return { key, stored: stored ?? (await this.#records.read(String(key))), isUnreadable, isForeign: !slot }
   }
 
   /** The SSO system is being asked about the request's session: what stands in the store is to live on. */

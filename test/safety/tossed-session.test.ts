@@ -1,0 +1,59 @@
+import express from 'express'
+import session from 'express-session'
+import { ada, addPages, logIn, type Network, present, sessionSecret, startNetwork, view } from '../flows/network'
+import type { Browser, ScriptAnswer } from '../support/agent'
+
+/*
+ * A session of the site's own, whose cookie a sister domain may set: `Domain=.example; Path=/login` makes a browser send a stranger's
+ * session ID first. Whoever logs in with it would log in the stranger's session of the SSO system.
+ * Before a second trip of one browser the clock moves: two tokens of one second are the same.
+ */
+
+let network: Network
+const at = (path: string) => `${network.morning.url}${path}`
+beforeAll(async () => {
+  const own = session({ name: 'own', secret: sessionSecret, resave: false, saveUninitialized: false })
+  network = await startNetwork({
+    build: (sso, gates) => addPages(express().use(own, sso.router, sso.middleware), sso, gates),
+  })
+})
+afterAll(() => network.close())
+afterEach(() => network.emulator.reset())
+
+async function visitor(): Promise<Browser> {
+  const browser = network.browser()
+  await browser.visit(at('/'))
+  return browser
+}
+
+/** The reader logs in, and his browser sends the stranger's cookie before his own. */
+function logInWithTossed(to: Browser, from: Browser): Promise<ScriptAnswer> {
+  const own = to.cookies.filter(({ host }) => host === 'morning.localhost').map(({ name, value }) => `${name}=${value}`)
+  const headers = { cookie: [`own=${present(from.cookie('own'))}`, ...own].join('; ') }
+  return network.browser({ cookies: false }).fetchJson(at('/login'), { json: ada, headers })
+}
+
+test('[L2, S1] a login with the session ID of another browser does not log in that one’s session of the SSO system', async () => {
+  const [attacker, victim] = [await visitor(), await visitor()]
+  const answer = await logInWithTossed(victim, attacker)
+  expect([answer.status, answer.json.error]).toEqual([401, 'session_ended'])
+  expect(answer.json.loginUrl).toContain('/login?')
+  expect(network.count('authenticate')).toBe(0)
+  expect(network.emulator.sessions().filter(({ status }) => status === 'loggedin')).toEqual([])
+  network.emulator.clock.advance(2)
+  expect(view(await attacker.visit(at('/'))).status).toBe('anon')
+})
+
+test('[L2, S1] nor does one of a browser that was never here', async () => {
+  const [attacker, victim] = [await visitor(), network.browser()]
+  const answer = await logInWithTossed(victim, attacker)
+  expect([answer.status, network.count('authenticate')]).toEqual([401, 0])
+})
+
+test('the reader who has lost the binding is led through Identify before he sees the form, and logs in at once', async () => {
+  const browser = await visitor()
+  network.emulator.clock.advance(2)
+  browser.dropCookies(({ name }) => name === 'sso2.b')
+  await logIn(browser, network.morning, ada)
+  expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
+})
