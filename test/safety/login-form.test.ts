@@ -219,6 +219,7 @@ describe('[F9] bad input gets a clear 4xx, and nothing is lost:', () => {
     ['login without a password', 'POST', '/login', form, 'username=ada', 400],
     ['login with two names', 'POST', '/login', form, 'username=ada&username=b&password=c', 400],
     ['login with a long password', 'POST', '/login', form, `username=ada&password=${'x'.repeat(2000)}`, 400],
+    ['login with what no token can hold', 'POST', '/login', form, `username=ada&password=${'%01'.repeat(1024)}`, 400],
     ['login with a NUL', 'POST', '/login', form, 'username=ada%00&password=c', 400],
     ['login with bad JSON', 'POST', '/login', json, '{"username":', 400],
     ['login with a JSON text', 'POST', '/login', json, '"ada"', 400],

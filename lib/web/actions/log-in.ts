@@ -30,6 +30,8 @@ export interface Credentials {
 
 const MAX_USERNAME = 256
 const MAX_PASSWORD = 1024
+/** Both together, in bytes of JSON, where a control character has six: a longer token than that makes is refused unread. */
+const MAX_WRITTEN = 4096
 
 const failed = (error: LoginError): LoginResult => ({ ok: false, error })
 
@@ -38,7 +40,8 @@ function areCredentials(value: { username?: unknown; password?: unknown }): valu
   const { username, password } = value
   const isText = (text: unknown, most: number) =>
     typeof text === 'string' && text.length > 0 && text.length <= most && !text.includes('\u0000')
-  return isText(username, MAX_USERNAME) && isText(password, MAX_PASSWORD)
+  if (!isText(username, MAX_USERNAME) || !isText(password, MAX_PASSWORD)) return false
+  return Buffer.byteLength(JSON.stringify([username, password])) <= MAX_WRITTEN
 }
 
 /** Logs in. Two submits of one form at once share one Authenticate and its result. Never throws for a documented code. */

@@ -114,7 +114,7 @@ async function asStranger(
   const beat = setInterval(() => logins.holdTurn(name, mark), BEAT_MS).unref()
   try {
     const result = await login()
-    const before = await logins.left(name)
+    const before = result.ok ? undefined : await logins.left(name)
     const left = triesLeft(result, before === 'unavailable' ? undefined : before)
     if (left !== undefined) await logins.noteLeft(name, left, LEFT_SECONDS)
     if (isLastTry(left)) await logins.hold(name, now() + HOLD_SECONDS, HOLD_SECONDS)
