@@ -74,21 +74,27 @@ export async function send(call: Call): Promise<Answer> {
   }
 }
 
-/** A deadline that passes so late was not kept by this process, which stood still: */
+/** A timer that fires so late was not kept by this process, which stood still: */
 const STOOD_STILL_MS = 50
-/** what has been answered meanwhile is read first. */
-const READ_MS = 100
+/** what has been answered meanwhile is read first, in steps of which only those count that the process had time for. */
+const STEP_MS = 20
+const STEPS = 5
+const MOST_STEPS = 25
 
 /** Aborts in so many milliseconds; a process that stood still is not taken for a system that does not answer. */
 function deadlineIn(ms: number): { readonly signal: AbortSignal; clear(): void } {
   const controller = new AbortController()
-  const due = performance.now() + ms
   const abort = () => controller.abort()
-  const judge = () => {
-    if (performance.now() - due < STOOD_STILL_MS) return abort()
-    timer = setTimeout(abort, READ_MS).unref()
+  let timer: NodeJS.Timeout
+  const wait = (pause: number, then: (isLate: boolean) => void) => {
+    const due = performance.now() + pause
+    timer = setTimeout(() => then(performance.now() - due >= STOOD_STILL_MS), pause).unref()
   }
-  let timer = setTimeout(judge, ms).unref()
+  const read = (steps: number, most: number) => {
+    if (steps === 0 || most === 0) return abort()
+    wait(STEP_MS, (isLate) => read(isLate ? steps : steps - 1, most - 1))
+  }
+  wait(ms, (isLate) => (isLate ? read(STEPS, MOST_STEPS) : abort()))
   return { signal: controller.signal, clear: () => clearTimeout(timer) }
 }
 

@@ -75,6 +75,32 @@ test('while the store is away pages are served without a user, no cookie is drop
   expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
 })
 
+test('a login past its grace is not shown because the store went away after the SSO system had not answered', async () => {
+  const browser = network.browser()
+  await logIn(browser, network.morning, ada)
+  const look = async () => view(await browser.fetchJson(at('/')))
+  network.emulator.faults.add({ operation: 'sessionstatus', kind: 'hang' })
+  const loseStoreMeanwhile = async (seconds: number) => {
+    const before = network.count('sessionstatus')
+    network.emulator.clock.advance(seconds)
+    const seen = look()
+    await eventually(() => network.count('sessionstatus') > before)
+    redis.process.kill('SIGSTOP')
+    const { status, degraded } = await seen
+    redis.process.kill('SIGCONT')
+    await isBack()
+    return [status, degraded]
+  }
+  const withinGrace = await loseStoreMeanwhile(361)
+  const pastGrace = await loseStoreMeanwhile(1300)
+  network.emulator.faults.clear()
+  expect([withinGrace, pastGrace]).toEqual([
+    ['loggedin', 'store_unavailable'],
+    ['none', 'store_unavailable'],
+  ])
+  await eventually(async () => (await look()).status === 'loggedin')
+})
+
 test('a landing that the store did not take is not tried again at once; the page heals with the store', async () => {
   const [reader, stranger] = [network.browser(), network.browser()]
   await reader.visit(at('/'))

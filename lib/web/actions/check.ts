@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { claimed, confirmed, isLoggedIn, type SsoRecord, unanswered, wantsTicket } from '../../decide/record'
 import { decideStatus } from '../../decide/status'
-import { type Shown, showKnown, showUnchecked } from '../../decide/visit'
+import { type Shown, showUnchecked } from '../../decide/visit'
 import { TokenError, type TokenFault } from '../../errors'
 import type { SessionToken } from '../../protocol/session-token'
 import type { Beginning } from '../../storage/lists'
@@ -66,11 +66,12 @@ async function ask(visit: Visit, record: SsoRecord, sid: string): Promise<Sessio
   }
 }
 
-/** Writes what the answer came to; where that is not possible it holds for this request. */
-export async function writeAnswer({ stored }: Visit, next: (found: SsoRecord) => SsoRecord): Promise<Checked> {
+/** Writes what the answer came to; where that is not possible it holds for this request: what no answer came to, within the grace. */
+export async function writeAnswer({ site, stored }: Visit, next: (found: SsoRecord) => SsoRecord): Promise<Checked> {
   for (let { value } = stored, tries = 0; value && tries < MOST_TRIES; { value } = stored, tries += 1) {
     const written = await stored.replace(next(value))
-    if (written === 'unavailable') return { ...showKnown(next(value)), degraded: 'store_unavailable' }
+    if (written === 'unavailable')
+      return showUnchecked({ now: site.now() }, next(value), site.policy, 'store_unavailable')
     if (written === 'done') return 'again'
   }
   return 'again'
