@@ -5,7 +5,7 @@ import { ada, addPages, type Gates, grace, type Network, present, startNetwork }
 import { anonymousSessions, expectDead, inBatches, limits, Racers, ROUNDS, storedUnder } from './races-support'
 
 const AT_ONCE = 16
-const PEOPLE = 200
+const PEOPLE = 60
 
 let network: Network
 let racers: Racers

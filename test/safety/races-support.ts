@@ -4,7 +4,7 @@ import { demoOptions } from '../../lib/emulator'
 import { type Network, present } from '../flows/network'
 import { beginFlow, document, type Flow, landingToken } from './session-support'
 
-export const ROUNDS = 200
+export const ROUNDS = 60
 
 /** SSO sessions that the emulator knows from the start, so that a round begins with its landing. */
 export function anonymousSessions(count: number) {

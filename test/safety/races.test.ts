@@ -176,7 +176,7 @@ async function askSlowly(racersOfBatch: Racer[]) {
 }
 
 test(`[S7] ${ROUNDS} times, an older "loggedin" that comes late does not bring a terminated session back`, async () => {
-  const size = 100
+  const size = 20
   for (let start = ROUNDS; start < 2 * ROUNDS; start += size) {
     racers = await again()
     const batch = await Promise.all(Array.from({ length: size }, (_, index) => visitor(start + index)))
