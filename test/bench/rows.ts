@@ -1,3 +1,4 @@
+import { Load, pageRequest } from './load'
 import type { Group } from './readers'
 
 /** One row of the table of warm requests: a server, and who asks it. */
@@ -28,6 +29,7 @@ const rows: readonly Row[] = [
   { name: 'bare', title: 'bare express', kind: 'bare', readers: 'nobody' },
   { name: measure, title: '*plain*', kind: 'plain', readers: 'plain' },
   { name: control, title: '*plain* again: the control', kind: 'plain', readers: 'plain' },
+  { name: 'one-read', title: 'a signature and one MGET, no session: the floor', kind: 'one-read', readers: 'plain' },
   { name: 'plain-write', title: '*plain*, page that writes', kind: 'plain-write', readers: 'plain' },
   { name: 'passport', title: '*plain* + passport', kind: 'passport', readers: 'passport', isPeer: true },
   {
@@ -62,4 +64,11 @@ export function wantedRows(only: readonly string[] | undefined, hasPeers: boolea
   return rows.filter(
     ({ name, isPeer }) => (hasPeers || !isPeer) && (name === measure || (only?.includes(name) ?? true)),
   )
+}
+
+/** What is asked of a row's server, and what it has to answer. */
+export function loadOf(row: Row, port: number, cookies: readonly string[]): Load {
+  const isKnown = row.readers !== 'nobody' && row.readers !== 'anonymous'
+  const body = `<p>Good morning, ${isKnown ? 'Ada Lindqvist' : 'stranger'}</p>`
+  return new Load({ port, requests: cookies.map((cookie) => pageRequest(cookie)), status: 200, body })
 }

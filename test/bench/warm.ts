@@ -1,16 +1,16 @@
 import { writeFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import { judge } from './goals'
-import { type Burst, Load, pageRequest, untilGood } from './load'
-import { type Server, USUAL_FLAGS, type Usage } from './machine'
+import { type Burst, type Load, untilGood } from './load'
+import type { Server, Usage } from './machine'
 import { type Options, readOptions } from './options'
 import { installPeers } from './peers'
 import { type Group, logIn } from './readers'
 import { between, countsOf } from './redis-counts'
-import { measure, type Row, wantedRows } from './rows'
+import { loadOf, measure, type Row, wantedRows } from './rows'
 import { type Stage, setStage } from './stage'
 import { report } from './warm-report'
+import { look } from './weight'
 
 /*
  * What a warm request costs: the servers take turns in short bursts, and every figure is set against the same round's of the row
@@ -26,9 +26,6 @@ const bursts = [
 
 /** Requests after which V8 has made of a server's code what it will. */
 const WARM_UP = 3000
-
-/** V8 gives memory back a while after the last request, in milliseconds. */
-const REST_MS = 5000
 
 /** One burst of one server. */
 export interface Measured {
@@ -71,7 +68,10 @@ export async function main(args: readonly string[]): Promise<void> {
     for (const row of rows) contestants.push(await enter(stage, row, cookies.get(row.readers) ?? []))
     await compete(contestants, stage.redis, options)
     await Promise.all(contestants.map(({ server }) => server.stop()))
-    for (const one of contestants) one.memory = await look(stage, one, options.requests)
+    for (const one of contestants)
+      await look(stage, one.row, one.cookies, [options.requests], [], (_requests, usage) => {
+        one.memory = usage
+      })
     console.log(report(contestants, options, readers))
     console.log(judge(contestants))
     if (options.json)
@@ -86,13 +86,7 @@ export async function main(args: readonly string[]): Promise<void> {
 
 async function enter(stage: Stage, row: Row, cookies: readonly string[]): Promise<Contestant> {
   const server = await stage.start(row.kind, { page: row.page, dist: row.dist })
-  return { row, server, load: loadOf(row, server, cookies), cookies, rounds: [] }
-}
-
-function loadOf(row: Row, { port }: Server, cookies: readonly string[]): Load {
-  const isKnown = row.readers !== 'nobody' && row.readers !== 'anonymous'
-  const body = `<p>Good morning, ${isKnown ? 'Ada Lindqvist' : 'stranger'}</p>`
-  return new Load({ port, requests: cookies.map((cookie) => pageRequest(cookie)), status: 200, body })
+  return { row, server, load: loadOf(row, server.port, cookies), cookies, rounds: [] }
 }
 
 /** Bursts in turns, on code that is warm. The first round of each kind is thrown away. */
@@ -124,19 +118,6 @@ async function burst(one: Contestant, redis: Redis, connections: number, request
   const each = (total: number) => total / requests
   const setCookies = each(done.setCookies)
   return { ...done, connections, cpu: each(cpu), commands: each(commands), trips: each(trips), setCookies }
-}
-
-/** Memory at rest after so many requests, of a server of its own that nothing else has been asked of. */
-async function look(stage: Stage, { row, cookies }: Contestant, requests: number): Promise<Usage> {
-  const server = await stage.start(row.kind, { page: row.page, dist: row.dist }, USUAL_FLAGS)
-  const load = loadOf(row, server, cookies)
-  await load.open(32)
-  await load.run(requests)
-  load.close()
-  await sleep(REST_MS)
-  const usage = await server.usageAtRest()
-  await server.stop()
-  return usage
 }
 
 /** Figures of one row at so many connections, round by round. */

@@ -1,11 +1,21 @@
 /** One server, in a process of its own: told its options, tells its port; then answers what it is asked. */
+const v8 = require('node:v8')
 const express = require('express')
 const { sso2Page, mounted } = require('./sso2')
-const { plain, plainWrite, passportPage } = require('./plain')
+const { oneRead, plain, plainWrite, passportPage } = require('./plain')
 const peers = require('./peers')
 
 const bare = () => () => undefined
-const kinds = { bare, plain, 'plain-write': plainWrite, passport: passportPage, sso2: sso2Page, mounted, ...peers }
+const kinds = {
+  bare,
+  plain,
+  'plain-write': plainWrite,
+  'one-read': oneRead,
+  passport: passportPage,
+  sso2: sso2Page,
+  mounted,
+  ...peers,
+}
 
 let aheadMs = 0
 const clock = { now: () => Date.now() + aheadMs }
@@ -24,8 +34,9 @@ function answer({ ask, collect, seconds }) {
   if (ask === 'advance') aheadMs += seconds * 1000
   if (collect) global.gc()
   const { user, system } = process.cpuUsage()
-  const { rss, heapUsed } = process.memoryUsage()
-  process.send({ cpu: user + system, rss, heap: heapUsed })
+  const { rss, heapUsed, heapTotal, external } = process.memoryUsage()
+  const young = v8.getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space').physical_space_size
+  process.send({ cpu: user + system, rss, heap: heapUsed, young, old: heapTotal - young, external })
 }
 
 process.once('message', (options) => {

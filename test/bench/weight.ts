@@ -1,0 +1,134 @@
+import { execFileSync } from 'node:child_process'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { number, spread, table } from './figures'
+import { USUAL_FLAGS, type Usage } from './machine'
+import { type Options, readOptions } from './options'
+import { logIn } from './readers'
+import { loadOf, type Row, wantedRows } from './rows'
+import { type Stage, setStage } from './stage'
+
+/*
+ * What a process of a site weighs: how long it takes to load the package and what it stands on, and where its memory is after
+ * many requests. Usage and how to read it: README.md of this folder.
+ */
+
+/** V8 gives memory back a while after the last request, in milliseconds. */
+const REST_MS = 5000
+
+/** V8 with a young generation that cannot grow, to tell what it takes from what is kept. */
+const SMALL_YOUNG = '--max-semi-space-size=1'
+
+const home = path.join(__dirname, '../..')
+const dist = path.resolve(process.env['BENCH_DIST'] ?? path.join(home, 'dist'))
+
+/** Each is loaded in a process of its own, after express, which a site has anyway. */
+const loads: Readonly<Record<string, readonly string[]>> = {
+  'this package': [dist],
+  'all that it requires, without its own code': [
+    ...['cockatiel', 'connect-redis', 'debug', 'express-session', 'ioredis', 'isbot', 'jsonwebtoken', 'on-headers'],
+    ...['rate-limiter-flexible/lib/RateLimiterRedis', 'rate-limiter-flexible/lib/RateLimiterMemory', 'zod'],
+  ],
+  '*plain*: express-session, connect-redis, ioredis': ['express-session', 'connect-redis', 'ioredis'],
+  zod: ['zod'],
+  jsonwebtoken: ['jsonwebtoken'],
+  ioredis: ['ioredis'],
+  'nothing: the control': [],
+}
+
+/** The program. */
+export async function main(args: readonly string[]): Promise<void> {
+  const options = readOptions(args)
+  const wants = (part: string) => options.only === undefined || options.only.includes(part)
+  if (wants('loading')) console.log(`${loading(options.quick ? 2 : 25)}\n`)
+  if (wants('memory')) await memory(options)
+}
+
+/** Milliseconds, and files, of one process after another; the least is what the machine can do. */
+function loading(processes: number): string {
+  const names = Object.keys(loads)
+  const runs = Array.from({ length: processes }, () => names.map((name) => load(loads[name] ?? [])))
+  const rows = names.map((name, n) => {
+    const times = runs.map((run) => run[n]?.ms ?? Number.NaN)
+    return {
+      'loaded after express': name,
+      'ms, least': number(Math.min(...times)),
+      'ms, median': number(spread(times).median),
+      files: number(runs[0]?.[n]?.files ?? Number.NaN),
+    }
+  })
+  return table(rows)
+}
+
+function load(modules: readonly string[]): { readonly ms: number; readonly files: number } {
+  const program = `require('express')
+    const [begin, files] = [performance.now(), Object.keys(require.cache).length]
+    for (const name of ${JSON.stringify(modules)}) require(name)
+    console.log(JSON.stringify({ ms: performance.now() - begin, files: Object.keys(require.cache).length - files }))`
+  return JSON.parse(execFileSync(process.execPath, ['-e', program], { cwd: home, encoding: 'utf8' }))
+}
+
+async function memory({ only, quick, requests }: Options): Promise<void> {
+  const readers = quick ? 50 : 1000
+  const stage = await setStage(readers)
+  const rows = wantedRows(only?.filter((name) => name !== 'memory') ?? ['bare', 'plain', 'page'], false)
+  const looks = [1, 0.1, 0.01].map((part) => Math.round(requests * part)).reverse()
+  try {
+    const found: Record<string, string>[] = []
+    for (const row of rows)
+      for (const flags of [[], [SMALL_YOUNG]]) found.push(...(await lookAt(stage, row, readers, looks, flags)))
+    console.log(table(found))
+  } finally {
+    await stage.close()
+  }
+}
+
+async function lookAt(
+  stage: Stage,
+  row: Row,
+  readers: number,
+  looks: readonly number[],
+  flags: readonly string[],
+): Promise<Record<string, string>[]> {
+  const cookies = await logIn(stage, row.readers, readers)
+  const found: Record<string, string>[] = []
+  await look(stage, row, cookies, looks, flags, (requests, usage) => {
+    found.push({ row: row.title, flags: flags.join(' '), requests: number(requests), ...shown(usage) })
+  })
+  return found
+}
+
+function shown({ rss, heap, young, old, external }: Usage): Record<string, string> {
+  const mebibytes = (bytes: number) => number(bytes / 2 ** 20, 1)
+  return {
+    'MiB resident': mebibytes(rss),
+    'young generation': mebibytes(young),
+    'old generation': mebibytes(old),
+    'of both, alive': mebibytes(heap),
+    'buffers outside': mebibytes(external),
+    'code, stacks and what malloc keeps': mebibytes(rss - young - old - external),
+  }
+}
+
+/** Memory at rest after so many requests each, of a server of its own that nothing else has been asked of. */
+export async function look(
+  stage: Stage,
+  row: Row,
+  cookies: readonly string[],
+  looks: readonly number[],
+  flags: readonly string[],
+  tell: (requests: number, usage: Usage) => void,
+): Promise<void> {
+  const server = await stage.start(row.kind, { page: row.page, dist: row.dist }, [...USUAL_FLAGS, ...flags])
+  let done = 0
+  for (const requests of looks) {
+    const load = loadOf(row, server.port, cookies)
+    await load.open(32)
+    await load.run(requests - done)
+    load.close()
+    done = requests
+    await sleep(REST_MS)
+    tell(requests, await server.usageAtRest())
+  }
+  await server.stop()
+}
