@@ -30,11 +30,11 @@ const readers = (count: number) =>
       return browser
     }),
   )
-/** Stands still once the child has sent so many questions on, which are answered meanwhile. */
+/** Stands still once the SSO system has all of the child's questions, which are answered meanwhile. */
 async function standStill(operation: 'sessionstatus' | 'authenticate', requests: (() => Promise<unknown>)[]) {
-  network.emulator.faults.add({ operation, kind: 'slow', ms: 500 })
+  network.emulator.faults.add({ operation, kind: 'slow', ms: 500, times: requests.length })
   const answers = Promise.all(requests.map((request) => request()))
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  await eventually(async () => network.emulator.faults.list().length === 0)
   child.send({ block: 2500 })
   const all = await answers
   network.emulator.faults.clear()

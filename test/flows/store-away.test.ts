@@ -84,7 +84,7 @@ test('a login past its grace is not shown because the store went away after the 
     const before = network.count('sessionstatus')
     network.emulator.clock.advance(seconds)
     const seen = look()
-    await eventually(() => network.count('sessionstatus') > before)
+    await eventually(async () => network.count('sessionstatus') > before)
     redis.process.kill('SIGSTOP')
     const { status, degraded } = await seen
     redis.process.kill('SIGCONT')
