@@ -127,11 +127,25 @@ function loseSession(world: World): void {
   world.jar('b1').drop(isSession)
 }
 
+/** As {@link prepareLandings}, for a browser that has a session: its tabs go to Identify without that cookie. */
+async function prepareOtherLandings(world: World): Promise<void> {
+  const kept = world.jar('b1').all().filter(isSession)
+  loseSession(world)
+  await prepareLandings(world)
+  for (const { name, value } of kept) world.jar('b1').take(`${name}=${value}; Path=/; HttpOnly`, new URL(SITE))
+}
+
 const isSession = ({ name }: { name: string }) => name.endsWith('.sid')
 
 const basket: Action = async (world) => {
   await navigate(world, home, '/')
   await ask(world, home, '/put?item=book')
+}
+const basketForgotten: Action = async (world) => {
+  await basket(world, home, '')
+  const { emulator } = world.stage
+  for (const { sid } of emulator.sessions()) emulator.prune(sid)
+  world.scheduler.now += 360_000
 }
 const loggedIn: Action = async (world) => {
   await basket(world, home, '')
@@ -155,20 +169,17 @@ export const states = {
     await basket(world, home, '')
   },
   /** As `basket`, but the platform has forgotten the session, and a check is due. */
-  basketForgotten: async (world) => {
-    await basket(world, home, '')
-    const { emulator } = world.stage
-    for (const { sid } of emulator.sessions()) emulator.prune(sid)
-    world.scheduler.now += 360_000
+  basketForgotten,
+  /** As `basketForgotten`, and two tabs that went to Identify without their session cookie come back now. */
+  basketForgottenLandings: async (world) => {
+    await basketForgotten(world, home, '')
+    await prepareOtherLandings(world)
   },
   loggedIn,
   /** Logged in, and two tabs that went to Identify without their session cookie come back now. */
   loggedInLandings: async (world) => {
     await loggedIn(world, home, '')
-    const kept = world.jar('b1').all().filter(isSession)
-    loseSession(world)
-    await prepareLandings(world)
-    for (const { name, value } of kept) world.jar('b1').take(`${name}=${value}; Path=/; HttpOnly`, new URL(SITE))
+    await prepareOtherLandings(world)
   },
   /** Logged in at the platform, not here; two tabs on their ways back. */
   known: async (world) => {

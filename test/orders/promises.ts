@@ -240,6 +240,7 @@ const WITH_BOOK = new Set([
   'basket',
   'basketLandings',
   'basketForgotten',
+  'basketForgottenLandings',
   'loggedIn',
   'loggedInLandings',
   'stale',

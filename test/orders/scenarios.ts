@@ -68,6 +68,9 @@ export const pairs: readonly string[] = [
   'basketForgotten:page|save',
   'basketForgotten:page|script',
   'basketForgotten:page|login',
+  'basketForgottenLandings:page|landing1',
+  'basketForgottenLandings:script|landing1',
+  'basketForgottenLandings:save|landing1',
   'own/basketForgotten:page|save',
   // logged in
   'loggedIn:logout|logout',
