@@ -5,7 +5,7 @@ import { number, spread, table } from './figures'
 import { USUAL_FLAGS, type Usage } from './machine'
 import { type Options, readOptions } from './options'
 import { logIn } from './readers'
-import { loadOf, type Row, wantedRows } from './rows'
+import { loadOf, measure, type Row, wantedRows } from './rows'
 import { type Stage, setStage } from './stage'
 
 /*
@@ -36,6 +36,15 @@ const loads: Readonly<Record<string, readonly string[]>> = {
   'nothing: the control': [],
 }
 
+/** What it took to load something. */
+interface Loaded {
+  readonly ms: number
+  readonly files: number
+  /** Bytes more that are resident, and alive. */
+  readonly rss: number
+  readonly heap: number
+}
+
 /** The program. */
 export async function main(args: readonly string[]): Promise<void> {
   const options = readOptions(args)
@@ -44,39 +53,49 @@ export async function main(args: readonly string[]): Promise<void> {
   if (wants('memory')) await memory(options)
 }
 
-/** Milliseconds, and files, of one process after another; the least is what the machine can do. */
+/** One process after another; the least time is what the machine can do. */
 function loading(processes: number): string {
   const names = Object.keys(loads)
   const runs = Array.from({ length: processes }, () => names.map((name) => load(loads[name] ?? [])))
   const rows = names.map((name, n) => {
-    const times = runs.map((run) => run[n]?.ms ?? Number.NaN)
+    const of = (figure: keyof Loaded) => runs.map((run) => run[n]?.[figure] ?? Number.NaN)
+    const mebibytes = (figure: 'rss' | 'heap') => number(spread(of(figure)).median / 2 ** 20, 1)
     return {
       'loaded after express': name,
-      'ms, least': number(Math.min(...times)),
-      'ms, median': number(spread(times).median),
-      files: number(runs[0]?.[n]?.files ?? Number.NaN),
+      'ms, least': number(Math.min(...of('ms'))),
+      'ms, median': number(spread(of('ms')).median),
+      files: number(spread(of('files')).median),
+      'MiB resident': mebibytes('rss'),
+      'MiB alive': mebibytes('heap'),
     }
   })
   return table(rows)
 }
 
-function load(modules: readonly string[]): { readonly ms: number; readonly files: number } {
+function load(modules: readonly string[]): Loaded {
   const program = `require('express')
-    const [begin, files] = [performance.now(), Object.keys(require.cache).length]
+    const look = () => (global.gc(), global.gc(), process.memoryUsage())
+    const files = () => Object.keys(require.cache).length
+    const [before, filesBefore, begin] = [look(), files(), performance.now()]
     for (const name of ${JSON.stringify(modules)}) require(name)
-    console.log(JSON.stringify({ ms: performance.now() - begin, files: Object.keys(require.cache).length - files }))`
-  return JSON.parse(execFileSync(process.execPath, ['-e', program], { cwd: home, encoding: 'utf8' }))
+    const [ms, after] = [performance.now() - begin, look()]
+    const [rss, heap] = [after.rss - before.rss, after.heapUsed - before.heapUsed]
+    console.log(JSON.stringify({ ms, files: files() - filesBefore, rss, heap }))`
+  return JSON.parse(execFileSync(process.execPath, ['--expose-gc', '-e', program], { cwd: home, encoding: 'utf8' }))
 }
 
 async function memory({ only, quick, requests }: Options): Promise<void> {
   const readers = quick ? 50 : 1000
   const stage = await setStage(readers)
-  const rows = wantedRows(only?.filter((name) => name !== 'memory') ?? ['bare', 'plain', 'page'], false)
-  const looks = [1, 0.1, 0.01].map((part) => Math.round(requests * part)).reverse()
+  const names = only?.filter((name) => name !== 'memory') ?? []
+  const rows = wantedRows(names.length > 0 ? names : ['bare', 'page'], false)
+  const looks = [0.01, 0.1, 1].map((part) => Math.round(requests * part))
   try {
     const found: Record<string, string>[] = []
-    for (const row of rows)
-      for (const flags of [[], [SMALL_YOUNG]]) found.push(...(await lookAt(stage, row, readers, looks, flags)))
+    for (const row of rows.filter(({ name }) => name !== measure || names.includes(name))) {
+      found.push(...(await lookAt(stage, row, readers, looks, [])))
+      found.push(...(await lookAt(stage, row, readers, looks.slice(0, 2), [SMALL_YOUNG])))
+    }
     console.log(table(found))
   } finally {
     await stage.close()
