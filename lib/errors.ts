@@ -33,12 +33,17 @@ export interface ConfigProblem {
 /** The options or the environment are wrong; lists every problem at once and never a value. */
 export class Sso2ConfigError extends Sso2Error {
   override readonly code = 'ERR_SSO2_CONFIG'
-  /** @param problems at least one */
-  constructor(readonly problems: readonly ConfigProblem[]) {
+  /** At least one. The message has them too, so that a listing of the error's properties leaves them out. */
+  declare readonly problems: readonly ConfigProblem[]
+  /**
+   * @param problems at least one
+   * @param hint what they may have in common
+   */
+  constructor(problems: readonly ConfigProblem[], hint?: string) {
     const lines = problems.map((p) => `  - ${p.option}${p.variable ? ` (${p.variable})` : ''}: ${p.message}`)
-    super(
-      `sso2: ${problems.length} problem${problems.length === 1 ? '' : 's'} in the configuration\n${lines.join('\n')}`,
-    )
+    const title = `sso2: ${problems.length} problem${problems.length === 1 ? '' : 's'} in the configuration`
+    super([title, ...lines, ...(hint === undefined ? [] : [hint])].join('\n'))
+    Object.defineProperty(this, 'problems', { value: problems })
   }
 }
 

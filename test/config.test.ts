@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process'
+import path from 'node:path'
 import { inspect } from 'node:util'
 import { type Config, makeConfig } from '../lib/config'
 import type { ConfigOptions } from '../lib/config/options'
@@ -48,6 +50,32 @@ test('without any option every missing one is named at once, with its variable',
   ])
   for (const { option, variable } of problems) expect(message).toContain(`${option} (${variable})`)
   expect(code).toBe('ERR_SSO2_CONFIG')
+})
+
+/** What Node.js prints of a site that nobody has given a configuration. */
+function printed(): string {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SSO2_|NODE_)/.test(name)))
+  const dist = JSON.stringify(path.join(__dirname, '..', 'dist'))
+  return spawnSync(process.execPath, ['-e', `require(${dist}).sso2()`], { env, encoding: 'utf8' }).stderr
+}
+
+test('uncaught, each problem is printed once, and programs read them all the same', () => {
+  const text = printed()
+  expect(text.match(/Base address of the SSO system/g)).toHaveLength(1)
+  expect(text.match(/SSO2_SESSION_SECRET/g)).toHaveLength(1)
+  expect(text).toContain("code: 'ERR_SSO2_CONFIG'")
+  const error = errorOf({})
+  expect([error.problems.length, Object.keys(error)]).toEqual([8, ['name', 'code']])
+})
+
+test('where no variable is set at all the error says so, and how a file of them is read', () => {
+  const hint = /^no SSO2_ variable is set: .*node --env-file=\.env /m
+  expect(printed()).toMatch(hint)
+  expect(errorOf({}, { PATH: '/bin', REDIS_URL: 'redis://localhost:6379', SSO2_URL: '' }).message).toMatch(hint)
+  expect(errorOf({}, { SSO2_URL: 'https://sso.example' }).message).not.toMatch(hint)
+  // everything is given in code: the environment is not to blame
+  expect(errorOf({ ...required, ssoUrl: 'nowhere' }).message).not.toMatch(hint)
+  expect(errorOf({ ...required, siteUrl: undefined }).message).toMatch(hint)
 })
 
 test('a missing option is named with what it is for; a wrong one with what it must be', () => {

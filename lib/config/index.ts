@@ -6,7 +6,7 @@ import { type ConfigProblem, Sso2ConfigError } from '../errors'
 import { Log } from './log'
 import { textsIn } from './look'
 import type { ConfigOptions } from './options'
-import { checkOptions, type HookOptions } from './read'
+import { checkOptions, type HookOptions, hintFor } from './read'
 import type { CheckedOptions } from './schema'
 import type { AllTexts } from './texts/en'
 
@@ -64,7 +64,7 @@ export function makeConfig(
 ): Config {
   const problems: ConfigProblem[] = []
   const checked = checkOptions(options, environment, problems)
-  if (!checked || problems.length > 0) throw new Sso2ConfigError(problems)
+  if (!checked || problems.length > 0) throw new Sso2ConfigError(problems, hintFor(problems, options, environment))
   const { clientSecret, sessionSecret, session, trustedReturnOrigins, texts, ...plain } = checked
   const site = new URL(plain.siteUrl)
   const siteUrl = plain.siteUrl.replace(/(?<!\/)\/+$/, '')

@@ -52,6 +52,16 @@ function purposeOf([name = '', ...inner]: readonly PropertyKey[], given: Readonl
   return sentence === undefined ? '' : `. ${sentence}`
 }
 
+/** Something is missing, and nothing of ours is in the environment: most likely nobody has read the `.env`. */
+export function hintFor(problems: readonly ConfigProblem[], options: object, environment: NodeJS.ProcessEnv) {
+  const isGiven = Object.entries(environment).some(([name, text]) => name.startsWith('SSO2_') && text)
+  const isMissing = ({ option, variable }: ConfigProblem) =>
+    variable?.startsWith('SSO2_') && Reflect.get(options, option) === undefined
+  return !isGiven && problems.some(isMissing)
+    ? 'no SSO2_ variable is set: where they are in a file, start the site by node --env-file=.env site.js'
+    : undefined
+}
+
 /** A guard hands the visitor over to this page: it is the site's own, or one that may send him back here. */
 function isTrustedLogin({ routes: { login }, siteUrl, trustedReturnOrigins }: CheckedOptions): boolean {
   if (login === false || login.startsWith('/')) return true
