@@ -3,21 +3,14 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import net from 'node:net'
 import tls from 'node:tls'
-import type { Config } from '../config'
-import { about, codeOf, type Finding, helpFor } from './doctor-finding'
+import { about, awayAt, codeOf, type Finding, helpFor } from './doctor-finding'
 
 const CONNECT_MS = 5000
 const DAY_MS = 86_400_000
 const SOON_DAYS = 14
 
-/** One line an address. */
-export async function* addressFindings(config: Config): AsyncGenerator<Finding> {
-  const { ssoUrl, tokenUrl, apiUrl, siteUrl } = config
-  for (const [name, text] of Object.entries({ ssoUrl, tokenUrl, apiUrl, siteUrl }))
-    if (text !== undefined) yield await examine(name, new URL(text))
-}
-
-async function examine(name: string, url: URL): Promise<Finding> {
+/** @param name of the option that has the address */
+export async function addressFinding(name: string, url: URL): Promise<Finding> {
   const { ok, note, wrong } = about(name)
   const host = url.hostname.replace(/^\[|\]$/g, '')
   try {
@@ -31,7 +24,9 @@ async function examine(name: string, url: URL): Promise<Finding> {
     return days < SOON_DAYS ? note(says) : ok(says)
   } catch (error) {
     const code = codeOf(error)
-    return wrong(`${url.origin} cannot be reached: ${code}`, helpFor(code))
+    const isStopped = name === 'siteUrl' && code === 'ECONNREFUSED'
+    const start = `start the site, or correct host and port of siteUrl (SSO2_SITE_URL): nothing listens at ${url.host}`
+    return awayAt(url.origin, wrong(`${url.origin} cannot be reached: ${code}`, isStopped ? start : helpFor(code)))
   }
 }
 

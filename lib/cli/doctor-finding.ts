@@ -1,4 +1,5 @@
 /** What the doctor finds: one line each, and below it the line that helps. */
+import { Sso2UnavailableError } from '../errors'
 
 /** `note` is something to think about that keeps nobody from logging in. */
 export interface Finding {
@@ -7,7 +8,22 @@ export interface Finding {
   readonly says: string
   /** What to do about it: a setting, a command, a line of code. */
   readonly help?: string | undefined
+  /** A place that gives no answer at all: what needs it cannot be looked at. */
+  readonly away?: string | undefined
 }
+
+/** Redis, or whatever keeps the sessions, as a place that may be away. */
+export const STORE = 'Redis'
+
+/** The place of an address: what listens there answers for all of its paths. */
+export const placeOf = (address: string): string => new URL(address).origin
+
+/** A finding after which nothing else of a place can be looked at. */
+export const awayAt = (place: string, finding: Finding): Finding => ({ ...finding, away: place })
+
+/** A call without any answer speaks for its whole place, and a status or a refusal for itself. */
+export const ofFailedCall = (error: unknown, address: string, finding: Finding): Finding =>
+  error instanceof Sso2UnavailableError ? awayAt(placeOf(address), finding) : finding
 
 /** Findings of one subject. */
 export const about = (what: string) => ({

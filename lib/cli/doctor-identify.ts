@@ -3,7 +3,7 @@ import type { Config } from '../config'
 import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../errors'
 import { type Answer, send } from '../remote/http'
 import type { Sso2Client } from '../remote/sso2'
-import { about, type Finding } from './doctor-finding'
+import { about, type Finding, ofFailedCall } from './doctor-finding'
 
 const ANSWER_MS = 5000
 const { ok, note, wrong } = about('landing page')
@@ -24,7 +24,7 @@ export async function identifyFinding(config: Config, client: Sso2Client): Promi
     return judge(config, client, url, await send(call))
   } catch (error) {
     const isKnown = error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError
-    return wrong(`Identify cannot be asked: ${isKnown ? error.message : 'failed'}`)
+    return ofFailedCall(error, url, wrong(`Identify cannot be asked: ${isKnown ? error.message : 'failed'}`))
   }
 }
 

@@ -1,9 +1,9 @@
 /** Redis: reachable, takes writes, keeps what it has; and its version. */
 import { type Cluster, Redis } from 'ioredis'
-import { about, codeOf, type Finding, helpFor } from './doctor-finding'
+import { about, awayAt, codeOf, type Finding, helpFor, STORE } from './doctor-finding'
 
 const ANSWER_MS = 3000
-const { ok, note, wrong } = about('Redis')
+const { ok, note, wrong } = about(STORE)
 
 /** @param redis as configured: an address, or a client of the site's own, which is left open */
 export async function* redisFindings(redis: string | Redis | Cluster | undefined): AsyncGenerator<Finding> {
@@ -21,7 +21,7 @@ export async function* redisFindings(redis: string | Redis | Cluster | undefined
   try {
     for (const info of await infosOf(client)) yield* examine(info)
   } catch (error) {
-    yield unreachable(cause ?? error)
+    yield awayAt(STORE, unreachable(cause ?? error))
   } finally {
     client.off('error', onError)
     if (client !== redis) client.disconnect()

@@ -3,7 +3,7 @@ import type { Config } from '../config'
 import { DOCTOR_HEADER, makeDoctorMark, type SiteReport, siteReport } from '../decide/examination'
 import { Sso2UnavailableError } from '../errors'
 import { type Answer, send } from '../remote/http'
-import { about, type Finding, helpFor } from './doctor-finding'
+import { about, awayAt, type Finding, helpFor, ofFailedCall, placeOf, STORE } from './doctor-finding'
 import { CLAIMED_ADDRESS, proxyFinding } from './doctor-proxy'
 
 const ANSWER_MS = 5000
@@ -33,7 +33,7 @@ export async function* siteFindings(config: Config, offset: number | undefined):
     const finding = clockFinding(config, answer, offset)
     if (finding) yield finding
   } catch (error) {
-    yield nobody(url, error)
+    yield ofFailedCall(error, url, nobody(url, error))
   }
 }
 
@@ -50,12 +50,10 @@ function nobody(url: string, error: unknown): Finding {
   const why =
     error instanceof Sso2UnavailableError ? error.message.replace(/^site: /, '') : 'no answer that can be read'
   const [, code = ''] = /\((\w+)\)$/.exec(why) ?? []
-  const { host } = new URL(url)
-  const help =
-    code === 'ECONNREFUSED'
-      ? `start the site, or correct host and port of siteUrl (SSO2_SITE_URL): nothing listens at ${host}`
-      : (helpFor(code) ?? 'siteUrl (SSO2_SITE_URL): the address at which browsers reach the site')
-  return wrong(`GET ${url}: ${why}`, help)
+  return wrong(
+    `GET ${url}: ${why}`,
+    helpFor(code) ?? 'siteUrl (SSO2_SITE_URL): the address at which browsers reach the site',
+  )
 }
 
 /** It is no site of ours, or one that does not know our secret. */
@@ -97,9 +95,13 @@ function* judgeReport(config: Config, report: SiteReport): Generator<Finding> {
         `what answers at ${config.siteUrl} is client "${clientId}" and takes itself for ${siteUrl}`,
         'give doctor and site one environment: siteUrl (SSO2_SITE_URL), clientId (SSO2_CLIENT_ID)',
       )
-  if (store === 'unavailable') yield wrong('its store does not answer: nobody is recognised', 'see Redis')
+  if (store === 'unavailable')
+    yield awayAt(STORE, wrong('its store does not answer: nobody is recognised', 'see Redis'))
   if (sso === 'unavailable')
-    yield wrong('it takes the SSO system for away, and sends nobody there', 'see client and landing page')
+    yield awayAt(
+      placeOf(config.ssoUrl),
+      wrong('it takes the SSO system for away, and sends nobody there', 'see client and landing page'),
+    )
   yield proxyFinding(report, config.isSecure)
 }
 

@@ -3,17 +3,12 @@ import type { Config } from '../config'
 import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../errors'
 import { operationUrl } from '../protocol/requests'
 import type { Sso2Client } from '../remote/sso2'
-import { about, type Finding } from './doctor-finding'
+import { about, type Finding, ofFailedCall } from './doctor-finding'
 
 const NTP = 'sudo timedatectl set-ntp true   (or chronyc makestep): set the clock of the machine that is wrong'
 
 /** @param sid a made-up session ID */
-export async function* ssoFindings(config: Config, client: Sso2Client, sid: string): AsyncGenerator<Finding> {
-  yield await ask(config, client, sid)
-  yield clockFinding(client.clockOffsetSeconds, config.clockToleranceSeconds)
-}
-
-async function ask(config: Config, client: Sso2Client, sid: string): Promise<Finding> {
+export async function clientFinding(config: Config, client: Sso2Client, sid: string): Promise<Finding> {
   const { ok, wrong } = about('client')
   try {
     const { err } = await client.sessionStatus({ sid, lks: 'anon', ipa: '127.0.0.1', uas: 'express-sso2 doctor' })
@@ -23,7 +18,7 @@ async function ask(config: Config, client: Sso2Client, sid: string): Promise<Fin
     return wrong(`an unexpected answer about a session that nobody has: ${err ?? 'no error'}`)
   } catch (error) {
     if (error instanceof TokenError) return refusedAnswer(config, error)
-    return noToken(config, error)
+    return ofFailedCall(error, config.ssoUrl, noToken(config, error))
   }
 }
 
@@ -82,10 +77,11 @@ function noToken({ ssoUrl, clientId }: Config, error: unknown): Finding {
   )
 }
 
-function clockFinding(offset: number | undefined, tolerance: number): Finding {
+/** @param offset this machine's clock minus the SSO system's, where a signed answer told it */
+export function clockFinding({ clockToleranceSeconds }: Config, offset: number | undefined): Finding {
   const { ok, note, wrong } = about('clock')
   if (offset === undefined) return note('unknown: no signed answer came')
   if (Math.abs(offset) <= 1) return ok("that of the SSO system's, within a second")
   const says = `this machine is ${Math.abs(offset)} s ${offset < 0 ? 'behind' : 'ahead of'} the SSO system`
-  return Math.abs(offset) > tolerance ? wrong(says, NTP) : note(says, NTP)
+  return Math.abs(offset) > clockToleranceSeconds ? wrong(says, NTP) : note(says, NTP)
 }

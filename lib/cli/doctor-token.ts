@@ -5,7 +5,7 @@ import type { Examined } from '../examined'
 import { isObject } from '../protocol/json'
 import { type Answer, send } from '../remote/http'
 import { type TokenEndpoint, ticketCall } from '../remote/ticket'
-import { about, codeOf, type Finding } from './doctor-finding'
+import { about, codeOf, type Finding, ofFailedCall } from './doctor-finding'
 
 const { ok, note, wrong } = about('token endpoint')
 
@@ -18,7 +18,7 @@ export async function tokenFinding(site: Examined, ticket: string): Promise<Find
   } catch (error) {
     const isKnown = error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError
     const why = isKnown ? error.message.replace(/^token: /, '') : 'failed'
-    return wrong(`POST ${endpoint.tokenUrl}: ${why}`, ADDRESS)
+    return ofFailedCall(error, endpoint.tokenUrl, wrong(`POST ${endpoint.tokenUrl}: ${why}`, ADDRESS))
   }
 }
 

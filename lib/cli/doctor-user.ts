@@ -6,7 +6,7 @@ import type { Examined } from '../examined'
 import { type Answer, send } from '../remote/http'
 import { scopes } from '../remote/platform-api'
 import { readGrant, serviceToken } from '../remote/ticket'
-import { about, type Finding } from './doctor-finding'
+import { about, type Finding, ofFailedCall } from './doctor-finding'
 import { endpointOf } from './doctor-token'
 
 const { ok, note, wrong } = about('user path')
@@ -23,7 +23,8 @@ export async function userFinding(site: Examined, token: string): Promise<Findin
     return await judge(site, url, token, await ask(url, token))
   } catch (error) {
     const isKnown = error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError
-    return wrong(`GET ${url}: ${isKnown ? error.message.replace(/^user: /, '') : 'failed'}`, ADDRESS)
+    const why = isKnown ? error.message.replace(/^user: /, '') : 'failed'
+    return ofFailedCall(error, url, wrong(`GET ${url}: ${why}`, ADDRESS))
   }
 }
 

@@ -1,21 +1,10 @@
 /** `express-sso2 doctor`: says, line by line, what is right and what is wrong with the real set-up, and what helps. */
-import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { loadEnvFile } from 'node:process'
 import { parseArgs } from 'node:util'
-import type { Config } from '../config'
-import type { Examined } from '../examined'
-import { Sso2Client } from '../remote/sso2'
-import { addressFindings } from './doctor-address'
+import { examine } from './doctor-checks'
 import { about, codeOf, type Finding } from './doctor-finding'
-import { identifyFinding } from './doctor-identify'
-import { redisFindings } from './doctor-redis'
-import { siteFindings } from './doctor-site'
-import { ssoFindings } from './doctor-sso'
 import { readEnvironment, readModule, type Subjects } from './doctor-subject'
-import { tokenFinding } from './doctor-token'
-import { userFinding } from './doctor-user'
-import { visitFindings } from './doctor-visit'
 
 const help = `Usage: express-sso2 doctor [--env-file .env] [--module ./sso.js]
 
@@ -89,32 +78,6 @@ async function examineAll({ sites, problems }: Subjects, hasEnvFile: boolean): P
     await site.close()
   }
   return isWell
-}
-
-async function* examine(site: Examined): AsyncGenerator<Finding> {
-  const { config } = site
-  yield about('configuration').ok(`complete, for ${config.siteUrl}`)
-  yield* addressFindings(config)
-  const client = clientOf(config)
-  try {
-    yield* ssoFindings(config, client, randomUUID())
-    const offset = client.clockOffsetSeconds
-    yield await identifyFinding(config, client)
-    yield await tokenFinding(site, randomUUID())
-    yield await userFinding(site, randomUUID())
-    yield* siteFindings(config, offset)
-    yield* visitFindings(config)
-    yield* redisFindings(config.redis)
-  } finally {
-    client.close()
-  }
-}
-
-function clientOf(config: Config): Sso2Client {
-  const { ssoUrl, clientId, organisationId, ssoIdentifier, timeoutMs, clockToleranceSeconds, clock } = config
-  const clientSecret = config.clientSecrets()
-  const options = { ssoUrl, clientId, organisationId, ssoIdentifier, timeoutMs, clockToleranceSeconds, clock }
-  return new Sso2Client({ ...options, clientSecret })
 }
 
 /** A module that starts the site as well meets the one that runs, and has its port already: that one is examined. */

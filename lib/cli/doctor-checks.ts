@@ -1,0 +1,111 @@
+/** What is looked at, in which order, and what each look needs: one cause is told once. */
+import { randomUUID } from 'node:crypto'
+import type { Config } from '../config'
+import type { Examined } from '../examined'
+import { Sso2Client } from '../remote/sso2'
+import { addressFinding } from './doctor-address'
+import { about, type Finding, placeOf, STORE } from './doctor-finding'
+import { identifyFinding } from './doctor-identify'
+import { redisFindings } from './doctor-redis'
+import { siteFindings } from './doctor-site'
+import { clientFinding, clockFinding } from './doctor-sso'
+import { tokenFinding } from './doctor-token'
+import { userFinding } from './doctor-user'
+import { visitFindings } from './doctor-visit'
+
+type Findings = Promise<Finding> | AsyncIterable<Finding>
+
+interface Check {
+  /** What its findings are about. */
+  readonly subjects: readonly string[]
+  /** Places that have to answer: without one of them there is nothing to be seen. */
+  readonly needs: readonly string[]
+  readonly look: () => Findings
+}
+
+/** Everything about one site. */
+export async function* examine(site: Examined): AsyncGenerator<Finding> {
+  const { config } = site
+  yield about('configuration').ok(`complete, for ${config.siteUrl}`)
+  const client = clientOf(config)
+  try {
+    yield* inTurn([...addressChecks(config), ...platformChecks(site, client), ...siteChecks(config, client)])
+  } finally {
+    client.close()
+  }
+}
+
+function clientOf(config: Config): Sso2Client {
+  const { ssoUrl, clientId, organisationId, ssoIdentifier, timeoutMs, clockToleranceSeconds, clock } = config
+  const clientSecret = config.clientSecrets()
+  const options = { ssoUrl, clientId, organisationId, ssoIdentifier, timeoutMs, clockToleranceSeconds, clock }
+  return new Sso2Client({ ...options, clientSecret })
+}
+
+function addressChecks({ ssoUrl, tokenUrl, apiUrl, siteUrl }: Config): Check[] {
+  return Object.entries({ ssoUrl, tokenUrl, apiUrl, siteUrl }).flatMap(([name, address]) =>
+    address === undefined
+      ? []
+      : [{ subjects: [name], needs: [placeOf(address)], look: () => addressFinding(name, new URL(address)) }],
+  )
+}
+
+function platformChecks(site: Examined, client: Sso2Client): Check[] {
+  const { config, exchangeTicket, namesUsers } = site
+  const { ssoUrl, tokenUrl, apiUrl } = config
+  const needs = [placeOf(ssoUrl)]
+  return [
+    { subjects: ['client'], needs, look: () => clientFinding(config, client, randomUUID()) },
+    { subjects: ['clock'], needs, look: async () => clockFinding(config, client.clockOffsetSeconds) },
+    { subjects: ['landing page'], needs, look: () => identifyFinding(config, client) },
+    {
+      subjects: ['token endpoint'],
+      needs: exchangeTicket || tokenUrl === undefined ? [] : [placeOf(tokenUrl)],
+      look: () => tokenFinding(site, randomUUID()),
+    },
+    {
+      subjects: ['user path'],
+      needs: namesUsers ? [] : [placeOf(apiUrl)],
+      look: () => userFinding(site, randomUUID()),
+    },
+  ]
+}
+
+function siteChecks(config: Config, client: Sso2Client): Check[] {
+  const site = placeOf(config.siteUrl)
+  return [
+    { subjects: ['Redis'], needs: [], look: () => redisFindings(config.redis) },
+    { subjects: ['site', 'proxy'], needs: [site], look: () => siteFindings(config, client.clockOffsetSeconds) },
+    {
+      subjects: ['first visit', 'return address', 'cookies', 'caches'],
+      needs: [site, placeOf(config.ssoUrl), STORE],
+      look: () => visitFindings(config),
+    },
+  ]
+}
+
+/** Looks one after the other; what needs a place that gave no answer is named in the end, and a place is told once. */
+async function* inTurn(checks: readonly Check[]): AsyncGenerator<Finding> {
+  const missed = new Map<string, string[]>()
+  for (const { subjects, needs, look } of checks) {
+    const place = needs.find((one) => missed.has(one))
+    if (place !== undefined) {
+      missed.get(place)?.push(...subjects)
+      continue
+    }
+    for await (const finding of listed(look())) {
+      const { away } = finding
+      if (away !== undefined && missed.has(away)) continue
+      yield finding
+      if (away !== undefined) missed.set(away, [])
+    }
+  }
+  for (const [place, subjects] of missed)
+    if (subjects.length > 0)
+      yield about('not checked').note(`${subjects.join(', ')} (${subjects.length > 1 ? 'need' : 'needs'} ${place})`)
+}
+
+async function* listed(findings: Findings): AsyncGenerator<Finding> {
+  if (findings instanceof Promise) yield await findings
+  else yield* findings
+}
