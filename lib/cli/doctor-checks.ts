@@ -6,6 +6,7 @@ import { Sso2Client } from '../remote/sso2'
 import { addressFinding } from './doctor-address'
 import { about, type Finding, placeOf, STORE } from './doctor-finding'
 import { identifyFinding } from './doctor-identify'
+import { longFindings } from './doctor-long'
 import { redisFindings } from './doctor-redis'
 import { siteFindings } from './doctor-site'
 import { clientFinding, clockFinding } from './doctor-sso'
@@ -73,14 +74,16 @@ function platformChecks(site: Examined, client: Sso2Client): Check[] {
 
 function siteChecks(config: Config, client: Sso2Client): Check[] {
   const site = placeOf(config.siteUrl)
+  const visit = [site, placeOf(config.ssoUrl), STORE]
   return [
     { subjects: ['Redis'], needs: [], look: () => redisFindings(config.redis) },
     { subjects: ['site', 'proxy'], needs: [site], look: () => siteFindings(config, client.clockOffsetSeconds) },
     {
       subjects: ['first visit', 'return address', 'cookies', 'caches'],
-      needs: [site, placeOf(config.ssoUrl), STORE],
+      needs: visit,
       look: () => visitFindings(config),
     },
+    { subjects: ['long addresses'], needs: visit, look: () => longFindings(config) },
   ]
 }
 

@@ -38,7 +38,8 @@ export async function* visitFindings(config: Config): AsyncGenerator<Finding> {
   }
 }
 
-async function visit({ siteUrl, ssoUrl }: Config, path: string): Promise<Visit> {
+/** Gets a page of the site. @param path below siteUrl */
+export async function visit({ siteUrl, ssoUrl }: Config, path: string): Promise<Visit> {
   const url = siteUrl + path
   const browser = {
     accept: 'text/html',

@@ -24,6 +24,8 @@ export interface SceneOptions {
   readonly proxy?: Change
   /** What it makes of the headers of answers. */
   readonly answers?: Change
+  /** How many bytes it has room for, as nginx' buffers have. */
+  readonly room?: Room
   readonly trust?: number | boolean
   readonly landing?: string
 }
@@ -64,32 +66,44 @@ export async function startScene(options: SceneOptions = {}): Promise<Scene> {
   return { emulator, sso, environment, siteUrl, close }
 }
 
-async function listen(app: express.Express, port: number, { proxy, answers }: SceneOptions): Promise<Server[]> {
-  if (!proxy && !answers) {
+async function listen(app: express.Express, port: number, { proxy, answers, room }: SceneOptions): Promise<Server[]> {
+  if (!proxy && !answers && !room) {
     const server = app.listen(port, 'localhost')
     await once(server, 'listening')
     return [server]
   }
   const inner = app.listen(0, '127.0.0.1')
   await once(inner, 'listening')
-  const outer = forwarding((inner.address() as AddressInfo).port, proxy, answers).listen(port, 'localhost')
+  const outer = forwarding((inner.address() as AddressInfo).port, proxy, answers, room).listen(port, 'localhost')
   await once(outer, 'listening')
   return [inner, outer]
 }
 
 type Change = (headers: http.IncomingHttpHeaders) => http.IncomingHttpHeaders
 
-/** A proxy that changes the headers of requests, or of answers. */
+/** Room for the first line of a request, and for the headers of an answer. */
+interface Room {
+  readonly ofRequest?: number
+  readonly ofAnswer?: number
+}
+
+/** A proxy that changes the headers of requests, or of answers, and refuses what it has no room for. */
 function forwarding(
   port: number,
   ofRequest: Change = (headers) => headers,
   ofAnswer: Change = (headers) => headers,
+  room: Room = {},
 ): Server {
   return http.createServer((req, res) => {
-    const { url: path, method } = req
+    const { url: path = '/', method } = req
+    if (path.length > (room.ofRequest ?? Number.POSITIVE_INFINITY)) {
+      res.writeHead(414).end()
+      return
+    }
     const target = { host: '127.0.0.1', port, path, method, headers: ofRequest({ ...req.headers }), agent: false }
     const onward = http.request(target, (answer) => {
-      res.writeHead(answer.statusCode ?? 502, ofAnswer({ ...answer.headers }))
+      const isTooLong = answer.rawHeaders.join(': ').length > (room.ofAnswer ?? Number.POSITIVE_INFINITY)
+      res.writeHead(isTooLong ? 502 : (answer.statusCode ?? 502), ofAnswer({ ...answer.headers }))
       answer.pipe(res)
     })
     onward.once('error', () => res.destroy())

@@ -43,7 +43,7 @@ async function command(args: string[], environment = scene.environment, folder?:
 const linesOf = ({ output }: Report) => output.split('\n').filter((line) => /^WRONG|not checked/.test(line))
 
 const platformSubjects = 'client, clock, landing page, token endpoint, user path'
-const visitSubjects = 'first visit, return address, cookies, caches'
+const visitSubjects = 'first visit, return address, cookies, caches, long addresses'
 
 test('a set-up that is right has no wrong line, and exit 0', async () => {
   const report = await command([])
@@ -67,6 +67,7 @@ test('a set-up that is right has no wrong line, and exit 0', async () => {
     'return address',
     'cookies',
     'caches',
+    'long addresses',
   ])
   expect(report.of('ssoUrl')).toMatch(/^note: .*unencrypted/)
   expect(report.of('client')).toMatch(/^ok: /)
@@ -349,6 +350,36 @@ test.each<[string, Parameters<typeof startScene>[0], RegExp, string | undefined,
   await other.close()
   expect(report.of('proxy')).toMatch(says)
   expect([helpOf(report.of('proxy')), report.code]).toEqual([help, code])
+})
+
+const line = (name: string) => `nginx: ${name}`
+
+test.each<[string, Parameters<typeof startScene>[0], RegExp, string | undefined]>([
+  ['has room', {}, /^ok: a page with an address of 2048 characters goes through Identify$/, undefined],
+  [
+    'has none for the redirect to Identify',
+    { room: { ofAnswer: 4096 } },
+    /^note: a page with an address of 2048 characters, on its way to Identify, is answered with HTTP 502$/m,
+    line('proxy_buffer_size 16k; proxy_buffers 8 16k;'),
+  ],
+  [
+    'has none for the page',
+    { room: { ofRequest: 2000 } },
+    /^note: a page with an address of 2048 characters is answered with HTTP 414$/m,
+    line('large_client_header_buffers 4 16k;   in http, or in the default server'),
+  ],
+  [
+    'has none for the landing page that carries it',
+    { room: { ofRequest: 4096 } },
+    /^note: a page with an address of 2048 characters, on its way back from Identify, is answered with HTTP 414$/m,
+    line('large_client_header_buffers 4 16k;   in http, or in the default server'),
+  ],
+])('a way of long addresses that %s', async (_how, options, says, help) => {
+  const other = await startScene(options)
+  const report = await examine(other.environment)
+  await other.close()
+  expect(report.of('long addresses')).toMatch(says)
+  expect([helpOf(report.of('long addresses')), report.code]).toEqual([help, 0])
 })
 
 test('a Redis that evicts sessions is wrong, with what helps', async () => {
