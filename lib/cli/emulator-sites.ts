@@ -1,5 +1,7 @@
 /** Sites of the command line: each gets an API client, and a complete `.env`. */
 import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { address } from '../config/checks'
 import type { ClientOptions, EmulatorOptions } from '../emulator'
 
@@ -25,13 +27,27 @@ export function readSite(text: string): string {
 export function clientOf(siteUrl: string, configured: readonly ClientOptions[]): SiteClient {
   const found = configured.find(({ landingPage }) => isBelow(landingPage, siteUrl))
   if (found) return { siteUrl, client: found, isConfigured: true }
-  const { host, pathname } = new URL(siteUrl)
-  const name = `${host}${pathname}`.replace(/\/$/, '')
-  const clientId = name.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '')
+  const name = nameOf(siteUrl)
+  const clientId = wordOf(siteUrl)
   // stays valid when the emulator is started again; in production sites refuse it by its last words
   const clientSecret = `${clientId}-demo-secret-not-for-production`
   return { siteUrl, client: { clientId, clientSecret, name, landingPage: siteUrl + LANDING }, isConfigured: false }
 }
+
+/** Host, port and path of a site. */
+function nameOf(siteUrl: string): string {
+  const { host, pathname } = new URL(siteUrl)
+  return `${host}${pathname}`.replace(/\/$/, '')
+}
+
+/** The same as a word of letters, digits and dashes. */
+const wordOf = (siteUrl: string) =>
+  nameOf(siteUrl)
+    .replace(/[^A-Za-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+
+/** What the `.env` of a site is called, where there are several. */
+export const fileOf = ({ siteUrl }: SiteClient): string => `${wordOf(siteUrl)}.env`
 
 const isBelow = (landingPage: string, siteUrl: string) => landingPage.startsWith(`${siteUrl}/`)
 
@@ -57,6 +73,23 @@ SSO2_CLIENT_ID=${quoted(clientId)}
 ${site.isConfigured ? `# its clientSecret in the configuration file\n${secret}` : secret}
 # REDIS_URL=redis://127.0.0.1:6379
 `
+}
+
+/** A file with the environment of a site. */
+export interface EnvironmentFile {
+  readonly siteUrl: string
+  readonly file: string
+  /** It was there before, with a session secret and changes of its own, and is as it was. */
+  readonly isKept: boolean
+}
+
+/** Writes the `.env` of a site into a folder, for its owner to read, unless there is one. */
+export function writeEnvironment(folder: string, site: SiteClient, environment: string): EnvironmentFile {
+  const file = path.join(folder, fileOf(site))
+  mkdirSync(folder, { recursive: true })
+  const isKept = existsSync(file)
+  if (!isKept) writeFileSync(file, environment, { mode: 0o600, flag: 'wx' })
+  return { siteUrl: site.siteUrl, file, isKept }
 }
 
 /** As `node --env-file` reads it back. */

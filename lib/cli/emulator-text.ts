@@ -1,6 +1,6 @@
 /** What the emulator's command says when it runs, beside the environment of sites. */
 import type { EmulatorOptions } from '../emulator'
-import { type SiteClient, sharedHosts } from './emulator-sites'
+import { type EnvironmentFile, fileOf, type SiteClient, sharedHosts } from './emulator-sites'
 
 /** What is told. */
 export interface StartFacts {
@@ -12,6 +12,10 @@ export interface StartFacts {
   readonly sites: readonly SiteClient[]
   /** The accounts are the published ones, whose passwords may be shown. */
   readonly isDemo: boolean
+  /** Environments of several sites, which standard output cannot have. */
+  readonly apart: readonly string[]
+  /** Where they were written instead. */
+  readonly files: readonly EnvironmentFile[] | undefined
 }
 
 /** Where it is, whom to log in as, and how to end it. */
@@ -27,7 +31,7 @@ export function startText(facts: StartFacts): string {
     return `  ${username.padEnd(12)} ${secret}${name}${active === false ? ' (not active)' : ''}`
   })
   return `
-${banner(facts)}Admin portal   ${url}/
+${banner(facts)}${environments(facts)}Admin portal   ${url}/
 Controls       ${url}/_emulator
 
 Clients and their landing pages
@@ -50,6 +54,16 @@ can log in as anybody and press every button. Only where nobody else is, such as
 in a network of containers. Sites take http: for loopback names alone, so give the
 container a name such as sso.localhost and set SSO2_URL=http://sso.localhost:${port}/sso
 ${line}
+
+`
+}
+
+function environments({ sites, apart, files }: StartFacts): string {
+  const lines = files?.map(({ file, siteUrl, isKept }) => `  ${file}  ${siteUrl}${isKept ? ', left as it was' : ''}`)
+  if (lines) return `Environments\n${lines.join('\n')}\n\n`
+  if (apart.length === 0) return ''
+  return `${apart.join('')}${apart.length} sites have ${apart.length} files: in one file the last site would win. --env-dir . writes them:
+${sites.map(fileOf).join(' and ')}
 
 `
 }

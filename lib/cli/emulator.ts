@@ -3,20 +3,30 @@ import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions, type Listening } from '../emulator'
 import { Sso2ConfigError } from '../errors'
-import { clientOf, environmentOf, readSite, type SiteClient, siteOf } from './emulator-sites'
+import {
+  clientOf,
+  type EnvironmentFile,
+  environmentOf,
+  readSite,
+  type SiteClient,
+  siteOf,
+  writeEnvironment,
+} from './emulator-sites'
 import { startText } from './emulator-text'
 
 const DEFAULT_PORT = 4000
 const DEFAULT_HOST = '127.0.0.1'
 
 const help = `Usage: express-sso2 emulator [--site http://localhost:3000]... [--port ${DEFAULT_PORT}] [--host ${DEFAULT_HOST}]
-                             [--config emulator.json] [--print-config] [--production]
+                             [--env-dir .] [--config emulator.json] [--print-config] [--production]
 
 Runs the whole SSO2 platform on this machine, for development and tests: SSO system, token endpoint, REST API, and an
 admin portal. It listens on the loopback interface only, unless --host says otherwise.
 
   --site <address>   a site of yours: makes its API client, sets its landing page, and prints a complete .env for it.
-                     May be there several times. The .env goes to standard output, everything else to standard error
+                     The .env goes to standard output, everything else to standard error. May be there several times;
+                     then each .env is shown on standard error, for together in one file the last site would win
+  --env-dir <folder> writes the .env of each site into a file of its own there, and leaves alone what is there
   --port <number>    port to listen on; 0 takes a free one (default ${DEFAULT_PORT})
   --host <address>   address to listen on, 0.0.0.0 for containers (default ${DEFAULT_HOST})
   --config <file>    JSON file with the options of createEmulator(); demo data when left out
@@ -33,6 +43,7 @@ interface Arguments {
   readonly host: string
   readonly config: string | undefined
   readonly sites: readonly string[]
+  readonly envDir: string | undefined
   readonly printConfig: boolean
   readonly production: boolean
   readonly help: boolean
@@ -59,7 +70,8 @@ export async function emulatorCommand(args: readonly string[]): Promise<number> 
   }
 }
 
-async function run({ port, host, config, sites: addresses, production, printConfig }: Arguments): Promise<void> {
+async function run(given: Arguments): Promise<void> {
+  const { port, host, config, sites: addresses, envDir, production, printConfig } = given
   const base = config === undefined ? demoOptions() : readFile(config)
   const configured = config === undefined ? [] : (create(base, config).export().clients ?? [])
   const sites = addresses.map((siteUrl) => clientOf(siteUrl, configured))
@@ -70,25 +82,44 @@ async function run({ port, host, config, sites: addresses, production, printConf
   const emulator = create(options, config)
   if (printConfig) return printOptions(emulator)
   const { url, isOpen } = await listen(emulator, port, host)
-  say(emulator, { url, openHost: isOpen ? host : undefined, sites, isDemo: config === undefined })
-  await stopSignal()
-  await emulator.close()
+  try {
+    say(emulator, { url, openHost: isOpen ? host : undefined, sites, envDir, isDemo: config === undefined })
+    await stopSignal()
+  } finally {
+    await emulator.close()
+  }
 }
 
 interface Said {
   readonly url: string
   readonly openHost: string | undefined
   readonly sites: readonly SiteClient[]
+  readonly envDir: string | undefined
   readonly isDemo: boolean
 }
 
-function say(emulator: Emulator, { url, openHost, sites, isDemo }: Said): void {
+function say(emulator: Emulator, { url, openHost, sites, envDir, isDemo }: Said): void {
   const platform = emulator.export()
   const [first] = platform.clients ?? []
   const usual = first && siteOf(first, !isDemo)
-  for (const site of sites.length > 0 || !usual ? sites : [usual])
-    process.stdout.write(`${environmentOf(site, url, platform)}\n`)
-  process.stderr.write(startText({ url, openHost, platform, sites, isDemo }))
+  const described = (sites.length > 0 || !usual ? sites : [usual]).map((site) => ({
+    site,
+    environment: environmentOf(site, url, platform),
+  }))
+  const files = envDir === undefined ? undefined : described.map((one) => write(envDir, one))
+  const shown = files ? [] : described.map(({ environment }) => `${environment}\n`)
+  // several in one file would be the last of them
+  if (shown.length === 1) process.stdout.write(shown.join(''))
+  const apart = shown.length > 1 ? shown : []
+  process.stderr.write(startText({ url, openHost, platform, sites, isDemo, apart, files }))
+}
+
+function write(folder: string, { site, environment }: { site: SiteClient; environment: string }): EnvironmentFile {
+  try {
+    return writeEnvironment(folder, site, environment)
+  } catch (error) {
+    throw new CommandError(`cannot write into ${folder}: ${messageOf(error)}`)
+  }
 }
 
 function printOptions(emulator: Emulator): void {
@@ -105,17 +136,19 @@ function readArguments(args: readonly string[]): Arguments | undefined {
         host: { type: 'string', default: DEFAULT_HOST },
         config: { type: 'string' },
         site: { type: 'string', multiple: true, default: [] },
+        'env-dir': { type: 'string' },
         'print-config': { type: 'boolean', default: false },
         production: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
     })
-    const { port, host, config, production, help: asksForHelp, 'print-config': printConfig } = values
+    const { port, host, config, production, help: asksForHelp } = values
+    const { 'print-config': printConfig, 'env-dir': envDir } = values
     const isPort = /^\d{1,5}$/.test(port) && Number(port) <= 65_535
     if (!isPort) throw new TypeError('--port must be a number from 0 to 65535')
     const sites = values.site.map(readSite)
     if (new Set(sites).size < sites.length) throw new TypeError('--site is there twice with one address')
-    return { port: Number(port), host, config, sites, printConfig, production, help: asksForHelp }
+    return { port: Number(port), host, config, sites, envDir, printConfig, production, help: asksForHelp }
   } catch (error) {
     process.stderr.write(`express-sso2 emulator: ${messageOf(error)}\n\n`)
     return undefined

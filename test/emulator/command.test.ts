@@ -1,9 +1,10 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import { networkInterfaces } from 'node:os'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
 import { makeConfig } from '../../lib/config'
+import { freePort } from '../support/ports'
 import { runCommand, startCommand } from './command'
 import { readSources, Workshop } from './compile'
 import { configuration } from './configuration'
@@ -62,7 +63,7 @@ function environments(printed: string): Map<string, NodeJS.Dict<string>> {
 test('for each --site it makes a client with its landing page, and prints a complete .env', async () => {
   const sites = ['http://localhost:3000', 'http://127.0.0.1:3001/news/']
   const running = await startCommand(compiled, ['--site', sites[0] ?? '', '--site', sites[1] ?? ''])
-  const found = environments(running.stdout())
+  const found = environments(running.output())
   expect([...found.keys()]).toEqual(['http://localhost:3000', 'http://127.0.0.1:3001/news'])
   const configs = [...found.values()].map((environment) => makeConfig({}, environment, clock))
   const { clients } = (await new Platform(running.url).control('GET', '/export')).json
@@ -77,6 +78,43 @@ test('for each --site it makes a client with its landing page, and prints a comp
     sites.map(() => [`${running.url}/sso`, running.url, `${running.url}/oauth/token`]),
   )
   await running.stop()
+})
+
+const two = ['http://localhost:3000', 'http://127.0.0.1:3001'] as const
+const bothSites = two.flatMap((site) => ['--site', site])
+
+test('what would become one .env holds one site: several are shown apart, each with the name of its own', async () => {
+  const one = await startCommand(compiled, ['--site', two[0]])
+  await one.stop()
+  expect(parseEnv(one.stdout())).toMatchObject({ SSO2_SITE_URL: two[0] })
+  const both = await startCommand(compiled, bothSites)
+  await both.stop()
+  expect(both.stdout()).toBe('')
+  expect(both.output()).toContain(
+    '2 sites have 2 files: in one file the last site would win. --env-dir . writes them:\n' +
+      'localhost-3000.env and 127-0-0-1-3001.env',
+  )
+})
+
+test('--env-dir writes the .env of each site, and leaves one alone that is there', async () => {
+  const folder = path.join(workshop.folder, 'papers', 'env')
+  const names = ['localhost-3000.env', '127-0-0-1-3001.env']
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(path.join(folder, names[1] ?? ''), 'MINE=1\n')
+  const running = await startCommand(compiled, [...bothSites, '--env-dir', folder])
+  await running.stop()
+  const [written, kept] = names.map((name) => path.join(folder, name)) as [string, string]
+  expect(makeConfig({}, parseEnv(readFileSync(written, 'utf8')), clock)).toMatchObject({
+    siteUrl: two[0],
+    ssoUrl: `${running.url}/sso`,
+  })
+  expect([readFileSync(kept, 'utf8'), statSync(written).mode & 0o077]).toEqual(['MINE=1\n', 0])
+  expect(running.stdout()).toBe('')
+  expect(running.output()).toContain(`  ${written}  ${two[0]}\n  ${kept}  ${two[1]}, left as it was`)
+  expect(running.output()).not.toContain('SSO2_SESSION_SECRET')
+  const port = String(await freePort())
+  const nowhere = await runCommand(compiled, ['emulator', '--port', port, ...bothSites, '--env-dir', written])
+  expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringMatching(/cannot write .*: E(EXIST|NOTDIR)/)])
 })
 
 test('started again it prints the same clients, and another session secret', async () => {
@@ -107,7 +145,7 @@ test('with a configuration, a site that lands there is its client, and any other
   const config = file('sites.json', JSON.stringify(configuration))
   const sites = ['--site', new URL(morning.landingPage).origin, '--site', 'http://localhost:3005']
   const running = await startCommand(compiled, ['--config', config, ...sites])
-  const [own, added] = environments(running.stdout()).values()
+  const [own, added] = environments(running.output()).values()
   expect(own).toMatchObject({ SSO2_CLIENT_ID: morning.clientId, SSO2_CLIENT_SECRET: '' })
   expect(running.output()).not.toContain(morning.secret)
   expect(makeConfig({}, added ?? {}, clock).organisationId).toBe(configuration.organisationId)
