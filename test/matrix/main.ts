@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type Compiles, compileAll, modes } from './compiles'
+import { type Recipe, tryRecipes } from './recipes'
 import { type Runs, runAll } from './runs'
 
 const {
@@ -10,7 +11,7 @@ const {
 
 /**
  * Packs what is built, compiles a site against it with each TypeScript in each mode, walks through it with each Node.js and each
- * Express, and prints one table.
+ * Express, runs the recipes of the documentation that want more than this repository has, and prints one table.
  * @returns 1 where anything of it failed
  */
 export async function main(): Promise<number> {
@@ -19,8 +20,9 @@ export async function main(): Promise<number> {
     const { file } = pack(folder)
     const compiles = await compileAll(path.join(folder, 'compiles'), file)
     const runs = await runAll(path.join(folder, 'runs'), file)
-    console.log(tableOf(compiles, runs))
-    const problems = problemsOf(compiles, runs)
+    const recipes = await tryRecipes(path.join(folder, 'recipes'), file)
+    console.log(tableOf(compiles, runs, recipes))
+    const problems = problemsOf(compiles, runs, recipes)
     for (const problem of problems) console.error(`\n${problem}`)
     return problems.length === 0 ? 0 : 1
   } finally {
@@ -30,7 +32,7 @@ export async function main(): Promise<number> {
 
 const said = (problem: string | undefined) => (problem === undefined ? 'ok' : 'FAILED')
 
-function tableOf(compiles: readonly Compiles[], runs: readonly Runs[]): string {
+function tableOf(compiles: readonly Compiles[], runs: readonly Runs[], recipes: readonly Recipe[]): string {
   const expresses = [...(runs[0]?.outcomes.keys() ?? [])]
   const rows = [
     ['', ...Object.keys(modes)],
@@ -40,18 +42,20 @@ function tableOf(compiles: readonly Compiles[], runs: readonly Runs[]): string {
       `Node.js ${version}`,
       ...[...outcomes.values()].map(({ problem, seconds }) => `${said(problem)}, ${seconds} s`),
     ]),
+    ['', 'recipe'],
+    ...recipes.map(({ name, problem, seconds }) => [name, `${said(problem)}, ${seconds} s`]),
   ]
   return rows
     .map((row) =>
       row
-        .map((cell) => cell.padEnd(18))
+        .map((cell) => cell.padEnd(24))
         .join('')
         .trimEnd(),
     )
     .join('\n')
 }
 
-function problemsOf(compiles: readonly Compiles[], runs: readonly Runs[]): string[] {
+function problemsOf(compiles: readonly Compiles[], runs: readonly Runs[], recipes: readonly Recipe[]): string[] {
   const ofCompiles = compiles.flatMap(({ version, problems }) =>
     [...problems].flatMap(([mode, problem]) => (problem ? `TypeScript ${version}, ${mode}:\n${problem}` : [])),
   )
@@ -60,5 +64,6 @@ function problemsOf(compiles: readonly Compiles[], runs: readonly Runs[]): strin
       problem ? `Node.js ${version}, Express ${express}:\n${problem}` : [],
     ),
   )
-  return [...ofCompiles, ...ofRuns]
+  const ofRecipes = recipes.flatMap(({ name, problem }) => (problem ? `${name}:\n${problem}` : []))
+  return [...ofCompiles, ...ofRuns, ...ofRecipes]
 }

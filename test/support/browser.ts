@@ -51,7 +51,8 @@ export async function screenshots(page: Page, name: string): Promise<void> {
   if (before) await page.setViewportSize(before)
 }
 
-function findChromium(): string {
+/** The Chromium of this machine. @throws {Error} when there is none */
+export function findChromium(): string {
   const named = process.env['CHROMIUM_PATH']
   if (named) return named
   const found = ['chromium', 'chromium-browser', 'google-chrome'].map(which).find((file) => file !== undefined)
