@@ -132,6 +132,21 @@ test('a fault is switched on and off', async () => {
   expect(emulator.faults.list()).toEqual([])
 })
 
+/** Options that are wider than the field shows, its arrow aside; read in the page. */
+const cutOff = `(() => {
+  const select = document.querySelector('select[name=kind]')
+  const { font, paddingLeft, paddingRight } = getComputedStyle(select)
+  const pen = document.createElement('canvas').getContext('2d')
+  pen.font = font
+  const room = select.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) - 24
+  return [...select.options].map(({ text }) => text).filter((text) => pen.measureText(text).width > room)
+})()`
+
+test.each(Object.entries(viewports))('at the width of a %s no kind of fault is cut off', async (_name, size) => {
+  await page.setViewportSize(size)
+  expect(await page.evaluate(cutOff)).toEqual([])
+})
+
 test('a fault that makes no sense is refused in words', async () => {
   await page.getByLabel('Operation').selectOption('me')
   await page.getByLabel('Kind').selectOption('error')

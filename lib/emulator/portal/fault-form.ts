@@ -5,18 +5,18 @@ import { type Html, html } from './html'
 
 /** Each kind with the one value that it needs, and what that is at first. */
 const kinds: readonly [kind: string, says: string, field?: string, first?: string | number][] = [
-  ['down', 'the connection ends without an answer'],
+  ['down', 'connection lost, no answer'],
   ['hang', 'no answer, ever'],
   ['slow', 'a late answer', 'ms', 3000],
   ['status', 'an HTTP status', 'code', 503],
-  ['garbage', 'an answer that nobody can read'],
-  ['drop_after_commit', 'the work is done, the answer is lost'],
+  ['garbage', 'an unreadable answer'],
+  ['drop_after_commit', 'done, answer lost'],
   ['error', 'an error code (SSO2)', 'code', 'session_not_found'],
-  ['wrong_signature', 'signed with another secret (SSO2)'],
-  ['expired', 'a token that is too old (SSO2)'],
+  ['wrong_signature', 'wrong secret (SSO2)'],
+  ['expired', 'a token too old (SSO2)'],
   ['skew', 'a clock that is ahead (SSO2)', 'seconds', 34],
-  ['wrong_session', 'about another session (SSO2)'],
-  ['wrong_audience', 'for another client (SSO2)'],
+  ['wrong_session', 'not this one (SSO2)'],
+  ['wrong_audience', 'another client (SSO2)'],
 ]
 
 /** The form. */
