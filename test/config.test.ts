@@ -69,7 +69,7 @@ test('uncaught, each problem is printed once, and programs read them all the sam
 })
 
 test('where no variable is set at all the error says so, and how a file of them is read', () => {
-  const hint = /^no SSO2_ variable is set: .*node --env-file=\.env /m
+  const hint = /^no SSO2_ variable is set: .*node --env-file=\.env .*has them$/m
   expect(printed()).toMatch(hint)
   expect(errorOf({}, { PATH: '/bin', REDIS_URL: 'redis://localhost:6379', SSO2_URL: '' }).message).toMatch(hint)
   expect(errorOf({}, { SSO2_URL: 'https://sso.example' }).message).not.toMatch(hint)

@@ -71,7 +71,10 @@ function judge({ routes, siteUrl }: Config, url: string, { status, headers }: An
     )
   if (status >= 300 && status < 400) return elsewhere(siteUrl, says, headers.get('location') ?? '')
   if (status === 502 || status === 503 || status === 504)
-    return wrong(`${says}: what stands in front does not reach the site`, 'start the site, or correct the proxy')
+    return awayAt(
+      placeOf(siteUrl),
+      wrong(`${says}: what stands in front does not reach the site`, 'start the site, or correct the proxy'),
+    )
   const path = new URL(siteUrl).pathname.replace(/\/$/, '')
   const mount = path && `('${path}', sso), or app.use(sso) where the proxy cuts the path off;`
   return wrong(

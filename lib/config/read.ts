@@ -58,7 +58,7 @@ export function hintFor(problems: readonly ConfigProblem[], options: object, env
   const isMissing = ({ option, variable }: ConfigProblem) =>
     variable?.startsWith('SSO2_') && Reflect.get(options, option) === undefined
   return !isGiven && problems.some(isMissing)
-    ? 'no SSO2_ variable is set: where they are in a file, start the site by node --env-file=.env site.js'
+    ? 'no SSO2_ variable is set: start the site by node --env-file=.env site.js, and see that the file has them'
     : undefined
 }
 

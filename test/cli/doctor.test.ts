@@ -548,6 +548,16 @@ test('a platform that takes connections and never answers is one line', async ()
   ])
 })
 
+test('a proxy that does not reach the site is one line', async () => {
+  const proxy = await answering(502, { server: 'nginx' }, '')
+  const report = await doctor({ SSO2_SITE_URL: proxy.url })
+  await proxy.close()
+  expect(linesOf(report).filter((said) => !said.includes('landing page  '))).toEqual([
+    expect.stringMatching(/^WRONG {2}site .* HTTP 502 from nginx: what stands in front does not reach the site$/),
+    `note   not checked       ${visitSubjects} (need ${proxy.url})`,
+  ])
+})
+
 test('a Redis that is away for doctor and site is one line', async () => {
   const redisAway = 'redis://127.0.0.1:1'
   const other = await startScene({ site: { redis: redisAway } })
