@@ -4,26 +4,15 @@
  * weakening was not noticed. Build first: sites in processes of their own run from dist.
  */
 const { spawn } = require('node:child_process')
-const { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } = require('node:fs')
-const { tmpdir } = require('node:os')
+const { readFileSync, rmSync, writeFileSync } = require('node:fs')
 const path = require('node:path')
 const { performance } = require('node:perf_hooks')
 const { parseArgs } = require('node:util')
+const { makeCopy, root } = require('../support/copy.js')
 const weakenings = require('./list.js')
 const { compile, weaken } = require('./patch.js')
 
-const root = path.join(__dirname, '..', '..')
 const LIMIT_MS = 120_000
-
-function makeCopy() {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sso2-weakened-'))
-  const isPart = (name) => !name.startsWith('.git') && name !== 'node_modules'
-  for (const part of readdirSync(root).filter(isPart)) {
-    cpSync(path.join(root, part), path.join(folder, part), { recursive: true })
-  }
-  symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'), 'dir')
-  return folder
-}
 
 /** Runs some tests of the copy; `failed` is 0 where they all passed, and where none was found. */
 function runTests(folder, { test, title }) {
@@ -79,7 +68,7 @@ async function main() {
   const waiting = [...chosen]
   const missed = []
   const work = async () => {
-    const folder = makeCopy()
+    const folder = makeCopy('sso2-weakened-')
     for (let weakening = waiting.shift(); weakening; weakening = waiting.shift()) {
       const start = performance.now()
       const { failed, why } = await tryOut(folder, weakening)

@@ -1,0 +1,22 @@
+/**
+ * Runs all tests against sources that count what is reached, in this process of Jest and in every process that a test
+ * starts, and prints which branches of lib nothing takes. `node test/coverage/run.js [arguments of Jest]`; build first.
+ * Exit 1 when a test fails, or when all tests take less than the goal. The pages are in coverage/.
+ */
+const { spawnSync } = require('node:child_process')
+const { cpSync, rmSync } = require('node:fs')
+const path = require('node:path')
+const { makeCopy, root } = require('../support/copy.js')
+const { instrument } = require('./instrument.js')
+const { addUp, report } = require('./report.js')
+
+const args = process.argv.slice(2)
+const folder = makeCopy('sso2-coverage-')
+const zero = instrument(folder)
+const jest = [path.join(folder, 'test/support/run.js'), '--config', path.join(folder, 'test/coverage/jest.config.js')]
+const { status } = spawnSync(process.execPath, [...jest, ...args], { cwd: folder, stdio: 'inherit' })
+const isEnough = report(addUp(zero, path.join(folder, 'coverage/counts')), folder)
+rmSync(path.join(root, 'coverage'), { recursive: true, force: true })
+cpSync(path.join(folder, 'coverage'), path.join(root, 'coverage'), { recursive: true })
+rmSync(folder, { recursive: true, force: true })
+process.exitCode = status === 0 && (isEnough || args.length > 0) ? 0 : 1
