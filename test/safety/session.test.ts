@@ -35,7 +35,8 @@ function build(sso: Sso2, gates: Gates) {
       clone: inspect(Object.assign({}, sso2), options),
       plain: [true, false].map((customInspect) => inspect(sso2, { ...options, customInspect })),
       locals: inspect(res.locals, options) + inspect(app.locals, options),
-      session: inspect(session, options) + JSON.stringify(session),
+      // no getter that has a setter: Node.js has deprecated ones on the answer, to which the request leads
+      session: inspect(session, { ...options, getters: 'get' }) + JSON.stringify(session),
       request: inspect(req, { ...options, getters: false, depth: 7 }),
     })
   })

@@ -2,6 +2,7 @@
 /*
  * Runs Jest and watches over it. A suite that neither ends nor reaches its own time limits has a process that hangs: then
  * this tells what the processes are doing, stops them, and runs what is left once more. Failures stay failures.
+ * A run of all tests also fails when something that passes writes to the screen.
  *
  *   node test/support/run.js [arguments of jest]
  */
@@ -9,16 +10,22 @@ const { execFileSync, spawn } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
+const { StrayLines } = require('./stray-lines.js')
 
 const STUCK_MS = Number(process.env.TEST_STUCK_MS ?? 240_000)
 const ROUNDS = 3
 const jest = require.resolve('jest/bin/jest')
+const strays = new StrayLines()
 const place = fs.mkdtempSync(path.join(os.tmpdir(), 'express-sso2-tests-'))
 
 function start(args, progress) {
-  const env = { ...process.env, TEST_PROGRESS: progress }
+  const colors = process.stderr.isTTY ? { FORCE_COLOR: '1' } : {}
+  const env = { ...process.env, ...colors, TEST_PROGRESS: progress }
   // a group of its own, so that all of it can be stopped
-  return spawn(process.execPath, [jest, ...args], { stdio: 'inherit', env, detached: true })
+  const child = spawn(process.execPath, [jest, ...args], { stdio: ['inherit', 'pipe', 'pipe'], env, detached: true })
+  strays.pass(child.stdout, process.stdout)
+  strays.pass(child.stderr, process.stderr)
+  return child
 }
 
 /** The last word of each suite that has begun. */
@@ -65,11 +72,13 @@ async function round(args, progress) {
   const child = start(args, progress)
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => signalGroup(child.pid, signal))
   const ended = new Promise((resolve) => child.once('exit', (code) => resolve({ code: code ?? 1 })))
+  const closed = new Promise((resolve) => child.once('close', resolve))
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 1000).unref())
   for (;;) {
-    const pause = new Promise((resolve) => setTimeout(resolve, 1000).unref())
-    const end = await Promise.race([ended, pause])
+    const end = await Promise.race([ended, pause()])
     if (end) {
       signalGroup(child.pid, 'SIGKILL') // servers of a suite that did not come to its end
+      await Promise.race([closed, pause()]) // the last lines; whoever has left the group may hold on to the streams
       return end
     }
     const suites = readProgress(progress)
@@ -99,8 +108,16 @@ async function main(args) {
   return 1
 }
 
-main(process.argv.slice(2))
+/** 1 when tests that pass have written to the screen; Jest lists the tests of a single suite, so only all of them are judged. */
+function judgeStrays(args) {
+  if (args.length > 0 || strays.lines.length === 0) return 0
+  console.error(`Tests that pass are quiet, but these lines were written:\n${strays.lines.join('\n')}`)
+  return 1
+}
+
+const args = process.argv.slice(2)
+main(args)
   .then((code) => {
-    process.exitCode = code
+    process.exitCode = code || judgeStrays(args)
   })
   .finally(() => fs.rmSync(place, { recursive: true, force: true }))
