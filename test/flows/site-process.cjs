@@ -2,6 +2,8 @@
 const express = require('express')
 const { sso2 } = require('../../dist')
 
+// nobody reads what it tells its operator, as in test/support/quiet.ts
+const logger = { warn() {}, info() {} }
 let aheadMs = 0
 
 process.on('message', ({ options, advance, block }) => {
@@ -15,7 +17,7 @@ process.on('message', ({ options, advance, block }) => {
     return
   }
   const app = express()
-  app.use(sso2({ ...options, clock: { now: () => Date.now() + aheadMs } }))
+  app.use(sso2({ logger, ...options, clock: { now: () => Date.now() + aheadMs } }))
   app.use((req, res) => res.json({ status: req.sso2.status, degraded: req.sso2.degraded }))
   const server = app.listen(0, '127.0.0.1', () => process.send({ port: server.address().port }))
 })
