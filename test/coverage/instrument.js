@@ -2,13 +2,19 @@
 const { readFileSync, readdirSync, writeFileSync } = require('node:fs')
 const path = require('node:path')
 const { createInstrumenter, defaultOpts } = require('istanbul-lib-instrument')
-const { compile } = require('../weakenings/patch.js')
+const ts = require('typescript')
 
 const instrumenter = createInstrumenter({
   coverageGlobalScope: 'globalThis',
   coverageGlobalScopeFunc: false, // a page's Content-Security-Policy and Node's own flag forbid eval
   parserPlugins: [...defaultOpts.parserPlugins, 'typescript'],
 })
+
+const { ES2022 } = ts.ScriptTarget
+const compilerOptions = { target: ES2022, module: ts.ModuleKind.Node16, esModuleInterop: true, isolatedModules: true }
+
+/** As the build does; the name says that it is CommonJS, without a look at package.json. */
+const compile = (code) => ts.transpileModule(code, { fileName: 'module.cts', compilerOptions }).outputText
 
 /** @returns the counters of every file of lib, at zero, by its path */
 function instrument(folder) {
