@@ -5,7 +5,7 @@ import path from 'node:path'
 import { parseEnv } from 'node:util'
 import { makeConfig } from '../../lib/config'
 import { freePort } from '../support/ports'
-import { runCommand, startCommand } from './command'
+import { built as compiled, runCommand, startCommand } from './command'
 import { readSources, Workshop } from './compile'
 import { configuration } from './configuration'
 import { morning, Platform, token } from './platform'
@@ -13,11 +13,8 @@ import { morning, Platform, token } from './platform'
 /* The command: what it prints, what it refuses, and how it ends. */
 
 let workshop: Workshop
-let compiled: string
-
 beforeAll(() => {
   workshop = new Workshop()
-  compiled = workshop.build('package', readSources())
 })
 afterAll(() => workshop.remove())
 

@@ -2,6 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 
+/** Where the package is built. */
+export const built = path.join(__dirname, '..', '..', 'dist')
+
 /** The emulator's command in a process of its own. */
 export interface Running {
   url: string

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { type Running, startCommand } from './command'
-import { readSources, Workshop } from './compile'
+import { built, type Running, startCommand } from './command'
+import { Workshop } from './compile'
 import { configuration } from './configuration'
 import { Platform } from './platform'
 import { rules } from './rules'
@@ -16,7 +16,7 @@ beforeAll(async () => {
   workshop = new Workshop()
   const config = path.join(workshop.folder, 'emulator.json')
   writeFileSync(config, JSON.stringify(configuration))
-  command = await startCommand(workshop.build('package', readSources()), ['--config', config])
+  command = await startCommand(built, ['--config', config])
   platform = new Platform(command.url)
 })
 

@@ -1,7 +1,7 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { type Running, startCommand } from './command'
-import { readSources, Workshop } from './compile'
+import { built, type Running, startCommand } from './command'
+import { Workshop } from './compile'
 import { configuration } from './configuration'
 import { Platform } from './platform'
 import { rules } from './rules'
@@ -13,7 +13,8 @@ let command: Running
 
 beforeAll(async () => {
   workshop = new Workshop()
-  const compiled = workshop.build('package', readSources())
+  const compiled = path.join(workshop.folder, 'package')
+  cpSync(built, compiled, { recursive: true })
   // Found before the repository's own, since it is nearer.
   mkdirSync(path.join(compiled, 'node_modules'))
   const express4 = path.dirname(require.resolve('express4/package.json'))
