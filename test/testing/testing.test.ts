@@ -82,6 +82,30 @@ test('a visit goes on in the same browser, form and all', async () => {
   expect(account.body).toMatchObject({ username: 'grace' })
 })
 
+test('a visit that goes round in circles ends after twenty hops, and says where', async () => {
+  const circle = express()
+  circle.get('/one', (_req, res) => res.redirect('/two?ticket=canary'))
+  circle.get('/two', (_req, res) => res.redirect('/one?ticket=canary'))
+  await expect(visit(circle, '/one')).rejects.toThrow(new Error('visit: more than 20 hops, the last to /two'))
+})
+
+test('a login page that was opened without Identify is submitted without an origin', async () => {
+  const origins: unknown[] = []
+  const site = express()
+  site.get('/login', (_req, res) => void res.send('a form'))
+  site.post('/login', (req, res) => {
+    origins.push(req.headers.origin)
+    res.redirect(303, '/')
+  })
+  site.get('/', (_req, res) => void res.send('a page'))
+  expect([await fails({}, site), origins]).toEqual(['logged in', [undefined]])
+})
+
+test('signIn says where a login page that is none ended', async () => {
+  const site = express().get('/login', (_req, res) => void res.status(404).send('no such page'))
+  expect(await fails({}, site)).toBe('signIn: GET /login ended with 404')
+})
+
 const fails = async (credentials: object = {}, site: Express = app): Promise<string> =>
   signIn(site, { username: 'ada', password: 'correct-horse', ...credentials }).then(
     () => 'logged in',

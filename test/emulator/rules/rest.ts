@@ -76,6 +76,18 @@ const tickets: Check[] = [
     const fields = { grant_type: 'password', client_id: morning.clientId, client_secret: morning.secret }
     expect((await platform.exchange(fields)).json.error).toBe('unsupported_grant_type')
   }),
+  exchange('a request without a grant type, or without a ticket, is refused', async (platform) => {
+    const client = { client_id: morning.clientId, client_secret: morning.secret }
+    for (const fields of [client, { ...client, grant_type: 'authorization_code' }])
+      expect((await platform.exchange(fields)).json.error).toBe('invalid_request')
+  }),
+  exchange('a client ID in the form has to be that of the header', async (platform) => {
+    const authorization = `Basic ${Buffer.from(`${morning.clientId}:${encodeURIComponent(morning.secret)}`).toString('base64')}`
+    const fields = { grant_type: 'client_credentials', client_id: morning.clientId }
+    expect((await platform.exchange(fields, { authorization })).status).toBe(200)
+    expect((await platform.exchange({ ...fields, client_id: evening.clientId }, { authorization })).status).toBe(401)
+    expect((await platform.exchange(fields, { authorization: 'Basic' })).status).toBe(401)
+  }),
   exchange('a service token has the scopes that were asked for', async (platform) => {
     const fields = { grant_type: 'client_credentials', client_id: morning.clientId, client_secret: morning.secret }
     const { json } = await platform.exchange({ ...fields, scope: '/external/marketing/r' })
@@ -219,6 +231,11 @@ const administrators: Check[] = [
   admin('a group that nobody belongs to has no administrators', async (platform) => {
     const { json } = await platform.api('GET', `${paths.administrators}?group=None`, await platform.accessToken())
     expect(json).toEqual({ items: [] })
+  }),
+  admin('two groups are a 400', async (platform) => {
+    const bearer = await platform.accessToken()
+    const { status, json } = await platform.api('GET', `${paths.administrators}?group=Editors&group=None`, bearer)
+    expect([status, json.error.code]).toEqual([400, 'bad_request'])
   }),
   admin('created is ISO 8601 without a zone', async (platform) => {
     const { json } = await callWith(platform, 'administrators', await platform.accessToken())
