@@ -99,7 +99,7 @@ export class KeptLogouts {
   }
 
   async #read(sidHash: string): Promise<{ readonly raw: string | null; readonly kept: Found }> {
-    const [raw = null] = await this.#kv.mget([this.#key(sidHash)])
+    const [raw] = await this.#kv.mget([this.#key(sidHash)])
     if (raw === null) return { raw, kept: 'gone' }
     if (raw === CONFIRMED) return { raw, kept: 'confirmed' }
     const text = unseal(raw, this.#boxKeys())

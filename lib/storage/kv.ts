@@ -1,10 +1,13 @@
+/** One value for each key; `null` where there is none. */
+export type Values<Keys extends readonly string[]> = { readonly [index in keyof Keys]: string | null }
+
 /**
  * The smallest thing that we ask of a store; Redis and memory answer it alike, and one contract test holds both to it.
  * Every method may throw `Sso2UnavailableError` with `operation` `'store'`; `unlessAway` makes it a value.
  */
 export interface Kv {
   /** Values of several keys of one session, in one round trip. */
-  mget(keys: readonly string[]): Promise<(string | null)[]>
+  mget<const Keys extends readonly string[]>(keys: Keys): Promise<Values<Keys>>
   /** Writes `after` if the key holds exactly `before` (`null`: nothing). */
   compareAndSet(key: string, before: string | null, after: string, seconds: number): Promise<boolean>
   /**

@@ -51,7 +51,7 @@ export class Lists {
   /** Read before anything that may establish a session. */
   beginning(): Promise<Beginning | Unavailable> {
     return unlessAway(async () => {
-      const [count = null] = await this.#kv.mget([this.#allsKey])
+      const [count] = await this.#kv.mget([this.#allsKey])
       return { logoutAlls: Number(count ?? 0) }
     })
   }
@@ -60,7 +60,7 @@ export class Lists {
   takeToken(signature: Buffer, sidHash: string): Promise<TokenMarks | Unavailable> {
     const used = createHash('sha256').update(signature).digest('base64url')
     return unlessAway(async () => {
-      const [isFirst, [out = null], [count = null]] = await Promise.all([
+      const [isFirst, [out], [count]] = await Promise.all([
         this.#kv.claim(`${this.#prefix}used:${used}`, USED_TOKEN_SECONDS),
         this.#kv.mget([this.#outKey(sidHash)]),
         this.#kv.mget([this.#allsKey]),
@@ -106,7 +106,7 @@ export class Lists {
   async #nextCount(allKey: string): Promise<number> {
     for (;;) {
       const count = await this.#kv.increment(this.#allsKey, ENDED_SECONDS)
-      const [before = null] = await this.#kv.mget([allKey])
+      const [before] = await this.#kv.mget([allKey])
       if (Number(before ?? 0) < count) return count
       await this.#raise(this.#allsKey, Number(before))
     }
@@ -115,7 +115,7 @@ export class Lists {
   /** Of two who log out everywhere at once the later one counts, whichever of them writes first. */
   async #raise(key: string, count: number): Promise<void> {
     for (;;) {
-      const [before = null] = await this.#kv.mget([key])
+      const [before] = await this.#kv.mget([key])
       if (Number(before ?? 0) >= count) return
       if (await this.#kv.compareAndSet(key, before, String(count), ENDED_SECONDS)) return
     }

@@ -42,7 +42,7 @@ export class Logins {
   /** The flight of a session. */
   flight(key: string): Promise<StoredFlight | Unavailable> {
     return unlessAway(async () => {
-      const [raw = null, lease = null] = await this.#kv.mget([this.#flightKey(key), this.#leaseKey(key)])
+      const [raw, lease] = await this.#kv.mget([this.#flightKey(key), this.#leaseKey(key)])
       const text = raw === null ? undefined : unseal(raw, this.#boxKeys())
       return { raw, flight: text === undefined ? undefined : JSON.parse(text), isHeld: lease !== null }
     })
@@ -82,7 +82,7 @@ export class Logins {
   /** Until when a user name is held; 0 when it is not. */
   heldUntil(name: string): Promise<number | Unavailable> {
     return unlessAway(async () => {
-      const [until = null] = await this.#kv.mget([this.#heldKey(name)])
+      const [until] = await this.#kv.mget([this.#heldKey(name)])
       return Number(until ?? 0)
     })
   }

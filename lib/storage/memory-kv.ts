@@ -1,5 +1,5 @@
 /** The store in memory, for development: lost at a restart, not shared between processes. */
-import type { Kv } from './kv'
+import type { Kv, Values } from './kv'
 
 interface Entry {
   readonly value: string
@@ -22,8 +22,8 @@ export class MemoryKv implements Kv {
     this.#now = now
   }
 
-  async mget(keys: readonly string[]): Promise<(string | null)[]> {
-    return keys.map((key) => this.#text(key) ?? null)
+  async mget<const Keys extends readonly string[]>(keys: Keys): Promise<Values<Keys>> {
+    return keys.map((key) => this.#text(key) ?? null) as Values<Keys> // one for each key
   }
   async compareAndSet(key: string, before: string | null, after: string, seconds: number) {
     if ((this.#text(key) ?? null) !== before) return false

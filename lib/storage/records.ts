@@ -48,14 +48,14 @@ export class Records {
   async readBoth(key: string): Promise<StoredPair | Unavailable> {
     const values = await unlessAway(() => this.#kv.mget([this.#dataKey(key), this.#recordKey(key)]))
     if (values === 'unavailable') return values
-    const [data = null, raw = null] = values
+    const [data, raw] = values
     return { data, stored: readStored(raw) }
   }
 
   /** The record alone. */
   read(key: string): Promise<Stored | Unavailable> {
     return unlessAway(async () => {
-      const [raw = null] = await this.#kv.mget([this.#recordKey(key)])
+      const [raw] = await this.#kv.mget([this.#recordKey(key)])
       return readStored(raw)
     })
   }

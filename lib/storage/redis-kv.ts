@@ -90,7 +90,7 @@ export function redisKv(client: Redis | Cluster, owned: boolean, watch?: StoreWa
   const at = <T>(key: string, run: () => Promise<T>): Promise<T> => servers.of(key).run(run)
   const connection = watchConnection(client, watch)
   return {
-    mget: readerOf(redis, servers),
+    mget: readerOf(redis, servers) as Kv['mget'], // Redis answers with one value for each key
     compareAndSet: (key, before, after, seconds) =>
       at(key, async () => (await redis.sso2CompareAndSet(1, key, ...expected(before), after, seconds)) === 1),
     compareAndTake: (key, before, after, seconds, taken) =>
