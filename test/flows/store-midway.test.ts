@@ -89,10 +89,10 @@ const actions: [name: string, prepare: Act, act: (browser: Browser) => Promise<{
     (browser) => browser.fetchJson(at('/sensitive')),
   ],
   [
-    'a call with an access token that is over',
+    'a call whose access token is refused',
     async (browser) => {
       await logIn(browser, network.morning, ada)
-      network.emulator.clock.advance(3700)
+      network.emulator.faults.add({ operation: 'me', kind: 'status', code: 401, times: 1 })
     },
     (browser) => browser.fetchJson(at('/me')),
   ],
@@ -109,6 +109,7 @@ test.each(actions)('%s, whichever command is the last that is answered', async (
     told.push((await act(browser)).status)
     const isDone = asked <= left
     left = Number.POSITIVE_INFINITY
+    network.emulator.faults.clear()
     await eventually(async () => (await network.morning.sso.health()).store === 'ok')
     network.emulator.clock.advance(10)
     const { status, degraded, username } = view(await browser.visit(at('/')))

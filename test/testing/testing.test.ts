@@ -185,6 +185,23 @@ describe('signIn names the code, and what helps', () => {
   })
 })
 
+test('what the platform says of a site with another secret is passed on', async () => {
+  const options = { ...emulator.siteOptions(), clientSecret: 'another-secret-that-the-platform-does-not-know' }
+  const other = sso2({
+    ...options,
+    siteUrl: 'http://localhost:3001',
+    sessionSecret,
+    clock: emulator.clock,
+    logger: quiet,
+  })
+  const message = await fails({}, express().use(other))
+  expect(message).toMatch(
+    /GET \/login ended with 400 at http:.*\/sso\/identify, which says: The request token t is not valid: signature/,
+  )
+  expect(message).not.toContain('clock')
+  await other.close()
+})
+
 test('an emulator that is not there is named, without the token', async () => {
   const gone = createEmulator()
   await gone.listen(0)
