@@ -1,0 +1,45 @@
+import express, { type Express } from 'express'
+import type { Sso2 } from '../../lib'
+import { ada, addPages, type Gates, logIn, type Network, startNetwork, view } from './network'
+
+/* A site that identifies where it asks for it, and nowhere else. */
+
+let network: Network
+
+function build(sso: Sso2, gates: Gates): Express {
+  const app = express()
+  app.use(sso)
+  app.use('/known', sso.identify(), sso.identify())
+  app.use('/mine', (_req, res, next) => {
+    res.set('cache-control', 'public, max-age=60, s-maxage=300')
+    next()
+  })
+  app.use('/mine', sso.requireLogin())
+  return addPages(app, sso, gates)
+}
+
+beforeAll(async () => {
+  network = await startNetwork({ build, site: { identify: 'on-demand' } })
+})
+afterAll(() => network.close())
+
+const at = (path: string) => `${network.morning.url}${path}`
+
+test('a page behind the guard knows its visitor after one trip, however many guards there are', async () => {
+  const browser = network.browser()
+  expect(view(await browser.visit(at('/')))).toEqual({ status: 'none', url: '/' })
+  expect(view(await browser.visit(at('/known')))).toEqual({ status: 'anon', url: '/known' })
+  expect(network.count('identify')).toBe(1)
+})
+
+test('a script is served by the guard without a trip, which it could not make', async () => {
+  const { status, json } = await network.browser().fetchJson(at('/known'))
+  expect([status, json]).toEqual([200, { status: 'none', url: '/known' }])
+})
+
+test('what was said of a page before its guard keeps nothing for others: a browser may keep it', async () => {
+  const browser = network.browser()
+  await logIn(browser, network.morning, ada)
+  const { status, headers } = await browser.fetchJson(at('/mine'))
+  expect([status, headers['cache-control']]).toEqual([200, 'private, max-age=60'])
+})
