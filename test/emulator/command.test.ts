@@ -138,6 +138,21 @@ test('sites that would share cookies are told so', async () => {
   await shared.stop()
 })
 
+test('an organisation whose ID has spaces comes through a .env, and a client that lands elsewhere has none', async () => {
+  const [first, ...others] = configuration.clients
+  const spaced = { ...configuration, organisationId: 'The Evening Press & Co' }
+  const running = await startCommand(compiled, ['--config', file('spaced.json', JSON.stringify(spaced))])
+  expect(parseEnv(running.stdout())).toMatchObject({ SSO2_ORGANISATION_ID: 'The Evening Press & Co' })
+  await running.stop()
+  const clients = [{ ...first, landingPage: 'http://localhost:3001/welcome' }, ...others]
+  const elsewhere = await startCommand(compiled, [
+    '--config',
+    file('other.json', JSON.stringify({ ...spaced, clients })),
+  ])
+  expect(elsewhere.stdout()).toBe('')
+  await elsewhere.stop()
+})
+
 test('with a configuration, a site that lands there is its client, and any other one is added', async () => {
   const config = file('sites.json', JSON.stringify(configuration))
   const sites = ['--site', new URL(morning.landingPage).origin, '--site', 'http://localhost:3005']

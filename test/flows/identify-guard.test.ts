@@ -6,8 +6,12 @@ import { ada, addPages, type Gates, logIn, type Network, startNetwork, view } fr
 
 let network: Network
 
+const sites: Sso2[] = []
+
 function build(sso: Sso2, gates: Gates): Express {
   const app = express()
+  sites.push(sso)
+  app.get('/too-early', sso.requireLogin())
   app.use(sso)
   app.use('/known', sso.identify(), sso.identify())
   app.use('/mine', (_req, res, next) => {
@@ -15,7 +19,10 @@ function build(sso: Sso2, gates: Gates): Express {
     next()
   })
   app.use('/mine', sso.requireLogin())
-  return addPages(app, sso, gates)
+  app.get('/of-the-other', (req, res, next) => sites.find((one) => one !== sso)?.requireLogin()(req, res, next))
+  addPages(app, sso, gates)
+  const failed: express.ErrorRequestHandler = (error, _req, res, _next) => void res.status(500).json(error.message)
+  return app.use(failed)
 }
 
 beforeAll(async () => {
@@ -42,4 +49,12 @@ test('what was said of a page before its guard keeps nothing for others: a brows
   await logIn(browser, network.morning, ada)
   const { status, headers } = await browser.fetchJson(at('/mine'))
   expect([status, headers['cache-control']]).toEqual([200, 'private, max-age=60'])
+})
+
+test.each([
+  ['/too-early', 'express-sso2: mount sso (or sso.middleware) before this route'],
+  ['/of-the-other', 'express-sso2: requireLogin belongs to another sso2() than the one mounted here'],
+])('a guard that cannot work at %s says why', async (path, message) => {
+  const { status, json } = await network.browser().fetchJson(at(path))
+  expect([status, json]).toEqual([500, message])
 })
