@@ -331,6 +331,25 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
   })
 })
 
+test('the store takes calls without a callback, and IDs that are none of ours, as that of express-session does', async () => {
+  const kv = new MemoryKv(Date.now)
+  const site = await startSite({ kv, framework: express })
+  site.app.get('/calls', (req, res) => {
+    const { sessionStore, sessionID, session } = req
+    bag(req)['a'] = 1
+    sessionStore.set(sessionID, session)
+    sessionStore.set('none-of-ours', session)
+    sessionStore.destroy('none-of-ours')
+    sessionStore.destroy('none-of-ours', (error) => res.json({ error: error ?? null }))
+  })
+  site.app.get('/kept', (req, res) => res.json(dataOf(req)))
+  const browser = site.browser()
+  expect((await browser.fetchJson(`${site.url}/calls`)).json).toEqual({ error: null })
+  expect((await browser.fetchJson(`${site.url}/kept`)).json).toEqual({ a: 1 })
+  await site.close()
+  await kv.close()
+})
+
 const heard = new Map<string, () => void>()
 const told = new Set<string>()
 /** Something has happened that another request waits for. */
