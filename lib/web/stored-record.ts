@@ -97,7 +97,7 @@ export class StoredRecord {
   }
 
   /** Ends the session, if it is still what was read, and takes its data. @param successor session ID of the one that follows */
-  async bury(word: Tombstone, successor: string): Promise<Buried> {
+  async bury(word: Tombstone, successor = ''): Promise<Buried> {
     if (this.#key === undefined) return { did: 'done', taken: null }
     const buried = await this.#parts.records.bury(this.#key, this.#stored.raw, word, successor)
     if (buried === 'unavailable') return { did: buried }
