@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import type http from 'node:http'
 import https from 'node:https'
-import type { AddressInfo } from 'node:net'
+import net, { type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Redis } from 'ioredis'
@@ -159,6 +159,38 @@ test.each<[string, Change, what: string, says: RegExp]>([
   expect(report.code).toBe(1)
 })
 
+test.each([
+  [
+    -60,
+    /^WRONG: its machine is (59|60|61) s behind the SSO system\n-> sudo timedatectl set-ntp true {3}on that machine$/m,
+  ],
+  [
+    60,
+    /^WRONG: its machine is (59|60|61) s ahead of the SSO system\n-> sudo timedatectl set-ntp true {3}on that machine$/m,
+  ],
+])('a site whose machine has a clock that is %i s off is told', async (seconds, says) => {
+  const answers: Change = (headers) => ({ ...headers, date: new Date(Date.now() + seconds * 1000).toUTCString() })
+  const report = await examined({ answers })
+  expect([report.of('site'), report.code]).toEqual([expect.stringMatching(says), 1])
+})
+
+test('a site that answers what is no HTTP, or without end, is told', async () => {
+  const noise = net.createServer((socket) => socket.on('error', () => {}).end('220 mail.example ESMTP\r\n'))
+  await once(noise.listen(0, '127.0.0.1'), 'listening')
+  const mail = await doctor({ SSO2_SITE_URL: `http://127.0.0.1:${(noise.address() as AddressInfo).port}` })
+  noise.close()
+  expect(mail.of('site')).toMatch(
+    /^WRONG: GET http:\S+: .*\(HPE_\w+\)\n-> siteUrl \(SSO2_SITE_URL\): the address at which browsers/,
+  )
+  const endless = await answering(200, {}, 'x'.repeat(4 * 1024 * 1024))
+  const flood = await doctor({ SSO2_SITE_URL: endless.url })
+  await endless.close()
+  expect([flood.of('site'), flood.code]).toEqual([
+    expect.stringMatching(/^WRONG: GET http:\S+: no answer that can be read\n/),
+    1,
+  ])
+})
+
 test('a site that identifies at its login page alone is no fault, whether the doctor knows it or not', async () => {
   const site = { identify: 'on-demand', session: { prefix } } as const
   const known = await examined({ site }, { SSO2_IDENTIFY: 'on-demand' })
@@ -282,6 +314,15 @@ describe('in a folder of its own', () => {
     expect(report.of('token endpoint')).toMatch(/^WRONG: exchangeTicket of the site reaches nobody: ECONNRESET$/m)
     expect(report.of('token endpoint')).toMatch(/clientAuth: 'post'/)
     expect(report.code).toBe(1)
+  })
+
+  test('a problem of an option that has no variable is told by the option', async () => {
+    writeFileSync(file('bad.js'), "require('express-sso2').sso2({ brand: { color: 'canary' } })")
+    const report = await command(folder, ['--module', 'bad.js'])
+    expect([report.of('configuration'), report.code]).toEqual([
+      expect.stringMatching(/^WRONG: brand\.color must be /),
+      1,
+    ])
   })
 
   test('a module that throws what is no error is told', async () => {
