@@ -41,10 +41,17 @@ test('of many sessions the latest thirty are shown, with how many there are', as
 })
 
 test('a fault is shown with how many answers it still hits', async () => {
-  const shown = await page(configuration, (platform) =>
-    platform.control('POST', '/faults', { operation: 'logout', kind: 'down', times: 3 }),
-  )
+  const shown = await page(configuration, async (platform) => {
+    await platform.control('POST', '/faults', { operation: 'logout', kind: 'down', times: 3 })
+    await platform.control('POST', '/faults', { operation: 'me', kind: 'down' })
+  })
   expect(shown).toContain('the next 3')
+  expect(shown).toContain('until switched off')
+})
+
+test('a campaign without a name has that of its product', () => {
+  const campaigns = [{ productCode: 'SPRING' }]
+  expect(createEmulator({ ...configuration, campaigns }).export().campaigns).toMatchObject([{ name: 'SPRING' }])
 })
 
 test('a platform without accounts, whose client has no scopes, played as production, says so', async () => {
