@@ -6,7 +6,7 @@ import { parseEnv } from 'node:util'
 import { makeConfig } from '../../lib/config'
 import { freePort } from '../support/ports'
 import { built as compiled, runCommand, startCommand } from './command'
-import { readSources, Workshop } from './compile'
+import { Workshop } from './compile'
 import { configuration } from './configuration'
 import { morning, Platform, token } from './platform'
 
