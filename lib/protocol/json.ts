@@ -41,3 +41,8 @@ export function readJsonObject(bytes: Buffer): Readonly<Record<string, unknown>>
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** Is this a whole number from 0, small enough to be held exactly? */
+export function isWholeNumber(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0
+}

@@ -4,6 +4,7 @@
  */
 import { TokenError } from '../errors'
 import { isServiceErrorCode, type Operation, type SessionStatus, type Sso2ServiceErrorCode } from './claims'
+import { isWholeNumber } from './json'
 import { own, type VerifiedClaims } from './token'
 
 const MAX_ID_LENGTH = 512
@@ -73,7 +74,7 @@ export interface Question {
  */
 export function readSessionToken(claims: VerifiedClaims, question: Question): SessionToken {
   const err = readError(claims)
-  const sts = readStatus(claims, err)
+  const sts = readStatus(claims)
   const at = readText(claims, 'at', MAX_TICKET_LENGTH)
   const sid = readText(claims, 'sid', MAX_ID_LENGTH)
   checkSubject(claims, question, sid, err)
@@ -102,10 +103,10 @@ function readError(claims: VerifiedClaims): SessionTokenError | undefined {
   return isServiceErrorCode(err) ? err : 'unknown_error'
 }
 
-function readStatus(claims: VerifiedClaims, err: SessionTokenError | undefined): SessionStatus | undefined {
+function readStatus(claims: VerifiedClaims): SessionStatus | undefined {
   const sts = own(claims, 'sts')
   if (sts === 'anon' || sts === 'loggedin' || sts === 'terminated') return sts
-  if (err !== undefined && (sts === null || sts === undefined)) return undefined
+  if (sts === null || sts === undefined) return undefined // for an error only: see the combinations
   throw new TokenError('claims', 'sts')
 }
 
@@ -125,7 +126,7 @@ function readText(claims: VerifiedClaims, name: string, maximum: number): string
 function readCount(claims: VerifiedClaims, { operation }: Question, name: string): number | undefined {
   const value = operation === 'authenticate' ? own(claims, name) : undefined
   if (value === null || value === undefined || value === -1) return undefined
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw new TokenError('claims', name)
+  if (!isWholeNumber(value)) throw new TokenError('claims', name)
   return value
 }
 

@@ -3,7 +3,7 @@ import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'no
 import jwt from 'jsonwebtoken'
 import { TokenError, type TokenFault } from '../errors'
 import { type EpochSeconds, TOKEN_LIFETIME_SECONDS } from './claims'
-import { readJsonObject } from './json'
+import { isWholeNumber, readJsonObject } from './json'
 
 /** A token of more characters is refused before anything looks into it. */
 export const MAX_TOKEN_LENGTH = 8192
@@ -13,7 +13,7 @@ export type Keys = readonly [KeyObject, ...KeyObject[]]
 
 /** Makes keys of the client's secret or secrets; a `KeyObject` signs 45 times faster than the string. */
 export function makeKeys(secrets: string | readonly string[]): Keys {
-  const [first, ...others] = [secrets].flat().map((secret) => createSecretKey(Buffer.from(secret, 'utf8')))
+  const [first, ...others] = [secrets].flat().map((secret) => createSecretKey(Buffer.from(secret)))
   if (!first) throw new TypeError('makeKeys: at least one secret is needed')
   return [first, ...others]
 }
@@ -77,11 +77,13 @@ function refuse(reason: TokenFault, detail?: string, offsetSeconds?: number): ne
 function splitToken(token: unknown): [Buffer, Buffer] {
   if (typeof token !== 'string' || token.length === 0 || token.length > MAX_TOKEN_LENGTH) refuse('malformed', 'size')
   const segments = token.split('.')
-  if (segments.length !== 3) refuse('malformed', 'segments')
-  const [header, payload, signature] = segments.map(decodeCanonical)
-  if (!header || !payload || !signature) return refuse('malformed', 'segments')
-  return [header, payload]
+  if (!isTriple(segments)) return refuse('malformed', 'segments')
+  const [header, payload, signature] = segments
+  decodeCanonical(signature)
+  return [decodeCanonical(header), decodeCanonical(payload)]
 }
+
+const isTriple = (segments: string[]): segments is [string, string, string] => segments.length === 3
 
 /** Base64url that decodes and encodes to itself: no padding, other alphabet, white space or unused bits. */
 function decodeCanonical(segment: string): Buffer {
@@ -101,10 +103,10 @@ function checkHeader(bytes: Buffer): void {
 
 /** Every key is tried, and none quicker than another: constant time, before the payload is read. Threat T15. */
 function checkSignature(token: string, keys: Keys): number {
-  const mark = token.lastIndexOf('.')
-  const given = Buffer.from(token.slice(mark + 1), 'base64url')
+  const given = tokenSignature(token)
+  const signed = token.slice(0, token.lastIndexOf('.'))
   const fits = keys.map((key) => {
-    const expected = createHmac('sha256', key).update(token.slice(0, mark)).digest()
+    const expected = createHmac('sha256', key).update(signed).digest()
     return given.length === expected.length && timingSafeEqual(given, expected)
   })
   if (!fits.includes(true)) refuse('signature')
@@ -126,6 +128,5 @@ function checkTimes(claims: Readonly<Record<string, unknown>>, expected: Expecte
 
 function readTime(claims: Readonly<Record<string, unknown>>, name: string): EpochSeconds {
   const value = own(claims, name)
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) return refuse('claims', name)
-  return value
+  return isWholeNumber(value) ? value : refuse('claims', name)
 }

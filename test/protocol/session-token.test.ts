@@ -85,10 +85,14 @@ describe('an answer without an error', () => {
     expect(fieldsOf(read(claims, question))).toEqual({ ...nothing, sid, at, sts })
   })
 
-  test.each(combinations.filter(({ text }) => !documented.has(text)))('$text is refused', ({ question, sts, at }) => {
-    const claims = { ...subject(question), sts, at: at ?? null, err: null }
-    expect(refusalOf(() => read(claims, question))).toMatchObject({ reason: 'claims' })
-  })
+  test.each(combinations.filter(({ text }) => !documented.has(text)))(
+    '$text is refused',
+    ({ text, question, sts, at }) => {
+      const claims = { ...subject(question), sts, at: at ?? null, err: null }
+      const detail = text === 'sessionstatus with lks loggedin: loggedin with ticket' ? 'at' : 'sts'
+      expect(refusalOf(() => read(claims, question))).toEqual({ reason: 'claims', detail })
+    },
+  )
 
   test.each(['ANON', 'Anon', 'anon ', 'active', '', 'toString', '__proto__', null, undefined, 1, true, ['anon'], {}])(
     'the status %j is refused',
@@ -209,6 +213,13 @@ describe('an answer with an error', () => {
     expect(refusalOf(() => read({ sid: 's1', sts: 'anon', err }, authenticate))).toEqual({
       reason: 'claims',
       detail: 'err',
+    })
+  })
+
+  test.each(['ANON', '', 0, false, {}])('the status %j is refused with an error too', (sts) => {
+    expect(refusalOf(() => read({ sid: 's1', sts, err: 'invalid_credentials' }, authenticate))).toEqual({
+      reason: 'claims',
+      detail: 'sts',
     })
   })
 

@@ -1,6 +1,15 @@
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
-import { type Expected, MAX_TOKEN_LENGTH, makeKeys, own, signToken, verifyToken } from '../../lib/protocol/token'
+import { TokenError } from '../../lib/errors'
+import {
+  type Expected,
+  MAX_TOKEN_LENGTH,
+  makeKeys,
+  own,
+  signToken,
+  tokenSignature,
+  verifyToken,
+} from '../../lib/protocol/token'
 import { isSignedWith, readJwt, signJwt } from '../support/oracle'
 import { refusalOf } from './expectations'
 
@@ -321,8 +330,22 @@ describe('the signature and whom the token is for', () => {
     expect(signToken(claims, rotated)).toBe(good)
   })
 
+  test('while secrets are rotated the key that signs can be chosen, and the one that signed is told', () => {
+    const rotated = makeKeys([SECRET, OLD_SECRET])
+    const told: number[] = []
+    const onSigned = (key: number) => void told.push(key)
+    for (const index of [0, 1, 2]) verifyToken(signToken(claims, rotated, index), rotated, { ...expected, onSigned })
+    expect(told).toEqual([0, 1, 0])
+  })
+
+  test('two writings of one signature name the same token', () => {
+    const bytes = createHmac('sha256', SECRET).update(`${head}.${body}`).digest()
+    for (const token of [good, `${head}.${body}.${bytes.toString('base64')}`])
+      expect(tokenSignature(token)).toEqual(bytes)
+  })
+
   test('no secret at all makes no keys', () => {
-    expect(() => makeKeys([])).toThrow(TypeError)
+    expect(() => makeKeys([])).toThrow(new TypeError('makeKeys: at least one secret is needed'))
   })
 })
 
@@ -357,6 +380,20 @@ describe('the times', () => {
   ])('without any leeway a token made %i s from now is judged to the second', (offset, verdict) => {
     const token = dated({ nbf: NOW + offset, iat: NOW + offset, exp: NOW + offset + 10 })
     expect(refusal(token, { toleranceSeconds: 0 })).toEqual(verdict)
+  })
+
+  test.each([
+    ['nbf', { nbf: NOW + 60 }, 0],
+    ['iat', { iat: NOW + 60, exp: NOW + 70 }, -60],
+    ['exp', { nbf: NOW - 70, iat: NOW - 70, exp: NOW - 60 }, 70],
+  ])('a token refused for its %s tells how far apart the clocks are', (_name, times, offsetSeconds) => {
+    const verify = () => verifyToken(dated(times), keys, expected)
+    expect(verify).toThrow(TokenError)
+    expect(verify).toThrow(expect.objectContaining({ offsetSeconds }))
+  })
+
+  test('a token of the first second of 1970 is taken then', () => {
+    expect(refusal(dated({ nbf: 0, iat: 0, exp: 10 }), { now: 0 })).toBe('taken')
   })
 
   const wrongTimes = [

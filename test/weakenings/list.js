@@ -95,8 +95,8 @@ module.exports = [
   {
     name: 'times may be any number',
     file: 'protocol/token.ts',
-    find: "typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) return refuse",
-    replace: "typeof value !== 'number') return refuse",
+    find: "return isWholeNumber(value) ? value : refuse('claims', name)",
+    replace: "return typeof value === 'number' ? value : refuse('claims', name)",
     test: 'safety/tokens',
     title: '\\[[^\\]]*\\b(T9|T10)\\b',
   },
