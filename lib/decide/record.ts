@@ -211,8 +211,7 @@ export function beginningOf(
 
 /** Is it the same person in the same session of the SSO system? Then a new word about it changes the record in its place. */
 export function isSameStanding(record: SsoRecord | undefined, next: SsoRecord): boolean {
-  if (record === undefined || record.status !== next.status) return false
-  if (record.status === 'anon' || next.status === 'anon') return true
+  if (!isLoggedIn(record) || !isLoggedIn(next)) return record?.status === next.status
   return record.user.accountId === next.user.accountId && record.sidHash === next.sidHash
 }
 

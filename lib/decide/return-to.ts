@@ -50,7 +50,7 @@ function judgeAbsolute(text: string, origins: readonly string[]): string | undef
   const literal = origins.find((origin) => text.startsWith(`${origin}/`))
   if (literal) return text
   const url = parseUrl(text)
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) return undefined
+  if (!url || url.username || url.password) return undefined
   return /^https?:\/\//i.test(text) && origins.includes(url.origin) ? url.href : undefined
 }
 

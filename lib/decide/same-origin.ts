@@ -9,5 +9,5 @@ export function isSameOriginPost(
   siteOrigin: string,
 ): boolean {
   if (headers.secFetchSite !== undefined) return headers.secFetchSite === 'same-origin'
-  return headers.origin !== undefined && headers.origin === siteOrigin
+  return headers.origin === siteOrigin
 }

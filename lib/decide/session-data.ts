@@ -114,7 +114,7 @@ export function standingOf(stored: Stored, data: string | null, now: EpochSecond
 /** Is somebody logged in there, as far as this version can tell? */
 export function belongsToLogin(stored: Stored): boolean {
   if (stored.state === 'unreadable') return stored.raw.includes('"status":"loggedin"')
-  return stored.state === 'live' && isLoggedIn(stored.record)
+  return isLoggedIn(recordIn(stored))
 }
 
 /** What somebody changed between `before` and `now` is laid over `under`, name by name at the top level. */

@@ -28,6 +28,8 @@ test.each<[name: string, cookie: string | undefined, value: string | undefined]>
   ['an empty parameter', cookie, ''],
   ['another time', cookie, value.replace(/^\d+/, String(NOW - 1))],
   ['a space', cookie, `${value} `],
+  ['a space before', cookie, ` ${value}`],
+  ['a digit before', cookie, `x${value}`],
   ['a shorter MAC', cookie, value.slice(0, -1)],
   ['a longer MAC', cookie, `${value}A`],
   ['another MAC', cookie, value.slice(0, 11) + 'A'.repeat(22)],
@@ -63,5 +65,11 @@ test.each([
 })
 
 test('without a key no mark is made', () => {
-  expect(() => makeBinding([], cookie, NOW)).toThrow(TypeError)
+  expect(() => makeBinding([], cookie, NOW)).toThrow(new TypeError('makeMark: no key'))
+})
+
+test('where the subject ends and the time begins is part of what is signed', () => {
+  const [, mac = ''] = makeMark(keys, 'signed-out', 'x1', 80).split('.')
+  expect(isMark(keys, 'signed-out', 'x1', `80.${mac}`, 80, 60)).toBe(true)
+  expect(isMark(keys, 'signed-out', 'x', `180.${mac}`, 180, 60)).toBe(false)
 })

@@ -29,6 +29,7 @@ test.each<[text: string, isOne: boolean]>([
   ['#17477', false],
   ['#17477a;--x:y', false],
   ['#17477a\n', false],
+  ['x#17477a', false],
   ['', false],
 ])('%j as a colour: %p', (text, isOne) => {
   expect(isColor(text)).toBe(isOne)
@@ -87,4 +88,13 @@ test('a colour that stands out already stays as it is, and another is moved no f
 test('where even black and white have less contrast than asked for, the better of them is taken', () => {
   expect(standingOut('#808080', ['#767676'], 10)).toBe('#000000')
   expect(standingOut('#808080', ['#101010'], 21)).toBe('#ffffff')
+})
+
+test('the text on a button is white as long as it can be read, and black after that', () => {
+  expect(accentOf('#767676', ['#ffffff'], TEXT_CONTRAST).onBrand).toBe('#ffffff')
+  expect(accentOf('#777777', ['#ffffff'], TEXT_CONTRAST).onBrand).toBe('#000000')
+})
+
+test('a contrast that is just as asked for is enough', () => {
+  expect(standingOut('#ff0000', ['#ffffff'], contrast('#ff0000', '#ffffff'))).toBe('#ff0000')
 })

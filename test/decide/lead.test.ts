@@ -15,8 +15,8 @@ const facts = (change: Partial<LeadFacts> = {}): LeadFacts => ({
   now: NOW,
   ...change,
 })
-const trips = (count: number, ago = 1): Trips => [
-  { page: 'abcdefgh', since: NOW - ago, count, cause: '', isShown: false },
+const trips = (count: number, ago = 1, cause: Trips[number]['cause'] = ''): Trips => [
+  { page: 'abcdefgh', since: NOW - ago, count, cause, isShown: false },
 ]
 
 test.each<[what: string, change: Partial<LeadFacts>, decision: LeadDecision]>([
@@ -34,6 +34,8 @@ test.each<[what: string, change: Partial<LeadFacts>, decision: LeadDecision]>([
   ['an outage', { degraded: 'sso_unavailable' }, { do: 'give_up', because: 'sso_unavailable' }],
   ['a user that nobody can name', { degraded: 'user_unknown' }, { do: 'give_up', because: 'user_unknown' }],
   ['a logout not confirmed', { degraded: 'logout_pending' }, { do: 'give_up', because: 'logout_pending' }],
+  ['a landing whose token was refused', { trips: trips(1, 1, 'r') }, { do: 'give_up', because: 'token_refused' }],
+  ['a landing that the store did not take', { trips: trips(1, 1, 'a') }, { do: 'count_and_lead' }],
   ['the login page itself', { page: away }, { do: 'refuse_to_guard_the_login_page' }],
   [
     'the login page itself, in a part of a page',

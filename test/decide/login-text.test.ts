@@ -19,6 +19,8 @@ test.each<[failure: Failure, code: string, values: object]>([
   [{ error: 'too_many_attempts' }, 'too_many_attempts', {}],
   [{ error: 'too_many_attempts', retryAfterSeconds: 90 }, 'too_many_attempts', {}],
   [{ error: 'too_many_attempts', retryAfterSeconds: 91 }, 'too_many_attempts_minutes', { minutes: 2 }],
+  [{ error: 'too_many_attempts', retryAfterSeconds: 5400 }, 'too_many_attempts_minutes', { minutes: 90 }],
+  [{ error: 'too_many_attempts', retryAfterSeconds: 5401 }, 'too_many_attempts_hours', { hours: 2 }],
   [{ error: 'too_many_attempts', retryAfterSeconds: 86_400 }, 'too_many_attempts_hours', { hours: 24 }],
   [{ error: 'unavailable' }, 'unavailable_form', {}],
   [{ error: 'busy' }, 'busy', {}],

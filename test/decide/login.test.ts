@@ -69,7 +69,7 @@ const rows: [name: string, answer: SessionToken | undefined, decision: LoginDeci
   ],
 ]
 test.each(rows)('%s', (_name, answer, decision) => {
-  expect(decideLogin(answer)).toEqual(decision)
+  expect(decideLogin(answer)).toStrictEqual(decision)
 })
 
 const lost: [name: string, answer: SessionToken | undefined, decision: LoginDecision][] = [
@@ -100,6 +100,8 @@ test.each<[name: string, answer: SessionToken | undefined, decision: LoginDecisi
   ['was of a session that is forgotten', sessionToken({ err: 'session_not_found' }), { do: 'identify' }],
   ['went through, without a ticket', sessionToken({ sts: 'loggedin' }), { do: 'not_now' }],
   ['cannot be told of', sessionToken({ err: 'invalid_token' }), { do: 'not_now' }],
+  ['cannot be told of, anonymous', sessionToken({ err: 'invalid_token', sts: 'anon' }), { do: 'not_now' }],
+  ['cannot be told of, terminated', sessionToken({ err: 'invalid_token', sts: 'terminated' }), { do: 'not_now' }],
   ['nobody can be asked about', undefined, { do: 'not_now' }],
 ])('a login that went down with its process and %s', (_name, answer, decision) => {
   expect(decideSuccession(answer)).toEqual(decision)

@@ -112,6 +112,8 @@ test('the cookie holds the eight newest pages', () => {
     [],
   )
   expect(readTrips(writeTrips(many), NOW)).toEqual(many.slice(0, 8))
+  expect(writeTrips(many).split('~')).toHaveLength(8)
+  expect(readTrips(many.map((trip) => writeTrips([trip])).join('~'), NOW)).toEqual(many.slice(0, 8))
 })
 
 test.each([
@@ -195,5 +197,25 @@ describe('whatever becomes of the trips, however long they take and whenever the
         })
       }),
     )
+  })
+})
+
+describe('what is noted for a page', () => {
+  const one = { page: other, since: NOW, count: 2, cause: 'r', isShown: false } as const
+
+  test('is noted for one without a trip as for one with its first', () => {
+    expect(noteCause([one], page, 'c', NOW)).toEqual([{ page, since: NOW, count: 1, cause: 'c', isShown: false }, one])
+    expect(stopTrips([one], page, NOW)).toEqual([{ page, since: NOW, count: 2, cause: '', isShown: false }, one])
+  })
+
+  test('changes no other page', () => {
+    const changes = [noteCause([one], page, 'a', NOW), stopTrips([one], page, NOW), countTrip([one], page, NOW)]
+    const without = [
+      landedWell([one], page),
+      discountTrip([one], page),
+      noteShown([one], page, NOW),
+      forgetTrip([one], page),
+    ]
+    for (const trips of [...changes, ...without]) expect(trips).toContainEqual(one)
   })
 })

@@ -51,6 +51,14 @@ test.each<[printed: string, expected: string]>([
   ['POST https://a.example/token?code=abc&x=1', 'POST https://a.example/token?code=***&x=1'],
   ['redis://user:pass@host:6379/0', 'redis://***@host:6379/0'],
   ['password: hunter2, next', 'password: ***, next'],
+  ['sent Basic   Y2xpZW50OnNlY3JldA== along', 'sent Basic   *** along'],
+  ['idtoken=abc, x=1', 'idtoken=***, x=1'],
+  ['refresh_token: "a b", x', 'refresh_token: ***, x'],
+  ['refresh_token: "", x', 'refresh_token: ***, x'],
+  ["access_token=''; x", 'access_token=***; x'],
+  ['clientSecret: abc, x', 'clientSecret: ***, x'],
+  ['{"password":"a b","x":1}', '{"password":***,"x":1}'],
+  ["{ password: 'a b', x: 1 }", '{ password: ***, x: 1 }'],
   ['a client-secret-of-the-paper-01', 'a ***'],
 ])('what has the shape of a secret is masked, known or not: %j', (printed, expected) => {
   expect(masked(printed, [])).toBe(expected)
@@ -79,4 +87,14 @@ test('no secret gets through, whatever it is made of and whatever stands around 
 
 test('a line stays one line', () => {
   expect(onOneLine('a\r\nb\u001b[31mc\u2028d\u0000e\u009bf')).toBe('a b [31mc d e f')
+})
+
+test('where one secret is a part of another nothing is left of the longer one', () => {
+  expect(masked('it was horse-battery', ['horse', 'horse-battery'])).toBe('it was ***')
+  expect(masked('it was (correct)', ['correct', '(correct)'])).toBe('it was ***')
+})
+
+test('the first eight characters of a secret count as the secret, and seven do not', () => {
+  expect(masked('abcdefgh1, abcdefg1, x-abcdefgh', ['abcdefgh'])).toBe('***1, abcdefg1, x-***')
+  expect(masked('abcdefg1, abcdefg', ['abcdefg'])).toBe('abcdefg1, ***')
 })

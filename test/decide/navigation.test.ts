@@ -12,6 +12,8 @@ test.each<[name: string, shape: RequestShape, verdict: boolean]>([
   ['a client that accepts anything', { ...older, accept: '*/*' }, false],
   ['a client that accepts HTML last', { ...older, accept: 'application/json, text/html' }, false],
   ['a client that accepts nothing said', { ...older, accept: undefined }, false],
+  ['an older browser\u2019s page after a space', { ...older, accept: ' text/html' }, true],
+  ['a client that accepts something like HTML', { ...older, accept: 'x-text/html' }, false],
   ...['iframe', 'frame', 'empty', 'image', 'script', 'style', 'embed', 'object', 'worker', ''].map(
     (dest) =>
       [`the destination ${JSON.stringify(dest)}`, { ...modern, secFetchDest: dest }, false] as [

@@ -28,6 +28,8 @@ test.each([
   ['a pending login', anonRecord({ pending: true })],
   ['one that a browser has brought', anonRecord({ browser: 'b1' })],
   ['a record that is asked about', anonRecord({ askingAt: NOW })],
+  ['a record whose questions have names', anonRecord({ asking: 'q1', askingAt: NOW, asked: 'q0' })],
+  ['a record whose question got no answer', anonRecord({ unansweredAt: NOW, misses: 2, pauseSeconds: 8 })],
   ['a login', loggedInRecord()],
   [
     'a login with a user of many fields',
@@ -57,6 +59,10 @@ test.each([
   ['a time with a fraction', text.replace(/"checkedAt":\d+/, '"checkedAt":1.5')],
   ['an endless time', text.replace(/"checkedAt":\d+/, '"checkedAt":1e400')],
   ['no box', text.replace('"box":"sealed",', '').replace(',"box":"sealed"', '')],
+  ['a user that is a text', text.replace(/"user":\{[^}]*\}/, '"user":"a1"')],
+  ['a user that is a list', text.replace(/"user":\{[^}]*\}/, '"user":["a1"]')],
+  ['misses that are a text', text.replace('{', '{"misses":"1",')],
+  ['a pause that is a text', text.replace('{', '{"pauseSeconds":"1",')],
   ['a claim whose time is a text', text.replace('{', '{"askingAt":"1",')],
   ['a question whose name is a number', text.replace('{', '{"asking":1,')],
   ['an ended question whose name is a number', text.replace('{', '{"asked":1,')],
@@ -115,6 +121,13 @@ test('a member that no record has is kept, and gives nobody anything', () => {
   const read = parseRecord(odd)
   expect(serialiseRecord(read ?? anonRecord())).toBe(odd)
   expect(isLoggedIn(read)).toBe(false)
+})
+
+test('a login that carries the marks of an anonymous record is checked as a login, and keeps them', () => {
+  const read = parseRecord(text.replace('{', '{"pending":true,"due":true,'))
+  if (!read) throw new Error('no record')
+  expect(staleAfter(read, 360)).toBe(360)
+  expect(confirmed(read, NOW)).toMatchObject({ pending: true, due: true })
 })
 
 test('members that only look like those of a record do not come from its prototype', () => {

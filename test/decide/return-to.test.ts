@@ -216,8 +216,19 @@ test.each(['\u00e5', 'a b'])('an address with %j in it is measured as it is sent
   expect(judgeReturnTo(`/${text.repeat(600)}`, policy) === undefined).toBe(true)
 })
 
+test('an address of the site that is written in another way comes out in the usual one', () => {
+  expect(judgeReturnTo('HTTPS://NEWS.EXAMPLE/a', policy)).toBe(`${ORIGIN}/a`)
+  expect(judgeReturnTo('https://news.example', policy)).toBe(`${ORIGIN}/`)
+  expect(judgeReturnTo('https://news.example:443/a?b', policy)).toBe(`${ORIGIN}/a?b`)
+  const plain = { origin: 'http://localhost:3000', trustedOrigins: [] }
+  expect(judgeReturnTo('HTTP://LOCALHOST:3000/a', plain)).toBe('http://localhost:3000/a')
+  expect(judgeReturnTo('https:/news.example/a', policy)).toBeUndefined()
+  expect(judgeReturnTo('https:news.example:443/a', policy)).toBeUndefined()
+})
+
 test('letters beyond ASCII come out in the one spelling that an address has', () => {
   expect(judgeReturnTo('/sm\u00f8r?q=\u00e5', policy)).toBe(`${ORIGIN}/sm%C3%B8r?q=%C3%A5`)
+  expect(judgeReturnTo('/\u{1f600}', policy)).toBe(`${ORIGIN}/%F0%9F%98%80`)
 })
 
 test('whatever goes in, what comes out is on a trusted origin', () => {
@@ -264,6 +275,8 @@ test.each([
   ['/a?b=%20+c&b=d#f?g#h', '/a?b=%20+c&b=d&sso2=v#f?g#h'],
   ['/a?sso2=visitor', '/a?sso2=v'],
   ['/a?sso2&b', '/a?b&sso2=v'],
+  ['?sso2=x', '?sso2=v'],
+  ['/sso2/a', '/sso2/a?sso2=v'],
 ])('%s with our parameter is %s', (address, expected) => {
   expect(withFlowParameter(address, 'v')).toBe(expected)
 })
@@ -283,6 +296,8 @@ test.each([
   ['/a?sso2', undefined],
   ['/a?sso2=', ''],
   ['/a?b&sso2=v=w&c', 'v=w'],
+  ['?sso2=v', 'v'],
+  ['sso2=v', undefined],
 ])('of %s our parameter is %j', (address, value) => {
   expect(flowParameterOf(address)).toBe(value)
 })

@@ -34,13 +34,30 @@ test.each<[Origin, SiteData, string]>([
   expect(readOrigin(text)).toEqual(from)
 })
 
-test.each([null, '', 'garbage', '{', 'null', '[]', '42', '{}', '{"cookie":null}', '{"cookie":{"since":"now"}}'])(
-  '%j is no data',
-  (text) => {
-    expect(readData(text)).toBeUndefined()
-    expect(readOrigin(text ?? '')).toBeUndefined()
-  },
-)
+test('a life that is no number is none', () => {
+  expect(readData(`{"cookie":{"since":${NOW},"maxAge":"5"}}`)).toStrictEqual({
+    since: NOW,
+    isLoggedIn: false,
+    data: {},
+  })
+})
+
+test.each([
+  null,
+  '',
+  'garbage',
+  '{',
+  'null',
+  '[]',
+  '42',
+  '{}',
+  '{"cookie":null}',
+  '{"cookie":{"since":"now"}}',
+  '{"cookie":[]}',
+])('%j is no data', (text) => {
+  expect(readData(text)).toBeUndefined()
+  expect(readOrigin(text ?? '')).toBeUndefined()
+})
 
 test('what a site calls maxAge does not pass for ours', () => {
   expect(readOrigin(`{"a":{"cookie":{"since":1,"maxAge":2}},"cookie":{"since":${NOW}}}`)).toBeUndefined()

@@ -41,6 +41,10 @@ test.each([true, false])('of a session that nobody can name the mark stands for 
   expect(readSignedOut(cookie, keys, NOW)).toEqual(anything)
 })
 
+test('a mark of nothing stands for anything', () => {
+  expect(readSignedOut(`.${makeMark(keys, 'signed-out', '', NOW)}`, keys, NOW)).toEqual(anything)
+})
+
 test('a mark that was changed stands for anything, and is never another one', () => {
   const one = writeSignedOut({ of: 'session', key, isAll: false }, keys, NOW)
   expect(readSignedOut(one.replace('~', '*'), keys, NOW)).toEqual(anything)

@@ -66,6 +66,7 @@ test.each<[word: 'moved' | 'ended', successor: string]>([
 
 test('no tombstone looks like a record, for the store tells them by the first letter', () => {
   const texts = [tombstone('ended', NOW), tombstone('moved', NOW, 'x')]
+  expect(texts).toEqual([`ended.${NOW}`, `moved.${NOW}.x`])
   expect(texts.map((text) => text.startsWith('{'))).toEqual([false, false])
   expect(live.startsWith('{')).toBe(true)
 })

@@ -39,6 +39,33 @@ test.each<[thrown: unknown, text: string]>([
   expect(tellError(thrown)).toEqual({ text, frames: [] })
 })
 
+test('an error is known by its message, and by a name of its own where it has one', () => {
+  expect(tellError({ message: 'no luck' })).toEqual({ text: 'Error: no luck', frames: [] })
+  expect(tellError({ message: 42, stack: 'at x' })).toEqual({ text: 'what is no error (object)', frames: [] })
+  expect(tellError(new Error(' no luck '))).toMatchObject({ text: 'Error: no luck' })
+})
+
+test.each(['a b', 'a.b', ' E', 'E\n', '', 'x'.repeat(41), 7])('the code %j is not told', (code) => {
+  expect(tellError(Object.assign(new Error('no luck'), { code })).text).toBe('Error: no luck')
+})
+
+test('a message is cut after 500 characters, and all together after 1000', () => {
+  expect(tellError(new Error('x'.repeat(500))).text).toBe(`Error: ${'x'.repeat(500)}`)
+  expect(tellError(new Error('x'.repeat(501))).text).toBe(`Error: ${'x'.repeat(500)}...`)
+  const all = tellError(new Error('x'.repeat(600), { cause: new Error('y'.repeat(600)) })).text
+  expect(all).toMatch(/^Error: x{500}\.\.\.; caused by Error: y{400,}\.\.\.$/)
+  expect(all).toHaveLength(1003)
+})
+
+test('what looks like a place in a message is none, and what follows the message is', () => {
+  const error = new Error('no luck\n    at nowhere (x.js:1:1)')
+  expect(tellError(error).frames[0]).toContain('told-error.test.ts')
+  const odd = Object.assign(new Error('another'), {
+    stack: 'Error: one\n    at place (a.js:1:1)\nlook at that\n  at end',
+  })
+  expect(tellError(odd).frames).toEqual(['at place (a.js:1:1)', 'at end'])
+})
+
 test('a trap costs nothing but the words', () => {
   const trap = {
     get message() {

@@ -22,6 +22,7 @@ const looks: [step: Step, error: unknown, cause: string, look: RegExp][] = [
   ['exchangeTicket', answered(302), 'nowhere:302', /SSO2_TOKEN_URL/],
   ['exchangeTicket', answered(405), 'nowhere:405', /SSO2_TOKEN_URL/],
   ['exchangeTicket', answered(429), 'too_many:429', /how much is asked/],
+  ['exchangeTicket', answered(502), 'failing:502', /Look at the authorization server at tokenUrl \(SSO2_TOKEN_URL\)\./],
   ['exchangeTicket', answered(200), 'unreadable:200', /SSO2_TOKEN_URL/],
   ['exchangeTicket', answered(undefined), 'unreadable', /SSO2_TOKEN_URL/],
   ['identifyUser', silent(), 'no_answer', /SSO2_API_URL/],
@@ -81,6 +82,22 @@ test.each<[error: unknown, what: string]>([
   expect(of('exchangeTicket', error).what).toBe(what)
 })
 
+test.each<[step: Step, effect: string]>([
+  ['exchangeTicket', 'the visitor is anonymous here, and asked about again in 30 s'],
+  ['identifyUser', 'the visitor is anonymous here, and asked about again in 30 s'],
+  ['identify', 'new visitors are served without a session'],
+  ['authenticate', 'the login is answered with "not now"'],
+  ['sessionstatus', 'sessions are served as they were known, logins for graceSeconds at most'],
+  ['logout', 'the logout holds here, and is told again until it is confirmed'],
+  ['logoutall', 'the logout holds here, and is told again until it is confirmed'],
+])('while %s fails it is said what that means', (step, effect) => {
+  expect(of(step, silent()).advice).toMatch(new RegExp(`[.?] Meanwhile: ${effect}\\.$`))
+})
+
+test('what is thrown by nobody\u2019s hook is looked for where it was thrown', () => {
+  expect(of('identify', new TypeError('no luck')).advice).toMatch(/^Look at where it was thrown\. /)
+})
+
 test('a hook of the site is named, with the place where it threw, whatever it threw', () => {
   for (const error of [new TypeError('no luck'), silent(), answered(500)]) {
     const { advice, frames } = of('identifyUser', error, true)
@@ -116,6 +133,19 @@ test.each<[error: unknown, reason: string, look: RegExp]>([
   [reply('OOM command not allowed'), 'OOM', /maxmemory/],
   [reply('MISCONF Redis is configured to save'), 'MISCONF', /disk/],
   [reply('NOREPLICAS Not enough good replicas to write.'), 'NOREPLICAS', /replicas/],
+  [reply('CLUSTERDOWN Hash slot not served'), 'CLUSTERDOWN', /slots are served by nobody/],
+  [reply('LOADING Redis is loading the dataset in memory'), 'LOADING', /still loading/],
+  [reply('oops'), 'no connection', /REDIS_URL/],
+  [reply('say WRONGPASS again'), 'no connection', /REDIS_URL/],
+  [null, 'no connection', /REDIS_URL/],
+  ['ECONNREFUSED', 'no connection', /REDIS_URL/],
+  [{ code: 7 }, 'no connection', /REDIS_URL/],
+  [{ code: 'econn' }, 'no connection', /REDIS_URL/],
+  [{ code: 'xECONNRESET' }, 'no connection', /REDIS_URL/],
+  [{ code: 'ECONNRESET: SECRET' }, 'no connection', /REDIS_URL/],
+  [{ code: 'ECONNRESET', address: '127.0.0.1' }, 'ECONNRESET', /REDIS_URL/],
+  [{ code: 'ECONNRESET', port: 1 }, 'ECONNRESET', /REDIS_URL/],
+  [{ code: 'ECONNRESET', address: '127.0.0.1', port: '1' }, 'ECONNRESET', /REDIS_URL/],
   [reply("ERR unknown command 'evalsha', with args beginning with: 'SECRET'"), 'ERR', /EVALSHA/],
 ])('a store that fails with %p says %s, and what to look at', (error, reason, look) => {
   const line = storeTroubleOf(error)

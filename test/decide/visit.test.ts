@@ -126,6 +126,11 @@ const strangers: [name: string, facts: Partial<VisitFacts>, decision: VisitDecis
   ],
   ['a logout that is not confirmed is served as none', { signedOut: 'pending' }, show(undefined, 'logout_pending')],
   [
+    'a logout that is not confirmed is served as none to whoever wants to log in, too',
+    { signedOut: 'pending', wantsLogin: true },
+    show(undefined, 'logout_pending'),
+  ],
+  [
     'so it is without SSO2, and on a page that may not be redirected',
     { signedOut: 'pending', ssoAvailable: false, mayIdentify: false },
     show(undefined, 'logout_pending'),
@@ -399,4 +404,16 @@ test.each<[degraded: DegradedReason | undefined, sure: boolean]>([
   ['token_refused', false],
 ])('what is degraded by %s is known for sure: %s', (degraded, sure) => {
   expect(isKnownForSure({ record: undefined, degraded })).toBe(sure)
+})
+
+test('members of another kind of record give nobody anything', () => {
+  const stranger = Object.assign(anonChecked(10), { accessRefused: true })
+  expect(decideVisit({ ...usual, record: stranger }, policy)).toEqual(show(stranger))
+  const reader = Object.assign(checked(10), { pending: true })
+  expect(showKnown(reader)).toEqual(show(reader))
+})
+
+test('a record that nobody has asked about is asked about, whatever was asked before the request began', () => {
+  const fresh: Baseline = { asking: 'q1', asked: 'q0' }
+  expect(decideVisit({ ...usual, record: checked(10), fresh }, policy)).toMatchObject({ do: 'ask_status' })
 })

@@ -399,8 +399,8 @@ module.exports = [
   {
     name: 'the session ID stays the same at a login',
     file: 'decide/record.ts',
-    find: 'if (record === undefined || record.status !== next.status) return false',
-    replace: 'if (record === undefined) return false\n  if (record.status !== next.status) return true',
+    find: 'if (!isLoggedIn(record) || !isLoggedIn(next)) return record?.status === next.status',
+    replace: 'if (!isLoggedIn(record) || !isLoggedIn(next)) return record !== undefined',
     test: 'safety/identity',
     title: '\\[[^\\]]*\\b(L2)\\b',
   },
