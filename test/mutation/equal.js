@@ -1,0 +1,62 @@
+/**
+ * Mutants that no test can tell from the package, and why, by file and line of code; `becomes` where only some of the line's are meant.
+ * A mutant belongs here only when what it changes can be seen by nobody; else it needs a test, or the code is dead.
+ */
+const because = (why, entries) => entries.map(([file, line, becomes]) => ({ file, line, becomes, why }))
+
+module.exports = [
+  ...because('a catch whose block is empty returns undefined as well', [
+    ['protocol/json.ts', '} catch {', '{}'],
+    ['decide/record.ts', '} catch {', '{}'],
+    ['decide/session-data.ts', '} catch {', '{}'],
+    ['decide/return-to.ts', '} catch {', '{}'],
+  ]),
+  ...because('only spares work: what it lets through comes to the same further down', [
+    ['protocol/json.ts', 'at < text.length', 'at <= text.length'],
+    ['decide/record.ts', "if (!text?.startsWith('{')) return undefined"],
+    ['decide/return-to.ts', 'value.length > maximum', 'false'],
+    ['decide/return-to.ts', 'if (mark < 0 || !head.includes(FLOW_PARAMETER, mark)) return address', 'mark <= 0'],
+    ['decide/return-to.ts', '[^\\x00-\\x7f]+', '/[^\\x00-\\x7f]/g'],
+    ['decide/session-data.ts', 'if (!isObject(stored)) return undefined', 'false'],
+    ['decide/session-data.ts', 'if (!isObject(cookie)) return undefined', 'false'],
+    ['decide/session-data.ts', 'text === null ? undefined : readOrigin(text)', 'false'],
+    ['decide/masking.ts', "if (secret === '') return []"],
+  ]),
+  ...because('for the compiler: what is undefined is refused by what follows, or cannot be there', [
+    ['decide/access.ts', 'accessUntil !== undefined && accessUntil <= now', 'true'],
+    ['decide/binding.ts', 'value !== undefined && BINDING_VALUE.test(value)', 'true'],
+    ['decide/binding.ts', "SHAPE.exec(value ?? '') ?? []"],
+    ['decide/signed-out.ts', "SHAPE.exec(cookie ?? '') ?? []"],
+    ['decide/signed-out.ts', 'if (subject === undefined || mark === undefined) return undefined'],
+    ['decide/loop-guard.ts', "const [, page = '', since, count, cause = '', shown] = match"],
+    ['decide/navigation.ts', 'purpose !== undefined &&', 'true'],
+    ['decide/return-to.ts', "const [beforeQuery = ''] = text.split", '"Stryker was here!"'],
+    ['decide/return-to.ts', "const [head = '', ...fragment] =", '"Stryker was here!"'],
+    ['decide/return-to.ts', "const [head = ''] = address.split", '"Stryker was here!"'],
+    ['decide/return-to.ts', 'values[0]?.slice(prefix.length)', 'values[0].slice'],
+    ['decide/session-data.ts', "JSON.parse(text ?? '')", '"Stryker was here!"'],
+    ['decide/store-trouble.ts', 'reason !== undefined && LOOKS[reason]', 'true'],
+    ['decide/stored.ts', 'TOMBSTONE.exec(raw) ?? []', '["Stryker was here"]'],
+    ['decide/stored.ts', "return stored.state === 'live' ? stored.record : undefined", 'true'],
+    ['decide/stored.ts', "stored.state === 'moved' || stored.state === 'ended'", 'true'],
+    ['decide/visit.ts', 'const isBack = unansweredAt !== undefined && ssoBackSince !== undefined'],
+    ['decide/visit.ts', 'export const NOBODY', '{}'],
+    ['decide/navigation.ts', "shape.accept ?? ''", '"Stryker was here!"'],
+  ]),
+  ...because('HS256 is what jsonwebtoken signs with where nothing is said', [
+    ['protocol/token.ts', "{ algorithm: 'HS256' }", '{}'],
+  ]),
+  ...because('JSON knows neither inherited members nor a list with a name', [
+    ['decide/record.ts', "const isUser = isObject(user) && Object.hasOwn(user, 'accountId')"],
+  ]),
+  ...because('the origin of a page has no others beside it: the page was found to begin with it', [
+    ['decide/return-to.ts', 'judgeReturnTo(value, { origin, trustedOrigins: [] })', '["Stryker was here"]'],
+  ]),
+  ...because('a visit of the very second in which the session began is within any limit', [
+    ['decide/visit.ts', 'record.since <= now', 'record.since < now'],
+  ]),
+  ...because('the last step of all is the end itself, and an equal choice of ends is no choice', [
+    ['decide/contrast.ts', 'steps < STEPS', 'steps <= STEPS'],
+    ['decide/contrast.ts', "worst('#000000') > worst('#ffffff')", "worst('#000000') >= worst('#ffffff')"],
+  ]),
+]
