@@ -42,7 +42,7 @@ export const isElsewhere = (loginPage: string, origin: string): boolean => new U
 /** Decides where the visitor goes. */
 export function decideLead(facts: LeadFacts): LeadDecision {
   const { page, loginPage, trips, pageKey } = facts
-  if (page === loginPage.replace(/[?#].*$/, '')) return { do: 'refuse_to_guard_the_login_page' }
+  if (page === loginPage.replace(/[?#].*/, '')) return { do: 'refuse_to_guard_the_login_page' }
   if (!isElsewhere(loginPage, facts.origin)) return { do: 'lead' }
   const count = tripsFor(trips, pageKey, facts.now)
   const because = facts.degraded ?? (count >= MOST_TRIPS ? 'identify_loop' : refusalOf(facts))

@@ -37,8 +37,8 @@ function spellings(secret: string): string[] {
   if (secret === '') return []
   const bytes = Buffer.from(secret)
   const encoded = encodeURIComponent(bytes.toString()) // a lone surrogate has become a character that can be encoded
-  const grouped = [0, 1, 2].map((skipped) => bytes.subarray(skipped, bytes.length - ((bytes.length - skipped) % 3)))
-  const base64 = grouped.flatMap((part) => [part.toString('base64'), part.toString('base64url')])
+  const begun = [0, 1, 2].map((skipped) => bytes.subarray(skipped))
+  const base64 = begun.flatMap((part) => [part.toString('base64'), part.toString('base64url')])
   const long = [bytes.toString('hex'), ...base64].filter((form) => form.length >= LEAD)
   return [secret, encoded, encoded.replaceAll('%20', '+'), JSON.stringify(secret).slice(1, -1), ...long]
 }

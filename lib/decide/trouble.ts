@@ -148,7 +148,7 @@ function kindOfStatus(status: number): Kind {
   if (status >= 500) return 'failing'
   if (status === 429) return 'too_many'
   if ([400, 401, 403].includes(status)) return 'refused'
-  return status >= 200 && status < 300 ? 'unreadable' : 'nowhere'
+  return status < 300 ? 'unreadable' : 'nowhere'
 }
 
 /** What tells two failures of one kind apart. */

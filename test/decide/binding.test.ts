@@ -29,7 +29,7 @@ test.each<[name: string, cookie: string | undefined, value: string | undefined]>
   ['another time', cookie, value.replace(/^\d+/, String(NOW - 1))],
   ['a space', cookie, `${value} `],
   ['a space before', cookie, ` ${value}`],
-  ['a digit before', cookie, `x${value}`],
+  ['a letter before', cookie, `x${value}`],
   ['a shorter MAC', cookie, value.slice(0, -1)],
   ['a longer MAC', cookie, `${value}A`],
   ['another MAC', cookie, value.slice(0, 11) + 'A'.repeat(22)],

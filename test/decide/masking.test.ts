@@ -31,6 +31,8 @@ test.each<[secret: string, printed: string, expected: string]>([
   ['correct horse', 'no luck with correct+horse today', 'no luck with *** today'],
   ['a.b*c(d)', 'it was a.b*c(d) then', 'it was *** then'],
   ['ä"b\\c-long', `{"pwd":${JSON.stringify('ä"b\\c-long')}}`, '{"pwd":***}'],
+  ['a"b\\c-long', JSON.stringify('not a"b\\c-long either'), '"not *** either"'],
+  ['abcd', 'in hex 61626364', 'in hex ***'],
   ['123456', 'the code 123456 is used', 'the code *** is used'],
   ['123456', 'at 1234567 ms', 'at 1234567 ms'],
   ['a', 'a word of an account', '*** word of an account'],

@@ -60,9 +60,13 @@ test('a message is cut after 500 characters, and all together after 1000', () =>
 test('what looks like a place in a message is none, and what follows the message is', () => {
   const error = new Error('no luck\n    at nowhere (x.js:1:1)')
   expect(tellError(error).frames[0]).toContain('told-error.test.ts')
-  const odd = Object.assign(new Error('another'), {
+  const odd = Object.assign(new Error('another message, which is longer than its stack'), {
     stack: 'Error: one\n    at place (a.js:1:1)\nlook at that\n  at end',
   })
+  const nameless = Object.assign(new Error('at nowhere\n  at all'), {
+    stack: 'at nowhere\n  at all\n    at place (a.js:1:1)',
+  })
+  expect(tellError(nameless).frames).toEqual(['at place (a.js:1:1)'])
   expect(tellError(odd).frames).toEqual(['at place (a.js:1:1)', 'at end'])
 })
 

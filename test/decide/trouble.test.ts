@@ -37,7 +37,9 @@ const looks: [step: Step, error: unknown, cause: string, look: RegExp][] = [
   ['sessionstatus', answered(404), 'nowhere:404', /SSO2_URL/],
   ['sessionstatus', answered(400), 'refused:400', /SSO2_CLIENT_ID.*flagged for SSO2/],
   ['sessionstatus', answered(undefined, 'invalid_token'), 'refused', /SSO2_CLIENT_SECRET.*clock.*admin portal/],
+  ['sessionstatus', answered(200, 'invalid_token'), 'unreadable:200', /SSO2_URL/],
   ['authenticate', answered(200), 'unreadable:200', /SSO2_URL/],
+  ['authenticate', answered(300), 'nowhere:300', /SSO2_URL/],
   ['logout', silent(), 'no_answer', /SSO2_URL/],
   ['logoutall', new TokenError('session_mismatch'), 'token:session_mismatch', /another session/],
   ['identify', answered(400), 'refused:400', /flagged for SSO2/],
@@ -78,6 +80,9 @@ test.each<[error: unknown, what: string]>([
     new Sso2UnavailableError('token', false, 'no answer within 3000 ms', true),
     'exchangeTicket failed: no answer within 3000 ms',
   ],
+  [new Sso2ResponseError('token', 200, 'the answer: odd'), 'exchangeTicket failed: the answer: odd (HTTP 200)'],
+  [rest(500), 'exchangeTicket failed: the REST API answered HTTP 500'],
+  [new TokenError('issuer'), 'exchangeTicket failed: token refused: issuer'],
 ])('an error of ours is told without its class: %p', (error, what) => {
   expect(of('exchangeTicket', error).what).toBe(what)
 })
@@ -104,6 +109,11 @@ test('a hook of the site is named, with the place where it threw, whatever it th
     expect(advice).toMatch(/^Look at the hook identifyUser of the site\. /)
     expect(frames[0]).toContain('trouble.test.ts')
   }
+})
+
+test('what a hook throws is no answer, whatever it looks like', () => {
+  const { cause } = of('identifyUser', Object.assign(new Error('no luck'), { status: 404 }), true)
+  expect(cause).toMatch(/^identifyUser:thrown:at /)
 })
 
 test('two places that throw are two causes, and one that throws twice is one', () => {
@@ -140,6 +150,7 @@ test.each<[error: unknown, reason: string, look: RegExp]>([
   [null, 'no connection', /REDIS_URL/],
   ['ECONNREFUSED', 'no connection', /REDIS_URL/],
   [{ code: 7 }, 'no connection', /REDIS_URL/],
+  [{ code: ['ECONNRESET'] }, 'no connection', /REDIS_URL/],
   [{ code: 'econn' }, 'no connection', /REDIS_URL/],
   [{ code: 'xECONNRESET' }, 'no connection', /REDIS_URL/],
   [{ code: 'ECONNRESET: SECRET' }, 'no connection', /REDIS_URL/],

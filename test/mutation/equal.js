@@ -35,6 +35,8 @@ module.exports = [
     ['decide/return-to.ts', "const [head = ''] = address.split", '"Stryker was here!"'],
     ['decide/return-to.ts', 'values[0]?.slice(prefix.length)', 'values[0].slice'],
     ['decide/session-data.ts', "JSON.parse(text ?? '')", '"Stryker was here!"'],
+    ['decide/store-trouble.ts', "if (typeof message !== 'string') return undefined", 'false'],
+    ['decide/trouble.ts', "return kind === 'thrown' || kind === 'token'", ['false', '""']],
     ['decide/store-trouble.ts', 'reason !== undefined && LOOKS[reason]', 'true'],
     ['decide/stored.ts', 'TOMBSTONE.exec(raw) ?? []', '["Stryker was here"]'],
     ['decide/stored.ts', "return stored.state === 'live' ? stored.record : undefined", 'true'],
@@ -54,6 +56,9 @@ module.exports = [
   ]),
   ...because('a visit of the very second in which the session began is within any limit', [
     ['decide/visit.ts', 'record.since <= now', 'record.since < now'],
+  ]),
+  ...because('no two colours have just this contrast', [
+    ['decide/contrast.ts', "contrast(brand, '#ffffff') >= TEXT_CONTRAST", "contrast(brand, '#ffffff') > TEXT_CONTRAST"],
   ]),
   ...because('the last step of all is the end itself, and an equal choice of ends is no choice', [
     ['decide/contrast.ts', 'steps < STEPS', 'steps <= STEPS'],

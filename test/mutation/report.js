@@ -23,7 +23,7 @@ function describe(file, source, { location, replacement, status }) {
 }
 
 /** @returns mutants by file, from the report that Stryker keeps */
-function readReport({ files }) {
+function mutantsOf({ files }) {
   return Object.entries(files).map(([file, { source, mutants }]) => ({
     file,
     caught: mutants.filter(({ status }) => CAUGHT.includes(status)).length,
@@ -42,7 +42,7 @@ const isNamed = (mutant, names) =>
 
 /** @returns lines to print, the score in per cent, and how many are neither caught nor named */
 function judge(report, names) {
-  const files = readReport(report)
+  const files = mutantsOf(report)
   const sum = (numbers) => numbers.reduce((all, one) => all + one, 0)
   const caught = sum(files.map((one) => one.caught))
   const living = files.flatMap((one) => one.living)
@@ -54,4 +54,12 @@ function judge(report, names) {
   return { lines, caught, all: caught + living.length, named: living.length - unnamed.length, unnamed: unnamed.length }
 }
 
-module.exports = { judge }
+/** The report without what survived. */
+function withoutLiving(report) {
+  const files = Object.entries(report.files).map(([file, { mutants, ...rest }]) => {
+    return [file, { ...rest, mutants: mutants.filter(({ status }) => !LIVING.includes(status)) }]
+  })
+  return { ...report, files: Object.fromEntries(files) }
+}
+
+module.exports = { judge, withoutLiving }
