@@ -8,7 +8,10 @@ import { evictionWatch } from './redis-eviction'
 import { openRedis, redisKv } from './redis-kv'
 
 /** Opens it. @returns the store, and the client of Redis where there is one */
-export function openStore({ redis, clock, log }: Config): { kv: Kv; client: Redis | Cluster | undefined } {
+export function openStore({ redis, clock, log }: Pick<Config, 'redis' | 'clock' | 'log'>): {
+  kv: Kv
+  client: Redis | Cluster | undefined
+} {
   if (redis === undefined) return { kv: new MemoryKv(() => clock.now()), client: undefined }
   const client = typeof redis === 'string' ? openRedis(redis) : redis
   const lookAtEviction = evictionWatch(client, (says) => log.warn('redis:eviction', `Redis: ${says}`))

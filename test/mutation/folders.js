@@ -2,28 +2,42 @@
  * The folders whose code is mutated, and for each the suites that hold it: those that notice a mutant within seconds, by folder or by
  * name.
  */
+const suites = (folder, names) => names.map((name) => `${folder}/${name}`)
+
 module.exports = {
   protocol: { mutate: ['lib/protocol/*.ts'], suites: ['protocol'] },
   decide: { mutate: ['lib/decide/*.ts'], suites: ['decide'] },
+  storage: {
+    mutate: ['lib/storage/*.ts'],
+    suites: suites('storage', [
+      ...[
+        'eviction',
+        'guard',
+        'hashes',
+        'lists',
+        'logouts-and-logins',
+        'memory',
+        'opening',
+        'outage',
+        'records',
+        'seal',
+        'servers',
+      ],
+    ]),
+  },
   platform: {
     mutate: ['lib/emulator/platform/*.ts'],
-    suites: ['calls', 'machine', 'conformance', 'controls', 'faults', 'hostile', 'options'].map(
-      (name) => `emulator/${name}`,
-    ),
+    suites: suites('emulator', ['calls', 'controls', 'faults', 'hostile', 'machine', 'options', 'rules/in-process']),
   },
   session: {
     mutate: ['lib/web/session/*.ts'],
-    suites: ['web/session', 'web/session-surroundings', 'web/session-outage'],
-  },
-  storage: {
-    mutate: ['lib/storage/*.ts'],
-    suites: ['lists', 'logouts-and-logins', 'outage', 'records', 'seal'].map((name) => `storage/${name}`),
+    suites: suites('web', ['session', 'session-surroundings', 'session-outage']),
   },
   remote: {
     mutate: ['lib/remote/*.ts'],
-    suites: [
+    suites: suites('remote', [
       ...['circuit', 'client-keys', 'platform-api', 'platform-rules', 'platform-time', 'platform-types'],
       ...['service-token', 'sso2', 'ticket'],
-    ].map((name) => `remote/${name}`),
+    ]),
   },
 }

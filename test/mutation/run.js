@@ -31,7 +31,7 @@ function configOf(name, { concurrency, only }) {
   const { mutate, suites } = folders[name]
   return {
     mutate: only ? [only] : mutate,
-    ignorePatterns: ['dist', 'docs', 'examples', 'example-app', 'test/bench', 'test/mutation', '.stryker-tmp'],
+    ignorePatterns: ['docs', 'examples', 'example-app', 'test/bench', 'test/mutation', '.stryker-tmp'],
     testRunner: 'suites',
     plugins: [path.join(__dirname, 'runner.mjs')],
     suites: suites.flatMap(suitesOf),

@@ -2,7 +2,7 @@
  * Runs suites with Jest's own describe, test and expect, without the rest of Jest: the packages stay loaded, lib and the suites are
  * loaded anew for each run. That takes milliseconds where Jest takes a second.
  */
-const { readFileSync } = require('node:fs')
+const { existsSync, readFileSync } = require('node:fs')
 const { createRequire } = require('node:module')
 const path = require('node:path')
 const { transformSync } = require('@swc/core')
@@ -74,6 +74,9 @@ function defineGlobals() {
   }
 }
 
+/** An error in the title of a row brings its stack along, which differs from run to run. */
+const titleOf = (names) => names.join(' ').replace(/\n\s+at [\s\S]*/, '')
+
 function testsOf({ children }) {
   return children.flatMap((child) => (child.type === 'test' ? [child] : testsOf(child)))
 }
@@ -82,11 +85,15 @@ function testsOf({ children }) {
 function makeSuites(sandbox) {
   const { load, loaded, forget } = loadTypeScript(sandbox)
   const restore = defineGlobals()
+  const fileOf = (suite) => {
+    const place = path.join(sandbox, 'test', suite)
+    return existsSync(`${place}.test.ts`) ? `${place}.test.ts` : `${place}.ts`
+  }
   let course = {}
   const idOf = (test) => {
     const names = [test.name]
     for (let block = test.parent; block.parent; block = block.parent) names.unshift(block.name)
-    return `${course.suite}: ${names.join(' ')}`
+    return `${course.suite}: ${titleOf(names)}`
   }
   circus.addEventHandler(({ name, test }, { rootDescribeBlock }) => {
     if (name === 'run_start' && course.wanted)
@@ -99,7 +106,7 @@ function makeSuites(sandbox) {
 
   /**
    * Runs one suite.
-   * @param suite its path below test, without `.test.ts`
+   * @param suite its path below test, without `.test.ts`, or `.ts` where it is for mutants only
    * @param options `wanted`: names of tests, or all; `isShort`: stop at the first failure; `onTest`: told the name of a test that
    * begins, and undefined at its end
    */
@@ -108,13 +115,13 @@ function makeSuites(sandbox) {
     circus.resetState()
     globalThis[Symbol.for('TEST_TIMEOUT_SYMBOL')] = options.isShort ? SHORT_TEST_MS : TEST_MS
     forget()
-    const file = path.join(sandbox, 'test', `${suite}.test.ts`)
+    const file = fileOf(suite)
     jest.requireActual = createRequire(file)
     try {
       load(file)
       const { testResults, unhandledErrors } = await circus.run()
       const results = testResults.map(({ testPath, status, errors, duration }) => ({
-        id: `${suite}: ${testPath.slice(1).join(' ')}`,
+        id: `${suite}: ${titleOf(testPath.slice(1))}`,
         file,
         status,
         error: errors[0],

@@ -137,6 +137,14 @@ describe.each(stores)('lists in %s', (_name, open) => {
     })
   })
 
+  test('a logout everywhere counts on where the store has lost the count, and no two have the same', async () => {
+    await kv.overwrite(`${prefix}all:{${shortHash('ada')}}`, '5', 60)
+    await kv.overwrite(`${prefix}alls`, '4', 60)
+    await lists.endAccount('ada')
+    expect(await lists.enter(entry(), { logoutAlls: 5 })).toBe(true)
+    expect(await lists.beginning()).toEqual({ logoutAlls: 6 })
+  })
+
   test('sessions leave both their lists', async () => {
     const begun = await beginning()
     for (const key of ['k1', 'k2', 'k1']) await lists.enter(entry({ key }), begun)
@@ -167,6 +175,8 @@ describe.each(stores)('lists in %s', (_name, open) => {
     await lists.enter(entry(), await beginning())
     const other = siteOver(kv, clock).lists
     expect(await other.endSid('s1')).toEqual([])
+    await lists.endAccount('ada')
+    expect(await other.beginning()).toEqual({ logoutAlls: 0 })
     expect(await lists.enter(entry({ key: 'k2' }), await beginning())).toBe(false)
   })
 })

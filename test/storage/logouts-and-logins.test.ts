@@ -45,6 +45,14 @@ describe.each(stores)('in %s', (name, open) => {
       expect(await site.keptLogouts.find('h1')).toEqual(all)
     })
 
+    test('that another process has confirmed meanwhile is not kept again', async () => {
+      await site.keptLogouts.keep('h1', one, NOW)
+      await rotated(KEY).keptLogouts.confirm('h1')
+      await site.keptLogouts.restore(NOW + 1, 8)
+      expect(await site.keptLogouts.find('h1')).toBe('confirmed')
+      expect(await site.keptLogouts.takeDue(NOW + 1, 8)).toEqual([])
+    })
+
     test('is known to whoever has its secret; nobody else reads it, or takes it for gone', async () => {
       await site.keptLogouts.keep('h1', one, NOW)
       expect(JSON.stringify(await kv.mget([`${site.prefix}pend:h1`]))).not.toContain('the-sid')

@@ -158,6 +158,18 @@ describe.each(stores)('records in %s', (_name, open) => {
     expect(records.successorOf(stored)).toBeUndefined()
   })
 
+  test('a session that lives has no successor', async () => {
+    await records.replace(
+      key,
+      null,
+      serialiseRecord({ v: 1, status: 'anon', since: NOW, checkedAt: NOW, sidHash: 'hash', box: 'box' }),
+      60,
+    )
+    const stored = await records.read(key)
+    if (stored === 'unavailable') throw new Error('no store')
+    expect([stored.state, records.successorOf(stored)]).toEqual(['live', undefined])
+  })
+
   test('what is sealed opens with the secret that sealed it, and with no other', () => {
     const secrets = { sid: 'the-sid', accessToken: 'the-token' }
     const box = records.seal(secrets)

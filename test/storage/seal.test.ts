@@ -34,6 +34,6 @@ test.each(['', 'a', 'garbage', 'A'.repeat(37), '\u0000', '{}'])('the text %j is 
 })
 
 test('without a key nothing is sealed and nothing opened', () => {
-  expect(() => seal('text', [])).toThrow(TypeError)
+  expect(() => seal('text', [])).toThrow(new TypeError('seal: no key'))
   expect(unseal(seal('text', [key]), [])).toBeUndefined()
 })

@@ -1,0 +1,175 @@
+import { once } from 'node:events'
+import type { Redis } from 'ioredis'
+import { Log } from '../../lib/config/log'
+import { openStore } from '../../lib/storage/open-store'
+import { giveUp } from '../../lib/storage/redis-connection'
+import { evictionWatch } from '../../lib/storage/redis-eviction'
+import { openRedis, redisKv } from '../../lib/storage/redis-kv'
+import { startRedis, type TestRedis } from '../support/redis'
+
+/* How a store is opened and watched, with a Redis whose settings change. */
+
+let redis: TestRedis
+let admin: Redis
+beforeAll(async () => {
+  redis = await startRedis()
+  admin = openRedis(redis.url)
+  await once(admin, 'ready')
+})
+beforeEach(async () => {
+  await admin.config('SET', 'maxmemory', '0')
+  await admin.config('SET', 'maxmemory-policy', 'noeviction')
+})
+afterAll(async () => {
+  admin.disconnect()
+  await redis.stop()
+})
+
+/** A store of these settings, and what it says to the operator. */
+function opened(address: string | Redis | undefined) {
+  const lines: string[] = []
+  const logger = { warn: (line: string) => void lines.push(line), info: (line: string) => void lines.push(line) }
+  return { ...openStore({ redis: address, clock: { now: () => 1000 }, log: new Log(logger) }), lines }
+}
+
+/** What is found after a while. */
+async function eventually(found: () => boolean): Promise<void> {
+  while (!found()) await new Promise((resolve) => setTimeout(resolve, 10))
+}
+
+test('without a Redis the store is in memory, and goes by the clock of the site', async () => {
+  const { kv, client, lines } = opened(undefined)
+  await kv.overwrite('a', '1', 1)
+  expect([client, await kv.mget(['a']), kv.isAvailable, lines]).toEqual([undefined, ['1'], true, []])
+})
+
+test('a client of our own ends with the store, and one of the site stays', async () => {
+  const own = opened(redis.url)
+  await own.kv.overwrite('a', '1', 60)
+  expect(await own.kv.mget(['a'])).toEqual(['1'])
+  await own.kv.close()
+  await eventually(() => own.client?.status === 'end')
+  const given = opened(admin)
+  expect(given.client).toBe(admin)
+  expect(await given.kv.mget(['a'])).toEqual(['1'])
+  await given.kv.close()
+  expect(admin.status).toBe('ready')
+})
+
+test('an outage and its end are told', async () => {
+  const { kv, client, lines } = opened(redis.url)
+  await kv.ping()
+  client?.emit('error', Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }))
+  expect(lines).toEqual([expect.stringMatching(/^express-sso2: Redis does not answer as it should \(ECONNREFUSED\)/)])
+  client?.emit('ready')
+  expect(lines.slice(1)).toEqual(['express-sso2: Redis answers again'])
+  await kv.close()
+})
+
+test.each<[name: string, settings: [string, string][], says: string | undefined]>([
+  ['evicts nothing', [], undefined],
+  ['has all the memory', [['maxmemory-policy', 'allkeys-lru']], undefined],
+  ['has little memory and evicts nothing', [['maxmemory', '100mb']], undefined],
+  [
+    'evicts',
+    [
+      ['maxmemory', '100mb'],
+      ['maxmemory-policy', 'allkeys-lru'],
+    ],
+    'express-sso2: Redis: eviction policy allkeys-lru: under pressure sessions are dropped, and used tokens forgotten; use noeviction',
+  ],
+])('a Redis that %s is told of once, and only where it loses something', async (_name, settings, says) => {
+  for (const [name, value] of settings) await admin.config('SET', name, value)
+  const { kv, client, lines } = opened(redis.url)
+  await kv.ping()
+  await client?.info()
+  client?.emit('ready')
+  await client?.info()
+  await client?.ping()
+  expect(lines).toEqual(says === undefined ? [] : [says])
+  await kv.close()
+})
+
+test('a client that is ready is looked at when the store is opened, and a second look is none', async () => {
+  await admin.config('SET', 'maxmemory', '100mb')
+  await admin.config('SET', 'maxmemory-policy', 'volatile-ttl')
+  const said: string[] = []
+  const look = evictionWatch(admin, (says) => void said.push(says))
+  look()
+  look()
+  await admin.info()
+  expect(said).toEqual([expect.stringContaining('volatile-ttl')])
+  const { kv, lines } = opened(admin)
+  await admin.info()
+  expect(lines).toEqual([expect.stringContaining('volatile-ttl')])
+  await kv.close()
+})
+
+test('reads that wait for each other go in one command, and none goes without a key', async () => {
+  const client = openRedis(redis.url)
+  const failures: unknown[] = []
+  const kv = redisKv(client, true, { failed: (error) => void failures.push(error), back: () => {} })
+  await kv.overwrite('a', '1', 60)
+  const values = await Promise.all(Array.from({ length: 10 }, () => kv.mget(['a', 'none'])))
+  await kv.ping()
+  expect(values).toEqual(Array.from({ length: 10 }, () => ['1', null]))
+  expect(failures).toEqual([])
+  await kv.close()
+})
+
+test('a client of our own tries again soon, and later less often, never at the pace of another process', () => {
+  const { retryStrategy, reconnectOnError } = admin.options
+  const waits = (attempt: number) => Array.from({ length: 50 }, () => Number(retryStrategy?.(attempt)))
+  for (const [attempt, least] of [
+    [1, 50],
+    [4, 200],
+    [20, 1000],
+    [99, 1000],
+  ] as const) {
+    expect(Math.min(...waits(attempt))).toBeGreaterThanOrEqual(least)
+    expect(Math.max(...waits(attempt))).toBeLessThan(least + 50)
+    expect(new Set(waits(attempt)).size).toBeGreaterThan(1)
+    expect(Math.max(...waits(attempt)) - Math.min(...waits(attempt))).toBeGreaterThan(10)
+  }
+  const answers = ['READONLY You', 'LOADING Redis', 'ERR not READONLY'].map((text) =>
+    reconnectOnError?.(new Error(text)),
+  )
+  expect(answers).toEqual([true, true, false])
+})
+
+describe('a connection that is given up', () => {
+  test('is made anew by its client, and not given up again at once', async () => {
+    const client = openRedis(redis.url)
+    await once(client, 'ready')
+    giveUp(client)
+    await once(client, 'close')
+    await once(client, 'ready')
+    const { stream } = client
+    giveUp(client)
+    expect(stream.destroyed).toBe(false)
+    client.disconnect()
+  })
+
+  test('is let be where its client would not connect again, unless somebody else sees to that', async () => {
+    const client = openRedis(redis.url)
+    await once(client, 'ready')
+    client.options.retryStrategy = undefined
+    giveUp(client)
+    expect(client.stream.destroyed).toBe(false)
+    giveUp(client, true)
+    expect(client.stream.destroyed).toBe(true)
+    client.disconnect()
+  })
+
+  test('makes the store unavailable until there is another', async () => {
+    const client = openRedis(redis.url)
+    const kv = redisKv(client, true)
+    await kv.ping()
+    giveUp(client)
+    await once(client, 'close')
+    expect(kv.isAvailable).toBe(false)
+    await once(client, 'ready')
+    expect(kv.isAvailable).toBe(true)
+    await kv.close()
+  })
+})
