@@ -29,6 +29,9 @@ module.exports = [
     ['decide/signed-out.ts', "SHAPE.exec(cookie ?? '') ?? []"],
     ['decide/signed-out.ts', 'if (subject === undefined || mark === undefined) return undefined'],
     ['decide/loop-guard.ts', "const [, page = '', since, count, cause = '', shown] = match"],
+    ['storage/kept-logouts.ts', "typeof kept === 'object' ? kept.aid : undefined", 'true'],
+    ['storage/memory-kv.ts', '[...(this.#lists.get(list) ?? [])]', '["Stryker was here"]'],
+    ['storage/redis-kv.ts', "servers.of(keys[0] ?? '')", '"Stryker was here!"'],
     ['decide/navigation.ts', 'purpose !== undefined &&', 'true'],
     ['decide/return-to.ts', "const [beforeQuery = ''] = text.split", '"Stryker was here!"'],
     ['decide/return-to.ts', "const [head = '', ...fragment] =", '"Stryker was here!"'],
@@ -44,6 +47,25 @@ module.exports = [
     ['decide/visit.ts', 'const isBack = unansweredAt !== undefined && ssoBackSince !== undefined'],
     ['decide/visit.ts', 'export const NOBODY', '{}'],
     ['decide/navigation.ts', "shape.accept ?? ''", '"Stryker was here!"'],
+  ]),
+  ...because('what is kept under this key is never looked at, only whether there is something', [
+    ['storage/memory-kv.ts', "this.#put(key, '1', seconds)", '""'],
+    ['storage/redis-kv.ts', 'claim: (key, seconds) =>', '""'],
+    ['storage/lists.ts', "overwrite(this.#outKey(sidHash), '1', ENDED_SECONDS)", '""'],
+  ]),
+  ...because('only frees memory', [
+    ['storage/memory-kv.ts', 'if (members?.size === 0) this.#lists.delete(list)', ['false', 'members.size']],
+    ['storage/memory-kv.ts', 'this.#writes += 1'],
+    ['storage/memory-kv.ts', 'if (this.#writes % SWEEP_EVERY === 0)'],
+  ]),
+  ...because('the key of a used token is one text for one signature, however it is written', [
+    ['storage/lists.ts', "update(signature).digest('base64url')", '""'],
+  ]),
+  ...because('writes what is there already, or nothing', [
+    ['storage/lists.ts', 'if (isAllOut) await this.#raise', 'true'],
+    ['storage/lists.ts', 'if (Number(before ?? 0) >= count) return', 'Number(before ?? 0) > count'],
+    ['storage/kept-logouts.ts', 'aid === undefined ? logout', 'false'],
+    ['storage/memory-kv.ts', 'if (alsoDelete) this.#texts.delete(alsoDelete)', 'true'],
   ]),
   ...because('HS256 is what jsonwebtoken signs with where nothing is said', [
     ['protocol/token.ts', "{ algorithm: 'HS256' }", '{}'],

@@ -11,23 +11,22 @@ module.exports = {
     mutate: ['lib/storage/*.ts'],
     suites: suites('storage', [
       ...[
-        'eviction',
+        'contract',
         'guard',
         'hashes',
         'lists',
         'logouts-and-logins',
-        'memory',
+        'masters',
         'opening',
         'outage',
         'records',
         'seal',
-        'servers',
       ],
     ]),
   },
   platform: {
     mutate: ['lib/emulator/platform/*.ts'],
-    suites: suites('emulator', ['calls', 'controls', 'faults', 'hostile', 'machine', 'options', 'rules/in-process']),
+    suites: suites('emulator', ['calls', 'controls', 'machine', 'rules/in-process']),
   },
   session: {
     mutate: ['lib/web/session/*.ts'],

@@ -1,0 +1,122 @@
+import { once } from 'node:events'
+import calculateSlot from 'cluster-key-slot'
+import type { Cluster, Redis } from 'ioredis'
+import { openRedis } from '../../lib/storage/redis-kv'
+import { type Servers, serversOf } from '../../lib/storage/redis-servers'
+import { startCluster } from './servers'
+
+/* Which server a key is of, and what is known of each: a Cluster of three masters, and one Redis. */
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const keyIn = (from: number) => {
+  for (let index = 0; ; index += 1) if (Math.floor(calculateSlot(`k${index}`) / 5461) === from) return `k${index}`
+}
+const [first, second, third] = [keyIn(0), keyIn(1), keyIn(2)]
+
+/** So many commands for a key that nobody answers. */
+async function miss(servers: Servers, key: string, times: number): Promise<void> {
+  for (let time = 0; time < times; time += 1)
+    await servers
+      .of(key)
+      .run(() => Promise.reject(new Error('no answer')))
+      .catch(() => {})
+}
+
+describe('a Cluster', () => {
+  let running: Awaited<ReturnType<typeof startCluster>>
+  let cluster: Cluster
+  let servers: Servers
+  beforeAll(async () => {
+    running = await startCluster()
+    cluster = running.client()
+    await once(cluster, 'ready')
+    await Promise.all([first, second, third].map((key) => cluster.get(key)))
+  }, 60_000)
+  beforeEach(() => {
+    servers = serversOf(cluster)
+  })
+  afterEach(() => servers.close())
+  afterAll(async () => {
+    cluster.disconnect()
+    await running.stop()
+  }, 60_000)
+
+  const portOf = (key: string) => String(cluster.slots[calculateSlot(key)]?.[0]).split(':')[1]
+  const nodeOf = (key: string) => cluster.nodes().find(({ options }) => String(options.port) === portOf(key))
+
+  test('has a guard for each master', () => {
+    expect(servers.of(first)).toBe(servers.of(first))
+    expect(servers.of(`{${first}}more`)).toBe(servers.of(first))
+    expect(new Set([first, second, third].map((key) => servers.of(key))).size).toBe(3)
+  })
+
+  test('is well until it is known that no master is', async () => {
+    expect(servers.areSomeWell).toBe(true)
+    await miss(servers, first, 1)
+    expect(servers.areSomeWell).toBe(false)
+    servers.of(second)
+    expect(servers.areSomeWell).toBe(true)
+    await miss(servers, second, 1)
+    expect(servers.areSomeWell).toBe(false)
+  })
+
+  test('is asked as a whole where it is not well, or else at its first slot', async () => {
+    const whole = servers.ofAll()
+    expect(whole.isWell).toBe(true)
+    expect(servers.of(first)).toBe(whole)
+    servers.of(second)
+    await miss(servers, third, 1)
+    expect(servers.ofAll()).toBe(servers.of(third))
+  })
+
+  test('gives up the connection to the master that is silent, and to no other, and asks it until it answers', async () => {
+    const [silent, other] = [nodeOf(first)?.stream, nodeOf(second)?.stream]
+    await miss(servers, first, 3)
+    expect([silent?.destroyed, other?.destroyed]).toEqual([true, false])
+    expect(servers.of(first).isWell).toBe(false)
+    while (!servers.of(first).isWell) await pause(20)
+    expect(await servers.of(first).run(() => cluster.get(first))).toBeNull()
+  })
+
+  test('is left alone once it is closed', async () => {
+    await miss(servers, second, 1)
+    servers.close()
+    await pause(1200)
+    expect(servers.of(second).isWell).toBe(false)
+  })
+})
+
+describe('one Redis', () => {
+  let redis: Redis
+  let servers: Servers
+  beforeEach(() => {
+    redis = openRedis(String(process.env['TEST_REDIS_URL']))
+    servers = serversOf(redis)
+  })
+  afterEach(() => {
+    servers.close()
+    redis.disconnect()
+  })
+
+  test('has one guard, which asks it until it answers', async () => {
+    expect(servers.of('a')).toBe(servers.of('b'))
+    expect(servers.ofAll()).toBe(servers.of('a'))
+    await miss(servers, 'a', 1)
+    expect(servers.areSomeWell).toBe(false)
+    while (!servers.areSomeWell) await pause(20)
+  })
+
+  test('is given a new connection when it is silent', async () => {
+    await once(redis, 'ready')
+    const { stream } = redis
+    await miss(servers, 'a', 3)
+    expect(stream.destroyed).toBe(true)
+  })
+
+  test('is left alone once it is closed', async () => {
+    await miss(servers, 'a', 1)
+    servers.close()
+    await pause(1200)
+    expect(servers.areSomeWell).toBe(false)
+  })
+})
