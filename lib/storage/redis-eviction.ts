@@ -7,7 +7,7 @@ import type { Cluster, Redis } from 'ioredis'
  * @returns nothing where it evicts nothing
  */
 function evictionOf(info: string): string | undefined {
-  const field = (name: string) => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim() ?? ''
+  const field = (name: string) => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1] ?? ''
   const policy = field('maxmemory_policy')
   if (policy === 'noeviction' || field('maxmemory') === '0') return undefined
   return `eviction policy ${policy || 'unknown'}: under pressure sessions are dropped, and used tokens forgotten; use noeviction`

@@ -31,6 +31,13 @@ module.exports = [
     ['decide/loop-guard.ts', "const [, page = '', since, count, cause = '', shown] = match"],
     ['storage/kept-logouts.ts', "typeof kept === 'object' ? kept.aid : undefined", 'true'],
     ['storage/memory-kv.ts', '[...(this.#lists.get(list) ?? [])]', '["Stryker was here"]'],
+    [
+      'storage/redis-servers.ts',
+      'cluster.slots[calculateSlot(key)]',
+      ['"Stryker was here!"', 'cluster.slots[calculateSlot(key)][0]'],
+    ],
+    ['storage/redis-servers.ts', 'cluster.slots[0]', ['"Stryker was here!"', 'cluster.slots[0][0]']],
+    ['storage/memory-kv.ts', 'if (value !== undefined) this.#put(key, value, seconds)', 'true'],
     ['storage/redis-kv.ts', "servers.of(keys[0] ?? '')", '"Stryker was here!"'],
     ['decide/navigation.ts', 'purpose !== undefined &&', 'true'],
     ['decide/return-to.ts', "const [beforeQuery = ''] = text.split", '"Stryker was here!"'],
@@ -57,6 +64,16 @@ module.exports = [
     ['storage/memory-kv.ts', 'if (members?.size === 0) this.#lists.delete(list)', ['false', 'members.size']],
     ['storage/memory-kv.ts', 'this.#writes += 1'],
     ['storage/memory-kv.ts', 'if (this.#writes % SWEEP_EVERY === 0)'],
+  ]),
+  ...because('a name that tells lines of the log apart, and is in none', [
+    ['storage/open-store.ts', "log.warn('redis:eviction'", '""'],
+  ]),
+  ...because('a millisecond more', [
+    [
+      'storage/redis-connection.ts',
+      '< PATIENCE_MS',
+      'now - (givenUp.get(redis) ?? Number.NEGATIVE_INFINITY) <= PATIENCE_MS',
+    ],
   ]),
   ...because('the key of a used token is one text for one signature, however it is written', [
     ['storage/lists.ts', "update(signature).digest('base64url')", '""'],

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import calculateSlot from 'cluster-key-slot'
 import type { Cluster, Redis } from 'ioredis'
+import { evictionWatch } from '../../lib/storage/redis-eviction'
 import { openRedis } from '../../lib/storage/redis-kv'
 import { type Servers, serversOf } from '../../lib/storage/redis-servers'
 import { startCluster } from './servers'
@@ -43,6 +44,15 @@ describe('a Cluster', () => {
 
   const portOf = (key: string) => String(cluster.slots[calculateSlot(key)]?.[0]).split(':')[1]
   const nodeOf = (key: string) => cluster.nodes().find(({ options }) => String(options.port) === portOf(key))
+
+  test('is looked at master by master for what it evicts', async () => {
+    const masters = cluster.nodes('master')
+    for (const master of masters) await master.config('SET', 'maxmemory', '100mb', 'maxmemory-policy', 'allkeys-lru')
+    const said: string[] = []
+    evictionWatch(cluster, (says) => void said.push(says))()
+    while (said.length < 3) await pause(10)
+    expect(new Set(said)).toEqual(new Set([expect.stringContaining('allkeys-lru')]))
+  })
 
   test('has a guard for each master', () => {
     expect(servers.of(first)).toBe(servers.of(first))

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { Redis } from 'ioredis'
+import { Redis } from 'ioredis'
 import { Log } from '../../lib/config/log'
 import { openStore } from '../../lib/storage/open-store'
 import { giveUp } from '../../lib/storage/redis-connection'
@@ -103,6 +103,24 @@ test('a client that is ready is looked at when the store is opened, and a second
   await admin.info()
   expect(lines).toEqual([expect.stringContaining('volatile-ttl')])
   await kv.close()
+})
+
+test('a Redis that does not tell its policy may evict', async () => {
+  const said: string[] = []
+  const hosted = Object.assign(Object.create(admin) as Redis, {
+    info: async () => '# Server\r\nredis_version:7.0.0\r\n',
+  })
+  evictionWatch(hosted, (says) => void said.push(says))()
+  await admin.ping()
+  expect(said).toEqual([expect.stringMatching(/^eviction policy unknown: /)])
+})
+
+test('a client that has not connected yet is not made to, neither to look at it nor to give it up', () => {
+  const client = new Redis(redis.url, { lazyConnect: true })
+  const said: string[] = []
+  evictionWatch(client, (says) => void said.push(says))()
+  giveUp(client)
+  expect([client.status, said]).toEqual(['wait', []])
 })
 
 test('reads that wait for each other go in one command, and none goes without a key', async () => {
