@@ -39,6 +39,18 @@ module.exports = [
     ['storage/redis-servers.ts', 'cluster.slots[0]', ['"Stryker was here!"', 'cluster.slots[0][0]']],
     ['storage/memory-kv.ts', 'if (value !== undefined) this.#put(key, value, seconds)', 'true'],
     ['storage/redis-kv.ts', "servers.of(keys[0] ?? '')", '"Stryker was here!"'],
+    ['platform/credentials.ts', "state?.account.password ?? ''", '"Stryker was here!"'],
+    ['platform/credentials.ts', "let code = ''", '"Stryker was here!"'],
+    ['platform/credentials.ts', 'oldest !== undefined', ['true', 'oldest === undefined']],
+    ['platform/sessions.ts', 'sid === undefined ? undefined', 'false'],
+    ['platform/sessions.ts', 'browser === undefined ? undefined', 'false'],
+    ['platform/sessions.ts', 'world.sidsByAccount.get(accountId) ?? []', '["Stryker was here"]'],
+    ['platform/sessions.ts', 'findSession(world, sid, now) ?? []', '["Stryker was here"]'],
+    ['platform/tickets.ts', 'client.scopes ?? []', '["Stryker was here"]'],
+    ['platform/tickets.ts', 'accountId === undefined ? undefined', 'false'],
+    ['platform/world.ts', "status === 'loggedin' && accountId !== undefined", 'true'],
+    ['platform/world.ts', 'sids?.delete(session.sid)', 'sids.delete'],
+    ['platform/world.ts', 'sids?.size === 0', 'sids.size'],
     ['decide/navigation.ts', 'purpose !== undefined &&', 'true'],
     ['decide/return-to.ts', "const [beforeQuery = ''] = text.split", '"Stryker was here!"'],
     ['decide/return-to.ts', "const [head = '', ...fragment] =", '"Stryker was here!"'],
@@ -61,12 +73,19 @@ module.exports = [
     ['storage/lists.ts', "overwrite(this.#outKey(sidHash), '1', ENDED_SECONDS)", '""'],
   ]),
   ...because('only frees memory', [
+    ['platform/calls.ts', 'if (this.calls.length >= 2 * CALLS_KEPT)'],
     ['storage/memory-kv.ts', 'if (members?.size === 0) this.#lists.delete(list)', ['false', 'members.size']],
     ['storage/memory-kv.ts', 'this.#writes += 1'],
     ['storage/memory-kv.ts', 'if (this.#writes % SWEEP_EVERY === 0)'],
   ]),
   ...because('a name that tells lines of the log apart, and is in none', [
     ['storage/open-store.ts', "log.warn('redis:eviction'", '""'],
+  ]),
+  ...because('every code has six digits', [
+    ['platform/credentials.ts', 'const otp = /^\\d{6}$/.test(pwd)', ['/\\d{6}$/', '/^\\d{6}/']],
+  ]),
+  ...because('letters are compared without their case either way', [
+    ['platform/world.ts', ".normalize('NFC').toLowerCase()", "(address[field] ?? '').normalize('NFC').toUpperCase()"],
   ]),
   ...because('a millisecond more', [
     [

@@ -26,7 +26,7 @@ module.exports = {
   },
   platform: {
     mutate: ['lib/emulator/platform/*.ts'],
-    suites: suites('emulator', ['calls', 'controls', 'machine', 'rules/in-process']),
+    suites: suites('emulator', ['calls', 'controls', 'machine', 'rules/in-process', 'scale', 'world']),
   },
   session: {
     mutate: ['lib/web/session/*.ts'],

@@ -100,7 +100,7 @@ export function isSameText(a: string, b: string): boolean {
 }
 
 function digest(text: string): Buffer {
-  return createHash('sha256').update(text, 'utf8').digest()
+  return createHash('sha256').update(text).digest()
 }
 
 function isUsable({ consumed, expiresAt }: Otp, now: EpochSeconds): boolean {

@@ -177,7 +177,7 @@ const addressFields = [
 
 /** One text for an address, the same whatever its letters' case and spaces. */
 export function addressKey(address: Address): string {
-  const parts = addressFields.map((field) => (address[field] ?? '').normalize('NFC').toLowerCase().replace(/\s+/gu, ''))
+  const parts = addressFields.map((field) => (address[field] ?? '').normalize('NFC').toLowerCase().replace(/\s/gu, ''))
   return JSON.stringify(parts)
 }
 
