@@ -197,6 +197,7 @@ test('one address has one text, whatever its letters and spaces', () => {
 
 test('the log counts its calls from the newest, and is empty when it is cleared', () => {
   const log = new CallLog()
+  expect(log.list()).toEqual([])
   const call = (sid: string) => {
     return { at: 1, operation: 'logout', clientId: 'c', sid, claims: {}, outcome: 'terminated' } as const
   }

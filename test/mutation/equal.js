@@ -48,7 +48,12 @@ module.exports = [
     ['platform/sessions.ts', 'findSession(world, sid, now) ?? []', '["Stryker was here"]'],
     ['platform/tickets.ts', 'client.scopes ?? []', '["Stryker was here"]'],
     ['platform/tickets.ts', 'accountId === undefined ? undefined', 'false'],
-    ['platform/world.ts', "status === 'loggedin' && accountId !== undefined", 'true'],
+    [
+      'platform/world.ts',
+      "status === 'loggedin' && accountId !== undefined",
+      ['true', "status === 'loggedin' || accountId !== undefined"],
+    ],
+    ['platform/world.ts', "if (session.status !== 'loggedin') return", 'false'],
     ['platform/world.ts', 'sids?.delete(session.sid)', 'sids.delete'],
     ['platform/world.ts', 'sids?.size === 0', 'sids.size'],
     ['decide/navigation.ts', 'purpose !== undefined &&', 'true'],
@@ -80,6 +85,12 @@ module.exports = [
   ]),
   ...because('a name that tells lines of the log apart, and is in none', [
     ['storage/open-store.ts', "log.warn('redis:eviction'", '""'],
+  ]),
+  ...because('attempts that are not frozen begin at zero when they are looked at', [
+    ['platform/credentials.ts', 'const fresh = { failed: 0, frozenUntil: 0 }', '{}'],
+  ]),
+  ...because('of sessions seen in the same second the order is any', [
+    ['platform/world.ts', 'before.lastSeenAt !== session.lastSeenAt', 'true'],
   ]),
   ...because('every code has six digits', [
     ['platform/credentials.ts', 'const otp = /^\\d{6}$/.test(pwd)', ['/\\d{6}$/', '/^\\d{6}/']],
