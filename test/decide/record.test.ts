@@ -61,6 +61,7 @@ test.each([
   ['no box', text.replace('"box":"sealed",', '').replace(',"box":"sealed"', '')],
   ['a user that is a text', text.replace(/"user":\{[^}]*\}/, '"user":"a1"')],
   ['a user that is a list', text.replace(/"user":\{[^}]*\}/, '"user":["a1"]')],
+  ['a browser whose name is a number', serialiseRecord(anonRecord()).replace('{', '{"browser":1,')],
   ['misses that are a text', text.replace('{', '{"misses":"1",')],
   ['a pause that is a text', text.replace('{', '{"pauseSeconds":"1",')],
   ['a claim whose time is a text', text.replace('{', '{"askingAt":"1",')],

@@ -56,6 +56,8 @@ module.exports = [
     ['platform/world.ts', "if (session.status !== 'loggedin') return", 'false'],
     ['platform/world.ts', 'sids?.delete(session.sid)', 'sids.delete'],
     ['platform/world.ts', 'sids?.size === 0', 'sids.size'],
+    ['decide/login.ts', 'if (result.ok) return undefined', 'false'],
+    ['decide/login.ts', 'return left !== undefined && left <= 1', 'true'],
     ['decide/navigation.ts', 'purpose !== undefined &&', 'true'],
     ['decide/return-to.ts', "const [beforeQuery = ''] = text.split", '"Stryker was here!"'],
     ['decide/return-to.ts', "const [head = '', ...fragment] =", '"Stryker was here!"'],
