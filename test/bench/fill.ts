@@ -29,9 +29,9 @@ export interface Filler {
 }
 
 /** Cookie header of a session: signed as express-session does. */
-export function cookieOf(sessionId: string, { sessionSecret }: SiteOptions): string {
+export function cookieOf(sessionId: string, { sessionSecret }: SiteOptions, name = 'sso2.sid'): string {
   const signature = createHmac('sha256', sessionSecret).update(sessionId).digest('base64').replace(/=+$/, '')
-  return `sso2.sid=${encodeURIComponent(`s:${sessionId}.${signature}`)}`
+  return `${name}=${encodeURIComponent(`s:${sessionId}.${signature}`)}`
 }
 
 /** Session ID of a reader who logs in at a site of this package in the ordinary way. */
@@ -88,8 +88,8 @@ async function inParts(all: readonly string[], run: (one: string) => Promise<voi
   for (let from = 0; from < all.length; from += AT_ONCE) await Promise.all(all.slice(from, from + AT_ONCE).map(run))
 }
 
-/** Sessions of the same content by express-session and connect-redis. */
-export async function fillPlain(redis: Redis, count: number): Promise<void> {
+/** Sessions of the same content by express-session and connect-redis. @returns session IDs */
+export async function fillPlain(redis: Redis, count: number): Promise<string[]> {
   const user = {
     accountId: randomUUID(),
     username: 'reader-0001',
@@ -97,8 +97,7 @@ export async function fillPlain(redis: Redis, count: number): Promise<void> {
     contact_email: 'reader-0001@demo-press.example',
   }
   const cookie = { originalMaxAge: null, expires: null, httpOnly: true, path: '/' }
-  const write = async () => {
-    const id = randomBytes(24).toString('base64url')
+  const write = async (id: string) => {
     await redis.set(
       `plain:${id}`,
       JSON.stringify({ cookie, user: { ...user, accountId: `account-${id.slice(0, 8)}` } }),
@@ -106,8 +105,7 @@ export async function fillPlain(redis: Redis, count: number): Promise<void> {
       1_209_600,
     )
   }
-  await inParts(
-    Array.from({ length: count }, () => ''),
-    write,
-  )
+  const ids = Array.from({ length: count }, () => randomBytes(24).toString('base64url'))
+  await inParts(ids, write)
+  return ids
 }

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { startRedis } from '../support/redis'
 import { capacity, formula } from './capacity'
-import { number, ratio, show, spread, table } from './figures'
+import { inTurn, number, ratio, show, spread, table } from './figures'
 import { cookieOf, filler, fillPlain, realLogin } from './fill'
 import { type Burst, Load, pageRequest, untilGood } from './load'
 import type { Server } from './machine'
@@ -23,6 +23,8 @@ const MOST_READERS = 10_000
 /** One store with its sessions, and a server on it. */
 interface Size {
   readonly title: string
+  /** Server that it is compared with: the first of the same kind. */
+  readonly kind: 'sso2' | 'one-read'
   readonly sessions: number
   readonly bytes: { readonly record: number; readonly lists: number }
   readonly server: Server
@@ -42,6 +44,7 @@ export async function main(args: readonly string[]): Promise<void> {
     const all: Size[] = []
     for (const sessions of sizes) all.push(await onOneRedis(stage, template, sessions))
     all.push(await onCluster(stage, template, sizes[0] ?? options.sessions))
+    for (const sessions of sizes) all.push(await control(stage, sessions))
     await compete(all, options)
     console.log(`${table(all.map((size) => lineOf(size, all)))}\n`)
     console.log(`A session of express-session with connect-redis, same user: ${number(await plainBytes())} bytes\n`)
@@ -65,7 +68,25 @@ async function onOneRedis(stage: Stage, template: string, sessions: number): Pro
     await store.stop()
   }
   const title = `${number(sessions)} sessions`
-  return { title, sessions, bytes, server, load: loadOf(stage, server, ids), masters: [redis], bursts: [], stop }
+  const load = loadOf(stage, server, ids)
+  return { title, kind: 'sso2', sessions, bytes, server, load, masters: [redis], bursts: [], stop }
+}
+
+/** A server that checks a signature and reads one key, whatever stands in Redis: what becomes slower here is Redis and the machine. */
+async function control(stage: Stage, sessions: number): Promise<Size> {
+  const store = await startRedis()
+  const redis = new Redis(store.url)
+  const ids = await fillPlain(redis, sessions)
+  const server = await stage.start('one-read', { redisUrl: store.url })
+  const stop = async () => {
+    await server.stop()
+    redis.disconnect()
+    await store.stop()
+  }
+  const title = `the control, a signature and one MGET: ${number(sessions)}`
+  const bytes = { record: Number.NaN, lists: Number.NaN }
+  const load = loadOf(stage, server, ids, 'plain.sid')
+  return { title, kind: 'one-read', sessions, bytes, server, load, masters: [redis], bursts: [], stop }
 }
 
 async function onCluster(stage: Stage, template: string, sessions: number): Promise<Size> {
@@ -77,7 +98,8 @@ async function onCluster(stage: Stage, template: string, sessions: number): Prom
     await store.stop()
   }
   const title = `${number(sessions)} sessions, Cluster of three masters`
-  return { title, sessions, bytes, server, load: loadOf(stage, server, ids), masters: store.masters, bursts: [], stop }
+  const load = loadOf(stage, server, ids)
+  return { title, kind: 'sso2', sessions, bytes, server, load, masters: store.masters, bursts: [], stop }
 }
 
 async function fill(
@@ -98,14 +120,15 @@ async function fill(
 }
 
 /** Readers from all over the store: session IDs are random, so the first ones are as good as any. */
-function loadOf({ site }: Stage, server: Server, ids: readonly string[]): Load {
-  const requests = ids.slice(0, MOST_READERS).map((id) => pageRequest(cookieOf(id, site)))
+function loadOf({ site }: Stage, server: Server, ids: readonly string[], cookie?: string): Load {
+  const requests = ids.slice(0, MOST_READERS).map((id) => pageRequest(cookieOf(id, site, cookie)))
   return new Load({ port: server.port, requests, status: 200, body: '<p>Good morning, Ada Lindqvist</p>' })
 }
 
+/** Bursts in turns; nobody comes first in every round. */
 async function compete(all: readonly Size[], { rounds, quick }: Options): Promise<void> {
   for (let round = -1; round < rounds; round += 1)
-    for (const size of all) {
+    for (const size of inTurn(all, round)) {
       const done = await untilGood(() => burst(size, quick ? REQUESTS / 10 : REQUESTS))
       if (round >= 0) size.bursts.push(done)
     }
@@ -123,7 +146,8 @@ async function burst({ server, load, masters }: Size, requests: number): Promise
 
 const series = ({ bursts }: Size, what: 'cpu' | 'perSecond' | 'commands') => bursts.map((one) => one[what])
 
-function lineOf(size: Size, [first = size]: readonly Size[]): Record<string, string> {
+function lineOf(size: Size, all: readonly Size[]): Record<string, string> {
+  const first = all.find(({ kind }) => kind === size.kind) ?? size
   return {
     store: size.title,
     'bytes a session': number(size.bytes.record),

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import type { Redis } from 'ioredis'
+import { inTurn } from './figures'
 import { judge } from './goals'
 import { type Burst, type Load, untilGood } from './load'
 import type { Server, Usage } from './machine'
@@ -99,12 +100,6 @@ async function compete(contestants: readonly Contestant[], redis: Redis, { round
         const measured = await untilGood(() => burst(one, redis, connections, requests * size))
         if (round >= 0) one.rounds.push(measured)
       }
-}
-
-/** Nobody comes first in every round. */
-function inTurn<T>(all: readonly T[], round: number): T[] {
-  const first = (round + 1) % all.length
-  return [...all.slice(first), ...all.slice(0, first)]
 }
 
 async function burst(one: Contestant, redis: Redis, connections: number, requests: number): Promise<Measured & Burst> {
