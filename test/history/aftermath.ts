@@ -11,6 +11,7 @@ const HEALED_MS = 6000
 const LOGOUTS_MS = 60_000
 const LOOK_MS = 500
 const STALE_SECONDS = 400
+const MOST_LOGINS = 3
 /** Whoever went round in circles is served without a session for a minute. */
 const LOOP_SECONDS = 61
 
@@ -36,8 +37,7 @@ export async function settleDown(stage: Stage, agents: readonly Agent[], doings:
   for (const agent of agents) {
     const [account] = agent.accounts
     if (!account) continue
-    await agent.login(account)
-    await agent.page()
+    await logInPatiently(stage, agent, account)
     if (agent.last !== account.username) broken.push(`${agent.number} cannot log in`)
   }
   await stage.advance(STALE_SECONDS)
@@ -47,6 +47,18 @@ export async function settleDown(stage: Stage, agents: readonly Agent[], doings:
     await agent.logout()
   }
   return { stillIn, broken }
+}
+
+/** Logs in; anew where that failed and the machine was busy meanwhile, for then "not now" is a fair answer. */
+async function logInPatiently({ busy }: Stage, agent: Agent, account: Agent['accounts'][number]): Promise<void> {
+  for (let tries = 0; tries < MOST_LOGINS; tries += 1) {
+    const begin = performance.now()
+    await agent.login(account)
+    await agent.page()
+    const wasBusy = busy.some(({ end, ms }) => end + ms > begin)
+    if (agent.last === account.username || !wasBusy) return
+    await sleep(HEALED_MS)
+  }
 }
 
 /** Logouts that the platform has not heard are told it by whichever process lives, though their browsers do not come back. */
