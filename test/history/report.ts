@@ -12,7 +12,7 @@ export function tell(seed: number, history: History, violations: readonly Violat
       .sort(([, a], [, b]) => b.length - a.length)
       .map(([name, { length }]) => `${length} ${name}`)
       .join(', ')
-  const slowest = Math.max(...entries.map((entry) => entry.slowest))
+  const slowest = entries.reduce((most, entry) => Math.max(most, entry.slowest), 0) // as arguments, a soak's would be too many
   const isSeen = entries.flatMap(({ degraded }) => degraded ?? [])
   return [
     `seed ${seed}: ${entries.length} steps in ${Math.round(ms / 1000)} s, ${violations.length} violations`,
