@@ -15,12 +15,9 @@ function isLoopback(hostname: string): boolean {
 }
 
 function addressProblem(text: string, isProduction: boolean): string | undefined {
-  let url: URL
-  try {
-    url = new URL(text)
-  } catch {
+  if (!/^\w+:\/\/[^/]/.test(text) || !URL.canParse(text))
     return 'must be an absolute address such as https://sso.example'
-  }
+  const url = new URL(text)
   if (url.hash || url.search) return 'must not have a query or a fragment'
   return placeProblem(url, isProduction)
 }

@@ -27,7 +27,7 @@ export class SiteSessions implements Sessions {
    * A handler of the site calls `req.session.regenerate()` on a session that has a record: moves the record to the new ID, and
    * takes the old data away. False where there is no record any more; rejects where the store is away. Set by the wiring.
    */
-  onRegenerate: (req: Request, newId: string) => Promise<boolean>
+  onRegenerate: (req: Request, newId: string) => Promise<boolean> = async () => false
   /** A handler of the site calls `req.session.destroy()` on a session that has this record. Set by the wiring. */
   onDestroy: (key: string, record: SsoRecord) => Promise<void> = async () => {}
   readonly #config: Config
@@ -53,11 +53,6 @@ export class SiteSessions implements Sessions {
     this.#store.onDestroyed = async (key, stored) => {
       const record = recordIn(stored)
       if (record) await this.onDestroy(key, record)
-    }
-    this.onRegenerate = async (req) => {
-      const { key } = slotOf(req)?.lead ?? NO_LEAD
-      if (key !== undefined) await records.end(key)
-      return false
     }
   }
 
