@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { address } from '../config/checks'
 import type { ClientOptions, EmulatorOptions } from '../emulator'
+import { withoutLastSlashes } from '../protocol/requests'
 
 /** Where a site has its landing page unless `routes.landing` says otherwise. */
 const LANDING = '/sso2/landing'
@@ -20,7 +21,7 @@ export interface SiteClient {
 export function readSite(text: string): string {
   const [problem] = address(false).safeParse(text).error?.issues ?? []
   if (problem) throw new TypeError(`--site ${problem.message}`)
-  return text.replace(/(?<!\/)\/+$/, '')
+  return withoutLastSlashes(text)
 }
 
 /** The client of a site: of the configuration, where one lands there; else made, always the same for the same address. */

@@ -3,6 +3,7 @@ import { hkdfSync } from 'node:crypto'
 import type { MacKeys } from '../decide/binding'
 import type { ReturnPolicy } from '../decide/return-to'
 import { type ConfigProblem, Sso2ConfigError } from '../errors'
+import { withoutLastSlashes } from '../protocol/requests'
 import { Log } from './log'
 import { textsIn } from './look'
 import type { ConfigOptions } from './options'
@@ -67,13 +68,13 @@ export function makeConfig(
   if (!checked || problems.length > 0) throw new Sso2ConfigError(problems, hintFor(problems, options, environment))
   const { clientSecret, sessionSecret, session, trustedReturnOrigins, texts, ...plain } = checked
   const site = new URL(plain.siteUrl)
-  const siteUrl = plain.siteUrl.replace(/(?<!\/)\/+$/, '')
+  const siteUrl = withoutLastSlashes(plain.siteUrl)
   return Object.freeze({
     ...plain,
     ...secretFields(clientSecret, sessionSecret),
-    apiUrl: plain.apiUrl.replace(/(?<!\/)\/+$/, ''),
+    apiUrl: withoutLastSlashes(plain.apiUrl),
     siteUrl,
-    mountPath: site.pathname.replace(/(?<!\/)\/+$/, ''),
+    mountPath: withoutLastSlashes(site.pathname),
     isSecure: site.protocol === 'https:',
     returnPolicy: { origin: site.origin, trustedOrigins: trustedReturnOrigins.map((text) => new URL(text).origin) },
     ...loginPlaces(plain.routes, siteUrl),

@@ -46,9 +46,12 @@ export function requestClaims<O extends Operation>(
   return { ...claims, ...common }
 }
 
+/** An address or a path without slashes at its end; the pattern looks at a row of them once. */
+export const withoutLastSlashes = (text: string): string => text.replace(/(?<!\/)\/+$/, '')
+
 /** Address of a back-channel operation below `ssoUrl`. */
 export function operationUrl(ssoUrl: string, operation: Operation): string {
-  return `${ssoUrl.replace(/(?<!\/)\/+$/, '')}/${operation}`
+  return `${withoutLastSlashes(ssoUrl)}/${operation}`
 }
 
 /** The Identify address with exactly `t` and `r`. Interface: "Identify: browser redirect". */

@@ -1,6 +1,7 @@
 /** The REST API, typed and checked. Works without Express. Interface: "REST API". Fields keep the platform's names. */
 import { z } from 'zod'
 import { Sso2ResponseError } from '../errors'
+import { withoutLastSlashes } from '../protocol/requests'
 import { type Answer, readJson } from './http'
 import {
   type Administrator,
@@ -54,7 +55,7 @@ export class PlatformApi {
       throw new TypeError('PlatformApi: apiUrl must be an absolute address')
     if (typeof accessToken !== 'function' && (typeof accessToken !== 'string' || !/^[\x21-\x7e]+$/.test(accessToken)))
       throw new TypeError('PlatformApi: accessToken must be a printable text without spaces, or a function')
-    this.#apiUrl = apiUrl.replace(/(?<!\/)\/+$/, '')
+    this.#apiUrl = withoutLastSlashes(apiUrl)
     this.#accessToken = typeof accessToken === 'function' ? accessToken : async () => accessToken
     this.#canRenew = typeof accessToken === 'function'
   }

@@ -46,7 +46,7 @@ export interface Results {
   readonly row: Row
   readonly rounds: Measured[]
   /** At rest, after `requests` requests. */
-  memory?: Usage
+  memory?: Usage | undefined
 }
 
 /** A row with its server. */
@@ -69,10 +69,7 @@ export async function main(args: readonly string[]): Promise<void> {
     for (const row of rows) contestants.push(await enter(stage, row, cookies.get(row.readers) ?? []))
     await compete(contestants, stage.redis, options)
     await Promise.all(contestants.map(({ server }) => server.stop()))
-    for (const one of contestants)
-      await look(stage, one.row, one.cookies, [options.requests], [], (_requests, usage) => {
-        one.memory = usage
-      })
+    for (const one of contestants) [one.memory] = await look(stage, one.row, one.cookies, [options.requests])
     console.log(report(contestants, options, readers))
     console.log(judge(contestants))
     if (options.json)

@@ -110,11 +110,13 @@ async function lookAt(
   flags: readonly string[],
 ): Promise<Record<string, string>[]> {
   const cookies = await logIn(stage, row.readers, readers)
-  const found: Record<string, string>[] = []
-  await look(stage, row, cookies, looks, flags, (requests, usage) => {
-    found.push({ row: row.title, flags: flags.join(' '), requests: number(requests), ...shown(usage) })
-  })
-  return found
+  const usages = await look(stage, row, cookies, looks, flags)
+  return usages.map((usage, n) => ({
+    row: row.title,
+    flags: flags.join(' '),
+    requests: number(looks[n] ?? Number.NaN),
+    ...shown(usage),
+  }))
 }
 
 function shown({ rss, heap, young, old, external }: Usage): Record<string, string> {
@@ -135,9 +137,9 @@ export async function look(
   row: Row,
   cookies: readonly string[],
   looks: readonly number[],
-  flags: readonly string[],
-  tell: (requests: number, usage: Usage) => void,
-): Promise<void> {
+  flags: readonly string[] = [],
+): Promise<Usage[]> {
+  const usages: Usage[] = []
   const server = await stage.start(row.kind, { page: row.page, dist: row.dist }, [...USUAL_FLAGS, ...flags])
   let done = 0
   for (const requests of looks) {
@@ -147,7 +149,8 @@ export async function look(
     load.close()
     done = requests
     await sleep(REST_MS)
-    tell(requests, await server.usageAtRest())
+    usages.push(await server.usageAtRest())
   }
   await server.stop()
+  return usages
 }
