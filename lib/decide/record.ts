@@ -28,6 +28,8 @@ interface Common {
   readonly misses?: number
   /** Nobody asks again for so long after the last one, in seconds. */
   readonly pauseSeconds?: number
+  /** The last question was asked before its pause was over, for the SSO system answered others again. */
+  readonly hurried?: true
   /** Short hash of the SSO session ID: enough to compare and to log. */
   readonly sidHash: string
   /** Sealed: the SSO session ID and, when logged in, the access token. */
@@ -95,6 +97,7 @@ function isRecord(record: Readonly<Record<string, unknown>>): record is Readonly
   if (!isTime(since) || !isTime(checkedAt) || !isTimeOrNone(askingAt) || !isTimeOrNone(unansweredAt)) return false
   if (!isTextOrNone(asking) || !isTextOrNone(asked)) return false
   if (!isTimeOrNone(record['misses']) || !isTimeOrNone(record['pauseSeconds'])) return false
+  if (!isTrueOrNone(record['hurried'])) return false
   if (status === 'anon') return isTrueOrNone(pending) && isTrueOrNone(record['due']) && isTextOrNone(record['browser'])
   if (status !== 'loggedin') return false
   const isUser = isObject(user) && Object.hasOwn(user, 'accountId') && typeof user['accountId'] === 'string'
@@ -139,48 +142,6 @@ export interface SessionLives {
   readonly idleSeconds: number
   readonly anonymousIdleSeconds: number
   readonly absoluteSeconds: number
-}
-
-/** The record with the claim "I am asking Session Status now". @param question a name for it that no other has */
-export function claimed(record: SsoRecord, question: string, now: EpochSeconds): SsoRecord {
-  return { ...record, askingAt: now, asking: question }
-}
-
-/** The pause after a first question without an answer, in seconds; it doubles with each further one. */
-const FIRST_PAUSE_SECONDS = 4
-/** Pauses differ by as much of themselves, so that sessions of one outage do not ask together. */
-const PAUSE_SPREAD = 0.25
-const MOST_MISSES = 20
-
-/**
- * The record after a question that got no usable answer: nobody asks again for a while, longer each time.
- * @param spread from 0 to 1, at random @param mostSeconds the longest pause
- */
-export function unanswered(record: SsoRecord, now: EpochSeconds, spread: number, mostSeconds: number): SsoRecord {
-  const misses = Math.min((record.misses ?? 0) + 1, MOST_MISSES)
-  const pause = Math.ceil(FIRST_PAUSE_SECONDS * 2 ** (misses - 1) * (1 + PAUSE_SPREAD * spread))
-  const pauseSeconds = Math.min(pause, Math.max(mostSeconds, FIRST_PAUSE_SECONDS))
-  return { ...ended(record), unansweredAt: now, misses, pauseSeconds }
-}
-
-/** The record after an answer that changed nothing: checked now, nobody asking, nothing pending. */
-export function confirmed(record: SsoRecord, now: EpochSeconds): SsoRecord {
-  const { unansweredAt: _unanswered, misses: _misses, pauseSeconds: _pause, ...kept } = ended(record)
-  if (kept.status === 'loggedin') return { ...kept, checkedAt: now }
-  const { pending: _pending, due: _due, ...anonymous } = kept
-  return { ...anonymous, checkedAt: now }
-}
-
-/** The record after an answer that this request could do nothing with: logged in, but its answer has begun. */
-export function stillDue(record: SsoRecord): SsoRecord {
-  const kept = ended(record)
-  return kept.status === 'anon' ? { ...kept, pending: true, due: true } : kept
-}
-
-/** The question that was under way has ended. */
-function ended(record: SsoRecord): SsoRecord {
-  const { askingAt: _asked, asking, ...kept } = record
-  return asking === undefined ? kept : { ...kept, asked: asking }
 }
 
 /** Does this record need a ticket from Session Status: to name a user, or because its access token ends before the next check? */

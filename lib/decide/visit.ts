@@ -1,6 +1,7 @@
 /** What to do with one request: facts + record + health in, one decision with its reason out. Pure. Table: docs/decisions.md, "visit". */
 import type { EpochSeconds } from '../protocol/claims'
 import { ageOf, isYounger } from './age'
+import { hurried, unhurried } from './questions'
 import { isLoggedIn, isStale, type SsoRecord, type User } from './record'
 
 /**
@@ -50,8 +51,8 @@ export interface VisitFacts {
   readonly ssoAvailable: boolean
   /** Is Identify known to be broken, whatever the other operations do? */
   readonly identifyBroken: boolean
-  /** When the SSO system was last seen to be back, if it has ever been away. */
-  readonly ssoBackSince: EpochSeconds | undefined
+  /** When the SSO system last answered this process's questions as it should, if it ever has. */
+  readonly ssoAnsweredAt: EpochSeconds | undefined
   /** May this request be redirected: a navigation by a person, on a page that identifies? */
   readonly mayIdentify: boolean
   /** The loop guard or the cookie-less marker says: serve the page now. */
@@ -82,7 +83,7 @@ export type VisitDecision =
   | ({ readonly do: 'show' } & Shown)
   | { readonly do: 'identify'; readonly because: IdentifyReason }
   | { readonly do: 'end_session'; readonly because: 'absolute_limit' }
-  | { readonly do: 'ask_status'; readonly record: SsoRecord; readonly because: 'stale' | 'fresh' }
+  | { readonly do: 'ask_status'; readonly record: SsoRecord; readonly because: 'stale' | 'answers_again' | 'fresh' }
   | { readonly do: 'wait_for_answer' }
   | { readonly do: 'retry_logout' }
 
@@ -138,16 +139,28 @@ function decideKnown(facts: VisitFacts, record: SsoRecord, policy: VisitPolicy):
   if (!facts.ssoAvailable) return showUnchecked(facts, record, policy)
   if (isBeingAsked(facts, record, policy))
     return isWithinGrace(facts.now, record, policy) ? showWhileAsked(facts, record, policy) : { do: 'wait_for_answer' }
-  return isPausing(facts, record, policy)
-    ? showUnchecked(facts, record, policy)
-    : { do: 'ask_status', record, because: 'stale' }
+  return decideUnanswered(facts, record, policy)
 }
 
-/** After an unanswered question nobody asks for a while; a short one where the SSO system has come back since. */
-function isPausing({ now, ssoBackSince }: VisitFacts, record: SsoRecord, { claimSeconds }: VisitPolicy): boolean {
-  const { unansweredAt, pauseSeconds = claimSeconds } = record
-  const isBack = unansweredAt !== undefined && ssoBackSince !== undefined && ssoBackSince >= unansweredAt
-  return isYounger(unansweredAt, now, isBack ? Math.min(pauseSeconds, claimSeconds) : pauseSeconds)
+/** After an unanswered question nobody asks for a while; a short one where the SSO system has answered others since. */
+function decideUnanswered(facts: VisitFacts, record: SsoRecord, policy: VisitPolicy): VisitDecision {
+  const { unansweredAt, pauseSeconds = policy.claimSeconds } = record
+  if (!isYounger(unansweredAt, facts.now, pauseSeconds))
+    return { do: 'ask_status', record: unhurried(record), because: 'stale' }
+  const mayHurry = !record.hurried && hasAnsweredSince(facts, record)
+  return mayHurry && !isYounger(unansweredAt, facts.now, policy.claimSeconds)
+    ? { do: 'ask_status', record: hurried(record), because: 'answers_again' }
+    : showUnchecked(facts, record, policy)
+}
+
+/** Has the SSO system answered this process since this record's question got no answer? */
+function hasAnsweredSince({ ssoAnsweredAt }: Pick<VisitFacts, 'ssoAnsweredAt'>, { unansweredAt }: SsoRecord): boolean {
+  return unansweredAt !== undefined && ssoAnsweredAt !== undefined && ssoAnsweredAt > unansweredAt
+}
+
+/** Is it for a word of the SSO system alone that this record waits, and has none come since its question? Then somebody may ask how it is. */
+export function wantsWord(facts: Pick<VisitFacts, 'ssoAnsweredAt'>, record: SsoRecord): boolean {
+  return record.unansweredAt !== undefined && !hasAnsweredSince(facts, record)
 }
 
 function isBeingAsked({ now, hasWaited }: VisitFacts, record: SsoRecord, { claimSeconds }: VisitPolicy): boolean {

@@ -24,6 +24,8 @@ const AUTHENTICATE_MS = 8000
 const LOGOUT_MS = 3000
 const DEFAULT_MS = 2000
 const QUIET_MS = 30_000
+/** As long as a circuit stays open: whoever waits for an answer hears of it within so long. */
+const WAITING_MS = 5000
 const ROTATING_MS = 500
 
 /**
@@ -41,17 +43,14 @@ export class Sso2Client {
   #lastQuestion = Number.NEGATIVE_INFINITY
   /** Our clock minus the SSO system's, in seconds, from the last signed answer of the back channel. */
   #clockOffset: number | undefined
-  #backSince: EpochSeconds | undefined
+  #answeredAt: EpochSeconds | undefined
 
   /** @throws {TypeError} naming every option that is wrong */
   constructor(options: Sso2ClientOptions) {
     checkClientOptions(options)
     this.#options = options
     this.#keys = new ClientKeys(options.clientSecret)
-    const onBack = () => {
-      this.#backSince = this.#now()
-      options.watch?.back()
-    }
+    const onBack = () => options.watch?.back()
     this.#circuit = new Circuit({ probe: () => this.#probe(), isFault, isFaulty, onBack })
   }
 
@@ -105,13 +104,21 @@ export class Sso2Client {
     this.#circuit.findOut()
   }
 
+  /** As {@link findOut}, sooner: a session waits to be asked about again, and this process does not know whether it is worth it. */
+  lookAgain(): void {
+    const now = performance.now()
+    if (now - this.#lastWord < WAITING_MS) return
+    this.#lastWord = now
+    this.#circuit.doubt()
+  }
+
   /** False while the circuit breaker is open: from a row of failures until a probe has been answered. */
   get isAvailable(): boolean {
     return this.#circuit.isClosed
   }
-  /** When the SSO system was last seen to be back after a row of failures, in seconds since 1970, if there was one. */
-  get backSince(): EpochSeconds | undefined {
-    return this.#backSince
+  /** When Session Status was last answered as it should be, in seconds since 1970, if it ever was. */
+  get answeredAt(): EpochSeconds | undefined {
+    return this.#answeredAt
   }
   /** Our clock minus the SSO system's in seconds; `undefined` before the first answer of the back channel. */
   get clockOffsetSeconds(): number | undefined {
@@ -152,6 +159,7 @@ export class Sso2Client {
     try {
       const answer = await call()
       if (isFaulty(answer)) watch?.failed(operation, new Sso2ResponseError(operation, undefined, 'invalid_token'))
+      else if (operation === 'sessionstatus') this.#answeredAt = this.#now()
       return answer
     } catch (error) {
       watch?.failed(operation, error)

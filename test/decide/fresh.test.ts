@@ -18,7 +18,7 @@ const usual: VisitFacts = {
   storeAvailable: true,
   ssoAvailable: true,
   identifyBroken: false,
-  ssoBackSince: undefined,
+  ssoAnsweredAt: undefined,
   mayIdentify: true,
   blocked: undefined,
   signedOut: 'no',

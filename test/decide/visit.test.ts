@@ -12,6 +12,7 @@ import {
   showUnchecked,
   type VisitDecision,
   type VisitFacts,
+  wantsWord,
 } from '../../lib/decide/visit'
 import { anonRecord, loggedInRecord, NOW } from './samples'
 
@@ -22,7 +23,7 @@ const usual: VisitFacts = {
   storeAvailable: true,
   ssoAvailable: true,
   identifyBroken: false,
-  ssoBackSince: undefined,
+  ssoAnsweredAt: undefined,
   mayIdentify: true,
   blocked: undefined,
   signedOut: 'no',
@@ -51,7 +52,8 @@ test.each<[SignedOutState, VisitDecision]>([
 
 const neverAsked: Baseline = { asking: undefined, asked: undefined }
 
-const strangers: [name: string, facts: Partial<VisitFacts>, decision: VisitDecision][] = [
+type Row = [name: string, facts: Partial<VisitFacts>, decision: VisitDecision]
+const strangers: Row[] = [
   ['a navigation without a record goes through Identify', {}, { do: 'identify', because: 'no_session' }],
   ['anything else without a record is served as none', { mayIdentify: false }, show(undefined)],
   ['a broken Identify gets no new visitor', { identifyBroken: true }, show(undefined, 'sso_unavailable')],
@@ -79,20 +81,36 @@ const strangers: [name: string, facts: Partial<VisitFacts>, decision: VisitDecis
       because: 'stale',
     },
   ],
+  ...[3, 10, 63].map((age): Row => {
+    const record = checked(400, { unansweredAt: NOW - age, misses: 5, pauseSeconds: 64 })
+    return [
+      `a pause is cut short after ${age} s where the SSO system has answered others since`,
+      { record, ssoAnsweredAt: NOW - age + 1 },
+      { do: 'ask_status', record: { ...record, hurried: true }, because: 'answers_again' },
+    ]
+  }),
   [
-    'a pause is short where the SSO system has come back since',
-    { record: checked(400, { unansweredAt: NOW - 3, pauseSeconds: 64 }), ssoBackSince: NOW - 3 },
-    { do: 'ask_status', record: checked(400, { unansweredAt: NOW - 3, pauseSeconds: 64 }), because: 'stale' },
-  ],
-  [
-    'a short pause is kept all the same',
-    { record: checked(400, { unansweredAt: NOW - 2, pauseSeconds: 64 }), ssoBackSince: NOW },
+    'no pause is shorter than a question may take',
+    { record: checked(400, { unansweredAt: NOW - 2, pauseSeconds: 64 }), ssoAnsweredAt: NOW },
     show(checked(400, { unansweredAt: NOW - 2, pauseSeconds: 64 }), 'sso_unavailable'),
   ],
+  ...[10, 11].map((age): Row => {
+    const record = checked(400, { unansweredAt: NOW - 10, pauseSeconds: 64 })
+    return [
+      `a pause goes on where the last answer to others was ${age - 10} s before it`,
+      { record, ssoAnsweredAt: NOW - age },
+      show(record, 'sso_unavailable'),
+    ]
+  }),
   [
-    'a pause goes on where the SSO system came back before it',
-    { record: checked(400, { unansweredAt: NOW - 10, pauseSeconds: 64 }), ssoBackSince: NOW - 11 },
-    show(checked(400, { unansweredAt: NOW - 10, pauseSeconds: 64 }), 'sso_unavailable'),
+    'a pause is cut short once',
+    { record: checked(400, { unansweredAt: NOW - 63, pauseSeconds: 64, hurried: true }), ssoAnsweredAt: NOW },
+    show(checked(400, { unansweredAt: NOW - 63, pauseSeconds: 64, hurried: true }), 'sso_unavailable'),
+  ],
+  [
+    'when a pause is over that was not cut short again, the next one may be',
+    { record: checked(400, { unansweredAt: NOW - 64, pauseSeconds: 64, hurried: true }), ssoAnsweredAt: NOW },
+    { do: 'ask_status', record: checked(400, { unansweredAt: NOW - 64, pauseSeconds: 64 }), because: 'stale' },
   ],
   ['a dead SSO system gets no new visitor', { ssoAvailable: false }, show(undefined, 'sso_unavailable')],
   [
@@ -417,3 +435,18 @@ test('a record that nobody has asked about is asked about, whatever was asked be
   const fresh: Baseline = { asking: 'q1', asked: 'q0' }
   expect(decideVisit({ ...usual, record: checked(10), fresh }, policy)).toMatchObject({ do: 'ask_status' })
 })
+
+test.each<[unansweredAt: number | undefined, ssoAnsweredAt: number | undefined, wants: boolean]>([
+  [undefined, undefined, false],
+  [undefined, NOW - 5, false],
+  [NOW - 5, undefined, true],
+  [NOW - 5, NOW - 6, true],
+  [NOW - 5, NOW - 5, true],
+  [NOW - 5, NOW - 4, false],
+])(
+  'with a question unanswered at %p and others answered at %p, a word is wanted: %p',
+  (unansweredAt, ssoAnsweredAt, wants) => {
+    const record = checked(400, unansweredAt === undefined ? {} : { unansweredAt })
+    expect(wantsWord({ ssoAnsweredAt }, record)).toBe(wants)
+  },
+)

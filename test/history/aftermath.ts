@@ -30,7 +30,7 @@ export async function settleDown(stage: Stage, agents: readonly Agent[], doings:
     await agent.logout()
     await agent.page('/login', 'form')
     await agent.page()
-    if (agent.last !== undefined) broken.push(`${agent.number} is logged in after its last logout`)
+    if (agent.last !== undefined) broken.push(`${agent.number} is logged in after its last logout: ${agent.lately()}`)
   }
   const everybody = agents.flatMap(({ accounts }) => accounts.map(({ username }) => username))
   stillIn.push(...(await untilAllAreOut(stage, everybody)))
@@ -38,12 +38,13 @@ export async function settleDown(stage: Stage, agents: readonly Agent[], doings:
     const [account] = agent.accounts
     if (!account) continue
     await logInPatiently(stage, agent, account)
-    if (agent.last !== account.username) broken.push(`${agent.number} cannot log in`)
+    if (agent.last !== account.username) broken.push(`${agent.number} cannot log in: ${agent.lately()}`)
   }
   await stage.advance(STALE_SECONDS)
   for (const agent of agents) {
     await agent.page()
-    if (agent.last !== agent.accounts[0]?.username) broken.push(`${agent.number} has lost its login at the check`)
+    if (agent.last !== agent.accounts[0]?.username)
+      broken.push(`${agent.number} has lost its login at the check: ${agent.lately()}`)
     await agent.logout()
   }
   return { stillIn, broken }

@@ -6,6 +6,7 @@ import type { Account, Stage } from './stage'
 /** A browser waits so long for one answer, in milliseconds: longer than any promise allows. */
 const PATIENCE_MS = 30_000
 const MOST_COOKIES = 12
+const LATELY = 6
 const SESSION = 'sso2.sid'
 const FORM = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' }
 
@@ -43,6 +44,7 @@ export class Agent {
   /** What the last page said was wrong. */
   degraded: string | undefined
   readonly #held: Held[] = []
+  readonly #lately: string[] = []
   #items = 0
 
   constructor(
@@ -166,7 +168,14 @@ export class Agent {
     if (isOwn && isPage(what)) Object.assign(this, { last: user, degraded })
     const entry = { agent: this.number, what, begin, end, clock, status, at, slowest, hops, asked }
     const found = isPage(what) ? { view, user, degraded, items } : { logout, error }
+    const ms = Math.round(end - begin)
+    this.#lately.push(`${what} ${status} ${error ?? logout ?? degraded ?? view ?? 'elsewhere'} in ${ms} ms`)
+    if (this.#lately.length > LATELY) this.#lately.shift()
     this.note({ ...entry, ...found, ...more })
+  }
+  /** What it did and saw lately, for whoever asks why. */
+  lately(): string {
+    return this.#lately.join(', ')
   }
 
   /** Remembers which cookies it has had, and when. */

@@ -70,7 +70,10 @@ module.exports = [
     ['decide/stored.ts', 'TOMBSTONE.exec(raw) ?? []', '["Stryker was here"]'],
     ['decide/stored.ts', "return stored.state === 'live' ? stored.record : undefined", 'true'],
     ['decide/stored.ts', "stored.state === 'moved' || stored.state === 'ended'", 'true'],
-    ['decide/visit.ts', 'const isBack = unansweredAt !== undefined && ssoBackSince !== undefined'],
+    [
+      'decide/visit.ts',
+      'return unansweredAt !== undefined && ssoAnsweredAt !== undefined && ssoAnsweredAt > unansweredAt',
+    ],
     ['decide/visit.ts', 'export const NOBODY', '{}'],
     ['decide/navigation.ts', "shape.accept ?? ''", '"Stryker was here!"'],
   ]),

@@ -1133,10 +1133,26 @@ module.exports = [
   {
     name: 'an SSO system in trouble is asked as often as before',
     file: 'decide/visit.ts',
-    find: 'isBack ? Math.min(pauseSeconds, claimSeconds) : pauseSeconds',
-    replace: 'isBack ? pauseSeconds && claimSeconds : claimSeconds',
+    find: 'if (!isYounger(unansweredAt, facts.now, pauseSeconds))',
+    replace: 'if (!isYounger(unansweredAt, facts.now, pauseSeconds && policy.claimSeconds))',
     test: 'decide/visit',
     title: '',
+  },
+  {
+    name: 'a pause is cut short again and again',
+    file: 'decide/visit.ts',
+    find: '!record.hurried && hasAnsweredSince',
+    replace: 'hasAnsweredSince',
+    test: 'situations/asked-again',
+    title: 'less and less',
+  },
+  {
+    name: 'a process to which nobody else comes does not find out that the SSO system is well',
+    file: 'web/actions/settle.ts',
+    find: '{ ssoAnsweredAt: client.answeredAt }, value)) client.lookAgain()',
+    replace: '{ ssoAnsweredAt: client.answeredAt }, value)) return',
+    test: 'situations/asked-again',
+    title: 'finds out for itself',
   },
   {
     name: 'a landing forgets the logout of all that the store was not told of',

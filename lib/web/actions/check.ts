@@ -1,6 +1,7 @@
 /** Asks Session Status for one session: one caller at a time among all processes; the claim is a compare-and-set on the record. */
 import { randomUUID } from 'node:crypto'
-import { claimed, confirmed, isLoggedIn, type SsoRecord, unanswered, wantsTicket } from '../../decide/record'
+import { claimed, confirmed, unanswered } from '../../decide/questions'
+import { isLoggedIn, type SsoRecord, wantsTicket } from '../../decide/record'
 import { decideStatus } from '../../decide/status'
 import { type Shown, showUnchecked } from '../../decide/visit'
 import { TokenError, type TokenFault } from '../../errors'

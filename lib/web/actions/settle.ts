@@ -1,6 +1,7 @@
 /** Settles one visit: who is it, and may the page be shown? A loop over decisions; what it comes to is the value that comes back. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { confirmed, isLoggedIn, type SsoRecord, stillDue } from '../../decide/record'
+import { confirmed, stillDue } from '../../decide/questions'
+import { isLoggedIn, type SsoRecord } from '../../decide/record'
 import { MAX_RETURN_LENGTH } from '../../decide/return-to'
 import { isGone } from '../../decide/stored'
 import {
@@ -10,6 +11,7 @@ import {
   type SignedOutState,
   type VisitDecision,
   type VisitFacts,
+  wantsWord,
 } from '../../decide/visit'
 import { publish } from '../events'
 import { isNavigation } from '../http/request-facts'
@@ -60,11 +62,17 @@ export async function settle(visit: Visit, wishes: Wishes): Promise<Outcome> {
 
 function tell(visit: Visit, wishes: Wishes, outcome: Outcome): Outcome {
   const reason = outcome.do === 'show' ? outcome.shown.degraded : undefined
+  if (reason === 'sso_unavailable') askHowItIs(visit)
   if (reason) publish('degraded', { operation: 'visit', outcome: 'served', durationMs: 0, reason })
   // whatever is said of it (a logout may be pending as well): the page is shown where it would have made a trip
   if (reason && blockOf(visit) && mayIdentify(visit, wishes)) noteShownByGuard(visit)
   if (reason === 'identify_loop') visit.site.config.log.warn(LOOP, LOOPING)
   return outcome
+}
+
+/** A session that waits for its next question gets it sooner where the SSO system is well, and this process is to know whether it is. */
+function askHowItIs({ site: { client }, stored: { value } }: Visit): void {
+  if (value && client.isAvailable && wantsWord({ ssoAnsweredAt: client.answeredAt }, value)) client.lookAgain()
 }
 
 /** A page that is served without a session because it went through Identify too often. */
@@ -107,8 +115,8 @@ class Facts implements VisitFacts {
   get identifyBroken() {
     return !this.#visit.site.front.isAvailable
   }
-  get ssoBackSince() {
-    return this.#visit.site.client.backSince
+  get ssoAnsweredAt() {
+    return this.#visit.site.client.answeredAt
   }
   get mayIdentify() {
     return mayIdentify(this.#visit, this.#wishes)
