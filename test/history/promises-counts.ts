@@ -3,31 +3,74 @@ import { groupBy, type HistoryView, type Promised, type Span } from './view'
 
 /* How often the platform is asked: promise I7. */
 
+/** Where nothing is wrong an Authenticate is seen at most so long after its form was answered, in milliseconds. */
+const SEEN_MS = 1000
+
+/** A form, and what has been sent of it. Times in milliseconds. */
+interface Form {
+  readonly begin: number
+  /** Its Authenticate has been seen by then. */
+  until: number
+  /** When its submits were answered; more than one where it was sent again before that. */
+  readonly ends: number[]
+  readonly sent: Asked[]
+}
+
 /** Submits of one browser with the same credentials that were under way at the same time are one form, sent twice. */
-function forms(submits: readonly Entry[], isExcused: (span: Span) => boolean): number {
-  let count = 0
-  let last: { key: string; end: number } | undefined
+function formsOf(submits: readonly Entry[], view: HistoryView): Form[] {
+  const forms: Form[] = []
+  let last: { readonly key: string; readonly form: Form } | undefined
   for (const submit of [...submits].sort((a, b) => a.agent - b.agent || a.begin - b.begin)) {
     const key = `${submit.agent} ${submit.what}`
-    const isSame = last?.key === key && last.end > submit.begin && !isExcused(submit)
-    if (!isSame) count += 1
-    last = { key, end: isSame && last ? Math.max(last.end, submit.end) : submit.end }
+    const isSame = last?.key === key && Math.max(...last.form.ends) > submit.begin && !isExcused(submit, view)
+    const form = isSame && last ? last.form : { begin: submit.begin, until: 0, ends: [], sent: [] }
+    if (!isSame) forms.push(form)
+    form.ends.push(submit.end)
+    form.until = Math.max(form.until, submit.end + SEEN_MS, ...endsOf(submit, view))
+    last = { key, form }
   }
-  return count
+  for (const { ends } of forms) ends.sort((a, b) => a - b)
+  return forms
+}
+
+/** May this form have sent one more? Only after an answer that let nobody in: then the second submit comes for the site after the first. */
+function mayHaveSent({ begin, until, ends, sent }: Form, { seen }: Asked): boolean {
+  if (seen < begin || seen > until) return false
+  const before = sent.at(-1)
+  if (!before) return true
+  const isIn = before.outcome === 'loggedin' && !before.isSpoilt
+  return !isIn && seen > (ends[sent.length - 1] ?? Number.POSITIVE_INFINITY)
 }
 
 /** Whoever takes over from a process or a store that is gone may have to send the form after all. */
+const isExcused = (span: Span, view: HistoryView) => view.isTroubled(span, ['store', 'loss', 'process', 'clock'], 500)
+
+/** What a platform has not read yet it reads when it is well again. */
+const endsOf = (span: Span, view: HistoryView) =>
+  view.troublesIn(span, ['platform', 'process', 'busy']).map(({ end }) => end + SEEN_MS)
+
+/** Gives each Authenticate a form that it may be of, the one whose time is over first. @returns how many there are too many */
+function withoutForm(authenticates: readonly Asked[], forms: readonly Form[]): number {
+  const soonest = [...forms].sort((a, b) => a.until - b.until)
+  let tooMany = 0
+  for (const one of [...authenticates].sort((a, b) => a.seen - b.seen)) {
+    const form = soonest.find((candidate) => mayHaveSent(candidate, one))
+    if (form) form.sent.push(one)
+    else tooMany += 1
+  }
+  return tooMany
+}
+
 const oneAuthenticate: Promised = (view) => {
   const { entries, calls } = view.history
   const submits = groupBy(
     entries.filter(({ what }) => what === 'login' || what === 'wrong'),
     ({ account }) => account,
   )
-  const isExcused = (span: Span) => view.isTroubled(span, ['store', 'loss', 'process', 'clock'], 500)
   return [...submits].flatMap(([account, list]) => {
     const sent = calls.filter(({ operation, username }) => operation === 'authenticate' && username === account)
-    const most = forms(list, isExcused)
-    return sent.length > most ? [`${sent.length} Authenticates for ${most} forms of ${account}`] : []
+    const tooMany = withoutForm(sent, formsOf(list, view))
+    return tooMany > 0 ? [`${tooMany} Authenticates of ${account} that belong to no form of their own`] : []
   })
 }
 

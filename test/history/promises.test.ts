@@ -49,7 +49,8 @@ const call = (operation: string, at: number, more: Partial<Asked> = {}): Asked =
   isSpoilt: false,
   ...more,
 })
-const authenticate = (at: number) => call('authenticate', at, { username: 'ada' })
+const authenticate = (at: number, more: Partial<Asked> = {}) => call('authenticate', at, { username: 'ada', ...more })
+const refusedUnasked = { status: 401, error: 'session_ended' }
 const status = (at: number) => call('sessionstatus', at, { lks: 'loggedin' })
 
 function history(entries: Entry[], more: Partial<History> = {}): History {
@@ -149,6 +150,19 @@ const broken: [promise: string, what: string, history: History][] = [
     history([login(1), login(1)], { calls: [authenticate(1), authenticate(1)] }),
   ],
   [
+    'I7 one Authenticate a form',
+    'two for one form that let its reader in',
+    history([login(1), login(1, { end: 1300 })], { calls: [authenticate(1), authenticate(1, { seen: 1200 })] }),
+  ],
+  [
+    'I7 one Authenticate a form',
+    'two for a form whose answer was lost, among forms that were refused unasked',
+    history([login(1), login(3, refusedUnasked), login(6), login(9, refusedUnasked)], {
+      calls: [authenticate(1), authenticate(6, { isSpoilt: true }), authenticate(6)],
+      troubles: [trouble('platform', 6, 7)],
+    }),
+  ],
+  [
     'I7 one Session Status a check',
     'two in six minutes',
     history([login(1)], { calls: [authenticate(1), status(400), status(410)] }),
@@ -210,6 +224,19 @@ const excused: [what: string, history: History][] = [
   [
     'a login whose session was logged out under it',
     history([login(20, { status: 503, error: 'unavailable' }), logout(20)]),
+  ],
+  [
+    'a form that was sent again before its refusal had arrived, and came after it',
+    history([login(1, { status: 401 }), login(1, { status: 401, end: 1300 })], {
+      calls: [authenticate(1, { outcome: 'invalid_credentials' }), authenticate(1, { outcome: 'x', seen: 1200 })],
+    }),
+  ],
+  [
+    'an Authenticate that a hanging platform reads when it is well again',
+    history([login(1, { status: 503, error: 'unavailable' })], {
+      calls: [authenticate(7)],
+      troubles: [trouble('platform', 0, 7)],
+    }),
   ],
   ['a login at the same time as a logout', history([login(5), logout(5), page(8, 'ada')])],
   [
