@@ -39,6 +39,7 @@ const ranks: Readonly<Record<string, number>> = {
   protocol: 1,
   decide: 2,
   config: 3,
+  'deadline.ts': 3,
   storage: 4,
   remote: 4,
   web: 5,

@@ -1,4 +1,5 @@
 /** One HTTP call: deadline, size cap, no redirects. Milliseconds appear here and nowhere else. */
+import { whenLate } from '../deadline'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 
 /** One call. */
@@ -47,8 +48,9 @@ const NOT_SENT = new Set([
  * @throws {Sso2ResponseError} a redirect or an oversized body
  */
 export async function send(call: Call): Promise<Answer> {
-  const deadline = deadlineIn(call.timeoutMs)
-  const signal = call.signal ? AbortSignal.any([deadline.signal, call.signal]) : deadline.signal
+  const late = new AbortController()
+  const callOff = whenLate(call.timeoutMs, () => late.abort())
+  const signal = call.signal ? AbortSignal.any([late.signal, call.signal]) : late.signal
   try {
     const response = await fetch(call.url, {
       method: call.method,
@@ -68,34 +70,10 @@ export async function send(call: Call): Promise<Answer> {
     return { status: response.status, headers: response.headers, text: await readCapped(call, response) }
   } catch (error) {
     if (call.signal?.aborted) throw call.signal.reason
-    throw error instanceof Sso2ResponseError ? error : unavailable(call, error, deadline.signal.aborted)
+    throw error instanceof Sso2ResponseError ? error : unavailable(call, error, late.signal.aborted)
   } finally {
-    deadline.clear()
+    callOff()
   }
-}
-
-/** A timer that fires so late was not kept by this process, which stood still: */
-const STOOD_STILL_MS = 50
-/** what has been answered meanwhile is read first, in steps of which only those count that the process had time for. */
-const STEP_MS = 20
-const STEPS = 5
-const MOST_STEPS = 25
-
-/** Aborts in so many milliseconds; a process that stood still is not taken for a system that does not answer. */
-function deadlineIn(ms: number): { readonly signal: AbortSignal; clear(): void } {
-  const controller = new AbortController()
-  const abort = () => controller.abort()
-  let timer: NodeJS.Timeout
-  const wait = (pause: number, then: (isLate: boolean) => void) => {
-    const due = performance.now() + pause
-    timer = setTimeout(() => then(performance.now() - due >= STOOD_STILL_MS), pause).unref()
-  }
-  const read = (steps: number, most: number) => {
-    if (steps === 0 || most === 0) return abort()
-    wait(STEP_MS, (isLate) => read(isLate ? steps : steps - 1, most - 1))
-  }
-  wait(ms, (isLate) => (isLate ? read(STEPS, MOST_STEPS) : abort()))
-  return { signal: controller.signal, clear: () => clearTimeout(timer) }
 }
 
 /** The cause is dropped on purpose: it may hold the address and the body. */

@@ -1,5 +1,5 @@
 /** Deadline and breaker around the commands of one Redis server: nobody waits for a server that is known not to answer. */
-import { setImmediate as yieldToSocket } from 'node:timers/promises'
+import { inTime } from '../deadline'
 import { NO_ANSWER } from '../decide/store-trouble'
 import type { StoreWatch } from './redis-connection'
 import { storeUnavailable } from './unavailable'
@@ -7,33 +7,6 @@ import { storeUnavailable } from './unavailable'
 const COMMAND_MS = 300
 const OPEN_MS = 1000
 const MISSES = 3
-
-/** Has what waits in the sockets read first: an answer that came while this process was busy still counts. */
-export async function readWhatWaits(): Promise<void> {
-  await yieldToSocket()
-  await yieldToSocket()
-}
-
-async function late(reject: (error: Error) => void): Promise<void> {
-  await readWhatWaits()
-  reject(new Error(NO_ANSWER))
-}
-
-function inTime<T>(run: () => Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(late, COMMAND_MS, reject).unref()
-    run().then(
-      (value) => {
-        clearTimeout(timer)
-        resolve(value)
-      },
-      (error) => {
-        clearTimeout(timer)
-        reject(error)
-      },
-    )
-  })
-}
 
 /** A server that refuses a command has been heard; one that says nothing may be talking to a connection that nobody reads. */
 const isSilence = (error: unknown) => !(error instanceof Error && error.name === 'ReplyError')
@@ -71,7 +44,7 @@ export class Guard {
   async run<T>(command: () => Promise<T>, asked = 1): Promise<T> {
     if (this.#misses >= MISSES) throw storeUnavailable()
     try {
-      const result = await inTime(command)
+      const result = await inTime(command(), COMMAND_MS, NO_ANSWER)
       if (this.#misses > 0) this.#answered()
       return result
     } catch (error) {
@@ -100,7 +73,7 @@ export class Guard {
 
   async #ask(): Promise<void> {
     try {
-      await inTime(() => this.#server.ask())
+      await inTime(this.#server.ask(), COMMAND_MS, NO_ANSWER)
       this.#answered()
     } catch (error) {
       this.#timer = undefined

@@ -32,6 +32,12 @@ function opened(address: string | Redis | undefined) {
   return { ...openStore({ redis: address, clock: { now: () => 1000 }, log: new Log(logger) }), lines }
 }
 
+/** Nothing is read or written meanwhile. */
+function standStill(ms: number): void {
+  const end = performance.now() + ms
+  while (performance.now() < end);
+}
+
 /** What is found after a while. */
 async function eventually(found: () => boolean): Promise<void> {
   while (!found()) await new Promise((resolve) => setTimeout(resolve, 10))
@@ -42,6 +48,21 @@ test('without a Redis the store is in memory, and goes by the clock of the site'
   await kv.overwrite('a', '1', 1)
   expect([client, await kv.mget(['a']), kv.isAvailable, lines]).toEqual([undefined, ['1'], true, []])
 })
+
+test.each([1, 2, 3])(
+  'a store whose process stands still while it connects, %i times, is not taken for one that is away',
+  async (times) => {
+    const { kv, lines } = opened(redis.url)
+    const found = kv.mget(['a'])
+    for (let time = 0; time < times; time += 1) {
+      standStill(400)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(await found).toEqual([null])
+    expect([kv.isAvailable, lines]).toEqual([true, []])
+    await kv.close()
+  },
+)
 
 test('a client of our own ends with the store, and one of the site stays', async () => {
   const own = opened(redis.url)

@@ -1139,6 +1139,14 @@ module.exports = [
     title: '',
   },
   {
+    name: 'a process that stood still gives nobody time to answer',
+    file: 'deadline.ts',
+    find: 'wait(ms, (stoodStill) => (stoodStill ? read(STEPS, MOST_STEPS) : end()))',
+    replace: 'wait(ms, () => end())',
+    test: 'storage/opening',
+    title: 'stands still while it connects',
+  },
+  {
     name: 'a pause is cut short again and again',
     file: 'decide/visit.ts',
     find: '!record.hurried && hasAnsweredSince',

@@ -1,13 +1,14 @@
 /** Counts in the store, with a deadline: what the limits of logins and landings are made of. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cluster, Redis } from 'ioredis'
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js' // the whole package loads a driver for every database
 import RateLimiterRedis from 'rate-limiter-flexible/lib/RateLimiterRedis.js'
 import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js'
-import { readWhatWaits } from '../../storage/redis-guard'
+import { inTime } from '../../deadline'
 import type { Unavailable } from '../../storage/unavailable'
 
+/** The limiter's own commands have no deadline. */
 const STORE_MS = 1000
+const LATE = 'the limiter did not answer'
 
 /** How often something may be done in a time. */
 export interface Limit {
@@ -30,7 +31,7 @@ export function makeLimiter(kind: string, limit: Limit, prefix: string, redis: R
   return {
     take: async (name) => {
       try {
-        await inTime(counts.consume(name))
+        await inTime(counts.consume(name), STORE_MS, LATE)
         return undefined
       } catch (refusal) {
         if (refusal instanceof RateLimiterRes) return refusal.msBeforeNext / 1000
@@ -38,21 +39,7 @@ export function makeLimiter(kind: string, limit: Limit, prefix: string, redis: R
       }
     },
     giveBack: async (name) => {
-      await inTime(counts.reward(name)).catch(() => {}) // the count falls by itself
+      await inTime(counts.reward(name), STORE_MS, LATE).catch(() => {}) // the count falls by itself
     },
-  }
-}
-
-/** The limiter's own commands have no deadline. */
-async function inTime<T>(command: Promise<T>): Promise<T> {
-  const done = new AbortController()
-  const late = sleep(STORE_MS, undefined, { signal: done.signal, ref: false })
-    .then(readWhatWaits)
-    .then(() => Promise.reject(new Error('the limiter did not answer')))
-  late.catch(() => {})
-  try {
-    return await Promise.race([command, late])
-  } finally {
-    done.abort()
   }
 }

@@ -1,0 +1,62 @@
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { inTime, whenLate } from '../lib/deadline'
+
+/* A process that stands still is late itself: what came meanwhile, or comes in a few turns more, is in time. */
+
+const never = () => new Promise<never>(() => {})
+function standStill(ms: number): void {
+  const end = performance.now() + ms
+  while (performance.now() < end);
+}
+/** After so many turns of the event loop. */
+async function afterTurns<T>(turns: number, value: T): Promise<T> {
+  for (let left = turns; left > 0; left -= 1) await turn()
+  return value
+}
+
+test('what comes in time is passed on, and what goes wrong too', async () => {
+  expect(await inTime(Promise.resolve(7), 1000, 'late')).toBe(7)
+  await expect(inTime(Promise.reject(new Error('broken')), 1000, 'late')).rejects.toThrow('broken')
+})
+
+test('what does not come ends with the message, and not before its time', async () => {
+  const begin = performance.now()
+  await expect(inTime(never(), 50, 'late')).rejects.toThrow('late')
+  expect(performance.now() - begin).toBeGreaterThanOrEqual(49)
+})
+
+test.each([1, 2])('what can be read in %i turns when the time is over is in time', async (turns) => {
+  await sleep(1) // timers come first in the turn that follows
+  const outcome = inTime(afterTurns(turns, 'read'), 30, 'late')
+  standStill(40)
+  expect(await outcome).toBe('read')
+})
+
+test.each([1, 2])('a process that stood still, %i times, has some turns more to read', async (times) => {
+  const outcome = inTime(
+    sleep(180).then(() => afterTurns(20, 'read')),
+    30,
+    'late',
+  ).catch(() => 'late')
+  for (let time = 0; time < times; time += 1) {
+    standStill(200)
+    await turn()
+  }
+  expect(await outcome).toBe('read')
+})
+
+test('one that stood still waits for nobody for ever', async () => {
+  const outcome = inTime(never(), 30, 'late')
+  standStill(200)
+  await expect(outcome).rejects.toThrow('late')
+})
+
+test('what is called off is not late, not even while the last is read', async () => {
+  const late = jest.fn()
+  whenLate(1000, late)()
+  const callOff = whenLate(30, late)
+  setImmediate(callOff)
+  standStill(40)
+  await sleep(100)
+  expect(late).not.toHaveBeenCalled()
+})
