@@ -114,9 +114,8 @@ export class Circuit {
     const probe = this.#probe
     if (!probe || this.#isTrying || this.#isDone || !this.isClosed) return
     this.#isTrying = true
-    for (let tries = 0; tries < this.#failures && this.isClosed && !this.#isDone; tries += 1) {
-      const wait = tries === 0 ? firstMs : pauseMs
-      if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait).unref())
+    for (let tries = 0; tries < this.#failures; tries += 1) {
+      await new Promise((resolve) => setTimeout(resolve, tries === 0 ? firstMs : pauseMs).unref())
       if (!this.isClosed || this.#isDone) break
       const isAnswered = await this.#policy.execute(probe).then(
         () => true,

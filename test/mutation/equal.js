@@ -77,6 +77,10 @@ module.exports = [
     ['decide/visit.ts', 'export const NOBODY', '{}'],
     ['decide/navigation.ts', "shape.accept ?? ''", '"Stryker was here!"'],
   ]),
+  ...because('only asked whether it is so: undefined is as good as false', [
+    ['remote/circuit.ts', 'isFaulty = () => false', '() => undefined'],
+    ['remote/circuit.ts', '() => false,', '() => undefined'],
+  ]),
   ...because('what is kept under this key is never looked at, only whether there is something', [
     ['storage/memory-kv.ts', "this.#put(key, '1', seconds)", '""'],
     ['storage/redis-kv.ts', 'claim: (key, seconds) =>', '""'],

@@ -1,5 +1,5 @@
 import { PlatformApiError, Sso2ResponseError, Sso2UnavailableError } from '../../lib/errors'
-import { Circuit } from '../../lib/remote/circuit'
+import { Circuit, isUnasked } from '../../lib/remote/circuit'
 
 const away = () => Promise.reject(new Sso2UnavailableError('sessionstatus', false, 'no answer'))
 const back = async () => 'an answer'
@@ -8,6 +8,7 @@ beforeEach(() => {
   jest.useFakeTimers({ now: 1_800_000_000_000 })
 })
 afterEach(() => {
+  jest.restoreAllMocks()
   jest.useRealTimers()
 })
 
@@ -69,9 +70,11 @@ test('while the probe waits for its answer nobody else goes through, or waits', 
   await jest.advanceTimersByTimeAsync(5300)
   const call = jest.fn(back)
   expect([probes(), circuit.isClosed]).toEqual([1, false])
-  await expect(circuit.run('sessionstatus', call)).rejects.toEqual(
-    new Sso2UnavailableError('sessionstatus', true, 'the circuit breaker is open'),
-  )
+  await expect(circuit.run('sessionstatus', call)).rejects.toMatchObject({
+    operation: 'sessionstatus',
+    retryable: true,
+    message: 'sessionstatus: the circuit breaker is open',
+  })
   expect(call).not.toHaveBeenCalled()
 })
 
@@ -122,6 +125,7 @@ test.each([
   ['a refused client', new Sso2ResponseError('token', 401, 'x'), true],
   ['a user whom the REST API does not know', new PlatformApiError('me', 404, '', undefined), true],
   ['too many calls of the REST API', new PlatformApiError('me', 429, '', undefined), false],
+  ['a failure of the REST API', new PlatformApiError('me', 500, '', undefined), false],
   ['an error of the site', new TypeError('x'), true],
 ])('after five times %s it is closed: %#', async (_name, error, isClosed) => {
   const circuit = new Circuit()
@@ -148,6 +152,7 @@ test('two failures in a row are a reason to ask, one at a time, until it answers
   const probe = jest.fn(() => answer())
   const circuit = new Circuit({ probe })
   await failures(circuit, 1)
+  await jest.advanceTimersByTimeAsync(3100)
   expect(probe).not.toHaveBeenCalled()
   await failures(circuit, 1)
   await jest.advanceTimersByTimeAsync(3100)
@@ -171,10 +176,154 @@ test('one that is opened by hand probes at once', async () => {
   expect([circuit.isClosed, onBack.mock.calls.length]).toEqual([true, 1])
 })
 
+test('one that is opened by hand twice closes all the same', async () => {
+  const circuit = new Circuit({ probe: back })
+  circuit.open()
+  circuit.open()
+  await jest.advanceTimersByTimeAsync(1)
+  expect(circuit.isClosed).toBe(true)
+})
+
+test('the probes of several processes are not all made at the same moment', async () => {
+  jest.spyOn(Math, 'random').mockReturnValue(0.8)
+  const { probes } = await openCircuit(back)
+  await jest.advanceTimersByTimeAsync(5199)
+  expect(probes()).toBe(0)
+  await jest.advanceTimersByTimeAsync(1)
+  expect(probes()).toBe(1)
+})
+
+test('whoever finds out probes at once and in short steps, one search at a time, until it is open', async () => {
+  const begun: number[] = []
+  const start = performance.now()
+  const circuit = new Circuit({
+    probe: () => {
+      begun.push(Math.round((performance.now() - start) / 100) * 100)
+      return away()
+    },
+  })
+  circuit.findOut()
+  circuit.findOut()
+  expect(circuit.isLooking).toBe(true)
+  await jest.advanceTimersByTimeAsync(450)
+  expect([begun, circuit.isClosed, circuit.isLooking]).toEqual([[0, 100, 200, 300, 400], false, false])
+  circuit.findOut()
+  expect(circuit.isLooking).toBe(false)
+})
+
+test('a search that others are answered beside ends after as many probes as would have opened it', async () => {
+  const probe = jest.fn(away)
+  const onBack = jest.fn()
+  const circuit = new Circuit({ probe, onBack })
+  circuit.findOut()
+  for (let step = 0; step < 20; step += 1) {
+    await jest.advanceTimersByTimeAsync(50)
+    await circuit.runOnce('sessionstatus', back)
+  }
+  expect([probe.mock.calls.length, circuit.isClosed, circuit.isLooking]).toEqual([5, true, false])
+  expect(onBack).not.toHaveBeenCalled()
+})
+
+test('a search ends with the first probe that is answered, and says so', async () => {
+  const probe = jest.fn(back)
+  const onBack = jest.fn()
+  const circuit = new Circuit({ probe, onBack })
+  circuit.findOut()
+  await jest.advanceTimersByTimeAsync(2000)
+  expect([probe.mock.calls.length, onBack.mock.calls.length, circuit.isLooking]).toEqual([1, 1, false])
+})
+
+test('a doubt is dropped where the circuit has opened meanwhile', async () => {
+  const probe = jest.fn(away)
+  const circuit = new Circuit({ probe })
+  circuit.doubt()
+  await failures(circuit, 5)
+  await jest.advanceTimersByTimeAsync(4900)
+  expect([probe.mock.calls.length, circuit.isLooking]).toEqual([0, false])
+})
+
+test('where there is no probe nobody asks in the background, and time alone closes nothing', async () => {
+  const circuit = new Circuit({ isFault: () => true })
+  await failures(circuit, 3)
+  circuit.findOut()
+  await jest.advanceTimersByTimeAsync(10_000)
+  expect([circuit.isClosed, circuit.isLooking]).toEqual([true, false])
+  await failures(circuit, 2)
+  await jest.advanceTimersByTimeAsync(60_000)
+  expect(circuit.isClosed).toBe(false)
+  expect(jest.getTimerCount()).toBe(0)
+})
+
+test('the one call of a half-open circuit opens it again with an answer of a system that is out of order', async () => {
+  const circuit = new Circuit({ isFaulty: (answer) => answer === 'out of order' })
+  await failures(circuit, 5)
+  await jest.advanceTimersByTimeAsync(5000)
+  expect(await circuit.runOnce('token', async () => 'out of order')).toBe('out of order')
+  expect(circuit.isClosed).toBe(false)
+  await jest.advanceTimersByTimeAsync(5000)
+  const refused = new Sso2ResponseError('token', 400, 'x')
+  await expect(circuit.runOnce('token', () => Promise.reject(refused))).rejects.toBe(refused)
+  expect(circuit.isClosed).toBe(true)
+})
+
+test.each([
+  ['never left', 2, new Sso2UnavailableError('logout', true, 'no answer')],
+  ['may have arrived', 1, new Sso2UnavailableError('logout', false, 'no answer')],
+  ['was answered', 1, new Sso2ResponseError('logout', 503, 'x')],
+])('a call that %s is tried %i times at most', async (_name, times, error) => {
+  const call = jest.fn(() => Promise.reject(error))
+  await expect(new Circuit().run('logout', call)).rejects.toBe(error)
+  await expect(new Circuit().runOnce('logout', () => Promise.reject(error))).rejects.toBe(error)
+  expect(call).toHaveBeenCalledTimes(times)
+})
+
+test('a call that never left and goes through the second time is as any other', async () => {
+  const call = jest.fn(back).mockRejectedValueOnce(new Sso2UnavailableError('logout', true, 'no answer'))
+  expect(await new Circuit().run('logout', call)).toBe('an answer')
+})
+
+test('that nobody was asked can be told from that nobody answered', async () => {
+  const { circuit } = await openCircuit(away)
+  const refusal = await circuit.run('sessionstatus', back).catch((error: unknown) => error)
+  expect(isUnasked(refusal)).toBe(true)
+  expect(isUnasked(new Sso2UnavailableError('sessionstatus', true, 'no answer'))).toBe(false)
+  expect(isUnasked(new Error((refusal as Error).message))).toBe(false)
+})
+
 test('a closed one asks no more', async () => {
   const { circuit, probes } = await openCircuit(away)
   circuit.close()
   await jest.advanceTimersByTimeAsync(60_000)
   expect(probes()).toBe(0)
+  expect(jest.getTimerCount()).toBe(0)
+})
+
+test('one that is closed begins nothing more', async () => {
+  const probe = jest.fn(back)
+  const circuit = new Circuit({ probe })
+  circuit.close()
+  circuit.open()
+  circuit.findOut()
+  circuit.doubt()
+  expect([circuit.isClosed, circuit.isLooking]).toEqual([true, false])
+  expect(jest.getTimerCount()).toBe(0)
+  await jest.advanceTimersByTimeAsync(2000)
+  expect(probe).not.toHaveBeenCalled()
+})
+
+test.each([
+  ['a search', 2],
+  ['the probe of an open one', 5],
+])('one that is closed during %s asks no more', async (_name, count) => {
+  const probe = jest.fn(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    await away()
+  })
+  const circuit = new Circuit({ probe })
+  await failures(circuit, count)
+  for (let step = 0; step < 60 && probe.mock.calls.length === 0; step += 1) await jest.advanceTimersByTimeAsync(100)
+  circuit.close()
+  await jest.advanceTimersByTimeAsync(60_000)
+  expect(probe).toHaveBeenCalledTimes(1)
   expect(jest.getTimerCount()).toBe(0)
 })
