@@ -1,6 +1,7 @@
 /** One HTTP call: deadline, size cap, no redirects. Milliseconds appear here and nowhere else. */
 import { whenLate } from '../deadline'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
+import { isObject } from '../protocol/json'
 
 /** One call. */
 export interface Call {
@@ -80,8 +81,8 @@ export async function send(call: Call): Promise<Answer> {
 function unavailable({ operation, timeoutMs }: Call, error: unknown, isLate: boolean): Sso2UnavailableError {
   if (isLate) return new Sso2UnavailableError(operation, false, `no answer within ${timeoutMs} ms`, true)
   // not `instanceof`: inside Jest fetch's errors are of another realm
-  const cause = typeof error === 'object' && error !== null && 'cause' in error ? error.cause : undefined
-  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : 'no connection'
+  const cause = isObject(error) ? error['cause'] : undefined
+  const code = String((isObject(cause) ? cause['code'] : undefined) ?? 'no connection')
   return new Sso2UnavailableError(operation, NOT_SENT.has(code), `no answer (${code})`)
 }
 

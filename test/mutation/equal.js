@@ -74,6 +74,7 @@ module.exports = [
       'decide/visit.ts',
       'return unansweredAt !== undefined && ssoAnsweredAt !== undefined && ssoAnsweredAt > unansweredAt',
     ],
+    ['remote/http.ts', 'if (asked === null) return undefined', 'false'],
     ['decide/visit.ts', 'export const NOBODY', '{}'],
     ['decide/navigation.ts', "shape.accept ?? ''", '"Stryker was here!"'],
   ]),

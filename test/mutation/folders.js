@@ -35,7 +35,7 @@ module.exports = {
   remote: {
     mutate: ['lib/remote/*.ts'],
     suites: suites('remote', [
-      ...['circuit', 'client-keys', 'platform-api', 'platform-rules', 'platform-time', 'platform-types'],
+      ...['circuit', 'client-keys', 'http', 'platform-api', 'platform-rules', 'platform-time', 'platform-types'],
       ...['service-token', 'sso2', 'ticket'],
     ]),
   },

@@ -1,0 +1,262 @@
+import { gzipSync } from 'node:zlib'
+import { Sso2ResponseError, Sso2UnavailableError } from '../../lib/errors'
+import { type Call, readJson, retryAfterSeconds, send } from '../../lib/remote/http'
+import { type Behaviour, failure, faultyServer, json } from './faulty-server'
+
+let server: Awaited<ReturnType<typeof faultyServer>>
+beforeAll(async () => {
+  server = await faultyServer()
+})
+afterAll(() => server.close())
+afterEach(() => {
+  jest.useRealTimers()
+  jest.restoreAllMocks()
+})
+
+const call = (options: Partial<Call> = {}) =>
+  send({ operation: 'asking', url: `${server.url}/x`, method: 'GET', timeoutMs: 5000, ...options })
+
+test('a call sends what it is given, asks for JSON where nothing else is said, and gives what came back', async () => {
+  server.become((res) => json(res, 404, { a: 1 }, { 'x-a': 'b' }))
+  const { status, headers, text } = await call({ method: 'POST', body: 'sent', headers: { 'x-c': 'd' } })
+  expect([status, headers.get('x-a'), text]).toEqual([404, 'b', '{"a":1}'])
+  await call({ headers: { accept: 'text/html' } })
+  expect(server.seen).toMatchObject([
+    { method: 'POST', url: '/x', body: 'sent', headers: { accept: 'application/json', 'x-c': 'd' } },
+    { method: 'GET', url: '/x', body: '', headers: { accept: 'text/html' } },
+  ])
+})
+
+test.each([300, 302, 304, 399])('HTTP %i is refused, and an answer only where it was asked for', async (status) => {
+  server.become((res) => res.writeHead(status, { location: '/elsewhere' }).end())
+  const error = await failure(call())
+  expect(error).toBeInstanceOf(Sso2ResponseError)
+  expect(error).toMatchObject({ status, message: `asking: a redirect is not followed (HTTP ${status})` })
+  const answer = await call({ takesRedirect: true })
+  expect([answer.status, answer.headers.get('location'), server.seen.length]).toEqual([status, '/elsewhere', 2])
+})
+
+test.each([200, 204])('an emulator that answers %i is refused in production alone', async (status) => {
+  server.become((res) => res.writeHead(status, { 'x-sso2-emulator': '1' }).end())
+  const before = process.env['NODE_ENV']
+  try {
+    expect((await call()).status).toBe(status)
+    process.env['NODE_ENV'] = 'production'
+    expect(await failure(call())).toMatchObject({
+      status,
+      message: `asking: this is the emulator, and NODE_ENV is production (HTTP ${status})`,
+    })
+    server.become((res) => res.writeHead(status).end())
+    expect((await call()).status).toBe(status)
+  } finally {
+    process.env['NODE_ENV'] = before
+  }
+})
+
+test.each([
+  [65_536, undefined, '64 KiB'],
+  [524_288, 524_288, '512 KiB'],
+])('a body of %i bytes is taken, and one of a byte more is not', async (size, maxBytes, said) => {
+  const options = maxBytes === undefined ? {} : { maxBytes }
+  let length = size
+  const behaviours: Behaviour[] = [
+    (res) => res.end('x'.repeat(length)),
+    (res) => res.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x'.repeat(length))),
+  ]
+  for (const behave of behaviours) {
+    server.become(behave)
+    length = size
+    expect((await call(options)).text.length).toBe(size)
+    length = size + 1
+    expect(await failure(call(options))).toMatchObject({
+      code: 'ERR_SSO2_RESPONSE',
+      message: `asking: the body is larger than ${said} (HTTP 200)`,
+    })
+  }
+})
+
+/* The deadline, by a clock that stands still in between as a process does. */
+
+/** Steps of the clock that timers do not see until they are over. */
+function fakeClock() {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'clearImmediate', 'Date'] })
+  const real = performance.now.bind(performance)
+  const start = real()
+  let stood = 0
+  jest.spyOn(performance, 'now').mockImplementation(() => Math.round(real() - start) + stood)
+  return {
+    standStill: (ms: number) => {
+      stood += ms
+    },
+    pass: (ms: number) => jest.advanceTimersByTimeAsync(ms),
+  }
+}
+
+const turns = async (count: number) => {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+const arrived = async () => {
+  for (let turn = 0; turn < 10_000 && server.seen.length === 0; turn += 1) await turns(1)
+}
+
+/** A call that waits for an answer, with a clock of its own. */
+async function waiting(options: Partial<Call> = {}) {
+  let answer = () => {}
+  server.become((res) => {
+    answer = () => void res.end('late')
+  })
+  const clock = fakeClock()
+  let outcome: unknown
+  const ended = call({ timeoutMs: 1000, ...options }).then(
+    ({ text }) => {
+      outcome = text
+    },
+    (error: unknown) => {
+      outcome = error
+    },
+  )
+  await arrived()
+  const outcomeNow = async () => {
+    await turns(10)
+    return outcome
+  }
+  return { ...clock, answer: () => answer(), outcomeNow, ended, outcome: () => outcome }
+}
+
+const tooLate = expect.objectContaining({
+  code: 'ERR_SSO2_UNAVAILABLE',
+  message: 'asking: no answer within 1000 ms',
+  retryable: false,
+  timedOut: true,
+})
+
+test.each([0, 49])('a call that is not answered is given up at its deadline, %i ms of delay or not', async (delay) => {
+  const { standStill, pass, outcomeNow } = await waiting()
+  await pass(999)
+  expect(await outcomeNow()).toBeUndefined()
+  standStill(delay)
+  await pass(1)
+  expect(await outcomeNow()).toEqual(tooLate)
+})
+
+test('a process that stood still reads for a tenth of a second before it gives up', async () => {
+  const { standStill, pass, outcomeNow } = await waiting()
+  standStill(50)
+  await pass(1099)
+  expect(await outcomeNow()).toBeUndefined()
+  await pass(1)
+  expect(await outcomeNow()).toEqual(tooLate)
+})
+
+test('what was answered while the process stood still is taken', async () => {
+  const { standStill, pass, answer, ended, outcome } = await waiting()
+  standStill(5000)
+  await pass(1000)
+  answer()
+  await ended
+  expect(outcome()).toBe('late')
+  expect(jest.getTimerCount()).toBe(0)
+})
+
+test('one that goes on standing still has more time to read, and not for ever', async () => {
+  const { standStill, pass, outcomeNow } = await waiting()
+  standStill(50)
+  await pass(1000)
+  for (let step = 0; step < 24; step += 1) {
+    standStill(50)
+    await pass(20)
+  }
+  expect(await outcomeNow()).toBeUndefined()
+  standStill(50)
+  await pass(20)
+  expect(await outcomeNow()).toEqual(tooLate)
+})
+
+test('a call that its caller gives up ends with his reason', async () => {
+  const controller = new AbortController()
+  const { ended, outcome } = await waiting({ signal: controller.signal })
+  const reason = new Error('no more')
+  controller.abort(reason)
+  await ended
+  expect(outcome()).toBe(reason)
+  expect(jest.getTimerCount()).toBe(0)
+})
+
+test('one that its caller might have given up has its deadline all the same', async () => {
+  const { pass, outcomeNow } = await waiting({ signal: new AbortController().signal })
+  await pass(1000)
+  expect(await outcomeNow()).toEqual(tooLate)
+})
+
+/* Connections that fail. */
+
+test('a port where nobody listens was not asked, and may be asked again', async () => {
+  const other = await faultyServer()
+  await other.close()
+  const error = await failure(call({ url: other.url }))
+  expect(error).toBeInstanceOf(Sso2UnavailableError)
+  expect(error).toMatchObject({ message: 'asking: no answer (ECONNREFUSED)', retryable: true, timedOut: false })
+})
+
+test.each<[name: string, behave: Behaviour]>([
+  ['before the answer', (res) => res.destroy()],
+  ['in the middle of the body', (res) => res.writeHead(200).write('{', () => res.destroy())],
+])('a connection that is cut %s may have brought the question there', async (_name, behave) => {
+  server.become(behave)
+  const error = await failure(call())
+  expect(error).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', retryable: false, timedOut: false })
+  expect(String(error)).toMatch(/asking: no answer \((UND_ERR_SOCKET|ECONNRESET)\)/)
+})
+
+const because = (cause: unknown) => new TypeError('fetch failed', { cause })
+test.each([
+  ['ECONNREFUSED', true, because({ code: 'ECONNREFUSED' })],
+  ['ENOTFOUND', true, because({ code: 'ENOTFOUND' })],
+  ['EAI_AGAIN', true, because({ code: 'EAI_AGAIN' })],
+  ['EHOSTUNREACH', true, because({ code: 'EHOSTUNREACH' })],
+  ['ENETUNREACH', true, because({ code: 'ENETUNREACH' })],
+  ['UND_ERR_CONNECT_TIMEOUT', true, because({ code: 'UND_ERR_CONNECT_TIMEOUT' })],
+  ['EPIPE', false, because({ code: 'EPIPE' })],
+  ['no connection', false, because(new Error('https://user:password@host'))],
+  ['no connection', false, because('https://user:password@host')],
+  ['no connection', false, new TypeError('https://user:password@host')],
+  ['no connection', false, null],
+])('of what fetch fails with, no more is told than %s; to be asked again: %p, %#', async (said, retryable, error) => {
+  jest.spyOn(globalThis, 'fetch').mockRejectedValue(error)
+  expect(await failure(call())).toMatchObject({
+    code: 'ERR_SSO2_UNAVAILABLE',
+    message: `asking: no answer (${said})`,
+    retryable,
+    timedOut: false,
+  })
+})
+
+/* What is read from an answer. */
+
+const answer = (text: string, headers: Record<string, string> = {}) => ({
+  status: 200,
+  headers: new Headers(headers),
+  text,
+})
+
+test.each([
+  ['0', 0],
+  ['7', 7],
+  ['120', 120],
+  ['Fri, 15 Jan 2027 08:00:30 GMT', 30],
+  ['Fri, 15 Jan 2027 08:00:30 +0000', 30],
+  ['2027-01-15T08:00:30Z', 30],
+  ['Fri, 15 Jan 2027 07:00:00 GMT', 0],
+  ['soon', undefined],
+  [undefined, undefined],
+])('Retry-After %p asks to be left alone for %p s', (value, seconds) => {
+  jest.useFakeTimers({ now: Date.parse('2027-01-15T08:00:00Z') })
+  expect(retryAfterSeconds(answer('', value === undefined ? {} : { 'retry-after': value }))).toBe(seconds)
+})
+
+test('a body that is not JSON is refused, and not quoted', () => {
+  expect(readJson('asking', answer('[1]'))).toEqual([1])
+  const read = () => readJson('asking', answer('<p>Back soon.'))
+  expect(read).toThrow(Sso2ResponseError)
+  expect(read).toThrow(/^asking: the body is not JSON \(HTTP 200\)$/)
+})
