@@ -13,7 +13,7 @@ export const isFaulty = (answer: unknown) => answer instanceof SessionToken && a
 /** An answer to a login that cannot be used, on its way past the circuit. */
 class Answered extends Error {
   constructor(readonly answer: Sso2ResponseError | TokenError) {
-    super('answered')
+    super()
   }
 }
 

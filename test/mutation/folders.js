@@ -36,7 +36,7 @@ module.exports = {
     mutate: ['lib/remote/*.ts'],
     suites: suites('remote', [
       ...['circuit', 'client-keys', 'http', 'platform-api', 'platform-rules', 'platform-time', 'platform-types'],
-      ...['service-token', 'sso2', 'ticket'],
+      ...['service-token', 'sso2', 'sso2-calls', 'sso2-faults', 'ticket'],
     ]),
   },
 }

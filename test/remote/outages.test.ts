@@ -1,54 +1,10 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import { Sso2Client } from '../../lib/remote/sso2'
-import { readJwt, signJwt } from '../support/oracle'
-import { type Behaviour, faultyServer, json } from './faulty-server'
+import { type Behaviour, json } from './faulty-server'
+import { claimsOf, device, isWell, now, onlyOf, says, scene, secret } from './sso-scene'
 
 /* What counts as an outage of the SSO system, and what ends one. */
-
-const secret = 'a secret that only this test and its oracle know'
-const device = { ipa: '192.0.2.1', uas: 'Mozilla/5.0' }
-const now = () => Math.floor(Date.now() / 1000)
-
-/** An answer of the SSO system about whatever session was asked about. */
-const says =
-  (claims: object, signedWith = secret): Behaviour =>
-  (res, { body }) => {
-    const iat = now()
-    const { sid } = readJwt(JSON.parse(body).t).claims as { sid: string }
-    const token = { iss: 'sso-service', aud: 'the-site', nbf: iat, iat, exp: iat + 10, sid, sts: 'anon', ...claims }
-    json(res, 200, { t: signJwt(token, signedWith) })
-  }
-const isWell: Behaviour = (res, seen, count) => says({ err: 'session_not_found', sts: null })(res, seen, count)
-
-/** Of one session alone, and well otherwise. */
-const onlyOf =
-  (sid: string, behave: Behaviour): Behaviour =>
-  (res, seen, count) =>
-    (readJwt(JSON.parse(seen.body).t).claims['sid'] === sid ? behave : isWell)(res, seen, count)
-
-async function scene(behave: Behaviour) {
-  const server = await faultyServer()
-  server.become(behave)
-  const client = new Sso2Client({
-    ssoUrl: server.url,
-    clientId: 'the-site',
-    clientSecret: secret,
-    organisationId: 'the-publisher',
-    timeoutMs: 500,
-  })
-  const ask = () => client.sessionStatus({ sid: 's1', lks: 'anon', ...device }).catch((error: unknown) => error)
-  const logIn = () =>
-    client.authenticate({ sid: 's1', usr: 'ada', pwd: 'x', ...device }).catch((error: unknown) => error)
-  const times = async (count: number, call: () => Promise<unknown>) => {
-    for (let asked = 0; asked < count; asked += 1) await call()
-  }
-  const close = async () => {
-    client.close()
-    await server.close()
-  }
-  return { server, client, ask, logIn, times, close }
-}
 
 /** Polls until something is true. */
 async function until(isTrue: () => boolean, most: number): Promise<number> {
@@ -138,7 +94,7 @@ test.concurrent('a probe that is answered by another system does not close it', 
   await until(() => server.seen.length === 1, 5500)
   expect(await ask()).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE' })
   expect(client.isAvailable).toBe(false)
-  expect(JSON.stringify(readJwt(JSON.parse(server.seen[0]?.body ?? '').t).claims)).not.toContain('"s1"')
+  expect(JSON.stringify(claimsOf(server.seen[0]?.body ?? ''))).not.toContain('"s1"')
   await close()
 })
 

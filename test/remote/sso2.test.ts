@@ -86,6 +86,13 @@ test.each<[option: string, value: Partial<Sso2ClientOptions>]>([
   expect(() => new Sso2Client({ ...options, ...wrong })).toThrow(new RegExp(`^Sso2Client: ${option}: (?!.*VALUE)`))
 })
 
+test('a client tells of everything that is wrong with its options at once, by its place', () => {
+  const wrong = { clientId: '', clientSecret: [secret, ''] }
+  expect(() => new Sso2Client({ ...options, ...wrong })).toThrow(
+    /^Sso2Client: clientId: [^;]+; clientSecret\.1: [^;]+$/,
+  )
+})
+
 test.each(['http://localhost:3000', 'http://sso.localhost', 'http://127.0.0.1:9/sso', 'http://[::1]:3000'])(
   'a client takes the address %s of this machine',
   (ssoUrl) => {

@@ -1,0 +1,50 @@
+const STEP_MS = 50
+/** A call that is not answered within so long is one that is not to be answered: nobody waits for it any more. */
+const PATIENCE_MS = 150
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+/**
+ * A clock for the timers of `lib`, which passes as a test says; calls over HTTP are real, and while one is under way the clock stands.
+ * So a minute of an outage takes no time, and a busy machine makes nothing late. The time of day goes on as ever. `afterEach` puts the
+ * real timers back, and restores what was spied on.
+ */
+export function fakeClock() {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'clearImmediate', 'Date'] })
+  const { fetch } = globalThis
+  const underWay = new Set<symbol>()
+  jest.spyOn(globalThis, 'fetch').mockImplementation(async (...call) => {
+    const name = Symbol('call')
+    underWay.add(name)
+    return await fetch(...call).finally(() => underWay.delete(name))
+  })
+
+  /** Until nothing is under way. */
+  async function settle(): Promise<void> {
+    const end = Date.now() + PATIENCE_MS
+    do for (let turns = 0; turns < 20; turns += 1) await turn()
+    while (underWay.size > 0 && Date.now() < end)
+    underWay.clear()
+  }
+
+  async function pass(ms: number): Promise<void> {
+    await settle()
+    for (let left = ms; left > 0; left -= STEP_MS) {
+      await jest.advanceTimersByTimeAsync(Math.min(STEP_MS, left))
+      await settle()
+    }
+  }
+
+  /** @returns how long it took to become true, in steps of 50 ms */
+  async function until(isTrue: () => boolean, mostMs: number): Promise<number> {
+    const start = performance.now()
+    await settle()
+    while (!isTrue()) {
+      if (performance.now() - start > mostMs) throw new Error(`not within ${mostMs} ms`)
+      await pass(STEP_MS)
+    }
+    return performance.now() - start
+  }
+
+  return { settle, pass, until }
+}

@@ -1,0 +1,52 @@
+import { Sso2Client } from '../../lib/remote/sso2'
+import type { Sso2ClientOptions } from '../../lib/remote/sso2-options'
+import { readJwt, signJwt } from '../support/oracle'
+import { type Behaviour, faultyServer, json } from './faulty-server'
+
+/* An SSO system that answers as a test says, and a client of it. */
+
+export const secret = 'a secret that only this test and its oracle know'
+export const device = { ipa: '192.0.2.1', uas: 'Mozilla/5.0' }
+export const now = () => Math.floor(Date.now() / 1000)
+export const claimsOf = (body: string) => readJwt(JSON.parse(body).t).claims
+
+/** An answer of the SSO system about whatever session was asked about. */
+export const says =
+  (claims: object, signedWith = secret): Behaviour =>
+  (res, { body }) => {
+    const iat = now()
+    const { sid } = claimsOf(body)
+    const token = { iss: 'sso-service', aud: 'the-site', nbf: iat, iat, exp: iat + 10, sid, sts: 'anon', ...claims }
+    json(res, 200, { t: signJwt(token, signedWith) })
+  }
+export const isWell: Behaviour = (res, seen, count) => says({ err: 'session_not_found', sts: null })(res, seen, count)
+
+/** Of one session alone, and well otherwise. */
+export const onlyOf =
+  (sid: string, behave: Behaviour): Behaviour =>
+  (res, seen, count) =>
+    (claimsOf(seen.body)['sid'] === sid ? behave : isWell)(res, seen, count)
+
+export async function scene(behave: Behaviour, options: Partial<Sso2ClientOptions> = {}) {
+  const server = await faultyServer()
+  server.become(behave)
+  const client = new Sso2Client({
+    ssoUrl: server.url,
+    clientId: 'the-site',
+    clientSecret: secret,
+    organisationId: 'the-publisher',
+    timeoutMs: 500,
+    ...options,
+  })
+  const ask = () => client.sessionStatus({ sid: 's1', lks: 'anon', ...device }).catch((error: unknown) => error)
+  const logIn = () =>
+    client.authenticate({ sid: 's1', usr: 'ada', pwd: 'x', ...device }).catch((error: unknown) => error)
+  const times = async (count: number, call: () => Promise<unknown>) => {
+    for (let asked = 0; asked < count; asked += 1) await call()
+  }
+  const close = async () => {
+    client.close()
+    await server.close()
+  }
+  return { server, client, ask, logIn, times, close }
+}

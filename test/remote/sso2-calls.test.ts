@@ -1,0 +1,319 @@
+import { Sso2ResponseError } from '../../lib/errors'
+import type { Sso2Client } from '../../lib/remote/sso2'
+import type { Sso2ClientOptions } from '../../lib/remote/sso2-options'
+import { fakeClock } from './fake-clock'
+import { type Behaviour, failure, json } from './faulty-server'
+import { claimsOf, device, isWell, says, scene, secret } from './sso-scene'
+
+/* What each operation sends, takes and throws, and what the client finds out by itself. */
+
+const open: (() => Promise<void>)[] = []
+async function stage(behave: Behaviour, options: Partial<Sso2ClientOptions> = {}) {
+  const made = await scene(behave, options)
+  open.push(made.close)
+  return made
+}
+afterEach(async () => {
+  jest.useRealTimers()
+  jest.restoreAllMocks()
+  for (const close of open.splice(0)) await close()
+})
+
+const sid = 's1'
+const aid = 'the-account'
+interface Row {
+  readonly operation: string
+  readonly call: (client: Sso2Client) => Promise<unknown>
+  /** Of the request, beside what all have. */
+  readonly claims: object
+  readonly good: object
+  readonly other: object
+  readonly deadlineMs: number
+}
+const rows: Row[] = [
+  {
+    operation: 'authenticate',
+    call: (client) => client.authenticate({ sid, usr: 'ada', pwd: 'x', ...device }),
+    claims: { sid, usr: 'ada', pwd: 'x', ...device },
+    good: { sts: 'loggedin', at: 'a-ticket' },
+    other: { sts: 'loggedin', at: 'a-ticket', sid: 's2' },
+    deadlineMs: 8000,
+  },
+  {
+    operation: 'sessionstatus',
+    call: (client) => client.sessionStatus({ sid, lks: 'anon', ...device }),
+    claims: { sid, lks: 'anon', ...device },
+    good: { sts: 'loggedin', at: 'a-ticket' },
+    other: { sts: 'anon', sid: 's2' },
+    deadlineMs: 500,
+  },
+  {
+    operation: 'logout',
+    call: (client) => client.logout({ sid, ...device }),
+    claims: { sid, ...device },
+    good: { sts: 'terminated' },
+    other: { sts: 'terminated', sid: 's2' },
+    deadlineMs: 3000,
+  },
+  {
+    operation: 'logoutall',
+    call: (client) => client.logoutAll({ aid, ...device }),
+    claims: { aid, ...device },
+    good: { sts: 'terminated', aid },
+    other: { sts: 'terminated', aid: 'another' },
+    deadlineMs: 3000,
+  },
+]
+
+test.each(rows)(
+  '$operation posts its claims as JSON and gives the answer',
+  async ({ operation, call, claims, good }) => {
+    const { server, client } = await stage(says(good))
+    const { aid: _account, ...answer } = { ...good, aid }
+    expect(await call(client)).toMatchObject(answer)
+    expect(server.seen).toMatchObject([
+      {
+        method: 'POST',
+        url: `/${operation}`,
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+      },
+    ])
+    expect(Object.keys(JSON.parse(server.seen[0]?.body ?? ''))).toEqual(['t'])
+    const common = { cid: 'the-site', iss: 'the-publisher', aud: 'sso-service' }
+    expect(claimsOf(server.seen[0]?.body ?? '')).toEqual({
+      ...common,
+      ...claims,
+      iat: expect.any(Number),
+      nbf: expect.any(Number),
+      exp: expect.any(Number),
+    })
+  },
+)
+
+test.each(rows)('$operation refuses what was answered to another question', async ({ call, other, good }) => {
+  const { server, client } = await stage(says(other))
+  expect(await failure(call(client))).toMatchObject({ code: 'ERR_SSO2_TOKEN', reason: 'session_mismatch' })
+  server.become(says({ ...good, sts: 'sleeping' }))
+  expect(await failure(call(client))).toMatchObject({ code: 'ERR_SSO2_TOKEN', reason: 'claims' })
+})
+
+test.each(rows)('$operation is given up after $deadlineMs ms', async ({ operation, call, deadlineMs }) => {
+  const { client } = await stage(() => {})
+  const { pass, settle } = fakeClock()
+  let outcome: unknown
+  failure(call(client)).then((error) => {
+    outcome = error
+  })
+  await settle()
+  await pass(deadlineMs - 1)
+  expect(outcome).toBeUndefined()
+  await pass(1)
+  expect(outcome).toMatchObject({ operation, message: `${operation}: no answer within ${deadlineMs} ms` })
+})
+
+test.each(rows)('$operation names itself and what was wrong with the answer', async ({ operation, call, good }) => {
+  const { server, client } = await stage(says(good))
+  const answers: [behave: Behaviour, message: string][] = [
+    [(res) => json(res, 200, {}), 'the body is not a JSON object with one token (HTTP 200)'],
+    [(res) => res.end('<p>Back soon.'), 'the body is not a JSON object with one token (HTTP 200)'],
+    [(res) => json(res, 500, {}), 'the SSO system failed (HTTP 500)'],
+  ]
+  for (const [behave, message] of answers) {
+    server.become(behave)
+    const error = await failure(call(client))
+    expect(error).toBeInstanceOf(Sso2ResponseError)
+    expect(error).toMatchObject({ operation, message: `${operation}: ${message}` })
+  }
+})
+
+test('a good token in an answer that says that the SSO system failed is not taken', async () => {
+  const { client, ask } = await stage((res, seen, count) => {
+    res.statusCode = 503
+    const { writeHead } = res
+    res.writeHead = ((_status: number, headers: Record<string, string>) => writeHead.call(res, 503, headers)) as never
+    says({})(res, seen, count)
+  })
+  expect(await ask()).toMatchObject({ code: 'ERR_SSO2_RESPONSE', status: 503 })
+  expect(client.answeredAt).toBeUndefined()
+})
+
+test('only a Session Status that is answered well tells that it was', async () => {
+  const { server, client, ask } = await stage(says({ sts: 'terminated' }), { clock: { now: () => Date.now() } })
+  await client.logout({ sid, ...device })
+  expect(client.answeredAt).toBeUndefined()
+  server.become(says({ err: 'invalid_token', sts: null }))
+  await ask()
+  expect(client.answeredAt).toBeUndefined()
+  server.become(isWell)
+  await ask()
+  expect(client.answeredAt).toBeGreaterThan(Date.now() / 1000 - 60)
+})
+
+test('an error that is signed with another secret of ours changes nothing, and is not asked about again', async () => {
+  const other = 'the secret that comes next'
+  const { server, client, ask } = await stage(says({ err: 'session_not_found', sts: null }, other), {
+    clientSecret: [secret, other],
+  })
+  expect(await ask()).toMatchObject({ err: 'session_not_found' })
+  expect([server.seen.length, client.secretInUse]).toEqual([1, 0])
+})
+
+/* Who watches. */
+
+/** What the watch was told. */
+function watching() {
+  const told: unknown[] = []
+  const watch = {
+    failed: (operation: string, error: unknown) => void told.push([operation, String(error)]),
+    back: () => void told.push('back'),
+  }
+  return { told, watch }
+}
+const saidBy = (error: string) => expect.stringContaining(error)
+
+test('whoever watches hears of each call that fails, of a refusal of our tokens, and of nothing else', async () => {
+  const { told, watch } = watching()
+  const { server, client, ask, logIn } = await stage(isWell, { watch })
+  await ask()
+  expect(told).toEqual([])
+  server.become(says({ err: 'invalid_token', sts: null }))
+  await ask()
+  server.become((res) => res.end())
+  await logIn()
+  expect(told).toEqual([
+    ['sessionstatus', saidBy('sessionstatus: invalid_token')],
+    ['authenticate', saidBy('authenticate: the body is not a JSON object')],
+  ])
+  client.close()
+})
+
+test.each([
+  ['with a session', { sts: 'anon' }, 'the probe was answered with a session'],
+  ['with another error', { err: 'unknown_session', sts: null }, 'the probe was answered with unknown_error'],
+])('a probe that is answered %s is no sign of life, and told', async (_name, claims, said) => {
+  const { told, watch } = watching()
+  const { server, client } = await stage(says(claims), { watch })
+  const { pass, until } = fakeClock()
+  client.findOut()
+  await until(() => !client.isAvailable, 1000)
+  expect(told).toEqual(Array.from({ length: 5 }, () => ['sessionstatus', saidBy(`sessionstatus: ${said}`)]))
+  told.length = 0
+  server.become(isWell)
+  await pass(5500)
+  expect([client.isAvailable, told, server.seen.length]).toEqual([true, ['back'], 1])
+})
+
+test('a client that nobody watches heals all the same', async () => {
+  const { server, client, ask, times } = await stage((res) => res.end())
+  const { until } = fakeClock()
+  await times(5, ask)
+  expect(client.isAvailable).toBe(false)
+  server.become(isWell)
+  await until(() => client.isAvailable, 5500)
+})
+
+test('a probe asks about a session that nobody has, as a question does, and has the time of one', async () => {
+  const { told, watch } = watching()
+  const { server, client } = await stage(() => {}, { watch })
+  const { pass } = fakeClock()
+  client.findOut()
+  await pass(400)
+  expect(told).toEqual([])
+  await pass(200)
+  expect(told).toEqual([['sessionstatus', saidBy('no answer within 500 ms')]])
+  expect(server.seen[0]).toMatchObject({ method: 'POST', url: '/sessionstatus' })
+  expect(claimsOf(server.seen[0]?.body ?? '')).toMatchObject({
+    sid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    lks: 'anon',
+    ipa: '127.0.0.1',
+    uas: 'express-sso2',
+  })
+})
+
+/* When it asks by itself. */
+
+test('an SSO system that was silent for half a minute is asked in the background, and no sooner', async () => {
+  const { server, client, ask } = await stage(isWell)
+  const { pass } = fakeClock()
+  const seenAfter = async (ms: number) => {
+    await pass(ms)
+    client.findOut()
+    await pass(50)
+    return server.seen.length
+  }
+  expect(await seenAfter(0)).toBe(1)
+  expect(await seenAfter(29_900)).toBe(1)
+  expect(await seenAfter(100)).toBe(2)
+  await pass(20_000)
+  client.noteLanding()
+  expect(await seenAfter(29_999)).toBe(2)
+  await ask()
+  expect(await seenAfter(29_999)).toBe(3)
+  expect(await seenAfter(0)).toBe(4)
+  client.noteLanding()
+  expect(await seenAfter(30_000)).toBe(5)
+})
+
+test('a session that waits to be asked about has the SSO system asked sooner, in a moment', async () => {
+  const { server, client, ask } = await stage(isWell)
+  const { pass } = fakeClock()
+  client.lookAgain()
+  await pass(999)
+  expect(server.seen.length).toBe(0)
+  await pass(51)
+  expect(server.seen.length).toBe(1)
+  await ask()
+  client.noteLanding()
+  await pass(4999)
+  client.lookAgain()
+  await pass(1100)
+  expect(server.seen.length).toBe(2)
+  client.noteLanding()
+  await pass(5000)
+  client.lookAgain()
+  client.lookAgain()
+  await pass(1100)
+  expect(server.seen.length).toBe(3)
+  client.lookAgain()
+  await pass(3000)
+  expect(server.seen.length).toBe(3)
+})
+
+test('a browser that is sent on has the SSO system asked where there are several secrets, and only there', async () => {
+  const { pass } = fakeClock()
+  const single = await stage(isWell)
+  const several = await stage(isWell, { clientSecret: [secret, 'the secret that comes next'] })
+  const one = await stage(isWell, { clientSecret: [secret] })
+  const asked = () => [single, several, one].map(({ server }) => server.seen.length)
+  const sendOn = () => {
+    for (const { client } of [single, several, one]) client.identifyUrl('https://news.example/')
+  }
+  sendOn()
+  await pass(450)
+  expect(asked()).toEqual([0, 1, 0])
+  sendOn()
+  await pass(100)
+  expect(asked()).toEqual([0, 1, 0])
+  sendOn()
+  await pass(50)
+  expect(asked()).toEqual([0, 2, 0])
+})
+
+test('where there are several, a landing is no reason not to ask', async () => {
+  const { server, client } = await stage(isWell, { clientSecret: [secret, 'the secret that comes next'] })
+  const { pass } = fakeClock()
+  client.noteLanding()
+  client.findOut()
+  await pass(50)
+  expect(server.seen.length).toBe(1)
+})
+
+test('one that is closed asks nobody any more', async () => {
+  const { server, client, ask, times } = await stage((res) => res.end())
+  const { pass } = fakeClock()
+  await times(5, ask)
+  client.close()
+  await pass(20_000)
+  expect(server.seen.length).toBe(5)
+  expect(jest.getTimerCount()).toBe(0)
+})
