@@ -31,7 +31,7 @@ export interface FrontChannelOptions {
   /** Address of the landing page; `undefined` where the site has it elsewhere: then the token alone has to be good. */
   readonly landingUrl: string | undefined
   /** Where the operator is told. */
-  readonly log?: Pick<Log, 'warn' | 'failed' | 'over'>
+  readonly log: Pick<Log, 'warn' | 'failed' | 'over'>
 }
 
 /** Trips through Identify of one process. */
@@ -42,7 +42,7 @@ export class FrontChannel {
     probe: () => this.#probe(),
     isFault: () => true,
     failures: MOST_LOOKS,
-    onBack: () => this.#options.log?.over('identify', 'Identify works again'),
+    onBack: () => this.#options.log.over('identify', 'Identify works again'),
   })
   /** Trips that are out, counted since the last one came back. */
   #out = 0
@@ -83,7 +83,7 @@ export class FrontChannel {
     if (hasCookies) this.#hasSeenCookies = true
     if (this.#hasSeenCookies) return
     const why = `do browsers reach the site at siteUrl (${this.#options.siteUrl}), https where it says so, and keep cookies?`
-    this.#options.log?.warn('trips:cookies', `no browser has brought our cookies to the landing page yet: ${why}`)
+    this.#options.log.warn('trips:cookies', `no browser has brought our cookies to the landing page yet: ${why}`)
   }
 
   /** May a browser be sent there? False while either way to the SSO system is known to be broken. */
@@ -128,7 +128,7 @@ export class FrontChannel {
     try {
       await this.#look()
     } catch (error) {
-      if (!(error instanceof Astray)) this.#options.log?.failed('identify', { step: 'identify', error, isOwn: false })
+      if (!(error instanceof Astray)) this.#options.log.failed('identify', { step: 'identify', error, isOwn: false })
       throw error
     }
     this.#isGoodUntil = performance.now() + LATE_MS
@@ -158,7 +158,7 @@ export class FrontChannel {
     const { landingUrl, log } = this.#options
     if (landingUrl !== undefined && placeOf(landing) !== placeOf(new URL(landingUrl))) {
       const found = `Identify leads to ${landing.origin}${landing.pathname}, and the landing page of this site is ${landingUrl}`
-      log?.warn('identify:landing', `${found}: ${ONE_ADDRESS}`)
+      log.warn('identify:landing', `${found}: ${ONE_ADDRESS}`)
       throw new Astray()
     }
     this.#client.readLanding(landing.searchParams.get('t'))
@@ -169,7 +169,7 @@ export class FrontChannel {
     const { landingUrl = 'the landing page', log } = this.#options
     if (this.#sent === undefined || this.#sent < FEW) return
     const found = `Identify is in order, and none of ${this.#sent} browsers that were sent there has come to ${landingUrl}`
-    log?.warn(
+    log.warn(
       'trips:lost',
       `${found}: is sso.router mounted at the path of siteUrl, and does what stands in front pass it on?`,
     )

@@ -95,6 +95,8 @@ module.exports = [
   ]),
   ...because('a name that tells lines of the log apart, and is in none', [
     ['storage/open-store.ts', "log.warn('redis:eviction'", '""'],
+    ['remote/front-channel.ts', "'trips:cookies'", '""'],
+    ['remote/front-channel.ts', "'trips:lost'", '""'],
   ]),
   ...because('attempts that are not frozen begin at zero when they are looked at', [
     ['platform/credentials.ts', 'const fresh = { failed: 0, frozenUntil: 0 }', '{}'],

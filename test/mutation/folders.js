@@ -35,7 +35,16 @@ module.exports = {
   remote: {
     mutate: ['lib/remote/*.ts'],
     suites: suites('remote', [
-      ...['circuit', 'client-keys', 'http', 'platform-api', 'platform-rules', 'platform-time', 'platform-types'],
+      ...[
+        'circuit',
+        'client-keys',
+        'front-channel',
+        'http',
+        'platform-api',
+        'platform-rules',
+        'platform-time',
+        'platform-types',
+      ],
       ...['service-token', 'sso2', 'sso2-calls', 'sso2-faults', 'ticket'],
     ]),
   },

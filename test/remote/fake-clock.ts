@@ -1,6 +1,6 @@
 const STEP_MS = 50
-/** A call that is not answered within so long is one that is not to be answered: nobody waits for it any more. */
-const PATIENCE_MS = 150
+/** A call that is not answered within so long, by the real clock, is not waited for any more. */
+const [PATIENCE_MS, SHORT_PATIENCE_MS] = [2000, 100]
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -13,6 +13,7 @@ export function fakeClock() {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'clearImmediate', 'Date'] })
   const { fetch } = globalThis
   const underWay = new Set<symbol>()
+  let patienceMs = PATIENCE_MS
   jest.spyOn(globalThis, 'fetch').mockImplementation(async (...call) => {
     const name = Symbol('call')
     underWay.add(name)
@@ -21,7 +22,7 @@ export function fakeClock() {
 
   /** Until nothing is under way. */
   async function settle(): Promise<void> {
-    const end = Date.now() + PATIENCE_MS
+    const end = Date.now() + patienceMs
     do for (let turns = 0; turns < 20; turns += 1) await turn()
     while (underWay.size > 0 && Date.now() < end)
     underWay.clear()
@@ -46,5 +47,10 @@ export function fakeClock() {
     return performance.now() - start
   }
 
-  return { settle, pass, until }
+  /** For tests in which somebody never answers. */
+  function expectSilence(): void {
+    patienceMs = SHORT_PATIENCE_MS
+  }
+
+  return { settle, pass, until, expectSilence }
 }

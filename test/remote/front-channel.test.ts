@@ -2,6 +2,7 @@ import { Log } from '../../lib/config/log'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
 import { FrontChannel } from '../../lib/remote/front-channel'
 import { Sso2Client } from '../../lib/remote/sso2'
+import { fakeClock } from './fake-clock'
 import { type Behaviour, faultyServer } from './faulty-server'
 
 const siteUrl = 'http://morning.localhost:1'
@@ -12,7 +13,8 @@ const device = { ipa: '192.0.2.1', uas: 'Mozilla/5.0' }
 
 let emulator: Emulator
 let url: string
-const open: { close(): void }[] = []
+let clock: ReturnType<typeof fakeClock>
+const open: { close(): unknown }[] = []
 
 beforeAll(async () => {
   const clients = [{ clientId, clientSecret, name: 'Morning', landingPage: landingUrl }]
@@ -20,9 +22,15 @@ beforeAll(async () => {
   url = (await emulator.listen(0)).url
 })
 afterAll(() => emulator.close())
-beforeEach(() => emulator.reset())
-afterEach(() => {
-  for (const one of open.splice(0)) one.close()
+beforeEach(async () => {
+  await emulator.reset()
+  clock = fakeClock()
+  await clock.pass(5000)
+})
+afterEach(async () => {
+  jest.useRealTimers()
+  jest.restoreAllMocks()
+  for (const one of open.splice(0)) await one.close()
 })
 
 /** What the operator was told. */
@@ -36,184 +44,154 @@ function channel(ssoUrl = `${url}/sso`, landing: string | undefined = landingUrl
   open.push(front, client)
   return { client, front }
 }
+const elsewhere = (ssoUrl = `${url}/sso`) => {
+  const { client } = channel(ssoUrl)
+  const front = new FrontChannel(client, { siteUrl, landingUrl: undefined, log: new Log({ warn: keep, info: keep }) })
+  open.push(front)
+  return front
+}
+
+/** An SSO system whose Identify behaves so, and whose back channel is the emulator's. */
+async function server(behave: Behaviour) {
+  const made = await faultyServer()
+  const ask = async ({ url: path, body }: Parameters<Behaviour>[1]) => {
+    const headers = { 'content-type': 'application/json' }
+    return (await fetch(`${url}/sso${path}`, { method: 'POST', headers, body })).text()
+  }
+  made.become(async (res, seen, count) =>
+    seen.method === 'GET' ? behave(res, seen, count) : void res.end(await ask(seen)),
+  )
+  open.push(made)
+  return made
+}
 
 const trips = (front: FrontChannel, count: number) => {
   for (let trip = 0; trip < count; trip += 1) front.noteTrip()
 }
-const count = (operation: string) => emulator.calls({ operation }).length
-
-async function until(isTrue: () => boolean, most: number): Promise<number> {
-  const start = performance.now()
-  while (!isTrue()) {
-    if (performance.now() - start > most) throw new Error(`not within ${most} ms`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  return performance.now() - start
+/** Twenty that do not come back within a second. */
+async function tripsWithoutEnd(front: FrontChannel) {
+  trips(front, 1)
+  await clock.pass(1000)
+  trips(front, 19)
 }
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const count = (operation: string) => emulator.calls({ operation }).length
+const counts = () => [count('sessionstatus'), count('identify')]
+const breakIdentify = () => emulator.faults.add({ operation: 'identify', kind: 'status', code: 503 })
+
+/* When nobody is sent any more. */
 
 test('twenty trips of which none comes back are the last ones, until Identify is seen to work', async () => {
   const { front } = channel()
-  emulator.faults.add({ operation: 'identify', kind: 'status', code: 503 })
+  breakIdentify()
   trips(front, 1)
-  await pause(1050)
+  await clock.pass(1000)
   trips(front, 18)
   expect(front.isAvailable).toBe(true)
   trips(front, 1)
   expect(front.isAvailable).toBe(false)
-  await until(() => count('identify') === 1, 1000)
-  await pause(200)
-  expect(front.isAvailable).toBe(false)
+  await clock.pass(200)
+  expect([front.isAvailable, count('identify')]).toEqual([false, 1])
   emulator.faults.clear()
-  await until(() => front.isAvailable, 5500)
+  await clock.until(() => front.isAvailable, 5500)
   expect(count('identify')).toBe(2)
-  expect(lines[0]).toMatch(/identify failed: .*SSO system at ssoUrl/)
+  expect(lines[0]).toMatch(/identify failed: .*HTTP 503.*SSO system at ssoUrl/s)
   expect(lines).toContain('express-sso2: Identify works again')
+})
+
+test('while nobody is sent, nothing follows from those who went all the same', async () => {
+  const { front } = channel()
+  breakIdentify()
+  await tripsWithoutEnd(front)
+  await clock.pass(60_000)
+  const before = counts()[0]
+  trips(front, 5)
+  await clock.pass(4000)
+  expect([front.isAvailable, counts()[0]]).toEqual([false, before])
 })
 
 test('a rush of visitors is no outage: none can be back yet, so Identify is looked at', async () => {
   const { front } = channel()
-  trips(front, 50)
+  trips(front, 1)
+  await clock.pass(998)
+  trips(front, 49)
   expect(front.isAvailable).toBe(true)
-  await until(() => count('identify') === 1, 1000)
+  await clock.pass(1)
+  expect([front.isAvailable, counts()]).toEqual([true, [0, 1]])
   trips(front, 500)
-  await pause(1200)
-  expect([front.isAvailable, count('identify')]).toEqual([true, 1])
+  await clock.pass(1200)
+  expect([front.isAvailable, counts()]).toEqual([true, [0, 1]])
 })
 
 test('a rush of visitors to a broken Identify is over at once', async () => {
   const { front } = channel()
-  emulator.faults.add({ operation: 'identify', kind: 'status', code: 503 })
-  trips(front, 20)
-  await until(() => !front.isAvailable, 500)
+  breakIdentify()
+  trips(front, 19)
+  await clock.pass(200)
+  expect(front.isAvailable).toBe(true)
+  trips(front, 1)
+  await clock.pass(200)
+  expect([front.isAvailable, count('identify')]).toEqual([false, 2])
 })
 
-test('one trip that came back is enough', () => {
+test('while Identify is being looked at, its answer counts, and not how many set out', async () => {
+  emulator.faults.add({ operation: 'identify', kind: 'hang' })
+  clock.expectSilence()
+  const { front } = channel()
+  trips(front, 20)
+  await clock.pass(1500)
+  trips(front, 40)
+  expect(front.isAvailable).toBe(true)
+  await clock.pass(3000)
+  expect([front.isAvailable, count('identify')]).toEqual([false, 2])
+})
+
+test('one trip that came back is enough', async () => {
   const { front } = channel()
   for (let round = 0; round < 5; round += 1) {
+    await clock.pass(500)
     trips(front, 19)
     front.noteLanding()
   }
-  expect(front.isAvailable).toBe(true)
+  await clock.pass(60_000)
+  expect([front.isAvailable, counts()]).toEqual([true, [0, 0]])
 })
 
 test('where Identify works, twenty visitors who do not follow it cost one look, and hold nobody up', async () => {
   const { front } = channel()
-  trips(front, 1)
-  await pause(1050)
-  trips(front, 19)
+  await tripsWithoutEnd(front)
   expect(front.isAvailable).toBe(false)
-  await until(() => front.isAvailable, 1000)
+  await clock.pass(1)
+  expect(front.isAvailable).toBe(true)
   trips(front, 200)
-  await pause(100)
+  await clock.pass(9999)
+  trips(front, 200)
+  await clock.pass(1)
   expect([front.isAvailable, count('identify')]).toEqual([true, 1])
-})
-
-const isOther = /Identify leads to https:\/\/status\.example\/, and the landing page of this site is .*admin portal/
-
-test.each<[name: string, line: RegExp | undefined, behave: Behaviour]>([
-  [
-    'shows a page',
-    /HTTP 200.*SSO2_URL/,
-    (res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<p>Back soon.'),
-  ],
-  ['refuses the client', /HTTP 400.*SSO2_CLIENT_ID.*flagged for SSO2/, (res) => res.writeHead(400).end()],
-  ['is not there', /HTTP 404.*SSO2_URL/, (res) => res.writeHead(404).end()],
-  ['leads nowhere', /HTTP 302.*SSO2_URL/, (res) => res.writeHead(302).end()],
-  ['leads to another site', isOther, (res) => res.writeHead(302, { location: 'https://status.example/?x=1' }).end()],
-  ['leads here without a token', /malformed/, (res) => res.writeHead(302, { location: landingUrl }).end()],
-  [
-    'leads here with a bad token',
-    /malformed/,
-    (res) => res.writeHead(302, { location: `${landingUrl}?t=a.b.c` }).end(),
-  ],
-  ['never answers', undefined, () => {}],
-])('an Identify that %s is none, and the operator is told so once', async (_name, line, behave) => {
-  const server = await faultyServer()
-  server.become(behave)
-  const { front } = channel(server.url)
-  trips(front, 1)
-  await pause(1050)
-  trips(front, 19)
-  await until(() => server.seen.some(({ method }) => method === 'GET'), 1000)
-  await pause(200)
-  expect(front.isAvailable).toBe(false)
-  expect(server.seen.find(({ method }) => method === 'GET')).toMatchObject({
-    url: expect.stringContaining('/identify?'),
-  })
-  expect(lines).toEqual(line === undefined ? [] : [expect.stringMatching(line)])
-  await server.close()
-})
-
-test('an Identify that works, and from which nobody has ever come back, is told', async () => {
-  const lost = () => lines.filter((line) => line.includes('Identify is in order'))
-  const { front } = channel()
-  trips(front, 50)
-  await until(() => lost().length > 0, 1500)
-  expect(lost()).toEqual([
-    expect.stringMatching(/none of 50 browsers .* has come to http.*\/sso2\/landing: is sso\.router/),
-  ])
-  const other = channel()
-  trips(other.front, 1)
-  other.front.noteLanding()
-  const before = count('identify')
-  trips(other.front, 50)
-  await until(() => count('identify') > before, 1000)
-  await pause(200)
-  expect(lost()).toEqual([])
-})
-
-test('that no browser has ever brought a cookie of ours is told, until one has', () => {
-  const { front } = channel()
-  front.noteCookies(false)
-  front.noteCookies(false)
-  expect(lines).toEqual([expect.stringMatching(/no browser has brought our cookies.*siteUrl \(http:\/\/morning/)])
-  const other = channel()
-  other.front.noteCookies(true)
-  other.front.noteCookies(false)
-  expect(lines).toEqual([])
-})
-
-test('where the site has its landing page elsewhere, a good token is enough', async () => {
-  const { front } = channel(`${url}/sso`, undefined)
-  trips(front, 1)
-  await pause(1050)
-  trips(front, 19)
-  expect(front.isAvailable).toBe(false)
-  await until(() => front.isAvailable, 1000)
-})
-
-test('an SSO system that has been silent is asked when a trip is not soon back, and not when it is', async () => {
-  const { front } = channel()
-  trips(front, 1)
-  front.noteLanding()
-  await pause(1200)
-  expect(count('sessionstatus')).toBe(0)
-  const other = channel()
-  trips(other.front, 3)
-  await until(() => count('sessionstatus') === 1, 2000)
-  expect(count('identify')).toBe(0)
-  await other.client.sessionStatus({ sid: 's', lks: 'anon', ...device })
-  trips(other.front, 3)
-  await pause(1200)
-  expect(count('sessionstatus')).toBe(2)
+  trips(front, 20)
+  await clock.pass(1)
+  expect([front.isAvailable, count('identify')]).toEqual([true, 2])
 })
 
 test('a host that is not there gets no more than the visitors of a moment', async () => {
-  const server = await faultyServer()
-  await server.close()
-  const { front } = channel(server.url)
+  const gone = await faultyServer()
+  await gone.close()
+  const { front } = channel(gone.url)
   trips(front, 1)
-  expect(await until(() => !front.isAvailable, 3000)).toBeLessThan(2500)
+  expect(await clock.until(() => !front.isAvailable, 3000)).toBeLessThan(1600)
 })
 
 test('on a quiet site too, trips that are not back after ten seconds are a reason to look', async () => {
   emulator.faults.add({ operation: 'identify', kind: 'hang' })
+  clock.expectSilence()
   const { front, client } = channel()
-  trips(front, 1)
-  await until(() => !front.isAvailable, 15_500)
+  trips(front, 3)
+  await clock.pass(10_000)
+  expect(count('identify')).toBe(0)
+  await clock.pass(1)
+  expect(count('identify')).toBe(1)
+  await clock.until(() => !front.isAvailable, 4500)
   expect(client.isAvailable).toBe(true)
-}, 20_000)
+})
 
 test('a broken back channel is a reason to send nobody', async () => {
   const { front, client } = channel()
@@ -224,11 +202,171 @@ test('a broken back channel is a reason to send nobody', async () => {
   expect(front.isAvailable).toBe(false)
 })
 
+test('an SSO system that has been silent is asked when a trip is not soon back, and not when it is', async () => {
+  const { front, client } = channel()
+  trips(front, 3)
+  front.noteLanding()
+  await clock.pass(15_000)
+  expect(counts()).toEqual([0, 0])
+  trips(front, 3)
+  await clock.pass(1001)
+  expect(counts()).toEqual([0, 0])
+  front.noteLanding()
+  await clock.pass(30_000)
+  trips(front, 3)
+  await clock.pass(999)
+  expect(counts()).toEqual([0, 0])
+  await clock.pass(2)
+  expect(counts()).toEqual([1, 0])
+  front.noteLanding()
+  await client.sessionStatus({ sid: 's', lks: 'anon', ...device })
+  trips(front, 3)
+  await clock.pass(1200)
+  expect(counts()).toEqual([2, 0])
+})
+
 test('one that is closed looks no more', async () => {
   const { front } = channel()
   trips(front, 1)
   front.close()
   trips(front, 20)
-  await pause(1300)
-  expect([count('sessionstatus'), count('identify')]).toEqual([0, 0])
+  await clock.pass(15_000)
+  expect(counts()).toEqual([0, 0])
+})
+
+/* What Identify has to do. */
+
+const isOther =
+  /Identify leads to https:\/\/status\.example\/, and the landing page of this site is http:\/\/morning.*admin portal/
+const to =
+  (location: string, status = 302): Behaviour =>
+  (res) =>
+    res.writeHead(status, { location }).end()
+
+test.each<[name: string, line: RegExp, behave: Behaviour]>([
+  ['shows a page', /failed: Identify does not lead on \(HTTP 200\).*SSO2_URL/s, (res) => res.end('<p>Back soon.')],
+  ['refuses the client', /HTTP 400.*SSO2_CLIENT_ID.*flagged for SSO2/s, (res) => res.writeHead(400).end()],
+  ['is not there', /HTTP 404.*SSO2_URL/s, (res) => res.writeHead(404).end()],
+  ['leads nowhere', /HTTP 302.*SSO2_URL/s, (res) => res.writeHead(302).end()],
+  ['leads to what is no address', /does not lead on \(HTTP 302\)/, to('http://[')],
+  ['leads to another site', isOther, to('https://status.example/?x=1')],
+  ['leads to another page', /leads to http:\/\/morning.localhost:1\/, and the landing/, to(`${siteUrl}/?t=a.b.c`)],
+  [
+    'leads to another port',
+    /leads to http:\/\/morning.localhost:2\/sso2/,
+    to('http://morning.localhost:2/sso2/landing'),
+  ],
+  ['leads here without a token', /malformed/, to(landingUrl)],
+  ['leads here with a bad token', /malformed/, to(`${landingUrl}?t=a.b.c`)],
+  ['never answers', /identify failed: no answer within 2000 ms/, () => {}],
+])('an Identify that %s is none, and the operator is told so once', async (name, line, behave) => {
+  if (name === 'never answers') clock.expectSilence()
+  const { url: ssoUrl, seen } = await server(behave)
+  const { front } = channel(ssoUrl)
+  await tripsWithoutEnd(front)
+  await clock.pass(2500)
+  expect(front.isAvailable).toBe(false)
+  expect(lines).toEqual([expect.stringMatching(line)])
+  const probe = seen.find(({ method }) => method === 'GET')
+  expect(probe).toMatchObject({ url: expect.stringContaining('/identify?'), headers: { accept: 'text/html' } })
+  expect(new URL(probe?.url ?? '', ssoUrl).searchParams.get('r')).toBe(`${siteUrl}/`)
+})
+
+test('that Identify leads here again is told, where it was told that it led elsewhere', async () => {
+  let behave = to('https://status.example/')
+  const { url: ssoUrl } = await server((res, seen, count) => behave(res, seen, count))
+  const { front } = channel(ssoUrl)
+  await tripsWithoutEnd(front)
+  await clock.pass(100)
+  behave = leading(302)
+  await clock.until(() => front.isAvailable, 5500)
+  expect(lines[0]).toMatch(isOther)
+  expect(lines.at(-1)).toBe('express-sso2: Identify works again')
+})
+
+/** The landing address to which the emulator would lead this very browser. */
+const goodLanding = async (path: string) => {
+  const answer = await fetch(`${url}/sso${path}`, { redirect: 'manual' })
+  return answer.headers.get('location') ?? ''
+}
+const leading =
+  (status: number, change: (landing: string) => string = (landing) => landing): Behaviour =>
+  async (res, seen) =>
+    void to(change(await goodLanding(seen.url)), status)(res, seen, 1)
+
+test.each<[name: string, isGood: boolean, behave: Behaviour]>([
+  ['HTTP 200', false, leading(200)],
+  ['HTTP 299', false, leading(299)],
+  ['HTTP 300', true, leading(300)],
+  ['HTTP 307', true, leading(307)],
+  ['HTTP 399', true, leading(399)],
+  ['HTTP 400', false, leading(400)],
+  ['https to the same place', true, leading(302, (landing) => landing.replace(/^http:/, 'https:'))],
+])('an Identify that leads here with %s is good: %p', async (_name, isGood, behave) => {
+  const { url: ssoUrl } = await server(behave)
+  const { front } = channel(ssoUrl)
+  await tripsWithoutEnd(front)
+  await clock.pass(100)
+  expect(front.isAvailable).toBe(isGood)
+})
+
+test('where the site has its landing page elsewhere, a good token is enough', async () => {
+  const front = elsewhere()
+  await tripsWithoutEnd(front)
+  expect(front.isAvailable).toBe(false)
+  await clock.pass(1)
+  expect(front.isAvailable).toBe(true)
+  expect(lines).toEqual([expect.stringMatching(/none of 20 browsers .* has come to the landing page: is sso\.router/)])
+  const { url: ssoUrl } = await server(to('https://status.example/'))
+  const other = elsewhere(ssoUrl)
+  await tripsWithoutEnd(other)
+  await clock.pass(100)
+  expect(other.isAvailable).toBe(false)
+  expect(lines).toEqual([expect.stringMatching(/malformed/)])
+})
+
+/* What the operator is told of browsers. */
+
+const lost = () => lines.filter((line) => line.includes('Identify is in order'))
+
+test('an Identify that works, and from which nobody has ever come back, is told', async () => {
+  const { front } = channel()
+  trips(front, 50)
+  await clock.pass(1)
+  expect(lost()).toEqual([
+    expect.stringMatching(/none of 50 browsers .* has come to http.*\/sso2\/landing: is sso\.router/),
+  ])
+  const other = channel()
+  trips(other.front, 1)
+  other.front.noteLanding()
+  const before = count('identify')
+  trips(other.front, 50)
+  await clock.pass(200)
+  expect(count('identify')).toBe(before + 1)
+  expect(lost()).toEqual([])
+})
+
+test.each([
+  [2, 0],
+  [3, 1],
+])('that %i browsers are not back is told %i times', async (sent, times) => {
+  const { front } = channel()
+  trips(front, sent)
+  await clock.pass(10_050)
+  expect([count('identify'), lost().length]).toEqual([1, times])
+})
+
+test('that no browser has ever brought a cookie of ours is told, until one has', () => {
+  const { front } = channel()
+  front.noteCookies(false)
+  front.noteCookies(false)
+  expect(lines).toEqual([
+    expect.stringMatching(
+      /no browser has brought our cookies to the landing page yet: do browsers.*siteUrl \(http:\/\/morning/,
+    ),
+  ])
+  const other = channel()
+  other.front.noteCookies(true)
+  other.front.noteCookies(false)
+  expect(lines).toEqual([])
 })

@@ -99,7 +99,8 @@ test.each(rows)('$operation refuses what was answered to another question', asyn
 
 test.each(rows)('$operation is given up after $deadlineMs ms', async ({ operation, call, deadlineMs }) => {
   const { client } = await stage(() => {})
-  const { pass, settle } = fakeClock()
+  const { pass, settle, expectSilence } = fakeClock()
+  expectSilence()
   let outcome: unknown
   failure(call(client)).then((error) => {
     outcome = error
@@ -215,7 +216,8 @@ test('a client that nobody watches heals all the same', async () => {
 test('a probe asks about a session that nobody has, as a question does, and has the time of one', async () => {
   const { told, watch } = watching()
   const { server, client } = await stage(() => {}, { watch })
-  const { pass } = fakeClock()
+  const { pass, expectSilence } = fakeClock()
+  expectSilence()
   client.findOut()
   await pass(400)
   expect(told).toEqual([])

@@ -3,14 +3,7 @@ const path = require('node:path')
 const { default: Sequencer } = require('@jest/test-sequencer')
 
 const LONGEST = [
-  ...[
-    'orders/orders',
-    'differential/session',
-    'web/logout-queue',
-    'remote/front-channel',
-    'browser/look',
-    'browser/pages',
-  ],
+  ...['orders/orders', 'differential/session', 'web/logout-queue', 'browser/look', 'browser/pages'],
   ...['history/history', 'safety/login-limits', 'browser/portal', 'situations/serverless', 'remote/outages'],
   ...['safety/token-answers', 'flows/login-death', 'faults/store', 'flows/closing', 'browser/story'],
 ].map((name) => path.join(__dirname, '..', `${name}.test.ts`))
