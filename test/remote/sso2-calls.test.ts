@@ -9,7 +9,7 @@ import { claimsOf, device, isWell, says, scene, secret } from './sso-scene'
 
 const open: (() => Promise<void>)[] = []
 async function stage(behave: Behaviour, options: Partial<Sso2ClientOptions> = {}) {
-  const made = await scene(behave, options)
+  const made = await scene(behave, { timeoutMs: 5000, ...options })
   open.push(made.close)
   return made
 }
@@ -98,7 +98,7 @@ test.each(rows)('$operation refuses what was answered to another question', asyn
 })
 
 test.each(rows)('$operation is given up after $deadlineMs ms', async ({ operation, call, deadlineMs }) => {
-  const { client } = await stage(() => {})
+  const { client } = await stage(() => {}, { timeoutMs: 500 })
   const { pass, settle, expectSilence } = fakeClock()
   expectSilence()
   let outcome: unknown
@@ -215,7 +215,7 @@ test('a client that nobody watches heals all the same', async () => {
 
 test('a probe asks about a session that nobody has, as a question does, and has the time of one', async () => {
   const { told, watch } = watching()
-  const { server, client } = await stage(() => {}, { watch })
+  const { server, client } = await stage(() => {}, { watch, timeoutMs: 500 })
   const { pass, expectSilence } = fakeClock()
   expectSilence()
   client.findOut()

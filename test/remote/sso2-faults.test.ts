@@ -7,7 +7,7 @@ import { isWell, onlyOf, says, scene } from './sso-scene'
 
 const open: (() => Promise<void>)[] = []
 async function stage(behave: Behaviour, options: Partial<Sso2ClientOptions> = {}) {
-  const made = await scene(behave, options)
+  const made = await scene(behave, { timeoutMs: 5000, ...options })
   open.push(made.close)
   return made
 }
