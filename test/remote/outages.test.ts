@@ -1,20 +1,24 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import { Sso2Client } from '../../lib/remote/sso2'
-import { type Behaviour, json } from './faulty-server'
+import type { Sso2ClientOptions } from '../../lib/remote/sso2-options'
+import { fakeClock } from './fake-clock'
+import { type Behaviour, faultyServer, json } from './faulty-server'
 import { claimsOf, device, isWell, now, onlyOf, says, scene, secret } from './sso-scene'
 
 /* What counts as an outage of the SSO system, and what ends one. */
 
-/** Polls until something is true. */
-async function until(isTrue: () => boolean, most: number): Promise<number> {
-  const start = performance.now()
-  while (!isTrue()) {
-    if (performance.now() - start > most) throw new Error(`not within ${most} ms`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  return performance.now() - start
+const open: (() => Promise<void>)[] = []
+async function stage(behave: Behaviour, options: Partial<Sso2ClientOptions> = {}) {
+  const made = await scene(behave, options)
+  open.push(made.close)
+  return made
 }
+afterEach(async () => {
+  jest.useRealTimers()
+  jest.restoreAllMocks()
+  for (const close of open.splice(0)) await close()
+})
 
 const outages: [name: string, behave: Behaviour][] = [
   ['a page in place of an answer', (res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<p>Back soon.')],
@@ -30,103 +34,168 @@ const outages: [name: string, behave: Behaviour][] = [
   ['a refusal of our tokens', says({ err: 'invalid_token', sts: null })],
 ]
 
-test.concurrent.each(outages)(
-  '%s is an outage, found out within five questions, and healed within 5 s',
-  async (_name, behave) => {
-    const { server, client, ask, times, close } = await scene(behave)
-    await times(2, ask)
-    await until(() => !client.isAvailable, 4500)
-    expect(server.seen.length).toBe(5)
-    expect(client.answeredAt).toBeUndefined()
-    server.become(isWell)
-    const left = now()
-    await until(() => client.isAvailable, 5500)
-    expect(server.seen.length).toBe(1)
-    expect(client.answeredAt).toBeGreaterThan(left)
-    await close()
+test.each(outages)('%s is an outage, found out within five questions, and healed within 5 s', async (_name, behave) => {
+  const { until } = fakeClock()
+  const { server, client, ask, times } = await stage(behave)
+  await times(2, ask)
+  await until(() => !client.isAvailable, 4500)
+  expect(server.seen.length).toBe(5)
+  expect(client.answeredAt).toBeUndefined()
+  server.become(isWell)
+  const left = now()
+  await until(() => client.isAvailable, 5500)
+  expect(server.seen.length).toBe(1)
+  expect(client.answeredAt).toBeGreaterThanOrEqual(left)
+})
+
+test.each(outages)('five times %s in a row are enough', async (_name, behave) => {
+  fakeClock()
+  const { client, ask, times } = await stage(behave)
+  await times(4, ask)
+  expect(client.isAvailable).toBe(true)
+  await ask()
+  expect(client.isAvailable).toBe(false)
+})
+
+test.each<[name: string, behave: Behaviour]>([
+  ['an answer of another session to one of them', onlyOf('s1', says({ sid: 's2' }))],
+  ['a page in place of an answer to one of them', onlyOf('s1', (res) => res.end('<p>Sorry.'))],
+])('%s is none', async (_name, behave) => {
+  const { pass } = fakeClock()
+  const { client, ask } = await stage(behave)
+  for (let asked = 0; asked < 8; asked += 1) {
+    await ask() // more seldom than that, for each unanswered question is followed by a pause
+    await pass(600)
+  }
+  expect(client.isAvailable).toBe(true)
+})
+
+test.each<[name: string, behave: Behaviour]>([
+  ['a session that it does not know', isWell],
+  ['a session', says({})],
+])('%s, however often, is none', async (_name, behave) => {
+  fakeClock()
+  const { client, ask, times } = await stage(behave)
+  await times(8, ask)
+  expect(client.isAvailable).toBe(true)
+})
+
+test('what fails here, and not there, is none', async () => {
+  let isBroken = false
+  const clock = {
+    now() {
+      if (isBroken) throw new TypeError('no time')
+      return Date.now()
+    },
+  }
+  const { client, ask, times } = await stage(isWell, { clock })
+  isBroken = true
+  await times(6, ask)
+  expect(client.isAvailable).toBe(true)
+  expect(await ask()).toBeInstanceOf(TypeError)
+})
+
+/* Logins: what is answered to one may be about what somebody typed. */
+
+const unreadable = { code: 'ERR_SSO2_RESPONSE', operation: 'authenticate' }
+test.each<[name: string, looks: number, answer: object, behave: Behaviour]>([
+  ['a wrong password', 0, { err: 'invalid_credentials' }, says({ err: 'invalid_credentials', raa: 3 })],
+  ['a token that somebody typed his way into', 0, { err: 'invalid_token' }, says({ err: 'invalid_token', sts: null })],
+  ['too many attempts', 0, { ...unreadable, status: 429 }, (res) => json(res, 429, {})],
+  ['a form that it does not take', 1, { ...unreadable, status: 400 }, onlyOf('s1', (res) => json(res, 400, {}))],
+  ['a form that is too long for it', 1, unreadable, onlyOf('s1', (res) => res.writeHead(413).end('<p>Too much.'))],
+  ['a form that it fails on', 1, { ...unreadable, status: 500 }, onlyOf('s1', (res) => json(res, 500, {}))],
+  ['a form that it answers with what is no token', 1, unreadable, onlyOf('s1', (res) => res.end('<p>Sorry.'))],
+  [
+    'a form that it answers with a token of somebody else',
+    1,
+    { code: 'ERR_SSO2_TOKEN', reason: 'signature' },
+    onlyOf('s1', says({}, 'another secret than that of the site: 0123456789')),
+  ],
+])(
+  'nobody opens the circuit for all by logging in: %s, which is reason for %i looks',
+  async (_name, looks, answer, behave) => {
+    const { pass } = fakeClock()
+    const { server, client, logIn, times } = await stage(behave)
+    await times(8, logIn)
+    expect(await Promise.all(Array.from({ length: 8 }, logIn))).toMatchObject(Array.from({ length: 8 }, () => answer))
+    expect([client.isAvailable, server.seen.length]).toEqual([true, 16])
+    await pass(1500) // a doubt has been looked into
+    expect([client.isAvailable, server.seen.length]).toEqual([true, 16 + looks])
+    expect(server.seen.filter(({ url }) => url === '/sessionstatus').length).toBe(looks)
   },
 )
 
-test.concurrent.each<[name: string, behave: Behaviour]>([
-  ['an answer of another session to one of them', onlyOf('s1', says({ sid: 's2' }))],
-  ['a page in place of an answer to one of them', onlyOf('s1', (res) => res.end('<p>Sorry.'))],
-  ['a session that it does not know', says({ err: 'session_not_found', sts: null })],
-])('%s is none', async (_name, behave) => {
-  const { client, ask, close } = await scene(behave)
-  for (let asked = 0; asked < 8; asked += 1) {
-    await ask() // more seldom than that, for each unanswered question is followed by a pause
-    await new Promise((resolve) => setTimeout(resolve, 600))
-  }
-  expect(client.isAvailable).toBe(true)
-  await close()
+test('a login that is answered well is no reason to look', async () => {
+  const { pass } = fakeClock()
+  const { server, logIn } = await stage(says({ sts: 'loggedin', at: 'a-ticket' }))
+  expect(await logIn()).toMatchObject({ sts: 'loggedin', at: 'a-ticket' })
+  await pass(2000)
+  expect(server.seen.length).toBe(1)
 })
 
-test.concurrent.each<[name: string, behave: Behaviour]>([
-  ['a wrong password', says({ err: 'invalid_credentials', raa: 3 })],
-  ['a token that somebody typed his way into', says({ err: 'invalid_token', sts: null })],
-  ['too many attempts', (res) => json(res, 429, {})],
-  ['a form that it does not take', onlyOf('s1', (res) => json(res, 400, {}))],
-  ['a form that is too long for it', onlyOf('s1', (res) => res.writeHead(413).end('<p>Too much.'))],
-  ['a form that it fails on', onlyOf('s1', (res) => json(res, 500, {}))],
-  ['a form that it answers with what is no token', onlyOf('s1', (res) => res.end('<p>Sorry.'))],
-])('nobody opens the circuit for all by logging in: %s', async (_name, behave) => {
-  const { client, logIn, times, close } = await scene(behave)
-  await times(8, logIn)
-  await Promise.all(Array.from({ length: 8 }, logIn))
-  expect(client.isAvailable).toBe(true)
-  await new Promise((resolve) => setTimeout(resolve, 1500)) // a doubt has been looked into
-  expect(client.isAvailable).toBe(true)
-  await close()
-})
-
-test.concurrent('an outage that nobody meets but who logs in is found out all the same', async () => {
-  const { client, logIn, close } = await scene((res) => json(res, 503, {}))
+test('an outage that nobody meets but who logs in is found out all the same', async () => {
+  const { until } = fakeClock()
+  const { client, logIn } = await stage((res) => json(res, 503, {}))
   await logIn()
   expect(client.isAvailable).toBe(true)
-  await until(() => !client.isAvailable, 7000)
-  await close()
+  await until(() => !client.isAvailable, 5500)
+  expect(await logIn()).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', operation: 'authenticate', retryable: true })
 })
 
-test.concurrent('a probe that is answered by another system does not close it', async () => {
-  const { server, client, ask, times, close } = await scene((res) => json(res, 503, {}))
+test('logins that get no answer at all are an outage, as any question is', async () => {
+  fakeClock()
+  const { client, logIn, times } = await stage((res) => res.destroy())
+  await times(4, logIn)
+  expect(client.isAvailable).toBe(true)
+  expect(await logIn()).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', retryable: false })
+  expect(client.isAvailable).toBe(false)
+})
+
+test('a login that never left is sent once more', async () => {
+  const gone = await faultyServer()
+  await gone.close()
+  const { client, logIn } = await stage(isWell, { ssoUrl: gone.url })
+  const fetch = jest.spyOn(globalThis, 'fetch')
+  expect(await logIn()).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', retryable: true })
+  expect(fetch).toHaveBeenCalledTimes(2)
+  expect(client.isAvailable).toBe(true)
+})
+
+/* Probes. */
+
+test('a probe that is answered by another system does not end it', async () => {
+  const { until } = fakeClock()
+  const { server, client, ask, times } = await stage((res) => json(res, 503, {}))
   await times(5, ask)
   server.become(says({}))
   await until(() => server.seen.length === 1, 5500)
   expect(await ask()).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE' })
   expect(client.isAvailable).toBe(false)
   expect(JSON.stringify(claimsOf(server.seen[0]?.body ?? ''))).not.toContain('"s1"')
-  await close()
 })
 
-test.concurrent('the time that a 429 asks for is kept to, and the probes keep to it too', async () => {
-  const { server, client, ask, times, close } = await scene((res) => json(res, 429, {}, { 'retry-after': '7' }))
+test('the time that a 429 asks for is kept to, and the probes keep to it too', async () => {
+  const { until } = fakeClock()
+  const { server, client, ask, times } = await stage((res) => json(res, 429, {}, { 'retry-after': '7' }))
   await times(2, ask)
   await until(() => !client.isAvailable, 4500)
   server.become(isWell)
-  expect(await until(() => client.isAvailable, 8500)).toBeGreaterThan(6500)
-  await close()
+  expect(await until(() => client.isAvailable, 7500)).toBeGreaterThanOrEqual(7000)
 })
 
 test('the probe goes the way that the calls go', async () => {
-  const real = globalThis.fetch
-  const { server, client, ask, times, close } = await scene((res) => json(res, 503, {}))
-  const asked: string[] = []
-  globalThis.fetch = (address, init) => {
-    asked.push(String(address))
-    return real(address, init)
-  }
-  try {
-    await times(2, ask)
-    await until(() => !client.isAvailable, 4500)
-    expect(asked).toEqual(Array.from({ length: 5 }, () => `${server.url}/sessionstatus`))
-  } finally {
-    globalThis.fetch = real
-    await close()
-  }
+  const { until } = fakeClock()
+  const { server, client, ask, times } = await stage((res) => json(res, 503, {}))
+  const fetch = jest.spyOn(globalThis, 'fetch')
+  await times(2, ask)
+  await until(() => !client.isAvailable, 4500)
+  const asked = fetch.mock.calls.map(([address]) => String(address))
+  expect(asked).toEqual(Array.from({ length: 5 }, () => `${server.url}/sessionstatus`))
 })
 
 test('kept connections that have gone silent are replaced, however many there are', async () => {
-  const { server, client, ask, close } = await scene(isWell)
+  const { server, client, ask } = await stage(isWell)
   client.close()
   const pairs: { from: net.Socket; to: net.Socket; isSilent: boolean }[] = []
   const proxy = net.createServer((from) => {
@@ -169,5 +238,4 @@ test('kept connections that have gone silent are replaced, however many there ar
   for (const { from } of pairs) from.destroy()
   proxy.close()
   expect(await ask()).toBeDefined()
-  await close()
 }, 20_000)

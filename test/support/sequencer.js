@@ -4,7 +4,7 @@ const { default: Sequencer } = require('@jest/test-sequencer')
 
 const LONGEST = [
   ...['orders/orders', 'differential/session', 'web/logout-queue', 'browser/look', 'browser/pages'],
-  ...['history/history', 'safety/login-limits', 'browser/portal', 'situations/serverless', 'remote/outages'],
+  ...['history/history', 'safety/login-limits', 'browser/portal', 'situations/serverless'],
   ...['safety/token-answers', 'flows/login-death', 'faults/store', 'flows/closing', 'browser/story'],
 ].map((name) => path.join(__dirname, '..', `${name}.test.ts`))
 
