@@ -27,7 +27,8 @@ const steps: readonly (readonly [number, Step])[] = [
     (agent, roll) => leave(agent, roll, () => leaveAmidst(agent, roll, [agent.script(), agent.put(), agent.fresh()])),
   ],
   [2, (agent, roll) => Promise.all([agent.login(account(agent, roll)), agent.logout()])],
-  [2, (agent) => agent.logoutAll()],
+  [1, (agent) => agent.logoutAll()],
+  [1, leaveEverywhere],
   [4, (agent, roll) => agent.old(roll)],
   [3, (agent, roll, others) => agent.steal(pick(roll, [agent, ...others]).landing)],
   [2, (agent) => Promise.all([agent.fresh(), agent.page(), agent.fresh()])],
@@ -54,6 +55,16 @@ async function comeIn(agent: Agent, roll: Dice): Promise<void> {
 async function leave(agent: Agent, roll: Dice, logout: () => Promise<void>): Promise<void> {
   await (agent.hasSession || roll() < 0.1 ? logout() : agent.page())
   if (roll() < 0.3) await agent.old(roll)
+}
+
+/** Two browsers are in with one account, and one of them ends that everywhere. */
+async function leaveEverywhere(agent: Agent, _roll: Dice, others: readonly Agent[]): Promise<void> {
+  const both = agent.accounts.at(-1)
+  const isIn = ({ accounts }: Agent) => accounts.some(({ username }) => username === both?.username)
+  const partner = others.find((other) => other !== agent && isIn(other))
+  if (both) await Promise.all([agent.enter(both, false), partner?.enter(both, false)])
+  await agent.logoutAll()
+  await partner?.page()
 }
 
 /** One step of a browser that does anything. */
