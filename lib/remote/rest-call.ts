@@ -1,7 +1,7 @@
 /** One call of the REST API with its rules: one deadline for all of it, a second try for reads, a new token after a 401. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AccessTokenExpiredError, PlatformApiError, Sso2UnavailableError } from '../errors'
-import { type Answer, send } from './http'
+import { type Answer, retryAfterSeconds, send } from './http'
 
 /** Options of one call. */
 export interface CallOptions {
@@ -32,7 +32,7 @@ const MAX_MS = 600_000
 /** Lists are longer than tokens. */
 const MAX_BYTES = 524_288
 const TRY_AGAIN = new Set([502, 503, 504])
-const MAX_RETRY_AFTER_MS = 2000
+const MAX_RETRY_AFTER_SECONDS = 2
 
 interface Bounds {
   readonly signal: AbortSignal | undefined
@@ -77,7 +77,7 @@ export async function callRest(
     if (token === undefined) throw new AccessTokenExpiredError(operation, refused.body, scope)
     answer = await sendTwice(request, bounds, token)
   }
-  if (answer.status >= 200 && answer.status < 300) return answer
+  if (answer.status < 300) return answer
   throw new PlatformApiError(operation, answer.status, bodyOf(answer, token), scope)
 }
 
@@ -109,7 +109,8 @@ async function sendTwice(request: RestRequest, bounds: Bounds, token: string): P
   } catch (error) {
     if (!(error instanceof Sso2UnavailableError) || error.timedOut || wait >= bounds.left()) throw error
   }
-  await pause(wait, bounds.signal)
+  const { signal } = bounds
+  await sleep(wait, undefined, signal ? { signal } : {}).catch(() => {}) // aborted: told by what follows, which sends nothing then
   return sendOnce(request, bounds, token)
 }
 
@@ -131,30 +132,13 @@ const jitter = () => 50 + Math.random() * 150
 /** Milliseconds to wait before the second try; `undefined` for an answer that stands. */
 function retryDelay(answer: Answer): number | undefined {
   if (TRY_AGAIN.has(answer.status)) return jitter()
-  const asked = answer.status === 429 ? answer.headers.get('retry-after') : null
-  if (asked === null) return undefined
-  const ms = /^\d+$/.test(asked) ? Number(asked) * 1000 : Date.parse(asked) - Date.now()
-  return ms <= MAX_RETRY_AFTER_MS ? Math.max(0, ms) : undefined
-}
-
-/** @throws the signal's reason when it aborts meanwhile */
-async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  try {
-    await sleep(ms, undefined, signal ? { signal } : {})
-  } catch {
-    signal?.throwIfAborted()
-  }
+  const asked = answer.status === 429 ? retryAfterSeconds(answer) : undefined
+  return asked !== undefined && asked <= MAX_RETRY_AFTER_SECONDS ? asked * 1000 : undefined
 }
 
 /** What the API said, for the error; a token that it repeats is masked, however and wherever it is written. */
 function bodyOf({ text }: Answer, token: string): unknown {
-  const forms = [
-    token,
-    encodeURIComponent(token),
-    Buffer.from(token)
-      .toString('base64')
-      .replace(/(?<!=)=+$/, ''),
-  ]
+  const forms = [token, encodeURIComponent(token), Buffer.from(token).toString('base64').replaceAll('=', '')]
   const mask = (said: string) => forms.reduce((masked, form) => masked.replaceAll(form, '***'), said)
   try {
     return JSON.parse(mask(JSON.stringify(JSON.parse(text)))) // written anew, so that no escape hides it

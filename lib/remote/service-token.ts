@@ -16,7 +16,7 @@ export function serviceTokenSource(fetchGrant: () => Promise<Grant>, now: () => 
         entry.until = (expiresAt ?? now() + DEFAULT_LIFE_SECONDS) - MARGIN_SECONDS
       },
       () => {
-        if (kept === entry) kept = undefined
+        kept = undefined // no other is begun while one is asked for
       },
     )
     return entry.grant

@@ -77,6 +77,14 @@ module.exports = [
     ['remote/http.ts', 'if (asked === null) return undefined', 'false'],
     ['decide/visit.ts', 'export const NOBODY', '{}'],
     ['decide/navigation.ts', "shape.accept ?? ''", '"Stryker was here!"'],
+    ['remote/parts.ts', "config.clientSecrets()[client.secretInUse] ?? ''", '"Stryker was here!"'],
+    ['remote/parts.ts', "tokenUrl: config.tokenUrl ?? ''", '"Stryker was here!"'],
+    ['remote/platform-api.ts', 'issue?.path.join', ['issue.path', 'issue.message']],
+    ['remote/platform-time.ts', '.exec(format.format(moment)) ?? []', '["Stryker was here"]'],
+    ['remote/rest-call.ts', '() => Promise.reject(signal?.reason)', 'signal.reason'],
+    ['remote/service-token.ts', 'kept !== undefined && kept !== seen', 'true'],
+    ['remote/ticket.ts', 'const bare = { expiresIn: undefined, expiresAt: undefined }', '{}'],
+    ['remote/ticket.ts', 'data.expiresIn === undefined ? undefined', 'false'],
   ]),
   ...because('only asked whether it is so: undefined is as good as false', [
     ['remote/circuit.ts', 'isFaulty = () => false', '() => undefined'],
@@ -116,6 +124,11 @@ module.exports = [
       '< PATIENCE_MS',
       'now - (givenUp.get(redis) ?? Number.NEGATIVE_INFINITY) <= PATIENCE_MS',
     ],
+    ['remote/rest-call.ts', 'asked >= bounds.left()', 'asked > bounds.left()'],
+    ['remote/rest-call.ts', 'wait >= bounds.left()', 'wait > bounds.left()'],
+  ]),
+  ...because('no redirect comes as far: each is refused before', [
+    ['remote/rest-call.ts', 'answer.status < 300', 'answer.status <= 300'],
   ]),
   ...because('the key of a used token is one text for one signature, however it is written', [
     ['storage/lists.ts', "update(signature).digest('base64url')", '""'],

@@ -35,17 +35,8 @@ module.exports = {
   remote: {
     mutate: ['lib/remote/*.ts'],
     suites: suites('remote', [
-      ...[
-        'circuit',
-        'client-keys',
-        'front-channel',
-        'http',
-        'outages',
-        'platform-api',
-        'platform-rules',
-        'platform-time',
-        'platform-types',
-      ],
+      ...['circuit', 'client-keys', 'front-channel', 'http', 'outages', 'parts'],
+      ...['platform-api', 'platform-rules', 'platform-time', 'platform-types'],
       ...['service-token', 'sso2', 'sso2-calls', 'ticket'],
     ]),
   },

@@ -21,6 +21,7 @@ export const badReceivers: [receiver: unknown, named: string][] = [
   [{ ...receiver, delivery_address: [address] }, 'delivery_address'],
   [{ ...receiver, campaignCode: 'DAILY' }, 'campaignCode'],
   [{ ...receiver, delivery_address: { ...address, zip: '22100' } }, 'zip'],
+  [{ campaign_code: '', delivery_address: { city: 7 } }, '; delivery_address.city: '],
   ...lines.flatMap((line): [unknown, string][] =>
     [7, null, {}, ['x']].map((value) => [{ ...receiver, delivery_address: { ...address, [line]: value } }, line]),
   ),
@@ -36,7 +37,7 @@ export const badFilters: [filter: unknown, named: string][] = [
   [{ group: 7 }, 'group'],
   [{ group: null }, 'group'],
   [{ group: ['Editors'] }, 'group'],
-  [{ group: '\ud800' }, 'group'],
+  [{ group: '\ud800' }, 'group: must be well-formed Unicode'],
   [{ groups: 'Editors' }, 'groups'],
 ]
 

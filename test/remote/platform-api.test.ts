@@ -15,6 +15,8 @@ afterAll(() => server.close())
 
 const good: Behaviour = (res, { method }) =>
   json(res, 200, method === 'POST' ? { item: { receiver_eligible: true } } : { items: [] })
+/** What errors name: a call that is made of another is called by the other's name. */
+const operationOf = (name: string) => (name.startsWith('administrators') ? 'administrators' : name)
 const calls: [string, (options?: object) => Promise<unknown>, string][] = [
   ['marketplaceGroups', (o) => api.marketplaceGroups(o), '/external/marketing/r'],
   ['validateGiftReceiver', (o) => api.validateGiftReceiver(receiver, o), '/external/me/order/r'],
@@ -23,13 +25,14 @@ const calls: [string, (options?: object) => Promise<unknown>, string][] = [
   ['administratorsByAccount', (o) => api.administratorsByAccount(o), '/external/admin/r'],
 ]
 
-describe.each(calls)('%s', (_name, call, scope) => {
+describe.each(calls)('%s', (name, call, scope) => {
+  const operation = operationOf(name)
   test.each([400, 401, 403, 429, 500])(
     'HTTP %i is an error with status, scope and body, without the token',
     async (status) => {
       server.become((res) => json(res, status, { said: accessToken }))
       const error = await failure(call())
-      expect(error).toMatchObject({ name: 'PlatformApiError', status, scope, body: { said: '***' } })
+      expect(error).toMatchObject({ name: 'PlatformApiError', operation, status, scope, body: { said: '***' } })
       expect(inspect(error, { depth: null })).not.toContain(accessToken)
       expect(server.seen).toHaveLength(1)
     },
@@ -86,22 +89,45 @@ describe.each(calls)('%s', (_name, call, scope) => {
     }
   })
 
-  test.each([{ timeoutMs: 0 }, { timeoutMs: -1 }, { timeoutMs: Number.NaN }, { timeoutMs: '5' }, { signal: {} }])(
-    'bad options %p are a TypeError before anything is sent',
-    async (options) => {
-      server.become(good)
-      const error = await failure(call(options))
-      expect(error).toMatchObject({
-        name: 'TypeError',
-        message: expect.stringContaining(Object.keys(options)[0] ?? '?'),
-      })
-      expect(server.seen).toHaveLength(0)
-    },
-  )
+  test.each([
+    ...[0, -1, Number.NaN, 600_001, '5'].map((timeoutMs) => ({ timeoutMs })),
+    { signal: {} },
+    { signal: null },
+  ])('bad options %p are a TypeError before anything is sent', async (options) => {
+    server.become(good)
+    const error = await failure(call(options))
+    expect(error).toMatchObject({
+      name: 'TypeError',
+      message: expect.stringContaining(`${operation}: ${Object.keys(options)[0]} must be`),
+    })
+    expect(server.seen).toHaveLength(0)
+  })
+})
+
+test('each call asks what the interface says, and the gift as JSON', async () => {
+  server.become(good)
+  for (const [, call] of calls) await call()
+  const asked = server.seen.map(({ method, url, headers, body }) => [method, url, headers['content-type'], body])
+  expect(asked).toEqual([
+    ['GET', '/external/api/v2/marketing/marketplace/groups', undefined, ''],
+    ['POST', '/external/api/v1/me/order/validate_gift_receiver', 'application/json', JSON.stringify(receiver)],
+    ['GET', '/external/api/v1/admin', undefined, ''],
+    ['GET', '/external/api/v1/admin?group=a%26b%3Dc', undefined, ''],
+    ['GET', '/external/api/v1/admin', undefined, ''],
+  ])
+})
+
+test('the scopes can be asked for, with and without a client', () => {
+  const scopes = Object.fromEntries(calls.map(([name, , scope]) => [name, scope]))
+  delete scopes['administrators of a group']
+  expect(PlatformApi.scopes).toEqual(scopes)
+  expect(api.scopes).toBe(PlatformApi.scopes)
 })
 
 test.each([
   ['seconds', () => '0', 2],
+  ['a date without a zone that has passed', () => 'Sun Nov  6 08:49:37 1994', 2],
+  ['a date that begins with its year', () => '1994-11-06T08:49:37Z', 2],
   ['a date that has passed', () => new Date(Date.now() - 5000).toUTCString(), 2],
   ['many seconds', () => '60', 1],
   ['a date far away', () => new Date(Date.now() + 60_000).toUTCString(), 1],
@@ -112,19 +138,42 @@ test.each([
   expect(server.seen).toHaveLength(requests)
 })
 
+test('Retry-After with another status is no reason to ask again', async () => {
+  server.become((res) => json(res, 403, {}, { 'retry-after': '0' }))
+  expect(await failure(api.marketplaceGroups())).toMatchObject({ status: 403 })
+  expect(server.seen).toHaveLength(1)
+})
+
+test('a token that the answer repeats in Base64 is masked too, with and without its padding', async () => {
+  const base64 = Buffer.from('a-token-of-the-test').toString('base64')
+  expect(base64).toMatch(/=$/)
+  const said = { padded: base64, bare: `<${base64.replace(/=+$/, '')}>` }
+  server.become((res) => json(res, 403, said))
+  const client = new PlatformApi({ apiUrl: server.url, accessToken: 'a-token-of-the-test' })
+  expect(await failure(client.marketplaceGroups())).toMatchObject({
+    body: { padded: expect.stringMatching(/^\*\*\*=*$/), bare: '<***>' },
+  })
+})
+
 test('a token that the answer repeats with escapes is masked too', async () => {
   server.become((res) => res.writeHead(403).end(`{"said":"${accessToken.replace('/', '\\/')}"}`))
   expect(inspect(await failure(api.marketplaceGroups()), { depth: null })).not.toContain(accessToken)
 })
 
 test.each([
-  { apiUrl: 'api.example', accessToken },
-  { apiUrl: '/api', accessToken },
-  { apiUrl: 'http://', accessToken },
-  { apiUrl: 'http://127.0.0.1', accessToken: '' },
-  { apiUrl: 'http://127.0.0.1', accessToken: 'a\r\nb' },
-])('the constructor refuses %p', (options) => {
-  expect(() => new PlatformApi(options)).toThrow(TypeError)
+  [{ apiUrl: 'api.example', accessToken }, 'apiUrl'],
+  [{ apiUrl: '/api', accessToken }, 'apiUrl'],
+  [{ apiUrl: 'http://', accessToken }, 'apiUrl'],
+  [{ apiUrl: 'ftp://127.0.0.1', accessToken }, 'apiUrl'],
+  [{ apiUrl: 'blob:http://127.0.0.1/api', accessToken }, 'apiUrl'],
+  [{ apiUrl: new URL('http://127.0.0.1'), accessToken }, 'apiUrl'],
+  [{ apiUrl: 'http://127.0.0.1', accessToken: '' }, 'accessToken'],
+  [{ apiUrl: 'http://127.0.0.1', accessToken: 'a\r\nb' }, 'accessToken'],
+  [{ apiUrl: 'http://127.0.0.1', accessToken: 5 }, 'accessToken'],
+])('the constructor refuses %p and names %s', (options, named) => {
+  const make = () => new PlatformApi(options as never)
+  expect(make).toThrow(TypeError)
+  expect(make).toThrow(`PlatformApi: ${named} must be`)
 })
 
 test('a list of some hundred kilobytes is read', async () => {

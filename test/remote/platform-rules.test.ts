@@ -17,9 +17,10 @@ const good: Behaviour = (res) => json(res, 200, { items: [] })
 const apiWith = (accessToken: AccessTokenSource) => new PlatformApi({ apiUrl: server.url, accessToken })
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-async function refusedArgument(call: Promise<unknown>, named: string): Promise<void> {
+async function refusedArgument(call: Promise<unknown>, operation: string, named: string): Promise<void> {
   const error = await failure(call)
   expect(error).toMatchObject({ name: 'TypeError', message: expect.stringContaining(named) })
+  expect(error).toMatchObject({ message: expect.stringMatching(new RegExp(`^${operation}: `)) })
   expect(server.seen).toHaveLength(0)
 }
 
@@ -27,16 +28,20 @@ describe('bad arguments are a TypeError that names the field, and nothing is sen
   beforeEach(() => server.become(good))
 
   test.each(badReceivers)('validateGiftReceiver %#: %p names %p', async (receiver, named) => {
-    await refusedArgument(api.validateGiftReceiver(receiver as never), named)
+    await refusedArgument(api.validateGiftReceiver(receiver as never), 'validateGiftReceiver', named)
   })
   test.each(badFilters)('administrators %#: %p names %p', async (filter, named) => {
-    await refusedArgument(api.administrators(filter as never), named)
+    await refusedArgument(api.administrators(filter as never), 'administrators', named)
   })
   test.each(badPaths)('get %#: %p', async (path) => {
-    await refusedArgument(api.get(path as never), 'path')
+    await refusedArgument(api.get(path as never), 'get', 'path must begin')
   })
   test.each([null, 5, 'soon'])('options %p', async (options) => {
-    await refusedArgument(api.marketplaceGroups(options as never), 'options')
+    await refusedArgument(api.marketplaceGroups(options as never), 'marketplaceGroups', 'options must be')
+  })
+  test.each([1, 600_000])('a timeoutMs of %i is none', async (timeoutMs) => {
+    const error = await api.marketplaceGroups({ timeoutMs }).catch((thrown: unknown) => thrown)
+    if (!Array.isArray(error)) expect(error).toMatchObject({ name: 'Sso2UnavailableError', timedOut: true })
   })
 })
 
@@ -60,8 +65,22 @@ describe('the body decides, not the content type', () => {
     ['JSON of another shape', 'application/json', '[]'],
   ])('%s is no answer', async (_what, type, body) => {
     server.become((res) => res.writeHead(200, { 'content-type': type }).end(body))
-    expect(await failure(api.marketplaceGroups())).toMatchObject({ name: 'Sso2ResponseError', status: 200 })
+    expect(await failure(api.marketplaceGroups())).toMatchObject({
+      name: 'Sso2ResponseError',
+      operation: 'marketplaceGroups',
+      status: 200,
+    })
     expect(server.seen).toHaveLength(1)
+  })
+
+  test('of the wrong shape as a whole, and an answer of get, is named as such', async () => {
+    server.become((res) => res.end('[]'))
+    expect(await failure(api.administrators())).toMatchObject({
+      message: expect.stringMatching(/^administrators: body: .*expected object.* \(HTTP 200\)$/),
+    })
+    expect(await failure(api.get('/me'))).toMatchObject({ message: expect.stringMatching(/^get: body: /) })
+    server.become((res) => json(res, 404, {}))
+    expect(await failure(api.get('/me'))).toMatchObject({ operation: 'get', status: 404, scope: undefined })
   })
 
   test('JSON without a content type is read', async () => {
@@ -104,6 +123,33 @@ describe('waiting and aborting', () => {
     expect(await failure(api.marketplaceGroups({ timeoutMs: 600 }))).toMatchObject({ status: 429, scope })
     expect(performance.now() - start).toBeLessThan(590)
     expect(server.seen).toHaveLength(1)
+  })
+
+  describe('the wait after a lost connection', () => {
+    const cutFirst: Behaviour = (res, seen, count) => (count === 1 ? res.destroy() : good(res, seen, count))
+    afterEach(() => jest.restoreAllMocks())
+
+    test.each([
+      [0, 45, 190],
+      [0.999, 190, 600],
+    ])('is of 50 to 200 ms, by chance: %d', async (chance, least, most) => {
+      server.become(cutFirst)
+      jest.spyOn(Math, 'random').mockReturnValue(chance)
+      const start = performance.now()
+      expect(await api.marketplaceGroups()).toEqual([])
+      expect(performance.now() - start).toBeGreaterThanOrEqual(least)
+      expect(performance.now() - start).toBeLessThan(most)
+    })
+
+    test('is not begun where it would go beyond the bound', async () => {
+      server.become(cutFirst)
+      jest.spyOn(Math, 'random').mockReturnValue(0.999)
+      expect(await failure(api.marketplaceGroups({ timeoutMs: 190 }))).toMatchObject({
+        name: 'Sso2UnavailableError',
+        timedOut: false,
+      })
+      expect(server.seen).toHaveLength(1)
+    })
   })
 
   test.each<[string, number, Behaviour]>([
@@ -159,8 +205,9 @@ describe('waiting and aborting', () => {
   test('a call that succeeds leaves no timer', async () => {
     server.become(good)
     const before = timers()
-    await api.marketplaceGroups({ timeoutMs: 60_000, signal: new AbortController().signal })
-    await noMoreTimersThan(before)
+    const options = () => ({ timeoutMs: 60_000, signal: new AbortController().signal })
+    await Promise.all(Array.from({ length: 20 }, () => api.marketplaceGroups(options())))
+    await noMoreTimersThan(before + 5)
   })
 })
 
@@ -233,7 +280,11 @@ describe('a source of tokens', () => {
     server.become(good)
     const error = await failure(apiWith(() => new Promise(() => {})).marketplaceGroups({ timeoutMs: 60 }))
     expect(error).toBeInstanceOf(Sso2UnavailableError)
-    expect(error).toMatchObject({ timedOut: true })
+    expect(error).toMatchObject({
+      timedOut: true,
+      retryable: false,
+      message: 'marketplaceGroups: no access token in time',
+    })
     expect(server.seen).toHaveLength(0)
   })
 

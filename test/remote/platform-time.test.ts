@@ -8,8 +8,20 @@ test.each([
   ['2024-01-01T00:00:00', 'Asia/Kolkata', '2023-12-31T18:30:00.000Z'],
   ['2024-02-29T23:59:59', 'America/New_York', '2024-03-01T04:59:59.000Z'],
   ['2024-01-01T00:30:00', 'Pacific/Auckland', '2023-12-31T11:30:00.000Z'],
+  ['1900-01-01T00:00:00', 'UTC', '1900-01-01T00:00:00.000Z'],
 ])('%s on a clock in %s is %s', (created, zone, expected) => {
   expect(createdAt(created, zone).toISOString()).toBe(expected)
+})
+
+test.each([
+  ['2024-03-31T01:59:59', '2024-03-31T00:59:59.000Z'],
+  ['2024-03-31T03:00:00', '2024-03-31T01:00:00.000Z'],
+  ['2024-03-31T12:00:00', '2024-03-31T10:00:00.000Z'],
+  ['2024-10-27T01:59:59', '2024-10-26T23:59:59.000Z'],
+  ['2024-10-27T03:00:00', '2024-10-27T02:00:00.000Z'],
+  ['2024-10-27T12:00:00', '2024-10-27T11:00:00.000Z'],
+])('on the day of a change of the clock %s in Stockholm is %s', (created, expected) => {
+  expect(createdAt(created, 'Europe/Stockholm').toISOString()).toBe(expected)
 })
 
 test('an hour that the clock shows twice is the first of the two', () => {
@@ -48,9 +60,16 @@ test.each([
   ['2024-02-30T00:00:00', 'UTC', /created must be a time/],
   ['2024-05-06T24:00:00', 'UTC', /created must be a time/],
   ['', 'UTC', /created must be a time/],
+  ['2024-05-06T07:08', 'UTC', /created must be a time/],
+  ['+010000-05-06T07:08:09', 'UTC', /created must be a time/],
+  ['0001-01-01T00:00:00', 'UTC', /created must be a time/],
+  [undefined, 'UTC', /created must be a time/],
+  [['2024-05-06T07:08:09'], 'UTC', /created must be a time/],
   ['2024-05-06T07:08:09', '', /timeZone must be a zone/],
   ['2024-05-06T07:08:09', 'Mars/Olympus', /timeZone must be a zone/],
+  ['2024-05-06T07:08:09', undefined, /timeZone must be a zone/],
 ])('%j in %j is refused', (created, zone, message) => {
-  expect(() => createdAt(created, zone)).toThrow(TypeError)
-  expect(() => createdAt(created, zone)).toThrow(message)
+  const read = () => createdAt(created as string, zone as string)
+  expect(read).toThrow(TypeError)
+  expect(read).toThrow(message)
 })

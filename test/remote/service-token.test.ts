@@ -3,7 +3,7 @@ import { PlatformApiError, Sso2ResponseError, Sso2UnavailableError } from '../..
 import { serviceTokenSource } from '../../lib/remote/service-token'
 import { readGrant, serviceToken } from '../../lib/remote/ticket'
 import { type Network, present, startNetwork } from '../flows/network'
-import { failure } from './faulty-server'
+import { failure, faultyServer, json } from './faulty-server'
 
 /* `sso.api`: the calls of a site without a user, over HTTP against the emulator. */
 
@@ -149,4 +149,44 @@ test.each([
   expect(error).toMatchObject({ status: 403, scope, body: { error: { code: 'identity_required' } } })
   expect(network.count('administrators') + network.count('gift')).toBe(1)
   expect(network.count('token')).toBe(1)
+})
+
+describe('a token endpoint that tells no life, or another one', () => {
+  let now = 1_700_000_000
+  let server: Awaited<ReturnType<typeof faultyServer>>
+  beforeAll(async () => {
+    server = await faultyServer()
+  })
+  afterAll(() => server.close())
+
+  /** Gets a token, and tells how many have been fetched by then. */
+  function sourceOf(answer: (count: number) => object) {
+    server.become((res, _seen, count) => json(res, 200, answer(count)))
+    const endpoint = { tokenUrl: server.url, clientId: 'c', clientSecret: () => 's', ticketExchange: {} }
+    const source = serviceTokenSource(
+      async () => readGrant(await serviceToken(endpoint, '/external/marketing/r'), now),
+      () => now,
+    )
+    return async (refused?: string) => [await source(refused), server.seen.length]
+  }
+
+  test.each([
+    ['none', {}, 270],
+    ['600 seconds', { expires_in: 600 }, 570],
+  ])('%s: it is kept until 30 seconds before the end, of 300 seconds where nothing is said', async (...row) => {
+    const [, life, kept] = row
+    const get = sourceOf((count) => ({ access_token: `token-${count}`, ...life }))
+    expect(await get()).toEqual(['token-1', 1])
+    now += kept - 1
+    expect(await get()).toEqual(['token-1', 1])
+    now += 1
+    expect(await get()).toEqual(['token-2', 2])
+  })
+
+  test('a token that is refused and given once more is asked for once a call', async () => {
+    const get = sourceOf(() => ({ access_token: 'the-same' }))
+    expect(await get()).toEqual(['the-same', 1])
+    expect(await get('the-same')).toEqual(['the-same', 2])
+    expect(await get()).toEqual(['the-same', 2])
+  })
 })

@@ -21,9 +21,33 @@ test.each([
 
 test.each([400, 401, 500, 503])('a ticket is never sent twice: HTTP %i', async (status) => {
   server.become((res) => json(res, status, {}))
-  const name = status < 500 ? 'Sso2ResponseError' : 'Sso2UnavailableError'
-  expect(await failure(Promise.resolve(exchange({})('T', { sid: 's' })))).toMatchObject({ name })
+  const error = await failure(Promise.resolve(exchange({})('T', { sid: 's' })))
+  expect(error).toMatchObject(
+    status < 500
+      ? { name: 'Sso2ResponseError', status, message: `token: the token endpoint refused (HTTP ${status})` }
+      : {
+          name: 'Sso2UnavailableError',
+          retryable: false,
+          timedOut: false,
+          message: `token: the token endpoint answered HTTP ${status}`,
+        },
+  )
   expect(server.seen).toHaveLength(1)
+})
+
+const reasons = [
+  ...['invalid_request', 'invalid_client', 'invalid_grant', 'unauthorized_client', 'unsupported_grant_type'],
+  'invalid_scope',
+]
+test.each<[object, string]>([
+  ...reasons.map((error): [object, string] => [{ error }, `: ${error}`]),
+  [{ error: 'T is no ticket' }, ''],
+  [{ error_description: 'invalid_grant' }, ''],
+  [['invalid_grant'], ''],
+])('of a refusal with %p the operator reads the reason, where it is one that RFC 6749 names', async (said, reason) => {
+  server.become((res) => json(res, 400, said))
+  const error = await failure(Promise.resolve(exchange({})('T', { sid: 's' })))
+  expect(error).toMatchObject({ message: `token: the token endpoint refused${reason} (HTTP 400)` })
 })
 
 const cut: [string, Behaviour, string][] = [
@@ -61,15 +85,17 @@ test('an abort ends an exchange with its reason; the ticket is not sent again', 
 })
 
 test.each([
-  ['t', undefined],
-  [{ access_token: 't', expires_in: 60 }, 1060],
-  [{ access_token: 't', expires_in: '60' }, 1060],
-  [{ accessToken: 't', expiresAt: 7 }, 7],
-  [{ accessToken: 't' }, undefined],
-  [{ access_token: 't' }, undefined],
+  ['a-token', undefined],
+  [{ access_token: 'a-token', expires_in: 60 }, 1060],
+  [{ access_token: 'a-token', expires_in: '60' }, 1060],
+  [{ access_token: 'a-token', expires_in: 0 }, 1000],
+  [{ accessToken: 'a-token', expiresAt: 7 }, 7],
+  [{ accessToken: 'a-token', expiresAt: 0 }, 0],
+  [{ accessToken: 'a-token' }, undefined],
+  [{ access_token: 'a-token' }, undefined],
 ])('%p is an access token', (value, expiresAt) => {
   const grant = readGrant(value, 1000)
-  expect([grant.token(), grant.expiresAt]).toEqual(['t', expiresAt])
+  expect([grant.token(), grant.expiresAt]).toEqual(['a-token', expiresAt])
 })
 
 test.each([1790.9, 1790, '1790', '1790.5'])('an end of life of %p is told in whole seconds', (expiresAt) => {
@@ -84,6 +110,7 @@ const absurd = [
   2 ** 53,
   1e300,
   '',
+  ' ',
   'soon',
   null,
   true,
@@ -107,5 +134,5 @@ test('a life that goes beyond what can be counted has no known end', () => {
 })
 
 test.each([[''], [null], [{}], [{ access_token: 1 }], ['a b'], ['a\r\nb'], [[]]])('%p is none', (value) => {
-  expect(() => readGrant(value, 1000)).toThrow('the answer has no access token')
+  expect(() => readGrant(value, 1000)).toThrow('token: the answer has no access token')
 })
