@@ -30,7 +30,12 @@ module.exports = {
   },
   session: {
     mutate: ['lib/web/session/*.ts'],
-    suites: suites('web', ['session', 'session-surroundings', 'session-outage']),
+    suites: [
+      ...suites('web', ['session', 'session-surroundings', 'session-outage']),
+      ...suites('situations', [...['foreign-sessions', 'odd-data', 'packages-of-the-site', 'session-and-login']]),
+      ...suites('safety', ['cookies', 'session-limits', 'session-outage', 'tossed-session']),
+      ...suites('flows', ['login', 'logout', 'lost-record']),
+    ],
   },
   remote: {
     mutate: ['lib/remote/*.ts'],

@@ -52,6 +52,8 @@ export interface SessionSite {
   readonly prefix: string
   /** Commands that went to the store. */
   readonly commands: string[]
+  /** Keys of the sessions with a record that a handler has destroyed. */
+  readonly destroyed: string[]
   readonly app: express.Express
   now: number
   browser(): Browser
@@ -84,6 +86,7 @@ export interface SiteParts {
 
 export async function startSite({ kv, config = configOf(), framework = express, before = [] }: SiteParts) {
   const commands: string[] = []
+  const destroyed: string[] = []
   const now = () => site.now
   const prefix = `${randomUUID()}:`
   const records = new Records(counted(kv, commands), prefix, config.boxKeys, now)
@@ -101,6 +104,7 @@ export async function startSite({ kv, config = configOf(), framework = express, 
     server,
     prefix,
     commands,
+    destroyed,
     app,
     now: Math.floor(Date.now() / 1000),
     browser: () => new Browser({ now: () => site.now * 1000 }),
@@ -111,6 +115,7 @@ export async function startSite({ kv, config = configOf(), framework = express, 
     },
   }
   sessions.onRegenerate = moveRecord(site)
+  sessions.onDestroy = async (key) => void destroyed.push(key)
   return site
 }
 
@@ -146,6 +151,6 @@ export async function establish(site: SessionSite, req: Request, status: 'anon' 
 const moveRecord = (site: SessionSite) => async (req: Request, newId: string) => {
   const { key = '', stored } = await site.sessions.stateOf(req)
   if (stored === 'unavailable' || stored.state !== 'live') throw new Error('nothing to move')
-  if (!(await site.records.bury(key, stored.raw, 'moved', newId))) throw new Error('lost')
+  if (!(await site.records.bury(key, stored.raw, 'moved', newId))) return false
   return (await site.records.replace(sessionKey(newId), null, stored.raw, 1000)) === true
 }

@@ -109,7 +109,7 @@ export class Adapter implements Room {
 
   #atHead(slot: RequestSession): void {
     const { req, res, place, isOpen } = slot
-    if (place.duty === 'nothing' || (isOpen && !('session' in req))) return
+    if (isOpen && !('session' in req)) return // destroyed
     const sess = isOpen ? req.session : undefined
     const isKept = slot.maySave(place.id) && isFilled(sess)
     if (place.duty === 'send' || isKept) this.#cookie.send(res, place.id, this.#endOf(place, maxAgeOf(sess)))

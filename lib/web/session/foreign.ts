@@ -72,11 +72,8 @@ export async function regenerateForeign(req: Marked): Promise<void> {
 /** What other tabs have put into the session meanwhile, and over it what this request has changed. */
 async function currentData(req: Marked): Promise<SiteData> {
   const mine: SiteData = dataIn(req.session)
-  const isStored = await call((done) => req.session.reload(done)).then(
-    () => true,
-    () => false, // a session that was never saved
-  )
-  return isStored ? withChanges(req[KNOWN]?.read ?? mine, mine, dataIn(req.session)) : mine
+  await call((done) => req.session.reload(done)).catch(() => {}) // never saved: it stays as it is
+  return withChanges(req[KNOWN]?.read ?? mine, mine, dataIn(req.session))
 }
 
 function call(run: (done: (error?: unknown) => void) => void): Promise<void> {

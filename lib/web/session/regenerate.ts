@@ -12,8 +12,6 @@ interface Next {
   readonly lead: Lead
 }
 
-const MAX_TRIES = 3
-
 /** What a regeneration needs of its site. */
 export interface Site {
   readonly adapter: Adapter
@@ -48,11 +46,11 @@ async function nextOf(site: Site, slot: RequestSession): Promise<Next> {
     known(await site.records.ping()) // nothing is to be ended, but what follows could not be saved either
     return { place: site.adapter.freshPlace('send_if_filled'), lead }
   }
-  return leave(site, slot, MAX_TRIES)
+  return leave(site, slot)
 }
 
 /** A record moves; data without a record is buried; where the session has ended meanwhile no other begins in its place. */
-async function leave(site: Site, slot: RequestSession, tries: number): Promise<Next> {
+async function leave(site: Site, slot: RequestSession): Promise<Next> {
   const { place, lead } = slot
   const key = sessionKey(place.id)
   const stored = known(await site.records.read(key))
@@ -60,8 +58,7 @@ async function leave(site: Site, slot: RequestSession, tries: number): Promise<N
   if (isLate(stored, site.now())) return { place: { ...place, standing: 'late', text: null, duty: 'nothing' }, lead }
   const next = { place: site.adapter.freshPlace('send'), lead: { key: undefined, stored: undefined } }
   if (isGone(stored) || known(await site.records.bury(key, null, 'moved', next.place.id))) return next
-  if (tries === 0) throw storeUnavailable()
-  return leave(site, slot, tries - 1)
+  return leave(site, slot) // something has come there since it was read
 }
 
 async function moved(site: Site, slot: RequestSession): Promise<Next> {

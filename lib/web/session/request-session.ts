@@ -53,7 +53,7 @@ export class RequestSession {
   /** Is the head of the answer waited for? */
   isWatched = false
   /** May the store hold data under the session's ID? */
-  hasData = false
+  hasData: boolean
   /** Text of data that was saved without express-session: it need not be saved again. */
   settled: string | undefined
 

@@ -27,9 +27,9 @@ export class SiteSessions implements Sessions {
    * A handler of the site calls `req.session.regenerate()` on a session that has a record: moves the record to the new ID, and
    * takes the old data away. False where there is no record any more; rejects where the store is away. Set by the wiring.
    */
-  onRegenerate: (req: Request, newId: string) => Promise<boolean> = async () => false
+  declare onRegenerate: (req: Request, newId: string) => Promise<boolean>
   /** A handler of the site calls `req.session.destroy()` on a session that has this record. Set by the wiring. */
-  onDestroy: (key: string, record: SsoRecord) => Promise<void> = async () => {}
+  declare onDestroy: (key: string, record: SsoRecord) => Promise<void>
   readonly #config: Config
   readonly #records: Records
   readonly #now: () => number
@@ -62,7 +62,7 @@ export class SiteSessions implements Sessions {
     untrackShape(req)
     untrackShape(res)
     const { id, isUnreadable, isDoubled } = this.#cookie.read(req)
-    if (isDoubled && typeof res.setHeader === 'function') dropCookie(res, this.#config, this.#config.cookies.session)
+    if (isDoubled) dropCookie(res, this.#config, this.#config.cookies.session)
     if (id !== undefined) return this.#load(req, res, id, next)
     hang(new RequestSession(this.#adapter, req, res, isUnreadable, NO_LEAD, this.#stranger('send_if_filled')))
     next()

@@ -72,7 +72,7 @@ export class SessionStore extends session.Store {
     this.#data = new RedisStore({
       client: this.#client(),
       prefix: '',
-      serializer: { stringify, parse: (text: string) => JSON.parse(text) },
+      serializer: { stringify, parse: JSON.parse },
       ttl: (sess: session.SessionData) => dataLife(this.#originOf(sess), this.#now(), this.#config),
     })
   }
@@ -102,7 +102,7 @@ export class SessionStore extends session.Store {
 
   /** Saves data without express-session. */
   saveText(key: string, text: string, origin: Origin): Promise<boolean | Unavailable> {
-    return this.#records.saveData(key, text, Math.max(1, dataLife(origin, this.#now(), this.#config)))
+    return this.#records.saveData(key, text, dataLife(origin, this.#now(), this.#config))
   }
 
   override get = (id: string, callback: (error: unknown, sess?: session.SessionData | null) => void) => {

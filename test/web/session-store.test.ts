@@ -1,0 +1,435 @@
+import { ServerResponse } from 'node:http'
+import type { Request, Response } from 'express'
+import type { SessionData } from 'express-session'
+import { sessionKey } from '../../lib/storage/hashes'
+import { MemoryKv } from '../../lib/storage/memory-kv'
+import { newSessionId } from '../../lib/web/session/store'
+import type { Browser, ScriptAnswer } from '../support/agent'
+import { bag, cookieName, dataOf, establish, type SessionSite, startSite } from './session-site'
+
+/* What handlers do with `req.session` and `req.sessionStore` beyond reading and writing, and what that costs. */
+
+let site: SessionSite
+let browser: Browser
+beforeEach(async () => {
+  site = await startSite({ kv: new MemoryKv(Date.now) })
+  browser = site.browser()
+})
+afterEach(() => site.close())
+
+const ask = (path: string, from = browser, headers?: Record<string, string>) =>
+  from.fetchJson(`${site.url}${path}`, headers ? { headers } : {})
+const page = (path: string, show: (req: Request, res: Response) => unknown) =>
+  site.app.get(path, (req, res, next) => {
+    Promise.resolve(show(req, res)).catch(next)
+  })
+const cookiesOf = ({ headers }: ScriptAnswer) =>
+  (headers['set-cookie'] ?? []).filter((line) => line.startsWith(cookieName))
+/** What a callback was told: the message of an error, or the value. */
+const told = (run: (done: (error?: unknown, value?: unknown) => void) => void) =>
+  new Promise<unknown>((resolve) =>
+    run((error, value) => resolve(error ? String((error as Error).message) : (value ?? null))),
+  )
+const save = (req: Request) => told((done) => req.session.save(done))
+const textOf = async (id: string) => {
+  const pair = await site.records.readBoth(sessionKey(id))
+  return pair === 'unavailable' ? pair : pair.data
+}
+const logInPage = () => page('/log-in', async (req, res) => res.json({ id: await establish(site, req, 'loggedin') }))
+const writes = () => site.commands.filter((command) => command === 'setUnlessDead').length
+
+describe('req.sessionStore', () => {
+  test('an ID that is none of ours costs no command', async () => {
+    page('/try', async (req, res) => {
+      const { sessionStore: store, sessionID, session } = req
+      bag(req)['a'] = 1
+      const answers = []
+      for (const odd of ['none-of-ours', `${sessionID}x`, `x${sessionID}`, [sessionID], undefined]) {
+        const id = odd as string
+        answers.push(await told((done) => store.get(id, done)))
+        answers.push(await told((done) => store.set(id, { cookie: session.cookie } as SessionData, done)))
+        answers.push(await told((done) => store.set(id, session, done)))
+        answers.push(await told((done) => store.destroy(id, done)))
+      }
+      res.json({ answers, commands: [...site.commands] })
+    })
+    expect((await ask('/try')).json).toEqual({ answers: Array.from({ length: 20 }, () => null), commands: [] })
+  })
+
+  test.each([{}, { req: null }, { req: 'a text' }])(
+    'any object can be saved under an ID of ours, found, emptied and destroyed: %p',
+    async (more) => {
+      page('/try', async (req, res) => {
+        const { sessionStore: store } = req
+        const id = newSessionId()
+        const cookie = { originalMaxAge: null }
+        const set = (data: object) => told((done) => store.set(id, { cookie, ...data } as SessionData, done))
+        const found = async () => {
+          const session = (await told((done) => store.get(id, done))) as SessionData | null
+          return session && dataOf({ session } as Request)
+        }
+        const steps = [await found(), await set({ a: 1, ...more }), await found(), await set({}), await found()]
+        await set({ a: 2 })
+        steps.push(await told((done) => store.destroy(id, done)), await found())
+        res.json(steps)
+      })
+      expect((await ask('/try')).json).toEqual([null, null, { a: 1, ...more }, null, null, null, null])
+    },
+  )
+
+  test('generate gives the request another session, and nothing becomes of the old one', async () => {
+    page('/generate', async (req, res) => {
+      const { session: old, sessionID } = req
+      bag(req)['a'] = 1
+      req.sessionStore.generate(req)
+      const empty = dataOf(req)
+      const refused = await told((done) => old.save(done))
+      if (req.query['put']) bag(req)['b'] = 2
+      res.json({ empty, refused, isAnother: req.sessionID !== sessionID, commands: [...site.commands] })
+    })
+    const bare = await ask('/generate')
+    expect(bare.json).toEqual({ empty: {}, refused: null, isAnother: true, commands: [] })
+    expect(cookiesOf(bare)).toEqual([])
+    expect(cookiesOf(await ask('/generate?put=b'))).toHaveLength(1)
+    expect((await ask('/read')).json).toEqual({ b: 2 })
+  })
+
+  test('another request than one of ours is given none, and the error says why', async () => {
+    page('/other', (req, res) => {
+      const thrown = (act: () => void) => {
+        try {
+          act()
+        } catch (error) {
+          return (error as Error).message
+        }
+        return undefined
+      }
+      const [other, store] = [{} as Request, req.sessionStore]
+      res.json([thrown(() => store.generate(other)), thrown(() => store.regenerate(other, () => {}))])
+    })
+    const message = 'express-sso2: this request did not pass through sso.session'
+    expect((await ask('/other')).json).toEqual([message, message])
+  })
+})
+
+describe('save', () => {
+  test.each([
+    ['nothing', {}],
+    ['a member that is undefined', { x: undefined }],
+    ['a function', { x: () => {} }],
+    ['a symbol', { x: Symbol('x') }],
+  ])('of a new session with %s costs no command and sends no cookie', async (_what, data) => {
+    page('/save', async (req, res) => {
+      Object.assign(req.session, data)
+      res.json({ told: await save(req), commands: [...site.commands] })
+    })
+    const answer = await ask('/save')
+    expect([answer.json, cookiesOf(answer)]).toEqual([{ told: null, commands: [] }, []])
+    expect(site.commands).toEqual([])
+  })
+
+  test('what is taken out again before the end is not kept', async () => {
+    page('/in-and-out', async (req, res) => {
+      bag(req)['a'] = 1
+      await save(req)
+      delete bag(req)['a']
+      res.json({ id: req.sessionID })
+    })
+    expect(await textOf((await ask('/in-and-out')).json.id)).toBeNull()
+  })
+
+  test('of data that a login has saved is not done twice, and of what changed since then it is', async () => {
+    page('/touched', async (req, res) => {
+      dataOf(req)
+      res.json({ id: await establish(site, req, 'loggedin') })
+    })
+    page('/saved', async (req, res) => {
+      await establish(site, req, 'loggedin')
+      res.json({ told: await save(req) })
+    })
+    page('/back', async (req, res) => {
+      dataOf(req)
+      await establish(site, req, 'loggedin')
+      bag(req)['b'] = 1
+      await save(req)
+      delete bag(req)['b']
+      res.json({})
+    })
+    await ask('/put/a/1')
+    for (const [path, times] of [
+      ['/touched', 1],
+      ['/saved', 1],
+      ['/back', 3],
+    ] as const) {
+      site.commands.length = 0
+      expect((await ask(path)).status).toBe(200)
+      expect([path, writes()]).toEqual([path, times])
+      expect((await ask('/read')).json).toEqual({ a: '1' })
+    }
+  })
+
+  test('a session object of before a login is saved nowhere', async () => {
+    page('/old', async (req, res) => {
+      const { session: old } = req
+      await establish(site, req, 'loggedin')
+      Object.assign(old, { late: 1 })
+      site.commands.length = 0
+      res.json({ told: await told((done) => old.save(done)), commands: [...site.commands] })
+    })
+    await ask('/put/a/1')
+    expect((await ask('/old')).json).toEqual({ told: null, commands: [] })
+    expect((await ask('/read')).json).toEqual({ a: '1' })
+  })
+})
+
+describe('reload', () => {
+  beforeEach(() => {
+    logInPage()
+    page('/reload', async (req, res) => {
+      const answer = await told((done) => req.session.reload(done))
+      if (req.query['put']) bag(req)['put'] = 1
+      res.json({ answer, data: dataOf(req) })
+    })
+  })
+
+  test('gives what is stored, and the session stays as old as it is', async () => {
+    const began = site.now
+    await ask('/put/a/1')
+    site.now += 100
+    expect((await ask('/reload?put=1')).json).toEqual({ answer: null, data: { a: '1', put: 1 } })
+    expect(JSON.parse(String(await textOf(site.idOf(browser))))).toEqual({ cookie: { since: began }, a: '1', put: 1 })
+  })
+
+  test('what has been reloaded is what a login goes on from', async () => {
+    page('/reload-and-log-in', async (req, res) => {
+      bag(req)['b'] = 1
+      await told((done) => req.session.reload(done))
+      delete bag(req)['a']
+      await establish(site, req, 'loggedin')
+      res.json(dataOf(req))
+    })
+    await ask('/put/a/1')
+    await ask('/put/c/1')
+    expect((await ask('/reload-and-log-in')).json).toEqual({ c: '1' })
+  })
+
+  test('a login without data has a session, and somebody whom nothing is kept for has none', async () => {
+    expect((await ask('/reload')).json.answer).toBe('failed to load session')
+    await ask('/log-in')
+    expect((await ask('/reload')).json).toEqual({ answer: null, data: {} })
+  })
+
+  test('a session that is gone, or too old by now, is not loaded', async () => {
+    page('/later', async (req, res) => {
+      const { session } = req
+      if (req.query['moved']) await ask('/log-in')
+      else site.now += 10_001
+      res.json({ answer: await told((done) => session.reload(done)) })
+    })
+    await ask('/put/a/1')
+    expect((await ask('/later?moved=1')).json.answer).toBe('failed to load session')
+    const other = site.browser()
+    await ask('/put/a/1', other)
+    expect((await ask('/later', other)).json.answer).toBe('failed to load session')
+  })
+})
+
+describe('destroy', () => {
+  const destroy = (req: Request) => told((done) => req.session.destroy(done))
+
+  test('tells its callback that it is done, and the package of a session with a record', async () => {
+    logInPage()
+    page('/destroy', async (req, res) => {
+      bag(req)['x'] = 1
+      res.json({ told: await destroy(req) })
+    })
+    await ask('/put/a/1')
+    expect((await ask('/destroy')).json).toEqual({ told: null })
+    expect(site.destroyed).toEqual([])
+    await ask('/log-in')
+    const key = sessionKey(site.idOf(browser))
+    expect((await ask('/destroy')).json).toEqual({ told: null })
+    expect(site.destroyed).toEqual([key])
+  })
+
+  test('an error of what follows from it is for the callback', async () => {
+    logInPage()
+    page('/destroy', async (req, res) => res.json({ told: await destroy(req) }))
+    site.sessions.onDestroy = async () => {
+      throw new Error('what follows has failed')
+    }
+    await ask('/log-in')
+    expect((await ask('/destroy')).json).toEqual({ told: 'what follows has failed' })
+  })
+
+  test('after a login in the same request leaves no cookie behind', async () => {
+    page('/in-and-out', async (req, res) => {
+      bag(req)['a'] = 1
+      await establish(site, req, 'loggedin')
+      res.json({ told: await destroy(req) })
+    })
+    const answer = await ask('/in-and-out')
+    expect([answer.json, cookiesOf(answer)]).toEqual([{ told: null }, []])
+  })
+})
+
+describe('an answer', () => {
+  const { writeHead } = ServerResponse.prototype
+  beforeEach(() => {
+    logInPage()
+    page('/head', (req, res) => {
+      dataOf(req)
+      res.json({ isUntouched: res.writeHead === writeHead })
+    })
+  })
+
+  test('whose session is only read is left alone, that of a late request too', async () => {
+    await ask('/put/a/1')
+    const old = { cookie: `${cookieName}=${browser.cookie(cookieName)}` }
+    expect((await ask('/head')).json).toEqual({ isUntouched: true })
+    await ask('/log-in')
+    site.commands.length = 0
+    expect((await ask('/head', site.browser(), old)).json).toEqual({ isUntouched: true })
+    expect(site.commands).toEqual(['mget'])
+  })
+
+  test('is waited for once, however often the session changes', async () => {
+    page('/twice', async (req, res) => {
+      bag(req)['a'] = 1
+      const before = res.writeHead
+      await establish(site, req, 'loggedin')
+      await establish(site, req, 'loggedin')
+      res.json({ isTheSame: res.writeHead === before, isUntouched: before === writeHead })
+    })
+    const answer = await ask('/twice')
+    expect(answer.json).toEqual({ isTheSame: true, isUntouched: false })
+    expect(cookiesOf(answer)).toHaveLength(1)
+    expect((await ask('/read')).json).toEqual({ a: 1 })
+  })
+
+  test('a late request writes nothing, though its page does', async () => {
+    await ask('/put/a/1')
+    const old = { cookie: `${cookieName}=${browser.cookie(cookieName)}` }
+    await ask('/log-in')
+    page('/late', async (req, res) => {
+      bag(req)['b'] = 1
+      res.json({ told: await save(req) })
+    })
+    site.commands.length = 0
+    expect((await ask('/late', site.browser(), old)).json).toEqual({ told: null })
+    expect(site.commands).toEqual(['mget'])
+  })
+})
+
+describe('the request', () => {
+  test('lists its session as one of express-session does', async () => {
+    page('/names', (req, res) =>
+      res.json(['session', 'sessionID', 'sessionStore'].map((name) => Object.keys(req).includes(name))),
+    )
+    expect((await ask('/names')).json).toEqual([true, true, true])
+  })
+
+  test('hands its session on to no object that only has its properties', async () => {
+    page('/copy', (req, res) => {
+      const { session } = Object.getOwnPropertyDescriptors(req)
+      const copy: { session?: unknown } = Object.defineProperty({}, 'session', session as PropertyDescriptor)
+      copy.session = 1
+      res.json({ session: typeof copy.session })
+    })
+    await ask('/put/a/1')
+    expect((await ask('/copy')).json).toEqual({ session: 'undefined' })
+  })
+
+  test('that comes through sso.session twice at once has one session', async () => {
+    const both = site.browser()
+    await ask('/put/a/1', both)
+    const app = (req: Request, res: Response) => {
+      let count = 0
+      const next = () => {
+        count += 1
+        if (count === 2) res.end(JSON.stringify(dataOf(req)))
+      }
+      site.sessions.handler(req, res, next)
+      site.sessions.handler(req, res, next)
+    }
+    site.server.removeAllListeners('request')
+    site.server.on('request', app as never)
+    expect((await ask('/', both)).json).toEqual({ a: '1' })
+  })
+})
+
+describe('how long a session lives', () => {
+  const life = (seconds: number) =>
+    page(`/life/${seconds}`, (req, res) => {
+      bag(req)['a'] = Math.random()
+      req.session.cookie.maxAge = seconds * 1000
+      res.json({})
+    })
+
+  test.each([
+    [90, 3],
+    [120, 3],
+    [121, 1],
+  ])('where it is only %i seconds it is renewed by each of three pages %i times', async (seconds, times) => {
+    life(seconds)
+    await ask(`/life/${seconds}`)
+    site.commands.length = 0
+    for (let pages = 0; pages < 3; pages += 1) await ask('/read')
+    expect(site.commands.filter((command) => command === 'expire')).toHaveLength(2 * times)
+  })
+
+  test('the shorter of the two lives counts, of a record and of data', async () => {
+    logInPage()
+    life(90)
+    await ask('/log-in')
+    await ask('/life/90')
+    site.now += 20
+    site.commands.length = 0
+    for (let pages = 0; pages < 3; pages += 1) await ask('/read')
+    expect(site.commands.filter((command) => command === 'expire')).toHaveLength(6)
+  })
+
+  test('a session that is checked is renewed, one that is not there or has just been written is not', async () => {
+    page('/check', async (req, res) => {
+      if (req.query['in']) await establish(site, req, 'loggedin')
+      site.commands.length = 0
+      site.sessions.checked(req)
+      res.json([...site.commands])
+    })
+    expect((await ask('/check')).json).toEqual([])
+    expect((await ask('/check?in=1')).json).toEqual([])
+    expect((await ask('/check')).json).toEqual(['expire', 'expire'])
+  })
+
+  test('data that a login puts in later are as old as the login', async () => {
+    logInPage()
+    const began = site.now
+    await ask('/log-in')
+    site.now += 50
+    await ask('/put/a/1')
+    expect(JSON.parse(String(await textOf(site.idOf(browser)))).cookie.since).toBe(began)
+  })
+
+  test.each(['NaN', 'Infinity'])('a maxAge of %s is none', async (seconds) => {
+    page('/odd', (req, res) => {
+      bag(req)['a'] = 1
+      req.session.cookie.maxAge = Number(seconds)
+      res.end()
+    })
+    const [line = ''] = cookiesOf(await ask('/odd'))
+    const end = Date.parse(/Expires=([^;]+)/.exec(line)?.[1] ?? '')
+    expect(Math.abs(end - (site.now + 10_000) * 1000)).toBeLessThan(5000)
+    expect((await ask('/read')).json).toEqual({ a: 1 })
+  })
+
+  test('until the browser closes is what its cookie says, and the data are there meanwhile', async () => {
+    page('/browser-session', (req, res) => {
+      bag(req)['a'] = 1
+      Object.assign(req.session.cookie, { expires: false })
+      res.end()
+    })
+    const [line] = cookiesOf(await ask('/browser-session'))
+    expect(line).toMatch(/^sso2\.sid=[^;]+; Path=\/; HttpOnly; SameSite=Lax$/)
+    expect((await ask('/read')).json).toEqual({ a: 1 })
+  })
+})
