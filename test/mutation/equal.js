@@ -82,6 +82,7 @@ module.exports = [
     ['remote/platform-api.ts', 'issue?.path.join', ['issue.path', 'issue.message']],
     ['remote/platform-time.ts', '.exec(format.format(moment)) ?? []', '["Stryker was here"]'],
     ['remote/rest-call.ts', '() => Promise.reject(signal?.reason)', 'signal.reason'],
+    ['remote/rest-call.ts', 'asked !== undefined && asked <= MAX_RETRY_AFTER_SECONDS', 'true'],
     ['remote/service-token.ts', 'kept !== undefined && kept !== seen', 'true'],
     ['remote/ticket.ts', 'const bare = { expiresIn: undefined, expiresAt: undefined }', '{}'],
     ['remote/ticket.ts', 'data.expiresIn === undefined ? undefined', 'false'],

@@ -54,6 +54,7 @@ export const badPaths: unknown[] = [
   ':81/me',
   '?a=b',
   'https://other.example/',
+  ['/me'],
   '/me\r\nx: y',
   '/m e',
   '/mé',

@@ -152,6 +152,14 @@ describe('waiting and aborting', () => {
     })
   })
 
+  test('more than two seconds are not waited, however long the call may take', async () => {
+    server.become((res) => json(res, 429, {}, { 'retry-after': '3' }))
+    const start = performance.now()
+    expect(await failure(api.marketplaceGroups({ timeoutMs: 20_000 }))).toMatchObject({ status: 429, scope })
+    expect(performance.now() - start).toBeLessThan(2000)
+    expect(server.seen).toHaveLength(1)
+  })
+
   test.each<[string, number, Behaviour]>([
     ['the wait after a 503', 25, (res) => json(res, 503, {})],
     ['the wait after a 429', 100, (res) => json(res, 429, {}, { 'retry-after': '2' })],

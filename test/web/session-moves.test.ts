@@ -1,0 +1,351 @@
+import { ServerResponse } from 'node:http'
+import type { Request, Response } from 'express'
+import { sessionKey } from '../../lib/storage/hashes'
+import type { Kv } from '../../lib/storage/kv'
+import { MemoryKv } from '../../lib/storage/memory-kv'
+import type { Browser, ScriptAnswer } from '../support/agent'
+import { bag, cookieName, dataOf, establish, type SessionSite, startSite } from './session-site'
+
+/* How a request goes over from one session to another: by regenerate, a login, an end, or because another request did so. */
+
+let kv: MemoryKv
+let site: SessionSite
+let browser: Browser
+/** Runs once, just before the next command of that name. */
+let meanwhile: { readonly command: keyof Kv; readonly act: () => Promise<unknown> } | undefined
+
+const interrupted = (inner: Kv): Kv =>
+  new Proxy(inner, {
+    get(target, name: keyof Kv) {
+      const value = target[name]
+      if (typeof value !== 'function') return value
+      return async (...args: unknown[]) => {
+        const now = meanwhile
+        if (now?.command === name) {
+          meanwhile = undefined
+          await now.act()
+        }
+        return Reflect.apply(value, target, args)
+      }
+    },
+  })
+
+beforeEach(async () => {
+  kv = new MemoryKv(Date.now)
+  site = await startSite({ kv: interrupted(kv) })
+  browser = site.browser()
+  meanwhile = undefined
+  addPages()
+})
+afterEach(() => site.close())
+
+const ask = (path: string, from = browser, headers?: Record<string, string>) =>
+  from.fetchJson(`${site.url}${path}`, headers ? { headers } : {})
+const page = (path: string, show: (req: Request, res: Response) => unknown) =>
+  site.app.get(path, (req, res, next) => {
+    Promise.resolve(show(req, res)).catch(next)
+  })
+const cookiesOf = ({ headers }: ScriptAnswer) =>
+  (headers['set-cookie'] ?? []).filter((line) => line.startsWith(cookieName))
+const cookieOf = (from: Browser) => ({ cookie: `${cookieName}=${from.cookie(cookieName)}` })
+const stateOf = async (req: Request) => {
+  const { stored } = await site.sessions.stateOf(req)
+  return typeof stored === 'string' ? stored : stored.state
+}
+const call = (run: (done: (error?: unknown) => void) => void) =>
+  new Promise<unknown>((resolve) => run((error) => resolve(error ? String((error as Error).message) : null)))
+
+function addPages(): void {
+  page('/log-in', async (req, res) => {
+    const id = await establish(site, req, 'loggedin')
+    res.json({ id, state: await stateOf(req) })
+  })
+  page('/end', async (req, res) => {
+    if (req.query['touch']) dataOf(req)
+    const { key } = await site.sessions.stateOf(req)
+    if (key !== undefined) await site.records.end(key)
+    await site.sessions.end(req)
+    if (req.query['put']) bag(req)['put'] = 1
+    res.json(dataOf(req))
+  })
+  page('/regenerate', async (req, res) => {
+    const { saved, put } = req.query
+    dataOf(req)
+    if (saved) {
+      bag(req)['saved'] = 1
+      await call((done) => req.session.save(done))
+    }
+    const from = site.commands.length
+    const told = await call((done) => req.session.regenerate(done))
+    const commands = site.commands.slice(from)
+    const state = await stateOf(req)
+    const data = dataOf(req)
+    if (put) bag(req)['put'] = 1
+    res.json({ told, data, state, commands })
+  })
+  page('/adopt/:id', async (req, res) => {
+    if (req.query['touch']) dataOf(req)
+    await site.sessions.adopt(req, String(req.params['id']))
+    if (req.query['clear']) delete bag(req)['a']
+    if (req.query['put']) bag(req)['put'] = 1
+    res.json({})
+  })
+}
+
+describe('regenerate()', () => {
+  test('of a stranger who has nothing asks whether the store is there, and sends no cookie', async () => {
+    const answer = await ask('/regenerate')
+    expect(answer.json).toMatchObject({ told: null, data: {}, state: 'none', commands: ['ping'] })
+    expect(cookiesOf(answer)).toEqual([])
+    expect(cookiesOf(await ask('/regenerate?put=1'))).toHaveLength(1)
+    expect((await ask('/read')).json).toEqual({ put: 1 })
+  })
+
+  test('of a stranger who has just got a session ends that one, and sends the cookie of the next', async () => {
+    const answer = await ask('/regenerate?saved=1')
+    expect(answer.json).toMatchObject({ told: null, data: {}, state: 'none' })
+    expect(answer.json.commands).toContain('compareAndTake')
+    expect(cookiesOf(answer)).toHaveLength(1)
+    expect((await ask('/read')).json).toEqual({})
+  })
+
+  test.each(['', '?put=1'])('of a visitor with data sends the cookie of the next session (%p)', async (query) => {
+    await ask('/put/a/1')
+    const before = site.idOf(browser)
+    expect(cookiesOf(await ask(`/regenerate${query}`))).toHaveLength(1)
+    expect(site.idOf(browser)).not.toBe(before)
+    expect((await ask('/read')).json).toEqual(query ? { put: 1 } : {})
+  })
+
+  test('of a reader who has nothing takes the login along, and sends the cookie', async () => {
+    await ask('/log-in')
+    const before = site.idOf(browser)
+    const answer = await ask('/regenerate')
+    expect([answer.json.told, answer.json.state]).toEqual([null, 'live'])
+    expect(cookiesOf(answer)).toHaveLength(1)
+    expect(site.idOf(browser)).not.toBe(before)
+    expect((await ask('/regenerate')).json.state).toBe('live')
+  })
+
+  test('of data that cannot be had any more, by whoever keeps nothing, sends no cookie', async () => {
+    await ask('/put/a/1')
+    await site.records.saveData(sessionKey(site.idOf(browser)), 'garbage', 100)
+    const answer = await ask('/regenerate')
+    expect([answer.json.told, answer.json.commands, cookiesOf(answer)]).toEqual([null, ['ping'], []])
+  })
+
+  test('of a request that comes late does nothing, and what it puts is kept nowhere', async () => {
+    await ask('/put/a/1')
+    const old = cookieOf(browser)
+    await ask('/log-in')
+    const late = await ask('/regenerate?put=1', site.browser(), old)
+    expect(late.json).toMatchObject({ told: null, data: {}, state: 'moved', commands: [] })
+    expect(cookiesOf(late)).toEqual([])
+    expect((await ask('/read')).json).toEqual({ a: '1' })
+  })
+
+  test.each([
+    ['a moment ago gives way', 0, 0],
+    ['long ago begins another', 61, 1],
+  ])('of a session that another request has moved %s', async (_when, seconds, cookies) => {
+    await ask('/put/a/1')
+    const old = cookieOf(browser)
+    page('/slow', async (req, res) => {
+      const { session } = req
+      await ask('/log-in')
+      site.now += seconds
+      const told = await call((done) => session.regenerate(done))
+      bag(req)['late'] = 1
+      await call((done) => req.session.save(done))
+      res.json({ told, isUntouched: res.writeHead === ServerResponse.prototype.writeHead })
+    })
+    const slow = await ask('/slow', site.browser(), old)
+    expect(slow.json).toEqual({ told: null, isUntouched: cookies === 0 })
+    expect(cookiesOf(slow)).toHaveLength(cookies)
+    expect((await ask('/read')).json).toEqual({ a: '1' })
+  })
+
+  test('of a session that another request moves at the very same time gives way', async () => {
+    await ask('/put/a/1')
+    const old = cookieOf(browser)
+    meanwhile = { command: 'compareAndTake', act: () => ask('/log-in') }
+    const answer = await ask('/regenerate?put=1', site.browser(), old)
+    expect([answer.json.told, cookiesOf(answer)]).toEqual([null, []])
+    expect((await ask('/read')).json).toEqual({ a: '1' })
+  })
+
+  test('of a login that ends at the very same time goes on without it', async () => {
+    await ask('/log-in')
+    const stale = cookieOf(browser)
+    const other = site.browser()
+    meanwhile = { command: 'compareAndTake', act: () => ask('/end', other, stale) }
+    const answer = await ask('/regenerate?put=1')
+    expect([answer.json.told, answer.json.state]).toEqual([null, 'none'])
+    expect(cookiesOf(answer)).toHaveLength(1)
+    expect((await ask('/read')).json).toEqual({ put: 1 })
+  })
+})
+
+describe('a login', () => {
+  test('of somebody without data writes none, and is known within the same request', async () => {
+    expect((await ask('/log-in')).json.state).toBe('live')
+    expect(site.commands).not.toContain('setUnlessDead')
+  })
+
+  test('of somebody who is logged in keeps what the login had, twice in a request too', async () => {
+    page('/twice', async (req, res) => {
+      await establish(site, req, 'loggedin')
+      res.json({ id: await establish(site, req, 'loggedin') })
+    })
+    await ask('/log-in')
+    await ask('/put/a/1')
+    for (const path of ['/log-in', '/twice']) {
+      expect((await ask(path)).status).toBe(200)
+      expect((await ask('/read')).json).toEqual({ a: '1' })
+    }
+  })
+
+  test('in the place of one that this version cannot read takes none of its data', async () => {
+    await ask('/log-in')
+    await ask('/put/a/1')
+    const key = sessionKey(site.idOf(browser))
+    const stored = await site.records.read(key)
+    const later = '{"v":99,"status":"loggedin"}'
+    expect(stored !== 'unavailable' && (await site.records.replace(key, stored.raw, later, 100))).toBe(true)
+    expect((await ask('/read')).json).toEqual({ a: '1' })
+    await ask('/log-in')
+    expect((await ask('/read')).json).toEqual({})
+  })
+
+  test('leaves the answer of a page alone that does not touch the session, but for its head', async () => {
+    page('/blind', async (req, res) => {
+      await establish(site, req, 'loggedin')
+      res.json({ end: Object.hasOwn(res, 'end') })
+    })
+    await ask('/put/a/1')
+    expect((await ask('/blind')).json).toEqual({ end: false })
+  })
+
+  test.each([
+    ['null', null, { a: '1' }],
+    ['an object of the site’s own', { b: 1 }, { a: '1', b: 1 }],
+  ])('where the page has set req.session to %s keeps the data', async (_what, session, kept) => {
+    page('/odd', async (req, res) => {
+      dataOf(req)
+      Object.assign(req, { session })
+      res.json({ id: await establish(site, req, 'loggedin') })
+    })
+    await ask('/put/a/1')
+    expect((await ask('/odd')).json.id).toEqual(expect.any(String))
+    expect((await ask('/read')).json).toEqual(kept)
+  })
+})
+
+describe('the end of a session', () => {
+  test('that nobody had drops no cookie', async () => {
+    expect(cookiesOf(await ask('/end'))).toEqual([])
+    expect(cookiesOf(await ask('/end?touch=1'))).toEqual([])
+  })
+
+  test('which the page has touched before lets it put something into the next one', async () => {
+    await ask('/put/a/1')
+    expect(cookiesOf(await ask('/end?touch=1&put=1'))).toHaveLength(1)
+    expect((await ask('/read')).json).toEqual({ put: 1 })
+  })
+})
+
+describe('a session that another request got', () => {
+  beforeEach(async () => {
+    await ask('/put/a/1')
+  })
+
+  test('sends its cookie, though the page touches nothing', async () => {
+    await ask('/log-in')
+    const other = site.browser()
+    expect(cookiesOf(await ask(`/adopt/${site.idOf(browser)}`, other))).toHaveLength(1)
+    expect(site.idOf(other)).toBe(site.idOf(browser))
+  })
+
+  test('can be emptied', async () => {
+    const id = site.idOf(browser)
+    await ask(`/adopt/${id}?touch=1&clear=1`, site.browser())
+    expect(await site.records.readBoth(sessionKey(id))).toMatchObject({ data: null })
+  })
+
+  test('and that has gone on since then is not taken, and the cookie stays as it is', async () => {
+    const id = site.idOf(browser)
+    await ask('/log-in')
+    site.commands.length = 0
+    const answer = await ask(`/adopt/${id}?put=1`, site.browser())
+    expect(cookiesOf(answer)).toEqual([])
+    expect(site.commands).not.toContain('setUnlessDead')
+  })
+
+  test('and that is not there is none', async () => {
+    const other = site.browser()
+    const unknown = 'a'.repeat(43)
+    expect(cookiesOf(await ask(`/adopt/${unknown}`, other))).toEqual([])
+    expect(cookiesOf(await ask(`/adopt/${unknown}?put=1`, other))).toHaveLength(1)
+    expect(site.idOf(other)).not.toBe(unknown)
+    expect((await ask('/read', other)).json).toEqual({ put: 1 })
+  })
+})
+
+describe('a request whose session another one has moved', () => {
+  beforeEach(() => {
+    page('/leave', async (req, res) => {
+      dataOf(req)
+      const { key = '', stored } = await site.sessions.stateOf(req)
+      if (typeof stored !== 'string') await site.records.bury(key, stored.raw, 'moved', site.sessions.nextId(req))
+      site.sessions.leave(req)
+      const empty = dataOf(req)
+      bag(req)['late'] = 1
+      site.sessions.leave(req)
+      site.commands.length = 0
+      const told = await call((done) => req.session.save(done))
+      const { commands } = { commands: [...site.commands] }
+      res.json({ empty, data: dataOf(req), told, commands, state: await stateOf(req) })
+    })
+  })
+
+  test('goes on with an empty one, saves nothing, and leaves the cookie alone', async () => {
+    await ask('/put/a/1')
+    const before = browser.cookie(cookieName)
+    const answer = await ask('/leave')
+    expect(answer.json).toEqual({ empty: {}, data: { late: 1 }, told: null, commands: [], state: 'moved' })
+    expect([cookiesOf(answer), browser.cookie(cookieName)]).toEqual([[], before])
+  })
+})
+
+describe('a cookie', () => {
+  test('that this process can read is not one that it cannot', async () => {
+    page('/unreadable', async (req, res) => {
+      const { isUnreadable, isForeign } = await site.sessions.stateOf(req)
+      res.json({ isUnreadable, isForeign })
+    })
+    const fine = { isUnreadable: false, isForeign: false }
+    expect((await ask('/unreadable')).json).toEqual(fine)
+    await ask('/put/a/1')
+    expect((await ask('/unreadable')).json).toEqual(fine)
+    const other = { cookie: `${cookieName}=%zz` }
+    expect((await ask('/unreadable', site.browser(), other)).json).toEqual(fine)
+  })
+
+  test.each([
+    ['in front', (value: string) => `x${value}`],
+    ['behind', (value: string) => `${value}x`],
+  ])('with something %s is none of ours', async (_where, change) => {
+    await ask('/put/a/1')
+    const value = change(String(browser.cookie(cookieName)))
+    site.commands.length = 0
+    expect((await ask('/read', site.browser(), { cookie: `${cookieName}=${value}` })).json).toEqual({})
+    expect(site.commands).toEqual([])
+  })
+
+  test('that came twice is taken away', async () => {
+    await ask('/put/a/1')
+    const { cookie } = cookieOf(browser)
+    const answer = await ask('/untouched', site.browser(), { cookie: `${cookie}; ${cookie}` })
+    expect(cookiesOf(answer)).toEqual([expect.stringMatching(/^sso2\.sid=; .*Max-Age=0/)])
+  })
+})
