@@ -31,10 +31,10 @@ module.exports = {
   session: {
     mutate: ['lib/web/session/*.ts'],
     suites: [
-      ...suites('web', ['session', 'session-surroundings', 'session-outage']),
-      ...suites('situations', [...['foreign-sessions', 'odd-data', 'packages-of-the-site', 'session-and-login']]),
-      ...suites('safety', ['cookies', 'session-limits', 'session-outage', 'tossed-session']),
-      ...suites('flows', ['login', 'logout', 'lost-record']),
+      ...suites('web', ['session', 'session-moves', 'session-outage', 'session-store', 'session-surroundings']),
+      ...suites('situations', ['foreign-sessions', 'odd-data', 'session-and-login']),
+      ...suites('safety', ['cookies', 'tossed-session']),
+      'flows/lost-record',
     ],
   },
   remote: {

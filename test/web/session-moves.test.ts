@@ -1,40 +1,29 @@
 import { ServerResponse } from 'node:http'
 import type { Request, Response } from 'express'
 import { sessionKey } from '../../lib/storage/hashes'
-import type { Kv } from '../../lib/storage/kv'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import type { Browser, ScriptAnswer } from '../support/agent'
-import { bag, cookieName, dataOf, establish, type SessionSite, startSite } from './session-site'
+import {
+  bag,
+  cookieName,
+  dataOf,
+  establish,
+  interrupted,
+  type Meanwhile,
+  type SessionSite,
+  startSite,
+} from './session-site'
 
 /* How a request goes over from one session to another: by regenerate, a login, an end, or because another request did so. */
 
-let kv: MemoryKv
 let site: SessionSite
 let browser: Browser
-/** Runs once, just before the next command of that name. */
-let meanwhile: { readonly command: keyof Kv; readonly act: () => Promise<unknown> } | undefined
-
-const interrupted = (inner: Kv): Kv =>
-  new Proxy(inner, {
-    get(target, name: keyof Kv) {
-      const value = target[name]
-      if (typeof value !== 'function') return value
-      return async (...args: unknown[]) => {
-        const now = meanwhile
-        if (now?.command === name) {
-          meanwhile = undefined
-          await now.act()
-        }
-        return Reflect.apply(value, target, args)
-      }
-    },
-  })
+const meanwhile: Meanwhile = {}
 
 beforeEach(async () => {
-  kv = new MemoryKv(Date.now)
-  site = await startSite({ kv: interrupted(kv) })
+  site = await startSite({ kv: interrupted(new MemoryKv(Date.now), meanwhile) })
   browser = site.browser()
-  meanwhile = undefined
+  meanwhile.next = undefined
   addPages()
 })
 afterEach(() => site.close())
@@ -168,7 +157,7 @@ describe('regenerate()', () => {
   test('of a session that another request moves at the very same time gives way', async () => {
     await ask('/put/a/1')
     const old = cookieOf(browser)
-    meanwhile = { command: 'compareAndTake', act: () => ask('/log-in') }
+    meanwhile.next = { command: 'compareAndTake', act: () => ask('/log-in') }
     const answer = await ask('/regenerate?put=1', site.browser(), old)
     expect([answer.json.told, cookiesOf(answer)]).toEqual([null, []])
     expect((await ask('/read')).json).toEqual({ a: '1' })
@@ -178,7 +167,7 @@ describe('regenerate()', () => {
     await ask('/log-in')
     const stale = cookieOf(browser)
     const other = site.browser()
-    meanwhile = { command: 'compareAndTake', act: () => ask('/end', other, stale) }
+    meanwhile.next = { command: 'compareAndTake', act: () => ask('/end', other, stale) }
     const answer = await ask('/regenerate?put=1')
     expect([answer.json.told, answer.json.state]).toEqual([null, 'none'])
     expect(cookiesOf(answer)).toHaveLength(1)

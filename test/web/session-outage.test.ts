@@ -1,5 +1,5 @@
 import diagnostics from 'node:diagnostics_channel'
-import type { IncomingHttpHeaders } from 'node:http'
+import { type IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request, Response } from 'express'
 import { Redis } from 'ioredis'
@@ -10,11 +10,21 @@ import { openRedis, redisKv } from '../../lib/storage/redis-kv'
 import type { Browser } from '../support/agent'
 import { type Front, startFront } from '../support/front'
 import { startRedis, type TestRedis } from '../support/redis'
-import { bag, cookieName, dataOf, establish, type SessionSite, startSite } from './session-site'
+import {
+  bag,
+  cookieName,
+  dataOf,
+  establish,
+  interrupted,
+  type Meanwhile,
+  type SessionSite,
+  startSite,
+} from './session-site'
 
 let redis: TestRedis
 let front: Front
 let kv: Kv
+const meanwhile: Meanwhile = {}
 let site: SessionSite
 let browser: Browser
 let warn: jest.SpyInstance
@@ -28,7 +38,7 @@ beforeAll(async () => {
   diagnostics.subscribe('express-sso2:degraded', note)
   redis = await startRedis()
   front = await startFront(redis.port)
-  kv = redisKv(openRedis(`redis://127.0.0.1:${front.port}`), true)
+  kv = interrupted(redisKv(openRedis(`redis://127.0.0.1:${front.port}`), true), meanwhile)
   site = await startSite({ kv })
   addPages()
 })
@@ -161,6 +171,81 @@ test('what a page says of the life of its session is how long the store keeps it
   } finally {
     admin.disconnect()
   }
+})
+
+test('a login’s data live as long as a login may be unused, and as the page says where they are checked', async () => {
+  const admin = new Redis(redis.url)
+  site.app.get('/check', (req, res) => {
+    site.sessions.checked(req)
+    res.end()
+  })
+  try {
+    await ask('/put/a/1')
+    await ask('/log-in')
+    const name = () => `${site.prefix}sess:{${sessionKey(site.idOf(browser))}}`
+    expect(Math.abs((await admin.ttl(name())) - 1000)).toBeLessThan(10)
+    await ask('/short')
+    await admin.expire(name(), 30)
+    await ask('/check')
+    expect(Math.abs((await admin.ttl(name())) - 90)).toBeLessThan(10)
+  } finally {
+    admin.disconnect()
+  }
+})
+
+describe('[S14] a store that goes away, or comes back, in the middle of a request', () => {
+  const call = (run: (done: (error?: unknown) => void) => void) =>
+    new Promise((resolve) => run((error) => resolve(error instanceof Sso2UnavailableError ? error.operation : error)))
+  /** Until the client has connected again. */
+  async function upAndNoticed(): Promise<void> {
+    await front.up()
+    for (let tries = 0; (await kv.ping().catch(() => 'away')) === 'away' && tries < 200; tries += 1) await sleep(20)
+  }
+  beforeAll(() => {
+    site.app.get('/gone', async (req, res) => {
+      const { session } = req
+      await front.down()
+      const told = await call((done) => session.regenerate(done))
+      const isUntouched = res.writeHead === ServerResponse.prototype.writeHead
+      bag(req)['late'] = 1
+      await upAndNoticed()
+      res.json({ told, saved: await call((done) => req.session.save(done)), isUntouched })
+    })
+    site.app.get('/back', async (req, res) => {
+      const { session } = req
+      await upAndNoticed()
+      res.json({ told: await call((done) => session.regenerate(done)) })
+    })
+    site.app.get('/destroy', async (req, res) => res.json(await call((done) => req.session.destroy(done))))
+  })
+
+  test.each(['a visitor', 'a stranger'])(
+    'what %s’s page puts in after a regenerate() that failed is kept nowhere',
+    async (who) => {
+      if (who === 'a visitor') await ask('/put/a/1')
+      const { json, headers } = await ask('/gone')
+      expect(json).toEqual({ told: 'store', saved: 'store', isUntouched: who === 'a visitor' })
+      expect(cookiesOf(headers)).toEqual([])
+      expect((await ask('/read')).json).toEqual(who === 'a visitor' ? { a: '1' } : {})
+    },
+  )
+
+  test('a session that could not be read is not replaced, and is there again for the next page', async () => {
+    await ask('/put/a/1')
+    await front.down()
+    expect((await ask('/back')).json).toEqual({ told: 'store' })
+    expect((await ask('/read')).json).toEqual({ a: '1' })
+  })
+
+  test('a session that could not be destroyed is not taken for one that was', async () => {
+    await ask('/put/a/1')
+    await ask('/log-in')
+    meanwhile.next = { command: 'overwrite', act: () => front.down() }
+    expect((await ask('/destroy')).json).toBe('store')
+    await upAndNoticed()
+    expect(site.destroyed).toEqual([])
+    expect((await ask('/read')).json).toEqual({ a: '1' })
+  })
 })
 
 test('a login whose data cannot be saved is known to whoever makes it', async () => {

@@ -76,6 +76,29 @@ function counted(kv: Kv, commands: string[]): Kv {
   })
 }
 
+/** Something that happens once, just before the next command of a name. */
+export interface Meanwhile {
+  next?: { readonly command: keyof Kv; readonly act: () => Promise<unknown> } | undefined
+}
+
+/** A store between whose commands something else may happen. */
+export function interrupted(kv: Kv, meanwhile: Meanwhile): Kv {
+  return new Proxy(kv, {
+    get(target, name: keyof Kv) {
+      const value = target[name]
+      if (typeof value !== 'function') return value
+      return async (...args: unknown[]) => {
+        const { next } = meanwhile
+        if (next?.command === name) {
+          meanwhile.next = undefined
+          await next.act()
+        }
+        return Reflect.apply(value, target, args)
+      }
+    },
+  })
+}
+
 export interface SiteParts {
   readonly kv: Kv
   readonly config?: Config

@@ -243,3 +243,145 @@ describe("a site's own session", () => {
     expect((await ask('/log-in')).headers['cache-control']).toBe('private, no-store')
   })
 })
+
+describe("what happens in the middle of a request to a site's own session", () => {
+  /** A store of the site's that can be taken away. */
+  class Fragile extends session.MemoryStore {
+    isAway = false
+    override set = (...[id, data, done]: Parameters<session.MemoryStore['set']>) =>
+      this.isAway ? done?.(new Error('away')) : super.set(id, data, done)
+    override destroy = (...[id, done]: Parameters<session.MemoryStore['destroy']>) =>
+      this.isAway ? done?.(new Error('away')) : super.destroy(id, done)
+  }
+  let store: Fragile
+  const lines: string[] = []
+  const keep = (line: string) => void lines.push(line)
+  beforeEach(async () => {
+    lines.length = 0
+    store = new Fragile()
+    kv = new MemoryKv(Date.now)
+    site = await startSite({
+      kv,
+      before: [session({ secret: 'the secret of the site', resave: false, saveUninitialized: false, store })],
+      config: configOf({ logger: { warn: keep, info: keep } }),
+    })
+    browser = site.browser()
+    page('/log-in', async (req, res) => {
+      const { put } = req.query
+      if (put) bag(req)[String(put)] = 'put'
+      res.json({ id: await establish(site, req, 'loggedin') })
+    })
+  })
+  const save = (req: Request) => new Promise<void>((resolve) => req.session.save(() => resolve()))
+
+  test('a login of somebody who has none yet makes one', async () => {
+    const { json, headers } = await ask('/log-in?put=a')
+    expect(json.id).toEqual(expect.any(String))
+    expect(cookiesOf(headers)).toHaveLength(1)
+    expect((await ask('/read')).json).toEqual({ a: 'put', sso2: true })
+  })
+
+  test('what another tab has put in meanwhile goes along with a login, and what this one has changed over it', async () => {
+    page('/slow-log-in', async (req, res) => {
+      await site.sessions.stateOf(req)
+      Object.assign(bag(req), { mine: 1, both: 'mine' })
+      delete bag(req)['gone']
+      await ask('/put/other/1')
+      await ask('/put/both/other')
+      res.json({ id: await establish(site, req, 'loggedin') })
+    })
+    await ask('/put/gone/1')
+    await ask('/put/stays/1')
+    expect((await ask('/slow-log-in')).json.id).toEqual(expect.any(String))
+    expect((await ask('/read')).json).toEqual({ stays: '1', other: '1', mine: 1, both: 'mine', sso2: true })
+  })
+
+  test.each([true, false])(
+    'what comes after an end goes along with a login of the same request (saved in between: %p)',
+    async (isSaved) => {
+      page('/end-and-log-in', async (req, res) => {
+        const { key = '' } = await site.sessions.stateOf(req)
+        await site.records.end(key)
+        await site.sessions.end(req)
+        bag(req)['b'] = 1
+        if (isSaved) await save(req)
+        bag(req)['c'] = 1
+        res.json({ id: await establish(site, req, 'loggedin') })
+      })
+      await ask('/log-in?put=a')
+      expect((await ask('/end-and-log-in')).json.id).toEqual(expect.any(String))
+      expect((await ask('/read')).json).toEqual({ b: 1, c: 1, sso2: true })
+    },
+  )
+
+  test('a store of the site that fails is known to whoever logs somebody in, and an end is told to the operator', async () => {
+    page('/end', async (req, res) => {
+      await site.sessions.stateOf(req)
+      await site.sessions.end(req)
+      res.json({})
+    })
+    await ask('/put/a/1')
+    store.isAway = true
+    expect((await ask('/log-in')).json).toEqual({ id: 'unavailable' })
+    expect((await ask('/end')).status).toBe(200)
+    expect(lines).toEqual([expect.stringMatching(/the session of the site's own could not be taken out of its store/)])
+  })
+
+  test('it is known as such, and what is done to ours leaves it alone', async () => {
+    page('/look', async (req, res) => {
+      const { isForeign, isUnreadable } = await site.sessions.stateOf(req)
+      site.commands.length = 0
+      site.sessions.checked(req)
+      site.sessions.leave(req)
+      await site.sessions.adopt(req, 'a'.repeat(43))
+      res.json({ isForeign, isUnreadable, data: dataOf(req), commands: site.commands })
+    })
+    await ask('/put/a/1')
+    expect((await ask('/look')).json).toEqual({ isForeign: true, isUnreadable: false, data: { a: '1' }, commands: [] })
+  })
+
+  test('an upgrade can be given a session that follows', async () => {
+    const server = http.createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const own = session({ secret: 'the secret of the site', resave: false, saveUninitialized: true, store })
+    const id = new Promise((resolve) => {
+      server.once('upgrade', (req: Request, socket) => {
+        own(req, { on: () => {}, end: () => {}, writeHead: () => {} } as never, () => {
+          establish(site, req, 'loggedin').then(resolve, resolve)
+          socket.destroy()
+        })
+      })
+    })
+    const client = net.connect((server.address() as AddressInfo).port, '127.0.0.1')
+    client.on('error', () => {})
+    client.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+    expect(await id).toMatch(/^[\w-]{32}$/)
+    server.close()
+  })
+})
+
+test('a session that the site lays over ours is one of its own', async () => {
+  await open()
+  const own = session({ secret: 'the secret of the site', resave: false, saveUninitialized: false })
+  page('/over', (req, res) => {
+    Reflect.deleteProperty(req, 'session')
+    own(req, res, async () => res.json({ isForeign: (await site.sessions.stateOf(req)).isForeign }))
+  })
+  page('/ours', async (req, res) => {
+    dataOf(req)
+    res.json({ isForeign: (await site.sessions.stateOf(req)).isForeign })
+  })
+  expect((await ask('/over')).json).toEqual({ isForeign: true })
+  expect((await ask('/ours')).json).toEqual({ isForeign: false })
+})
+
+test.each<[string, object]>([
+  ['nothing', {}],
+  ['no writeHead', { setHeader: () => {} }],
+  ['no setHeader', { writeHead: () => {} }],
+])('[O17] what stands in the place of an answer and has %s is left as it is by a login', async (_what, res) => {
+  await open()
+  const before = { ...res }
+  expect(await bare(undefined, res, (req) => establish(site, req, 'anon'))).toEqual(expect.any(String))
+  expect(res).toEqual(before)
+})
