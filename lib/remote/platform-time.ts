@@ -36,7 +36,7 @@ function offsetOf(timeZone: string): (moment: number) => number {
     throw new TypeError('createdAt: timeZone must be a zone such as Europe/Stockholm or UTC')
   }
   return (moment) => {
-    const [, day, month, year, time] = /(\d+)\/(\d+)\/(\d+), (.+)/.exec(format.format(moment)) ?? []
+    const [, day, month, year, time] = /(\d\d)\/(\d\d)\/(\d{4}), (.+)/.exec(format.format(moment)) ?? []
     return Date.parse(`${year}-${month}-${day}T${time}Z`) - Math.floor(moment / 1000) * 1000
   }
 }

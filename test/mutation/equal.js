@@ -5,11 +5,13 @@
 const because = (why, entries) => entries.map(([file, line, becomes]) => ({ file, line, becomes, why }))
 
 module.exports = [
-  ...because('a catch whose block is empty returns undefined as well', [
+  ...because('what has an empty block returns undefined as well', [
     ['protocol/json.ts', '} catch {', '{}'],
     ['decide/record.ts', '} catch {', '{}'],
     ['decide/session-data.ts', '} catch {', '{}'],
     ['decide/return-to.ts', '} catch {', '{}'],
+    ['session/changes.ts', '} catch {', '{}'],
+    ['session/request-session.ts', 'toJSON(): undefined {', '{}'],
   ]),
   ...because('only spares work: what it lets through comes to the same further down', [
     ['protocol/json.ts', 'at < text.length', 'at <= text.length'],
@@ -21,6 +23,7 @@ module.exports = [
     ['decide/session-data.ts', 'if (!isObject(cookie)) return undefined', 'false'],
     ['decide/session-data.ts', 'text === null ? undefined : readOrigin(text)', 'false'],
     ['decide/masking.ts', "if (secret === '') return []"],
+    ['session/session-cookie.ts', "if (!value.includes('%')) return value", ['false', '""']],
   ]),
   ...because('for the compiler: what is undefined is refused by what follows, or cannot be there', [
     ['decide/access.ts', 'accessUntil !== undefined && accessUntil <= now', 'true'],
@@ -77,6 +80,19 @@ module.exports = [
     ['remote/http.ts', 'if (asked === null) return undefined', 'false'],
     ['decide/visit.ts', 'export const NOBODY', '{}'],
     ['decide/navigation.ts', "shape.accept ?? ''", '"Stryker was here!"'],
+    ['session/foreign.ts', 'req[KNOWN]?.read ?? mine', 'req[KNOWN].read'],
+    [
+      'session/session-cookie.ts',
+      "const [, id = '', signature = ''] =",
+      ['"Stryker was here!"', '["Stryker was here"]'],
+    ],
+    ['session/session-cookie.ts', 'if (key) this.#put', 'true'],
+    ['session/site-sessions.ts', 'data: place?.text ?? null', 'place.text'],
+    ['session/site-sessions.ts', "stored !== 'unavailable' && recordIn(stored)", ['true', '""']],
+    ['session/store.ts', "typeof maxAge === 'number' && Number.isFinite(maxAge)", 'true'],
+    ['session/store.ts', "if (stored === 'unavailable') return this.#records.end(key, 0)", ['false', '""']],
+    ['session/store.ts', "del: ([key = '']: string[])", '"Stryker was here!"'],
+    ['session/store.ts', "typeof sess.req === 'object'", 'true'],
     ['remote/parts.ts', "config.clientSecrets()[client.secretInUse] ?? ''", '"Stryker was here!"'],
     ['remote/parts.ts', "tokenUrl: config.tokenUrl ?? ''", '"Stryker was here!"'],
     ['remote/platform-api.ts', 'issue?.path.join', ['issue.path', 'issue.message']],
@@ -101,11 +117,15 @@ module.exports = [
     ['storage/memory-kv.ts', 'if (members?.size === 0) this.#lists.delete(list)', ['false', 'members.size']],
     ['storage/memory-kv.ts', 'this.#writes += 1'],
     ['storage/memory-kv.ts', 'if (this.#writes % SWEEP_EVERY === 0)'],
+    ['session/expiry.ts', '|| this.#renewed.size >= MAX_RENEWED', ['false', 'this.#renewed.size > MAX_RENEWED']],
   ]),
   ...because('a name that tells lines of the log apart, and is in none', [
     ['storage/open-store.ts', "log.warn('redis:eviction'", '""'],
     ['remote/front-channel.ts', "'trips:cookies'", '""'],
     ['remote/front-channel.ts', "'trips:lost'", '""'],
+    ['session/site-sessions.ts', "log.warn('session:regenerate'", '""'],
+    ['session/store.ts', "log.info('session:destroy'", '""'],
+    ['session/store.ts', "log.warn('store:save'", '""'],
   ]),
   ...because('attempts that are not frozen begin at zero when they are looked at', [
     ['platform/credentials.ts', 'const fresh = { failed: 0, frozenUntil: 0 }', '{}'],
@@ -139,6 +159,31 @@ module.exports = [
     ['storage/lists.ts', 'if (Number(before ?? 0) >= count) return', 'Number(before ?? 0) > count'],
     ['storage/kept-logouts.ts', 'aid === undefined ? logout', 'false'],
     ['storage/memory-kv.ts', 'if (alsoDelete) this.#texts.delete(alsoDelete)', 'true'],
+  ]),
+  ...because('UTF-8 is how Node.js reads a text where nothing is said', [
+    ['session/session-cookie.ts', "createSecretKey(secret, 'utf8')", '""'],
+  ]),
+  ...because('what is left out of it is undefined, which says no as well', [
+    ['session/session-cookie.ts', 'const NONE: CookieFinding', '{}'],
+    ['session/site-sessions.ts', 'const NO_LEAD: Lead', '{}'],
+    ['session/regenerate.ts', 'lead: { key: undefined, stored: undefined }', '{}'],
+  ]),
+  ...because('whatever it is, it is no signed session ID', [
+    ['session/session-cookie.ts', "return ''", '"Stryker was here!"'],
+    ['session/session-cookie.ts', '} catch {', '{}'],
+  ]),
+  ...because('of these values it is the one that is none of the others', [
+    ['session/regenerate.ts', "standing: 'live'", '""'],
+    ['session/site-sessions.ts', "standing: 'live'", '""'],
+    ['session/adapter.ts', "'send_if_filled'", '""'],
+    ['session/regenerate.ts', "'send_if_filled'", '""'],
+    ['session/site-sessions.ts', "'send_if_filled'", '""'],
+  ]),
+  ...because('what has ended has no data: they go in the same step', [
+    ['session/store.ts', "standing !== 'live' && (standing !== 'data' || !found)", 'false'],
+  ]),
+  ...because('express-session asks for it only where a cookie of its own led to the session', [
+    ['session/adapter.ts', 'resave: false', 'true'],
   ]),
   ...because('HS256 is what jsonwebtoken signs with where nothing is said', [
     ['protocol/token.ts', "{ algorithm: 'HS256' }", '{}'],

@@ -30,12 +30,7 @@ module.exports = {
   },
   session: {
     mutate: ['lib/web/session/*.ts'],
-    suites: [
-      ...suites('web', ['session', 'session-moves', 'session-outage', 'session-store', 'session-surroundings']),
-      ...suites('situations', ['foreign-sessions', 'odd-data', 'session-and-login']),
-      ...suites('safety', ['cookies', 'tossed-session']),
-      'flows/lost-record',
-    ],
+    suites: suites('web', [...['session', 'session-moves', 'session-outage', 'session-store', 'session-surroundings']]),
   },
   remote: {
     mutate: ['lib/remote/*.ts'],

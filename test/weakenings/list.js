@@ -1053,16 +1053,9 @@ module.exports = [
   },
   {
     name: 'an upgrade with an empty answer is taken for a page',
-    file: 'web/session/site-sessions.ts',
-    find: "if (isDoubled && typeof res.setHeader === 'function')",
-    replace: 'if (isDoubled)',
-    also: [
-      {
-        file: 'web/http/cookies.ts',
-        find: "if (typeof res.setHeader !== 'function' || res.headersSent) return",
-        replace: 'if (res.headersSent) return',
-      },
-    ],
+    file: 'web/http/cookies.ts',
+    find: "if (typeof res.setHeader !== 'function' || res.headersSent) return",
+    replace: 'if (res.headersSent) return',
     test: 'situations/packages-upgrades',
     title: 'as ws does it',
   },

@@ -5,6 +5,7 @@ import { MemoryKv } from '../../lib/storage/memory-kv'
 import type { Browser, ScriptAnswer } from '../support/agent'
 import {
   bag,
+  configOf,
   cookieName,
   dataOf,
   establish,
@@ -216,6 +217,26 @@ describe('a login', () => {
   })
 
   test.each([
+    ['a BigInt', () => 1n],
+    [
+      'a circle',
+      () => {
+        const circle: Record<string, unknown> = {}
+        circle['itself'] = circle
+        return circle
+      },
+    ],
+  ])('goes well though the page has put %s into the session', async (_what, odd) => {
+    page('/odd', async (req, res) => {
+      bag(req)['odd'] = odd()
+      res.json({ id: await establish(site, req, 'loggedin') })
+    })
+    await ask('/put/a/1')
+    expect((await ask('/odd')).json.id).toEqual(expect.any(String))
+    expect((await ask('/read')).json).toEqual({ a: '1' })
+  })
+
+  test.each([
     ['null', null, { a: '1' }],
     ['an object of the site’s own', { b: 1 }, { a: '1', b: 1 }],
   ])('where the page has set req.session to %s keeps the data', async (_what, session, kept) => {
@@ -329,6 +350,18 @@ describe('a cookie', () => {
     site.commands.length = 0
     expect((await ask('/read', site.browser(), { cookie: `${cookieName}=${value}` })).json).toEqual({})
     expect(site.commands).toEqual([])
+  })
+
+  test('of a site that is reached over https is sent over nothing else', async () => {
+    await site.close()
+    site = await startSite({
+      kv: new MemoryKv(Date.now),
+      config: configOf({ siteUrl: 'https://news.example' }),
+    })
+    const { headers } = await ask('/put/a/1')
+    expect(headers['set-cookie']).toEqual([
+      expect.stringMatching(/^__Host-sso2\.sid=.*; HttpOnly; SameSite=Lax; Secure$/),
+    ])
   })
 
   test('that came twice is taken away', async () => {

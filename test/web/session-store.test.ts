@@ -5,7 +5,7 @@ import { sessionKey } from '../../lib/storage/hashes'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { newSessionId } from '../../lib/web/session/store'
 import type { Browser, ScriptAnswer } from '../support/agent'
-import { bag, cookieName, dataOf, establish, type SessionSite, startSite } from './session-site'
+import { bag, configOf, cookieName, dataOf, establish, type SessionSite, startSite } from './session-site'
 
 /* What handlers do with `req.session` and `req.sessionStore` beyond reading and writing, and what that costs. */
 
@@ -250,6 +250,23 @@ describe('destroy', () => {
     const key = sessionKey(site.idOf(browser))
     expect((await ask('/destroy')).json).toEqual({ told: null })
     expect(site.destroyed).toEqual([key])
+  })
+
+  test('of a login tells the operator that it was no logout, and of anything else nothing', async () => {
+    const lines: string[] = []
+    const keep = (line: string) => void lines.push(line)
+    await site.close()
+    site = await startSite({ kv: new MemoryKv(Date.now), config: configOf({ logger: { warn: keep, info: keep } }) })
+    logInPage()
+    page('/destroy', async (req, res) => res.json({ told: await destroy(req) }))
+    await ask('/put/a/1')
+    await ask('/destroy')
+    expect(lines).toEqual([])
+    await ask('/log-in')
+    await ask('/destroy')
+    expect(lines).toEqual([
+      expect.stringMatching(/destroy\(\) has ended a login of this site alone.*req\.sso2\.logout/),
+    ])
   })
 
   test('an error of what follows from it is for the callback', async () => {

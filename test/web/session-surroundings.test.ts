@@ -187,6 +187,22 @@ test('without any session the error says what to mount', async () => {
   expect(json.message).toMatch(/mount sso\.session, or a session of your own, before/)
 })
 
+const callable = () => {}
+test.each<[string, object]>([
+  ['nothing', { session: {} }],
+  ['nothing but an ID', { session: {}, sessionID: 'an-id' }],
+  ['what passport wants', { session: { regenerate: callable, save: callable } }],
+  ['all but an ID', { session: { regenerate: callable, reload: callable } }],
+  ['an ID and what passport wants', { session: { regenerate: callable }, sessionID: 'an-id' }],
+  ['an ID and no regenerate', { session: { reload: callable }, sessionID: 'an-id' }],
+])('with a session that has %s of express-session the error says what to mount', async (_what, parts) => {
+  await open()
+  const request = Object.assign(Object.create(null), { headers: {} }, parts) as Request
+  await expect(site.sessions.stateOf(request)).rejects.toThrow(
+    /req\.session is not of express-session.*cookie-session.*app\.use\(sso\) alone/,
+  )
+})
+
 describe("a site's own session", () => {
   const own = () => session({ secret: 'the secret of the site', resave: false, saveUninitialized: false })
   const state = (req: Request) => site.sessions.stateOf(req)
