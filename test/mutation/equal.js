@@ -92,7 +92,7 @@ module.exports = [
     ['session/store.ts', "typeof maxAge === 'number' && Number.isFinite(maxAge)", 'true'],
     ['session/store.ts', "if (stored === 'unavailable') return this.#records.end(key, 0)", ['false', '""']],
     ['session/store.ts', "del: ([key = '']: string[])", '"Stryker was here!"'],
-    ['session/store.ts', "typeof sess.req === 'object'", 'true'],
+    ['session/store.ts', "typeof sess.req === 'object'", ['true', "'req' in sess || typeof sess.req === 'object'"]],
     ['remote/parts.ts', "config.clientSecrets()[client.secretInUse] ?? ''", '"Stryker was here!"'],
     ['remote/parts.ts', "tokenUrl: config.tokenUrl ?? ''", '"Stryker was here!"'],
     ['remote/platform-api.ts', 'issue?.path.join', ['issue.path', 'issue.message']],

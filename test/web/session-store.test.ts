@@ -304,7 +304,9 @@ describe('an answer', () => {
     await ask('/put/a/1')
     const old = { cookie: `${cookieName}=${browser.cookie(cookieName)}` }
     expect((await ask('/head')).json).toEqual({ isUntouched: true })
+    site.now += 50
     await ask('/log-in')
+    site.now += 20
     site.commands.length = 0
     expect((await ask('/head', site.browser(), old)).json).toEqual({ isUntouched: true })
     expect(site.commands).toEqual(['mget'])
