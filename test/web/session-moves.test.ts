@@ -146,11 +146,12 @@ describe('regenerate()', () => {
       site.now += seconds
       const told = await call((done) => session.regenerate(done))
       bag(req)['late'] = 1
+      site.commands.length = 0
       await call((done) => req.session.save(done))
-      res.json({ told, isUntouched: res.writeHead === ServerResponse.prototype.writeHead })
+      res.json({ told, saves: site.commands.length, isUntouched: res.writeHead === ServerResponse.prototype.writeHead })
     })
     const slow = await ask('/slow', site.browser(), old)
-    expect(slow.json).toEqual({ told: null, isUntouched: cookies === 0 })
+    expect(slow.json).toEqual({ told: null, saves: cookies, isUntouched: cookies === 0 })
     expect(cookiesOf(slow)).toHaveLength(cookies)
     expect((await ask('/read')).json).toEqual({ a: '1' })
   })
@@ -164,15 +165,24 @@ describe('regenerate()', () => {
     expect((await ask('/read')).json).toEqual({ a: '1' })
   })
 
-  test('of a login that ends at the very same time goes on without it', async () => {
+  test.each(['', '?put=1'])('of a login that ends at the very same time goes on without it (%p)', async (query) => {
     await ask('/log-in')
     const stale = cookieOf(browser)
     const other = site.browser()
     meanwhile.next = { command: 'compareAndTake', act: () => ask('/end', other, stale) }
-    const answer = await ask('/regenerate?put=1')
+    const answer = await ask(`/regenerate${query}`)
     expect([answer.json.told, answer.json.state]).toEqual([null, 'none'])
     expect(cookiesOf(answer)).toHaveLength(1)
-    expect((await ask('/read')).json).toEqual({ put: 1 })
+    expect((await ask('/read')).json).toEqual(query ? { put: 1 } : {})
+  })
+
+  test('of a stranger twice in a request is as once', async () => {
+    page('/twice', async (req, res) => {
+      for (let times = 0; times < 2; times += 1) await call((done) => req.session.regenerate(done))
+      res.json(site.commands)
+    })
+    const answer = await ask('/twice')
+    expect([answer.json, cookiesOf(answer)]).toEqual([['ping', 'ping'], []])
   })
 })
 

@@ -2,6 +2,7 @@ import diagnostics from 'node:diagnostics_channel'
 import { type IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request, Response } from 'express'
+import session from 'express-session'
 import { Redis } from 'ioredis'
 import { Sso2UnavailableError } from '../../lib/errors'
 import { sessionKey } from '../../lib/storage/hashes'
@@ -238,6 +239,25 @@ describe('[S14] a store that goes away, or comes back, in the middle of a reques
     await front.down()
     expect((await ask('/back')).json).toEqual({ told: 'store', commands: [] })
     expect((await ask('/read')).json).toEqual({ a: '1' })
+  })
+
+  test('a session of the site’s own keeps its data when its reader logs in again', async () => {
+    const own = session({ secret: 'the secret of the site', resave: false, saveUninitialized: false })
+    const other = await startSite({ kv, before: [own] })
+    other.app.get('/log-in', async (req, res) => void res.json({ id: await establish(other, req, 'loggedin') }))
+    other.app.get('/late-log-in', async (req, res) => {
+      const { stored } = await other.sessions.stateOf(req)
+      await upAndNoticed()
+      res.json({ stored, id: await establish(other, req, 'loggedin') })
+    })
+    const reader = other.browser()
+    const visit = async (path: string) => (await reader.fetchJson(`${other.url}${path}`)).json
+    await visit('/put/a/1')
+    await visit('/log-in')
+    await front.down()
+    expect(await visit('/late-log-in')).toEqual({ stored: 'unavailable', id: expect.any(String) })
+    expect(await visit('/read')).toEqual({ a: '1', sso2: true })
+    await other.close()
   })
 
   test('a session that could not be destroyed is not taken for one that was', async () => {

@@ -320,6 +320,7 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
       expect((await ask('/read')).json).toEqual({})
       expect((await ask('/put/b/2')).json).toEqual({ b: '2' })
       expect(site.idOf(browser)).not.toBe(id)
+      expect((await ask('/read')).json).toEqual({ b: '2' })
     },
   )
 
