@@ -168,6 +168,9 @@ module.exports = [
     ['session/site-sessions.ts', 'const NO_LEAD: Lead', '{}'],
     ['session/regenerate.ts', 'lead: { key: undefined, stored: undefined }', '{}'],
   ]),
+  ...because('without data, and never saved, it belongs to nobody either way', [
+    ['session/request-session.ts', 'return { standing, id, text: null, since, isLoggedIn: false', 'true'],
+  ]),
   ...because('whatever it is, it is no signed session ID', [
     ['session/session-cookie.ts', "return ''", '"Stryker was here!"'],
     ['session/session-cookie.ts', '} catch {', '{}'],

@@ -128,6 +128,16 @@ describe('save', () => {
     expect(site.commands).toEqual([])
   })
 
+  test('of a login that has nothing costs no command', async () => {
+    logInPage()
+    page('/save', async (req, res) => {
+      site.commands.length = 0
+      res.json({ told: await save(req), commands: [...site.commands] })
+    })
+    await ask('/log-in')
+    expect((await ask('/save')).json).toEqual({ told: null, commands: [] })
+  })
+
   test('what is taken out again before the end is not kept', async () => {
     page('/in-and-out', async (req, res) => {
       bag(req)['a'] = 1
