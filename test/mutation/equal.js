@@ -80,7 +80,6 @@ module.exports = [
     ['remote/http.ts', 'if (asked === null) return undefined', 'false'],
     ['decide/visit.ts', 'export const NOBODY', '{}'],
     ['decide/navigation.ts', "shape.accept ?? ''", '"Stryker was here!"'],
-    ['session/foreign.ts', 'req[KNOWN]?.read ?? mine', 'req[KNOWN].read'],
     [
       'session/session-cookie.ts',
       "const [, id = '', signature = ''] =",
