@@ -116,6 +116,12 @@ module.exports = [
     file: 'web/session/site-sessions.ts',
     find: 'lead: { key, stored: pair },',
     replace: 'lead: { key: undefined, stored: NOTHING },',
+    also: [
+      {
+        find: "return { key: undefined, stored: 'unavailable' }",
+        replace: 'return { key: undefined, stored: NOTHING }',
+      },
+    ],
     breaks: ['I1', 'I6 login kept'],
   },
   {

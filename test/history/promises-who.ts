@@ -136,9 +136,27 @@ const loginIsKept: Promised = (view) =>
     }),
   )
 
+const isOwnDoing = ({ what }: Entry) =>
+  what === 'steal' || what === 'login' || what === 'wrong' || what.startsWith('logout')
+
+/** Whom the store cannot tell is nobody that is known not to be there: the page says that it does not know. */
+const doubtIsSaid: Promised = (view) =>
+  [...view.agents.values()].flatMap(({ all, pages }) =>
+    pages.flatMap((page) => {
+      if (page.view !== 'none' || page.degraded !== undefined) return []
+      const troubles = view.troublesIn(page, ['store']).map(({ begin }) => begin)
+      const before = pages.findLast(({ end }) => end < Math.min(...troubles))
+      if (troubles.length === 0 || before === undefined || before.view === 'none' || before.degraded) return []
+      const span = { begin: before.begin, end: page.end }
+      const isOther = all.some((entry) => isOwnDoing(entry) && overlap(entry, span)) || view.isTroubled(span, ['loss'])
+      if (isOther || (before.user !== undefined && mayHaveEnded(view, page, before.user))) return []
+      return [`${name(page)} knows nobody, and ${name(before)} knew its session`]
+    }),
+  )
+
 /** Whether anything since the reader's last sure login may have ended it: here, elsewhere, or in another browser. */
 function mayHaveEnded(view: HistoryView, page: Entry, user: string): boolean {
-  const sure = loginsBefore(view, page, user).filter(({ status }) => status === 200)
+  const sure = loginsBefore(view, page, user).filter(({ status }) => status === 200 || status === 303)
   const since = Math.max(...sure.map(({ begin }) => begin))
   const isAll = ({ what, account, end }: Entry) => what === 'logoutAll' && account === user && end > since
   return view.endsOf(user).some(({ end }) => end > since) || view.history.entries.some(isAll)
@@ -153,5 +171,6 @@ export const whoPromises: Readonly<Record<string, Promised>> = {
   'I5 logout is final': logoutIsFinal,
   'I5 an old cookie is dead': oldCookieIsDead,
   'I5 log out everywhere': logoutAllIsForAll,
+  'I6 doubt is said': doubtIsSaid,
   'I6 login kept': loginIsKept,
 }

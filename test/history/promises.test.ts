@@ -131,6 +131,11 @@ const broken: [promise: string, what: string, history: History][] = [
     'nobody after an outage',
     history([login(1), page(5, 'ada'), page(12, undefined)], { troubles: [trouble('store', 6, 7)] }),
   ],
+  [
+    'I6 doubt is said',
+    'a stranger, where the store cannot tell',
+    history([page(5, undefined), page(8, undefined, { view: 'none' })], { troubles: [trouble('store', 7, 9)] }),
+  ],
   ['I3 right data', "another browser's data", history([put(1, '2.1'), login(0)])],
   [
     'I3 right data',
@@ -236,6 +241,12 @@ const excused: [what: string, history: History][] = [
     history([login(1, { status: 503, error: 'unavailable' })], {
       calls: [authenticate(7)],
       troubles: [trouble('platform', 0, 7)],
+    }),
+  ],
+  [
+    'a store that cannot tell, and a page that says so',
+    history([page(5, undefined), page(8, undefined, { view: 'none', degraded: 'store_unavailable' })], {
+      troubles: [trouble('store', 7, 9)],
     }),
   ],
   ['a login at the same time as a logout', history([login(5), logout(5), page(8, 'ada')])],
