@@ -76,8 +76,15 @@ async function dump(): Promise<string> {
   return texts.flat().join('\n')
 }
 
+/** Questions to the platform about somebody; where nobody has been for half a minute the package asks how it is. */
+function questions(): number {
+  const calls = ['sessionstatus', 'authenticate', 'token'] as const
+  const all = calls.flatMap((operation) => network.emulator.calls({ operation }))
+  return all.filter(({ claims }) => claims['uas'] !== 'express-sso2').length
+}
+
 test('[S8] 20,000 visits without a cookie leave no key, no session and no command in Redis', async () => {
-  const before = network.count('sessionstatus') + network.count('authenticate') + network.count('token')
+  const before = questions()
   await redis.config('RESETSTAT')
   const statuses = await flood(20_000)
   expect(statuses).toEqual({ 302: 10_000, 200: 10_000 })
@@ -88,7 +95,7 @@ test('[S8] 20,000 visits without a cookie leave no key, no session and no comman
   const looks = commands.filter(([name]) => ['eval', 'evalsha'].includes(String(name)))
   expect(looks.reduce((sum, [, calls]) => sum + Number(calls), 0)).toBeLessThan(20)
   expect(await allKeys()).toEqual([])
-  expect(network.count('sessionstatus') + network.count('authenticate') + network.count('token')).toBe(before)
+  expect(questions()).toBe(before)
 })
 
 /** Pipelined requests on a few connections, half of them navigations; counts the answers by status. */
