@@ -207,9 +207,9 @@ export const rows: Row[] = [
   },
   {
     row: '16',
-    name: 'Redis takes a second for every answer',
+    name: 'Redis takes three seconds for every answer',
     options,
-    fault: ({ storeFront }) => storeFront.delay(1000),
+    fault: ({ storeFront }) => storeFront.delay(3000), // longer than a process that stands still itself has patience
     mend: ({ storeFront }) => storeFront.heal(),
     cells: { ...away, new: servedOnceNoticed },
     healed,

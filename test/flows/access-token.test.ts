@@ -2,6 +2,7 @@ import type { Express, Response } from 'express'
 import express from 'express'
 import { AccessTokenExpiredError, type Sso2, Sso2Error } from '../../lib'
 import type { Browser } from '../support/agent'
+import { callsAbout } from '../support/calls'
 import { ada, addPages, type Gates, logIn, type Network, startNetwork, view } from './network'
 
 /** A site with pages that ask the REST API, and say in a typed way what went wrong. */
@@ -41,7 +42,7 @@ beforeEach(async () => {
 })
 
 const ask = (path = '/me') => browser.fetchJson(`${network.morning.url}${path}`)
-const statuses = () => network.emulator.calls({ operation: 'sessionstatus' }).map(({ claims }) => claims?.['lks'])
+const statuses = () => callsAbout(network.emulator, 'sessionstatus').map(({ claims }) => claims?.['lks'])
 
 test('the check before an access token ends asks for a ticket and renews the token, unnoticed', async () => {
   const session = browser.cookie('sso2.sid')

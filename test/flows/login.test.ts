@@ -1,4 +1,5 @@
 import type { Browser } from '../support/agent'
+import { callsAbout } from '../support/calls'
 import { ada, edsger, grace, logIn, type Network, present, startNetwork, view } from './network'
 
 let network: Network
@@ -89,7 +90,7 @@ describe('a login', () => {
     const page = await logIn(browser, network.morning, ada)
     expect(view(page)).toMatchObject({ status: 'loggedin', username: 'ada' })
     expect(network.count('authenticate')).toBe(1)
-    expect(network.emulator.calls({ operation: 'sessionstatus' }).map(({ claims }) => claims['lks'])).toEqual(['anon'])
+    expect(callsAbout(network.emulator, 'sessionstatus').map(({ claims }) => claims['lks'])).toEqual(['anon'])
   })
 
   test('with a wrong password, whose answer is lost after that of the right one, shows what is true: the session is logged in', async () => {

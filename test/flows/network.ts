@@ -7,6 +7,7 @@ import { Redis } from 'ioredis'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
 import { Browser, type BrowserOptions, type ScriptAnswer, type Visit } from '../support/agent'
+import { callsAbout } from '../support/calls'
 
 declare module 'express-session' {
   interface SessionData {
@@ -121,7 +122,7 @@ export async function startNetwork(options: NetworkOptions = {}): Promise<Networ
     redis,
     browser: (browser = {}) => new Browser({ now: () => emulator.clock.now(), ...browser }),
     keys: async (site = first) => (await redis.keys(`${site.prefix}*`)).sort(),
-    count: (operation) => emulator.calls({ operation }).length,
+    count: (operation) => callsAbout(emulator, operation).length,
     close: async () => {
       await Promise.all(sites.map((site) => site.close()))
       await emulator.close()

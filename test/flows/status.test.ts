@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { ScriptAnswer } from '../support/agent'
+import { callsAbout } from '../support/calls'
 import { forkProcess, processOptions } from './fork-site'
 import { ada, eventually, logIn, type Network, present, startNetwork, view } from './network'
 
@@ -99,7 +100,7 @@ describe('what the SSO system says', () => {
       expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
       expect(network.count('sessionstatus')).toBe(calls)
     }
-    expect(network.emulator.calls({ operation: 'sessionstatus' })[0]?.claims['lks']).toBe('loggedin')
+    expect(callsAbout(network.emulator, 'sessionstatus')[0]?.claims['lks']).toBe('loggedin')
   })
 
   test('a login at another site is seen without a redirect', async () => {

@@ -2,6 +2,7 @@ import diagnostics from 'node:diagnostics_channel'
 import type { Sso2Event } from '../../lib'
 import { ada, behindProxy, grace, logIn, type Network, startNetwork, view } from '../flows/network'
 import type { Browser, ScriptAnswer } from '../support/agent'
+import { callsAbout } from '../support/calls'
 
 let network: Network
 const events: Sso2Event[] = []
@@ -219,7 +220,7 @@ test('[F6] an Authenticate whose answer is lost is counted once and resolved by 
   const answer = await post(visitor, ada)
   expect([answer.status, answer.json.user?.accountId]).toEqual([200, 'account-ada'])
   expect(network.count('authenticate')).toBe(1)
-  const asked = network.emulator.calls({ operation: 'sessionstatus' })
+  const asked = callsAbout(network.emulator, 'sessionstatus')
   const ofVisitors = asked.filter(({ outcome }) => outcome !== 'session_not_found') // and not a probe
   expect(ofVisitors.map(({ claims }) => claims?.['lks'])).toEqual(['anon'])
 

@@ -3,6 +3,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ada, type Network, present, startNetwork } from '../flows/network'
+import { callsAbout } from '../support/calls'
 import {
   anonymousSessions,
   expectDead,
@@ -201,6 +202,6 @@ test(`[S7] ${ROUNDS} times, an older "loggedin" that comes late does not bring a
     expect(new Set(stored.flat().map((text) => text?.split('.', 1)[0] ?? null))).toEqual(new Set([null, 'ended']))
     await expectDead(racers, present(old[0]))
   }
-  const answers = network.emulator.calls({ operation: 'sessionstatus' }).map(({ outcome }) => outcome)
+  const answers = callsAbout(network.emulator, 'sessionstatus').map(({ outcome }) => outcome)
   expect(answers.filter((outcome) => outcome === 'terminated').length).toBeGreaterThanOrEqual(ROUNDS)
 }, 180_000)

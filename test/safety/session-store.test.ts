@@ -3,6 +3,7 @@ import net from 'node:net'
 import { Redis } from 'ioredis'
 import { ada, logIn, type Network, present, startNetwork, view } from '../flows/network'
 import type { Browser } from '../support/agent'
+import { callsAbout } from '../support/calls'
 import { startRedis, type TestRedis } from '../support/redis'
 import { foreignData, foreignRecords } from './session-store-table'
 import { beginFlow, hearEvents, land, landingToken } from './session-support'
@@ -76,12 +77,9 @@ async function dump(): Promise<string> {
   return texts.flat().join('\n')
 }
 
-/** Questions to the platform about somebody; where nobody has been for half a minute the package asks how it is. */
-function questions(): number {
-  const calls = ['sessionstatus', 'authenticate', 'token'] as const
-  const all = calls.flatMap((operation) => network.emulator.calls({ operation }))
-  return all.filter(({ claims }) => claims['uas'] !== 'express-sso2').length
-}
+const questions = () =>
+  (['sessionstatus', 'authenticate', 'token'] as const).flatMap((operation) => callsAbout(network.emulator, operation))
+    .length
 
 test('[S8] 20,000 visits without a cookie leave no key, no session and no command in Redis', async () => {
   const before = questions()

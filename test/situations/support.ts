@@ -8,6 +8,7 @@ import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
 import { ada, addPages, Gates, logIn, redisUrl, sessionSecret, view } from '../flows/network'
 import { Browser } from '../support/agent'
+import { callsAbout } from '../support/calls'
 import { startRedis, type TestRedis } from '../support/redis'
 
 type Build = (sso: Sso2, gates: Gates) => http.RequestListener
@@ -85,7 +86,7 @@ export async function startStage({ options = {}, build = pages, mountPath = '', 
     redis,
     prefix,
     browser: () => new Browser({ now: () => emulator.clock.now() }),
-    count: (operation) => emulator.calls({ operation }).length,
+    count: (operation) => callsAbout(emulator, operation).length,
     another: async (more, otherBuild = build) => {
       const other = serve(await openServer(), { ...base, ...more }, otherBuild)
       processes.push(other)
