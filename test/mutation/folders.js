@@ -8,21 +8,14 @@ module.exports = {
   protocol: { mutate: ['lib/protocol/*.ts'], suites: ['protocol'] },
   decide: { mutate: ['lib/decide/*.ts'], suites: ['decide'] },
   storage: {
-    mutate: ['lib/storage/*.ts'],
-    suites: suites('storage', [
-      ...[
-        'contract',
-        'guard',
-        'hashes',
-        'lists',
-        'logouts-and-logins',
-        'masters',
-        'opening',
-        'outage',
-        'records',
-        'seal',
-      ],
-    ]),
+    mutate: ['lib/storage/*.ts', 'lib/deadline.ts'],
+    suites: [
+      'deadline',
+      ...suites('storage', [
+        ...['contract', 'guard', 'hashes', 'lists', 'logouts-and-logins'],
+        ...['masters', 'opening', 'outage', 'records', 'seal'],
+      ]),
+    ],
   },
   platform: {
     mutate: ['lib/emulator/platform/*.ts'],

