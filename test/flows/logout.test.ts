@@ -51,6 +51,17 @@ describe('logout', () => {
     expect(view(await browser.submit(at('/logout'), { return_to: '/' })).saved).toBeUndefined()
   })
 
+  test('drops what the site has kept since a logout that is not confirmed, too', async () => {
+    const browser = await loggedIn()
+    network.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    await browser.fetchJson(at('/logout'), { method: 'POST' })
+    expect((await browser.fetchJson(at('/keep'))).json).toMatchObject({ status: 'none', degraded: 'logout_pending' })
+    const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
+    expect((await browser.fetchJson(at('/logout'), { method: 'POST' })).json).toMatchObject({ logout: 'pending' })
+    expect(browser.cookie('sso2.sid')).toBeUndefined()
+    expect((await network.browser().fetchJson(at('/'), { headers: { cookie } })).json).not.toHaveProperty('saved')
+  })
+
   test('never leads off the site', async () => {
     const browser = await loggedIn()
     expect((await browser.submit(at('/logout'), { return_to: 'https://evil.example/' })).url).toBe(at('/'))

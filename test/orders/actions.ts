@@ -163,6 +163,19 @@ export const states = {
   stranger: prepareLandings,
   /** Anonymous, with something in the basket. */
   basket,
+  /** Nobody, with something in the basket all the same; two tabs come back from Identify. */
+  basketAlone: async (world) => {
+    await prepareLandings(world)
+    await ask(world, home, '/put?item=alone')
+  },
+  /** Logged out, which the platform has not confirmed; then something was put into the basket. */
+  basketPending: async (world) => {
+    await loggedIn(world, home, '')
+    world.stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    await submit(world, home, '/logout', {})
+    world.stage.emulator.faults.clear()
+    await ask(world, home, '/put?item=alone')
+  },
   /** As `basket`, and two tabs that went to Identify before there was a session come back now. */
   basketLandings: async (world) => {
     await prepareLandings(world)

@@ -760,9 +760,9 @@ module.exports = [
   },
   {
     name: 'a logout with the cookie of a moment ago ends nothing',
-    file: 'web/actions/log-out.ts',
-    find: '  await stored.follow()\n  const sidHash',
-    replace: '  const sidHash',
+    file: 'web/actions/logout-step.ts',
+    find: '    await stored.follow()\n',
+    replace: '',
     test: 'situations/final-logout',
     title: 'the login ends the session that followed',
   },
@@ -1138,6 +1138,14 @@ module.exports = [
     replace: 'wait(ms, () => end())',
     test: 'storage/opening',
     title: 'stands still while it connects',
+  },
+  {
+    name: 'a logout leaves what the site has put into a session without a record',
+    file: 'web/actions/logout-step.ts',
+    find: '!(await hasChanged(stored))',
+    replace: 'stored.isAvailable',
+    test: 'flows/logout',
+    title: 'since a logout that is not confirmed',
   },
   {
     name: 'a pause is cut short again and again',

@@ -1,6 +1,6 @@
 /** Logout: final here at once, whatever the SSO system answers; what it has not confirmed is kept and retried. Threats S12, S16, S17, F12. */
 import type { Request } from 'express'
-import { decideLogout, type LogoutResult } from '../../decide/logout'
+import type { LogoutDecision, LogoutResult } from '../../decide/logout'
 import { isLoggedIn, type SsoRecord } from '../../decide/record'
 import type { SignedOut } from '../../decide/signed-out'
 import type { SignedOutState } from '../../decide/visit'
@@ -12,23 +12,15 @@ import { deviceOf } from '../http/request-facts'
 import type { Site } from '../site'
 import { StoredRecord } from '../stored-record'
 import type { Visit } from '../visit'
+import { nextStep } from './logout-step'
 import { dropSignedOut, setSignedOut } from './signed-out'
 
 /** Ends the browser's session, or all of the account's. */
 export async function logOut(visit: Visit, isAll: boolean): Promise<LogoutResult> {
   const started = performance.now()
-  const { stored, site, req, browser } = visit
-  await stored.follow()
+  const { stored, site, req } = visit
+  const step = await nextStep(visit, isAll)
   const sidHash = stored.value?.sidHash
-  const step = decideLogout({
-    isAvailable: stored.isAvailable,
-    record: stored.value,
-    key: stored.key,
-    state: stored.state,
-    hasUnreadableCookie: visit.hasUnreadableCookie,
-    isSignedOut: browser.signedOut !== undefined,
-    isAll,
-  })
   const result = await carryOut(visit, step)
   stored.forget()
   await site.sessions.end(req)
@@ -41,22 +33,16 @@ export async function logOut(visit: Visit, isAll: boolean): Promise<LogoutResult
   return result
 }
 
-async function carryOut(visit: Visit, step: ReturnType<typeof decideLogout>): Promise<LogoutResult> {
+async function carryOut(visit: Visit, step: LogoutDecision): Promise<LogoutResult> {
   switch (step.do) {
     case 'end':
       return endStored(visit, visit.stored, step.record, step.isAll)
     case 'retry':
       return (await retrySignedOut(visit)) === 'no' ? 'confirmed' : 'pending'
     case 'mark':
-      await endUnreadable(visit)
       setSignedOut(visit, step.signedOut)
       return step.result
   }
-}
-
-/** Garbage, or a record of a later version, in the place of the record: it opens nothing any more. */
-async function endUnreadable({ stored, site }: Visit): Promise<void> {
-  if (stored.key !== undefined && stored.isAvailable) await site.records.end(stored.key)
 }
 
 /** Ends one stored session: here first, then at the SSO system. A store that takes no writes is told at the next contact. */
