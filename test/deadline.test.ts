@@ -51,6 +51,25 @@ test('one that stood still waits for nobody for ever', async () => {
   await expect(outcome).rejects.toThrow('late')
 })
 
+test('one that stood still once has some steps to read in, and not many', async () => {
+  const late = jest.fn()
+  whenLate(30, late)
+  standStill(100)
+  for (let step = 0; step < 12; step += 1) await sleep(25)
+  expect(late).toHaveBeenCalledTimes(1)
+})
+
+test('one that stands still again and again gives up in the end', async () => {
+  const late = jest.fn()
+  const callOff = whenLate(30, late)
+  for (let times = 0; times < 40 && late.mock.calls.length === 0; times += 1) {
+    standStill(75)
+    await turn()
+  }
+  expect(late).toHaveBeenCalledTimes(1)
+  callOff()
+})
+
 test('what is called off is not late, not even while the last is read', async () => {
   const late = jest.fn()
   whenLate(1000, late)()

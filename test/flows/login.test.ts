@@ -93,6 +93,14 @@ describe('a login', () => {
     expect(callsAbout(network.emulator, 'sessionstatus').map(({ claims }) => claims['lks'])).toEqual(['anon'])
   })
 
+  test('of whoever is in already says nothing of the password where its answer was lost', async () => {
+    await logIn(browser, network.morning, ada)
+    network.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
+    const wrong = await browser.fetchJson(at('/login'), { json: { ...ada, password: 'not-the-password' } })
+    expect([wrong.status, wrong.json]).toMatchObject([503, { error: 'unavailable' }])
+    expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
+  })
+
   test('with a wrong password, whose answer is lost after that of the right one, shows what is true: the session is logged in', async () => {
     const { faults } = network.emulator
     faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })

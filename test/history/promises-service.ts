@@ -12,8 +12,8 @@ const MOST_HOPS = 14
 const LONGEST_MS = 5000
 /** Within so long after a fault all is as usual: one window of a breaker, and a busy machine, in milliseconds. Promise I9. */
 const HEALED_MS = 6500
-/** A platform that is away has been noticed after so long, in milliseconds. Matrix, row 1. */
-const NOTICED_MS = 6500
+/** A platform that is away has been noticed after so long by each process, from its own first visitor on, in milliseconds. Matrix, row 1. */
+const NOTICED_MS = 8000
 
 const isPage = ({ what }: Entry) => PAGES.has(what)
 

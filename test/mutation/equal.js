@@ -139,6 +139,7 @@ module.exports = [
     ['platform/world.ts', ".normalize('NFC').toLowerCase()", "(address[field] ?? '').normalize('NFC').toUpperCase()"],
   ]),
   ...because('a millisecond more', [
+    ['lib/deadline.ts', 'performance.now() - due >= STOOD_STILL_MS', 'performance.now() - due > STOOD_STILL_MS'],
     [
       'storage/redis-connection.ts',
       '< PATIENCE_MS',

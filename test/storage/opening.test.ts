@@ -156,6 +156,17 @@ test('reads that wait for each other go in one command, and none goes without a 
   await kv.close()
 })
 
+test('reads that wait for each other fail together', async () => {
+  const { kv, client } = opened(redis.url)
+  await kv.mget(['a'])
+  const first = kv.mget(['a']).catch(() => {})
+  const waiting = Promise.allSettled([kv.mget(['b']), kv.mget(['c'])])
+  client?.disconnect()
+  expect((await waiting).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  await first
+  await kv.close()
+})
+
 test('a client of our own tries again soon, and later less often, never at the pace of another process', () => {
   const { retryStrategy, reconnectOnError } = admin.options
   const waits = (attempt: number) => Array.from({ length: 50 }, () => Number(retryStrategy?.(attempt)))

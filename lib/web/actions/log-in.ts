@@ -8,7 +8,7 @@ import {
   type LoginError,
   type LoginResult,
 } from '../../decide/login'
-import { isOfAnother } from '../../decide/record'
+import { isLoggedIn, isOfAnother } from '../../decide/record'
 import { Sso2UnavailableError } from '../../errors'
 import type { Beginning } from '../../storage/lists'
 import { publish } from '../events'
@@ -132,6 +132,8 @@ async function authenticate(visit: Visit, sid: string, { username, password }: C
   } catch (error) {
     if (error instanceof Sso2UnavailableError && error.retryable) return { do: 'not_now' }
   }
+  // who was in already is in still, whatever the password was
+  if (isLoggedIn(visit.stored.value)) return { do: 'not_now' }
   const answer = await client.sessionStatus({ sid, lks: 'anon', ...device }).catch(() => undefined)
   return decideLostLogin(answer)
 }
