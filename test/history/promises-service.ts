@@ -62,8 +62,12 @@ function isGuarded(view: HistoryView, { agent, what, begin, degraded }: Entry): 
 }
 
 /** The platform refuses the ticket of a session that was logged out under the login: "not now" is a fair answer. */
-const isCutOff = (view: HistoryView, entry: Entry) =>
-  entry.what === 'login' && view.of(entry.agent).logouts.some((logout) => overlap(logout, entry))
+function isCutOff(view: HistoryView, entry: Entry): boolean {
+  if (entry.what !== 'login') return false
+  const isOfAll = ({ what, account }: Entry) => what === 'logoutAll' && account === entry.account
+  const others = view.history.entries.filter(isOfAll)
+  return [...view.of(entry.agent).logouts, ...others].some((logout) => overlap(logout, entry))
+}
 
 const heals: Promised = (view) =>
   view.history.entries
