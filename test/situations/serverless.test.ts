@@ -77,6 +77,12 @@ describe.each([
     const form = await browser.fetchJson(login, { json: ada, headers: type })
     expect([form.status, form.json]).toEqual([400, { error: 'invalid_request' }])
   })
+
+  test('is closed at once, for no answer is under way any more', async () => {
+    const start = performance.now()
+    await stage.sso.close()
+    expect(performance.now() - start).toBeLessThan(5000)
+  })
 })
 
 /** A parser of the site's own that hands over bytes, or a text. */

@@ -11,12 +11,12 @@ export class UnderWay {
   /** Runs an operation. @param res where the answer that tells of it counts as well, until it has been sent or has nobody left to go to */
   async run<T>(operation: () => Promise<T>, res?: Response): Promise<T> {
     this.#enter()
+    const sent = whenSent(res)
     try {
       return await operation()
     } finally {
-      // an upgrade has no answer of its own
-      if (typeof res?.once !== 'function' || res.writableFinished || res.closed || res.destroyed) this.#leave()
-      else this.#leaveAfter(res)
+      if (sent) sent.then(() => this.#leave())
+      else this.#leave()
     }
   }
 
@@ -40,17 +40,21 @@ export class UnderWay {
     })
   }
 
-  /** A host without connections, as serverless ones are, never closes an answer; one whose reader has gone is never finished. */
-  #leaveAfter(res: Response): void {
-    const leave = () => {
-      res.off('finish', leave).off('close', leave)
-      this.#leave()
-    }
-    res.once('finish', leave).once('close', leave)
-  }
-
   #leave(): void {
     this.#count -= 1
     if (this.#count === 0) this.#rest()
   }
+}
+
+/** Listened for from the start: a host without connections, as serverless ones are, tells nothing else of an answer. @returns nothing where there is none */
+function whenSent(res: Response | undefined): Promise<void> | undefined {
+  // an upgrade has no answer of its own
+  if (typeof res?.once !== 'function' || res.writableFinished || res.closed || res.destroyed) return undefined
+  return new Promise((resolve) => {
+    const over = () => {
+      res.off('finish', over).off('close', over)
+      resolve()
+    }
+    res.once('finish', over).once('close', over) // one whose reader has gone is never finished
+  })
 }
