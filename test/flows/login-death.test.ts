@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Browser } from '../support/agent'
 import { forkProcess, startSite } from './fork-site'
-import { ada, eventually, grace, type Network, startNetwork } from './network'
+import { ada, eventually, grace, logIn, type Network, startNetwork } from './network'
 
 /* A process that is killed during a login leaves it to the next submit, on another process. Uses the built package. */
 
@@ -21,13 +21,13 @@ afterEach(async () => {
 })
 
 /** A browser whose login the other process has sent on, and then was killed. @param operation whose answer is never given */
-async function killedDuringLogin(operation: 'authenticate' | 'token') {
-  const browser = network.browser()
+async function killedDuringLogin(operation: 'authenticate' | 'token', browser = network.browser(), json = ada) {
   await browser.visit(`${network.morning.url}/`)
+  const before = network.count(operation)
   network.emulator.faults.add({ operation, kind: 'hang', times: 1 })
   const headers = { 'sec-fetch-site': 'same-origin', origin: network.morning.url }
-  const lost = browser.fetchJson(`http://morning.localhost:${port}/login`, { json: ada, headers }).catch(() => 'lost')
-  await eventually(async () => network.count(operation) === 1)
+  const lost = browser.fetchJson(`http://morning.localhost:${port}/login`, { json, headers }).catch(() => 'lost')
+  await eventually(async () => network.count(operation) > before)
   const gone = once(child, 'exit')
   child.kill('SIGKILL')
   await gone
@@ -98,6 +98,15 @@ test('whoever logs in as somebody else after it is not taken for the first', asy
   const other = () => submit(browser, grace)
   await eventually(async () => (await other()).json.error === 'session_already_logged_in_on_another_account', 3)
   expect((await browser.fetchJson(`${network.morning.url}/`)).json).toMatchObject({ status: 'anon' })
+})
+
+test('whoever was in already is told nothing of a wrong password that was lost with the process', async () => {
+  const browser = network.browser()
+  await logIn(browser, network.morning, ada)
+  const wrong = { ...ada, password: 'wrong' }
+  await killedDuringLogin('authenticate', browser, wrong)
+  expect([(await submit(browser, wrong)).status, network.count('authenticate')]).toEqual([503, 2])
+  expect((await browser.fetchJson(`${network.morning.url}/`)).json).toMatchObject({ status: 'loggedin' })
 })
 
 test('while nobody can say what became of it, nothing is authenticated', async () => {

@@ -64,9 +64,8 @@ module.exports = [
   {
     name: 'an Authenticate whose answer was lost is sent again',
     file: 'web/actions/log-in.ts',
-    find: "const answer = await client.sessionStatus({ sid, lks: 'anon', ...device }).catch(() => undefined)",
-    replace:
-      'const answer = await client.authenticate({ sid, usr: username, pwd: password, ...device }).catch(() => undefined)',
+    find: 'return decideLostLogin(await lookUp(visit, sid, isLoggedIn(visit.stored.value)))',
+    replace: 'return decideLostLogin(await visit.site.client.authenticate(asked).catch(() => undefined))',
     breaks: ['I7 one Authenticate'],
   },
   {

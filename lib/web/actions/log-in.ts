@@ -10,6 +10,7 @@ import {
 } from '../../decide/login'
 import { isLoggedIn, isOfAnother } from '../../decide/record'
 import { Sso2UnavailableError } from '../../errors'
+import type { SessionToken } from '../../protocol/session-token'
 import type { Beginning } from '../../storage/lists'
 import { publish } from '../events'
 import { deviceOf } from '../http/request-facts'
@@ -105,37 +106,34 @@ async function attempt(visit: Visit, credentials: Credentials, flight: OwnFlight
 /** A stale record is checked first. Interface: "POST {sso_url}/sessionstatus". */
 async function ask(visit: Visit, credentials: Credentials, flight: OwnFlight): Promise<LoginResult> {
   const { site, stored } = visit
+  const wasIn = isLoggedIn(stored.value)
   await settle(visit, { identify: 'never' })
   const beginning = await site.lists.beginning()
   const { secrets } = stored
   if (!secrets || beginning === 'unavailable')
     return failed(beginning === 'unavailable' || !stored.isAvailable ? 'unavailable' : 'session_ended')
-  const known = flight.isSuccessor ? await askWhatBecame(visit, secrets.sid) : undefined
+  // another process may have sent this form's Authenticate and gone down with the answer
+  const known = flight.isSuccessor ? decideSuccession(await lookUp(visit, secrets.sid, wasIn)) : undefined
   if (known) return carryOut(visit, known, beginning)
   if (!(await flight.isOurs())) return failed('busy')
   return carryOut(visit, await authenticate(visit, secrets.sid, credentials), beginning)
 }
 
-/** Another process may have sent this form's Authenticate and gone down with the answer. @returns nothing where it is still to be sent */
-async function askWhatBecame(visit: Visit, sid: string): Promise<LoginDecision | undefined> {
-  const { client } = visit.site
-  const answer = await client.sessionStatus({ sid, lks: 'anon', ...deviceOf(visit.req) }).catch(() => undefined)
-  return decideSuccession(answer)
+/** What became of an Authenticate. @returns nothing where nobody can tell: who was in before is in still, whatever the password was */
+async function lookUp(visit: Visit, sid: string, wasIn: boolean): Promise<SessionToken | undefined> {
+  if (wasIn) return undefined
+  return visit.site.client.sessionStatus({ sid, lks: 'anon', ...deviceOf(visit.req) }).catch(() => undefined)
 }
 
 /** One Authenticate; an answer that was lost is resolved by Session Status, never by asking twice. */
 async function authenticate(visit: Visit, sid: string, { username, password }: Credentials): Promise<LoginDecision> {
-  const { client } = visit.site
-  const device = deviceOf(visit.req)
+  const asked = { sid, usr: username, pwd: password, ...deviceOf(visit.req) }
   try {
-    return decideLogin(await client.authenticate({ sid, usr: username, pwd: password, ...device }))
+    return decideLogin(await visit.site.client.authenticate(asked))
   } catch (error) {
     if (error instanceof Sso2UnavailableError && error.retryable) return { do: 'not_now' }
   }
-  // who was in already is in still, whatever the password was
-  if (isLoggedIn(visit.stored.value)) return { do: 'not_now' }
-  const answer = await client.sessionStatus({ sid, lks: 'anon', ...device }).catch(() => undefined)
-  return decideLostLogin(answer)
+  return decideLostLogin(await lookUp(visit, sid, isLoggedIn(visit.stored.value)))
 }
 
 async function carryOut(visit: Visit, decision: LoginDecision, beginning: Beginning): Promise<LoginResult> {
