@@ -117,6 +117,20 @@ test('[S20] two submits of the login at once, one at each of two processes, leav
   expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
 })
 
+test('[S20] a reader whose session Redis loses during a check is shown nothing of it, and nothing of it is kept', async () => {
+  stage = await startStage({ holdsAnswers: true })
+  const browser = await stage.reader()
+  await put(browser, 'book')
+  stage.emulator.clock.advance(361)
+  const held = stage.answers.close()
+  const page = put(browser, 'pen')
+  await held.arrived
+  await stage.redis.del(await stage.keys())
+  held.open()
+  expect(basket(await page)).toEqual({ status: 'none', basket: ['pen'] })
+  expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: [] })
+})
+
 test.each(['Redis', 'memory'] as const)(
   '[S20] (%s) a second submit of the login whose answer is the only one that arrives has the login and the basket',
   async (keeping) => {

@@ -50,14 +50,20 @@ interface Progress {
 export async function settle(visit: Visit, wishes: Wishes): Promise<Outcome> {
   const progress: Progress = { signedOut: undefined, hasWaited: false }
   const deadline = performance.now() + visit.site.policy.claimSeconds * 1000
+  const wasIn = isLoggedIn(visit.stored.value)
   for (let steps = 0; steps < MOST_STEPS; steps += 1) {
     const decision = decideVisit(new Facts(visit, wishes, progress), visit.site.policy)
     const outcome = decision.do === 'show' ? orShow(decision) : await carryOut(visit, decision, progress)
     if (outcome !== 'again') return tell(visit, wishes, outcome)
-    if (isGone(visit.stored)) visit.site.sessions.leave(visit.req)
+    if (isOver(visit.stored, wasIn)) visit.site.sessions.leave(visit.req)
     progress.hasWaited = performance.now() > deadline
   }
   return tell(visit, wishes, { do: 'show', shown: { record: undefined, degraded: 'sso_unavailable' } })
+}
+
+/** Has somebody else ended the session, or has the store lost a reader's? A stranger's goes on without its record. */
+function isOver(stored: Visit['stored'], wasIn: boolean): boolean {
+  return isGone(stored) || (wasIn && stored.key !== undefined && stored.isYetToCome)
 }
 
 function tell(visit: Visit, wishes: Wishes, outcome: Outcome): Outcome {
