@@ -1,16 +1,19 @@
 import { ServerResponse } from 'node:http'
-import type { Request, Response } from 'express'
+import type { Request } from 'express'
+import { serialiseRecord } from '../../lib/decide/record'
 import { sessionKey } from '../../lib/storage/hashes'
 import { MemoryKv } from '../../lib/storage/memory-kv'
-import type { Browser, ScriptAnswer } from '../support/agent'
+import type { Browser } from '../support/agent'
 import {
   bag,
   configOf,
   cookieName,
+  cookiesOf,
   dataOf,
   establish,
   interrupted,
   type Meanwhile,
+  recordOf,
   type SessionSite,
   startSite,
 } from './session-site'
@@ -31,12 +34,7 @@ afterEach(() => site.close())
 
 const ask = (path: string, from = browser, headers?: Record<string, string>) =>
   from.fetchJson(`${site.url}${path}`, headers ? { headers } : {})
-const page = (path: string, show: (req: Request, res: Response) => unknown) =>
-  site.app.get(path, (req, res, next) => {
-    Promise.resolve(show(req, res)).catch(next)
-  })
-const cookiesOf = ({ headers }: ScriptAnswer) =>
-  (headers['set-cookie'] ?? []).filter((line) => line.startsWith(cookieName))
+const page: SessionSite['page'] = (path, show) => site.page(path, show)
 const cookieOf = (from: Browser) => ({ cookie: `${cookieName}=${from.cookie(cookieName)}` })
 const stateOf = async (req: Request) => {
   const { stored } = await site.sessions.stateOf(req)
@@ -162,6 +160,25 @@ describe('regenerate()', () => {
     meanwhile.next = { command: 'compareAndTake', act: () => ask('/log-in') }
     const answer = await ask('/regenerate?put=1', site.browser(), old)
     expect([answer.json.told, cookiesOf(answer)]).toEqual([null, []])
+    expect((await ask('/read')).json).toEqual({ a: '1' })
+  })
+
+  test('of a session in whose place a record comes and goes all the time fails after four tries', async () => {
+    await ask('/put/a/1')
+    const key = sessionKey(site.idOf(browser))
+    const record = serialiseRecord(recordOf(site, 'anon'))
+    let tries = 0
+    const comes = () => {
+      meanwhile.next = { command: 'compareAndTake', act: () => site.records.replace(key, null, record, 100).then(goes) }
+    }
+    const goes = () => {
+      tries += 1
+      meanwhile.next = { command: 'mget', act: () => site.records.drop(key, record).then(comes) }
+    }
+    comes()
+    const answer = await ask('/regenerate')
+    meanwhile.next = undefined
+    expect([answer.json.told, tries, cookiesOf(answer)]).toEqual([expect.stringContaining('store'), 4, []])
     expect((await ask('/read')).json).toEqual({ a: '1' })
   })
 

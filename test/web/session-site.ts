@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import http from 'node:http'
+import http, { type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import express, { type Request, type RequestHandler } from 'express'
+import express, { type Request, type RequestHandler, type Response } from 'express'
 import type { Session } from 'express-session'
 import { type Config, makeConfig } from '../../lib/config'
 import type { SsoRecord } from '../../lib/decide/record'
@@ -42,6 +42,10 @@ export const dataOf = (req: Request): object => {
   return data
 }
 
+/** Session cookies that an answer sets. */
+export const cookiesOf = ({ headers }: { readonly headers: IncomingHttpHeaders }): string[] =>
+  (headers['set-cookie'] ?? []).filter((line) => line.startsWith(cookieName))
+
 /** One site with nothing but sessions. */
 export interface SessionSite {
   readonly url: string
@@ -56,6 +60,8 @@ export interface SessionSite {
   readonly destroyed: string[]
   readonly app: express.Express
   now: number
+  /** A page whose handler may be asynchronous. */
+  page: (path: string, show: (req: Request, res: Response) => unknown) => void
   browser(): Browser
   /** The session ID that a browser holds. */
   idOf(browser: Browser): string
@@ -130,6 +136,10 @@ export async function startSite({ kv, config = configOf(), framework = express, 
     destroyed,
     app,
     now: Math.floor(Date.now() / 1000),
+    page: (path, show) =>
+      void app.get(path, (req, res, next) => {
+        Promise.resolve(show(req, res)).catch(next)
+      }),
     browser: () => new Browser({ now: () => site.now * 1000 }),
     idOf: (browser) => decodeURIComponent(browser.cookie(cookieName) ?? '').slice(2, 45),
     close: async () => {

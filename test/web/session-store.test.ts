@@ -4,8 +4,8 @@ import type { SessionData } from 'express-session'
 import { sessionKey } from '../../lib/storage/hashes'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { newSessionId } from '../../lib/web/session/store'
-import type { Browser, ScriptAnswer } from '../support/agent'
-import { bag, configOf, cookieName, dataOf, establish, type SessionSite, startSite } from './session-site'
+import type { Browser } from '../support/agent'
+import { bag, configOf, cookieName, cookiesOf, dataOf, establish, type SessionSite, startSite } from './session-site'
 
 /* What handlers do with `req.session` and `req.sessionStore` beyond reading and writing, and what that costs. */
 
@@ -19,12 +19,7 @@ afterEach(() => site.close())
 
 const ask = (path: string, from = browser, headers?: Record<string, string>) =>
   from.fetchJson(`${site.url}${path}`, headers ? { headers } : {})
-const page = (path: string, show: (req: Request, res: Response) => unknown) =>
-  site.app.get(path, (req, res, next) => {
-    Promise.resolve(show(req, res)).catch(next)
-  })
-const cookiesOf = ({ headers }: ScriptAnswer) =>
-  (headers['set-cookie'] ?? []).filter((line) => line.startsWith(cookieName))
+const page: SessionSite['page'] = (path, show) => site.page(path, show)
 /** What a callback was told: the message of an error, or the value. */
 const told = (run: (done: (error?: unknown, value?: unknown) => void) => void) =>
   new Promise<unknown>((resolve) =>

@@ -22,10 +22,7 @@ const open = async (before: RequestHandler[] = []) => {
   browser = site.browser()
 }
 const ask = (path: string) => browser.fetchJson(`${site.url}${path}`)
-const page = (path: string, show: (req: Request, res: Response) => unknown) =>
-  site.app.get(path, (req, res, next) => {
-    Promise.resolve(show(req, res)).catch(next)
-  })
+const page: SessionSite['page'] = (path, show) => site.page(path, show)
 const cookiesOf = (headers: IncomingHttpHeaders) => headers['set-cookie'] ?? []
 afterEach(() => site.close())
 

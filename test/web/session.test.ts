@@ -1,12 +1,22 @@
 import { createHmac } from 'node:crypto'
 import { createRequire } from 'node:module'
-import express, { type Express, type Request, type Response } from 'express'
+import express, { type Request } from 'express'
 import { sessionKey } from '../../lib/storage/hashes'
 import type { Kv } from '../../lib/storage/kv'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { openRedis, redisKv } from '../../lib/storage/redis-kv'
-import type { Browser, ScriptAnswer } from '../support/agent'
-import { bag, cookieName, dataOf, establish, oldSecret, type SessionSite, secret, startSite } from './session-site'
+import type { Browser } from '../support/agent'
+import {
+  bag,
+  cookieName,
+  cookiesOf,
+  dataOf,
+  establish,
+  oldSecret,
+  type SessionSite,
+  secret,
+  startSite,
+} from './session-site'
 
 const express4: typeof express = createRequire(__filename)('express4')
 
@@ -22,8 +32,6 @@ const kinds = Object.keys(stores).flatMap((store) => Object.keys(frameworks).map
 
 const signed = (id: string, by: string) =>
   encodeURIComponent(`s:${id}.${createHmac('sha256', by).update(id).digest('base64').replace(/=+$/, '')}`)
-const cookiesOf = ({ headers }: ScriptAnswer) =>
-  (headers['set-cookie'] ?? []).filter((line) => line.startsWith(cookieName))
 
 describe.each(kinds)('sessions in %s, under %s', (store, name) => {
   let kv: Kv
@@ -31,17 +39,11 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
   let browser: Browser
   const ask = (path: string, headers?: Record<string, string>) =>
     browser.fetchJson(`${site.url}${path}`, headers ? { headers } : {})
-  const page = (path: string, show: (req: Request, res: Response) => unknown) => {
-    const app: Express = site.app
-    app.get(path, (req, res, next) => {
-      Promise.resolve(show(req, res)).catch(next)
-    })
-  }
 
   beforeAll(async () => {
     kv = stores[store]?.() as Kv
     site = await startSite({ kv, framework: frameworks[name] as typeof express })
-    addScenes(site, page)
+    addScenes(site)
   })
   beforeEach(() => {
     browser = site.browser()
@@ -89,7 +91,7 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
   })
 
   test('a session with a record is renewed when it is checked, and when a tenth of its life has gone: no command besides', async () => {
-    page('/checked', (req, res) => {
+    site.page('/checked', (req, res) => {
       site.sessions.checked(req)
       res.json({})
     })
@@ -368,9 +370,8 @@ function hear(event: string): Promise<void> {
 const keyNames = ({ prefix }: SessionSite, id: string) =>
   ['sess', 'sso2'].map((kind) => `${prefix}${kind}:{${sessionKey(id)}}`)
 
-type AddPage = (path: string, show: (req: Request, res: Response) => unknown) => void
-
-function addScenes(site: SessionSite, page: AddPage): void {
+function addScenes(site: SessionSite): void {
+  const { page } = site
   const putIf = (req: Request) => {
     const { put } = req.query
     if (put) bag(req)[String(put)] = 'put'

@@ -7,6 +7,8 @@ import type { Adapter } from './adapter'
 import type { Lead, Place, RequestSession } from './request-session'
 import { newSessionId } from './store'
 
+const MOST_TRIES = 4
+
 interface Next {
   readonly place: Place
   readonly lead: Lead
@@ -46,11 +48,12 @@ async function nextOf(site: Site, slot: RequestSession): Promise<Next> {
     known(await site.records.ping()) // nothing is to be ended, but what follows could not be saved either
     return { place: site.adapter.freshPlace('send_if_filled'), lead }
   }
-  return leave(site, slot)
+  return leave(site, slot, MOST_TRIES)
 }
 
 /** A record moves; data without a record is buried; where the session has ended meanwhile no other begins in its place. */
-async function leave(site: Site, slot: RequestSession): Promise<Next> {
+async function leave(site: Site, slot: RequestSession, tries: number): Promise<Next> {
+  if (tries === 0) throw storeUnavailable()
   const { place, lead } = slot
   const key = sessionKey(place.id)
   const stored = known(await site.records.read(key))
@@ -58,7 +61,7 @@ async function leave(site: Site, slot: RequestSession): Promise<Next> {
   if (isLate(stored, site.now())) return { place: { ...place, standing: 'late', text: null, duty: 'nothing' }, lead }
   const next = { place: site.adapter.freshPlace('send'), lead: { key: undefined, stored: undefined } }
   if (isGone(stored) || known(await site.records.bury(key, null, 'moved', next.place.id))) return next
-  return leave(site, slot) // something has come there since it was read
+  return leave(site, slot, tries - 1) // something has come there since it was read
 }
 
 async function moved(site: Site, slot: RequestSession): Promise<Next> {
