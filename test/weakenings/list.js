@@ -1142,7 +1142,7 @@ module.exports = [
   {
     name: 'a logout leaves what the site has put into a session without a record',
     file: 'web/actions/logout-step.ts',
-    find: '!(await hasChanged(stored))',
+    find: "(await endWithoutRecord(stored)) === 'ended'",
     replace: 'stored.isAvailable',
     test: 'flows/logout',
     title: 'since a logout that is not confirmed',

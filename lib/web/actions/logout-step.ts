@@ -20,13 +20,13 @@ export async function nextStep(visit: Visit, isAll: boolean): Promise<LogoutDeci
       isSignedOut: browser.signedOut !== undefined,
       isAll,
     })
-    if (step.do === 'end' || tries === MOST_TRIES || !(await hasChanged(stored))) return step
+    if (step.do === 'end' || tries === MOST_TRIES || (await endWithoutRecord(stored)) === 'ended') return step
   }
 }
 
-/** Ends what has no record, or one that nobody can read: it opens nothing any more. @returns true where something has come of it first */
-async function hasChanged(stored: StoredRecord): Promise<boolean> {
-  if (stored.key === undefined || !stored.isAvailable || isGone(stored)) return false
+/** Ends what has no record, or one that nobody can read: it opens nothing any more. `changed`: something has come of it first. */
+async function endWithoutRecord(stored: StoredRecord): Promise<'ended' | 'changed'> {
+  if (stored.key === undefined || !stored.isAvailable || isGone(stored)) return 'ended'
   const { did } = await stored.buryWhile(({ value }) => value === undefined && !isGone(stored), 'ended')
-  return did === 'changed'
+  return did === 'changed' ? 'changed' : 'ended'
 }
