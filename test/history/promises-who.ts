@@ -114,6 +114,9 @@ const checkIsMade: Promised = (view) =>
     const { pages, all } = view.of(page.agent)
     const asked = pages.find(({ clock, begin, end }) => clock > stale && begin > ended.end && end < page.begin)
     if (!asked || all.some((entry) => overlap(entry, asked) && entry.end > page.begin)) return []
+    // nobody is asked while the platform is away; then it is the first page after it that asks, and one beside that does not wait
+    const isBeside = pages.some((other) => other.begin < page.begin && overlap(other, page))
+    if (asked.degraded === 'sso_unavailable' && isBeside) return []
     const isTroubled = view.isTroubled(
       { begin: asked.begin, end: page.end },
       ['process', 'clock', 'busy', 'store'],
@@ -136,19 +139,17 @@ const loginIsKept: Promised = (view) =>
     }),
   )
 
-const isOwnDoing = ({ what }: Entry) =>
-  what === 'steal' || what === 'login' || what === 'wrong' || what.startsWith('logout')
-
 /** Whom the store cannot tell is nobody that is known not to be there: the page says that it does not know. */
 const doubtIsSaid: Promised = (view) =>
-  [...view.agents.values()].flatMap(({ all, pages }) =>
+  [...view.agents.values()].flatMap(({ all, pages, changes }) =>
     pages.flatMap((page) => {
       if (page.view !== 'none' || page.degraded !== undefined) return []
-      const troubles = view.troublesIn(page, ['store']).map(({ begin }) => begin)
-      const before = pages.findLast(({ end }) => end < Math.min(...troubles))
-      if (troubles.length === 0 || before === undefined || before.view === 'none' || before.degraded) return []
+      const since = Math.min(...view.troublesIn(page, ['store']).map(({ begin }) => begin))
+      const before = since === Infinity ? undefined : pages.findLast(({ end }) => end < since)
+      if (before === undefined || before.view === 'none' || before.degraded) return []
       const span = { begin: before.begin, end: page.end }
-      const isOther = all.some((entry) => isOwnDoing(entry) && overlap(entry, span)) || view.isTroubled(span, ['loss'])
+      const own = [...changes, ...all.filter(({ what }) => what === 'steal')]
+      const isOther = own.some((entry) => overlap(entry, span)) || view.isTroubled(span, ['loss'])
       if (isOther || (before.user !== undefined && mayHaveEnded(view, page, before.user))) return []
       return [`${name(page)} knows nobody, and ${name(before)} knew its session`]
     }),

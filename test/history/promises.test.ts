@@ -249,6 +249,18 @@ const excused: [what: string, history: History][] = [
       troubles: [trouble('store', 7, 9)],
     }),
   ],
+  [
+    'a page beside the one that asks, after one that could ask nobody',
+    history(
+      [
+        login(1),
+        page(400, 'ada', { degraded: 'sso_unavailable' }),
+        page(402, undefined, { end: 402_200 }),
+        page(402, 'ada', { begin: 402_050, end: 402_100 }),
+      ],
+      { ends: [ended(2)], troubles: [trouble('platform', 399, 401)] },
+    ),
+  ],
   ['a login at the same time as a logout', history([login(5), logout(5), page(8, 'ada')])],
   [
     'a session that has ended elsewhere',
