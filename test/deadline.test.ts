@@ -1,13 +1,10 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { inTime, whenLate } from '../lib/deadline'
+import { standStill } from './support/stand-still'
 
 /* A process that stands still is late itself: what came meanwhile, or comes in a few turns more, is in time. */
 
 const never = () => new Promise<never>(() => {})
-function standStill(ms: number): void {
-  const end = performance.now() + ms
-  while (performance.now() < end);
-}
 /** After so many turns of the event loop. */
 async function afterTurns<T>(turns: number, value: T): Promise<T> {
   for (let left = turns; left > 0; left -= 1) await turn()

@@ -153,7 +153,7 @@ export class Sso2Client {
     return operation === 'authenticate' ? runLogin(this.#circuit, call) : this.#circuit.run(operation, call)
   }
 
-  /** The caller has the error as well; what fails in the background would be known to nobody else. */
+  /** Notes when a question was answered, and tells of what failed: the caller knows, but nobody does of what runs in the background. */
   async #watched<T>(operation: Operation, call: () => Promise<T>): Promise<T> {
     const { watch } = this.#options
     try {

@@ -1,24 +1,12 @@
 import { once } from 'node:events'
 import net from 'node:net'
-import { Sso2Client } from '../../lib/remote/sso2'
-import type { Sso2ClientOptions } from '../../lib/remote/sso2-options'
 import { fakeClock } from './fake-clock'
 import { type Behaviour, faultyServer, json } from './faulty-server'
-import { claimsOf, device, isWell, now, onlyOf, says, scene, secret } from './sso-scene'
+import { claimsOf, clientOf, device, isWell, now, onlyOf, says, useScenes } from './sso-scene'
 
 /* What counts as an outage of the SSO system, and what ends one. */
 
-const open: (() => Promise<void>)[] = []
-async function stage(behave: Behaviour, options: Partial<Sso2ClientOptions> = {}) {
-  const made = await scene(behave, options)
-  open.push(made.close)
-  return made
-}
-afterEach(async () => {
-  jest.useRealTimers()
-  jest.restoreAllMocks()
-  for (const close of open.splice(0)) await close()
-})
+const stage = useScenes()
 
 const outages: [name: string, behave: Behaviour][] = [
   ['a page in place of an answer', (res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<p>Back soon.')],
@@ -214,13 +202,7 @@ test('kept connections that have gone silent are replaced, however many there ar
     res.setHeader('keep-alive', 'timeout=60')
     isWell(res, seen, count)
   })
-  const through = new Sso2Client({
-    ssoUrl: `http://127.0.0.1:${port}`,
-    clientId: 'the-site',
-    clientSecret: secret,
-    organisationId: 'the-publisher',
-    timeoutMs: 500,
-  })
+  const through = clientOf(`http://127.0.0.1:${port}`)
   const question = () => through.sessionStatus({ sid: 's1', lks: 'anon', ...device })
   // on a busy machine some may be answered too late, which is not what is asked here
   await Promise.all(Array.from({ length: 40 }, () => question().catch(() => {})))

@@ -27,17 +27,21 @@ export const onlyOf =
   (res, seen, count) =>
     (claimsOf(seen.body)['sid'] === sid ? behave : isWell)(res, seen, count)
 
-export async function scene(behave: Behaviour, options: Partial<Sso2ClientOptions> = {}) {
-  const server = await faultyServer()
-  server.become(behave)
-  const client = new Sso2Client({
-    ssoUrl: server.url,
+/** A client of an SSO system at this address. */
+export const clientOf = (ssoUrl: string, options: Partial<Sso2ClientOptions> = {}) =>
+  new Sso2Client({
+    ssoUrl,
     clientId: 'the-site',
     clientSecret: secret,
     organisationId: 'the-publisher',
     timeoutMs: 500,
     ...options,
   })
+
+async function scene(behave: Behaviour, options: Partial<Sso2ClientOptions>) {
+  const server = await faultyServer()
+  server.become(behave)
+  const client = clientOf(server.url, options)
   const ask = () => client.sessionStatus({ sid: 's1', lks: 'anon', ...device }).catch((error: unknown) => error)
   const logIn = () =>
     client.authenticate({ sid: 's1', usr: 'ada', pwd: 'x', ...device }).catch((error: unknown) => error)
@@ -49,4 +53,19 @@ export async function scene(behave: Behaviour, options: Partial<Sso2ClientOption
     await server.close()
   }
   return { server, client, ask, logIn, times, close }
+}
+
+/** What makes the scenes of a suite, each of which ends with its test. @param usual options of all */
+export function useScenes(usual: Partial<Sso2ClientOptions> = {}) {
+  const open: (() => Promise<void>)[] = []
+  afterEach(async () => {
+    jest.useRealTimers()
+    jest.restoreAllMocks()
+    for (const close of open.splice(0)) await close()
+  })
+  return async (behave: Behaviour, options: Partial<Sso2ClientOptions> = {}) => {
+    const made = await scene(behave, { ...usual, ...options })
+    open.push(made.close)
+    return made
+  }
 }

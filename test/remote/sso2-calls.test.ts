@@ -1,23 +1,12 @@
 import { Sso2ResponseError } from '../../lib/errors'
 import type { Sso2Client } from '../../lib/remote/sso2'
-import type { Sso2ClientOptions } from '../../lib/remote/sso2-options'
 import { fakeClock } from './fake-clock'
 import { type Behaviour, failure, json } from './faulty-server'
-import { claimsOf, device, isWell, says, scene, secret } from './sso-scene'
+import { claimsOf, device, isWell, says, secret, useScenes } from './sso-scene'
 
 /* What each operation sends, takes and throws, and what the client finds out by itself. */
 
-const open: (() => Promise<void>)[] = []
-async function stage(behave: Behaviour, options: Partial<Sso2ClientOptions> = {}) {
-  const made = await scene(behave, { timeoutMs: 5000, ...options })
-  open.push(made.close)
-  return made
-}
-afterEach(async () => {
-  jest.useRealTimers()
-  jest.restoreAllMocks()
-  for (const close of open.splice(0)) await close()
-})
+const stage = useScenes({ timeoutMs: 5000 })
 
 const sid = 's1'
 const aid = 'the-account'

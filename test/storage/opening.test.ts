@@ -6,6 +6,7 @@ import { giveUp } from '../../lib/storage/redis-connection'
 import { evictionWatch } from '../../lib/storage/redis-eviction'
 import { openRedis, redisKv } from '../../lib/storage/redis-kv'
 import { startRedis, type TestRedis } from '../support/redis'
+import { standStill } from '../support/stand-still'
 
 /* How a store is opened and watched, with a Redis whose settings change. */
 
@@ -30,12 +31,6 @@ function opened(address: string | Redis | undefined) {
   const lines: string[] = []
   const logger = { warn: (line: string) => void lines.push(line), info: (line: string) => void lines.push(line) }
   return { ...openStore({ redis: address, clock: { now: () => 1000 }, log: new Log(logger) }), lines }
-}
-
-/** Nothing is read or written meanwhile. */
-function standStill(ms: number): void {
-  const end = performance.now() + ms
-  while (performance.now() < end);
 }
 
 /** What is found after a while. */
