@@ -188,9 +188,10 @@ export const rows: Row[] = [
     row: '15',
     name: 'Redis wants a password',
     options,
-    fault: async ({ redis }) => {
+    fault: async ({ redis, sso }) => {
       await redis.config('SET', 'requirepass', 'something-new')
       await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+      await eventually(async () => (await sso().health()).store === 'unavailable') // the site hears of it in a moment
     },
     mend: async ({ redis }) => void (await redis.config('SET', 'requirepass', '')),
     cells: away,
