@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { Browser } from '../support/agent'
@@ -84,27 +84,20 @@ describe('sso.close() before the server has ended', () => {
 })
 
 describe('SIGTERM to the example', () => {
-  let child: ChildProcess
-  afterEach(() => child.kill('SIGKILL'))
-
   async function startExample(environment: NodeJS.ProcessEnv) {
     const [morning, evening, emulator] = [await freePort(), await freePort(), await freePort()]
     const ports = { MORNING_PORT: `${morning}`, EVENING_PORT: `${evening}`, EMULATOR_PORT: `${emulator}` }
     const main = path.join(__dirname, '..', '..', 'example-app', 'main.js')
-    child = spawn(process.execPath, [main], { env: { ...process.env, ...ports, ...environment }, stdio: 'pipe' })
+    const child = spawn(process.execPath, [main], { env: { ...process.env, ...ports, ...environment }, stdio: 'pipe' })
     let said = ''
-    child.stdout?.on('data', (chunk) => {
+    child.stdout.on('data', (chunk) => {
       said += String(chunk)
     })
     await eventually(async () => said.includes('Ctrl+C'))
-    return { url: `http://localhost:${morning}`, platform: `http://localhost:${emulator}` }
+    return { child, url: `http://localhost:${morning}`, platform: `http://localhost:${emulator}` }
   }
 
-  test.each([
-    ['memory', {}],
-    ['Redis', { REDIS_URL: redisUrl() }],
-  ])('lets logins and pages under way come to their end, and then ends by itself (%s)', async (_store, environment) => {
-    const { url, platform } = await startExample(environment)
+  async function endDuringLogins({ child, url, platform }: Awaited<ReturnType<typeof startExample>>) {
     const slow = { operation: 'authenticate', kind: 'slow', ms: 800 }
     const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(slow) }
     expect((await fetch(`${platform}/_emulator/faults`, post)).status).toBeLessThan(300)
@@ -119,5 +112,13 @@ describe('SIGTERM to the example', () => {
     expect((await Promise.all(logins)).map(({ status }) => status)).toEqual(browsers.map(() => 200))
     expect(await gone).toEqual([0, null])
     expect(performance.now() - start).toBeLessThan(8000)
+  }
+
+  test.concurrent.each([
+    ['memory', {}],
+    ['Redis', { REDIS_URL: redisUrl() }],
+  ])('lets logins and pages under way come to their end, and then ends by itself (%s)', async (_store, environment) => {
+    const example = await startExample(environment)
+    await endDuringLogins(example).finally(() => example.child.kill('SIGKILL'))
   })
 })

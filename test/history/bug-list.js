@@ -134,7 +134,7 @@ module.exports = [
   {
     name: 'whoever waited for a check keeps the data of the session that it ended',
     file: 'web/actions/settle.ts',
-    find: 'if (isGone(visit.stored)) visit.site.sessions.leave(visit.req)',
+    find: 'if (isOver(visit.stored, wasIn)) visit.site.sessions.leave(visit.req)',
     replace: '',
     breaks: ['I3 right data'],
   },

@@ -15,7 +15,7 @@ const seeds: readonly (readonly [seed: number, found: string])[] = [
   [1, 'trips of the login page were never forgotten: flows/login, "again and again"'],
   [5, 'whoever waited for a check kept the data of the session that it ended: flows/status, "leaves nothing of it"'],
 ]
-const STEPS = 500
+const STEPS = 350
 
 describe('a short history of visits, logins, logouts, thefts and faults', () => {
   const played = new Map<number, History>()
