@@ -78,6 +78,7 @@ afterAll(async () => {
 })
 
 async function loggedIn(site = network.morning): Promise<Browser> {
+  await eventually(async () => (await site.sso.health()).sso === 'ok') // a fault before may have opened its circuit
   const browser = network.browser()
   await browser.visit(`${site.url}/`)
   expect(view(await logIn(browser, site, ada)).status).toBe('loggedin')
