@@ -30,7 +30,7 @@ export const NOBODY: Shown = Object.freeze({ record: undefined, degraded: undefi
 
 /**
  * What the browser's signed-out mark says: not tried yet, not confirmed, or of a session that nobody can tell any more. `due`: not tried
- * yet, and the store was not told either, so that the session may still live.
+ * yet, and the session may still live here: the store was not told, or a landing under way has brought a login since.
  */
 export type SignedOutState = 'no' | 'untried' | 'due' | 'pending' | 'unknown'
 

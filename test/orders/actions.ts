@@ -194,6 +194,12 @@ export const states = {
     await loggedIn(world, home, '')
     await prepareOtherLandings(world)
   },
+  /** As `loggedInLandings`, and the store has lost the session. */
+  lostLandings: async (world) => {
+    await loggedIn(world, home, '')
+    await prepareOtherLandings(world)
+    await expire(world)
+  },
   /** Logged in at the platform, not here; two tabs on their ways back. */
   known: async (world) => {
     await loggedIn(world, home, '')

@@ -53,7 +53,7 @@ function isTakenAfter({ world }: History, form: Seen, logout: Seen): boolean {
 function outSince(history: History, browser: string, at: number): Seen | undefined {
   const { world } = history
   const last = logoutsOf(history, browser)
-    .filter((logout) => logout.arrived < at && !isBlind(history, logout))
+    .filter((logout) => logout.arrived < at)
     .at(-1)
   if (!last) return undefined
   const isNew = (seen: Seen) =>
@@ -62,13 +62,6 @@ function outSince(history: History, browser: string, at: number): Seen | undefin
     (seen) => seen.browser === browser && seen.as !== undefined && isNew(seen) && seen.left < at,
   )
   return isIn ? undefined : last
-}
-
-/** Where the session has run out, nobody can tell a logout which SSO session a landing that is under way belongs to. */
-function isBlind({ scenario, world }: History, logout: Seen): boolean {
-  const isUnderWay = ({ browser, path, left, arrived }: Seen) =>
-    browser === logout.browser && path === '/sso2/landing' && left < logout.arrived && arrived > logout.arrived
-  return doings(scenario).includes('expiry') && world.seen.some(isUnderWay)
 }
 
 /** With a fault, the other browsers of the account may need the next check to hear of it. */

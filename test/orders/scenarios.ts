@@ -84,6 +84,8 @@ export const pairs: readonly string[] = [
   'loggedIn:logout|fresh',
   'loggedIn:logout|check',
   'loggedIn:logout|login',
+  'lostLandings:logout|landing1',
+  'own/lostLandings:logout|landing1',
   'loggedIn:logout|expiry',
   'loggedIn:logout|terminate',
   'loggedInLandings:logout|landing1',

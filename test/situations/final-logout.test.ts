@@ -69,6 +69,24 @@ describe.each(keepings)('with %s, two tabs that land while the SSO session is lo
   })
 })
 
+test.each(['Redis', 'a session of its own'] as const)(
+  '[L13, S17] (%s) a slow landing does not bring the reader back either after a logout that Redis had lost everything of',
+  async (keeping) => {
+    stage = await startStage({ keeping })
+    const browser = await stage.reader()
+    await stage.redis.del(await stage.keys())
+    const held = stage.naming.close()
+    const landing = browser.visit(stage.at('/?tab=1'))
+    await held.arrived
+    expect((await post(browser)).json).toEqual({ status: 'none', logout: 'pending' })
+    held.open()
+    await landing
+    await nobody(browser)
+    expect(livingLogins()).toEqual([])
+    await loginWorks(browser)
+  },
+)
+
 test('[L13] a slow landing at one process, a logout at another: the reader is not brought back', async () => {
   stage = await startStage()
   const other = stage.addProcess()

@@ -1148,6 +1148,14 @@ module.exports = [
     title: 'since a logout that is not confirmed',
   },
   {
+    name: 'a landing under way brings back a login whose session nobody could tell at the logout',
+    file: 'web/actions/settle.ts',
+    find: "signedOut.of === 'session' || (signedOut.of === 'anything' && isLoggedIn(value))",
+    replace: "signedOut.of === 'session'",
+    test: 'situations/final-logout',
+    title: 'had lost everything of',
+  },
+  {
     name: 'a page shows nobody the data of a reader whose session Redis has lost',
     file: 'web/actions/settle.ts',
     find: 'return isGone(stored) || (wasIn && stored.key !== undefined && stored.isYetToCome)',

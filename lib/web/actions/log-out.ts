@@ -174,8 +174,15 @@ async function retryMark(visit: Visit, signedOut: SignedOut): Promise<SignedOutS
     case 'session':
       return endUnread(visit, signedOut.key, signedOut.isAll)
     case 'anything':
-      return 'unknown'
+      return endBrought(visit)
   }
+}
+
+/** A landing that was under way has brought a login meanwhile: it is what the logout was of. */
+async function endBrought(visit: Visit): Promise<SignedOutState> {
+  const { value } = visit.stored
+  if (!isLoggedIn(value)) return 'unknown'
+  return (await endStored(visit, visit.stored, value, false)) === 'confirmed' ? 'no' : 'pending'
 }
 
 /** First contact after the store came back. */

@@ -86,9 +86,11 @@ export const LOOP = 'visit:identify_loop'
 const LOOPING =
   'a page went through Identify again and again and still has no session, so it is served without one. Look at redis (REDIS_URL) and sessionSecret (SSO2_SESSION_SECRET): do all processes have the same? Do the cookies of siteUrl come back, and has another site on its host name another session.cookieName?'
 
-function markOf({ browser: { signedOut } }: Visit): SignedOutState {
+/** A login here drops the mark, unless it was under way at the logout and did not know of it: then it is due to end. */
+function markOf({ browser: { signedOut }, stored: { value } }: Visit): SignedOutState {
   if (signedOut === undefined) return 'no'
-  return signedOut.of === 'session' ? 'due' : 'untried'
+  const isDue = signedOut.of === 'session' || (signedOut.of === 'anything' && isLoggedIn(value))
+  return isDue ? 'due' : 'untried'
 }
 
 /** The facts of one decision; the costly ones are looked at only where it asks for them. */
