@@ -1,4 +1,4 @@
-import type { Ended, Entry } from './entries'
+import type { Asked, Ended, Entry } from './entries'
 import { type HistoryView, isDone, mayHaveLoggedIn, name, overlap, type Promised } from './view'
 
 /* Who is shown, and for how long: promises I3 to I6. */
@@ -160,7 +160,11 @@ function mayHaveEnded(view: HistoryView, page: Entry, user: string): boolean {
   const sure = loginsBefore(view, page, user).filter(({ status }) => status === 200 || status === 303)
   const since = Math.max(...sure.map(({ begin }) => begin))
   const isAll = ({ what, account, end }: Entry) => what === 'logoutAll' && account === user && end > since
-  return view.endsOf(user).some(({ end }) => end > since) || view.history.entries.some(isAll)
+  // one that was pending is told again until the platform has heard it
+  const isTold = ({ operation, aid, seen }: Asked) =>
+    operation === 'logoutall' && aid === `account-${user}` && seen > since
+  const { entries, calls } = view.history
+  return view.endsOf(user).some(({ end }) => end > since) || entries.some(isAll) || calls.some(isTold)
 }
 
 export const whoPromises: Readonly<Record<string, Promised>> = {

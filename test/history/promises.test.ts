@@ -250,6 +250,22 @@ const excused: [what: string, history: History][] = [
     }),
   ],
   [
+    'a login that a "log out everywhere" of before it ends, which the platform has only now heard of',
+    history(
+      [
+        login(1, { agent: 2 }),
+        logout(2, { agent: 2, what: 'logoutAll', account: 'ada', logout: 'pending' }),
+        login(4),
+        page(5, 'ada'),
+        page(400, undefined),
+      ],
+      {
+        calls: [call('logoutall', 6, { aid: 'account-ada', outcome: 'terminated' })],
+        troubles: [trouble('platform', 2, 3)],
+      },
+    ),
+  ],
+  [
     'a page beside the one that asks, after one that could ask nobody',
     history(
       [
