@@ -38,6 +38,8 @@ export type LandingDecision =
   | { readonly do: 'log_out'; readonly token: SessionToken; readonly because: 'signed_out' }
   /** Another request of this browser has made the session already that this token is about. */
   | { readonly do: 'adopt'; readonly because: 'session_moved' }
+  /** Another request of this browser has begun an anonymous session: it goes on, as the one that this token is about. */
+  | { readonly do: 'go_on'; readonly token: SessionToken; readonly because: 'session_moved' }
   | { readonly do: 'as_it_is'; readonly because: 'same_token_again' | 'store_unavailable' | 'logged_in_since' }
   | { readonly do: 'start_anew'; readonly because: 'unbound' | 'replayed' | 'clock' }
   | { readonly do: 'mark_cookieless'; readonly because: 'no_cookies' }
@@ -76,6 +78,8 @@ function decideAnonymous(facts: LandingFacts, token: SessionToken): LandingDecis
   // no session of the SSO system becomes anonymous again: the token is older than the login
   const isOlder = [record, successor].some((login) => isLoggedIn(login) && login.sidHash === sidHash)
   if (isOlder) return { do: 'as_it_is', because: 'logged_in_since' }
+  // Identify makes a session for each of two tabs that come to it at once: two sessions here would lose what the site has kept in one
+  if (record === undefined && successor?.status === 'anon') return { do: 'go_on', token, because: 'session_moved' }
   const isRefused = isShareSpent && record === undefined
   return isRefused ? { do: 'give_up', because: 'too_many_landings' } : { do: 'stay_anonymous', token }
 }

@@ -146,6 +146,21 @@ const rows: [name: string, facts: Partial<LandingFacts>, decision: LandingDecisi
     { do: 'adopt', because: 'session_moved' },
   ],
   [
+    'an anonymous session goes on where the token is about another one',
+    { successor: anonRecord({ sidHash: 'other' }), token: anon },
+    { do: 'go_on', token: anon, because: 'session_moved' },
+  ],
+  [
+    'also where the network of the visitor has begun its share of sessions, for this is none',
+    { successor: anonRecord({ sidHash: 'other' }), token: anon, isShareSpent: true },
+    { do: 'go_on', token: anon, because: 'session_moved' },
+  ],
+  [
+    'but not a login, nor where there is a session',
+    { successor: anonRecord({ sidHash: 'other' }), token: anon, record: anonRecord() },
+    { do: 'stay_anonymous', token: anon },
+  ],
+  [
     'and not where it is about another one',
     { successor: loggedInRecord({ sidHash: 'other' }) },
     { do: 'sign_in', token: loggedIn },

@@ -110,10 +110,11 @@ function landingOf(world: World, index: number): string {
 const home: Tab = { browser: 'b1', process: 0, isHasty: true }
 const other: Tab = { browser: 'b2', process: 0, isHasty: true }
 
-/** Two tabs on their ways back from Identify: their landing addresses, not yet opened. */
-async function prepareLandings(world: World): Promise<void> {
+/** Two tabs on their ways back from Identify: their landing addresses, not yet opened. @param leave is done before each of them goes there */
+async function prepareLandings(world: World, leave = () => {}): Promise<void> {
   const ways: string[] = []
   for (const tab of [1, 2]) {
+    leave()
     const page = await world.send(home, { method: 'GET', url: new URL(`/?tab=${tab}`, SITE), headers: DOCUMENT })
     const identify = new URL(page.location ?? '', SITE)
     const sent = await world.send(home, { method: 'GET', url: identify, headers: DOCUMENT })
@@ -160,13 +161,19 @@ const loggedInTwice: Action = async (world) => {
 /** Where executions begin. */
 export const states = {
   /** Nobody yet, but two tabs on their ways back from Identify. */
-  stranger: prepareLandings,
+  stranger: (world) => prepareLandings(world),
   /** Anonymous, with something in the basket. */
   basket,
   /** Nobody, with something in the basket all the same; two tabs come back from Identify. */
   basketAlone: async (world) => {
     await prepareLandings(world)
     await ask(world, home, '/put?item=alone')
+  },
+  /** As `basketAlone`, but both tabs went to Identify at once: it has made a session for each. */
+  basketApart: async (world) => {
+    const { hostname } = new URL(SITE)
+    await prepareLandings(world, () => world.jar('b1').drop((cookie) => cookie.host !== hostname))
+    await ask(world, home, '/put?item=book')
   },
   /** Logged out, which the platform has not confirmed; then something was put into the basket. */
   basketPending: async (world) => {

@@ -231,6 +231,7 @@ const hasLanded = (scenario: Scenario) =>
 
 const WITH_BOOK = new Set([
   'basket',
+  'basketApart',
   'basketLandings',
   'basketForgotten',
   'basketForgottenLandings',

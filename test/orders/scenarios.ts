@@ -58,6 +58,7 @@ export const pairs: readonly string[] = [
   'basketAlone:logout|landing1',
   'basketAlone:logout|page',
   'basketAlone:logout|save',
+  'basketApart:landing1|landing2',
   'basketPending:logout|page',
   'basketPending:logout|save',
   'basketLandings:login|landing1',

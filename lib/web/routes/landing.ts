@@ -147,12 +147,11 @@ async function carryOut(visit: Visit, { decision, beginning, successor }: Decide
       noteEnd(visit, name, did)
       return redirect(res, page, 303)
     }
-    case 'stay_anonymous': {
-      const did = await stayAnonymous(visit, decision.token.sid ?? '', false, browserName(visit))
-      if (did === 'done') dropSignedOut(visit)
-      noteEnd(visit, name, did)
-      return redirect(res, page, 303)
-    }
+    case 'go_on':
+      if (successor) await goOver(visit, successor)
+      return stay(visit, decision.token, page)
+    case 'stay_anonymous':
+      return stay(visit, decision.token, page)
     case 'adopt':
       if (successor) await site.sessions.adopt(req, successor.sessionId)
       return redirect(res, page, 303)
@@ -173,6 +172,18 @@ async function carryOut(visit: Visit, { decision, beginning, successor }: Decide
       if (decision.because === 'store_unavailable') noteEnd(visit, name, 'unavailable')
       return redirect(res, page, 303)
   }
+}
+
+async function stay(visit: Visit, { sid = '' }: SessionToken, page: string): Promise<void> {
+  const did = await stayAnonymous(visit, sid, false, browserName(visit))
+  if (did === 'done') dropSignedOut(visit)
+  noteEnd(visit, pageKey(page), did)
+  redirect(visit.res, page, 303)
+}
+
+async function goOver({ site, req, stored }: Visit, { sessionId }: Successor): Promise<void> {
+  await stored.turnTo(sessionId)
+  await site.sessions.adopt(req, sessionId)
 }
 
 /** A store that did not take the session would not take it at the next trip either. */
