@@ -1156,6 +1156,14 @@ module.exports = [
     title: 'had lost everything of',
   },
   {
+    name: 'the second of two tabs that come back from Identify loses what the site has kept',
+    file: 'decide/landing.ts',
+    find: "successor?.status === 'anon') return",
+    replace: "successor?.status === 'loggedin') return",
+    test: 'orders/orders',
+    title: 'basketApart:landing1',
+  },
+  {
     name: 'a page shows nobody the data of a reader whose session Redis has lost',
     file: 'web/actions/settle.ts',
     find: 'return isGone(stored) || (wasIn && stored.key !== undefined && stored.isYetToCome)',
