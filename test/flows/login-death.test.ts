@@ -58,9 +58,10 @@ test('a login that takes longer than it is held for at a time is one Authenticat
 test('a process that stands still for 2.5 s in the middle of a login shares what another one made of it', async () => {
   const browser = network.browser()
   await browser.visit(`${network.morning.url}/`)
-  network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 700 })
+  network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 700, times: 1 })
   const first = atChild(browser)
-  await new Promise((resolve) => setTimeout(resolve, 300)) // wherever it is by then
+  // one that stands still between its last look and its Authenticate cannot be kept from sending it
+  await eventually(async () => network.emulator.faults.list().length === 0)
   child.send({ block: 2500 })
   const answers = await Promise.all([first, submit(browser)])
   expect(answers.map(({ status, json }) => [status, json.user?.username])).toEqual(Array(2).fill([200, 'ada']))
