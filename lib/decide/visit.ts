@@ -137,8 +137,7 @@ function decideKnown(facts: VisitFacts, record: SsoRecord, policy: VisitPolicy):
   if (!isStale(record, facts.now, policy.recheckSeconds))
     return needsNewAccess(facts, record) ? { do: 'identify', because: 'access_expired' } : showKnown(record)
   if (!facts.ssoAvailable) return showUnchecked(facts, record, policy)
-  if (isBeingAsked(facts, record, policy))
-    return isWithinGrace(facts.now, record, policy) ? showWhileAsked(facts, record, policy) : { do: 'wait_for_answer' }
+  if (isBeingAsked(facts, record, policy)) return decideWhileAsked(facts, record, policy)
   return decideUnanswered(facts, record, policy)
 }
 
@@ -167,8 +166,12 @@ function isBeingAsked({ now, hasWaited }: VisitFacts, record: SsoRecord, { claim
   return !hasWaited && isYounger(record.askingAt, now, claimSeconds)
 }
 
-/** Somebody is asking: the record is good enough meanwhile, and says so where the last question got no answer. */
-function showWhileAsked(facts: Pick<VisitFacts, 'now'>, record: SsoRecord, policy: VisitPolicy): ShowDecision {
+/**
+ * Somebody is asking: the record is good enough meanwhile. Where the last question got no answer it says so, or waits for this one where
+ * the SSO system is well again.
+ */
+function decideWhileAsked(facts: VisitFacts, record: SsoRecord, policy: VisitPolicy): VisitDecision {
+  if (!isWithinGrace(facts.now, record, policy) || hasAnsweredSince(facts, record)) return { do: 'wait_for_answer' }
   return record.unansweredAt === undefined ? showKnown(record) : showUnchecked(facts, record, policy)
 }
 

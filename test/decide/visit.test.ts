@@ -243,6 +243,20 @@ const known: [
     show(checked(400, { unansweredAt: NOW - 5, askingAt: NOW }), 'sso_unavailable'),
   ],
   [
+    'but they wait for the answer where the SSO system has answered others since',
+    { record: checked(400, { unansweredAt: NOW - 5, askingAt: NOW }), ssoAnsweredAt: NOW - 4 },
+    { do: 'wait_for_answer' },
+  ],
+  [
+    'and no longer than they may',
+    {
+      record: checked(400, { unansweredAt: NOW - 2, pauseSeconds: 8, askingAt: NOW }),
+      ssoAnsweredAt: NOW,
+      hasWaited: true,
+    },
+    show(checked(400, { unansweredAt: NOW - 2, pauseSeconds: 8, askingAt: NOW }), 'sso_unavailable'),
+  ],
+  [
     'a page load of a reader whose access token is refused goes through Identify',
     { record: checked(10, { accessRefused: true }) },
     { do: 'identify', because: 'access_expired' },

@@ -46,6 +46,15 @@ test('[I9] where the SSO system answers others again, a session is asked about a
   expect(await look(browser, other)).not.toHaveProperty('degraded')
 })
 
+test('[I9] nor is it held up on what is loaded at once with the page that asks', async () => {
+  const [browser, somebody] = [await reader(stage), await reader(stage)]
+  await loseThree(browser)
+  await look(somebody, other)
+  stage.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 200, times: 1 })
+  const seen = await Promise.all(Array.from({ length: 4 }, () => look(browser, other)))
+  expect(seen.filter(({ degraded }) => degraded !== undefined)).toEqual([])
+})
+
 test('[I9] a process to which nobody else comes finds out for itself, with one question in 5 s', async () => {
   const browser = await reader(stage)
   await loseThree(browser)

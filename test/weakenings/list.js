@@ -1164,6 +1164,14 @@ module.exports = [
     title: 'basketApart:landing1',
   },
   {
+    name: 'what is loaded beside a question says that nobody answers, though the SSO system is well again',
+    file: 'decide/visit.ts',
+    find: '|| hasAnsweredSince(facts, record)) return',
+    replace: '|| facts.hasWaited) return',
+    test: 'situations/asked-again',
+    title: 'at once with the page that asks',
+  },
+  {
     name: 'a page shows nobody the data of a reader whose session Redis has lost',
     file: 'web/actions/settle.ts',
     find: 'return isGone(stored) || (wasIn && stored.key !== undefined && stored.isYetToCome)',
