@@ -12,6 +12,8 @@ import type { Sso2Client } from './sso2'
 const MOST_OUT = 20
 /** Nearly all trips that come back have done so by then: many out before that are a rush, and a reason to look. */
 const QUICK_MS = 1000
+/** After this time the back channel is asked although it has been heard of lately: as long as its breaker stays open. */
+const SLOW_MS = 5000
 /** After this time a trip that is not back is a reason to look; after a good look, trips have as long to come back. */
 const LATE_MS = 10_000
 const PROBE_MS = 2000
@@ -49,7 +51,7 @@ export class FrontChannel {
   #firstOut = 0
   #timer: NodeJS.Timeout | undefined
   #isDone = false
-  /** Identify has just been seen to work: until then, in the process's own milliseconds, nothing follows from what is out. */
+  /** Identify has just been seen to work: until then, in the process's own milliseconds, nothing follows for it from what is out. */
   #isGoodUntil = 0
   /** Trips since the start; `undefined` once one has come back. */
   #sent: number | undefined = 0
@@ -64,10 +66,12 @@ export class FrontChannel {
   /** A browser is being sent to Identify. */
   noteTrip(): void {
     if (this.#sent !== undefined) this.#sent += 1
-    if (this.#isDone || !this.#circuit.isClosed || performance.now() < this.#isGoodUntil) return
-    if (this.#out === 0) this.#firstOut = performance.now()
-    this.#out += 1
+    if (this.#isDone || !this.#circuit.isClosed) return
     if (!this.#timer) this.#lookAfter(QUICK_MS, () => this.#lookQuickly())
+    const now = performance.now()
+    if (now < this.#isGoodUntil) return
+    if (this.#out === 0) this.#firstOut = now
+    this.#out += 1
     if (this.#out >= MOST_OUT) this.#suspect()
   }
 
@@ -118,10 +122,16 @@ export class FrontChannel {
   /** The back channel costs the SSO system least: it is asked first, where it has been silent. */
   #lookQuickly(): void {
     this.#client.findOut()
-    this.#lookAfter(LATE_MS - QUICK_MS, () => {
-      this.#forget()
-      this.#circuit.findOut()
+    this.#lookAfter(SLOW_MS - QUICK_MS, () => {
+      this.#client.findOut(SLOW_MS)
+      this.#lookAfter(LATE_MS - SLOW_MS, () => this.#lookLate())
     })
+  }
+
+  #lookLate(): void {
+    const isAnyOut = this.#out > 0
+    this.#forget()
+    if (isAnyOut) this.#circuit.findOut()
   }
 
   async #probe(): Promise<void> {

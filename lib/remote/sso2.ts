@@ -93,12 +93,12 @@ export class Sso2Client {
 
   /**
    * Asks the SSO system something harmless in the background, where nobody has spoken to it for a while: its answer also tells
-   * which secret it takes, which a landing does not.
+   * which secret it takes, which a landing does not. @param quietMs for how long nobody has, in milliseconds
    */
-  findOut(): void {
+  findOut(quietMs = QUIET_MS): void {
     const now = performance.now()
-    const [since, quietMs] = this.#keys.isRotating ? [this.#lastQuestion, ROTATING_MS] : [this.#lastWord, QUIET_MS]
-    if (now - since < quietMs) return
+    const [since, pauseMs] = this.#keys.isRotating ? [this.#lastQuestion, ROTATING_MS] : [this.#lastWord, quietMs]
+    if (now - since < pauseMs) return
     this.#lastWord = now
     this.#lastQuestion = now
     this.#circuit.findOut()

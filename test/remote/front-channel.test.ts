@@ -118,8 +118,11 @@ test('a rush of visitors is no outage: none can be back yet, so Identify is look
   await clock.pass(1)
   expect([front.isAvailable, counts()]).toEqual([true, [0, 1]])
   trips(front, 500)
-  await clock.pass(1200)
-  expect([front.isAvailable, counts()]).toEqual([true, [0, 1]])
+  await clock.pass(1200) // and the back channel, of which nobody has heard anything
+  expect([front.isAvailable, counts()]).toEqual([true, [1, 1]])
+  trips(front, 500)
+  await clock.pass(5000)
+  expect([front.isAvailable, counts()]).toEqual([true, [1, 1]])
 })
 
 test('a rush of visitors to a broken Identify is over at once', async () => {
@@ -223,6 +226,43 @@ test('an SSO system that has been silent is asked when a trip is not soon back, 
   trips(front, 3)
   await clock.pass(1200)
   expect(counts()).toEqual([2, 0])
+})
+
+/** One visitor every half second, until none is sent any more. @returns after how many milliseconds that is */
+async function visitorsUntilSpared(front: FrontChannel, mostMs: number) {
+  for (let passed = 0; passed < mostMs; passed += 500) {
+    if (!front.isAvailable) return passed
+    trips(front, 1)
+    await clock.pass(500)
+  }
+  return Number.POSITIVE_INFINITY
+}
+
+test.each<[name: string, before: (front: FrontChannel) => Promise<void> | void]>([
+  ['has been seen to work a moment ago', tripsWithoutEnd],
+  ['has let somebody come back a moment ago', (front) => front.noteLanding()],
+])('an SSO system that is away altogether is noticed within eight seconds, though Identify %s', async (_name, before) => {
+  const { front } = channel()
+  await before(front)
+  await clock.pass(1)
+  expect(front.isAvailable).toBe(true)
+  breakIdentify()
+  emulator.faults.add({ operation: 'sessionstatus', kind: 'status', code: 503 })
+  expect(await visitorsUntilSpared(front, 12_000)).toBeLessThanOrEqual(7000)
+})
+
+test('a visitor who is back within five seconds costs no question, where the SSO system has been heard of lately', async () => {
+  const { front } = channel()
+  front.noteLanding()
+  await clock.pass(15_000)
+  trips(front, 1)
+  await clock.pass(4999)
+  front.noteLanding()
+  await clock.pass(10_000)
+  expect(counts()).toEqual([0, 0])
+  trips(front, 1)
+  await clock.pass(5001)
+  expect(counts()).toEqual([1, 0])
 })
 
 test('one that is closed looks no more', async () => {
