@@ -22,7 +22,7 @@ export function isBindingValue(value: string | undefined): value is string {
 }
 
 /** What a MAC is for; each has its own label, so that none can stand in for another. */
-type Purpose = 'flow' | 'marker' | 'signed-out' | 'device' | 'doctor'
+type Purpose = 'flow' | 'last-flow' | 'marker' | 'signed-out' | 'device' | 'doctor'
 
 function mac(key: Buffer, purpose: Purpose, ...parts: readonly (string | number)[]): string {
   return createHmac('sha256', key)
@@ -56,9 +56,9 @@ export function isMark(
   return fits && age <= maximumAge && age >= -MARKER_SECONDS
 }
 
-/** The `sso2` parameter of a flow. */
-export function makeBinding(keys: MacKeys, cookie: string, now: EpochSeconds): string {
-  return makeMark(keys, 'flow', cookie, now)
+/** The `sso2` parameter of a flow. @param isLast no other trip follows on this one, as {@link isBoundAsLast} can tell from it */
+export function makeBinding(keys: MacKeys, cookie: string, now: EpochSeconds, isLast = false): string {
+  return makeMark(keys, isLast ? 'last-flow' : 'flow', cookie, now)
 }
 
 /** Does the parameter fit this browser's cookie, and is it young enough? */
@@ -68,5 +68,16 @@ export function isBound(
   parameter: string | undefined,
   now: EpochSeconds,
 ): boolean {
-  return isBindingValue(cookie) && isMark(keys, 'flow', cookie, parameter, now, BINDING_SECONDS)
+  const fits = (purpose: Purpose, value: string) => isMark(keys, purpose, value, parameter, now, BINDING_SECONDS)
+  return isBindingValue(cookie) && (fits('flow', cookie) || fits('last-flow', cookie))
+}
+
+/** As {@link isBound}, for the last trip of a chain. */
+export function isBoundAsLast(
+  keys: MacKeys,
+  cookie: string | undefined,
+  parameter: string | undefined,
+  now: EpochSeconds,
+): boolean {
+  return isBindingValue(cookie) && isMark(keys, 'last-flow', cookie, parameter, now, BINDING_SECONDS)
 }

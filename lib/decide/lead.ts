@@ -3,7 +3,7 @@
  * Table: docs/decisions.md, "lead".
  */
 import type { EpochSeconds } from '../protocol/claims'
-import { blockedBy, type Trips, tripsFor } from './loop-guard'
+import { blockedBy, type Trip, tripsSoFar } from './loop-guard'
 import type { DegradedReason } from './visit'
 
 /** What the decision depends on. */
@@ -18,9 +18,8 @@ export interface LeadFacts {
   readonly degraded: DegradedReason | undefined
   /** Is Identify known to work? */
   readonly canIdentify: boolean
-  readonly trips: Trips
-  /** The guarded page's name in the trips. */
-  readonly pageKey: string
+  /** The browser's trips for the guarded page. */
+  readonly trip: Trip | undefined
   readonly now: EpochSeconds
 }
 
@@ -41,10 +40,10 @@ export const isElsewhere = (loginPage: string, origin: string): boolean => new U
 
 /** Decides where the visitor goes. */
 export function decideLead(facts: LeadFacts): LeadDecision {
-  const { page, loginPage, trips, pageKey } = facts
+  const { page, loginPage } = facts
   if (page === loginPage.replace(/[?#].*/, '')) return { do: 'refuse_to_guard_the_login_page' }
   if (!isElsewhere(loginPage, facts.origin)) return { do: 'lead' }
-  const count = tripsFor(trips, pageKey, facts.now)
+  const count = tripsSoFar(facts.trip, facts.now)
   const because = facts.degraded ?? (count >= MOST_TRIPS ? 'identify_loop' : refusalOf(facts))
   if (because) return { do: 'give_up', because }
   if (count < TRIPS_BEFORE_IDENTIFY) return { do: 'count_and_lead' }
@@ -52,7 +51,7 @@ export function decideLead(facts: LeadFacts): LeadDecision {
 }
 
 /** A landing whose token was refused: the next one would be as well. */
-function refusalOf({ trips, pageKey, now }: LeadFacts): DegradedReason | undefined {
-  const because = blockedBy(trips, pageKey, now)
+function refusalOf({ trip, now }: LeadFacts): DegradedReason | undefined {
+  const because = blockedBy(trip, now)
   return because === 'token_refused' ? because : undefined
 }

@@ -1,5 +1,5 @@
 /**
- * How many trips through Identify a page may cost; the counts live in a small cookie. Pure.
+ * How many trips through Identify a page may cost; the count lives in a small cookie for each page, for two tabs would write over one for all. Pure.
  * A chain of redirects ends where an answer is shown. Until then there are two trips at most, however long each of them takes,
  * so that no browser gives up on the way. After that one more may begin every five seconds, each by a page load of the
  * reader's: so the guard ends with its fault, and there are never more than three trips in ten seconds.
@@ -20,13 +20,14 @@ const PAUSE_SECONDS = 5
 const STORE_PAUSE_SECONDS = 4
 /** A page is forgotten so long after its last trip. */
 export const TRIPS_SECONDS = 60
-const MAX_PAGES = 8
+/** The browser keeps the count of so many pages. */
+const MOST_PAGES = 8
 
 /** What went wrong on the last landing for a page: `c` the clock, `r` refused, `a` the store was away. */
 type Cause = '' | 'c' | 'r' | 'a'
 
-interface Trip {
-  readonly page: string
+/** Trips of this browser for one page. */
+export interface Trip {
   /** The last trip. */
   readonly since: EpochSeconds
   /** Trips of this chain, as far as they are counted. */
@@ -36,37 +37,34 @@ interface Trip {
   readonly isShown: boolean
 }
 
-/** Trips of this browser, newest first. */
-export type Trips = readonly Trip[]
+const SHAPE = /^(\d{1,12})\.([0-9])([acr]?)(s?)$/
 
-const SHAPE = /^([A-Za-z0-9_-]{8})\.(\d{1,12})\.([0-9])([acr]?)(s?)$/
-
-/** Name of a page in the cookie. @param address without our parameter */
+/** Name of a page in its cookie's name. @param address without our parameter */
 export function pageKey(address: string): string {
   return createHash('sha256').update(address).digest('base64url').slice(0, 8)
 }
 
-/** Reads the cookie; whatever is not ours or too old is dropped. */
-export function readTrips(cookie: string | undefined, now: EpochSeconds): Trips {
-  if (cookie === undefined) return []
-  const entries = cookie
-    .split('~')
-    .slice(0, MAX_PAGES)
-    .map((entry) => SHAPE.exec(entry))
-  return entries.flatMap((match) => {
-    if (!match) return []
-    const [, page = '', since, count, cause = '', shown] = match
-    const trip = { page, since: Number(since), count: Number(count), cause: cause as Cause, isShown: shown === 's' }
-    return isYounger(trip.since, now, TRIPS_SECONDS) ? [trip] : []
-  })
+/** Is this the name of a page? */
+export const isPageKey = (text: string): boolean => /^[A-Za-z0-9_-]{8}$/.test(text)
+
+/** Reads a cookie; whatever is not ours or too old is none. */
+export function readTrip(cookie: string | undefined, now: EpochSeconds): Trip | undefined {
+  const match = SHAPE.exec(cookie ?? '')
+  if (!match) return undefined
+  const [, since, count, cause = '', shown] = match
+  const trip = { since: Number(since), count: Number(count), cause: cause as Cause, isShown: shown === 's' }
+  return isYounger(trip.since, now, TRIPS_SECONDS) ? trip : undefined
 }
 
 /** The cookie's text. */
-export function writeTrips(trips: Trips): string {
-  return trips
-    .slice(0, MAX_PAGES)
-    .map(({ page, since, count, cause, isShown }) => `${page}.${since}.${count}${cause}${isShown ? 's' : ''}`)
-    .join('~')
+export function writeTrip({ since, count, cause, isShown }: Trip): string {
+  return `${since}.${count}${cause}${isShown ? 's' : ''}`
+}
+
+/** Which pages are forgotten where one more is counted: the oldest of too many, and those whose cookie says nothing. @param others by name */
+export function supernumerary(others: ReadonlyMap<string, Trip | undefined>): string[] {
+  const newestFirst = [...others].sort(([, one], [, other]) => (other?.since ?? 0) - (one?.since ?? 0))
+  return newestFirst.flatMap(([name, trip], index) => (trip && index < MOST_PAGES - 1 ? [] : [name]))
 }
 
 const limitOf = ({ cause }: Trip) => (cause === 'r' || cause === 'a' ? MOST_IN_VAIN : MOST_TRIPS)
@@ -81,60 +79,52 @@ const REASONS: Readonly<Record<Cause, DegradedReason>> = {
 }
 
 /** Must the page be served now, without another trip, and why? */
-export function blockedBy(trips: Trips, page: string, now: EpochSeconds): DegradedReason | undefined {
-  const trip = trips.find((candidate) => candidate.page === page)
+export function blockedBy(trip: Trip | undefined, now: EpochSeconds): DegradedReason | undefined {
   if (!trip || trip.count < limitOf(trip)) return undefined
   if (trip.isShown && !isYounger(trip.since, now, pauseOf(trip))) return undefined
   return REASONS[trip.cause]
 }
 
-/** Counts one more trip for the page. */
-export function countTrip(trips: Trips, page: string, now: EpochSeconds): Trips {
-  const { count = 0, cause = '' } = trips.find((candidate) => candidate.page === page) ?? {}
-  const counted = { page, since: now, count: Math.min(count + 1, MOST_COUNTED), cause, isShown: false }
-  return [counted, ...forgetTrip(trips, page)]
+/** Counts one more trip. */
+export function countTrip(trip: Trip | undefined, now: EpochSeconds): Trip {
+  const { count = 0, cause = '' } = trip ?? {}
+  return { since: now, count: Math.min(count + 1, MOST_COUNTED), cause, isShown: false }
 }
 
-/** How many trips there were for the page, each within the window of the one before. */
-export function tripsFor(trips: Trips, page: string, now: EpochSeconds): number {
-  const trip = trips.find((candidate) => candidate.page === page)
+/** Is this the last trip of its chain? Its way through Identify says so too, for another tab's answer may set the count back meanwhile. */
+export const isLastTrip = ({ count }: Trip): boolean => count >= MOST_TRIPS
+
+/** The trip as it came back to the landing page. @param isLast as its way says */
+export function tripBack(trip: Trip | undefined, isLast: boolean, now: EpochSeconds): Trip | undefined {
+  return isLast && (!trip || !isLastTrip(trip)) ? stopTrips(now) : trip
+}
+
+/** How many trips there were, each within the window of the one before. */
+export function tripsSoFar(trip: Trip | undefined, now: EpochSeconds): number {
   return !trip || now - trip.since >= WINDOW_SECONDS ? 0 : trip.count
 }
 
-/** Notes why the page's landing failed. */
-export function noteCause(trips: Trips, page: string, cause: Exclude<Cause, ''>, now: EpochSeconds): Trips {
-  const trip = trips.find((candidate) => candidate.page === page) ?? { page, since: now, count: 1, isShown: false }
-  return [{ ...trip, cause }, ...forgetTrip(trips, page)]
+/** Notes why the landing failed. */
+export function noteCause(trip: Trip | undefined, cause: Exclude<Cause, ''>, now: EpochSeconds): Trip {
+  return { ...(trip ?? { since: now, count: 1, isShown: false }), cause }
 }
 
-/** No further trip for the page now, though nothing was wrong with the last one. */
-export function stopTrips(trips: Trips, page: string, now: EpochSeconds): Trips {
-  return [{ page, since: now, count: MOST_TRIPS, cause: '', isShown: false }, ...forgetTrip(trips, page)]
+/** No further trip now, though nothing was wrong with the last one. */
+export function stopTrips(now: EpochSeconds): Trip {
+  return { since: now, count: MOST_TRIPS, cause: '', isShown: false }
 }
 
 /** The page is shown without another trip. The pause counts from the last trip, on a clock that is right. */
-export function noteShown(trips: Trips, page: string, now: EpochSeconds): Trips {
-  return trips.map((trip) => (trip.page === page ? { ...trip, since: Math.min(trip.since, now), isShown: true } : trip))
+export function noteShown(trip: Trip, now: EpochSeconds): Trip {
+  return { ...trip, since: Math.min(trip.since, now), isShown: true }
 }
 
-/** The page's landing went well: nothing is wrong with it, but the count stays, for the session may not. */
-export function landedWell(trips: Trips, page: string): Trips {
-  return trips.map((trip) => (trip.page === page ? { ...trip, cause: '' } : trip))
+/** The landing went well: nothing is wrong with it, but the count stays, for the session may not. */
+export function landedWell(trip: Trip | undefined): Trip | undefined {
+  return trip && { ...trip, cause: '' }
 }
 
-/** The page's last trip has ended what a logout had left over: that happens once, so that it does not count. */
-export function discountTrip(trips: Trips, page: string): Trips {
-  return trips.map((trip) =>
-    trip.page === page ? { ...trip, count: Math.max(0, Math.min(trip.count, MOST_TRIPS) - 1) } : trip,
-  )
-}
-
-/** Forgets the page: it was served with the session that its last trip brought. */
-export function forgetTrip(trips: Trips, page: string): Trips {
-  return trips.filter((candidate) => candidate.page !== page)
-}
-
-/** Was there a trip for the page? */
-export function hasTrip(trips: Trips, page: string): boolean {
-  return trips.some((candidate) => candidate.page === page)
+/** The last trip has ended what a logout had left over: that happens once, so that it does not count. */
+export function discountTrip(trip: Trip | undefined): Trip | undefined {
+  return trip && { ...trip, count: Math.max(0, Math.min(trip.count, MOST_TRIPS) - 1) }
 }

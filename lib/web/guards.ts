@@ -1,10 +1,10 @@
 /** Guards for single routes: `requireLogin` and `identify`. */
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { decideLead, isElsewhere } from '../decide/lead'
-import { countTrip, pageKey } from '../decide/loop-guard'
+import { countTrip } from '../decide/loop-guard'
 import { judgeReferer } from '../decide/return-to'
 import { isKnownForSure, NOBODY, needsAccess, shownUser } from '../decide/visit'
-import { sendToIdentify, setTrips } from './actions/identify'
+import { sendToIdentify, setTrip } from './actions/identify'
 import { settle, type Wishes } from './actions/settle'
 import { keepFromOthers } from './http/caching'
 import { redirect } from './http/redirect'
@@ -13,7 +13,7 @@ import { loginUrl } from './http/return-urls'
 import { reasonCode, sendJson, sendProblem } from './pages/answers'
 import type { Site } from './site'
 import { type Holder, holderOf } from './sso2-request'
-import { pageOf, tripsOf } from './visit'
+import { pageOf, tripFor } from './visit'
 
 /** Options of `requireLogin`. */
 export interface RequireLoginOptions {
@@ -71,8 +71,7 @@ function leadToLogin(holder: Holder): Promise<void> | void {
     origin: returnPolicy.origin,
     degraded: shown.degraded,
     canIdentify: site.front.isAvailable,
-    trips: tripsOf(visit),
-    pageKey: pageKey(page),
+    trip: tripFor(visit, page),
     now: site.now(),
   })
   if (decision.do !== 'lead') holder.shown = NOBODY // nothing is shown here, so that his trips stay counted
@@ -86,7 +85,7 @@ function leadToLogin(holder: Holder): Promise<void> | void {
     case 'identify':
       return sendToIdentify(visit, page, 'login_elsewhere')
     case 'count_and_lead':
-      setTrips(visit, countTrip(tripsOf(visit), pageKey(page), site.now()))
+      setTrip(visit, page, countTrip(tripFor(visit, page), site.now()))
       return redirect(res, loginUrl(site.config, page), 302)
     case 'lead':
       return redirect(res, loginUrl(site.config, page), 302)

@@ -1,7 +1,7 @@
 /** One request on its way: what was read of it, and the record that it may change. What a visit comes to is no field of it. */
 import type { Request, Response } from 'express'
 import { isBindingValue, isMark, MARKER_SECONDS } from '../decide/binding'
-import { blockedBy, pageKey, readTrips, type Trips } from '../decide/loop-guard'
+import { blockedBy, pageKey, readTrip, type Trip } from '../decide/loop-guard'
 import { flowParameterOf, MAX_RETURN_LENGTH, withoutFlowParameter } from '../decide/return-to'
 import { readSignedOut, type SignedOut } from '../decide/signed-out'
 import { isLate } from '../decide/stored'
@@ -103,10 +103,13 @@ export function blockOf(visit: Visit): DegradedReason | undefined {
   const isMarked = isMark(site.macKeys, 'marker', '', flowParameterOf(address), site.now(), MARKER_SECONDS)
   if (isMarked && browser.binding === undefined) return 'cookies_blocked'
   const page = pageOf(visit)
-  return page === undefined ? undefined : blockedBy(tripsOf(visit), pageKey(page), site.now())
+  return page === undefined ? undefined : blockedBy(tripFor(visit, page), site.now())
 }
 
-/** This browser's trips through Identify, as its cookie tells them. */
-export function tripsOf({ site, req }: Visit): Trips {
-  return readTrips(readCookie(req, site.config.cookies.loop), site.now())
+/** This browser's trips through Identify for a page, as its cookie tells them. @param page without our parameter */
+export function tripFor({ site, req }: Visit, page: string): Trip | undefined {
+  return readTrip(readCookie(req, tripCookie(site, page)), site.now())
 }
+
+/** Name of the cookie that counts a page's trips. */
+export const tripCookie = ({ config }: Site, page: string): string => `${config.cookies.loop}.${pageKey(page)}`

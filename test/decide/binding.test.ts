@@ -1,4 +1,12 @@
-import { isBindingValue, isBound, isMark, type MacKeys, makeBinding, makeMark } from '../../lib/decide/binding'
+import {
+  isBindingValue,
+  isBound,
+  isBoundAsLast,
+  isMark,
+  type MacKeys,
+  makeBinding,
+  makeMark,
+} from '../../lib/decide/binding'
 import { NOW } from './samples'
 
 const keys: MacKeys = [Buffer.alloc(32, 1)]
@@ -45,8 +53,17 @@ test('while secrets are rotated old bindings hold and new ones use the first', (
   expect(isBound(keys, cookie, makeBinding(rotated, cookie, NOW), NOW)).toBe(false)
 })
 
+test('the last trip of a chain is told from the others, and binds as they do', () => {
+  const last = makeBinding(keys, cookie, NOW, true)
+  expect([value, last].map((one) => isBound(keys, cookie, one, NOW))).toEqual([true, true])
+  expect([value, last].map((one) => isBoundAsLast(keys, cookie, one, NOW))).toEqual([false, true])
+  expect([0, 300, 301].map((age) => isBoundAsLast(keys, cookie, last, NOW + age))).toEqual([true, true, false])
+  expect([undefined, other].map((given) => isBoundAsLast(keys, given, last, NOW))).toEqual([false, false])
+  expect(isBoundAsLast(keys, 'short', makeBinding(keys, 'short', NOW, true), NOW)).toBe(false)
+})
+
 test('no purpose stands in for another', () => {
-  const purposes = ['flow', 'marker', 'signed-out', 'device', 'doctor'] as const
+  const purposes = ['flow', 'last-flow', 'marker', 'signed-out', 'device', 'doctor'] as const
   const fits = purposes.map((made) =>
     purposes.filter((asked) => isMark(keys, asked, 'x', makeMark(keys, made, 'x', NOW), NOW, 60)),
   )

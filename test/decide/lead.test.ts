@@ -1,5 +1,5 @@
 import { decideLead, isElsewhere, type LeadDecision, type LeadFacts } from '../../lib/decide/lead'
-import { countTrip, type Trips } from '../../lib/decide/loop-guard'
+import { countTrip, type Trip } from '../../lib/decide/loop-guard'
 
 const NOW = 1_800_000_000
 const here = 'https://news.example'
@@ -10,32 +10,33 @@ const facts = (change: Partial<LeadFacts> = {}): LeadFacts => ({
   origin: here,
   degraded: undefined,
   canIdentify: true,
-  trips: [],
-  pageKey: 'abcdefgh',
+  trip: undefined,
   now: NOW,
   ...change,
 })
-const trips = (count: number, ago = 1, cause: Trips[number]['cause'] = ''): Trips => [
-  { page: 'abcdefgh', since: NOW - ago, count, cause, isShown: false },
-]
+const trips = (count: number, ago = 1, cause: Trip['cause'] = ''): Trip => ({
+  since: NOW - ago,
+  count,
+  cause,
+  isShown: false,
+})
 
 test.each<[what: string, change: Partial<LeadFacts>, decision: LeadDecision]>([
   ["the site's own page", { loginPage: `${here}/sign-in` }, { do: 'lead' }],
-  ["the site's own page, after trips", { loginPage: `${here}/sign-in`, trips: trips(3) }, { do: 'lead' }],
+  ["the site's own page, after trips", { loginPage: `${here}/sign-in`, trip: trips(3) }, { do: 'lead' }],
   ["the site's own page, in an outage", { loginPage: `${here}/sign-in`, degraded: 'sso_unavailable' }, { do: 'lead' }],
   ["another site's page", {}, { do: 'count_and_lead' }],
-  ['back once as a stranger', { trips: trips(1) }, { do: 'count_and_lead' }],
-  ['back twice', { trips: trips(2) }, { do: 'identify' }],
-  ['back twice, long ago', { trips: trips(2, 10) }, { do: 'count_and_lead' }],
-  ['back twice, Identify away', { trips: trips(2), canIdentify: false }, { do: 'give_up', because: 'sso_unavailable' }],
-  ['back three times', { trips: trips(3) }, { do: 'give_up', because: 'identify_loop' }],
-  ['back three times, a while ago', { trips: trips(3, 10) }, { do: 'count_and_lead' }],
-  ['trips of another page', { trips: trips(3), pageKey: 'ijklmnop' }, { do: 'count_and_lead' }],
+  ['back once as a stranger', { trip: trips(1) }, { do: 'count_and_lead' }],
+  ['back twice', { trip: trips(2) }, { do: 'identify' }],
+  ['back twice, long ago', { trip: trips(2, 10) }, { do: 'count_and_lead' }],
+  ['back twice, Identify away', { trip: trips(2), canIdentify: false }, { do: 'give_up', because: 'sso_unavailable' }],
+  ['back three times', { trip: trips(3) }, { do: 'give_up', because: 'identify_loop' }],
+  ['back three times, a while ago', { trip: trips(3, 10) }, { do: 'count_and_lead' }],
   ['an outage', { degraded: 'sso_unavailable' }, { do: 'give_up', because: 'sso_unavailable' }],
   ['a user that nobody can name', { degraded: 'user_unknown' }, { do: 'give_up', because: 'user_unknown' }],
   ['a logout not confirmed', { degraded: 'logout_pending' }, { do: 'give_up', because: 'logout_pending' }],
-  ['a landing whose token was refused', { trips: trips(1, 1, 'r') }, { do: 'give_up', because: 'token_refused' }],
-  ['a landing that the store did not take', { trips: trips(1, 1, 'a') }, { do: 'count_and_lead' }],
+  ['a landing whose token was refused', { trip: trips(1, 1, 'r') }, { do: 'give_up', because: 'token_refused' }],
+  ['a landing that the store did not take', { trip: trips(1, 1, 'a') }, { do: 'count_and_lead' }],
   ['the login page itself', { page: away }, { do: 'refuse_to_guard_the_login_page' }],
   [
     'the login page itself, in a part of a page',
@@ -48,13 +49,13 @@ test.each<[what: string, change: Partial<LeadFacts>, decision: LeadDecision]>([
 
 test('nobody is led in a circle: whatever the pace of coming back, a page is given up after three trips, or ten seconds went by', () => {
   for (const pace of [0, 1, 3, 9]) {
-    let trail: Trips = []
+    let trail: Trip | undefined
     const decisions: string[] = []
     for (let round = 0; round < 5; round += 1) {
       const now = NOW + round * pace
-      const decision = decideLead(facts({ trips: trail, now }))
+      const decision = decideLead(facts({ trip: trail, now }))
       decisions.push(decision.do)
-      if (decision.do !== 'give_up') trail = countTrip(trail, 'abcdefgh', now)
+      if (decision.do !== 'give_up') trail = countTrip(trail, now)
     }
     const last = pace < 5 ? 'give_up' : 'count_and_lead'
     expect(decisions).toEqual(['count_and_lead', 'count_and_lead', 'identify', 'give_up', last])

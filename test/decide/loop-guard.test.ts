@@ -3,25 +3,28 @@ import {
   blockedBy,
   countTrip,
   discountTrip,
-  forgetTrip,
-  hasTrip,
+  isLastTrip,
+  isPageKey,
   landedWell,
   noteCause,
   noteShown,
   pageKey,
-  readTrips,
+  readTrip,
   stopTrips,
-  type Trips,
-  writeTrips,
+  supernumerary,
+  type Trip,
+  tripBack,
+  tripsSoFar,
+  writeTrip,
 } from '../../lib/decide/loop-guard'
 import { NOW } from './samples'
 
-const page = pageKey('https://news.example/a')
-const other = pageKey('https://news.example/b')
-const trips = (count: number, at = NOW): Trips =>
-  Array.from({ length: count }).reduce<Trips>((made) => countTrip(made, page, at), [])
+const trips = (count: number, at = NOW): Trip | undefined =>
+  Array.from({ length: count }).reduce<Trip | undefined>((made) => countTrip(made, at), undefined)
+const one = countTrip(undefined, NOW)
+const two = countTrip(one, NOW)
 /** What the cookie holds when the next request comes. */
-const later = (made: Trips, now: number) => readTrips(writeTrips(made), now)
+const later = (made: Trip | undefined, now: number) => made && readTrip(writeTrip(made), now)
 
 test.each([
   [0, undefined],
@@ -29,120 +32,193 @@ test.each([
   [2, 'identify_loop'],
   [3, 'identify_loop'],
 ])('after %i trips the page is blocked by %s', (count, reason) => {
-  expect(blockedBy(trips(count), page, NOW)).toBe(reason)
-})
-
-test('trips for one page do not block another', () => {
-  expect(blockedBy(trips(2), other, NOW)).toBeUndefined()
+  expect(blockedBy(trips(count), NOW)).toBe(reason)
 })
 
 test.each([0, 4, 9, 30, 59])('a chain whose trips take %i s each is over after the second', (seconds) => {
-  const first = later(trips(1), NOW + seconds)
-  expect(blockedBy(first, page, NOW + seconds)).toBeUndefined()
-  const second = later(countTrip(first, page, NOW + seconds), NOW + 2 * seconds)
-  expect(blockedBy(second, page, NOW + 2 * seconds)).toBe('identify_loop')
+  const first = later(one, NOW + seconds)
+  expect(blockedBy(first, NOW + seconds)).toBeUndefined()
+  const second = later(countTrip(first, NOW + seconds), NOW + 2 * seconds)
+  expect(blockedBy(second, NOW + 2 * seconds)).toBe('identify_loop')
 })
 
 test('a page that was shown may make one more trip five seconds after its last, and is blocked again where that is in vain', () => {
-  const shown = noteShown(trips(2), page, NOW + 1)
-  expect(blockedBy(later(shown, NOW + 4), page, NOW + 4)).toBe('identify_loop')
-  expect(blockedBy(later(shown, NOW + 5), page, NOW + 5)).toBeUndefined()
-  const again = countTrip(later(shown, NOW + 5), page, NOW + 5)
-  expect(blockedBy(later(again, NOW + 30), page, NOW + 30)).toBe('identify_loop')
-  expect(blockedBy(later(noteShown(again, page, NOW + 30), NOW + 31), page, NOW + 31)).toBeUndefined()
+  const shown = noteShown(two, NOW + 1)
+  expect(blockedBy(later(shown, NOW + 4), NOW + 4)).toBe('identify_loop')
+  expect(blockedBy(later(shown, NOW + 5), NOW + 5)).toBeUndefined()
+  const again = countTrip(later(shown, NOW + 5), NOW + 5)
+  expect(blockedBy(later(again, NOW + 30), NOW + 30)).toBe('identify_loop')
+  expect(blockedBy(later(noteShown(again, NOW + 30), NOW + 31), NOW + 31)).toBeUndefined()
 })
 
 test('a page that has not been shown makes none, however long its last trip takes', () => {
-  expect(blockedBy(later(trips(2), NOW + 59), page, NOW + 59)).toBe('identify_loop')
-  expect(later(trips(2), NOW + 60)).toEqual([])
-})
-
-test('a page has a trip from its first one on until it is forgotten', () => {
-  expect([hasTrip([], page), hasTrip(trips(1), page), hasTrip(trips(1), other)]).toEqual([false, true, false])
-  expect(hasTrip(landedWell(trips(1), page), page)).toBe(true)
-  expect(hasTrip(forgetTrip(trips(2), page), page)).toBe(false)
+  expect(blockedBy(later(two, NOW + 59), NOW + 59)).toBe('identify_loop')
+  expect(later(two, NOW + 60)).toBeUndefined()
 })
 
 test('a refused token blocks at once, a wrong clock at the second trip', () => {
-  expect(blockedBy(noteCause(trips(1), page, 'r', NOW), page, NOW)).toBe('token_refused')
-  expect(blockedBy(noteCause(trips(1), page, 'c', NOW), page, NOW)).toBeUndefined()
-  expect(blockedBy(noteCause(trips(2), page, 'c', NOW), page, NOW)).toBe('token_refused')
+  expect(blockedBy(noteCause(one, 'r', NOW), NOW)).toBe('token_refused')
+  expect(blockedBy(noteCause(one, 'c', NOW), NOW)).toBeUndefined()
+  expect(blockedBy(noteCause(two, 'c', NOW), NOW)).toBe('token_refused')
 })
 
 test('after a refused token one more trip may follow in five seconds too, and only one', () => {
-  const shown = noteShown(noteCause(trips(1), page, 'r', NOW), page, NOW)
-  expect(blockedBy(shown, page, NOW + 4)).toBe('token_refused')
-  expect(blockedBy(shown, page, NOW + 5)).toBeUndefined()
-  expect(blockedBy(landedWell(countTrip(shown, page, NOW + 5), page), page, NOW + 5)).toBe('identify_loop')
+  const shown = noteShown(noteCause(one, 'r', NOW), NOW)
+  expect(blockedBy(shown, NOW + 4)).toBe('token_refused')
+  expect(blockedBy(shown, NOW + 5)).toBeUndefined()
+  expect(blockedBy(landedWell(countTrip(shown, NOW + 5)), NOW + 5)).toBe('identify_loop')
 })
 
 test('a landing that the store did not take blocks at once too, and for four seconds', () => {
-  const away = noteShown(noteCause(trips(1), page, 'a', NOW), page, NOW)
-  expect(blockedBy(away, other, NOW)).toBeUndefined()
-  expect(blockedBy(later(away, NOW + 3), page, NOW + 3)).toBe('store_unavailable')
-  expect(blockedBy(later(away, NOW + 4), page, NOW + 4)).toBeUndefined()
+  const away = noteShown(noteCause(one, 'a', NOW), NOW)
+  expect(blockedBy(later(away, NOW + 3), NOW + 3)).toBe('store_unavailable')
+  expect(blockedBy(later(away, NOW + 4), NOW + 4)).toBeUndefined()
 })
 
 test('a landing that went well leaves its count, for the session may not stay, and no cause', () => {
-  const landed = landedWell(noteCause(countTrip(trips(2), other, NOW), page, 'r', NOW), page)
-  expect(blockedBy(landed, page, NOW)).toBe('identify_loop')
-  expect(blockedBy(landedWell(noteCause(trips(1), page, 'r', NOW), page), page, NOW)).toBeUndefined()
+  expect(blockedBy(landedWell(noteCause(two, 'r', NOW)), NOW)).toBe('identify_loop')
+  expect(blockedBy(landedWell(noteCause(one, 'r', NOW)), NOW)).toBeUndefined()
+  expect(landedWell(undefined)).toBeUndefined()
 })
 
 test('a trip that ended what a logout had left over does not count', () => {
-  expect(blockedBy(discountTrip(trips(2), page), page, NOW)).toBeUndefined()
-  expect(discountTrip(discountTrip(trips(1), page), page).map(({ count }) => count)).toEqual([0])
-})
-
-test('a page whose session was seen is forgotten', () => {
-  const one = { page: other, since: NOW, count: 1, cause: '', isShown: false }
-  expect(forgetTrip(countTrip(trips(2), other, NOW), page)).toEqual([one])
+  expect(blockedBy(discountTrip(two), NOW)).toBeUndefined()
+  expect(discountTrip(trips(3))).toEqual({ ...two, count: 1 })
+  expect(discountTrip(discountTrip(one))).toEqual({ ...one, count: 0 })
+  expect(discountTrip(undefined)).toBeUndefined()
 })
 
 test('trips come back from the cookie as they were written', () => {
-  const all = noteShown(noteCause(countTrip(trips(2), other, NOW), page, 'c', NOW), page, NOW)
-  expect(all.map(({ isShown }) => isShown)).toEqual([true, false])
-  expect(later(all, NOW + 59)).toEqual(all)
-  expect(later(all, NOW + 60)).toEqual([])
-})
-
-test('the cookie holds the eight newest pages', () => {
-  const many = Array.from({ length: 12 }, (_, index) => pageKey(String(index))).reduce<Trips>(
-    (made, key) => countTrip(made, key, NOW),
-    [],
-  )
-  expect(readTrips(writeTrips(many), NOW)).toEqual(many.slice(0, 8))
-  expect(writeTrips(many).split('~')).toHaveLength(8)
-  expect(readTrips(many.map((trip) => writeTrips([trip])).join('~'), NOW)).toEqual(many.slice(0, 8))
+  const all = [one, two, noteCause(two, 'c', NOW), noteCause(one, 'r', NOW), noteShown(noteCause(two, 'a', NOW), NOW)]
+  expect(all.map((trip) => later(trip, NOW + 59))).toEqual(all)
+  expect(all.map((trip) => later(trip, NOW + 60))).toEqual(all.map(() => undefined))
 })
 
 test.each([
   undefined,
   '',
-  '~~~',
   'garbage',
-  `${page}.x.1`,
-  `${page}.${NOW}.10`,
-  `${page}.${NOW}.1x`,
-  `${page}.${NOW}.1sr`,
-  `${page}.${NOW + 3600}.3`,
-  `${page}a.${NOW}.1`,
+  'x.1',
+  `${NOW}.10`,
+  `${NOW}.1x`,
+  `${NOW}.1sr`,
+  `x${NOW}.1`,
+  `${NOW}.1 `,
+  `${NOW + 3600}.3`,
 ])('the cookie %j holds no trip', (cookie) => {
-  expect(readTrips(cookie, NOW)).toEqual([])
+  expect(readTrip(cookie, NOW)).toBeUndefined()
+})
+
+test('a page has a name of eight characters that a cookie may have', () => {
+  const names = ['https://news.example/a', 'https://news.example/b', ''].map(pageKey)
+  expect([new Set(names).size, names.every(isPageKey)]).toEqual([3, true])
+  expect(['', 'abcdefg', 'abcdefghi', 'abcdefg;', ' abcdefgh', 'abcdefgh\n'].some(isPageKey)).toBe(false)
+})
+
+test('the browser keeps eight pages: the oldest of others go, and those whose cookie says nothing', () => {
+  const others = new Map(Array.from({ length: 10 }, (_, index) => [`page-${index}`, countTrip(undefined, NOW + index)]))
+  expect(supernumerary(others)).toEqual(['page-2', 'page-1', 'page-0'])
+  expect(supernumerary(new Map([...others].slice(0, 7)))).toEqual([])
+  expect(supernumerary(new Map([['old', undefined], ...[...others].slice(0, 2)]))).toEqual(['old'])
+  expect(supernumerary(new Map())).toEqual([])
 })
 
 test('a mark that another process wrote with its clock ahead holds for no longer than one of our own', () => {
   const ahead = later(trips(2, NOW + 50), NOW)
-  expect(blockedBy(ahead, page, NOW)).toBe('identify_loop')
-  const shown = noteShown(ahead, page, NOW)
-  expect(blockedBy(later(shown, NOW + 5), page, NOW + 5)).toBeUndefined()
+  expect(blockedBy(ahead, NOW)).toBe('identify_loop')
+  const shown = ahead && noteShown(ahead, NOW)
+  expect(blockedBy(later(shown, NOW + 5), NOW + 5)).toBeUndefined()
 })
 
-test('a page that is stopped makes no trip for five seconds, and others do', () => {
-  const stopped = noteShown(stopTrips(countTrip([], page, NOW), page, NOW), page, NOW)
-  expect(blockedBy(stopped, page, NOW + 4)).toBe('identify_loop')
-  expect(blockedBy(stopped, page, NOW + 5)).toBeUndefined()
-  expect(blockedBy(stopped, pageKey('another'), NOW)).toBeUndefined()
+test('a page that is stopped makes no trip for five seconds', () => {
+  const stopped = noteShown(stopTrips(NOW), NOW)
+  expect(blockedBy(stopped, NOW + 4)).toBe('identify_loop')
+  expect(blockedBy(stopped, NOW + 5)).toBeUndefined()
+})
+
+test('a cause without a trip counts as one', () => {
+  expect(noteCause(undefined, 'c', NOW)).toEqual({ since: NOW, count: 1, cause: 'c', isShown: false })
+})
+
+test('for whoever is led away, trips count for ten seconds after the last', () => {
+  expect([tripsSoFar(undefined, NOW), tripsSoFar(two, NOW + 9), tripsSoFar(two, NOW + 10)]).toEqual([0, 2, 0])
+})
+
+test('the last trip of a chain is known by its way too, whatever the cookie says', () => {
+  expect([isLastTrip(one), isLastTrip(two), isLastTrip(countTrip(two, NOW))]).toEqual([false, true, true])
+  const stopped = stopTrips(NOW + 1)
+  expect([undefined, one].map((trip) => tripBack(trip, true, NOW + 1))).toEqual([stopped, stopped])
+  expect([undefined, one, two].map((trip) => tripBack(trip, false, NOW + 1))).toEqual([undefined, one, two])
+  const refused = noteCause(two, 'c', NOW)
+  expect(tripBack(refused, true, NOW + 1)).toBe(refused)
+})
+
+describe('two tabs of one page, whose requests and answers come in every order', () => {
+  interface Tab {
+    readonly trips: number
+    readonly isLast: boolean
+    /** What its next answer is made of: the cookie as its request had it. */
+    readonly seen: string | undefined
+    readonly at: 'page' | 'landing' | 'shown'
+  }
+  interface Stage {
+    readonly cookie: string
+    readonly tabs: readonly Tab[]
+  }
+  type End = 'well' | 'c' | 'r' | 'a'
+
+  /** The answer to a tab's request. */
+  function answer(tab: Tab, end: End): [tab: Tab, trip: Trip | undefined] {
+    const trip = readTrip(tab.seen, NOW)
+    const answered = { ...tab, seen: undefined }
+    if (tab.at === 'landing') {
+      const back = tripBack(trip, tab.isLast, NOW)
+      return [{ ...answered, at: 'page' }, end === 'well' ? landedWell(back) : noteCause(back, end, NOW)]
+    }
+    if (trip && blockedBy(trip, NOW)) return [{ ...answered, at: 'shown' }, noteShown(trip, NOW)]
+    const counted = countTrip(trip, NOW)
+    return [{ ...answered, at: 'landing', trips: tab.trips + 1, isLast: isLastTrip(counted) }, counted]
+  }
+
+  /** One tab sends its request, or gets its answer. */
+  function step({ cookie, tabs }: Stage, turn: number, end: End): Stage {
+    const tab = tabs[turn]
+    if (!tab || tab.at === 'shown') return { cookie, tabs }
+    if (tab.seen === undefined) return { cookie, tabs: tabs.with(turn, { ...tab, seen: cookie }) }
+    const [answered, trip] = answer(tab, end)
+    return { cookie: trip ? writeTrip(trip) : cookie, tabs: tabs.with(turn, answered) }
+  }
+
+  /** @returns the most trips that a tab makes in any order, or ten where there is no end */
+  function mostTrips(end: End, tabs: number): number {
+    const tab: Tab = { trips: 0, isLast: false, seen: undefined, at: 'page' }
+    const open: Stage[] = [{ cookie: '', tabs: Array.from({ length: tabs }, () => tab) }]
+    const seen = new Set<string>()
+    let most = 0
+    for (let stage = open.pop(); stage && most < 10; stage = open.pop()) {
+      most = Math.max(most, ...stage.tabs.map(({ trips }) => trips))
+      for (const turn of stage.tabs.keys()) {
+        const next = step(stage, turn, end)
+        const name = JSON.stringify(next)
+        if (!seen.has(name)) open.push(next)
+        seen.add(name)
+      }
+    }
+    return most
+  }
+
+  test.each<[end: End, tabs: number, most: number]>([
+    ['well', 1, 2],
+    ['c', 1, 2],
+    ['r', 1, 1],
+    ['a', 1, 1],
+    ['well', 2, 4],
+    ['c', 2, 4],
+    ['r', 2, 2],
+    ['a', 2, 2],
+  ])('where a landing ends %s, none of %i tabs makes more than %i trips', (end, tabs, most) => {
+    expect(mostTrips(end, tabs)).toBe(most)
+  })
 })
 
 describe('whatever becomes of the trips, however long they take and whenever the reader loads the page again', () => {
@@ -159,16 +235,18 @@ describe('whatever becomes of the trips, however long they take and whenever the
       now += waits
       const [at, begun]: [number, number[]] = [now, []]
       for (const { takes, end } of trips) {
-        const found = readTrips(cookie, now)
-        if (blockedBy(found, page, now)) break
+        const found = readTrip(cookie, now)
+        if (blockedBy(found, now)) break
         begun.push(now)
-        const out = countTrip(found, page, now)
+        const out = countTrip(found, now)
         now += takes
-        const back = readTrips(writeTrips(out), now)
-        if (end === 'a' || end === 'c' || end === 'r') cookie = writeTrips(noteCause(back, page, end, now))
-        else cookie = writeTrips(end === 'well' ? landedWell(back, page) : back)
+        const back = readTrip(writeTrip(out), now)
+        if (end === 'a' || end === 'c' || end === 'r') cookie = writeTrip(noteCause(back, end, now))
+        else if (back) cookie = writeTrip(end === 'well' ? { ...back, cause: '' } : back)
+        else cookie = ''
       }
-      cookie = writeTrips(noteShown(readTrips(cookie, now), page, now))
+      const shown = readTrip(cookie, now)
+      cookie = shown ? writeTrip(noteShown(shown, now)) : ''
       return { at, begun }
     })
   }
@@ -197,25 +275,5 @@ describe('whatever becomes of the trips, however long they take and whenever the
         })
       }),
     )
-  })
-})
-
-describe('what is noted for a page', () => {
-  const one = { page: other, since: NOW, count: 2, cause: 'r', isShown: false } as const
-
-  test('is noted for one without a trip as for one with its first', () => {
-    expect(noteCause([one], page, 'c', NOW)).toEqual([{ page, since: NOW, count: 1, cause: 'c', isShown: false }, one])
-    expect(stopTrips([one], page, NOW)).toEqual([{ page, since: NOW, count: 2, cause: '', isShown: false }, one])
-  })
-
-  test('changes no other page', () => {
-    const changes = [noteCause([one], page, 'a', NOW), stopTrips([one], page, NOW), countTrip([one], page, NOW)]
-    const without = [
-      landedWell([one], page),
-      discountTrip([one], page),
-      noteShown([one], page, NOW),
-      forgetTrip([one], page),
-    ]
-    for (const trips of [...changes, ...without]) expect(trips).toContainEqual(one)
   })
 })

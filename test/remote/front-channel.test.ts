@@ -241,15 +241,18 @@ async function visitorsUntilSpared(front: FrontChannel, mostMs: number) {
 test.each<[name: string, before: (front: FrontChannel) => Promise<void> | void]>([
   ['has been seen to work a moment ago', tripsWithoutEnd],
   ['has let somebody come back a moment ago', (front) => front.noteLanding()],
-])('an SSO system that is away altogether is noticed within eight seconds, though Identify %s', async (_name, before) => {
-  const { front } = channel()
-  await before(front)
-  await clock.pass(1)
-  expect(front.isAvailable).toBe(true)
-  breakIdentify()
-  emulator.faults.add({ operation: 'sessionstatus', kind: 'status', code: 503 })
-  expect(await visitorsUntilSpared(front, 12_000)).toBeLessThanOrEqual(7000)
-})
+])(
+  'an SSO system that is away altogether is noticed within eight seconds, though Identify %s',
+  async (_name, before) => {
+    const { front } = channel()
+    await before(front)
+    await clock.pass(1)
+    expect(front.isAvailable).toBe(true)
+    breakIdentify()
+    emulator.faults.add({ operation: 'sessionstatus', kind: 'status', code: 503 })
+    expect(await visitorsUntilSpared(front, 12_000)).toBeLessThanOrEqual(7000)
+  },
+)
 
 test('a visitor who is back within five seconds costs no question, where the SSO system has been heard of lately', async () => {
   const { front } = channel()

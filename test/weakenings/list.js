@@ -271,10 +271,26 @@ module.exports = [
   {
     name: 'nothing stops a loop',
     file: 'web/visit.ts',
-    find: 'return page === undefined ? undefined : blockedBy(tripsOf(visit), pageKey(page), site.now())',
+    find: 'return page === undefined ? undefined : blockedBy(tripFor(visit, page), site.now())',
     replace: 'return undefined',
     test: 'safety/trips',
     title: '\\[[^\\]]*\\b(R8)\\b',
+  },
+  {
+    name: 'two tabs write over the count of one another',
+    file: 'web/visit.ts',
+    find: '`${config.cookies.loop}.${pageKey(page)}`',
+    replace: '(pageKey(page), `${config.cookies.loop}.one-page`)',
+    test: 'safety/trips',
+    title: 'two tabs of two pages that open at once',
+  },
+  {
+    name: 'a chain of trips is counted by the cookie alone',
+    file: 'decide/loop-guard.ts',
+    find: 'return isLast && (!trip || !isLastTrip(trip)) ? stopTrips(now) : trip',
+    replace: 'return trip',
+    test: 'decide/loop-guard',
+    title: 'two tabs of one page',
   },
   {
     name: 'answers may be cached',
@@ -719,8 +735,8 @@ module.exports = [
   {
     name: 'a trip is forgotten because its landing went well',
     file: 'decide/loop-guard.ts',
-    find: "return trips.map((trip) => (trip.page === page ? { ...trip, cause: '' } : trip))",
-    replace: 'return forgetTrip(trips, page)',
+    find: "return trip && { ...trip, cause: '' }",
+    replace: 'return undefined',
     test: 'situations/endless-redirects',
     title: 'nobody knows at the SSO system',
   },

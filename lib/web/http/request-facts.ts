@@ -71,6 +71,18 @@ export function cookieValues({ headers: { cookie } }: Request, name: string): st
   return cookie?.includes(name) ? valuesOf(cookie, name) : []
 }
 
+/** Every cookie whose name begins so, by its name. */
+export function cookiesUnder({ headers: { cookie = '' } }: Request, prefix: string): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const pair of cookie.split(';')) {
+    if (!pair.includes(prefix)) continue
+    const mark = pair.indexOf('=')
+    const name = withoutBlanks(pair.slice(0, mark))
+    if (mark > 0 && name.startsWith(prefix)) found.set(name, withoutBlanks(pair.slice(mark + 1)))
+  }
+  return found
+}
+
 /** The request target as it came; a raw request of Node.js has no `originalUrl`. */
 const targetOf = (req: Request): string => req.originalUrl ?? req.url
 

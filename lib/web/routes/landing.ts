@@ -1,7 +1,7 @@
 /** `GET {landing}?t&r`: facts, decision, effect, and always a redirect to the return address. Interface: "Landing page". */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request, Response } from 'express'
-import { isBound, makeMark } from '../../decide/binding'
+import { isBound, isBoundAsLast, makeMark } from '../../decide/binding'
 import {
   type BindingFinding,
   decideLanding,
@@ -9,7 +9,7 @@ import {
   isNewcomer,
   type LandingDecision,
 } from '../../decide/landing'
-import { discountTrip, landedWell, noteCause, pageKey, stopTrips } from '../../decide/loop-guard'
+import { discountTrip, landedWell, noteCause, stopTrips, type Trip, tripBack } from '../../decide/loop-guard'
 import {
   flowParameterOf,
   judgeReturnTo,
@@ -23,7 +23,7 @@ import type { SessionToken } from '../../protocol/session-token'
 import { tokenSignature } from '../../protocol/token'
 import { shortHash } from '../../storage/hashes'
 import type { Beginning } from '../../storage/lists'
-import { identifyAddress, setTrips } from '../actions/identify'
+import { identifyAddress, setTrip } from '../actions/identify'
 import { logOutToken } from '../actions/log-out'
 import { noteWastedTrip, redeemTicket } from '../actions/redeem-ticket'
 import { LOOP } from '../actions/settle'
@@ -35,7 +35,7 @@ import { deviceOf, isPrefetchRequest } from '../http/request-facts'
 import { sendProblem } from '../pages/answers'
 import type { Site } from '../site'
 import type { StoredRecord, Successor } from '../stored-record'
-import { browserName, openVisit, tripsOf, type Visit } from '../visit'
+import { browserName, openVisit, tripFor, type Visit } from '../visit'
 import type { LandingQuery } from './landing-query'
 import { isExamination, sendReport } from './site-report'
 
@@ -55,7 +55,7 @@ export async function handleLanding(
   const token = readToken(site, query.t)
   const decided = await decide(visit, query.t, token, returnTo)
   const { decision } = decided
-  await carryOut(visit, decided, withoutFlowParameter(returnTo))
+  await carryOut(visit, decided, returnTo)
   publish('landing', {
     operation: 'landing',
     outcome: decision.do,
@@ -137,48 +137,57 @@ async function takeToken({ site, req, stored }: Visit, t: string, token: Session
   return { replayed: !isFirst, sidEnded: isSidEnded, isShareSpent, storeAvailable: true, logoutAlls }
 }
 
-async function carryOut(visit: Visit, { decision, beginning, successor }: Decided, page: string): Promise<void> {
-  const { site, req, res } = visit
-  const name = pageKey(page)
+async function carryOut(visit: Visit, { decision, ...basis }: Decided, returnTo: string): Promise<void> {
+  const { site, res, browser } = visit
+  const page = withoutFlowParameter(returnTo)
+  if (decision.do === 'mark_cookieless') {
+    identifyAddress(visit, page) // gives a browser that does keep cookies the binding for its next trip
+    return redirect(res, withFlowParameter(page, makeMark(site.macKeys, 'marker', '', site.now())), 303)
+  }
+  const isLast = isBoundAsLast(site.macKeys, browser.binding, flowParameterOf(returnTo), site.now())
+  const trip = tripBack(tripFor(visit, page), isLast, site.now())
+  setTrip(visit, page, await take(visit, decision, basis, trip))
+  redirect(res, page, 303)
+}
+
+/** Does what is decided. @returns the page's trips from now on */
+async function take(
+  visit: Visit,
+  decision: Exclude<LandingDecision, { do: 'mark_cookieless' }>,
+  { beginning, successor }: Omit<Decided, 'decision'>,
+  trip: Trip | undefined,
+): Promise<Trip | undefined> {
+  const { site, req } = visit
   switch (decision.do) {
     case 'sign_in': {
       const { did } = await redeemTicket(visit, decision.token, beginning)
       if (did === 'user_unknown') await noteWastedTrip(visit, decision.token.sid ?? '')
-      noteEnd(visit, name, did)
-      return redirect(res, page, 303)
+      return afterStore(visit, trip, did)
     }
     case 'go_on':
       if (successor) await goOver(visit, successor)
-      return stay(visit, decision.token, page)
+      return stay(visit, decision.token, trip)
     case 'stay_anonymous':
-      return stay(visit, decision.token, page)
+      return stay(visit, decision.token, trip)
     case 'adopt':
       if (successor) await site.sessions.adopt(req, successor.sessionId)
-      return redirect(res, page, 303)
+      return trip
     case 'log_out':
-      if (await logOutToken(visit, decision.token.sid ?? '')) setTrips(visit, discountTrip(tripsOf(visit), name))
-      return redirect(res, page, 303)
-    case 'mark_cookieless':
-      identifyAddress(visit, page) // gives a browser that does keep cookies the binding for its next trip
-      return redirect(res, withFlowParameter(page, makeMark(site.macKeys, 'marker', '', site.now())), 303)
+      return (await logOutToken(visit, decision.token.sid ?? '')) ? discountTrip(trip) : trip
     case 'give_up':
       tellGivenUp(site, decision.because)
-      setTrips(visit, endTrips(visit, decision.because, name))
-      return redirect(res, page, 303)
+      return decision.because === 'too_many_landings' ? stopTrips(site.now()) : noteCause(trip, 'r', site.now())
     case 'start_anew':
-      if (decision.because === 'clock') setTrips(visit, noteCause(tripsOf(visit), name, 'c', site.now()))
-      return redirect(res, page, 303)
+      return decision.because === 'clock' ? noteCause(trip, 'c', site.now()) : trip
     case 'as_it_is':
-      if (decision.because === 'store_unavailable') noteEnd(visit, name, 'unavailable')
-      return redirect(res, page, 303)
+      return decision.because === 'store_unavailable' ? afterStore(visit, trip, 'unavailable') : trip
   }
 }
 
-async function stay(visit: Visit, { sid = '' }: SessionToken, page: string): Promise<void> {
+async function stay(visit: Visit, { sid = '' }: SessionToken, trip: Trip | undefined) {
   const did = await stayAnonymous(visit, sid, false, browserName(visit))
   if (did === 'done') dropSignedOut(visit)
-  noteEnd(visit, pageKey(page), did)
-  redirect(visit.res, page, 303)
+  return afterStore(visit, trip, did)
 }
 
 async function goOver({ site, req, stored }: Visit, { sessionId }: Successor): Promise<void> {
@@ -187,15 +196,8 @@ async function goOver({ site, req, stored }: Visit, { sessionId }: Successor): P
 }
 
 /** A store that did not take the session would not take it at the next trip either. */
-function noteEnd(visit: Visit, name: string, did: string): void {
-  const trips = tripsOf(visit)
-  setTrips(visit, did === 'unavailable' ? noteCause(trips, name, 'a', visit.site.now()) : landedWell(trips, name))
-}
-
-const endTrips = (visit: Visit, because: GiveUpReason, page: string) =>
-  because === 'too_many_landings'
-    ? stopTrips(tripsOf(visit), page, visit.site.now())
-    : noteCause(tripsOf(visit), page, 'r', visit.site.now())
+const afterStore = ({ site }: Visit, trip: Trip | undefined, did: string) =>
+  did === 'unavailable' ? noteCause(trip, 'a', site.now()) : landedWell(trip)
 
 const UNDOCUMENTED = 'landing tokens are refused: their claims are not those of the interface (sts, at, err)'
 const TOO_MANY =
