@@ -277,12 +277,12 @@ module.exports = [
     title: '\\[[^\\]]*\\b(R8)\\b',
   },
   {
-    name: 'two tabs write over the count of one another',
+    name: 'pages share a count',
     file: 'web/visit.ts',
     find: '`${config.cookies.loop}.${pageKey(page)}`',
     replace: '(pageKey(page), `${config.cookies.loop}.one-page`)',
     test: 'safety/trips',
-    title: 'two tabs of two pages that open at once',
+    title: 'is one of its page alone',
   },
   {
     name: 'a chain of trips is counted by the cookie alone',
