@@ -20,6 +20,7 @@ export interface Clock {
 interface CookieNames {
   readonly session: string
   readonly binding: string
+  /** Followed by the name of the page whose trips it counts. */
   readonly loop: string
   readonly signedOut: string
   readonly device: string

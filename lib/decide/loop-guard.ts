@@ -41,11 +41,11 @@ const SHAPE = /^(\d{1,12})\.([0-9])([acr]?)(s?)$/
 
 /** Name of a page in its cookie's name. @param address without our parameter */
 export function pageKey(address: string): string {
-  return createHash('sha256').update(address).digest('base64url').slice(0, 8)
+  return createHash('sha256').update(address).digest('hex').slice(0, 8)
 }
 
 /** Is this the name of a page? */
-export const isPageKey = (text: string): boolean => /^[A-Za-z0-9_-]{8}$/.test(text)
+export const isPageKey = (text: string): boolean => /^[0-9a-f]{8}$/.test(text)
 
 /** Reads a cookie; whatever is not ours or too old is none. */
 export function readTrip(cookie: string | undefined, now: EpochSeconds): Trip | undefined {
@@ -61,10 +61,11 @@ export function writeTrip({ since, count, cause, isShown }: Trip): string {
   return `${since}.${count}${cause}${isShown ? 's' : ''}`
 }
 
-/** Which pages are forgotten where one more is counted: the oldest of too many, and those whose cookie says nothing. @param others by name */
+/** Which pages are forgotten where one more is counted: the oldest of too many, and those whose cookie says nothing; so many at once that an answer has room for them. @param others by name */
 export function supernumerary(others: ReadonlyMap<string, Trip | undefined>): string[] {
   const newestFirst = [...others].sort(([, one], [, other]) => (other?.since ?? 0) - (one?.since ?? 0))
-  return newestFirst.flatMap(([name, trip], index) => (trip && index < MOST_PAGES - 1 ? [] : [name]))
+  const surplus = newestFirst.flatMap(([name, trip], index) => (trip && index < MOST_PAGES - 1 ? [] : [name]))
+  return surplus.slice(-MOST_PAGES)
 }
 
 const limitOf = ({ cause }: Trip) => (cause === 'r' || cause === 'a' ? MOST_IN_VAIN : MOST_TRIPS)

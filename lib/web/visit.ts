@@ -112,4 +112,4 @@ export function tripFor({ site, req }: Visit, page: string): Trip | undefined {
 }
 
 /** Name of the cookie that counts a page's trips. */
-export const tripCookie = ({ config }: Site, page: string): string => `${config.cookies.loop}.${pageKey(page)}`
+export const tripCookie = ({ config }: Site, page: string): string => config.cookies.loop + pageKey(page)

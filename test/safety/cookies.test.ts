@@ -111,7 +111,7 @@ describe.each(schemes)('over %s', (scheme) => {
   test('[S1] the story has come by every kind of cookie, set and dropped', () => {
     const { lines, cookieName } = stageOf(scheme)
     const stem = cookieName.replace(/sid$/, '')
-    const names = new Set(lines.map(({ name }) => name))
+    const names = new Set(lines.map(({ name }) => name.replace(/l[0-9a-f]{8}$/, 'l')))
     expect([...names].sort()).toEqual(['b', 'd', 'l', 'o', 'sid'].map((end) => stem + end).sort())
     expect(lines.some(isExpiry)).toBe(true)
     expect(lines.length).toBeGreaterThan(20)

@@ -67,7 +67,7 @@ describe('a loop', () => {
     ['all cookies of ours', /^sso2\./, 'cookies_blocked'],
     ['the cookie that binds', /^sso2\.b$/, 'cookies_blocked'],
     ['the session cookie', /^sso2\.sid$/, 'identify_loop'],
-    ['the cookies that count', /^sso2\.l\./, undefined],
+    ['the cookies that count', /^sso2\.l/, undefined],
   ])(
     '[R8] of a browser that drops %s after every hop ends after at most three trips',
     async (_name, names, degraded) => {

@@ -57,7 +57,7 @@ export function setTrip(visit: Visit, page: string, trip: Trip | undefined): voi
 }
 
 function forgetOldest({ site: { config, now }, req, res }: Visit, newest: string): void {
-  const prefix = `${config.cookies.loop}.`
+  const prefix = config.cookies.loop
   const isOther = (name: string) => name !== newest && isPageKey(name.slice(prefix.length))
   const others = [...cookiesUnder(req, prefix)].filter(([name]) => isOther(name))
   const trips = new Map(others.map(([name, value]) => [name, readTrip(value, now())]))
