@@ -106,8 +106,14 @@ export function blockOf(visit: Visit): DegradedReason | undefined {
   return page === undefined ? undefined : blockedBy(tripFor(visit, page), site.now())
 }
 
+/** May this browser have made a trip within the last minute? Nearly none has, and the name of a page costs a hash. */
+export const mayHaveTrips = ({ site, req }: Visit): boolean =>
+  req.headers.cookie?.includes(site.config.cookies.loop) === true
+
 /** This browser's trips through Identify for a page, as its cookie tells them. @param page without our parameter */
-export function tripFor({ site, req }: Visit, page: string): Trip | undefined {
+export function tripFor(visit: Visit, page: string): Trip | undefined {
+  if (!mayHaveTrips(visit)) return undefined
+  const { site, req } = visit
   return readTrip(readCookie(req, tripCookie(site, page)), site.now())
 }
 

@@ -18,7 +18,7 @@ import { atHead, makePrivate } from '../http/caching'
 import { dropCookie, setCookie } from '../http/cookies'
 import { redirect } from '../http/redirect'
 import { cookiesUnder } from '../http/request-facts'
-import { pageOf, tripCookie, tripFor, type Visit } from '../visit'
+import { mayHaveTrips, pageOf, tripCookie, tripFor, type Visit } from '../visit'
 
 /** The Identify address of this browser for one page; sets the binding cookie when there is none. @param trip the trip that it is for, where that counts */
 export function identifyAddress(visit: Visit, page: string, trip?: Trip): string {
@@ -76,7 +76,7 @@ export function noteShownByGuard(visit: Visit): void {
 }
 
 function setTripAtHead(visit: Visit, change: (trip: Trip) => Trip | undefined): void {
-  const page = pageOf(visit)
+  const page = mayHaveTrips(visit) ? pageOf(visit) : undefined
   const trip = page === undefined ? undefined : tripFor(visit, page)
   if (page === undefined || trip === undefined) return
   atHead(visit.res, () => {
