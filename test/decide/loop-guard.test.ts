@@ -119,7 +119,14 @@ test('the browser keeps eight pages: the oldest of others go, and those whose co
   const others = new Map(Array.from({ length: 10 }, (_, index) => [`page-${index}`, countTrip(undefined, NOW + index)]))
   expect(supernumerary(others)).toEqual(['page-2', 'page-1', 'page-0'])
   expect(supernumerary(new Map([...others].slice(0, 7)))).toEqual([])
-  expect(supernumerary(new Map([['old', undefined], ...[...others].slice(0, 2)]))).toEqual(['old'])
+  const [first, second] = [...others].map(([name, trip]) => [name, trip] as const)
+  const old = ['old', undefined] as const
+  for (const mixed of [
+    [old, first, second],
+    [first, old, second],
+    [first, second, old],
+  ])
+    expect(supernumerary(new Map(mixed.filter((entry) => entry !== undefined)))).toEqual(['old'])
   expect(supernumerary(new Map())).toEqual([])
   const many = new Map(Array.from({ length: 300 }, (_, index) => [`page-${index}`, countTrip(undefined, NOW - index)]))
   expect(supernumerary(many)).toEqual(Array.from({ length: 8 }, (_, index) => `page-${292 + index}`))
@@ -133,6 +140,7 @@ test('a mark that another process wrote with its clock ahead holds for no longer
 })
 
 test('a page that is stopped makes no trip for five seconds', () => {
+  expect(blockedBy(later(stopTrips(NOW), NOW + 59), NOW + 59)).toBe('identify_loop')
   const stopped = noteShown(stopTrips(NOW), NOW)
   expect(blockedBy(stopped, NOW + 4)).toBe('identify_loop')
   expect(blockedBy(stopped, NOW + 5)).toBeUndefined()

@@ -31,6 +31,7 @@ module.exports = [
     ['decide/binding.ts', "SHAPE.exec(value ?? '') ?? []"],
     ['decide/signed-out.ts', "SHAPE.exec(cookie ?? '') ?? []"],
     ['decide/signed-out.ts', 'if (subject === undefined || mark === undefined) return undefined'],
+    ['decide/loop-guard.ts', "SHAPE.exec(cookie ?? '')"],
     ['decide/loop-guard.ts', "const [, since, count, cause = '', shown] = match"],
     ['storage/kept-logouts.ts', "typeof kept === 'object' ? kept.aid : undefined", 'true'],
     ['storage/memory-kv.ts', '[...(this.#lists.get(list) ?? [])]', '["Stryker was here"]'],

@@ -175,6 +175,15 @@ test('where Identify works, twenty visitors who do not follow it cost one look, 
   expect([front.isAvailable, count('identify')]).toEqual([true, 2])
 })
 
+test('who set out just after a good look, and is not back, is no reason for another one', async () => {
+  const { front } = channel()
+  await tripsWithoutEnd(front)
+  await clock.pass(1)
+  trips(front, 3)
+  await clock.pass(15_000)
+  expect(count('identify')).toBe(1)
+})
+
 test('a host that is not there gets no more than the visitors of a moment', async () => {
   const gone = await faultyServer()
   await gone.close()
