@@ -117,6 +117,29 @@ test('[S20] two submits of the login at once, one at each of two processes, leav
   expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
 })
 
+test.each(['Redis', 'memory'] as const)(
+  '[S20] (%s) two tabs that come back from Identify at once, with a session of the SSO system each, leave the basket as it was',
+  async (keeping) => {
+    stage = await startStage({ keeping })
+    const browser = stage.browser()
+    const headers = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
+    const hop = async (url: string) => {
+      const { location } = (await browser.fetchJson(url, { headers })).headers
+      return new URL(present(location), url).href
+    }
+    const platform = new URL(stage.emulator.url).hostname
+    const landings: string[] = []
+    for (const tab of [1, 2]) {
+      landings.push(await hop(await hop(stage.at(`/basket?tab=${tab}`))))
+      browser.dropCookies(({ host }) => host === platform)
+    }
+    expect(stage.emulator.sessions()).toHaveLength(2)
+    await put(browser, 'book')
+    await Promise.all(landings.map(hop))
+    expect(await basketOf(browser)).toEqual({ status: 'anon', basket: ['book'] })
+  },
+)
+
 test('[S20] a reader whose session Redis loses during a check is shown nothing of it, and nothing of it is kept', async () => {
   stage = await startStage({ holdsAnswers: true })
   const browser = await stage.reader()
