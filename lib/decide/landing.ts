@@ -25,6 +25,8 @@ export interface LandingFacts {
   readonly isShareSpent: boolean
   /** Short hash of the token's session ID. */
   readonly sidHash: string | undefined
+  /** Our clock minus the SSO system's, in seconds. */
+  readonly clockOffset: number
 }
 
 /** Why a landing is given up: no further Identify for this page. */
@@ -75,8 +77,11 @@ export function isNewcomer(token: SessionToken, record: SsoRecord | undefined): 
 /** Whoever has a session already goes on with it, however many others came from there. */
 function decideAnonymous(facts: LandingFacts, token: SessionToken): LandingDecision {
   const { record, successor, sidHash, isShareSpent } = facts
-  // no session of the SSO system becomes anonymous again: the token is older than the login
-  const isOlder = [record, successor].some((login) => isLoggedIn(login) && login.sidHash === sidHash)
+  const issuedAt = token.iat + facts.clockOffset
+  // no session of the SSO system becomes anonymous again; and of the login it has said so since it made this token
+  const isOlder = [record, successor].some(
+    (login) => isLoggedIn(login) && (login.sidHash === sidHash || issuedAt <= login.checkedAt),
+  )
   if (isOlder) return { do: 'as_it_is', because: 'logged_in_since' }
   // Identify makes a session for each of two tabs that come to it at once: two sessions here would lose what the site has kept in one
   if (record === undefined && successor?.status === 'anon') return { do: 'go_on', token, because: 'session_moved' }

@@ -20,8 +20,10 @@ const PAUSE_SECONDS = 5
 const STORE_PAUSE_SECONDS = 4
 /** A page is forgotten so long after its last trip. */
 export const TRIPS_SECONDS = 60
-/** The browser keeps the count of so many pages. */
-const MOST_PAGES = 8
+/** The browser keeps the count of so many pages: more tabs than that are not opened at once. */
+const MOST_PAGES = 32
+/** So many cookies are dropped at once: an answer has room for no more. */
+const MOST_DROPPED = 8
 
 /** What went wrong on the last landing for a page: `c` the clock, `r` refused, `a` the store was away. */
 type Cause = '' | 'c' | 'r' | 'a'
@@ -61,11 +63,12 @@ export function writeTrip({ since, count, cause, isShown }: Trip): string {
   return `${since}.${count}${cause}${isShown ? 's' : ''}`
 }
 
-/** Which pages are forgotten where one more is counted: the oldest of too many, and those whose cookie says nothing; so many at once that an answer has room for them. @param others by name */
+/** Which pages are forgotten where one more is counted: the oldest of too many, and those whose cookie says nothing; before them those whose chain has ended. @param others by name */
 export function supernumerary(others: ReadonlyMap<string, Trip | undefined>): string[] {
-  const newestFirst = [...others].sort(([, one], [, other]) => (other?.since ?? 0) - (one?.since ?? 0))
+  const worth = (trip: Trip | undefined) => (trip ? trip.since - (trip.isShown ? TRIPS_SECONDS : 0) : 0)
+  const newestFirst = [...others].sort(([, one], [, other]) => worth(other) - worth(one))
   const surplus = newestFirst.flatMap(([name, trip], index) => (trip && index < MOST_PAGES - 1 ? [] : [name]))
-  return surplus.slice(-MOST_PAGES)
+  return surplus.slice(-MOST_DROPPED)
 }
 
 const limitOf = ({ cause }: Trip) => (cause === 'r' || cause === 'a' ? MOST_IN_VAIN : MOST_TRIPS)

@@ -6,14 +6,16 @@ import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhen } from 'co
 import { PlatformApiError, Sso2ResponseError, Sso2UnavailableError } from '../errors'
 
 const FAILURES = 5
-/** So many in a row are a reason to ask what is the matter, before the next caller finds out. */
+/** So many in a row are a reason to ask what is the matter. */
 const DOUBTS = 2
 const OPEN_MS = 5000
 /** A system may ask for a longer pause, up to this. */
 const MOST_OPEN_MS = 60_000
 const PAUSE_MS = 100
-/** Between the probes of a doubt, which calls go on through. */
+/** Between the probes of a doubt. */
 const DOUBT_MS = 1000
+/** Probes that nobody has answered for so long are enough, however few. */
+const LONG_MS = 4000
 
 /** How a circuit judges and probes. */
 export interface CircuitOptions {
@@ -48,6 +50,12 @@ export class Circuit {
   readonly #failures: number
   readonly #count: ConsecutiveBreaker
   readonly #isFault: (error: Error) => boolean
+  /** Failures of calls that began before one that was answered: they say nothing of how the system is now. */
+  readonly #outdated = new WeakSet<Error>()
+  /** When the last of the calls that were answered began. */
+  #answeredSince = Number.NEGATIVE_INFINITY
+  /** When the probe of a search began that is under way. */
+  #probedSince: number | undefined
   readonly #isFaulty: (answer: unknown) => boolean
   readonly #probe: (() => Promise<unknown>) | undefined
   readonly #onBack: () => void
@@ -55,7 +63,6 @@ export class Circuit {
   /** When it may be tried again, in milliseconds of the process's own clock; `undefined` while it is closed. */
   #openUntil: number | undefined
   #held: { dispose(): void } | undefined
-  /** Is somebody finding out how the system is? */
   #isTrying = false
   #timer: NodeJS.Timeout | undefined
   #isDone = false
@@ -68,10 +75,10 @@ export class Circuit {
     this.#isFault = isFault
     this.#isFaulty = isFaulty
     this.#onBack = onBack
-    const policy = handleWhen(isFault).orWhenResult(isFaulty)
+    const policy = handleWhen((error) => isFault(error) && !this.#outdated.has(error)).orWhenResult(isFaulty)
     this.#policy = circuitBreaker(policy, { halfOpenAfter: Number.POSITIVE_INFINITY, breaker: this.#count })
     this.#policy.onBreak((reason) => {
-      if (!('isolated' in reason)) this.#opened('error' in reason ? reason.error : undefined)
+      if (!('isolated' in reason)) this.#opened('error' in reason ? reason.error : undefined, this.#probedSince)
     })
   }
 
@@ -91,12 +98,25 @@ export class Circuit {
   async runOnce<T>(operation: string, call: () => Promise<T>): Promise<T> {
     if (this.#mayTry()) return this.#try(call)
     try {
-      return await this.#policy.execute(call)
+      return await this.#policy.execute(() => this.#timed(call))
     } catch (error) {
       const isOpen = error instanceof Error && 'isBrokenCircuitError' in error
       throw isOpen ? new Sso2UnavailableError(operation, true, OPEN) : error
     } finally {
       if (this.#count.state >= DOUBTS) this.doubt()
+    }
+  }
+
+  /** Notes which failures are older than an answer. */
+  async #timed<T>(call: () => Promise<T>): Promise<T> {
+    const since = performance.now()
+    try {
+      const answer = await call()
+      if (!this.#isFaulty(answer)) this.#answeredSince = Math.max(this.#answeredSince, since)
+      return answer
+    } catch (error) {
+      if (error instanceof Error && since < this.#answeredSince) this.#outdated.add(error)
+      throw error
     }
   }
 
@@ -114,17 +134,25 @@ export class Circuit {
     const probe = this.#probe
     if (!probe || this.#isTrying || this.#isDone || !this.isClosed) return
     this.#isTrying = true
+    let silentMs = 0
     for (let tries = 0; tries < this.#failures; tries += 1) {
       await new Promise((resolve) => setTimeout(resolve, tries === 0 ? firstMs : pauseMs).unref())
       if (!this.isClosed || this.#isDone) break
-      const isAnswered = await this.#policy.execute(probe).then(
-        () => true,
-        () => false,
-      )
+      const since = performance.now()
+      this.#probedSince = since
+      const isAnswered = await this.#policy
+        .execute(() => this.#timed(probe))
+        .then(
+          () => true,
+          () => false,
+        )
+      this.#probedSince = undefined
       if (isAnswered) {
-        this.#onBack()
+        if (this.isClosed) this.#onBack()
         break
       }
+      silentMs += performance.now() - since
+      if (silentMs >= LONG_MS) this.open()
     }
     this.#isTrying = false
   }

@@ -67,7 +67,7 @@ export class FrontChannel {
   noteTrip(): void {
     if (this.#sent !== undefined) this.#sent += 1
     if (this.#isDone || !this.#circuit.isClosed) return
-    if (!this.#timer) this.#lookAfter(QUICK_MS, () => this.#lookQuickly())
+    if (!this.#timer) this.#lookAt(QUICK_MS, QUICK_MS)
     const now = performance.now()
     if (now < this.#isGoodUntil) return
     if (this.#out === 0) this.#firstOut = now
@@ -115,17 +115,17 @@ export class FrontChannel {
     clearTimeout(this.#timer)
     this.#timer = undefined
   }
-  #lookAfter(ms: number, look: () => void): void {
-    this.#timer = setTimeout(look, ms).unref()
+  /** @param sinceMs how long after the first trip @param inMs from now on */
+  #lookAt(sinceMs: number, inMs: number): void {
+    this.#timer = setTimeout(() => this.#lookSince(sinceMs), inMs).unref()
   }
 
-  /** The back channel costs the SSO system least: it is asked first, where it has been silent. */
-  #lookQuickly(): void {
-    this.#client.findOut()
-    this.#lookAfter(SLOW_MS - QUICK_MS, () => {
-      this.#client.findOut(SLOW_MS)
-      this.#lookAfter(LATE_MS - SLOW_MS, () => this.#lookLate())
-    })
+  /** The back channel costs the SSO system least: it is asked first, where it has been silent; then every second whether it has been silent lately. */
+  #lookSince(ms: number): void {
+    this.#client.findOut(ms < SLOW_MS ? undefined : SLOW_MS)
+    const next = Math.max(ms + QUICK_MS, SLOW_MS)
+    if (ms < LATE_MS) this.#lookAt(next, next - ms)
+    else this.#lookLate()
   }
 
   #lookLate(): void {

@@ -37,7 +37,7 @@ export class Sso2Client {
   readonly #options: Sso2ClientOptions
   readonly #keys: ClientKeys
   readonly #circuit: Circuit
-  /** When it was last spoken to, in milliseconds of the process's own clock. */
+  /** When it last said something that could be used, in milliseconds of the process's own clock. */
   #lastWord = Number.NEGATIVE_INFINITY
   /** When it was last asked something. */
   #lastQuestion = Number.NEGATIVE_INFINITY
@@ -99,16 +99,18 @@ export class Sso2Client {
     const now = performance.now()
     const [since, pauseMs] = this.#keys.isRotating ? [this.#lastQuestion, ROTATING_MS] : [this.#lastWord, quietMs]
     if (now - since < pauseMs) return
-    this.#lastWord = now
     this.#lastQuestion = now
     this.#circuit.findOut()
   }
 
-  /** As {@link findOut}, sooner: a session waits to be asked about again, and this process does not know whether it is worth it. */
+  /**
+   * As {@link findOut}, sooner: a session waits to be asked about again, and this process does not know whether it is worth it. Landings do
+   * not tell: they say nothing of the back channel.
+   */
   lookAgain(): void {
     const now = performance.now()
-    if (now - this.#lastWord < WAITING_MS) return
-    this.#lastWord = now
+    if (now - this.#lastQuestion < WAITING_MS) return
+    this.#lastQuestion = now
     this.#circuit.doubt()
   }
 
@@ -185,7 +187,6 @@ export class Sso2Client {
   /** Posts a token made for this very try: it lives for ten seconds only. */
   async #post<O extends Operation>(operation: O, claims: OperationClaims[O], timeoutMs: number): Promise<unknown> {
     this.#lastQuestion = performance.now()
-    this.#lastWord = this.#lastQuestion
     const url = operationUrl(this.#options.ssoUrl, operation)
     const body = JSON.stringify({ t: this.#sign<O>(claims) })
     const headers = { 'content-type': 'application/json' }
@@ -196,6 +197,7 @@ export class Sso2Client {
     const token = json && own(json, 't')
     if (token === undefined)
       throw new Sso2ResponseError(operation, answer.status, 'the body is not a JSON object with one token', pause)
+    this.#lastWord = performance.now()
     return token
   }
 

@@ -1,5 +1,5 @@
 import { decideLanding, isNewcomer, type LandingDecision, type LandingFacts } from '../../lib/decide/landing'
-import { anonRecord, loggedInRecord, sessionToken } from './samples'
+import { anonRecord, loggedInRecord, NOW, sessionToken } from './samples'
 
 const loggedIn = sessionToken({ sts: 'loggedin', at: 'ticket' })
 const anon = sessionToken({ sts: 'anon' })
@@ -14,6 +14,7 @@ const usual: LandingFacts = {
   record: undefined,
   successor: undefined,
   sidHash: 'hash-of-s1',
+  clockOffset: 0,
 }
 const again: LandingDecision = { do: 'as_it_is', because: 'same_token_again' }
 const anew = (because: 'unbound' | 'replayed' | 'clock'): LandingDecision => ({
@@ -127,8 +128,28 @@ const rows: [name: string, facts: Partial<LandingFacts>, decision: LandingDecisi
   ],
   [
     'an anonymous token of another session takes the place of a login',
-    { token: anon, record: loggedInRecord({ sidHash: 'other' }) },
+    { token: anon, record: loggedInRecord({ sidHash: 'other', checkedAt: NOW - 1 }) },
     { do: 'stay_anonymous', token: anon },
+  ],
+  [
+    'but not of one that the SSO system has confirmed since',
+    { token: anon, record: loggedInRecord({ sidHash: 'other' }) },
+    { do: 'as_it_is', because: 'logged_in_since' },
+  ],
+  [
+    'nor of one that has followed on the browser\u2019s session',
+    { token: anon, successor: loggedInRecord({ sidHash: 'other' }) },
+    { do: 'as_it_is', because: 'logged_in_since' },
+  ],
+  [
+    'our clock ahead of the SSO system\u2019s makes no token older',
+    { token: anon, clockOffset: 30, record: loggedInRecord({ sidHash: 'other', checkedAt: NOW + 29 }) },
+    { do: 'stay_anonymous', token: anon },
+  ],
+  [
+    'nor one behind it newer',
+    { token: anon, clockOffset: -30, record: loggedInRecord({ sidHash: 'other', checkedAt: NOW - 30 }) },
+    { do: 'as_it_is', because: 'logged_in_since' },
   ],
   [
     'a session that has moved is taken over where the token is about it',

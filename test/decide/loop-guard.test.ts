@@ -115,10 +115,10 @@ test('a page has a name of eight characters that a cookie may have', () => {
   expect(['', 'abcdef0', 'abcdef012', 'abcdefg0', ' abcdef01', 'abcdef01\n'].some(isPageKey)).toBe(false)
 })
 
-test('the browser keeps eight pages: the oldest of others go, and those whose cookie says nothing', () => {
-  const others = new Map(Array.from({ length: 10 }, (_, index) => [`page-${index}`, countTrip(undefined, NOW + index)]))
+test('the browser keeps 32 pages: the oldest of others go, and those whose cookie says nothing', () => {
+  const others = new Map(Array.from({ length: 34 }, (_, index) => [`page-${index}`, countTrip(undefined, NOW + index)]))
   expect(supernumerary(others)).toEqual(['page-2', 'page-1', 'page-0'])
-  expect(supernumerary(new Map([...others].slice(0, 7)))).toEqual([])
+  expect(supernumerary(new Map([...others].slice(0, 31)))).toEqual([])
   const [first, second] = [...others].map(([name, trip]) => [name, trip] as const)
   const old = ['old', undefined] as const
   for (const mixed of [
@@ -128,6 +128,8 @@ test('the browser keeps eight pages: the oldest of others go, and those whose co
   ])
     expect(supernumerary(new Map(mixed.filter((entry) => entry !== undefined)))).toEqual(['old'])
   expect(supernumerary(new Map())).toEqual([])
+  const shown = noteShown(countTrip(undefined, NOW + 59), NOW + 59)
+  expect(supernumerary(new Map([['shown', shown], ...[...others].slice(0, 31)]))).toEqual(['shown'])
   const many = new Map(Array.from({ length: 300 }, (_, index) => [`page-${index}`, countTrip(undefined, NOW - index)]))
   expect(supernumerary(many)).toEqual(Array.from({ length: 8 }, (_, index) => `page-${292 + index}`))
 })

@@ -37,9 +37,9 @@ afterEach(async () => {
 const lines: string[] = []
 const keep = (line: string) => void lines.push(line)
 
-function channel(ssoUrl = `${url}/sso`, landing: string | undefined = landingUrl) {
+function channel(ssoUrl = `${url}/sso`, landing: string | undefined = landingUrl, timeoutMs = 500) {
   lines.length = 0
-  const client = new Sso2Client({ ssoUrl, clientId, clientSecret, organisationId, timeoutMs: 500 })
+  const client = new Sso2Client({ ssoUrl, clientId, clientSecret, organisationId, timeoutMs })
   const front = new FrontChannel(client, { siteUrl, landingUrl: landing, log: new Log({ warn: keep, info: keep }) })
   open.push(front, client)
   return { client, front }
@@ -262,6 +262,81 @@ test.each<[name: string, before: (front: FrontChannel) => Promise<void> | void]>
     expect(await visitorsUntilSpared(front, 12_000)).toBeLessThanOrEqual(7000)
   },
 )
+
+test('one that has just answered, and is away from then on, is noticed as soon', async () => {
+  const { front } = channel()
+  front.noteLanding()
+  await clock.pass(40_000)
+  trips(front, 1)
+  await clock.pass(1050) // it has been silent for long, and is asked
+  expect(counts()).toEqual([1, 0])
+  breakIdentify()
+  emulator.faults.add({ operation: 'sessionstatus', kind: 'status', code: 503 })
+  expect(await visitorsUntilSpared(front, 12_000)).toBeLessThanOrEqual(7000)
+})
+
+test('a question that nobody answers is no word of it', async () => {
+  const { front, client } = channel()
+  front.noteLanding()
+  breakIdentify()
+  emulator.faults.add({ operation: 'sessionstatus', kind: 'status', code: 503 })
+  trips(front, 1)
+  await clock.pass(4000)
+  await client.sessionStatus({ sid: 's', lks: 'anon', ...device }).catch(() => {})
+  expect(await visitorsUntilSpared(front, 8000)).toBeLessThanOrEqual(3000)
+})
+
+test.each<[name: string, before: (front: FrontChannel) => Promise<void> | void]>([
+  ['has been seen to work a moment ago', tripsWithoutEnd],
+  ['has let somebody come back a moment ago', (front) => front.noteLanding()],
+])('one that hangs altogether is noticed within ten seconds, though Identify %s', async (_name, before) => {
+  const { front } = channel(`${url}/sso`, landingUrl, 2000)
+  await before(front)
+  await clock.pass(1)
+  for (const operation of ['identify', 'sessionstatus'] as const) emulator.faults.add({ operation, kind: 'hang' })
+  clock.expectSilence()
+  expect(await visitorsUntilSpared(front, 20_000)).toBeLessThanOrEqual(10_000)
+})
+
+test('landings do not keep a process from asking how the back channel is, where a session waits for that', async () => {
+  const { front, client } = channel()
+  for (let second = 0; second < 30; second += 1) {
+    trips(front, 1)
+    front.noteLanding()
+    client.lookAgain()
+    await clock.pass(1000)
+  }
+  expect(count('sessionstatus')).toBeGreaterThanOrEqual(4)
+  expect(count('sessionstatus')).toBeLessThanOrEqual(6)
+})
+
+test('what began in a stall that is over opens no breaker when it fails', async () => {
+  const { client } = channel(`${url}/sso`, landingUrl, 2000)
+  emulator.faults.add({ operation: 'sessionstatus', kind: 'hang' })
+  clock.expectSilence()
+  const ask = (sid: string) => client.sessionStatus({ sid, lks: 'anon', ...device }).catch(() => {})
+  const stalled = Array.from({ length: 10 }, (_, index) => ask(`s${index}`))
+  await clock.pass(200)
+  emulator.faults.clear()
+  const seen = new Set<boolean>()
+  for (let passed = 0; passed < 4000; passed += 200) {
+    await ask('good')
+    await clock.pass(200)
+    seen.add(client.isAvailable)
+  }
+  await Promise.all(stalled)
+  expect([...seen]).toEqual([true])
+})
+
+test('a breaker that a hanging probe has opened probes again five seconds after that probe began', async () => {
+  const { client } = channel(`${url}/sso`, landingUrl, 500)
+  emulator.faults.add({ operation: 'sessionstatus', kind: 'hang' })
+  clock.expectSilence()
+  client.findOut()
+  await clock.until(() => !client.isAvailable, 12_000)
+  emulator.faults.clear()
+  expect(await clock.until(() => client.isAvailable, 8000)).toBeLessThanOrEqual(4850)
+})
 
 test('a visitor who is back within five seconds costs no question, where the SSO system has been heard of lately', async () => {
   const { front } = channel()

@@ -191,59 +191,6 @@ describe('a loop', () => {
     expect(way.trips).toBeLessThanOrEqual(4)
   })
 
-  /** Tabs whose requests all leave before an answer comes. @returns each tab's trips */
-  async function followAtOnce(browser: Browser, starts: readonly string[], meddle: () => void): Promise<number[]> {
-    const tabs = starts.map((url): { url: string | undefined; trips: number } => ({ url, trips: 0 }))
-    for (let hops = 0; hops < 40 && tabs.some(({ url }) => url !== undefined); hops += 1) {
-      await Promise.all(
-        tabs.map(async (tab) => {
-          const { url } = tab
-          if (url === undefined) return
-          if (isIdentify({ url })) tab.trips += 1
-          const { location } = (await browser.fetchJson(url, { headers: documentHeaders })).headers
-          tab.url = location && new URL(location, url).href
-        }),
-      )
-      meddle()
-    }
-    return tabs.map(({ trips }) => trips)
-  }
-
-  describe.each<[name: string, starts: readonly string[]]>([
-    ['two tabs of two pages', ['/page?a=1', '/page?a=2']],
-    ['two tabs of one page', ['/page?a=1', '/page?a=1']],
-    ['five tabs', Array.from({ length: 5 }, (_, index) => `/page?a=${index}`)],
-  ])('of %s that open at once', (_name, starts) => {
-    test.each<[name: string, fault: FaultKind | undefined]>([
-      ['landing tokens are expired', { kind: 'expired' }],
-      ['landing tokens are signed with another secret', { kind: 'wrong_signature' }],
-      ['the session gets lost', undefined],
-    ])('[R8] ends in each of them after at most three trips where %s', async (_fault, fault) => {
-      await network.browser().visit(at('/page'))
-      const browser = network.browser()
-      if (fault) network.emulator.faults.add({ operation: 'identify', ...fault })
-      const drop = () => browser.dropCookies(({ name }) => name === 'sso2.sid')
-      const trips = await followAtOnce(browser, starts.map(at), drop)
-      expect(Math.min(...trips)).toBeGreaterThan(0)
-      expect(Math.max(...trips)).toBeLessThanOrEqual(3)
-    })
-  })
-
-  test('[R8] is one of its page alone, and leaves no more than eight cookies', async () => {
-    await network.browser().visit(at('/page'))
-    const browser = network.browser()
-    network.emulator.faults.add({ operation: 'identify', kind: 'wrong_signature' })
-    const visit = async (page: number) => tripsIn(await browser.visit(at(`/page?a=${page}`)))
-    for (let page = 0; page < 12; page += 1) {
-      expect(await visit(page)).toBe(1)
-      network.emulator.clock.advance(1)
-    }
-    const names = () => browser.cookies.map(({ name }) => name).filter((name) => name.startsWith('sso2.l'))
-    expect(names()).toHaveLength(8)
-    expect([await visit(10), await visit(11)]).toEqual([0, 0])
-    expect(names()).toHaveLength(8)
-  })
-
   test('[R8] between two sites on one host name ends with the page of each', async () => {
     const browser = network.browser()
     const alias = (port: TestSite) => `http://morning.localhost:${new URL(port.url).port}`

@@ -117,28 +117,42 @@ test('[S20] two submits of the login at once, one at each of two processes, leav
   expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
 })
 
-test.each(['Redis', 'memory'] as const)(
-  '[S20] (%s) two tabs that come back from Identify at once, with a session of the SSO system each, leave the basket as it was',
-  async (keeping) => {
-    stage = await startStage({ keeping })
-    const browser = stage.browser()
-    const headers = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
-    const hop = async (url: string) => {
-      const { location } = (await browser.fetchJson(url, { headers })).headers
-      return new URL(present(location), url).href
-    }
-    const platform = new URL(stage.emulator.url).hostname
-    const landings: string[] = []
-    for (const tab of [1, 2]) {
-      landings.push(await hop(await hop(stage.at(`/basket?tab=${tab}`))))
-      browser.dropCookies(({ host }) => host === platform)
-    }
-    expect(stage.emulator.sessions()).toHaveLength(2)
-    await put(browser, 'book')
-    await Promise.all(landings.map(hop))
+/** Two tabs of a new visitor went to Identify at once, which has made a session for each. @returns where they land, and how */
+async function twoTabsApart(keeping: Keeping) {
+  stage = await startStage({ keeping })
+  const browser = stage.browser()
+  const headers = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
+  const hop = async (url: string) => {
+    const { location } = (await browser.fetchJson(url, { headers })).headers
+    return new URL(present(location), url).href
+  }
+  const platform = new URL(stage.emulator.url).hostname
+  const landings: string[] = []
+  for (const tab of [1, 2]) {
+    landings.push(await hop(await hop(stage.at(`/basket?tab=${tab}`))))
+    browser.dropCookies(({ host }) => host === platform)
+  }
+  expect(stage.emulator.sessions()).toHaveLength(2)
+  await put(browser, 'book')
+  return { browser, landings, land: hop }
+}
+
+describe.each(['Redis', 'memory'] as const)('two tabs with a session of the SSO system each (%s)', (keeping) => {
+  test('[S20] that come back from Identify at once leave the basket as it was', async () => {
+    const { browser, landings, land } = await twoTabsApart(keeping)
+    await Promise.all(landings.map(land))
     expect(await basketOf(browser)).toEqual({ status: 'anon', basket: ['book'] })
-  },
-)
+  })
+
+  test('[S20] of which one has logged in before the other comes back leave the login as it is', async () => {
+    const { browser, landings, land } = await twoTabsApart(keeping)
+    const [first, second] = landings
+    await land(present(first))
+    await submit(browser)
+    await land(present(second))
+    expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
+  })
+})
 
 test('[S20] a reader whose session Redis loses during a check is shown nothing of it, and nothing of it is kept', async () => {
   stage = await startStage({ holdsAnswers: true })
