@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import type { Sso2Options } from '../../lib'
 import { LANGUAGES, TEXTS } from '../../lib/config/texts'
 import { violations } from '../support/axe'
-import { openBrowser, screenshots, viewports } from '../support/browser'
+import { openBrowser, screenshots, untilPage, viewports } from '../support/browser'
 import { type SiteOptions, type Sites, startSites } from '../support/sites'
 
 /* Our own pages in a real browser: in every language and many colours, light and dark, by axe-core and by their width. */
@@ -146,7 +146,7 @@ test('who is logged in with another account is shown the way out', async () => {
 test("the site's style sheet comes after ours, and may use images of its own origin", async () => {
   await page.goto(sites.at('styled', '/login'))
   expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(1, 2, 3)')
-  await page.waitForFunction("performance.getEntriesByName(location.origin + '/look/logo.svg').length > 0")
+  await untilPage(page, "performance.getEntriesByName(location.origin + '/look/logo.svg').length > 0")
 })
 
 test("a view of the site's own has its style sheet, and its script by the nonce", async () => {

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { BrowserContext, Page } from 'playwright-core'
+import { untilPage } from '../support/browser'
 import { administrator, expectGood, fillIn, open, overflow, reader, state, useNetwork } from './network'
 
 const { network, newContext } = useNetwork('pages:')
@@ -41,11 +43,15 @@ async function fillGift(values: Record<string, string>, campaign: string): Promi
 }
 
 test.each(['morning', 'evening'] as const)('the marketplace of the %s paper needs no login', async (paper) => {
+  await page.route(/./, async (route) => {
+    if (route.request().resourceType() === 'image') await sleep(300) // so that they are not there at the first look
+    await route.continue()
+  })
   await open(page, `${network().urls[paper]}/marketplace`)
   expect(await page.locator('.group h2').allTextContents()).toHaveLength(3)
   const images = page.locator('.group img')
   for (const image of await images.all()) await image.scrollIntoViewIfNeeded()
-  await page.waitForFunction('[...document.images].every((image) => image.complete && image.naturalWidth > 0)')
+  await untilPage(page, '[...document.images].every((image) => image.complete && image.naturalWidth > 0)')
   expect(await page.locator('.group').first().getByRole('listitem').allTextContents()).toEqual([
     'To let',
     'For sale',

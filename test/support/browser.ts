@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Browser, chromium, type Page } from 'playwright-core'
 
 /** Screenshots of a test run, for people to look at. */
@@ -49,6 +50,18 @@ export async function screenshots(page: Page, name: string): Promise<void> {
     await screenshot(page, `${name}-${label}`)
   }
   if (before) await page.setViewportSize(before)
+}
+
+/**
+ * Until an expression holds in the page. Playwright's own `waitForFunction` looks by `eval` from its second look on, which the policy of
+ * our pages refuses.
+ */
+export async function untilPage(page: Page, expression: string, seconds = 15): Promise<void> {
+  const end = performance.now() + seconds * 1000
+  while ((await page.evaluate(expression)) !== true) {
+    if (performance.now() > end) throw new Error(`not true in the page within ${seconds} s: ${expression}`)
+    await sleep(50)
+  }
 }
 
 /** The Chromium of this machine. @throws {Error} when there is none */
