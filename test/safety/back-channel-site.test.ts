@@ -147,7 +147,8 @@ describe.each(fewItems)('[O5] $what', (item) => {
 test('[O5] five failures in a row open the breaker: the next pages ask nobody', async () => {
   const browsers = [await loggedIn(), await loggedIn(), await loggedIn(), await loggedIn(), await loggedIn()]
   const sixth = await loggedIn()
-  planted = { path: '/sessionstatus', item: present(list.find(isBreaking)) }
+  // to every question: a logout of the tests before, told meanwhile and answered, would break the row
+  planted = { path: '', item: present(list.find(isBreaking)) }
   network.emulator.clock.advance(361)
   for (const browser of browsers) {
     expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', degraded: 'sso_unavailable' })
