@@ -108,10 +108,16 @@ export const usual: Readonly<Record<Column, Cell>> = {
 
 /** Within one breaker's window after the end of the fault, with some patience for a busy machine. Promise I9. */
 async function becomes(status: PageView['status'], scene: Scene, actor: Actor): Promise<void> {
-  await eventually(async () => {
-    const seen = await visit(scene, actor)
-    return seen.status === status && seen.degraded === undefined
-  }, 9)
+  const seen: string[] = []
+  const isThere = async () => {
+    const page = await visit(scene, actor)
+    const words = `${page.status} ${page.degraded ?? ''}`.trim()
+    if (seen.at(-1) !== words) seen.push(words)
+    return words === status
+  }
+  await eventually(isThere, 9).catch((cause) => {
+    throw new Error(`not ${status}: one after the other the pages said ${seen.join(', ')}`, { cause })
+  })
 }
 
 /** Sends the login form by script. */
