@@ -66,7 +66,10 @@ function visited(scene: Scene, browser: Browser): Promise<void> {
 
 async function begin(scene: Scene, browser: Browser): Promise<void> {
   await visited(scene, browser)
-  await eventually(async () => view(await logIn(browser, scene, ada)).status === 'loggedin')
+  await eventually(async () => {
+    const landed = await logIn(browser, scene, ada)
+    return landed.status === 200 && view(landed).status === 'loggedin'
+  })
   await browser.visit(`${scene.url}/keep`)
 }
 
