@@ -68,8 +68,8 @@ export function isBound(
   parameter: string | undefined,
   now: EpochSeconds,
 ): boolean {
-  const fits = (purpose: Purpose, value: string) => isMark(keys, purpose, value, parameter, now, BINDING_SECONDS)
-  return isBindingValue(cookie) && (fits('flow', cookie) || fits('last-flow', cookie))
+  const isFlow = isBindingValue(cookie) && isMark(keys, 'flow', cookie, parameter, now, BINDING_SECONDS)
+  return isFlow || isBoundAsLast(keys, cookie, parameter, now)
 }
 
 /** As {@link isBound}, for the last trip of a chain. */

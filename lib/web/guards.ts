@@ -65,13 +65,14 @@ function leadToLogin(holder: Holder): Promise<void> | void {
   const { site, req, res } = visit
   const { loginPage, returnPolicy } = site.config
   const page = returnPage(holder)
+  const trip = tripFor(visit, page)
   const decision = decideLead({
     page: page.replace(/[?#].*$/, ''),
     loginPage,
     origin: returnPolicy.origin,
     degraded: shown.degraded,
     canIdentify: site.front.isAvailable,
-    trip: tripFor(visit, page),
+    trip,
     now: site.now(),
   })
   if (decision.do !== 'lead') holder.shown = NOBODY // nothing is shown here, so that his trips stay counted
@@ -85,7 +86,7 @@ function leadToLogin(holder: Holder): Promise<void> | void {
     case 'identify':
       return sendToIdentify(visit, page, 'login_elsewhere')
     case 'count_and_lead':
-      setTrip(visit, page, countTrip(tripFor(visit, page), site.now()))
+      setTrip(visit, page, countTrip(trip, site.now()))
       return redirect(res, loginUrl(site.config, page), 302)
     case 'lead':
       return redirect(res, loginUrl(site.config, page), 302)

@@ -1,4 +1,5 @@
 import { ada, logIn, present, view } from '../flows/network'
+import { document } from '../safety/session-support'
 import type { Browser } from '../support/agent'
 import { basket, type Keeping, keepings, type Stage, startStage } from './stage'
 
@@ -121,9 +122,8 @@ test('[S20] two submits of the login at once, one at each of two processes, leav
 async function twoTabsApart(keeping: Keeping) {
   stage = await startStage({ keeping })
   const browser = stage.browser()
-  const headers = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
   const hop = async (url: string) => {
-    const { location } = (await browser.fetchJson(url, { headers })).headers
+    const { location } = (await browser.fetchJson(url, { headers: document })).headers
     return new URL(present(location), url).href
   }
   const platform = new URL(stage.emulator.url).hostname

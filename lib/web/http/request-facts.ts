@@ -49,15 +49,15 @@ function withoutBlanks(text: string): string {
   return text.slice(from, to)
 }
 
-/** Values of one exact name; only space and tab are trimmed, as the standard says. */
-function valuesOf(header: string, name: string): string[] {
-  const values: string[] = []
+/** Names and values of a Cookie header where a text is in them; only space and tab are trimmed, as the standard says. */
+function pairsWith(header: string, text: string): [name: string, value: string][] {
+  const pairs: [string, string][] = []
   for (const pair of header.split(';')) {
-    if (!pair.includes(name)) continue
+    if (!pair.includes(text)) continue
     const mark = pair.indexOf('=')
-    if (mark > 0 && withoutBlanks(pair.slice(0, mark)) === name) values.push(withoutBlanks(pair.slice(mark + 1)))
+    if (mark > 0) pairs.push([withoutBlanks(pair.slice(0, mark)), withoutBlanks(pair.slice(mark + 1))])
   }
-  return values
+  return pairs
 }
 
 /** The cookie's value, read strictly; two of one name are none, for one of them is not ours. Threats S1, S2. */
@@ -68,19 +68,13 @@ export function readCookie(req: Request, name: string): string | undefined {
 
 /** Every value that came under this name. */
 export function cookieValues({ headers: { cookie } }: Request, name: string): string[] {
-  return cookie?.includes(name) ? valuesOf(cookie, name) : []
+  if (!cookie?.includes(name)) return []
+  return pairsWith(cookie, name).flatMap(([found, value]) => (found === name ? [value] : []))
 }
 
 /** Every cookie whose name begins so, by its name. */
 export function cookiesUnder({ headers: { cookie = '' } }: Request, prefix: string): Map<string, string> {
-  const found = new Map<string, string>()
-  for (const pair of cookie.split(';')) {
-    if (!pair.includes(prefix)) continue
-    const mark = pair.indexOf('=')
-    const name = withoutBlanks(pair.slice(0, mark))
-    if (mark > 0 && name.startsWith(prefix)) found.set(name, withoutBlanks(pair.slice(mark + 1)))
-  }
-  return found
+  return new Map(pairsWith(cookie, prefix).filter(([name]) => name.startsWith(prefix)))
 }
 
 /** The request target as it came; a raw request of Node.js has no `originalUrl`. */
