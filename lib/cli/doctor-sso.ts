@@ -14,7 +14,7 @@ export async function clientFinding(config: Config, client: Sso2Client, sid: str
     const { err } = await client.sessionStatus({ sid, lks: 'anon', ipa: '127.0.0.1', uas: 'express-sso2 doctor' })
     if (err === 'session_not_found')
       return ok(`the SSO system knows the client ID ${config.clientId} and takes its secret`)
-    if (err === 'invalid_token') return refusedToken(config, client.clockOffsetSeconds ?? 0)
+    if (err === 'invalid_token') return refusedTokenFinding(config, client.clockOffsetSeconds ?? 0)
     return wrong(`an unexpected answer about a session that nobody has: ${err ?? 'no error'}`)
   } catch (error) {
     if (error instanceof TokenError) return refusedAnswer(config, error)
@@ -22,13 +22,17 @@ export async function clientFinding(config: Config, client: Sso2Client, sid: str
   }
 }
 
-/** It says so in a token of this secret, issuer and audience: what is left is the organisation, or a clock that is ahead. */
-function refusedToken({ organisationId }: Config, offset: number): Finding {
+/**
+ * It says so in a token of this secret, issuer and audience: what is left is the organisation, or a clock that is ahead.
+ * @param offset this machine's clock minus the SSO system's, in seconds: one more where the answer took a moment
+ */
+export function refusedTokenFinding({ organisationId }: Pick<Config, 'organisationId'>, offset: number): Finding {
   const { wrong } = about('client')
-  return offset > 0
+  const clock = offset === 1 ? " (or this machine's clock, which may be a second ahead)" : ''
+  return offset > 1
     ? wrong(`the SSO system refuses our token (invalid_token): this machine's clock is ${offset} s ahead`, NTP)
     : wrong(
-        `the SSO system refuses our token (invalid_token); its secret is right, so is it the organisation "${organisationId}"?`,
+        `the SSO system refuses our token (invalid_token); its secret is right, so is it the organisation "${organisationId}"?${clock}`,
         'organisationId (SSO2_ORGANISATION_ID): the organisation ID that the admin portal shows',
       )
 }

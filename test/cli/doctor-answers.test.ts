@@ -8,6 +8,7 @@ import net, { type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Redis } from 'ioredis'
+import { refusedTokenFinding } from '../../lib/cli/doctor-sso'
 import type { Emulator } from '../../lib/emulator'
 import { built, runCommand } from '../emulator/command'
 import { redisUrl } from '../flows/network'
@@ -82,6 +83,22 @@ test.each<[string, Fault, what: string, says: RegExp]>([
   expect(report.of(what)).toMatch(says)
   expect(report.code).toBe(says.source.startsWith('^WRONG') ? 1 : 0)
 })
+
+test.each([
+  [0, /is it the organisation "a-press"\?$/, 'organisationId'],
+  [1, /is it the organisation "a-press"\? \(or this machine's clock, which may be a second ahead\)$/, 'organisationId'],
+  [2, /this machine's clock is 2 s ahead$/, 'sudo timedatectl'],
+])(
+  'a refused token is laid to a clock that is %i s ahead only where a slow answer cannot look like that',
+  (offset, says, help) => {
+    const finding = refusedTokenFinding({ organisationId: 'a-press' }, offset)
+    expect(finding).toMatchObject({
+      state: 'wrong',
+      says: expect.stringMatching(says),
+      help: expect.stringContaining(help),
+    })
+  },
+)
 
 test('a token that the SSO system refuses because this machine is ahead is told with the cure', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'sso2-doctor-'))
