@@ -168,10 +168,17 @@ function readersOf(url: string, { clock, siteOptions }: Emulator, enter: (visito
       known = new Browser({ now: () => clock.now() })
       await enter(known)
     }
-    known.dropCookies(({ host }) => host !== sso)
-    const { body } = await known.visit(`${url}/`)
-    if (body !== 'loggedin') throw new Error(`the reader is not logged in but ${body}`)
-    return known
+    const reader = known
+    let last = ''
+    const isIn = async () => {
+      reader.dropCookies(({ host }) => host !== sso)
+      last = (await reader.visit(`${url}/`)).body
+      return last === 'loggedin'
+    }
+    await eventually(isIn, 5).catch((cause) => {
+      throw new Error(`the reader is not logged in but ${last}`, { cause })
+    })
+    return reader
   }
 }
 

