@@ -22,7 +22,7 @@ export function isBindingValue(value: string | undefined): value is string {
 }
 
 /** What a MAC is for; each has its own label, so that none can stand in for another. */
-type Purpose = 'flow' | 'last-flow' | 'marker' | 'stop' | 'signed-out' | 'device' | 'doctor'
+type Purpose = 'flow' | 'last-flow' | 'marker' | 'signed-out' | 'device' | 'doctor'
 
 function mac(key: Buffer, purpose: Purpose, ...parts: readonly (string | number)[]): string {
   return createHmac('sha256', key)
@@ -61,16 +61,15 @@ export function makeBinding(keys: MacKeys, cookie: string, now: EpochSeconds, is
   return makeMark(keys, isLast ? 'last-flow' : 'flow', cookie, now)
 }
 
-/** Does the parameter fit this browser's cookie, and is it young enough? @param maximumAge in seconds */
+/** Does the parameter fit this browser's cookie, and is it young enough? */
 export function isBound(
   keys: MacKeys,
   cookie: string | undefined,
   parameter: string | undefined,
   now: EpochSeconds,
-  maximumAge = BINDING_SECONDS,
 ): boolean {
-  const fits = (purpose: Purpose, value: string) => isMark(keys, purpose, value, parameter, now, maximumAge)
-  return isBindingValue(cookie) && (fits('flow', cookie) || fits('last-flow', cookie))
+  const isFlow = isBindingValue(cookie) && isMark(keys, 'flow', cookie, parameter, now, BINDING_SECONDS)
+  return isFlow || isBoundAsLast(keys, cookie, parameter, now)
 }
 
 /** As {@link isBound}, for the last trip of a chain. */

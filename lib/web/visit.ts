@@ -96,15 +96,12 @@ export function pageOf({ site, req, isMounted }: Visit): string | undefined {
   return page !== undefined && page.length > MAX_RETURN_LENGTH ? undefined : page
 }
 
-/** Must this page be served now, without another trip? An address says so for a browser without our cookies, or without those that count. */
+/** Must this page be served now, without another trip? The marker counts only where our cookie did not come back. */
 export function blockOf(visit: Visit): DegradedReason | undefined {
   const { site, req, browser } = visit
   const address = addressOf(req, site.config, visit.isMounted) ?? ''
-  const parameter = flowParameterOf(address)
-  const isMarked = (purpose: 'marker' | 'stop', subject: string) =>
-    isMark(site.macKeys, purpose, subject, parameter, site.now(), MARKER_SECONDS)
-  if (browser.binding === undefined && isMarked('marker', '')) return 'cookies_blocked'
-  if (browser.binding !== undefined && isMarked('stop', browser.binding)) return 'identify_loop'
+  const isMarked = isMark(site.macKeys, 'marker', '', flowParameterOf(address), site.now(), MARKER_SECONDS)
+  if (isMarked && browser.binding === undefined) return 'cookies_blocked'
   const page = pageOf(visit)
   return page === undefined ? undefined : blockedBy(tripFor(visit, page), site.now())
 }

@@ -1,6 +1,6 @@
 /** Identify: the browser's trip through the SSO system, its binding to the browser, and the count of such trips. */
 import { randomBytes } from 'node:crypto'
-import { isBound, makeBinding, makeMark } from '../../decide/binding'
+import { makeBinding } from '../../decide/binding'
 import {
   countTrip,
   isLastTrip,
@@ -12,7 +12,7 @@ import {
   type Trip,
   writeTrip,
 } from '../../decide/loop-guard'
-import { flowParameterOf, withFlowParameter, withoutFlowParameter } from '../../decide/return-to'
+import { withFlowParameter } from '../../decide/return-to'
 import { publish } from '../events'
 import { atHead, makePrivate } from '../http/caching'
 import { dropCookie, setCookie } from '../http/cookies'
@@ -54,18 +54,6 @@ export function setTrip(visit: Visit, page: string, trip: Trip | undefined): voi
   if (before && writeTrip(before) === writeTrip(trip)) return
   setCookie(res, config, name, writeTrip(trip), TRIPS_SECONDS)
   if (!before) forgetOldest(visit, name)
-}
-
-/**
- * Where a landing in vain leads. Where the count of its trip did not come back, though it is young enough for that, the page's would not
- * either (something in front passes cookies on by exact names): then the address itself says that there is to be no other trip.
- */
-export function addressInVain(visit: Visit, returnTo: string): string {
-  const { site, browser } = visit
-  const page = withoutFlowParameter(returnTo)
-  const isYoung = () => isBound(site.macKeys, browser.binding, flowParameterOf(returnTo), site.now(), TRIPS_SECONDS)
-  if (browser.binding === undefined || tripFor(visit, page) || !isYoung()) return page
-  return withFlowParameter(page, makeMark(site.macKeys, 'stop', browser.binding, site.now()))
 }
 
 function forgetOldest({ site: { config, now }, req, res }: Visit, newest: string): void {

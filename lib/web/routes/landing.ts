@@ -23,7 +23,7 @@ import type { SessionToken } from '../../protocol/session-token'
 import { tokenSignature } from '../../protocol/token'
 import { shortHash } from '../../storage/hashes'
 import type { Beginning } from '../../storage/lists'
-import { addressInVain, identifyAddress, setTrip } from '../actions/identify'
+import { identifyAddress, setTrip } from '../actions/identify'
 import { logOutToken } from '../actions/log-out'
 import { noteWastedTrip, redeemTicket } from '../actions/redeem-ticket'
 import { LOOP } from '../actions/settle'
@@ -147,10 +147,8 @@ async function carryOut(visit: Visit, { decision, ...basis }: Decided, returnTo:
   }
   const isLast = isBoundAsLast(site.macKeys, browser.binding, flowParameterOf(returnTo), site.now())
   const trip = tripBack(tripFor(visit, page), isLast, site.now())
-  const after = await take(visit, decision, basis, trip)
-  setTrip(visit, page, after)
-  const isInVain = decision.do === 'give_up' || (after !== undefined && after.cause !== '')
-  redirect(res, isInVain ? addressInVain(visit, returnTo) : page, 303)
+  setTrip(visit, page, await take(visit, decision, basis, trip))
+  redirect(res, page, 303)
 }
 
 /** Does what is decided. @returns the page's trips from now on */
