@@ -85,7 +85,7 @@ async function start(
   const one = { output, stop }
   running.push(one)
   await Promise.race([
-    eventually(async () => isThere(output()), 30),
+    eventually(async () => isThere(output()), 60),
     ended.then((code) => Promise.reject(new Error(`${line} ended with ${code}:\n${output()}`))),
   ])
   return one

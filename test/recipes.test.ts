@@ -104,7 +104,7 @@ async function startSite(sources: Readonly<Record<string, string>>): Promise<str
       ({ status }) => status === 400,
       () => false,
     )
-  await eventually(isThere, 30).catch(() => Promise.reject(new Error(`no site:\n${output()}`)))
+  await eventually(isThere, 45).catch(() => Promise.reject(new Error(`no site:\n${output()}`)))
   return siteUrl
 }
 

@@ -14,13 +14,16 @@ export interface Listening {
   readonly isOpen: boolean
 }
 
+/** Longer than clients keep an idle connection: a call must not meet one that is just being closed. */
+const KEEP_ALIVE_MS = 60_000
+
 /** One server, from `listen` to `close`. */
 export class Listener {
   readonly #server: http.Server
   readonly #runtime: Runtime
 
   constructor(app: RequestListener, runtime: Runtime) {
-    this.#server = http.createServer(app)
+    this.#server = http.createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, app)
     this.#runtime = runtime
   }
 

@@ -87,6 +87,7 @@ async function fail(name: string, username = 'ada'): Promise<void> {
   await page.locator('#password').fill('not this one')
   await page.locator('button').click()
   await page.getByRole('alert').waitFor()
+  await page.waitForLoadState() // its logo too
 }
 
 test.each(LANGUAGES)('the login page in %s, with the brand, links and an error', async (language) => {
@@ -140,6 +141,7 @@ test('who is logged in with another account is shown the way out', async () => {
   await fail('en')
   await expectGood()
   await page.getByRole('alert').getByRole('link', { name: 'Log out' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Log out' }).waitFor() // the form that is left has a heading as well
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Log out')
 })
 
@@ -166,9 +168,9 @@ test('what axe-core has to say is heard', async () => {
 
 test('the first field has the focus; after an error it is the message, and the form goes on by keyboard', async () => {
   await page.goto(sites.at('plain', '/login'))
-  expect(await page.evaluate('document.activeElement.id')).toBe('username')
+  await untilPage(page, "document.activeElement.id === 'username'") // given with the first frame, not with the page
   await fail('plain')
-  expect(await page.evaluate('document.activeElement.id')).toBe('message')
+  await untilPage(page, "document.activeElement.id === 'message'")
   await page.keyboard.press('Tab')
   expect(await page.evaluate('document.activeElement.value')).toBe('ada')
 })

@@ -56,7 +56,14 @@ export async function open(page: Page, url: string): Promise<string[]> {
 export async function fillIn(page: Page, { username, password }: Account): Promise<void> {
   await page.getByLabel(/user ?name/i).fill(username)
   await page.getByLabel(/password/i).fill(password)
-  await page.getByRole('button', { name: /log in/i }).click()
+  await press(page, 'button', /log in/i)
+}
+
+/** Clicks on what leads to another page, and waits until that is there. */
+export async function press(page: Page, role: 'button' | 'link', name: string | RegExp): Promise<void> {
+  const loaded = page.waitForEvent('load')
+  await page.getByRole(role, { name }).click()
+  await loaded
 }
 
 /** axe-core has nothing to say against the page as it stands; it is kept as screenshots of this name. */

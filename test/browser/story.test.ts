@@ -65,9 +65,11 @@ test('after logging in the reader is back at the article, and can read all of it
 test('the sister paper knows the login once its record is stale, and nobody types anything', async () => {
   network().emulator.clock.advance(361)
   await page.getByRole('link', { name: 'Read the Evening Star' }).click()
+  await page.waitForURL(`${network().urls.evening}/`)
   expect(await state(page)).toBe(`Logged in as ${reader.name}.`)
   expect(page.url()).toBe(`${network().urls.evening}/`)
   await page.getByRole('link', { name: 'Account', exact: true }).click()
+  await page.waitForURL(`${network().urls.evening}/account`)
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain(reader.name)
   expect(await overflow(page)).toBe(0)
   await expectGood(page, 'evening-account')

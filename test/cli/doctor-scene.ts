@@ -5,7 +5,7 @@ import express from 'express'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { doctorCommand } from '../../lib/cli/doctor'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
-import { redisUrl, sessionSecret } from '../flows/network'
+import { eventually, redisUrl, sessionSecret } from '../flows/network'
 import { freePort } from '../support/ports'
 
 /** A site over the Redis of the test run, its platform, and the environment that both share. */
@@ -47,6 +47,8 @@ export async function startScene(options: SceneOptions = {}): Promise<Scene> {
   app.set('trust proxy', options.trust ?? false)
   app.use(sso)
   const servers = await listen(app, port, options)
+  // or the doctor meets a site that is still connecting
+  if (options.site?.redis === undefined) await eventually(async () => (await sso.health()).store === 'ok')
   const environment = {
     SSO2_URL: platform.ssoUrl,
     SSO2_API_URL: platform.apiUrl,
@@ -145,8 +147,21 @@ export function readReport(code: number, output: string): Report {
   return { code, output, of: (what) => (lines.get(what) ?? []).join('\n'), subjects: [...lines.keys()] }
 }
 
-/** Runs the doctor in this process, with an environment of its own. */
+/** Runs the doctor in this process; again where the site's store did not answer, which a busy machine alone may keep back. */
 export async function examine(environment: Readonly<Record<string, string>>, args: string[] = []): Promise<Report> {
+  return withStore(() => examineOnce(environment, args))
+}
+
+/** What is reported in the end, of a site whose store may be late for once. */
+export async function withStore(report: () => Promise<Report>): Promise<Report> {
+  for (let left = 2; ; left -= 1) {
+    const found = await report()
+    if (left === 0 || !found.of('site').includes('its store does not answer')) return found
+  }
+}
+
+/** With an environment of its own. */
+async function examineOnce(environment: Readonly<Record<string, string>>, args: string[]): Promise<Report> {
   const before = { ...process.env }
   let output = ''
   const write = jest.spyOn(process.stdout, 'write').mockImplementation((text) => {

@@ -12,7 +12,17 @@ import { runCommand } from '../emulator/command'
 import { redisUrl, sessionSecret } from '../flows/network'
 import { freePort } from '../support/ports'
 import { startRedis } from '../support/redis'
-import { answering, disguised, examine, prefix, type Report, readReport, type Scene, startScene } from './doctor-scene'
+import {
+  answering,
+  disguised,
+  examine,
+  prefix,
+  type Report,
+  readReport,
+  type Scene,
+  startScene,
+  withStore,
+} from './doctor-scene'
 
 const root = path.join(__dirname, '..', '..')
 const dist = path.join(root, 'dist')
@@ -33,10 +43,12 @@ const doctor = (changes: Record<string, string> = {}, args: string[] = []) =>
   examine({ ...scene.environment, ...changes }, args)
 
 /** The command itself. */
-async function command(args: string[], environment = scene.environment, folder?: string): Promise<Report> {
-  const { code, stdout, stderr } = await runCommand(dist, ['doctor', ...args], environment, folder)
-  expect(stderr).toBe('')
-  return readReport(code ?? -1, stdout)
+function command(args: string[], environment = scene.environment, folder?: string): Promise<Report> {
+  return withStore(async () => {
+    const { code, stdout, stderr } = await runCommand(dist, ['doctor', ...args], environment, folder)
+    expect(stderr).toBe('')
+    return readReport(code ?? -1, stdout)
+  })
 }
 
 /** What is wrong, and what was not looked at for that. */

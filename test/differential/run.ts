@@ -25,7 +25,7 @@ export const frameworks = { 'Express 4': express4, 'Express 5': express5 } as co
 export type Framework = keyof typeof frameworks
 
 /** A request that nobody answers is an answer too. */
-const DEADLINE_MS = 4000
+const DEADLINE_MS = 10_000
 const NO_ANSWER: Seen = { status: 0, body: 'no answer', cookies: [], others: [], headers: {}, isExposed: false }
 
 /** What a scenario's requests see on one stack. */

@@ -1,9 +1,10 @@
 import type { Express, Response } from 'express'
 import express from 'express'
 import { AccessTokenExpiredError, type Sso2, Sso2Error } from '../../lib'
+import { loggedIn } from '../situations/stage'
 import type { Browser } from '../support/agent'
 import { callsAbout } from '../support/calls'
-import { ada, addPages, type Gates, logIn, type Network, startNetwork, view } from './network'
+import { addPages, type Gates, type Network, startNetwork, view } from './network'
 
 /** A site with pages that ask the REST API, and say in a typed way what went wrong. */
 function build(sso: Sso2, gates: Gates): Express {
@@ -36,8 +37,7 @@ beforeAll(async () => {
 afterAll(() => network.close())
 beforeEach(async () => {
   network.emulator.reset()
-  browser = network.browser()
-  await logIn(browser, network.morning, ada)
+  browser = await loggedIn(network)
   expect(view(await browser.visit(`${network.morning.url}/`))).toMatchObject({ status: 'loggedin', username: 'ada' })
 })
 

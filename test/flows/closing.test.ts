@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
+import { loggedIn, visitor } from '../situations/stage'
 import { Browser } from '../support/agent'
 import { freePort } from '../support/ports'
 import { ada, eventually, logIn, type Network, present, redisUrl, startNetwork, view } from './network'
@@ -35,14 +36,9 @@ describe('sso.close() before the server has ended', () => {
     await network.morning.sso.close()
     return answers
   }
-  const anonymous = async () => {
-    const browser = network.browser()
-    await browser.visit(`${network.morning.url}/`)
-    return browser
-  }
 
   test('lets logins under way come to their end', async () => {
-    const browsers = await Promise.all(Array.from({ length: 6 }, anonymous))
+    const browsers = await Promise.all(Array.from({ length: 6 }, () => visitor(network)))
     const login = (index: number) => present(browsers[index]).fetchJson(`${network.morning.url}/login`, { json: ada })
     const answers = await closeDuring('authenticate', browsers.length, login)
     expect(answers.map(({ status, json }) => [status, json.user?.username])).toEqual(browsers.map(() => [200, 'ada']))
@@ -50,8 +46,7 @@ describe('sso.close() before the server has ended', () => {
   })
 
   test('lets a landing take its ticket to the end', async () => {
-    const browser = network.browser()
-    await logIn(browser, network.evening, ada)
+    const browser = await loggedIn(network, ada, network.evening)
     const [page] = await closeDuring('token', 1, () => browser.visit(`${network.morning.url}/`))
     expect(page?.trail.map(({ status }) => status).slice(0, 3)).toEqual([302, 302, 303])
     const sid = browser.cookies.find(({ name, host }) => name === 'sso2.sid' && host.startsWith('morning'))
@@ -59,8 +54,7 @@ describe('sso.close() before the server has ended', () => {
   })
 
   test('lets a logout that is not confirmed be kept', async () => {
-    const browser = network.browser()
-    await logIn(browser, network.morning, ada)
+    const browser = await loggedIn(network)
     const logout = () => browser.fetchJson(`${network.morning.url}/logout`, { json: {} })
     const [answer] = await closeDuring('logout', 1, logout, 4000)
     expect(answer?.json).toEqual({ status: 'none', logout: 'pending' })
@@ -68,8 +62,7 @@ describe('sso.close() before the server has ended', () => {
   })
 
   test('lets a check write what it was told', async () => {
-    const browser = network.browser()
-    await logIn(browser, network.morning, ada)
+    const browser = await loggedIn(network)
     network.emulator.clock.advance(361)
     const [answer] = await closeDuring('sessionstatus', 1, () => browser.fetchJson(`${network.morning.url}/page`))
     expect(view(present(answer))).toEqual({ status: 'loggedin', username: 'ada', url: '/page' })
@@ -93,19 +86,29 @@ describe('SIGTERM to the example', () => {
     child.stdout.on('data', (chunk) => {
       said += String(chunk)
     })
-    await eventually(async () => said.includes('Ctrl+C'))
+    await eventually(async () => said.includes('Ctrl+C'), 40)
     return { child, url: `http://localhost:${morning}`, platform: `http://localhost:${emulator}` }
   }
 
   async function endDuringLogins({ child, url, platform }: Awaited<ReturnType<typeof startExample>>) {
-    const slow = { operation: 'authenticate', kind: 'slow', ms: 800 }
+    const slow = { operation: 'authenticate', kind: 'slow', ms: 600 } // one after the other, and each waits for its turn for 5 s
     const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(slow) }
     expect((await fetch(`${platform}/_emulator/faults`, post)).status).toBeLessThan(300)
     const browsers = Array.from({ length: 5 }, () => new Browser())
-    for (const browser of browsers) await browser.visit(`${url}/`)
+    for (const browser of browsers) {
+      await eventually(async () => {
+        await browser.visit(`${url}/`)
+        return browser.cookies.some(({ name }) => name.endsWith('.sid'))
+      })
+    }
     const json = { username: 'maja', password: 'lighthouse' }
     const logins = browsers.map((browser) => browser.fetchJson(`${url}/login`, { json }))
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await eventually(async () => {
+      const asked = await fetch(`${platform}/_emulator/calls?operation=authenticate`)
+      const { calls } = (await asked.json()) as { calls: unknown[] }
+      return calls.length > 0
+    })
+    await new Promise((resolve) => setTimeout(resolve, 300)) // the others wait at the site for their turn
     const gone = once(child, 'exit')
     const start = performance.now()
     child.kill('SIGTERM')

@@ -1,8 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { loggedIn, visitor } from '../situations/stage'
 import type { Browser } from '../support/agent'
 import { forkProcess, startSite } from './fork-site'
-import { ada, eventually, grace, logIn, type Network, startNetwork } from './network'
+import { ada, eventually, grace, type Network, startNetwork } from './network'
 
 /* A process that is killed during a login leaves it to the next submit, on another process. Uses the built package. */
 
@@ -21,8 +22,8 @@ afterEach(async () => {
 })
 
 /** A browser whose login the other process has sent on, and then was killed. @param operation whose answer is never given */
-async function killedDuringLogin(operation: 'authenticate' | 'token', browser = network.browser(), json = ada) {
-  await browser.visit(`${network.morning.url}/`)
+async function killedDuringLogin(operation: 'authenticate' | 'token', known?: Browser, json = ada) {
+  const browser = known ?? (await visitor(network))
   const before = network.count(operation)
   network.emulator.faults.add({ operation, kind: 'hang', times: 1 })
   const headers = { 'sec-fetch-site': 'same-origin', origin: network.morning.url }
@@ -47,8 +48,7 @@ const atChild = (browser: Browser) => {
 }
 
 test('a login that takes longer than it is held for at a time is one Authenticate all the same', async () => {
-  const browser = network.browser()
-  await browser.visit(`${network.morning.url}/`)
+  const browser = await visitor(network)
   network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 2800 })
   const answers = await Promise.all([atChild(browser), submit(browser)])
   expect(answers.map(({ status }) => status)).toEqual([200, 200])
@@ -56,8 +56,7 @@ test('a login that takes longer than it is held for at a time is one Authenticat
 })
 
 test('a process that stands still for 2.5 s in the middle of a login shares what another one made of it', async () => {
-  const browser = network.browser()
-  await browser.visit(`${network.morning.url}/`)
+  const browser = await visitor(network)
   network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 700, times: 1 })
   const first = atChild(browser)
   // one that stands still between its last look and its Authenticate cannot be kept from sending it
@@ -73,9 +72,10 @@ test('the next submit is served within some 2 s, after one Session Status', asyn
   const browser = await killedDuringLogin('authenticate')
   const { status, json, ms } = await submit(browser)
   expect([status, json.user?.username]).toEqual([200, 'ada'])
-  expect(ms).toBeLessThan(3000)
   expect([network.count('sessionstatus'), network.count('authenticate')]).toEqual([1, 2])
   expect((await browser.fetchJson(`${network.morning.url}/`)).json).toMatchObject({ status: 'loggedin' })
+  const usual = await submit(await visitor(network)) // what the machine takes for a login as it is
+  expect(ms).toBeLessThan(3000 + usual.ms)
 })
 
 test('a login that went through before the process was killed is found, and nothing is authenticated twice', async () => {
@@ -89,7 +89,7 @@ test('a login that went through before the process was killed is found, and noth
 test('another password than the one that was lost is judged by itself, as soon as nobody holds the form', async () => {
   const browser = await killedDuringLogin('authenticate')
   const other = () => submit(browser, { ...ada, password: 'wrong' })
-  await eventually(async () => (await other()).json.error === 'invalid_credentials', 3)
+  await eventually(async () => (await other()).json.error === 'invalid_credentials', 8)
   expect(network.count('authenticate')).toBe(2)
 })
 
@@ -97,13 +97,12 @@ test('whoever logs in as somebody else after it is not taken for the first', asy
   const browser = await killedDuringLogin('token')
   await eventually(async () => network.emulator.sessions().some(({ status }) => status === 'loggedin'))
   const other = () => submit(browser, grace)
-  await eventually(async () => (await other()).json.error === 'session_already_logged_in_on_another_account', 3)
+  await eventually(async () => (await other()).json.error === 'session_already_logged_in_on_another_account', 8)
   expect((await browser.fetchJson(`${network.morning.url}/`)).json).toMatchObject({ status: 'anon' })
 })
 
 test('whoever was in already is told nothing of a wrong password that was lost with the process', async () => {
-  const browser = network.browser()
-  await logIn(browser, network.morning, ada)
+  const browser = await loggedIn(network)
   const wrong = { ...ada, password: 'wrong' }
   await killedDuringLogin('authenticate', browser, wrong)
   expect([(await submit(browser, wrong)).status, network.count('authenticate')]).toEqual([503, 2])

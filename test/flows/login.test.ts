@@ -1,3 +1,4 @@
+import { visitor } from '../situations/stage'
 import type { Browser } from '../support/agent'
 import { callsAbout } from '../support/calls'
 import { ada, edsger, grace, logIn, type Network, present, startNetwork, view } from './network'
@@ -11,8 +12,7 @@ beforeAll(async () => {
   network = await startNetwork()
 })
 beforeEach(async () => {
-  browser = network.browser()
-  await browser.visit(at('/'))
+  browser = await visitor(network)
 })
 afterEach(() => network.emulator.reset())
 afterAll(() => network.close())
@@ -104,8 +104,9 @@ describe('a login', () => {
   test('with a wrong password, whose answer is lost after that of the right one, shows what is true: the session is logged in', async () => {
     const { faults } = network.emulator
     faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
-    faults.add({ operation: 'sessionstatus', kind: 'down', times: 1 })
+    const { id } = faults.add({ operation: 'sessionstatus', kind: 'down' })
     expect((await browser.fetchJson(at('/login'), { json: ada })).status).toBe(503)
+    faults.clear(id)
     const wrong = await browser.fetchJson(at('/login'), { json: { ...ada, password: 'not-it' } })
     expect([wrong.status, wrong.json.user?.username]).toEqual([200, 'ada'])
   })

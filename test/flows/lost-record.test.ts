@@ -1,4 +1,5 @@
-import { ada, grace, logIn, type Network, type PageView, startNetwork, view } from './network'
+import { loggedIn } from '../situations/stage'
+import { grace, logIn, type Network, type PageView, startNetwork, view } from './network'
 
 let network: Network
 const at = (path: string) => `${network.morning.url}${path}`
@@ -16,8 +17,7 @@ async function lose(part: 'sess' | 'sso2'): Promise<void> {
 }
 
 test("a login whose record is lost does not leave its account's data to the next account", async () => {
-  const browser = network.browser()
-  await logIn(browser, network.morning, ada)
+  const browser = await loggedIn(network)
   expect(view(await browser.visit(at('/keep'))).saved).toBe('kept')
   await lose('sso2')
   network.emulator.account('ada').logoutAll()
@@ -27,8 +27,7 @@ test("a login whose record is lost does not leave its account's data to the next
 })
 
 test('a session whose data is lost goes on without it, and one whose record is lost is identified again', async () => {
-  const browser = network.browser()
-  await logIn(browser, network.morning, ada)
+  const browser = await loggedIn(network)
   await browser.visit(at('/keep'))
   await lose('sess')
   expect(view(await browser.visit(at('/')))).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
@@ -39,8 +38,7 @@ test('a session whose data is lost goes on without it, and one whose record is l
 })
 
 test('while the SSO system is down, pages cost few calls, and the login stays', async () => {
-  const browser = network.browser()
-  await logIn(browser, network.morning, ada)
+  const browser = await loggedIn(network)
   network.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
   network.emulator.clock.advance(361)
   const pages: PageView[] = []

@@ -246,14 +246,19 @@ export function view({ body }: Pick<Visit | ScriptAnswer, 'body'>): PageView {
   return JSON.parse(body) as PageView
 }
 
-/** Sends the login form as a person does: opens it, fills it in, and lands where the form leads. */
+/** Sends the login form as a person does: opens it, again where a busy machine says "not now", fills it in, and lands where the form leads. */
 export async function logIn(
   browser: Browser,
   site: Pick<TestSite, 'url'>,
   account: { username: string; password: string },
   returnTo = '/',
 ): Promise<Visit> {
-  const form = await browser.visit(`${site.url}/login?return_to=${encodeURIComponent(returnTo)}`)
+  const open = () => browser.visit(`${site.url}/login?return_to=${encodeURIComponent(returnTo)}`)
+  let form = await open()
+  for (let tries = 1; form.status === 503 && tries < 10; tries += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    form = await open()
+  }
   if (form.status !== 200) throw new Error(`no login form: ${form.status} at ${form.url}`)
   return browser.submit(`${site.url}/login`, { ...account, return_to: returnTo })
 }

@@ -16,7 +16,8 @@ type Secrets = Pick<Sso2Options, 'clientSecret' | 'sessionSecret'>
 
 /** A platform whose client's secret can be changed between two calls, and a site of two processes over one Redis. */
 async function startRollout(secrets: Secrets) {
-  const [platform, site] = [http.createServer(), http.createServer()]
+  const stayOpen = { keepAliveTimeout: 60_000 } // or a busy site asks over a connection just closed
+  const [platform, site] = [http.createServer(stayOpen), http.createServer(stayOpen)]
   for (const server of [platform, site]) await once(server.listen(0, '127.0.0.1'), 'listening')
   const at = (server: http.Server, host: string) => `http://${host}:${(server.address() as AddressInfo).port}`
   const [platformUrl, url] = [at(platform, '127.0.0.1'), at(site, 'localhost')]

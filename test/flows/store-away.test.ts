@@ -1,7 +1,8 @@
 import { Redis } from 'ioredis'
 import { document } from '../safety/session-support'
+import { loggedIn } from '../situations/stage'
 import { startRedis, type TestRedis } from '../support/redis'
-import { ada, eventually, logIn, type Network, present, startNetwork, view } from './network'
+import { eventually, type Network, present, startNetwork, view } from './network'
 
 /*
  * The store goes away and comes back with its data: the server process is stopped, as in a stalled machine, and continued.
@@ -24,8 +25,7 @@ const at = (path: string) => `${network.morning.url}${path}`
 const isBack = () => eventually(async () => (await network.morning.sso.health()).store === 'ok')
 
 test('a logout while the store is away ends the session at the first contact after it is back', async () => {
-  const browser = network.browser()
-  await logIn(browser, network.morning, ada)
+  const browser = await loggedIn(network)
   const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
   redis.process.kill('SIGSTOP')
   expect(view(await browser.submit(at('/logout'), { return_to: '/news' }))).toMatchObject({ status: 'none' })
@@ -43,8 +43,7 @@ test('a logout while the store is away ends the session at the first contact aft
 })
 
 test('with the SSO system away as well, the logout stays pending and is never undone by Identify', async () => {
-  const browser = network.browser()
-  await logIn(browser, network.morning, ada)
+  const browser = await loggedIn(network)
   redis.process.kill('SIGSTOP')
   await browser.submit(at('/logout'), { return_to: '/' })
   network.emulator.faults.add({ operation: 'logout', kind: 'down' })
@@ -61,8 +60,7 @@ test('with the SSO system away as well, the logout stays pending and is never un
 })
 
 test('while the store is away pages are served without a user, no cookie is dropped, and nobody is sent to Identify', async () => {
-  const browser = network.browser()
-  await logIn(browser, network.morning, ada)
+  const browser = await loggedIn(network)
   const cookie = browser.cookie('sso2.sid')
   redis.process.kill('SIGSTOP')
   const page = await browser.visit(at('/'))
@@ -76,8 +74,7 @@ test('while the store is away pages are served without a user, no cookie is drop
 })
 
 test('a login past its grace is not shown because the store went away after the SSO system had not answered', async () => {
-  const browser = network.browser()
-  await logIn(browser, network.morning, ada)
+  const browser = await loggedIn(network)
   const look = async () => view(await browser.fetchJson(at('/')))
   network.emulator.faults.add({ operation: 'sessionstatus', kind: 'hang' })
   const loseStoreMeanwhile = async (seconds: number) => {

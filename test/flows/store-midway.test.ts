@@ -103,7 +103,12 @@ test.each(actions)('%s, whichever command is the last that is answered', async (
   const told: number[] = []
   for (let commands = 0; ; commands += 1) {
     const browser = network.browser()
-    await prepare(browser)
+    const isReady = () =>
+      prepare(browser).then(
+        () => true,
+        () => false, // no form on a machine that is busy
+      )
+    await eventually(isReady)
     asked = 0
     left = commands
     told.push((await act(browser)).status)

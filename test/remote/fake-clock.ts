@@ -1,6 +1,8 @@
 const STEP_MS = 50
 /** A call that is not answered within so long, by the real clock, is not waited for any more. */
 const [PATIENCE_MS, SHORT_PATIENCE_MS] = [2000, 100]
+/** And so many rounds at least: a process that stood still meanwhile has not looked for the answer. */
+const ROUNDS = 15
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -23,8 +25,11 @@ export function fakeClock() {
   /** Until nothing is under way. */
   async function settle(): Promise<void> {
     const end = Date.now() + patienceMs
-    do for (let turns = 0; turns < 20; turns += 1) await turn()
-    while (underWay.size > 0 && Date.now() < end)
+    let rounds = 0
+    do {
+      for (let turns = 0; turns < 20; turns += 1) await turn()
+      rounds += 1
+    } while (underWay.size > 0 && (Date.now() < end || rounds < ROUNDS))
     underWay.clear()
   }
 

@@ -4,7 +4,7 @@ import { PlatformApi, PlatformApiError, Sso2ResponseError, Sso2UnavailableError 
 import { createEmulator, type Emulator, type FaultKind } from '../../lib/emulator'
 import { configuration, gracesAddress } from '../emulator/configuration'
 import { Platform } from '../emulator/platform'
-import { ada, logIn, startNetwork } from '../flows/network'
+import { ada, eventually, logIn, startNetwork } from '../flows/network'
 import { failure } from './faulty-server'
 
 /* Each call of the REST API over HTTP against the emulator, with the access token of a real user. */
@@ -154,8 +154,13 @@ describe('right answers', () => {
     })
     try {
       const browser = network.browser()
-      await logIn(browser, network.morning, ada)
-      const { body } = await browser.visit(`${network.morning.url}/ask`)
+      // a Redis that is late for once refuses the form, and knows nobody on the page
+      await eventually(async () => (await logIn(browser, network.morning, ada).catch(() => undefined))?.status === 200)
+      let body = ''
+      await eventually(async () => {
+        body = (await browser.visit(`${network.morning.url}/ask`)).body
+        return body.includes('homes')
+      })
       // The campaign of the other configuration is unknown here.
       expect(JSON.parse(body)).toMatchObject([
         [{ key: 'homes' }, { key: 'things' }],
@@ -223,14 +228,15 @@ describe.each(calls)('$name', ({ operation, scope, call }) => {
   )
 
   test('an answer slower than timeoutMs is not waited for, and not asked for again', async () => {
-    emulator.faults.add({ operation, kind: 'slow', ms: 350 })
+    emulator.faults.add({ operation, kind: 'slow', ms: 1800 })
     const start = performance.now()
-    const error = await failure(call(api, { timeoutMs: 120 }))
-    expect(performance.now() - start).toBeLessThan(340)
+    const error = await failure(call(api, { timeoutMs: 300 }))
+    expect(performance.now() - start).toBeLessThan(1790)
     expect(error).toBeInstanceOf(Sso2UnavailableError)
     expect(error).toMatchObject({ timedOut: true })
     expectNoToken(error)
-    await new Promise((resolve) => setTimeout(resolve, 350))
+    await eventually(async () => asked() > 0) // it is noted when it is answered
+    await new Promise((resolve) => setTimeout(resolve, 600))
     expect(asked()).toBe(1)
   })
 
@@ -244,8 +250,10 @@ describe.each(calls)('$name', ({ operation, scope, call }) => {
     emulator.faults.add({ operation, kind: 'hang' })
     const control = new AbortController()
     const reason = new Error('the visitor went away')
-    setTimeout(() => control.abort(reason), 80)
-    expect(await failure(call(api, { signal: control.signal }))).toBe(reason)
+    const ended = failure(call(api, { signal: control.signal }))
+    await eventually(async () => asked() > 0)
+    control.abort(reason)
+    expect(await ended).toBe(reason)
     expect(asked()).toBe(1)
   })
 

@@ -130,7 +130,7 @@ test('a token endpoint that fails when a token is to be replaced leaves nothing 
 })
 
 test('a call does not wait for a slow token beyond its bound; the next one uses what came meanwhile', async () => {
-  network.emulator.faults.add({ operation: 'token', kind: 'slow', ms: 400, times: 1 })
+  network.emulator.faults.add({ operation: 'token', kind: 'slow', ms: 1500, times: 1 })
   const error = await failure(groups({ timeoutMs: 100 }))
   expect(error).toBeInstanceOf(Sso2UnavailableError)
   expect(error).toMatchObject({ timedOut: true })

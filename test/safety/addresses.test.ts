@@ -103,11 +103,15 @@ const ways: [string, Way][] = [
   [
     'a login',
     async (value, app) => {
-      const cookie = readers.pop() ?? (await anonymousCookies(network))
       const fields = `username=${ada.username}&password=${ada.password}&return_to=${percentEncoded(value)}`
-      const answer = await postForm(site, '/login', fields, { app, headers: { cookie } })
-      readers.push(cookiesAfter(cookie, answer.setCookie))
-      return { answer, address: answer.location }
+      for (let tries = 1; ; tries += 1) {
+        const cookie = readers.pop() ?? (await anonymousCookies(network))
+        const answer = await postForm(site, '/login', fields, { app, headers: { cookie } })
+        // "not now", of a Redis that a busy machine keeps back, leads nowhere: the next reader is asked
+        if (answer.status === 503 && tries < 20) continue
+        readers.push(cookiesAfter(cookie, answer.setCookie))
+        return { answer, address: answer.location }
+      }
     },
   ],
   [

@@ -1,9 +1,10 @@
 import { request } from 'node:http'
-import { ada, eventually, logIn, type Network, present, startNetwork, view } from '../flows/network'
+import { ada, eventually, type Network, present, startNetwork, view } from '../flows/network'
 import type { Browser } from '../support/agent'
+import { readJwt } from '../support/oracle'
 import { bodyOf, give, type Listener, listen } from './back-channel-server'
 import { type Garbage, garbage, tokenGarbage } from './back-channel-table'
-import { hearEvents } from './session-support'
+import { anonymousBrowser, hearEvents, logInAtLast } from './session-support'
 
 /** What stands in place of the platform's answers, by path. */
 let planted: { path: string; item: Garbage } | undefined
@@ -13,6 +14,9 @@ let network: Network
 let events: ReturnType<typeof hearEvents>
 let warn: jest.SpyInstance
 const at = (path: string) => `${network.morning.url}${path}`
+/** The package's own question how the SSO system is, which comes by itself. */
+const isProbe = (sent: string) =>
+  sent.startsWith('{"t":') && readJwt((JSON.parse(sent) as { t: string }).t).claims['uas'] === 'express-sso2'
 
 beforeAll(async () => {
   warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
@@ -27,7 +31,7 @@ beforeAll(async () => {
         res.writeHead(answer.statusCode ?? 500, answer.headers).end(body)
         return
       }
-      hits += 1
+      if (!isProbe(sent)) hits += 1
       give(res, { ...planted.item, body: planted.item.body(body) })
     })
     forwarded.end(sent)
@@ -50,14 +54,12 @@ afterAll(async () => {
 async function visitor(): Promise<Browser> {
   // what the tests before have answered may have opened the breaker
   await eventually(async () => (await network.morning.sso.health()).sso === 'ok')
-  const browser = network.browser()
-  expect(view(await browser.visit(at('/'))).status).toBe('anon')
-  return browser
+  return anonymousBrowser(network, network.morning)
 }
 
 async function loggedIn(): Promise<Browser> {
   const browser = await visitor()
-  expect(view(await logIn(browser, network.morning, ada)).status).toBe('loggedin')
+  await logInAtLast(browser, network.morning, ada)
   return browser
 }
 
@@ -68,11 +70,22 @@ const list = [...garbage, ...tokenGarbage].filter(({ what }) => !what.startsWith
 test('[O5] while Session Status answers garbage every page is served, the login stays within its grace, and then goes', async () => {
   const browser = await loggedIn()
   const id = browser.cookie('sso2.sid')
-  for (const item of list.filter((one) => !isBreaking(one))) {
+  /** One question, and then a good answer. */
+  const visitWith = async (item: Garbage) => {
     planted = { path: '/sessionstatus', item }
     hits = 0
     network.emulator.clock.advance(361)
     const visit = await browser.visit(at('/'))
+    planted = undefined
+    network.emulator.clock.advance(30)
+    await eventually(async () => view(await browser.visit(at('/'))).degraded === undefined)
+    return visit
+  }
+  for (const item of list.filter((one) => !isBreaking(one))) {
+    let visit = await visitWith(item)
+    // where a busy machine kept Redis back nobody was asked, or nothing noted: the same again
+    for (let tries = 1; tries < 5 && view(visit).degraded === 'store_unavailable'; tries += 1)
+      visit = await visitWith(item)
     expect({ what: item.what, hits, status: visit.status, page: view(visit) }).toEqual({
       what: item.what,
       hits: 1,
@@ -83,10 +96,7 @@ test('[O5] while Session Status answers garbage every page is served, the login 
       ? /^check keep_for_now no_answer$/
       : /^check keep_for_now (no_answer|malformed|signature)$/
     expect(events.heard).toContainEqual(expect.stringMatching(reason))
-    planted = undefined
     events.clear()
-    network.emulator.clock.advance(30)
-    expect(view(await browser.visit(at('/'))).degraded).toBeUndefined()
   }
   expect(browser.cookie('sso2.sid')).toBe(id)
   planted = { path: '/sessionstatus', item: present(list[3]) }

@@ -1,5 +1,5 @@
 import express from 'express'
-import { ada, addPages, eventually, logIn, type Network, present, startNetwork } from '../flows/network'
+import { ada, addPages, eventually, type Network, present, startNetwork } from '../flows/network'
 import {
   type Answered,
   anonymousCookies,
@@ -10,7 +10,7 @@ import {
   postForm,
 } from './address-support'
 import { isExpiry, parseSetCookie } from './cookies-raw'
-import { beginFlow, landingToken } from './session-support'
+import { anonymousBrowser, beginFlow, landingToken, logInAtLast } from './session-support'
 
 let network: Network
 let site: string
@@ -54,7 +54,7 @@ afterAll(async () => {
 const script = { accept: 'application/json', 'sec-fetch-dest': 'empty', 'sec-fetch-site': 'same-origin' }
 const loggedIn = async (where = network.morning) => {
   const browser = network.browser()
-  await logIn(browser, where, ada)
+  await logInAtLast(browser, where, ada)
   return cookieHeader(browser, where.url)
 }
 const anonymous = () => anonymousCookies(network)
@@ -193,11 +193,10 @@ async function ready(path: string, body: string, cookiesOf = anonymous) {
 /** The evening site takes one login in ten minutes. */
 async function limited(headers: Record<string, string>, body: string) {
   const { evening } = network
-  const browser = network.browser()
-  await browser.visit(`${evening.url}/`)
-  const cookie = cookieHeader(browser, evening.url)
+  const cookie = cookieHeader(await anonymousBrowser(network, evening), evening.url)
   const send = () => postForm(evening.url, '/login', body, { headers: { cookie, ...headers } })
-  await send()
+  // the first one counts once it was judged
+  await eventually(async () => [401, 429].includes((await send()).status))
   return send()
 }
 
@@ -276,15 +275,16 @@ const occasions: [string, string, () => Promise<string>][] = [
 
 async function ended() {
   const cookie = await loggedIn()
-  network.emulator.terminate(present(network.emulator.sessions().at(-1)).sid)
+  // the last of those who are logged in: a look at Identify, in the background, makes anonymous ones
+  const sessions = network.emulator.sessions().filter(({ status }) => status === 'loggedin')
+  network.emulator.terminate(present(sessions.at(-1)).sid)
   network.emulator.clock.advance(361)
   return cookie
 }
 
 async function loggedInElsewhere() {
-  const browser = network.browser()
-  await browser.visit(`${site}/`)
-  await logIn(browser, network.evening, ada)
+  const browser = await anonymousBrowser(network, network.morning)
+  await logInAtLast(browser, network.evening, ada)
   network.emulator.clock.advance(361)
   return cookieHeader(browser, site)
 }
@@ -299,7 +299,13 @@ async function confirmedLate() {
 
 describe('a page of the site that sets a cookie of ours is shared with nobody', () => {
   test.each(occasions)('[R10] when %s', async (_name, path, cookiesOf) => {
-    const answer = await fetched(path, await cookiesOf())
+    const cookies = await cookiesOf()
+    let answer = await fetched(path, cookies)
+    // a page sets none while the background is telling of the same logout, or where a busy machine kept Redis back
+    await eventually(async () => {
+      if (answer.setCookie.length === 0) answer = await fetched(path, cookies)
+      return answer.setCookie.length > 0
+    })
     expect(answer.status).toBe(200)
     expect(answer.setCookie.join()).toContain('sso2.')
     expect(answer.headers['cache-control']).toMatch(/private|no-store/)

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
-import { ada, grace, logIn, type Network, present, sessionSecret, startNetwork, view } from '../flows/network'
+import { ada, eventually, grace, type Network, present, sessionSecret, startNetwork, view } from '../flows/network'
 import type { Browser } from '../support/agent'
+import { anonymousBrowser, logInAtLast } from './session-support'
 
 /* Every change of user gives a new session ID, the old one is worth nothing, and nothing of one account reaches the next. */
 
@@ -18,8 +19,7 @@ beforeAll(async () => {
 afterAll(() => network.close())
 beforeEach(async () => {
   network.emulator.reset()
-  browser = network.browser()
-  await browser.visit(at('/'))
+  browser = await anonymousBrowser(network, network.morning)
 })
 
 /** Who sends this cookie is nobody, and gets no session by it. */
@@ -32,11 +32,11 @@ async function expectWorthless(cookie: string): Promise<void> {
 }
 
 const changes: [string, () => Promise<unknown>, string | undefined][] = [
-  ['a login by the form', () => logIn(browser, network.morning, ada), 'ada'],
+  ['a login by the form', () => logInAtLast(browser, network.morning, ada), 'ada'],
   [
     'a login elsewhere, seen by a landing',
     async () => {
-      await logIn(browser, network.evening, ada)
+      await logInAtLast(browser, network.evening, ada)
       await browser.visit(await ownFlow())
     },
     'ada',
@@ -44,9 +44,9 @@ const changes: [string, () => Promise<unknown>, string | undefined][] = [
   [
     'a login elsewhere, seen by Session Status',
     async () => {
-      await logIn(browser, network.evening, ada)
+      await logInAtLast(browser, network.evening, ada)
       network.emulator.clock.advance(361)
-      await browser.visit(at('/'))
+      await eventually(async () => view(await browser.visit(at('/'))).status === 'loggedin')
     },
     'ada',
   ],
@@ -83,7 +83,7 @@ const ends: [string, () => Promise<unknown>][] = [
 ]
 
 test.each(ends)('[L2] %s gives a new session ID, and the old one is worth nothing', async (_name, end) => {
-  await logIn(browser, network.morning, ada)
+  await logInAtLast(browser, network.morning, ada)
   await browser.visit(at('/keep'))
   const known = id()
   await end()
@@ -100,12 +100,12 @@ const switches: [string, () => Promise<unknown>][] = [
 test.each(switches)(
   '[L10] another account logs in elsewhere, %s: new ID, and the basket of the first is gone',
   async (_name, see) => {
-    await logIn(browser, network.morning, ada)
+    await logInAtLast(browser, network.morning, ada)
     expect(view(await browser.visit(at('/keep')))).toMatchObject({ username: 'ada', saved: 'kept' })
     const known = id()
     await browser.visit(evening('/'))
     await browser.submit(evening('/logout'), { return_to: '/' })
-    await logIn(browser, network.evening, grace)
+    await logInAtLast(browser, network.evening, grace)
     await see()
     const page = view(await browser.visit(at('/')))
     expect(page).toEqual({ status: 'loggedin', username: 'grace', url: '/' })
@@ -137,7 +137,8 @@ test.each([
     const [issued = ''] = kept.headers['set-cookie'] ?? []
     expect(issued).toMatch(/^sso2\.sid=s%3A/)
     expect(issued).not.toContain('A'.repeat(43))
-    expect((await network.keys()).length - keys.length).toBe(1)
+    // keys of the logins before may run out meanwhile
+    expect((await network.keys()).filter((key) => !keys.includes(key))).toHaveLength(1)
     await expectWorthless(invented)
   },
 )

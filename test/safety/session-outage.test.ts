@@ -32,8 +32,12 @@ async function withRedis(stop: (redis: TestRedis) => Promise<void>, end?: (redis
   let redis = await startRedis()
   const network = await startNetwork({ site: { redis: redis.url } })
   const browser = network.browser()
-  await browser.visit(`${network.morning.url}/`)
-  await logIn(browser, network.morning, ada)
+  await eventually(async () => (await network.morning.sso.health()).store === 'ok')
+  await eventually(async () => {
+    await browser.visit(`${network.morning.url}/`)
+    const landed = await logIn(browser, network.morning, ada)
+    return landed.status === 200 && view(landed).status === 'loggedin'
+  })
   const flow = await beginFlow(network)
   await stop(redis)
   const outage: Outage = {

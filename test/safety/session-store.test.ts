@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import net from 'node:net'
 import { Redis } from 'ioredis'
-import { ada, logIn, type Network, present, startNetwork, view } from '../flows/network'
+import { ada, eventually, logIn, type Network, present, startNetwork, view } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { callsAbout } from '../support/calls'
 import { startRedis, type TestRedis } from '../support/redis'
@@ -55,9 +55,14 @@ afterAll(async () => {
 })
 
 async function loggedIn(): Promise<Browser> {
-  const browser = network.browser()
-  await browser.visit(at('/'))
-  expect(view(await logIn(browser, network.morning, ada)).status).toBe('loggedin')
+  let browser = network.browser()
+  // a late Redis may refuse one
+  await eventually(async () => {
+    browser = network.browser()
+    await browser.visit(at('/'))
+    const landed = await logIn(browser, network.morning, ada)
+    return landed.status === 200 && view(landed).status === 'loggedin'
+  })
   return browser
 }
 
@@ -84,6 +89,7 @@ const questions = () =>
 test('[S8] 20,000 visits without a cookie leave no key, no session and no command in Redis', async () => {
   const before = questions()
   await redis.config('RESETSTAT')
+  const started = performance.now()
   const statuses = await flood(20_000)
   expect(statuses).toEqual({ 302: 10_000, 200: 10_000 })
   const stats = await redis.info('commandstats')
@@ -91,10 +97,11 @@ test('[S8] 20,000 visits without a cookie leave no key, no session and no comman
   const own = ['config|resetstat', 'info', 'eval', 'evalsha', 'zrangebyscore'] // ours, and the looks at the queue of logouts
   expect(commands.filter(([name]) => !own.includes(String(name)))).toEqual([])
   const looks = commands.filter(([name]) => ['eval', 'evalsha'].includes(String(name)))
-  expect(looks.reduce((sum, [, calls]) => sum + Number(calls), 0)).toBeLessThan(20)
+  const seconds = (performance.now() - started) / 1000 // they come with time, and not with visits
+  expect(looks.reduce((sum, [, calls]) => sum + Number(calls), 0)).toBeLessThan(20 + seconds / 2)
   expect(await allKeys()).toEqual([])
   expect(questions()).toBe(before)
-})
+}, 120_000)
 
 /** Pipelined requests on a few connections, half of them navigations; counts the answers by status. */
 async function flood(total: number): Promise<Record<string, number>> {
@@ -187,6 +194,9 @@ test('[S4] a dump of Redis holds no cookie, ticket, access token, password or SS
     )
   })
   expect(found.map(([, kind]) => kind)).toEqual([])
+  // or the process that remembers the logout keeps it again in the middle of another test
+  network.emulator.faults.clear()
+  await eventually(async () => (await redis.zcard('morning:logouts')) === 0)
 })
 
 describe('[S9] an SSO session ID chosen by an attacker', () => {

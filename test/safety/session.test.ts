@@ -79,9 +79,14 @@ afterAll(async () => {
 
 async function loggedIn(site = network.morning): Promise<Browser> {
   await eventually(async () => (await site.sso.health()).sso === 'ok') // a fault before may have opened its circuit
-  const browser = network.browser()
-  await browser.visit(`${site.url}/`)
-  expect(view(await logIn(browser, site, ada)).status).toBe('loggedin')
+  let browser = network.browser()
+  // a late Redis may refuse one
+  await eventually(async () => {
+    browser = network.browser()
+    await browser.visit(`${site.url}/`)
+    const landed = await logIn(browser, site, ada)
+    return landed.status === 200 && view(landed).status === 'loggedin'
+  })
   return browser
 }
 

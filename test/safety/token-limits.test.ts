@@ -143,12 +143,16 @@ describe('[T14] an answer of the back channel that is too large', () => {
     await refuse()
     collect()
     const before = process.memoryUsage().heapUsed
-    const started = performance.now()
-    for (let round = 0; round < 5; round += 1) await refuse()
-    const perCall = (performance.now() - started) / 5
+    const took: number[] = []
+    for (let round = 0; round < 5; round += 1) {
+      const started = performance.now()
+      await refuse()
+      took.push(performance.now() - started)
+    }
     collect()
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(5 * 1024 * 1024)
-    expect(perCall).toBeLessThan(500)
+    // the third of five: a busy machine keeps one or two of them back
+    expect(took.sort((a, b) => a - b)[2]).toBeLessThan(500)
     send = (res) => res.end(JSON.stringify({ t: good }))
     expect((await ask()).sid).toBe(target.sid)
   })

@@ -59,11 +59,14 @@ test('[T12] an old landing address says nothing about the clocks', async () => {
   await withNetwork({}, async (network, { ada, logIn, present }) => {
     const browser = network.browser()
     const headers = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
+    // who is not back within a second is a reason to ask in the background, and an answer would tell
+    network.emulator.faults.add({ operation: 'sessionstatus', kind: 'hang' })
     const start = await browser.fetchJson(`${network.morning.url}/page`, { headers })
     const back = await browser.fetchJson(present(start.headers.location), { headers })
     network.emulator.clock.advance(86_400)
     await network.browser().visit(present(back.headers.location))
     expect((await network.morning.sso.health()).clockOffsetSeconds).toBeUndefined()
+    network.emulator.faults.clear()
     await logIn(network.browser(), network.morning, ada)
     expect(Math.abs((await network.morning.sso.health()).clockOffsetSeconds ?? 9)).toBeLessThanOrEqual(1)
   })
@@ -122,13 +125,15 @@ function clientFor(network: Network, clientSecret: string): Sso2Client {
 }
 
 test('[L8] an answer about another session changes nothing and is told', async () => {
-  await withNetwork({}, async (network, { ada, logIn, view }) => {
+  await withNetwork({}, async (network, { ada, logIn, present, view }) => {
     const events: Sso2Event[] = []
     const note = (event: unknown) => void events.push(event as Sso2Event)
     const browser = network.browser()
     await logIn(browser, network.morning, ada)
     network.emulator.clock.advance(361)
-    network.emulator.faults.add({ operation: 'sessionstatus', kind: 'wrong_session', times: 1 })
+    // of this session alone: the background asks too
+    const { sid } = present(network.emulator.sessions().at(-1))
+    network.emulator.faults.add({ operation: 'sessionstatus', kind: 'wrong_session', sid })
     diagnostics.subscribe('express-sso2:check', note)
     const page = await browser.visit(`${network.morning.url}/page`)
     diagnostics.unsubscribe('express-sso2:check', note)

@@ -1,7 +1,18 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import { ada, grace, logIn, type Network, present, redisUrl, sessionSecret, startNetwork } from '../flows/network'
+import {
+  ada,
+  eventually,
+  grace,
+  logIn,
+  type Network,
+  present,
+  redisUrl,
+  sessionSecret,
+  startNetwork,
+  view,
+} from '../flows/network'
 import type { Browser, ScriptAnswer } from '../support/agent'
 
 /*
@@ -31,6 +42,10 @@ beforeAll(async () => {
       }
     }),
   )
+  // a busy machine connects slowly: each of them has to find a session first
+  const browser = await visitor()
+  for (const which of [0, 1])
+    await eventually(async () => (await browser.fetchJson(at(which, '/'))).json.status === 'anon')
 })
 afterAll(async () => {
   for (const child of processes) child.kill()
@@ -44,8 +59,11 @@ const hop = async (browser: Browser, url: string) =>
   present((await browser.fetchJson(url, { headers: document })).headers.location)
 
 async function visitor(): Promise<Browser> {
-  const browser = network.browser({ now: Date.now })
-  await browser.visit(`${network.morning.url}/`)
+  let browser = network.browser({ now: Date.now })
+  await eventually(async () => {
+    browser = network.browser({ now: Date.now })
+    return view(await browser.visit(`${network.morning.url}/`)).status === 'anon'
+  })
   return browser
 }
 

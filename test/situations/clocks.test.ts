@@ -33,7 +33,7 @@ test('[O18] landings refused for their time leave one line, which says how far t
   await stage.browser().visit(at('/another'))
   const lines = warn.mock.calls.map(([line]) => String(line)).filter((line) => /clock/.test(line))
   expect(lines).toHaveLength(1)
-  expect(lines[0]).toContain('34')
+  expect(lines[0]).toMatch(/\b3[45] s\b/) // whole seconds: one may begin between the token and its landing
 })
 
 describe('[O18] beside a process whose clock is an hour ahead,', () => {
@@ -74,7 +74,7 @@ describe('[O18] beside a process whose clock is an hour ahead,', () => {
 
   test('the mark of its unanswered question holds nobody up', async () => {
     const browser = await reader(stage)
-    stage.emulator.faults.add({ operation: 'sessionstatus', kind: 'down', times: 2 })
+    stage.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
     const wrong = await wrongBy(HOUR)
     await browser.fetchJson(`${wrong.url}/`)
     stage.emulator.faults.clear()
@@ -110,7 +110,7 @@ describe('[O18] the claim of a process an hour ahead that still waits for its an
     const started = performance.now()
     const { json } = await browser.fetchJson(at('/'))
     expect(json).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
-    expect(performance.now() - started).toBeLessThan(1500)
+    expect(performance.now() - started).toBeLessThan(5000) // the other one waits for 10 s
     expect(asked()).toBe(1)
     silent.closeAllConnections()
     await waiting
@@ -120,6 +120,10 @@ describe('[O18] the claim of a process an hour ahead that still waits for its an
 
 describe('[O18] the clock offset of health()', () => {
   const offset = async () => (await stage.sso.health()).clockOffsetSeconds
+  /** Whole seconds: one may begin between the answer and its reading. */
+  const about = (seconds: number) => [seconds, seconds + 1]
+  /** A trip that takes a second has the back channel asked: where nothing is to be known from it, it says nothing. */
+  const silence = () => stage.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
   /** The landing address of a visit that stopped before it. */
   const landingOf = async () => {
     const headers = document
@@ -129,11 +133,13 @@ describe('[O18] the clock offset of health()', () => {
   }
 
   test('is unknown until the back channel has answered: a good landing does not set it', async () => {
+    silence()
     expect(view(await stage.browser().visit(at('/'))).status).toBe('anon')
     expect(await offset()).toBeUndefined()
   })
 
   test('is left unknown by the landing address of a day ago, shown without any cookie', async () => {
+    silence()
     const landing = await landingOf()
     stage.emulator.clock.advance(86_400)
     await stage.browser().fetchJson(landing)
@@ -145,10 +151,11 @@ describe('[O18] the clock offset of health()', () => {
     const landing = await landingOf()
     stage.emulator.clock.advance(86_400)
     await stage.browser().fetchJson(landing)
-    expect(await offset()).toBe(0)
+    expect(about(0)).toContain(await offset())
   })
 
   test('is left unknown by an old token that the browser is bound to', async () => {
+    silence()
     const network = { ...stage, morning: stage } as never
     const token = landingToken(network, { sid: 'some-session' })
     stage.emulator.clock.advance(86_400)
@@ -161,6 +168,6 @@ describe('[O18] the clock offset of health()', () => {
     stage.emulator.faults.add({ operation: 'sessionstatus', kind: 'skew', seconds: -seconds })
     stage.emulator.clock.advance(361)
     await browser.fetchJson(at('/'))
-    expect(await offset()).toBe(seconds)
+    expect(about(seconds)).toContain(await offset())
   })
 })

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import { ada, eventually, view } from '../flows/network'
 import { startRedis, type TestRedis } from '../support/redis'
 import { expectLoginWorks, expectNobody, loginsAtSso } from './signed-out'
-import { type Stage, startStage } from './stage'
+import { type Stage, startStage, visitor } from './stage'
 import { Turnstile } from './turnstile'
 
 /*
@@ -34,6 +34,7 @@ beforeEach(async () => {
   })
 })
 afterEach(async () => {
+  redis.process.kill('SIGCONT')
   await commands.config('SET', 'min-replicas-to-write', '0')
   await stage.close()
 })
@@ -42,15 +43,18 @@ afterAll(async () => {
   await redis.stop()
 })
 
-const isBack = () => eventually(async () => (await stage.first.sso.health()).store === 'ok')
-const away = () => commands.client('PAUSE', 700)
+/** Redis answers nobody, for as long as the test takes, until it is back. */
+const away = () => redis.process.kill('SIGSTOP')
+const isBack = () => {
+  redis.process.kill('SIGCONT')
+  return eventually(async () => (await stage.first.sso.health()).store === 'ok')
+}
 const readOnly = () => commands.config('SET', 'min-replicas-to-write', '3')
 const writable = () => commands.config('SET', 'min-replicas-to-write', '0')
 
 /** A login whose answer comes after the logout of another tab. */
-async function lateLogin(fail: () => Promise<unknown>) {
-  const browser = stage.browser()
-  await browser.visit(stage.at('/'))
+async function lateLogin(fail: () => unknown) {
+  const browser = await visitor(stage)
   const held = answers.close()
   const login = browser.fetchJson(stage.at('/login'), { json: ada })
   await held.arrived

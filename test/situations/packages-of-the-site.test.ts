@@ -250,7 +250,7 @@ describe('[O9, S14] a save that Redis refuses', () => {
     for (const who of [browser, stranger]) {
       events.length = 0
       expect((await who.fetchJson(`${stage.url}/kept?save=lost`)).status).toBe(200)
-      await eventually(async () => events.length > 0, 2)
+      await eventually(async () => events.some(({ operation }) => operation === 'save'))
       expect(events).toContainEqual(expect.objectContaining({ operation: 'save', reason: 'store_unavailable' }))
     }
     const lines = warn.mock.calls.map((args) => args.join(' ')).filter((line) => /sav/i.test(line))

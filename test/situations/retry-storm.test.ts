@@ -33,10 +33,10 @@ test.each(troubles)(
     stage.emulator.clock.advance(361)
     stage.emulator.faults.add({ operation: 'sessionstatus', ...fault })
     const before = stage.count('sessionstatus')
-    for (let second = 0; second < SECONDS; second += 1) {
+    const { clock } = stage.emulator
+    for (const end = clock.now() + SECONDS * 1000; clock.now() < end; clock.advance(1)) {
       const { json } = await browser.fetchJson(`${stage.url}/`)
       expect(json).toMatchObject({ status: 'loggedin', username: 'ada', degraded: 'sso_unavailable' })
-      stage.emulator.clock.advance(1)
     }
     const questions = stage.count('sessionstatus') - before
     expect(questions).toBeGreaterThan(0)

@@ -3,7 +3,7 @@ import { Guard, type Server } from '../../lib/storage/redis-guard'
 /* The guard of one server, whose clock the test turns. */
 
 beforeEach(() => {
-  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance'] })
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] })
 })
 afterEach(() => {
   jest.useRealTimers()

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { Redis } from 'ioredis'
+import { type Cluster, Redis } from 'ioredis'
 import { Log } from '../../lib/config/log'
 import { openStore } from '../../lib/storage/open-store'
 import { giveUp } from '../../lib/storage/redis-connection'
@@ -38,6 +38,11 @@ async function eventually(found: () => boolean): Promise<void> {
   while (!found()) await new Promise((resolve) => setTimeout(resolve, 10))
 }
 
+/** Until it is connected, which a busy machine may need longer for than a command has time. */
+async function connected(client: Redis | Cluster | undefined): Promise<void> {
+  if (client && client.status !== 'ready') await once(client, 'ready')
+}
+
 test('without a Redis the store is in memory, and goes by the clock of the site', async () => {
   const { kv, client, lines } = opened(undefined)
   await kv.overwrite('a', '1', 1)
@@ -61,6 +66,7 @@ test.each([1, 2, 3])(
 
 test('a client of our own ends with the store, and one of the site stays', async () => {
   const own = opened(redis.url)
+  await connected(own.client)
   await own.kv.overwrite('a', '1', 60)
   expect(await own.kv.mget(['a'])).toEqual(['1'])
   await own.kv.close()
@@ -74,6 +80,7 @@ test('a client of our own ends with the store, and one of the site stays', async
 
 test('an outage and its end are told', async () => {
   const { kv, client, lines } = opened(redis.url)
+  await connected(client)
   await kv.ping()
   client?.emit('error', Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }))
   expect(lines).toEqual([expect.stringMatching(/^express-sso2: Redis does not answer as it should \(ECONNREFUSED\)/)])
@@ -97,6 +104,7 @@ test.each<[name: string, settings: [string, string][], says: string | undefined]
 ])('a Redis that %s is told of once, and only where it loses something', async (_name, settings, says) => {
   for (const [name, value] of settings) await admin.config('SET', name, value)
   const { kv, client, lines } = opened(redis.url)
+  await connected(client)
   await kv.ping()
   await client?.info()
   client?.emit('ready')
@@ -141,6 +149,7 @@ test('a client that has not connected yet is not made to, neither to look at it 
 
 test('reads that wait for each other go in one command, and none goes without a key', async () => {
   const client = openRedis(redis.url)
+  await connected(client)
   const failures: unknown[] = []
   const kv = redisKv(client, true, { failed: (error) => void failures.push(error), back: () => {} })
   await kv.overwrite('a', '1', 60)
@@ -153,6 +162,7 @@ test('reads that wait for each other go in one command, and none goes without a 
 
 test('reads that wait for each other fail together', async () => {
   const { kv, client } = opened(redis.url)
+  await connected(client)
   await kv.mget(['a'])
   const first = kv.mget(['a']).catch(() => {})
   const waiting = Promise.allSettled([kv.mget(['b']), kv.mget(['c'])])
@@ -209,6 +219,7 @@ describe('a connection that is given up', () => {
   test('makes the store unavailable until there is another', async () => {
     const client = openRedis(redis.url)
     const kv = redisKv(client, true)
+    await connected(client)
     await kv.ping()
     giveUp(client)
     await once(client, 'close')

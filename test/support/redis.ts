@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import net from 'node:net'
-import { tmpdir } from 'node:os'
+import { setPriority, tmpdir } from 'node:os'
 import path from 'node:path'
 import { freePort } from './ports'
 
@@ -53,6 +53,7 @@ async function launch(port: number, { args = [], folder: kept }: TestRedisOption
     { stdio: ['ignore', 'pipe', 'ignore'] }, // a server that is left behind must not keep the tests' own output open
   )
   running.add(child)
+  goesFirst(child)
   child.once('exit', () => {
     running.delete(child)
     if (kept === undefined) rmSync(folder, { recursive: true, force: true })
@@ -69,6 +70,15 @@ async function launch(port: number, { args = [], folder: kept }: TestRedisOption
       child.kill('SIGKILL')
       await gone
     },
+  }
+}
+
+/** Where that is allowed: a store that shares two cores with all tests and their browsers is not to be what is late. */
+function goesFirst({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) setPriority(pid, -10)
+  } catch {
+    // as any other process then
   }
 }
 

@@ -232,7 +232,7 @@ test.each([
     cwd: folder,
     env,
     encoding: 'utf8',
-    timeout: 30_000,
+    timeout: 55_000,
   })
   rmSync(folder, { recursive: true })
   expect(stdout + stderr).toMatch(/# pass 1|Tests: +1 passed/)

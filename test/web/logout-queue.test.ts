@@ -11,6 +11,8 @@ import { readJwt, signJwt } from '../support/oracle'
 
 const secret = 'a secret that only this test and its oracle know'
 const device = { ipa: '192.0.2.1', uas: 'a browser' }
+/** A look comes within 1.25 s, the machine may be busy, and a second try would come 5 s after the first at the soonest. */
+const FIRST_TRY_MS = 5000
 const now = () => Math.floor(Date.now() / 1000)
 
 /** Answers every operation as a system that works; a Logout takes a few milliseconds. */
@@ -118,16 +120,16 @@ describe.each(stores)('over %s', (_name, open) => {
     async ({ stored, world, startProcess, keep, isEmpty }) => {
       await keep('h1')
       startProcess().queue.start()
-      await until(async () => (await stored.keptLogouts.find('h1')) === 'confirmed', 2500)
+      await until(async () => (await stored.keptLogouts.find('h1')) === 'confirmed', FIRST_TRY_MS)
       expect(world.asked('logout').length).toBe(1)
-      await until(isEmpty, 1000)
+      await until(isEmpty, 3000)
     },
   )
 
   scene('a logout of all sessions stays one of all', async ({ world, startProcess, keep }) => {
     await keep('h1', { aid: 'ada' })
     startProcess().queue.start()
-    await until(() => world.asked('logoutall').length === 1, 2500)
+    await until(() => world.asked('logoutall').length === 1, FIRST_TRY_MS)
     expect(world.asked('logout').length).toBe(0)
   })
 
@@ -141,7 +143,7 @@ describe.each(stores)('over %s', (_name, open) => {
       await kv.enqueue(queueKey, 'h1', now())
       const { queue } = startProcess()
       queue.start()
-      await until(isEmpty, 2500)
+      await until(isEmpty, FIRST_TRY_MS)
       await queue.stop()
       expect(world.server.seen.length).toBe(0)
       const other = siteOver(kv, { now: now() }, stored.prefix, [OTHER_KEY])
@@ -167,7 +169,7 @@ describe.each(stores)('over %s', (_name, open) => {
       await Promise.all(Array.from({ length: 40 }, (_, index) => keep(`h${index}`)))
       const { queue } = startProcess()
       queue.start()
-      await until(() => world.asked('logout').length >= 8, 3000)
+      await until(() => world.asked('logout').length >= 8, FIRST_TRY_MS)
       await queue.stop()
       const asked = world.asked('logout').length
       const sids = world.asked('logout').map(({ body }) => String(readJwt(JSON.parse(body).t).claims['sid']))
@@ -190,7 +192,7 @@ describe.each(stores)('over %s', (_name, open) => {
     await keep('bad')
     for (let good = 0; good < 20; good += 1) await keep(`h${good}`)
     startProcess().queue.start()
-    await until(() => world.asked('logout').length >= 21, 3000)
+    await until(() => world.asked('logout').length >= 21, FIRST_TRY_MS)
     await new Promise((resolve) => setTimeout(resolve, 3000))
     const bad = world.asked('logout').filter(({ body }) => readJwt(JSON.parse(body).t).claims['sid'] === 'bad')
     expect(bad.length).toBeLessThanOrEqual(2)

@@ -53,7 +53,7 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   await front.up()
-  for (let tries = 0; (await kv.ping().catch(() => 'away')) === 'away' && tries < 200; tries += 1) await sleep(20) // the client connects again in its own time
+  for (let tries = 0; (await kv.ping().catch(() => 'away')) === 'away' && tries < 1000; tries += 1) await sleep(20) // the client connects again in its own time
   browser = site.browser()
   saves.length = 0
   errors.length = 0
@@ -62,7 +62,7 @@ beforeEach(async () => {
 /** Until the client has noticed. */
 async function downAndNoticed(): Promise<void> {
   await front.down()
-  for (let tries = 0; kv.isAvailable && tries < 200; tries += 1) await sleep(5)
+  for (let tries = 0; kv.isAvailable && tries < 1000; tries += 1) await sleep(5)
 }
 
 function addPages(): void {
@@ -115,7 +115,7 @@ test('[S14] a reader is served with an empty session that is not saved, and the 
 })
 
 async function back(): Promise<void> {
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (let tries = 0; tries < 1000; tries += 1) {
     if ((await ask('/state')).json.stored !== 'unavailable') return
     await sleep(20)
   }
@@ -135,8 +135,7 @@ test.each(['a reader', 'a stranger'])(
   '[O17] every call on the session of %s tells its callback, and none throws',
   async (who) => {
     if (who === 'a reader') await ask('/put/a/1')
-    await front.down()
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await downAndNoticed()
     const { status, json, headers } = await ask('/calls')
     expect({ status, json }).toEqual({ status: 200, json: ['store', 'store', 'store', 'store'] })
     expect(cookiesOf(headers)).toEqual([])
@@ -165,7 +164,9 @@ test('what a page says of the life of its session is how long the store keeps it
   try {
     await ask('/short')
     const key = `${site.prefix}sess:{${sessionKey(site.idOf(browser))}}`
-    expect(await admin.ttl(key)).toBe(90)
+    const seconds = await admin.ttl(key)
+    expect(seconds).toBeLessThanOrEqual(90)
+    expect(seconds).toBeGreaterThan(80) // it counts down while a busy machine asks
     await admin.expire(key, 30)
     await ask('/untouched')
     expect(await admin.ttl(key)).toBeGreaterThan(80)
@@ -200,7 +201,7 @@ describe('[S14] a store that goes away, or comes back, in the middle of a reques
   /** Until the client has connected again. */
   async function upAndNoticed(): Promise<void> {
     await front.up()
-    for (let tries = 0; (await kv.ping().catch(() => 'away')) === 'away' && tries < 200; tries += 1) await sleep(20)
+    for (let tries = 0; (await kv.ping().catch(() => 'away')) === 'away' && tries < 1000; tries += 1) await sleep(20)
   }
   beforeAll(() => {
     site.app.get('/gone', async (req, res) => {
