@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import express, { type Express } from 'express'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
-import { present, sessionSecret } from '../flows/network'
+import { sessionSecret } from '../flows/network'
 
 /** Sites of one emulator, each with a name and options of its own, in memory. */
 export interface Sites {
@@ -39,7 +39,13 @@ export async function startSites(sites: Readonly<Record<string, SiteOptions>>): 
   const made = new Map(
     Object.entries(sites).map(([name, site]) => [`${name}.localhost:${port}`, start(site, name, emulator, at)]),
   )
-  server.on('request', (req, res) => present(made.get(req.headers.host ?? '')).app(req, res))
+  server.on('request', (req, res) => {
+    const site = made.get(req.headers.host ?? '')
+    if (site) return site.app(req, res)
+    // somebody whose own server had this port before
+    res.statusCode = 404
+    return res.end()
+  })
   return {
     emulator,
     at,
