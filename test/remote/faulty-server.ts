@@ -17,8 +17,7 @@ export type Behaviour = (res: http.ServerResponse, seen: Seen, count: number) =>
 export async function faultyServer() {
   const seen: Seen[] = []
   let behave: Behaviour = (res) => res.end()
-  // kept connections stay open, or a busy test sends into one just closed
-  const server = http.createServer({ keepAliveTimeout: 60_000 }, async (req, res) => {
+  const server = http.createServer(async (req, res) => {
     const chunks: Buffer[] = []
     for await (const chunk of req) chunks.push(chunk)
     const request = {
