@@ -201,6 +201,10 @@ module.exports = [
   ...because('a visit of the very second in which the session began is within any limit', [
     ['decide/visit.ts', 'record.since <= now', 'record.since < now'],
   ]),
+  ...because('no two moments of the clock of a process are one', [
+    ['remote/circuit.ts', 'since < this.#answeredSince', 'since <= this.#answeredSince'],
+    ['remote/circuit.ts', 'silentMs >= LONG_MS', 'silentMs > LONG_MS'],
+  ]),
   ...because('no two colours have just this contrast', [
     ['decide/contrast.ts', "contrast(brand, '#ffffff') >= TEXT_CONTRAST", "contrast(brand, '#ffffff') > TEXT_CONTRAST"],
   ]),

@@ -233,6 +233,33 @@ test('a search ends with the first probe that is answered, and says so', async (
   expect([probe.mock.calls.length, onBack.mock.calls.length, circuit.isLooking]).toEqual([1, 1, false])
 })
 
+test('a search whose probe is answered when the circuit has opened beside it does not say that the system is back', async () => {
+  let told = 0
+  const answers: (() => void)[] = []
+  const probe = () => new Promise<void>((resolve) => answers.push(resolve))
+  const circuit = new Circuit({ probe, onBack: () => (told += 1) })
+  circuit.findOut()
+  await jest.advanceTimersByTimeAsync(10)
+  expect(answers).toHaveLength(1)
+  await failures(circuit, 5)
+  expect(circuit.isClosed).toBe(false)
+  answers[0]?.()
+  await jest.advanceTimersByTimeAsync(10)
+  expect([circuit.isClosed, told]).toEqual([false, 0])
+})
+
+test('an answer of a system that is out of order makes no failure of before out of date', async () => {
+  const circuit = new Circuit({ isFaulty: (answer) => answer === 'garbage' })
+  const fails: (() => void)[] = []
+  const slow = () => new Promise((_resolve, reject) => fails.push(() => away().catch(reject)))
+  const waiting = failures(circuit, 4, slow)
+  await jest.advanceTimersByTimeAsync(10)
+  await circuit.runOnce('sessionstatus', async () => 'garbage')
+  for (const fail of fails) fail()
+  await waiting
+  expect(circuit.isClosed).toBe(false)
+})
+
 test('a doubt is dropped where the circuit has opened meanwhile', async () => {
   const probe = jest.fn(away)
   const circuit = new Circuit({ probe })
