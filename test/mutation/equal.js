@@ -204,6 +204,7 @@ module.exports = [
   ...because('no two moments of the clock of a process are one', [
     ['remote/circuit.ts', 'since < this.#answeredSince', 'since <= this.#answeredSince'],
     ['remote/circuit.ts', 'silentMs >= LONG_MS', 'silentMs > LONG_MS'],
+    ['remote/sso2.ts', 'now - this.#lastQuestion < WAITING_MS', 'now - this.#lastQuestion <= WAITING_MS'],
   ]),
   ...because('no two colours have just this contrast', [
     ['decide/contrast.ts', "contrast(brand, '#ffffff') >= TEXT_CONTRAST", "contrast(brand, '#ffffff') > TEXT_CONTRAST"],
