@@ -127,6 +127,11 @@ const rows: [name: string, facts: Partial<LandingFacts>, decision: LandingDecisi
     { do: 'as_it_is', because: 'logged_in_since' },
   ],
   [
+    'however long ago the SSO system has confirmed that',
+    { token: anon, record: loggedInRecord({ checkedAt: NOW - 1 }) },
+    { do: 'as_it_is', because: 'logged_in_since' },
+  ],
+  [
     'an anonymous token of another session takes the place of a login',
     { token: anon, record: loggedInRecord({ sidHash: 'other', checkedAt: NOW - 1 }) },
     { do: 'stay_anonymous', token: anon },
