@@ -1,4 +1,4 @@
-import { ada, eventually, logIn, type PageView, present, view } from '../flows/network'
+import { ada, eventually, logInAtLast, type PageView, present, view } from '../flows/network'
 import { document } from '../safety/session-support'
 import type { Browser } from '../support/agent'
 import { type Scene, type SceneOptions, startScene } from './scene'
@@ -66,10 +66,7 @@ function visited(scene: Scene, browser: Browser): Promise<void> {
 
 async function begin(scene: Scene, browser: Browser): Promise<void> {
   await visited(scene, browser)
-  await eventually(async () => {
-    const landed = await logIn(browser, scene, ada)
-    return landed.status === 200 && view(landed).status === 'loggedin'
-  })
+  await logInAtLast(browser, scene)
   await browser.visit(`${scene.url}/keep`)
 }
 

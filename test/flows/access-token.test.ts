@@ -1,10 +1,9 @@
 import type { Express, Response } from 'express'
 import express from 'express'
 import { AccessTokenExpiredError, type Sso2, Sso2Error } from '../../lib'
-import { loggedIn } from '../situations/stage'
 import type { Browser } from '../support/agent'
 import { callsAbout } from '../support/calls'
-import { addPages, type Gates, type Network, startNetwork, view } from './network'
+import { addPages, type Gates, loggedIn, type Network, startNetwork, view } from './network'
 
 /** A site with pages that ask the REST API, and say in a typed way what went wrong. */
 function build(sso: Sso2, gates: Gates): Express {

@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { loggedIn, visitor } from '../situations/stage'
 import type { Browser } from '../support/agent'
 import { forkProcess, startSite } from './fork-site'
-import { ada, eventually, type Network, type PageView, startNetwork } from './network'
+import { ada, eventually, loggedIn, type Network, type PageView, startNetwork, visitor } from './network'
 
 /* Busy is not broken: nothing is degraded because this process, or the machine, has a lot to do. Uses the built package. */
 

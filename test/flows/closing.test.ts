@@ -1,10 +1,20 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import { loggedIn, visitor } from '../situations/stage'
 import { Browser } from '../support/agent'
 import { freePort } from '../support/ports'
-import { ada, eventually, logIn, type Network, present, redisUrl, startNetwork, view } from './network'
+import {
+  ada,
+  eventually,
+  loggedIn,
+  logIn,
+  type Network,
+  present,
+  redisUrl,
+  startNetwork,
+  view,
+  visitor,
+} from './network'
 
 /* A site is closed while something is under way: it comes to its end. */
 

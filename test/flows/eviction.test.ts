@@ -1,9 +1,8 @@
 import { Redis } from 'ioredis'
 import { type Sso2Options, sso2 } from '../../lib'
-import { loggedIn } from '../situations/stage'
 import type { Browser } from '../support/agent'
 import { startRedis, type TestRedis } from '../support/redis'
-import { eventually, type Network, sessionSecret, startNetwork, view } from './network'
+import { eventually, loggedIn, type Network, sessionSecret, startNetwork, view } from './network'
 
 /* A Redis that evicts: what must not be lost does not depend on it, and whoever runs it is told. */
 

@@ -1,4 +1,5 @@
 import http, { type IncomingMessage } from 'node:http'
+import { callsAbout } from '../support/calls'
 import { ada, logIn, type Network, startNetwork, view } from './network'
 
 let network: Network
@@ -30,7 +31,7 @@ const queries = [
 ]
 
 /** All calls but those with which the package asks how the SSO system is: a trip that took long has it do so. */
-const callCount = () => network.emulator.calls().filter(({ claims }) => claims['uas'] !== 'express-sso2').length
+const callCount = () => callsAbout(network.emulator).length
 
 describe('a first visit', () => {
   test.each(queries)('of /a/page%s takes three redirects and ends on exactly that address', async (query) => {

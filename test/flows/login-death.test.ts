@@ -1,9 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { loggedIn, visitor } from '../situations/stage'
 import type { Browser } from '../support/agent'
 import { forkProcess, startSite } from './fork-site'
-import { ada, eventually, grace, type Network, startNetwork } from './network'
+import { ada, eventually, grace, loggedIn, type Network, startNetwork, visitor } from './network'
 
 /* A process that is killed during a login leaves it to the next submit, on another process. Uses the built package. */
 

@@ -1,7 +1,6 @@
-import { visitor } from '../situations/stage'
 import type { Browser } from '../support/agent'
 import { callsAbout } from '../support/calls'
-import { ada, edsger, grace, logIn, type Network, present, startNetwork, view } from './network'
+import { ada, edsger, grace, logIn, type Network, present, startNetwork, view, visitor } from './network'
 
 let network: Network
 let browser: Browser

@@ -1,8 +1,18 @@
 import { shortHash } from '../../lib/storage/hashes'
 import { beginFlow, document, land, landingToken } from '../safety/session-support'
-import { loggedIn as readerOf } from '../situations/stage'
+import { callsAbout } from '../support/calls'
 import { send } from '../support/http'
-import { ada, eventually, grace, logIn, type Network, present, startNetwork, view } from './network'
+import {
+  ada,
+  eventually,
+  grace,
+  logIn,
+  type Network,
+  present,
+  loggedIn as readerOf,
+  startNetwork,
+  view,
+} from './network'
 
 let network: Network
 const at = (path: string) => `${network.morning.url}${path}`
@@ -15,7 +25,7 @@ afterAll(() => network.close())
 
 const loggedIn = (account = ada, site = network.morning) => readerOf(network, account, site)
 /** All calls but those with which the package asks how the SSO system is: a trip that took long has it do so. */
-const callCount = () => network.emulator.calls().filter(({ claims }) => claims['uas'] !== 'express-sso2').length
+const callCount = () => callsAbout(network.emulator).length
 
 describe('logout', () => {
   test.each(['/logout', '/logout-all'])('GET %s asks and changes nothing', async (path) => {

@@ -1,5 +1,4 @@
-import { loggedIn } from '../situations/stage'
-import { grace, logIn, type Network, type PageView, startNetwork, view } from './network'
+import { grace, loggedIn, logIn, type Network, type PageView, startNetwork, view } from './network'
 
 let network: Network
 const at = (path: string) => `${network.morning.url}${path}`

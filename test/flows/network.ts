@@ -8,6 +8,7 @@ import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
 import { Browser, type BrowserOptions, type ScriptAnswer, type Visit } from '../support/agent'
 import { callsAbout } from '../support/calls'
+import type { TestRedis } from '../support/redis'
 
 declare module 'express-session' {
   interface SessionData {
@@ -261,6 +262,50 @@ export async function logIn(
   }
   if (form.status !== 200) throw new Error(`no login form: ${form.status} at ${form.url}`)
   return browser.submit(`${site.url}/login`, { ...account, return_to: returnTo })
+}
+
+/** Logs in, for tests that need somebody who is: what a busy machine refuses is sent again. @returns the page it ends on */
+export async function logInAtLast(browser: Browser, site: Pick<TestSite, 'url'>, account = ada): Promise<Visit> {
+  let page: Visit | undefined
+  await eventually(async () => {
+    page = await logIn(browser, site, account).catch(() => undefined) // there was no form
+    return page?.status === 200 && view(page).username === account.username
+  })
+  return present(page)
+}
+
+/** What a browser needs of a network. */
+interface Visited {
+  readonly morning: Pick<TestSite, 'url'>
+  browser(): Browser
+}
+
+/** A browser that is logged in: a busy machine may refuse that at first, or say so only on the next page. */
+export async function loggedIn(network: Visited, account = ada, site = network.morning): Promise<Browser> {
+  const browser = network.browser()
+  const isIn = ({ body }: Visit) => body.includes('"status":"loggedin"')
+  await eventually(async () => {
+    const page = await logIn(browser, site, account).catch(() => undefined) // there was no form
+    return (page !== undefined && isIn(page)) || isIn(await browser.visit(`${site.url}/`))
+  })
+  return browser
+}
+
+/** A browser with an anonymous session; where a busy machine kept Redis back it is another browser's turn. */
+export async function visitor(network: Visited, site = network.morning): Promise<Browser> {
+  let browser = network.browser()
+  await eventually(async () => {
+    browser = network.browser()
+    const page = await browser.visit(`${site.url}/`)
+    return page.status === 200 && view(page).status === 'anon' && view(page).degraded === undefined
+  })
+  return browser
+}
+
+/** A Redis that hung answers again, and the site has noticed. */
+export function resumeStore(redis: TestRedis, sso: Sso2): Promise<void> {
+  redis.resume()
+  return eventually(async () => (await sso.health()).store === 'ok')
 }
 
 /** Asks again until it holds; fails after `seconds`. For what happens in the background. */

@@ -1,10 +1,10 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { loggedIn as readerOf, startStage } from '../situations/stage'
+import { startStage } from '../situations/stage'
 import type { ScriptAnswer } from '../support/agent'
 import { callsAbout } from '../support/calls'
 import { forkProcess, processOptions } from './fork-site'
-import { ada, eventually, logIn, type Network, present, startNetwork, view } from './network'
+import { ada, eventually, logIn, type Network, present, loggedIn as readerOf, startNetwork, view } from './network'
 
 let network: Network
 const at = (page: string) => `${network.morning.url}${page}`

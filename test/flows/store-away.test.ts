@@ -1,8 +1,7 @@
 import { Redis } from 'ioredis'
 import { document } from '../safety/session-support'
-import { loggedIn } from '../situations/stage'
 import { startRedis, type TestRedis } from '../support/redis'
-import { eventually, type Network, present, startNetwork, view } from './network'
+import { eventually, loggedIn, type Network, present, resumeStore, startNetwork, view } from './network'
 
 /*
  * The store goes away and comes back with its data: the server process is stopped, as in a stalled machine, and continued.
@@ -15,23 +14,22 @@ beforeAll(async () => {
   network = await startNetwork({ site: { redis: redis.url } })
 })
 afterAll(async () => {
-  redis.process.kill('SIGCONT')
+  redis.resume()
   await network.close()
   await redis.stop()
 })
-afterEach(() => redis.process.kill('SIGCONT'))
+afterEach(() => redis.resume())
 
 const at = (path: string) => `${network.morning.url}${path}`
-const isBack = () => eventually(async () => (await network.morning.sso.health()).store === 'ok')
+const isBack = () => resumeStore(redis, network.morning.sso)
 
 test('a logout while the store is away ends the session at the first contact after it is back', async () => {
   const browser = await loggedIn(network)
   const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
-  redis.process.kill('SIGSTOP')
+  redis.hang()
   expect(view(await browser.submit(at('/logout'), { return_to: '/news' }))).toMatchObject({ status: 'none' })
   expect(browser.cookie('sso2.sid')).toBeUndefined()
   expect(network.count('logout')).toBe(0)
-  redis.process.kill('SIGCONT')
   await isBack()
 
   const page = await browser.visit(at('/news'))
@@ -44,10 +42,9 @@ test('a logout while the store is away ends the session at the first contact aft
 
 test('with the SSO system away as well, the logout stays pending and is never undone by Identify', async () => {
   const browser = await loggedIn(network)
-  redis.process.kill('SIGSTOP')
+  redis.hang()
   await browser.submit(at('/logout'), { return_to: '/' })
   network.emulator.faults.add({ operation: 'logout', kind: 'down' })
-  redis.process.kill('SIGCONT')
   await isBack()
   expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'none', degraded: 'logout_pending' })
   expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'none', degraded: 'logout_pending' })
@@ -62,12 +59,11 @@ test('with the SSO system away as well, the logout stays pending and is never un
 test('while the store is away pages are served without a user, no cookie is dropped, and nobody is sent to Identify', async () => {
   const browser = await loggedIn(network)
   const cookie = browser.cookie('sso2.sid')
-  redis.process.kill('SIGSTOP')
+  redis.hang()
   const page = await browser.visit(at('/'))
   expect(page.trail).toHaveLength(1)
   expect(page.headers['set-cookie']).toBeUndefined()
   expect(view(page)).toEqual({ status: 'none', degraded: 'store_unavailable', url: '/' })
-  redis.process.kill('SIGCONT')
   await isBack()
   expect(browser.cookie('sso2.sid')).toBe(cookie)
   expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
@@ -82,9 +78,8 @@ test('a login past its grace is not shown because the store went away after the 
     network.emulator.clock.advance(seconds)
     const seen = look()
     await eventually(async () => network.count('sessionstatus') > before)
-    redis.process.kill('SIGSTOP')
+    redis.hang()
     const { status, degraded } = await seen
-    redis.process.kill('SIGCONT')
     await isBack()
     return [status, degraded]
   }

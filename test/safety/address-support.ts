@@ -2,9 +2,8 @@ import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerRespon
 import net from 'node:net'
 import express5, { type Express } from 'express'
 import type { Sso2 } from '../../lib'
-import { addPages, type Gates, type Network, present } from '../flows/network'
+import { addPages, type Gates, type Network, present, visitor } from '../flows/network'
 import type { Browser } from '../support/agent'
-import { anonymousBrowser } from './session-support'
 
 export const express4 = require('express4') as typeof express5
 export const expresses: readonly [string, typeof express5][] = [
@@ -132,7 +131,7 @@ export function returnAddressIn(network: Network, location: string | undefined):
 
 /** Cookies that a browser has for the morning site after its first visit. */
 export async function anonymousCookies(network: Network): Promise<string> {
-  return cookieHeader(await anonymousBrowser(network, network.morning), network.morning.url)
+  return cookieHeader(await visitor(network), network.morning.url)
 }
 
 /** The cookies of one site in a browser, as they are sent. */

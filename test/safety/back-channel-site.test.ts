@@ -1,10 +1,10 @@
 import { request } from 'node:http'
-import { ada, eventually, type Network, present, startNetwork, view } from '../flows/network'
+import { ada, eventually, logInAtLast, type Network, present, startNetwork, view, visitor } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { readJwt } from '../support/oracle'
 import { bodyOf, give, type Listener, listen } from './back-channel-server'
 import { type Garbage, garbage, tokenGarbage } from './back-channel-table'
-import { anonymousBrowser, hearEvents, logInAtLast } from './session-support'
+import { hearEvents } from './session-support'
 
 /** What stands in place of the platform's answers, by path. */
 let planted: { path: string; item: Garbage } | undefined
@@ -51,14 +51,14 @@ afterAll(async () => {
   warn.mockRestore()
 })
 
-async function visitor(): Promise<Browser> {
+async function newcomer(): Promise<Browser> {
   // what the tests before have answered may have opened the breaker
   await eventually(async () => (await network.morning.sso.health()).sso === 'ok')
-  return anonymousBrowser(network, network.morning)
+  return visitor(network)
 }
 
 async function loggedIn(): Promise<Browser> {
-  const browser = await visitor()
+  const browser = await newcomer()
   await logInAtLast(browser, network.morning, ada)
   return browser
 }
@@ -118,7 +118,7 @@ const fewItems = list.filter(({ what }) => few.includes(what))
 
 describe.each(fewItems)('[O5] $what', (item) => {
   test('in answer to Authenticate is a 503, logs nobody in and costs one call', async () => {
-    const browser = await visitor()
+    const browser = await newcomer()
     const before = network.count('authenticate')
     planted = { path: '/authenticate', item }
     const wrong = { username: 'ada', password: 'a-wrong-password' }

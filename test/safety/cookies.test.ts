@@ -8,17 +8,18 @@ import {
   eventually,
   type Gates,
   logIn,
+  logInAtLast,
   type Network,
   present,
   sessionSecret,
   startNetwork,
   view,
+  visitor,
 } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { startRedis, type TestRedis } from '../support/redis'
 import { isExpiry, parseSetCookie, rawGet, type SetCookie } from './cookies-raw'
 import { type CookieCase, doubled, notOurs, ours } from './cookies-table'
-import { anonymousBrowser, logInAtLast } from './session-support'
 
 /** What stands before a site that speaks https to the world: redirects to its own address come back over plain http. */
 function behindTls(sso: Sso2, gates: Gates) {
@@ -72,7 +73,7 @@ async function startStage(scheme: string): Promise<Stage> {
   })
   const cookieName = isSecure ? '__Host-sso2.sid' : 'sso2.sid'
   await tellStory(network)
-  const browser = await anonymousBrowser(network, network.morning)
+  const browser = await visitor(network)
   await logInAtLast(browser, network.morning, ada)
   const lines = network.morning.sent.flatMap(({ headers }) => {
     const { 'set-cookie': set = [] } = JSON.parse(headers) as { 'set-cookie'?: string | string[] }
@@ -224,7 +225,7 @@ test('[S3] an ID is 256 random bits, and an ID that we did not issue gives nobod
   const { network, value } = stageOf('http')
   const ids = await Promise.all(
     Array.from({ length: 20 }, async () => {
-      const browser = await anonymousBrowser(network, network.morning)
+      const browser = await visitor(network)
       return decodeURIComponent(present(browser.cookie('sso2.sid'))).slice(2, 45)
     }),
   )

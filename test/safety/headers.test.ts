@@ -1,5 +1,5 @@
 import express from 'express'
-import { ada, addPages, eventually, type Network, present, startNetwork } from '../flows/network'
+import { ada, addPages, eventually, logInAtLast, type Network, present, startNetwork, visitor } from '../flows/network'
 import {
   type Answered,
   anonymousCookies,
@@ -10,7 +10,7 @@ import {
   postForm,
 } from './address-support'
 import { isExpiry, parseSetCookie } from './cookies-raw'
-import { anonymousBrowser, beginFlow, landingToken, logInAtLast } from './session-support'
+import { beginFlow, landingToken } from './session-support'
 
 let network: Network
 let site: string
@@ -193,7 +193,7 @@ async function ready(path: string, body: string, cookiesOf = anonymous) {
 /** The evening site takes one login in ten minutes. */
 async function limited(headers: Record<string, string>, body: string) {
   const { evening } = network
-  const cookie = cookieHeader(await anonymousBrowser(network, evening), evening.url)
+  const cookie = cookieHeader(await visitor(network, evening), evening.url)
   const send = () => postForm(evening.url, '/login', body, { headers: { cookie, ...headers } })
   // the first one counts once it was judged
   await eventually(async () => [401, 429].includes((await send()).status))
@@ -283,7 +283,7 @@ async function ended() {
 }
 
 async function loggedInElsewhere() {
-  const browser = await anonymousBrowser(network, network.morning)
+  const browser = await visitor(network)
   await logInAtLast(browser, network.evening, ada)
   network.emulator.clock.advance(361)
   return cookieHeader(browser, site)

@@ -1,7 +1,17 @@
 import { createHmac } from 'node:crypto'
-import { ada, eventually, grace, type Network, present, sessionSecret, startNetwork, view } from '../flows/network'
+import {
+  ada,
+  eventually,
+  grace,
+  logInAtLast,
+  type Network,
+  present,
+  sessionSecret,
+  startNetwork,
+  view,
+  visitor,
+} from '../flows/network'
 import type { Browser } from '../support/agent'
-import { anonymousBrowser, logInAtLast } from './session-support'
 
 /* Every change of user gives a new session ID, the old one is worth nothing, and nothing of one account reaches the next. */
 
@@ -19,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => network.close())
 beforeEach(async () => {
   network.emulator.reset()
-  browser = await anonymousBrowser(network, network.morning)
+  browser = await visitor(network)
 })
 
 /** Who sends this cookie is nobody, and gets no session by it. */

@@ -1,7 +1,6 @@
 import diagnostics from 'node:diagnostics_channel'
-import { ada, grace, type Network, present, startNetwork, view } from '../flows/network'
+import { ada, grace, logInAtLast, type Network, present, startNetwork, view, visitor } from '../flows/network'
 import { readJwt, signJwt } from '../support/oracle'
-import { anonymousBrowser, logInAtLast } from './session-support'
 
 let network: Network
 const events: { outcome: string; reason?: string }[] = []
@@ -32,7 +31,7 @@ async function hop(browser: Visitor, url: string): Promise<string> {
 
 /** A browser logged in at the SSO system, and its landing address, which nobody has opened yet. */
 async function unusedLanding() {
-  const browser = await anonymousBrowser(network, network.morning)
+  const browser = await visitor(network)
   await logInAtLast(browser, network.morning, ada)
   browser.dropCookies(({ name }) => name === 'sso2.sid')
   const begun = network.emulator.clock.now()

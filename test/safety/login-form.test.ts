@@ -9,13 +9,15 @@ import {
   eventually,
   type Gates,
   grace,
+  logInAtLast,
   type Network,
   startNetwork,
   view,
+  visitor,
 } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { type HttpAnswer, send } from '../support/http'
-import { anonymousBrowser, logInAtLast, untilJudged } from './session-support'
+import { untilJudged } from './session-support'
 
 let network: Network
 let browser: Browser
@@ -25,7 +27,7 @@ beforeAll(async () => {
   network = await startNetwork()
 })
 beforeEach(async () => {
-  browser = await anonymousBrowser(network, network.morning)
+  browser = await visitor(network)
 })
 afterEach(() => network.emulator.reset())
 afterAll(() => network.close())
@@ -125,9 +127,9 @@ test("[F7] with 'neutral' messages a wrong password or one-time password, an unk
   const neutral = await startNetwork({ site: { loginMessages: 'neutral' } })
   try {
     const url = `${neutral.morning.url}/login`
-    const visitor = await anonymousBrowser(neutral, neutral.morning)
+    const stranger = await visitor(neutral)
     await eventually(async () => {
-      await visitor.fetchJson(url, { json: { username: 'grace', password: 'x' } })
+      await stranger.fetchJson(url, { json: { username: 'grace', password: 'x' } })
       return neutral.emulator.account('grace').view().frozenUntil !== null
     })
     const code = neutral.emulator.issueOtp('ada') === '000000' ? '000001' : '000000'
@@ -138,8 +140,8 @@ test("[F7] with 'neutral' messages a wrong password or one-time password, an unk
     const cases = [{ username: 'ada', password: 'no' }, { username: 'nobody', password: 'no' }, ...otps, edsger, grace]
     const seen = new Set<string>()
     for (const account of cases) {
-      const script = await untilJudged(() => visitor.fetchJson(url, { json: account }))
-      const page = await untilJudged(() => visitor.submit(url, { ...account, return_to: '/' }))
+      const script = await untilJudged(() => stranger.fetchJson(url, { json: account }))
+      const page = await untilJudged(() => stranger.submit(url, { ...account, return_to: '/' }))
       const body = page.body.replace(`value="${account.username}"`, 'value=""')
       seen.add(JSON.stringify([script.status, script.body, page.status, body, script.headers['retry-after']]))
     }
@@ -163,11 +165,11 @@ describe('[F10] the address and browser that the platform is told', () => {
     const build = (sso: Sso2, gates: Gates): Express => addPages(express().set('trust proxy', 1).use(sso), sso, gates)
     const behind = await startNetwork({ build })
     try {
-      const visitor = await anonymousBrowser(behind, behind.morning)
+      const stranger = await visitor(behind)
       const ask = async (header: string) => {
         const headers = { 'x-forwarded-for': header }
         const json = { ...ada, password: 'x' }
-        await untilJudged(() => visitor.fetchJson(`${behind.morning.url}/login`, { json, headers }))
+        await untilJudged(() => stranger.fetchJson(`${behind.morning.url}/login`, { json, headers }))
         return behind.emulator.calls({ operation: 'authenticate' }).at(-1)?.claims?.['ipa']
       }
       expect(await ask('10.0.0.1, 203.0.113.9')).toBe('203.0.113.9')

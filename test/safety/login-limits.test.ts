@@ -1,9 +1,20 @@
 import diagnostics from 'node:diagnostics_channel'
 import type { Sso2Event } from '../../lib'
-import { ada, behindProxy, eventually, grace, logIn, type Network, startNetwork, view } from '../flows/network'
+import {
+  ada,
+  behindProxy,
+  eventually,
+  grace,
+  logIn,
+  logInAtLast,
+  type Network,
+  startNetwork,
+  view,
+  visitor,
+} from '../flows/network'
 import type { Browser, ScriptAnswer } from '../support/agent'
 import { callsAbout } from '../support/calls'
-import { anonymousBrowser, logInAtLast, untilJudged } from './session-support'
+import { untilJudged } from './session-support'
 
 let network: Network
 const events: Sso2Event[] = []
@@ -28,8 +39,7 @@ afterEach(() => {
   network.emulator.reset()
 })
 
-const visitors = (count: number) =>
-  Promise.all(Array.from({ length: count }, () => anonymousBrowser(network, network.morning)))
+const visitors = (count: number) => Promise.all(Array.from({ length: count }, () => visitor(network)))
 /** A browser that was logged in here, and has an anonymous session again. */
 const known = async (browser: Browser) => {
   await logInAtLast(browser, network.morning, ada)
@@ -203,59 +213,59 @@ test(
 )
 
 test('[F4] a login that succeeds, or that the platform could not answer, costs nobody an attempt', async () => {
-  const [visitor] = (await visitors(1)) as [Browser]
+  const [one] = (await visitors(1)) as [Browser]
   network.emulator.faults.add({ operation: 'authenticate', kind: 'status', code: 503 })
-  for (let round = 0; round < 4; round += 1) expect((await post(visitor, grace)).status).toBe(503)
+  for (let round = 0; round < 4; round += 1) expect((await post(one, grace)).status).toBe(503)
   network.emulator.faults.clear()
   for (let round = 0; round < 12; round += 1) {
-    expect((await postSurely(visitor, grace)).status).toBe(200)
-    await logOut(visitor)
+    expect((await postSurely(one, grace)).status).toBe(200)
+    await logOut(one)
   }
 })
 
 test('[F5] 20 submits of one form at once make one Authenticate and share its result', async () => {
   const submitAll = async () => {
     network.emulator.reset()
-    const [visitor] = (await visitors(1)) as [Browser]
+    const [one] = (await visitors(1)) as [Browser]
     network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 200, times: 1 })
-    return { visitor, answers: await Promise.all(Array.from({ length: 20 }, () => post(visitor, ada))) }
+    return { one, answers: await Promise.all(Array.from({ length: 20 }, () => post(one, ada))) }
   }
-  let { visitor, answers } = await submitAll()
+  let { one, answers } = await submitAll()
   // a busy machine keeps Redis back from one of the 20: another form
   for (let tries = 1; tries < 3 && answers.some(({ status }) => status === 503); tries += 1)
-    ({ visitor, answers } = await submitAll())
+    ({ one, answers } = await submitAll())
   expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
   expect(new Set(answers.map(({ json }) => json.user.accountId))).toEqual(new Set(['account-ada']))
   expect(network.count('authenticate')).toBe(1)
   expect(network.count('token')).toBe(1)
-  expect(view(await visitor.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
+  expect(view(await one.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
 })
 
 test('[F5] a submit with other credentials meanwhile is told to wait', async () => {
-  const [visitor] = (await visitors(1)) as [Browser]
+  const [one] = (await visitors(1)) as [Browser]
   network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 3000, times: 1 })
   const before = await network.keys()
-  const first = post(visitor, ada)
+  const first = post(one, ada)
   const isUnderWay = (key: string) => key.includes(':login:') && !before.includes(key)
   await eventually(async () => (await network.keys()).some(isUnderWay))
-  const second = await postSurely(visitor, grace)
+  const second = await postSurely(one, grace)
   expect([second.status, second.json]).toEqual([409, { error: 'busy' }])
   expect((await first).status).toBe(200)
   expect(network.count('authenticate')).toBe(1)
 })
 
 test('[F6] an Authenticate whose answer is lost is counted once and resolved by Session Status', async () => {
-  const [visitor] = (await visitors(1)) as [Browser]
+  const [one] = (await visitors(1)) as [Browser]
   network.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
-  const answer = await post(visitor, ada)
+  const answer = await post(one, ada)
   expect([answer.status, answer.json.user?.accountId]).toEqual([200, 'account-ada'])
   expect(network.count('authenticate')).toBe(1)
   const asked = callsAbout(network.emulator, 'sessionstatus')
   const ofVisitors = asked.filter(({ outcome }) => outcome !== 'session_not_found') // and not a probe
   expect(ofVisitors.map(({ claims }) => claims?.['lks'])).toEqual(['anon'])
 
-  await logOut(visitor)
-  const refused = await post(visitor, { ...grace, password: 'not-it' })
+  await logOut(one)
+  const refused = await post(one, { ...grace, password: 'not-it' })
   expect([refused.status, refused.json]).toEqual([503, { error: 'unavailable' }])
   expect(network.count('authenticate')).toBe(2)
   expect(network.emulator.account('grace').view().failedAttempts).toBe(1)

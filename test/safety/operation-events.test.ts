@@ -5,12 +5,14 @@ import {
   ada,
   edsger,
   eventually,
+  loggedIn,
   logIn,
   type Network,
   present,
   startNetwork,
   type TestSite,
   view,
+  visitor,
 } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { signJwt } from '../support/oracle'
@@ -45,25 +47,6 @@ afterAll(async () => {
   warn.mockRestore()
 })
 
-async function visitor(): Promise<Browser> {
-  let browser = network.browser()
-  // one whom a late Redis or a fault before has left without a session is nobody's visitor
-  await eventually(async () => {
-    browser = network.browser()
-    return view(await browser.visit(at('/'))).status === 'anon'
-  })
-  return browser
-}
-
-async function loggedIn(): Promise<Browser> {
-  let browser = network.browser()
-  await eventually(async () => {
-    browser = await visitor()
-    return isLoggedIn(browser, network.morning, ada)
-  })
-  return browser
-}
-
 /** Logs in; false where the machine was too busy for it. */
 async function isLoggedIn(browser: Browser, site: TestSite, account: typeof ada): Promise<boolean> {
   const landed = await logIn(browser, site, account)
@@ -87,30 +70,30 @@ const secret = () => network.emulator.siteOptions('morning').clientSecret
 
 /** Each kind of refusal, and the event that tells of it. */
 const stories: [string, string, () => Promise<unknown>][] = [
-  ['a login', 'login logged_in', loggedIn],
+  ['a login', 'login logged_in', () => loggedIn(network)],
   [
     'a wrong password',
     'login refused invalid_credentials',
-    async () => (await visitor()).fetchJson(at('/login'), { json: { username: 'grace', password: 'wrong' } }),
+    async () => (await visitor(network)).fetchJson(at('/login'), { json: { username: 'grace', password: 'wrong' } }),
   ],
   [
     'an account that is not active',
     'login refused account_not_active',
-    async () => (await visitor()).fetchJson(at('/login'), { json: edsger }),
+    async () => (await visitor(network)).fetchJson(at('/login'), { json: edsger }),
   ],
   [
     'a frozen account',
     'login refused account_frozen',
     async () => {
       network.emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'account_frozen', times: 1 })
-      await (await visitor()).fetchJson(at('/login'), { json: ada })
+      await (await visitor(network)).fetchJson(at('/login'), { json: ada })
     },
   ],
   [
     'a login while the SSO system is away',
     'login refused unavailable',
     async () => {
-      const browser = await visitor()
+      const browser = await visitor(network)
       network.emulator.faults.add({ operation: 'authenticate', kind: 'garbage', times: 1 })
       // of this session alone: the background asks too
       network.emulator.faults.add({ operation: 'sessionstatus', kind: 'garbage', sid: lastSid() })
@@ -152,7 +135,7 @@ const stories: [string, string, () => Promise<unknown>][] = [
     'a token of a session that was logged out here',
     'landing log_out signed_out',
     async () => {
-      const browser = await loggedIn()
+      const browser = await loggedIn(network)
       const sid = lastSid()
       await browser.submit(at('/logout'), { return_to: '/' })
       await landWith({ sid, sts: 'loggedin', at: 'a-ticket' })
@@ -176,7 +159,7 @@ const stories: [string, string, () => Promise<unknown>][] = [
     'a session that was ended elsewhere',
     'check identify terminated',
     async () => {
-      const browser = await loggedIn()
+      const browser = await loggedIn(network)
       network.emulator.terminate(lastSid())
       network.emulator.clock.advance(361)
       await browser.visit(at('/'))
@@ -186,7 +169,7 @@ const stories: [string, string, () => Promise<unknown>][] = [
     'a session that the SSO system has forgotten',
     'check identify session_not_found',
     async () => {
-      const browser = await loggedIn()
+      const browser = await loggedIn(network)
       network.emulator.prune(lastSid())
       network.emulator.clock.advance(361)
       await browser.visit(at('/'))
@@ -195,17 +178,17 @@ const stories: [string, string, () => Promise<unknown>][] = [
   ['a check without an answer', 'check keep_for_now no_answer', () => checkWith('garbage')],
   ['a check whose answer is refused', 'check keep_for_now signature', () => checkWith('wrong_signature')],
   ['a page while the SSO system is away', 'degraded served sso_unavailable', () => checkWith('garbage')],
-  ['a logout', 'logout confirmed', async () => (await loggedIn()).submit(at('/logout'), { return_to: '/' })],
+  ['a logout', 'logout confirmed', async () => (await loggedIn(network)).submit(at('/logout'), { return_to: '/' })],
   [
     'a logout that is not taken',
     'logout pending',
     async () => {
-      const browser = await loggedIn()
+      const browser = await loggedIn(network)
       network.emulator.faults.add({ operation: 'logout', kind: 'garbage' })
       await browser.submit(at('/logout'), { return_to: '/' })
     },
   ],
-  ['a stranger sent to Identify', 'identify redirected no_session', visitor],
+  ['a stranger sent to Identify', 'identify redirected no_session', () => visitor(network)],
 ]
 
 async function landUnbound(): Promise<void> {
@@ -219,7 +202,7 @@ async function beginAgain(browser: Browser): Promise<void> {
 }
 
 async function checkWith(kind: 'garbage' | 'wrong_signature'): Promise<void> {
-  const browser = await loggedIn()
+  const browser = await loggedIn(network)
   network.emulator.faults.add({ operation: 'sessionstatus', kind, sid: lastSid() }) // the background asks too, of nobody's
   network.emulator.clock.advance(361)
   await browser.visit(at('/'))

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
-import { ada, eventually, logIn, redisUrl, sessionSecret } from '../flows/network'
+import { ada, loggedIn, redisUrl, sessionSecret } from '../flows/network'
 import { Browser } from '../support/agent'
 import { freePort } from '../support/ports'
 
@@ -57,16 +57,7 @@ async function shown(path: string, browser = new Browser()) {
   return { status, body }
 }
 
-async function loggedIn(): Promise<Browser> {
-  let browser = new Browser()
-  // a late Redis may refuse one
-  await eventually(async () => {
-    browser = new Browser()
-    await browser.visit(`${url}/`)
-    return (await logIn(browser, { url }, ada)).body.includes('"loggedin"')
-  })
-  return browser
-}
+const somebody = () => loggedIn({ morning: { url }, browser: () => new Browser() })
 
 const moods = ['throw', 'throw nothing', 'reject', 'reject with a text', 'reject twice', 'give nothing', 'give null']
 const oddities = ['give a number', 'give a list', 'give an object', 'give a circle', 'give a BigInt', 'give a trap']
@@ -77,7 +68,7 @@ const naming = ['exchangeTicket', 'identifyUser'].flatMap((hook) =>
 test.each(naming)(
   '[O12] $hook that does "$mood" logs nobody in at landing or form, and the page is served',
   async ({ hook, mood }) => {
-    const browser = await loggedIn()
+    const browser = await somebody()
     browser.dropCookies(({ name }) => name === 'sso2.sid')
     const second = new Browser()
     await second.visit(`${url}/`)
@@ -90,7 +81,7 @@ test.each(naming)(
 )
 
 test.each([...moods, ...oddities])('[O12] shouldIdentify that does "%s" ends in an answer', async (mood) => {
-  const browser = await loggedIn()
+  const browser = await somebody()
   await misbehave({ shouldIdentify: mood })
   expect((await shown('/', browser)).body).toContain('"loggedin"')
   const stranger = await shown('/')
@@ -119,7 +110,7 @@ test.each(views)('[O12] the view $view that does "$mood" ends in an answer', asy
 const BOUND_MS = 13_000
 
 test('[O12] hooks that never settle hold nobody longer than their bound', async () => {
-  const landing = await loggedIn()
+  const landing = await somebody()
   landing.dropCookies(({ name }) => name === 'sso2.sid')
   const form = new Browser()
   await form.visit(`${url}/`)

@@ -73,10 +73,6 @@ async function silent(): Promise<Outage> {
   return { network, browser: network.browser(), flow: await beginFlow(network), close }
 }
 
-const signal = (name: NodeJS.Signals) => async (redis: TestRedis) => {
-  redis.process.kill(name)
-  return redis
-}
 const outages: [string, () => Promise<Outage>][] = [
   [
     'was killed',
@@ -86,7 +82,17 @@ const outages: [string, () => Promise<Outage>][] = [
         ({ port }) => startRedis({ port }),
       ),
   ],
-  ['hangs', () => withRedis(async (redis) => void (await signal('SIGSTOP')(redis)), signal('SIGCONT'))],
+  [
+    'hangs',
+    () =>
+      withRedis(
+        async (redis) => redis.hang(),
+        async (redis) => {
+          redis.resume()
+          return redis
+        },
+      ),
+  ],
   ['takes connections and stays silent from the start', silent],
 ]
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import net from 'node:net'
 import { Redis } from 'ioredis'
-import { ada, eventually, logIn, type Network, present, startNetwork, view } from '../flows/network'
+import { ada, eventually, loggedIn, logIn, type Network, present, startNetwork, view } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { callsAbout } from '../support/calls'
 import { startRedis, type TestRedis } from '../support/redis'
@@ -53,18 +53,6 @@ afterAll(async () => {
   events.stop()
   warn.mockRestore()
 })
-
-async function loggedIn(): Promise<Browser> {
-  let browser = network.browser()
-  // a late Redis may refuse one
-  await eventually(async () => {
-    browser = network.browser()
-    await browser.visit(at('/'))
-    const landed = await logIn(browser, network.morning, ada)
-    return landed.status === 200 && view(landed).status === 'loggedin'
-  })
-  return browser
-}
 
 /** Names and values of everything in the store, whatever its type. */
 async function dump(): Promise<string> {
@@ -164,7 +152,7 @@ test('[S8] of 1,000 scripted landings each leaves a small key or two, and every 
 })
 
 test('[S4] a dump of Redis holds no cookie, ticket, access token, password or SSO session ID', async () => {
-  const browsers = [await loggedIn(), await loggedIn(), await loggedIn()]
+  const browsers = [await loggedIn(network), await loggedIn(network), await loggedIn(network)]
   const [first, second] = [present(browsers[0]), present(browsers[1])]
   await first.visit(at('/keep'))
   await logIn(network.browser(), network.evening, ada).catch(() => undefined)
@@ -268,7 +256,7 @@ describe('[S15] where the store holds something else', () => {
 
   /** A browser that is logged in, and no record but its own in the store. */
   async function withOneRecord(): Promise<Browser> {
-    const browser = await loggedIn()
+    const browser = await loggedIn(network)
     await redis.flushall()
     expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
     return browser
@@ -292,7 +280,7 @@ describe('[S15] where the store holds something else', () => {
   }
 
   test.each(foreignData)('as data %s', async (_what, text) => {
-    const browser = await loggedIn()
+    const browser = await loggedIn(network)
     expect(view(await browser.visit(at('/keep'))).saved).toBe('kept')
     await redis.set(await keyOf('sess'), text, 'EX', 100)
     const visit = await browser.visit(at('/'))
@@ -304,7 +292,7 @@ describe('[S15] where the store holds something else', () => {
   })
 
   test('as kept logout, the logout stays pending and no page fails', async () => {
-    const browser = await loggedIn()
+    const browser = await loggedIn(network)
     network.emulator.faults.add({ operation: 'logout', kind: 'down' })
     await browser.submit(at('/logout'), { return_to: '/' })
     for (const text of ['', 'garbage', '{}', 'x'.repeat(1000)]) {

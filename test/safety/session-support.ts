@@ -1,7 +1,6 @@
 import diagnostics from 'node:diagnostics_channel'
 import type { Sso2Event } from '../../lib'
-import { eventually, logIn, type Network, present, type TestSite, view } from '../flows/network'
-import type { Browser, Visit } from '../support/agent'
+import { eventually, type Network, present } from '../flows/network'
 import { type HttpAnswer, send } from '../support/http'
 import { signJwt } from '../support/oracle'
 import { parseSetCookie } from './cookies-raw'
@@ -28,33 +27,6 @@ export function hearEvents(): { heard: string[]; clear(): void; stop(): void } {
       for (const { channel, listen } of listeners) diagnostics.unsubscribe(channel, listen)
     },
   }
-}
-
-type At = Pick<TestSite, 'url'>
-
-/** A browser with an anonymous session, for tests that need one; where a busy machine kept Redis back it is another browser's turn. */
-export async function anonymousBrowser(network: Pick<Network, 'browser'>, site: At): Promise<Browser> {
-  let browser = network.browser()
-  await eventually(async () => {
-    browser = network.browser()
-    const page = await browser.visit(`${site.url}/`)
-    return page.status === 200 && view(page).status === 'anon' && view(page).degraded === undefined
-  })
-  return browser
-}
-
-/** Logs in, for tests that need somebody who is: a form that says "not now" is sent again. */
-export async function logInAtLast(
-  browser: Browser,
-  site: At,
-  account: { username: string; password: string },
-): Promise<Visit> {
-  let page: Visit | undefined
-  await eventually(async () => {
-    page = await logIn(browser, site, account).catch(() => undefined)
-    return page?.status === 200 && view(page).username === account.username
-  })
-  return present(page)
 }
 
 /** Asks again where the answer is "not now": a busy machine keeps Redis back, and whoever was told so was not asked about. */

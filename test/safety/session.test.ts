@@ -7,7 +7,7 @@ import {
   addPages,
   eventually,
   type Gates,
-  logIn,
+  loggedIn,
   type Network,
   present,
   startNetwork,
@@ -77,24 +77,17 @@ afterAll(async () => {
   warn.mockRestore()
 })
 
-async function loggedIn(site = network.morning): Promise<Browser> {
-  await eventually(async () => (await site.sso.health()).sso === 'ok') // a fault before may have opened its circuit
-  let browser = network.browser()
-  // a late Redis may refuse one
-  await eventually(async () => {
-    browser = network.browser()
-    await browser.visit(`${site.url}/`)
-    const landed = await logIn(browser, site, ada)
-    return landed.status === 200 && view(landed).status === 'loggedin'
-  })
-  return browser
+/** Logged in, where a fault before may have opened the site's circuit. */
+async function readerOf(site = network.morning): Promise<Browser> {
+  await eventually(async () => (await site.sso.health()).sso === 'ok')
+  return loggedIn(network, ada, site)
 }
 
 const sids = () => network.emulator.sessions().map(({ sid }) => sid)
 const hasAny = (text: string, secrets: string[]) => secrets.filter((secret) => text.includes(secret))
 
 test('[S5] a page that prints all it can reach prints no ticket, access token or SSO session ID', async () => {
-  const browser = await loggedIn()
+  const browser = await readerOf()
   expect(tickets.length).toBeGreaterThanOrEqual(2)
   const { json } = await browser.fetchJson(at('/print'))
   expect(hasAny(JSON.stringify(json), [...tickets, ...sids(), ada.password])).toEqual([])
@@ -104,7 +97,7 @@ test('[S5] a page that prints all it can reach prints no ticket, access token or
 })
 
 test('[S5] an error on its way to the page holds none of them either', async () => {
-  const browser = await loggedIn()
+  const browser = await readerOf()
   for (const kind of ['down', 'garbage'] as const) {
     network.emulator.faults.add({ operation: 'administrators', kind })
     const { status, body } = await browser.fetchJson(at('/fail'))
@@ -119,7 +112,7 @@ test('[S5] an error on its way to the page holds none of them either', async () 
 
 describe('[S11] a login that was ended elsewhere', () => {
   test('is anonymous at the next request after six minutes', async () => {
-    const browser = await loggedIn()
+    const browser = await readerOf()
     const old = present(network.emulator.sessions().at(-1)).sid
     network.emulator.clock.advance(100)
     network.emulator.terminate(old)
@@ -133,7 +126,7 @@ describe('[S11] a login that was ended elsewhere', () => {
   })
 
   test('is refused by a sensitive page at once', async () => {
-    const browser = await loggedIn()
+    const browser = await readerOf()
     expect(view(await browser.visit(at('/sensitive'))).status).toBe('loggedin')
     network.emulator.terminate(present(network.emulator.sessions().at(-1)).sid)
     events.clear()
@@ -144,7 +137,7 @@ describe('[S11] a login that was ended elsewhere', () => {
   })
 
   test('is not served beyond the grace while the SSO system is away', async () => {
-    const browser = await loggedIn()
+    const browser = await readerOf()
     network.emulator.terminate(present(network.emulator.sessions().at(-1)).sid)
     network.emulator.faults.add({ operation: 'sessionstatus', kind: 'status', code: 400 })
     network.emulator.clock.advance(361)
@@ -161,7 +154,7 @@ describe('[S11] a login that was ended elsewhere', () => {
 describe('[S12] a logout while the SSO system does not take it', () => {
   /** A browser whose logout is not confirmed, and the SSO session that still lives. */
   async function loggedOut(): Promise<{ browser: Browser; sid: string }> {
-    const browser = await loggedIn()
+    const browser = await readerOf()
     const { sid } = present(network.emulator.sessions().at(-1))
     network.emulator.faults.add({ operation: 'logout', kind: 'down' })
     events.clear()
@@ -226,7 +219,7 @@ describe('[S12] a logout while the SSO system does not take it', () => {
 })
 
 test('[S13] no answer of our own routes may be kept by a cache', async () => {
-  const browser = await loggedIn()
+  const browser = await readerOf()
   const answers = [
     (await browser.visit(at('/logout'))).headers,
     (await browser.fetchJson(at('/logout'), { method: 'POST' })).headers,

@@ -3,7 +3,7 @@ import http from 'node:http'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Sso2Event } from '../../lib/web/events'
-import { ada, grace, logIn, type Network, present, startNetwork, type TestSite, view } from '../flows/network'
+import { ada, grace, loggedIn, type Network, present, startNetwork, type TestSite, view } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { readJwt, signJwt } from '../support/oracle'
 import { type BadToken, goodClaims, goodTokens, signClaims, type Target } from './bad-tokens'
@@ -115,12 +115,6 @@ function targetOf({ t }: Flow): Target {
   }
 }
 
-async function loggedIn(account: typeof ada): Promise<Browser> {
-  const browser = network.browser()
-  await logIn(browser, network.evening, account)
-  return browser
-}
-
 async function stored(): Promise<Record<string, string | null>> {
   const keys = await network.keys()
   const values = await Promise.all(keys.map((key) => network.redis.get(key).catch(() => 'no text')))
@@ -152,11 +146,15 @@ async function failuresOf(flow: Flow, tokens: readonly BadToken[]): Promise<stri
 describe('[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T14, T16, L5, L6, L7, L11] at the landing page, within a flow that is bound to its browser,', () => {
   const visitors: [string, () => Promise<Browser>, object][] = [
     ['an anonymous visitor', async () => network.browser(), { status: 'anon', url: '/page' }],
-    ['a logged-in visitor', () => loggedIn(ada), { status: 'loggedin', username: 'ada', url: '/page' }],
+    [
+      'a logged-in visitor',
+      () => loggedIn(network, ada, network.evening),
+      { status: 'loggedin', username: 'ada', url: '/page' },
+    ],
   ]
 
   test.each(visitors)('every bad token is refused, and %s stays who it was', async (_name, open, before) => {
-    const [browser, other] = [await open(), await loggedIn(grace)]
+    const [browser, other] = [await open(), await loggedIn(network, grace, network.evening)]
     await browser.visit(`${site.url}/page`)
     const [source, flow] = [await beginFlow(other), await beginFlow(browser)]
     const target = targetOf(source)
@@ -192,7 +190,7 @@ describe('[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T14, T16, L5, L6, L7, L
     const collect: () => void = runInNewContext('gc')
     const browser = network.browser()
     await browser.visit(`${site.url}/page`)
-    const [source, flow] = [await beginFlow(await loggedIn(grace)), await beginFlow(browser)]
+    const [source, flow] = [await beginFlow(await loggedIn(network, grace, network.evening)), await beginFlow(browser)]
     const bad = badTokens(targetOf(source))
     const heap: number[] = []
     for (let pass = 0; pass < 3; pass += 1) {
@@ -206,7 +204,7 @@ describe('[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T14, T16, L5, L6, L7, L
   })
 
   test('[T17] every good variant logs its user in', async () => {
-    const browser = await loggedIn(grace)
+    const browser = await loggedIn(network, grace, network.evening)
     const names = goodTokens(targetOf(await beginFlow(browser))).map(({ name }) => name)
     for (const [index, name] of names.entries()) {
       const flow = await beginFlow(browser)
@@ -229,7 +227,7 @@ describe('[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T14, T16, L5, L6, L7, L
   })
 
   test("[L6] a sister site's token is refused, with its own secret and even with ours", async () => {
-    const flow = await beginFlow(await loggedIn(grace))
+    const flow = await beginFlow(await loggedIn(network, grace, network.evening))
     const claims = readJwt(flow.t).claims
     const evening = 'client-secret-of-the-evening-paper-0123456789'
     const sister = { ...claims, aud: 'evening' }

@@ -1,6 +1,16 @@
 import express from 'express'
 import session from 'express-session'
-import { ada, addPages, logIn, type Network, present, sessionSecret, startNetwork, view } from '../flows/network'
+import {
+  ada,
+  addPages,
+  logIn,
+  type Network,
+  present,
+  sessionSecret,
+  startNetwork,
+  view,
+  visitor,
+} from '../flows/network'
 import type { Browser, ScriptAnswer } from '../support/agent'
 
 /*
@@ -20,12 +30,6 @@ beforeAll(async () => {
 afterAll(() => network.close())
 afterEach(() => network.emulator.reset())
 
-async function visitor(): Promise<Browser> {
-  const browser = network.browser()
-  await browser.visit(at('/'))
-  return browser
-}
-
 /** The reader logs in, and his browser sends the stranger's cookie before his own. */
 function logInWithTossed(to: Browser, from: Browser): Promise<ScriptAnswer> {
   const own = to.cookies.filter(({ host }) => host === 'morning.localhost').map(({ name, value }) => `${name}=${value}`)
@@ -34,7 +38,7 @@ function logInWithTossed(to: Browser, from: Browser): Promise<ScriptAnswer> {
 }
 
 test('[L2, S1] a login with the session ID of another browser does not log in that one’s session of the SSO system', async () => {
-  const [attacker, victim] = [await visitor(), await visitor()]
+  const [attacker, victim] = [await visitor(network), await visitor(network)]
   const answer = await logInWithTossed(victim, attacker)
   expect([answer.status, answer.json.error]).toEqual([401, 'session_ended'])
   expect(answer.json.loginUrl).toContain('/login?')
@@ -45,13 +49,13 @@ test('[L2, S1] a login with the session ID of another browser does not log in th
 })
 
 test('[L2, S1] nor does one of a browser that was never here', async () => {
-  const [attacker, victim] = [await visitor(), network.browser()]
+  const [attacker, victim] = [await visitor(network), network.browser()]
   const answer = await logInWithTossed(victim, attacker)
   expect([answer.status, network.count('authenticate')]).toEqual([401, 0])
 })
 
 test('the reader who has lost the binding is led through Identify before he sees the form, and logs in at once', async () => {
-  const browser = await visitor()
+  const browser = await visitor(network)
   network.emulator.clock.advance(2)
   browser.dropCookies(({ name }) => name === 'sso2.b')
   await logIn(browser, network.morning, ada)

@@ -11,7 +11,7 @@ import {
   redisUrl,
   sessionSecret,
   startNetwork,
-  view,
+  visitor,
 } from '../flows/network'
 import type { Browser, ScriptAnswer } from '../support/agent'
 
@@ -43,7 +43,7 @@ beforeAll(async () => {
     }),
   )
   // a busy machine connects slowly: each of them has to find a session first
-  const browser = await visitor()
+  const browser = await anybody()
   for (const which of [0, 1])
     await eventually(async () => (await browser.fetchJson(at(which, '/'))).json.status === 'anon')
 })
@@ -58,14 +58,8 @@ const document = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch
 const hop = async (browser: Browser, url: string) =>
   present((await browser.fetchJson(url, { headers: document })).headers.location)
 
-async function visitor(): Promise<Browser> {
-  let browser = network.browser({ now: Date.now })
-  await eventually(async () => {
-    browser = network.browser({ now: Date.now })
-    return view(await browser.visit(`${network.morning.url}/`)).status === 'anon'
-  })
-  return browser
-}
+/** The processes go by the machine's own clock. */
+const anybody = () => visitor({ ...network, browser: () => network.browser({ now: Date.now }) })
 
 const many = (count: number, send: (index: number) => Promise<ScriptAnswer>) =>
   Promise.all(Array.from({ length: count }, (_, index) => send(index)))
@@ -77,7 +71,7 @@ const tally = (answers: ScriptAnswer[]) => {
 }
 
 test('[L3] one landing, 50 times at once at both processes: one exchange, and the browser is logged in', async () => {
-  const browser = await visitor()
+  const browser = await anybody()
   await logIn(browser, network.morning, ada)
   browser.dropCookies(({ name }) => name === 'sso2.sid')
   const landing = new URL(await hop(browser, await hop(browser, `${network.morning.url}/page`)))
@@ -92,7 +86,7 @@ test('[L3] one landing, 50 times at once at both processes: one exchange, and th
 })
 
 test('[F5] one form, 20 times at once at both processes: one Authenticate, and all share its result', async () => {
-  const browser = await visitor()
+  const browser = await anybody()
   network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 200, times: 1 })
   const [calls, tickets] = [network.count('authenticate'), network.count('token')]
   const own = { origin: network.morning.url, 'sec-fetch-site': 'same-origin' }
@@ -104,7 +98,7 @@ test('[F5] one form, 20 times at once at both processes: one Authenticate, and a
 
 test('[L9] two accounts at once in one session at two processes: one wins, and nobody gets the other one’s user', async () => {
   for (let round = 0; round < 10; round += 1) {
-    const browser = await visitor()
+    const browser = await anybody()
     const own = { origin: network.morning.url, 'sec-fetch-site': 'same-origin' }
     const send = (which: number) =>
       browser.fetchJson(at(which, '/login'), { json: which === 0 ? ada : grace, headers: own })
@@ -120,7 +114,7 @@ test('[L9] two accounts at once in one session at two processes: one wins, and n
 })
 
 test('[S6] a logout at one process, a slow save at the other: the session stays dead', async () => {
-  const browser = await visitor()
+  const browser = await anybody()
   await logIn(browser, network.morning, ada)
   const old = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
   const gate = network.morning.gates.add()
@@ -137,7 +131,7 @@ test('[S6] a logout at one process, a slow save at the other: the session stays 
 })
 
 test('[S11] a logout at one process is seen by the other at its next request', async () => {
-  const browser = await visitor()
+  const browser = await anybody()
   await logIn(browser, network.morning, ada)
   const old = { cookie: `sso2.sid=${present(browser.cookie('sso2.sid'))}` }
   const thief = network.browser()

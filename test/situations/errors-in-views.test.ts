@@ -3,11 +3,10 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
-import { ada, sessionSecret } from '../flows/network'
+import { ada, loggedIn, sessionSecret } from '../flows/network'
 import { Browser } from '../support/agent'
 import { freePort } from '../support/ports'
 import { startRedis, type TestRedis } from '../support/redis'
-import { loggedIn } from './stage'
 import { refuseWrites } from './support'
 
 /** A hook is given eight seconds; more than that, and what a busy machine takes for the rest, nobody waits. */

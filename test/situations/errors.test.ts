@@ -34,7 +34,7 @@ describe('[S14, O17] req.sso2.check() of a reader', () => {
   const outages: [string, () => Promise<unknown>][] = [
     ['takes no writes', () => refuseWrites(stage.redis)],
     ['is gone', () => own.stop()],
-    ['hangs', async () => own.process.kill('SIGSTOP')],
+    ['hangs', async () => own.hang()],
   ]
   test.each(outages)('while Redis %s throws an error with class, code and operation', async (_what, end) => {
     const browser = await reader(stage)

@@ -1,4 +1,4 @@
-import { ada, grace, logIn, present, sessionSecret, view } from '../flows/network'
+import { ada, grace, logIn, present, sessionSecret, view, visitor } from '../flows/network'
 import type { Browser, ScriptAnswer } from '../support/agent'
 import { expectLoginWorks, expectNobody, loginsAtSso } from './signed-out'
 import { basket, document, hop, keepings, type Stage, startStage, tripsOf } from './stage'
@@ -116,12 +116,6 @@ describe.each(['Redis', 'memory'] as const)('with %s, a logout with the cookie o
   const postWith = (id: string, path = '/logout'): Promise<ScriptAnswer> =>
     stage.browser().fetchJson(stage.at(path), { json: {}, headers: { cookie: `sso2.sid=${id}` } })
 
-  async function visitor(): Promise<Browser> {
-    const browser = stage.browser()
-    await browser.visit(stage.at('/'))
-    return browser
-  }
-
   async function expectEnded(browser: Browser, old: string, path?: string): Promise<void> {
     expect(idOf(browser)).not.toBe(old)
     expect(basket(await browser.fetchJson(stage.at('/basket')))).toMatchObject({ status: 'loggedin' })
@@ -132,14 +126,14 @@ describe.each(['Redis', 'memory'] as const)('with %s, a logout with the cookie o
   }
 
   test.each(['/logout', '/logout-all'])('[S16] the login ends the session that followed (%s)', async (path) => {
-    const browser = await visitor()
+    const browser = await visitor(stage)
     const old = present(idOf(browser))
     await logIn(browser, stage.morning, ada)
     await expectEnded(browser, old, path)
   })
 
   test('[S16] the check that saw a login elsewhere ends the session that followed', async () => {
-    const browser = await visitor()
+    const browser = await visitor(stage)
     const old = present(idOf(browser))
     await logIn(browser, stage.evening, ada)
     stage.emulator.clock.advance(361)
@@ -148,7 +142,7 @@ describe.each(['Redis', 'memory'] as const)('with %s, a logout with the cookie o
   })
 
   test('[S16] the landing that saw a login elsewhere ends the session that followed', async () => {
-    const browser = await visitor()
+    const browser = await visitor(stage)
     const old = present(idOf(browser))
     const kept = browser.cookies.find(({ value }) => value === old)
     await logIn(browser, stage.evening, ada)

@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis'
-import { ada, eventually, view } from '../flows/network'
+import { ada, resumeStore, view, visitor } from '../flows/network'
 import { startRedis, type TestRedis } from '../support/redis'
 import { expectLoginWorks, expectNobody, loginsAtSso } from './signed-out'
-import { type Stage, startStage, visitor } from './stage'
+import { type Stage, startStage } from './stage'
 import { Turnstile } from './turnstile'
 
 /*
@@ -34,7 +34,7 @@ beforeEach(async () => {
   })
 })
 afterEach(async () => {
-  redis.process.kill('SIGCONT')
+  redis.resume()
   await commands.config('SET', 'min-replicas-to-write', '0')
   await stage.close()
 })
@@ -43,12 +43,7 @@ afterAll(async () => {
   await redis.stop()
 })
 
-/** Redis answers nobody, for as long as the test takes, until it is back. */
-const away = () => redis.process.kill('SIGSTOP')
-const isBack = () => {
-  redis.process.kill('SIGCONT')
-  return eventually(async () => (await stage.first.sso.health()).store === 'ok')
-}
+const isBack = () => resumeStore(redis, stage.first.sso)
 const readOnly = () => commands.config('SET', 'min-replicas-to-write', '3')
 const writable = () => commands.config('SET', 'min-replicas-to-write', '0')
 
@@ -68,7 +63,7 @@ async function lateLogin(fail: () => unknown) {
 }
 
 test('[S17] a login that is answered after a logout that the store was not told of does not last', async () => {
-  const browser = await lateLogin(away)
+  const browser = await lateLogin(redis.hang)
   await isBack()
   await expectNobody(stage, browser)
   expect(loginsAtSso(stage)).toEqual([])

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { ada, eventually, logIn, present, view } from '../flows/network'
+import { ada, logIn, present, resumeStore, view } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { startRedis, type TestRedis } from '../support/redis'
 import { expectLoginWorks, expectNobody, loginsAtSso } from './signed-out'
@@ -19,7 +19,7 @@ beforeAll(async () => {
   commands = new Redis(redis.url)
 })
 afterEach(async () => {
-  redis.process.kill('SIGCONT')
+  redis.resume()
   await stage.close()
 })
 afterAll(async () => {
@@ -35,12 +35,7 @@ const mark = (browser: Browser) => browser.cookie('sso2.o')
 const loginAtSso = () => present(loginsAtSso(stage).at(-1)).sid
 const logoutsOf = (sid: string) => stage.emulator.calls({ operation: 'logout', sid }).length
 
-/** Redis answers nobody, for as long as the test takes, until it is back. */
-const hang = () => redis.process.kill('SIGSTOP')
-const isBack = () => {
-  redis.process.kill('SIGCONT')
-  return eventually(async () => (await stage.first.sso.health()).store === 'ok')
-}
+const isBack = () => resumeStore(redis, stage.first.sso)
 
 /** The fault is over, for a process whose breaker has not met it, and the loop guard's minute as well. */
 function overcome(): void {
@@ -179,7 +174,7 @@ describe.each(['Redis', 'a session of its own'] as const)('while Redis hangs (%s
   test('[S17] a logout and another one after it do not log the reader in', async () => {
     await start(keeping)
     const browser = await stage.reader()
-    hang()
+    redis.hang()
     expect(view(await browser.submit(stage.at('/logout'), { return_to: '/news' })).status).toBe('none')
     expect(mark(browser)).toBeDefined()
     await isBack()
@@ -192,7 +187,7 @@ describe.each(['Redis', 'a session of its own'] as const)('while Redis hangs (%s
     await start(keeping)
     const browser = await stage.reader()
     const sid = loginAtSso()
-    hang()
+    redis.hang()
     for (const path of ['/logout', '/logout']) expect((await post(browser, path)).json.logout).toBe('pending')
     await isBack()
     await expectNobody(stage, browser)
@@ -207,7 +202,7 @@ test('[S17] a trip that was under way while Redis hung at the logout does not lo
   const one = await hop(browser, await hop(browser, stage.at('/one')))
   const two = await hop(browser, await hop(browser, stage.at('/two')))
   expect(view(await browser.visit(one)).status).toBe('loggedin')
-  hang()
+  redis.hang()
   expect((await post(browser)).json.logout).toBe('pending')
   await isBack()
   expect(view(await browser.visit(two)).status).toMatch(/^(none|anon)$/)

@@ -1,4 +1,4 @@
-import { eventually, view } from '../flows/network'
+import { eventually, resumeStore, view } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { startRedis, type TestRedis } from '../support/redis'
 import { loginsAtSso } from './signed-out'
@@ -19,18 +19,13 @@ beforeEach(async () => {
   stage = await startStage({ redis: redis.url })
 })
 afterEach(() => {
-  redis.process.kill('SIGCONT')
+  redis.resume()
   return stage.close()
 })
 afterAll(() => redis.stop())
 
 const all = () => stage.emulator.calls({ operation: 'logoutall' }).map(({ claims }) => claims['aid'])
-/** Redis answers nobody, for as long as the test takes, until it is back. */
-const away = () => redis.process.kill('SIGSTOP')
-const isBack = () => {
-  redis.process.kill('SIGCONT')
-  return eventually(async () => (await stage.first.sso.health()).store === 'ok')
-}
+const isBack = () => resumeStore(redis, stage.first.sso)
 
 /** The address of the landing at the end of a trip that a link of the page began. */
 const tripOf = async (browser: Browser) =>
@@ -52,7 +47,7 @@ describe('[S17] a landing after a logout everywhere that the store was not told 
     phone = await stage.reader()
     laptop = await stage.reader()
     landing = await tripOf(laptop)
-    away()
+    redis.hang()
     const json = (await laptop.fetchJson(stage.at('/logout-all'), { json: {} })).json
     expect(json).toEqual({ status: 'none', logout: 'pending' })
     expect(all()).toEqual([])

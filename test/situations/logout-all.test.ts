@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { eventually, view } from '../flows/network'
+import { eventually, resumeStore, view } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { startRedis, type TestRedis } from '../support/redis'
 import { expectNobody, loginsAtSso } from './signed-out'
@@ -18,7 +18,7 @@ beforeAll(async () => {
   commands = new Redis(redis.url)
 })
 afterEach(async () => {
-  redis.process.kill('SIGCONT')
+  redis.resume()
   await commands.config('SET', 'min-replicas-to-write', '0')
   await stage.close()
 })
@@ -29,12 +29,7 @@ afterAll(async () => {
 
 const post = (browser: Browser, path: string) => browser.fetchJson(stage.at(path), { json: {} })
 const mark = (browser: Browser) => browser.cookie('sso2.o')
-/** Redis answers nobody, for as long as the test takes, until it is back. */
-const away = () => redis.process.kill('SIGSTOP')
-const isBack = () => {
-  redis.process.kill('SIGCONT')
-  return eventually(async () => (await stage.first.sso.health()).store === 'ok')
-}
+const isBack = () => resumeStore(redis, stage.first.sso)
 
 describe('logout-all', () => {
   const answers = { status: 'none', logout: 'pending' }
@@ -85,7 +80,7 @@ describe('logout-all', () => {
     '[S17] (%s) while Redis is away is made good as one at the next contact',
     async (keeping) => {
       const [phone, laptop] = await phoneAndLaptop(keeping)
-      away()
+      redis.hang()
       expect((await post(laptop, '/logout-all')).json).toEqual(answers)
       expect(mark(laptop)).toBeDefined()
       await isBack()

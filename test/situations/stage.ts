@@ -5,16 +5,13 @@ import type { EmulatorOptions } from '../../lib/emulator'
 import {
   ada,
   addPages,
-  eventually,
   Gates,
-  logIn,
+  loggedIn,
   type Network,
   present,
   redisUrl,
   sessionSecret,
   startNetwork,
-  type TestSite,
-  view,
 } from '../flows/network'
 import type { Browser, ScriptAnswer, Visit } from '../support/agent'
 import { addStagePages, type BasketView } from './stage-pages'
@@ -124,30 +121,6 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
       front?.close()
     },
   }
-}
-
-/** What a browser needs of a network. */
-interface Visited {
-  readonly morning: Pick<TestSite, 'url'>
-  browser(): Browser
-}
-
-/** A browser that is logged in: a busy machine may refuse that at first. */
-export async function loggedIn(network: Visited, account = ada, site = network.morning): Promise<Browser> {
-  const browser = network.browser()
-  const isIn = ({ body }: Visit) => body.includes('"status":"loggedin"')
-  await eventually(async () => {
-    const page = await logIn(browser, site, account).catch(() => undefined) // there was no form
-    return (page !== undefined && isIn(page)) || isIn(await browser.visit(`${site.url}/`))
-  })
-  return browser
-}
-
-/** A browser with an anonymous session: a busy machine may have none at first. */
-export async function visitor(network: Visited): Promise<Browser> {
-  const browser = network.browser()
-  await eventually(async () => view(await browser.visit(`${network.morning.url}/`)).status === 'anon')
-  return browser
 }
 
 /** What every process of the morning site has in common. */

@@ -6,7 +6,7 @@ import express, { type Express } from 'express'
 import { Redis } from 'ioredis'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
-import { ada, addPages, eventually, Gates, logIn, redisUrl, sessionSecret, view } from '../flows/network'
+import { addPages, Gates, loggedIn, redisUrl, sessionSecret } from '../flows/network'
 import { Browser } from '../support/agent'
 import { callsAbout } from '../support/calls'
 import { startRedis, type TestRedis } from '../support/redis'
@@ -121,15 +121,7 @@ function serve(server: http.Server, options: Partial<Sso2Options>, build: Build)
 }
 
 /** A browser that is logged in as ada. */
-export async function reader(stage: Stage): Promise<Browser> {
-  const browser = stage.browser()
-  await eventually(async () => view(await browser.visit(`${stage.url}/`)).status === 'anon')
-  await eventually(async () => {
-    const page = await logIn(browser, stage, ada)
-    return page.status === 200 && view(page).status === 'loggedin'
-  })
-  return browser
-}
+export const reader = (stage: Stage): Promise<Browser> => loggedIn({ ...stage, morning: stage })
 
 /** A stage over a Redis of its own, which can be taken away. */
 export async function startStageAlone(options: StageOptions): Promise<{ stage: Stage; own: TestRedis }> {

@@ -53,7 +53,7 @@ export async function startCluster() {
     masters,
     client: () => new Cluster(masters.map(({ port }) => ({ host: '127.0.0.1', port }))),
     stop: async () => {
-      for (const { process } of masters) process.kill('SIGCONT')
+      for (const master of masters) master.resume()
       await Promise.all(masters.map((master) => master.stop()))
     },
   }

@@ -13,6 +13,9 @@ export interface TestRedis {
   process: ChildProcess
   /** Kills the server and resolves when it is gone. Stopping twice is allowed. */
   stop(): Promise<void>
+  /** Answers nobody from now on, until it is resumed. */
+  hang(): void
+  resume(): void
 }
 
 export interface TestRedisOptions {
@@ -70,6 +73,8 @@ async function launch(port: number, { args = [], folder: kept }: TestRedisOption
       child.kill('SIGKILL')
       await gone
     },
+    hang: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
   }
 }
 
