@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import type { Sso2Options } from '../../lib'
 import { LANGUAGES, TEXTS } from '../../lib/config/texts'
 import { violations } from '../support/axe'
-import { openBrowser, screenshots, untilPage, viewports } from '../support/browser'
+import { makeNew, openBrowser, screenshots, untilPage, viewports } from '../support/browser'
 import { type SiteOptions, type Sites, startSites } from '../support/sites'
 
 /* Our own pages in a real browser: in every language and many colours, light and dark, by axe-core and by their width. */
@@ -52,6 +52,10 @@ beforeAll(async () => {
     styled: site({ brand: { logoUrl: '/look/logo.svg', stylesheetUrl: '/look/site.css' } }),
   })
   browser = await openBrowser()
+  page = await browser.newPage()
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/status of (?:4|5)\d\d/.test(message.text())) complaints.push(message.text())
+  })
 })
 afterAll(async () => {
   await browser?.close()
@@ -59,16 +63,10 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   sites.emulator.reset()
+  await makeNew(page, viewports.phone)
   complaints = []
-  page = await (await browser.newContext({ viewport: viewports.phone })).newPage()
-  page.on('console', (message) => {
-    if (message.type() === 'error' && !/status of (?:4|5)\d\d/.test(message.text())) complaints.push(message.text())
-  })
 })
-afterEach(async () => {
-  await page.context().close()
-  expect(complaints).toEqual([])
-})
+afterEach(() => expect(complaints).toEqual([]))
 
 /** Nothing that axe-core has to say, light or dark, and nothing wider than the smallest phone. @param name of its screenshots */
 async function expectGood(name?: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { BrowserContext, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { eventually } from '../flows/network'
-import { untilPage } from '../support/browser'
+import { makeNew, untilPage, viewports } from '../support/browser'
 import { administrator, expectGood, fillIn, open, overflow, press, reader, state, useNetwork } from './network'
 
 const { network, newContext } = useNetwork('pages:')
@@ -16,17 +16,15 @@ const receiver = {
   'Country code': 'GB',
 }
 
-let context: BrowserContext
 let page: Page
 
-beforeEach(async () => {
-  context = await newContext()
-  page = await context.newPage()
+beforeAll(async () => {
+  page = await (await newContext()).newPage()
 })
+beforeEach(() => makeNew(page, viewports.desktop))
 
 /** Sessions are ended as well, because an account can hold only a few at once. */
-afterEach(async () => {
-  await context.close()
+afterEach(() => {
   const { emulator } = network()
   for (const { sid } of emulator.sessions()) emulator.terminate(sid)
 })

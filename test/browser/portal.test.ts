@@ -3,7 +3,7 @@ import { createEmulator, type Emulator } from '../../lib/emulator'
 import { configuration } from '../emulator/configuration'
 import { Platform } from '../emulator/platform'
 import { violations } from '../support/axe'
-import { openBrowser, viewports } from '../support/browser'
+import { makeNew, openBrowser, viewports } from '../support/browser'
 
 /* The admin portal in a real browser: every button, live updates, keyboard, and a phone's width. */
 
@@ -17,6 +17,12 @@ beforeAll(async () => {
   emulator = createEmulator(configuration)
   platform = new Platform((await emulator.listen()).url)
   browser = await openBrowser()
+  page = await browser.newPage({ locale: 'en-GB' })
+  page.on('pageerror', (error) => faults.push(error.message))
+  page.on('console', (message) => {
+    const isRefusal = message.text().includes('the server responded with a status of 400')
+    if (message.type() === 'error' && !isRefusal) faults.push(message.text())
+  })
 })
 afterAll(async () => {
   await browser?.close()
@@ -24,21 +30,13 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   emulator.reset()
+  await makeNew(page, viewports.desktop)
   faults = []
-  page = await browser.newPage({ viewport: viewports.desktop, locale: 'en-GB' })
-  page.on('pageerror', (error) => faults.push(error.message))
-  page.on('console', (message) => {
-    const isRefusal = message.text().includes('the server responded with a status of 400')
-    if (message.type() === 'error' && !isRefusal) faults.push(message.text())
-  })
   await page.goto(emulator.url)
   await page.locator('#live.good').waitFor()
 })
-afterEach(async () => {
-  await page.close()
-  // The policy forbids everything that is not the portal's own; a breach is an error in the console.
-  expect(faults).toEqual([])
-})
+// The policy forbids everything that is not the portal's own; a breach is an error in the console.
+afterEach(() => expect(faults).toEqual([]))
 
 const press = (name: string | RegExp) => page.getByRole('button', { name }).click()
 const says = (text: string | RegExp) => page.locator('#notice').filter({ hasText: text }).waitFor()

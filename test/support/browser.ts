@@ -34,6 +34,15 @@ export function openBrowser(): Promise<Browser> {
   })
 }
 
+/** Makes a page as good as one that has just been opened, which costs a busy machine much less. */
+export async function makeNew(page: Page, viewport: { width: number; height: number }): Promise<void> {
+  await page.unrouteAll()
+  await page.goto('about:blank')
+  await page.context().clearCookies()
+  await page.emulateMedia({ colorScheme: null })
+  await page.setViewportSize(viewport)
+}
+
 /** Saves the whole page as `test/screenshots/{name}.png` and returns the path. */
 async function screenshot(page: Page, name: string): Promise<string> {
   mkdirSync(screenshotFolder, { recursive: true })
