@@ -188,7 +188,7 @@ test.each([
   ['no signature', goodId],
   ['a signature of nothing', encodeURIComponent(`s:${goodId}.`)],
   ["a signature by another's secret", signed(goodId, 'another-secret-of-more-than-32-bytes')],
-  ['a signature of another ID', signed(goodId).replace(/^s%3A./, 's%3A_')],
+  ['a signature of another ID', signed(goodId).replace(goodId, randomBytes(32).toString('base64url'))],
   ['an empty ID that is signed', signed('')],
   ['an ID of 42 characters that is signed', signed('a'.repeat(42))],
   ['an ID of 44 characters that is signed', signed('a'.repeat(44))],
