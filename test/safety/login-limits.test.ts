@@ -166,6 +166,17 @@ test('[F3] a known browser has a budget of its own, and no more', async () => {
   expect(reasons()).toEqual(new Set(['address_and_name']))
 })
 
+test('[F3] what a known browser gets wrong leaves strangers no try that would freeze the account', async () => {
+  const [own, stranger] = (await visitors(2)) as [Browser, Browser]
+  await known(own)
+  for (let round = 0; round < 4; round += 1) expect((await postSurely(own, wrong(round))).status).toBe(401)
+  expect((await postSurely(stranger, wrong(9), 1)).json).toEqual({ error: 'too_many_attempts' })
+  expect(reasons()).toEqual(new Set(['held']))
+  expect((await postSurely(own, ada)).status).toBe(200)
+  await logOut(own)
+  expect((await postSurely(stranger, ada, 1)).status).toBe(200)
+})
+
 test('[F3, F4] whoever has a whole IPv6 network has one budget all the same', async () => {
   const [stranger] = (await visitors(1)) as [Browser]
   network.emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'otp_consumed_or_expired' })

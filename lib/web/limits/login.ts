@@ -55,8 +55,8 @@ export function loginLimiter(
       const met = await spend(own)
       if (met === 'unavailable') return UNAVAILABLE
       if (met) return tooMany(met.seconds, met.reason, refused)
-      const isStranger = attempt.deviceMark === undefined
-      const result = isStranger ? await asStranger({ logins, now }, name, login, refused) : await login()
+      const of = { logins, now, name, refused }
+      const result = attempt.deviceMark === undefined ? await asStranger(of, login) : await asKnown(of, login)
       if (!isGuess(result)) await giveBack(own)
       if (result.ok) await logins.release(name)
       return result
@@ -91,37 +91,91 @@ function budgets({ attempts, perSeconds }: Limit, prefix: string, redis: Redis |
   }
 }
 
-/** One stranger at a time on one name, so that the platform's count of what is left is known before the next try. */
-async function asStranger(
-  { logins, now }: { readonly logins: Logins; readonly now: () => number },
-  name: string,
-  login: () => Promise<LoginResult>,
-  refused: Refused,
-): Promise<LoginResult> {
+interface Name {
+  readonly logins: Logins
+  readonly now: () => number
+  readonly name: string
+  readonly refused: Refused
+}
+
+/** What a stranger is told where the name is held, or nobody knows. */
+async function refusalOf({ logins, now, name, refused }: Name): Promise<LoginResult | undefined> {
+  const until = await logins.heldUntil(name)
+  if (until === 'unavailable') return UNAVAILABLE
+  const seconds = heldFor(until, now())
+  return seconds > 0 ? tooMany(seconds, 'held', refused) : undefined
+}
+
+/** @returns what a stranger is told who does not get his turn */
+async function waitForTurn(of: Name, mark: string): Promise<LoginResult | undefined> {
   const end = performance.now() + TURN_WAIT_MS
-  const mark = randomUUID()
   for (;;) {
-    const until = await logins.heldUntil(name)
-    if (until === 'unavailable') return UNAVAILABLE
-    const seconds = heldFor(until, now())
-    if (seconds > 0) return tooMany(seconds, 'held', refused)
-    const turn = await logins.takeTurn(name, mark)
+    const held = await refusalOf(of)
+    if (held) return held
+    const turn = await of.logins.takeTurn(of.name, mark)
     if (turn === 'unavailable') return UNAVAILABLE
-    if (turn) break
-    if (performance.now() > end) return tooMany(1, 'turn', refused)
+    if (turn) return undefined
+    if (performance.now() > end) return tooMany(1, 'turn', of.refused)
     await sleep(TURN_POLL_MS * (1 + Math.random()))
   }
+}
+
+/** One stranger at a time on one name, so that the platform's count of what is left is known before the next try. */
+async function asStranger(of: Name, login: () => Promise<LoginResult>): Promise<LoginResult> {
+  const { logins, name } = of
+  const mark = randomUUID()
+  const refusal = await waitForTurn(of, mark)
+  if (refusal) return refusal
   const beat = setInterval(() => logins.holdTurn(name, mark), BEAT_MS).unref()
+  const leave = () => {
+    clearInterval(beat)
+    return logins.leaveTurn(name, mark)
+  }
+  let unnoted: number | undefined
   try {
+    const held = await refusalOf(of) // the turn before this one may have made it so
+    if (held) return held
+    const before = await logins.left(name)
+    if (before === 'unavailable') return UNAVAILABLE
     const result = await login()
-    const before = result.ok ? undefined : await logins.left(name)
-    const left = triesLeft(result, before === 'unavailable' ? undefined : before)
-    if (left !== undefined) await logins.noteLeft(name, left, LEFT_SECONDS)
-    if (isLastTry(left)) await logins.hold(name, now() + HOLD_SECONDS, HOLD_SECONDS)
+    const left = triesLeft(result, before)
+    if (left !== undefined && !(await note(of, left))) unnoted = left
     return result
   } finally {
-    clearInterval(beat)
-    await logins.leaveTurn(name, mark)
+    // nobody's turn comes before it is known what the name has left; the answer need not wait for a store that is late
+    if (unnoted === undefined) await leave()
+    else
+      noteAtLast(of, unnoted)
+        .finally(leave)
+        .catch(() => undefined)
+  }
+}
+
+/** Waits for nobody; what strangers may still try follows from it all the same. */
+async function asKnown(of: Name, login: () => Promise<LoginResult>): Promise<LoginResult> {
+  const result = await login()
+  if (!isGuess(result)) return result
+  const before = await of.logins.left(of.name)
+  const left = before === 'unavailable' ? undefined : triesLeft(result, before)
+  if (left !== undefined && !(await note(of, left))) noteAtLast(of, left).catch(() => undefined)
+  return result
+}
+
+/** @returns false where the store did not take it */
+async function note({ logins, now, name }: Name, left: number): Promise<boolean> {
+  const noted = [logins.noteLeft(name, left, LEFT_SECONDS)]
+  if (isLastTry(left)) noted.push(logins.hold(name, now() + HOLD_SECONDS, HOLD_SECONDS))
+  return !(await Promise.all(noted)).includes('unavailable')
+}
+
+/** Tries again until the store has taken it, or knows less to be left. */
+async function noteAtLast(of: Name, left: number): Promise<void> {
+  const end = performance.now() + LEFT_SECONDS * 1000
+  while (performance.now() < end) {
+    await sleep(BEAT_MS, undefined, { ref: false })
+    const known = await of.logins.left(of.name)
+    if (known === 'unavailable') continue
+    if ((known !== undefined && known < left) || (await note(of, left))) return
   }
 }
 
