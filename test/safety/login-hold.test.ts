@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { eventually, type Network, startNetwork, visitor } from '../flows/network'
-import { refuseWrites } from '../situations/support'
+import { refuseWrites, takeWrites } from '../situations/support'
 import type { Browser } from '../support/agent'
 import { startRedis, type TestRedis } from '../support/redis'
 import { untilJudged } from './session-support'
@@ -41,7 +41,7 @@ async function guessInTheDark(browser: Browser, password: string): Promise<void>
     while (!isAsked() && !isAnswered) await new Promise((resolve) => setTimeout(resolve, 10))
     if (isAsked()) await refuseWrites(redis)
     await answer
-    await redis.config('SET', 'min-replicas-to-write', '0')
+    await takeWrites(redis)
     return isAsked()
   })
 }

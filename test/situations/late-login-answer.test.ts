@@ -3,6 +3,7 @@ import { ada, resumeStore, view, visitor } from '../flows/network'
 import { startRedis, type TestRedis } from '../support/redis'
 import { expectLoginWorks, expectNobody, loginsAtSso } from './signed-out'
 import { type Stage, startStage } from './stage'
+import { refuseWrites, takeWrites } from './support'
 import { Turnstile } from './turnstile'
 
 /*
@@ -35,7 +36,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   redis.resume()
-  await commands.config('SET', 'min-replicas-to-write', '0')
+  await takeWrites(commands)
   await stage.close()
 })
 afterAll(async () => {
@@ -44,8 +45,8 @@ afterAll(async () => {
 })
 
 const isBack = () => resumeStore(redis, stage.first.sso)
-const readOnly = () => commands.config('SET', 'min-replicas-to-write', '3')
-const writable = () => commands.config('SET', 'min-replicas-to-write', '0')
+const readOnly = () => refuseWrites(commands)
+const writable = () => takeWrites(commands)
 
 /** A login whose answer comes after the logout of another tab. */
 async function lateLogin(fail: () => unknown) {

@@ -4,6 +4,7 @@ import type { Browser } from '../support/agent'
 import { startRedis, type TestRedis } from '../support/redis'
 import { expectNobody, loginsAtSso } from './signed-out'
 import { basket, type Keeping, type Stage, startStage } from './stage'
+import { refuseWrites, takeWrites } from './support'
 
 /*
  * "Log out everywhere" while Redis takes no writes, or is away: it stays one, and nobody is told that it was less.
@@ -19,7 +20,7 @@ beforeAll(async () => {
 })
 afterEach(async () => {
   redis.resume()
-  await commands.config('SET', 'min-replicas-to-write', '0')
+  await takeWrites(commands)
   await stage.close()
 })
 afterAll(async () => {
@@ -54,13 +55,13 @@ describe('logout-all', () => {
     '[S17] (%s) while Redis takes no writes tells the SSO system all, and ends the others here later',
     async (keeping) => {
       const [phone, laptop] = await phoneAndLaptop(keeping)
-      await commands.config('SET', 'min-replicas-to-write', '3')
+      await refuseWrites(commands)
       expect((await post(laptop, '/logout-all')).json).toEqual(answers)
       expect(all()).toEqual(['account-ada'])
       expect(loginsAtSso(stage)).toEqual([])
       expect(mark(laptop)).toBeDefined()
       await expectNobody(stage, laptop, 1)
-      await commands.config('SET', 'min-replicas-to-write', '0')
+      await takeWrites(commands)
       await isBack()
       await expectPhoneOut(phone, laptop)
     },
@@ -68,10 +69,10 @@ describe('logout-all', () => {
 
   test('[S17] by a handler of the site while Redis takes no writes does the same', async () => {
     const [phone, laptop] = await phoneAndLaptop()
-    await commands.config('SET', 'min-replicas-to-write', '3')
+    await refuseWrites(commands)
     expect((await post(laptop, '/leave-all')).json).toEqual({ result: 'pending' })
     expect(all()).toEqual(['account-ada'])
-    await commands.config('SET', 'min-replicas-to-write', '0')
+    await takeWrites(commands)
     await isBack()
     await expectPhoneOut(phone, laptop)
   })
@@ -100,12 +101,12 @@ describe('logout-all', () => {
 
   test('[S17] while neither Redis takes writes nor the SSO system answers is made good as one', async () => {
     const [phone, laptop] = await phoneAndLaptop()
-    await commands.config('SET', 'min-replicas-to-write', '3')
+    await refuseWrites(commands)
     stage.emulator.faults.add({ operation: 'logoutall', kind: 'down' })
     stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
     expect((await post(laptop, '/logout-all')).json).toEqual(answers)
     stage.emulator.faults.clear()
-    await commands.config('SET', 'min-replicas-to-write', '0')
+    await takeWrites(commands)
     await isBack()
     await expectPhoneOut(phone, laptop)
   })

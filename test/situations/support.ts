@@ -131,3 +131,4 @@ export async function startStageAlone(options: StageOptions): Promise<{ stage: S
 
 /** Redis answers, and takes no writes. */
 export const refuseWrites = (redis: Redis) => redis.config('SET', 'min-replicas-to-write', '3')
+export const takeWrites = (redis: Redis) => redis.config('SET', 'min-replicas-to-write', '0')
