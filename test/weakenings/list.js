@@ -413,6 +413,22 @@ module.exports = [
     title: '\\[F3\\]',
   },
   {
+    name: 'an outage costs attempts',
+    file: 'web/limits/login.ts',
+    find: 'if (!isGuess(result)) await giveBack(own)',
+    replace: 'if (result.ok) await giveBack(own)',
+    test: 'safety/login-limits',
+    title: 'costs nobody an attempt',
+  },
+  {
+    name: 'logins that succeed cost attempts',
+    file: 'web/limits/login.ts',
+    find: 'if (!isGuess(result)) await giveBack(own)',
+    replace: 'if (!result.ok && !isGuess(result)) await giveBack(own)',
+    test: 'safety/login-limits',
+    title: 'costs nobody an attempt',
+  },
+  {
     name: 'anybody is a known browser',
     file: 'web/limits/known-device.ts',
     find: "isMark(config.macKeys(), 'device', name, mark, now(), DEVICE_SECONDS)",
