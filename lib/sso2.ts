@@ -143,6 +143,7 @@ const DRAIN_MS = 10_000
 /** What is under way comes to its end first, and what comes meanwhile is served. */
 async function close(site: OwnSite, kv: Kv): Promise<void> {
   await Promise.all([site.logouts.stop(), site.underWay.idle(DRAIN_MS)])
+  site.loginLimit.stop()
   site.front.close()
   site.client.close()
   await kv.close()

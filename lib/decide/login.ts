@@ -24,11 +24,11 @@ export type LoginError =
   | 'invalid_request'
   | 'busy'
 
+/** Errors of a login that never came to be judged. */
+type UnjudgedLoginError = 'session_ended' | 'too_many_attempts' | 'unavailable' | 'invalid_request' | 'busy'
+
 /** What the SSO system says of a login, and the form shows to the user. */
-type ShownLoginError = Exclude<
-  LoginError,
-  'login_failed' | 'session_ended' | 'too_many_attempts' | 'unavailable' | 'invalid_request' | 'busy'
->
+type ShownLoginError = Exclude<LoginError, 'login_failed' | UnjudgedLoginError>
 
 /** What a login came to. Interface: "POST {sso_url}/authenticate". */
 export type LoginResult =
@@ -113,21 +113,56 @@ export function decideLoginStart(facts: {
   return facts.ssoAvailable ? 'session_ended' : 'unavailable'
 }
 
-/** Did the platform judge a password? An outage or an ended session costs nobody an attempt. */
+const UNJUDGED: Readonly<Record<UnjudgedLoginError, true>> = {
+  session_ended: true,
+  too_many_attempts: true,
+  unavailable: true,
+  invalid_request: true,
+  busy: true,
+}
+
+/** Did the platform judge a password, and refuse it? An outage, an ended session or a login that was not asked costs nobody an attempt. */
 export function isGuess(result: LoginResult): boolean {
-  return !result.ok && result.error !== 'unavailable' && result.error !== 'session_ended'
+  return !result.ok && !(result.error in UNJUDGED)
 }
 
 /** So many tries a name is taken to have before a freeze, where nobody has been told. */
 const ASSUMED_TRIES = 4
 
 /**
- * How many tries a name has left before a freeze, after this one: as the SSO system tells, which it does not for a wrong one-time
- * password. @param before as far as was known @returns nothing where nothing is known
+ * How many tries a name has left before a freeze, after this one: as the SSO system tells; where it does not, as for a wrong
+ * one-time password, one less. @param before as far as was known @returns nothing where no try was spent
  */
 export function triesLeft(result: LoginResult, before: number | undefined): number | undefined {
   if (result.ok) return undefined
-  return result.error === 'invalid_otp' ? (before ?? ASSUMED_TRIES) - 1 : result.remainingAttempts
+  if (result.error !== 'invalid_otp' && result.error !== 'invalid_credentials') return undefined
+  return result.remainingAttempts ?? Math.max(0, (before ?? ASSUMED_TRIES) - 1)
+}
+
+/** What is noted of a user name in all its spellings: any of them may be the same account at the platform, or another one. */
+export interface Tries {
+  /** Before a freeze. */
+  readonly left: number
+  /** The one that was tried; nothing where it was several. */
+  readonly spelling: string | undefined
+}
+
+/** What to note of a name after a login. What was told of one spelling says nothing good of another. @returns nothing: as it was */
+export function triesAfter(result: LoginResult, spelling: string, noted: Tries | undefined): Tries | undefined {
+  const left = triesLeft(result, noted?.left)
+  if (left === undefined) return undefined
+  if (noted === undefined || noted.spelling === spelling) return { left, spelling }
+  return { left: Math.min(left, noted.left), spelling: undefined }
+}
+
+/** Somebody else's try was noted meanwhile, and nobody knows which was judged first: the lower count stands. */
+export function lowerOf(tries: Tries, noted: Tries | undefined): Tries {
+  return { ...tries, left: Math.min(tries.left, noted?.left ?? tries.left) }
+}
+
+/** Does a login make up for what is noted? Only where all of it was tried under the very name that has logged in. */
+export function isReleasedBy(result: LoginResult, spelling: string, noted: Tries | undefined): boolean {
+  return result.ok && noted?.spelling === spelling
 }
 
 /** Would one more wrong password freeze the account? Then its name is held against strangers. */

@@ -1,13 +1,15 @@
 /** What logins under way share between processes: the submit in flight of a session, and what is known of a user name under attack. */
-import type { LoginResult } from '../decide/login'
+import type { LoginResult, Tries } from '../decide/login'
 import type { Kv } from './kv'
 import { seal, unseal } from './seal'
 import { type Done, doneUnlessAway, type Unavailable, unlessAway } from './unavailable'
 
 /** What is known of a submit outlives the process that it was sent to, in seconds. */
 const FLIGHT_SECONDS = 20
-/** Whoever has a flight, or a turn, says so again and again; after so long without a word he is gone, in seconds. */
+/** Whoever has a flight says so again and again; after so long without a word he is gone, in seconds. */
 const LEASE_SECONDS = 2
+/** The same of a turn; longer than one Authenticate, so that whoever had it when he asked has it until he is answered. */
+const TURN_SECONDS = 10
 /** A finished login waits so long for those who share it, in seconds. */
 const FINISHED_SECONDS = 5
 
@@ -26,6 +28,26 @@ export interface StoredFlight {
   readonly flight: Flight | undefined
   /** Has somebody said within the last two seconds that he has it? */
   readonly isHeld: boolean
+}
+
+/** What is noted of a name, as read; `raw` is what the next note compares with. */
+export interface StoredTries {
+  readonly raw: string | null
+  readonly tries: Tries | undefined
+}
+
+/**
+ * The count, and behind so many zeros that a number loses it the spelling: a process of the version before reads the count alone.
+ * What it writes has no spelling, and is of several as far as we know.
+ */
+const TRIES = /^(\d+)(?:\.0{20}(\d+))?$/
+const writeTries = ({ left, spelling }: Tries) =>
+  spelling === undefined ? String(left) : `${left}.${'0'.repeat(20)}${spelling}`
+
+/** What cannot be read is taken for a name without a try. */
+function readTries(raw: string): Tries {
+  const [, left = '0', spelling] = TRIES.exec(raw) ?? []
+  return { left: Number(left), spelling }
 }
 
 /** The store of logins under way. */
@@ -86,30 +108,41 @@ export class Logins {
       return Number(until ?? 0)
     })
   }
-  /** It has logged in: nothing counts any more that was before. */
-  release(name: string): Promise<Done | Unavailable> {
-    return doneUnlessAway(() => Promise.all([this.#kv.del(this.#heldKey(name)), this.#kv.del(this.#leftKey(name))]))
+  /** It has logged in: what was noted before counts no more. What has come since stays. @param until as it was held before, or 0 */
+  release(name: string, before: string, until: number): Promise<Done | Unavailable> {
+    return doneUnlessAway(async () => {
+      if (!(await this.#kv.deleteIf(this.#leftKey(name), before)) || until === 0) return
+      await this.#kv.deleteIf(this.#heldKey(name), String(until))
+    })
   }
 
-  /** Notes how many tries a user name has left before a freeze. */
-  noteLeft(name: string, left: number, seconds: number): Promise<Done | Unavailable> {
-    return doneUnlessAway(() => this.#kv.overwrite(this.#leftKey(name), String(left), seconds))
+  /** Notes how many tries a user name has left before a freeze; false where something else is noted than `before`. */
+  noteTries(name: string, before: string | null, tries: Tries, seconds: number): Promise<boolean | Unavailable> {
+    return unlessAway(() => this.#kv.compareAndSet(this.#leftKey(name), before, writeTries(tries), seconds))
   }
-  /** How many it had when that was last noted, if it was. */
-  left(name: string): Promise<number | undefined | Unavailable> {
+  /** What was last noted of it. */
+  tries(name: string): Promise<StoredTries | Unavailable> {
     return unlessAway(async () => {
-      const [left = null] = await this.#kv.mget([this.#leftKey(name)])
-      return left === null ? undefined : Number(left)
+      const [raw = null] = await this.#kv.mget([this.#leftKey(name)])
+      return { raw, tries: raw === null ? undefined : readTries(raw) }
     })
   }
 
   /** True for the one stranger who may try this user name now. @param mark that no other's is the same as */
   takeTurn(name: string, mark: string): Promise<boolean | Unavailable> {
-    return unlessAway(() => this.#kv.compareAndSet(this.#turnKey(name), null, mark, LEASE_SECONDS))
+    return unlessAway(() => this.#kv.compareAndSet(this.#turnKey(name), null, mark, TURN_SECONDS))
+  }
+  /** Takes over the turn of a process that is gone; false where there is none of that beginning. */
+  inheritTurn(name: string, beginning: string, mark: string): Promise<boolean | Unavailable> {
+    const key = this.#turnKey(name)
+    return unlessAway(async () => {
+      const [left = null] = await this.#kv.mget([key])
+      return left?.startsWith(beginning) === true && this.#kv.compareAndSet(key, left, mark, TURN_SECONDS)
+    })
   }
   /** Holds a turn for the next seconds; false where it is another's. */
   holdTurn(name: string, mark: string): Promise<boolean | Unavailable> {
-    return unlessAway(() => this.#kv.compareAndSet(this.#turnKey(name), mark, mark, LEASE_SECONDS))
+    return unlessAway(() => this.#kv.compareAndSet(this.#turnKey(name), mark, mark, TURN_SECONDS))
   }
   /** Leaves one's own turn, and nobody else's. */
   leaveTurn(name: string, mark: string): Promise<Done | Unavailable> {

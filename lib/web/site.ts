@@ -79,14 +79,23 @@ export interface Attempt {
   readonly username: string
   /** The mark of a browser that has logged in under this name before. */
   readonly deviceMark: string | undefined
+  /** Key of the session that it came with. */
+  readonly session: string
+  /** The same form went down with another process, whose turn is this one's. */
+  readonly isSuccessor: boolean
 }
 
 /** Which limit was met. */
 export type LimitReason = 'address_and_name' | 'address' | 'name' | 'site' | 'held' | 'turn'
 
+/** A login that asks, right before its Authenticate, whether it may still be sent; it ends with what it is told, if anything. */
+export type LimitedLogin = (refusal: () => Promise<LoginResult | undefined>) => Promise<LoginResult>
+
 /** Runs an attempt, or says how many seconds to wait. */
 export interface LoginLimiter {
-  run(attempt: Attempt, login: () => Promise<LoginResult>, refused: (reason: LimitReason) => void): Promise<LoginResult>
+  run(attempt: Attempt, login: LimitedLogin, refused: (reason: LimitReason) => void): Promise<LoginResult>
+  /** The site closes: what the store has not taken by then is told to it no more. */
+  stop(): void
 }
 
 /** Takes one new anonymous session from an address; true when it has had its share. */

@@ -6,9 +6,13 @@ import {
   heldFor,
   isGuess,
   isLastTry,
+  isReleasedBy,
   type LoginDecision,
   type LoginError,
   type LoginResult,
+  lowerOf,
+  type Tries,
+  triesAfter,
   triesLeft,
 } from '../../lib/decide/login'
 import type { SessionToken } from '../../lib/protocol/session-token'
@@ -135,6 +139,9 @@ test.each<[result: LoginResult, guess: boolean, last: boolean]>([
   [refused('unavailable'), false, false],
   [refused('session_ended'), false, false],
   [refused('invalid_otp'), true, false],
+  [refused('too_many_attempts'), false, false],
+  [refused('busy'), false, false],
+  [refused('invalid_request'), false, false],
 ])(
   'of a login that came to %j it is told whether it was a guess, and the last before a freeze',
   (result, guess, last) => {
@@ -145,14 +152,54 @@ test.each<[result: LoginResult, guess: boolean, last: boolean]>([
 test.each<[result: LoginResult, before: number | undefined, left: number | undefined]>([
   [refused('invalid_credentials', 4), undefined, 4],
   [refused('invalid_credentials', 4), 2, 4],
-  [refused('invalid_credentials'), 2, undefined],
+  [refused('invalid_credentials'), 2, 1],
+  [refused('invalid_credentials'), undefined, 3],
+  [refused('account_frozen'), 2, undefined],
   [refused('invalid_otp'), 4, 3],
   [refused('invalid_otp'), 1, 0],
+  [refused('invalid_otp'), 0, 0],
   [refused('invalid_otp'), undefined, 3],
   [refused('unavailable'), 3, undefined],
   [{ ok: true, user: { accountId: 'a1' } }, 3, undefined],
 ])('after %j a name that had %p tries left has %p', (result, before, left) => {
   expect(triesLeft(result, before)).toBe(left)
+})
+
+const of = (left: number, spelling?: string): Tries => ({ left, spelling })
+const ok: LoginResult = { ok: true, user: { accountId: 'a1' } }
+test.each<[what: string, result: LoginResult, noted: Tries | undefined, after: Tries | undefined]>([
+  ['the first try is of its spelling', refused('invalid_credentials', 4), undefined, of(4, 'ada')],
+  ['of one spelling counts what is told, more', refused('invalid_credentials', 4), of(1, 'ada'), of(4, 'ada')],
+  ['of one spelling counts what is told, less', refused('invalid_credentials', 1), of(4, 'ada'), of(1, 'ada')],
+  ['another spelling raises nothing', refused('invalid_credentials', 4), of(1, 'ADA'), of(1)],
+  ['another spelling lowers it', refused('invalid_credentials', 1), of(4, 'ADA'), of(1)],
+  ['of several nothing is raised', refused('invalid_credentials', 4), of(2), of(2)],
+  ['of several it is lowered', refused('invalid_credentials', 1), of(2), of(1)],
+  ['what is not told is one less', refused('invalid_otp'), of(3, 'ada'), of(2, 'ada')],
+  ['what is not told is one less, whoever spelled it', refused('invalid_otp'), of(3, 'ADA'), of(2)],
+  ['what is not told of several is one less', refused('invalid_credentials'), of(3), of(2)],
+  ['what was not judged changes nothing', refused('unavailable'), of(3, 'ada'), undefined],
+  ['a login is no try', ok, of(3, 'ada'), undefined],
+])('of the tries of a name: %s', (_what, result, noted, after) => {
+  expect(triesAfter(result, 'ada', noted)).toStrictEqual(after)
+})
+
+test.each<[tries: Tries, noted: Tries | undefined, lower: Tries]>([
+  [of(3, 'ada'), of(1, 'ada'), of(1, 'ada')],
+  [of(1, 'ada'), of(3, 'ada'), of(1, 'ada')],
+  [of(1, 'ada'), undefined, of(1, 'ada')],
+])('of %j, where %j was noted meanwhile, stands %j', (tries, noted, lower) => {
+  expect(lowerOf(tries, noted)).toStrictEqual(lower)
+})
+
+test.each<[result: LoginResult, noted: Tries | undefined, isReleased: boolean]>([
+  [ok, of(1, 'ada'), true],
+  [ok, of(1, 'ADA'), false],
+  [ok, of(1), false],
+  [ok, undefined, false],
+  [refused('invalid_credentials', 4), of(1, 'ada'), false],
+])('%j of "ada" with %j noted: is it released? %p', (result, noted, isReleased) => {
+  expect(isReleasedBy(result, 'ada', noted)).toBe(isReleased)
 })
 
 test.each([

@@ -140,6 +140,21 @@ describe('an account whose name only looks like another', () => {
     expect((await owner.fetchJson(`${stage.url}/login`, { json: ada })).json.user).toMatchObject({ username: 'ada' })
   })
 
+  test('[F3, F13] does not release the other by its login: strangers freeze nothing', async () => {
+    const browser = await known({ username: fullWidth, password: evil.password })
+    const stranger = stage.browser()
+    await stranger.visit(`${stage.url}/`)
+    const errors: string[] = []
+    for (let tries = 0; tries < 8; tries += 1) {
+      errors.push(await guess(stranger, 'ada'))
+      if (tries < 3) continue
+      await logIn(browser, stage, { username: fullWidth, password: evil.password })
+      await browser.submit(`${stage.url}/logout`, { return_to: '/' })
+    }
+    expect(errors).toEqual([...Array(4).fill('invalid_credentials'), ...Array(4).fill('too_many_attempts')])
+    expect(stage.emulator.account('ada').view()).toMatchObject({ failedAttempts: 4, frozenUntil: null })
+  })
+
   test.each(['ADA', fullWidth])('[F13] a mark of "ada" is none of "%s"', async (username) => {
     const browser = await known(ada)
     const stranger = stage.browser()

@@ -1,6 +1,6 @@
 import type { KeptLogout } from '../../lib/storage/kept-logouts'
 import type { Kv } from '../../lib/storage/kv'
-import type { StoredFlight } from '../../lib/storage/logins'
+import type { StoredFlight, StoredTries } from '../../lib/storage/logins'
 import { KEY, NOW, OTHER_KEY, siteOver, stores, type TestClock, type TestSite, winners } from './stores'
 
 const device = { ipa: '192.0.2.1', uas: 'a browser' }
@@ -189,6 +189,11 @@ describe.each(stores)('in %s', (name, open) => {
       result: { ok: true, user: { accountId: 'ada' } },
       sessionId: 'the-session',
     } as const
+    const triesOf = async (name: string): Promise<StoredTries> => {
+      const stored = await site.logins.tries(name)
+      if (stored === 'unavailable') throw new Error('the store is away')
+      return stored
+    }
     /** After so many seconds; Redis goes by the real clock. */
     const pass = async (seconds: number) => {
       clock.now += seconds
@@ -240,17 +245,48 @@ describe.each(stores)('in %s', (name, open) => {
       expect(await site.logins.heldUntil('ada')).toBe(0)
       expect(await site.logins.hold('ada', NOW + 900, 900)).toBe('done')
       expect([await site.logins.heldUntil('ada'), await site.logins.heldUntil('bob')]).toEqual([NOW + 900, 0])
-      expect(await site.logins.release('ada')).toBe('done')
+      expect(await site.logins.noteTries('ada', null, { left: 1, spelling: '17' }, 900)).toBe(true)
+      const { raw } = await triesOf('ada')
+      expect(await site.logins.release('ada', raw ?? '', NOW + 900)).toBe('done')
       expect(await site.logins.heldUntil('ada')).toBe(0)
+      expect(await triesOf('ada')).toEqual({ raw: null, tries: undefined })
     })
 
-    test('remembers how many tries a name has left, until it is released or the time is over', async () => {
-      expect(await site.logins.left('ada')).toBeUndefined()
-      expect(await site.logins.noteLeft('ada', 3, 60)).toBe('done')
-      expect(await site.logins.noteLeft('ada', 0, 60)).toBe('done')
-      expect([await site.logins.left('ada'), await site.logins.left('bob')]).toEqual([0, undefined])
-      await site.logins.release('ada')
-      expect(await site.logins.left('ada')).toBeUndefined()
+    test('releases a name of what was known of it before, and of nothing newer', async () => {
+      await site.logins.noteTries('ada', null, { left: 2, spelling: '17' }, 900)
+      const { raw } = await triesOf('ada')
+      await site.logins.noteTries('ada', raw, { left: 1, spelling: '17' }, 900)
+      await site.logins.hold('ada', NOW + 900, 900)
+      await site.logins.release('ada', raw ?? '', NOW + 900)
+      expect([await site.logins.heldUntil('ada'), (await triesOf('ada')).tries?.left]).toEqual([NOW + 900, 1])
+      await site.logins.release('ada', (await triesOf('ada')).raw ?? '', NOW + 899)
+      expect([await site.logins.heldUntil('ada'), (await triesOf('ada')).tries]).toEqual([NOW + 900, undefined])
+    })
+
+    test('remembers how many tries a name has left, where nobody else has noted any since', async () => {
+      expect(await triesOf('ada')).toEqual({ raw: null, tries: undefined })
+      expect(await site.logins.noteTries('ada', null, { left: 3, spelling: '17' }, 60)).toBe(true)
+      expect(await site.logins.noteTries('ada', null, { left: 4, spelling: '18' }, 60)).toBe(false)
+      const { raw, tries } = await triesOf('ada')
+      expect(tries).toEqual({ left: 3, spelling: '17' })
+      expect(await site.logins.noteTries('ada', raw, { left: 0, spelling: undefined }, 60)).toBe(true)
+      expect((await triesOf('ada')).tries).toEqual({ left: 0, spelling: undefined })
+      expect((await triesOf('bob')).tries).toBeUndefined()
+    })
+
+    test('reads the count of the version before, which reads ours; what nobody can read is a name without a try', async () => {
+      const spelling = '9'.repeat(29)
+      for (const left of [1, 2, 4]) {
+        await site.logins.noteTries(`n${left}`, null, { left, spelling }, 60)
+        const { raw } = await triesOf(`n${left}`)
+        expect(Number(raw)).toBe(left)
+        await kv.overwrite(`${site.prefix}left:old${left}`, String(left), 60)
+        expect((await triesOf(`old${left}`)).tries).toEqual({ left, spelling: undefined })
+      }
+      for (const odd of ['v7:ada', '3x', '3.5', '-1']) {
+        await kv.overwrite(`${site.prefix}left:odd`, odd, 60)
+        expect((await triesOf('odd')).tries).toEqual({ left: 0, spelling: undefined })
+      }
     })
 
     test('of strangers on one name goes one after the other', async () => {
@@ -260,14 +296,20 @@ describe.each(stores)('in %s', (name, open) => {
       expect(await winners(10, () => site.logins.takeTurn('ada', 'm3'))).toEqual([true])
     })
 
-    test('has its turn for as long as it says so, and whoever comes late leaves no turn but his own', async () => {
+    test('leaves its turn to the one who sends the same form again, and to nobody else', async () => {
+      expect(await site.logins.inheritTurn('ada', 's1.', 's1.b')).toBe(false)
+      await site.logins.takeTurn('ada', 's1.a')
+      expect(await site.logins.inheritTurn('ada', 's2.', 's2.b')).toBe(false)
+      expect(await winners(5, (index) => site.logins.inheritTurn('ada', 's1.a', `s1.b${index}`))).toEqual([true])
+      expect(await site.logins.holdTurn('ada', 's1.a')).toBe(false)
+    })
+
+    test('has its turn for longer than a flight without a word, and whoever comes late leaves no turn but his own', async () => {
       await site.logins.takeTurn('ada', 'm1')
-      for (let beats = 0; beats < 4; beats += 1) {
-        await pass(0.6)
-        expect(await site.logins.holdTurn('ada', 'm1')).toBe(true)
-      }
-      expect(await site.logins.takeTurn('ada', 'm2')).toBe(false)
       await pass(2.1)
+      expect(await site.logins.takeTurn('ada', 'm2')).toBe(false)
+      expect(await site.logins.holdTurn('ada', 'm1')).toBe(true)
+      await kv.del(`${site.prefix}turn:ada`) // as when its time is over
       expect(await site.logins.takeTurn('ada', 'm2')).toBe(true)
       expect(await site.logins.holdTurn('ada', 'm1')).toBe(false)
       await site.logins.leaveTurn('ada', 'm1')

@@ -63,7 +63,7 @@ export async function logIn(
   const facts = { storeAvailable: stored.isAvailable, ssoAvailable: site.front.isAvailable }
   const error = decideLoginStart({ ...facts, hasRecord: stored.value !== undefined })
   if (error !== undefined || key === undefined) return failed(error ?? 'session_ended')
-  return fly(visit, key, digest, (flight) => run(visit, { username, password }, flight))
+  return fly(visit, key, digest, (flight) => run(visit, key, { username, password }, flight))
 }
 
 /** An anonymous session that another browser has brought is no reader's to log in with: he gets one of his own. Threats L2, S1. */
@@ -72,10 +72,10 @@ export async function leaveToAnother(visit: Visit): Promise<void> {
   if (isOfAnother(stored.value, browserName(visit)) && (await stored.drop()) !== 'done') stored.forget()
 }
 
-async function run(visit: Visit, credentials: Credentials, flight: OwnFlight): Promise<LoginResult> {
+async function run(visit: Visit, key: string, credentials: Credentials, flight: OwnFlight): Promise<LoginResult> {
   const started = performance.now()
   const sidHash = visit.stored.value?.sidHash
-  const result = await attempt(visit, credentials, flight).catch((error: unknown): LoginResult => {
+  const result = await attempt(visit, key, credentials, flight).catch((error: unknown): LoginResult => {
     const failure = { step: 'authenticate', error, isOwn: false } as const
     visit.site.config.log.failed('login', failure, [credentials.password, visit.stored.secrets?.sid])
     return failed('unavailable')
@@ -91,12 +91,19 @@ async function run(visit: Visit, credentials: Credentials, flight: OwnFlight): P
 }
 
 /** Under the limits, and with a fresh session: a check asks the platform nothing about the password. */
-async function attempt(visit: Visit, credentials: Credentials, flight: OwnFlight): Promise<LoginResult> {
+async function attempt(
+  visit: Visit,
+  session: string,
+  credentials: Credentials,
+  flight: OwnFlight,
+): Promise<LoginResult> {
   const { username } = credentials
-  const tried = { address: deviceOf(visit.req).ipa, username, deviceMark: deviceMarkOf(visit, username) }
+  const { isSuccessor } = flight
+  const { ipa: address } = deviceOf(visit.req)
+  const tried = { address, username, deviceMark: deviceMarkOf(visit, username), session, isSuccessor }
   const result = await visit.site.loginLimit.run(
     tried,
-    () => ask(visit, credentials, flight),
+    (refusal) => ask(visit, credentials, flight, refusal),
     (reason) => publish('login', { operation: 'limit', outcome: 'limited', durationMs: 0, reason }),
   )
   if (result.ok) rememberDevice(visit, username)
@@ -104,7 +111,12 @@ async function attempt(visit: Visit, credentials: Credentials, flight: OwnFlight
 }
 
 /** A stale record is checked first. Interface: "POST {sso_url}/sessionstatus". */
-async function ask(visit: Visit, credentials: Credentials, flight: OwnFlight): Promise<LoginResult> {
+async function ask(
+  visit: Visit,
+  credentials: Credentials,
+  flight: OwnFlight,
+  refusal: () => Promise<LoginResult | undefined>,
+): Promise<LoginResult> {
   const { site, stored } = visit
   const wasIn = isLoggedIn(stored.value)
   await settle(visit, { identify: 'never' })
@@ -116,6 +128,8 @@ async function ask(visit: Visit, credentials: Credentials, flight: OwnFlight): P
   const known = flight.isSuccessor ? decideSuccession(await lookUp(visit, secrets.sid, wasIn)) : undefined
   if (known) return carryOut(visit, known, beginning)
   if (!(await flight.isOurs())) return failed('busy')
+  const refused = await refusal() // last: all before it may have taken long
+  if (refused) return refused
   return carryOut(visit, await authenticate(visit, secrets.sid, credentials), beginning)
 }
 
