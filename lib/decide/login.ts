@@ -25,10 +25,10 @@ export type LoginError =
   | 'busy'
 
 /** Errors of a login that never came to be judged. */
-type UnjudgedLoginError = 'session_ended' | 'too_many_attempts' | 'unavailable' | 'invalid_request' | 'busy'
+const UNJUDGED = ['session_ended', 'too_many_attempts', 'unavailable', 'invalid_request', 'busy'] as const
 
 /** What the SSO system says of a login, and the form shows to the user. */
-type ShownLoginError = Exclude<LoginError, 'login_failed' | UnjudgedLoginError>
+type ShownLoginError = Exclude<LoginError, 'login_failed' | (typeof UNJUDGED)[number]>
 
 /** What a login came to. Interface: "POST {sso_url}/authenticate". */
 export type LoginResult =
@@ -113,17 +113,9 @@ export function decideLoginStart(facts: {
   return facts.ssoAvailable ? 'session_ended' : 'unavailable'
 }
 
-const UNJUDGED: Readonly<Record<UnjudgedLoginError, true>> = {
-  session_ended: true,
-  too_many_attempts: true,
-  unavailable: true,
-  invalid_request: true,
-  busy: true,
-}
-
 /** Did the platform judge a password, and refuse it? An outage, an ended session or a login that was not asked costs nobody an attempt. */
 export function isGuess(result: LoginResult): boolean {
-  return !result.ok && !(result.error in UNJUDGED)
+  return !result.ok && !UNJUDGED.some((error) => error === result.error)
 }
 
 /** So many tries a name is taken to have before a freeze, where nobody has been told. */
