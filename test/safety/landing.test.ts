@@ -81,7 +81,7 @@ function withNewToken(landing: string): string {
 }
 
 test.each([
-  [299, 'taken', true],
+  [290, 'taken', true],
   [301, 'refused', false],
 ])('[L1] a binding %i s old is %s, though the token is new', async (age, _what, isTaken) => {
   const { browser, landing, begun, tickets } = await unusedLanding()
