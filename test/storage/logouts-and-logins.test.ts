@@ -199,6 +199,22 @@ describe.each(stores)('in %s', (name, open) => {
       clock.now += seconds
       if (name === 'Redis') await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
     }
+    /** What is said 0.6 s apart about a lease of 2 s. A busy machine that is late has shown nothing: it begins again, at another site. */
+    const inTime = async (words: readonly (() => Promise<unknown>)[]): Promise<unknown[]> => {
+      for (let tries = 1; ; tries += 1) {
+        const said: unknown[] = []
+        let [before, longest] = [performance.now(), 0]
+        for (const word of words) {
+          if (said.length > 0) await pass(0.6)
+          const begun = performance.now()
+          said.push(await word())
+          longest = Math.max(longest, performance.now() - before)
+          before = begun
+        }
+        if (longest < 1500 || tries === 3) return said
+        site = siteOver(kv, clock)
+      }
+    }
 
     test('is begun by one of ten, and found by the others', async () => {
       expect(await flightOf()).toEqual({ raw: null, flight: undefined, isHeld: false })
@@ -216,12 +232,14 @@ describe.each(stores)('in %s', (name, open) => {
     })
 
     test('is held by whoever says so, however long it takes, and known to be left 2 s after his last word', async () => {
-      const held = await begin()
-      for (let beats = 0; beats < 5; beats += 1) {
-        await pass(0.6)
-        expect(await site.logins.holdFlight('k1', held)).toBe(true)
+      let held = ''
+      const begun = async () => {
+        held = await begin()
       }
-      expect(await flightOf()).toMatchObject({ isHeld: true })
+      const hold = () => site.logins.holdFlight('k1', held)
+      const isHeld = async () => (await flightOf()).isHeld
+      const said = await inTime([begun, hold, hold, hold, hold, isHeld])
+      expect(said).toEqual([undefined, true, true, true, true, true])
       await pass(2.1)
       expect(await flightOf()).toEqual({ raw: held, flight: { digest: 'digest' }, isHeld: false })
     })
