@@ -74,12 +74,12 @@ const questions = () =>
   (['sessionstatus', 'authenticate', 'token'] as const).flatMap((operation) => callsAbout(network.emulator, operation))
     .length
 
-test('[S8] 20,000 visits without a cookie leave no key, no session and no command in Redis', async () => {
+test('[S8] 6000 visits without a cookie leave no key, no session and no command in Redis', async () => {
   const before = questions()
   await redis.config('RESETSTAT')
   const started = performance.now()
-  const statuses = await flood(20_000)
-  expect(statuses).toEqual({ 302: 10_000, 200: 10_000 })
+  const statuses = await flood(6000)
+  expect(statuses).toEqual({ 302: 3000, 200: 3000 })
   const stats = await redis.info('commandstats')
   const commands = [...stats.matchAll(/cmdstat_([^:]+):calls=(\d+)/g)].map(([, name, calls]) => [name, Number(calls)])
   const own = ['config|resetstat', 'info', 'eval', 'evalsha', 'zrangebyscore'] // ours, and the looks at the queue of logouts
@@ -93,39 +93,43 @@ test('[S8] 20,000 visits without a cookie leave no key, no session and no comman
 
 /** Pipelined requests on a few connections, half of them navigations; counts the answers by status. */
 async function flood(total: number): Promise<Record<string, number>> {
-  const { port, host } = new URL(network.morning.url)
-  const connections = 10
+  const { host, port } = new URL(network.morning.url)
+  const [connections, atOnce] = [10, 20]
   const lines = ['document', 'empty'].map(
     (dest, index) =>
       `GET /page/${index} HTTP/1.1\r\nHost: ${host}\r\nAccept: text/html\r\nSec-Fetch-Dest: ${dest}\r\nUser-Agent: Mozilla/5.0 Firefox/140.0\r\n\r\n`,
   )
-  const batch = lines.join('').repeat(25)
+  const batch = lines.join('').repeat(atOnce / lines.length)
   const counts: Record<string, number> = {}
-  const one = () =>
-    new Promise<void>((resolve, reject) => {
-      let open = total / connections
-      let rest = ''
-      const socket = net.connect(Number(port), '127.0.0.1')
-      const more = () => socket.write(batch)
-      socket.once('connect', more)
-      socket.once('error', reject)
-      socket.on('data', (chunk) => {
-        const text = rest + chunk.toString('latin1')
-        const end = text.lastIndexOf('\n') + 1
-        rest = text.slice(end)
-        for (const [, status = ''] of text.slice(0, end).matchAll(/HTTP\/1\.1 (\d{3}) /g)) {
-          counts[status] = (counts[status] ?? 0) + 1
-          open -= 1
-          if (open > 0 && open % 50 === 0) more()
-        }
-        if (open === 0) {
-          socket.destroy()
-          resolve()
-        }
-      })
-    })
-  await Promise.all(Array.from({ length: connections }, one))
+  const sockets = Array.from({ length: connections }, () => net.connect({ port: Number(port), host: '127.0.0.1', noDelay: true }))
+  for (let sent = 0; sent < total; sent += connections * atOnce) {
+    await Promise.all(sockets.map((socket) => exchange(socket, batch, atOnce, counts)))
+    // none of these trips comes back: the site looks at Identify, which runs in this process and needs a turn as well
+    await (await fetch(`${network.emulator.url}/_emulator/ready`)).text()
+  }
+  for (const socket of sockets) socket.destroy()
   return counts
+}
+
+/** Sends requests on a connection, and counts the answers until all are there. */
+function exchange(socket: net.Socket, requests: string, count: number, counts: Record<string, number>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let [open, rest] = [count, '']
+    const hear = (chunk: Buffer) => {
+      const text = rest + chunk.toString('latin1')
+      const end = text.lastIndexOf('\n') + 1
+      rest = text.slice(end)
+      for (const [, status = ''] of text.slice(0, end).matchAll(/HTTP\/1\.1 (\d{3}) /g)) {
+        counts[status] = (counts[status] ?? 0) + 1
+        open -= 1
+      }
+      if (open > 0) return
+      socket.off('data', hear).off('error', reject)
+      resolve()
+    }
+    socket.on('data', hear).once('error', reject)
+    socket.write(requests)
+  })
 }
 
 test('[S8] of 1,000 scripted landings each leaves a small key or two, and every key has an end', async () => {
