@@ -59,7 +59,7 @@ describe('a Redis', () => {
     await untilAnswered(() => kv.mget(['a']), 5000)
     proxy.silence()
     for (let asked = 0; asked < 4; asked += 1) await kv.mget(['a']).catch(() => {})
-    expect(client.status).toBe('ready')
+    expect([client.status, client.stream.destroyed]).toEqual(['ready', false]) // the status follows a while later
     await kv.close()
     proxy.close()
   })
@@ -101,14 +101,23 @@ describe('a Redis', () => {
     await kv.close()
   })
 
-  test('that is stopped leaves nothing behind when the store is closed', async () => {
+  test('that is stopped leaves nothing behind when the store is closed, though the client stays', async () => {
     const own = await startRedis()
-    const kv = redisKv(openRedis(own.url), true)
+    const client = new Redis(own.port)
+    client.on('error', () => {})
+    const heard: unknown[] = []
+    const failed = (error: unknown) => void heard.push(error)
+    const kv = redisKv(client, false, { failed, back: () => void heard.push('back') })
     await untilAnswered(() => kv.mget(['a']), 5000)
     await own.stop()
-    await expect(kv.mget(['a'])).rejects.toBeDefined()
-    await kv.close()
     await expect(kv.mget(['a'])).rejects.toMatchObject({ operation: 'store' })
+    expect(heard).not.toEqual([])
+    await kv.close()
+    heard.length = 0
+    await pause(1500) // the next look would have come after a second
+    client.emit('error', new Error('connect'))
+    expect(heard).toEqual([])
+    client.disconnect()
   })
 })
 
