@@ -1,4 +1,4 @@
-import { ada, logIn, view } from '../flows/network'
+import { ada, eventually, logIn, view } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { reader, type Stage, startStage, withPages } from './support'
 
@@ -119,10 +119,59 @@ test('[S10] no list keeps a session that the SSO system has ended', async () => 
   expect(await sizes('sid:')).toEqual({})
 })
 
-test('[S10] every key of a site has an expiry, lists too', async () => {
-  await reader(stage)
-  const keys = await stage.redis.keys(`${stage.prefix}*`)
-  const endless: string[] = []
-  for (const key of keys) if ((await stage.redis.ttl(key)) < 0) endless.push(key)
-  expect([keys.length > 0, endless]).toEqual([true, []])
+describe('[S10] every key of a site has an expiry', () => {
+  const kinds = new Set<string>()
+  /** Keys without an end; notes what kinds of keys there are. The queue of logouts ends with its last entry. */
+  async function endless(): Promise<string[]> {
+    const keys = (await stage.redis.keys(`${stage.prefix}*`)).filter((key) => key !== `${stage.prefix}logouts`)
+    for (const key of keys) kinds.add(/^[a-z0-9]+/.exec(key.slice(stage.prefix.length))?.[0] ?? key)
+    const seconds = await Promise.all(keys.map((key) => stage.redis.ttl(key)))
+    return keys.filter((_key, index) => seconds[index] === -1)
+  }
+  const wrongly = async (username: string) => {
+    const browser = stage.browser()
+    await browser.visit(`${stage.url}/`)
+    return browser.fetchJson(`${stage.url}/login`, { json: { username, password: 'wrong' } })
+  }
+
+  beforeEach(async () => {
+    await stage.close()
+    stage = await startStage({ options: { loginLimit: { attempts: 20, perSeconds: 60 } } })
+    kinds.clear()
+  })
+
+  test('those of sessions and of a logout of them all', async () => {
+    const browser = await reader(stage)
+    await browser.visit(`${stage.url}/keep`)
+    expect(await endless()).toEqual([])
+    await browser.submit(`${stage.url}/logout-all`, { return_to: '/' })
+    expect(await endless()).toEqual([])
+    for (const kind of ['sso2', 'sess', 'sid', 'acct', 'out', 'all', 'alls']) expect(kinds).toContain(kind)
+  })
+
+  test('those of a logout that waits, and of its retries', async () => {
+    const browser = await reader(stage)
+    stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    await browser.submit(`${stage.url}/logout`, { return_to: '/' })
+    stage.emulator.clock.advance(2) // it is due when the site looks next
+    await eventually(async () => (await stage.redis.keys(`${stage.prefix}tries:*`)).length > 0)
+    expect(await endless()).toEqual([])
+    for (const kind of ['pend', 'tries']) expect(kinds).toContain(kind)
+  })
+
+  test('those of logins that fail, while they are under way too', async () => {
+    for (let tries = 1; tries < 5; tries += 1) expect((await wrongly('grace')).status).toBe(401)
+    stage.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 300 })
+    for (const username of ['ada', 'edsger', 'nobody']) {
+      if (kinds.has('turn')) break // a busy machine may have looked too late
+      let isOver = false
+      const login = wrongly(username).finally(() => {
+        isOver = true
+      })
+      while (!isOver) expect(await endless()).toEqual([])
+      await login
+    }
+    expect(await endless()).toEqual([])
+    for (const kind of ['limit', 'held', 'left', 'turn', 'login', 'alive']) expect(kinds).toContain(kind)
+  })
 })
