@@ -64,6 +64,12 @@ describe.each([
   })
   afterAll(() => stage.close())
 
+  /** The addresses of all who tried this name. */
+  const addressesOf = (username: string) => {
+    const tries = stage.emulator.calls({ operation: 'authenticate' }).filter(({ claims }) => claims['usr'] === username)
+    return tries.map(({ claims }) => claims['ipa'])
+  }
+
   async function attempt(forwarded: string, username: string) {
     const browser = stage.browser()
     await browser.visit(`${stage.url}/`)
@@ -81,14 +87,14 @@ describe.each([
     ['::ffff:203.0.113.9', '203.0.113.9'],
   ])('%s is the address %s', async (forwarded, address) => {
     await attempt(forwarded, `nobody-${forwarded}`)
-    expect(stage.emulator.calls({ operation: 'authenticate' }).at(-1)?.claims['ipa']).toBe(address)
+    expect(addressesOf(`nobody-${forwarded}`)).toEqual([address])
   })
 
   test.each(['evil', '203.0.113.999:80', '[2001:db8::1', '203.0.113.9:80:80'])(
     '%s is no address, and nothing of it is sent on',
     async (forwarded) => {
       await attempt(forwarded, `nobody-${forwarded}`)
-      expect(stage.emulator.calls({ operation: 'authenticate' }).at(-1)?.claims['ipa']).toBe('0.0.0.0')
+      expect(addressesOf(`nobody-${forwarded}`)).toEqual(['0.0.0.0'])
     },
   )
 
