@@ -56,30 +56,47 @@ test('nor does it refuse a login', async () => {
   expect(await standStill('authenticate', browsers.map(login))).toEqual(browsers.map(() => 200))
 })
 
+/** A stretch of time, by the clock of this process. */
+interface Stretch {
+  readonly from: number
+  readonly to: number
+}
+/** A ping that took so long tells of a Redis that may not have answered in time. */
+const SLOW_MS = 200
+/** A Redis that did not is left alone for a second, and then asked. */
+const AFTERMATH_MS = 1500
+
 test('two programs that take all of the processor for 3 s degrade nobody while Redis answers in time', async () => {
   const browsers = await readers(8)
   const hogs = [1, 2].map(() => spawn(process.execPath, ['-e', 'while (true);']))
   const ends = hogs.map((hog) => once(hog, 'exit'))
-  const seen: PageView[] = []
-  let [isOver, worst] = [false, 0]
+  const seen: (Stretch & { view: PageView })[] = []
+  const slow: Stretch[] = []
+  let isOver = false
+  const timed = async <T>(run: () => Promise<T>) => {
+    const from = performance.now()
+    const view = await run()
+    return { view, from, to: performance.now() }
+  }
   const read = async (browser: Browser) => {
-    while (!isOver) seen.push(await page(browser))
+    while (!isOver) seen.push(await timed(() => page(browser)))
   }
   const watch = async () => {
     while (!isOver) {
-      const asked = performance.now()
-      await network.redis.ping()
-      worst = Math.max(worst, performance.now() - asked)
+      const { from, to } = await timed(() => network.redis.ping())
+      if (to - from >= SLOW_MS) slow.push({ from, to })
     }
   }
+  const judged = () =>
+    seen.filter(({ from, to }) => !slow.some((ping) => ping.to > from - AFTERMATH_MS && ping.from < to))
   const reading = Promise.all([...browsers.map(read), watch()])
   await new Promise((resolve) => setTimeout(resolve, 3000))
-  await eventually(async () => seen.length > 50).catch(() => {}) // where others take the processor as well
+  await eventually(async () => judged().length > 50).catch(() => {}) // where others take the processor as well
   for (const hog of hogs) hog.kill('SIGKILL')
   await Promise.all(ends)
   isOver = true
   await reading
-  const bad = seen.filter(({ status, degraded }) => status !== 'loggedin' || degraded !== undefined)
-  expect(seen.length).toBeGreaterThan(50)
-  if (worst < 200) expect(bad).toEqual([])
+  const views = judged().map(({ view }) => view)
+  expect(views.length).toBeGreaterThan(0) // or Redis was late all the time, and nothing has been shown
+  expect(views.filter(({ status, degraded }) => status !== 'loggedin' || degraded !== undefined)).toEqual([])
 })
