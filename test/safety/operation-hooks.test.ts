@@ -90,19 +90,26 @@ test.each([...moods, ...oddities])('[O12] shouldIdentify that does "%s" ends in 
 })
 
 const pages = [
-  { view: 'login', path: '/login' },
-  { view: 'confirmLogout', path: '/logout' },
-  { view: 'problem', path: '/sso2/landing' },
+  { view: 'login', path: '/login', status: 200 },
+  { view: 'confirmLogout', path: '/logout', status: 200 },
+  { view: 'problem', path: '/sso2/landing', status: 400 },
 ]
-const views = pages.flatMap((page) => moods.map((mood) => ({ ...page, mood })))
+const broken = ['throw', 'reject', 'reject with a text', 'reject twice']
+/** A view that fails is an error for the site's own handler, but for the page of problems, which is the built-in one then. */
+function statusWith(mood: string, { view, status }: (typeof pages)[number]): unknown {
+  if (view === 'problem') return status
+  if (mood === 'throw nothing') return expect.any(Number) // an error that is nothing is none to Express
+  return broken.includes(mood) ? 500 : status
+}
+const views = pages.flatMap((page) => moods.map((mood) => ({ ...page, mood, status: statusWith(mood, page) })))
 
-test.each(views)('[O12] the view $view that does "$mood" ends in an answer', async ({ view, path, mood }) => {
+test.each(views)('[O12] the view $view that does "$mood" ends in an answer', async ({ view, path, mood, status }) => {
   const browser = new Browser()
   await browser.visit(`${url}/`)
   await misbehave({ [view]: mood })
-  const { status, body } = await shown(path, browser)
-  expect(status).toBeGreaterThanOrEqual(200)
-  expect(body).not.toContain('"loggedin"')
+  const answer = await shown(path, browser)
+  expect(answer.status).toEqual(status)
+  expect(answer.body).not.toContain('"loggedin"')
   expect((await shown('/', browser)).body).toContain('"anon"')
 })
 
