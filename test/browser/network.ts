@@ -24,12 +24,18 @@ const platform = require('../../example-app/platform.js') as { accounts: [Accoun
 /** The two accounts that the example names on its start page. */
 export const [reader, administrator] = platform.accounts
 
-/** Starts the network on free ports, over the Redis of the test run, and a Chromium. Both end after the suite. */
-export function useNetwork(prefix: string): { network(): Network; newContext(): Promise<BrowserContext> } {
+/**
+ * Starts the network on free ports and a Chromium. Both end after the suite.
+ * @param store over the Redis of the test run, whose keys then begin with the prefix, or in memory, which is never late
+ */
+export function useNetwork(store: { prefix: string } | 'memory'): {
+  network(): Network
+  newContext(): Promise<BrowserContext>
+} {
   let network: Network | undefined
   let browser: Browser | undefined
   beforeAll(async () => {
-    network = await example.startNetwork({ redis: process.env['TEST_REDIS_URL'], prefix })
+    network = await example.startNetwork(store === 'memory' ? {} : { redis: process.env['TEST_REDIS_URL'], ...store })
     browser = await openBrowser()
   })
   afterAll(async () => {

@@ -4,7 +4,7 @@ import { eventually } from '../flows/network'
 import { makeNew, untilPage, viewports } from '../support/browser'
 import { administrator, expectGood, fillIn, open, overflow, press, reader, state, useNetwork } from './network'
 
-const { network, newContext } = useNetwork('pages:')
+const { network, newContext } = useNetwork({ prefix: 'pages:' })
 
 const receiver = {
   'First name': 'Tove',
