@@ -117,7 +117,8 @@ function compile(folder: string): string {
   try {
     return execFileSync(join(root, 'node_modules', '.bin', 'tsc'), ['-p', folder], { encoding: 'utf8' })
   } catch (error) {
-    return (error as { stdout: string }).stdout
+    const { stdout, message } = error as Error & { stdout?: string } // without a word of its own it has crashed, or is not there
+    return stdout || message || 'failed'
   }
 }
 

@@ -166,7 +166,8 @@ function compile(project: string): string {
     execFileSync(path.join(root, 'node_modules', '.bin', 'tsc'), ['-p', project], { encoding: 'utf8' })
     return ''
   } catch (error) {
-    return (error as { stdout: string }).stdout
+    const { stdout, message } = error as Error & { stdout?: string } // without a word of its own it has crashed, or is not there
+    return stdout || message || 'failed'
   }
 }
 
