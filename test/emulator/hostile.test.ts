@@ -20,8 +20,12 @@ afterAll(() => emulator.close())
 
 const json = { 'content-type': 'application/json' }
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
-const good = () => JSON.stringify({ t: token(morning, { ...device, sid: 'x', lks: 'anon' }) })
+/** With the claims of every operation. */
+const goodToken = () =>
+  token(morning, { ...device, sid: 'x', aid: 'A-ada', lks: 'anon', usr: 'ada', pwd: 'correct-horse' })
+const good = () => JSON.stringify({ t: goodToken() })
 
+/** A good token, where there is one, stands in what makes it a bad body. */
 const bodies: [what: string, headers: Record<string, string>, body: () => string][] = [
   ['no body', json, () => ''],
   ['no JSON', json, () => '{'],
@@ -30,12 +34,16 @@ const bodies: [what: string, headers: Record<string, string>, body: () => string
   ['a number', json, () => '7'],
   ['no t', json, () => '{}'],
   ['t that is a number', json, () => '{"t":7}'],
-  ['t that is a list', json, () => '{"t":["a.b.c"]}'],
+  ['t that is a list', json, () => JSON.stringify({ t: [goodToken()] })],
   ['more than t', json, () => JSON.stringify({ ...JSON.parse(good()), more: 1 })],
-  ['t under __proto__', json, () => '{"__proto__":{"t":"a.b.c"}}'],
+  ['t under __proto__', json, () => `{"__proto__":${good()}}`],
   ['another content type', { 'content-type': 'text/plain' }, good],
   ['no content type', {}, good],
-  ['a form', form, () => `t=${token(morning)}`],
+  ['a form', form, () => `t=${goodToken()}`],
+  ['deep nesting', json, () => `{"t":${'['.repeat(9000)}${']'.repeat(9000)}}`],
+]
+
+const tokens: typeof bodies = [
   ['an empty token', json, () => '{"t":""}'],
   ['two dots', json, () => '{"t":".."}'],
   ['a token of four parts', json, () => '{"t":"e30.e30.e30.e30"}'],
@@ -43,14 +51,18 @@ const bodies: [what: string, headers: Record<string, string>, body: () => string
   ['a header that is null', json, () => '{"t":"bnVsbA.bnVsbA.AAAA"}'],
   ['a header that is a list', json, () => '{"t":"W10.W10.AAAA"}'],
   ['a token of 9,000 characters', json, () => JSON.stringify({ t: `e30.${'A'.repeat(9000)}.AAAA` })],
-  ['deep nesting', json, () => `{"t":${'['.repeat(9000)}${']'.repeat(9000)}}`],
 ]
 
 describe.each(['authenticate', 'sessionstatus', 'logout', 'logoutall'])('%s', (operation) => {
-  test.each(bodies)('%s', async (_what, headers, body) => {
-    const answer = await platform.request('POST', `/sso/${operation}`, headers, body())
+  const refused = async (headers: Record<string, string>, body: string, code: string) => {
+    const answer = await platform.request('POST', `/sso/${operation}`, headers, body)
     expect(answer.status).toBe(400)
-    expect(answer.json).toEqual({ error: { code: expect.any(String), message: expect.any(String) } })
+    expect(answer.json).toEqual({ error: { code, message: expect.any(String) } })
+  }
+  test.each(bodies)('%s', (_what, headers, body) => refused(headers, body(), 'bad_request'))
+  test.each(tokens)('%s', (_what, headers, body) => refused(headers, body(), 'invalid_client'))
+  test('what is wrong with these bodies is not their token', async () => {
+    expect((await platform.request('POST', `/sso/${operation}`, json, good())).status).toBe(200)
   })
 })
 
@@ -117,23 +129,31 @@ test('cookies of any shape open a session of their own at most', async () => {
     `sso2emu=${'a'.repeat(4000)}`,
   ]) {
     const path = `/sso/identify?t=${token(morning)}&r=http%3A%2F%2Flocalhost%2F`
+    const before = emulator.sessions().map(({ sid }) => sid)
     expect((await platform.request('GET', path, { cookie })).status).toBe(302)
+    const after = emulator.sessions().map(({ sid }) => sid)
+    expect([after.length - before.length, before.filter((sid) => !after.includes(sid))]).toEqual([1, []])
   }
 })
 
 test('the token endpoint takes forms only, each field once', async () => {
-  const twice = 'grant_type=client_credentials&client_id=a&client_id=b&client_secret=c'
-  for (const [headers, body] of [
-    [json, '{}'],
-    [form, ''],
-    [form, twice],
-    [form, '%%%'],
-    [form, '__proto__=1'],
+  const right = { grant_type: 'client_credentials', client_id: morning.clientId, client_secret: morning.secret }
+  const good = new URLSearchParams(right).toString()
+  for (const [headers, body, status, error] of [
+    [json, '{}', 401, 'invalid_client'],
+    [json, good, 401, 'invalid_client'],
+    [json, JSON.stringify(right), 401, 'invalid_client'],
+    [form, '', 401, 'invalid_client'],
+    [form, `${good}&grant_type=client_credentials`, 400, 'invalid_request'],
+    [form, `${good}&scope=&scope=`, 400, 'invalid_request'],
+    [form, '%%%', 401, 'invalid_client'],
+    [form, '__proto__=1', 401, 'invalid_client'],
   ] as const) {
     const answer = await platform.request('POST', '/oauth/token', headers, body)
-    expect([400, 401]).toContain(answer.status)
-    expect(answer.json).toEqual({ error: expect.any(String), error_description: expect.any(String) })
+    expect([body, answer.status]).toEqual([body, status])
+    expect(answer.json).toEqual({ error, error_description: expect.any(String) })
   }
+  expect((await platform.request('POST', '/oauth/token', form, good)).status).toBe(200)
 })
 
 test.each(['Basic', 'Basic !!!', 'Basic Og==', 'Basic JUUw', 'Bearer', 'Bearer a b', 'Digest x'])(
