@@ -9,7 +9,7 @@ import { makeConfig } from '../../lib/config'
 import { makeMark } from '../../lib/decide/binding'
 import { makeDoctorMark, siteReport } from '../../lib/decide/examination'
 import { runCommand } from '../emulator/command'
-import { redisUrl, sessionSecret } from '../flows/network'
+import { eventually, sessionSecret } from '../flows/network'
 import { freePort } from '../support/ports'
 import { startRedis } from '../support/redis'
 import {
@@ -27,14 +27,11 @@ import {
 const root = path.join(__dirname, '..', '..')
 const dist = path.join(root, 'dist')
 let scene: Scene
-let redis: Redis
 
 beforeAll(async () => {
   scene = await startScene()
-  redis = new Redis(redisUrl())
 })
 afterAll(async () => {
-  redis.disconnect()
   await scene.close()
 })
 afterEach(() => scene.emulator.faults.clear())
@@ -93,18 +90,24 @@ test('a set-up that is right has no wrong line, and exit 0', async () => {
 })
 
 test('it changes nothing here, and leaves one anonymous session at the SSO system', async () => {
-  scene.emulator.reset()
-  await doctor()
-  expect(await redis.keys(`${prefix}*`)).toEqual([])
+  const own = await startRedis() // whatever name doctor or site may give a key, it is found here
+  const { emulator, environment, sso, close } = await startScene({ site: { redis: own.url } })
+  await eventually(async () => (await sso.health()).store === 'ok')
+  const { code } = await examine({ ...environment, REDIS_URL: own.url })
+  const looking = new Redis(own.url)
+  expect([code, await looking.dbsize()]).toEqual([0, 0])
+  looking.disconnect()
+  await close()
+  await own.stop()
   // the site may look for itself what became of the doctor's visit, by the first two of these
-  const calls = scene.emulator.calls().map(({ operation, outcome }) => `${operation} ${outcome}`)
+  const calls = emulator.calls().map(({ operation, outcome }) => `${operation} ${outcome}`)
   expect([...new Set(calls)].sort()).toEqual([
     'identify anon',
     'me invalid_token',
     'sessionstatus session_not_found',
     'token invalid_grant',
   ])
-  expect(new Set(scene.emulator.sessions().map(({ status }) => status))).toEqual(new Set(['anon']))
+  expect(new Set(emulator.sessions().map(({ status }) => status))).toEqual(new Set(['anon']))
 })
 
 test('a configuration with holes is told line by line, and exit 1', async () => {
