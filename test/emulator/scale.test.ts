@@ -18,18 +18,24 @@ function crowd(idleSeconds: number): { world: World; looked(): number } {
   }))
   const world = createWorld(readConfig({ ...configuration, sessions }), now)
   let looked = 0
-  const values = world.sessions.values.bind(world.sessions)
-  world.sessions.values = () => {
-    const iterator = values()
-    const next = iterator.next.bind(iterator)
-    iterator.next = () => {
-      const step = next()
-      if (!step.done) looked += 1
-      return step
+  const counted =
+    <T>(list: () => MapIterator<T>) =>
+    () => {
+      const iterator = list()
+      const next = iterator.next.bind(iterator)
+      iterator.next = () => {
+        const step = next()
+        if (!step.done) looked += 1
+        return step
+      }
+      return iterator
     }
-    return iterator
-  }
-  world.sessions.forEach = () => {
+  const { sessions: all } = world
+  all.values = counted(all.values.bind(all))
+  all.keys = counted(all.keys.bind(all))
+  all.entries = counted(all.entries.bind(all))
+  all[Symbol.iterator] = counted(all[Symbol.iterator].bind(all))
+  all.forEach = () => {
     looked += many
   }
   return { world, looked: () => looked }
