@@ -115,8 +115,10 @@ test('a logo without a size of its own is as large as one that has it, light and
   await expectGood()
 })
 
-test.each(Object.entries(colors))('the login page in the colour %s (%s)', async (name, _color) => {
+test.each(Object.entries(colors))('the login page in the colour %s (%s)', async (name, color) => {
   await page.goto(sites.at(name, '/login'))
+  const brandOf = "getComputedStyle(document.documentElement).getPropertyValue('--brand').trim()"
+  expect(await page.evaluate(brandOf)).toBe(color)
   await expectGood()
 })
 
