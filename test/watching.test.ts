@@ -48,7 +48,12 @@ beforeAll(async () => {
     )
   await until('anon', () => browser.visit(`${network.morning.url}/news`))
   await until('loggedin', () => logIn(browser, network.morning, ada))
+  network.emulator.clock.advance(361)
+  await until('loggedin', () => browser.visit(`${network.morning.url}/news`))
   await until('anon', () => browser.submit(`${network.morning.url}/logout`, { return_to: '/' }))
+  network.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
+  network.emulator.clock.advance(361)
+  await until('anon', () => browser.visit(`${network.morning.url}/news`))
 })
 afterAll(async () => {
   await network.close()
@@ -62,6 +67,8 @@ test('Prometheus gets a histogram of every kind of event', async () => {
     'operation="landing",outcome="stay_anonymous",reason=""',
     'operation="authenticate",outcome="logged_in",reason=""',
     'operation="logout",outcome="confirmed",reason=""',
+    'operation="sessionstatus",outcome="keep",reason=""',
+    'operation="visit",outcome="served",reason="sso_unavailable"',
   ])
     expect(metrics).toMatch(new RegExp(`sso2_seconds_count\\{${labels}\\} [1-9]`))
   expect(metrics).toContain('sso2_seconds_bucket{le="0.1"')
@@ -70,7 +77,9 @@ test('Prometheus gets a histogram of every kind of event', async () => {
 test('OpenTelemetry gets a span for every event, as long as it took', () => {
   const spans = exporter.getFinishedSpans()
   expect(spans.map(({ name }) => name)).toEqual(
-    expect.arrayContaining(['sso2 identify', 'sso2 landing', 'sso2 authenticate', 'sso2 logout']),
+    expect.arrayContaining(
+      ['identify', 'landing', 'authenticate', 'sessionstatus', 'logout', 'visit'].map((name) => `sso2 ${name}`),
+    ),
   )
   const login = spans.find(
     ({ name, attributes }) => name === 'sso2 authenticate' && attributes['outcome'] === 'logged_in',
