@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { createEmulator, type Emulator } from '../../lib/emulator'
 import { configuration } from '../emulator/configuration'
@@ -207,13 +210,17 @@ test.each(['light', 'dark'] as const)(
 test('a page of another site cannot press a button', async () => {
   await platform.login()
   const foreign = await browser.newPage()
-  await foreign.route('http://elsewhere.localhost:1/', (route) =>
-    route.fulfill({ contentType: 'text/html', body: 'x' }),
-  )
-  await foreign.goto('http://elsewhere.localhost:1/')
+  // A page that only the test made up would be of no network, and Chromium would keep its request from this machine by itself.
+  const server = http.createServer((_req, res) => void res.setHeader('content-type', 'text/html').end('x'))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  await foreign.goto(`http://elsewhere.localhost:${(server.address() as AddressInfo).port}/`)
+  const answered = foreign.waitForResponse((response) => response.url().endsWith('/_emulator/reset'))
   await foreign.evaluate(
     `fetch('${emulator.url}/_emulator/reset', { method: 'POST', mode: 'no-cors' }).catch(() => {})`,
   )
+  expect((await answered).status()).toBe(403)
   await foreign.close()
+  server.close()
+  server.closeAllConnections()
   expect(emulator.sessions()).toHaveLength(1)
 })
