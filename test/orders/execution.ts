@@ -31,7 +31,7 @@ export interface Aftermath {
 /** Everything that a promise may be judged by. */
 export interface History {
   readonly scenario: Scenario
-  readonly world: World
+  readonly world: Pick<World, 'seen' | 'calls'>
   readonly hasFault: boolean
   /** Mark after which the actors acted, and mark when they were done. */
   readonly acted: readonly [from: number, to: number]

@@ -256,7 +256,8 @@ const dataKept: Promised = (history) => {
   ]
 }
 
-const promises: Readonly<Record<string, Promised>> = {
+/** What a site promises, by name. */
+export const promises: Readonly<Record<string, Promised>> = {
   'I1 serves': serves,
   'I1 no loop': noLoop,
   'I3 right person': rightPerson,

@@ -1,0 +1,249 @@
+import type { History } from './execution'
+import {
+  after,
+  authenticate,
+  call,
+  check,
+  fresh,
+  history,
+  identify,
+  inEnd,
+  login,
+  logout,
+  logoutAll,
+  page,
+  seen,
+  status,
+} from './hand-made'
+import { judge, promises } from './promises'
+
+/* Whether the judge sees: each promise is seen broken, and what is fair breaks none. */
+
+const broken: [promise: string, what: string, history: History][] = [
+  ['I1 serves', 'a page that failed', history('basket:page', [seen(11, { status: 500 })], inEnd(undefined))],
+  [
+    'I1 serves',
+    'a page that failed with a fault',
+    history('basket:page', [seen(11, { status: 503 })], { ...inEnd(undefined), hasFault: true }),
+  ],
+  [
+    'I1 no loop',
+    'four trips in a row',
+    history('basket:page', [identify(11), identify(12), identify(13), identify(14)], inEnd(undefined)),
+  ],
+  ['I3 right person', 'somebody else', history('basket:login', [login(11), page(14, 'grace')], inEnd('ada'))],
+  [
+    'I3 right person',
+    'somebody who logs in later',
+    history('basket:login|page', [page(11, 'ada'), login(14)], inEnd('ada')),
+  ],
+  [
+    'I3 right person',
+    'somebody who logged in with another browser',
+    history('basket:login|b2.page', [login(11), page(14, 'ada', { browser: 'b2' })], inEnd('ada')),
+  ],
+  ['I4 fresh is fresh', 'nobody was asked', history('loggedIn:fresh', [login(1), fresh(11)], inEnd('ada'))],
+  [
+    'I4 fresh is fresh',
+    'the platform was asked before',
+    history('loggedIn:fresh', [login(1), fresh(11)], { ...inEnd('ada'), calls: [status(10.5, { answered: 11.5 })] }),
+  ],
+  [
+    'I4 fresh is fresh',
+    'the platform said no',
+    history('loggedIn:fresh', [login(1), fresh(11)], { ...inEnd('ada'), calls: [status(11.2, { sts: 'terminated' })] }),
+  ],
+  ['I4 check() asks', 'nobody was asked', history('loggedIn:check', [login(1), check(11, 'ada')], inEnd('ada'))],
+  [
+    'I4 check() asks',
+    'an answer in grace that does not say so',
+    history('loggedIn:check', [login(1), check(11, 'ada')], { ...inEnd('ada'), hasFault: true }),
+  ],
+  [
+    'I4 an end is noticed',
+    'somebody past the check',
+    history('loggedIn:terminate', [login(1)], {
+      aftermath: [after('ada', ['book'], { later: page(30, 'ada') })],
+      isAnybodyIn: false,
+    }),
+  ],
+  [
+    'I5 logout is final',
+    'a page after it',
+    history('loggedIn:logout|page', [login(1), logout(11), page(14, 'ada')], inEnd(undefined, [])),
+  ],
+  [
+    'I5 logout is final',
+    'a login that was under way',
+    history('loggedIn:logout|login', [login(11, { arrived: 14, isLogin: false }), logout(12), page(15, 'ada')], {
+      ...inEnd(undefined, []),
+      calls: [authenticate(11.5)],
+    }),
+  ],
+  [
+    'I5 logout is final',
+    'another browser after a logout of all',
+    history(
+      'two:logoutAll|b2.page',
+      [login(1), login(3, { browser: 'b2' }), logoutAll(11), page(14, 'ada', { browser: 'b2' })],
+      inEnd(undefined, []),
+    ),
+  ],
+  [
+    'I5 logout is final',
+    'the browser itself, with a fault',
+    history('loggedIn:logout|page', [login(1), logout(11), page(14, 'ada')], {
+      ...inEnd(undefined, []),
+      hasFault: true,
+    }),
+  ],
+  [
+    'I5 logout is final for check()',
+    'a yes after it',
+    history('loggedIn:logout|check', [login(1), logout(11), check(14, undefined)], {
+      ...inEnd(undefined, []),
+      calls: [status(14.5)],
+    }),
+  ],
+  [
+    'I5 logout drops the data',
+    'the basket of before',
+    history('loggedIn:logout', [login(1), logout(11)], inEnd(undefined)),
+  ],
+  ['I6 login kept', 'a login of before', history('loggedIn:page', [login(1), page(11, 'ada')], inEnd(undefined))],
+  ['I6 login kept', 'a login of now', history('basket:login|page', [login(11)], inEnd(undefined))],
+  ['I6 login kept', 'one that Identify knows', history('known:landing1', [], inEnd(undefined))],
+  ['I6 data kept', 'a basket of before', history('basket:page', [page(11, undefined)], inEnd(undefined, []))],
+  [
+    'I6 data kept',
+    "another tab's item",
+    history('basket:save|page', [], { ...inEnd(undefined, ['book']), landed: ['item0'] }),
+  ],
+  [
+    'I7 one Authenticate a form',
+    'two for one',
+    history('basket:login', [login(11)], { ...inEnd('ada'), calls: [authenticate(11.2), authenticate(11.5)] }),
+  ],
+  [
+    'I7 one Authenticate a form',
+    'two for one that is sent twice at once',
+    history('basket:login|login', [login(11), login(11.5, { actor: 1 })], {
+      ...inEnd('ada'),
+      calls: [authenticate(11.2), authenticate(11.8, { actor: 1 })],
+    }),
+  ],
+  [
+    'I7 one Session Status a check',
+    'two for pages at once',
+    history('stale:page|page', [login(1), page(11, 'ada'), page(11, 'ada', { actor: 1 })], {
+      ...inEnd('ada'),
+      calls: [status(11.2), status(11.3, { actor: 1 })],
+    }),
+  ],
+]
+
+test.each(broken)('%s: %s is seen', (promise, _what, bad) => {
+  expect(judge(bad).map((found) => found.promise)).toEqual([promise])
+})
+
+test('each promise has been seen broken', () => {
+  expect([...new Set(broken.map(([promise]) => promise))].sort()).toEqual(Object.keys(promises).sort())
+})
+
+const excused: [what: string, history: History][] = [
+  [
+    'a login, pages and a basket',
+    history('basket:login+page|save', [login(11), page(14, 'ada')], {
+      ...inEnd('ada', ['book', 'item1']),
+      calls: [authenticate(11.5)],
+      landed: ['item1'],
+    }),
+  ],
+  [
+    'a page that was under way when the logout came',
+    history('loggedIn:page|logout', [login(1), logout(12), page(12.5, 'ada')], inEnd(undefined, [])),
+  ],
+  [
+    'a logout without a session',
+    history('known:landing1|logout', [login(1), logout(11, { hadSession: false })], inEnd('ada')),
+  ],
+  [
+    'a login whose answer comes after that to the logout',
+    history('loggedIn:login|logout', [login(1), login(11, { arrived: 15 }), logout(12), page(16, 'ada')], {
+      ...inEnd('ada', []),
+      calls: [authenticate(11.5)],
+    }),
+  ],
+  [
+    'a login after the logout, whatever its answer was',
+    history('loggedIn:logout+login', [login(1), logout(11), login(13, { isLogin: false }), page(15, 'ada')], {
+      ...inEnd('ada', []),
+      calls: [authenticate(13.5)],
+    }),
+  ],
+  [
+    'a login that the platform takes after it has ended all others',
+    history('loggedIn:login|logoutAll', [login(1), login(11, { arrived: 12.3 }), logoutAll(11.5), page(16, 'ada')], {
+      ...inEnd('ada', []),
+      calls: [call('logoutall', 11.8, { actor: 1 }), authenticate(12)],
+    }),
+  ],
+  [
+    'another browser, which hears of it at its next check after a fault',
+    history(
+      'two:logoutAll|b2.page',
+      [login(1), login(3, { browser: 'b2' }), logoutAll(11), page(14, 'ada', { browser: 'b2' })],
+      {
+        aftermath: [after(undefined, [], { later: page(30, undefined) })],
+        hasFault: true,
+      },
+    ),
+  ],
+  [
+    'a fresh page and check() after the platform has said yes',
+    history('loggedIn:fresh|check', [login(1), fresh(11), check(13, 'ada')], {
+      ...inEnd('ada'),
+      calls: [status(11.2), status(13.2)],
+    }),
+  ],
+  [
+    'check() in grace that says so',
+    history('loggedIn:check', [login(1), check(11, 'ada', { degraded: 'sso_unavailable' })], {
+      ...inEnd('ada'),
+      hasFault: true,
+    }),
+  ],
+  ['three trips in a row', history('basket:page', [identify(11), identify(12), identify(13)], inEnd(undefined))],
+  [
+    '"not now" to a login whose session a logout ends',
+    history(
+      'loggedIn:logout|login',
+      [login(1), logout(11), login(11, { status: 503, isLogin: false })],
+      inEnd(undefined, []),
+    ),
+  ],
+  [
+    'one of two saves at once',
+    history('basket:save|save', [], { ...inEnd(undefined, ['book', 'item0']), landed: ['item0', 'item1'] }),
+  ],
+  ["data in a site's own session", history('own/basket:save|page', [], { ...inEnd(undefined, []), landed: ['item0'] })],
+  [
+    'a landing without a session whose answer comes after the login',
+    history(
+      'stranger:landing1+login|landing2',
+      [seen(12, { path: '/sso2/landing', hadSession: false, arrived: 15 }), login(13)],
+      inEnd(undefined),
+    ),
+  ],
+  [
+    'two forms one after the other',
+    history('basket:login+login', [login(11), login(13)], {
+      ...inEnd('ada'),
+      calls: [authenticate(11.5), authenticate(13.5)],
+    }),
+  ],
+]
+
+test.each(excused)('%s is no violation', (_what, fair) => {
+  expect(judge(fair)).toEqual([])
+})
