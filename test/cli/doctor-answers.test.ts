@@ -57,7 +57,7 @@ test.each<[string, Fault, what: string, says: RegExp]>([
     'has a clock that is a little behind',
     { operation: 'sessionstatus', kind: 'skew', seconds: -3 },
     'clock',
-    /^note: this machine is [2-6] s ahead of the SSO system\n-> sudo timedatectl set-ntp true/,
+    /^note: this machine is [2-5] s ahead of the SSO system\n-> sudo timedatectl set-ntp true/,
   ],
   [
     'sends the browser back with an old token',
