@@ -95,10 +95,11 @@ test('it changes nothing here, and leaves one anonymous session at the SSO syste
   await eventually(async () => (await sso.health()).store === 'ok')
   const { code } = await examine({ ...environment, REDIS_URL: own.url })
   const looking = new Redis(own.url)
-  expect([code, await looking.dbsize()]).toEqual([0, 0])
+  const keys = await looking.dbsize()
   looking.disconnect()
   await close()
   await own.stop()
+  expect([code, keys]).toEqual([0, 0])
   // the site may look for itself what became of the doctor's visit, by the first two of these
   const calls = emulator.calls().map(({ operation, outcome }) => `${operation} ${outcome}`)
   expect([...new Set(calls)].sort()).toEqual([
