@@ -5,22 +5,34 @@ import { isMark, type MacKeys, makeMark } from './binding'
 /** The mark holds as long as a logout is retried, in seconds. */
 export const SIGNED_OUT_SECONDS = 86_400
 
+/** A session that could not be read or ended, by its key in the store. */
+export interface OfSession {
+  readonly of: 'session'
+  readonly key: string
+  readonly isAll: boolean
+  /** Hash of its SSO session, once that is known: then its logout is kept under it. */
+  readonly sidHash?: string
+}
+
 /** What the mark stands for. */
 export type SignedOut =
   /** A logout that is kept under the hash of its SSO session. */
   | { readonly of: 'sso_session'; readonly sidHash: string }
-  /** A session that could not be read or ended; by its key in the store. */
-  | { readonly of: 'session'; readonly key: string; readonly isAll: boolean }
+  | OfSession
   /** Whatever the browser is logged in as: nobody can tell any more. */
   | { readonly of: 'anything' }
 
 /** No hash begins so. */
 const ONE = '~'
 const ALL = '*'
+/** Every key is so long: what follows it is the hash of the SSO session. */
+const KEY_LENGTH = 43
 
 function subjectOf(signedOut: SignedOut): string {
   if (signedOut.of === 'sso_session') return signedOut.sidHash
-  return signedOut.of === 'anything' ? ONE : (signedOut.isAll ? ALL : ONE) + signedOut.key
+  if (signedOut.of === 'anything') return ONE
+  const { key, isAll, sidHash = '' } = signedOut
+  return (isAll ? ALL : ONE) + key + sidHash
 }
 
 /** The cookie's text. */
@@ -42,6 +54,9 @@ export function readSignedOut(cookie: string | undefined, keys: MacKeys, now: Ep
   const isOurs = isMark(keys, 'signed-out', subject, mark, now, SIGNED_OUT_SECONDS)
   if (!isOurs || subject === ONE || subject === ALL || subject === '') return { of: 'anything' }
   const isAll = subject.startsWith(ALL)
-  if (isAll || subject.startsWith(ONE)) return { of: 'session', key: subject.slice(1), isAll }
+  if (isAll || subject.startsWith(ONE)) {
+    const [key, sidHash] = [subject.slice(1, 1 + KEY_LENGTH), subject.slice(1 + KEY_LENGTH)]
+    return { of: 'session', key, isAll, ...(sidHash === '' ? {} : { sidHash }) }
+  }
   return { of: 'sso_session', sidHash: subject }
 }

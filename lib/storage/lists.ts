@@ -88,7 +88,7 @@ export class Lists {
     return unlessAway(async () => {
       await this.#kv.overwrite(this.#outKey(sidHash), '1', ENDED_SECONDS)
       const keys = await this.#kv.listed(this.#sidKey(sidHash), this.#now())
-      await this.#kv.del(this.#sidKey(sidHash)) // whoever enters from here on reads the mark
+      await doneUnlessAway(() => this.#kv.del(this.#sidKey(sidHash))) // whoever enters from here on reads the mark
       return keys
     })
   }

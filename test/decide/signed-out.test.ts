@@ -17,6 +17,8 @@ const marks: [name: string, signedOut: SignedOut][] = [
   ['a session whose key begins with an underscore', { of: 'session', key: `_${key.slice(1)}`, isAll: false }],
   ['all sessions of the account of a session', { of: 'session', key, isAll: true }],
   ['all sessions, by a key that begins with a hyphen', { of: 'session', key: `-${key.slice(1)}`, isAll: true }],
+  ['a session whose SSO session is known', { of: 'session', key, isAll: false, sidHash: '-bcdefghijklmno_' }],
+  ['all sessions, by one whose SSO session is known', { of: 'session', key, isAll: true, sidHash: '_bcdefghijklmno-' }],
   ['anything', anything],
 ]
 

@@ -1,40 +1,16 @@
 import express, { type Express } from 'express'
-import { type Command, Redis } from 'ioredis'
 import { type Sso2, Sso2Error } from '../../lib'
 import type { Browser } from '../support/agent'
-import { ada, addPages, eventually, type Gates, logIn, type Network, redisUrl, startNetwork, view } from './network'
+import { failingStore } from './failing-store'
+import { ada, addPages, eventually, type Gates, logIn, type Network, startNetwork, view } from './network'
 
 /*
- * The store goes away in the middle of a request, after each of its commands in turn: whoever is waiting is told at once,
- * nobody gets a page of somebody else's state, and all is well when the store is back.
+ * The store goes away in the middle of a request, after each of its commands in turn, or before it answers it: whoever is waiting
+ * is told at once, nobody gets a page of somebody else's state, and all is well when the store is back.
  */
 
 let network: Network
-let client: Redis
-/** Commands that the store still answers. */
-let left = Number.POSITIVE_INFINITY
-/** Commands that it was asked since it was told how many it answers. */
-let asked = 0
-
-/** A client of a real Redis, whose connection ends where it is told to; a transaction, or a pipeline, is one command. */
-function openClient(): Redis {
-  const redis = new Redis(redisUrl(), { maxRetriesPerRequest: 1 })
-  const send = redis.sendCommand.bind(redis)
-  const groups = new WeakMap<object, boolean>()
-  const isAnswered = (group: object | undefined) => {
-    const known = group && groups.get(group)
-    if (known !== undefined) return known
-    asked += 1
-    if (group) groups.set(group, asked <= left)
-    return asked <= left
-  }
-  redis.sendCommand = (command: Command, stream) => {
-    if (redis.status !== 'ready' || isAnswered(stream)) return send(command, stream)
-    command.reject(new Error('Connection is closed.'))
-    return command.promise
-  }
-  return redis
-}
+const store = failingStore()
 
 function build(sso: Sso2, gates: Gates): Express {
   const app = express()
@@ -52,13 +28,11 @@ function build(sso: Sso2, gates: Gates): Express {
 }
 
 beforeAll(async () => {
-  client = openClient()
-  network = await startNetwork({ build, site: (name) => (name === 'morning' ? { redis: client } : {}) })
+  network = await startNetwork({ build, site: (name) => (name === 'morning' ? { redis: store.client } : {}) })
 })
 afterAll(async () => {
-  left = Number.POSITIVE_INFINITY
   await network.close()
-  client.disconnect()
+  store.client.disconnect()
 })
 
 const at = (path: string) => `${network.morning.url}${path}`
@@ -99,9 +73,15 @@ const actions: [name: string, prepare: Act, act: (browser: Browser) => Promise<{
   ['a new session ID', (browser) => logIn(browser, network.morning, ada), (browser) => browser.fetchJson(at('/renew'))],
 ]
 
-test.each(actions)('%s, whichever command is the last that is answered', async (_name, prepare, act) => {
+const ways: [way: string, doesOneMore: boolean][] = [
+  ['before it does a command', false],
+  ['before it answers one', true],
+]
+const rows = actions.flatMap(([name, ...acts]) => ways.map(([way, isDone]) => [name, way, isDone, ...acts] as const))
+
+test.each(rows)('%s, and the store goes away %s', async (_name, _way, doesOneMore, prepare, act) => {
   const told: number[] = []
-  for (let commands = 0; ; commands += 1) {
+  for (let commands = 0, isOver = false; !isOver; commands += 1) {
     const browser = network.browser()
     const isReady = () =>
       prepare(browser).then(
@@ -109,18 +89,15 @@ test.each(actions)('%s, whichever command is the last that is answered', async (
         () => false, // no form on a machine that is busy
       )
     await eventually(isReady)
-    asked = 0
-    left = commands
+    store.goAwayAfter(commands, doesOneMore)
     told.push((await act(browser)).status)
-    const isDone = asked <= left
-    left = Number.POSITIVE_INFINITY
+    isOver = store.asked <= commands
     network.emulator.faults.clear()
-    await eventually(async () => (await network.morning.sso.health()).store === 'ok')
+    await store.comeBack(network.morning.sso)
     network.emulator.clock.advance(10)
     const { status, degraded, username } = view(await browser.visit(at('/')))
     expect([commands, degraded, username]).toEqual([commands, undefined, status === 'loggedin' ? 'ada' : undefined])
     expect(['anon', 'loggedin']).toContain(status)
-    if (isDone) break
   }
   // 409: a login that may still be under way
   expect(told.filter((status) => ![200, 401, 409, 503].includes(status))).toEqual([])

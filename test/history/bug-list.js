@@ -91,7 +91,7 @@ module.exports = [
   },
   {
     name: '"log out everywhere" ends this session only',
-    file: 'web/actions/log-out.ts',
+    file: 'web/actions/end-here.ts',
     find: "return keys === 'unavailable' ? keys : endAll(site, keys, aid)",
     replace: "return keys === 'unavailable' ? keys : 'done'",
     breaks: ['I5 log out everywhere'],

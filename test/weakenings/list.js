@@ -881,10 +881,26 @@ module.exports = [
   {
     name: 'a logout of all becomes a logout of one while Redis takes no writes',
     file: 'web/actions/log-out.ts',
-    find: "setSignedOut(visit, { of: 'session', key, isAll })\n  return 'pending'",
-    replace: "setSignedOut(visit, { of: 'session', key, isAll: false })\n  return 'pending'",
+    find: "setSignedOut(visit, { of: 'session', key, isAll, sidHash })",
+    replace: "setSignedOut(visit, { of: 'session', key, isAll: false, sidHash })",
     test: 'situations/logout-all',
     title: 'while Redis takes no writes tells',
+  },
+  {
+    name: 'a logout whose end in the store was not heard of is not kept',
+    file: 'web/actions/log-out.ts',
+    find: 'await Promise.all([isLoggedOutThere(site, logout), keepForLater(site, sidHash, logout)])',
+    replace: 'await isLoggedOutThere(site, logout)',
+    test: 'flows/logout-midway',
+    title: 'a logout',
+  },
+  {
+    name: 'the mark of a session does not know which of the SSO system it was',
+    file: 'decide/signed-out.ts',
+    find: "...(sidHash === '' ? {} : { sidHash })",
+    replace: '',
+    test: 'flows/logout-midway',
+    title: 'a logout',
   },
   {
     name: 'a logout of all that is not confirmed is kept as one of one',

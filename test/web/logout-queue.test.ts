@@ -65,7 +65,7 @@ async function openScene(open: (options: { now: number }) => Kv) {
       clientSecret: secret,
       organisationId: 'the-publisher',
     })
-    const queue = new LogoutQueue({ keptLogouts, client, now } as unknown as Site)
+    const queue = new LogoutQueue({ ...stored, keptLogouts, client, now } as unknown as Site)
     ends.push(
       () => client.close(),
       () => queue.stop(),

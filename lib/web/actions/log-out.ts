@@ -2,7 +2,7 @@
 import type { Request } from 'express'
 import type { LogoutDecision, LogoutResult } from '../../decide/logout'
 import { isLoggedIn, type SsoRecord } from '../../decide/record'
-import type { SignedOut } from '../../decide/signed-out'
+import type { OfSession, SignedOut } from '../../decide/signed-out'
 import type { SignedOutState } from '../../decide/visit'
 import { shortHash } from '../../storage/hashes'
 import type { KeptLogout } from '../../storage/kept-logouts'
@@ -12,6 +12,7 @@ import { deviceOf } from '../http/request-facts'
 import type { Site } from '../site'
 import { StoredRecord } from '../stored-record'
 import type { Visit } from '../visit'
+import { endAccount, endHere, endingOf } from './end-here'
 import { nextStep } from './logout-step'
 import { dropSignedOut, setSignedOut } from './signed-out'
 
@@ -47,14 +48,21 @@ async function carryOut(visit: Visit, step: LogoutDecision): Promise<LogoutResul
 
 /** Ends one stored session: here first, then at the SSO system. A store that takes no writes is told at the next contact. */
 async function endStored(visit: Visit, stored: StoredRecord, record: SsoRecord, isAll: boolean): Promise<LogoutResult> {
+  const aid = accountOf(record, isAll)
+  if ((await endHere(visit.site, endingOf(stored.key, record, aid))) === 'done') return tell(visit, stored, record, aid)
+  await tellAhead(visit, stored, record, isAll)
+  return 'pending'
+}
+
+/** What the store has taken of it nobody knows: perhaps all, and then no record says any more whose logout it was. So it is kept in any case. */
+async function tellAhead(visit: Visit, stored: StoredRecord, record: SsoRecord, isAll: boolean): Promise<void> {
   const { site, req } = visit
   const { secrets, key = '' } = stored
-  const aid = accountOf(record, isAll)
-  if ((await endHere(site, key, record, aid)) === 'done') return tell(visit, stored, record, aid)
-  const logout = secrets && logoutOf(secrets.sid, aid, req)
-  if (logout && !(await isLoggedOutThere(site, logout))) await keepForLater(site, record.sidHash, logout)
-  setSignedOut(visit, { of: 'session', key, isAll })
-  return 'pending'
+  const { sidHash } = record
+  setSignedOut(visit, { of: 'session', key, isAll, sidHash })
+  if (!secrets) return
+  const logout = logoutOf(secrets.sid, accountOf(record, isAll), req)
+  await Promise.all([isLoggedOutThere(site, logout), keepForLater(site, sidHash, logout)])
 }
 
 const accountOf = (record: SsoRecord, isAll: boolean) =>
@@ -86,33 +94,6 @@ async function tell(
   return 'pending'
 }
 
-/** Marks first, then ends everything on the lists: whoever establishes a session meanwhile sees the mark, or is on a list. */
-async function endHere(
-  site: Site,
-  key: string,
-  record: SsoRecord,
-  aid: string | undefined,
-): Promise<'done' | Unavailable> {
-  const [ofSid, ofAccount] = await Promise.all([
-    site.lists.endSid(record.sidHash),
-    aid === undefined ? 'done' : endAccount(site, aid),
-  ])
-  const keys = [...new Set([key, ...(ofSid === 'unavailable' ? [] : ofSid)])]
-  const ended = await endAll(site, keys, isLoggedIn(record) ? record.user.accountId : undefined)
-  return [ofSid, ofAccount, ended].includes('unavailable') ? 'unavailable' : 'done'
-}
-
-async function endAccount(site: Site, aid: string): Promise<'done' | Unavailable> {
-  const keys = await site.lists.endAccount(aid)
-  return keys === 'unavailable' ? keys : endAll(site, keys, aid)
-}
-
-async function endAll(site: Site, keys: string[], aid: string | undefined): Promise<'done' | Unavailable> {
-  const ended = await Promise.all(keys.map((key) => site.records.end(key)))
-  if (aid !== undefined) await Promise.all(keys.map((key) => site.lists.leaveAccount(aid, key)))
-  return ended.includes('unavailable') ? 'unavailable' : 'done'
-}
-
 /**
  * The token that meets the mark ends its own session: nobody is logged in silently after a logout. A mark of a session that could not be
  * ended comes first, for it may be of all sessions; it stays until the store has been told.
@@ -124,8 +105,7 @@ export async function logOutToken(visit: Visit, sid: string): Promise<boolean> {
   const isDue = browser.signedOut?.of === 'session' && (await retrySignedOut(visit)) === 'pending'
   const sidHash = shortHash(sid)
   const logout = logoutOf(sid, undefined, req)
-  const keys = await site.lists.endSid(sidHash)
-  if (keys !== 'unavailable') await endAll(site, keys, undefined)
+  await endHere(site, { sidHash, aid: undefined })
   const isConfirmed = await isLoggedOutThere(site, logout)
   if (isDue) return false
   if (isConfirmed) dropSignedOut(visit)
@@ -172,7 +152,7 @@ async function retryMark(visit: Visit, signedOut: SignedOut): Promise<SignedOutS
     case 'sso_session':
       return retryKept(visit.site, signedOut.sidHash)
     case 'session':
-      return endUnread(visit, signedOut.key, signedOut.isAll)
+      return endUnread(visit, signedOut)
     case 'anything':
       return endBrought(visit)
   }
@@ -185,19 +165,23 @@ async function endBrought(visit: Visit): Promise<SignedOutState> {
   return (await endStored(visit, visit.stored, value, false)) === 'confirmed' ? 'no' : 'pending'
 }
 
-/** First contact after the store came back. */
-async function endUnread(visit: Visit, key: string, isAll: boolean): Promise<SignedOutState> {
-  const stored = new StoredRecord(visit.site, key, 'unavailable')
+/** First contact after the store came back. What has ended since it was told of it is kept under the name of its session there. */
+async function endUnread(visit: Visit, { key, isAll, sidHash }: OfSession): Promise<SignedOutState> {
+  const { site } = visit
+  const stored = new StoredRecord(site, key, 'unavailable')
   if ((await stored.reread()) === 'unavailable') return 'pending'
   await stored.follow()
   const { value } = stored
-  if (!value) return 'unknown'
+  if (!value) return sidHash === undefined ? 'unknown' : retryKept(site, sidHash)
+  if (sidHash === undefined) return (await endStored(visit, stored, value, isAll)) === 'confirmed' ? 'no' : 'pending'
   const aid = accountOf(value, isAll)
-  if ((await endHere(visit.site, key, value, aid)) === 'unavailable') return 'pending'
-  return (await tell(visit, stored, value, aid)) === 'confirmed' ? 'no' : 'pending'
+  if ((await endHere(site, endingOf(stored.key, value, aid))) === 'unavailable') return 'pending'
+  if ((await tell(visit, stored, value, aid)) !== 'confirmed') return 'pending'
+  await site.keptLogouts.confirm(sidHash)
+  return 'no'
 }
 
-/** Tries one kept logout again. */
+/** Tries one kept logout again, from the beginning. */
 export async function retryKept(site: Site, sidHash: string): Promise<SignedOutState> {
   const kept = await site.keptLogouts.find(sidHash)
   if (kept === 'unavailable') return 'pending'
@@ -205,7 +189,8 @@ export async function retryKept(site: Site, sidHash: string): Promise<SignedOutS
   if (kept === 'gone') await site.keptLogouts.drop(sidHash)
   if (kept === 'gone' || kept === 'unknown') return 'unknown'
   if ((await site.keptLogouts.claim(sidHash)) !== true) return 'pending'
-  if (!(await isLoggedOutThere(site, kept))) {
+  const isOver = (await endHere(site, { sidHash, accountId: kept.aid, aid: kept.aid })) === 'done'
+  if (!(isOver && (await isLoggedOutThere(site, kept)))) {
     await site.keptLogouts.release(sidHash)
     return 'pending'
   }

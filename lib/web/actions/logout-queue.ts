@@ -65,13 +65,10 @@ export class LogoutQueue {
     await keptLogouts.restore(now(), RESTORED)
     await keptLogouts.putRight(now())
     while (!this.#isStopped) {
-      if (!client.isAvailable) {
-        this.#isBusy = true
-        return
-      }
-      const due = await keptLogouts.takeDue(now(), AT_ONCE)
-      if (due === 'unavailable' || due.length === 0) return
-      this.#isBusy = true
+      const due = client.isAvailable ? await keptLogouts.takeDue(now(), AT_ONCE) : 'unavailable'
+      if (due.length === 0) return
+      this.#isBusy = true // where either is away, until it is back
+      if (due === 'unavailable') return
       const ends = await Promise.all(due.map((sidHash) => this.#retry(sidHash)))
       const isAnswered = ends.includes(true)
       if (isAnswered && this.#wasAway) await keptLogouts.hasten(now())

@@ -1,0 +1,75 @@
+import { demoOptions } from '../../lib/emulator'
+import type { Browser } from '../support/agent'
+import { type FailingStore, failingStore } from './failing-store'
+import { eventually, logInAtLast, type Network, present, startNetwork, view } from './network'
+
+/*
+ * The store goes away in the middle of a logout, before it answers one of its commands, each in turn: it may have taken nothing
+ * of it, a part, or all. Once it is back every logout comes to its end, here and at the SSO system, and the browser is a stranger's.
+ */
+
+/** Accounts that one browser each logs in with: what one of them ends is not the others'. */
+const readers = Array.from({ length: 50 }, (_, index) => ({
+  accountId: `account-${index}`,
+  username: `reader${index}`,
+  password: `password-of-reader-${index}`,
+}))
+
+const cases: [what: string, path: string, isAtNextPage: boolean][] = [
+  ['a logout', '/logout', false],
+  ['a logout of all', '/logout-all', false],
+  ['the page after a logout that the store was not told of', '/logout', true],
+  ['the page after a logout of all that the store was not told of', '/logout-all', true],
+]
+
+test.concurrent.each(cases)('[I5] %s', async (_what, path, isAtNextPage) => {
+  const store = failingStore()
+  const accounts = [...present(demoOptions().accounts), ...readers]
+  const site = (name: string) => (name === 'morning' ? { redis: store.client } : {})
+  const network = await startNetwork({ emulator: { accounts }, site })
+  const browsers = await atEachCommand(network, store, path, isAtNextPage)
+  await Promise.all(browsers.map((browser, commands) => expectOver(network, browser, commands)))
+  expect(browsers.length).toBeGreaterThan(5)
+  expect(network.emulator.sessions().filter(({ status }) => status === 'loggedin')).toEqual([])
+  await network.close()
+  store.client.disconnect()
+})
+
+async function expectOver({ morning }: Network, browser: Browser, commands: number): Promise<void> {
+  let last: unknown
+  const isOver = async () => {
+    const { status, degraded } = view(await browser.visit(`${morning.url}/`))
+    last = [commands, status, degraded]
+    return status === 'anon' && degraded === undefined
+  }
+  await eventually(isOver).catch(() => undefined)
+  expect(last).toEqual([commands, 'anon', undefined])
+}
+
+/** One more logout than there are commands in it: the last one is undisturbed. @returns the browsers */
+async function atEachCommand(
+  network: Network,
+  store: FailingStore,
+  path: string,
+  isAtNextPage: boolean,
+): Promise<Browser[]> {
+  const { url, sso } = network.morning
+  const browsers: Browser[] = []
+  const logOut = (browser: Browser) => browser.fetchJson(`${url}${path}`, { json: {} })
+  for (let isOver = false; !isOver; ) {
+    const browser = network.browser()
+    const commands = browsers.push(browser) - 1
+    await logInAtLast(browser, network.morning, present(readers[commands]))
+    if (isAtNextPage) {
+      store.goAwayAfter(0, false)
+      await logOut(browser)
+      await store.comeBack(sso)
+    }
+    store.goAwayAfter(commands, true)
+    const { status } = isAtNextPage ? await browser.visit(`${url}/`) : await logOut(browser)
+    expect(status).toBe(200)
+    isOver = store.asked <= commands
+    await store.comeBack(sso)
+  }
+  return browsers
+}
