@@ -26,6 +26,7 @@ export class Guard {
   /** Commands that have failed since the last one that did not. */
   #misses = 0
   #timer: NodeJS.Timeout | undefined
+  #isClosed = false
 
   constructor(server: Server, watch?: StoreWatch) {
     this.#server = server
@@ -53,19 +54,26 @@ export class Guard {
     }
   }
 
+  /** Nothing is asked or told any more, whatever is under way. */
   close(): void {
+    this.#isClosed = true
+    this.#stopAsking()
+  }
+
+  #stopAsking(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
   }
 
   #answered(): void {
     this.#misses = 0
-    this.close()
-    this.#watch?.back()
+    this.#stopAsking()
+    if (!this.#isClosed) this.#watch?.back()
   }
 
   #missed(error: unknown, asked = 1): void {
     this.#misses += asked
+    if (this.#isClosed) return
     this.#watch?.failed(error)
     if (this.#misses >= MISSES && isSilence(error)) this.#server.reconnect()
     this.#timer ??= setTimeout(() => this.#ask(), OPEN_MS).unref()

@@ -7,6 +7,7 @@ import { isKnownForSure, NOBODY, needsAccess, shownUser } from '../decide/visit'
 import { sendToIdentify, setTrip } from './actions/identify'
 import { settle, type Wishes } from './actions/settle'
 import { keepFromOthers } from './http/caching'
+import { failing } from './http/failing'
 import { redirect } from './http/redirect'
 import { isNavigation } from './http/request-facts'
 import { loginUrl } from './http/return-urls'
@@ -112,6 +113,6 @@ async function isSettled(holder: Holder, wishes: Wishes): Promise<boolean> {
 
 function guarded(handle: (req: Request, res: Response, next: NextFunction) => Promise<void>): RequestHandler {
   return (req, res, next) => {
-    handle(req, res, next).catch(next)
+    handle(req, res, next).catch(failing(next))
   }
 }

@@ -2,6 +2,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { TextCode } from '../config/texts/en'
 import { isSameOriginPost } from '../decide/same-origin'
+import { failing } from './http/failing'
 import { bodyReader, type ReadBody } from './http/read-body'
 import { setTokenHeaders } from './http/redirect'
 import { sendProblem } from './pages/answers'
@@ -49,7 +50,9 @@ export function router(site: Site): RequestHandler {
     if (isLanding) setTokenHeaders(res) // whatever becomes of it
     const query = isLanding ? takeLandingQuery(req) : undefined
     const handler = Object.hasOwn(methods, req.method) ? methods[req.method] : undefined
-    route(site, readBody, req, res, handler && ((...args) => handler(...args, query)), Object.keys(methods)).catch(next)
+    route(site, readBody, req, res, handler && ((...args) => handler(...args, query)), Object.keys(methods)).catch(
+      failing(next),
+    )
   }
 }
 

@@ -202,3 +202,15 @@ test('a logout is confirmed later whatever the hash of its SSO session begins wi
     await own.close()
   }
 })
+
+test('a logout that the SSO system missed is told to it within moments, in whichever part of a second it came', async () => {
+  const begun = Date.now() // a clock that stands still: whatever is due a second later never is
+  const own = await startNetwork({ site: () => ({ clock: { now: () => begun } }) })
+  const browser = await readerOf(own)
+  own.emulator.faults.add({ operation: 'logout', kind: 'down' })
+  const { json } = await browser.fetchJson(`${own.morning.url}/logout`, { json: {} })
+  expect(json.logout).toBe('pending')
+  own.emulator.faults.clear()
+  await eventually(async () => own.emulator.sessions().every(({ status }) => status !== 'loggedin'), 6)
+  await own.close()
+})

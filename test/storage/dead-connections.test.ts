@@ -119,6 +119,27 @@ describe('a Redis', () => {
     expect(heard).toEqual([])
     client.disconnect()
   })
+
+  test('that hangs leaves nothing behind when the store is closed under a command', async () => {
+    const own = await startRedis()
+    const client = new Redis(own.port)
+    client.on('error', () => {})
+    const heard: unknown[] = []
+    const kv = redisKv(client, false, {
+      failed: (error) => void heard.push(error),
+      back: () => void heard.push('back'),
+    })
+    await untilAnswered(() => kv.mget(['a']), 5000)
+    heard.length = 0
+    own.hang()
+    const asked = kv.mget(['a'])
+    await kv.close()
+    await expect(asked).rejects.toMatchObject({ operation: 'store' })
+    await pause(1500) // the next look would have come after a second
+    expect(heard).toEqual([])
+    client.disconnect()
+    await own.stop()
+  })
 })
 
 describe('a Cluster', () => {

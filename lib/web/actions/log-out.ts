@@ -120,7 +120,7 @@ async function keepLogout(visit: Visit, sidHash: string, logout: KeptLogout): Pr
 
 /** Where the store does not take it, this process remembers it. */
 async function keepForLater(site: Site, sidHash: string, logout: KeptLogout): Promise<'done' | Unavailable> {
-  const kept = await site.keptLogouts.keep(sidHash, logout, site.now() + 1)
+  const kept = await site.keptLogouts.keep(sidHash, logout, site.now())
   site.logouts.start()
   return kept
 }
