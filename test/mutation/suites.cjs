@@ -14,7 +14,7 @@ const { ModuleMocker } = require('jest-mock')
 /** Time of one test; of one that an answer never reaches, where only the first failure counts, less. */
 const [TEST_MS, SHORT_TEST_MS] = [20_000, 4000]
 const swc = {
-  jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+  jsc: { parser: { syntax: 'typescript' }, target: 'es2022', transform: { hidden: { jest: true } } }, // mocks come before imports
   module: { type: 'commonjs' },
   isModule: true,
   swcrc: false,
@@ -74,6 +74,23 @@ function defineGlobals() {
   }
 }
 
+/** Replaces a module for whatever is loaded after it, until everything is forgotten. @param from what finds it by its name */
+function mocksFor(from) {
+  const requireActual = (name) => {
+    const target = from.resolve(name)
+    const { [target]: replaced } = require.cache
+    delete require.cache[target]
+    const actual = from(target)
+    if (replaced) require.cache[target] = replaced
+    return actual
+  }
+  const mock = (name, make) => {
+    const target = from.resolve(name)
+    require.cache[target] = { id: target, filename: target, loaded: true, exports: make() }
+  }
+  return { mock, requireActual }
+}
+
 /** An error in the title of a row brings its stack along, which differs from run to run. */
 const titleOf = (names) => names.join(' ').replace(/\n\s+at [\s\S]*/, '')
 
@@ -116,7 +133,7 @@ function makeSuites(sandbox) {
     globalThis[Symbol.for('TEST_TIMEOUT_SYMBOL')] = options.isShort ? SHORT_TEST_MS : TEST_MS
     forget()
     const file = fileOf(suite)
-    jest.requireActual = createRequire(file)
+    Object.assign(jest, mocksFor(createRequire(file)))
     try {
       load(file)
       const { testResults, unhandledErrors } = await circus.run()
