@@ -40,7 +40,7 @@ const spared: Promised = (view) =>
     if (entry.at === 'site' || (entry.status > 0 && entry.status < 400)) return []
     const troubles = view.troublesIn(entry, ['platform', 'clock', 'time', 'process', 'busy'], 1000)
     if (troubles.length === 0) return [`${name(entry)} ended at the platform, and nothing was wrong`]
-    const isKnown = troubles.some(({ part, begin }) => part === 'platform' && entry.begin - begin > NOTICED_MS)
+    const isKnown = view.troublesIn(entry, ['platform']).some(({ begin }) => entry.begin - begin > NOTICED_MS)
     const isOther = view.isTroubled(entry, ['process', 'clock', 'busy'], NOTICED_MS)
     return isKnown && !isOther ? [`${name(entry)} was sent to a platform that was known to be away`] : []
   })

@@ -213,6 +213,12 @@ test('each promise has been seen broken', () => {
 
 const excused: [what: string, history: History][] = [
   [
+    'a platform that is away again a moment after an outage that was long',
+    history([step(20, { status: 503, at: 'platform' })], {
+      troubles: [trouble('platform', 5, 19.5), trouble('platform', 19.8, 22)],
+    }),
+  ],
+  [
     'a login that may yet come to its end',
     history([login(1, { status: 503 }), page(60, 'ada')], { troubles: [trouble('platform', 0, 2)] }),
   ],
