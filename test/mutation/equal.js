@@ -24,6 +24,7 @@ module.exports = [
     ['decide/session-data.ts', 'text === null ? undefined : readOrigin(text)', 'false'],
     ['decide/masking.ts', "if (secret === '') return []"],
     ['session/session-cookie.ts', "if (!value.includes('%')) return value", ['false', '""']],
+    ['storage/logins.ts', '|| until === 0) return', 'false'],
   ]),
   ...because('for the compiler: what is undefined is refused by what follows, or cannot be there', [
     ['decide/access.ts', 'accessUntil !== undefined && accessUntil <= now', 'true'],
@@ -34,6 +35,7 @@ module.exports = [
     ['decide/loop-guard.ts', "SHAPE.exec(cookie ?? '')"],
     ['decide/loop-guard.ts', "const [, since, count, cause = '', shown] = match"],
     ['storage/kept-logouts.ts', "typeof kept === 'object' ? kept.aid : undefined", 'true'],
+    ['storage/logins.ts', "const [, left = '0', spelling] = TRIES.exec(raw) ?? []", ['""', '["Stryker was here"]']],
     ['storage/memory-kv.ts', '[...(this.#lists.get(list) ?? [])]', '["Stryker was here"]'],
     [
       'storage/redis-servers.ts',

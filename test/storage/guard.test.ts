@@ -146,3 +146,20 @@ test('nobody need watch', async () => {
   await jest.advanceTimersByTimeAsync(1000)
   expect(guard.isWell).toBe(true)
 })
+
+test('one that is closed under a command asks and tells nothing more, whatever becomes of the command', async () => {
+  const { guard, heard } = guarded()
+  const failing = miss(guard, 1)
+  guard.close()
+  await failing
+  await jest.advanceTimersByTimeAsync(5000)
+  expect(heard).toEqual([])
+})
+
+test('one that has missed and is closed does not say that it is back', async () => {
+  const { guard, heard } = guarded()
+  await miss(guard, 1)
+  guard.close()
+  expect(await guard.run(async () => 7)).toBe(7)
+  expect(heard).toEqual(['Error: broken'])
+})
