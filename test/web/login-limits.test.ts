@@ -38,18 +38,23 @@ class Platform {
   left(username = 'ada'): number {
     return this.#left.get(username) ?? 5
   }
-  /** A wrong password of a name. */
-  wrong =
-    (username = 'ada', meanwhile?: () => Promise<unknown>): LimitedLogin =>
+  /** An Authenticate, if it may be sent. */
+  #judge =
+    (answer: () => LoginResult, meanwhile?: () => Promise<unknown>): LimitedLogin =>
     async (refusal) => {
-      const refused = await refusal?.()
+      const refused = await refusal()
       if (refused) return refused
       this.asked += 1
-      this.#left.set(username, this.left(username) - 1)
-      const remainingAttempts = this.left(username)
+      const result = answer()
       await meanwhile?.()
-      return { ok: false, error: 'invalid_credentials', remainingAttempts }
+      return result
     }
+  /** A wrong password of a name. */
+  wrong = (username = 'ada', meanwhile?: () => Promise<unknown>): LimitedLogin =>
+    this.#judge(() => {
+      this.#left.set(username, this.left(username) - 1)
+      return { ok: false, error: 'invalid_credentials', remainingAttempts: this.left(username) }
+    }, meanwhile)
   /** The same, and the platform does not say what is left. */
   untold =
     (error: 'invalid_otp' | 'invalid_credentials', username = 'ada'): LimitedLogin =>
@@ -57,16 +62,11 @@ class Platform {
       const result = await this.wrong(username)(refusal)
       return result.ok || result.error !== 'invalid_credentials' ? result : { ok: false, error }
     }
-  right =
-    (username = 'ada', meanwhile?: () => Promise<unknown>): LimitedLogin =>
-    async (refusal) => {
-      const refused = await refusal?.()
-      if (refused) return refused
-      this.asked += 1
+  right = (username = 'ada', meanwhile?: () => Promise<unknown>): LimitedLogin =>
+    this.#judge(() => {
       this.#left.delete(username)
-      await meanwhile?.()
       return ok
-    }
+    }, meanwhile)
 }
 
 const processOver = (kv: Kv, budget = limit) => {
@@ -75,32 +75,33 @@ const processOver = (kv: Kv, budget = limit) => {
   return { run, stop: () => limiter.stop() }
 }
 
-/** Does something before one of its commands. */
-function interruptedAt(kv: Kv, index: number, act: () => Promise<void>): Kv {
-  let commands = 0
+/** Does something before each of its commands. */
+function tapped(kv: Kv, before: (name: keyof Kv, key: string) => Promise<void> | void): Kv {
   return new Proxy(kv, {
     get:
       (target, name: keyof Kv) =>
       async (...args: unknown[]) => {
-        commands += 1
-        if (commands - 1 === index) await act()
+        await before(name, String(args[0]))
         return Reflect.apply(target[name] as (...args: unknown[]) => unknown, target, args)
       },
+  })
+}
+
+/** Does something before one of its commands. */
+function interruptedAt(kv: Kv, index: number, act: () => Promise<void>): Kv {
+  let commands = 0
+  return tapped(kv, async () => {
+    commands += 1
+    if (commands - 1 === index) await act()
   })
 }
 
 /** A store that is away for some commands for as long as `isAway` says so. */
 function outage(kv: Kv, isAway: (name: keyof Kv, key: string) => boolean) {
   const seen: string[] = []
-  const store = new Proxy(kv, {
-    get:
-      (target, name: keyof Kv) =>
-      async (...args: unknown[]) => {
-        const key = String(args[0])
-        seen.push(`${name} ${key.split(':')[0]}`)
-        if (isAway(name, key)) throw new Sso2UnavailableError('store', true, 'away')
-        return Reflect.apply(target[name] as (...args: unknown[]) => unknown, target, args)
-      },
+  const store = tapped(kv, (name, key) => {
+    seen.push(`${name} ${key.split(':')[0]}`)
+    if (isAway(name, key)) throw new Sso2UnavailableError('store', true, 'away')
   })
   return { store, seen }
 }
