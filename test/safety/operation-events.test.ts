@@ -231,9 +231,10 @@ test('[O9] every event has its fields, and names no session, person or address',
   expect(messages.length).toBeGreaterThan(100)
   const fields = new Set(messages.flatMap((message) => Object.keys(message)))
   expect([...fields].sort()).toEqual(['durationMs', 'operation', 'outcome', 'reason', 'sidHash'])
-  const text = JSON.stringify(messages)
-  for (const { sid } of network.emulator.sessions()) expect(text).not.toContain(sid)
-  expect(text).not.toMatch(/ada|grace|edsger|correct-horse|127\.0\.0\.1|localhost|eyJ/)
+  for (const { sid } of network.emulator.sessions()) expect(JSON.stringify(messages)).not.toContain(sid)
+  // a hash is random letters, and among hundreds "ada" is there one day
+  const words = JSON.stringify(messages, (name, value) => (name === 'sidHash' ? undefined : value))
+  expect(words).not.toMatch(/ada|grace|edsger|correct-horse|127\.0\.0\.1|localhost|eyJ/)
   for (const { durationMs, sidHash } of messages) {
     expect(durationMs).toBeGreaterThanOrEqual(0)
     if (sidHash !== undefined) expect(sidHash).toMatch(/^[\w-]{16}$/)

@@ -138,7 +138,7 @@ describe.each(stores)('records in %s', (_name, open) => {
     await records.bury(key, one, 'moved', 'the-next-session-id')
     const stored = await records.read(key)
     if (stored === 'unavailable') throw new Error('no store')
-    expect(stored.raw).not.toContain('next')
+    expect(stored.raw).not.toContain('next-session')
     expect(records.successorOf(stored)).toBe('the-next-session-id')
     expect(siteOver(kv, clock, prefix, [OTHER_KEY, KEY]).records.successorOf(stored)).toBe('the-next-session-id')
     expect(siteOver(kv, clock, prefix, [OTHER_KEY]).records.successorOf(stored)).toBeUndefined()
