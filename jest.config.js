@@ -18,5 +18,6 @@ module.exports = {
   maxWorkers: 3, // of two cores: many suites wait for clocks
   testSequencer: '<rootDir>/test/support/sequencer.js',
   maxConcurrency: 8,
+  workerGracefulExitTimeout: 20_000, // a busy machine is slow to end a process; one that does not end fails the run
   reporters: ['default', ...(process.env.TEST_PROGRESS ? ['<rootDir>/test/support/progress-reporter.js'] : [])],
 }

@@ -192,7 +192,12 @@ test.each([
 })
 
 test('a site that answers what is no HTTP, or without end, is told', async () => {
-  const noise = net.createServer((socket) => socket.on('error', () => {}).end('220 mail.example ESMTP\r\n'))
+  const noise = net.createServer((socket) =>
+    socket
+      .on('error', () => {})
+      .resume()
+      .end('220 mail.example ESMTP\r\n'),
+  )
   await once(noise.listen(0, '127.0.0.1'), 'listening')
   const mail = await doctor({ SSO2_SITE_URL: `http://127.0.0.1:${(noise.address() as AddressInfo).port}` })
   noise.close()

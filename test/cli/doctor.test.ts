@@ -553,7 +553,7 @@ test('an SSO system alone that is down leaves token endpoint and user path to be
 })
 
 test('a platform that takes connections and never answers is one line', async () => {
-  const silent = createServer(() => {}).listen(0, '127.0.0.1')
+  const silent = createServer((socket) => socket.resume()).listen(0, '127.0.0.1')
   await once(silent, 'listening')
   const origin = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
   const report = await doctor({ SSO2_URL: `${origin}/sso`, SSO2_TOKEN_URL: `${origin}/token`, SSO2_API_URL: origin })

@@ -3,10 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
-/** What a run of all tests comes to where there are two suites, one of which does what is given. */
-async function run(body: string): Promise<{ code: number; said: string }> {
+/** What a run of all tests comes to where there are two suites, each in its process, one of which does what is given. */
+async function run(body: string, workerGracefulExitTimeout = 20_000): Promise<{ code: number; said: string }> {
   const folder = mkdtempSync(path.join(tmpdir(), 'sso2-run-'))
-  writeFileSync(path.join(folder, 'package.json'), '{}')
+  writeFileSync(
+    path.join(folder, 'package.json'),
+    JSON.stringify({ jest: { maxWorkers: 2, workerGracefulExitTimeout } }),
+  )
   writeFileSync(path.join(folder, 'one.test.js'), `test('one', () => { ${body} })`)
   writeFileSync(path.join(folder, 'two.test.js'), `test('two', () => {})`)
   try {
@@ -34,6 +37,11 @@ test.concurrent('a run of tests that pass fails when they write to the screen, a
   const { code, said } = await run(ways.join('; '))
   const [, named = ''] = said.split('are quiet')
   expect([code, ['one word', 'two words', 'three words'].filter((words) => !named.includes(words))]).toEqual([1, []])
+})
+
+test.concurrent('a run of tests that pass fails when one of them leaves something open', async () => {
+  const { code, said } = await run("require('node:net').createServer().listen(0)", 2000)
+  expect([code, said]).toEqual([1, expect.stringMatching(/are quiet.*\nA worker process has failed to exit/s)])
 })
 
 test.concurrent('a run in which a test fails tells of that alone', async () => {
