@@ -62,12 +62,14 @@ test('one that stood still once has some steps to read in, and not many', async 
 
 test('one that stands still again and again gives up in the end', async () => {
   const late = jest.fn()
-  const callOff = whenLate(30, late)
-  for (let times = 0; times < 40 && late.mock.calls.length === 0; times += 1) {
-    standStill(75)
+  const callOff = whenLate(20, late)
+  let times = 0
+  for (; times < 40 && late.mock.calls.length === 0; times += 1) {
+    standStill(80)
     await turn()
   }
   expect(late).toHaveBeenCalledTimes(1)
+  expect(times).toBeGreaterThan(10) // five steps alone would end sooner
   callOff()
 })
 

@@ -33,3 +33,10 @@ test('claims are made fit for the log', () => {
   }
   expect(claimsForLog(claims)).toEqual({ pwd: '***', usr: 'u'.repeat(300), lks: '[array]', sid: '[object]', exp: 7 })
 })
+
+test.each(['cid', 'nbf', 'iat', 'exp', 'iss', 'aud', 'sid', 'aid', 'usr', 'ipa', 'uas', 'lks'])(
+  'the claim %s is in the log, as a text, a number or null',
+  (name) => {
+    for (const value of ['a text', 1700000000, null]) expect(claimsForLog({ [name]: value })).toEqual({ [name]: value })
+  },
+)

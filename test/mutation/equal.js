@@ -165,6 +165,7 @@ module.exports = [
   ]),
   ...because('UTF-8 is how Node.js reads a text where nothing is said', [
     ['session/session-cookie.ts', "createSecretKey(secret, 'utf8')", '""'],
+    ['platform/world.ts', "Buffer.from(client.clientSecret, 'utf8')", '""'],
   ]),
   ...because('what is left out of it is undefined, which says no as well', [
     ['session/session-cookie.ts', 'const NONE: CookieFinding', '{}'],
