@@ -100,7 +100,7 @@ export class Sso2UnavailableError extends Sso2Error {
 export class Sso2ResponseError extends Sso2Error {
   override readonly code = 'ERR_SSO2_RESPONSE'
   /**
-   * @param operation what was asked, for example `sessionstatus` or `identifyUser`
+   * @param operation what was asked, for example `sessionstatus` or `loadUser`
    * @param status of HTTP, where it came to one
    * @param why goes into the message
    * @param retryAfterSeconds how long the other side asked to be left alone, where it did

@@ -1,12 +1,12 @@
 /** What `doctor` looks at: the configuration of a site, from the environment or from the `sso2()` that a module exports. */
 import type { Config } from './config'
-import type { Exchange, TicketExchange } from './remote/ticket'
+import type { ExchangeTicket, TicketExchange } from './remote/ticket'
 
 /** One site as it is configured. */
 export interface Examined {
   readonly config: Config
   /** The site's own ticket exchange, where it has one. */
-  readonly exchangeTicket: Exchange | undefined
+  readonly exchangeTicket: ExchangeTicket | undefined
   readonly ticketExchange: TicketExchange
   /** The site names its users itself; `userPath` is not asked. */
   readonly namesUsers: boolean

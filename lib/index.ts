@@ -3,7 +3,7 @@
 /// <reference types="express-session" preserve="true" />
 
 export type { Logger } from './config/log'
-export type { Brand, Links, ViewPolicy } from './config/look'
+export type { BrandOptions, LoginPageLinks, ViewPolicy } from './config/look'
 export type { RedisClient } from './config/redis-client'
 export type { Language } from './config/texts'
 export type { TextCode } from './config/texts/en'
@@ -33,16 +33,16 @@ export type {
 export type { AccessTokenSource, CallOptions } from './remote/rest-call'
 export { Sso2Client } from './remote/sso2'
 export type { ClientWatch, Sso2ClientOptions } from './remote/sso2-options'
-export type { AccessToken, Exchange, ExchangeContext, TicketExchange } from './remote/ticket'
-export { type BareHandler, type Health, type Sso2, sso2 } from './sso2'
+export type { AccessToken, ExchangeContext, ExchangeTicket, TicketExchange } from './remote/ticket'
+export { type ConnectHandler, type Health, type Sso2, sso2 } from './sso2'
 export type { Credentials } from './web/actions/log-in'
 export type { Sso2Event } from './web/events'
 export type { RequireLoginOptions } from './web/guards'
 export type { Sso2Options } from './web/options'
 export type {
   ConfirmLogoutContext,
-  IdentifyContext,
-  IdentifyUser,
+  LoadUser,
+  LoadUserContext,
   LoginContext,
   PageContext,
   ProblemContext,

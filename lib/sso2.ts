@@ -35,7 +35,7 @@ import { SiteSessions } from './web/session/site-sessions'
 import type { Site } from './web/site'
 import { Sso2Request } from './web/sso2-request'
 import { StoredRecord } from './web/stored-record'
-import { defaultIdentifyUser } from './web/user'
+import { defaultLoadUser } from './web/user'
 
 /** What is known of the systems around the site. */
 export interface Health {
@@ -53,7 +53,7 @@ export interface Health {
  * A handler that needs no Express: `app.use` takes it, socket.io's `engine.use`, and a listener of `upgrade` calls it with `{}` for the
  * answer that an upgrade does not have. `next` is called once, with an error or without.
  */
-export type BareHandler = (
+export type ConnectHandler = (
   request: IncomingMessage,
   response: Partial<ServerResponse>,
   next: (error?: unknown) => void,
@@ -66,11 +66,11 @@ export interface Sso2 extends RequestHandler {
    * `destroy()` ends it on this site alone, and the next page load brings it back: a logout is `req.sso2.logout()`. What is set on
    * `req.session.cookie` does not change a cookie that the browser has. docs/session.md has the rest.
    */
-  readonly session: BareHandler
+  readonly session: ConnectHandler
   /** The pages of this package: landing, login, logout and logout of all sessions. Stands before `middleware`. */
   readonly router: RequestHandler
   /** Gives the request its `req.sso2`, and sends a browser that nobody knows through Identify. */
-  readonly middleware: BareHandler
+  readonly middleware: ConnectHandler
   /**
    * A guard: lets logged-in users pass; a navigation goes to the login page and comes back, everything else gets 401 JSON with the
    * `loginUrl`. With `{ fresh: true }` it passes only on an answer that was asked for after the request began, and says 503 without one.
@@ -124,8 +124,8 @@ export function sso2(options: Sso2Options = {}): Sso2 {
   }
   site.logouts.start()
   if (config.clientSecrets().length > 1) client.findOut() // which of them the SSO system takes, before the first visitor comes
-  const { exchangeTicket, ticketExchange = {}, identifyUser } = options
-  const examined = { config, exchangeTicket, ticketExchange, namesUsers: identifyUser !== undefined, close: closed }
+  const { exchangeTicket, ticketExchange = {}, loadUser } = options
+  const examined = { config, exchangeTicket, ticketExchange, namesUsers: loadUser !== undefined, close: closed }
   return Object.assign(makeExamined(handler, examined), parts, {
     requireLogin: (guard?: RequireLoginOptions) => requireLogin(site, guard),
     identify: () => identifyGuard(),
@@ -178,8 +178,8 @@ function makeSite(
     keptLogouts: new KeptLogouts(kv, prefix, boxKeys),
     sessions: new SiteSessions(config, records, now),
     exchange: options.exchangeTicket ?? formExchange(endpoint),
-    identifyUser: options.identifyUser ?? defaultIdentifyUser(config.userPath),
-    ownHooks: new Set((['exchangeTicket', 'identifyUser'] as const).filter((hook) => options[hook] !== undefined)),
+    loadUser: options.loadUser ?? defaultLoadUser(config.userPath),
+    ownHooks: new Set((['exchangeTicket', 'loadUser'] as const).filter((hook) => options[hook] !== undefined)),
     circuits: { token: new Circuit(), user: new Circuit() },
     shouldIdentify: options.shouldIdentify ? guardedShouldIdentify(options.shouldIdentify) : isNavigationByPerson,
     views: options.views ?? {},

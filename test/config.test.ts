@@ -52,6 +52,12 @@ test('without any option every missing one is named at once, with its variable',
   expect(code).toBe('ERR_SSO2_CONFIG')
 })
 
+test('the old name of an option is reported with the new one', () => {
+  expect(problemsOf({ identifyUser: () => ({ accountId: '1' }) })).toEqual([
+    { option: 'identifyUser', message: 'is called loadUser' },
+  ])
+})
+
 /** What Node.js prints of a site that nobody has given a configuration. */
 function printed(): string {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SSO2_|NODE_)/.test(name)))
@@ -248,7 +254,7 @@ test('in production the store in memory is refused', () => {
 test.each<[option: string, value: unknown]>([
   ['exchangeTicket', 'VALUE'],
   ['exchangeTicket', null],
-  ['identifyUser', {}],
+  ['loadUser', {}],
   ['shouldIdentify', true],
   ['views', 'VALUE'],
   ['views', () => 'VALUE'],
@@ -287,7 +293,7 @@ test('hooks, views and texts of the right kind are taken', () => {
   const views = { login: hook, confirmLogout: undefined, problem: hook }
   const texts = { login_title: 'Logg inn' }
   const ticketExchange = { grantType: 'ticket', ticketParameter: 'ticket', clientAuth: 'basic' }
-  const options = { exchangeTicket: hook, identifyUser: hook, shouldIdentify: hook, views, texts, ticketExchange }
+  const options = { exchangeTicket: hook, loadUser: hook, shouldIdentify: hook, views, texts, ticketExchange }
   expect(make(options).clientId).toBe('the-site')
 })
 

@@ -55,9 +55,9 @@ test('what was told is said to be over once, and what was not told is not', () =
 
 test('a failure is told with its step, what happened, what to look at, and its stack', () => {
   const { lines, log } = stage()
-  log.failed('redeem', { step: 'identifyUser', error: new TypeError('no luck'), isOwn: true })
+  log.failed('redeem', { step: 'loadUser', error: new TypeError('no luck'), isOwn: true })
   const [first, ...frames] = (lines[0] ?? '').split('\n')
-  expect(first).toMatch(/^warn express-sso2: identifyUser failed: TypeError: no luck\. Look at the hook identifyUser/)
+  expect(first).toMatch(/^warn express-sso2: loadUser failed: TypeError: no luck\. Look at the hook loadUser/)
   expect(frames[0]).toMatch(/^ {4}at .*log\.test\.ts:\d+:\d+/)
 })
 
@@ -66,7 +66,7 @@ test('[O6] no line holds a secret of the site, or one that went along with what 
   const { lines, log } = stage([own])
   const text = `${own} ${secret} ${encodeURIComponent(own)} ${Buffer.from(secret).toString('base64')}`
   const error = new Error(text, { cause: new Error(text) })
-  log.failed('redeem', { step: 'identifyUser', error, isOwn: true }, [undefined, secret])
+  log.failed('redeem', { step: 'loadUser', error, isOwn: true }, [undefined, secret])
   log.broken('views:problem', `a view failed: ${own}`, new Error(own))
   log.warn('a', own)
   log.info('b', own)

@@ -30,7 +30,7 @@ test('there are such texts', () => {
 
 test.each(quoted)('%s: "%s" is printed by the package', (_page, code) => {
   const parts = code
-    .replace(/^(?:exchangeTicket|identifyUser|identify|sessionstatus) (?=failed: )/, '')
+    .replace(/^(?:exchangeTicket|loadUser|identify|sessionstatus) (?=failed: )/, '')
     .replace(/(?<=^signIn: GET )\/login (?=ended with )/, '…')
     .replace(/(?<= with )\d{3}(?:: )?|(?<=more than )20/, '…')
     .split('…')

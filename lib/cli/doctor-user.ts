@@ -16,7 +16,7 @@ const NOT_THERE = new Set([404, 405, 410, 501])
 
 /** @param token that nobody issued */
 export async function userFinding(site: Examined, token: string): Promise<Finding> {
-  if (site.namesUsers) return note('not asked: identifyUser of the site names the users')
+  if (site.namesUsers) return note('not asked: loadUser of the site names the users')
   const { apiUrl, userPath } = site.config
   const url = apiUrl + userPath
   try {

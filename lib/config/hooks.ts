@@ -10,7 +10,7 @@ const view = (description: string) => hook().meta({ description, otherwise: 'the
 export const hooks = z.object({
   exchangeTicket: hook().meta({
     description:
-      "Exchanges a ticket for an access token: `(ticket, { sid, signal })` gives a text, or the token endpoint's JSON. It has eight seconds, together with `identifyUser`.",
+      "Exchanges a ticket for an access token: `(ticket, { sid, signal })` gives a text, or the token endpoint's JSON. It has eight seconds, together with `loadUser`.",
     otherwise: 'a form POST to `tokenUrl`',
   }),
   ticketExchange: z
@@ -29,7 +29,7 @@ export const hooks = z.object({
     .describe(
       'Adapts the default exchange to an authorization server; without effect where `exchangeTicket` is given.',
     ),
-  identifyUser: hook().meta({
+  loadUser: hook().meta({
     description:
       'Names the user of an access token: `({ accessToken, api, sid })` gives JSON with at least `accountId`, which becomes `req.sso2.user`.',
     otherwise: 'GET of `userPath`',

@@ -6,7 +6,7 @@ import { isTextCode, LANGUAGES, type Language, TEXTS } from './texts'
 import type { AllTexts, TextCode } from './texts/en'
 
 /** The site's look on the built-in pages. Addresses are paths of the site's origin, or `https:`. */
-export interface Brand {
+export interface BrandOptions {
   /** Stands above the page and in its title; with a logo, the logo's text. */
   readonly name?: string
   /** The logo in place of the name. Must be a path that begins with /, or an address that begins with https:. */
@@ -24,7 +24,7 @@ export interface Brand {
 }
 
 /** Where the login page leads besides: paths of the site's origin, or `https:` addresses. */
-export interface Links {
+export interface LoginPageLinks {
   /**
    * Where a forgotten password is set anew. Must be a path that begins with /, or an address that begins with https:.
    */
@@ -41,9 +41,9 @@ export type ViewPolicy = string | ((nonce: string) => string) | false
 /** Options of this part. */
 export interface LookOptions {
   /** The site's look on the built-in pages. */
-  readonly brand?: Brand
+  readonly brand?: BrandOptions
   /** Where the login page leads besides; a link that is left out is not there. */
-  readonly links?: Links
+  readonly links?: LoginPageLinks
   /** Language of the built-in pages: their texts and `lang`. Must be one of en, sv, nb, da, fi, de. Default: `'en'`. */
   readonly language?: Language
   /**

@@ -27,6 +27,8 @@ export const VARIABLES: Readonly<Record<string, string>> = {
   graceSeconds: 'SSO2_GRACE_SECONDS',
   timeoutMs: 'SSO2_TIMEOUT_MS',
 }
+/** Options of earlier versions, and their names today. */
+const RENAMED = [['identifyUser', 'loadUser']] as const
 const NUMBERS = new Set(['recheckSeconds', 'graceSeconds', 'timeoutMs'])
 
 function fromEnvironment(options: object, environment: NodeJS.ProcessEnv): Record<string, unknown> {
@@ -77,6 +79,8 @@ export function checkOptions(
   const isProduction = environment['NODE_ENV'] === 'production'
   const merged = fromEnvironment(options, environment)
   const result = schema(isProduction, merged).safeParse(merged)
+  for (const [old, name] of RENAMED)
+    if (Reflect.get(options, old) !== undefined) problems.push(problem(old, `is called ${name}`))
   const issues = [...(result.error?.issues ?? []), ...(hooks.safeParse(merged).error?.issues ?? [])]
   for (const { path, message } of issues) problems.push(problem(path.join('.'), message + purposeOf(path, merged)))
   for (const { option, message } of nameProblems(merged)) problems.push(problem(option, message))

@@ -34,7 +34,7 @@ type ShownLoginError = Exclude<LoginError, 'login_failed' | (typeof UNJUDGED)[nu
 export type LoginResult =
   | {
       readonly ok: true
-      /** What `identifyUser` returned. */
+      /** What `loadUser` returned. */
       readonly user: User
     }
   | {

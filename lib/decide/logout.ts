@@ -5,9 +5,9 @@ import type { Stored } from './stored'
 
 /**
  * What a logout came to at the SSO system; here it is done in any case. `'confirmed'`: it knows. `'pending'`: it is told again and again
- * until it does. `'nothing'`: there was no session.
+ * until it does. `'no_session'`: there was no session.
  */
-export type LogoutResult = 'confirmed' | 'pending' | 'nothing'
+export type LogoutResult = 'confirmed' | 'pending' | 'no_session'
 
 /** Everything a logout's decision depends on. */
 export interface LogoutFacts {
@@ -30,7 +30,7 @@ export interface LogoutFacts {
 export type LogoutDecision =
   | { readonly do: 'end'; readonly record: SsoRecord; readonly isAll: boolean }
   | { readonly do: 'retry' }
-  | { readonly do: 'mark'; readonly signedOut: SignedOut; readonly result: 'pending' | 'nothing' }
+  | { readonly do: 'mark'; readonly signedOut: SignedOut; readonly result: 'pending' | 'no_session' }
 
 /** Decides one logout. */
 export function decideLogout(facts: LogoutFacts): LogoutDecision {
@@ -41,5 +41,5 @@ export function decideLogout(facts: LogoutFacts): LogoutDecision {
   if (record) return { do: 'end', record, isAll }
   if (facts.isSignedOut) return { do: 'retry' }
   const hadSession = facts.hasUnreadableCookie || (facts.key !== undefined && state !== 'ended')
-  return { do: 'mark', signedOut: { of: 'anything' }, result: hadSession ? 'pending' : 'nothing' }
+  return { do: 'mark', signedOut: { of: 'anything' }, result: hadSession ? 'pending' : 'no_session' }
 }

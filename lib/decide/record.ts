@@ -3,7 +3,7 @@ import type { EpochSeconds } from '../protocol/claims'
 import { isObject } from '../protocol/json'
 import { isYounger } from './age'
 
-/** The user as `identifyUser` returned it: JSON with at least `accountId`. Open for declaration merging. */
+/** The user as `loadUser` returned it: JSON with at least `accountId`. Open for declaration merging. */
 export interface User {
   /** Never empty; the same for one account on every site. */
   accountId: string

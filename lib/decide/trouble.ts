@@ -12,7 +12,7 @@ import { tellError } from './told-error'
 /** A step that can fail: a hook, or its default; an operation of the SSO system. */
 export type Step =
   | 'exchangeTicket'
-  | 'identifyUser'
+  | 'loadUser'
   | 'identify'
   | 'authenticate'
   | 'sessionstatus'
@@ -81,7 +81,7 @@ const SSO_LOOKS: Looks = {
 }
 
 const looksOf = (step: Step): Looks =>
-  step === 'exchangeTicket' ? TOKEN_LOOKS : step === 'identifyUser' ? USER_LOOKS : SSO_LOOKS
+  step === 'exchangeTicket' ? TOKEN_LOOKS : step === 'loadUser' ? USER_LOOKS : SSO_LOOKS
 
 const ONE_SYSTEM = 'ssoUrl (SSO2_URL) and the client secret (SSO2_CLIENT_SECRET): are both of one SSO system?'
 const CLOCK = "this machine's clock"
@@ -103,7 +103,7 @@ export const lookAtToken = (reason: TokenFault): string => TOKEN_LOOK[reason]
 
 const EFFECT: Readonly<Record<Step, string>> = {
   exchangeTicket: 'the visitor is anonymous here, and asked about again in 30 s',
-  identifyUser: 'the visitor is anonymous here, and asked about again in 30 s',
+  loadUser: 'the visitor is anonymous here, and asked about again in 30 s',
   identify: 'new visitors are served without a session',
   authenticate: 'the login is answered with "not now"',
   sessionstatus: 'sessions are served as they were known, logins for graceSeconds at most',

@@ -33,7 +33,7 @@ export interface ExchangeContext {
  * Exchanges a ticket for an access token; may be the site's own. Interface: "SSO2", point 3. A ticket is good for one exchange: what
  * throws leaves the reader unnamed, and he is asked about again after 30 s.
  */
-export type Exchange = (ticket: string, context: ExchangeContext) => Promise<AccessToken> | AccessToken
+export type ExchangeTicket = (ticket: string, context: ExchangeContext) => Promise<AccessToken> | AccessToken
 
 /** Adapts the default exchange to an authorization server. */
 export interface TicketExchange {
@@ -88,7 +88,7 @@ export function readGrant(value: unknown, now: number): Grant {
 }
 
 /** The default exchange: a form POST to the token endpoint, never sent twice. */
-export function formExchange(endpoint: TokenEndpoint): Exchange {
+export function formExchange(endpoint: TokenEndpoint): ExchangeTicket {
   return (ticket, { signal }) => fetchToken({ ...ticketCall(endpoint, ticket), signal })
 }
 

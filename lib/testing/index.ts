@@ -73,7 +73,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   session_limit_reached: 'emulator.reset() between tests, or limits.sessionsPerAccount',
   account_frozen: 'emulator.account(username).unfreeze(), or emulator.reset()',
   too_many_attempts: 'loginLimit: false in tests',
-  unavailable: 'the emulator, the token endpoint, identifyUser or the store did not answer',
+  unavailable: 'the emulator, the token endpoint, loadUser or the store did not answer',
   not_yet_valid: CLOCK,
   expired: CLOCK,
 }

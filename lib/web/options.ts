@@ -1,23 +1,23 @@
 /** Options of `sso2()`. The comments are written by `npm run docs`, from the schema. */
 import type { Request } from 'express'
 import type { ConfigOptions } from '../config/options'
-import type { Exchange, TicketExchange } from '../remote/ticket'
-import type { IdentifyUser, Views } from './site'
+import type { ExchangeTicket, TicketExchange } from '../remote/ticket'
+import type { LoadUser, Views } from './site'
 
 /** Options of `sso2()`; the environment fills what is left out, and an explicit option wins. */
 export interface Sso2Options extends ConfigOptions {
   /**
    * Exchanges a ticket for an access token: `(ticket, { sid, signal })` gives a text, or the token endpoint's JSON. It
-   * has eight seconds, together with `identifyUser`. Default: a form POST to `tokenUrl`.
+   * has eight seconds, together with `loadUser`. Default: a form POST to `tokenUrl`.
    */
-  readonly exchangeTicket?: Exchange
+  readonly exchangeTicket?: ExchangeTicket
   /** Adapts the default exchange to an authorization server; without effect where `exchangeTicket` is given. */
   readonly ticketExchange?: TicketExchange
   /**
    * Names the user of an access token: `({ accessToken, api, sid })` gives JSON with at least `accountId`, which
    * becomes `req.sso2.user`. Default: GET of `userPath`.
    */
-  readonly identifyUser?: IdentifyUser
+  readonly loadUser?: LoadUser
   /**
    * May this request be led through the SSO system? Answers at once, with true or false. By default a GET navigation of
    * a top-level document may, unless it is a prefetch or comes from a known bot. Default: navigations by people.

@@ -10,15 +10,15 @@ import type { Circuit } from '../remote/circuit'
 import type { FrontChannel } from '../remote/front-channel'
 import type { PlatformApi } from '../remote/platform-api'
 import type { Sso2Client } from '../remote/sso2'
-import type { Exchange } from '../remote/ticket'
+import type { ExchangeTicket } from '../remote/ticket'
 import type { KeptLogouts } from '../storage/kept-logouts'
 import type { Lists } from '../storage/lists'
 import type { Logins } from '../storage/logins'
 import type { Records } from '../storage/records'
 import type { Unavailable } from '../storage/unavailable'
 
-/** What `identifyUser` is given. */
-export interface IdentifyContext {
+/** What `loadUser` is given. */
+export interface LoadUserContext {
   /** What the ticket was exchanged for. */
   readonly accessToken: string
   /** The REST API with that token. */
@@ -28,10 +28,10 @@ export interface IdentifyContext {
 }
 
 /** Names the user of an access token; may be the site's own. */
-export type IdentifyUser = (context: IdentifyContext) => Promise<User> | User
+export type LoadUser = (context: LoadUserContext) => Promise<User> | User
 
 /** What turns a ticket into a user. */
-export type Hook = 'exchangeTicket' | 'identifyUser'
+export type Hook = 'exchangeTicket' | 'loadUser'
 
 /** What is known of a request's session. */
 export interface SessionState {
@@ -180,8 +180,8 @@ export interface Site {
   readonly logins: Logins
   readonly keptLogouts: KeptLogouts
   readonly sessions: Sessions
-  readonly exchange: Exchange
-  readonly identifyUser: IdentifyUser
+  readonly exchange: ExchangeTicket
+  readonly loadUser: LoadUser
   /** Which of the two are the site's own, and not the package's. */
   readonly ownHooks: ReadonlySet<Hook>
   /** Breakers around the two: a token endpoint or REST API that is away costs nobody else a wait. */

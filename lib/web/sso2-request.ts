@@ -46,7 +46,7 @@ export class Sso2Request {
   get status(): 'loggedin' | 'anon' | 'none' {
     return this.#holder.shown.record?.status ?? 'none'
   }
-  /** What `identifyUser` returned; set if and only if `status` is `'loggedin'`. */
+  /** What `loadUser` returned; set if and only if `status` is `'loggedin'`. */
   get user(): User | undefined {
     return shownUser(this.#holder.shown)
   }

@@ -3,20 +3,20 @@ import type { User } from '../decide/record'
 import { Sso2ResponseError } from '../errors'
 import { isObject } from '../protocol/json'
 import { own } from '../protocol/token'
-import type { IdentifyUser } from './site'
+import type { LoadUser } from './site'
 
 /** A user is JSON with at least `accountId`. @throws {Sso2ResponseError} naming the field */
 export function readUser(value: unknown): User {
   const user: unknown = value === undefined ? undefined : JSON.parse(JSON.stringify(value))
   const accountId = isObject(user) ? own(user, 'accountId') : undefined
   if (!isObject(user) || typeof accountId !== 'string' || accountId === '') {
-    throw new Sso2ResponseError('identifyUser', undefined, 'accountId: a text is required')
+    throw new Sso2ResponseError('loadUser', undefined, 'accountId: a text is required')
   }
   return { ...user, accountId }
 }
 
-/** The default `identifyUser`: GET of `userPath`; its `item`, or the body itself, with `account_id` also as `accountId`. */
-export function defaultIdentifyUser(userPath: string): IdentifyUser {
+/** The default `loadUser`: GET of `userPath`; its `item`, or the body itself, with `account_id` also as `accountId`. */
+export function defaultLoadUser(userPath: string): LoadUser {
   return async ({ api }) => {
     const body = await api.get(userPath)
     const item = own(body, 'item')

@@ -624,12 +624,12 @@ describe('with --module', () => {
   })
 
   test('hooks of the site are asked, and two sites of one module are examined one after the other', async () => {
-    const hooks = "exchangeTicket: async () => { throw new Error('refused') }, identifyUser: () => ({ accountId: '1' })"
+    const hooks = "exchangeTicket: async () => { throw new Error('refused') }, loadUser: () => ({ accountId: '1' })"
     const args = module(
       'sites.mjs',
       `import { sso2 } from 'express-sso2'
       export const first = sso2({ ${hooks} })
-      export default { second: sso2({ exchangeTicket: () => 'canary-token', identifyUser: () => ({ accountId: '1' }) }) }
+      export default { second: sso2({ exchangeTicket: () => 'canary-token', loadUser: () => ({ accountId: '1' }) }) }
       setInterval(() => {}, 1000)`,
     )
     const report = await command(args)

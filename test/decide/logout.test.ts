@@ -11,7 +11,7 @@ const usual: LogoutFacts = {
   isAll: false,
 }
 const [ada, anon] = [loggedInRecord(), anonRecord()]
-const anything = (result: 'pending' | 'nothing'): LogoutDecision => ({
+const anything = (result: 'pending' | 'no_session'): LogoutDecision => ({
   do: 'mark',
   signedOut: { of: 'anything' },
   result,
@@ -41,8 +41,8 @@ const rows: [name: string, facts: Partial<LogoutFacts>, decision: LogoutDecision
   ],
   ['a logout that is not confirmed is tried again', { isSignedOut: true }, { do: 'retry' }],
   ['so it is with a session that has ended', { isSignedOut: true, key: 'k', state: 'ended' }, { do: 'retry' }],
-  ['a stranger has nothing to end, and is marked', {}, anything('nothing')],
-  ['a session that has ended has nothing to end', { key: 'k', state: 'ended' }, anything('nothing')],
+  ['a stranger has nothing to end, and is marked', {}, anything('no_session')],
+  ['a session that has ended has nothing to end', { key: 'k', state: 'ended' }, anything('no_session')],
   ['a session whose record is gone may live at the SSO system', { key: 'k', state: 'none' }, anything('pending')],
   ['a record that cannot be read may be a login', { key: 'k', state: 'unreadable' }, anything('pending')],
   ['a session that has moved nobody knows where may live', { key: 'k', state: 'moved' }, anything('pending')],

@@ -70,7 +70,7 @@ test.each([
   'TypeError: Cannot read properties of undefined (reading "account_id")',
   'connect ECONNREFUSED 127.0.0.1:8080',
   'exchangeTicket failed: the token endpoint refused: invalid_client (HTTP 401)',
-  'at identifyUser (/app/site/users.js:12:34)',
+  'at loadUser (/app/site/users.js:12:34)',
   'clientSecret (SSO2_CLIENT_SECRET) and tokenUrl (SSO2_TOKEN_URL)',
   'GET https://api.example/v1/me?page=2 answered HTTP 404',
 ])('what helps stays: %j', (printed) => {

@@ -25,13 +25,13 @@ const looks: [step: Step, error: unknown, cause: string, look: RegExp][] = [
   ['exchangeTicket', answered(502), 'failing:502', /Look at the authorization server at tokenUrl \(SSO2_TOKEN_URL\)\./],
   ['exchangeTicket', answered(200), 'unreadable:200', /SSO2_TOKEN_URL/],
   ['exchangeTicket', answered(undefined), 'unreadable', /SSO2_TOKEN_URL/],
-  ['identifyUser', silent(), 'no_answer', /SSO2_API_URL/],
-  ['identifyUser', rest(401), 'refused:401', /scopes.*SSO2_API_URL/],
-  ['identifyUser', rest(403), 'refused:403', /scopes/],
-  ['identifyUser', rest(404), 'nowhere:404', /userPath \(SSO2_USER_PATH\) below apiUrl/],
-  ['identifyUser', rest(500), 'failing:500', /the REST API at apiUrl/],
-  ['identifyUser', rest(429), 'too_many:429', /how much is asked/],
-  ['identifyUser', answered(undefined, 'accountId: a text is required'), 'unreadable', /SSO2_USER_PATH/],
+  ['loadUser', silent(), 'no_answer', /SSO2_API_URL/],
+  ['loadUser', rest(401), 'refused:401', /scopes.*SSO2_API_URL/],
+  ['loadUser', rest(403), 'refused:403', /scopes/],
+  ['loadUser', rest(404), 'nowhere:404', /userPath \(SSO2_USER_PATH\) below apiUrl/],
+  ['loadUser', rest(500), 'failing:500', /the REST API at apiUrl/],
+  ['loadUser', rest(429), 'too_many:429', /how much is asked/],
+  ['loadUser', answered(undefined, 'accountId: a text is required'), 'unreadable', /SSO2_USER_PATH/],
   ['sessionstatus', silent(), 'no_answer', /SSO2_URL/],
   ['sessionstatus', answered(500), 'failing:500', /SSO system at ssoUrl/],
   ['sessionstatus', answered(404), 'nowhere:404', /SSO2_URL/],
@@ -89,7 +89,7 @@ test.each<[error: unknown, what: string]>([
 
 test.each<[step: Step, effect: string]>([
   ['exchangeTicket', 'the visitor is anonymous here, and asked about again in 30 s'],
-  ['identifyUser', 'the visitor is anonymous here, and asked about again in 30 s'],
+  ['loadUser', 'the visitor is anonymous here, and asked about again in 30 s'],
   ['identify', 'new visitors are served without a session'],
   ['authenticate', 'the login is answered with "not now"'],
   ['sessionstatus', 'sessions are served as they were known, logins for graceSeconds at most'],
@@ -105,20 +105,20 @@ test('what is thrown by nobody\u2019s hook is looked for where it was thrown', (
 
 test('a hook of the site is named, with the place where it threw, whatever it threw', () => {
   for (const error of [new TypeError('no luck'), silent(), answered(500)]) {
-    const { advice, frames } = of('identifyUser', error, true)
-    expect(advice).toMatch(/^Look at the hook identifyUser of the site\. /)
+    const { advice, frames } = of('loadUser', error, true)
+    expect(advice).toMatch(/^Look at the hook loadUser of the site\. /)
     expect(frames[0]).toContain('trouble.test.ts')
   }
 })
 
 test('what a hook throws is no answer, whatever it looks like', () => {
-  const { cause } = of('identifyUser', Object.assign(new Error('no luck'), { status: 404 }), true)
-  expect(cause).toMatch(/^identifyUser:thrown:at /)
+  const { cause } = of('loadUser', Object.assign(new Error('no luck'), { status: 404 }), true)
+  expect(cause).toMatch(/^loadUser:thrown:at /)
 })
 
 test('two places that throw are two causes, and one that throws twice is one', () => {
   const throwers = [() => new Error('a'), () => new Error('a')]
-  const causes = [0, 1, 0].map((index) => of('identifyUser', throwers[index]?.(), true).cause)
+  const causes = [0, 1, 0].map((index) => of('loadUser', throwers[index]?.(), true).cause)
   expect(new Set(causes).size).toBe(2)
   expect(causes[0]).toBe(causes[2])
 })

@@ -180,7 +180,7 @@ test('a logout is confirmed later whatever the hash of its SSO session begins wi
   const known = { status: 'loggedin' as const, accountId: 'account-ada', ageSeconds: 0, idleSeconds: 0 }
   const own = await startNetwork({
     emulator: { sessions: sids.map((sid) => ({ ...known, sid, browser: sid })) },
-    site: { exchangeTicket: () => 'an-access-token', identifyUser: () => ({ accountId: 'account-ada' }) },
+    site: { exchangeTicket: () => 'an-access-token', loadUser: () => ({ accountId: 'account-ada' }) },
   })
   try {
     const cookieOf = (lines: string[], name: string) => lines.find((line) => line.startsWith(name))?.split(';')[0] ?? ''

@@ -26,9 +26,9 @@ let benign: Benign[]
 let warn: jest.SpyInstance
 beforeAll(async () => {
   warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
-  const identifyUser = () => ({ accountId: 'one-of-many' }) // two calls less a login
+  const loadUser = () => ({ accountId: 'one-of-many' }) // two calls less a login
   const exchangeTicket = async (ticket: string) => ({ accessToken: ticket })
-  const options = { trustedReturnOrigins: [trusted], identifyUser, exchangeTicket }
+  const options = { trustedReturnOrigins: [trusted], loadUser, exchangeTicket }
   network = await startNetwork({ build: onBothExpresses, site: options })
   site = network.morning.url
   hostile = hostileAddresses(site)

@@ -11,7 +11,7 @@ const events = hearEvents()
 beforeAll(async () => {
   network = await startNetwork({
     build: behindProxy,
-    site: { exchangeTicket: () => 'an-access-token', identifyUser: () => ({ accountId: 'account-ada' }) },
+    site: { exchangeTicket: () => 'an-access-token', loadUser: () => ({ accountId: 'account-ada' }) },
   })
   flow = await beginFlow(network)
 })

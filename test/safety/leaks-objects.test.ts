@@ -6,7 +6,7 @@ import { format, inspect } from 'node:util'
 import express5, { type Request } from 'express'
 import {
   type ExchangeContext,
-  type IdentifyContext,
+  type LoadUserContext,
   NotLoggedInError,
   PlatformApi,
   type SessionToken,
@@ -85,7 +85,7 @@ let network: Network
 let warn: jest.SpyInstance
 /** What hooks were given. */
 const exchanges: ExchangeContext[] = []
-const namings: IdentifyContext[] = []
+const namings: LoadUserContext[] = []
 /** Requests for the landing page, after their answers. */
 const landings: { version: string; req: Request }[] = []
 /** What Session Status answered about somebody who is logged in. */
@@ -134,7 +134,7 @@ function siteOptions(name: string): Partial<Sso2Options> {
       const response = await fetch(tokenUrl, { method: 'POST', body: new URLSearchParams(form) })
       return (await response.json()) as { access_token: string; expires_in: number }
     },
-    identifyUser: async (context) => {
+    loadUser: async (context) => {
       namings.push(context)
       canaries.add('access token', context.accessToken)
       canaries.add('SSO session ID', context.sid)
@@ -387,7 +387,7 @@ const names: Record<string, string | undefined> = {
   loginLimit: undefined,
   loginMessages: undefined,
   exchangeTicket: undefined,
-  identifyUser: undefined,
+  loadUser: undefined,
   shouldIdentify: undefined,
 }
 

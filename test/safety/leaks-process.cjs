@@ -40,9 +40,9 @@ function hooks({ tokenUrl, clientId, clientSecret }) {
       const form = { grant_type: 'authorization_code', code: ticket, client_id: clientId, client_secret: clientSecret }
       return (await fetch(tokenUrl, { method: 'POST', body: new URLSearchParams(form) })).json()
     },
-    identifyUser: async (context) => {
+    loadUser: async (context) => {
       const { accessToken, api } = context
-      if (hookFails === 'identifyUser') throw failure(accessToken, context)
+      if (hookFails === 'loadUser') throw failure(accessToken, context)
       const { item } = await api.get('/external/api/v1/me')
       return { accountId: item.account_id, username: item.username }
     },

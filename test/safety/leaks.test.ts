@@ -277,7 +277,7 @@ async function hang(): Promise<() => Promise<unknown>> {
 
 /** Hooks whose errors hold whatever they were given. */
 async function failHooks(): Promise<void> {
-  for (const hookFails of ['exchangeTicket', 'identifyUser']) {
+  for (const hookFails of ['exchangeTicket', 'loadUser']) {
     const { browser } = await anonymous(hooked)
     const known = await loggedIn(hooked)
     known.browser.dropCookies(({ name }) => name === 'sso2.sid')

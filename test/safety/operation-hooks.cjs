@@ -51,7 +51,7 @@ function start({ options, port }) {
       const form = { grant_type: 'authorization_code', code: ticket, client_id: clientId, client_secret: clientSecret }
       return (await fetch(tokenUrl, { method: 'POST', body: new URLSearchParams(form) })).json()
     }),
-    identifyUser: misbehave('identifyUser', async ({ api }) => {
+    loadUser: misbehave('loadUser', async ({ api }) => {
       const { item } = await api.get('/external/api/v1/me')
       return { ...item, accountId: item.account_id }
     }),

@@ -61,9 +61,7 @@ const somebody = () => loggedIn({ morning: { url }, browser: () => new Browser()
 
 const moods = ['throw', 'throw nothing', 'reject', 'reject with a text', 'reject twice', 'give nothing', 'give null']
 const oddities = ['give a number', 'give a list', 'give an object', 'give a circle', 'give a BigInt', 'give a trap']
-const naming = ['exchangeTicket', 'identifyUser'].flatMap((hook) =>
-  [...moods, ...oddities].map((mood) => ({ hook, mood })),
-)
+const naming = ['exchangeTicket', 'loadUser'].flatMap((hook) => [...moods, ...oddities].map((mood) => ({ hook, mood })))
 
 test.each(naming)(
   '[O12] $hook that does "$mood" logs nobody in at landing or form, and the page is served',

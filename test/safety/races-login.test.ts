@@ -68,7 +68,7 @@ beforeAll(async () => {
     site: {
       timeoutMs: 10_000,
       exchangeTicket,
-      identifyUser: async ({ accessToken, api, sid }) => {
+      loadUser: async ({ accessToken, api, sid }) => {
         if (accessToken === 'an-access-token') return { accountId: 'account-ada', username: 'ada' }
         if (sid.startsWith('slow')) await somewhile()
         const { item } = (await api.get('/external/api/v1/me')) as { item: { account_id: string; username: string } }

@@ -34,7 +34,7 @@ beforeAll(async () => {
       ssoUrl: held.url,
       timeoutMs: 4000,
       exchangeTicket: () => 'an-access-token',
-      identifyUser: () => ({ accountId: 'account-ada', username: 'ada' }),
+      loadUser: () => ({ accountId: 'account-ada', username: 'ada' }),
     },
   })
   held.target = network.emulator.siteOptions('morning').ssoUrl

@@ -74,7 +74,7 @@ describe('a configuration with hooks of the wrong type', () => {
     }
   }
 
-  test.each(['exchangeTicket', 'identifyUser', 'shouldIdentify'])('names %s beside the other problems', (hook) => {
+  test.each(['exchangeTicket', 'loadUser', 'shouldIdentify'])('names %s beside the other problems', (hook) => {
     for (const value of ['a text', 5, {}, true, [], `${secret}-as-a-hook`])
       expect(wrongOptions({ [hook]: value, ssoUrl: 'no address', recheckSeconds: 0 })).toEqual(
         [hook, 'recheckSeconds', 'ssoUrl'].sort(),
@@ -82,7 +82,7 @@ describe('a configuration with hooks of the wrong type', () => {
   })
 
   test('names all of them at once', () => {
-    const hooks = { exchangeTicket: 'a', identifyUser: 1, shouldIdentify: true }
+    const hooks = { exchangeTicket: 'a', loadUser: 1, shouldIdentify: true }
     const rest = { siteUrl: undefined, clientSecret: 'short', organisationId: 'the-site' }
     expect(wrongOptions({ ...hooks, ...rest })).toEqual(
       [...Object.keys(hooks), 'clientSecret', 'organisationId', 'siteUrl'].sort(),
@@ -103,14 +103,14 @@ describe('a configuration with hooks of the wrong type', () => {
 
   test('is taken where they are right', () => {
     const views = { problem: () => 'a problem', login: async () => 'a form' }
-    const hooks = { identifyUser: () => ({ accountId: 'a' }), shouldIdentify: () => true }
+    const hooks = { loadUser: () => ({ accountId: 'a' }), shouldIdentify: () => true }
     const logger = { warn: () => {}, info: () => {} }
     expect(wrongOptions({ ...hooks, views, logger, texts: { invalid_credentials: 'Wrong.' } })).toEqual([])
   })
 })
 
 const CANARY = 'canary-secret-of-a-hook'
-type Hook = 'exchangeTicket' | 'identifyUser'
+type Hook = 'exchangeTicket' | 'loadUser'
 type Support = typeof import('./support')
 
 /** Doors through which a user is named; each gives the step that does it. */
@@ -158,8 +158,8 @@ async function withHooks(run: (support: Support, stage: Stage, broken: Broken) =
           const { tokenUrl = '', clientSecret = '' } = stage.emulator.siteOptions('morning')
           return formExchange({ ...endpoint, tokenUrl, clientSecret: () => String(clientSecret) })(ticket, context)
         },
-        identifyUser: async ({ api }) => {
-          failIf('identifyUser')
+        loadUser: async ({ api }) => {
+          failIf('loadUser')
           const { item } = (await api.get('/external/api/v1/me')) as { item: { account_id: string; username: string } }
           return { ...item, accountId: item.account_id }
         },
@@ -173,7 +173,7 @@ async function withHooks(run: (support: Support, stage: Stage, broken: Broken) =
   })
 }
 
-const failures = (['exchangeTicket', 'identifyUser'] as const).flatMap((hook) =>
+const failures = (['exchangeTicket', 'loadUser'] as const).flatMap((hook) =>
   Object.entries(doors).map(([door, open]) => ({ hook, door, open })),
 )
 

@@ -144,12 +144,12 @@ function siteOptionsOf({ keeping, redis, site }: StageOptions, front: AnswerFron
   }
 }
 
-type Hooks = Pick<Partial<Sso2Options>, 'identifyUser' | 'exchangeTicket'>
+type Hooks = Pick<Partial<Sso2Options>, 'loadUser' | 'exchangeTicket'>
 
 /** The usual ways, behind turnstiles. @param network is there once the first ticket is */
 function hooksOf(network: () => Network, { naming, exchanging }: Pick<Stage, 'naming' | 'exchanging'>): Hooks {
   return {
-    identifyUser: async ({ api }) => {
+    loadUser: async ({ api }) => {
       await naming.pass()
       const { item } = (await api.get('/external/api/v1/me')) as { item: { account_id: string; username: string } }
       return { accountId: item.account_id, username: item.username }

@@ -55,11 +55,11 @@ const ticketFaults: [operation: 'token' | 'me', fault: object, line: RegExp][] =
   ['token', { kind: 'status', code: 404 }, /exchangeTicket failed: .*\(HTTP 404\).*tokenUrl \(SSO2_TOKEN_URL\)/],
   ['token', { kind: 'down' }, /exchangeTicket failed: no answer.*tokenUrl/],
   ['token', { kind: 'garbage' }, /exchangeTicket failed: the body is not JSON.*tokenUrl/],
-  ['me', { kind: 'status', code: 401 }, /identifyUser failed: .*HTTP 401.*scopes/],
-  ['me', { kind: 'status', code: 404 }, /identifyUser failed: .*HTTP 404.*userPath \(SSO2_USER_PATH\)/],
-  ['me', { kind: 'status', code: 500 }, /identifyUser failed: .*HTTP 500.*apiUrl/],
-  ['me', { kind: 'down' }, /identifyUser failed: no answer.*apiUrl/],
-  ['me', { kind: 'garbage' }, /identifyUser failed: .*userPath/],
+  ['me', { kind: 'status', code: 401 }, /loadUser failed: .*HTTP 401.*scopes/],
+  ['me', { kind: 'status', code: 404 }, /loadUser failed: .*HTTP 404.*userPath \(SSO2_USER_PATH\)/],
+  ['me', { kind: 'status', code: 500 }, /loadUser failed: .*HTTP 500.*apiUrl/],
+  ['me', { kind: 'down' }, /loadUser failed: no answer.*apiUrl/],
+  ['me', { kind: 'garbage' }, /loadUser failed: .*userPath/],
 ]
 
 test.each(doors)(
@@ -84,7 +84,7 @@ test('a tokenUrl and a userPath that lead nowhere say so', async () => {
   const browser = present(stage).browser()
   for (const [wrong, line] of [
     [{ tokenUrl: `${emulator.siteOptions().apiUrl}/no/token` }, /exchangeTicket failed: .*HTTP 404.*SSO2_TOKEN_URL/],
-    [{ userPath: '/no/user' }, /identifyUser failed: .*HTTP 404.*SSO2_USER_PATH/],
+    [{ userPath: '/no/user' }, /loadUser failed: .*HTTP 404.*SSO2_USER_PATH/],
     [{ ticketExchange: { grantType: 'ticket' } }, /exchangeTicket failed: .*unsupported_grant_type.*ticketExchange/],
   ] as [Partial<Sso2Options>, RegExp][]) {
     const other = await present(stage).another(wrong)
@@ -98,7 +98,7 @@ test('a tokenUrl and a userPath that lead nowhere say so', async () => {
 const sameOrigin = (origin: string) => ({ origin, 'sec-fetch-site': 'same-origin' })
 
 describe('a hook of the site that fails', () => {
-  const fails = { exchangeTicket: false, identifyUser: false }
+  const fails = { exchangeTicket: false, loadUser: false }
   const given: string[] = []
   const throwing = (secret: string): never => {
     given.push(secret)
@@ -106,14 +106,14 @@ describe('a hook of the site that fails', () => {
   }
   const hooks: Partial<Sso2Options> = {
     exchangeTicket: (ticket) => (fails.exchangeTicket ? throwing(ticket) : 'an-access-token-of-the-site'),
-    identifyUser: ({ accessToken, sid }) =>
-      fails.identifyUser ? throwing(`${accessToken} ${sid}`) : { accountId: 'account-ada', username: 'ada' },
+    loadUser: ({ accessToken, sid }) =>
+      fails.loadUser ? throwing(`${accessToken} ${sid}`) : { accountId: 'account-ada', username: 'ada' },
   }
 
-  test.each(['exchangeTicket', 'identifyUser'] as const)(
+  test.each(['exchangeTicket', 'loadUser'] as const)(
     '[O6] in %s is told with its stack, and without what it was given',
     async (hook) => {
-      Object.assign(fails, { exchangeTicket: false, identifyUser: false, [hook]: true })
+      Object.assign(fails, { exchangeTicket: false, loadUser: false, [hook]: true })
       given.length = 0
       const at = await start({ options: hooks })
       const step = await openDoor('a login', at)

@@ -40,12 +40,12 @@ async function nameUser({ site }: Visit, { sid, at }: SessionToken): Promise<Nam
     const signal = AbortSignal.timeout(HOOKS_MS)
     const exchange = () => inTime('exchangeTicket', signal, async () => site.exchange(at, { sid, signal }))
     const grant = readGrant(await site.circuits.token.runOnce('token', exchange), site.now())
-    step = 'identifyUser'
+    step = 'loadUser'
     accessToken = grant.token()
     const api = new PlatformApi({ apiUrl: site.config.apiUrl, accessToken })
     const context = { accessToken, api, sid }
-    const name = () => inTime('identifyUser', signal, async () => site.identifyUser(context))
-    const user = readUser(await site.circuits.user.runOnce('identifyUser', name))
+    const name = () => inTime('loadUser', signal, async () => site.loadUser(context))
+    const user = readUser(await site.circuits.user.runOnce('loadUser', name))
     return { user, secrets: { sid, accessToken }, accessUntil: grant.expiresAt }
   } catch (error) {
     const failure = { step, error, isOwn: site.ownHooks.has(step) }

@@ -28,7 +28,8 @@ export async function takeLogout(site: Site, req: Request, res: Response, isAll:
   )
   const result = await logOut(visit, isAll)
   const canIdentify = site.front.isAvailable
-  if (result === 'nothing' && !canIdentify) return sendProblem(site, req, res, 503, 'unavailable', 'logout_unavailable')
+  if (result === 'no_session' && !canIdentify)
+    return sendProblem(site, req, res, 503, 'unavailable', 'logout_unavailable')
   if (wantsJson(req)) return sendJson(res, 200, { status: 'none', logout: result })
   redirect(res, result === 'pending' || !canIdentify ? returnTo : identifyAddress(visit, returnTo), 303)
 }

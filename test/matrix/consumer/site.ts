@@ -31,7 +31,7 @@ declare module 'express-session' {
 const options: Sso2Options = {
   siteUrl: 'http://localhost:3000',
   session: { cookieName: 'paper.sid' },
-  identifyUser: async ({ accessToken, api }) => ({ accountId: String(accessToken.length), name: String(api) }),
+  loadUser: async ({ accessToken, api }) => ({ accountId: String(accessToken.length), name: String(api) }),
   shouldIdentify: (request) => request.path !== '/ping',
   views: { login: ({ message = '', action, nonce }) => `<p>${message} ${action} ${nonce}</p>` },
   contentSecurityPolicy: (nonce) => `script-src 'nonce-${nonce}'`,
