@@ -64,7 +64,7 @@ export interface Sso2 extends RequestHandler {
   /**
    * Gives the request its `req.session`, `req.sessionID` and `req.sessionStore`, as express-session does. `regenerate()` keeps the login;
    * `destroy()` ends it on this site alone, and the next page load brings it back: a logout is `req.sso2.logout()`. What is set on
-   * `req.session.cookie` does not change a cookie that the browser has. docs/session.md has the rest.
+   * `req.session.cookie` does not change a cookie that the browser has. docs/session-differences.md has the rest.
    */
   readonly session: ConnectHandler
   /** The pages of this package: landing, login, logout and logout of all sessions. Stands before `middleware`. */

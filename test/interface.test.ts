@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
 const root = path.join(__dirname, '..')
-const page = readFileSync(path.join(root, 'docs', 'interface.md'), 'utf8')
+const page = readFileSync(path.join(root, 'docs', 'internals', 'protocol.md'), 'utf8')
 const plain = (text: string) => text.replaceAll('`', '')
 
 /** Headings and bold terms: where a citation may lead. */
@@ -18,14 +18,14 @@ const citations = readdirSync(path.join(root, 'lib'), { recursive: true, encodin
   .filter((file) => file.endsWith('.ts'))
   .flatMap((file) => citationsOf(readFileSync(path.join(root, 'lib', file), 'utf8')).map((cited) => ({ file, cited })))
 
-test('every citation of the interface leads to a place of docs/interface.md', () => {
+test('every citation of the interface leads to a place of docs/internals/protocol.md', () => {
   const leads = ({ cited }: { cited: string }) =>
     places.some((place) => place === cited || place.startsWith(`${cited},`))
   expect(citations.length).toBeGreaterThan(30)
   expect(citations.filter((one) => !leads(one))).toEqual([])
 })
 
-test('every file that docs/interface.md names is there', () => {
+test('every file that docs/internals/protocol.md names is there', () => {
   const named = new Set([...page.matchAll(/`((?:lib|test)\/[\w./-]+\.ts)`/g)].map(([, file = '']) => file))
   expect(named.size).toBeGreaterThan(30)
   expect([...named].filter((file) => !existsSync(path.join(root, file)))).toEqual([])

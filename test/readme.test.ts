@@ -94,7 +94,7 @@ test('there are snippets for each part of the package', () => {
   ])
     expect(snippets.some(({ path: where, code }) => where.startsWith('README') && code.includes(part))).toBe(true)
   expect(snippets.some(({ code }) => code.includes('sso.session(request, {}'))).toBe(true)
-  expect(snippets.filter(({ path: where }) => where.startsWith('docs-login-page')).length).toBeGreaterThan(3)
+  expect(snippets.filter(({ path: where }) => where.startsWith('docs-customize-pages')).length).toBeGreaterThan(3)
 })
 
 const compilerOptions = {

@@ -8,10 +8,10 @@ import { ada, addPages, eventually, logIn, type Network, startNetwork, view } fr
 import type { Visit } from './support/agent'
 
 /*
- * The two examples of docs/watching.md, taken from there and run as they are: what a Prometheus server would fetch, and the
+ * The two examples of docs/monitoring.md, taken from there and run as they are: what a Prometheus server would fetch, and the
  * spans that a collector would get.
  */
-const page = readFileSync(path.join(__dirname, '..', 'docs', 'watching.md'), 'utf8')
+const page = readFileSync(path.join(__dirname, '..', 'docs', 'monitoring.md'), 'utf8')
 const snippets = [...page.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)
 
 /** @returns the application that it makes, if any */

@@ -47,8 +47,8 @@ export interface LookOptions {
   /** Language of the built-in pages: their texts and `lang`. Must be one of en, sv, nb, da, fi, de. Default: `'en'`. */
   readonly language?: Language
   /**
-   * Single texts of the built-in pages by code, in place of those of `language` (docs/login-page.md). Must be an object
-   * of texts by code.
+   * Single texts of the built-in pages by code, in place of those of `language` (docs/customize-pages.md). Must be an
+   * object of texts by code.
    */
   readonly texts?: Partial<Readonly<Record<TextCode, string>>>
   /**
@@ -82,7 +82,7 @@ const texts = z
     }
   })
   .default({})
-  .describe('Single texts of the built-in pages by code, in place of those of `language` (docs/login-page.md).')
+  .describe('Single texts of the built-in pages by code, in place of those of `language` (docs/customize-pages.md).')
 
 /** The options of this part, for the schema. */
 export const look = (isProduction: boolean) => {

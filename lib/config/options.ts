@@ -17,7 +17,7 @@ export interface ConfigOptions extends LookOptions {
   readonly clientId?: string
   /**
    * The API client's secret. Of several, all verify, and the one that the SSO system takes signs; the first of them to
-   * begin with (SECURITY.md). Must be a text of at least 32 bytes, or an array of such texts. Required;
+   * begin with (docs/key-rotation.md). Must be a text of at least 32 bytes, or an array of such texts. Required;
    * `SSO2_CLIENT_SECRET` in the environment.
    */
   readonly clientSecret?: string | readonly string[]
@@ -145,8 +145,8 @@ export interface ConfigOptions extends LookOptions {
   readonly trustedReturnOrigins?: readonly string[]
   /**
    * Failed logins for each address and user name before the SSO system is asked no more; further limits follow from it
-   * (SECURITY.md). `false` switches all of them off. Must be { attempts, perSeconds } or false. Default: `{ attempts:
-   * 10, perSeconds: 60 }`.
+   * (docs/login-limits.md). `false` switches all of them off. Must be { attempts, perSeconds } or false. Default: `{
+   * attempts: 10, perSeconds: 60 }`.
    */
   readonly loginLimit?:
     | {

@@ -91,7 +91,7 @@ const loginLimit = z
   )
   .default({ attempts: 10, perSeconds: 60 })
   .describe(
-    'Failed logins for each address and user name before the SSO system is asked no more; further limits follow from it (SECURITY.md). `false` switches all of them off.',
+    'Failed logins for each address and user name before the SSO system is asked no more; further limits follow from it (docs/login-limits.md). `false` switches all of them off.',
   )
 
 /** Who is who, and where. */
@@ -104,7 +104,7 @@ const parties = (isProduction: boolean, options: Given) => ({
   }),
   clientId: identifier().describe('The API client ID: `cid` of request tokens and `aud` of Session Tokens.'),
   clientSecret: secrets(options['allowWeakSecret'] === true, isProduction).describe(
-    "The API client's secret. Of several, all verify, and the one that the SSO system takes signs; the first of them to begin with (SECURITY.md).",
+    "The API client's secret. Of several, all verify, and the one that the SSO system takes signs; the first of them to begin with (docs/key-rotation.md).",
   ),
   organisationId: identifier().describe(
     'The organisation ID: `iss` of request tokens. Differs from `clientId` and `ssoIdentifier`.',

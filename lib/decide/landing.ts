@@ -47,7 +47,7 @@ export type LandingDecision =
   | { readonly do: 'mark_cookieless'; readonly because: 'no_cookies' }
   | { readonly do: 'give_up'; readonly because: GiveUpReason }
 
-/** Decides one landing. Table: docs/decisions.md, "landing". */
+/** Decides one landing. Table: docs/internals/decision-tables.md, "landing". */
 export function decideLanding(facts: LandingFacts): LandingDecision {
   const { binding, token } = facts
   if (binding === 'no_cookies') return { do: 'mark_cookieless', because: 'no_cookies' }

@@ -1,6 +1,6 @@
 /**
  * What a guard does with a navigation of somebody whom nobody knows, where the login page is not ours. Pure.
- * Table: docs/decisions.md, "lead".
+ * Table: docs/internals/decision-tables.md, "lead".
  */
 import type { EpochSeconds } from '../protocol/claims'
 import { blockedBy, type Trip, tripsSoFar } from './loop-guard'

@@ -62,7 +62,7 @@ export type LoginDecision =
   | { readonly do: 'ask_status' }
   | { readonly do: 'not_now' }
 
-/** Decides one login. Table: docs/decisions.md, "login". @param answer `undefined` when the answer was lost */
+/** Decides one login. Table: docs/internals/decision-tables.md, "login". @param answer `undefined` when the answer was lost */
 export function decideLogin(answer: SessionToken | undefined): LoginDecision {
   if (!answer) return { do: 'ask_status' }
   switch (answer.err) {

@@ -1,4 +1,4 @@
-/** What a logout has to do, by what is known of the session. Pure. Table: docs/decisions.md, "logout". */
+/** What a logout has to do, by what is known of the session. Pure. Table: docs/internals/decision-tables.md, "logout". */
 import type { SsoRecord } from './record'
 import type { SignedOut } from './signed-out'
 import type { Stored } from './stored'

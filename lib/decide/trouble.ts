@@ -1,4 +1,4 @@
-/** What went wrong on the way to a login, and what to look at: words for whoever runs the site. Pure. Table: docs/decisions.md, "trouble". */
+/** What went wrong on the way to a login, and what to look at: words for whoever runs the site. Pure. Table: docs/internals/decision-tables.md, "trouble". */
 import {
   PlatformApiError,
   Sso2Error,

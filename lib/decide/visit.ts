@@ -1,4 +1,4 @@
-/** What to do with one request: facts + record + health in, one decision with its reason out. Pure. Table: docs/decisions.md, "visit". */
+/** What to do with one request: facts + record + health in, one decision with its reason out. Pure. Table: docs/internals/decision-tables.md, "visit". */
 import type { EpochSeconds } from '../protocol/claims'
 import { ageOf, isYounger } from './age'
 import { hurried, unhurried } from './questions'

@@ -23,6 +23,8 @@ export interface Sso2Options extends ConfigOptions {
    * a top-level document may, unless it is a prefetch or comes from a known bot. Default: navigations by people.
    */
   readonly shouldIdentify?: (request: Request) => boolean
-  /** Pages of the site's own: context in, HTML or a promise of it out, within eight seconds (docs/login-page.md). */
+  /**
+   * Pages of the site's own: context in, HTML or a promise of it out, within eight seconds (docs/customize-pages.md).
+   */
   readonly views?: Partial<Views>
 }

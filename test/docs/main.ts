@@ -19,7 +19,7 @@ export async function main([folder = root]: readonly string[]): Promise<void> {
   writeAll(folder, new Map([['docs/options.md', optionsPage(options)]]))
   const readme = readFileSync(path.join(root, 'README.md'), 'utf8')
   writeAll(folder, new Map([['README.md', withRequired(readme, options)]]))
-  writeAll(folder, new Map([['docs/api-report.md', apiReport(program)]]))
+  writeAll(folder, new Map([['docs/internals/api-report.md', apiReport(program)]]))
   const pages = await apiReference(root)
   forgetOthers(path.join(folder, REFERENCE), pages)
   writeAll(folder, new Map([...pages].map(([name, text]) => [`${REFERENCE}/${name}`, text])))

@@ -87,5 +87,4 @@ function typeCell(type: string): string {
   return own ? `[\`${own}\`](api/index.md#${own.toLowerCase()})` : `\`${type}\``
 }
 
-const withLinks = (text: string) =>
-  text.replace(/\bdocs\/([\w-]+\.md)/g, '[$1]($1)').replace(/\bSECURITY\.md/g, '[SECURITY.md](../SECURITY.md)')
+const withLinks = (text: string) => text.replace(/\bdocs\/([\w-]+\.md)/g, '[$1]($1)')

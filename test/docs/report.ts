@@ -1,4 +1,4 @@
-/** docs/api-report.md: every exported name with its signature, from the declarations that the package is built with. */
+/** docs/internals/api-report.md: every exported name with its signature, from the declarations that the package is built with. */
 import path from 'node:path'
 import ts from 'typescript'
 import { root } from './pages'
@@ -10,7 +10,7 @@ const HEAD = `# API report
 
 Every name that the package exports, with its signature. A test compares this page with what is built, so that no release changes a
 name or a type by accident: a change of this page is a change of the package, to be seen in review and told in CHANGELOG.md. What the
-names mean is in the [API reference](api/README.md).
+names mean is in the [API reference](../api/README.md).
 `
 
 /** The page. */

@@ -5,12 +5,12 @@ const sizes = { L: 13, T: 17, R: 13, F: 14, S: 20, O: 21 }
 const numbers = Object.entries(sizes).flatMap(([letter, size]) =>
   Array.from({ length: size }, (_, index) => `${letter}${index + 1}`),
 )
-const security = readFileSync(path.join(__dirname, '..', '..', 'SECURITY.md'), 'utf8')
+const security = readFileSync(path.join(__dirname, '..', '..', 'docs', 'internals', 'threat-model.md'), 'utf8')
 const rows = [...security.matchAll(/^\| ([A-Z]\d+) +\| .+ +\| (`.+`) *\|$/gm)].map(([, row = '', files = '']) => ({
   row,
   files: [...files.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file),
 }))
-/** By the names that SECURITY.md gives them: files of this folder without it. */
+/** By the names that docs/internals/threat-model.md gives them: files of this folder without it. */
 const sources = new Map(['safety', 'situations', 'orders', 'differential', 'web'].flatMap(testsIn))
 
 function testsIn(folder: string): [name: string, source: string][] {
@@ -26,11 +26,11 @@ function testsIn(folder: string): [name: string, source: string][] {
 const has = (source: string | undefined, row: string) =>
   new RegExp(`\\[[^\\]\\n]*\\b${row}\\b[^\\]\\n]*\\]`).test(source ?? '')
 
-test('SECURITY.md names each of the 98 threats once', () => {
+test('docs/internals/threat-model.md names each of the 98 threats once', () => {
   expect(rows.map(({ row }) => row)).toEqual(numbers)
 })
 
-test.each(rows)('$row: the files that SECURITY.md names have tests that carry the number', ({ row, files }) => {
+test.each(rows)('$row: the files that the threat model names have tests that carry the number', ({ row, files }) => {
   expect(files.length).toBeGreaterThan(0)
   expect(files.filter((file) => !has(sources.get(file), row))).toEqual([])
 })

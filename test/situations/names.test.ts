@@ -230,7 +230,7 @@ describe('[T9] texts of a token that are blanks only', () => {
   })
 })
 
-test('[S19] SECURITY.md says that DEBUG=express-session prints the signed cookie', () => {
-  const text = readFileSync(join(__dirname, '../../SECURITY.md'), 'utf8')
+test('[S19] the threat model says that DEBUG=express-session prints the signed cookie', () => {
+  const text = readFileSync(join(__dirname, '../../docs/internals/threat-model.md'), 'utf8')
   expect(text).toContain('DEBUG=express-session')
 })

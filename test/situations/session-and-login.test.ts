@@ -5,7 +5,7 @@ import { ada, addPages, type Gates, sessionSecret, view } from '../flows/network
 import type { Browser } from '../support/agent'
 import { reader, type Stage, startStage } from './support'
 
-/* What docs/session.md says of handlers that are written for plain express-session, row by row. */
+/* What docs/session-differences.md says of handlers that are written for plain express-session, row by row. */
 
 const lines: string[] = []
 const keep = (line: string) => void lines.push(line)
