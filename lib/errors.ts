@@ -85,12 +85,14 @@ export class Sso2UnavailableError extends Sso2Error {
    * @param retryable false when the question may have been acted upon, so that asking again could do it twice
    * @param why goes into the message
    * @param timedOut true when the time was up rather than the connection gone
+   * @param detail tells it from other failures, where known: `ECONNREFUSED`, `CERT_HAS_EXPIRED`, `HTTP 503`
    */
   constructor(
     readonly operation: string,
     readonly retryable: boolean,
     why: string,
     readonly timedOut = false,
+    readonly detail?: string,
   ) {
     super(`${operation}: ${why}`)
   }

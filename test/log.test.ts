@@ -53,6 +53,46 @@ test('what was told is said to be over once, and what was not told is not', () =
   expect(lines.filter((line) => line.startsWith('info'))).toEqual(['info express-sso2: the SSO system answers again'])
 })
 
+test('a second outage within a minute after the all-clear is logged, each cause of it', () => {
+  const { lines, log } = stage()
+  const away = () => {
+    log.warn('sso:ECONNREFUSED', 'refused')
+    log.warn('sso:503', 'failing')
+  }
+  log.warn('store:x', 'another topic')
+  away()
+  now += 100
+  log.warn('sso:503', 'failing')
+  log.over('sso', 'answers again')
+  now += 100
+  away()
+  log.warn('store:x', 'another topic')
+  expect(lines.map((line) => line.replace(/^(\w+) express-sso2:/, '$1'))).toEqual([
+    'warn another topic',
+    'warn refused',
+    'warn failing',
+    'info answers again',
+    'warn refused',
+    'warn failing (1 more like it since the last line)',
+  ])
+})
+
+test('a system that fails and recovers every second is logged four times a minute', () => {
+  const { lines, log } = stage()
+  now = 1_000_000
+  for (let second = 0; second < 60; second += 1) {
+    log.warn('sso:503', 'failing')
+    now += 500
+    log.over('sso', 'answers again')
+    now += 499
+  }
+  expect(lines).toHaveLength(8)
+  expect(lines.at(-1)).toMatch(/^info/)
+  now += 60_000
+  log.warn('sso:503', 'failing')
+  expect(lines.at(-1)).toMatch(/^warn .*56 more like it/)
+})
+
 test('a failure is told with its step, what happened, what to look at, and its stack', () => {
   const { lines, log } = stage()
   log.failed('redeem', { step: 'loadUser', error: new TypeError('no luck'), isOwn: true })

@@ -1,4 +1,4 @@
-/** Tells the operator of one site what he must know: one line a minute for each cause, through the site's own logger, and never a secret. */
+/** Writes the log lines of one site: one line a minute for each cause, anew after an all-clear, through the site's own logger, and never a secret. */
 import { masked, onOneLine } from '../decide/masking'
 import { tellError } from '../decide/told-error'
 import { type Failure, troubleOf } from '../decide/trouble'
@@ -17,8 +17,13 @@ const EVERY_MS = 60_000
 /** More causes than a site has; a log that meets more forgets the oldest. */
 const MOST_CAUSES = 500
 
+/** So many all-clears of one topic a minute let the next failure be logged at once: a system that fails and recovers all the time fills no log. */
+const MAX_ALL_CLEARS = 3
+
 /** A secret that may be in a text; `undefined` where there is none. */
 type Secret = string | undefined
+
+const topicOf = (cause: string) => cause.split(':', 1)[0] ?? ''
 
 interface Told {
   readonly at: number
@@ -34,6 +39,8 @@ export class Log {
   readonly #told = new Map<string, Told>()
   /** Topics of which something was told that may be over. */
   readonly #open = new Set<string>()
+  /** When the last all-clears of a topic were logged. */
+  readonly #allClears = new Map<string, readonly number[]>()
 
   constructor(logger: Logger, secrets: readonly string[] = []) {
     this.#logger = logger
@@ -62,9 +69,16 @@ export class Log {
     this.#tell('warn', cause, () => [`${message}: ${text}`, ...frames].join(NEXT_LINE))
   }
 
-  /** What was told of a topic is over. */
+  /** Logs that what was logged of a topic is over. Its next failure is then logged at once, also within the minute. */
   over(topic: string, message: string): void {
-    if (this.#open.delete(topic)) this.#say('info', message)
+    if (!this.#open.delete(topic)) return
+    this.#say('info', message)
+    const now = performance.now()
+    const recent = (this.#allClears.get(topic) ?? []).filter((at) => now - at < EVERY_MS)
+    if (recent.length >= MAX_ALL_CLEARS) return
+    this.#allClears.set(topic, [...recent, now])
+    for (const [cause, told] of this.#told)
+      if (topicOf(cause) === topic) this.#told.set(cause, { ...told, at: Number.NEGATIVE_INFINITY })
   }
 
   #tell(level: keyof Logger, cause: string, textOf: () => string, secrets: readonly Secret[] = []): void {
@@ -83,7 +97,7 @@ export class Log {
   #note(cause: string, now: number): void {
     this.#told.delete(cause) // the newest stands last
     this.#told.set(cause, { at: now, untold: 0 })
-    this.#open.add(cause.split(':', 1)[0] ?? '')
+    this.#open.add(topicOf(cause))
     const [oldest] = this.#told.keys()
     if (this.#told.size > MOST_CAUSES && oldest !== undefined) this.#told.delete(oldest)
   }

@@ -151,9 +151,10 @@ function kindOfStatus(status: number): Kind {
   return status < 300 ? 'unreadable' : 'nowhere'
 }
 
-/** What tells two failures of one kind apart. */
+/** Tells two failures of one kind apart: each is logged once a minute. */
 function detailOf(error: unknown): string {
   if (error instanceof TokenError) return error.reason
+  if (error instanceof Sso2UnavailableError) return error.timedOut ? 'timeout' : (error.detail ?? '')
   const status = error instanceof PlatformApiError || error instanceof Sso2ResponseError ? error.status : undefined
   return status === undefined ? '' : String(status)
 }

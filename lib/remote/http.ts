@@ -83,7 +83,7 @@ function unavailable({ operation, timeoutMs }: Call, error: unknown, isLate: boo
   // not `instanceof`: inside Jest fetch's errors are of another realm
   const cause = isObject(error) ? error['cause'] : undefined
   const code = String((isObject(cause) ? cause['code'] : undefined) ?? 'no connection')
-  return new Sso2UnavailableError(operation, NOT_SENT.has(code), `no answer (${code})`)
+  return new Sso2UnavailableError(operation, NOT_SENT.has(code), `no answer (${code})`, false, code)
 }
 
 async function readCapped({ operation, maxBytes = MAX_BODY_BYTES }: Call, response: Response): Promise<string> {

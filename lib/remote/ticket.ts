@@ -135,8 +135,9 @@ function formCall(endpoint: TokenEndpoint, form: Readonly<Record<string, string>
 
 async function fetchToken(call: Call): Promise<AccessToken> {
   const answer = await send(call)
+  const http = `HTTP ${answer.status}`
   if (answer.status >= 500)
-    throw new Sso2UnavailableError('token', false, `the token endpoint answered HTTP ${answer.status}`)
+    throw new Sso2UnavailableError('token', false, `the token endpoint answered ${http}`, false, http)
   if (answer.status !== 200)
     throw new Sso2ResponseError('token', answer.status, `the token endpoint refused${reasonIn(answer.text)}`)
   return readJson('token', answer) as AccessToken // read by readGrant, which checks it

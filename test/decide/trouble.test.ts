@@ -12,6 +12,7 @@ const of = (step: Step, error: unknown, isOwn = false) => troubleOf({ step, erro
 const answered = (status: number | undefined, why = 'the answer is odd') => new Sso2ResponseError('x', status, why)
 const rest = (status: number) => new PlatformApiError('get', status, { secret: 'of the body' }, undefined)
 const silent = (why = 'no answer (ECONNREFUSED)') => new Sso2UnavailableError('x', true, why)
+const unreached = (detail: string) => new Sso2UnavailableError('x', true, `no answer (${detail})`, false, detail)
 
 const looks: [step: Step, error: unknown, cause: string, look: RegExp][] = [
   ['exchangeTicket', silent(), 'no_answer', /tokenUrl \(SSO2_TOKEN_URL\).*reach/],
@@ -33,6 +34,10 @@ const looks: [step: Step, error: unknown, cause: string, look: RegExp][] = [
   ['loadUser', rest(429), 'too_many:429', /how much is asked/],
   ['loadUser', answered(undefined, 'accountId: a text is required'), 'unreadable', /SSO2_USER_PATH/],
   ['sessionstatus', silent(), 'no_answer', /SSO2_URL/],
+  ['sessionstatus', unreached('ECONNREFUSED'), 'no_answer:ECONNREFUSED', /SSO2_URL/],
+  ['sessionstatus', unreached('CERT_HAS_EXPIRED'), 'no_answer:CERT_HAS_EXPIRED', /SSO2_URL/],
+  ['sessionstatus', new Sso2UnavailableError('x', false, 'no answer', true), 'no_answer:timeout', /SSO2_URL/],
+  ['exchangeTicket', unreached('HTTP 503'), 'no_answer:HTTP 503', /SSO2_TOKEN_URL/],
   ['sessionstatus', answered(500), 'failing:500', /SSO system at ssoUrl/],
   ['sessionstatus', answered(404), 'nowhere:404', /SSO2_URL/],
   ['sessionstatus', answered(400), 'refused:400', /SSO2_CLIENT_ID.*flagged for SSO2/],
