@@ -9,6 +9,7 @@ export type Sso2ErrorCode =
   | 'ERR_SSO2_PLATFORM_API'
   | 'ERR_SSO2_ACCESS_TOKEN'
   | 'ERR_SSO2_NOT_LOGGED_IN'
+  | 'ERR_SSO2_SETUP'
 
 /** Base of all errors of this package; `code` is stable, `message` is for people. */
 export abstract class Sso2Error extends Error {
@@ -41,9 +42,18 @@ export class Sso2ConfigError extends Sso2Error {
    */
   constructor(problems: readonly ConfigProblem[], hint?: string) {
     const lines = problems.map((p) => `  - ${p.option}${p.variable ? ` (${p.variable})` : ''}: ${p.message}`)
-    const title = `sso2: ${problems.length} problem${problems.length === 1 ? '' : 's'} in the configuration`
+    const title = `express-sso2: ${problems.length} problem${problems.length === 1 ? '' : 's'} in the configuration`
     super([title, ...lines, ...(hint === undefined ? [] : [hint])].join('\n'))
     Object.defineProperty(this, 'problems', { value: problems })
+  }
+}
+
+/** A part of the package is mounted in the wrong place, or without the part that it needs. */
+export class Sso2SetupError extends Sso2Error {
+  override readonly code = 'ERR_SSO2_SETUP'
+  /** @param fix what is wrong, and what to mount where */
+  constructor(fix: string) {
+    super(`express-sso2: ${fix}`)
   }
 }
 

@@ -41,6 +41,7 @@ export type { RequireLoginOptions } from './web/guards'
 export type { Sso2Options } from './web/options'
 export type {
   ConfirmLogoutContext,
+  CustomViews,
   LoadUser,
   LoadUserContext,
   LoginContext,

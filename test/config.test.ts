@@ -3,7 +3,11 @@ import path from 'node:path'
 import { inspect } from 'node:util'
 import { type Config, makeConfig } from '../lib/config'
 import type { ConfigOptions } from '../lib/config/options'
+import { optionSchemas } from '../lib/config/schema'
 import { type ConfigProblem, Sso2ConfigError } from '../lib/errors'
+import type { CallOptions } from '../lib/remote/rest-call'
+import type { RequireLoginOptions } from '../lib/web/guards'
+import type { Sso2Options } from '../lib/web/options'
 
 const clock = { now: () => 1_800_000_000_000 }
 const clientSecret = 'client-secret-0123456789-abcdefgh'
@@ -79,9 +83,10 @@ test('where no variable is set at all the error says so, and how a file of them 
   expect(printed()).toMatch(hint)
   expect(errorOf({}, { PATH: '/bin', REDIS_URL: 'redis://localhost:6379', SSO2_URL: '' }).message).toMatch(hint)
   expect(errorOf({}, { SSO2_URL: 'https://sso.example' }).message).not.toMatch(hint)
-  // everything is given in code: the environment is not to blame
+  // the site is configured in code: the environment is not to blame
   expect(errorOf({ ...required, ssoUrl: 'nowhere' }).message).not.toMatch(hint)
-  expect(errorOf({ ...required, siteUrl: undefined }).message).toMatch(hint)
+  expect(errorOf({ ...required, siteUrl: undefined }).message).not.toMatch(hint)
+  expect(errorOf({ identify: 'on-demand', siteUrl: undefined }).message).not.toMatch(hint)
 })
 
 test('a missing option is named with what it is for; a wrong one with what it must be', () => {
@@ -93,6 +98,76 @@ test('a missing option is named with what it is for; a wrong one with what it mu
     "is required: a text of at least 32 bytes, or an array of such texts. The API client's secret",
   )
   expect(messages.get('clientId')).toBe('must be 1 to 200 printable characters without spaces')
+})
+
+test.each([
+  ['ssoUrl', 'https://sso.example'],
+  ['siteUrl', 'https://www.example'],
+  ['apiUrl', 'https://api.example'],
+  ['tokenUrl', 'https://login.example/token'],
+])('the problem of %s shows an address of that kind', (option, example) => {
+  expect(problemsOf({ [option]: undefined })[0]?.message).toContain(`is required: an address such as ${example}.`)
+  expect(problemsOf({ [option]: 'x' })[0]?.message).toBe(`must be an absolute address such as ${example}`)
+})
+
+test.each<[given: object, option: string, nearest: string]>([
+  [{ identfy: 'VALUE' }, 'identfy', 'identify'],
+  [{ Identify: 'VALUE' }, 'Identify', 'identify'],
+  [{ loginMessage: 'VALUE' }, 'loginMessage', 'loginMessages'],
+  [{ trustedReturnOrigin: ['VALUE'] }, 'trustedReturnOrigin', 'trustedReturnOrigins'],
+  [{ redisUrl: 'VALUE' }, 'redisUrl', 'redis'],
+  [{ cookieName: 'VALUE' }, 'cookieName', 'session.cookieName'],
+  [{ constructor: 'VALUE' }, 'constructor', 'userPath'],
+  [{ session: { idleSecond: 1 } }, 'session.idleSecond', 'session.idleSeconds'],
+  [{ session: { recheckSeconds: 1 } }, 'session.recheckSeconds', 'recheckSeconds'],
+  [{ routes: { logoutall: false } }, 'routes.logoutall', 'routes.logoutAll'],
+  [{ loginLimit: { attempt: 1 } }, 'loginLimit.attempt', 'loginLimit.attempts'],
+  [{ ticketExchange: { grant_type: 'VALUE' } }, 'ticketExchange.grant_type', 'ticketExchange.grantType'],
+  [{ views: { confirmlogout: () => 'VALUE' } }, 'views.confirmlogout', 'views.confirmLogout'],
+  [{ brand: { logo: 'VALUE' } }, 'brand.logo', 'brand.logoUrl'],
+  [{ links: { forgottenPassword: 'VALUE' } }, 'links.forgottenPassword', 'links.forgotPassword'],
+])('%p is reported as unknown, with the nearest name', (given, option, nearest) => {
+  expect(problemsOf(given)).toEqual([{ option, message: `is no option: the nearest name is ${nearest}` }])
+})
+
+test('every unknown option is reported, along with all other problems', () => {
+  const unknown = { identfy: 1, session: { idle: 1, absolute: 1 }, brand: { colour: '#fff' } }
+  const others = { recheckSeconds: -1, texts: { login_titel: 'Log in' } }
+  const paths = ['brand.colour', 'identfy', 'recheckSeconds', 'session.absolute', 'session.idle', 'texts.login_titel']
+  expect(optionsOf({ ...unknown, ...others })).toEqual(paths)
+  const texts = problemsOf(others).find(({ option }) => option.startsWith('texts'))
+  expect(texts?.message).toBe('is no text of the built-in pages: the nearest code is login_title')
+})
+
+/** `Options` with every option present and undefined, nested ones too. Fails to compile where one refuses that. */
+type AllUndefined<T> = { [Name in keyof T]-?: undefined }
+const undefinedOptions = <T>(names: readonly (keyof T)[]) =>
+  Object.fromEntries(names.map((name) => [name, undefined])) as AllUndefined<T>
+type Inner<Name extends keyof Sso2Options> = Extract<NonNullable<Sso2Options[Name]>, object>
+
+test('undefined counts as absent in every option, nested ones too', () => {
+  const top = undefinedOptions<Sso2Options>(Object.keys(optionSchemas()) as (keyof Sso2Options)[])
+  const options: Sso2Options = {
+    ...top,
+    ...required,
+    session: undefinedOptions<Inner<'session'>>(['cookieName', 'prefix', 'idleSeconds', 'absoluteSeconds']),
+    routes: undefinedOptions<Inner<'routes'>>(['landing', 'login', 'logout', 'logoutAll']),
+    loginLimit: undefinedOptions<Inner<'loginLimit'>>(['attempts', 'perSeconds']),
+    ticketExchange: undefinedOptions<Inner<'ticketExchange'>>(['grantType', 'ticketParameter', 'clientAuth']),
+    views: undefinedOptions<Inner<'views'>>(['login', 'confirmLogout', 'problem']),
+    brand: undefinedOptions<Inner<'brand'>>(['name', 'logoUrl', 'color', 'stylesheetUrl']),
+    links: undefinedOptions<Inner<'links'>>(['forgotPassword', 'createAccount', 'help']),
+    texts: undefinedOptions<Inner<'texts'>>(['login_title']),
+  }
+  const { log: _log, ...config } = make(options)
+  const { log: _other, ...plain } = make()
+  expect(JSON.stringify(config)).toBe(JSON.stringify(plain))
+  expect(config.texts.login_title).toBe('Log in')
+  expect(make({ identfy: undefined, session: { idle: undefined } }).clientId).toBe('the-site')
+  const guard: Required<RequireLoginOptions> | AllUndefined<RequireLoginOptions> = { fresh: undefined }
+  const call: AllUndefined<CallOptions> = { signal: undefined, timeoutMs: undefined }
+  const accepted: [RequireLoginOptions, CallOptions] = [guard, call]
+  expect(accepted).toHaveLength(2)
 })
 
 test('wrong values are all named at once, and none is printed', () => {
@@ -277,7 +352,7 @@ test.each<[option: string, value: unknown]>([
 
 test.each([
   [{ views: { login: 'VALUE', problem: {} } }, ['views.login', 'views.problem']],
-  [{ views: { logIn: () => '' } }, ['views']],
+  [{ views: { logIn: () => '' } }, ['views.logIn']],
   [{ texts: { login_title: 7, back: 'Back' } }, ['texts.login_title']],
   [
     { ticketExchange: { grantType: 1, clientAuth: 'VALUE' } },

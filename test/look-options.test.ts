@@ -103,7 +103,7 @@ test.each(placeOptions)(
 )
 
 test.each<[options: object, places: string[]]>([
-  [{ brand: { logo: 'VALUE' } }, ['brand']],
+  [{ brand: { logo: 'VALUE' } }, ['brand.logo']],
   [{ brand: 'VALUE' }, ['brand']],
   [{ brand: { name: '' } }, ['brand.name']],
   [{ brand: { name: 'The\nVALUE' } }, ['brand.name']],
@@ -113,7 +113,7 @@ test.each<[options: object, places: string[]]>([
   [{ brand: { color: '#12345' } }, ['brand.color']],
   [{ brand: { color: '#123456;VALUE' } }, ['brand.color']],
   [{ brand: { color: 0x123456 } }, ['brand.color']],
-  [{ links: { signUp: '/VALUE' } }, ['links']],
+  [{ links: { signUp: '/VALUE' } }, ['links.signUp']],
   [{ links: null }, ['links']],
   [{ language: 'no' }, ['language']],
   [{ language: 'sv-SE' }, ['language']],

@@ -33,6 +33,7 @@ test.each(quoted)('%s: "%s" is printed by the package', (_page, code) => {
     .replace(/^(?:exchangeTicket|loadUser|identify|sessionstatus) (?=failed: )/, '')
     .replace(/(?<=^signIn: GET )\/login (?=ended with )/, '…')
     .replace(/(?<= with )\d{3}(?:: )?|(?<=more than )20/, '…')
+    .replace(/^express-sso2: /, '') // put there by Sso2SetupError
     .split('…')
     .map((part) => part.trim())
   expect(parts.filter((part) => part !== '' && !sources.includes(part))).toEqual([])

@@ -19,7 +19,7 @@ export interface SiteClient {
 
 /** The address of a site without slashes at its end. @throws {TypeError} saying what is wrong with it */
 export function readSite(text: string): string {
-  const [problem] = address(false).safeParse(text).error?.issues ?? []
+  const [problem] = address(false, 'http://localhost:3000').safeParse(text).error?.issues ?? []
   if (problem) throw new TypeError(`--site ${problem.message}`)
   return withoutLastSlashes(text)
 }

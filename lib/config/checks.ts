@@ -14,9 +14,8 @@ function isLoopback(hostname: string): boolean {
   )
 }
 
-function addressProblem(text: string, isProduction: boolean): string | undefined {
-  if (!/^\w+:\/\/[^/]/.test(text) || !URL.canParse(text))
-    return 'must be an absolute address such as https://sso.example'
+function addressProblem(text: string, isProduction: boolean, example: string): string | undefined {
+  if (!/^\w+:\/\/[^/]/.test(text) || !URL.canParse(text)) return `must be an absolute address such as ${example}`
   const url = new URL(text)
   if (url.hash || url.search) return 'must not have a query or a fragment'
   return placeProblem(url, isProduction)
@@ -35,10 +34,10 @@ function placeProblem(url: URL, isProduction: boolean): string | undefined {
   return isProduction ? 'must begin with https: in production' : undefined
 }
 
-/** An absolute address that may be talked to. */
-export const address = (isProduction: boolean) =>
-  z.string({ error: missing('an address such as https://sso.example') }).superRefine((text, context) => {
-    const problem = addressProblem(text, isProduction)
+/** An absolute address that may be talked to. @param example goes into the messages */
+export const address = (isProduction: boolean, example: string) =>
+  z.string({ error: missing(`an address such as ${example}`) }).superRefine((text, context) => {
+    const problem = addressProblem(text, isProduction, example)
     if (problem) context.addIssue({ code: 'custom', message: problem })
   })
 
@@ -143,12 +142,4 @@ function loginPageProblem(text: string, isProduction: boolean): string | undefin
   if (problem) return problem
   const taken = OWN_PARAMETERS.find((name) => new URL(text).searchParams.has(name))
   return taken === undefined ? undefined : `must not have the parameter ${taken}, which is ours`
-}
-
-/** Names what was expected, and a key that nobody knows. */
-export function expected(what: string) {
-  return (issue: { code?: string; keys?: readonly string[] }) =>
-    issue.code === 'unrecognized_keys'
-      ? `knows no ${(issue.keys ?? []).join(', ')}: must be ${what}`
-      : `must be ${what}`
 }

@@ -1,6 +1,5 @@
 /** What hooks and views of the site must be: their kind alone; what they do is seen where they are called. */
 import { z } from 'zod'
-import { expected } from './checks'
 
 const hook = () => z.custom((value) => typeof value === 'function', 'must be a function').optional()
 const name = () => z.string({ error: 'must be a text' }).min(1, 'must not be empty').optional()
@@ -14,7 +13,7 @@ export const hooks = z.object({
     otherwise: 'a form POST to `tokenUrl`',
   }),
   ticketExchange: z
-    .strictObject(
+    .object(
       {
         grantType: name().meta({ description: 'Value of `grant_type`.', otherwise: '`authorization_code`' }),
         ticketParameter: name().meta({ description: 'Parameter that holds the ticket.', otherwise: '`code`' }),
@@ -23,7 +22,7 @@ export const hooks = z.object({
           otherwise: "`'post'`",
         }),
       },
-      { error: expected('{ grantType, ticketParameter, clientAuth }') },
+      { error: 'must be { grantType, ticketParameter, clientAuth }' },
     )
     .optional()
     .describe(
@@ -40,13 +39,13 @@ export const hooks = z.object({
     otherwise: 'navigations by people',
   }),
   views: z
-    .strictObject(
+    .object(
       {
         login: view('The login page.'),
         confirmLogout: view('The page that asks before a logout.'),
         problem: view('The page that says what went wrong.'),
       },
-      { error: expected('{ login, confirmLogout, problem }') },
+      { error: 'must be { login, confirmLogout, problem }' },
     )
     .optional()
     .describe(

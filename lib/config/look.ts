@@ -1,26 +1,27 @@
 /** How the built-in pages look and speak: brand, links, language, texts; and the policy of a site's own views. */
 import { z } from 'zod'
 import { isColor } from '../decide/contrast'
-import { expected, webAddress } from './checks'
+import { webAddress } from './checks'
 import { isTextCode, LANGUAGES, type Language, TEXTS } from './texts'
 import type { AllTexts, TextCode } from './texts/en'
+import { nearest } from './unknown-options'
 
 /** The site's look on the built-in pages. Addresses are paths of the site's origin, or `https:`. */
 export interface BrandOptions {
   /** Stands above the page and in its title; with a logo, the logo's text. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** The logo in place of the name. Must be a path that begins with /, or an address that begins with https:. */
-  readonly logoUrl?: string
+  readonly logoUrl?: string | undefined
   /**
    * `#rrggbb` or `#rgb`: button, links and edges. Whatever it is, text keeps a contrast of at least 4.5. Must be a
    * colour such as #17477a. Default: a blue.
    */
-  readonly color?: string
+  readonly color?: string | undefined
   /**
    * A style sheet after ours; its origin may also give it fonts and images. Must be a path that begins with /, or an
    * address that begins with https:.
    */
-  readonly stylesheetUrl?: string
+  readonly stylesheetUrl?: string | undefined
 }
 
 /** Where the login page leads besides: paths of the site's origin, or `https:` addresses. */
@@ -28,11 +29,11 @@ export interface LoginPageLinks {
   /**
    * Where a forgotten password is set anew. Must be a path that begins with /, or an address that begins with https:.
    */
-  readonly forgotPassword?: string
+  readonly forgotPassword?: string | undefined
   /** Where an account is made. Must be a path that begins with /, or an address that begins with https:. */
-  readonly createAccount?: string
+  readonly createAccount?: string | undefined
   /** Where help is found. Must be a path that begins with /, or an address that begins with https:. */
-  readonly help?: string
+  readonly help?: string | undefined
 }
 
 /** Content-Security-Policy of the site's own views: a text, made of a fresh nonce, or none. */
@@ -41,21 +42,21 @@ export type ViewPolicy = string | ((nonce: string) => string) | false
 /** Options of this part. */
 export interface LookOptions {
   /** The site's look on the built-in pages. */
-  readonly brand?: BrandOptions
+  readonly brand?: BrandOptions | undefined
   /** Where the login page leads besides; a link that is left out is not there. */
-  readonly links?: LoginPageLinks
+  readonly links?: LoginPageLinks | undefined
   /** Language of the built-in pages: their texts and `lang`. Must be one of en, sv, nb, da, fi, de. Default: `'en'`. */
-  readonly language?: Language
+  readonly language?: Language | undefined
   /**
    * Single texts of the built-in pages by code, in place of those of `language` (docs/customize-pages.md). Must be an
    * object of texts by code.
    */
-  readonly texts?: Partial<Readonly<Record<TextCode, string>>>
+  readonly texts?: { readonly [Code in TextCode]?: string | undefined } | undefined
   /**
    * Content-Security-Policy of pages that `views` make, or `false` for none of ours. The built-in pages have their own
    * whatever this says. Must be a policy in one line, a function that makes one of a nonce, or false. Default: `false`.
    */
-  readonly contentSecurityPolicy?: ViewPolicy
+  readonly contentSecurityPolicy?: ViewPolicy | undefined
 }
 
 const COLOUR = 'must be a colour such as #17477a'
@@ -74,11 +75,12 @@ const policy = z
   )
 
 const texts = z
-  .record(z.string(), z.string({ error: 'must be a text' }), { error: expected('an object of texts by code') })
+  .record(z.string(), z.string({ error: 'must be a text' }).optional(), { error: 'must be an object of texts by code' })
   .superRefine((given, context) => {
-    for (const code of Object.keys(given)) {
-      if (!isTextCode(code))
-        context.addIssue({ code: 'custom', path: [code], message: 'is no text of the built-in pages' })
+    for (const [code, text] of Object.entries(given)) {
+      if (text === undefined || isTextCode(code)) continue
+      const message = `is no text of the built-in pages: the nearest code is ${nearest(code, Object.keys(TEXTS.en))}`
+      context.addIssue({ code: 'custom', path: [code], message })
     }
   })
   .default({})
@@ -89,7 +91,7 @@ export const look = (isProduction: boolean) => {
   const place = (description: string) => webAddress(isProduction).optional().describe(description)
   return {
     brand: z
-      .strictObject(
+      .object(
         {
           name: z
             .string({ error: 'must be a text' })
@@ -105,18 +107,18 @@ export const look = (isProduction: boolean) => {
           }),
           stylesheetUrl: place('A style sheet after ours; its origin may also give it fonts and images.'),
         },
-        { error: expected('{ name, logoUrl, color, stylesheetUrl }') },
+        { error: 'must be { name, logoUrl, color, stylesheetUrl }' },
       )
       .default({})
       .describe("The site's look on the built-in pages."),
     links: z
-      .strictObject(
+      .object(
         {
           forgotPassword: place('Where a forgotten password is set anew.'),
           createAccount: place('Where an account is made.'),
           help: place('Where help is found.'),
         },
-        { error: expected('{ forgotPassword, createAccount, help }') },
+        { error: 'must be { forgotPassword, createAccount, help }' },
       )
       .default({})
       .describe('Where the login page leads besides; a link that is left out is not there.'),
@@ -130,6 +132,7 @@ export const look = (isProduction: boolean) => {
 }
 
 /** Every text in a language, the site's own in place of ours. */
-export function textsIn(language: Language, own: Readonly<Record<string, string>>): AllTexts {
-  return Object.freeze({ ...TEXTS[language], ...own })
+export function textsIn(language: Language, own: Readonly<Record<string, string | undefined>>): AllTexts {
+  const given = Object.entries(own).filter(([, text]) => text !== undefined)
+  return Object.freeze({ ...TEXTS[language], ...Object.fromEntries(given) })
 }

@@ -5,6 +5,7 @@ import { nameProblems } from './checks'
 import { hooks } from './hooks'
 import type { ConfigOptions } from './options'
 import { type CheckedOptions, optionSchemas, schema } from './schema'
+import { unknownOptions } from './unknown-options'
 
 /** Hooks and views are passed on as they are; here only their kind counts. With `exchangeTicket`, `tokenUrl` may be absent. */
 export type HookOptions = Readonly<Partial<Record<keyof z.input<typeof hooks>, unknown>>>
@@ -27,8 +28,6 @@ export const VARIABLES: Readonly<Record<string, string>> = {
   graceSeconds: 'SSO2_GRACE_SECONDS',
   timeoutMs: 'SSO2_TIMEOUT_MS',
 }
-/** Options of earlier versions, and their names today. */
-const RENAMED = [['identifyUser', 'loadUser']] as const
 const NUMBERS = new Set(['recheckSeconds', 'graceSeconds', 'timeoutMs'])
 
 function fromEnvironment(options: object, environment: NodeJS.ProcessEnv): Record<string, unknown> {
@@ -54,12 +53,11 @@ function purposeOf([name = '', ...inner]: readonly PropertyKey[], given: Readonl
   return sentence === undefined ? '' : `. ${sentence}`
 }
 
-/** Something is missing, and nothing of ours is in the environment: most likely nobody has read the `.env`. */
+/** Names the likely cause if neither the environment nor the code has any of the variables' options: the `.env` file was not read. */
 export function hintFor(problems: readonly ConfigProblem[], options: object, environment: NodeJS.ProcessEnv) {
-  const isGiven = Object.entries(environment).some(([name, text]) => name.startsWith('SSO2_') && text)
-  const isMissing = ({ option, variable }: ConfigProblem) =>
-    variable?.startsWith('SSO2_') && Reflect.get(options, option) === undefined
-  return !isGiven && problems.some(isMissing)
+  const variables = Object.entries(VARIABLES).filter(([, variable]) => variable.startsWith('SSO2_'))
+  const isGiven = variables.some(([option, variable]) => environment[variable] || Reflect.get(options, option))
+  return !isGiven && problems.some(({ variable }) => variable?.startsWith('SSO2_'))
     ? 'no SSO2_ variable is set: start the site by node --env-file=.env site.js, and see that the file has them'
     : undefined
 }
@@ -79,8 +77,7 @@ export function checkOptions(
   const isProduction = environment['NODE_ENV'] === 'production'
   const merged = fromEnvironment(options, environment)
   const result = schema(isProduction, merged).safeParse(merged)
-  for (const [old, name] of RENAMED)
-    if (Reflect.get(options, old) !== undefined) problems.push(problem(old, `is called ${name}`))
+  problems.push(...unknownOptions(optionSchemas(), options))
   const issues = [...(result.error?.issues ?? []), ...(hooks.safeParse(merged).error?.issues ?? [])]
   for (const { path, message } of issues) problems.push(problem(path.join('.'), message + purposeOf(path, merged)))
   for (const { option, message } of nameProblems(merged)) problems.push(problem(option, message))

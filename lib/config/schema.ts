@@ -6,7 +6,7 @@
 import type { Cluster, Redis } from 'ioredis'
 import { z } from 'zod'
 import { DEFAULT_SSO_IDENTIFIER } from '../protocol/claims'
-import { address, between, expected, identifier, loginRoute, route, secrets } from './checks'
+import { address, between, identifier, loginRoute, route, secrets } from './checks'
 import { hooks } from './hooks'
 import { look } from './look'
 
@@ -30,7 +30,7 @@ const COOKIE_NAME = 'must be 1 to 64 letters, digits, dots, dashes or underscore
 const PREFIX = 'must be at most 100 characters without spaces or braces'
 
 const session = z
-  .strictObject(
+  .object(
     {
       cookieName: z
         .string({ error: COOKIE_NAME })
@@ -53,14 +53,14 @@ const session = z
         .default(90 * DAY)
         .describe('How long a session lives at all. Nothing that a handler sets makes it longer.'),
     },
-    { error: expected('{ cookieName, prefix, idleSeconds, absoluteSeconds }') },
+    { error: 'must be { cookieName, prefix, idleSeconds, absoluteSeconds }' },
   )
   .prefault({})
   .describe('The session that is behind `req.session`.')
 
 const routes = (isProduction: boolean) =>
   z
-    .strictObject(
+    .object(
       {
         landing: route('/sso2/landing').describe(
           'The landing page. Its full address is what the admin portal must have for the API client.',
@@ -71,7 +71,7 @@ const routes = (isProduction: boolean) =>
         logout: route('/logout').describe('`GET` asks, `POST` logs out of this session.'),
         logoutAll: route('/logout-all').describe('`GET` asks, `POST` ends all sessions of the account.'),
       },
-      { error: expected('{ landing, login, logout, logoutAll }') },
+      { error: 'must be { landing, login, logout, logoutAll }' },
     )
     .prefault({})
     .describe('Where the pages of this package are, below the mount path of `siteUrl`; `false` switches one off.')
@@ -80,9 +80,9 @@ const loginLimit = z
   .union(
     [
       z.literal(false),
-      z.strictObject({
-        attempts: between(1, 10_000, 'attempts').describe('Failed attempts that are let through.'),
-        perSeconds: between(1, DAY, 'seconds').describe('The time in which they are counted.'),
+      z.object({
+        attempts: between(1, 10_000, 'attempts').default(10).describe('Failed attempts that are let through.'),
+        perSeconds: between(1, DAY, 'seconds').default(60).describe('The time in which they are counted.'),
       }),
     ],
     {
@@ -94,11 +94,17 @@ const loginLimit = z
     'Failed logins for each address and user name before the SSO system is asked no more; further limits follow from it (docs/login-limits.md). `false` switches all of them off.',
   )
 
+/** Required unless the site exchanges tickets itself. */
+const tokenUrl = (isProduction: boolean, isRequired: boolean) => {
+  const required = address(isProduction, 'https://login.example/token')
+  return isRequired ? required : required.optional()
+}
+
 /** Who is who, and where. */
 const parties = (isProduction: boolean, options: Given) => ({
-  ssoUrl: address(isProduction).describe('Base address of the SSO system.'),
-  apiUrl: address(isProduction).describe('Base address of the REST API.'),
-  tokenUrl: (options['exchangeTicket'] !== undefined ? address(isProduction).optional() : address(isProduction)).meta({
+  ssoUrl: address(isProduction, 'https://sso.example').describe('Base address of the SSO system.'),
+  apiUrl: address(isProduction, 'https://api.example').describe('Base address of the REST API.'),
+  tokenUrl: tokenUrl(isProduction, options['exchangeTicket'] === undefined).meta({
     description: 'Access token endpoint of the authorization server, where tickets are exchanged.',
     otherwise: 'required unless `exchangeTicket` is given',
   }),
@@ -112,7 +118,7 @@ const parties = (isProduction: boolean, options: Given) => ({
   ssoIdentifier: identifier()
     .default(DEFAULT_SSO_IDENTIFIER)
     .describe("The SSO system's own identifier: `aud` of request tokens and `iss` of Session Tokens."),
-  siteUrl: address(isProduction).describe(
+  siteUrl: address(isProduction, 'https://www.example').describe(
     'Public address of the site, with its mount path if it has one. Never taken from the Host header.',
   ),
   sessionSecret: secrets(false, isProduction).describe(
@@ -154,7 +160,9 @@ const behaviour = (isProduction: boolean) => ({
     .default(5)
     .describe('Leeway on the times of tokens: how far the clocks of site and SSO system may be apart.'),
   trustedReturnOrigins: z
-    .array(address(isProduction), { error: 'must be an array of addresses such as https://sister.example' })
+    .array(address(isProduction, 'https://sister.example'), {
+      error: 'must be an array of addresses such as https://sister.example',
+    })
     .default([])
     .describe('Further origins that a return address, or the login page, may have.'),
   loginLimit,

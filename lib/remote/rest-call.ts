@@ -6,9 +6,9 @@ import { type Answer, retryAfterSeconds, send } from './http'
 /** Options of one call. */
 export interface CallOptions {
   /** Gives the call up, which then throws the signal's reason. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Bound on the whole call in milliseconds, second try included; default 3000. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
 }
 
 /**

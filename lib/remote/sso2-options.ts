@@ -22,19 +22,19 @@ export interface Sso2ClientOptions {
   /** `iss` of request tokens. */
   readonly organisationId: string
   /** `aud` of request tokens and `iss` of Session Tokens, default `sso-service`. */
-  readonly ssoIdentifier?: string
+  readonly ssoIdentifier?: string | undefined
   /** Bound on one Session Status call in milliseconds, default 2000; Authenticate has 8000, Logout 3000. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /** Leeway on token times in seconds, default 5. */
-  readonly clockToleranceSeconds?: number
+  readonly clockToleranceSeconds?: number | undefined
   /** Source of time in milliseconds since 1970, default the system's. */
-  readonly clock?: { now(): number }
+  readonly clock?: { now(): number } | undefined
   /** Hears of every call that fails, those in the background too, and that the SSO system is back. Must not throw. */
-  readonly watch?: ClientWatch
+  readonly watch?: ClientWatch | undefined
 }
 
 const fields = z.object({
-  ssoUrl: address(false),
+  ssoUrl: address(false, 'https://sso.example'),
   clientId: z.string().min(1),
   clientSecret: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
   organisationId: z.string().min(1),

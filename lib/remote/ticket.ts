@@ -38,11 +38,11 @@ export type ExchangeTicket = (ticket: string, context: ExchangeContext) => Promi
 /** Adapts the default exchange to an authorization server. */
 export interface TicketExchange {
   /** Value of `grant_type`. Default: `authorization_code`. */
-  readonly grantType?: string
+  readonly grantType?: string | undefined
   /** Parameter that holds the ticket. Default: `code`. */
-  readonly ticketParameter?: string
+  readonly ticketParameter?: string | undefined
   /** How the client shows who it is: in the body, or by `'basic'` in the Authorization header. Default: `'post'`. */
-  readonly clientAuth?: 'post' | 'basic'
+  readonly clientAuth?: 'post' | 'basic' | undefined
 }
 
 /** The authorization server and who we are to it. */

@@ -14,7 +14,7 @@ export interface SignIn {
   /** Its password, or a one-time password. */
   readonly password: string
   /** Default `/login`. */
-  readonly loginPath?: string
+  readonly loginPath?: string | undefined
 }
 
 /**

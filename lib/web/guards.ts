@@ -4,6 +4,7 @@ import { decideLead, isElsewhere } from '../decide/lead'
 import { countTrip } from '../decide/loop-guard'
 import { judgeReferer } from '../decide/return-to'
 import { isKnownForSure, NOBODY, needsAccess, shownUser } from '../decide/visit'
+import { Sso2SetupError } from '../errors'
 import { sendToIdentify, setTrip } from './actions/identify'
 import { settle, type Wishes } from './actions/settle'
 import { keepFromOthers } from './http/caching'
@@ -19,7 +20,7 @@ import { pageOf, tripFor } from './visit'
 /** Options of `requireLogin`. */
 export interface RequireLoginOptions {
   /** Passes only on an answer to a Session Status that is asked from now on, for sensitive pages; without one 503. Default false. */
-  readonly fresh?: boolean
+  readonly fresh?: boolean | undefined
 }
 
 /** Lets logged-in users pass, to a page that no shared cache keeps, and no browser unless the site says so; navigations go to the login page and come back, everything else gets 401 JSON. */
@@ -28,7 +29,7 @@ export function requireLogin(site: Site, { fresh = false }: RequireLoginOptions 
     const holder = holderOf(req)
     const { visit } = holder
     if (visit.site !== site)
-      throw new Error('express-sso2: requireLogin belongs to another sso2() than the one mounted here')
+      throw new Sso2SetupError('requireLogin belongs to another sso2() than the one mounted here')
     const mustAsk = shownUser(holder.shown) !== undefined && (fresh || needsAccess(holder.shown))
     if (mustAsk && !(await isSettled(holder, { identify: 'always', ...(fresh ? { fresh: visit.baseline } : {}) })))
       return
@@ -79,9 +80,7 @@ function leadToLogin(holder: Holder): Promise<void> | void {
   if (decision.do !== 'lead') holder.shown = NOBODY // nothing is shown here, so that his trips stay counted
   switch (decision.do) {
     case 'refuse_to_guard_the_login_page':
-      throw new Error(
-        'express-sso2: requireLogin guards the login page itself, which nobody could reach: see routes.login',
-      )
+      throw new Sso2SetupError('requireLogin guards the login page itself, which nobody could reach: see routes.login')
     case 'give_up':
       return sendProblem(site, req, res, 503, reasonCode(decision.because, 'page_unavailable'))
     case 'identify':

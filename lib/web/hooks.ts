@@ -20,7 +20,7 @@ export function guardedShouldIdentify(given: (req: Request) => boolean): (req: R
     const answer: unknown = given(req)
     if (typeof answer === 'object' && answer !== null && 'then' in answer) {
       Promise.resolve(answer).catch(() => {}) // nobody else would take its rejection
-      throw new TypeError('sso2: shouldIdentify must return true or false at once, not a promise')
+      throw new TypeError('express-sso2: shouldIdentify must return true or false at once, not a promise')
     }
     return Boolean(answer)
   }

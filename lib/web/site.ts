@@ -162,6 +162,9 @@ export type Views = {
   readonly [Name in keyof ViewContexts]: (context: ViewContexts[Name]) => string | Promise<string>
 }
 
+/** Views of the site's own. A view that is absent is built in. */
+export type CustomViews = { readonly [Name in keyof Views]?: Views[Name] | undefined }
+
 /** The pages that a site has without views of its own. */
 export interface BuiltInPages {
   readonly views: Views
@@ -188,7 +191,7 @@ export interface Site {
   readonly circuits: { readonly token: Circuit; readonly user: Circuit }
   readonly shouldIdentify: (req: Request) => boolean
   /** The site's own. */
-  readonly views: Partial<Views>
+  readonly views: CustomViews
   readonly builtIn: BuiltInPages
   readonly loginLimit: LoginLimiter
   readonly landingLimit: LandingLimit

@@ -6,7 +6,7 @@ import type { LogoutResult } from '../decide/logout'
 import type { User } from '../decide/record'
 import { judgeReturnTo, withoutFlowParameter } from '../decide/return-to'
 import { type DegradedReason, NOBODY, type Shown, showKnown, shownUser } from '../decide/visit'
-import { NotLoggedInError, Sso2UnavailableError } from '../errors'
+import { NotLoggedInError, Sso2SetupError, Sso2UnavailableError } from '../errors'
 import { PlatformApi } from '../remote/platform-api'
 import { identifyAddress } from './actions/identify'
 import { type Credentials, logIn } from './actions/log-in'
@@ -150,6 +150,6 @@ export function attach(visit: Visit, shown: Shown): Holder {
 /** The request's visit. @throws when `sso.middleware` is not mounted before this route */
 export function holderOf(req: Request): Holder {
   const holder = Sso2Request.holderBehind(req.sso2)
-  if (!holder) throw new Error('express-sso2: mount sso (or sso.middleware) before this route')
+  if (!holder) throw new Sso2SetupError('mount sso (or sso.middleware) before this route')
   return holder
 }

@@ -3,6 +3,7 @@ import ts from 'typescript'
 import type { z } from 'zod'
 import { VARIABLES } from '../../lib/config/read'
 import { optionSchemas } from '../../lib/config/schema'
+import { optionsWithin } from '../../lib/config/unknown-options'
 import { OPTIONS, sourceOf } from './program'
 
 /** One option, or a member of one. */
@@ -45,7 +46,7 @@ function optionsOf(checker: ts.TypeChecker, owner: ts.Type, name: string, schema
   const { description, otherwise } = schema.meta() ?? {}
   if (!description) throw new Error(`${name} has no description`)
   const type = checker.getTypeOfSymbol(property)
-  const members = Object.entries(membersOf(schema)).flatMap(([key, member]) =>
+  const members = Object.entries(optionsWithin(schema)).flatMap(([key, member]) =>
     optionsOf(checker, type, `${name}.${key}`, member),
   )
   const option = {
@@ -66,26 +67,25 @@ function propertyOf(type: ts.Type, name: string): ts.Symbol | undefined {
   return alternatives.map((one) => one.getProperty(name)).find((found) => found !== undefined)
 }
 
+/** Every option may be `undefined`, which the page leaves out. */
 function typeText({ type }: ts.PropertySignature): string {
   if (!type) return 'unknown'
-  return ts.isTypeLiteralNode(type) ? 'object' : type.getText().replace(/\s+/g, ' ').replace(/^\| /, '')
+  const parts = (ts.isUnionTypeNode(type) ? [...type.types] : [type]).filter(
+    ({ kind }) => kind !== ts.SyntaxKind.UndefinedKeyword,
+  )
+  const [only] = parts.length === 1 ? parts : []
+  if (only && ts.isTypeLiteralNode(only)) return 'object'
+  const bare = only && ts.isParenthesizedTypeNode(only) ? [only.type] : parts
+  return bare.map(partText).join(' | ').replaceAll(' | undefined', '')
 }
+
+const partText = (part: ts.TypeNode) => (ts.isTypeLiteralNode(part) ? 'object' : part.getText().replace(/\s+/g, ' '))
 
 interface Definition {
   readonly type: string
-  readonly innerType?: z.ZodType
-  readonly options?: readonly z.ZodType[]
-  readonly shape?: Readonly<Record<string, z.ZodType>>
   readonly defaultValue?: unknown
 }
 const definitionOf = (schema: z.ZodType) => schema.def as Definition
-
-/** Options within an option. */
-function membersOf(schema: z.ZodType): Readonly<Record<string, z.ZodType>> {
-  const { shape, innerType, options = [] } = definitionOf(schema)
-  if (innerType) return membersOf(innerType)
-  return shape ?? Object.assign({}, ...options.map(membersOf))
-}
 
 /** What the schema says to a value that fits no option. */
 function mustBe(name: string, schema: z.ZodType): string | undefined {

@@ -1,5 +1,5 @@
 import express, { type Express } from 'express'
-import type { Sso2 } from '../../lib'
+import { type Sso2, Sso2SetupError } from '../../lib'
 import { ada, addPages, type Gates, logIn, type Network, startNetwork, view } from './network'
 
 /* A site that identifies where it asks for it, and nowhere else. */
@@ -21,7 +21,8 @@ function build(sso: Sso2, gates: Gates): Express {
   app.use('/mine', sso.requireLogin())
   app.get('/of-the-other', (req, res, next) => sites.find((one) => one !== sso)?.requireLogin()(req, res, next))
   addPages(app, sso, gates)
-  const failed: express.ErrorRequestHandler = (error, _req, res, _next) => void res.status(500).json(error.message)
+  const failed: express.ErrorRequestHandler = (error, _req, res, _next) =>
+    void res.status(500).json(error instanceof Sso2SetupError ? `${error.code} ${error.message}` : error.message)
   return app.use(failed)
 }
 
@@ -52,8 +53,8 @@ test('what was said of a page before its guard keeps nothing for others: a brows
 })
 
 test.each([
-  ['/too-early', 'express-sso2: mount sso (or sso.middleware) before this route'],
-  ['/of-the-other', 'express-sso2: requireLogin belongs to another sso2() than the one mounted here'],
+  ['/too-early', 'ERR_SSO2_SETUP express-sso2: mount sso (or sso.middleware) before this route'],
+  ['/of-the-other', 'ERR_SSO2_SETUP express-sso2: requireLogin belongs to another sso2() than the one mounted here'],
 ])('a guard that cannot work at %s says why', async (path, message) => {
   const { status, json } = await network.browser().fetchJson(at(path))
   expect([status, json]).toEqual([500, message])

@@ -34,7 +34,7 @@ async function viewPolicy({ config: { contentSecurityPolicy } }: Site, nonce: st
   // awaited, so that a function that is asynchronous by mistake ends no process
   const policy: unknown =
     typeof contentSecurityPolicy === 'function' ? await contentSecurityPolicy(nonce) : contentSecurityPolicy
-  if (!isPolicy(policy)) throw new TypeError('sso2: contentSecurityPolicy must return a policy in one line')
+  if (!isPolicy(policy)) throw new TypeError('express-sso2: contentSecurityPolicy must return a policy in one line')
   return policy
 }
 

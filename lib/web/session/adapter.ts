@@ -19,6 +19,7 @@ import session from 'express-session'
 import onHeaders from 'on-headers'
 import type { Config } from '../../config'
 import { cookieEnd } from '../../decide/session-data'
+import { Sso2SetupError } from '../../errors'
 import { isFilled, type Place, type RequestSession, type Room, slotOf } from './request-session'
 import type { SessionCookie } from './session-cookie'
 import { maxAgeOf, newSessionId, type SessionStore } from './store'
@@ -82,7 +83,7 @@ export class Adapter implements Room {
   /** The session that the request comes with; for those who call it again, one that begins now: nothing becomes of the old one. */
   #generate(req: Request): void {
     const slot = slotOf(req)
-    if (!slot) throw new Error('express-sso2: this request did not pass through sso.session')
+    if (!slot) throw new Sso2SetupError('this request did not pass through sso.session')
     if (req.sessionID === undefined) this.present(slot)
     else this.#beginAnew(slot)
   }

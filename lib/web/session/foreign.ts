@@ -2,6 +2,7 @@
 import type { Request } from 'express'
 import { type SiteData, withChanges } from '../../decide/session-data'
 import { mayLive, type Stored } from '../../decide/stored'
+import { Sso2SetupError } from '../../errors'
 import { sessionKey } from '../../storage/hashes'
 import type { Records } from '../../storage/records'
 import type { Unavailable } from '../../storage/unavailable'
@@ -21,9 +22,9 @@ type Marked = Request & { [KNOWN]?: Known }
 const MARK = 'sso2'
 
 const NO_SESSION =
-  'express-sso2: mount sso.session, or a session of your own, before sso.router and sso.middleware (an express-session whose store is not connected gives none)'
+  'mount sso.session, or a session of your own, before sso.router and sso.middleware (an express-session whose store is not connected gives none)'
 const OTHER_SESSION =
-  'express-sso2: req.session is not of express-session, whose ID and store this package needs: with cookie-session the browser keeps the session, and a logout elsewhere could not end it. Mount app.use(sso) alone, or an express-session in the place of yours'
+  'req.session is not of express-session, whose ID and store this package needs: with cookie-session the browser keeps the session, and a logout elsewhere could not end it. Mount app.use(sso) alone, or an express-session in the place of yours'
 
 /** Some put a `regenerate` and a `save` on what is no such session, for passport: an ID they do not. */
 const isOfExpressSession = ({ sessionID, session }: Request) =>
@@ -34,8 +35,8 @@ export async function readForeign(
   req: Marked,
   records: Records,
 ): Promise<{ readonly key: string; readonly stored: Stored | Unavailable } | undefined> {
-  if (!req.session) throw new Error(NO_SESSION)
-  if (!isOfExpressSession(req)) throw new Error(OTHER_SESSION)
+  if (!req.session) throw new Sso2SetupError(NO_SESSION)
+  if (!isOfExpressSession(req)) throw new Sso2SetupError(OTHER_SESSION)
   if (!req.headers.cookie) return undefined
   const key = sessionKey(req.sessionID)
   const stored = await records.read(key)

@@ -1,0 +1,80 @@
+/** Reports options that do not exist, each with the nearest name that does. */
+import type { z } from 'zod'
+import type { ConfigProblem } from '../errors'
+
+type Schemas = Readonly<Record<string, z.ZodType>>
+
+/** Options of earlier versions, and their names today. */
+const RENAMED: ReadonlyMap<string, string> = new Map([['identifyUser', 'loadUser']])
+
+/** Reports every unknown option, nested ones too. One that is `undefined` counts as absent. */
+export function unknownOptions(schemas: Schemas, options: object): ConfigProblem[] {
+  const names = namesIn(schemas, '')
+  return unknownIn(schemas, options, '').map((option) => {
+    const renamed = RENAMED.get(option)
+    const message = renamed ? `is called ${renamed}` : `is no option: the nearest name is ${nearest(option, names)}`
+    return { option, message }
+  })
+}
+
+function unknownIn(schemas: Schemas, given: object, path: string): string[] {
+  return Object.entries(given).flatMap(([name, value]) => {
+    if (value === undefined) return []
+    const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined
+    if (!schema) return [path + name]
+    const inner = optionsWithin(schema)
+    const isFollowed = Object.keys(inner).length > 0 && typeof value === 'object' && value !== null
+    return isFollowed && !Array.isArray(value) ? unknownIn(inner, value, `${path}${name}.`) : []
+  })
+}
+
+const namesIn = (schemas: Schemas, path: string): string[] =>
+  Object.entries(schemas).flatMap(([name, schema]) => [
+    path + name,
+    ...namesIn(optionsWithin(schema), `${path}${name}.`),
+  ])
+
+interface Definition {
+  readonly innerType?: z.ZodType
+  readonly options?: readonly z.ZodType[]
+  readonly shape?: Schemas
+}
+
+/** Returns the options within an option; none for a plain value. */
+export function optionsWithin(schema: z.ZodType): Schemas {
+  const { shape, innerType, options = [] } = schema.def as Definition
+  if (innerType) return optionsWithin(innerType)
+  return shape ?? Object.assign({}, ...options.map(optionsWithin))
+}
+
+const ownName = (path: string) => path.slice(path.lastIndexOf('.') + 1)
+
+/** Returns the known name with the fewest edits. A name of another parent counts as two edits more. */
+export function nearest(path: string, names: readonly string[]): string {
+  const parent = path.slice(0, path.length - ownName(path).length)
+  const cost = (name: string) => {
+    const isSibling = name.startsWith(parent) && !name.slice(parent.length).includes('.')
+    return distance(ownName(path).toLowerCase(), ownName(name).toLowerCase()) + (isSibling ? 0 : 2)
+  }
+  return names.reduce((best, name) => (cost(name) < cost(best) ? name : best), names[0] ?? '')
+}
+
+/** A name that is a part of the other one is as near as one edit: `logo` for `logoUrl`. */
+function distance(from: string, to: string): number {
+  const edits = editsBetween(from, to)
+  return from.length > 2 && (from.includes(to) || to.includes(from)) ? Math.min(edits, 1) : edits
+}
+
+/** Counts the letters to insert, delete or replace (Levenshtein). A name longer than 64 letters is cut. */
+function editsBetween(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column)
+  for (const letter of from.slice(0, 64)) {
+    const next = [(row[0] ?? 0) + 1]
+    for (let column = 1; column <= to.length; column += 1) {
+      const replaced = (row[column - 1] ?? 0) + (letter === to[column - 1] ? 0 : 1)
+      next.push(Math.min(replaced, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[to.length] ?? 0
+}
