@@ -15,9 +15,9 @@ require.extensions['.ts'] = (module, file) => {
 }
 
 const [, , program, ...args] = process.argv
-if (!['warm', 'flow', 'scale', 'weight', 'emulator'].includes(program)) {
+if (!['warm', 'flow', 'scale', 'weight', 'emulator', 'path'].includes(program)) {
   console.error(
-    'usage: node test/bench/run.js warm|flow|scale|weight|emulator [--quick] [--rounds n] [--only row,row] [--json file]',
+    'usage: node test/bench/run.js warm|flow|scale|weight|emulator|path [--quick] [--rounds n] [--only row,row] [--json file]',
   )
   process.exit(2)
 }
