@@ -189,7 +189,19 @@ function withoutComments(source: string): string {
 const rooms: [house: string, rooms: readonly string[]][] = [
   [
     'emulator',
-    ['faults', 'config', 'platform', 'runtime.ts', 'control', 'portal', 'http', 'server.ts', 'listener.ts', 'index.ts'],
+    [
+      'faults',
+      'config',
+      'platform',
+      'flow',
+      'runtime.ts',
+      'control',
+      'portal',
+      'http',
+      'server.ts',
+      'listener.ts',
+      'index.ts',
+    ],
   ],
   [
     'web',

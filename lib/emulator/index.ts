@@ -11,9 +11,11 @@ import {
   terminateSession,
   viewSessions,
 } from './control/actions'
+import { flowOfSession } from './control/flows'
 import type { SessionView } from './control/views'
 import type { Fault } from './faults/list'
 import { type FaultOptions, faultSchema } from './faults/rules'
+import type { Flow } from './flow/types'
 import { Listener, type Listening } from './listener'
 import type { Call, CallFilter } from './platform/calls'
 import { type EmulatorClock, Runtime } from './runtime'
@@ -36,6 +38,7 @@ export type { AccountChanges, AccountControl } from './control/actions'
 export type { AccountView, SessionView } from './control/views'
 export type { Fault } from './faults/list'
 export type { EmulatedOperation, FaultKind, FaultOptions } from './faults/rules'
+export type { Flow, FlowParticipant, FlowStep } from './flow/types'
 export type { Listening } from './listener'
 export type { Call, CallFilter } from './platform/calls'
 export type { EmulatorClock } from './runtime'
@@ -103,6 +106,11 @@ export interface Emulator {
   terminate(sid: string): boolean
   /** The latest calls, oldest first: 10,000 at most. */
   calls(filter?: CallFilter): Call[]
+  /**
+   * The steps of one session between browser, sites and platform. `String()` of it is text for a failed assertion.
+   * Passwords and tickets are masked.
+   */
+  flow(sid: string): Flow
   /** The running state as options, passwords and secrets included. */
   export(): EmulatorOptions
   /** Back to the configuration: sessions, accounts, clock, faults and log. */
@@ -138,6 +146,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     prune: (sid) => pruneSession(runtime, sid),
     terminate: (sid) => terminateSession(runtime, sid),
     calls: (filter) => runtime.log.list(filter),
+    flow: (sid) => flowOfSession(runtime, sid),
     export: () => exportOptions(runtime),
     reset: () => runtime.reset(),
     close: () => {

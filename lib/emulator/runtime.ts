@@ -3,6 +3,7 @@ import type { EpochSeconds } from '../protocol/claims'
 import type { Config } from './config/options'
 import { FaultList } from './faults/list'
 import { CallLog } from './platform/calls'
+import { TraceLog } from './platform/traces'
 import { createWorld, type World } from './platform/world'
 
 /** The emulator's clock. Give it to a site as its `clock` option. */
@@ -21,6 +22,7 @@ export interface EmulatorClock {
 export class Runtime {
   readonly faults = new FaultList()
   readonly log = new CallLog()
+  readonly traces = new TraceLog()
   readonly clock: EmulatorClock
   world: World
   /** May others than this machine come? Known when it listens. */
@@ -59,12 +61,18 @@ export class Runtime {
     this.faults.clear()
     for (const fault of this.config.faults) this.faults.add(fault)
     this.log.clear()
+    this.traces.clear()
     this.changed()
   }
 
   /** Tells every listener that something changed. */
   changed(): void {
     for (const listener of this.listeners) listener()
+  }
+
+  /** Adds an event without a call to the flow of a session. */
+  addEvent(sid: string, event: string): void {
+    this.traces.add({ at: this.clock.now(), sid, event })
   }
 
   /** Calls `listener` at each change; the function that comes back ends that. */

@@ -7,6 +7,8 @@ import { type BackChannelOperation, backChannelWork } from './http/back-channel'
 import { BROWSER_COOKIE, identifyWork } from './http/identify'
 import { type RestOperation, restEndpoints, restWork } from './http/rest'
 import { tokenWork } from './http/token-endpoint'
+import type { Call } from './platform/calls'
+import { browserKey } from './platform/sessions'
 import { portalRouter } from './portal/router'
 import type { Runtime } from './runtime'
 
@@ -67,20 +69,22 @@ const restOperations: readonly RestOperation[] = ['me', 'marketplace', 'gift', '
 /** Lets a fault hit, or carries the work out; logs how it went. */
 function serve(runtime: Runtime, res: Response, work: Work): void {
   const fault = runtime.faults.take(work.operation, work.sid)
+  const begin = { at: runtime.clock.now(), tick: performance.now() }
+  const log = (given: LoggedAnswer) => addToLog(runtime, work, fault, given, begin)
   const answer = (given: Answer) => {
-    log(runtime, work, fault, given)
+    log(given)
     send(res, given)
   }
   switch (fault?.kind) {
     case 'down':
-      noAnswer(runtime, res, work, fault)
+      noAnswer(res, log)
       break
     case 'drop_after_commit':
       work.carryOut()
-      noAnswer(runtime, res, work, fault)
+      noAnswer(res, log)
       break
     case 'hang':
-      log(runtime, work, fault, { outcome: 'no_answer' })
+      log({ outcome: 'no_answer' })
       break
     case 'status':
       answer(bareStatus(fault.code))
@@ -96,26 +100,41 @@ function serve(runtime: Runtime, res: Response, work: Work): void {
   }
 }
 
-function noAnswer(runtime: Runtime, res: Response, work: Work, fault: Fault): void {
-  log(runtime, work, fault, { outcome: 'no_answer' })
+type LoggedAnswer = Pick<Answer, 'outcome' | 'detail' | 'sid' | 'claims'>
+
+function noAnswer(res: Response, log: (given: LoggedAnswer) => void): void {
+  log({ outcome: 'no_answer' })
   res.socket?.destroy()
 }
 
-function log(
+function addToLog(
   runtime: Runtime,
-  { operation, clientId, sid, claims }: Work,
+  { operation, clientId, sid: asked, claims }: Work,
   fault: Fault | undefined,
-  { outcome, detail, sid: found }: Pick<Answer, 'outcome' | 'detail' | 'sid'>,
+  { outcome, detail, sid: found, claims: answer }: LoggedAnswer,
+  begin: { readonly at: number; readonly tick: number },
 ): void {
-  runtime.log.add({
+  const sid = found ?? asked
+  const call: Call = {
     at: runtime.now(),
     operation,
     clientId,
-    sid: found ?? sid,
+    sid,
     claims,
     outcome,
     ...(detail === undefined ? {} : { detail }),
     ...(fault === undefined ? {} : { fault: fault.kind }),
+  }
+  runtime.log.add(call)
+  const session = sid === null ? undefined : runtime.world.sessions.get(sid)
+  runtime.traces.add({
+    at: begin.at,
+    durationMs: performance.now() - begin.tick,
+    sid,
+    browser: session && browserKey(session),
+    accountId: session?.status === 'loggedin' ? session.accountId : undefined,
+    call,
+    answer,
   })
   runtime.changed()
 }

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { createEmulator, type Emulator } from '../../lib/emulator'
 import { configuration } from '../emulator/configuration'
-import { Platform } from '../emulator/platform'
+import { evening, Platform } from '../emulator/platform'
 import { violations } from '../support/axe'
-import { makeNew, openBrowser, viewports } from '../support/browser'
+import { makeNew, openBrowser, screenshots, viewports } from '../support/browser'
 
 /* The admin portal in a real browser: every button, live updates, keyboard, and a phone's width. */
 
@@ -206,6 +206,54 @@ test.each(['light', 'dark'] as const)(
     expect(await violations(page)).toEqual([])
   },
 )
+
+/** A login on one site, a visit on another, a wrong password and a fault. */
+async function eventful(): Promise<string> {
+  const { sid, visitor } = await platform.login()
+  await visitor.identify(evening)
+  await platform.status(sid, 'nonsense')
+  emulator.faults.add({ operation: 'sessionstatus', kind: 'wrong_signature', times: 1 })
+  await platform.status(sid, 'loggedin')
+  return sid
+}
+
+test('a session leads to its flow, which grows as it happens and opens claims from its arrows', async () => {
+  const sid = await eventful()
+  await page.getByRole('link', { name: 'Flow of session' }).click()
+  await page.locator('#live.good').waitFor()
+  await shows('flow', '12 steps')
+  await page.getByRole('link', { name: /4\. Authenticate/ }).focus()
+  await page.keyboard.press('Enter')
+  await page.locator('#step-4').filter({ hasText: '"pwd": "***"' }).waitFor()
+  await platform.logout(sid)
+  await shows('flow', '14 steps')
+  expect(await page.locator('#flow details[open]').textContent()).toContain('"usr": "ada"')
+  await page.getByRole('link', { name: 'All of this browser' }).click()
+  await shows('flow', '14 steps')
+})
+
+test.each([
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 390],
+] as const)('axe-core has nothing to say against a flow, %s, %i wide, and it fits', async (colorScheme, width) => {
+  await page.emulateMedia({ colorScheme })
+  await page.setViewportSize({ width, height: 900 })
+  await page.goto(`${emulator.url}/flows/sessions/${await eventful()}`)
+  await page.locator('#live.good').waitFor()
+  await page.locator('#flow summary').nth(4).click()
+  expect(await violations(page)).toEqual([])
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+  if (process.env['TEST_SCREENSHOTS']) await screenshots(page, `flow-${colorScheme}`)
+})
+
+test.each([1000, 1280, 1920])('at a width of %i the calls are at the top of the right column', async (width) => {
+  await page.setViewportSize({ width, height: 900 })
+  await eventful()
+  await shows('calls', 'authenticate')
+  const [calls, clock] = await Promise.all(['#calls', '#clock'].map((id) => page.locator(id).boundingBox()))
+  expect([Math.round(calls?.y ?? 0), (calls?.x ?? 0) > (clock?.x ?? 0)]).toEqual([Math.round(clock?.y ?? 1), true])
+})
 
 test('a page of another site cannot press a button', async () => {
   await platform.login()

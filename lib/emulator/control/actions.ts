@@ -49,7 +49,10 @@ export function accountControl(runtime: Runtime, username: string): AccountContr
     freeze: () => change(({ attempts }) => freeze(runtime.world, attempts, runtime.now())),
     unfreeze: () => change(({ attempts }) => thaw(attempts)),
     logoutAll: () => {
-      const ended = endSessionsOfAccount(runtime.world, present(stateOf()).account.accountId, runtime.now())
+      const { accountId } = present(stateOf()).account
+      for (const { sid } of sessionsOfAccount(runtime.world, accountId, runtime.now()))
+        runtime.addEvent(sid, 'the platform ends all sessions of the account')
+      const ended = endSessionsOfAccount(runtime.world, accountId, runtime.now())
       runtime.changed()
       return ended
     },
@@ -110,6 +113,7 @@ export function pruneSession(runtime: Runtime, sid: string): boolean {
   const session = findSession(runtime.world, sid, runtime.now())
   if (!session) return false
   removeSession(runtime.world, session)
+  runtime.addEvent(sid, 'the platform removes the session (pruned)')
   runtime.changed()
   return true
 }
@@ -119,6 +123,7 @@ export function terminateSession(runtime: Runtime, sid: string): boolean {
   const session = findSession(runtime.world, sid, runtime.now())
   if (!session) return false
   endSession(runtime.world, session, 'logout')
+  runtime.addEvent(sid, 'the platform ends the session')
   runtime.changed()
   return true
 }

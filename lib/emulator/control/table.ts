@@ -12,6 +12,7 @@ import {
   viewAccounts,
   viewSessions,
 } from './actions'
+import { flowOfSession } from './flows'
 import { type Control, ControlError, param, readBody } from './request'
 
 /** The controls of one emulator. */
@@ -99,7 +100,12 @@ function sessionControls(runtime: Runtime): Control[] {
   }
   const prune = (req: Request) => orNotFound(pruneSession(runtime, param(req, 'sid')), { pruned: true })
   const end = (req: Request) => orNotFound(terminateSession(runtime, param(req, 'sid')), { terminated: true })
+  const flow = (req: Request) => {
+    const found = flowOfSession(runtime, param(req, 'sid'))
+    return { ...found, text: String(found) }
+  }
   return [
+    get('/sessions/:sid/flow', 'The steps of a session between browser, sites and platform.', flow),
     get('/sessions', 'The sessions: status, account, times.', () => ({ sessions: viewSessions(runtime) })),
     remove('/sessions/:sid', 'Forgets a session, as inactivity does.', prune),
     post('/sessions/:sid/terminate', 'Ends a session, as a logout elsewhere does.', end),

@@ -14,6 +14,8 @@ export interface Answer {
   readonly detail?: string
   /** The session that the call turned out to be about, when the request did not name it. */
   readonly sid?: string
+  /** Claims of the Session Token in the response, fit for the log. */
+  readonly claims?: Call['claims']
 }
 
 /** A call that has been read so far that it can be logged, hit by a fault, and carried out. */

@@ -4,6 +4,7 @@ import type { FaultOptions } from '../faults/rules'
 import { claimsForLog } from '../platform/calls'
 import { text } from '../platform/claims'
 import { answerCall, type Outcome, refusal } from '../platform/service'
+import { answerForLog } from '../platform/traces'
 import type { ClientState } from '../platform/world'
 import type { Runtime } from '../runtime'
 import { type Answer, garbledJson, json, jsonError, type Work } from './answers'
@@ -82,5 +83,5 @@ function refused(
 
 function tokenAnswer(runtime: Runtime, client: ClientState, outcome: Outcome, fault: FaultOptions | undefined): Answer {
   const t = sessionToken(runtime.world, client, outcome, runtime.tokenNow(), fault)
-  return json(200, { t }, outcome.err ?? outcome.sts)
+  return { ...json(200, { t }, outcome.err ?? outcome.sts), claims: answerForLog(t) }
 }

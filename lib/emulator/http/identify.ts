@@ -4,6 +4,7 @@ import type { FaultOptions } from '../faults/rules'
 import { claimsForLog } from '../platform/calls'
 import { identify, type Outcome, refusal } from '../platform/service'
 import { sessionOfBrowser } from '../platform/sessions'
+import { answerForLog } from '../platform/traces'
 import type { Runtime } from '../runtime'
 import { type Answer, htmlError, type Work } from './answers'
 import { type AcceptedRequest, readRequestToken } from './request-token'
@@ -112,6 +113,7 @@ function redirect(
       ...answer,
       headers: { ...answer.headers, ...headers },
       outcome: result.err ?? result.sts,
+      claims: answerForLog(token),
       ...(sid === null ? {} : { sid }),
     }
   }

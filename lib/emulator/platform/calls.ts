@@ -82,7 +82,8 @@ export function claimsForLog(claims: Claims): Call['claims'] {
   return Object.fromEntries(present.map((name) => [name, name === 'pwd' ? '***' : printable(claims[name])]))
 }
 
-function printable(value: unknown): string | number | boolean | null {
+/** A claim as the log shows it: long texts cut, structures named. */
+export function printable(value: unknown): string | number | boolean | null {
   if (typeof value === 'string') return value.slice(0, MAX_LOGGED_TEXT)
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value
   return Array.isArray(value) ? '[array]' : `[${typeof value}]`

@@ -1,5 +1,5 @@
 /** The life of SSO2 sessions. Interface: "States and transitions". Each function changes the world it is given. */
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import type { EpochSeconds } from '../../protocol/claims'
 import { nextStatus, type Trigger } from './machine'
 import { type LoggedinSession, putSession, removeSession, type SsoSession, type World } from './world'
@@ -7,6 +7,11 @@ import { type LoggedinSession, putSession, removeSession, type SsoSession, type 
 /** 128 random bits, for session IDs, cookies, tickets and access tokens. */
 export function randomId(): string {
   return randomBytes(16).toString('base64url')
+}
+
+/** A name for a session's browser: it does not give its cookie away. */
+export function browserKey({ browser }: SsoSession): string {
+  return createHash('sha256').update(browser).digest('hex').slice(0, 12)
 }
 
 /** The session, unless there is none or it was inactive for too long: then it is forgotten here and now. */

@@ -39,7 +39,7 @@ export function portalPage(view: PortalView): string {
       ${sessionsSection(view)}
       <div class="card">${faultsSection(view)}${faultForm()}</div>
     </div>
-    <div class="column">${callsSection(view)}</div>
+    <div class="column calls-column">${callsSection(view)}</div>
   </main>
   <footer class="muted">Tests press the same buttons: every one is a call under <a href="/_emulator"><code>/_emulator</code></a>.
     <a href="/_emulator/export">The running state as a configuration file</a> (with passwords).</footer>

@@ -1,9 +1,12 @@
 /** Serves the admin portal: one page, one style sheet, one script. */
 import { type RequestHandler, type Response, Router } from 'express'
+import { browserOfSession, flowOfBrowser, flowOfSession } from '../control/flows'
 import { ownHostOnly } from '../control/guard'
+import { param } from '../control/request'
 import { controlsOf } from '../control/table'
 import type { Runtime } from '../runtime'
 import { controlsPage, listed } from './controls-page'
+import { flowPage } from './flow-page'
 import { portalPage } from './page'
 import { portalScript } from './script'
 import { portalStyle } from './style'
@@ -21,11 +24,21 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
+const PORTAL = { href: '/', text: 'Admin portal' }
+
 /** The portal as a router. */
 export function portalRouter(runtime: Runtime): Router {
   const router = Router()
   const controls = controlsOf(runtime)
   router.get('/', ownHostOnly(runtime), (_req, res) => sendPage(res, portalPage(portalView(runtime))))
+  router.get('/flows/sessions/:sid', ownHostOnly(runtime), (req, res) => {
+    const browser = browserOfSession(runtime, param(req, 'sid'))
+    const links = browser === undefined ? [] : [{ href: `/flows/browsers/${browser}`, text: 'All of this browser' }]
+    sendPage(res, flowPage(flowOfSession(runtime, param(req, 'sid')), [...links, PORTAL]))
+  })
+  router.get('/flows/browsers/:browser', ownHostOnly(runtime), (req, res) =>
+    sendPage(res, flowPage(flowOfBrowser(runtime, param(req, 'browser')), [PORTAL])),
+  )
   router.get('/_emulator', ownHostOnly(runtime), (req, res) => {
     // curl takes anything: what can be read by a program is read by people too
     if (req.accepts(['json', 'html']) === 'html') sendPage(res, controlsPage(controls, `http://${req.headers.host}`))

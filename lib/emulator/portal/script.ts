@@ -72,7 +72,7 @@ function refresh() {
 async function update() {
   while (isStale) {
     isStale = false
-    const answer = await fetch('/')
+    const answer = await fetch(location.pathname)
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
     for (const section of document.querySelectorAll('[data-live]')) {
       const next = page.getElementById(section.id)
@@ -89,28 +89,42 @@ document.addEventListener('click', (event) => {
   call(method, path, JSON.parse(body), done)
 })
 
-const form = document.getElementById('fault-form')
+function useFaultForm(form) {
+  function showValue() {
+    const { field, first } = form.elements.kind.selectedOptions[0].dataset
+    const label = document.getElementById('fault-value')
+    label.hidden = field === ''
+    label.querySelector('span').textContent = { ms: 'Milliseconds', seconds: 'Seconds', code: 'Code' }[field] ?? 'Value'
+    form.elements.value.value = first
+  }
 
-function showValue() {
-  const { field, first } = form.elements.kind.selectedOptions[0].dataset
-  const label = document.getElementById('fault-value')
-  label.hidden = field === ''
-  label.querySelector('span').textContent = { ms: 'Milliseconds', seconds: 'Seconds', code: 'Code' }[field] ?? 'Value'
-  form.elements.value.value = first
+  form.elements.kind.addEventListener('change', showValue)
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault()
+    const { operation, kind, value, times, sid } = form.elements
+    const { field } = kind.selectedOptions[0].dataset
+    const body = { operation: operation.value, kind: kind.value }
+    if (field !== '') body[field] = /^-?[0-9]+$/.test(value.value) ? Number(value.value) : value.value
+    if (times.value !== '') body.times = Number(times.value)
+    if (sid.value !== '') body.sid = sid.value.trim()
+    await call('POST', form.dataset.path, body, form.dataset.done)
+  })
+  showValue()
 }
 
-form.elements.kind.addEventListener('change', showValue)
-form.addEventListener('submit', async (event) => {
-  event.preventDefault()
-  const { operation, kind, value, times, sid } = form.elements
-  const { field } = kind.selectedOptions[0].dataset
-  const body = { operation: operation.value, kind: kind.value }
-  if (field !== '') body[field] = /^-?[0-9]+$/.test(value.value) ? Number(value.value) : value.value
-  if (times.value !== '') body.times = Number(times.value)
-  if (sid.value !== '') body.sid = sid.value.trim()
-  await call('POST', form.dataset.path, body, form.dataset.done)
-})
-showValue()
+const faultForm = document.getElementById('fault-form')
+if (faultForm) useFaultForm(faultForm)
+
+// An arrow of a diagram leads to its claims, which are closed at first.
+function openTarget() {
+  const target = location.hash === '' ? null : document.getElementById(location.hash.slice(1))
+  const details = target?.closest('details')
+  if (!details) return
+  details.open = true
+  details.querySelector('summary').focus()
+}
+addEventListener('hashchange', openTarget)
+openTarget()
 
 const events = new EventSource('/_emulator/events')
 events.addEventListener('open', () => {

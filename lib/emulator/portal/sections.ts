@@ -112,7 +112,8 @@ export function sessionsSection({ sessions, sessionCount, now }: PortalView): Ht
   return section('sessions', 'Sessions', sessionCount, list)
 }
 
-function sessionRow({ sid, status, who, clients, createdAt, lastSeenAt }: SessionRow, now: number): Html {
+function sessionRow(session: SessionRow, now: number): Html {
+  const { sid, browser, status, who, clients, createdAt, lastSeenAt } = session
   const path = `/sessions/${encodeURIComponent(sid)}`
   const about = `session ${sid.slice(0, 8)}`
   const end = { method: 'POST', path: `${path}/terminate`, done: 'The session has ended.' } as const
@@ -120,6 +121,8 @@ function sessionRow({ sid, status, who, clients, createdAt, lastSeenAt }: Sessio
     <div class="head">${shortId(sid)} ${chip(status, tones[status])} ${who !== undefined && html`<strong>${who}</strong>`}
       ${clients.map((client) => chip(client))}</div>
     <div class="muted">${spanText(now - createdAt)} old, used ${spanText(now - lastSeenAt)} ago</div>
+    <div class="links"><a href="/flows/sessions/${encodeURIComponent(sid)}" aria-label="Flow of session ${sid.slice(0, 8)}">Flow</a>
+      <a href="/flows/browsers/${browser}" aria-label="All of this browser: ${browser}">All of this browser</a></div>
     <div class="buttons">
       ${status !== 'terminated' && button('Log out', end, about)}
       ${button('Prune', { method: 'DELETE', path, done: 'The session is forgotten.' }, about)}
@@ -165,7 +168,7 @@ export function callsSection({ calls }: PortalView): Html {
       ${fault !== undefined && chip(`fault: ${fault}`, 'warn')}
       <span class="muted">${clientId ?? 'unknown client'}</span></summary>
       ${detail !== undefined && html`<p>${detail}</p>`}
-      ${sid !== null && html`<p class="wrap">Session <code>${sid}</code></p>`}
+      ${sid !== null && html`<p class="wrap">Session <code>${sid}</code> <a href="/flows/sessions/${encodeURIComponent(sid)}">Flow of this session</a></p>`}
       <pre>${JSON.stringify(claims, undefined, 2)}</pre>
     </details></li>`
   })

@@ -7,6 +7,8 @@ import type { Call } from '../platform/calls'
 
 /** A session with what else is known of it. */
 export interface SessionRow extends SessionView {
+  /** Key of the browser that has the session. */
+  readonly browser: string
   /** Name of who is logged in. */
   readonly who: string | undefined
   /** Clients that have used it, as far as the log reaches. */

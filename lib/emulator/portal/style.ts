@@ -1,5 +1,7 @@
 /** The portal's style sheet, as text. */
 
+import { flowStyle } from './flow-diagram'
+
 /** Light and dark, from a phone's width to a wide screen. */
 export const portalStyle = `
 :root {
@@ -78,6 +80,10 @@ input, select { font: inherit; font-size: 0.9rem; width: 100%; min-height: 2.2re
 footer { max-width: 96rem; margin: auto; padding: 0.5rem 1.25rem 5rem; }
 .problem main { display: block; max-width: 40rem; padding-top: 3rem; }
 .problem main > * + * { margin-top: 1rem; }
+@media (min-width: 51.5rem) and (max-width: 76.49rem) {
+  main { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+  .calls-column { grid-column: 2; grid-row: 1 / span 2; }
+}
 @media (max-width: 30rem) {
   main, header, footer { padding-inline: 0.75rem; }
   form { grid-template-columns: minmax(0, 1fr); }
@@ -85,5 +91,8 @@ footer { max-width: 96rem; margin: auto; padding: 0.5rem 1.25rem 5rem; }
   .buttons button, form button { min-height: 2.7rem; }
   form button { justify-self: stretch; }
 }
+${flowStyle}
+.flow main { display: block; max-width: 96rem; }
+.links { display: flex; flex-wrap: wrap; gap: 0.2rem 0.9rem; font-size: 0.9rem; }
 @media (prefers-reduced-motion: no-preference) { button { transition: background 0.12s; } }
 `

@@ -2,7 +2,7 @@
 
 import { viewAccounts, viewSession } from '../control/actions'
 import type { Call } from '../platform/calls'
-import { isForgotten } from '../platform/sessions'
+import { browserKey, isForgotten } from '../platform/sessions'
 import type { Runtime } from '../runtime'
 import type { PortalView } from './shown'
 
@@ -29,6 +29,7 @@ export function portalView(runtime: Runtime): PortalView {
       .filter((session) => !isForgotten(world, session, now))
       .map((session) => ({
         ...viewSession(session),
+        browser: browserKey(session),
         who: session.status === 'loggedin' ? world.accountsById.get(session.accountId)?.account.name : undefined,
         clients: [...(clients.get(session.sid) ?? [])],
       })),

@@ -1,0 +1,83 @@
+/** Makes flows of traces. */
+import type { EmulatedOperation } from '../faults/rules'
+import type { Call } from '../platform/calls'
+import type { Trace } from '../platform/traces'
+import { judgeCall } from './requirements'
+import { flowText } from './text'
+import type { Flow, FlowParticipant, FlowStep } from './types'
+
+/** Name and client ID of a site. */
+export interface FlowSite {
+  readonly clientId: string
+  readonly name: string
+}
+
+const BROWSER: FlowParticipant = { id: 'browser', name: 'Browser' }
+const PLATFORM: FlowParticipant = { id: 'platform', name: 'Platform' }
+
+/** A site that sent no client ID that the platform knows. */
+const UNKNOWN: FlowParticipant = { id: 'unknown', name: 'Unknown site' }
+
+const names: Readonly<Record<EmulatedOperation, string>> = {
+  identify: 'Identify',
+  authenticate: 'Authenticate',
+  sessionstatus: 'Session Status',
+  logout: 'Logout',
+  logoutall: 'Logout all',
+  token: 'ticket exchange',
+  me: 'REST API: user',
+  marketplace: 'REST API: marketplace groups',
+  gift: 'REST API: gift receiver',
+  administrators: 'REST API: administrators',
+}
+
+/** The flow of some traces. `sites` are the API clients by which sites are named. */
+export function makeFlow(title: string, traces: readonly Trace[], sites: readonly FlowSite[]): Flow {
+  const used = new Set(traces.flatMap(({ call }) => (call ? [call.clientId ?? UNKNOWN.id] : [])))
+  const known = sites.filter(({ clientId }) => used.has(clientId)).map(({ clientId, name }) => ({ id: clientId, name }))
+  const participants = [BROWSER, ...known, ...(used.has(UNKNOWN.id) ? [UNKNOWN] : []), PLATFORM]
+  return flowOf(title, participants, traces.flatMap(stepsOf))
+}
+
+/** A flow of steps that are known already. */
+export function flowOf(title: string, participants: readonly FlowParticipant[], steps: readonly FlowStep[]): Flow {
+  const flow = { title, participants, steps }
+  return { ...flow, toString: () => flowText(flow) }
+}
+
+function stepsOf(trace: Trace): FlowStep[] {
+  const { at, call, event = '' } = trace
+  if (call) return call.operation === 'identify' ? identifySteps(trace, call) : serverSteps(trace, call)
+  return [{ at, from: PLATFORM.id, to: PLATFORM.id, name: event, claims: {}, verdict: 'ok' }]
+}
+
+/** A site's redirect is known by the token that it made, whoever brings it. */
+function identifySteps(trace: Trace, call: Call): FlowStep[] {
+  const { at } = trace
+  const { id } = siteOf(call)
+  const request = { at, claims: {}, verdict: 'ok' } as const
+  return [
+    { ...request, from: id, to: BROWSER.id, name: 'redirect to Identify' },
+    { ...request, from: BROWSER.id, to: PLATFORM.id, name: names.identify, claims: call.claims },
+    { ...response(trace, call), to: BROWSER.id },
+  ]
+}
+
+function serverSteps(trace: Trace, call: Call): FlowStep[] {
+  const { id } = siteOf(call)
+  const { at } = trace
+  return [
+    { at, from: id, to: PLATFORM.id, name: names[call.operation], claims: call.claims, verdict: 'ok' },
+    { ...response(trace, call), to: id },
+  ]
+}
+
+const siteOf = ({ clientId }: Call) => (clientId === null ? UNKNOWN : { id: clientId })
+
+function response({ at, durationMs = 0, answer = {} }: Trace, call: Call): Omit<FlowStep, 'to'> {
+  const isLanding = call.operation === 'identify' && answer['sts'] !== undefined
+  const { outcome } = call
+  const name =
+    outcome === 'no_answer' ? 'no response' : isLanding ? `redirect to the landing page: ${outcome}` : outcome
+  return { at: at + Math.round(durationMs), from: PLATFORM.id, name, claims: answer, durationMs, ...judgeCall(call) }
+}

@@ -1,0 +1,36 @@
+/** A flow as text. */
+import type { Flow, FlowStep } from './types'
+
+/** The whole flow, one line a step; the requirement of a refusal or a fault below its step. */
+export function flowText({ title, participants, steps }: Omit<Flow, 'toString'>): string {
+  const nameOf = (id: string) => participants.find((one) => one.id === id)?.name ?? id
+  const ways = steps.map(({ from, to }) => (from === to ? nameOf(from) : `${nameOf(from)} → ${nameOf(to)}`))
+  const width = Math.max(0, ...ways.map((way) => way.length))
+  const lines = steps.flatMap((step, index) => {
+    const line = `${clockText(step.at)}  ${(ways[index] ?? '').padEnd(width)}  ${markOf(step)} ${step.name}${durationText(step)}`
+    const claims = claimsText(step)
+    return [line, ...(claims === '' ? [] : [`${' '.repeat(16)}${claims}`]), ...requirementLines(step)]
+  })
+  return [title, ...(lines.length === 0 ? ['no call was about it'] : lines), ''].join('\n')
+}
+
+/** The time of day in UTC, to the millisecond. */
+export const clockText = (at: number): string => new Date(at).toISOString().slice(11, 23)
+
+/** The verdict in one word, for steps that are not as they should be. */
+export const markOf = ({ verdict }: FlowStep): string => ({ ok: '·', refused: '✗', fault: '!' })[verdict]
+
+function durationText({ durationMs }: FlowStep): string {
+  return durationMs === undefined ? '' : ` (${Math.round(durationMs)} ms)`
+}
+
+/** Claims in one line. */
+function claimsText({ claims }: FlowStep): string {
+  return Object.entries(claims)
+    .map(([name, value]) => `${name}=${String(value)}`)
+    .join(' ')
+}
+
+function requirementLines({ requirement }: FlowStep): string[] {
+  return requirement === undefined ? [] : [`${' '.repeat(16)}${requirement}`]
+}

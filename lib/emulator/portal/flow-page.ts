@@ -1,0 +1,46 @@
+/** The portal's page of one flow. */
+import type { Flow } from '../flow/types'
+import { flowDiagram, flowList } from './flow-diagram'
+import { type Html, html } from './html'
+import { empty, section } from './parts'
+
+/** A link to another flow, or back. */
+export interface FlowLink {
+  readonly href: string
+  readonly text: string
+}
+
+/** The whole page. It follows the flow as long as it is open. */
+export function flowPage(flow: Flow, links: readonly FlowLink[]): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8" />
+  <meta name="viewport" content="width=device-width, initial-scale=1" />
+  <meta name="color-scheme" content="light dark" />
+  <title>SSO2 emulator: ${flow.title}</title>
+  <link rel="icon" href="data:," />
+  <link rel="stylesheet" href="/_emulator/portal.css" />
+  <script src="/_emulator/portal.js" defer></script>
+</head>
+<body class="flow">
+  <a class="skip" href="#content">To the content</a>
+  <aside class="banner" aria-label="What this is">This is an emulator of the SSO2 platform, for development and tests. Nothing here is real.</aside>
+  <header>
+    <h1><span class="mark" aria-hidden="true"></span>${flow.title}</h1>
+    <p class="muted">${links.map(({ href, text }) => html`<a href="${href}">${text}</a> `)}<span id="live" class="chip plain" role="status">connecting</span></p>
+  </header>
+  <p id="notice" role="status" aria-live="polite"></p>
+  <main id="content">${flowSection(flow)}</main>
+  <footer class="muted">The emulator sees each request that reaches it. Requests between the browser and a site alone are not shown.
+    Passwords and tickets are masked. An arrow in the diagram opens its claims in the list.</footer>
+</body>
+</html>
+`.text
+}
+
+function flowSection(flow: Flow): Html {
+  if (flow.steps.length === 0) return section('flow', 'Flow', 0, empty('No call has been about it yet.'))
+  const content = html`${flowDiagram(flow, 'step-')}${flowList(flow, 'step-')}`
+  return section('flow', 'Flow', `${flow.steps.length} steps`, content)
+}
