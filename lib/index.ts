@@ -45,6 +45,8 @@ export type {
   LoadUser,
   LoadUserContext,
   LoginContext,
+  OnLogin,
+  OnLogout,
   PageContext,
   ProblemContext,
   ViewContexts,

@@ -182,6 +182,8 @@ function makeSite(
     ownHooks: new Set((['exchangeTicket', 'loadUser'] as const).filter((hook) => options[hook] !== undefined)),
     circuits: { token: new Circuit(), user: new Circuit() },
     shouldIdentify: options.shouldIdentify ? guardedShouldIdentify(options.shouldIdentify) : isNavigationByPerson,
+    onLogin: options.onLogin,
+    onLogout: options.onLogout,
     views: options.views ?? {},
     builtIn: builtInPages(config),
     loginLimit: loginLimiter(config.loginLimit, prefix, redis, logins, now),

@@ -33,6 +33,16 @@ export const hooks = z.object({
       'Names the user of an access token: `({ accessToken, api, sid })` gives JSON with at least `accountId`, which becomes `req.sso2.user`.',
     otherwise: 'GET of `userPath`',
   }),
+  onLogin: hook().meta({
+    description:
+      'Is called as `(req, user)` once after each login established on this site: by the landing page, the login form or a status check. It may write `req.session`. The response waits for it, 2 seconds at most. An error is logged and changes nothing.',
+    otherwise: 'none',
+  }),
+  onLogout: hook().meta({
+    description:
+      "Is called as `(req, result)` once after each logout requested on this site, with `'confirmed'`, `'pending'` or `'no_session'`. The rules of `onLogin` apply.",
+    otherwise: 'none',
+  }),
   shouldIdentify: hook().meta({
     description:
       'May this request be led through the SSO system? Answers at once, with true or false. By default a GET navigation of a top-level document may, unless it is a prefetch or comes from a known bot.',

@@ -1,6 +1,7 @@
 /** Hooks of the site may throw, reject, or never settle: no visitor waits for them longer than this. Threat O12. */
 import { once } from 'node:events'
 import type { Request } from 'express'
+import type { Log } from '../config/log'
 import { Sso2UnavailableError } from '../errors'
 
 /** Ticket exchange and naming the user together, or one view, in milliseconds. */
@@ -12,6 +13,18 @@ export async function inTime<T>(hook: string, signal: AbortSignal, run: () => Pr
     Promise.reject(new Sso2UnavailableError(hook, false, 'the hook did not settle in time', true)),
   )
   return Promise.race([run(), late])
+}
+
+/** A response waits so long for `onLogin` or `onLogout`, in milliseconds. */
+const LISTENER_MS = 2000
+
+/** Runs `onLogin` or `onLogout`. A listener that fails, or does not settle in time, is logged and changes nothing. */
+export async function callListener(name: 'onLogin' | 'onLogout', log: Log, run: () => unknown): Promise<void> {
+  try {
+    await inTime(name, AbortSignal.timeout(LISTENER_MS), async () => run())
+  } catch (error) {
+    log.broken(`hook:${name}`, `${name} failed; users are not affected`, error)
+  }
 }
 
 /** `shouldIdentify` of the site. @throws {TypeError} it answered with a promise, which would always pass for a yes */

@@ -2,7 +2,7 @@
 import type { Request } from 'express'
 import type { ConfigOptions } from '../config/options'
 import type { ExchangeTicket, TicketExchange } from '../remote/ticket'
-import type { CustomViews, LoadUser } from './site'
+import type { CustomViews, LoadUser, OnLogin, OnLogout } from './site'
 
 /** Options of `sso2()`; the environment fills what is left out, and an explicit option wins. */
 export interface Sso2Options extends ConfigOptions {
@@ -18,6 +18,17 @@ export interface Sso2Options extends ConfigOptions {
    * becomes `req.sso2.user`. Default: GET of `userPath`.
    */
   readonly loadUser?: LoadUser | undefined
+  /**
+   * Is called as `(req, user)` once after each login established on this site: by the landing page, the login form or a
+   * status check. It may write `req.session`. The response waits for it, 2 seconds at most. An error is logged and
+   * changes nothing. Default: none.
+   */
+  readonly onLogin?: OnLogin | undefined
+  /**
+   * Is called as `(req, result)` once after each logout requested on this site, with `'confirmed'`, `'pending'` or
+   * `'no_session'`. The rules of `onLogin` apply. Default: none.
+   */
+  readonly onLogout?: OnLogout | undefined
   /**
    * May this request be led through the SSO system? Answers at once, with true or false. By default a GET navigation of
    * a top-level document may, unless it is a prefetch or comes from a known bot. Default: navigations by people.

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express'
 import type { Config } from '../config'
 import type { MacKeys } from '../decide/binding'
 import type { LoginError, LoginResult } from '../decide/login'
+import type { LogoutResult } from '../decide/logout'
 import type { User } from '../decide/record'
 import type { Stored } from '../decide/stored'
 import type { VisitPolicy } from '../decide/visit'
@@ -32,6 +33,11 @@ export type LoadUser = (context: LoadUserContext) => Promise<User> | User
 
 /** What turns a ticket into a user. */
 export type Hook = 'exchangeTicket' | 'loadUser'
+
+/** Is called once after each login established on this site. */
+export type OnLogin = (req: Request, user: User) => void | Promise<void>
+/** Is called once after each logout requested on this site. */
+export type OnLogout = (req: Request, result: LogoutResult) => void | Promise<void>
 
 /** What is known of a request's session. */
 export interface SessionState {
@@ -190,6 +196,8 @@ export interface Site {
   /** Breakers around the two: a token endpoint or REST API that is away costs nobody else a wait. */
   readonly circuits: { readonly token: Circuit; readonly user: Circuit }
   readonly shouldIdentify: (req: Request) => boolean
+  readonly onLogin: OnLogin | undefined
+  readonly onLogout: OnLogout | undefined
   /** The site's own. */
   readonly views: CustomViews
   readonly builtIn: BuiltInPages

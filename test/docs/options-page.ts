@@ -7,7 +7,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'ssoIdentifier',
   ],
   'The site': ['siteUrl', 'sessionSecret', 'redis', 'session', 'routes', 'trustedReturnOrigins'],
-  'Who the user is': ['exchangeTicket', 'ticketExchange', 'loadUser', 'userPath'],
+  'Who the user is': ['exchangeTicket', 'ticketExchange', 'loadUser', 'userPath', 'onLogin', 'onLogout'],
   'When the SSO system is asked': [
     ...['identify', 'shouldIdentify', 'recheckSeconds', 'graceSeconds', 'timeoutMs', 'clockToleranceSeconds'],
   ],

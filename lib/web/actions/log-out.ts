@@ -8,6 +8,7 @@ import { shortHash } from '../../storage/hashes'
 import type { KeptLogout } from '../../storage/kept-logouts'
 import type { Unavailable } from '../../storage/unavailable'
 import { publish } from '../events'
+import { callListener } from '../hooks'
 import { deviceOf } from '../http/request-facts'
 import type { Site } from '../site'
 import { StoredRecord } from '../stored-record'
@@ -31,6 +32,8 @@ export async function logOut(visit: Visit, isAll: boolean): Promise<LogoutResult
     durationMs: performance.now() - started,
     sidHash,
   })
+  const { onLogout, config } = site
+  if (onLogout) await callListener('onLogout', config.log, () => onLogout(req, result))
   return result
 }
 

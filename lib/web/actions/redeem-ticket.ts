@@ -10,7 +10,7 @@ import { PlatformApi } from '../../remote/platform-api'
 import { readGrant } from '../../remote/ticket'
 import { shortHash } from '../../storage/hashes'
 import type { Beginning } from '../../storage/lists'
-import { HOOKS_MS, inTime } from '../hooks'
+import { callListener, HOOKS_MS, inTime } from '../hooks'
 import type { Hook } from '../site'
 import { readUser } from '../user'
 import type { Visit } from '../visit'
@@ -26,8 +26,10 @@ export async function redeemTicket(visit: Visit, token: SessionToken, beginning:
   const named = await nameUser(visit, token)
   if (named === undefined) return { did: await rememberUnknown(visit, token.sid ?? '') }
   const established = await signIn(visit, named, beginning)
-  if (established !== 'done') return { did: established }
+  if (established !== 'done' && established !== 'renewed') return { did: established }
   dropSignedOut(visit)
+  const { onLogin, config } = visit.site
+  if (onLogin && established === 'done') await callListener('onLogin', config.log, () => onLogin(visit.req, named.user))
   return { did: 'signed_in', user: named.user }
 }
 

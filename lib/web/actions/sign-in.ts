@@ -63,13 +63,18 @@ export async function stayAnonymous(
   return (await writeInPlace(visit, record)) ?? establish(visit, record)
 }
 
-/** Logs a named user in: one function for landing, login form and Session Status. */
-export async function signIn(visit: Visit, named: NamedUser, beginning: Beginning): Promise<Established> {
+/**
+ * Logs a named user in: one function for landing, login form and Session Status.
+ * @returns `'renewed'` if this session was the same user's login already, and only its access token is new
+ */
+export async function signIn(visit: Visit, named: NamedUser, beginning: Beginning): Promise<Established | 'renewed'> {
   const { user, secrets, accessUntil } = named
   const made = makeRecord(visit, secrets, user.accountId)
   const access = accessUntil === undefined ? {} : { accessUntil }
   const record: LoggedInRecord = { ...made, status: 'loggedin', user, ...access }
-  return (await writeInPlace(visit, record)) ?? establishLogin(visit, record, beginning)
+  const inPlace = await writeInPlace(visit, record)
+  if (inPlace === undefined) return establishLogin(visit, record, beginning)
+  return inPlace === 'done' ? 'renewed' : inPlace
 }
 
 /** Same person, same session: only the record changes. @returns nothing where a new session is needed */

@@ -1,0 +1,184 @@
+import type { Request } from 'express'
+import type { LogoutResult, Sso2Options, User } from '../../lib'
+import { ada, logIn, resumeStore, view, visitor } from '../flows/network'
+import type { Browser } from '../support/agent'
+import { startRedis, type TestRedis } from '../support/redis'
+import { basket, document, hop, type Keeping, type Stage, startStage } from './stage'
+
+/* `onLogin` and `onLogout` are called once for each login and logout of this site, may write the session, and change nothing if they fail. */
+
+type Called = ['login', string] | ['logout', LogoutResult]
+let stage: Stage
+let called: Called[]
+let lines: string[]
+
+afterEach(() => stage.close())
+
+const listeners: Partial<Sso2Options> = {
+  onLogin: async (req: Request, user: User) => {
+    called.push(['login', String(user['username' as keyof User])])
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    req.session.basket = [...(req.session.basket ?? []), 'merged at login']
+  },
+  onLogout: async (req: Request, result: LogoutResult) => {
+    called.push(['logout', result])
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    req.session.basket = ['kept at logout']
+  },
+}
+
+async function start(keeping: Keeping, site: Partial<Sso2Options> = listeners, redis?: TestRedis): Promise<void> {
+  called = []
+  lines = []
+  const keep = (line: string) => void lines.push(line)
+  const logger = { warn: keep, info: keep }
+  stage = await startStage({ keeping, site: { ...site, logger }, ...(redis ? { redis: redis.url } : {}) })
+}
+
+const ofAda: Called = ['login', 'ada']
+const post = (browser: Browser, path = '/logout', json = {}) => browser.fetchJson(stage.at(path), { json })
+const basketAt = async (browser: Browser) => basket(await browser.fetchJson(stage.at('/basket'))).basket
+const dropSession = (browser: Browser) => browser.dropCookies(({ name }) => /^(sso2|connect)\.sid$/.test(name))
+
+describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) => {
+  beforeEach(() => start(keeping))
+
+  test('the login form: once, and the session it wrote is there when the next page comes', async () => {
+    const browser = await visitor(stage)
+    await browser.visit(stage.at('/put?item=apple'))
+    expect(basket(await logIn(browser, stage.morning, ada, '/basket')).basket).toEqual(['apple', 'merged at login'])
+    expect(called).toEqual([ofAda])
+    await browser.visit(stage.at('/'))
+    expect(called).toEqual([ofAda])
+  })
+
+  test('the landing page: once, for a browser that has logged in on another site', async () => {
+    const browser = stage.browser()
+    await logIn(browser, stage.evening, ada)
+    expect(basket(await browser.visit(stage.at('/basket')))).toMatchObject({
+      status: 'loggedin',
+      basket: ['merged at login'],
+    })
+    expect(called).toEqual([ofAda])
+  })
+
+  test('a status check: once, for a visitor who has logged in on another site since', async () => {
+    const browser = await visitor(stage)
+    await logIn(browser, stage.evening, ada)
+    stage.emulator.clock.advance(361)
+    const pages = [await browser.fetchJson(stage.at('/basket')), await browser.fetchJson(stage.at('/basket'))]
+    expect(pages.map(basket)).toMatchObject(Array(2).fill({ status: 'loggedin', basket: ['merged at login'] }))
+    expect(called).toEqual([ofAda])
+  })
+
+  test('two submits of one form are one login', async () => {
+    const browser = await visitor(stage)
+    const submits = [1, 2].map(() => post(browser, '/login', ada))
+    expect((await Promise.all(submits)).map(({ status }) => status)).toEqual([200, 200])
+    expect(called).toEqual([ofAda])
+  })
+
+  test('two tabs that land with one login are one login', async () => {
+    const browser = await stage.reader()
+    dropSession(browser)
+    const tabs = [await hop(browser, stage.at('/?tab=1')), await hop(browser, stage.at('/?tab=2'))]
+    const [one = '', two = ''] = [await hop(browser, tabs[0] ?? ''), await hop(browser, tabs[1] ?? '')]
+    called.length = 0
+    for (const address of [one, two]) await browser.fetchJson(address, { headers: document })
+    expect(view(await browser.visit(stage.at('/'))).status).toBe('loggedin')
+    expect(called).toEqual([ofAda])
+  })
+
+  test('a new access token of a known login is no login', async () => {
+    const browser = await stage.reader()
+    stage.emulator.clock.advance(4000)
+    expect((await browser.fetchJson(stage.at('/api'))).status).toBe(200)
+    expect(stage.count('token')).toBe(2)
+    dropSession(browser)
+    await browser.visit(stage.at('/'))
+    expect(called).toEqual([ofAda, ofAda]) // the second one is a new session of this site
+  })
+
+  test('a login that lost against a logout is none', async () => {
+    const browser = await visitor(stage)
+    const held = stage.naming.close()
+    const login = post(browser, '/login', ada)
+    await held.arrived
+    expect((await post(browser)).json).toMatchObject({ logout: 'confirmed' })
+    held.open()
+    expect((await login).json).toMatchObject({ error: 'session_ended' })
+    expect(called).toEqual([['logout', 'confirmed']])
+  })
+
+  test.each(['/logout', '/logout-all'])('%s: once, and the session it wrote is there afterwards', async (path) => {
+    const browser = await stage.reader()
+    called.length = 0
+    expect((await post(browser, path)).json).toMatchObject({ logout: 'confirmed' })
+    expect(called).toEqual([['logout', 'confirmed']])
+    expect(await basketAt(browser)).toEqual(['kept at logout'])
+  })
+
+  test('a logout that the platform has not confirmed, one of nobody, and one by a page of the site', async () => {
+    const browser = await stage.reader()
+    called.length = 0
+    stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    await post(browser)
+    await post(stage.browser())
+    expect(called).toEqual([
+      ['logout', 'pending'],
+      ['logout', 'no_session'],
+    ])
+    stage.emulator.faults.clear()
+    const other = await stage.reader()
+    called.length = 0
+    expect((await post(other, '/leave-all')).json).toEqual({ result: 'confirmed' })
+    expect(called).toEqual([['logout', 'confirmed']])
+  })
+
+  test('a logout that is retried until the platform confirms it is one', async () => {
+    const browser = await stage.reader()
+    called.length = 0
+    stage.emulator.faults.add({ operation: 'logout', kind: 'down', times: 1 })
+    await post(browser)
+    for (let pages = 0; pages < 3; pages += 1) await browser.visit(stage.at('/'))
+    expect(called).toEqual([['logout', 'pending']])
+  })
+})
+
+const failing: [how: string, run: () => void | Promise<void>, line: RegExp][] = [
+  ['throws', () => JSON.parse('{'), /failed; users are not affected: SyntaxError/],
+  ['rejects', () => Promise.reject(new TypeError('no luck')), /failed; users are not affected: TypeError: no luck/],
+  ['rejects with nothing', () => Promise.reject(), /failed; users are not affected: nothing/],
+  ['never settles', () => new Promise<void>(() => {}), /failed; users are not affected: .*did not settle in time/],
+]
+
+test.each(failing)('a listener that %s is logged, and changes nothing', async (how, run, line) => {
+  await start('Redis', { onLogin: run, onLogout: run })
+  const browser = await visitor(stage)
+  const started = performance.now()
+  expect((await post(browser, '/login', ada)).status).toBe(200)
+  const waited = performance.now() - started
+  expect([waited > (how === 'never settles' ? 1900 : 0), waited < 6000]).toEqual([true, true])
+  expect(view(await browser.visit(stage.at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
+  expect((await post(browser)).json).toEqual({ status: 'none', logout: 'confirmed' })
+  expect(view(await browser.visit(stage.at('/'))).status).toBe('anon')
+  const told = lines.filter((text) => /onLog(in|out)/.test(text))
+  expect(told).toEqual([
+    expect.stringMatching(/^express-sso2: onLogin /),
+    expect.stringMatching(/^express-sso2: onLogout /),
+  ])
+  for (const text of told) expect(text).toMatch(line)
+})
+
+test('a logout while Redis is away is told once, as pending', async () => {
+  const redis = await startRedis()
+  await start('Redis', listeners, redis)
+  const browser = await stage.reader()
+  called.length = 0
+  redis.hang()
+  expect((await post(browser)).json).toMatchObject({ logout: 'pending' })
+  await resumeStore(redis, stage.morning.sso)
+  for (let pages = 0; pages < 3; pages += 1) await browser.visit(stage.at('/'))
+  expect(called).toEqual([['logout', 'pending']])
+  await redis.stop()
+})
