@@ -111,7 +111,12 @@ test('a record of the next version is read with whatever it has more, and keeps 
   const read = parseRecord(serialiseRecord(record))
   expect(read).toStrictEqual(record)
   if (!read || !isLoggedIn(read)) throw new Error('no record')
-  const changed = [claimed(read, 'q1', NOW), unanswered(read, NOW, 0, 360), confirmed(read, NOW), withoutAccess(read)]
+  const changed = [
+    claimed(read, 'q1', NOW),
+    unanswered(read, NOW, 0, 360, 'q1'),
+    confirmed(read, NOW, 'q1'),
+    withoutAccess(read),
+  ]
   for (const one of [...changed, accessFailed(read, NOW)]) expect(one).toMatchObject(later)
 })
 
@@ -126,7 +131,7 @@ test('a login that carries the marks of an anonymous record is checked as a logi
   const read = parseRecord(text.replace('{', '{"pending":true,"due":true,'))
   if (!read) throw new Error('no record')
   expect(staleAfter(read, 360)).toBe(360)
-  expect(confirmed(read, NOW)).toMatchObject({ pending: true, due: true })
+  expect(confirmed(read, NOW, 'q1')).toMatchObject({ pending: true, due: true })
 })
 
 test('members that only look like those of a record do not come from its prototype', () => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { present, view } from '../flows/network'
+import { ada, present, view } from '../flows/network'
 import type { ScriptAnswer } from '../support/agent'
 import { basket, document, keepings, type Stage, startStage } from './stage'
 
@@ -113,6 +113,45 @@ describe.each(keepings)('with %s', (keeping) => {
     first.open()
     await one
     expect(passed(await two)).toBe(false)
+  })
+
+  test('[S18] a login form of the same user is no response to a status check', async () => {
+    stage = await startStage({ keeping, holdsAnswers: true })
+    browser = await stage.reader()
+    const gate = stage.gates.add()
+    const late = browser.fetchJson(stage.at(`/gated-sensitive?gate=${gate.name}`))
+    await gate.arrived
+    const held = stage.answers.close()
+    const one = browser.fetchJson(stage.at('/sensitive'))
+    await held.arrived
+    expect((await browser.fetchJson(stage.at('/login'), { json: ada })).status).toBe(200)
+    gate.open()
+    expect(await Promise.race([late.then(() => 'served'), sleep(300, 'waits')])).toBe('waits')
+    held.open()
+    expect([(await one).status, passed(await late)]).toEqual([200, true])
+  })
+
+  test('[S18] a request does not pass on a response that was late, and older than the request', async () => {
+    stage = await startStage({ keeping, holdsAnswers: true })
+    browser = await stage.reader()
+    const first = stage.answers.close()
+    const one = browser.fetchJson(stage.at('/sensitive'))
+    await first.arrived
+    terminate()
+    const gate = stage.gates.add()
+    const late = browser.fetchJson(stage.at(`/gated-sensitive?gate=${gate.name}`))
+    await gate.arrived
+    stage.emulator.clock.advance(13)
+    const second = stage.answers.close()
+    const two = browser.fetchJson(stage.at('/sensitive')) // asks anew, for nobody waits so long for the first response
+    await second.arrived
+    first.open()
+    await sleep(100)
+    gate.open()
+    expect(await Promise.race([late.then(() => 'served'), sleep(300, 'waits')])).toBe('waits')
+    second.open()
+    await Promise.all([one, two])
+    expect(passed(await late)).toBe(false)
   })
 
   describe('after a logout has returned', () => {

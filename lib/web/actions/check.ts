@@ -19,6 +19,8 @@ export type Checked = 'again' | Shown
 export interface Ticket {
   readonly token: SessionToken
   readonly beginning: Beginning
+  /** The name of the status check that brought it. */
+  readonly question: string
 }
 
 const MOST_TRIES = 4
@@ -26,7 +28,8 @@ const MOST_TRIES = 4
 /** Claims the check and asks. */
 export async function check(visit: Visit, record: SsoRecord): Promise<Checked | Ticket> {
   const { site, stored } = visit
-  const claimedNow = claimed(record, randomUUID(), site.now())
+  const question = randomUUID()
+  const claimedNow = claimed(record, question, site.now())
   const [beginning, claim] = await Promise.all([site.lists.beginning(), stored.replace(claimedNow)])
   if (claim === 'changed') return 'again'
   if (claim === 'unavailable' || beginning === 'unavailable')
@@ -46,13 +49,15 @@ export async function check(visit: Visit, record: SsoRecord): Promise<Checked | 
   })
   switch (decision.do) {
     case 'keep':
-      return writeAnswer(visit, (found) => confirmed(found, site.now()))
+      return writeAnswer(visit, (found) => confirmed(found, site.now(), question))
     case 'sign_in':
-      return { token: decision.token, beginning }
+      return { token: decision.token, beginning, question }
     case 'identify':
       return (await dropAnonymous(visit, record.sidHash)) ?? endRecord(visit, record.sidHash)
     case 'keep_for_now':
-      return writeAnswer(visit, (found) => unanswered(found, site.now(), Math.random(), site.policy.recheckSeconds))
+      return writeAnswer(visit, (found) =>
+        unanswered(found, site.now(), Math.random(), site.policy.recheckSeconds, question),
+      )
   }
 }
 

@@ -21,11 +21,20 @@ import { dropSignedOut } from './signed-out'
 export type Redeemed = { readonly did: 'signed_in'; readonly user: NamedUser['user'] } | { readonly did: Failed }
 type Failed = 'user_unknown' | Exclude<Established, 'done'>
 
-/** Redeems the ticket of a verified token. @param beginning what was read before the token was asked for, or taken */
-export async function redeemTicket(visit: Visit, token: SessionToken, beginning: Beginning): Promise<Redeemed> {
+/**
+ * Redeems the ticket of a verified token.
+ * @param beginning what was read before the token was asked for, or taken
+ * @param question the name of the status check that brought it, if one did
+ */
+export async function redeemTicket(
+  visit: Visit,
+  token: SessionToken,
+  beginning: Beginning,
+  question?: string,
+): Promise<Redeemed> {
   const named = await nameUser(visit, token)
-  if (named === undefined) return { did: await rememberUnknown(visit, token.sid ?? '') }
-  const established = await signIn(visit, named, beginning)
+  if (named === undefined) return { did: await rememberUnknown(visit, token.sid ?? '', question) }
+  const established = await signIn(visit, named, beginning, question)
   if (established !== 'done' && established !== 'renewed') return { did: established }
   dropSignedOut(visit)
   const { onLogin, config } = visit.site
@@ -57,9 +66,9 @@ async function nameUser({ site }: Visit, { sid, at }: SessionToken): Promise<Nam
 }
 
 /** A known login of the same session goes on with what it has; any other session is pending. */
-async function rememberUnknown(visit: Visit, sid: string): Promise<Failed> {
+async function rememberUnknown(visit: Visit, sid: string, question: string | undefined): Promise<Failed> {
   if (isKnown(visit, sid)) return 'user_unknown'
-  const remembered = await stayAnonymous(visit, sid, true)
+  const remembered = await stayAnonymous(visit, { sid, pending: true, question })
   return remembered === 'done' ? 'user_unknown' : remembered
 }
 

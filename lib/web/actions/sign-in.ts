@@ -2,6 +2,8 @@
  * The only place where privilege changes: the old session dies first, then new session ID, record, lists, and only then the
  * answer. Who is told of a logout meanwhile buries his own work. Threats L2, L9, L10, L13.
  */
+
+import { questionsAfter } from '../../decide/questions'
 import {
   beginningOf,
   CURRENT_VERSION,
@@ -36,63 +38,82 @@ const MOST_TRIES = 4
 
 function makeRecord({ site, stored }: Visit, secrets: Secrets, accountId?: string) {
   const now = site.now()
-  const { asking, asked } = stored.value ?? {}
-  const question = asking ?? asked
   return {
     v: CURRENT_VERSION,
     since: beginningOf(stored.value, accountId, now),
     checkedAt: now,
-    ...(question === undefined ? {} : { asked: question }),
     sidHash: shortHash(secrets.sid),
     box: site.records.seal(secrets),
   }
 }
 
-/**
- * Stores an anonymous session. @param pending the SSO system says logged in, but the user could not be named yet
- * @param browser name of the browser that has just brought it, where it counts
- */
+interface Anonymous {
+  readonly sid: string
+  /** The SSO system says logged in, but the user could not be loaded yet. */
+  readonly pending?: true
+  /** Name of the browser that has just brought it, where it counts. */
+  readonly browser?: string | undefined
+  /** The name of the status check that says so, if one does. */
+  readonly question?: string | undefined
+}
+
+/** Stores an anonymous session. */
 export async function stayAnonymous(
   visit: Visit,
-  sid: string,
-  pending: boolean,
-  browser?: string,
+  { sid, pending, browser, question }: Anonymous,
 ): Promise<Established> {
   const more = { ...(pending ? { pending } : {}), ...(browser === undefined ? {} : { browser }) }
   const record: SsoRecord = { ...makeRecord(visit, { sid }), status: 'anon', ...more }
-  return (await writeInPlace(visit, record)) ?? establish(visit, record)
+  return (await writeInPlace(visit, record, question)) ?? establish(visit, record, question)
 }
 
 /**
  * Logs a named user in: one function for landing, login form and Session Status.
+ * @param question the name of the status check that brought the ticket, if one did
  * @returns `'renewed'` if this session was the same user's login already, and only its access token is new
  */
-export async function signIn(visit: Visit, named: NamedUser, beginning: Beginning): Promise<Established | 'renewed'> {
+export async function signIn(
+  visit: Visit,
+  named: NamedUser,
+  beginning: Beginning,
+  question?: string,
+): Promise<Established | 'renewed'> {
   const { user, secrets, accessUntil } = named
   const made = makeRecord(visit, secrets, user.accountId)
   const access = accessUntil === undefined ? {} : { accessUntil }
   const record: LoggedInRecord = { ...made, status: 'loggedin', user, ...access }
-  const inPlace = await writeInPlace(visit, record)
-  if (inPlace === undefined) return establishLogin(visit, record, beginning)
+  const inPlace = await writeInPlace(visit, record, question)
+  if (inPlace === undefined) return establishLogin(visit, record, beginning, question)
   return inPlace === 'done' ? 'renewed' : inPlace
 }
 
-/** Same person, same session: only the record changes. @returns nothing where a new session is needed */
-async function writeInPlace({ stored }: Visit, record: SsoRecord): Promise<Established | undefined> {
+/**
+ * Same person, same session: only the record changes. A status check of another request stays in progress.
+ * @returns nothing where a new session is needed
+ */
+async function writeInPlace(
+  { stored }: Visit,
+  record: SsoRecord,
+  question: string | undefined,
+): Promise<Established | undefined> {
   if (!isSameStanding(stored.value, record)) return undefined
-  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-    const written = await stored.replace(record)
+  for (let tries = 0; tries < MOST_TRIES && isSameStanding(stored.value, record); tries += 1) {
+    const written = await stored.replace({ ...record, ...questionsAfter(stored.value ?? {}, question) })
     if (written !== 'changed') return written
-    if (!isSameStanding(stored.value, record)) return 'lost_race'
   }
   return 'lost_race'
 }
 
 /** A new session, entered in its lists; where it was logged out meanwhile it ends at once. */
-async function establishLogin(visit: Visit, record: LoggedInRecord, beginning: Beginning): Promise<Established> {
+async function establishLogin(
+  visit: Visit,
+  record: LoggedInRecord,
+  beginning: Beginning,
+  question: string | undefined,
+): Promise<Established> {
   const { site, stored } = visit
   const [before, oldKey] = [stored.value, stored.key]
-  const established = await establish(visit, record)
+  const established = await establish(visit, record, question)
   if (established !== 'done' || stored.key === undefined) return established
   await leaveLists(site, oldKey, before)
   const entered = await enterLists(site, stored, record, beginning)
@@ -123,7 +144,7 @@ export async function leaveLists(site: Site, key: string | undefined, record: Ss
 }
 
 /** New session ID: the old session is buried first, and whoever buries it wins; its data go along in the same step. */
-async function establish(visit: Visit, record: SsoRecord): Promise<Established> {
+async function establish(visit: Visit, record: SsoRecord, question: string | undefined): Promise<Established> {
   const { site, req, res, stored } = visit
   if (res.headersSent !== false) return 'lost_race' // the browser could not be told its new session
   const before = stored.value
@@ -134,9 +155,10 @@ async function establish(visit: Visit, record: SsoRecord): Promise<Established> 
     ? ({ did: 'done', taken: null } as const)
     : await stored.buryWhile((found) => mayFollow(found, wasThere), 'moved', id)
   if (buried.did !== 'done') return buried.did === 'changed' ? 'lost_race' : buried.did
+  const made = question === undefined ? record : { ...record, asked: question }
   const next = { id, taken: buried.taken, keepsData, isLoggedIn: isLoggedIn(record) }
   const renewed = await site.sessions.renew(req, next)
-  const written = renewed === 'unavailable' ? renewed : await stored.begin(sessionKey(renewed), record)
+  const written = renewed === 'unavailable' ? renewed : await stored.begin(sessionKey(renewed), made)
   if (written === 'done') return 'done'
   await giveUp(visit)
   return written === 'changed' ? 'lost_race' : written

@@ -186,7 +186,7 @@ async function take(
 }
 
 async function stay(visit: Visit, { sid = '' }: SessionToken, trip: Trip | undefined) {
-  const did = await stayAnonymous(visit, sid, false, browserName(visit))
+  const did = await stayAnonymous(visit, { sid, browser: browserName(visit) })
   if (did === 'done') dropSignedOut(visit)
   return afterStore(visit, trip, did)
 }
