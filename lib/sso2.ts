@@ -12,14 +12,14 @@ import type { Sso2Client } from './remote/sso2'
 import { formExchange, type TokenEndpoint } from './remote/ticket'
 import { KeptLogouts } from './storage/kept-logouts'
 import type { Kv } from './storage/kv'
-import { Lists } from './storage/lists'
 import { Logins } from './storage/logins'
 import { openStore } from './storage/open-store'
 import { Records } from './storage/records'
+import { SessionIndex } from './storage/session-index'
 import { storeUnavailable } from './storage/unavailable'
 import { LogoutQueue } from './web/actions/logout-queue'
 import { moveSession } from './web/actions/move-session'
-import { leaveLists } from './web/actions/sign-in'
+import { removeFromIndex } from './web/actions/sign-in'
 import { UnderWay } from './web/actions/under-way'
 import { identifyGuard, type RequireLoginOptions, requireLogin } from './web/guards'
 import { guardedShouldIdentify } from './web/hooks'
@@ -168,15 +168,16 @@ function makeSite(
   const { prefix, boxKeys } = config
   const records = new Records(kv, prefix, boxKeys, now)
   const logins = new Logins(kv, prefix, boxKeys)
+  const sessionIndex = new SessionIndex(kv, prefix, () => config.clock.now())
   const site: OwnSite = {
     config,
     client,
     front: makeFront(config, client),
     records,
-    lists: new Lists(kv, prefix, now),
+    sessionIndex,
     logins,
     keptLogouts: new KeptLogouts(kv, prefix, boxKeys),
-    sessions: new SiteSessions(config, records, now),
+    sessions: new SiteSessions(config, records, sessionIndex, now),
     exchange: options.exchangeTicket ?? formExchange(endpoint),
     loadUser: options.loadUser ?? defaultLoadUser(config.userPath),
     ownHooks: new Set((['exchangeTicket', 'loadUser'] as const).filter((hook) => options[hook] !== undefined)),
@@ -201,7 +202,7 @@ function makeSite(
 
 /** What handlers of the site do to `req.session` is done to its record too. */
 function followSessions(site: OwnSite): void {
-  site.sessions.onDestroy = (key, record) => leaveLists(site, key, record)
+  site.sessions.onDestroy = (key, record) => removeFromIndex(site, key, record)
   site.sessions.onRegenerate = async (req, newId) => {
     const { key, stored } = await site.sessions.stateOf(req)
     const known = Sso2Request.holderBehind(req.sso2)?.visit.stored

@@ -137,6 +137,22 @@ export function lifeOf(record: SsoRecord, now: EpochSeconds, lives: SessionLives
 const idleOf = (record: SsoRecord, lives: SessionLives) =>
   record.status === 'loggedin' ? lives.idleSeconds : lives.anonymousIdleSeconds
 
+/** An index renews the entry of a session that is in use so often, in seconds, or ten times in the session's idle time. */
+const INDEX_EVERY_SECONDS = 3600
+const indexPeriod = (record: SsoRecord, lives: SessionLives) =>
+  Math.max(1, Math.min(INDEX_EVERY_SECONDS, Math.floor(idleOf(record, lives) / 10)))
+
+/** How long an index keeps the entry of a session, in seconds: no shorter than the session lives, although it is renewed less often. */
+export function indexLifeOf(record: SsoRecord, now: EpochSeconds, lives: SessionLives): number {
+  return lifeOf(record, now, lives) + 2 * indexPeriod(record, lives)
+}
+
+/** Has another period of the session begun since its last status check? Then this check renews its entries in the indexes. */
+export function isIndexDue(record: SsoRecord, now: EpochSeconds, lives: SessionLives): boolean {
+  const periodAt = (moment: EpochSeconds) => Math.floor((moment - record.since) / indexPeriod(record, lives))
+  return periodAt(now) !== periodAt(record.unansweredAt ?? record.checkedAt)
+}
+
 /** How long sessions live, in seconds. */
 export interface SessionLives {
   readonly idleSeconds: number

@@ -1,7 +1,7 @@
 /** Logouts that the SSO system has not confirmed: sealed, queued, shared by all processes. */
 import type { Kv } from './kv'
-import { ENDED_SECONDS } from './lists'
 import { seal, unseal } from './seal'
+import { ENDED_SECONDS } from './session-index'
 import { type Done, doneUnlessAway, type Unavailable, unlessAway } from './unavailable'
 
 /** What a retry needs. */

@@ -1,6 +1,28 @@
 /** One value for each key; `null` where there is none. */
 export type Values<Keys extends readonly string[]> = { readonly [index in keyof Keys]: string | null }
 
+/** A list after an entry was added to it. */
+export interface Listing {
+  /** How long ago its mark was written, in milliseconds, by the clock of the server that holds both; `null` without a mark. */
+  readonly markAgeMs: number | null
+  /** Members that have not expired. */
+  readonly size: number
+  /** Where there are more than allowed: those that expire first, a few more than there are too many. */
+  readonly oldest: readonly string[]
+}
+
+/** A member's place in a list: when it expires, what time it is (both in seconds), and how many members the list may have. */
+export interface ListEntry {
+  readonly until: number
+  readonly now: number
+  readonly max: number
+}
+
+/** So many more candidates than surplus members are named: which of them was used last is known by their sessions alone. */
+export const MORE_CANDIDATES = 7
+/** At most so many candidates are named at once. */
+export const MAX_CANDIDATES = 100
+
 /**
  * The smallest thing that we ask of a store; Redis and memory answer it alike, and one contract test holds both to it.
  * Every method may throw `Sso2UnavailableError` with `operation` `'store'`; `unlessAway` makes it a value.
@@ -8,8 +30,14 @@ export type Values<Keys extends readonly string[]> = { readonly [index in keyof 
 export interface Kv {
   /** Values of several keys of one session, in one round trip. */
   mget<const Keys extends readonly string[]>(keys: Keys): Promise<Values<Keys>>
-  /** Writes `after` if the key holds exactly `before` (`null`: nothing). */
-  compareAndSet(key: string, before: string | null, after: string, seconds: number): Promise<boolean>
+  /** Writes `after` if the key holds exactly `before` (`null`: nothing). @param renewed another key of the same session, whose expiry is renewed too */
+  compareAndSet(
+    key: string,
+    before: string | null,
+    after: string,
+    seconds: number,
+    renewed?: { readonly key: string; readonly seconds: number },
+  ): Promise<boolean>
   /**
    * As `compareAndSet`, and takes another key of the same session away in the same step; nothing is written where neither is there.
    * @returns its value, or false
@@ -27,17 +55,30 @@ export interface Kv {
   setUnlessDead(key: string, guard: string, value: string, seconds: number): Promise<boolean>
   /** True for the first caller in `seconds`. */
   claim(key: string, seconds: number): Promise<boolean>
+  /** As `claim`, and tells whether there is a mark in the same slot. */
+  takeOnce(
+    key: string,
+    seconds: number,
+    mark: string,
+  ): Promise<{ readonly isFirst: boolean; readonly isMarked: boolean }>
   del(key: string): Promise<void>
   /** Deletes a key if it holds exactly this. */
   deleteIf(key: string, value: string): Promise<boolean>
   expire(key: string, seconds: number): Promise<void>
   /** Adds one to a count that lives `seconds` from now. */
   increment(key: string, seconds: number): Promise<number>
-  /** Puts a member on a list until a time in seconds, drops what has expired, and reads a mark of the same slot: in this order. */
-  enlist(list: string, member: string, until: number, now: number, mark: string): Promise<string | null>
-  /** Members that have not expired. */
-  listed(list: string, now: number): Promise<string[]>
-  unlist(list: string, member: string): Promise<void>
+  /** Adds a member to a list, removes expired ones, and reads a mark of the same slot: in this order. */
+  enlist(list: string, member: string, entry: ListEntry, mark: string): Promise<Listing>
+  /** Renews the expiry of a member that is on the list. */
+  renewEntry(list: string, member: string, until: number, now: number): Promise<void>
+  /** Marks a list with the server's time, removes a member, and reads the others that have not expired: in this order. @param most so many are read */
+  markAndList(
+    mark: string,
+    seconds: number,
+    list: string,
+    { now, member, most }: { readonly now: number; readonly member: string; readonly most: number },
+  ): Promise<string[]>
+  unlist(list: string, members: readonly string[]): Promise<void>
   /** Puts an entry into a queue, due at a time in seconds; replaces an equal one. */
   enqueue(queue: string, entry: string, due: number): Promise<void>
   /** As `enqueue`, but leaves an equal one as it is. */
@@ -47,6 +88,8 @@ export interface Kv {
   /** Makes entries due at `due` that would be due after `after`. */
   hasten(queue: string, after: number, due: number): Promise<void>
   dequeue(queue: string, entry: string): Promise<void>
+  /** Are both keys on one server? */
+  isTogether(key: string, other: string): boolean
   /** False while the store is known to be away; costs nothing to ask. */
   readonly isAvailable: boolean
   ping(): Promise<void>

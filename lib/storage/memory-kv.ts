@@ -1,5 +1,5 @@
 /** The store in memory, for development: lost at a restart, not shared between processes. */
-import type { Kv, Values } from './kv'
+import { type Kv, type ListEntry, type Listing, MAX_CANDIDATES, MORE_CANDIDATES, type Values } from './kv'
 
 interface Entry {
   readonly value: string
@@ -25,9 +25,16 @@ export class MemoryKv implements Kv {
   async mget<const Keys extends readonly string[]>(keys: Keys): Promise<Values<Keys>> {
     return keys.map((key) => this.#text(key) ?? null) as Values<Keys> // one for each key
   }
-  async compareAndSet(key: string, before: string | null, after: string, seconds: number) {
+  async compareAndSet(
+    key: string,
+    before: string | null,
+    after: string,
+    seconds: number,
+    renewed?: { readonly key: string; readonly seconds: number },
+  ) {
     if ((this.#text(key) ?? null) !== before) return false
     this.#put(key, after, seconds)
+    if (renewed) await this.expire(renewed.key, renewed.seconds)
     return true
   }
   async compareAndTake(key: string, before: string | null, after: string, seconds: number, taken: string) {
@@ -51,6 +58,9 @@ export class MemoryKv implements Kv {
     this.#put(key, '1', seconds)
     return true
   }
+  async takeOnce(key: string, seconds: number, mark: string) {
+    return { isFirst: await this.claim(key, seconds), isMarked: this.#text(mark) !== undefined }
+  }
   async del(key: string): Promise<void> {
     this.#texts.delete(key)
     this.#lists.delete(key)
@@ -68,18 +78,38 @@ export class MemoryKv implements Kv {
     this.#put(key, String(count), seconds)
     return count
   }
-  async enlist(list: string, member: string, until: number, now: number, mark: string): Promise<string | null> {
+  async enlist(list: string, member: string, { until, now, max }: ListEntry, mark: string): Promise<Listing> {
     const members = this.#lists.get(list) ?? new Map<string, number>()
     this.#lists.set(list, members.set(member, until))
     for (const [other, end] of members) if (end <= now) members.delete(other)
-    return this.#text(mark) ?? null
+    const marked = this.#text(mark)
+    const surplus = members.size - max
+    const count = surplus > 0 ? Math.min(surplus + MORE_CANDIDATES, MAX_CANDIDATES) : 0
+    const oldest = count === 0 ? [] : [...members].sort(([, one], [, other]) => one - other).slice(0, count)
+    return {
+      markAgeMs: marked === undefined ? null : performance.now() - Number(marked),
+      size: members.size,
+      oldest: oldest.map(([other]) => other),
+    }
   }
-  async listed(list: string, now: number): Promise<string[]> {
-    return [...(this.#lists.get(list) ?? [])].filter(([, until]) => until > now).map(([member]) => member)
-  }
-  async unlist(list: string, member: string): Promise<void> {
+  async renewEntry(list: string, member: string, until: number): Promise<void> {
     const members = this.#lists.get(list)
-    members?.delete(member)
+    if (members?.has(member)) members.set(member, until)
+  }
+  async markAndList(
+    mark: string,
+    seconds: number,
+    list: string,
+    { now, member, most }: { readonly now: number; readonly member: string; readonly most: number },
+  ): Promise<string[]> {
+    this.#put(mark, String(performance.now()), seconds)
+    await this.unlist(list, [member])
+    const living = [...(this.#lists.get(list) ?? [])].filter(([, until]) => until > now)
+    return living.slice(0, most).map(([other]) => other)
+  }
+  async unlist(list: string, gone: readonly string[]): Promise<void> {
+    const members = this.#lists.get(list)
+    for (const member of gone) members?.delete(member)
     if (members?.size === 0) this.#lists.delete(list)
   }
 
@@ -105,6 +135,9 @@ export class MemoryKv implements Kv {
   }
   async dequeue(queue: string, entry: string): Promise<void> {
     this.#queues.get(queue)?.delete(entry)
+  }
+  isTogether(): boolean {
+    return true
   }
   readonly isAvailable = true
   async ping(): Promise<void> {}

@@ -1,12 +1,16 @@
 /** Sessions in the store: the site's data, and beside it the SSO record, which comes out read and is opened here. */
 import type { SsoRecord } from '../decide/record'
 import { readStored, type Stored, type Tombstone, tombstone } from '../decide/stored'
+import { sessionKey } from './hashes'
 import type { Kv } from './kv'
 import { seal, unseal } from './seal'
 import { type Done, doneUnlessAway, type Unavailable, unlessAway } from './unavailable'
 
 /** A tombstone outlives every request that may still save, in seconds. */
 const TOMBSTONE_SECONDS = 3600
+
+/** Enough for a Cluster of a hundred masters, nearly always. */
+const MAX_DRAWS = 500
 
 /** What is sealed in a record. */
 export interface Secrets {
@@ -44,6 +48,15 @@ export class Records {
     return `${this.#prefix}sso2:{${key}}`
   }
 
+  /** Draws session IDs until one is on the server that holds its session of the SSO system: so a login depends on fewer servers. */
+  drawId(draw: () => string, sidHash: string): string {
+    for (let draws = 1; ; draws += 1) {
+      const id = draw()
+      const isThere = this.#kv.isTogether(this.#recordKey(sessionKey(id)), `${this.#prefix}sid:{${sidHash}}`)
+      if (isThere || draws === MAX_DRAWS) return id
+    }
+  }
+
   /** Session data and record in one round trip. */
   async readBoth(key: string): Promise<StoredPair | Unavailable> {
     const values = await unlessAway(() => this.#kv.mget([this.#dataKey(key), this.#recordKey(key)]))
@@ -60,9 +73,16 @@ export class Records {
     })
   }
 
-  /** Compare-and-set: false when the record is no longer exactly `before`. */
-  replace(key: string, before: string | null, after: string, seconds: number): Promise<boolean | Unavailable> {
-    return unlessAway(() => this.#kv.compareAndSet(this.#recordKey(key), before, after, seconds))
+  /** Compare-and-set: false when the record is no longer exactly `before`. @param dataSeconds renews the expiry of the data in the same step */
+  replace(
+    key: string,
+    before: string | null,
+    after: string,
+    seconds: number,
+    dataSeconds?: number,
+  ): Promise<boolean | Unavailable> {
+    const data = dataSeconds === undefined ? undefined : { key: this.#dataKey(key), seconds: dataSeconds }
+    return unlessAway(() => this.#kv.compareAndSet(this.#recordKey(key), before, after, seconds, data))
   }
 
   /**

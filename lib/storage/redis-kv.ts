@@ -1,6 +1,6 @@
 /** The store in Redis: every command has a deadline, and a breaker spares requests a server that does not answer. */
 import { type Cluster, Redis } from 'ioredis'
-import type { Kv } from './kv'
+import { type Kv, MAX_CANDIDATES, MORE_CANDIDATES } from './kv'
 import { type StoreWatch, watchConnection } from './redis-connection'
 import { withScripts } from './redis-scripts'
 import { type Servers, serversOf } from './redis-servers'
@@ -79,6 +79,55 @@ function readerOf(redis: Redis | Cluster, servers: Servers): Read {
 /** What a script compares with: whether there was a value, and which. */
 const expected = (before: string | null) => [before === null ? '0' : '1', before ?? '']
 
+/** Runs commands for a key, behind the guard of its server. */
+type At = <T>(key: string, run: () => Promise<T>) => Promise<T>
+
+/** Values that change only in one step with what was read. */
+function valuesOf(redis: ReturnType<typeof withScripts>, at: At) {
+  return {
+    compareAndSet: (key, before, after, seconds, renewed) =>
+      at(key, async () => {
+        const [keys, lives] = renewed ? [[key, renewed.key], [renewed.seconds]] : [[key], []]
+        const args = [...keys, ...expected(before), after, seconds, ...lives]
+        return (await redis.sso2CompareAndSet(keys.length, ...args)) === 1
+      }),
+    compareAndTake: (key, before, after, seconds, taken) =>
+      at(key, async () => {
+        const found = await redis.sso2CompareAndTake(2, key, taken, ...expected(before), after, seconds)
+        return typeof found === 'number' ? false : { taken: found[0] ?? null }
+      }),
+    overwrite: (key, value, seconds, alsoDelete) =>
+      at(key, async () => {
+        if (alsoDelete) await redis.sso2Overwrite(2, key, alsoDelete, value, seconds)
+        else await redis.set(key, value, 'EX', seconds)
+      }),
+    setUnlessDead: (key, guardKey, value, seconds) =>
+      at(key, async () => (await redis.sso2SetUnlessDead(2, key, guardKey, value, seconds)) === 1),
+  } satisfies Partial<Kv>
+}
+
+/** Lists and queues. */
+function listsOf(redis: ReturnType<typeof withScripts>, at: At) {
+  return {
+    enlist: (list, member, { until, now, max }, mark) =>
+      at(list, async () => {
+        const args = [list, mark, member, until, now, max, MORE_CANDIDATES, MAX_CANDIDATES]
+        const [age, size, oldest] = await redis.sso2Enlist(2, ...args)
+        return { markAgeMs: age === null ? null : age / 1000, size, oldest }
+      }),
+    renewEntry: (list, member, until, now) =>
+      at(list, async () => void (await redis.sso2RenewEntry(1, list, member, until, now))),
+    markAndList: (mark, seconds, list, { now, member, most }) =>
+      at(list, () => redis.sso2MarkAndList(2, list, mark, seconds, now, member, most)),
+    unlist: (list, members) => at(list, async () => void (await redis.zrem(list, ...members))),
+    enqueue: (queue, entry, due) => at(queue, async () => void (await redis.zadd(queue, due, entry))),
+    enqueueOnce: (queue, entry, due) => at(queue, async () => void (await redis.zadd(queue, 'NX', due, entry))),
+    takeDue: (queue, now, next, most) => at(queue, () => redis.sso2TakeDue(1, queue, now, next, most)),
+    hasten: (queue, after, due) => at(queue, async () => void (await redis.sso2Hasten(1, queue, after, due))),
+    dequeue: (queue, entry) => at(queue, async () => void (await redis.zrem(queue, entry))),
+  } satisfies Partial<Kv>
+}
+
 /**
  * A `Kv` over ioredis.
  * @param owned close the connection with the store: true where this package opened it
@@ -87,37 +136,23 @@ const expected = (before: string | null) => [before === null ? '0' : '1', before
 export function redisKv(client: Redis | Cluster, owned: boolean, watch?: StoreWatch): Kv {
   const redis = withScripts(client)
   const servers = serversOf(client, watch)
-  const at = <T>(key: string, run: () => Promise<T>): Promise<T> => servers.of(key).run(run)
+  const at: At = (key, run) => servers.of(key).run(run)
   const connection = watchConnection(client, watch)
   return {
     mget: readerOf(redis, servers) as Kv['mget'], // Redis answers with one value for each key
-    compareAndSet: (key, before, after, seconds) =>
-      at(key, async () => (await redis.sso2CompareAndSet(1, key, ...expected(before), after, seconds)) === 1),
-    compareAndTake: (key, before, after, seconds, taken) =>
-      at(key, async () => {
-        const found = await redis.sso2CompareAndTake(2, key, taken, ...expected(before), after, seconds)
-        return typeof found === 'number' ? false : { taken: found[0] ?? null }
-      }),
-    overwrite: (key, value, seconds, alsoDelete) =>
-      at(key, async () => {
-        const written = redis.multi().set(key, value, 'EX', seconds)
-        await (alsoDelete ? written.del(alsoDelete) : written).exec()
-      }),
-    setUnlessDead: (key, guardKey, value, seconds) =>
-      at(key, async () => (await redis.sso2SetUnlessDead(2, key, guardKey, value, seconds)) === 1),
+    ...valuesOf(redis, at),
     claim: (key, seconds) => at(key, async () => (await redis.set(key, '1', 'EX', seconds, 'NX')) === 'OK'),
     del: (key) => at(key, async () => void (await redis.del(key))),
     deleteIf: (key, value) => at(key, async () => (await redis.sso2DeleteIf(1, key, value)) === 1),
     expire: (key, seconds) => at(key, async () => void (await redis.expire(key, seconds))),
     increment: (key, seconds) => at(key, () => redis.sso2Increment(1, key, seconds)),
-    enlist: (list, member, until, now, mark) => at(list, () => redis.sso2Enlist(2, list, mark, member, until, now)),
-    listed: (list, now) => at(list, () => redis.zrangebyscore(list, `(${now}`, '+inf')),
-    unlist: (list, member) => at(list, async () => void (await redis.zrem(list, member))),
-    enqueue: (queue, entry, due) => at(queue, async () => void (await redis.zadd(queue, due, entry))),
-    enqueueOnce: (queue, entry, due) => at(queue, async () => void (await redis.zadd(queue, 'NX', due, entry))),
-    takeDue: (queue, now, next, most) => at(queue, () => redis.sso2TakeDue(1, queue, now, next, most)),
-    hasten: (queue, after, due) => at(queue, async () => void (await redis.sso2Hasten(1, queue, after, due))),
-    dequeue: (queue, entry) => at(queue, async () => void (await redis.zrem(queue, entry))),
+    takeOnce: (key, seconds, mark) =>
+      at(key, async () => {
+        const [isFirst, isMarked] = await redis.sso2TakeOnce(2, key, mark, seconds)
+        return { isFirst: isFirst === 1, isMarked: isMarked === 1 }
+      }),
+    ...listsOf(redis, at),
+    isTogether: (key, other) => servers.of(key) === servers.of(other),
     get isAvailable() {
       return servers.areSomeWell && !connection.isLost
     },

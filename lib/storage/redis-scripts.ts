@@ -13,7 +13,11 @@ local current = read(KEYS[1])
 if (ARGV[1] == '0' and current) or (ARGV[1] == '1' and current ~= ARGV[2]) then return 0 end
 redis.call('set', KEYS[1], ARGV[3], 'EX', ARGV[4])`
 const COMPARE_AND_SET = `${READ}${IS_BEFORE}
+if KEYS[2] then redis.call('expire', KEYS[2], ARGV[5]) end
 return 1`
+const OVERWRITE = `
+redis.call('set', KEYS[1], ARGV[1], 'EX', ARGV[2])
+redis.call('del', KEYS[2])`
 /** An array of one or none tells a value from nothing. */
 const COMPARE_AND_TAKE = `${READ}
 local taken = read(KEYS[2])
@@ -30,12 +34,38 @@ const INCREMENT = `
 local count = redis.call('incr', KEYS[1])
 redis.call('expire', KEYS[1], ARGV[1])
 return count`
-const ENLIST = `
-redis.call('zadd', KEYS[1], ARGV[2], ARGV[1])
-redis.call('zremrangebyscore', KEYS[1], '-inf', ARGV[3])
+const TAKE_ONCE = `
+local first = redis.call('set', KEYS[1], '1', 'EX', ARGV[1], 'NX')
+return {first and 1 or 0, redis.call('exists', KEYS[2])}`
+/** Microseconds of the server, in a number that Lua holds exactly. */
+const TIME = `
+local time = redis.call('time')
+local now = time[1] * 1000000 + time[2]`
+/** The list lives as long as its last member. */
+const LIVE_ON = `
 local last = redis.call('zrange', KEYS[1], -1, -1, 'WITHSCORES')
-redis.call('expire', KEYS[1], math.max(1, tonumber(last[2] or ARGV[3]) - tonumber(ARGV[3])))
-return redis.call('get', KEYS[2])`
+redis.call('expire', KEYS[1], math.max(1, math.ceil(tonumber(last[2]) - tonumber(ARGV[3]))))`
+const ENLIST = `${TIME}
+redis.call('zremrangebyscore', KEYS[1], '-inf', ARGV[3])
+redis.call('zadd', KEYS[1], ARGV[2], ARGV[1])
+${LIVE_ON}
+local size = redis.call('zcard', KEYS[1])
+local mark = redis.call('get', KEYS[2])
+local surplus = size - tonumber(ARGV[4])
+local oldest = {}
+if surplus > 0 then
+  oldest = redis.call('zrange', KEYS[1], 0, math.min(surplus + tonumber(ARGV[5]), tonumber(ARGV[6])) - 1)
+end
+return {mark and now - tonumber(mark) or false, size, oldest}`
+const RENEW_ENTRY = `
+if not redis.call('zscore', KEYS[1], ARGV[1]) then return 0 end
+redis.call('zadd', KEYS[1], 'XX', ARGV[2], ARGV[1])
+${LIVE_ON}
+return 1`
+const MARK_AND_LIST = `${TIME}
+redis.call('set', KEYS[2], string.format('%.0f', now), 'EX', ARGV[1])
+redis.call('zrem', KEYS[1], ARGV[3])
+return redis.call('zrangebyscore', KEYS[1], '(' .. ARGV[2], '+inf', 'LIMIT', 0, ARGV[4])`
 const TAKE_DUE = `
 local due = redis.call('zrangebyscore', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])
 for _, entry in ipairs(due) do redis.call('zadd', KEYS[1], ARGV[2], entry) end
@@ -53,7 +83,11 @@ const SCRIPTS = {
   sso2CompareAndTake: COMPARE_AND_TAKE,
   sso2SetUnlessDead: SET_UNLESS_DEAD,
   sso2Increment: INCREMENT,
+  sso2Overwrite: OVERWRITE,
+  sso2TakeOnce: TAKE_ONCE,
   sso2Enlist: ENLIST,
+  sso2RenewEntry: RENEW_ENTRY,
+  sso2MarkAndList: MARK_AND_LIST,
   sso2TakeDue: TAKE_DUE,
   sso2Hasten: HASTEN,
   sso2DeleteIf: DELETE_IF,
@@ -65,7 +99,11 @@ interface Scripts {
   readonly sso2CompareAndTake: Script<number | string[]>
   readonly sso2SetUnlessDead: Script<number>
   readonly sso2Increment: Script<number>
-  readonly sso2Enlist: Script<string | null>
+  readonly sso2Overwrite: Script<null>
+  readonly sso2TakeOnce: Script<[number, number]>
+  readonly sso2Enlist: Script<[number | null, number, string[]]>
+  readonly sso2RenewEntry: Script<number>
+  readonly sso2MarkAndList: Script<string[]>
   readonly sso2TakeDue: Script<string[]>
   readonly sso2Hasten: Script<number>
   readonly sso2DeleteIf: Script<number>

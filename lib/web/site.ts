@@ -13,9 +13,9 @@ import type { PlatformApi } from '../remote/platform-api'
 import type { Sso2Client } from '../remote/sso2'
 import type { ExchangeTicket } from '../remote/ticket'
 import type { KeptLogouts } from '../storage/kept-logouts'
-import type { Lists } from '../storage/lists'
 import type { Logins } from '../storage/logins'
 import type { Records } from '../storage/records'
+import type { SessionIndex } from '../storage/session-index'
 import type { Unavailable } from '../storage/unavailable'
 
 /** What `loadUser` is given. */
@@ -65,10 +65,10 @@ export interface NextSession {
 export interface Sessions {
   /** What the request's session is. */
   stateOf(req: Request): Promise<SessionState>
-  /** The SSO system is being asked about the request's session, which is therefore to live on. */
-  checked(req: Request): void
-  /** ID for the session that follows; '' where the session is the site's own. */
-  nextId(req: Request): string
+  /** How long the data of the request's session is to live from now on, in seconds; `undefined` if there is none here. */
+  dataLifeOf(req: Request): number | undefined
+  /** ID for the session that follows; '' where the session is the site's own. @param sidHash its session of the SSO system */
+  nextId(req: Request, sidHash: string): string
   /** Gives this request the session that follows. @returns its ID, or 'unavailable' when data could not be saved */
   renew(req: Request, next: NextSession): Promise<string | Unavailable>
   /** The session has ended: the request goes on with an empty one. */
@@ -185,7 +185,7 @@ export interface Site {
   /** The way through Identify: may a browser be sent there, and do they come back? */
   readonly front: FrontChannel
   readonly records: Records
-  readonly lists: Lists
+  readonly sessionIndex: SessionIndex
   readonly logins: Logins
   readonly keptLogouts: KeptLogouts
   readonly sessions: Sessions

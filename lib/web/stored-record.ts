@@ -80,12 +80,12 @@ export class StoredRecord {
     return 'done'
   }
 
-  /** Writes what follows on what was read. */
-  async replace(next: SsoRecord): Promise<Written> {
+  /** Writes what follows on what was read. @param dataSeconds renews the expiry of the session's data in the same step */
+  async replace(next: SsoRecord, dataSeconds?: number): Promise<Written> {
     if (this.#key === undefined) return 'changed'
     const { records, config, now } = this.#parts
     const text = serialiseRecord(next)
-    const done = await records.replace(this.#key, this.#stored.raw, text, lifeOf(next, now(), config))
+    const done = await records.replace(this.#key, this.#stored.raw, text, lifeOf(next, now(), config), dataSeconds)
     return this.#written(done, readStored(text))
   }
 

@@ -5,16 +5,16 @@ import { Client } from './client'
 import { password, readerName, type SiteOptions, type Stage } from './stage'
 
 /*
- * Sessions by the million, written by the package's own storage code: a record each, and an entry in each of its two lists, just as
+ * Sessions by the million, written by the package's own storage code: a record each, and an entry in each of its two indexes, just as
  * a login leaves them. The record is that of a real login, with an SSO session, an account and a sealed box of its own.
  */
 
 type Config = typeof import('../../lib/config')
 type Hashes = typeof import('../../lib/storage/hashes')
 type Kv = typeof import('../../lib/storage/redis-kv')
-type Lists = typeof import('../../lib/storage/lists')
 type Record = typeof import('../../lib/decide/record')
 type Records = typeof import('../../lib/storage/records')
+type SessionIndex = typeof import('../../lib/storage/session-index')
 
 const dist = path.resolve(process.env['BENCH_DIST'] ?? path.join(__dirname, '../../dist'))
 const load = <T>(file: string): T => require(path.join(dist, file))
@@ -24,8 +24,8 @@ const AT_ONCE = 250
 export interface Filler {
   /** Writes so many records. @returns session IDs */
   records(count: number): Promise<string[]>
-  /** Enters them in their lists. */
-  lists(sessionIds: readonly string[]): Promise<void>
+  /** Adds them to their indexes. */
+  indexes(sessionIds: readonly string[]): Promise<void>
 }
 
 /** Cookie header of a session: signed as express-session does. */
@@ -50,12 +50,12 @@ export async function realLogin(stage: Stage): Promise<string> {
 /** @param template session ID of a real login, in the stage's Redis */
 export async function filler(stage: Stage, template: string, redis: Redis | Cluster): Promise<Filler> {
   const { sessionKey, shortHash } = load<Hashes>('storage/hashes')
-  const { lifeOf, parseRecord, serialiseRecord } = load<Record>('decide/record')
+  const { indexLifeOf, lifeOf, parseRecord, serialiseRecord } = load<Record>('decide/record')
   const config = load<Config>('config').makeConfig(stage.site, {}, { now: () => Date.now() })
   const now = () => Math.floor(Date.now() / 1000)
   const kv = load<Kv>('storage/redis-kv').redisKv(redis, false)
   const records = new (load<Records>('storage/records').Records)(kv, config.prefix, config.boxKeys, now)
-  const lists = new (load<Lists>('storage/lists').Lists)(kv, config.prefix, now)
+  const index = new (load<SessionIndex>('storage/session-index').SessionIndex)(kv, config.prefix, Date.now)
   const record = parseRecord(await stage.redis.get(`${config.prefix}sso2:{${sessionKey(template)}}`))
   const secrets = record && records.open(record)
   if (record?.status !== 'loggedin' || !secrets) throw new Error('the real login cannot be read')
@@ -68,10 +68,10 @@ export async function filler(stage: Stage, template: string, redis: Redis | Clus
     const done = await records.replace(sessionKey(id), null, serialiseRecord(own), lifeOf(own, now(), config))
     if (done !== true) throw new Error(`a record could not be written: ${done}`)
   }
-  const enter = async (id: string) => {
+  const add = async (id: string) => {
     const entry = { key: sessionKey(id), sidHash: shortHash(sidOf(id)), accountId: accountOf(id) }
-    const isOut = await lists.enter({ ...entry, until: now() + config.absoluteSeconds }, { logoutAlls: 0 })
-    if (isOut !== false) throw new Error(`a session could not be entered: ${isOut}`)
+    const added = await index.add(entry, indexLifeOf(record, now(), config), index.startNow())
+    if (added === 'unavailable' || added.isRevoked) throw new Error('a session could not be added to its indexes')
   }
   return {
     records: async (count) => {
@@ -79,7 +79,7 @@ export async function filler(stage: Stage, template: string, redis: Redis | Clus
       await inParts(ids, write)
       return ids
     },
-    lists: (ids) => inParts(ids, enter),
+    indexes: (ids) => inParts(ids, add),
   }
 }
 

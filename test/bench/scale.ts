@@ -113,7 +113,7 @@ async function fill(
   const before = await countsOf(masters)
   const ids = await writer.records(sessions)
   const between = await countsOf(masters)
-  await writer.lists(ids)
+  await writer.indexes(ids)
   const after = await countsOf(masters)
   const each = (bytes: number) => bytes / sessions
   return { ids, bytes: { record: each(between.bytes - before.bytes), lists: each(after.bytes - between.bytes) } }

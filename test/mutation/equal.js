@@ -112,7 +112,6 @@ module.exports = [
   ...because('what is kept under this key is never looked at, only whether there is something', [
     ['storage/memory-kv.ts', "this.#put(key, '1', seconds)", '""'],
     ['storage/redis-kv.ts', 'claim: (key, seconds) =>', '""'],
-    ['storage/lists.ts', "overwrite(this.#outKey(sidHash), '1', ENDED_SECONDS)", '""'],
   ]),
   ...because('only frees memory', [
     ['platform/calls.ts', 'if (this.calls.length >= 2 * CALLS_KEPT)'],
@@ -155,11 +154,9 @@ module.exports = [
     ['remote/rest-call.ts', 'answer.status < 300', 'answer.status <= 300'],
   ]),
   ...because('the key of a used token is one text for one signature, however it is written', [
-    ['storage/lists.ts', "update(signature).digest('base64url')", '""'],
+    ['storage/session-index.ts', "update(signature).digest('base64url')", '""'],
   ]),
   ...because('writes what is there already, or nothing', [
-    ['storage/lists.ts', 'if (isAllOut) await this.#raise', 'true'],
-    ['storage/lists.ts', 'if (Number(before ?? 0) >= count) return', 'Number(before ?? 0) > count'],
     ['storage/kept-logouts.ts', 'aid === undefined ? logout', 'false'],
     ['storage/memory-kv.ts', 'if (alsoDelete) this.#texts.delete(alsoDelete)', 'true'],
   ]),

@@ -3,7 +3,7 @@ import { dice } from './dice'
 
 /*
  * One execution: actors that stop before every step, and a scheduler that lets one step happen at a time.
- * Time is virtual: it passes only when nobody can go on without it.
+ * Time is virtual: each step takes a moment, and more passes only when nobody can go on without it.
  */
 
 /** How a step ends: as it should, without having happened, or having happened unseen. */
@@ -84,6 +84,8 @@ const LONGEST_PAUSE_MS = 250
 /** Turns of the event loop in which nothing happens, after which nothing will. */
 const IDLE_TURNS = 3
 const STUCK_MS = 10_000
+/** What a step takes: whoever compares how far two clocks have come can tell which of two steps was first. */
+const STEP_MS = 5
 
 const realNow = performance.now.bind(performance)
 const turn = setImmediate
@@ -206,6 +208,7 @@ export class Scheduler {
     const option = this.#options().find((one) => one.actor === index)
     if (!actor || !option) throw new Error(`there is no step of actor ${index}`)
     this.steps.push({ ...option, mode })
+    this.now += STEP_MS
     const gate = actor.gates.shift()
     if (gate) gate.open(mode)
     else this.#wake(actor)

@@ -34,6 +34,7 @@ export function openGatedClient(socket: string, short: (key: string) => string):
   redis.setMaxListeners(0) // every site that is made on it may listen
   redis.on('error', () => {})
   const client: GatedClient = { redis, isReadOnly: false }
+  useVirtualTime(redis)
   const send = redis.sendCommand.bind(redis)
   const groups = new Map<object, Command[]>()
   const hold = (context: Context, commands: readonly Command[], stream: Stream) => {
@@ -47,6 +48,7 @@ export function openGatedClient(socket: string, short: (key: string) => string):
   }
   redis.sendCommand = (command: Command, stream?: Stream): unknown => {
     const context = contexts.getStore()
+    if (isScript(command)) command.args.push(String(Date.now()))
     if (!context) return send(command, stream)
     if (!stream) hold(context, [command], stream)
     else {
@@ -66,6 +68,21 @@ export function openGatedClient(socket: string, short: (key: string) => string):
   return client
 }
 
+const isScript = ({ name }: Command) => name.startsWith('eval')
+
+/** A script that asks the server for its time gets that of the execution, which is its last argument. */
+function useVirtualTime(redis: Redis): void {
+  const define = redis.defineCommand.bind(redis)
+  redis.defineCommand = (name, { lua, ...definition }) =>
+    define(name, {
+      ...definition,
+      lua: lua.replaceAll(
+        "redis.call('time')",
+        '{math.floor(tonumber(ARGV[#ARGV]) / 1000), (tonumber(ARGV[#ARGV]) % 1000) * 1000}',
+      ),
+    })
+}
+
 type Send = (command: Command, stream?: Stream) => unknown
 
 /** Lets the step happen, not happen, or happen unseen. */
@@ -74,6 +91,7 @@ function pump({ scheduler }: Context, commands: readonly Command[], stream: Stre
     refuse(commands, LOST)
     return
   }
+  for (const command of commands) if (isScript(command)) command.args.splice(-1, 1, String(scheduler.now))
   const sent = mode === 'ok' ? commands : commands.map(clone)
   const answered = scheduler.underWay(async () => {
     for (const command of sent) send(command, mode === 'ok' ? stream : undefined)

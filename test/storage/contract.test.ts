@@ -29,10 +29,14 @@ describe.each(stores)('in %s', (_name, open) => {
   })
 
   test('a list and a queue that nobody has begun are empty', async () => {
-    await kv.unlist(key, 'a member')
+    await kv.unlist(key, ['a member'])
+    await kv.renewEntry(key, 'a member', NOW + 5, NOW)
     await kv.dequeue(key, 'an entry')
     await kv.hasten(key, 0, 0)
-    expect([await kv.listed(key, 0), await kv.takeDue(key, NOW, NOW, 8)]).toEqual([[], []])
+    expect([
+      await kv.markAndList(`${key}:mark`, 60, key, { now: 0, member: '', most: 9 }),
+      await kv.takeDue(key, NOW, NOW, 8),
+    ]).toEqual([[], []])
     await kv.enqueueOnce(key, 'an entry', NOW)
     expect(await kv.takeDue(key, NOW, NOW + 5, 8)).toEqual(['an entry'])
   })

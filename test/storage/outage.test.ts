@@ -6,7 +6,7 @@ import { freePort } from '../support/ports'
 import { NOW, siteOver, type TestSite } from './stores'
 
 const logout = { sid: 'the-sid', ipa: '192.0.2.1', uas: 'a browser' }
-const entry = { key: 'k', sidHash: 's', accountId: 'a', until: NOW + 1 }
+const entry = { key: 'k', sidHash: 's', accountId: 'a' }
 
 const questions: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['readBoth', ({ records }) => records.readBoth('k')],
@@ -20,13 +20,14 @@ const questions: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['renew', ({ records }) => records.renew('k', 60)],
   ['claimRenewal', ({ records }) => records.claimRenewal('k', 60)],
   ['ping', ({ records }) => records.ping()],
-  ['beginning', ({ lists }) => lists.beginning()],
-  ['takeToken', ({ lists }) => lists.takeToken(Buffer.from('x'), 's')],
-  ['enter', ({ lists }) => lists.enter(entry, { logoutAlls: 0 })],
-  ['leave', ({ lists }) => lists.leave(entry)],
-  ['leaveAccount', ({ lists }) => lists.leaveAccount('a', 'k')],
-  ['endSid', ({ lists }) => lists.endSid('s')],
-  ['endAccount', ({ lists }) => lists.endAccount('a')],
+  ['takeToken', ({ sessionIndex }) => sessionIndex.takeToken(Buffer.from('x'), 's')],
+  ['add', ({ sessionIndex }) => sessionIndex.add(entry, 60, sessionIndex.startNow())],
+  ['renew', ({ sessionIndex }) => sessionIndex.renew(entry, 60)],
+  ['remove', ({ sessionIndex }) => sessionIndex.remove(entry)],
+  ['removeOfSsoSession', ({ sessionIndex }) => sessionIndex.removeOfSsoSession('s', ['k'])],
+  ['removeOfAccount', ({ sessionIndex }) => sessionIndex.removeOfAccount('a', ['k'])],
+  ['revokeSsoSession', ({ sessionIndex }) => sessionIndex.revokeSsoSession('s')],
+  ['revokeAccount', ({ sessionIndex }) => sessionIndex.revokeAccount('a')],
   ['keep', ({ keptLogouts }) => keptLogouts.keep('h', logout, NOW)],
   ['find', ({ keptLogouts }) => keptLogouts.find('h')],
   ['claim', ({ keptLogouts }) => keptLogouts.claim('h')],
@@ -77,11 +78,11 @@ describe('a Redis that nobody listens at', () => {
   })
 
   test('has been asked every question that there is', () => {
-    const methods = [site.records, site.lists, site.keptLogouts, site.logins].flatMap((part) => {
+    const methods = [site.records, site.sessionIndex, site.keptLogouts, site.logins].flatMap((part) => {
       const all = Object.entries(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(part)))
       return all.filter(([, { value }]) => typeof value === 'function').map(([name]) => name)
     })
-    const pure = ['constructor', 'open', 'seal', 'successorOf']
+    const pure = ['constructor', 'open', 'seal', 'successorOf', 'drawId', 'startNow']
     expect(questions.map(([name]) => name).sort()).toEqual(methods.filter((name) => !pure.includes(name)).sort())
   })
 })

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { KeptLogouts } from '../../lib/storage/kept-logouts'
 import type { Kv } from '../../lib/storage/kv'
-import { Lists } from '../../lib/storage/lists'
 import { Logins } from '../../lib/storage/logins'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { Records } from '../../lib/storage/records'
 import { openRedis, redisKv } from '../../lib/storage/redis-kv'
+import { SessionIndex } from '../../lib/storage/session-index'
 
 /* What a store finds is asked with these, not how soon: a Redis that a busy machine keeps back is waited for. */
 jest.mock('../../lib/deadline', () => {
@@ -25,7 +25,7 @@ export const [KEY, OTHER_KEY] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
 export interface TestSite {
   readonly prefix: string
   readonly records: Records
-  readonly lists: Lists
+  readonly sessionIndex: SessionIndex
   readonly keptLogouts: KeptLogouts
   readonly logins: Logins
 }
@@ -47,7 +47,7 @@ export function siteOver(kv: Kv, clock: TestClock, prefix = `${randomUUID()}:`, 
   return {
     prefix,
     records: new Records(kv, prefix, boxKeys, () => clock.now),
-    lists: new Lists(kv, prefix, () => clock.now),
+    sessionIndex: new SessionIndex(kv, prefix, () => clock.now * 1000),
     keptLogouts: new KeptLogouts(kv, prefix, boxKeys),
     logins: new Logins(kv, prefix, boxKeys),
   }

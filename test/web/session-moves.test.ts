@@ -333,7 +333,8 @@ describe('a request whose session another one has moved', () => {
     page('/leave', async (req, res) => {
       dataOf(req)
       const { key = '', stored } = await site.sessions.stateOf(req)
-      if (typeof stored !== 'string') await site.records.bury(key, stored.raw, 'moved', site.sessions.nextId(req))
+      if (typeof stored !== 'string')
+        await site.records.bury(key, stored.raw, 'moved', site.sessions.nextId(req, 'hash'))
       site.sessions.leave(req)
       const empty = dataOf(req)
       bag(req)['late'] = 1

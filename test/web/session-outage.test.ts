@@ -13,6 +13,7 @@ import { type Front, startFront } from '../support/front'
 import { startRedis, type TestRedis } from '../support/redis'
 import {
   bag,
+  check,
   cookieName,
   dataOf,
   establish,
@@ -87,7 +88,7 @@ function addPages(): void {
   app.get('/log-in', async (req, res) => void res.json({ id: await establish(site, req, 'loggedin') }))
   app.get('/log-in-late', async (req, res) => {
     const { key = '', stored } = await sessions.stateOf(req)
-    const id = sessions.nextId(req)
+    const id = sessions.nextId(req, 'hash')
     const buried = typeof stored !== 'string' && (await site.records.bury(key, stored.raw, 'moved', id))
     await front.down()
     if (!buried || buried === 'unavailable') throw new Error('not buried')
@@ -177,8 +178,8 @@ test('what a page says of the life of its session is how long the store keeps it
 
 test('a login’s data live as long as a login may be unused, and as the page says where they are checked', async () => {
   const admin = new Redis(redis.url)
-  site.app.get('/check', (req, res) => {
-    site.sessions.checked(req)
+  site.app.get('/check', async (req, res) => {
+    await check(site, req)
     res.end()
   })
   try {
@@ -216,10 +217,10 @@ describe('[S14] a store that goes away, or comes back, in the middle of a reques
     site.app.get('/back', async (req, res) => {
       const { session } = req
       site.commands.length = 0
-      site.sessions.checked(req)
+      const life = site.sessions.dataLifeOf(req)
       const commands = [...site.commands]
       await upAndNoticed()
-      res.json({ told: await call((done) => session.regenerate(done)), commands })
+      res.json({ told: await call((done) => session.regenerate(done)), commands, life: life ?? 'none' })
     })
     site.app.get('/destroy', async (req, res) => res.json(await call((done) => req.session.destroy(done))))
   })
@@ -238,7 +239,7 @@ describe('[S14] a store that goes away, or comes back, in the middle of a reques
   test('a session that could not be read is not replaced, and is there again for the next page', async () => {
     await ask('/put/a/1')
     await front.down()
-    expect((await ask('/back')).json).toEqual({ told: 'store', commands: [] })
+    expect((await ask('/back')).json).toEqual({ told: 'store', commands: [], life: 'none' })
     expect((await ask('/read')).json).toEqual({ a: '1' })
   })
 

@@ -10,6 +10,7 @@ import { serialiseRecord } from '../../lib/decide/record'
 import { sessionKey } from '../../lib/storage/hashes'
 import type { Kv } from '../../lib/storage/kv'
 import { Records } from '../../lib/storage/records'
+import { SessionIndex } from '../../lib/storage/session-index'
 import { SiteSessions } from '../../lib/web/session/site-sessions'
 import { Browser } from '../support/agent'
 
@@ -119,7 +120,8 @@ export async function startSite({ kv, config = configOf(), framework = express, 
   const now = () => site.now
   const prefix = `${randomUUID()}:`
   const records = new Records(counted(kv, commands), prefix, config.boxKeys, now)
-  const sessions = new SiteSessions(config, records, now)
+  const index = new SessionIndex(counted(kv, commands), prefix, () => site.now * 1000)
+  const sessions = new SiteSessions(config, records, index, now)
   const app = framework()
   for (const handler of before) app.use(handler)
   app.use(sessions.handler)
@@ -172,13 +174,21 @@ export function recordOf(site: SessionSite, status: 'anon' | 'loggedin'): SsoRec
 export async function establish(site: SessionSite, req: Request, status: 'anon' | 'loggedin', keepsData = true) {
   const { key, stored } = await site.sessions.stateOf(req)
   if (stored === 'unavailable') throw new Error('the store is away')
-  const id = site.sessions.nextId(req)
+  const id = site.sessions.nextId(req, 'hash')
   const buried = key === undefined ? { taken: null } : await site.records.bury(key, stored.raw, 'moved', id)
   if (buried === false || buried === 'unavailable') throw new Error(`not buried: ${buried}`)
   const renewed = await site.sessions.renew(req, { id, ...buried, keepsData, isLoggedIn: status === 'loggedin' })
   if (renewed === 'unavailable') return renewed
   await site.records.replace(sessionKey(renewed), null, serialiseRecord(recordOf(site, status)), 1000)
   return renewed
+}
+
+/** What a status check does: it writes the record, and renews the data's expiry in the same step. */
+export async function check(site: SessionSite, req: Request): Promise<void> {
+  const { key, stored } = await site.sessions.stateOf(req)
+  const seconds = site.sessions.dataLifeOf(req)
+  if (key === undefined || stored === 'unavailable' || stored.raw === null || seconds === undefined) return
+  await site.records.replace(key, stored.raw, stored.raw, 1000, seconds)
 }
 
 const moveRecord = (site: SessionSite) => async (req: Request, newId: string) => {

@@ -413,16 +413,16 @@ describe('how long a session lives', () => {
     expect(site.commands.filter((command) => command === 'expire')).toHaveLength(6)
   })
 
-  test('a session that is checked is renewed, one that is not there or has just been written is not', async () => {
+  test('data that is checked is renewed, data that is not there or has just been written is not', async () => {
     page('/check', async (req, res) => {
       if (req.query['in']) await establish(site, req, 'loggedin')
       site.commands.length = 0
-      site.sessions.checked(req)
-      res.json([...site.commands])
+      res.json({ life: site.sessions.dataLifeOf(req) ?? 'none', commands: site.commands })
     })
-    expect((await ask('/check')).json).toEqual([])
-    expect((await ask('/check?in=1')).json).toEqual([])
-    expect((await ask('/check')).json).toEqual(['expire', 'expire'])
+    expect((await ask('/check')).json).toEqual({ life: 'none', commands: [] })
+    await ask('/put/a/1')
+    expect((await ask('/check?in=1')).json).toEqual({ life: 'none', commands: [] })
+    expect((await ask('/check')).json).toEqual({ life: 1000, commands: [] })
   })
 
   test('data that a login puts in later are as old as the login', async () => {

@@ -9,6 +9,7 @@ import session from 'express-session'
 import { sessionKey } from '../../lib/storage/hashes'
 import type { Kv } from '../../lib/storage/kv'
 import { MemoryKv } from '../../lib/storage/memory-kv'
+import { SessionIndex } from '../../lib/storage/session-index'
 import { SiteSessions } from '../../lib/web/session/site-sessions'
 import type { Browser } from '../support/agent'
 import { bag, configOf, cookieName, dataOf, establish, type SessionSite, startSite } from './session-site'
@@ -177,7 +178,8 @@ test('a request with a session prints no data and no ID of it', async () => {
 
 test('without any session the error says what to mount', async () => {
   await open()
-  const sessions = new SiteSessions(configOf(), site.records, () => site.now)
+  const index = new SessionIndex(new MemoryKv(Date.now), '', Date.now)
+  const sessions = new SiteSessions(configOf(), site.records, index, () => site.now)
   const app = express()
   app.get('/', (req, res) => void sessions.stateOf(req).catch((error: Error) => res.json({ message: error.message })))
   const server = app.listen(0, '127.0.0.1')
@@ -214,7 +216,7 @@ describe("a site's own session", () => {
       res.json({
         state: typeof stored === 'string' ? stored : stored.state,
         hasKey: key !== undefined,
-        next: site.sessions.nextId(req),
+        next: site.sessions.nextId(req, 'hash'),
       })
     })
     page('/end', async (req, res) => {
@@ -347,13 +349,19 @@ describe("what happens in the middle of a request to a site's own session", () =
     page('/look', async (req, res) => {
       const { isForeign, isUnreadable } = await site.sessions.stateOf(req)
       site.commands.length = 0
-      site.sessions.checked(req)
+      const life = site.sessions.dataLifeOf(req) ?? 'none'
       site.sessions.leave(req)
       await site.sessions.adopt(req, 'a'.repeat(43))
-      res.json({ isForeign, isUnreadable, data: dataOf(req), commands: site.commands })
+      res.json({ isForeign, isUnreadable, data: dataOf(req), life, commands: site.commands })
     })
     await ask('/put/a/1')
-    expect((await ask('/look')).json).toEqual({ isForeign: true, isUnreadable: false, data: { a: '1' }, commands: [] })
+    expect((await ask('/look')).json).toEqual({
+      isForeign: true,
+      isUnreadable: false,
+      data: { a: '1' },
+      life: 'none',
+      commands: [],
+    })
   })
 
   test('an upgrade can be given a session that follows', async () => {

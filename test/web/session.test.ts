@@ -8,6 +8,7 @@ import { openRedis, redisKv } from '../../lib/storage/redis-kv'
 import type { Browser } from '../support/agent'
 import {
   bag,
+  check,
   cookieName,
   cookiesOf,
   dataOf,
@@ -91,8 +92,8 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
   })
 
   test('a session with a record is renewed when it is checked, and when a tenth of its life has gone: no command besides', async () => {
-    site.page('/checked', (req, res) => {
-      site.sessions.checked(req)
+    site.page('/checked', async (req, res) => {
+      await check(site, req)
       res.json({})
     })
     await ask('/put/a/1')
@@ -105,10 +106,10 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
       site.now += age
     }
     await ask('/read')
-    expect(site.commands).toEqual(['mget', 'expire', 'expire'])
+    expect(site.commands).toEqual(['mget', 'expire', 'expire', 'renewEntry', 'renewEntry'])
     site.commands.length = 0
     for (let times = 0; times < 2; times += 1) await ask('/checked')
-    expect(site.commands).toEqual(['mget', 'expire', 'expire', 'mget', 'expire', 'expire'])
+    expect(site.commands).toEqual(['mget', 'compareAndSet', 'mget', 'compareAndSet'])
   })
 
   test('a login renews the ID, keeps the data, and what the handler changed goes over it', async () => {

@@ -6,19 +6,19 @@ import { decideStatus } from '../../decide/status'
 import { type Shown, showUnchecked } from '../../decide/visit'
 import { TokenError, type TokenFault } from '../../errors'
 import type { SessionToken } from '../../protocol/session-token'
-import type { Beginning } from '../../storage/lists'
+import type { LoginStart } from '../../storage/session-index'
 import { publish } from '../events'
 import { deviceOf } from '../http/request-facts'
 import type { StoredRecord } from '../stored-record'
 import type { Visit } from '../visit'
-import { leaveLists } from './sign-in'
+import { keepInIndex, removeFromIndex } from './sign-in'
 
 /** `'again'`: the record has changed, or somebody else asks, so decide anew; else what may be shown, for the store takes no writes. */
 export type Checked = 'again' | Shown
 /** An answer that brought a ticket, for whoever can redeem it. @see settle */
 export interface Ticket {
   readonly token: SessionToken
-  readonly beginning: Beginning
+  readonly start: LoginStart
   /** The name of the status check that brought it. */
   readonly question: string
 }
@@ -30,11 +30,11 @@ export async function check(visit: Visit, record: SsoRecord): Promise<Checked | 
   const { site, stored } = visit
   const question = randomUUID()
   const claimedNow = claimed(record, question, site.now())
-  const [beginning, claim] = await Promise.all([site.lists.beginning(), stored.replace(claimedNow)])
+  const start = site.sessionIndex.startNow()
+  const claim = await stored.replace(claimedNow, site.sessions.dataLifeOf(visit.req))
   if (claim === 'changed') return 'again'
-  if (claim === 'unavailable' || beginning === 'unavailable')
-    return showUnchecked({ now: site.now() }, record, site.policy, 'store_unavailable')
-  site.sessions.checked(visit.req)
+  if (claim === 'unavailable') return showUnchecked({ now: site.now() }, record, site.policy, 'store_unavailable')
+  keepInIndex(site, stored.key, record)
   const { secrets } = stored
   if (!secrets) return endRecord(visit, record.sidHash)
   const started = performance.now()
@@ -51,7 +51,7 @@ export async function check(visit: Visit, record: SsoRecord): Promise<Checked | 
     case 'keep':
       return writeAnswer(visit, (found) => confirmed(found, site.now(), question))
     case 'sign_in':
-      return { token: decision.token, beginning, question }
+      return { token: decision.token, start, question }
     case 'identify':
       return (await dropAnonymous(visit, record.sidHash)) ?? endRecord(visit, record.sidHash)
     case 'keep_for_now':
@@ -105,7 +105,7 @@ export async function endRecord({ stored, site, req }: Visit, sidHash: string): 
   const buried = await stored.buryWhile(isIt, 'ended')
   if (buried.did === 'unavailable') return { record: undefined, degraded: 'store_unavailable' }
   if (buried.did === 'changed' && value?.sidHash !== sidHash) return 'again' // what is there now is another one's
-  if (buried.did === 'done') await leaveLists(site, key, value)
+  if (buried.did === 'done') await removeFromIndex(site, key, value)
   await site.sessions.end(req)
   stored.forget()
   return 'again'

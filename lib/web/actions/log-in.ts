@@ -11,7 +11,7 @@ import {
 import { isLoggedIn, isOfAnother } from '../../decide/record'
 import { Sso2UnavailableError } from '../../errors'
 import type { SessionToken } from '../../protocol/session-token'
-import type { Beginning } from '../../storage/lists'
+import type { LoginStart } from '../../storage/session-index'
 import { publish } from '../events'
 import { deviceOf } from '../http/request-facts'
 import { deviceMarkOf, rememberDevice } from '../limits/known-device'
@@ -120,17 +120,16 @@ async function ask(
   const { site, stored } = visit
   const wasIn = isLoggedIn(stored.value)
   await settle(visit, { identify: 'never' })
-  const beginning = await site.lists.beginning()
+  const start = site.sessionIndex.startNow()
   const { secrets } = stored
-  if (!secrets || beginning === 'unavailable')
-    return failed(beginning === 'unavailable' || !stored.isAvailable ? 'unavailable' : 'session_ended')
+  if (!secrets) return failed(stored.isAvailable ? 'session_ended' : 'unavailable')
   // another process may have sent this form's Authenticate and gone down with the answer
   const known = flight.isSuccessor ? decideSuccession(await lookUp(visit, secrets.sid, wasIn)) : undefined
-  if (known) return carryOut(visit, known, beginning)
+  if (known) return carryOut(visit, known, start)
   if (!(await flight.isOurs())) return failed('busy')
   const refused = await refusal() // last: all before it may have taken long
   if (refused) return refused
-  return carryOut(visit, await authenticate(visit, secrets.sid, credentials), beginning)
+  return carryOut(visit, await authenticate(visit, secrets.sid, credentials), start)
 }
 
 /** What became of an Authenticate. @returns nothing where nobody can tell: who was in before is in still, whatever the password was */
@@ -150,10 +149,10 @@ async function authenticate(visit: Visit, sid: string, { username, password }: C
   return decideLostLogin(await lookUp(visit, sid, isLoggedIn(visit.stored.value)))
 }
 
-async function carryOut(visit: Visit, decision: LoginDecision, beginning: Beginning): Promise<LoginResult> {
+async function carryOut(visit: Visit, decision: LoginDecision, start: LoginStart): Promise<LoginResult> {
   switch (decision.do) {
     case 'sign_in': {
-      const redeemed = await redeemTicket(visit, decision.token, beginning)
+      const redeemed = await redeemTicket(visit, decision.token, start)
       if (redeemed.did === 'signed_in') return { ok: true, user: redeemed.user }
       return failed(redeemed.did === 'lost_race' ? 'session_ended' : 'unavailable')
     }

@@ -13,8 +13,8 @@ import { deviceOf } from '../http/request-facts'
 import type { Site } from '../site'
 import { StoredRecord } from '../stored-record'
 import type { Visit } from '../visit'
-import { endAccount, endHere, endingOf } from './end-here'
 import { nextStep } from './logout-step'
+import { endAccount, endHere, endingOf } from './revoke-local-sessions'
 import { dropSignedOut, setSignedOut } from './signed-out'
 
 /** Ends the browser's session, or all of the account's. */

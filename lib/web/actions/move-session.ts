@@ -1,11 +1,10 @@
 /** The site renews a session's ID by itself, as `req.session.regenerate()` does: the record goes over to the new one. */
-import { isLoggedIn } from '../../decide/record'
 import { mayMove } from '../../decide/stored'
 import { sessionKey } from '../../storage/hashes'
 import type { Unavailable } from '../../storage/unavailable'
 import type { Site } from '../site'
 import type { StoredRecord } from '../stored-record'
-import { enterLists, leaveLists } from './sign-in'
+import { beginSession, removeFromIndex } from './sign-in'
 
 /** Moves the record of a session to a new ID; nothing is there where the session is logged out meanwhile. */
 export async function moveSession(
@@ -13,8 +12,7 @@ export async function moveSession(
   stored: StoredRecord,
   newId: string,
 ): Promise<'moved' | 'nothing' | Unavailable> {
-  const beginning = await site.lists.beginning()
-  if (beginning === 'unavailable') return beginning
+  const start = site.sessionIndex.startNow()
   const { key } = stored
   let { value } = stored
   const buried = await stored.buryWhile(
@@ -30,8 +28,11 @@ export async function moveSession(
     stored.forget()
     return 'nothing'
   }
-  if ((await stored.begin(sessionKey(newId), value)) !== 'done') return 'unavailable'
-  await leaveLists(site, key, value)
-  if (isLoggedIn(value)) await enterLists(site, stored, value, beginning)
-  return 'moved'
+  const [began] = await Promise.all([
+    beginSession(site, stored, sessionKey(newId), value, start),
+    removeFromIndex(site, key, value),
+  ])
+  if (began === 'done') return 'moved'
+  if (began === 'lost_race') stored.forget()
+  return began === 'lost_race' ? 'nothing' : began
 }

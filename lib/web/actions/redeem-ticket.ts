@@ -9,7 +9,7 @@ import { isUnasked } from '../../remote/circuit'
 import { PlatformApi } from '../../remote/platform-api'
 import { readGrant } from '../../remote/ticket'
 import { shortHash } from '../../storage/hashes'
-import type { Beginning } from '../../storage/lists'
+import type { LoginStart } from '../../storage/session-index'
 import { callListener, HOOKS_MS, inTime } from '../hooks'
 import type { Hook } from '../site'
 import { readUser } from '../user'
@@ -23,18 +23,18 @@ type Failed = 'user_unknown' | Exclude<Established, 'done'>
 
 /**
  * Redeems the ticket of a verified token.
- * @param beginning what was read before the token was asked for, or taken
+ * @param start noted before the token was asked for, or taken
  * @param question the name of the status check that brought it, if one did
  */
 export async function redeemTicket(
   visit: Visit,
   token: SessionToken,
-  beginning: Beginning,
+  start: LoginStart,
   question?: string,
 ): Promise<Redeemed> {
   const named = await nameUser(visit, token)
   if (named === undefined) return { did: await rememberUnknown(visit, token.sid ?? '', question) }
-  const established = await signIn(visit, named, beginning, question)
+  const established = await signIn(visit, named, start, question)
   if (established !== 'done' && established !== 'renewed') return { did: established }
   dropSignedOut(visit)
   const { onLogin, config } = visit.site

@@ -176,11 +176,11 @@ async function ask(visit: Visit, record: SsoRecord): Promise<Checked> {
 }
 
 /** A session that cannot move, as the answer has begun, is asked about again soon. */
-async function takeLogin(visit: Visit, { token, beginning, question }: Ticket): Promise<Checked> {
+async function takeLogin(visit: Visit, { token, start, question }: Ticket): Promise<Checked> {
   const { site, stored, res } = visit
   if (res.headersSent !== false && !isLoggedIn(stored.value))
     return writeAnswer(visit, (found) => stillDue(found, question))
-  const { did } = await redeemTicket(visit, token, beginning, question)
+  const { did } = await redeemTicket(visit, token, start, question)
   if (did === 'unavailable') return { record: undefined, degraded: 'store_unavailable' }
   if (did !== 'user_unknown' || !isLoggedIn(stored.value)) return 'again'
   return writeAnswer(visit, (found) => confirmed(found, site.now(), question))

@@ -1,12 +1,14 @@
 /**
- * The only place where privilege changes: the old session dies first, then new session ID, record, lists, and only then the
- * answer. Who is told of a logout meanwhile buries his own work. Threats L2, L9, L10, L13.
+ * The only place where privilege changes: the old session ends first, then come new session ID, record, indexes, and only then the
+ * response. A login that finds a logout ends the session that it has just begun. Threats L2, L9, L10, L13.
  */
 
 import { questionsAfter } from '../../decide/questions'
 import {
   beginningOf,
   CURRENT_VERSION,
+  indexLifeOf,
+  isIndexDue,
   isLoggedIn,
   isOtherAccount,
   isSameStanding,
@@ -16,12 +18,13 @@ import {
 } from '../../decide/record'
 import { isGone, mayFollow } from '../../decide/stored'
 import { sessionKey, shortHash } from '../../storage/hashes'
-import type { Beginning } from '../../storage/lists'
 import type { Secrets } from '../../storage/records'
+import type { LoginStart } from '../../storage/session-index'
 import type { Unavailable } from '../../storage/unavailable'
 import type { Site } from '../site'
 import type { StoredRecord } from '../stored-record'
 import type { Visit } from '../visit'
+import { endSurplus } from './revoke-local-sessions'
 
 /** A user with what the ticket brought. */
 export interface NamedUser {
@@ -64,7 +67,7 @@ export async function stayAnonymous(
 ): Promise<Established> {
   const more = { ...(pending ? { pending } : {}), ...(browser === undefined ? {} : { browser }) }
   const record: SsoRecord = { ...makeRecord(visit, { sid }), status: 'anon', ...more }
-  return (await writeInPlace(visit, record, question)) ?? establish(visit, record, question)
+  return (await writeInPlace(visit, record, question)) ?? establish(visit, afterQuestion(record, question))
 }
 
 /**
@@ -75,7 +78,7 @@ export async function stayAnonymous(
 export async function signIn(
   visit: Visit,
   named: NamedUser,
-  beginning: Beginning,
+  start: LoginStart,
   question?: string,
 ): Promise<Established | 'renewed'> {
   const { user, secrets, accessUntil } = named
@@ -83,20 +86,24 @@ export async function signIn(
   const access = accessUntil === undefined ? {} : { accessUntil }
   const record: LoggedInRecord = { ...made, status: 'loggedin', user, ...access }
   const inPlace = await writeInPlace(visit, record, question)
-  if (inPlace === undefined) return establishLogin(visit, record, beginning, question)
+  if (inPlace === undefined) return establish(visit, afterQuestion(record, question), start)
   return inPlace === 'done' ? 'renewed' : inPlace
 }
+
+const afterQuestion = <T extends SsoRecord>(record: T, question: string | undefined): T =>
+  question === undefined ? record : { ...record, asked: question }
 
 /**
  * Same person, same session: only the record changes. A status check of another request stays in progress.
  * @returns nothing where a new session is needed
  */
 async function writeInPlace(
-  { stored }: Visit,
+  { site, stored }: Visit,
   record: SsoRecord,
   question: string | undefined,
 ): Promise<Established | undefined> {
   if (!isSameStanding(stored.value, record)) return undefined
+  if (stored.value) keepInIndex(site, stored.key, stored.value)
   for (let tries = 0; tries < MOST_TRIES && isSameStanding(stored.value, record); tries += 1) {
     const written = await stored.replace({ ...record, ...questionsAfter(stored.value ?? {}, question) })
     if (written !== 'changed') return written
@@ -104,64 +111,67 @@ async function writeInPlace(
   return 'lost_race'
 }
 
-/** A new session, entered in its lists; where it was logged out meanwhile it ends at once. */
-async function establishLogin(
-  visit: Visit,
-  record: LoggedInRecord,
-  beginning: Beginning,
-  question: string | undefined,
-): Promise<Established> {
-  const { site, stored } = visit
-  const [before, oldKey] = [stored.value, stored.key]
-  const established = await establish(visit, record, question)
-  if (established !== 'done' || stored.key === undefined) return established
-  await leaveLists(site, oldKey, before)
-  const entered = await enterLists(site, stored, record, beginning)
-  if (entered !== 'done') await giveUp(visit)
-  return entered
+/** Removes a session that has ended, or has another ID now, from its indexes. */
+export async function removeFromIndex(site: Site, key: string | undefined, record: SsoRecord | undefined) {
+  if (isLoggedIn(record) && key !== undefined) await site.sessionIndex.remove(entryOf(key, record))
 }
 
-/** Enters a session in its lists; where it was logged out meanwhile it ends at once. */
-export async function enterLists(
+/** Renews the entries of a session in its indexes, where that is due: nothing waits for it. */
+export function keepInIndex(site: Site, key: string | undefined, record: SsoRecord): void {
+  const now = site.now()
+  if (key === undefined || !isLoggedIn(record) || !isIndexDue(record, now, site.config)) return
+  site.sessionIndex.renew(entryOf(key, record), indexLifeOf(record, now, site.config)).catch(() => {})
+}
+
+const entryOf = (key: string, { sidHash, user: { accountId } }: LoggedInRecord) => ({ key, sidHash, accountId })
+
+/**
+ * Begins a session: its record and its entries in the indexes are written in parallel. A logout that finds an entry before its record
+ * leaves a deleted-session marker there, over which no record is written. A logout that came first is read with the entries.
+ */
+export async function beginSession(
   site: Site,
   stored: StoredRecord,
-  { sidHash, user, since }: LoggedInRecord,
-  beginning: Beginning,
+  key: string,
+  record: SsoRecord,
+  start: LoginStart | undefined,
 ): Promise<Established> {
-  const until = since + site.config.absoluteSeconds
-  const entry = { key: stored.key ?? '', sidHash, accountId: user.accountId, until }
-  const isOut = await site.lists.enter(entry, beginning)
-  if (isOut === false) return 'done'
-  await stored.buryWhile(({ value }) => value !== undefined, 'ended')
-  if (isOut === true) await site.lists.leave(entry)
-  return isOut === 'unavailable' ? isOut : 'lost_race'
+  const [written, added] = await Promise.all([stored.begin(key, record), addToIndex(site, key, record, start)])
+  if (written === 'done' && added !== 'unavailable' && !added.isRevoked) {
+    if (isLoggedIn(record)) for (const surplus of added.surplus) await endSurplus(site, entryOf(key, record), surplus)
+    return 'done'
+  }
+  if (written === 'done') await stored.buryWhile(({ value }) => value !== undefined, 'ended')
+  if (added !== 'unavailable') await removeFromIndex(site, key, record)
+  return written === 'unavailable' || added === 'unavailable' ? 'unavailable' : 'lost_race'
 }
 
-/** Takes a session that has ended, or has another ID now, off its lists. */
-export async function leaveLists(site: Site, key: string | undefined, record: SsoRecord | undefined): Promise<void> {
-  if (!isLoggedIn(record) || key === undefined) return
-  await site.lists.leave({ key, sidHash: record.sidHash, accountId: record.user.accountId })
+async function addToIndex(site: Site, key: string, record: SsoRecord, start: LoginStart | undefined) {
+  if (!isLoggedIn(record) || start === undefined) return { isRevoked: false, surplus: [] }
+  return site.sessionIndex.add(entryOf(key, record), indexLifeOf(record, site.now(), site.config), start)
 }
 
-/** New session ID: the old session is buried first, and whoever buries it wins; its data go along in the same step. */
-async function establish(visit: Visit, record: SsoRecord, question: string | undefined): Promise<Established> {
+/** New session ID: the old session is revoked first, and the request that revokes it wins; its data go along in the same step. */
+async function establish(visit: Visit, record: SsoRecord, start?: LoginStart): Promise<Established> {
   const { site, req, res, stored } = visit
   if (res.headersSent !== false) return 'lost_race' // the browser could not be told its new session
-  const before = stored.value
+  const [before, oldKey] = [stored.value, stored.key]
   const keepsData = !isOtherAccount(before, record)
-  const id = site.sessions.nextId(req)
+  const id = site.sessions.nextId(req, record.sidHash)
   const wasThere = before !== undefined
   const buried = isGone(stored)
     ? ({ did: 'done', taken: null } as const)
     : await stored.buryWhile((found) => mayFollow(found, wasThere), 'moved', id)
   if (buried.did !== 'done') return buried.did === 'changed' ? 'lost_race' : buried.did
-  const made = question === undefined ? record : { ...record, asked: question }
   const next = { id, taken: buried.taken, keepsData, isLoggedIn: isLoggedIn(record) }
   const renewed = await site.sessions.renew(req, next)
-  const written = renewed === 'unavailable' ? renewed : await stored.begin(sessionKey(renewed), made)
-  if (written === 'done') return 'done'
-  await giveUp(visit)
-  return written === 'changed' ? 'lost_race' : written
+  const begin = () => beginSession(site, stored, sessionKey(renewed), record, start)
+  const [established] = await Promise.all([
+    renewed === 'unavailable' ? ('unavailable' as const) : begin(),
+    removeFromIndex(site, oldKey, before),
+  ])
+  if (established !== 'done') await giveUp(visit)
+  return established
 }
 
 /** Nothing came of it: no cookie of a session that is not there. */

@@ -22,7 +22,7 @@ import { TokenError } from '../../errors'
 import type { SessionToken } from '../../protocol/session-token'
 import { tokenSignature } from '../../protocol/token'
 import { shortHash } from '../../storage/hashes'
-import type { Beginning } from '../../storage/lists'
+import type { LoginStart } from '../../storage/session-index'
 import { identifyAddress, setTrip } from '../actions/identify'
 import { logOutToken } from '../actions/log-out'
 import { noteWastedTrip, redeemTicket } from '../actions/redeem-ticket'
@@ -78,7 +78,7 @@ function readToken(site: Site, t: string): SessionToken | TokenError {
 
 interface Decided {
   readonly decision: LandingDecision
-  readonly beginning: Beginning
+  readonly start: LoginStart
   readonly successor: Successor | undefined
 }
 
@@ -90,6 +90,7 @@ async function decide(visit: Visit, t: string, token: SessionToken | TokenError,
     if (binding === 'bound') tellRefused(visit.site, token)
   } else visit.site.front.noteCookies(binding !== 'no_cookies')
   const isGood = binding === 'bound' && !(token instanceof TokenError)
+  const start = visit.site.sessionIndex.startNow()
   const marks = isGood && stored.isAvailable ? await takeToken(visit, t, token) : NO_MARKS
   const successor = isGood && visit.isLate ? await findSuccessor(stored) : undefined
   const decision = decideLanding({
@@ -103,7 +104,7 @@ async function decide(visit: Visit, t: string, token: SessionToken | TokenError,
     ...marks,
     storeAvailable: stored.isAvailable && marks.storeAvailable,
   })
-  return { decision, beginning: marks, successor }
+  return { decision, start, successor }
 }
 
 const POLL_MS = 25
@@ -125,17 +126,16 @@ function findBinding({ site, browser }: Visit, returnTo: string): BindingFinding
   return isBound(site.macKeys, browser.binding, flowParameterOf(returnTo), site.now()) ? 'bound' : 'unbound'
 }
 
-const NO_MARKS = { replayed: false, sidEnded: false, isShareSpent: false, storeAvailable: true, logoutAlls: 0 }
+const NO_MARKS = { replayed: false, sidEnded: false, isShareSpent: false, storeAvailable: true }
 
 /** From here on the token is used up, whatever follows. */
 async function takeToken({ site, req, stored }: Visit, t: string, token: SessionToken) {
   const [marks, isShareSpent] = await Promise.all([
-    site.lists.takeToken(tokenSignature(t), shortHash(token.sid ?? '')),
+    site.sessionIndex.takeToken(tokenSignature(t), shortHash(token.sid ?? '')),
     isNewcomer(token, stored.value) && site.landingLimit(deviceOf(req).ipa),
   ])
   if (marks === 'unavailable') return { ...NO_MARKS, storeAvailable: false }
-  const { isFirst, isSidEnded, logoutAlls } = marks
-  return { replayed: !isFirst, sidEnded: isSidEnded, isShareSpent, storeAvailable: true, logoutAlls }
+  return { replayed: !marks.isFirst, sidEnded: marks.isSidEnded, isShareSpent, storeAvailable: true }
 }
 
 async function carryOut(visit: Visit, { decision, ...basis }: Decided, returnTo: string): Promise<void> {
@@ -155,13 +155,13 @@ async function carryOut(visit: Visit, { decision, ...basis }: Decided, returnTo:
 async function take(
   visit: Visit,
   decision: Exclude<LandingDecision, { do: 'mark_cookieless' }>,
-  { beginning, successor }: Omit<Decided, 'decision'>,
+  { start, successor }: Omit<Decided, 'decision'>,
   trip: Trip | undefined,
 ): Promise<Trip | undefined> {
   const { site, req } = visit
   switch (decision.do) {
     case 'sign_in': {
-      const { did } = await redeemTicket(visit, decision.token, beginning)
+      const { did } = await redeemTicket(visit, decision.token, start)
       if (did === 'user_unknown') await noteWastedTrip(visit, decision.token.sid ?? '')
       return afterStore(visit, trip, did)
     }

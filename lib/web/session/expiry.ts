@@ -1,8 +1,11 @@
-/** Renews what a used session needs to live on, in the background: no command of a request waits for it. */
+/** Renews what a used session needs to live on, in the background: no command of a request waits for it. A status check renews by itself. */
 import type { Config } from '../../config'
 import { isYounger } from '../../decide/age'
+import { indexLifeOf, isLoggedIn, type SsoRecord } from '../../decide/record'
 import { isDueToRenew, livesFrom } from '../../decide/session-data'
+import { recordIn } from '../../decide/stored'
 import type { Records, StoredPair } from '../../storage/records'
+import type { SessionIndex } from '../../storage/session-index'
 
 const RENEW_EVERY_SECONDS = 60
 const MAX_RENEWED = 10_000
@@ -11,12 +14,14 @@ const MAX_RENEWED = 10_000
 export class Expiry {
   readonly #config: Config
   readonly #records: Records
+  readonly #index: SessionIndex
   #renewed = new Set<string>()
   #since = 0
 
-  constructor(config: Config, records: Records) {
+  constructor(config: Config, records: Records, index: SessionIndex) {
     this.#config = config
     this.#records = records
+    this.#index = index
   }
 
   /** A session is being used: renewed where it is due, at most once a minute. @param now seconds since 1970 */
@@ -30,11 +35,12 @@ export class Expiry {
     if (this.#renewed.has(key)) return
     if (Math.min(lives.record, lives.data) > 2 * RENEW_EVERY_SECONDS) this.#renewed.add(key)
     this.#records.renew(key, lives.record, lives.data).catch(() => {})
+    this.#renewEntries(key, recordIn(pair.stored), now)
   }
 
-  /** The SSO system is being asked about a session, which is when most are renewed. @param now seconds since 1970 */
-  checked(key: string, { stored, data }: StoredPair, now: number): void {
-    const lives = livesFrom(stored, data, now, this.#config)
-    this.#records.renew(key, lives.record, lives.data).catch(() => {})
+  #renewEntries(key: string, record: SsoRecord | undefined, now: number): void {
+    if (!isLoggedIn(record)) return
+    const entry = { key, sidHash: record.sidHash, accountId: record.user.accountId }
+    this.#index.renew(entry, indexLifeOf(record, now, this.#config)).catch(() => {})
   }
 }

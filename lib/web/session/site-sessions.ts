@@ -2,10 +2,11 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Config } from '../../config'
 import type { SsoRecord } from '../../decide/record'
-import { belongsToLogin, type SiteData, standingOf, usableData, writeData } from '../../decide/session-data'
+import { belongsToLogin, livesFrom, type SiteData, standingOf, usableData, writeData } from '../../decide/session-data'
 import { NOTHING, recordIn, type Stored } from '../../decide/stored'
 import { sessionKey } from '../../storage/hashes'
 import type { Records, StoredPair } from '../../storage/records'
+import type { SessionIndex } from '../../storage/session-index'
 import type { Unavailable } from '../../storage/unavailable'
 import { dropCookie } from '../http/cookies'
 import { untrackShape } from '../http/shape'
@@ -39,12 +40,12 @@ export class SiteSessions implements Sessions {
   readonly #expiry: Expiry
 
   /** @param now seconds since 1970 */
-  constructor(config: Config, records: Records, now: () => number) {
+  constructor(config: Config, records: Records, index: SessionIndex, now: () => number) {
     this.#config = config
     this.#records = records
     this.#now = now
     this.#cookie = new SessionCookie(config)
-    this.#expiry = new Expiry(config, records)
+    this.#expiry = new Expiry(config, records, index)
     this.#store = new SessionStore(config, records, now)
     const adapter = new Adapter(config, this.#store, this.#cookie, now)
     this.#adapter = adapter
@@ -86,16 +87,16 @@ export class SiteSessions implements Sessions {
     return { key, stored: stored ?? (await this.#records.read(String(key))), isUnreadable, isForeign: !slot }
   }
 
-  /** The SSO system is being asked about the request's session: what stands in the store is to live on. */
-  checked(req: Request): void {
+  /** How long the data of the request's session is to live from now on. */
+  dataLifeOf(req: Request): number | undefined {
     const { lead, place } = this.#own(req) ?? {}
-    if (lead?.key === undefined || lead.stored === undefined || lead.stored === 'unavailable') return
-    this.#expiry.checked(lead.key, { stored: lead.stored, data: place?.text ?? null }, this.#now())
+    if (!place || place.text === null || !lead?.stored || lead.stored === 'unavailable') return undefined
+    return livesFrom(lead.stored, place.text, this.#now(), this.#config).data
   }
 
-  /** ID for the session that follows; '' where the session is the site's own. */
-  nextId(req: Request): string {
-    return this.#own(req) ? newSessionId() : ''
+  /** ID for the session that follows, on the server that holds its SSO session; '' where the session is the site's own. */
+  nextId(req: Request, sidHash: string): string {
+    return this.#own(req) ? this.#records.drawId(newSessionId, sidHash) : ''
   }
 
   /**

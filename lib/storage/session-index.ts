@@ -1,0 +1,160 @@
+/**
+ * The index of sessions here: which belong to a session of the SSO system, and which to an account; and which of both were logged out.
+ * A login first adds its session to both indexes and then reads their revocations, each in one script. A logout records the revocation
+ * and then reads the index, in one script as well. In any interleaving, at least one of the two sees the other.
+ */
+import { createHash } from 'node:crypto'
+import { isRevokedSince } from '../decide/revocation'
+import { shortHash } from './hashes'
+import type { Kv, Listing } from './kv'
+import { type Done, doneUnlessAway, type Unavailable, unlessAway } from './unavailable'
+
+/** A revocation is remembered as long as its logout is retried, in seconds. */
+export const ENDED_SECONDS = 86_400
+/** A used token is remembered past its life and the widest leeway, in seconds. */
+const USED_TOKEN_SECONDS = 150
+/** Sessions of one account, and of one session of the SSO system. Beyond that the least recently used one is ended. Threat S21. */
+export const MAX_SESSIONS = 1000
+
+/** When a login began, by two clocks: one is set by people, the other one stands still while the machine sleeps. */
+export interface LoginStart {
+  readonly wallMs: number
+  readonly steadyMs: number
+}
+
+/** What is known of a landing token. */
+export interface TokenState {
+  readonly isFirst: boolean
+  /** Did this site log the token's SSO session out? */
+  readonly isSidEnded: boolean
+}
+
+/** One session in the indexes. */
+export interface Entry {
+  readonly key: string
+  readonly sidHash: string
+  readonly accountId: string
+}
+
+/** Sessions of one index beyond its limit. */
+export interface Surplus {
+  readonly count: number
+  /** The least recently used one is among these. */
+  readonly candidates: readonly string[]
+}
+
+/** What a session that was just added finds. */
+export interface Added {
+  /** Was it logged out while its login was in progress? Then it must end. */
+  readonly isRevoked: boolean
+  readonly surplus: readonly Surplus[]
+}
+
+/** The indexes of one site, under its prefix. */
+export class SessionIndex {
+  readonly #kv: Kv
+  readonly #prefix: string
+  readonly #nowMs: () => number
+
+  /** @param nowMs milliseconds since 1970 */
+  constructor(kv: Kv, prefix: string, nowMs: () => number) {
+    this.#kv = kv
+    this.#prefix = prefix
+    this.#nowMs = nowMs
+  }
+
+  /** Notes when a login begins: before anything is asked that may establish a session. */
+  startNow(): LoginStart {
+    return { wallMs: this.#nowMs(), steadyMs: performance.now() }
+  }
+
+  /** Takes a landing token, and reads whether its SSO session was logged out. @param signature decoded bytes of the token's signature */
+  takeToken(signature: Buffer, sidHash: string): Promise<TokenState | Unavailable> {
+    const used = createHash('sha256').update(signature).digest('base64url')
+    return unlessAway(async () => {
+      const key = `${this.#prefix}used:{${sidHash}}${used}`
+      const { isFirst, isMarked } = await this.#kv.takeOnce(key, USED_TOKEN_SECONDS, this.#outKey(sidHash))
+      return { isFirst, isSidEnded: isMarked }
+    })
+  }
+
+  /** Adds a session to both indexes. @param lifeSeconds how long the session lives unused */
+  add({ key, sidHash, accountId }: Entry, lifeSeconds: number, start: LoginStart): Promise<Added | Unavailable> {
+    const account = shortHash(accountId)
+    return unlessAway(async () => {
+      const [ofSid, ofAccount] = await Promise.all([
+        this.#kv.enlist(this.#sidKey(sidHash), key, this.#entry(lifeSeconds), this.#outKey(sidHash)),
+        this.#kv.enlist(this.#accountKey(account), key, this.#entry(lifeSeconds), this.#allKey(account)),
+      ])
+      const isAllOut = isRevokedSince(ofAccount.markAgeMs, this.#elapsedMs(start)) // now: the server's time was read before
+      const surplus = [ofSid, ofAccount].flatMap((listing) => surplusOf(listing, key))
+      return { isRevoked: ofSid.markAgeMs !== null || isAllOut, surplus }
+    })
+  }
+
+  #elapsedMs({ wallMs, steadyMs }: LoginStart): number {
+    return Math.max(this.#nowMs() - wallMs, performance.now() - steadyMs)
+  }
+
+  #entry(lifeSeconds: number) {
+    const now = Math.floor(this.#nowMs() / 1000)
+    return { until: now + lifeSeconds, now, max: MAX_SESSIONS }
+  }
+
+  /** Makes both entries of a session live as long as the session does. One that has been removed is not added again. */
+  renew({ key, sidHash, accountId }: Entry, lifeSeconds: number): Promise<Done | Unavailable> {
+    const { until, now } = this.#entry(lifeSeconds)
+    const lists = [this.#sidKey(sidHash), this.#accountKey(shortHash(accountId))]
+    return doneUnlessAway(() => Promise.all(lists.map((list) => this.#kv.renewEntry(list, key, until, now))))
+  }
+
+  /** Revokes a session of the SSO system. @param own removed from its index @returns keys of the other sessions here, {@link MAX_SESSIONS} at most; some may be dead */
+  revokeSsoSession(sidHash: string, own?: string): Promise<string[] | Unavailable> {
+    return this.#revoke(this.#sidKey(sidHash), this.#outKey(sidHash), own)
+  }
+
+  /** Revokes all logins of an account that are in progress now. @param own removed from its index @returns keys of its other sessions, {@link MAX_SESSIONS} at most */
+  revokeAccount(accountId: string, own?: string): Promise<string[] | Unavailable> {
+    const account = shortHash(accountId)
+    return this.#revoke(this.#accountKey(account), this.#allKey(account), own)
+  }
+
+  #revoke(list: string, mark: string, own = ''): Promise<string[] | Unavailable> {
+    const now = Math.floor(this.#nowMs() / 1000)
+    return unlessAway(() => this.#kv.markAndList(mark, ENDED_SECONDS, list, { now, member: own, most: MAX_SESSIONS }))
+  }
+
+  /** Removes a session that has ended from both indexes. */
+  remove({ key, sidHash, accountId }: Entry): Promise<Done | Unavailable> {
+    const lists = [this.#sidKey(sidHash), this.#accountKey(shortHash(accountId))]
+    return doneUnlessAway(() => Promise.all(lists.map((list) => this.#kv.unlist(list, [key]))))
+  }
+
+  /** Removes sessions that have ended from the index of their SSO session. */
+  removeOfSsoSession(sidHash: string, keys: readonly string[]): Promise<Done | Unavailable> {
+    return doneUnlessAway(() => this.#kv.unlist(this.#sidKey(sidHash), keys))
+  }
+
+  /** Removes sessions that have ended from the index of their account. */
+  removeOfAccount(accountId: string, keys: readonly string[]): Promise<Done | Unavailable> {
+    return doneUnlessAway(() => this.#kv.unlist(this.#accountKey(shortHash(accountId)), keys))
+  }
+
+  #sidKey(sidHash: string): string {
+    return `${this.#prefix}sid:{${sidHash}}`
+  }
+  #outKey(sidHash: string): string {
+    return `${this.#prefix}out:{${sidHash}}`
+  }
+  #accountKey(account: string): string {
+    return `${this.#prefix}acct:{${account}}`
+  }
+  #allKey(account: string): string {
+    return `${this.#prefix}all:{${account}}`
+  }
+}
+
+function surplusOf({ size, oldest }: Listing, own: string): Surplus[] {
+  const count = size - MAX_SESSIONS
+  return count > 0 ? [{ count, candidates: oldest.filter((key) => key !== own) }] : []
+}

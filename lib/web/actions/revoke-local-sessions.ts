@@ -1,0 +1,111 @@
+/** Ends sessions on this site, whatever the SSO system says of them. Threats S16, S17, S21. */
+import { isLoggedIn, type SsoRecord } from '../../decide/record'
+import { type Entry, MAX_SESSIONS, type Surplus } from '../../storage/session-index'
+import type { Done, Unavailable } from '../../storage/unavailable'
+import type { Site } from '../site'
+import { StoredRecord } from '../stored-record'
+
+/** What a logout ends here. */
+export interface Ending {
+  /** Every session here of this session of the SSO system. */
+  readonly sidHash: string
+  /** One of them, whatever the index says. */
+  readonly key?: string | undefined
+  /** Account of all of these, where that is known. */
+  readonly accountId?: string | undefined
+  /** Account of which all sessions end. */
+  readonly aid: string | undefined
+}
+
+/** Sessions are ended so many at a time: between two batches, other requests have their turn. */
+const BATCH = 50
+/** Of an index that is larger than it may be: so many parts of {@link MAX_SESSIONS}. */
+const MAX_PARTS = 100
+
+/** Names what a logout of this session ends. */
+export const endingOf = (key: string | undefined, record: SsoRecord, aid: string | undefined): Ending => ({
+  sidHash: record.sidHash,
+  key,
+  accountId: isLoggedIn(record) ? record.user.accountId : undefined,
+  aid,
+})
+
+/** Revokes first, then ends every session in the index: a login in progress sees the revocation, or is in the index. */
+export async function endHere(site: Site, { sidHash, key, accountId, aid }: Ending): Promise<Done | Unavailable> {
+  const index = site.sessionIndex
+  const isLeft = key !== undefined && accountId !== undefined && accountId !== aid
+  const remove = (keys: readonly string[]) =>
+    Promise.all([
+      index.removeOfSsoSession(sidHash, keys),
+      accountId === undefined ? 'done' : index.removeOfAccount(accountId, keys),
+    ])
+  const ends = await Promise.all([
+    endListed(site, () => index.revokeSsoSession(sidHash, key), remove),
+    aid === undefined ? 'done' : endAccount(site, aid, key),
+    key === undefined ? 'done' : site.records.end(key),
+    isLeft ? index.removeOfAccount(accountId, [key]) : 'done',
+  ])
+  return ends.slice(0, 3).includes('unavailable') ? 'unavailable' : 'done'
+}
+
+/** Revokes all logins of an account that are in progress, and ends its sessions. @param own ended by the caller */
+export async function endAccount(site: Site, aid: string, own?: string): Promise<Done | Unavailable> {
+  const index = site.sessionIndex
+  return endListed(
+    site,
+    () => index.revokeAccount(aid, own),
+    (keys) => index.removeOfAccount(aid, keys),
+  )
+}
+
+/** Ends the sessions of an index; of one that is larger than it may be, part by part. */
+async function endListed(
+  site: Site,
+  revoke: () => Promise<string[] | Unavailable>,
+  remove: (keys: readonly string[]) => Promise<unknown>,
+): Promise<Done | Unavailable> {
+  for (let parts = 1; ; parts += 1) {
+    const keys = await revoke()
+    if (keys === 'unavailable') return keys
+    const ended = await endAll(site, keys, remove)
+    if (ended === 'unavailable' || keys.length < MAX_SESSIONS || parts === MAX_PARTS) return ended
+  }
+}
+
+/** A session stays in its index until it has ended, so that a retry finds it. */
+async function endAll(
+  site: Site,
+  keys: readonly string[],
+  remove: (keys: readonly string[]) => Promise<unknown>,
+): Promise<Done | Unavailable> {
+  let isOver = true
+  for (let from = 0; from < keys.length; from += BATCH) {
+    const batch = keys.slice(from, from + BATCH)
+    const ends = await Promise.all(batch.map((key) => site.records.end(key)))
+    const gone = batch.filter((_key, index) => ends[index] === 'done')
+    if (gone.length > 0) await remove(gone)
+    isOver &&= gone.length === batch.length
+  }
+  return isOver ? 'done' : 'unavailable'
+}
+
+/** Ends the sessions that an index has too many, the least recently used first. @param added the session that has made them too many */
+export async function endSurplus(site: Site, added: Entry, { count, candidates }: Surplus): Promise<void> {
+  const found = await Promise.all(candidates.map((key) => readCandidate(site, added, key)))
+  const used = found.filter((one) => one !== undefined).sort((a, b) => a.usedAt - b.usedAt)
+  await Promise.all(used.slice(0, count).map(({ end }) => end()))
+}
+
+async function readCandidate(site: Site, { sidHash, accountId }: Entry, key: string) {
+  const stored = new StoredRecord(site, key, 'unavailable')
+  if ((await stored.reread()) === 'unavailable') return undefined
+  const { value } = stored
+  const end = async () => {
+    if (value !== undefined && (await stored.bury('ended')).did !== 'done') return // in use at this moment
+    const entry = isLoggedIn(value)
+      ? { sidHash: value.sidHash, accountId: value.user.accountId }
+      : { sidHash, accountId }
+    await site.sessionIndex.remove({ key, ...entry })
+  }
+  return { usedAt: value?.checkedAt ?? 0, end }
+}

@@ -1,0 +1,19 @@
+import { isRevokedSince } from '../../lib/decide/revocation'
+
+/* Both times in milliseconds, up to the moment in which the login was added to its index. */
+
+test.each<[what: string, ageMs: number | null, elapsedMs: number, isRevoked: boolean]>([
+  ['no logout', null, 60_000, false],
+  ['a logout long before the login', 86_000_000, 3000, false],
+  ['a logout before the login', 3010, 3000, false],
+  ['a logout as the login began', 3000, 3000, true],
+  ['a logout during the login', 1500, 3000, true],
+  ['a logout just now', 0, 3000, true],
+  ['within what two corrected clocks may differ by', 3003.9, 3000, true],
+  ['a login of no time, within what is rounded', 1, 0, true],
+  ['a login of no time, after that', 1.1, 0, false],
+  ['the clock was set back by less than a minute since', -59_999, 0, true],
+  ['the clock was set back by more: a timestamp in the future is ignored', -60_001, 60_000, false],
+])('%s', (_what, ageMs, elapsedMs, isRevoked) => {
+  expect(isRevokedSince(ageMs, elapsedMs)).toBe(isRevoked)
+})
