@@ -1,9 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { eventually } from './flows/network'
+import { eventually, redisUrl } from './flows/network'
 import { Browser } from './support/agent'
 import { freePort } from './support/ports'
 import { type Registry, startRegistry } from './support/registry'
@@ -39,12 +40,15 @@ function stepsOf(file: string, heading?: string): Step[] {
   return [...part.matchAll(/(.*)\n\n```(\w+)\n([\s\S]*?)^```/gm)].map(([, before = '', language = '', code = '']) => ({
     language,
     code: withPorts(code),
-    file: /^`([\w.]+)`:$/.exec(before)?.[1],
+    file: /`([\w.]+)`:$/.exec(before)?.[1],
   }))
 }
 
 const withPorts = (text: string) =>
-  [...ports].reduce((changed, [from, to]) => changed.replace(new RegExp(`([:-])${from}\\b`, 'g'), `$1${to}`), text)
+  [...ports].reduce(
+    (changed, [from, to]) => changed.replace(new RegExp(`([:-]|\\?\\? )${from}\\b`, 'g'), `$1${to}`),
+    text,
+  )
 
 /** A command that goes on until it is stopped. */
 interface Running {
@@ -54,7 +58,10 @@ interface Running {
 const running: Running[] = []
 
 /** Runs one line of a shell block, as a terminal of its own would. */
-function run(line: string): { child: ChildProcess; output: () => string; ended: Promise<number | null> } {
+function run(
+  line: string,
+  environment: Readonly<Record<string, string>> = {},
+): { child: ChildProcess; output: () => string; ended: Promise<number | null> } {
   const command = line.replace(/(express-sso2 emulator)/, `$1 --port ${ports.get('4000')}`)
   const isOurs = (name: string) => /^(npm_|INIT_CWD$|JEST_WORKER_ID$|NODE_ENV$|NODE_OPTIONS$)/i.test(name)
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs(name)))
@@ -64,7 +71,7 @@ function run(line: string): { child: ChildProcess; output: () => string; ended: 
     npm_config_audit: 'false',
   }
   const quiet = { npm_config_fund: 'false', npm_config_update_notifier: 'false' }
-  const options = { cwd: project, env: { ...inherited, ...npm, ...quiet }, detached: true } as const
+  const options = { cwd: project, env: { ...inherited, ...npm, ...quiet, ...environment }, detached: true } as const
   const child = spawn('/bin/sh', ['-c', command], { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   let text = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk))
@@ -118,7 +125,7 @@ afterAll(async () => {
 
 /** The account that the README names. */
 const [, username = '', password = ''] =
-  /log in as `(\S+)` with `(\S+)`/.exec(readFileSync(path.join(root, 'README.md'), 'utf8')) ?? []
+  /log in as `(\S+)` with `(\S+)`/i.exec(readFileSync(path.join(root, 'README.md'), 'utf8')) ?? []
 
 /** A browser that has logged in at a site, asked for by its account page. */
 async function logIn(site: string): Promise<Browser> {
@@ -132,7 +139,7 @@ async function logIn(site: string): Promise<Browser> {
 
 let emulator: Running
 
-test('README: an empty folder becomes a site that somebody logs in to, in ten lines', async () => {
+test('README: an empty folder becomes a site with login and logout, in ten lines', async () => {
   const [install, program, run1, ...more] = stepsOf('README.md', 'Quick start')
   expect([install?.language, program?.file, run1?.language, more]).toEqual(['sh', 'site.mjs', 'sh', []])
   const [npm = '', platform, ...rest] = linesOf(install)
@@ -147,11 +154,34 @@ test('README: an empty folder becomes a site that somebody logs in to, in ten li
   const site = here('http://localhost:3000')
   expect((await new Browser().visit(`${site}/`)).body).toContain('Hello.')
   const browser = await logIn(site)
-  expect((await browser.visit(`${site}/`)).body).toContain('Welcome back')
+  const front = (await browser.visit(`${site}/`)).body
+  expect(front).toContain('Welcome back')
+  expect(front).toContain('<form method="post" action="/logout">')
+  await browser.submit(`${site}/logout`, {})
+  expect((await browser.visit(`${site}/`)).body).toContain('Hello.')
   expect((await fetch(here('http://127.0.0.1:4000'))).status).toBe(200)
 })
 
-test('docs/quick-start.md: the doctor is content, and a second paper needs no second login', async () => {
+test('README: the same program starts in production, with a real address and PORT', async () => {
+  const secret = randomBytes(32).toString('hex')
+  const environment = {
+    ...{ NODE_ENV: 'production', PORT: String(await freePort()), REDIS_URL: redisUrl() },
+    ...{ SSO2_SITE_URL: 'https://news.example', SSO2_URL: 'https://sso.example', SSO2_API_URL: 'https://api.example' },
+    ...{ SSO2_TOKEN_URL: 'https://id.example/token', SSO2_ORGANISATION_ID: 'press', SSO2_CLIENT_ID: 'news' },
+    ...{ SSO2_CLIENT_SECRET: secret, SSO2_SESSION_SECRET: secret },
+  }
+  const { child, output, ended } = run('exec node site.mjs', environment)
+  try {
+    await eventually(async () => output().includes('Open https://news.example'), 30)
+    const response = await fetch(`http://127.0.0.1:${environment.PORT}/`)
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('Hello.')])
+  } finally {
+    child.kill()
+    await ended
+  }
+})
+
+test('docs/quick-start.md: the doctor finds nothing wrong, and a second site needs no second login', async () => {
   const [doctor, both, second, ...more] = stepsOf('docs/quick-start.md').filter(({ language }) => language === 'sh')
   expect(more).toEqual([])
   const examined = run(linesOf(doctor)[0] ?? '')

@@ -64,7 +64,7 @@ export function environmentOf(site: SiteClient, url: string, platform: EmulatorO
   const secret = `SSO2_CLIENT_SECRET=${site.isConfigured ? '' : quoted(clientSecret)}`
   return `# .env of ${site.siteUrl}
 SSO2_SITE_URL=${site.siteUrl}
-SSO2_SESSION_SECRET=${randomBytes(32).toString('hex')}
+${portOf(site.siteUrl)}SSO2_SESSION_SECRET=${randomBytes(32).toString('hex')}
 SSO2_URL=${url}/sso
 SSO2_API_URL=${url}
 SSO2_TOKEN_URL=${url}/oauth/token
@@ -74,6 +74,12 @@ SSO2_CLIENT_ID=${quoted(clientId)}
 ${site.isConfigured ? `# its clientSecret in the configuration file\n${secret}` : secret}
 # REDIS_URL=redis://127.0.0.1:6379
 `
+}
+
+/** Where the site listens, if its address says so. */
+function portOf(siteUrl: string): string {
+  const { port } = new URL(siteUrl)
+  return port === '' ? '' : `PORT=${port}\n`
 }
 
 /** A file with the environment of a site. */

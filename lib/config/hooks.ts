@@ -59,7 +59,7 @@ export const hooks = z.object({
     )
     .optional()
     .describe(
-      "Pages of the site's own: context in, HTML or a promise of it out, within eight seconds (docs/customize-pages.md).",
+      "Pages of the site's own: context in, HTML or a promise of it out, within eight seconds (docs/custom-views.md).",
     ),
   allowWeakSecret: z.boolean({ error: 'must be true or false' }).optional().meta({
     description: 'Takes a `clientSecret` of fewer than 32 bytes, where the platform has given out one.',

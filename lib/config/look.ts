@@ -48,8 +48,8 @@ export interface LookOptions {
   /** Language of the built-in pages: their texts and `lang`. Must be one of en, sv, nb, da, fi, de. Default: `'en'`. */
   readonly language?: Language | undefined
   /**
-   * Single texts of the built-in pages by code, in place of those of `language` (docs/customize-pages.md). Must be an
-   * object of texts by code.
+   * Single texts of the built-in pages by code, in place of those of `language` (docs/texts.md). Must be an object of
+   * texts by code.
    */
   readonly texts?: { readonly [Code in TextCode]?: string | undefined } | undefined
   /**
@@ -84,7 +84,7 @@ const texts = z
     }
   })
   .default({})
-  .describe('Single texts of the built-in pages by code, in place of those of `language` (docs/customize-pages.md).')
+  .describe('Single texts of the built-in pages by code, in place of those of `language` (docs/texts.md).')
 
 /** The options of this part, for the schema. */
 export const look = (isProduction: boolean) => {

@@ -1,4 +1,4 @@
-/** Which text a failed login is told with, and with which numbers. Pure. Table: docs/customize-pages.md, "Texts". */
+/** Which text a failed login is told with, and with which numbers. Pure. Table: docs/texts.md, "Texts". */
 import type { LoginResult } from './login'
 
 /** A text by its code, and what is filled in. */

@@ -34,8 +34,6 @@ export interface Sso2Options extends ConfigOptions {
    * a top-level document may, unless it is a prefetch or comes from a known bot. Default: navigations by people.
    */
   readonly shouldIdentify?: ((request: Request) => boolean) | undefined
-  /**
-   * Pages of the site's own: context in, HTML or a promise of it out, within eight seconds (docs/customize-pages.md).
-   */
+  /** Pages of the site's own: context in, HTML or a promise of it out, within eight seconds (docs/custom-views.md). */
   readonly views?: CustomViews | undefined
 }

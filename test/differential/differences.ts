@@ -4,16 +4,16 @@
  */
 export const differences = [
   'a live cookie is not sent again',
-  'an answer with our cookie is private',
+  'a response with our cookie is private',
   'an empty session is not stored',
   'a page is served while the store is away',
-  'a dead ID stays dead',
-  'an odd cookie is no cookie',
+  'a destroyed session ID cannot be used again',
+  'an ambiguous cookie is ignored',
   'a login renews the ID',
   'a cookie lives as long as its session may',
-  'what guards the cookie is not for handlers to change',
+  'security attributes of the cookie cannot be changed',
   'the store cannot be listed',
-  'an ID that is not ours is nothing',
+  'only session IDs made by this package are looked up',
 ] as const
 
 /** A row of the list. */

@@ -46,6 +46,7 @@ test('the tables of options, API reference, API report and the comments of optio
     expect.arrayContaining(['docs/internals/api-report.md', 'docs/api/index.md', 'docs/options.md', 'README.md']),
   )
   expect(made.filter((file) => file.startsWith('lib/')).length).toBeGreaterThan(3)
+  expect(made.filter((file) => file.endsWith('.svg')).length).toBeGreaterThan(8)
   const stale = made.flatMap(differenceOf)
   expect(stale.length > 0 ? ['npm run docs, and look at the differences:', ...stale] : []).toEqual([])
 })

@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { withComments } from './comments'
+import { PALETTES, sequencePicture, sessionsPicture } from './diagrams'
 import { optionsPage, withRequired } from './options-page'
 import { root } from './pages'
 import { makeProgram } from './program'
@@ -20,9 +21,26 @@ export async function main([folder = root]: readonly string[]): Promise<void> {
   const readme = readFileSync(path.join(root, 'README.md'), 'utf8')
   writeAll(folder, new Map([['README.md', withRequired(readme, options)]]))
   writeAll(folder, new Map([['docs/internals/api-report.md', apiReport(program)]]))
+  writeAll(folder, pictures())
   const pages = await apiReference(root)
   forgetOthers(path.join(folder, REFERENCE), pages)
   writeAll(folder, new Map([...pages].map(([name, text]) => [`${REFERENCE}/${name}`, text])))
+}
+
+const DIAGRAMS = path.join(root, 'docs', 'diagrams')
+
+/** Every diagram in both schemes. */
+function pictures(): Map<string, string> {
+  const names = readdirSync(DIAGRAMS).map((file) => path.basename(file, '.mmd'))
+  const sources = names.map((name) => [name, readFileSync(path.join(DIAGRAMS, `${name}.mmd`), 'utf8')] as const)
+  return new Map(
+    Object.entries(PALETTES).flatMap(([scheme, palette]) => [
+      [`docs/images/two-sessions-${scheme}.svg`, sessionsPicture(palette)] as const,
+      ...sources.map(
+        ([name, source]) => [`docs/images/${name}-${scheme}.svg`, sequencePicture(source, palette)] as const,
+      ),
+    ]),
+  )
 }
 
 /** Touches nothing that is as it should be. */

@@ -57,7 +57,7 @@ const people = 'sequenceDiagram\n  participant A as One\n  participant B as Two\
 test.each<[lines: string, problems: string[]]>([
   ['A->>B: asks', []],
   ['opt sometimes\nA-->>B: answers\nend', []],
-  ['Note over A,B: both', []],
+  ['Note over A: one', []],
   ['A->>C: asks nobody', ['A->>C: asks nobody']],
   ['A->>B asks', ['A->>B asks']],
   ['A->>B: asks; then asks again', ['A->>B: asks; then asks again']],

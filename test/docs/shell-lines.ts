@@ -59,11 +59,6 @@ const curls = [
 /** Every line of the README and of docs that is not the quick start's. */
 export const shellLines: readonly Known[] = [
   ...curls.map((line) => ({ line, test: 'readme.test.ts' })),
-  {
-    line: 'npm ci && npm start',
-    because: 'it runs until it is stopped; flows/closing.test.ts starts and stops example-app/main.js',
-  },
-  { line: 'npm test', because: 'it is what runs this' },
   { line: 'node examples/start.mjs minimal', test: 'examples.test.ts' },
   {
     line: 'npm install express-sso2 express express-session',

@@ -84,7 +84,7 @@ async function tryJest(project: Project): Promise<void> {
 async function tryVitest(project: Project): Promise<void> {
   copyTests(project)
   const output = await run('npx', ['vitest', 'run', '--reporter=tap'], project.folder)
-  assert.match(output, /^ {4}ok 1 - a reader sees his account/m)
+  assert.match(output, /^ {4}ok 1 - a user sees their account/m)
 }
 
 async function tryPlaywright(project: Project): Promise<void> {

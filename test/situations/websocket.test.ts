@@ -10,9 +10,9 @@ import type { Sso2 } from '../../lib'
 import type { Browser } from '../support/agent'
 import { pages, reader, type Stage, startStage } from './support'
 
-/* The example of docs/session-differences.md, as it stands there, with real sockets. */
+/* The example of docs/websockets.md, as it stands there, with real sockets. */
 
-const page = readFileSync(path.join(__dirname, '..', '..', 'docs', 'session-differences.md'), 'utf8')
+const page = readFileSync(path.join(__dirname, '..', '..', 'docs', 'websockets.md'), 'utf8')
 const [, example = ''] = /^```ts\n([\s\S]*?upgrade[\s\S]*?)^```/m.exec(page) ?? []
 
 function runExample(app: Express, sso: Sso2, siteOrigin: string): Server {

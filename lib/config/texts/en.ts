@@ -57,7 +57,7 @@ export const EN = {
   prefetch: 'This page is not loaded in advance.',
 }
 
-/** Code of one text of the built-in pages; docs/customize-pages.md has them all. */
+/** Code of one text of the built-in pages; docs/texts.md has them all. */
 export type TextCode = keyof typeof EN
 /** A text for every code. */
 export type AllTexts = Readonly<Record<TextCode, string>>

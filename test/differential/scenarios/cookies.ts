@@ -162,7 +162,7 @@ export const cookies: readonly Scenario[] = [
     steps: ['GET /write', 'GET /public', 'GET /read'],
     headers: ['cache-control'],
     differs: [
-      { row: 'an answer with our cookie is private', visitor: 'stranger', at: 0, ours: privately() },
+      { row: 'a response with our cookie is private', visitor: 'stranger', at: 0, ours: privately() },
       notAgain(1, 'stranger'),
       notAgain(1, 'reader'),
     ],
@@ -179,7 +179,7 @@ export const cookies: readonly Scenario[] = [
     steps: ['GET /public'],
     visitors: ['stranger'],
     headers: ['cache-control'],
-    differs: [{ row: 'an answer with our cookie is private', at: 0, ours: privately() }],
+    differs: [{ row: 'a response with our cookie is private', at: 0, ours: privately() }],
   },
   {
     name: 'a page that must not be changed on its way still says so',
@@ -192,7 +192,7 @@ export const cookies: readonly Scenario[] = [
     steps: ['GET /as-it-is', 'GET /as-it-is'],
     visitors: ['stranger'],
     headers: ['cache-control'],
-    differs: [{ row: 'an answer with our cookie is private', at: 0, ours: privately('no-transform, ') }],
+    differs: [{ row: 'a response with our cookie is private', at: 0, ours: privately('no-transform, ') }],
   },
   {
     name: 'what a page says of caches stays where no cookie is set',
@@ -216,7 +216,7 @@ export const cookies: readonly Scenario[] = [
     lives: true,
     differs: [
       {
-        row: 'what guards the cookie is not for handlers to change',
+        row: 'security attributes of the cookie cannot be changed',
         visitor: 'stranger',
         at: 0,
         ours: { cookies: lives('60 minutes') },
@@ -237,7 +237,7 @@ export const cookies: readonly Scenario[] = [
     visitors: ['stranger'],
     differs: [
       {
-        row: 'what guards the cookie is not for handlers to change',
+        row: 'security attributes of the cookie cannot be changed',
         at: 0,
         ours: { cookies: [{ life: 'usual', attributes }] },
       },

@@ -145,7 +145,13 @@ export const identifiers: readonly Scenario[] = [
       },
     },
     steps: ['GET /invent'],
-    differs: [{ row: 'an ID that is not ours is nothing', at: 0, ours: { body: { set: 'done', found: null } } }],
+    differs: [
+      {
+        row: 'only session IDs made by this package are looked up',
+        at: 0,
+        ours: { body: { set: 'done', found: null } },
+      },
+    ],
   },
   {
     name: 'the store does not list the sessions of all readers',

@@ -156,7 +156,7 @@ export const mounting: readonly Scenario[] = [
     visitors: ['stranger'],
     differs: [
       {
-        row: 'an answer with our cookie is private',
+        row: 'a response with our cookie is private',
         at: 0,
         ours: { headers: { 'cache-control': 'private, no-store' } },
       },

@@ -69,13 +69,13 @@ export const parallel: readonly Scenario[] = [
     name: 'a late write does not bring a destroyed session back',
     pages: { '/slow': slowly(write('late')), '/quick': quickly(destroy) },
     steps,
-    differs: [{ row: 'a dead ID stays dead', at: 3, ours: { body: {} } }],
+    differs: [{ row: 'a destroyed session ID cannot be used again', at: 3, ours: { body: {} } }],
   },
   {
     name: 'a late save does not bring a destroyed session back',
     pages: { '/slow': slowly(saveAfter), '/quick': quickly(destroy) },
     steps,
-    differs: [{ row: 'a dead ID stays dead', at: 3, ours: { body: {} } }],
+    differs: [{ row: 'a destroyed session ID cannot be used again', at: 3, ours: { body: {} } }],
   },
   {
     name: 'a late write with the old ID does not reach the session of after a regenerate',
@@ -97,7 +97,7 @@ export const parallel: readonly Scenario[] = [
       '/quick': quickly(regenerate),
     },
     steps,
-    differs: [{ row: 'a dead ID stays dead', at: 1, ours: { body: { found: false } } }],
+    differs: [{ row: 'a destroyed session ID cannot be used again', at: 1, ours: { body: { found: false } } }],
   },
   {
     name: 'reload of a session that another request destroyed is an error',

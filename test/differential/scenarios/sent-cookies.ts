@@ -28,7 +28,7 @@ export const sentCookies: readonly Scenario[] = [
       return kit.addPages(app)
     },
     steps: ['GET /write', { ask: 'GET /read', cookie: (name, value) => `a=1; \u00a0${name}=${value}` }, 'GET /read'],
-    differs: [{ row: 'an odd cookie is no cookie', at: 1, ours: { body: {} } }],
+    differs: [{ row: 'an ambiguous cookie is ignored', at: 1, ours: { body: {} } }],
   },
   {
     name: 'a cookie with a wrong signature is none',
@@ -48,7 +48,7 @@ export const sentCookies: readonly Scenario[] = [
 /** The browser is told to forget its cookies of this name. */
 function odd(at: number, visitor: Visitor): Deviation {
   const ours = { body: {}, cookies: [{ ...usual, life: 'gone' }] }
-  return { row: 'an odd cookie is no cookie', visitor, at, ours }
+  return { row: 'an ambiguous cookie is ignored', visitor, at, ours }
 }
 
 /** As the package of this name: the first value of a name counts, and any white space around it goes. */
