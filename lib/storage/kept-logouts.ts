@@ -1,4 +1,7 @@
-/** Logouts that the SSO system has not confirmed: sealed, queued, shared by all processes. */
+/**
+ * Logouts that the SSO system has not confirmed: sealed, queued, shared by all processes. The queue has eight parts, each in a slot of
+ * a Cluster of its own together with its logouts: one master that is down keeps the others' logouts from nothing.
+ */
 import type { Kv } from './kv'
 import { seal, unseal } from './seal'
 import { ENDED_SECONDS } from './session-index'
@@ -28,6 +31,9 @@ const LONGEST_SECONDS = 120
 /** Waits differ by as much of themselves, so that the logouts of one outage are not retried together. */
 const WAIT_SPREAD = 0.2
 
+/** Parts of the queue. */
+const PARTS = 8
+
 /** So many of its own a process remembers; the oldest go first. */
 const MOST_OWN = 10_000
 
@@ -54,20 +60,20 @@ export class KeptLogouts {
   /** Keeps a logout, and queues its retry; one of all sessions stays one of all. @param due seconds since 1970 */
   keep(sidHash: string, logout: KeptLogout, due: number): Promise<Done | Unavailable> {
     const { aid } = this.#own.get(sidHash)?.logout ?? {}
-    this.#remember(sidHash, { logout: withAccount(logout, aid), until: due + ENDED_SECONDS })
+    const widest = withAccount(logout, aid)
+    this.#remember(sidHash, { logout: widest, until: due + ENDED_SECONDS })
     return doneUnlessAway(async () => {
-      await this.#write(sidHash, logout)
-      await this.#kv.enqueue(this.#queue, sidHash, due)
+      await this.#write(sidHash, widest)
+      await this.#kv.enqueue(this.#queueOf(sidHash), sidHash, due)
     })
   }
 
+  /** A logout of all sessions replaces any other one, and no other one replaces it: one that loses against another writer is not needed. */
   async #write(sidHash: string, logout: KeptLogout): Promise<void> {
-    for (;;) {
-      const { raw, kept } = await this.#read(sidHash)
-      const aid = typeof kept === 'object' ? kept.aid : undefined
-      const sealed = seal(JSON.stringify(withAccount(logout, aid)), this.#boxKeys())
-      if (await this.#kv.compareAndSet(this.#key(sidHash), raw, sealed, ENDED_SECONDS)) return
-    }
+    const sealed = seal(JSON.stringify(logout), this.#boxKeys())
+    if (logout.aid !== undefined) return this.#kv.overwrite(this.#key(sidHash), sealed, ENDED_SECONDS)
+    const { raw, kept } = await this.#read(sidHash)
+    if (typeof kept === 'string') await this.#kv.compareAndSet(this.#key(sidHash), raw, sealed, ENDED_SECONDS)
   }
 
   /** Keeps again what the store has lost of this process's own, and is not confirmed. @param most so many are looked at, in turn */
@@ -83,7 +89,7 @@ export class KeptLogouts {
     const { kept } = await this.#read(sidHash)
     if (kept === 'gone') await this.#write(sidHash, own.logout)
     if (kept === 'confirmed') this.#own.delete(sidHash)
-    else await this.#kv.enqueueOnce(this.#queue, sidHash, now)
+    else await this.#kv.enqueueOnce(this.#queueOf(sidHash), sidHash, now)
   }
 
   /** As the newest. */
@@ -108,12 +114,12 @@ export class KeptLogouts {
 
   /** True for the one caller that may retry this logout in the next seconds. */
   claim(sidHash: string): Promise<boolean | Unavailable> {
-    return unlessAway(() => this.#kv.claim(`${this.#prefix}retry:${sidHash}`, RETRY_CLAIM_SECONDS))
+    return unlessAway(() => this.#kv.claim(this.#name('retry', sidHash), RETRY_CLAIM_SECONDS))
   }
 
   /** The retry came to nothing: the next one may follow at once. */
   release(sidHash: string): Promise<Done | Unavailable> {
-    return doneUnlessAway(() => this.#kv.del(`${this.#prefix}retry:${sidHash}`))
+    return doneUnlessAway(() => this.#kv.del(this.#name('retry', sidHash)))
   }
 
   /** The SSO system has confirmed it. */
@@ -121,47 +127,62 @@ export class KeptLogouts {
     this.#own.delete(sidHash)
     return doneUnlessAway(async () => {
       await this.#kv.overwrite(this.#key(sidHash), CONFIRMED, ENDED_SECONDS)
-      await this.#kv.dequeue(this.#queue, sidHash)
+      await this.#kv.dequeue(this.#queueOf(sidHash), sidHash)
     })
   }
 
   /** Takes one off the queue whose logout is gone. */
   drop(sidHash: string): Promise<Done | Unavailable> {
-    return doneUnlessAway(() => this.#kv.dequeue(this.#queue, sidHash))
+    return doneUnlessAway(() => this.#kv.dequeue(this.#queueOf(sidHash), sidHash))
   }
 
-  /** Logouts that are due, each for the caller alone in the next seconds. */
-  takeDue(now: number, most: number): Promise<string[] | Unavailable> {
-    return unlessAway(() => this.#kv.takeDue(this.#queue, now, now + LEASE_SECONDS, most))
+  /**
+   * Logouts that are due, each for the caller alone in the next seconds, from all parts of the queue. An entry that would wait longer than
+   * the longest wait was written by a clock that is wrong: it is due too. `'unavailable'` if there is none, and a part could not be read.
+   */
+  async takeDue(now: number, most: number): Promise<string[] | Unavailable> {
+    const latest = now + LONGEST_SECONDS * (1 + WAIT_SPREAD) + LEASE_SECONDS
+    const ofEach = Math.ceil(most / PARTS)
+    const found = await Promise.all(
+      this.#queues.map((queue) =>
+        unlessAway(() => this.#kv.takeDue(queue, { now, latest }, now + LEASE_SECONDS, ofEach)),
+      ),
+    )
+    const due = found.flatMap((part) => (part === 'unavailable' ? [] : part))
+    return due.length === 0 && found.includes('unavailable') ? 'unavailable' : due
   }
 
   /** A retry has failed: the next one waits longer. @param spread from 0 to 1, at random */
   postpone(sidHash: string, now: number, spread: number): Promise<Done | Unavailable> {
     return doneUnlessAway(async () => {
-      const tries = await this.#kv.increment(`${this.#prefix}tries:${sidHash}`, TRIES_SECONDS)
+      const tries = await this.#kv.increment(this.#name('tries', sidHash), TRIES_SECONDS)
       const wait = WAITS_SECONDS[tries - 1] ?? LONGEST_SECONDS
-      await this.#kv.enqueue(this.#queue, sidHash, now + wait * (1 + WAIT_SPREAD * spread))
+      await this.#kv.enqueue(this.#queueOf(sidHash), sidHash, now + wait * (1 + WAIT_SPREAD * spread))
     })
   }
 
-  /** No retry waits longer than the longest wait: an entry that says so was written by a clock that is wrong. */
-  putRight(now: number): Promise<Done | Unavailable> {
-    const latest = now + LONGEST_SECONDS * (1 + WAIT_SPREAD) + LEASE_SECONDS
-    return doneUnlessAway(() => this.#kv.hasten(this.#queue, latest, now))
-  }
-
-  /** The SSO system answers again: whatever waits is due, but for what somebody has just taken. */
+  /** The SSO system answers again: all logouts that wait are due, but for those that a process has just taken. */
   hasten(now: number): Promise<Done | Unavailable> {
-    return doneUnlessAway(() => this.#kv.hasten(this.#queue, now + LEASE_SECONDS, now))
+    return doneUnlessAway(() =>
+      Promise.all(this.#queues.map((queue) => this.#kv.hasten(queue, now + LEASE_SECONDS, now))),
+    )
   }
 
   #key(sidHash: string): string {
-    return `${this.#prefix}pend:${sidHash}`
+    return this.#name('pend', sidHash)
   }
-  get #queue(): string {
-    return `${this.#prefix}logouts`
+  #name(kind: string, sidHash: string): string {
+    return `${this.#prefix}${kind}:{logouts${partOf(sidHash)}}${sidHash}`
+  }
+  #queueOf(sidHash: string): string {
+    return `${this.#prefix}logouts:{logouts${partOf(sidHash)}}`
+  }
+  get #queues(): string[] {
+    return Array.from({ length: PARTS }, (_, part) => `${this.#prefix}logouts:{logouts${part}}`)
   }
 }
+
+const partOf = (sidHash: string) => sidHash.charCodeAt(sidHash.length - 1) % PARTS
 
 /** One of all sessions stays one of all. */
 function withAccount(logout: KeptLogout, aid: string | undefined): KeptLogout {

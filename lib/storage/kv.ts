@@ -83,8 +83,13 @@ export interface Kv {
   enqueue(queue: string, entry: string, due: number): Promise<void>
   /** As `enqueue`, but leaves an equal one as it is. */
   enqueueOnce(queue: string, entry: string, due: number): Promise<void>
-  /** Entries due at `now`, each pushed on to `next` so that nobody else takes them meanwhile. */
-  takeDue(queue: string, now: number, next: number, most: number): Promise<string[]>
+  /** Entries due at `now`, or later than `latest`, each pushed on to `next` so that no other process takes them meanwhile. */
+  takeDue(
+    queue: string,
+    times: { readonly now: number; readonly latest: number },
+    next: number,
+    most: number,
+  ): Promise<string[]>
   /** Makes entries due at `due` that would be due after `after`. */
   hasten(queue: string, after: number, due: number): Promise<void>
   dequeue(queue: string, entry: string): Promise<void>

@@ -120,10 +120,15 @@ export class MemoryKv implements Kv {
   async enqueueOnce(queue: string, entry: string, due: number): Promise<void> {
     if (!this.#queues.get(queue)?.has(entry)) await this.enqueue(queue, entry, due)
   }
-  async takeDue(queue: string, at: number, next: number, most: number): Promise<string[]> {
+  async takeDue(
+    queue: string,
+    { now, latest }: { readonly now: number; readonly latest: number },
+    next: number,
+    most: number,
+  ): Promise<string[]> {
     const entries = this.#queues.get(queue) ?? new Map<string, number>()
     const due = [...entries]
-      .filter(([, time]) => time <= at)
+      .filter(([, time]) => time <= now || time > latest)
       .sort(([, one], [, other]) => one - other)
       .slice(0, most)
     for (const [entry] of due) entries.set(entry, next)

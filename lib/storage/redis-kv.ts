@@ -122,7 +122,8 @@ function listsOf(redis: ReturnType<typeof withScripts>, at: At) {
     unlist: (list, members) => at(list, async () => void (await redis.zrem(list, ...members))),
     enqueue: (queue, entry, due) => at(queue, async () => void (await redis.zadd(queue, due, entry))),
     enqueueOnce: (queue, entry, due) => at(queue, async () => void (await redis.zadd(queue, 'NX', due, entry))),
-    takeDue: (queue, now, next, most) => at(queue, () => redis.sso2TakeDue(1, queue, now, next, most)),
+    takeDue: (queue, { now, latest }, next, most) =>
+      at(queue, () => redis.sso2TakeDue(1, queue, now, next, most, latest)),
     hasten: (queue, after, due) => at(queue, async () => void (await redis.sso2Hasten(1, queue, after, due))),
     dequeue: (queue, entry) => at(queue, async () => void (await redis.zrem(queue, entry))),
   } satisfies Partial<Kv>

@@ -67,6 +67,9 @@ redis.call('set', KEYS[2], string.format('%.0f', now), 'EX', ARGV[1])
 redis.call('zrem', KEYS[1], ARGV[3])
 return redis.call('zrangebyscore', KEYS[1], '(' .. ARGV[2], '+inf', 'LIMIT', 0, ARGV[4])`
 const TAKE_DUE = `
+for _, entry in ipairs(redis.call('zrangebyscore', KEYS[1], '(' .. ARGV[4], '+inf', 'LIMIT', 0, 100)) do
+  redis.call('zadd', KEYS[1], ARGV[1], entry)
+end
 local due = redis.call('zrangebyscore', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])
 for _, entry in ipairs(due) do redis.call('zadd', KEYS[1], ARGV[2], entry) end
 return due`

@@ -35,16 +35,16 @@ describe.each(stores)('in %s', (_name, open) => {
     await kv.hasten(key, 0, 0)
     expect([
       await kv.markAndList(`${key}:mark`, 60, key, { now: 0, member: '', most: 9 }),
-      await kv.takeDue(key, NOW, NOW, 8),
+      await kv.takeDue(key, { now: NOW, latest: NOW + 99 }, NOW, 8),
     ]).toEqual([[], []])
     await kv.enqueueOnce(key, 'an entry', NOW)
-    expect(await kv.takeDue(key, NOW, NOW + 5, 8)).toEqual(['an entry'])
+    expect(await kv.takeDue(key, { now: NOW, latest: NOW + 99 }, NOW + 5, 8)).toEqual(['an entry'])
   })
 
   test('what is due by then is not hastened', async () => {
     await kv.enqueue(key, 'an entry', NOW + 5)
     await kv.hasten(key, NOW + 5, NOW)
-    expect(await kv.takeDue(key, NOW + 4, NOW, 8)).toEqual([])
+    expect(await kv.takeDue(key, { now: NOW + 4, latest: NOW + 99 }, NOW, 8)).toEqual([])
   })
 })
 

@@ -1,11 +1,25 @@
 import type { KeptLogout } from '../../lib/storage/kept-logouts'
 import type { Kv } from '../../lib/storage/kv'
 import type { StoredFlight, StoredTries } from '../../lib/storage/logins'
+import { storeUnavailable } from '../../lib/storage/unavailable'
 import { KEY, NOW, OTHER_KEY, siteOver, stores, type TestClock, type TestSite, winners } from './stores'
 
 const device = { ipa: '192.0.2.1', uas: 'a browser' }
 const one: KeptLogout = { sid: 'the-sid', ...device }
 const all: KeptLogout = { ...one, aid: 'ada' }
+
+/** The same store, where one part of the queue cannot be read. */
+const withPartAway = (kv: Kv) =>
+  new Proxy(kv, {
+    get: (store, name) => {
+      const value: unknown = Reflect.get(store, name, store)
+      if (typeof value !== 'function') return value
+      return (...args: unknown[]) =>
+        name === 'takeDue' && String(args[0]).includes('logouts2')
+          ? Promise.reject(storeUnavailable())
+          : Reflect.apply(value, store, args)
+    },
+  })
 
 describe.each(stores)('in %s', (name, open) => {
   const clock: TestClock = { now: NOW }
@@ -33,6 +47,8 @@ describe.each(stores)('in %s', (name, open) => {
       await site.keptLogouts.keep('h1', all, NOW)
       await site.keptLogouts.keep('h1', { ...one, uas: 'another browser' }, NOW)
       expect(await site.keptLogouts.find('h1')).toEqual({ ...all, uas: 'another browser' })
+      await rotated(KEY).keptLogouts.keep('h1', one, NOW)
+      expect(await site.keptLogouts.find('h1')).toEqual({ ...all, uas: 'another browser' })
       await site.keptLogouts.confirm('h1')
       await site.keptLogouts.keep('h1', one, NOW)
       expect(await site.keptLogouts.find('h1')).toEqual(one)
@@ -55,7 +71,7 @@ describe.each(stores)('in %s', (name, open) => {
 
     test('is known to whoever has its secret; nobody else reads it, or takes it for gone', async () => {
       await site.keptLogouts.keep('h1', one, NOW)
-      expect(JSON.stringify(await kv.mget([`${site.prefix}pend:h1`]))).not.toContain('the-sid')
+      expect(JSON.stringify(await kv.mget([`${site.prefix}pend:{logouts1}h1`]))).not.toContain('the-sid')
       expect(await rotated(OTHER_KEY, KEY).keptLogouts.find('h1')).toEqual(one)
       expect(await rotated(OTHER_KEY).keptLogouts.find('h1')).toBe('unknown')
     })
@@ -90,8 +106,9 @@ describe.each(stores)('in %s', (name, open) => {
     })
 
     test('that waits is due when the SSO system is back, and one that somebody has just taken is not', async () => {
-      for (const hash of ['h1', 'h2', 'h3']) await site.keptLogouts.keep(hash, one, NOW)
-      expect((await site.keptLogouts.takeDue(NOW, 2)).length).toBe(2)
+      for (const hash of ['h1', 'h2']) await site.keptLogouts.keep(hash, one, NOW)
+      expect((await site.keptLogouts.takeDue(NOW, 8)).length).toBe(2)
+      await site.keptLogouts.keep('h3', one, NOW)
       for (let tries = 0; tries < 2; tries += 1) await site.keptLogouts.postpone('h3', NOW, 0)
       expect(await site.keptLogouts.takeDue(NOW + 1, 8)).toEqual([])
       expect(await site.keptLogouts.hasten(NOW + 1)).toBe('done')
@@ -101,12 +118,11 @@ describe.each(stores)('in %s', (name, open) => {
     test('of a clock an hour ahead is due, and those of good clocks wait their time', async () => {
       await site.keptLogouts.keep('h1', one, NOW + 3600)
       await site.keptLogouts.keep('h2', one, NOW + 144)
-      expect(await site.keptLogouts.putRight(NOW)).toBe('done')
       expect(await site.keptLogouts.takeDue(NOW, 8)).toEqual(['h1'])
     })
 
     describe('that the store has lost', () => {
-      const [pend, queue] = [() => `${site.prefix}pend:h1`, () => `${site.prefix}logouts`]
+      const [pend, queue] = [() => `${site.prefix}pend:{logouts1}h1`, () => `${site.prefix}logouts:{logouts1}`]
       const lose = () => Promise.all([kv.del(pend()), kv.dequeue(queue(), 'h1')])
 
       test('is kept again by the process that kept it, and stays one of all', async () => {
@@ -145,7 +161,7 @@ describe.each(stores)('in %s', (name, open) => {
       test('is looked for a few at a time, all of them in turn', async () => {
         const hashes = Array.from({ length: 10 }, (_, index) => `h${index}`)
         for (const hash of hashes) await site.keptLogouts.keep(hash, one, NOW)
-        for (const hash of hashes) await kv.del(`${site.prefix}pend:${hash}`)
+        for (const hash of hashes) await kv.del(`${site.prefix}pend:{logouts${hash.charCodeAt(1) % 8}}${hash}`)
         const found = async () =>
           (await Promise.all(hashes.map((hash) => site.keptLogouts.find(hash)))).filter((one) => one !== 'gone').length
         for (const count of [4, 8, 10]) {
@@ -164,11 +180,19 @@ describe.each(stores)('in %s', (name, open) => {
       expect(await winners(10, () => site.keptLogouts.claim('h1'))).toEqual([true])
     })
 
-    test('waits its turn where many are due, the oldest first', async () => {
-      const hashes = Array.from({ length: 25 }, (_, index) => `h${String(index).padStart(2, '0')}`)
+    test('waits its turn where many are due: from each part of the queue, the oldest first', async () => {
+      const hashes = Array.from({ length: 24 }, (_, index) => `h${Math.floor(index / 8)}${index % 8}`)
       for (const [index, hash] of [...hashes.entries()].reverse()) await site.keptLogouts.keep(hash, one, NOW + index)
-      expect(await site.keptLogouts.takeDue(NOW + 99, 20)).toEqual(hashes.slice(0, 20))
-      expect(await site.keptLogouts.takeDue(NOW + 99, 20)).toEqual(hashes.slice(20))
+      for (const from of [0, 8, 16])
+        expect(await site.keptLogouts.takeDue(NOW + 99, 8)).toEqual(hashes.slice(from, from + 8))
+      expect(await site.keptLogouts.takeDue(NOW + 99, 8)).toEqual([])
+    })
+
+    test('is taken though another part of the queue cannot be read; with none to take, that is known', async () => {
+      const { keptLogouts } = siteOver(withPartAway(kv), clock, site.prefix)
+      for (const hash of ['h1', 'h2', 'h3']) await keptLogouts.keep(hash, one, NOW)
+      expect(await keptLogouts.takeDue(NOW, 8)).toEqual(['h1', 'h3'])
+      expect(await keptLogouts.takeDue(NOW, 8)).toBe('unavailable')
     })
   })
 

@@ -44,7 +44,6 @@ const questions: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
       return keptLogouts.restore(NOW, 8)
     },
   ],
-  ['putRight', ({ keptLogouts }) => keptLogouts.putRight(NOW)],
   ['flight', ({ logins }) => logins.flight('k')],
   ['beginFlight', ({ logins }) => logins.beginFlight('k', null, 'digest')],
   ['endFlight', ({ logins }) => logins.endFlight('k', 'held', { digest: 'digest' })],

@@ -63,7 +63,6 @@ export class LogoutQueue {
     this.#isBusy = false
     const { keptLogouts, client, now } = this.#site
     await keptLogouts.restore(now(), RESTORED)
-    await keptLogouts.putRight(now())
     while (!this.#isStopped) {
       const due = client.isAvailable ? await keptLogouts.takeDue(now(), AT_ONCE) : 'unavailable'
       if (due.length === 0) return
