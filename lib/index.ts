@@ -34,10 +34,11 @@ export type { AccessTokenSource, CallOptions } from './remote/rest-call'
 export { Sso2Client } from './remote/sso2'
 export type { ClientWatch, Sso2ClientOptions } from './remote/sso2-options'
 export type { AccessToken, ExchangeContext, ExchangeTicket, TicketExchange } from './remote/ticket'
-export { type ConnectHandler, type Health, type Sso2, sso2 } from './sso2'
+export { type ConnectHandler, type Sso2, sso2 } from './sso2'
 export type { Credentials } from './web/actions/log-in'
 export type { Sso2Event } from './web/events'
 export type { RequireLoginOptions } from './web/guards'
+export type { Health } from './web/health'
 export type { Sso2Options } from './web/options'
 export type {
   ConfirmLogoutContext,

@@ -22,6 +22,7 @@ import { moveSession } from './web/actions/move-session'
 import { removeFromIndex } from './web/actions/sign-in'
 import { UnderWay } from './web/actions/under-way'
 import { identifyGuard, type RequireLoginOptions, requireLogin } from './web/guards'
+import { type Health, health } from './web/health'
 import { guardedShouldIdentify } from './web/hooks'
 import { isNavigationByPerson } from './web/http/request-facts'
 import { returnToOf } from './web/http/return-urls'
@@ -36,18 +37,6 @@ import type { Site } from './web/site'
 import { Sso2Request } from './web/sso2-request'
 import { StoredRecord } from './web/stored-record'
 import { defaultLoadUser } from './web/user'
-
-/** What is known of the systems around the site. */
-export interface Health {
-  /** Is all well? */
-  readonly ok: boolean
-  /** `'unavailable'` from a row of failures until it answers again. */
-  readonly sso: 'ok' | 'unavailable'
-  /** Asked now: Redis, or memory. */
-  readonly store: 'ok' | 'unavailable'
-  /** Our clock minus the SSO system's; `undefined` before its first answer. */
-  readonly clockOffsetSeconds: number | undefined
-}
 
 /**
  * A handler that needs no Express: `app.use` takes it, socket.io's `engine.use`, and a listener of `upgrade` calls it with `{}` for the
@@ -218,10 +207,4 @@ const CLAIM_SPARE_SECONDS = 2
 function policyOf({ recheckSeconds, graceSeconds, absoluteSeconds, timeoutMs }: Config): VisitPolicy {
   const claimSeconds = Math.ceil(timeoutMs / 1000) + CLAIM_SPARE_SECONDS
   return { recheckSeconds, graceSeconds, absoluteSeconds, claimSeconds }
-}
-
-async function health({ client, front, records }: Site): Promise<Health> {
-  const store = (await records.ping()) === 'done' ? 'ok' : 'unavailable'
-  const sso = front.isAvailable ? 'ok' : 'unavailable'
-  return { ok: store === 'ok' && sso === 'ok', sso, store, clockOffsetSeconds: client.clockOffsetSeconds }
 }

@@ -211,6 +211,7 @@ const rooms: [house: string, rooms: readonly string[]][] = [
         'events.ts',
         'hooks.ts',
         'site.ts',
+        'health.ts',
         'options.ts',
         'user.ts',
         'stored-record.ts',

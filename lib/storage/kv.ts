@@ -95,8 +95,11 @@ export interface Kv {
   dequeue(queue: string, entry: string): Promise<void>
   /** Are both keys on one server? */
   isTogether(key: string, other: string): boolean
-  /** False while the store is known to be away; costs nothing to ask. */
+  /** False while no server is known to serve reads and writes. Costs nothing to read. */
   readonly isAvailable: boolean
-  ping(): Promise<void>
+  /** Why reads or writes of a server fail, until both succeed again. Costs nothing to read. */
+  readonly failure: string | undefined
+  /** Sends a harmless read and a harmless write to every server. */
+  probe(): Promise<void>
   close(): Promise<void>
 }

@@ -145,7 +145,8 @@ export class MemoryKv implements Kv {
     return true
   }
   readonly isAvailable = true
-  async ping(): Promise<void> {}
+  readonly failure = undefined
+  async probe(): Promise<void> {}
   async close(): Promise<void> {}
 
   #text(key: string): string | undefined {

@@ -153,7 +153,12 @@ export class Records {
   get isAvailable(): boolean {
     return this.#kv.isAvailable
   }
-  ping(): Promise<Done | Unavailable> {
-    return doneUnlessAway(() => this.#kv.ping())
+  /** Why reads or writes fail, until both succeed again. */
+  get failure(): string | undefined {
+    return this.#kv.failure
+  }
+  /** Tries a harmless read and a harmless write. */
+  probe(): Promise<Done | Unavailable> {
+    return doneUnlessAway(() => this.#kv.probe())
   }
 }

@@ -1,11 +1,7 @@
-/** A Redis that evicts drops what it was given to keep: it is looked at once, and whoever runs it is told. */
+/** Warns of a Redis that may evict: it would drop sessions. */
 import type { Cluster, Redis } from 'ioredis'
 
-/**
- * What is to be said of a server's eviction policy.
- * @param info what INFO answers
- * @returns nothing where it evicts nothing
- */
+/** Describes the eviction policy of a server. @param info response to INFO @returns `undefined` if it evicts nothing */
 function evictionOf(info: string): string | undefined {
   const field = (name: string) => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1] ?? ''
   const policy = field('maxmemory_policy')
@@ -13,23 +9,20 @@ function evictionOf(info: string): string | undefined {
   return `eviction policy ${policy || 'unknown'}: under pressure sessions are dropped, and used tokens forgotten; use noeviction`
 }
 
-/**
- * Looks at the servers of a client, in the background; one that does not say is left alone.
- * @returns what looks, when the client is connected, and does nothing after the first time
- */
-export function evictionWatch(client: Redis | Cluster, tell: (says: string) => void): () => void {
-  let hasLooked = false
+/** @returns reads the eviction policy of each server in the background, when it is called for the first time */
+export function evictionCheck(client: Redis | Cluster, warn: (text: string) => void): () => void {
+  let isDone = false
   return () => {
-    if (hasLooked || client.status !== 'ready') return
-    hasLooked = true
+    if (isDone) return
+    isDone = true
     const servers = client.isCluster ? (client as Cluster).nodes('master') : [client as Redis]
     for (const server of servers)
       server.info().then(
         (info) => {
-          const says = evictionOf(info)
-          if (says !== undefined) tell(says)
+          const text = evictionOf(info)
+          if (text !== undefined) warn(text)
         },
-        () => {},
+        () => {}, // it may not be allowed
       )
   }
 }

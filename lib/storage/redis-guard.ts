@@ -1,91 +1,167 @@
-/** Deadline and breaker around the commands of one Redis server: nobody waits for a server that is known not to answer. */
+/**
+ * Deadline and circuit breakers around the commands of one Redis server. No request waits for a server that is known not to answer.
+ * Reads and writes are judged apart: a successful read is no news about writes, and a refused write is no news about reads.
+ */
 import { inTime } from '../deadline'
-import { NO_ANSWER } from '../decide/store-trouble'
-import type { StoreWatch } from './redis-connection'
+import { type Access, hasCause, isRefusal, NO_ANSWER, type RedisFailure } from '../decide/redis-failure-advice'
 import { storeUnavailable } from './unavailable'
 
 const COMMAND_MS = 300
-const OPEN_MS = 1000
-const MISSES = 3
+const PROBE_EVERY_MS = 1000
+const MAX_FAILURES = 3
+const KINDS: readonly Access[] = ['read', 'write']
 
-/** A server that refuses a command has been heard; one that says nothing may be talking to a connection that nobody reads. */
-const isSilence = (error: unknown) => !(error instanceof Error && error.name === 'ReplyError')
+/** The server behind a guard. */
+export interface RedisServer {
+  /** Its address, in a Cluster. */
+  readonly node?: string | undefined
+  /** Sends it a harmless read or write. */
+  probe(access: Access): Promise<unknown>
+  /** Ends its connection, so that the client makes a new one. @param isSilent responses are no longer expected */
+  reconnect(isSilent: boolean): void
+}
 
-/** What a guard needs of the server that it stands before. */
-export interface Server {
-  /** Asks it something harmless. */
-  ask(): Promise<unknown>
-  /** Gives up its connection, so that a new one is made. */
-  reconnect(): void
+/** Hears of failures and recoveries. */
+export interface GuardListener {
+  /** A command or the connection has failed. */
+  failed(failure: RedisFailure): void
+  /** Reads and writes work again. */
+  recovered(): void
+}
+
+/** Failures of one kind of command since the last success. */
+interface Failures {
+  count: number
+  last: RedisFailure | undefined
 }
 
 /** @see the head of the file */
 export class Guard {
-  readonly #server: Server
-  readonly #watch: StoreWatch | undefined
-  /** Commands that have failed since the last one that did not. */
-  #misses = 0
+  readonly #server: RedisServer
+  readonly #listener: GuardListener | undefined
+  readonly #failures: Readonly<Record<Access, Failures>> = {
+    read: { count: 0, last: undefined },
+    write: { count: 0, last: undefined },
+  }
+  /** Why the connection failed, until the server answers again. */
+  #connectionError: unknown
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
 
-  constructor(server: Server, watch?: StoreWatch) {
+  constructor(server: RedisServer, listener?: GuardListener) {
     this.#server = server
-    this.#watch = watch
+    this.#listener = listener
   }
 
-  /** False from the first command that fails until one that does not. */
+  /** True while reads and writes work, as far as is known. */
   get isWell(): boolean {
-    return this.#misses === 0
+    return this.failure === undefined
+  }
+
+  /** The last failure of reads, else of writes; `undefined` while both work. */
+  get failure(): RedisFailure | undefined {
+    return this.#failures.read.last ?? this.#failures.write.last
   }
 
   /**
-   * Runs a command; from the third failure in a row on only the guard's own question goes through.
-   * @param asked how many requests wait for it: as many have failed where it does
+   * Runs a command that only reads. After three failures in a row only probes are sent.
+   * @param requests number of requests that wait for the response, and fail with it
    */
-  async run<T>(command: () => Promise<T>, asked = 1): Promise<T> {
-    if (this.#misses >= MISSES) throw storeUnavailable()
+  read<T>(command: () => Promise<T>, requests = 1): Promise<T> {
+    return this.#run('read', command, requests)
+  }
+
+  /** As {@link read}, for a command or script that writes. */
+  write<T>(command: () => Promise<T>): Promise<T> {
+    return this.#run('write', command, 1)
+  }
+
+  /** Sends a harmless read and a harmless write at once. @throws when one of them fails */
+  async probe(): Promise<void> {
+    await Promise.all(KINDS.map((kind) => this.#attempt(kind, async () => this.#server.probe(kind), 1, true)))
+  }
+
+  /** Notes that the connection has failed. */
+  connectionFailed(error: unknown): void {
+    if (hasCause({ error })) this.#connectionError = error
+    this.#note({ error: this.#causeOf(error), node: this.#server.node }, KINDS, 1)
+  }
+
+  /** Ends probes and reports. */
+  close(): void {
+    this.#isClosed = true
+    this.#stopProbing()
+  }
+
+  #run<T>(kind: Access, command: () => Promise<T>, requests: number): Promise<T> {
+    if (this.#failures[kind].count >= MAX_FAILURES) return Promise.reject(storeUnavailable())
+    return this.#attempt(kind, command, requests, false)
+  }
+
+  async #attempt<T>(kind: Access, command: () => Promise<T>, requests: number, isProbe: boolean): Promise<T> {
     try {
       const result = await inTime(command(), COMMAND_MS, NO_ANSWER)
-      if (this.#misses > 0) this.#answered()
+      this.#succeeded(kind, isProbe)
       return result
     } catch (error) {
-      this.#missed(error, asked)
+      this.#failed(kind, error, requests)
       throw storeUnavailable()
     }
   }
 
-  /** Nothing is asked or told any more, whatever is under way. */
-  close(): void {
-    this.#isClosed = true
-    this.#stopAsking()
+  /** Redis refuses some writes only: DEL works where SET needs memory. So after a refused write only the probe, which tries them all, is news. */
+  #succeeded(kind: Access, isProbe: boolean): void {
+    this.#connectionError = undefined
+    const failures = this.#failures[kind]
+    if (failures.count === 0 || (failures.last?.access === 'write' && !isProbe)) return
+    failures.count = 0
+    failures.last = undefined
+    if (!this.isWell) return
+    this.#stopProbing()
+    if (!this.#isClosed) this.#listener?.recovered()
   }
 
-  #stopAsking(): void {
+  /** A refusal concerns its kind of command; silence concerns the connection, and so both kinds. */
+  #failed(kind: Access, error: unknown, requests: number): void {
+    const { node } = this.#server
+    if (isRefusal(error)) this.#note({ error, access: kind, node }, [kind], requests)
+    else this.#note({ error: this.#causeOf(error), node }, KINDS, requests)
+    if (this.#isClosed) return
+    if (isDemotion(error)) this.#server.reconnect(false)
+    else if (!isRefusal(error) && this.#failures[kind].count >= MAX_FAILURES) this.#server.reconnect(true)
+  }
+
+  /** A command without a connection does not know the cause, but what failed before it may. */
+  #causeOf(error: unknown): unknown {
+    const { last } = this.#failures.read
+    const before = last?.access === undefined ? last?.error : undefined
+    return this.#connectionError ?? (hasCause({ error }) ? error : (before ?? error))
+  }
+
+  #note(failure: RedisFailure, kinds: readonly Access[], requests: number): void {
+    for (const kind of kinds) {
+      const failures = this.#failures[kind]
+      failures.count += requests
+      if (failure.access !== undefined || failures.last?.access === undefined) failures.last = failure
+    }
+    if (this.#isClosed) return
+    this.#listener?.failed(failure)
+    this.#timer ??= setTimeout(() => this.#probeLater(), PROBE_EVERY_MS).unref()
+  }
+
+  /** A probe that fails starts the timer again. */
+  #probeLater(): void {
+    this.#timer = undefined
+    this.probe().catch(() => {})
+  }
+
+  #stopProbing(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
   }
+}
 
-  #answered(): void {
-    this.#misses = 0
-    this.#stopAsking()
-    if (!this.#isClosed) this.#watch?.back()
-  }
-
-  #missed(error: unknown, asked = 1): void {
-    this.#misses += asked
-    if (this.#isClosed) return
-    this.#watch?.failed(error)
-    if (this.#misses >= MISSES && isSilence(error)) this.#server.reconnect()
-    this.#timer ??= setTimeout(() => this.#ask(), OPEN_MS).unref()
-  }
-
-  async #ask(): Promise<void> {
-    try {
-      await inTime(this.#server.ask(), COMMAND_MS, NO_ANSWER)
-      this.#answered()
-    } catch (error) {
-      this.#timer = undefined
-      this.#missed(error)
-    }
-  }
+/** Has the server become a replica? Then the address of Redis may lead to the new master by now. */
+function isDemotion(error: unknown): boolean {
+  return error instanceof Error && isRefusal(error) && error.message.startsWith('READONLY ')
 }

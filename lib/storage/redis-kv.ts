@@ -1,9 +1,9 @@
 /** The store in Redis: every command has a deadline, and a breaker spares requests a server that does not answer. */
 import { type Cluster, Redis } from 'ioredis'
+import { redisFailureReason } from '../decide/redis-failure-advice'
 import { type Kv, MAX_CANDIDATES, MORE_CANDIDATES } from './kv'
-import { type StoreWatch, watchConnection } from './redis-connection'
 import { withScripts } from './redis-scripts'
-import { type Servers, serversOf } from './redis-servers'
+import { type Probing, RedisServers, type ServersListener } from './redis-servers'
 
 const CONNECT_MS = 2000
 
@@ -14,7 +14,6 @@ export function openRedis(address: string): Redis {
     maxRetriesPerRequest: 1,
     autoResendUnfulfilledCommands: false,
     retryStrategy: (attempt) => Math.min(1000, 50 * attempt) + Math.random() * 50,
-    reconnectOnError: (error) => /^(READONLY|LOADING)/.test(error.message),
   })
   redis.on('error', () => {}) // each command reports its own failure; an unheard 'error' event would end the process
   return redis
@@ -71,10 +70,16 @@ function batched(read: Read): Read {
 }
 
 /** Reads keys of one session or, on one server, of as many as ask at once. */
-function readerOf(redis: Redis | Cluster, servers: Servers): Read {
-  const read: Read = (keys, asked) => servers.of(keys[0] ?? '').run(() => redis.mget(...keys), asked)
+function readerOf(redis: Redis | Cluster, servers: RedisServers): Read {
+  const read: Read = (keys, asked) => servers.of(keys[0] ?? '').read(() => redis.mget(...keys), asked)
   return redis.isCluster ? read : batched(read)
 }
+
+/** Probes are a read and a script, as the commands of requests are. */
+const probing = (redis: ReturnType<typeof withScripts>, prefix: string): Probing => ({
+  prefix,
+  send: (access, key) => (access === 'read' ? redis.mget(key) : redis.sso2Probe(1, key)),
+})
 
 /** What a script compares with: whether there was a value, and which. */
 const expected = (before: string | null) => [before === null ? '0' : '1', before ?? '']
@@ -130,15 +135,15 @@ function listsOf(redis: ReturnType<typeof withScripts>, at: At) {
 }
 
 /**
- * A `Kv` over ioredis.
+ * A `Kv` over ioredis. Every command but MGET counts as a write.
  * @param owned close the connection with the store: true where this package opened it
- * @param watch hears of what fails, and that it is over
+ * @param listener hears of failures and recoveries
+ * @param prefix begins the keys that probes use
  */
-export function redisKv(client: Redis | Cluster, owned: boolean, watch?: StoreWatch): Kv {
+export function redisKv(client: Redis | Cluster, owned: boolean, listener?: ServersListener, prefix = 'sso2:'): Kv {
   const redis = withScripts(client)
-  const servers = serversOf(client, watch)
-  const at: At = (key, run) => servers.of(key).run(run)
-  const connection = watchConnection(client, watch)
+  const servers = new RedisServers(client, probing(redis, prefix), listener)
+  const at: At = (key, run) => servers.of(key).write(run)
   return {
     mget: readerOf(redis, servers) as Kv['mget'], // Redis answers with one value for each key
     ...valuesOf(redis, at),
@@ -155,13 +160,12 @@ export function redisKv(client: Redis | Cluster, owned: boolean, watch?: StoreWa
     ...listsOf(redis, at),
     isTogether: (key, other) => servers.of(key) === servers.of(other),
     get isAvailable() {
-      return servers.areSomeWell && !connection.isLost
+      return servers.areSomeWell
     },
-    ping: async () => void (await servers.ofAll().run(() => redis.ping())),
-    close: async () => {
-      servers.close()
-      connection.stop()
-      if (owned) redis.disconnect()
+    get failure() {
+      return servers.failure && redisFailureReason(servers.failure)
     },
+    probe: () => servers.probe(),
+    close: async () => servers.close(owned),
   }
 }

@@ -81,7 +81,25 @@ local late = redis.call('zrangebyscore', KEYS[1], '(' .. ARGV[1], '+inf')
 for _, entry in ipairs(late) do redis.call('zadd', KEYS[1], ARGV[2], entry) end
 return #late`
 
-const SCRIPTS = {
+/** Tries every command of the other scripts, on a key that does not exist, and leaves nothing behind. */
+const PROBE = `
+redis.call('time')
+redis.call('set', KEYS[1], '1', 'XX')
+redis.call('incr', KEYS[1])
+redis.call('get', KEYS[1])
+redis.call('exists', KEYS[1])
+redis.call('expire', KEYS[1], 1)
+redis.call('del', KEYS[1])
+redis.call('zadd', KEYS[1], 'XX', 1, '1')
+redis.call('zcard', KEYS[1])
+redis.call('zscore', KEYS[1], '1')
+redis.call('zrange', KEYS[1], 0, 0)
+redis.call('zrangebyscore', KEYS[1], 1, 1)
+redis.call('zrem', KEYS[1], '1')
+return redis.call('zremrangebyscore', KEYS[1], 1, 1)`
+
+export const SCRIPTS = {
+  sso2Probe: PROBE,
   sso2CompareAndSet: COMPARE_AND_SET,
   sso2CompareAndTake: COMPARE_AND_TAKE,
   sso2SetUnlessDead: SET_UNLESS_DEAD,
@@ -98,6 +116,7 @@ const SCRIPTS = {
 
 type Script<T> = (keys: number, ...args: (string | number)[]) => Promise<T>
 interface Scripts {
+  readonly sso2Probe: Script<number>
   readonly sso2CompareAndSet: Script<number>
   readonly sso2CompareAndTake: Script<number | string[]>
   readonly sso2SetUnlessDead: Script<number>

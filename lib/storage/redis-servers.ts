@@ -1,62 +1,168 @@
-/** The servers behind a client, each with a guard of its own: one, or the masters of a Cluster. */
+/** The servers behind a client, each with its own guard: one Redis, or the masters of a Cluster. A master that is away degrades its own users only. */
 import calculateSlot from 'cluster-key-slot'
 import type { Cluster, Redis } from 'ioredis'
-import { giveUp, type StoreWatch } from './redis-connection'
-import { Guard } from './redis-guard'
+import { type Access, hasCause, type RedisFailure } from '../decide/redis-failure-advice'
+import { Guard, type GuardListener } from './redis-guard'
+import { storeUnavailable } from './unavailable'
 
-/** Which guard stands before the server of a key. */
-export interface Servers {
-  of(key: string): Guard
-  /** Does any server answer? */
-  readonly areSomeWell: boolean
-  /** The guard that speaks for all: of one that is not well, where there is one. */
-  ofAll(): Guard
-  close(): void
+/** A new connection has so long to become usable before it is ended too. */
+const PATIENCE_MS = 2000
+/** A master with none of so many keys has no slots any more. */
+const MAX_PROBE_KEYS = 5000
+/** Owner of all keys where there is one server, or the Cluster is not connected yet. */
+const ANY = ''
+
+/** How a server is probed. */
+export interface Probing {
+  /** Begins each key, because a user of Redis may be limited to the keys of its site. */
+  readonly prefix: string
+  /** Sends a harmless command. */
+  send(access: Access, key: string): Promise<unknown>
 }
 
-/** The guards of a client's servers. */
-export function serversOf(redis: Redis | Cluster, watch?: StoreWatch): Servers {
-  return redis.isCluster ? mastersOf(redis as Cluster, watch) : oneServer(redis as Redis, watch)
+/** As {@link GuardListener}, for all servers. */
+export interface ServersListener extends GuardListener {
+  /** The client has connected. */
+  connected?(): void
 }
 
-function oneServer(redis: Redis, watch?: StoreWatch): Servers {
-  const guard = new Guard({ ask: () => redis.ping(), reconnect: () => giveUp(redis) }, watch)
-  return {
-    of: () => guard,
-    get areSomeWell() {
-      return guard.isWell
-    },
-    ofAll: () => guard,
-    close: () => guard.close(),
+/** @see the head of the file */
+export class RedisServers {
+  readonly #redis: Redis | Cluster
+  readonly #probing: Probing
+  readonly #listener: ServersListener | undefined
+  /** By address of the master. */
+  readonly #guards = new Map<string, Guard>()
+
+  /** Listens to the errors of the client, so that the site need not. */
+  constructor(redis: Redis | Cluster, probing: Probing, listener?: ServersListener) {
+    this.#redis = redis
+    this.#probing = probing
+    this.#listener = listener
+    allowListeners(redis, 1) // many sites may share a client
+    redis.on('error', this.#onError).on('node error', this.#onNodeError).on('ready', this.#onReady)
+    if (redis.status === 'ready') listener?.connected?.()
   }
-}
 
-/** By the owner of a key's slot: a master that is away degrades nobody but the readers whose sessions it has. */
-function mastersOf(cluster: Cluster, watch?: StoreWatch): Servers {
-  const guards = new Map<string, Guard>()
-  const guardOf = (owner: string, key: string) => {
-    const known = guards.get(owner)
+  /** The guard of the server that holds a key. */
+  of(key: string): Guard {
+    return this.#guardOf(this.#ownerOf(key))
+  }
+
+  /** Does any server serve reads and writes, as far as is known? */
+  get areSomeWell(): boolean {
+    if (isLost(this.#redis)) return false
+    return this.#guards.size === 0 || this.#all().some(({ isWell }) => isWell)
+  }
+
+  /** A failure of any server that is not over. */
+  get failure(): RedisFailure | undefined {
+    return this.#all().find(({ isWell }) => !isWell)?.failure
+  }
+
+  /** Sends a harmless read and a harmless write to every server. @throws when one fails, or is known to fail */
+  async probe(): Promise<void> {
+    if (this.failure) throw storeUnavailable() // its guard sends probes already
+    const masters = this.#redis.isCluster ? (this.#redis as Cluster).nodes('master').map(addressOf) : []
+    for (const owner of masters.length > 0 ? masters : [ANY]) this.#guardOf(owner)
+    await Promise.all(this.#all().map((guard) => guard.probe()))
+  }
+
+  /** Ends probes and reports. @param disconnects ends the client too */
+  close(disconnects = false): void {
+    this.#redis.off('error', this.#onError).off('node error', this.#onNodeError).off('ready', this.#onReady)
+    allowListeners(this.#redis, -1)
+    for (const guard of this.#all()) guard.close()
+    if (disconnects) this.#redis.disconnect()
+  }
+
+  #all(): Guard[] {
+    return [...this.#guards.values()]
+  }
+
+  #ownerOf(key: string): string {
+    return (this.#redis as Partial<Cluster>).slots?.[calculateSlot(key)]?.[0] ?? ANY
+  }
+
+  #guardOf(owner: string): Guard {
+    const known = this.#guards.get(owner)
     if (known) return known
-    // the Cluster is asked for a key of this server: where it has moved to another one meanwhile, that one answers
-    const guard = new Guard({ ask: () => cluster.exists(key), reconnect: () => reconnect(cluster, owner) }, watch)
-    guards.set(owner, guard)
+    const server = {
+      node: owner === ANY ? undefined : owner,
+      probe: (access: Access) => this.#probe(owner, access),
+      reconnect: (isSilent: boolean) => this.#reconnect(owner, isSilent),
+    }
+    const guard = new Guard(server, { failed: this.#onFailure, recovered: this.#onRecovery })
+    this.#guards.set(owner, guard)
     return guard
   }
-  return {
-    of: (key) => guardOf(cluster.slots[calculateSlot(key)]?.[0] ?? '', key),
-    get areSomeWell() {
-      return guards.size === 0 || [...guards.values()].some(({ isWell }) => isWell)
-    },
-    ofAll: () => [...guards.values()].find(({ isWell }) => !isWell) ?? guardOf(cluster.slots[0]?.[0] ?? '', ''),
-    close: () => {
-      for (const guard of guards.values()) guard.close()
-    },
+
+  /** The key is found anew each time, because slots move. A server that has none left is forgotten. */
+  async #probe(owner: string, access: Access): Promise<void> {
+    for (let index = 0; index < MAX_PROBE_KEYS; index += 1) {
+      const key = `${this.#probing.prefix}probe:${index}`
+      if (this.#ownerOf(key) !== owner) continue
+      await this.#probing.send(access, key)
+      return
+    }
+    this.#guards.delete(owner)
+  }
+
+  /** A Cluster makes the connection to a node anew when it is needed. */
+  #reconnect(owner: string, isSilent: boolean): void {
+    if (this.#redis.isCluster) {
+      const node = (this.#redis as Cluster).nodes().find((one) => addressOf(one) === owner)
+      if (node) endConnection(node, isSilent, true)
+    } else endConnection(this.#redis as Redis, isSilent)
+  }
+
+  readonly #onError = (error: unknown) => {
+    for (const guard of this.#guards.size === 0 ? [this.#guardOf(ANY)] : this.#all()) guard.connectionFailed(error)
+  }
+
+  /** Replicas and masters without slots are no concern of the site. */
+  readonly #onNodeError = (error: unknown, node: string) => this.#guards.get(node)?.connectionFailed(error)
+
+  readonly #onReady = () => {
+    this.#listener?.connected?.()
+    for (const guard of this.#all()) if (!guard.isWell) guard.probe().catch(() => {})
+  }
+
+  /** A connection that is lost tells the cause when the client fails to make the next one. */
+  readonly #onFailure = (failure: RedisFailure) => {
+    if (hasCause(failure) || !isReconnecting(this.#redis)) this.#listener?.failed(failure)
+  }
+
+  readonly #onRecovery = () => {
+    if (!this.failure) this.#listener?.recovered()
   }
 }
 
-/** A Cluster makes the connection to a node anew when it is needed. */
-function reconnect(cluster: Cluster, owner: string): void {
-  for (const node of cluster.nodes()) {
-    if (`${node.options.host}:${node.options.port}` === owner) giveUp(node, true)
-  }
+const isReconnecting = ({ status }: Redis | Cluster) => status === 'close' || status === 'reconnecting'
+const isLost = (redis: Redis | Cluster) => isReconnecting(redis) || redis.status === 'end'
+
+const addressOf = ({ options }: Redis) => `${options.host}:${options.port}`
+
+function allowListeners(redis: Redis | Cluster, more: number): void {
+  const limit = redis.getMaxListeners()
+  if (limit > 0) redis.setMaxListeners(limit + more)
+}
+
+/** When the connection of a client was last ended here: sites that share a client share this. */
+const lastEnds = new WeakMap<Redis, number>()
+
+/**
+ * Ends a connection. The client makes a new one, through its Sentinels if it has some. A client that would not reconnect is left alone.
+ * @param isSilent the other end may be gone, so responses on their way are not waited for
+ */
+export function endConnection(
+  redis: Redis,
+  isSilent: boolean,
+  reconnects = typeof redis.options.retryStrategy === 'function',
+): void {
+  const now = performance.now()
+  if (!reconnects || now - (lastEnds.get(redis) ?? Number.NEGATIVE_INFINITY) < PATIENCE_MS) return
+  lastEnds.set(redis, now)
+  if (isSilent) redis.stream?.destroy()
+  else redis.stream?.end()
 }

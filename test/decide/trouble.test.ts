@@ -1,4 +1,4 @@
-import { storeTroubleOf } from '../../lib/decide/store-trouble'
+import { hasCause, redisFailureAdvice, redisFailureReason } from '../../lib/decide/redis-failure-advice'
 import { lookAtToken, type Step, troubleOf } from '../../lib/decide/trouble'
 import {
   PlatformApiError,
@@ -148,7 +148,7 @@ test.each<[error: unknown, reason: string, look: RegExp]>([
   [reply('OOM command not allowed'), 'OOM', /maxmemory/],
   [reply('MISCONF Redis is configured to save'), 'MISCONF', /disk/],
   [reply('NOREPLICAS Not enough good replicas to write.'), 'NOREPLICAS', /replicas/],
-  [reply('CLUSTERDOWN Hash slot not served'), 'CLUSTERDOWN', /slots are served by nobody/],
+  [reply('CLUSTERDOWN Hash slot not served'), 'CLUSTERDOWN', /slots have no master/],
   [reply('LOADING Redis is loading the dataset in memory'), 'LOADING', /still loading/],
   [reply('oops'), 'no connection', /REDIS_URL/],
   [reply('say WRONGPASS again'), 'no connection', /REDIS_URL/],
@@ -163,9 +163,40 @@ test.each<[error: unknown, reason: string, look: RegExp]>([
   [{ code: 'ECONNRESET', port: 1 }, 'ECONNRESET', /REDIS_URL/],
   [{ code: 'ECONNRESET', address: '127.0.0.1', port: '1' }, 'ECONNRESET', /REDIS_URL/],
   [reply("ERR unknown command 'evalsha', with args beginning with: 'SECRET'"), 'ERR', /EVALSHA/],
-])('a store that fails with %p says %s, and what to look at', (error, reason, look) => {
-  const line = storeTroubleOf(error)
+  [reply("ERR The user executing the script can't run this command or subcommand"), 'NOPERM', /permissions/],
+  [
+    Object.assign(reply('EXECABORT Transaction discarded because of previous errors.'), {
+      previousErrors: [reply('OOM command not allowed')],
+    }),
+    'OOM',
+    /maxmemory/,
+  ],
+  [Object.assign(reply('EXECABORT Transaction discarded.'), { previousErrors: [] }), 'EXECABORT', /REDIS_URL/],
+])('a Redis that fails with %p: the line says %s, and what to check', (error, reason, check) => {
+  const line = redisFailureAdvice({ error })
   expect(line).toContain(`(${reason})`)
-  expect(line).toMatch(look)
+  expect(line).toMatch(check)
   expect(line).not.toContain('SECRET')
+  expect(hasCause({ error })).toBe(reason !== 'no connection')
+})
+
+const refused = reply('OOM command not allowed')
+test.each<[failure: Parameters<typeof redisFailureReason>[0], reason: string]>([
+  [{ error: refused, access: 'write' }, 'writes refused: OOM'],
+  [{ error: reply('NOAUTH Authentication required.'), access: 'read' }, 'reads refused: NOAUTH'],
+  [{ error: refused, access: 'write', node: '10.0.0.1:6379' }, 'writes refused: OOM (10.0.0.1:6379)'],
+  [{ error: reply('oops'), access: 'write' }, 'writes refused'],
+  [{ error: new Error('no answer in time'), node: '10.0.0.1:6379' }, 'no answer in time (10.0.0.1:6379)'],
+  [{ error: new Error('Connection is closed.') }, 'no connection'],
+])('the reason of %p is "%s"', (failure, reason) => {
+  expect(redisFailureReason(failure)).toBe(reason)
+})
+
+test('a line says what a refused write means for users, and names the node of a Cluster once', () => {
+  expect(redisFailureAdvice({ error: refused, access: 'write' })).toMatch(
+    /: users stay logged in, but nobody can log in/,
+  )
+  expect(redisFailureAdvice({ error: refused, access: 'read' })).toMatch(/: pages are served without their sessions/)
+  const error = Object.assign(new Error('connect'), { code: 'ECONNREFUSED', address: '10.0.0.1', port: 6379 })
+  expect(redisFailureAdvice({ error, node: '10.0.0.1:6379' })).toContain('(ECONNREFUSED (10.0.0.1:6379))')
 })

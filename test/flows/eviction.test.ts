@@ -90,14 +90,3 @@ test('the site says so when it starts, once, in the words of the doctor; one tha
   await Promise.all([safe.close(), passed.close()])
   client.disconnect()
 })
-
-test('however many sites share a client, it is listened to once', async () => {
-  const client = new Redis(redis.url, { lazyConnect: true })
-  const options = { ...network.emulator.siteOptions('morning'), siteUrl: network.morning.url, sessionSecret, logger }
-  const sites = [sso2({ ...options, redis: client })]
-  const before = client.listenerCount('ready')
-  for (let count = 0; count < 12; count += 1) sites.push(sso2({ ...options, redis: client }))
-  expect(client.listenerCount('ready')).toBe(before)
-  await Promise.all(sites.map((site) => site.close()))
-  client.disconnect()
-})

@@ -114,6 +114,7 @@ test('a landing that the store did not take is not tried again at once; the page
   }
   await takesNothing(false)
   expect([trips, view(answer).degraded]).toEqual([1, 'store_unavailable'])
+  await eventually(async () => (await network.morning.sso.health()).store === 'ok')
   network.emulator.clock.advance(4)
   expect(view(await stranger.visit(at('/news')))).toEqual({ status: 'anon', url: '/news' })
 })

@@ -106,7 +106,7 @@ module.exports = [
   {
     name: 'a connection to Redis that has gone silent is kept',
     file: 'storage/redis-guard.ts',
-    find: 'if (this.#misses >= MISSES && isSilence(error)) this.#server.reconnect()',
+    find: 'else if (!isRefusal(error) && this.#failures[kind].count >= MAX_FAILURES) this.#server.reconnect(true)',
     replace: '',
     breaks: ['I9'],
   },

@@ -4,6 +4,7 @@ import type { Sso2, Sso2Options } from '../../lib'
 import type { FaultOptions } from '../../lib/emulator/faults/rules'
 import { ada, addPages, eventually, type Gates, present, view } from '../flows/network'
 import { Browser } from '../support/agent'
+import { startFront } from '../support/front'
 import { freePort } from '../support/ports'
 import { startRedis } from '../support/redis'
 import { pages, reader, type Stage, type StageOptions, startStage } from './support'
@@ -305,6 +306,35 @@ describe('Redis', () => {
     await at.close()
     stage = undefined
     await redis.stop()
+  })
+
+  test('that goes away again within a minute, for another reason, is logged each time', async () => {
+    const own = await startRedis()
+    const front = await startFront(own.port)
+    const at = await start({ options: { redis: `redis://127.0.0.1:${front.port}` } })
+    const isWell = async () => (await at.sso.health()).store === 'ok'
+    await eventually(isWell)
+    lines.length = 0
+    await front.down()
+    await eventually(async () => !(await isWell()))
+    await front.up()
+    await eventually(isWell)
+    front.stall()
+    await eventually(async () => !(await isWell()))
+    front.heal()
+    await eventually(isWell)
+    await front.down()
+    await eventually(async () => !(await isWell()))
+    expect(
+      lines
+        .filter((line) => line.includes('Redis') && !/EPIPE|ECONNRESET/.test(line)) // how the old connection ended
+        .map((line) => /ECONNREFUSED|no answer in time|answers again/.exec(line)?.[0]),
+    ).toEqual(['ECONNREFUSED', 'answers again', 'no answer in time', 'answers again', 'ECONNREFUSED'])
+    await front.up()
+    await at.close()
+    stage = undefined
+    await front.down()
+    await own.stop()
   })
 
   test('that refuses the password says so', async () => {

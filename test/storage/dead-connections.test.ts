@@ -107,7 +107,7 @@ describe('a Redis', () => {
     client.on('error', () => {})
     const heard: unknown[] = []
     const failed = (error: unknown) => void heard.push(error)
-    const kv = redisKv(client, false, { failed, back: () => void heard.push('back') })
+    const kv = redisKv(client, false, { failed, recovered: () => void heard.push('recovered') })
     await untilAnswered(() => kv.mget(['a']), 5000)
     await own.stop()
     await expect(kv.mget(['a'])).rejects.toMatchObject({ operation: 'store' })
@@ -127,7 +127,7 @@ describe('a Redis', () => {
     const heard: unknown[] = []
     const kv = redisKv(client, false, {
       failed: (error) => void heard.push(error),
-      back: () => void heard.push('back'),
+      recovered: () => void heard.push('recovered'),
     })
     await untilAnswered(() => kv.mget(['a']), 5000)
     heard.length = 0
@@ -185,9 +185,10 @@ describe('a Cluster', () => {
     }
     expect(slow).toBeLessThanOrEqual(4)
     expect(kv.isAvailable).toBe(true)
-    await expect(kv.ping()).rejects.toBeDefined()
+    await expect(kv.probe()).rejects.toBeDefined()
+    expect(kv.failure).toBe(`no answer in time (127.0.0.1:${cluster.masters[0]?.port})`)
     cluster.masters[0]?.resume()
     await untilAnswered(() => kv.mget([ill]), 5000)
-    await untilAnswered(() => kv.ping(), 4000)
+    await untilAnswered(() => kv.probe(), 4000)
   })
 })

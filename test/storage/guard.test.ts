@@ -1,4 +1,5 @@
-import { Guard, type Server } from '../../lib/storage/redis-guard'
+import type { Access, RedisFailure } from '../../lib/decide/redis-failure-advice'
+import { Guard } from '../../lib/storage/redis-guard'
 
 /* The guard of one server, whose clock the test turns. */
 
@@ -9,99 +10,165 @@ afterEach(() => {
   jest.useRealTimers()
 })
 
-/** A guard, and what its server and its watch have heard. */
-function guarded(ask: Server['ask'] = async () => 'PONG') {
+/** A guard, and what its server and its listener have heard. */
+function guarded(answer: (access: Access) => Promise<unknown> = async () => 'OK') {
   const heard: string[] = []
   const server = {
-    ask: () => {
-      heard.push('asked')
-      return ask()
+    probe: (access: Access) => {
+      heard.push(`probe ${access}`)
+      return answer(access)
     },
-    reconnect: () => void heard.push('reconnect'),
+    reconnect: (isSilent: boolean) => void heard.push(isSilent ? 'reconnect' : 'reconnect gracefully'),
   }
-  const watch = { failed: (error: unknown) => void heard.push(String(error)), back: () => void heard.push('back') }
-  return { guard: new Guard(server, watch), heard }
+  const listener = {
+    failed: ({ error }: RedisFailure) => void heard.push(String(error)),
+    recovered: () => void heard.push('recovered'),
+  }
+  return { guard: new Guard(server, listener), heard }
 }
 
 const fails =
   (name = 'Error', message = 'broken') =>
   () =>
     Promise.reject(Object.assign(new Error(message), { name }))
-const away = { operation: 'store', message: expect.stringContaining('did not answer') }
+const refuses = (message = 'OOM full') => fails('ReplyError', message)
+const unavailable = { operation: 'store', message: expect.stringContaining('did not answer') }
 
 /** So many commands that fail. */
-async function miss(guard: Guard, times: number, command = fails()): Promise<void> {
-  for (let time = 0; time < times; time += 1) await expect(guard.run(command)).rejects.toMatchObject(away)
+async function miss(guard: Guard, times: number, command = fails(), access: Access = 'read'): Promise<void> {
+  for (let time = 0; time < times; time += 1) await expect(guard[access](command)).rejects.toMatchObject(unavailable)
 }
 
-test('what a command finds is passed on, and what went wrong is told to the watch alone', async () => {
+test('the result of a command is passed on, and the cause of a failure reaches the listener only', async () => {
   const { guard, heard } = guarded()
-  expect(await guard.run(async () => 7)).toBe(7)
-  expect([guard.isWell, heard]).toEqual([true, []])
+  expect(await guard.read(async () => 7)).toBe(7)
+  expect(await guard.write(async () => 8)).toBe(8)
+  expect([guard.isWell, guard.failure, heard]).toEqual([true, undefined, []])
   await miss(guard, 1)
   expect([guard.isWell, heard]).toEqual([false, ['Error: broken']])
 })
 
-test('a command that answers ends the misses before it, once', async () => {
-  const { guard, heard } = guarded()
-  await miss(guard, 2)
-  await guard.run(async () => 7)
-  await guard.run(async () => 7)
-  expect([guard.isWell, heard]).toEqual([true, ['Error: broken', 'Error: broken', 'back']])
-  await miss(guard, 2)
-  expect(await guard.run(async () => 8)).toBe(8)
-  expect(heard).not.toContain('reconnect')
-  await jest.advanceTimersByTimeAsync(5000)
-  expect(heard).not.toContain('asked')
-})
-
-test('after three misses in a row nobody waits: the guard asks, each second, until it is answered', async () => {
-  let ask: Server['ask'] = fails()
-  const { guard, heard } = guarded(() => ask())
-  await miss(guard, 3)
-  let commands = 0
-  await miss(guard, 2, () => {
-    commands += 1
-    return Promise.reject(new Error('asked in vain'))
+describe('silence, which concerns the connection', () => {
+  test('is over when a read and a write have succeeded', async () => {
+    const { guard, heard } = guarded()
+    await miss(guard, 2)
+    await guard.read(async () => 7)
+    expect([guard.isWell, heard]).toEqual([false, ['Error: broken', 'Error: broken']])
+    await guard.write(async () => 7)
+    await guard.write(async () => 7)
+    expect([guard.isWell, heard.slice(2)]).toEqual([true, ['recovered']])
+    await miss(guard, 2)
+    expect(await guard.read(async () => 8)).toBe(8)
+    expect(heard).not.toContain('reconnect')
   })
-  expect(commands).toBe(0)
-  heard.length = 0
-  await jest.advanceTimersByTimeAsync(999)
-  expect(heard).toEqual([])
-  await jest.advanceTimersByTimeAsync(1)
-  expect(heard).toEqual(['asked', 'Error: broken', 'reconnect'])
-  ask = async () => 'PONG'
-  await jest.advanceTimersByTimeAsync(1000)
-  expect([guard.isWell, heard.slice(3)]).toEqual([true, ['asked', 'back']])
-  await jest.advanceTimersByTimeAsync(5000)
-  expect(heard).toHaveLength(5)
-  expect(await guard.run(async () => 7)).toBe(7)
+
+  test('three times in a row: no request waits, and the guard sends a probe each second until it is answered', async () => {
+    let answer = fails()
+    const { guard, heard } = guarded(() => answer())
+    await miss(guard, 3)
+    let commands = 0
+    const counted = () => {
+      commands += 1
+      return Promise.reject(new Error('sent in vain'))
+    }
+    await miss(guard, 2, counted)
+    await miss(guard, 2, counted, 'write')
+    expect(commands).toBe(0)
+    heard.length = 0
+    await jest.advanceTimersByTimeAsync(999)
+    expect(heard).toEqual([])
+    await jest.advanceTimersByTimeAsync(1)
+    expect(heard).toEqual([
+      'probe read',
+      'probe write',
+      ...['Error: broken', 'reconnect', 'Error: broken', 'reconnect'],
+    ])
+    answer = (async () => 'OK') as never
+    heard.length = 0
+    await jest.advanceTimersByTimeAsync(1000)
+    expect([guard.isWell, heard]).toEqual([true, ['probe read', 'probe write', 'recovered']])
+    await jest.advanceTimersByTimeAsync(5000)
+    expect(heard).toHaveLength(3)
+    expect(await guard.read(async () => 7)).toBe(7)
+  })
+
+  test('once makes the guard send a probe too', async () => {
+    const { guard, heard } = guarded()
+    await miss(guard, 1)
+    await jest.advanceTimersByTimeAsync(1000)
+    expect([guard.isWell, heard]).toEqual([true, ['Error: broken', 'probe read', 'probe write', 'recovered']])
+  })
+
+  test('of a read that several requests wait for counts for each, and the third ends the connection', async () => {
+    const { guard, heard } = guarded()
+    await expect(guard.read(fails(), 2)).rejects.toMatchObject(unavailable)
+    expect(heard).not.toContain('reconnect')
+    await miss(guard, 1)
+    expect(heard).toContain('reconnect')
+    const together = guarded()
+    await expect(together.guard.read(fails(), 3)).rejects.toMatchObject(unavailable)
+    expect(together.heard).toContain('reconnect')
+  })
+
+  test('of a connection that told its error has that cause, until the server answers', async () => {
+    const { guard, heard } = guarded()
+    guard.connectionFailed(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))
+    await miss(guard, 1)
+    expect(heard).toEqual(['Error: refused', 'Error: refused'])
+    await guard.read(async () => 7)
+    await guard.write(async () => 7)
+    await miss(guard, 1)
+    expect(heard.slice(2)).toEqual(['recovered', 'Error: broken'])
+  })
 })
 
-test('one miss makes the guard ask too', async () => {
+test('a failure without a cause does not take the place of one that has a cause', async () => {
   const { guard, heard } = guarded()
-  await miss(guard, 1)
-  await jest.advanceTimersByTimeAsync(1000)
-  expect([guard.isWell, heard]).toEqual([true, ['Error: broken', 'asked', 'back']])
+  await miss(guard, 1, fails('Error', 'no answer in time'))
+  guard.connectionFailed(new Error('Connection is closed.'))
+  expect(heard).toEqual(['Error: no answer in time', 'Error: no answer in time'])
 })
 
-test('commands that were sent together count as many, and the connection is given up at the third', async () => {
+describe('a refused write', () => {
+  test('is no news about reads: they are sent, and no read says that writes work', async () => {
+    const { guard, heard } = guarded((access) => (access === 'read' ? Promise.resolve() : refuses()()))
+    await miss(guard, 5, refuses(), 'write')
+    for (let time = 0; time < 5; time += 1) expect(await guard.read(async () => time)).toBe(time)
+    expect(guard.failure).toMatchObject({ access: 'write' })
+    await jest.advanceTimersByTimeAsync(3000)
+    expect(guard.isWell).toBe(false)
+    expect(heard).not.toContain('recovered')
+    expect(heard).not.toContain('reconnect')
+  })
+
+  test('is over when a probe has succeeded, which tries every command: DEL works while SET does not', async () => {
+    const { guard, heard } = guarded()
+    await miss(guard, 1, refuses(), 'write')
+    await guard.write(async () => 'deleted')
+    expect(guard.isWell).toBe(false)
+    await miss(guard, 1, fails(), 'write') // silence in between changes nothing
+    await guard.write(async () => 'deleted')
+    await guard.read(async () => 7)
+    expect(guard.failure).toMatchObject({ access: 'write' })
+    await guard.probe()
+    expect([guard.isWell, heard.at(-1)]).toEqual([true, 'recovered'])
+  })
+
+  test('by a replica makes a new connection, which lets responses on their way arrive', async () => {
+    const { guard, heard } = guarded()
+    await miss(guard, 1, refuses('READONLY You can’t write'), 'write')
+    expect(heard).toContain('reconnect gracefully')
+    expect(heard).not.toContain('reconnect')
+  })
+})
+
+test('a refused read is no news about writes, and is over with the next read', async () => {
   const { guard, heard } = guarded()
-  await expect(guard.run(fails(), 2)).rejects.toMatchObject(away)
-  expect(heard).not.toContain('reconnect')
-  await miss(guard, 1)
-  expect(heard).toContain('reconnect')
-  const together = guarded()
-  await expect(together.guard.run(fails(), 3)).rejects.toMatchObject(away)
-  expect(together.heard).toContain('reconnect')
-})
-
-test('a server that refuses has been heard: its connection stays', async () => {
-  const { guard, heard } = guarded(fails('ReplyError'))
-  await miss(guard, 3, fails('ReplyError'))
-  await jest.advanceTimersByTimeAsync(1000)
-  expect(heard).toContain('asked')
-  expect(heard).not.toContain('reconnect')
+  await miss(guard, 2, refuses('NOPERM'))
+  expect(await guard.write(async () => 7)).toBe(7)
+  expect(guard.failure).toMatchObject({ access: 'read' })
+  await guard.read(async () => 7)
+  expect([guard.isWell, heard.at(-1)]).toEqual([true, 'recovered'])
 })
 
 test('what is thrown and is no error counts as silence', async () => {
@@ -112,7 +179,7 @@ test('what is thrown and is no error counts as silence', async () => {
 
 test('a command has 300 ms', async () => {
   const { guard, heard } = guarded()
-  const outcome = guard.run(() => new Promise(() => {})).catch((error: Error) => error.message)
+  const outcome = guard.read(() => new Promise(() => {})).catch((error: Error) => error.message)
   await jest.advanceTimersByTimeAsync(299)
   expect(guard.isWell).toBe(true)
   await jest.advanceTimersByTimeAsync(1)
@@ -120,10 +187,10 @@ test('a command has 300 ms', async () => {
   expect(heard).toEqual(['Error: no answer in time'])
 })
 
-test('an answer that waited in the socket while this process was busy still counts', async () => {
+test('a response that waited in the socket while this process was busy still counts', async () => {
   const { guard, heard } = guarded()
   let answer = (_value: number) => {}
-  const outcome = guard.run(() => new Promise<number>((resolve) => (answer = resolve)))
+  const outcome = guard.read(() => new Promise<number>((resolve) => (answer = resolve)))
   jest.advanceTimersByTime(400)
   setImmediate(() => answer(7))
   expect(await outcome).toBe(7)
@@ -132,7 +199,7 @@ test('an answer that waited in the socket while this process was busy still coun
 
 test('a command that is over leaves no timer behind, however it ended', async () => {
   const { guard } = guarded()
-  await guard.run(async () => 7)
+  await guard.read(async () => 7)
   expect(jest.getTimerCount()).toBe(0)
   await miss(guard, 1)
   expect(jest.getTimerCount()).toBe(1) // the guard's own
@@ -140,26 +207,27 @@ test('a command that is over leaves no timer behind, however it ended', async ()
   expect(jest.getTimerCount()).toBe(0)
 })
 
-test('nobody need watch', async () => {
-  const guard = new Guard({ ask: async () => 'PONG', reconnect: () => {} })
+test('a listener is not needed', async () => {
+  const guard = new Guard({ probe: async () => 'OK', reconnect: () => {} })
   await miss(guard, 3)
   await jest.advanceTimersByTimeAsync(1000)
   expect(guard.isWell).toBe(true)
 })
 
-test('one that is closed under a command asks and tells nothing more, whatever becomes of the command', async () => {
+test('a guard that is closed under a command probes and reports nothing more', async () => {
   const { guard, heard } = guarded()
-  const failing = miss(guard, 1)
+  const failing = miss(guard, 3)
   guard.close()
   await failing
   await jest.advanceTimersByTimeAsync(5000)
   expect(heard).toEqual([])
 })
 
-test('one that has missed and is closed does not say that it is back', async () => {
+test('a guard that has missed and is closed does not report a recovery', async () => {
   const { guard, heard } = guarded()
   await miss(guard, 1)
   guard.close()
-  expect(await guard.run(async () => 7)).toBe(7)
+  expect(await guard.read(async () => 7)).toBe(7)
+  expect(await guard.write(async () => 7)).toBe(7)
   expect(heard).toEqual(['Error: broken'])
 })

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import calculateSlot from 'cluster-key-slot'
 import type { Cluster, Redis } from 'ioredis'
-import { evictionWatch } from '../../lib/storage/redis-eviction'
+import type { Access, RedisFailure } from '../../lib/decide/redis-failure-advice'
+import { evictionCheck } from '../../lib/storage/redis-eviction'
 import { openRedis } from '../../lib/storage/redis-kv'
-import { type Servers, serversOf } from '../../lib/storage/redis-servers'
+import { RedisServers } from '../../lib/storage/redis-servers'
 import { eventually } from '../flows/network'
 import { startCluster } from './servers'
 
@@ -15,19 +16,30 @@ const keyIn = (from: number) => {
 }
 const [first, second, third] = [keyIn(0), keyIn(1), keyIn(2)]
 
+const sent: string[] = []
+const failures: RedisFailure[] = []
+const listener = { failed: (failure: RedisFailure) => void failures.push(failure), recovered: () => {} }
+const probing = (client: Redis | Cluster) => ({
+  prefix: 'masters:',
+  send: (access: Access, key: string) => {
+    sent.push(`${access} ${(calculateSlot(key) / 5461) | 0}`)
+    return client.exists(key)
+  },
+})
+
 /** So many commands for a key that nobody answers. */
-async function miss(servers: Servers, key: string, times: number): Promise<void> {
+async function miss(servers: RedisServers, key: string, times: number): Promise<void> {
   for (let time = 0; time < times; time += 1)
     await servers
       .of(key)
-      .run(() => Promise.reject(new Error('no answer')))
+      .read(() => Promise.reject(new Error('no answer')))
       .catch(() => {})
 }
 
 describe('a Cluster', () => {
   let running: Awaited<ReturnType<typeof startCluster>>
   let cluster: Cluster
-  let servers: Servers
+  let servers: RedisServers
   beforeAll(async () => {
     running = await startCluster()
     cluster = running.client()
@@ -35,7 +47,9 @@ describe('a Cluster', () => {
     await Promise.all([first, second, third].map((key) => cluster.get(key)))
   }, 60_000)
   beforeEach(() => {
-    servers = serversOf(cluster)
+    sent.length = 0
+    failures.length = 0
+    servers = new RedisServers(cluster, probing(cluster), listener)
   })
   afterEach(() => servers.close())
   afterAll(async () => {
@@ -50,7 +64,7 @@ describe('a Cluster', () => {
     const masters = cluster.nodes('master')
     for (const master of masters) await master.config('SET', 'maxmemory', '100mb', 'maxmemory-policy', 'allkeys-lru')
     const said: string[] = []
-    evictionWatch(cluster, (says) => void said.push(says))()
+    evictionCheck(cluster, (text) => void said.push(text))()
     while (said.length < 3) await pause(10)
     expect(new Set(said)).toEqual(new Set([expect.stringContaining('allkeys-lru')]))
   })
@@ -71,13 +85,30 @@ describe('a Cluster', () => {
     expect(servers.areSomeWell).toBe(false)
   })
 
-  test('is asked as a whole where it is not well, or else at its first slot', async () => {
-    const whole = servers.ofAll()
-    expect(whole.isWell).toBe(true)
-    expect(servers.of(first)).toBe(whole)
-    servers.of(second)
+  test('is probed at each master, and not while one of them is known to fail', async () => {
+    await eventually(() =>
+      servers.probe().then(
+        () => true,
+        () => false, // one was late on a busy machine
+      ),
+    )
+    expect(new Set(sent)).toEqual(new Set(['read 0', 'read 1', 'read 2', 'write 0', 'write 1', 'write 2']))
     await miss(servers, third, 1)
-    expect(servers.ofAll()).toBe(servers.of(third))
+    expect(servers.failure).toMatchObject({ node: `127.0.0.1:${portOf(third)}` })
+    expect(failures.at(-1)).toEqual(servers.failure)
+    sent.length = 0
+    await expect(servers.probe()).rejects.toMatchObject({ operation: 'store' })
+    expect(sent).toEqual([])
+  })
+
+  test('forgets a master whose slots have moved to others', async () => {
+    await miss(servers, first, 1)
+    const owner = String(cluster.slots[calculateSlot(first)]?.[0])
+    const slots = cluster.slots.slice()
+    cluster.slots = slots.map((nodes) => (nodes[0] === owner ? (slots[16_383] ?? []) : nodes))
+    expect(servers.failure).toMatchObject({ node: owner })
+    await eventually(async () => servers.failure === undefined)
+    cluster.slots = slots
   })
 
   test('gives up the connection to the master that is silent, and to no other, and asks it until it answers', async () => {
@@ -90,7 +121,7 @@ describe('a Cluster', () => {
     const isAnswered = async () => {
       found = await servers
         .of(first)
-        .run(() => cluster.get(first))
+        .read(() => cluster.get(first))
         .catch(() => 'late')
       return found !== 'late'
     }
@@ -108,10 +139,10 @@ describe('a Cluster', () => {
 
 describe('one Redis', () => {
   let redis: Redis
-  let servers: Servers
+  let servers: RedisServers
   beforeEach(() => {
     redis = openRedis(String(process.env['TEST_REDIS_URL']))
-    servers = serversOf(redis)
+    servers = new RedisServers(redis, probing(redis))
   })
   afterEach(() => {
     servers.close()
@@ -120,7 +151,6 @@ describe('one Redis', () => {
 
   test('has one guard, which asks it until it answers', async () => {
     expect(servers.of('a')).toBe(servers.of('b'))
-    expect(servers.ofAll()).toBe(servers.of('a'))
     await miss(servers, 'a', 1)
     expect(servers.areSomeWell).toBe(false)
     while (!servers.areSomeWell) await pause(20)

@@ -2,9 +2,10 @@ import { once } from 'node:events'
 import { type Cluster, Redis } from 'ioredis'
 import { Log } from '../../lib/config/log'
 import { openStore } from '../../lib/storage/open-store'
-import { giveUp } from '../../lib/storage/redis-connection'
-import { evictionWatch } from '../../lib/storage/redis-eviction'
+import { evictionCheck } from '../../lib/storage/redis-eviction'
 import { openRedis, redisKv } from '../../lib/storage/redis-kv'
+import { SCRIPTS } from '../../lib/storage/redis-scripts'
+import { endConnection } from '../../lib/storage/redis-servers'
 import { startRedis, type TestRedis } from '../support/redis'
 import { standStill } from '../support/stand-still'
 
@@ -30,7 +31,10 @@ afterAll(async () => {
 function opened(address: string | Redis | undefined) {
   const lines: string[] = []
   const logger = { warn: (line: string) => void lines.push(line), info: (line: string) => void lines.push(line) }
-  return { ...openStore({ redis: address, clock: { now: () => 1000 }, log: new Log(logger) }), lines }
+  return {
+    ...openStore({ redis: address, prefix: 'opening:', clock: { now: () => 1000 }, log: new Log(logger) }),
+    lines,
+  }
 }
 
 /** What is found after a while. */
@@ -91,14 +95,17 @@ test('a client of our own ends with the store, and one of the site stays', async
 
 // the store's own commands have a deadline, and would tell of a Redis that is late: the client is asked
 
-test('an outage and its end are told', async () => {
+test('an outage and its end are logged', async () => {
   const { kv, client, lines } = opened(redis.url)
   await connected(client)
   await client?.ping()
   client?.emit('error', Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }))
   expect(lines).toEqual([expect.stringMatching(/^express-sso2: Redis does not answer as it should \(ECONNREFUSED\)/)])
+  expect(kv.failure).toBe('ECONNREFUSED')
   client?.emit('ready')
+  await eventually(() => lines.length > 1)
   expect(lines.slice(1)).toEqual(['express-sso2: Redis answers again'])
+  expect(kv.failure).toBeUndefined()
   await kv.close()
 })
 
@@ -126,15 +133,9 @@ test.each<[name: string, settings: [string, string][], says: string | undefined]
   await kv.close()
 })
 
-test('a client that is ready is looked at when the store is opened, and a second look is none', async () => {
+test('a client that is ready is looked at when the store is opened', async () => {
   await admin.config('SET', 'maxmemory', '100mb')
   await admin.config('SET', 'maxmemory-policy', 'volatile-ttl')
-  const said: string[] = []
-  const look = evictionWatch(admin, (says) => void said.push(says))
-  look()
-  look()
-  await admin.info()
-  expect(said).toEqual([expect.stringContaining('volatile-ttl')])
   const { kv, lines } = opened(admin)
   await admin.info()
   expect(lines).toEqual([expect.stringContaining('volatile-ttl')])
@@ -146,29 +147,29 @@ test('a Redis that does not tell its policy may evict', async () => {
   const hosted = Object.assign(Object.create(admin) as Redis, {
     info: async () => '# Server\r\nredis_version:7.0.0\r\n',
   })
-  evictionWatch(hosted, (says) => void said.push(says))()
+  evictionCheck(hosted, (text) => void said.push(text))()
   await admin.ping()
   expect(said).toEqual([expect.stringMatching(/^eviction policy unknown: /)])
 })
 
 test('a client that has not connected yet is not made to, neither to look at it nor to give it up', () => {
   const client = new Redis(redis.url, { lazyConnect: true })
-  const said: string[] = []
-  evictionWatch(client, (says) => void said.push(says))()
-  giveUp(client)
-  expect([client.status, said]).toEqual(['wait', []])
+  const { kv } = opened(client)
+  endConnection(client, true)
+  expect(client.status).toBe('wait')
+  return kv.close()
 })
 
 test('reads that wait for each other go in one command, and none goes without a key', async () => {
   const client = openRedis(redis.url)
   await connected(client)
   const failures: unknown[] = []
-  const kv = redisKv(client, true, { failed: (error) => void failures.push(error), back: () => {} })
+  const kv = redisKv(client, true, { failed: (failure) => void failures.push(failure), recovered: () => {} })
   await untilAnswered(() => kv.overwrite('a', '1', 60))
   const values = await untilAnswered(async () => {
     failures.length = 0
     const read = await Promise.all(Array.from({ length: 10 }, () => kv.mget(['a', 'none'])))
-    await kv.ping()
+    await kv.probe()
     return read
   })
   expect(values).toEqual(Array.from({ length: 10 }, () => ['1', null]))
@@ -189,7 +190,7 @@ test('reads that wait for each other fail together', async () => {
 })
 
 test('a client of our own tries again soon, and later less often, never at the pace of another process', () => {
-  const { retryStrategy, reconnectOnError } = admin.options
+  const { retryStrategy } = admin.options
   const waits = (attempt: number) => Array.from({ length: 50 }, () => Number(retryStrategy?.(attempt)))
   for (const [attempt, least] of [
     [1, 50],
@@ -202,21 +203,61 @@ test('a client of our own tries again soon, and later less often, never at the p
     expect(new Set(waits(attempt)).size).toBeGreaterThan(1)
     expect(Math.max(...waits(attempt)) - Math.min(...waits(attempt))).toBeGreaterThan(10)
   }
-  const answers = ['READONLY You', 'LOADING Redis', 'ERR not READONLY'].map((text) =>
-    reconnectOnError?.(new Error(text)),
-  )
-  expect(answers).toEqual([true, true, false])
+})
+
+test('the probe tries every command of the scripts, so that its success is news about all of them', () => {
+  const sources = Object.values(SCRIPTS).join('\n')
+  const used = [...sources.matchAll(/redis\.p?call\('(\w+)'/g)].map(([, command = '']) => command)
+  const tried = [...SCRIPTS.sso2Probe.matchAll(/redis\.call\('(\w+)'/g)].map(([, command = '']) => command)
+  expect(new Set(used).size).toBeGreaterThan(6)
+  expect([...new Set(used)].filter((command) => !tried.includes(command))).toEqual([])
+})
+
+test('the probe leaves nothing behind', async () => {
+  const { kv } = opened(redis.url)
+  await untilAnswered(() => kv.probe())
+  expect(await admin.keys('opening:*')).toEqual([])
+  await kv.close()
+})
+
+test('many sites share a client without a warning, and leave no listener behind', async () => {
+  const warnings: unknown[] = []
+  const note = (warning: unknown) => warnings.push(warning)
+  process.on('warning', note)
+  const client = openRedis(redis.url)
+  await connected(client)
+  const count = () => ['error', 'ready', 'node error'].map((event) => client.listenerCount(event))
+  const [before, limit] = [count(), client.getMaxListeners()]
+  const stores = Array.from({ length: 20 }, () => opened(client))
+  await new Promise((resolve) => setImmediate(resolve))
+  for (const { kv } of stores) await kv.close()
+  process.off('warning', note)
+  expect([warnings, count(), client.getMaxListeners()]).toEqual([[], before, limit])
+  client.disconnect()
+})
+
+test('a client of the site without a listener for errors prints nothing while Redis is away: the site logs it', async () => {
+  const printed = jest.spyOn(console, 'error').mockImplementation(() => {})
+  const client = new Redis({ port: 1, host: '127.0.0.1', retryStrategy: () => 20 })
+  const { kv, lines } = opened(client)
+  await eventually(() => lines.length > 0)
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(lines).toEqual([expect.stringContaining('(ECONNREFUSED 127.0.0.1:1)')])
+  expect(printed.mock.calls).toEqual([])
+  printed.mockRestore()
+  client.disconnect()
+  await kv.close()
 })
 
 describe('a connection that is given up', () => {
   test('is made anew by its client, and not given up again at once', async () => {
     const client = openRedis(redis.url)
     await once(client, 'ready')
-    giveUp(client)
+    endConnection(client, true)
     await once(client, 'close')
     await once(client, 'ready')
     const { stream } = client
-    giveUp(client)
+    endConnection(client, true)
     expect(stream.destroyed).toBe(false)
     client.disconnect()
   })
@@ -225,9 +266,9 @@ describe('a connection that is given up', () => {
     const client = openRedis(redis.url)
     await once(client, 'ready')
     client.options.retryStrategy = undefined
-    giveUp(client)
+    endConnection(client, true)
     expect(client.stream.destroyed).toBe(false)
-    giveUp(client, true)
+    endConnection(client, true, true)
     expect(client.stream.destroyed).toBe(true)
     client.disconnect()
   })
@@ -237,11 +278,11 @@ describe('a connection that is given up', () => {
     const kv = redisKv(client, true)
     await connected(client)
     await client.ping()
-    giveUp(client)
+    endConnection(client, true)
     await once(client, 'close')
     expect(kv.isAvailable).toBe(false)
     await once(client, 'ready')
-    expect(kv.isAvailable).toBe(true)
+    await eventually(() => kv.isAvailable)
     await kv.close()
   })
 })

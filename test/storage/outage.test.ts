@@ -19,7 +19,7 @@ const questions: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['deleteData', ({ records }) => records.deleteData('k')],
   ['renew', ({ records }) => records.renew('k', 60)],
   ['claimRenewal', ({ records }) => records.claimRenewal('k', 60)],
-  ['ping', ({ records }) => records.ping()],
+  ['probe', ({ records }) => records.probe()],
   ['takeToken', ({ sessionIndex }) => sessionIndex.takeToken(Buffer.from('x'), 's')],
   ['add', ({ sessionIndex }) => sessionIndex.add(entry, 60, sessionIndex.startNow())],
   ['renew', ({ sessionIndex }) => sessionIndex.renew(entry, 60)],

@@ -185,6 +185,6 @@ describe.each(stores)('records in %s', (_name, open) => {
   })
 
   test('a store that answers is available', async () => {
-    expect([await records.ping(), records.isAvailable]).toEqual(['done', true])
+    expect([await records.probe(), records.isAvailable]).toEqual(['done', true])
   })
 })

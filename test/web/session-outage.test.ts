@@ -54,7 +54,7 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   await front.up()
-  for (let tries = 0; (await kv.ping().catch(() => 'away')) === 'away' && tries < 1000; tries += 1) await sleep(20) // the client connects again in its own time
+  for (let tries = 0; (await kv.probe().catch(() => 'away')) === 'away' && tries < 1000; tries += 1) await sleep(20) // the client connects again in its own time
   browser = site.browser()
   saves.length = 0
   errors.length = 0
@@ -202,7 +202,7 @@ describe('[S14] a store that goes away, or comes back, in the middle of a reques
   /** Until the client has connected again. */
   async function upAndNoticed(): Promise<void> {
     await front.up()
-    for (let tries = 0; (await kv.ping().catch(() => 'away')) === 'away' && tries < 1000; tries += 1) await sleep(20)
+    for (let tries = 0; (await kv.probe().catch(() => 'away')) === 'away' && tries < 1000; tries += 1) await sleep(20)
   }
   beforeAll(() => {
     site.app.get('/gone', async (req, res) => {

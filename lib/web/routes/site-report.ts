@@ -30,7 +30,7 @@ export async function sendReport(site: Site, req: Request, res: Response): Promi
     clientId,
     siteUrl,
     sso: site.front.isAvailable ? 'ok' : 'unavailable',
-    store: (await site.records.ping()) === 'done' ? 'ok' : 'unavailable',
+    store: (await site.records.probe()) === 'done' ? 'ok' : 'unavailable',
     forwardedFor: Array.isArray(forwarded) ? forwarded.join(', ') : (forwarded ?? ''),
     proxyHeaders: PROXY_HEADERS.filter((name) => req.headers[name] !== undefined),
     trustedHops: req.ips?.length ?? 0,

@@ -168,11 +168,9 @@ export class SiteSessions implements Sessions {
     this.#adapter.watch(slot)
   }
 
-  /** No landing could be stored while the store is away: then a stranger is not sent on the trip, and somebody must ask again. */
+  /** A landing could not be stored while Redis takes no writes, so a new visitor is not redirected to Identify then. */
   #leadOfStranger(): { readonly key: undefined; readonly stored: Stored | Unavailable } {
-    if (this.#records.isAvailable) return { key: undefined, stored: NOTHING }
-    this.#records.ping().catch(() => {})
-    return { key: undefined, stored: 'unavailable' }
+    return { key: undefined, stored: this.#records.isAvailable ? NOTHING : 'unavailable' }
   }
 
   #found(key: string, id: string, pair: StoredPair | Unavailable): { lead: Lead; place: Place } {

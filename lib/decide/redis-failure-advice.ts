@@ -1,0 +1,98 @@
+/** Why a command or connection of Redis failed, and what the site's team can check. Pure. No message of Redis is quoted, because it may hold a command. */
+
+/** Reads and writes are judged apart: a Redis that is full, read-only or forbids writes still serves reads. */
+export type Access = 'read' | 'write'
+
+/** One failure of Redis. */
+export interface RedisFailure {
+  readonly error: unknown
+  /** The kind of command that Redis refused; `undefined` where it did not answer. */
+  readonly access?: Access | undefined
+  /** Address of the node, in a Cluster. */
+  readonly node?: string | undefined
+}
+
+/** Message of the error of a command that Redis did not answer in time. */
+export const NO_ANSWER = 'no answer in time'
+
+const ADDRESS = 'redis (REDIS_URL): does Redis run there, and does this machine reach it?'
+const CREDENTIALS = 'user name, password and permissions in redis (REDIS_URL)'
+
+/** What to check, by the first word of a refusal. */
+const CHECKS: Readonly<Record<string, string>> = {
+  NOAUTH: CREDENTIALS,
+  WRONGPASS: CREDENTIALS,
+  NOPERM: CREDENTIALS,
+  READONLY: 'redis (REDIS_URL): this is a replica, which takes no writes',
+  OOM: 'maxmemory of Redis: it is full',
+  MISCONF: 'the disk of Redis: it takes no writes while it cannot save',
+  NOREPLICAS: 'the replicas of Redis: it takes no writes without them',
+  CLUSTERDOWN: 'the Redis Cluster: some of its slots have no master',
+  LOADING: 'Redis, which is still loading its data',
+  ERR: 'the commands that Redis allows: MGET, SET, EVALSHA and those of sorted sets are needed, and no old version',
+}
+
+interface Fields {
+  readonly name?: unknown
+  readonly message?: unknown
+  readonly code?: unknown
+  readonly address?: unknown
+  readonly port?: unknown
+  /** Of a Cluster in which no node answers. */
+  readonly lastNodeError?: unknown
+  /** Of a transaction in which commands were refused. */
+  readonly previousErrors?: unknown
+}
+
+const fieldsOf = (error: unknown): Fields => (typeof error === 'object' && error !== null ? error : {})
+
+/** Tells a refusal from silence: a server that refuses a command has been heard. */
+export const isRefusal = (error: unknown): boolean => error instanceof Error && error.name === 'ReplyError'
+
+/** Tells whether a failure names its cause. A command without a connection does not. */
+export const hasCause = ({ error }: RedisFailure): boolean => codeOf(error) !== undefined
+
+/**
+ * Names the cause of a failure in a short form that stays the same, for `storeReason` of `health()`: `'writes refused: OOM'`,
+ * `'reads refused: NOAUTH'`, `'ECONNREFUSED'`, `'no answer in time'` or `'no connection'`. A node of a Cluster follows: `'ECONNREFUSED (10.0.0.1:6379)'`.
+ */
+export function redisFailureReason({ error, access, node }: RedisFailure): string {
+  const code = codeOf(error)
+  const refusal = code === undefined ? `${access}s refused` : `${access}s refused: ${code}`
+  const cause = access === undefined ? (code ?? 'no connection') : refusal
+  return node === undefined ? cause : `${cause} (${node})`
+}
+
+/** Describes a failure in one log line, with its effect on users and what to check. */
+export function redisFailureAdvice(failure: RedisFailure): string {
+  const code = codeOf(failure.error)
+  const effect =
+    failure.access === 'write'
+      ? 'users stay logged in, but nobody can log in, logouts wait, and changes of req.session are not saved'
+      : 'pages are served without their sessions, and nobody can log in'
+  const check = (code !== undefined && CHECKS[code]) || ADDRESS
+  return `Redis does not answer as it should (${redisFailureReason(failure)}${placeOf(failure)}): ${effect}. Check ${check}`
+}
+
+/** A code of Node.js, the first word of a refusal, or that the time was up. */
+function codeOf(error: unknown): string | undefined {
+  const { name, message, code, lastNodeError, previousErrors } = fieldsOf(error)
+  if (lastNodeError !== undefined) return codeOf(lastNodeError)
+  if (Array.isArray(previousErrors) && previousErrors.length > 0) return codeOf(previousErrors[0])
+  if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code)) return code
+  if (typeof message !== 'string') return undefined
+  if (name === 'ReplyError') return refusalCode(message)
+  return message === NO_ANSWER ? NO_ANSWER : undefined
+}
+
+/** Redis 7.0 and older say `ERR` where a script of this user may not run a command. */
+function refusalCode(message: string): string | undefined {
+  if (/^ERR The user executing the script /.test(message)) return 'NOPERM'
+  return /^[A-Z]{2,20}(?= )/.exec(message)?.[0]
+}
+
+/** Address of a connection, where the failure does not name a node. */
+function placeOf({ error, node }: RedisFailure): string {
+  const { address, port } = fieldsOf(error)
+  return node === undefined && typeof address === 'string' && typeof port === 'number' ? ` ${address}:${port}` : ''
+}

@@ -1,0 +1,151 @@
+import { mkdirSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import express from 'express'
+import { Redis } from 'ioredis'
+import type { Sso2 } from '../../lib'
+import { startRedis, type TestRedis } from '../support/redis'
+import {
+  ada,
+  addPages,
+  eventually,
+  type Gates,
+  loggedIn,
+  logIn,
+  type Network,
+  startNetwork,
+  view,
+  visitor,
+} from './network'
+
+/*
+ * Redis serves reads and refuses writes, for each of four causes. Users stay logged in, health() and the log name the cause, and
+ * neither says that it is over before a write has succeeded.
+ */
+
+type Step = (admin: Redis, folder: string) => Promise<unknown>
+
+interface Cause {
+  readonly code: string
+  readonly refuse: Step
+  readonly allow: Step
+  /** Text of the log line about what to check. */
+  readonly check: RegExp
+}
+
+const backgroundSave = async (admin: Redis, result: string) => {
+  await eventually(async () => {
+    await admin.bgsave().catch(() => {}) // one is running already
+    return (await admin.info('persistence')).includes(`rdb_last_bgsave_status:${result}`)
+  })
+}
+
+const causes: Cause[] = [
+  {
+    code: 'OOM',
+    refuse: (admin) => admin.config('SET', 'maxmemory', '1'),
+    allow: (admin) => admin.config('SET', 'maxmemory', '0'),
+    check: /maxmemory/,
+  },
+  {
+    code: 'NOPERM',
+    refuse: (admin) => admin.call('ACL', 'SETUSER', 'site', '-@write'),
+    allow: (admin) => admin.call('ACL', 'SETUSER', 'site', '+@all'),
+    check: /permissions/,
+  },
+  {
+    code: 'READONLY',
+    refuse: (admin) => admin.call('REPLICAOF', '127.0.0.1', '1'),
+    allow: (admin) => admin.call('REPLICAOF', 'NO', 'ONE'),
+    check: /replica/,
+  },
+  {
+    code: 'MISCONF',
+    // the dump cannot take the place of a folder
+    refuse: async (admin, folder) => {
+      mkdirSync(path.join(folder, 'dump.rdb'))
+      await backgroundSave(admin, 'err')
+    },
+    allow: async (admin, folder) => {
+      rmdirSync(path.join(folder, 'dump.rdb'))
+      await backgroundSave(admin, 'ok')
+    },
+    check: /disk/,
+  },
+]
+
+/** Every answer of a page under `/count` changes the data of its session. */
+function build(sso: Sso2, gates: Gates) {
+  const app = express()
+  app.use(sso)
+  app.use('/count', (req, _res, next) => {
+    req.session.saved = `${Number(req.session.saved ?? 0) + 1}`
+    next()
+  })
+  return addPages(app, sso, gates)
+}
+
+const LINE = /^express-sso2: Redis does not answer as it should/
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+describe.each(causes)('[O23] a Redis that refuses writes: $code', ({ code, refuse, allow, check }) => {
+  let redis: TestRedis
+  let network: Network
+  let admin: Redis
+  let folder: string
+  const lines: string[] = []
+
+  beforeAll(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'express-sso2-refused-'))
+    redis = await startRedis({ args: ['--dir', folder, '--save', '3600 1', '--stop-writes-on-bgsave-error', 'yes'] })
+    admin = new Redis(redis.url)
+    await admin.call('ACL', 'SETUSER', 'site', 'on', '>a-password', '~*', '&*', '+@all')
+    const logger = { warn: (line: string) => void lines.push(line), info: (line: string) => void lines.push(line) }
+    network = await startNetwork({ build, site: { redis: redis.url.replace('://', '://site:a-password@'), logger } })
+  })
+  afterAll(async () => {
+    await network.close()
+    admin.disconnect()
+    await redis.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const at = (page: string) => `${network.morning.url}${page}`
+  const aboutRedis = () => lines.filter((line) => line.includes('Redis'))
+
+  test('keeps users logged in, says so until a write has succeeded, and works again within 5 s', async () => {
+    const [user, other] = [await loggedIn(network), await visitor(network)]
+    expect(await network.morning.sso.health()).toMatchObject({ ok: true, store: 'ok' })
+    lines.length = 0
+    await refuse(admin, folder)
+
+    // each page of one browser saves data, and another browser tries to log in
+    const seen: string[] = []
+    const told: unknown[] = []
+    for (let round = 0; round < 25; round += 1) {
+      const pages = Array.from({ length: 4 }, () => user.fetchJson(at('/count')))
+      if (round % 5 === 0) await other.fetchJson(at('/login'), { json: ada })
+      for (const page of await Promise.all(pages)) seen.push(view(page).status)
+      const { store, ok, storeReason } = await network.morning.sso.health()
+      told.push({ ok, store, storeReason })
+      await pause(100)
+    }
+    expect(seen.filter((status) => status !== 'loggedin')).toEqual([])
+    expect(told).toEqual(told.map(() => ({ ok: false, store: 'unavailable', storeReason: `writes refused: ${code}` })))
+    expect(aboutRedis().filter((line) => !LINE.test(line) && !line.includes('could not be saved'))).toEqual([])
+    expect(aboutRedis().filter((line) => LINE.test(line))).toEqual([
+      expect.stringMatching(new RegExp(`writes refused: ${code}.*${check.source}`)),
+    ])
+    const stranger = await network.browser().visit(at('/'))
+    expect([stranger.trail.length, view(stranger).degraded]).toEqual([1, 'store_unavailable'])
+
+    const begun = performance.now()
+    await allow(admin, folder)
+    await eventually(async () => (await network.morning.sso.health()).store === 'ok')
+    expect(performance.now() - begun).toBeLessThan(5000)
+    expect(await network.morning.sso.health()).not.toHaveProperty('storeReason')
+    expect(lines.filter((line) => line.includes('answers again'))).toHaveLength(1)
+    const page = await logIn(network.browser(), network.morning, ada)
+    expect(view(page)).toMatchObject({ status: 'loggedin' })
+  })
+})
