@@ -13,6 +13,7 @@ export const seen = (left: number, more: Partial<Seen> = {}): Seen => ({
   path: '/',
   hadSession: true,
   left,
+  answered: left + 0.9,
   arrived: left + 1,
   status: 200,
   location: undefined,

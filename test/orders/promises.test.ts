@@ -82,6 +82,22 @@ const broken: [promise: string, what: string, history: History][] = [
   ],
   [
     'I5 logout is final',
+    'a login in the session that the logout ends',
+    history('loggedIn:logout|login', [login(11.5, { actor: 1 }), logout(11, { arrived: 14 }), page(15, 'ada')], {
+      ...inEnd(undefined, []),
+      calls: [authenticate(11.8, { actor: 1 }), call('logout', 12.6)],
+    }),
+  ],
+  [
+    'I5 logout is final',
+    'a login that was sent before the logout, in another session',
+    history('basketApart:logout|login', [login(11, { actor: 1 }), logout(11.5, { arrived: 14 }), page(15, 'ada')], {
+      ...inEnd(undefined, []),
+      calls: [authenticate(11.8, { actor: 1, sid: 'sid-2' }), call('logout', 12.6)],
+    }),
+  ],
+  [
+    'I5 logout is final',
     'another browser after a logout of all',
     history(
       'two:logoutAll|b2.page',
@@ -175,6 +191,13 @@ const excused: [what: string, history: History][] = [
     }),
   ],
   [
+    'a login in a new session that was sent while the logout was in progress',
+    history('loggedIn:logout|login', [login(11.5, { actor: 1 }), logout(11, { arrived: 14 }), page(15, 'ada')], {
+      ...inEnd('ada', []),
+      calls: [authenticate(11.8, { actor: 1, sid: 'sid-2' }), call('logout', 12.6)],
+    }),
+  ],
+  [
     'a login after the logout, whatever its answer was',
     history('loggedIn:logout+login', [login(1), logout(11), login(13, { isLogin: false }), page(15, 'ada')], {
       ...inEnd('ada', []),
@@ -233,6 +256,14 @@ const excused: [what: string, history: History][] = [
       'stranger:landing1+login|landing2',
       [seen(12, { path: '/sso2/landing', hadSession: false, arrived: 15 }), login(13)],
       inEnd(undefined),
+    ),
+  ],
+  [
+    'a form that is sent when another one has been answered, though a third answer is still on its way',
+    history(
+      'basket:login|login|login',
+      [login(11, { arrived: 18 }), login(11.8, { actor: 1 }), login(13, { actor: 2 })],
+      { ...inEnd('ada'), calls: [authenticate(11.5), authenticate(13.5, { actor: 2 })] },
     ),
   ],
   [

@@ -47,6 +47,24 @@ function isTakenAfter({ world }: History, form: Seen, logout: Seen): boolean {
 }
 
 /**
+ * Was this form sent after the logout, and has the platform taken its password in an SSO session that nobody has logged out since? Then
+ * it is a new login, though the logout was still in progress.
+ */
+function isTakenElsewhere({ world }: History, form: Seen, logout: Seen): boolean {
+  if (!isForm(form, '/login') || logout.path !== '/logout' || form.left < logout.left) return false
+  const isTaken = ({ operation, sts, actor, asked }: PlatformCall) =>
+    operation === 'authenticate' &&
+    sts === 'loggedin' &&
+    actor === form.actor &&
+    asked > form.left &&
+    asked < form.arrived
+  const taken = world.calls.find(isTaken)
+  const isItsEnd = ({ operation, sid, asked }: PlatformCall) =>
+    operation === 'logout' && sid === taken?.sid && asked > (taken?.asked ?? 0)
+  return taken !== undefined && !world.calls.some(isItsEnd)
+}
+
+/**
  * Has the browser been logged out, and did no login come back to it since? `at` is a mark. A form that was sent after the
  * logout had answered is a new login, whatever its answer was.
  */
@@ -57,7 +75,10 @@ function outSince(history: History, browser: string, at: number): Seen | undefin
     .at(-1)
   if (!last) return undefined
   const isNew = (seen: Seen) =>
-    (seen.isLogin && seen.arrived > last.arrived) || seen.left > last.arrived || isTakenAfter(history, seen, last)
+    (seen.isLogin && seen.arrived > last.arrived) ||
+    seen.left > last.arrived ||
+    isTakenAfter(history, seen, last) ||
+    isTakenElsewhere(history, seen, last)
   const isIn = world.seen.some(
     (seen) => seen.browser === browser && seen.as !== undefined && isNew(seen) && seen.left < at,
   )
@@ -135,14 +156,17 @@ const checkAfterLogout: Promised = (history) =>
       : undefined
   })
 
-/** Submits that were under way at the same time are one form, sent twice. */
+/**
+ * Submits that were with the site at the same time are one form, sent twice. A submit that arrives when another one has been answered is
+ * a new question.
+ */
 function forms({ world, acted }: History): number {
   const posts = world.seen.filter((seen) => isForm(seen, '/login') && seen.left > acted[0])
   const groups: { key: string; until: number }[] = []
-  for (const { browser, as, left, arrived } of posts.sort((a, b) => a.left - b.left)) {
+  for (const { browser, as, left, answered } of posts.sort((a, b) => a.left - b.left)) {
     const same = groups.find(({ key, until }) => key === `${browser} ${as}` && until > left)
-    if (same) same.until = Math.max(same.until, arrived)
-    else groups.push({ key: `${browser} ${as}`, until: arrived })
+    if (same) same.until = Math.min(same.until, answered)
+    else groups.push({ key: `${browser} ${as}`, until: answered })
   }
   return groups.length
 }

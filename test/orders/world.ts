@@ -16,6 +16,8 @@ export interface Seen {
   readonly hadSession: boolean
   /** When the request left the browser. */
   readonly left: number
+  /** When the site had answered. */
+  readonly answered: number
   /** When the answer arrived there. */
   readonly arrived: number
   readonly status: number
@@ -72,6 +74,7 @@ export class World {
       headers: { host: url.host, 'user-agent': CHROME, ...headers, ...(cookie === undefined ? {} : { cookie }) },
       body,
     })
+    const answered = scheduler.mark()
     const location = answer.headers['location']
     const isSetting = answer.setCookie.length > 0
     if (isSetting || location !== undefined) {
@@ -85,7 +88,7 @@ export class World {
     const isLogin = as !== undefined && status === 303 && location === `${SITE}/`
     const hadSession = /\.sid=/.test(cookie ?? '')
     const what = { browser, hadSession, actor: actor?.index, method, path: url.pathname, as }
-    const seen = { ...what, left, arrived, status, location, view, isLogin }
+    const seen = { ...what, left, answered, arrived, status, location, view, isLogin }
     this.seen.push(seen)
     return seen
   }
