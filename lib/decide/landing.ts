@@ -42,7 +42,10 @@ export type LandingDecision =
   | { readonly do: 'adopt'; readonly because: 'session_moved' }
   /** Another request of this browser has begun an anonymous session: it goes on, as the one that this token is about. */
   | { readonly do: 'go_on'; readonly token: SessionToken; readonly because: 'session_moved' }
-  | { readonly do: 'as_it_is'; readonly because: 'same_token_again' | 'store_unavailable' | 'logged_in_since' }
+  | {
+      readonly do: 'as_it_is'
+      readonly because: 'same_token_again' | 'store_unavailable' | 'logged_in_since' | 'newer_session'
+    }
   | { readonly do: 'start_anew'; readonly because: 'unbound' | 'replayed' | 'clock' }
   | { readonly do: 'mark_cookieless'; readonly because: 'no_cookies' }
   | { readonly do: 'give_up'; readonly because: GiveUpReason }
@@ -83,6 +86,10 @@ function decideAnonymous(facts: LandingFacts, token: SessionToken): LandingDecis
     (login) => isLoggedIn(login) && (login.sidHash === sidHash || issuedAt <= login.checkedAt),
   )
   if (isOlder) return { do: 'as_it_is', because: 'logged_in_since' }
+  // of several tabs on a first visit each gets a session of the SSO system, and the browser keeps the last one's cookie there
+  const isNewer = (known: SsoRecord | undefined) => known && known.sidHash !== sidHash && issuedAt < known.checkedAt
+  if (isNewer(record)) return { do: 'as_it_is', because: 'newer_session' }
+  if (isNewer(successor)) return { do: 'adopt', because: 'session_moved' }
   // Identify makes a session for each of two tabs that come to it at once: two sessions here would lose what the site has kept in one
   if (record === undefined && successor?.status === 'anon') return { do: 'go_on', token, because: 'session_moved' }
   const isRefused = isShareSpent && record === undefined

@@ -187,6 +187,31 @@ const rows: [name: string, facts: Partial<LandingFacts>, decision: LandingDecisi
     { do: 'stay_anonymous', token: anon },
   ],
   [
+    'nor where the other one is newer: the browser has its cookie at the SSO system',
+    { successor: anonRecord({ sidHash: 'other', checkedAt: NOW + 1 }), token: anon },
+    { do: 'adopt', because: 'session_moved' },
+  ],
+  [
+    'an anonymous session stays where the token is about an older one',
+    { record: anonRecord({ sidHash: 'other', checkedAt: NOW + 1 }), token: anon },
+    { do: 'as_it_is', because: 'newer_session' },
+  ],
+  [
+    'and takes the token of the same session, whatever its age',
+    { record: anonRecord({ checkedAt: NOW + 1 }), token: anon },
+    { do: 'stay_anonymous', token: anon },
+  ],
+  [
+    'and the token of one that was made in the same second',
+    { record: anonRecord({ sidHash: 'other' }), token: anon },
+    { do: 'stay_anonymous', token: anon },
+  ],
+  [
+    'by the clock of the SSO system',
+    { record: anonRecord({ sidHash: 'other', checkedAt: NOW + 5 }), token: anon, clockOffset: 6 },
+    { do: 'stay_anonymous', token: anon },
+  ],
+  [
     'and not where it is about another one',
     { successor: loggedInRecord({ sidHash: 'other' }) },
     { do: 'sign_in', token: loggedIn },

@@ -129,6 +129,15 @@ const broken: [promise: string, what: string, history: History][] = [
   ['I6 login kept', 'a login of before', history('loggedIn:page', [login(1), page(11, 'ada')], inEnd(undefined))],
   ['I6 login kept', 'a login of now', history('basket:login|page', [login(11)], inEnd(undefined))],
   ['I6 login kept', 'one that Identify knows', history('known:landing1', [], inEnd(undefined))],
+  [
+    'I6 login kept',
+    'a tab with another session of the SSO system that went to its landing before',
+    history(
+      'basketApart:landing1|landing2|login',
+      [seen(10.5, { path: '/sso2/landing', actor: 1, arrived: 16 }), login(11, { arrived: 15 })],
+      inEnd(undefined),
+    ),
+  ],
   ['I6 data kept', 'a basket of before', history('basket:page', [page(11, undefined)], inEnd(undefined, []))],
   [
     'I6 data kept',
@@ -264,6 +273,14 @@ const excused: [what: string, history: History][] = [
       'basket:login|login|login',
       [login(11, { arrived: 18 }), login(11.8, { actor: 1 }), login(13, { actor: 2 })],
       { ...inEnd('ada'), calls: [authenticate(11.5), authenticate(13.5, { actor: 2 })] },
+    ),
+  ],
+  [
+    'a tab with another session of the SSO system that goes to its landing during the login',
+    history(
+      'basketApart:landing1|landing2|login',
+      [login(11, { arrived: 15 }), seen(13, { path: '/sso2/landing', actor: 1 })],
+      inEnd(undefined, []),
     ),
   ],
   [

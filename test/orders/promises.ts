@@ -219,7 +219,7 @@ const loginKept: Promised = (history) => {
     (browser === 'b1' && (STILL_IN.has(scenario.state) || hasLanded(scenario))) ||
     world.seen.some((seen) => seen.browser === browser && seen.isLogin && seen.left > acted[0])
   return aftermath
-    .filter((after) => isIn(after) && !isOvertaken(history, after))
+    .filter((after) => isIn(after) && !isOvertaken(history, after) && !isApart(history, after.browser))
     .map(({ browser, direct }) =>
       userOf(direct) !== undefined
         ? undefined
@@ -248,6 +248,23 @@ function isOvertaken({ world }: History, { browser }: Aftermath): boolean {
   )
 }
 
+/**
+ * Identify has given each of two tabs a session of the SSO system, and the browser has the cookie of one only. A tab that comes back from
+ * Identify during a login in the other session says that nobody is logged in, and may be the later word.
+ */
+function isApart({ scenario, world }: History, browser: string): boolean {
+  const logins = world.seen.filter((seen) => seen.browser === browser && seen.isLogin)
+  return (
+    scenario.state === 'basketApart' &&
+    world.seen.some(
+      ({ path, left, ...seen }) =>
+        seen.browser === browser &&
+        path === '/sso2/landing' &&
+        logins.some((login) => left > login.left && left < login.arrived),
+    )
+  )
+}
+
 /** Identify knew the browser, and it has come back from there. */
 const hasLanded = (scenario: Scenario) =>
   scenario.state === 'known' &&
@@ -270,6 +287,7 @@ const WITH_BOOK = new Set([
 const dataKept: Promised = (history) => {
   const { scenario, landed, aftermath } = history
   if (!endsNothing(history) || !WITH_BOOK.has(scenario.state) || isStoredElsewhere(scenario)) return []
+  if (isApart(history, 'b1')) return []
   const last = aftermath.find(({ browser }) => browser === 'b1')?.walked.view?.basket ?? []
   const saves = doings(scenario).filter((name) => name === 'save').length
   return [

@@ -203,8 +203,9 @@ const together: readonly (readonly [StateName, readonly ActionName[]])[] = [
 ]
 
 /** Three at once: every choice of three from what can be done together. */
-export const triples: readonly string[] = together.flatMap(([state, names]) =>
+const choices = together.flatMap(([state, names]) =>
   names.flatMap((one, i) =>
     names.slice(i).flatMap((two, j) => names.slice(i + j).map((three) => `${state}:${one}|${two}|${three}`)),
   ),
 )
+export const triples: readonly string[] = ['basketApart:landing1|landing2|login', ...choices]

@@ -1,3 +1,4 @@
+import { StoredRecord } from '../../lib/web/stored-record'
 import { ada, logIn, present, view } from '../flows/network'
 import { document } from '../safety/session-support'
 import type { Browser } from '../support/agent'
@@ -131,6 +132,7 @@ async function twoTabsApart(keeping: Keeping) {
   for (const tab of [1, 2]) {
     landings.push(await hop(await hop(stage.at(`/basket?tab=${tab}`))))
     browser.dropCookies(({ host }) => host === platform)
+    stage.emulator.clock.advance(1)
   }
   expect(stage.emulator.sessions()).toHaveLength(2)
   await put(browser, 'book')
@@ -150,6 +152,36 @@ describe.each(['Redis', 'memory'] as const)('two tabs with a session of the SSO 
     await land(present(first))
     await submit(browser)
     await land(present(second))
+    expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
+  })
+
+  test('[S20] of which the older one comes back last log in the newer one, whose cookie the browser has', async () => {
+    const { browser, landings, land } = await twoTabsApart(keeping)
+    const sids = stage.emulator.sessions().map(({ sid }) => sid)
+    for (const landing of landings.reverse()) await land(landing)
+    await submit(browser)
+    expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
+    const loggedIn = stage.emulator.sessions().filter(({ status }) => status === 'loggedin')
+    expect(loggedIn.map(({ sid }) => sid)).toEqual(sids.slice(-1))
+  })
+
+  test('[S20] of which one logs in while the other is landing keep the login\u2019s cookie', async () => {
+    const { browser, landings, land } = await twoTabsApart(keeping)
+    const [first = '', second = ''] = landings
+    const cookie = browser.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
+    await land(first)
+    const { replace } = StoredRecord.prototype
+    const writing = jest.spyOn(StoredRecord.prototype, 'replace').mockImplementationOnce(async function (
+      this: StoredRecord,
+      next,
+    ) {
+      await script(browser)
+      return replace.call(this, next)
+    })
+    const landed = await stage.browser({ cookies: false }).fetchJson(second, { headers: { ...document, cookie } })
+    writing.mockRestore()
+    expect(landed.status).toBe(303)
+    expect(String(landed.headers['set-cookie'])).not.toContain('sso2.sid')
     expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
   })
 })

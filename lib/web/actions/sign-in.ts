@@ -39,12 +39,12 @@ export type Established = 'done' | 'lost_race' | Unavailable
 
 const MOST_TRIES = 4
 
-function makeRecord({ site, stored }: Visit, secrets: Secrets, accountId?: string) {
+function makeRecord({ site, stored }: Visit, secrets: Secrets, accountId?: string, checkedAt?: number) {
   const now = site.now()
   return {
     v: CURRENT_VERSION,
     since: beginningOf(stored.value, accountId, now),
-    checkedAt: now,
+    checkedAt: checkedAt ?? now,
     sidHash: shortHash(secrets.sid),
     box: site.records.seal(secrets),
   }
@@ -52,6 +52,8 @@ function makeRecord({ site, stored }: Visit, secrets: Secrets, accountId?: strin
 
 interface Anonymous {
   readonly sid: string
+  /** When the SSO system said so, in seconds since 1970. Default: now. */
+  readonly checkedAt?: number
   /** The SSO system says logged in, but the user could not be loaded yet. */
   readonly pending?: true
   /** Name of the browser that has just brought it, where it counts. */
@@ -63,10 +65,10 @@ interface Anonymous {
 /** Stores an anonymous session. */
 export async function stayAnonymous(
   visit: Visit,
-  { sid, pending, browser, question }: Anonymous,
+  { sid, checkedAt, pending, browser, question }: Anonymous,
 ): Promise<Established> {
   const more = { ...(pending ? { pending } : {}), ...(browser === undefined ? {} : { browser }) }
-  const record: SsoRecord = { ...makeRecord(visit, { sid }), status: 'anon', ...more }
+  const record: SsoRecord = { ...makeRecord(visit, { sid }, undefined, checkedAt), status: 'anon', ...more }
   return (await writeInPlace(visit, record, question)) ?? establish(visit, afterQuestion(record, question))
 }
 

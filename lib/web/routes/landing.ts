@@ -10,6 +10,7 @@ import {
   type LandingDecision,
 } from '../../decide/landing'
 import { discountTrip, landedWell, noteCause, stopTrips, type Trip, tripBack } from '../../decide/loop-guard'
+import { isLoggedIn } from '../../decide/record'
 import {
   flowParameterOf,
   judgeReturnTo,
@@ -166,10 +167,9 @@ async function take(
       return afterStore(visit, trip, did)
     }
     case 'go_on':
-      if (successor) await goOver(visit, successor)
-      return stay(visit, decision.token, trip)
+      return successor ? goOn(visit, successor, decision.token, trip) : trip
     case 'stay_anonymous':
-      return stay(visit, decision.token, trip)
+      return afterStore(visit, trip, await stay(visit, decision.token))
     case 'adopt':
       if (successor) await site.sessions.adopt(req, successor.sessionId)
       return trip
@@ -185,15 +185,22 @@ async function take(
   }
 }
 
-async function stay(visit: Visit, { sid = '' }: SessionToken, trip: Trip | undefined) {
-  const did = await stayAnonymous(visit, { sid, browser: browserName(visit) })
+async function stay(visit: Visit, { sid = '', iat }: SessionToken) {
+  const { site } = visit
+  const checkedAt = Math.min(site.now(), iat + (site.client.clockOffsetSeconds ?? 0))
+  const did = await stayAnonymous(visit, { sid, checkedAt, browser: browserName(visit) })
   if (did === 'done') dropSignedOut(visit)
-  return afterStore(visit, trip, did)
+  return did
 }
 
-async function goOver({ site, req, stored }: Visit, { sessionId }: Successor): Promise<void> {
+/** Goes over to the session that followed. If a login has moved that one since, the browser gets no cookie in the place of the login's. */
+async function goOn(visit: Visit, { sessionId }: Successor, token: SessionToken, trip: Trip | undefined) {
+  const { site, req, stored } = visit
   await stored.turnTo(sessionId)
-  await site.sessions.adopt(req, sessionId)
+  if (stored.value === undefined || isLoggedIn(stored.value)) return trip
+  const did = await stay(visit, token)
+  if (did === 'done') await site.sessions.adopt(req, sessionId)
+  return afterStore(visit, trip, did)
 }
 
 /** A store that did not take the session would not take it at the next trip either. */
