@@ -9,7 +9,7 @@ const view = (description: string) => hook().meta({ description, otherwise: 'the
 export const hooks = z.object({
   exchangeTicket: hook().meta({
     description:
-      "Exchanges a ticket for an access token: `(ticket, { sid, signal })` gives a text, or the token endpoint's JSON. It has eight seconds, together with `loadUser`.",
+      'Exchanges a ticket for an access token: `(ticket, { sid, signal })` returns a string, or the JSON of the token endpoint. It shares a limit of 8 seconds with `loadUser`.',
     otherwise: 'a form POST to `tokenUrl`',
   }),
   ticketExchange: z
@@ -25,12 +25,10 @@ export const hooks = z.object({
       { error: 'must be { grantType, ticketParameter, clientAuth }' },
     )
     .optional()
-    .describe(
-      'Adapts the default exchange to an authorization server; without effect where `exchangeTicket` is given.',
-    ),
+    .describe('Adapts the default exchange to your authorization server. Has no effect with `exchangeTicket`.'),
   loadUser: hook().meta({
     description:
-      'Names the user of an access token: `({ accessToken, api, sid })` gives JSON with at least `accountId`, which becomes `req.sso2.user`.',
+      'Loads the user of an access token: `({ accessToken, api, sid })` returns JSON with at least `accountId`. The result becomes `req.sso2.user`.',
     otherwise: 'GET of `userPath`',
   }),
   onLogin: hook().meta({
@@ -45,7 +43,7 @@ export const hooks = z.object({
   }),
   shouldIdentify: hook().meta({
     description:
-      'May this request be led through the SSO system? Answers at once, with true or false. By default a GET navigation of a top-level document may, unless it is a prefetch or comes from a known bot.',
+      'Decides whether a request may be redirected to Identify: `(request) => boolean`. By default a GET navigation of a top-level document may, but not a prefetch and not a known bot.',
     otherwise: 'navigations by people',
   }),
   views: z
@@ -59,10 +57,10 @@ export const hooks = z.object({
     )
     .optional()
     .describe(
-      "Pages of the site's own: context in, HTML or a promise of it out, within eight seconds (docs/custom-views.md).",
+      'Custom pages: each function takes a context and returns HTML, or a promise of HTML, within 8 seconds (docs/custom-views.md).',
     ),
   allowWeakSecret: z.boolean({ error: 'must be true or false' }).optional().meta({
-    description: 'Takes a `clientSecret` of fewer than 32 bytes, where the platform has given out one.',
+    description: 'Accepts a `clientSecret` of fewer than 32 bytes, if the platform has issued one.',
     otherwise: 'false',
   }),
   logger: z
@@ -70,7 +68,7 @@ export const hooks = z.object({
     .optional()
     .meta({
       description:
-        'Where the operator is told what stops a login: one line a minute and cause, never a secret. pino and winston fit.',
+        'Receives log lines about problems that prevent logins: one line per minute and cause, without secrets. pino and winston fit.',
       otherwise: 'the console',
     }),
   clock: z

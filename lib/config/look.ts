@@ -6,33 +6,31 @@ import { isTextCode, LANGUAGES, type Language, TEXTS } from './texts'
 import type { AllTexts, TextCode } from './texts/en'
 import { nearest } from './unknown-options'
 
-/** The site's look on the built-in pages. Addresses are paths of the site's origin, or `https:`. */
+/** Name, logo and colour on the built-in pages. Addresses are paths of the site's origin, or `https:`. */
 export interface BrandOptions {
-  /** Stands above the page and in its title; with a logo, the logo's text. */
+  /** Heading of each page and end of its title. With a logo, the text of the logo. */
   readonly name?: string | undefined
   /** The logo in place of the name. Must be a path that begins with /, or an address that begins with https:. */
   readonly logoUrl?: string | undefined
   /**
-   * `#rrggbb` or `#rgb`: button, links and edges. Whatever it is, text keeps a contrast of at least 4.5. Must be a
-   * colour such as #17477a. Default: a blue.
+   * `#rrggbb` or `#rgb`: colour of the button. Links and edges are derived from it. Text keeps a contrast of at least
+   * 4.5 with every colour. Must be a colour such as #17477a. Default: a blue.
    */
   readonly color?: string | undefined
   /**
-   * A style sheet after ours; its origin may also give it fonts and images. Must be a path that begins with /, or an
-   * address that begins with https:.
+   * A style sheet, loaded after the built-in one. Fonts and images may come from its origin. Must be a path that begins
+   * with /, or an address that begins with https:.
    */
   readonly stylesheetUrl?: string | undefined
 }
 
 /** Where the login page leads besides: paths of the site's origin, or `https:` addresses. */
 export interface LoginPageLinks {
-  /**
-   * Where a forgotten password is set anew. Must be a path that begins with /, or an address that begins with https:.
-   */
+  /** Page for a forgotten password. Must be a path that begins with /, or an address that begins with https:. */
   readonly forgotPassword?: string | undefined
-  /** Where an account is made. Must be a path that begins with /, or an address that begins with https:. */
+  /** Page that creates an account. Must be a path that begins with /, or an address that begins with https:. */
   readonly createAccount?: string | undefined
-  /** Where help is found. Must be a path that begins with /, or an address that begins with https:. */
+  /** Page with help. Must be a path that begins with /, or an address that begins with https:. */
   readonly help?: string | undefined
 }
 
@@ -41,20 +39,21 @@ export type ViewPolicy = string | ((nonce: string) => string) | false
 
 /** Options of this part. */
 export interface LookOptions {
-  /** The site's look on the built-in pages. */
+  /** Name, logo and colour on the built-in pages. */
   readonly brand?: BrandOptions | undefined
-  /** Where the login page leads besides; a link that is left out is not there. */
+  /** Extra links on the login page. Omit a link to hide it. */
   readonly links?: LoginPageLinks | undefined
-  /** Language of the built-in pages: their texts and `lang`. Must be one of en, sv, nb, da, fi, de. Default: `'en'`. */
+  /** Language of the built-in pages: texts and `lang`. Must be one of en, sv, nb, da, fi, de. Default: `'en'`. */
   readonly language?: Language | undefined
   /**
-   * Single texts of the built-in pages by code, in place of those of `language` (docs/texts.md). Must be an object of
+   * Single texts of the built-in pages by code. They replace those of `language` (docs/texts.md). Must be an object of
    * texts by code.
    */
   readonly texts?: { readonly [Code in TextCode]?: string | undefined } | undefined
   /**
-   * Content-Security-Policy of pages that `views` make, or `false` for none of ours. The built-in pages have their own
-   * whatever this says. Must be a policy in one line, a function that makes one of a nonce, or false. Default: `false`.
+   * Content-Security-Policy of the pages that custom `views` render: a string, a function of the nonce, or `false` for
+   * no header. The built-in pages always have a policy of their own. Must be a policy in one line, a function that
+   * makes one of a nonce, or false. Default: `false`.
    */
   readonly contentSecurityPolicy?: ViewPolicy | undefined
 }
@@ -71,7 +70,7 @@ const policy = z
   )
   .default(false)
   .describe(
-    'Content-Security-Policy of pages that `views` make, or `false` for none of ours. The built-in pages have their own whatever this says.',
+    'Content-Security-Policy of the pages that custom `views` render: a string, a function of the nonce, or `false` for no header. The built-in pages always have a policy of their own.',
   )
 
 const texts = z
@@ -84,7 +83,7 @@ const texts = z
     }
   })
   .default({})
-  .describe('Single texts of the built-in pages by code, in place of those of `language` (docs/texts.md).')
+  .describe('Single texts of the built-in pages by code. They replace those of `language` (docs/texts.md).')
 
 /** The options of this part, for the schema. */
 export const look = (isProduction: boolean) => {
@@ -98,34 +97,36 @@ export const look = (isProduction: boolean) => {
             .trim()
             .regex(/^[^\p{Cc}]{1,100}$/u, 'must have 1 to 100 characters')
             .optional()
-            .describe("Stands above the page and in its title; with a logo, the logo's text."),
+            .describe('Heading of each page and end of its title. With a logo, the text of the logo.'),
           logoUrl: place('The logo in place of the name.'),
           color: z.string({ error: COLOUR }).refine(isColor, COLOUR).optional().meta({
             description:
-              '`#rrggbb` or `#rgb`: button, links and edges. Whatever it is, text keeps a contrast of at least 4.5.',
+              '`#rrggbb` or `#rgb`: colour of the button. Links and edges are derived from it. Text keeps a contrast of at least 4.5 with every colour.',
             otherwise: 'a blue',
           }),
-          stylesheetUrl: place('A style sheet after ours; its origin may also give it fonts and images.'),
+          stylesheetUrl: place(
+            'A style sheet, loaded after the built-in one. Fonts and images may come from its origin.',
+          ),
         },
         { error: 'must be { name, logoUrl, color, stylesheetUrl }' },
       )
       .default({})
-      .describe("The site's look on the built-in pages."),
+      .describe('Name, logo and colour on the built-in pages.'),
     links: z
       .object(
         {
-          forgotPassword: place('Where a forgotten password is set anew.'),
-          createAccount: place('Where an account is made.'),
-          help: place('Where help is found.'),
+          forgotPassword: place('Page for a forgotten password.'),
+          createAccount: place('Page that creates an account.'),
+          help: place('Page with help.'),
         },
         { error: 'must be { forgotPassword, createAccount, help }' },
       )
       .default({})
-      .describe('Where the login page leads besides; a link that is left out is not there.'),
+      .describe('Extra links on the login page. Omit a link to hide it.'),
     language: z
       .enum(LANGUAGES, { error: `must be one of ${LANGUAGES.join(', ')}` })
       .default('en')
-      .describe('Language of the built-in pages: their texts and `lang`.'),
+      .describe('Language of the built-in pages: texts and `lang`.'),
     texts,
     contentSecurityPolicy: policy,
   }

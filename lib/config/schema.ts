@@ -38,51 +38,55 @@ const session = z
         .optional()
         .meta({
           description:
-            "Name of the session's cookie; over https `__Host-` stands before it, and the helper cookies share its stem. Two sites on one host name need two names, for cookies know no ports.",
+            'Name of the session cookie. Over https the package adds `__Host-`. The helper cookies share its stem. Two sites on one host name need two names, because cookies ignore ports.',
           otherwise: '`sso2.sid`',
         }),
       prefix: z
         .string({ error: PREFIX })
         .regex(/^[^\s{}]{0,100}$/, PREFIX)
         .optional()
-        .meta({ description: 'Begins every key in the store.', otherwise: 'the client ID and a colon' }),
+        .meta({ description: 'Beginning of every key in Redis.', otherwise: 'the client ID and a colon' }),
       idleSeconds: between(60, 365 * DAY, 'seconds')
         .default(14 * DAY)
-        .describe('How long a logged-in session lives unused; an anonymous one lives a day at most.'),
+        .describe(
+          'A logged-in session ends after this time without a request. An anonymous session ends after one day at most.',
+        ),
       absoluteSeconds: between(60, 365 * DAY, 'seconds')
         .default(90 * DAY)
-        .describe('How long a session lives at all. Nothing that a handler sets makes it longer.'),
+        .describe('A session ends after this time in any case. Handlers cannot prolong it.'),
     },
     { error: 'must be { cookieName, prefix, idleSeconds, absoluteSeconds }' },
   )
   .prefault({})
-  .describe('The session that is behind `req.session`.')
+  .describe('Cookie, prefix and lifetime of `req.session`.')
 
 const routes = (isProduction: boolean) =>
   z
     .object(
       {
         landing: route('/sso2/landing').describe(
-          'The landing page. Its full address is what the admin portal must have for the API client.',
+          'Path of the landing page (the callback URL). The admin portal must have its full address for the API client.',
         ),
         login: loginRoute(isProduction).describe(
-          "The login page: a path of ours, or the address of the site's own page on its origin or a trusted one, to which guards then lead with `return_to`.",
+          'Path of the login page. Or the full address of a custom login page, on the origin of the site or a trusted origin. Guards then redirect to it with `return_to`.',
         ),
-        logout: route('/logout').describe('`GET` asks, `POST` logs out of this session.'),
-        logoutAll: route('/logout-all').describe('`GET` asks, `POST` ends all sessions of the account.'),
+        logout: route('/logout').describe('Path of the logout. `GET` shows a question, `POST` logs out.'),
+        logoutAll: route('/logout-all').describe(
+          'Path of the logout of all sessions of the account. `GET` shows a question, `POST` logs out.',
+        ),
       },
       { error: 'must be { landing, login, logout, logoutAll }' },
     )
     .prefault({})
-    .describe('Where the pages of this package are, below the mount path of `siteUrl`; `false` switches one off.')
+    .describe('Paths of the pages of this package, below the path of `siteUrl`. `false` switches a route off.')
 
 const loginLimit = z
   .union(
     [
       z.literal(false),
       z.object({
-        attempts: between(1, 10_000, 'attempts').default(10).describe('Failed attempts that are let through.'),
-        perSeconds: between(1, DAY, 'seconds').default(60).describe('The time in which they are counted.'),
+        attempts: between(1, 10_000, 'attempts').default(10).describe('Failed attempts that are accepted.'),
+        perSeconds: between(1, DAY, 'seconds').default(60).describe('Time in which they are counted.'),
       }),
     ],
     {
@@ -91,7 +95,7 @@ const loginLimit = z
   )
   .default({ attempts: 10, perSeconds: 60 })
   .describe(
-    'Failed logins for each address and user name before the SSO system is asked no more; further limits follow from it (docs/login-limits.md). `false` switches all of them off.',
+    'Failed logins per IP address and username before further logins are refused. Other limits are multiples of this one (docs/login-limits.md). `false` switches all limits off.',
   )
 
 /** Required unless the site exchanges tickets itself. */
@@ -110,10 +114,10 @@ const parties = (isProduction: boolean, options: Given) => ({
   }),
   clientId: identifier().describe('The API client ID: `cid` of request tokens and `aud` of Session Tokens.'),
   clientSecret: secrets(options['allowWeakSecret'] === true, isProduction).describe(
-    "The API client's secret. Of several, all verify, and the one that the SSO system takes signs; the first of them to begin with (docs/key-rotation.md).",
+    "The API client's secret. Accepts an array for rotation: all secrets verify. The first one signs, until a response shows that the SSO system uses another one (docs/key-rotation.md).",
   ),
   organisationId: identifier().describe(
-    'The organisation ID: `iss` of request tokens. Differs from `clientId` and `ssoIdentifier`.',
+    'The organisation ID: `iss` of request tokens. Must differ from `clientId` and `ssoIdentifier`.',
   ),
   ssoIdentifier: identifier()
     .default(DEFAULT_SSO_IDENTIFIER)
@@ -122,11 +126,12 @@ const parties = (isProduction: boolean, options: Given) => ({
     'Public address of the site, with its mount path if it has one. Never taken from the Host header.',
   ),
   sessionSecret: secrets(false, isProduction).describe(
-    'Signs cookies and seals what is stored. Of several, the first signs and all verify.',
+    'Signs cookies and encrypts stored tokens. Accepts an array for rotation: all secrets verify, and the first one signs (docs/key-rotation.md).',
   ),
   redis: redis.optional().meta({
-    description: 'Where sessions are kept. A client that is given stays open when `sso.close()` is called.',
-    otherwise: 'memory; refused in production',
+    description:
+      'Redis for sessions: an address, or a client of ioredis. `sso.close()` leaves a client open that you passed.',
+    otherwise: 'memory, refused in production',
   }),
 })
 
@@ -137,7 +142,7 @@ const behaviour = (isProduction: boolean) => ({
     .regex(/^\/[\x21-\x7e]*$/, USER_PATH)
     .default(DEFAULT_USER_PATH)
     .describe(
-      'Path below `apiUrl` that names the user of an access token. `item` of its answer, or the answer itself, becomes the user, `account_id` also as `accountId`.',
+      'Path below `apiUrl` that returns the user of an access token. The `item` of the response (or the response itself) becomes the user. Its `account_id` is also available as `accountId`.',
     ),
   session,
   routes: routes(isProduction),
@@ -145,32 +150,34 @@ const behaviour = (isProduction: boolean) => ({
     .enum(['always', 'on-demand'], { error: "must be 'always' or 'on-demand'" })
     .default('always')
     .describe(
-      "`'always'`: a page load without a session goes through the SSO system first; `'on-demand'`: only guarded routes and the login page do. A page whose address has more than 2,048 characters never does.",
+      "`'always'`: a page load without a session is redirected to Identify. `'on-demand'`: only protected routes and the login page are. An address of more than 2,048 characters never is.",
     ),
   recheckSeconds: between(1, DAY, 'seconds')
     .default(360)
-    .describe('Age at which a session is checked with the SSO system again.'),
+    .describe('Age of the last status check at which a session is checked again.'),
   graceSeconds: between(0, 3600, 'seconds')
     .default(900)
-    .describe('How much longer a stale login is served while the SSO system does not answer.'),
+    .describe('Grace period: how much longer a stale login is served while the SSO system does not respond.'),
   timeoutMs: between(50, 30_000, 'milliseconds')
     .default(2000)
-    .describe('Bound on one Session Status call, connecting included. Authenticate has 8000, the other calls 3000.'),
+    .describe(
+      'Limit of one Session Status call, including the connection. Authenticate has 8000, the other calls have 3000.',
+    ),
   clockToleranceSeconds: between(0, 60, 'seconds')
     .default(5)
-    .describe('Leeway on the times of tokens: how far the clocks of site and SSO system may be apart.'),
+    .describe('Tolerated difference between the clocks of site and SSO system.'),
   trustedReturnOrigins: z
     .array(address(isProduction, 'https://sister.example'), {
       error: 'must be an array of addresses such as https://sister.example',
     })
     .default([])
-    .describe('Further origins that a return address, or the login page, may have.'),
+    .describe('Further origins that a return address or the login page may have.'),
   loginLimit,
   loginMessages: z
     .enum(['detailed', 'neutral'], { error: "must be 'detailed' or 'neutral'" })
     .default('detailed')
     .describe(
-      "`'neutral'`: one message for a wrong password or one-time password, a frozen and an inactive account, so that nobody learns which names there are.",
+      "`'neutral'`: the same message for a wrong password, a wrong one-time password, a locked account and an inactive account, so that an attacker does not learn which usernames exist.",
     ),
 })
 

@@ -7,14 +7,14 @@ import type { CustomViews, LoadUser, OnLogin, OnLogout } from './site'
 /** Options of `sso2()`; the environment fills what is left out, and an explicit option wins. */
 export interface Sso2Options extends ConfigOptions {
   /**
-   * Exchanges a ticket for an access token: `(ticket, { sid, signal })` gives a text, or the token endpoint's JSON. It
-   * has eight seconds, together with `loadUser`. Default: a form POST to `tokenUrl`.
+   * Exchanges a ticket for an access token: `(ticket, { sid, signal })` returns a string, or the JSON of the token
+   * endpoint. It shares a limit of 8 seconds with `loadUser`. Default: a form POST to `tokenUrl`.
    */
   readonly exchangeTicket?: ExchangeTicket | undefined
-  /** Adapts the default exchange to an authorization server; without effect where `exchangeTicket` is given. */
+  /** Adapts the default exchange to your authorization server. Has no effect with `exchangeTicket`. */
   readonly ticketExchange?: TicketExchange | undefined
   /**
-   * Names the user of an access token: `({ accessToken, api, sid })` gives JSON with at least `accountId`, which
+   * Loads the user of an access token: `({ accessToken, api, sid })` returns JSON with at least `accountId`. The result
    * becomes `req.sso2.user`. Default: GET of `userPath`.
    */
   readonly loadUser?: LoadUser | undefined
@@ -30,10 +30,13 @@ export interface Sso2Options extends ConfigOptions {
    */
   readonly onLogout?: OnLogout | undefined
   /**
-   * May this request be led through the SSO system? Answers at once, with true or false. By default a GET navigation of
-   * a top-level document may, unless it is a prefetch or comes from a known bot. Default: navigations by people.
+   * Decides whether a request may be redirected to Identify: `(request) => boolean`. By default a GET navigation of a
+   * top-level document may, but not a prefetch and not a known bot. Default: navigations by people.
    */
   readonly shouldIdentify?: ((request: Request) => boolean) | undefined
-  /** Pages of the site's own: context in, HTML or a promise of it out, within eight seconds (docs/custom-views.md). */
+  /**
+   * Custom pages: each function takes a context and returns HTML, or a promise of HTML, within 8 seconds
+   * (docs/custom-views.md).
+   */
   readonly views?: CustomViews | undefined
 }

@@ -20,12 +20,12 @@ const HEAD = `# Options
 
 <!-- Written by \`npm run docs\` from lib/config: change the descriptions there. -->
 
-\`sso2(options)\` takes what stands here. An option with a variable may come from the environment instead; one that is given wins.
-Everything that is wrong is reported at once, by option and variable, in one
-[\`Sso2ConfigError\`](api/index.md#sso2configerror) that prints no value.
+Pass these options to \`sso2(options)\`. An option with an environment variable may come from the environment. An explicit option wins.
+All problems are reported at once in one [\`Sso2ConfigError\`](errors.md#sso2configerror), by option and variable, without values.
 
-_Addresses_ begin with \`https:\`; outside production \`http:\` is taken for a loopback host (\`localhost\`, \`*.localhost\`, \`127.0.0.1\`, \`::1\`).
-Every time is in seconds, but where the name ends in \`Ms\`: milliseconds.
+- An address begins with \`https:\`. Outside production \`http:\` is accepted for loopback hosts (\`localhost\`, \`*.localhost\`, \`127.0.0.1\`, \`::1\`).
+- Times are in seconds. If the name of an option ends in \`Ms\`, its unit is milliseconds.
+- \`undefined\` counts as absent.
 `
 
 /** @throws {Error} an option that is in no group, or a group that names none */
@@ -35,8 +35,8 @@ export function optionsPage(options: readonly Option[]): string {
   const lost = [...tops, ...grouped].filter((name) => !(grouped.includes(name) && tops.includes(name)))
   if (lost.length > 0) throw new Error(`options-page.ts: these are in no group, or no option: ${lost.join(', ')}`)
   const parts = Object.entries(GROUPS).map(([title, names]) => {
-    const rows = names.flatMap((name) => options.filter((option) => option.name.split('.')[0] === name)).map(row)
-    return [`## ${title}`, '', '| option | type | default | meaning |', '| --- | --- | --- | --- |', ...rows].join('\n')
+    const all = names.flatMap((name) => options.filter((option) => option.name.split('.')[0] === name))
+    return [`## ${title}`, ...all.map(section)].join('\n\n')
   })
   return `${[HEAD.trimEnd(), ...parts].join('\n\n')}\n`
 }
@@ -71,18 +71,22 @@ function aligned(rows: readonly (readonly string[])[]): string {
   return [head, rule, ...body].map(line).join('\n')
 }
 
-function row({ name, variable, type, otherwise, description, mustBe }: Option): string {
-  const cells = [
-    [`\`${name}\``, variable && `\`${variable}\``].filter(Boolean).join('<br>'),
-    typeCell(type),
-    otherwise?.replace(/^required/, '**required**') ?? (type === 'object' ? '' : 'none'),
-    withLinks(mustBe ? `${description} Must be ${mustBe}.` : description),
+/** An option with a heading of its own, so that messages and pages can link to it. */
+function section({ name, variable, type, otherwise, description, mustBe }: Option): string {
+  const fallback = otherwise?.replace(/^required/, '**required**') ?? (type === 'object' ? undefined : 'none')
+  const facts = [
+    variable && `- Environment: \`${variable}\``,
+    type !== 'object' && `- Type: ${typeText(type)}`,
+    fallback && `- Default: ${fallback}`,
+    mustBe && `- Must be ${mustBe}`,
   ]
-  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [`### ${name}`, withLinks(description), facts.filter(Boolean).join('\n')]
+    .filter((text) => text !== '')
+    .join('\n\n')
 }
 
 /** Names of ours are explained in the API reference. */
-function typeCell(type: string): string {
+function typeText(type: string): string {
   const [own] = /^[A-Z]\w+$/.exec(type) ?? []
   return own ? `[\`${own}\`](api/index.md#${own.toLowerCase()})` : `\`${type}\``
 }
