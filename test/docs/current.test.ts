@@ -43,7 +43,13 @@ beforeAll(() => {
 test('the tables of options, API reference, API report and the comments of options are as `npm run docs` writes them', () => {
   const made = filesOf(folder)
   expect(made).toEqual(
-    expect.arrayContaining(['docs/internals/api-report.md', 'docs/api/index.md', 'docs/options.md', 'README.md']),
+    expect.arrayContaining([
+      'docs/llms.txt',
+      'docs/internals/api-report.md',
+      'docs/api/index.md',
+      'docs/options.md',
+      'README.md',
+    ]),
   )
   expect(made.filter((file) => file.startsWith('lib/')).length).toBeGreaterThan(3)
   expect(made.filter((file) => file.endsWith('.svg')).length).toBeGreaterThan(8)

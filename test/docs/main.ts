@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import path from 'node:path'
 import { withComments } from './comments'
 import { PALETTES, sequencePicture, sessionsPicture } from './diagrams'
+import { llmsText } from './llms'
 import { optionsPage, withRequired } from './options-page'
 import { root } from './pages'
 import { makeProgram } from './program'
@@ -22,6 +23,8 @@ export async function main([folder = root]: readonly string[]): Promise<void> {
   writeAll(folder, new Map([['README.md', withRequired(readme, options)]]))
   writeAll(folder, new Map([['docs/internals/api-report.md', apiReport(program)]]))
   writeAll(folder, pictures())
+  const contents = readFileSync(path.join(root, 'docs', 'README.md'), 'utf8')
+  writeAll(folder, new Map([['docs/llms.txt', llmsText(contents)]]))
   const pages = await apiReference(root)
   forgetOthers(path.join(folder, REFERENCE), pages)
   writeAll(folder, new Map([...pages].map(([name, text]) => [`${REFERENCE}/${name}`, text])))

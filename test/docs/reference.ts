@@ -96,8 +96,8 @@ ${Object.entries(TITLES)
   .map(([name, title]) => `- [\`${title}\`](${name})`)
   .join('\n')}
 
-Each name with its meaning, inputs, units, outputs and errors. The names and types alone are in the [API report](../internals/api-report.md), all
-options in one table in [options](../options.md). _Interface: "…"_ cites [SSO2 as this package understands it](../internals/protocol.md).
+All exported names, with meaning, inputs, units, results and errors. [Options](../options.md) have a page of their own.
+The [API report](../internals/api-report.md) has the signatures alone. _Interface: "…"_ cites [the protocol](../internals/protocol.md).
 `
 
 /** Without what a reader does not look for, with a list of what the page holds, and with links that tell `sso2` from `Sso2`. */

@@ -8,9 +8,8 @@ const HEAD = `# API report
 
 <!-- Written by \`npm run docs\` from the built declarations: do not edit. -->
 
-Every name that the package exports, with its signature. A test compares this page with what is built, so that no release changes a
-name or a type by accident: a change of this page is a change of the package, to be seen in review and told in CHANGELOG.md. What the
-names mean is in the [API reference](../api/README.md).
+All exported names with their signatures. A test compares this page with the build, so that no release changes a name or a type by accident.
+A change of this page belongs into CHANGELOG.md. The [API reference](../api/README.md) explains the names.
 `
 
 /** The page. */

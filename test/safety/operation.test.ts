@@ -218,7 +218,9 @@ describe('[O14] the supply chain', () => {
     expect(
       papers.filter(
         (path) =>
-          !/^docs\/(?:[a-z-]+|README|internals\/[a-z-]+|api\/[\w.-]+|images\/[a-z-]+)\.(?:md|png|svg)$/.test(path),
+          !/^docs\/(?:[a-z-]+|README|internals\/[a-z-]+|api\/[\w.-]+|images\/[a-z-]+)\.(?:md|png|svg)$|^docs\/llms\.txt$/.test(
+            path,
+          ),
       ),
     ).toEqual([])
     expect(papers).toEqual(

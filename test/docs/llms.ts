@@ -1,0 +1,43 @@
+/** docs/llms.txt: every page with its first sentences, for tools that read documentation. */
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { root } from './pages'
+
+const HEAD = `# express-sso2
+
+> Express middleware for SSO2, the single sign-on of newspaper subscription platforms: one \`app.use(sso)\`, sessions in Redis, an emulator of the whole platform.
+
+Read the README first. Names of options, errors and events are exact.
+`
+
+/** @param contents the table of contents, docs/README.md, whose groups and order are taken */
+export function llmsText(contents: string): string {
+  const groups = contents.split(/^## /m).slice(1)
+  const seen = new Set(['README.md'])
+  const parts = groups.map((group) => {
+    const [title = ''] = group.split('\n', 1)
+    const files = [...group.matchAll(/\]\(([^)#]+\.md)[^)]*\)/g)].map(([, file = '']) => path.posix.join('docs', file))
+    const fresh = files.filter((file) => !seen.has(file) && seen.add(file))
+    return [`## ${title}`, '', ...fresh.map(line)].join('\n')
+  })
+  return `${[HEAD.trimEnd(), `## Overview\n\n${line('README.md')}`, ...parts].join('\n\n')}\n`
+}
+
+/** A page with its title and its first paragraph. */
+function line(file: string): string {
+  const text = readFileSync(path.join(root, file), 'utf8').replace(/<!--[\s\S]*?-->|<picture>[\s\S]*?<\/picture>/g, '')
+  const [, title = file] = /^# (.+)$/m.exec(text) ?? []
+  const [, first = ''] = /^# .+\n+(?:#.+\n+)*((?!#|\||```|- ).+(?:\n(?!\n|- |\||```).+)*)/m.exec(text) ?? []
+  const plain = first
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[*_]{1,2}([^*_]+)[*_]{1,2}/g, '$1')
+    .replace(/\s+/g, ' ')
+    .trim()
+  const two = plain
+    .split(/(?<=[.?]) (?=[A-Z`])/)
+    .slice(0, 2)
+    .join(' ')
+    .replace(/:$/, '.')
+  const link = path.posix.relative('docs', file)
+  return `- [${title}](${link})${two === '' ? '' : `: ${two}`}`
+}
