@@ -21,7 +21,7 @@ import { LogoutQueue } from './web/actions/logout-queue'
 import { moveSession } from './web/actions/move-session'
 import { removeFromIndex } from './web/actions/sign-in'
 import { UnderWay } from './web/actions/under-way'
-import { identifyGuard, type RequireLoginOptions, requireLogin } from './web/guards'
+import { type Guard, identifyGuard, type RequireLoginOptions, requireLogin } from './web/guards'
 import { type Health, health } from './web/health'
 import { guardedShouldIdentify } from './web/hooks'
 import { isNavigationByPerson } from './web/http/request-facts'
@@ -64,9 +64,9 @@ export interface Sso2 extends RequestHandler {
    * A guard: lets logged-in users pass; a navigation goes to the login page and comes back, everything else gets 401 JSON with the
    * `loginUrl`. With `{ fresh: true }` it passes only on an answer that was asked for after the request began, and says 503 without one.
    */
-  requireLogin(options?: RequireLoginOptions): RequestHandler
+  requireLogin(options?: RequireLoginOptions): Guard
   /** A guard that identifies the visitor of one route, where option `identify` is `'on-demand'`. */
-  identify(): RequestHandler
+  identify(): Guard
   /**
    * Where to go on after a form of the site's own.
    * @param value what came as `return_to`: a path or an address

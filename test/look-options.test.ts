@@ -174,10 +174,10 @@ describe('texts', () => {
 describe('[F11] routes.login as an address', () => {
   const own = 'https://news.example/sign-in'
 
-  test.each<[options: object, loginPage: string, route: string | false]>([
+  test.each<[options: object, loginPage: string | undefined, route: string | false]>([
     [{}, 'https://news.example/login', '/login'],
     [{ routes: { login: '/in' } }, 'https://news.example/in', '/in'],
-    [{ routes: { login: false } }, 'https://news.example/login', false],
+    [{ routes: { login: false } }, undefined, false],
     [{ routes: { login: own } }, own, false],
     [{ routes: { login: 'HTTPS://NEWS.example:443/sign-in' } }, own, false],
     [{ routes: { login: `${own}?look=dark#form` } }, `${own}?look=dark#form`, false],

@@ -31,10 +31,10 @@ type Plain = Omit<CheckedOptions, 'clientSecret' | 'sessionSecret' | 'session' |
 
 /** The checked configuration. Secrets are keys or closures, so that printing it shows none. */
 export interface Config extends Readonly<Plain> {
-  /** Paths of ours; `login` is false where the login page is the site's own. */
+  /** Paths of our routes. `login` is false if the login page is custom, or if there is none. */
   readonly routes: Readonly<Plain['routes']>
-  /** Absolute address of the login page, whoever's it is. */
-  readonly loginPage: string
+  /** Absolute address of the login page, built-in or custom. `undefined` with `routes.login: false`. */
+  readonly loginPage: string | undefined
   readonly texts: AllTexts
   readonly clientSecrets: () => string[]
   readonly sessionSecrets: () => string[]
@@ -95,7 +95,7 @@ function loginPlaces(routes: Plain['routes'], siteUrl: string): Pick<Config, 'ro
   const { login } = routes
   if (login !== false && !login.startsWith('/'))
     return { routes: Object.freeze({ ...routes, login: false }), loginPage: new URL(login).href }
-  return { routes: Object.freeze(routes), loginPage: siteUrl + (login || '/login') }
+  return { routes: Object.freeze(routes), loginPage: login === false ? undefined : siteUrl + login }
 }
 
 function secretFields(clientSecret: readonly string[], sessionSecret: readonly string[]) {

@@ -76,10 +76,23 @@ export function dataLife({ since, isLoggedIn, maxAge }: Origin, now: EpochSecond
   return Math.min(wanted, Math.max(1, since + lives.absoluteSeconds - now))
 }
 
-/** End of a new session's cookie, in milliseconds since 1970: where the site does not say otherwise it lives as long as the session may. */
-export function cookieEnd({ since, maxAge }: Origin, now: EpochSeconds, { absoluteSeconds }: SessionLives): number {
+/** Times of a session's cookie, and the clocks that they are told by. */
+export interface CookieTimes {
+  /** Start of the session, in seconds since 1970. */
+  readonly since: EpochSeconds
+  /** The end that the site has set, in milliseconds since 1970, by the system's clock. */
+  readonly wanted: number | undefined
+  readonly now: EpochSeconds
+  /** The system's clock in milliseconds since 1970. A test may run the site by another one. */
+  readonly systemNow: number
+}
+
+/** Returns the end of a new session's cookie, in milliseconds since 1970: the end that the site has set, but not after the session's own. */
+export function cookieEnd({ since, wanted, now, systemNow }: CookieTimes, { absoluteSeconds }: SessionLives): number {
   const end = (since + absoluteSeconds) * 1000
-  return maxAge === undefined ? end : Math.min(end, now * 1000 + maxAge)
+  if (wanted === undefined) return end
+  const ahead = now * 1000 - systemNow
+  return Math.min(end, Math.abs(ahead) < 1000 ? wanted : wanted + ahead)
 }
 
 /** Lives of record and data, in seconds, each from now on. */

@@ -2,11 +2,13 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { decideLead, isElsewhere } from '../decide/lead'
 import { countTrip } from '../decide/loop-guard'
+import type { User } from '../decide/record'
 import { judgeReferer } from '../decide/return-to'
 import { isKnownForSure, NOBODY, needsAccess, shownUser } from '../decide/visit'
 import { Sso2SetupError } from '../errors'
 import { sendToIdentify, setTrip } from './actions/identify'
 import { settle, type Wishes } from './actions/settle'
+import { HOOKS_MS, inTime } from './hooks'
 import { keepFromOthers } from './http/caching'
 import { failing } from './http/failing'
 import { redirect } from './http/redirect'
@@ -17,14 +19,25 @@ import type { Site } from './site'
 import { type Holder, holderOf } from './sso2-request'
 import { pageOf, tripFor } from './visit'
 
+/** A user that `allow` refuses gets 403. */
+type Allow = (user: User, req: Request) => boolean | Promise<boolean>
+
 /** Options of `requireLogin`. */
 export interface RequireLoginOptions {
-  /** Passes only on an answer to a Session Status that is asked from now on, for sensitive pages; without one 503. Default false. */
+  /** Passes only on the response to a Session Status call that begins after the request, for sensitive pages. Without one: 503. Default: false. */
   readonly fresh?: boolean | undefined
+  /** Decides whether a logged-in user may see the page. If not: 403, as page or JSON. An error goes to the error handler. Default: every user. */
+  readonly allow?: ((user: User, req: Request) => boolean | Promise<boolean>) | undefined
+}
+
+/** A guard for one route or for many. It also fits `app.ws()` of express-ws, which calls it with the socket in front of the request. */
+export interface Guard extends RequestHandler {
+  (socket: object, req: Request, next: NextFunction): void
 }
 
 /** Lets logged-in users pass, to a page that no shared cache keeps, and no browser unless the site says so; navigations go to the login page and come back, everything else gets 401 JSON. */
-export function requireLogin(site: Site, { fresh = false }: RequireLoginOptions = {}): RequestHandler {
+export function requireLogin(site: Site, options: RequireLoginOptions = {}): Guard {
+  const { fresh = false, allow } = checkedOptions(options)
   return guarded(async (req, res, next) => {
     const holder = holderOf(req)
     const { visit } = holder
@@ -35,15 +48,45 @@ export function requireLogin(site: Site, { fresh = false }: RequireLoginOptions 
       return
     if (mustAsk && !isKnownForSure(holder.shown)) return sendProblem(site, req, res, 503, 'page_unavailable')
     if (!shownUser(holder.shown) && isNavigation(req) && !(await isStrangerLookedUp(holder))) return
-    if (shownUser(holder.shown)) {
-      keepFromOthers(res)
-      return next()
-    }
-    if (isNavigation(req)) return leadToLogin(holder)
-    // who logs in because a script was refused comes back to the page that it runs in, not to what it wanted
-    const page = judgeReferer(req.headers.referer, site.config.returnPolicy) ?? returnPage(holder)
-    sendJson(res, 401, { error: 'login_required', loginUrl: loginUrl(site.config, page) })
+    const user = shownUser(holder.shown)
+    if (!user) return isNavigation(req) ? leadToLogin(holder) : sendLoginRequired(holder)
+    if (allow && !(await isAllowed(allow, user, req))) return sendProblem(site, req, res, 403, 'not_allowed')
+    keepFromOthers(res)
+    next()
   })
+}
+
+const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof RequireLoginOptions>(['fresh', 'allow'])
+
+/** @throws {Sso2SetupError} an option that is unknown or wrong: a guard must not be weaker than its author believes */
+function checkedOptions(options: RequireLoginOptions): RequireLoginOptions {
+  const { fresh, allow } = options
+  const unknown = Object.entries(options).find(([name, value]) => value !== undefined && !KNOWN_OPTIONS.has(name))
+  if (unknown) throw new Sso2SetupError(`requireLogin has no option ${unknown[0]}: it has fresh and allow`)
+  if (fresh !== undefined && typeof fresh !== 'boolean')
+    throw new Sso2SetupError('requireLogin: fresh must be true or false')
+  if (allow !== undefined && typeof allow !== 'function')
+    throw new Sso2SetupError('requireLogin: allow must be a function')
+  return options
+}
+
+/** Asks the site; only a promise needs a time limit. @throws {TypeError} an answer that is neither yes nor no */
+async function isAllowed(allow: Allow, user: User, req: Request): Promise<boolean> {
+  const given: unknown = allow(user, req)
+  const isLate = given instanceof Promise
+  const answer = isLate ? await inTime('allow', AbortSignal.timeout(HOOKS_MS), () => given) : given
+  if (typeof answer !== 'boolean' && answer !== undefined && answer !== null)
+    throw new TypeError('express-sso2: allow must return true or false')
+  return answer === true
+}
+
+/** Responds to a script. A user who logs in because a script was refused comes back to the page in which the script runs. */
+function sendLoginRequired(holder: Holder): void {
+  const { req, res, site } = holder.visit
+  const { loginPage, returnPolicy } = site.config
+  const page = judgeReferer(req.headers.referer, returnPolicy) ?? returnPage(holder)
+  const more = loginPage === undefined ? {} : { loginUrl: loginUrl(loginPage, page) }
+  sendJson(res, 401, { error: 'login_required', ...more })
 }
 
 const returnPage = ({ visit }: Holder) => pageOf(visit) ?? `${visit.site.config.siteUrl}/`
@@ -56,7 +99,7 @@ async function isStrangerLookedUp(holder: Holder): Promise<boolean> {
   const { visit, shown } = holder
   const { routes, loginPage, returnPolicy } = visit.site.config
   if (routes.login !== false) return true
-  if (isElsewhere(loginPage, returnPolicy.origin))
+  if (loginPage !== undefined && isElsewhere(loginPage, returnPolicy.origin))
     return isSettled(holder, { identify: 'always', fresh: visit.baseline })
   return shown.record !== undefined || shown.degraded !== undefined || isSettled(holder, { identify: 'always' })
 }
@@ -83,18 +126,20 @@ function leadToLogin(holder: Holder): Promise<void> | void {
       throw new Sso2SetupError('requireLogin guards the login page itself, which nobody could reach: see routes.login')
     case 'give_up':
       return sendProblem(site, req, res, 503, reasonCode(decision.because, 'page_unavailable'))
+    case 'require_login':
+      return sendProblem(site, req, res, 401, 'login_required')
     case 'identify':
       return sendToIdentify(visit, page, 'login_elsewhere')
     case 'count_and_lead':
       setTrip(visit, page, countTrip(trip, site.now()))
-      return redirect(res, loginUrl(site.config, page), 302)
+      return redirect(res, loginUrl(loginPage ?? '', page), 302)
     case 'lead':
-      return redirect(res, loginUrl(site.config, page), 302)
+      return redirect(res, loginUrl(loginPage ?? '', page), 302)
   }
 }
 
 /** Identifies the visitor of one route where `identify` is `'on-demand'`. */
-export function identifyGuard(): RequestHandler {
+export function identifyGuard(): Guard {
   return guarded(async (req, _res, next) => {
     const holder = holderOf(req)
     const isKnown = holder.shown.record !== undefined || holder.shown.degraded !== undefined
@@ -110,8 +155,15 @@ async function isSettled(holder: Holder, wishes: Wishes): Promise<boolean> {
   return outcome.do === 'show'
 }
 
-function guarded(handle: (req: Request, res: Response, next: NextFunction) => Promise<void>): RequestHandler {
-  return (req, res, next) => {
+function guarded(handle: (req: Request, res: Response, next: NextFunction) => Promise<void>): Guard {
+  return (first: object, second: object, next: NextFunction) => {
+    const [req, res] = exchangeOf(first, second)
     handle(req, res, next).catch(failing(next))
   }
+}
+
+/** Returns request and response. express-ws gives `(socket, req)`; a response other than 200 makes it close the socket. */
+function exchangeOf(first: object, second: object): [Request, Response] {
+  const isSocket = 'ws' in second && second.ws === first && 'res' in second
+  return (isSocket ? [second, second.res] : [first, second]) as [Request, Response]
 }

@@ -1,4 +1,4 @@
-/** `sso.router`: landing, login, logout, logout-all, each on its exact path; any other request goes on. */
+/** `sso.router`: landing, login, logout, logout-all, each on its path as the application compares paths; any other request goes on. */
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { TextCode } from '../config/texts/en'
 import { isSameOriginPost } from '../decide/same-origin'
@@ -39,14 +39,39 @@ function tableOf({ config }: Site): ReadonlyMap<string, Methods> {
   return new Map(rows.filter((row): row is [string, Methods] => row[0] !== false))
 }
 
+/** The routes under each combination of Express' settings `strict routing` and `case sensitive routing`. */
+function routeFinder(site: Site): (req: Request) => Methods | undefined {
+  const rows = [...tableOf(site)]
+  const bySettings = new Map(
+    [0, 1, 2, 3].map((settings) => [
+      settings,
+      new Map(rows.map(([path, methods]) => [named(path, settings), methods])),
+    ]),
+  )
+  return (req) => {
+    const settings =
+      (req.app?.enabled('strict routing') ? STRICT : 0) + (req.app?.enabled('case sensitive routing') ? SENSITIVE : 0)
+    return bySettings.get(settings)?.get(named(req.path, settings))
+  }
+}
+
+const STRICT = 1
+const SENSITIVE = 2
+
+/** As Express compares paths: without a slash at the end, and in lower case, unless the settings say otherwise. */
+function named(path: string, settings: number): string {
+  const bare = (settings & STRICT) === 0 && path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
+  return (settings & SENSITIVE) === 0 ? bare.toLowerCase() : bare
+}
+
 /** The router of one site. */
 export function router(site: Site): RequestHandler {
-  const table = tableOf(site)
+  const find = routeFinder(site)
   const readBody = bodyReader()
   return (req: Request, res: Response, next: NextFunction) => {
-    const methods = table.get(req.path)
+    const methods = find(req)
     if (!methods) return next()
-    const isLanding = req.path === site.config.routes.landing
+    const isLanding = methods['GET'] === handleLanding
     if (isLanding) setTokenHeaders(res) // whatever becomes of it
     const query = isLanding ? takeLandingQuery(req) : undefined
     const handler = Object.hasOwn(methods, req.method) ? methods[req.method] : undefined

@@ -37,6 +37,27 @@ test.each<[what: string, change: Partial<LeadFacts>, decision: LeadDecision]>([
   ['a logout not confirmed', { degraded: 'logout_pending' }, { do: 'give_up', because: 'logout_pending' }],
   ['a landing whose token was refused', { trip: trips(1, 1, 'r') }, { do: 'give_up', because: 'token_refused' }],
   ['a landing that the store did not take', { trip: trips(1, 1, 'a') }, { do: 'count_and_lead' }],
+  ['no login page', { loginPage: undefined }, { do: 'require_login' }],
+  [
+    'no login page, an outage',
+    { loginPage: undefined, degraded: 'sso_unavailable' },
+    { do: 'give_up', because: 'sso_unavailable' },
+  ],
+  [
+    'no login page, cookies blocked',
+    { loginPage: undefined, degraded: 'cookies_blocked' },
+    { do: 'give_up', because: 'cookies_blocked' },
+  ],
+  [
+    'no login page, a user that cannot be loaded',
+    { loginPage: undefined, degraded: 'user_unknown' },
+    { do: 'require_login' },
+  ],
+  [
+    'no login page, a logout not confirmed',
+    { loginPage: undefined, degraded: 'logout_pending' },
+    { do: 'require_login' },
+  ],
   ['the login page itself', { page: away }, { do: 'refuse_to_guard_the_login_page' }],
   [
     'the login page itself, in a part of a page',

@@ -1,5 +1,6 @@
 import {
   belongsToLogin,
+  type CookieTimes,
   cookieEnd,
   dataLife,
   isDueToRenew,
@@ -88,14 +89,19 @@ test.each<[Origin, number]>([
   expect(dataLife(from, NOW, lives)).toBe(seconds)
 })
 
-test.each<[Origin, number]>([
-  [origin(), 5000],
-  [origin({ since: NOW - 1000 }), 4000],
-  [origin({ maxAge: 60_000 }), 60],
-  [origin({ maxAge: 9_000_000 }), 5000],
-  [origin({ maxAge: 0 }), 0],
-])('the cookie of %j ends in %i seconds', (from, seconds) => {
-  expect(cookieEnd(from, NOW, lives)).toBe((NOW + seconds) * 1000)
+test.each<[what: string, times: Partial<CookieTimes>, end: number]>([
+  ['no end set', {}, (NOW + 5000) * 1000],
+  ['no end set, an older session', { since: NOW - 1000 }, (NOW + 4000) * 1000],
+  ['an end', { wanted: NOW * 1000 + 60_250 }, NOW * 1000 + 60_250],
+  ['an end after the session', { wanted: (NOW + 9000) * 1000 }, (NOW + 5000) * 1000],
+  ['an end that is now', { wanted: NOW * 1000 }, NOW * 1000],
+  [
+    'an end, by a clock 100 s behind',
+    { wanted: NOW * 1000 - 40_000, systemNow: (NOW - 100) * 1000 },
+    NOW * 1000 + 60_000,
+  ],
+])('the end of a cookie: %s', (_what, times, end) => {
+  expect(cookieEnd({ since: NOW, wanted: undefined, now: NOW, systemNow: NOW * 1000 + 999, ...times }, lives)).toBe(end)
 })
 
 test.each<[what: string, Stored, text: string | null, { data: number; record: number }]>([

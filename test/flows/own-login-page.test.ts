@@ -126,10 +126,16 @@ describe("a page of the site's own", () => {
     expect(String(errors)).toContain('requireLogin guards the login page itself')
   })
 
-  test('switched off, /login is where guards lead, and the site’s to answer', async () => {
-    const { body, trail } = await browser.visit(at('off', '/account'))
-    expect(body).toMatch(/^anon at \/login\?return_to=/)
-    expect(paths(trail).at(-1)).toBe('off /login')
+  test('switched off, a guard responds 401: with a page, or with JSON that names no login page', async () => {
+    const { status, url, body, headers } = await browser.visit(at('off', '/account'))
+    expect([status, url]).toEqual([401, at('off', '/account')])
+    expect(body).toContain('You need to log in to see this page.')
+    expect(headers['cache-control']).toBe('no-store')
+    expect(await browser.fetchJson(at('off', '/account'))).toMatchObject({
+      status: 401,
+      json: { error: 'login_required' },
+    })
+    expect((await browser.visit(at('off', '/login'))).body).toBe('anon at /login')
   })
 })
 

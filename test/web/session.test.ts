@@ -263,6 +263,19 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
     expect(await kv.mget(keys)).toEqual([null, null])
   })
 
+  test('the cookie ends at the very second that the page has set', async () => {
+    const { now } = site
+    site.now = Math.floor(Date.now() / 1000)
+    const end = new Date(Math.ceil(Date.now() / 1000) * 1000 + 60_000)
+    site.page('/until', (req, res) => {
+      bag(req)['a'] = 1
+      req.session.cookie.expires = end
+      res.end()
+    })
+    expect(cookiesOf(await ask('/until'))[0]).toContain(`Expires=${end.toUTCString()};`)
+    site.now = now
+  })
+
   test('the first cookie lives as long as the page says, at most as long as the session, and a live one is never sent again', async () => {
     const [line = ''] = cookiesOf(await ask('/max-age?seconds=300'))
     const end = Date.parse(/Expires=([^;]+)/.exec(line)?.[1] ?? '')

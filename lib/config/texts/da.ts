@@ -43,6 +43,8 @@ export const DA: AllTexts = {
   unavailable_form:
     'Det er ikke muligt at logge ind lige nu. Prøv igen om lidt. Det skyldes ikke dit brugernavn eller din adgangskode.',
   page_unavailable: 'Siden kan ikke vises lige nu. Prøv igen om lidt.',
+  login_required: 'Du skal logge ind for at se denne side.',
+  not_allowed: 'Din konto har ikke adgang til denne side.',
   logout_unavailable: 'Det er ikke muligt at logge ud lige nu. Prøv igen om lidt.',
   busy: 'Et andet login er i gang i denne browser. Prøv igen om et øjeblik.',
   invalid_request: 'Indtast brugernavn og adgangskode.',

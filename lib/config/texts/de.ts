@@ -48,6 +48,8 @@ export const DE: AllTexts = {
   unavailable_form:
     'Die Anmeldung ist zurzeit nicht möglich. Bitte versuchen Sie es in Kürze erneut. Das liegt nicht an Ihrem Benutzernamen oder Passwort.',
   page_unavailable: 'Diese Seite kann zurzeit nicht angezeigt werden. Bitte versuchen Sie es in Kürze erneut.',
+  login_required: 'Bitte melden Sie sich an, um diese Seite zu sehen.',
+  not_allowed: 'Ihr Konto hat keinen Zugriff auf diese Seite.',
   logout_unavailable: 'Die Abmeldung ist zurzeit nicht möglich. Bitte versuchen Sie es in Kürze erneut.',
   busy: 'In diesem Browser läuft bereits eine andere Anmeldung. Bitte versuchen Sie es gleich noch einmal.',
   invalid_request: 'Bitte geben Sie Ihren Benutzernamen und Ihr Passwort ein.',

@@ -45,6 +45,8 @@ export const EN = {
   unavailable_form:
     'Logging in does not work at the moment. Please try again shortly. This has nothing to do with your username or password.',
   page_unavailable: 'This page cannot be shown at the moment. Please try again shortly.',
+  login_required: 'You need to log in to see this page.',
+  not_allowed: 'Your account does not have access to this page.',
   logout_unavailable: 'Logging out does not work at the moment. Please try again shortly.',
   busy: 'Another login is under way in this browser. Please try again in a moment.',
   invalid_request: 'Please fill in the username and the password.',

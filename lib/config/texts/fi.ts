@@ -47,6 +47,8 @@ export const FI: AllTexts = {
   unavailable_form:
     'Kirjautuminen ei onnistu juuri nyt. Yritä hetken kuluttua uudelleen. Syynä ei ole käyttäjätunnuksesi tai salasanasi.',
   page_unavailable: 'Sivua ei voida näyttää juuri nyt. Yritä hetken kuluttua uudelleen.',
+  login_required: 'Sinun täytyy kirjautua sisään nähdäksesi tämän sivun.',
+  not_allowed: 'Tililläsi ei ole pääsyä tälle sivulle.',
   logout_unavailable: 'Uloskirjautuminen ei onnistu juuri nyt. Yritä hetken kuluttua uudelleen.',
   busy: 'Tässä selaimessa on jo toinen kirjautuminen kesken. Yritä hetken kuluttua uudelleen.',
   invalid_request: 'Anna käyttäjätunnus ja salasana.',

@@ -43,6 +43,8 @@ export const NB: AllTexts = {
   unavailable_form:
     'Det er ikke mulig å logge inn akkurat nå. Prøv igjen om litt. Dette skyldes ikke brukernavnet eller passordet ditt.',
   page_unavailable: 'Siden kan ikke vises akkurat nå. Prøv igjen om litt.',
+  login_required: 'Du må logge inn for å se denne siden.',
+  not_allowed: 'Kontoen din har ikke tilgang til denne siden.',
   logout_unavailable: 'Det er ikke mulig å logge ut akkurat nå. Prøv igjen om litt.',
   busy: 'En annen innlogging pågår i denne nettleseren. Prøv igjen om et øyeblikk.',
   invalid_request: 'Fyll inn brukernavn og passord.',

@@ -43,6 +43,8 @@ export const SV: AllTexts = {
   unavailable_form:
     'Det går inte att logga in just nu. Försök igen om en stund. Felet beror inte på ditt användarnamn eller lösenord.',
   page_unavailable: 'Sidan kan inte visas just nu. Försök igen om en stund.',
+  login_required: 'Du behöver logga in för att se den här sidan.',
+  not_allowed: 'Ditt konto har inte tillgång till den här sidan.',
   logout_unavailable: 'Det går inte att logga ut just nu. Försök igen om en stund.',
   busy: 'En annan inloggning pågår i den här webbläsaren. Försök igen om en liten stund.',
   invalid_request: 'Fyll i användarnamn och lösenord.',

@@ -7,8 +7,8 @@ export function returnToOf(config: Config, value: unknown): string {
   return withoutFlowParameter(judgeReturnTo(value, config.returnPolicy) ?? `${config.siteUrl}/`)
 }
 
-/** Address of the login page, whoever's it is, for one return address. */
-export function loginUrl({ loginPage }: Config, returnTo: string, notice?: 'session_ended'): string {
+/** Returns the address of the login page, with one return address. @param loginPage its absolute address, built-in or custom */
+export function loginUrl(loginPage: string, returnTo: string, notice?: 'session_ended'): string {
   const [head = '', ...fragment] = loginPage.split('#')
   const more = notice ? `&notice=${notice}` : ''
   const query = `${head.includes('?') ? '&' : '?'}return_to=${encodeURIComponent(returnTo)}${more}`

@@ -48,9 +48,12 @@ export async function showLogin(site: Site, req: Request, res: Response): Promis
   })
 }
 
+/** Returns the address of the built-in login page. */
+const ownLoginPage = ({ config: { siteUrl, routes } }: Site) => siteUrl + (routes.login || '')
+
 function sendForm(visit: Visit, status: number, shown: Omit<LoginContext, 'action' | 'nonce'>): Promise<void> {
   const { site, res } = visit
-  return sendPage(site, res, status, 'login', { action: site.config.loginPage, ...shown })
+  return sendPage(site, res, status, 'login', { action: ownLoginPage(site), ...shown })
 }
 
 /** Takes the form. The password is read once and does not stay on the request. */
@@ -62,7 +65,7 @@ export async function takeLogin(site: Site, req: Request, res: Response): Promis
   if (wantsJson(req)) return answerJson(visit, result, returnTo)
   if (result.ok) return redirect(res, returnTo, 303)
   if (result.error === 'session_ended' && !blockOf(visit))
-    return sendToIdentify(visit, loginUrl(site.config, returnTo, 'session_ended'), 'session_ended')
+    return sendToIdentify(visit, loginUrl(ownLoginPage(site), returnTo, 'session_ended'), 'session_ended')
   const shown = neutralised(site, result)
   const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds } = shown
   setRetryAfter(res, error, retryAfterSeconds)
@@ -113,6 +116,7 @@ function answerJson(visit: Visit, result: LoginResult, returnTo: string): void {
   const failure = neutralised(site, result)
   setRetryAfter(res, failure.error, failure.retryAfterSeconds)
   const { ok: _failed, retryAfterSeconds: _said, ...shown } = failure
-  const more = shown.error === 'session_ended' ? { loginUrl: loginUrl(site.config, returnTo, 'session_ended') } : {}
+  const more =
+    shown.error === 'session_ended' ? { loginUrl: loginUrl(ownLoginPage(site), returnTo, 'session_ended') } : {}
   sendJson(res, statusOf(shown.error), { ...shown, ...more })
 }

@@ -22,7 +22,7 @@ import { cookieEnd } from '../../decide/session-data'
 import { Sso2SetupError } from '../../errors'
 import { isFilled, type Place, type RequestSession, type Room, slotOf } from './request-session'
 import type { SessionCookie } from './session-cookie'
-import { maxAgeOf, newSessionId, type SessionStore } from './store'
+import { expiresOf, maxAgeOf, newSessionId, type SessionStore } from './store'
 
 /** @see the head of the file */
 export class Adapter implements Room {
@@ -113,11 +113,13 @@ export class Adapter implements Room {
     if (isOpen && !('session' in req)) return // destroyed
     const sess = isOpen ? req.session : undefined
     const isKept = slot.maySave(place.id) && isFilled(sess)
-    if (place.duty === 'send' || isKept) this.#cookie.send(res, place.id, this.#endOf(place, maxAgeOf(sess)))
+    if (place.duty === 'send' || isKept) this.#cookie.send(res, place.id, this.#endOf(place, sess))
     else if (place.duty === 'send_or_drop') this.#cookie.drop(res)
   }
 
-  #endOf({ since, isLoggedIn }: Place, maxAge: number | false | undefined): number | undefined {
-    return maxAge === false ? undefined : cookieEnd({ since, isLoggedIn, maxAge }, this.#now(), this.#config)
+  #endOf({ since }: Place, sess: object | null | undefined): number | undefined {
+    if (maxAgeOf(sess) === false) return undefined
+    const times = { since, wanted: expiresOf(sess), now: this.#now(), systemNow: Date.now() }
+    return cookieEnd(times, this.#config)
   }
 }

@@ -49,6 +49,13 @@ export function maxAgeOf(sess: object | null | undefined): number | false | unde
   return maxAge === false || (typeof maxAge === 'number' && Number.isFinite(maxAge)) ? maxAge : undefined
 }
 
+/** Returns the end that the site has set for a session's cookie, in milliseconds since 1970. */
+export function expiresOf(sess: object | null | undefined): number | undefined {
+  const { cookie }: { cookie?: { expires?: unknown } | null } = sess ?? {}
+  const end = cookie?.expires instanceof Date ? cookie.expires.getTime() : Number.NaN
+  return Number.isFinite(end) ? end : undefined
+}
+
 /** @see the head of the file */
 export class SessionStore extends session.Store {
   /** Put here by express-session: gives a request a new session. */
