@@ -21,6 +21,7 @@ import { LogoutQueue } from './web/actions/logout-queue'
 import { moveSession } from './web/actions/move-session'
 import { removeFromIndex } from './web/actions/sign-in'
 import { UnderWay } from './web/actions/under-way'
+import { RememberedLogouts } from './web/actions/unread-logouts'
 import { type Guard, identifyGuard, type RequireLoginOptions, requireLogin } from './web/guards'
 import { type Health, health } from './web/health'
 import { guardedShouldIdentify } from './web/hooks'
@@ -166,6 +167,7 @@ function makeSite(
     sessionIndex,
     logins,
     keptLogouts: new KeptLogouts(kv, prefix, boxKeys),
+    unreadLogouts: new RememberedLogouts(),
     sessions: new SiteSessions(config, records, sessionIndex, now),
     exchange: options.exchangeTicket ?? formExchange(endpoint),
     loadUser: options.loadUser ?? defaultLoadUser(config.userPath),

@@ -5,8 +5,10 @@ import type { MacKeys } from '../decide/binding'
 import type { LoginError, LoginResult } from '../decide/login'
 import type { LogoutResult } from '../decide/logout'
 import type { User } from '../decide/record'
+import type { OfSession } from '../decide/signed-out'
 import type { Stored } from '../decide/stored'
 import type { VisitPolicy } from '../decide/visit'
+import type { Device } from '../protocol/claims'
 import type { Circuit } from '../remote/circuit'
 import type { FrontChannel } from '../remote/front-channel'
 import type { PlatformApi } from '../remote/platform-api'
@@ -178,6 +180,18 @@ export interface BuiltInPages {
   readonly policy: string
 }
 
+/** A logout whose session Redis did not return. */
+export interface UnreadLogout extends Omit<OfSession, 'of'> {
+  readonly device: Device
+}
+
+/** The logouts that this process has yet to finish. */
+export interface UnreadLogouts {
+  remember(logout: UnreadLogout): void
+  /** Hands them over to the retry queue, until Redis does not answer. */
+  handOver(site: Site): Promise<void>
+}
+
 /** The parts of one site. */
 export interface Site {
   readonly config: Config
@@ -203,6 +217,7 @@ export interface Site {
   readonly builtIn: BuiltInPages
   readonly loginLimit: LoginLimiter
   readonly landingLimit: LandingLimit
+  readonly unreadLogouts: UnreadLogouts
   /** Retries kept logouts in the background. */
   readonly logouts: { start(): void }
   /** Runs what must come to its end before the site may be closed. @param res where the answer counts as well */

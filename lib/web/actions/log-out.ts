@@ -1,21 +1,21 @@
 /** Logout: final here at once, whatever the SSO system answers; what it has not confirmed is kept and retried. Threats S12, S16, S17, F12. */
-import type { Request } from 'express'
 import type { LogoutDecision, LogoutResult } from '../../decide/logout'
 import { isLoggedIn, type SsoRecord } from '../../decide/record'
 import type { OfSession, SignedOut } from '../../decide/signed-out'
 import type { SignedOutState } from '../../decide/visit'
 import { shortHash } from '../../storage/hashes'
 import type { KeptLogout } from '../../storage/kept-logouts'
-import type { Unavailable } from '../../storage/unavailable'
 import { publish } from '../events'
 import { callListener } from '../hooks'
 import { deviceOf } from '../http/request-facts'
 import type { Site } from '../site'
-import { StoredRecord } from '../stored-record'
+import type { StoredRecord } from '../stored-record'
 import type { Visit } from '../visit'
+import { accountOf, keepForLater, logoutOf } from './keep-logout'
 import { nextStep } from './logout-step'
 import { endAccount, endHere, endingOf } from './revoke-local-sessions'
 import { dropSignedOut, setSignedOut } from './signed-out'
+import { endUnread, nameOf } from './unread-logouts'
 
 /** Ends the browser's session, or all of the account's. */
 export async function logOut(visit: Visit, isAll: boolean): Promise<LogoutResult> {
@@ -45,6 +45,7 @@ async function carryOut(visit: Visit, step: LogoutDecision): Promise<LogoutResul
       return (await retrySignedOut(visit)) === 'no' ? 'confirmed' : 'pending'
     case 'mark':
       setSignedOut(visit, step.signedOut)
+      if (step.signedOut.of === 'session') rememberUnread(visit, step.signedOut)
       return step.result
   }
 }
@@ -64,18 +65,9 @@ async function tellAhead(visit: Visit, stored: StoredRecord, record: SsoRecord, 
   const { sidHash } = record
   setSignedOut(visit, { of: 'session', key, isAll, sidHash })
   if (!secrets) return
-  const logout = logoutOf(secrets.sid, accountOf(record, isAll), req)
+  const logout = logoutOf(secrets.sid, accountOf(record, isAll), deviceOf(req))
   await Promise.all([isLoggedOutThere(site, logout), keepForLater(site, sidHash, logout)])
 }
-
-const accountOf = (record: SsoRecord, isAll: boolean) =>
-  isAll && isLoggedIn(record) ? record.user.accountId : undefined
-
-const logoutOf = (sid: string, aid: string | undefined, req: Request): KeptLogout => ({
-  sid,
-  ...(aid === undefined ? {} : { aid }),
-  ...deviceOf(req),
-})
 
 /** Tells the SSO system, now or later. A session that no secret of this process opens is ended by the browser's next landing. */
 async function tell(
@@ -88,7 +80,7 @@ async function tell(
     setSignedOut(visit, { of: 'anything' })
     return 'pending'
   }
-  const logout = logoutOf(secrets.sid, aid, visit.req)
+  const logout = logoutOf(secrets.sid, aid, deviceOf(visit.req))
   const isConfirmed = await isLoggedOutThere(visit.site, logout)
   // whoever landed before the SSO system knew of it
   if (aid !== undefined) await endAccount(visit.site, aid)
@@ -107,7 +99,7 @@ export async function logOutToken(visit: Visit, sid: string): Promise<boolean> {
   const wasMarked = browser.signedOut !== undefined
   const isDue = browser.signedOut?.of === 'session' && (await retrySignedOut(visit)) === 'pending'
   const sidHash = shortHash(sid)
-  const logout = logoutOf(sid, undefined, req)
+  const logout = logoutOf(sid, undefined, deviceOf(req))
   await endHere(site, { sidHash, aid: undefined })
   const isConfirmed = await isLoggedOutThere(site, logout)
   if (isDue) return false
@@ -119,13 +111,6 @@ export async function logOutToken(visit: Visit, sid: string): Promise<boolean> {
 async function keepLogout(visit: Visit, sidHash: string, logout: KeptLogout): Promise<void> {
   const kept = await keepForLater(visit.site, sidHash, logout)
   setSignedOut(visit, kept === 'done' ? { of: 'sso_session', sidHash } : { of: 'anything' })
-}
-
-/** Where the store does not take it, this process remembers it. */
-async function keepForLater(site: Site, sidHash: string, logout: KeptLogout): Promise<'done' | Unavailable> {
-  const kept = await site.keptLogouts.keep(sidHash, logout, site.now())
-  site.logouts.start()
-  return kept
 }
 
 async function isLoggedOutThere(
@@ -155,7 +140,7 @@ async function retryMark(visit: Visit, signedOut: SignedOut): Promise<SignedOutS
     case 'sso_session':
       return retryKept(visit.site, signedOut.sidHash)
     case 'session':
-      return endUnread(visit, signedOut)
+      return retryUnread(visit, signedOut)
     case 'anything':
       return endBrought(visit)
   }
@@ -168,35 +153,34 @@ async function endBrought(visit: Visit): Promise<SignedOutState> {
   return (await endStored(visit, visit.stored, value, false)) === 'confirmed' ? 'no' : 'pending'
 }
 
-/** First contact after the store came back. What has ended since it was told of it is kept under the name of its session there. */
-async function endUnread(visit: Visit, { key, isAll, sidHash }: OfSession): Promise<SignedOutState> {
-  const { site } = visit
-  const stored = new StoredRecord(site, key, 'unavailable')
-  if ((await stored.reread()) === 'unavailable') return 'pending'
-  await stored.follow()
-  const { value } = stored
-  if (!value) return sidHash === undefined ? 'unknown' : retryKept(site, sidHash)
-  if (sidHash === undefined) return (await endStored(visit, stored, value, isAll)) === 'confirmed' ? 'no' : 'pending'
-  const aid = accountOf(value, isAll)
-  if ((await endHere(site, endingOf(stored.key, value, aid))) === 'unavailable') return 'pending'
-  if ((await tell(visit, stored, value, aid)) !== 'confirmed') return 'pending'
-  await site.keptLogouts.confirm(sidHash)
-  return 'no'
+/** Ends the session that Redis did not return to an earlier logout of this browser. */
+async function retryUnread(visit: Visit, signedOut: OfSession): Promise<SignedOutState> {
+  const { site, req } = visit
+  if ((await endUnread(site, { ...signedOut, device: deviceOf(req) })) === 'done')
+    return retryKept(site, nameOf(signedOut))
+  rememberUnread(visit, signedOut)
+  return 'pending'
 }
 
-/** Tries one kept logout again, from the beginning. */
-export async function retryKept(site: Site, sidHash: string): Promise<SignedOutState> {
-  const kept = await site.keptLogouts.find(sidHash)
+/** The browser may not return. */
+function rememberUnread({ site, req }: Visit, signedOut: OfSession): void {
+  site.unreadLogouts.remember({ ...signedOut, device: deviceOf(req) })
+  site.logouts.start()
+}
+
+/** Tries one kept logout again, from the beginning. @param name hash of its SSO session, or key of its session */
+export async function retryKept(site: Site, name: string): Promise<SignedOutState> {
+  const kept = await site.keptLogouts.find(name)
   if (kept === 'unavailable') return 'pending'
   if (kept === 'confirmed') return 'no'
-  if (kept === 'gone') await site.keptLogouts.drop(sidHash)
+  if (kept === 'gone') await site.keptLogouts.drop(name)
   if (kept === 'gone' || kept === 'unknown') return 'unknown'
-  if ((await site.keptLogouts.claim(sidHash)) !== true) return 'pending'
-  const isOver = (await endHere(site, { sidHash, accountId: kept.aid, aid: kept.aid })) === 'done'
+  if ((await site.keptLogouts.claim(name)) !== true) return 'pending'
+  const isOver = (await endHere(site, { sidHash: shortHash(kept.sid), accountId: kept.aid, aid: kept.aid })) === 'done'
   if (!(isOver && (await isLoggedOutThere(site, kept)))) {
-    await site.keptLogouts.release(sidHash)
+    await site.keptLogouts.release(name)
     return 'pending'
   }
-  await site.keptLogouts.confirm(sidHash)
+  await site.keptLogouts.confirm(name)
   return 'no'
 }

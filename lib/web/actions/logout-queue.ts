@@ -61,7 +61,8 @@ export class LogoutQueue {
 
   async #drain(): Promise<void> {
     this.#isBusy = false
-    const { keptLogouts, client, now } = this.#site
+    const { keptLogouts, unreadLogouts, client, now } = this.#site
+    await unreadLogouts.handOver(this.#site)
     await keptLogouts.restore(now(), RESTORED)
     while (!this.#isStopped) {
       const due = client.isAvailable ? await keptLogouts.takeDue(now(), AT_ONCE) : 'unavailable'

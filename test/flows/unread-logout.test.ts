@@ -1,0 +1,84 @@
+import { startRedis, type TestRedis } from '../support/redis'
+import { eventually, loggedIn, type Network, present, resumeStore, startNetwork, view } from './network'
+
+/*
+ * Redis hangs before a logout can read its session, and the browser does not return. The process that received the logout
+ * remembers the session's key, and ends the session here and at the SSO system when Redis is back.
+ */
+
+let redis: TestRedis
+let network: Network
+
+beforeEach(async () => {
+  redis = await startRedis()
+  network = await startNetwork({ site: { redis: redis.url } })
+})
+afterEach(async () => {
+  redis.resume()
+  await network.close()
+  await redis.stop()
+})
+
+const at = (path: string) => `${network.morning.url}${path}`
+const stillIn = () => network.emulator.sessions().filter(({ status }) => status === 'loggedin').length
+const opens = async (cookie: string) => {
+  const { json } = await network.browser().fetchJson(at('/'), { headers: { cookie } })
+  return json.status
+}
+
+/** Sends one POST while Redis hangs. @returns the cookie that the browser had */
+async function logOutUnread(path: string): Promise<{ browser: Awaited<ReturnType<typeof loggedIn>>; cookie: string }> {
+  const browser = await loggedIn(network)
+  const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
+  redis.hang()
+  const { json } = await browser.fetchJson(at(path), { json: {} })
+  expect(json).toMatchObject({ status: 'none', logout: 'pending' })
+  expect(network.count('logout') + network.count('logoutall')).toBe(0)
+  return { browser, cookie }
+}
+
+/** @returns after how many milliseconds the SSO system has ended the sessions */
+async function untilEnded(): Promise<number> {
+  const begun = performance.now()
+  await eventually(async () => stillIn() === 0)
+  return performance.now() - begun
+}
+
+test('[S22] one POST and no further visit: the SSO system is informed within 10 s of the return of Redis', async () => {
+  const { cookie } = await logOutUnread('/logout')
+  await new Promise((resolve) => setTimeout(resolve, 2500))
+  redis.resume()
+  expect(await untilEnded()).toBeLessThan(10_000)
+  expect(network.count('logout')).toBe(1)
+  expect(await opens(cookie)).toBe('none')
+})
+
+test('[S22] a logout of all sessions ends those of other browsers too', async () => {
+  const other = await loggedIn(network)
+  const { cookie } = await logOutUnread('/logout-all')
+  redis.resume()
+  expect(await untilEnded()).toBeLessThan(10_000)
+  expect(network.count('logoutall')).toBe(1)
+  expect(await opens(cookie)).toBe('none')
+  expect(await opens(`sso2.sid=${present(other.cookie('sso2.sid'))}`)).toBe('none')
+})
+
+test('[S22] the browser that returns later finds that its logout is confirmed', async () => {
+  const { browser } = await logOutUnread('/logout')
+  redis.resume()
+  await untilEnded()
+  await eventually(async () => view(await browser.visit(at('/'))).status === 'anon')
+  expect(browser.cookie('sso2.o')).toBeUndefined()
+  expect(network.count('logout')).toBe(1)
+})
+
+test('[S22] with the SSO system away as well, the logout waits in Redis until it is back', async () => {
+  const { browser, cookie } = await logOutUnread('/logout')
+  network.emulator.faults.add({ operation: 'logout', kind: 'down' })
+  await resumeStore(redis, network.morning.sso)
+  await eventually(async () => (await opens(cookie)) === 'none')
+  expect(stillIn()).toBe(1)
+  expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'none', degraded: 'logout_pending' })
+  network.emulator.faults.clear()
+  await untilEnded()
+})
