@@ -17,11 +17,11 @@ import { openStore } from './storage/open-store'
 import { Records } from './storage/records'
 import { SessionIndex } from './storage/session-index'
 import { storeUnavailable } from './storage/unavailable'
+import { UnreadLogouts } from './storage/unread-logouts'
 import { LogoutQueue } from './web/actions/logout-queue'
 import { moveSession } from './web/actions/move-session'
 import { removeFromIndex } from './web/actions/sign-in'
 import { UnderWay } from './web/actions/under-way'
-import { RememberedLogouts } from './web/actions/unread-logouts'
 import { type Guard, identifyGuard, type RequireLoginOptions, requireLogin } from './web/guards'
 import { type Health, health } from './web/health'
 import { guardedShouldIdentify } from './web/hooks'
@@ -167,7 +167,7 @@ function makeSite(
     sessionIndex,
     logins,
     keptLogouts: new KeptLogouts(kv, prefix, boxKeys),
-    unreadLogouts: new RememberedLogouts(),
+    unreadLogouts: new UnreadLogouts(),
     sessions: new SiteSessions(config, records, sessionIndex, now),
     exchange: options.exchangeTicket ?? formExchange(endpoint),
     loadUser: options.loadUser ?? defaultLoadUser(config.userPath),

@@ -5,10 +5,8 @@ import type { MacKeys } from '../decide/binding'
 import type { LoginError, LoginResult } from '../decide/login'
 import type { LogoutResult } from '../decide/logout'
 import type { User } from '../decide/record'
-import type { OfSession } from '../decide/signed-out'
 import type { Stored } from '../decide/stored'
 import type { VisitPolicy } from '../decide/visit'
-import type { Device } from '../protocol/claims'
 import type { Circuit } from '../remote/circuit'
 import type { FrontChannel } from '../remote/front-channel'
 import type { PlatformApi } from '../remote/platform-api'
@@ -19,6 +17,7 @@ import type { Logins } from '../storage/logins'
 import type { Records } from '../storage/records'
 import type { SessionIndex } from '../storage/session-index'
 import type { Unavailable } from '../storage/unavailable'
+import type { UnreadLogouts } from '../storage/unread-logouts'
 
 /** What `loadUser` is given. */
 export interface LoadUserContext {
@@ -178,18 +177,6 @@ export interface BuiltInPages {
   readonly views: Views
   /** Content-Security-Policy of all of them. */
   readonly policy: string
-}
-
-/** A logout whose session Redis did not return. */
-export interface UnreadLogout extends Omit<OfSession, 'of'> {
-  readonly device: Device
-}
-
-/** The logouts that this process has yet to finish. */
-export interface UnreadLogouts {
-  remember(logout: UnreadLogout): void
-  /** Hands them over to the retry queue, until Redis does not answer. */
-  handOver(site: Site): Promise<void>
 }
 
 /** The parts of one site. */

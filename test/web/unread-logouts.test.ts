@@ -1,4 +1,5 @@
-import { RememberedLogouts } from '../../lib/web/actions/unread-logouts'
+import { UnreadLogouts } from '../../lib/storage/unread-logouts'
+import { endAllUnread } from '../../lib/web/actions/unread-logouts'
 import type { Site } from '../../lib/web/site'
 
 /* What a process remembers of logouts whose sessions Redis did not return. test/flows/unread-logout.test.ts has the rest. */
@@ -6,29 +7,29 @@ import type { Site } from '../../lib/web/site'
 const device = { ipa: '192.0.2.1', uas: 'a browser' }
 
 /** A site whose Redis never answers, and the keys that it was asked for. */
-function siteWithoutRedis() {
+function siteWithoutRedis(unreadLogouts: UnreadLogouts) {
   const asked: string[] = []
   const read = async (key: string) => {
     asked.push(key)
     return 'unavailable'
   }
-  return { site: { records: { read } } as unknown as Site, asked }
+  return { site: { records: { read }, unreadLogouts } as unknown as Site, asked }
 }
 
 test('a process remembers 10,000 logouts, and forgets the oldest first', async () => {
-  const logouts = new RememberedLogouts()
-  for (let index = 0; index <= 10_000; index += 1) logouts.remember({ key: `k${index}`, isAll: false, device })
-  const { site, asked } = siteWithoutRedis()
-  await logouts.handOver(site)
+  const logouts = new UnreadLogouts()
+  for (let index = 0; index <= 10_000; index += 1) logouts.add({ key: `k${index}`, isAll: false, device })
+  const { site, asked } = siteWithoutRedis(logouts)
+  await endAllUnread(site)
   expect(asked).toEqual(['k1', 'k2', 'k3', 'k4', 'k5', 'k6', 'k7', 'k8'])
 })
 
 test('logouts stay remembered while Redis is away, each session once', async () => {
-  const logouts = new RememberedLogouts()
-  logouts.remember({ key: 'k', isAll: true, device })
-  logouts.remember({ key: 'k', isAll: false, device })
-  const { site, asked } = siteWithoutRedis()
-  await logouts.handOver(site)
-  await logouts.handOver(site)
+  const logouts = new UnreadLogouts()
+  logouts.add({ key: 'k', isAll: true, device })
+  logouts.add({ key: 'k', isAll: false, device })
+  const { site, asked } = siteWithoutRedis(logouts)
+  await endAllUnread(site)
+  await endAllUnread(site)
   expect(asked).toEqual(['k', 'k'])
 })

@@ -164,7 +164,7 @@ async function retryUnread(visit: Visit, signedOut: OfSession): Promise<SignedOu
 
 /** The browser may not return. */
 function rememberUnread({ site, req }: Visit, signedOut: OfSession): void {
-  site.unreadLogouts.remember({ ...signedOut, device: deviceOf(req) })
+  site.unreadLogouts.add({ ...signedOut, device: deviceOf(req) })
   site.logouts.start()
 }
 

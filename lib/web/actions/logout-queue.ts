@@ -5,6 +5,7 @@
  */
 import type { Site } from '../site'
 import { retryKept } from './log-out'
+import { endAllUnread } from './unread-logouts'
 
 /** A process that is doing nothing looks so often, in milliseconds, for what others have left behind. */
 const IDLE_MS = 10_000
@@ -61,8 +62,8 @@ export class LogoutQueue {
 
   async #drain(): Promise<void> {
     this.#isBusy = false
-    const { keptLogouts, unreadLogouts, client, now } = this.#site
-    await unreadLogouts.handOver(this.#site)
+    const { keptLogouts, client, now } = this.#site
+    await endAllUnread(this.#site)
     await keptLogouts.restore(now(), RESTORED)
     while (!this.#isStopped) {
       const due = client.isAvailable ? await keptLogouts.takeDue(now(), AT_ONCE) : 'unavailable'

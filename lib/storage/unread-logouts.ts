@@ -1,0 +1,37 @@
+/** Logouts whose session Redis did not return, in the memory of the process that received them. Threat S22. */
+import type { OfSession } from '../decide/signed-out'
+import type { Device } from '../protocol/claims'
+
+/** A process remembers so many. The oldest are forgotten first. */
+const MAX_REMEMBERED = 10_000
+
+/** A logout of one session, or of all sessions of its account. */
+export interface UnreadLogout extends Omit<OfSession, 'of'> {
+  readonly device: Device
+}
+
+/** @see the head of the file */
+export class UnreadLogouts {
+  /** By session key. */
+  readonly #logouts = new Map<string, UnreadLogout>()
+
+  /** Remembers a logout. One of all sessions stays one of all. */
+  add(logout: UnreadLogout): void {
+    const { key } = logout
+    const isAll = logout.isAll || this.#logouts.get(key)?.isAll === true
+    this.#logouts.delete(key)
+    this.#logouts.set(key, { ...logout, isAll })
+    const [oldest] = this.#logouts.keys()
+    if (this.#logouts.size > MAX_REMEMBERED && oldest !== undefined) this.#logouts.delete(oldest)
+  }
+
+  /** @returns so many of the oldest */
+  oldest(count: number): UnreadLogout[] {
+    return [...this.#logouts.values()].slice(0, count)
+  }
+
+  /** Forgets a logout that has been finished, unless it has been widened since. */
+  remove(logout: UnreadLogout): void {
+    if (this.#logouts.get(logout.key) === logout) this.#logouts.delete(logout.key)
+  }
+}
