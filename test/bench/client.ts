@@ -24,10 +24,19 @@ interface Cookie {
 /** Cookies are kept by origin, which is stricter than real browsers are. */
 export class Client {
   readonly #jars = new Map<string, Map<string, Cookie>>()
+  readonly #address: string
+  /** Where it was last, without the query. */
+  last = ''
+
+  /** @param number gives it an address of its own, as a proxy in front of the site would tell it */
+  constructor(number = 0) {
+    this.#address = `198.51.${Math.floor(number / 250) % 250}.${1 + (number % 250)}`
+  }
 
   /** One request; redirects are not followed. @param fields of a form, which makes it a POST from a page of the same site */
   async step(address: string, fields?: Readonly<Record<string, string>>): Promise<Step> {
     const url = new URL(address)
+    this.last = url.origin + url.pathname
     const body = fields && new URLSearchParams(fields).toString()
     const form = {
       origin: url.origin,
@@ -38,6 +47,7 @@ export class Client {
     const headers = {
       ...browserHeaders,
       host: url.host,
+      'x-forwarded-for': this.#address,
       ...(cookie === '' ? {} : { cookie }),
       ...(body === undefined ? {} : { ...form, 'content-length': String(Buffer.byteLength(body)) }),
     }
@@ -59,6 +69,11 @@ export class Client {
       step = await this.step(step.location)
     }
     return step
+  }
+
+  /** Drops one cookie. */
+  forget(origin: string, name: string): void {
+    this.#jars.get(origin)?.delete(name)
   }
 
   /** Cookies as they are sent. @param later only those that are still there so many seconds from now */

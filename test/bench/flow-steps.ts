@@ -1,20 +1,20 @@
-import type { Redis } from 'ioredis'
 import { Client } from './client'
 import type { Server } from './machine'
-import { between, countsOf } from './redis-counts'
+import { type CommandCount, countCommands, openSlowWay, type SlowWay } from './redis-commands'
 import { password, readerName, type Stage } from './stage'
 
 /*
  * Flows in steps: all browsers take the first step, one after the other, then all take the second. What a step costs is what the
- * server and Redis did meanwhile, divided by the number of browsers. The hops between, at the platform, are not the site's.
+ * server used meanwhile, divided by the number of browsers. The hops between, at the platform, are not the site's. Commands and waits are
+ * counted afterwards, by servers of the same kind, with a few browsers.
  */
 
-/** Figures of one step, round by round: milliseconds of the site's CPU time, commands and round trips. */
+/** Figures of one step: milliseconds of the site's CPU time, round by round; commands and waits of each browser. */
 export interface StepFigures {
   readonly title: string
   readonly cpu: number[]
   readonly commands: number[]
-  readonly trips: number[]
+  readonly waits: number[]
 }
 
 /** One browser on its way. */
@@ -33,7 +33,41 @@ interface Step {
   take(traveller: Traveller): Promise<void>
 }
 
+interface Flow {
+  readonly kind: string
+  readonly port: number
+  steps(origin: string, server: Server): Step[]
+}
+
+type Figures = Map<string, StepFigures>
+
 const CHECK_SECONDS = 361
+const COUNTED_BROWSERS = 3
+const PAGES = 5
+/** What a visit is made of, by the title of its row. */
+const VISITS: Readonly<Record<string, readonly string[]>> = {
+  'one whole visit': ['six-minute check', 'five pages'],
+  'one whole visit, through Identify': ['return: to Identify', 'return: landing', 'five pages', 'six-minute check'],
+  'express-openid-connect: one whole visit': [
+    'express-openid-connect: five pages',
+    'express-openid-connect: one more page',
+  ],
+  'express-openid-connect: one whole visit, with its login': [
+    'express-openid-connect: to the provider',
+    'express-openid-connect: callback',
+    'express-openid-connect: five pages',
+    'express-openid-connect: one more page',
+  ],
+  'passport: one whole visit': ['passport: five pages', 'passport: one more page'],
+  'passport: one whole visit, with its login': [
+    'passport-local: login',
+    'passport: five pages',
+    'passport: one more page',
+  ],
+}
+
+/** Accounts that so many rounds need: each login is a user's first one, as far as the limits know. */
+export const accountsFor = (rounds: number, browsers: number): number => (rounds + 3) * browsers
 
 /** All flows, in turns. */
 export async function measureFlows(
@@ -42,47 +76,98 @@ export async function measureFlows(
   rounds: number,
   browsers: number,
 ): Promise<StepFigures[]> {
-  const flows: { server: Server; steps: readonly Step[] }[] = []
-  const add = async (kind: string, port: number, stepsOf: (origin: string, server: Server) => Step[]) => {
-    const server = await stage.start(kind, { port })
-    flows.push({ server, steps: stepsOf(`http://localhost:${server.port}`, server) })
-  }
-  await add('sso2', stage.sitePort, (origin, server) => siteSteps(stage, origin, server))
-  if (hasPeers) await add('oidc-redis', stage.peerPort, openIdSteps)
-  if (hasPeers) await add('passport', 0, passportSteps)
-  const figures = new Map<string, StepFigures>()
+  const flows: Flow[] = [
+    { kind: 'sso2', port: stage.sitePort, steps: (origin, server) => siteSteps(stage, origin, server) },
+    ...(hasPeers
+      ? [
+          { kind: 'oidc-redis', port: stage.peerPort, steps: openIdSteps },
+          { kind: 'passport', port: 0, steps: passportSteps },
+        ]
+      : []),
+  ]
+  const figures: Figures = new Map()
+  const running = await startAll(stage, flows, {})
   for (let round = -1; round < rounds; round += 1)
-    for (const { server, steps } of flows)
-      await play(server, stage.redis, steps, browsers, round < 0 ? new Map() : figures)
-  await Promise.all(flows.map(({ server }) => server.stop()))
+    for (const { server, steps } of running)
+      await timeSteps(server, steps, travellers((round + 1) * browsers, browsers), round < 0 ? new Map() : figures)
+  await Promise.all(running.map(({ server }) => server.stop()))
+  await countSteps(stage, flows, figures, (rounds + 1) * browsers)
+  for (const [title, parts] of Object.entries(VISITS)) addVisit(figures, title, parts)
   return [...figures.values()]
 }
 
-async function play(
-  server: Server,
-  redis: Redis,
-  steps: readonly Step[],
-  browsers: number,
-  figures: Map<string, StepFigures>,
-) {
-  const travellers = Array.from({ length: browsers }, (_, n) => ({
-    client: new Client(),
-    username: readerName(n),
+function startAll(stage: Stage, flows: readonly Flow[], more: object) {
+  return Promise.all(
+    flows.map(async ({ kind, port, steps }) => {
+      const server = await stage.start(kind, { port, hasLimits: true, ...more })
+      await server.advance(Math.round((stage.emulator.clock.now() - Date.now()) / 1000)) // to the platform's time
+      return { server, steps: steps(`http://localhost:${server.port}`, server) }
+    }),
+  )
+}
+
+/** Each with an address and a user name of its own. */
+function travellers(from: number, count: number): Traveller[] {
+  return Array.from({ length: count }, (_, index) => ({
+    client: new Client(from + index),
+    username: readerName(from + index),
     next: '',
   }))
+}
+
+const figuresOf = (figures: Figures, title: string): StepFigures => {
+  const found = figures.get(title) ?? { title, cpu: [], commands: [], waits: [] }
+  figures.set(title, found)
+  return found
+}
+
+async function timeSteps(server: Server, steps: readonly Step[], all: readonly Traveller[], figures: Figures) {
   for (const { title, before, take } of steps) {
     await before?.()
-    const [counts, used] = [await countsOf([redis]), await server.usage()]
-    for (const traveller of travellers) await take(traveller)
+    const used = await server.usage()
+    for (const traveller of all) await take(traveller)
     const cpu = (await server.usage()).cpu - used.cpu
-    const { commands, trips } = between(counts, await countsOf([redis]))
-    if (title === undefined) continue
-    const found = figures.get(title) ?? { title, cpu: [], commands: [], trips: [] }
-    figures.set(title, found)
-    found.cpu.push(cpu / 1000 / browsers)
-    found.commands.push(commands / browsers)
-    found.trips.push(trips / browsers)
+    if (title !== undefined) figuresOf(figures, title).cpu.push(cpu / 1000 / all.length)
   }
+}
+
+/** First all commands, then all waits: a MONITOR would take its time too. */
+async function countSteps(stage: Stage, flows: readonly Flow[], figures: Figures, from: number): Promise<void> {
+  const way = await openSlowWay(stage.redisServer.port)
+  const running = await startAll(stage, flows, { redisUrl: way.url })
+  const counter = await countCommands(stage.redisServer.port)
+  for (const { steps } of running) await count(steps, travellers(from, COUNTED_BROWSERS), figures, counter, 'commands')
+  counter.stop()
+  for (const { steps } of running)
+    await count(steps, travellers(from + COUNTED_BROWSERS, COUNTED_BROWSERS), figures, way, 'waits')
+  await Promise.all(running.map(({ server }) => server.stop()))
+  way.close()
+}
+
+async function count(
+  steps: readonly Step[],
+  all: readonly Traveller[],
+  figures: Figures,
+  by: CommandCount | SlowWay,
+  what: 'commands' | 'waits',
+): Promise<void> {
+  const of = 'during' in by ? by.during : by.waitsOf
+  for (const { title, before, take } of steps) {
+    await before?.()
+    for (const traveller of all) {
+      if (title === undefined) await take(traveller)
+      else figuresOf(figures, title)[what].push(await of(() => take(traveller)))
+    }
+  }
+}
+
+/** The sum of its steps, round by round and browser by browser. */
+function addVisit(figures: Figures, title: string, parts: readonly string[]): void {
+  const found = parts.map((part) => figures.get(part))
+  if (!found.every((one) => one !== undefined)) return
+  const sum = (what: 'cpu' | 'commands' | 'waits') =>
+    (found[0]?.[what] ?? []).map((_first, index) => found.reduce((total, one) => total + (one[what][index] ?? 0), 0))
+  figures.set(title, { title, cpu: sum('cpu'), commands: sum('commands'), waits: sum('waits') })
 }
 
 /** Goes where the browser was sent. */
@@ -100,8 +185,11 @@ function answered(
   { status, location = '' }: { status: number; location: string | undefined },
   expected: number[],
 ): void {
-  if (!expected.includes(status)) throw new Error(`a step was answered by ${status}`)
+  if (!expected.includes(status)) throw new Error(`a step at ${traveller.client.last} was answered by ${status}`)
   traveller.next = location
+}
+const pages = (origin: string) => async (one: Traveller) => {
+  for (let page = 0; page < PAGES; page += 1) await go(one, `${origin}/page`, 200)
 }
 
 function siteSteps({ emulator }: Stage, origin: string, server: Server): Step[] {
@@ -112,24 +200,36 @@ function siteSteps({ emulator }: Stage, origin: string, server: Server): Step[] 
   }
   const logIn = (one: Traveller) =>
     post(one, `${origin}/login`, { username: one.username, password, return_to: '/page' })
+  const end = (path: string) => (one: Traveller) => post(one, `${origin}${path}`, { return_to: '/page' })
   return [
     { title: 'first visit: to Identify', take: (one) => go(one, page, 302, 303) },
     { take: goOn },
     { title: 'first visit: landing', take: goOn },
     { title: 'the page itself', take: (one) => go(one, page, 200) },
     { title: 'login form', take: (one) => go(one, `${origin}/login`, 200) },
-    { title: 'login', take: logIn },
+    { title: 'login, new device', take: logIn },
     { title: 'six-minute check', before: later, take: (one) => go(one, page, 200) },
-    { title: 'logout', take: (one) => post(one, `${origin}/logout`, { return_to: '/page' }) },
+    { title: 'logout', take: end('/logout') },
+    { take: async ({ client }) => void (await client.visit(`${origin}/login`)) },
+    { title: 'login, known device', take: logIn },
+    { take: async ({ client }) => client.forget(origin, 'sso2.sid') },
+    { title: 'return: to Identify', take: (one) => go(one, page, 302, 303) },
+    { take: goOn },
+    { title: 'return: landing', take: goOn },
+    { title: 'five pages', take: pages(origin) },
+    { title: 'logout of all, two sessions', take: end('/logout-all') },
   ]
 }
 
 function openIdSteps(origin: string): Step[] {
+  const of = 'express-openid-connect:'
   return [
-    { title: 'express-openid-connect: to the provider', take: (one) => go(one, `${origin}/login`, 302) },
+    { title: `${of} to the provider`, take: (one) => go(one, `${origin}/login`, 302) },
     { take: goOn },
-    { title: 'express-openid-connect: callback', take: goOn },
-    { title: 'express-openid-connect: logout', take: (one) => go(one, `${origin}/logout`, 302) },
+    { title: `${of} callback`, take: goOn },
+    { title: `${of} five pages`, take: pages(origin) },
+    { title: `${of} one more page`, take: (one) => go(one, `${origin}/page`, 200) },
+    { title: `${of} logout`, take: (one) => go(one, `${origin}/logout`, 302) },
   ]
 }
 
@@ -139,6 +239,8 @@ function passportSteps(origin: string): Step[] {
       title: 'passport-local: login',
       take: (one) => post(one, `${origin}/log-in`, { username: one.username, password }),
     },
+    { title: 'passport: five pages', take: pages(origin) },
+    { title: 'passport: one more page', take: (one) => go(one, `${origin}/page`, 200) },
     { title: 'passport: logout', take: (one) => post(one, `${origin}/log-out`, {}) },
   ]
 }

@@ -4,9 +4,10 @@ const { connect, useSession } = require('./plain')
 
 const ours = process.env.BENCH_DIST ?? path.join(__dirname, '../../../dist')
 
-function make({ redisUrl, nodes, site, clock, dist = ours }) {
+function make({ redisUrl, nodes, site, clock, hasLimits = false, dist = ours }) {
   const { sso2 } = require(path.resolve(dist))
-  return sso2({ ...site, redis: nodes ? connect({ nodes }) : redisUrl, loginLimit: false, clock })
+  const loginLimit = hasLimits ? undefined : false
+  return sso2({ ...site, redis: nodes ? connect({ nodes }) : redisUrl, loginLimit, clock })
 }
 
 /** How the page knows the reader: from the SSO record alone, with a look at `req.session`, or with a change of it. */
@@ -20,6 +21,7 @@ const pages = {
 }
 
 function sso2Page(app, { page = 'plain', ...options }) {
+  if (options.hasLimits) app.set('trust proxy', 1) // each browser has an address of its own
   app.use(make(options))
   app.get('/fill', (req, res) => {
     req.session.basket = ['evening', 'morning', 'weekend']
