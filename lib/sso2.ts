@@ -1,7 +1,6 @@
 /** `sso2()`: one site's parts, made and wired. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestHandler } from 'express'
-import type { Cluster, Redis } from 'ioredis'
 import { type Config, makeConfig } from './config'
 import type { VisitPolicy } from './decide/visit'
 import { makeExamined } from './examined'
@@ -10,9 +9,10 @@ import { endpointOf, makeClient, makeFront, serviceApi } from './remote/parts'
 import type { PlatformApi } from './remote/platform-api'
 import type { Sso2Client } from './remote/sso2'
 import { formExchange, type TokenEndpoint } from './remote/ticket'
+import { Counts } from './storage/counts'
 import { KeptLogouts } from './storage/kept-logouts'
 import type { Kv } from './storage/kv'
-import { Logins } from './storage/logins'
+import { LoginLocks } from './storage/login-locks'
 import { openStore } from './storage/open-store'
 import { Records } from './storage/records'
 import { SessionIndex } from './storage/session-index'
@@ -28,7 +28,7 @@ import { guardedShouldIdentify } from './web/hooks'
 import { isNavigationByPerson } from './web/http/request-facts'
 import { returnToOf } from './web/http/return-urls'
 import { landingLimit } from './web/limits/landing'
-import { loginLimiter } from './web/limits/login'
+import { loginLimit } from './web/limits/login'
 import { middleware } from './web/middleware'
 import type { Sso2Options } from './web/options'
 import { builtInPages } from './web/pages/built-in'
@@ -94,8 +94,8 @@ export function sso2(options: Sso2Options = {}): Sso2 {
   const client = makeClient(config)
   const endpoint = endpointOf(config, client, options.ticketExchange)
   const api = serviceApi(config, endpoint)
-  const { kv, client: redis } = openStore(config) // last, so that nothing is left open where something throws
-  const site = makeSite(config, options, endpoint, client, kv, redis)
+  const { kv } = openStore(config) // last, so that nothing is left open where something throws
+  const site = makeSite(config, options, endpoint, client, kv)
   const inOrder = { session: site.sessions.handler, router: router(site), middleware: middleware(site) }
   const handler: RequestHandler = (req, res, next) => {
     inOrder.session(req, res, (sessionError?: unknown) => {
@@ -133,7 +133,6 @@ const DRAIN_MS = 10_000
 /** What is under way comes to its end first, and what comes meanwhile is served. */
 async function close(site: OwnSite, kv: Kv): Promise<void> {
   await Promise.all([site.logouts.stop(), site.underWay.idle(DRAIN_MS)])
-  site.loginLimit.stop()
   site.front.close()
   site.client.close()
   await kv.close()
@@ -146,18 +145,12 @@ type OwnSite = Site & {
   readonly underWay: UnderWay
 }
 
-function makeSite(
-  config: Config,
-  options: Sso2Options,
-  endpoint: TokenEndpoint,
-  client: Sso2Client,
-  kv: Kv,
-  redis: Redis | Cluster | undefined,
-) {
+function makeSite(config: Config, options: Sso2Options, endpoint: TokenEndpoint, client: Sso2Client, kv: Kv) {
   const now = () => Math.floor(config.clock.now() / 1000)
   const { prefix, boxKeys } = config
   const records = new Records(kv, prefix, boxKeys, now)
-  const logins = new Logins(kv, prefix, boxKeys)
+  const logins = new LoginLocks(kv, prefix, boxKeys)
+  const counts = new Counts(kv, prefix, () => config.clock.now())
   const sessionIndex = new SessionIndex(kv, prefix, () => config.clock.now())
   const site: OwnSite = {
     config,
@@ -178,8 +171,8 @@ function makeSite(
     onLogout: options.onLogout,
     views: options.views ?? {},
     builtIn: builtInPages(config),
-    loginLimit: loginLimiter(config.loginLimit, prefix, redis, logins, now),
-    landingLimit: landingLimit(prefix, redis),
+    loginLimit: loginLimit({ config, logins, counts, now }),
+    landingLimit: landingLimit(counts),
     logouts: { start: () => queue.start(), stop: () => queue.stop() },
     underWay: new UnderWay(),
     policy: policyOf(config),

@@ -213,6 +213,7 @@ test('what is not given has its default, and the configuration is frozen', () =>
     timeoutMs: 2000,
     clockToleranceSeconds: 5,
     loginLimit: { attempts: 10, perSeconds: 60 },
+    rememberDevices: true,
     loginMessages: 'detailed',
     returnPolicy: { origin: 'https://news.example', trustedOrigins: [] },
     clock,

@@ -164,6 +164,11 @@ export interface ConfigOptions extends LookOptions {
     | false
     | undefined
   /**
+   * A browser that has logged in under a username keeps its own budget of attempts for 180 days. An encrypted cookie
+   * remembers this. A logout of all sessions ends it. `false`: no such cookie is set or accepted. Default: `true`.
+   */
+  readonly rememberDevices?: boolean | undefined
+  /**
    * `'neutral'`: the same message for a wrong password, a wrong one-time password, a locked account and an inactive
    * account, so that an attacker does not learn which usernames exist. Default: `'detailed'`.
    */

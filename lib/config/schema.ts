@@ -104,6 +104,13 @@ const tokenUrl = (isProduction: boolean, isRequired: boolean) => {
   return isRequired ? required : required.optional()
 }
 
+const rememberDevices = z
+  .boolean({ error: 'must be true or false' })
+  .default(true)
+  .describe(
+    'A browser that has logged in under a username keeps its own budget of attempts for 180 days. An encrypted cookie remembers this. A logout of all sessions ends it. `false`: no such cookie is set or accepted.',
+  )
+
 /** Who is who, and where. */
 const parties = (isProduction: boolean, options: Given) => ({
   ssoUrl: address(isProduction, 'https://sso.example').describe('Base address of the SSO system.'),
@@ -173,6 +180,7 @@ const behaviour = (isProduction: boolean) => ({
     .default([])
     .describe('Further origins that a return address or the login page may have.'),
   loginLimit,
+  rememberDevices,
   loginMessages: z
     .enum(['detailed', 'neutral'], { error: "must be 'detailed' or 'neutral'" })
     .default('detailed')

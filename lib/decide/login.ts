@@ -1,6 +1,7 @@
 /** What an Authenticate answer means. Pure. Interface: "POST {sso_url}/authenticate" and "SSO2 errors". */
-import type { EpochSeconds } from '../protocol/claims'
+import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import type { SessionToken } from '../protocol/session-token'
+import type { AttemptResult } from './attempts'
 import type { User } from './record'
 
 /**
@@ -113,56 +114,21 @@ export function decideLoginStart(facts: {
   return facts.ssoAvailable ? 'session_ended' : 'unavailable'
 }
 
-/** Did the platform judge a password, and refuse it? An outage, an ended session or a login that was not asked costs nobody an attempt. */
-export function isGuess(result: LoginResult): boolean {
-  return !result.ok && !UNJUDGED.some((error) => error === result.error)
+/** Errors that say that a password or one-time password was wrong. */
+const WRONG: ReadonlySet<string> = new Set(['invalid_credentials', 'invalid_otp'])
+/** Errors with which the platform has judged nothing. */
+const NOT_JUDGED: ReadonlySet<string> = new Set(['session_terminated', 'session_not_found', 'invalid_token'])
+
+/** Returns what an Authenticate response says of the attempt. A code that nobody knows may be of a wrong password. */
+export function attemptResultOf({ err, raa }: Pick<SessionToken, 'err' | 'raa'>): AttemptResult {
+  if (err === undefined) return { was: 'right' }
+  if (NOT_JUDGED.has(err)) return { was: 'not_judged' }
+  return WRONG.has(err) || err === 'unknown_error' ? { was: 'wrong', left: raa } : { was: 'refused' }
 }
 
-/** So many tries a name is taken to have before a freeze, where nobody has been told. */
-const ASSUMED_TRIES = 4
-
-/**
- * How many tries a name has left before a freeze, after this one: as the SSO system tells; where it does not, as for a wrong
- * one-time password, one less. @param before as far as was known @returns nothing where no try was spent
- */
-export function triesLeft(result: LoginResult, before: number | undefined): number | undefined {
-  if (result.ok) return undefined
-  if (result.error !== 'invalid_otp' && result.error !== 'invalid_credentials') return undefined
-  return result.remainingAttempts ?? Math.max(0, (before ?? ASSUMED_TRIES) - 1)
-}
-
-/** What is noted of a user name in all its spellings: any of them may be the same account at the platform, or another one. */
-export interface Tries {
-  /** Before a freeze. */
-  readonly left: number
-  /** The one that was tried; nothing where it was several. */
-  readonly spelling: string | undefined
-}
-
-/** What to note of a name after a login. What was told of one spelling says nothing good of another. @returns nothing: as it was */
-export function triesAfter(result: LoginResult, spelling: string, noted: Tries | undefined): Tries | undefined {
-  const left = triesLeft(result, noted?.left)
-  if (left === undefined) return undefined
-  if (noted === undefined || noted.spelling === spelling) return { left, spelling }
-  return { left: Math.min(left, noted.left), spelling: undefined }
-}
-
-/** Somebody else's try was noted meanwhile, and nobody knows which was judged first: the lower count stands. */
-export function lowerOf(tries: Tries, noted: Tries | undefined): Tries {
-  return { ...tries, left: Math.min(tries.left, noted?.left ?? tries.left) }
-}
-
-/** Does a login make up for what is noted? Only where all of it was tried under the very name that has logged in. */
-export function isReleasedBy(result: LoginResult, spelling: string, noted: Tries | undefined): boolean {
-  return result.ok && noted?.spelling === spelling
-}
-
-/** Would one more wrong password freeze the account? Then its name is held against strangers. */
-export function isLastTry(left: number | undefined): boolean {
-  return left !== undefined && left <= 1
-}
-
-/** For how many seconds a name is still held; 0 when it is not. */
-export function heldFor(until: EpochSeconds, now: EpochSeconds): number {
-  return Math.max(0, until - now)
+/** Returns what is known of an attempt without a response: the platform may have judged it, unless it was not sent or says 503 or 429. */
+export function lostAttempt(error: unknown): AttemptResult {
+  const wasSent = !(error instanceof Sso2UnavailableError && error.retryable)
+  const isTurnedAway = error instanceof Sso2ResponseError && (error.status === 503 || error.status === 429)
+  return wasSent && !isTurnedAway ? { was: 'wrong', left: undefined } : { was: 'not_judged' }
 }

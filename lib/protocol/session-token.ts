@@ -79,7 +79,8 @@ export function readSessionToken(claims: VerifiedClaims, question: Question): Se
   const sid = readText(claims, 'sid', MAX_ID_LENGTH)
   checkSubject(claims, question, sid, err)
   if (err === undefined) checkCombination(question, sts, at)
-  else if (at !== undefined || (sts === 'loggedin' && !mayBeLoggedIn(err))) throw new TokenError('claims', 'err')
+  else if (at !== undefined || (sts === 'loggedin' && !mayBeLoggedIn(err, question)))
+    throw new TokenError('claims', 'err')
   const frf = readCount(claims, question, 'frf')
   const raa = readCount(claims, question, 'raa')
   return new SessionToken({
@@ -93,9 +94,9 @@ export function readSessionToken(claims: VerifiedClaims, question: Question): Se
   })
 }
 
-/** The only documented error of a session that stays logged in. */
-const mayBeLoggedIn = (err: SessionTokenError) =>
-  err === 'session_already_logged_in_on_another_account' || err === 'unknown_error'
+/** A refused Authenticate leaves a session that is logged in as it was. No other operation refuses anything to such a session. */
+const mayBeLoggedIn = (err: SessionTokenError, { operation }: Question) =>
+  operation === 'authenticate' || err === 'unknown_error'
 
 function readError(claims: VerifiedClaims): SessionTokenError | undefined {
   const err = readText(claims, 'err', 128)

@@ -23,6 +23,22 @@ export const MORE_CANDIDATES = 7
 /** At most so many candidates are named at once. */
 export const MAX_CANDIDATES = 100
 
+/** What a key holds where it is not what the caller expected. */
+export interface Found {
+  readonly value: string | null
+  /** Until the key expires; 0 where there is nothing. */
+  readonly secondsLeft: number
+}
+
+/** One count of several that are added to together. */
+export interface Count {
+  readonly key: string
+  readonly limit: number
+}
+
+/** Result of adding to counts: the window of each, or which of them has reached its limit. */
+export type Counted = { readonly windows: readonly string[] } | { readonly spent: number; readonly secondsLeft: number }
+
 /**
  * The smallest thing that we ask of a store; Redis and memory answer it alike, and one contract test holds both to it.
  * Every method may throw `Sso2UnavailableError` with `operation` `'store'`; `unlessAway` makes it a value.
@@ -38,6 +54,8 @@ export interface Kv {
     seconds: number,
     renewed?: { readonly key: string; readonly seconds: number },
   ): Promise<boolean>
+  /** As `compareAndSet`. @returns what the key holds where it is not `before` */
+  setOrRead(key: string, before: string | null, after: string, seconds: number): Promise<'done' | Found>
   /**
    * As `compareAndSet`, and takes another key of the same session away in the same step; nothing is written where neither is there.
    * @returns its value, or false
@@ -67,6 +85,15 @@ export interface Kv {
   expire(key: string, seconds: number): Promise<void>
   /** Adds one to a count that lives `seconds` from now. */
   increment(key: string, seconds: number): Promise<number>
+  /**
+   * Adds one to each count, or to none where one has reached its limit. A count begins a window of `seconds` with its first addition. All
+   * keys are of one slot.
+   * @param window unique name for the windows that begin now
+   * @param kept of the last count, only for a first key without a count
+   */
+  addToCounts(counts: readonly Count[], seconds: number, window: string, kept: number): Promise<Counted>
+  /** Takes one from each count that is still in the window to which it was added. */
+  takeFromCounts(keys: readonly string[], windows: readonly string[]): Promise<void>
   /** Adds a member to a list, removes expired ones, and reads a mark of the same slot: in this order. */
   enlist(list: string, member: string, entry: ListEntry, mark: string): Promise<Listing>
   /** Renews the expiry of a member that is on the list. */

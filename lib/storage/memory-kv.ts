@@ -1,8 +1,25 @@
 /** The store in memory, for development: lost at a restart, not shared between processes. */
-import { type Kv, type ListEntry, type Listing, MAX_CANDIDATES, MORE_CANDIDATES, type Values } from './kv'
+import {
+  type Count,
+  type Counted,
+  type Found,
+  type Kv,
+  type ListEntry,
+  type Listing,
+  MAX_CANDIDATES,
+  MORE_CANDIDATES,
+  type Values,
+} from './kv'
 
 interface Entry {
   readonly value: string
+  readonly expiresAt: number
+}
+
+/** A count in its window. */
+interface Window {
+  count: number
+  readonly window: string
   readonly expiresAt: number
 }
 
@@ -13,6 +30,7 @@ export class MemoryKv implements Kv {
   readonly #texts = new Map<string, Entry>()
   /** Members by list, each with its end in seconds. */
   readonly #lists = new Map<string, Map<string, number>>()
+  readonly #counts = new Map<string, Window>()
   readonly #queues = new Map<string, Map<string, number>>()
   readonly #now: () => number
   #writes = 0
@@ -36,6 +54,35 @@ export class MemoryKv implements Kv {
     this.#put(key, after, seconds)
     if (renewed) await this.expire(renewed.key, renewed.seconds)
     return true
+  }
+  async setOrRead(key: string, before: string | null, after: string, seconds: number): Promise<'done' | Found> {
+    if (await this.compareAndSet(key, before, after, seconds)) return 'done'
+    const value = this.#text(key) ?? null
+    const end = this.#texts.get(key)?.expiresAt ?? this.#now()
+    return { value, secondsLeft: (end - this.#now()) / 1000 }
+  }
+  async addToCounts(counts: readonly Count[], seconds: number, window: string, kept: number): Promise<Counted> {
+    const found = counts.map(({ key }) => this.#count(key))
+    const isFirstKnown = (found[0]?.count ?? 0) > 0
+    const limitOf = (index: number) =>
+      (counts[index]?.limit ?? 0) - (isFirstKnown && index === counts.length - 1 ? kept : 0)
+    const spent = found.findIndex((one, index) => (one?.count ?? 0) >= limitOf(index))
+    if (spent >= 0) return { spent, secondsLeft: ((found[spent]?.expiresAt ?? this.#now()) - this.#now()) / 1000 }
+    const expiresAt = this.#now() + seconds * 1000
+    const windows = counts.map(({ key }, index) => {
+      const next = found[index] ?? { count: 0, window, expiresAt }
+      next.count += 1
+      this.#counts.set(key, next)
+      return next.window
+    })
+    this.#sweep()
+    return { windows }
+  }
+  async takeFromCounts(keys: readonly string[], windows: readonly string[]): Promise<void> {
+    for (const [index, key] of keys.entries()) {
+      const found = this.#count(key)
+      if (found && found.window === windows[index]) found.count -= 1
+    }
   }
   async compareAndTake(key: string, before: string | null, after: string, seconds: number, taken: string) {
     const value = this.#text(taken) ?? null
@@ -155,9 +202,21 @@ export class MemoryKv implements Kv {
     this.#texts.delete(key)
     return undefined
   }
+  #count(key: string): Window | undefined {
+    const found = this.#counts.get(key)
+    if (found && found.expiresAt > this.#now()) return found
+    this.#counts.delete(key)
+    return undefined
+  }
   #put(key: string, value: string, seconds: number): void {
     this.#texts.set(key, { value, expiresAt: this.#now() + seconds * 1000 })
+    this.#sweep()
+  }
+  /** Deletes what has expired, at every thousandth write. */
+  #sweep(): void {
     this.#writes += 1
-    if (this.#writes % SWEEP_EVERY === 0) for (const other of this.#texts.keys()) this.#text(other)
+    if (this.#writes % SWEEP_EVERY > 0) return
+    for (const key of this.#texts.keys()) this.#text(key)
+    for (const key of this.#counts.keys()) this.#count(key)
   }
 }

@@ -87,6 +87,32 @@ const expected = (before: string | null) => [before === null ? '0' : '1', before
 /** Runs commands for a key, behind the guard of its server. */
 type At = <T>(key: string, run: () => Promise<T>) => Promise<T>
 
+/** What locks and limits of logins need. */
+function countsOver(
+  redis: ReturnType<typeof withScripts>,
+  at: At,
+): Pick<Kv, 'increment' | 'setOrRead' | 'addToCounts' | 'takeFromCounts'> {
+  return {
+    increment: (key, seconds) => at(key, () => redis.sso2Increment(1, key, seconds)),
+    setOrRead: (key, before, after, seconds) =>
+      at(key, async () => {
+        const done = await redis.sso2SetOrRead(1, key, ...expected(before), after, seconds)
+        if (done === 1) return 'done'
+        const [value = null, ms = 0] = done
+        return { value, secondsLeft: ms / 1000 }
+      }),
+    addToCounts: (counts, seconds, window, kept) =>
+      at(counts[0]?.key ?? '', async () => {
+        const limits = counts.map(({ limit }) => limit)
+        const args = [...counts.map(({ key }) => key), seconds, window, kept, ...limits]
+        const [spent, left] = await redis.sso2AddToCounts(counts.length, ...args)
+        return typeof left === 'number' ? { spent: spent - 1, secondsLeft: left / 1000 } : { windows: left }
+      }),
+    takeFromCounts: (keys, windows) =>
+      at(keys[0] ?? '', async () => void (await redis.sso2TakeFromCounts(keys.length, ...keys, ...windows))),
+  }
+}
+
 /** Values that change only in one step with what was read. */
 function valuesOf(redis: ReturnType<typeof withScripts>, at: At) {
   return {
@@ -151,7 +177,7 @@ export function redisKv(client: Redis | Cluster, owned: boolean, listener?: Serv
     del: (key) => at(key, async () => void (await redis.del(key))),
     deleteIf: (key, value) => at(key, async () => (await redis.sso2DeleteIf(1, key, value)) === 1),
     expire: (key, seconds) => at(key, async () => void (await redis.expire(key, seconds))),
-    increment: (key, seconds) => at(key, () => redis.sso2Increment(1, key, seconds)),
+    ...countsOver(redis, at),
     takeOnce: (key, seconds, mark) =>
       at(key, async () => {
         const [isFirst, isMarked] = await redis.sso2TakeOnce(2, key, mark, seconds)

@@ -18,6 +18,33 @@ return 1`
 const OVERWRITE = `
 redis.call('set', KEYS[1], ARGV[1], 'EX', ARGV[2])
 redis.call('del', KEYS[2])`
+/** An array of value and time, or an empty one, tells what is there. */
+const SET_OR_READ = `${READ}
+local current = read(KEYS[1])
+if (ARGV[1] == '0' and current) or (ARGV[1] == '1' and current ~= ARGV[2]) then
+  return current and {current, redis.call('pttl', KEYS[1])} or {}
+end
+redis.call('set', KEYS[1], ARGV[3], 'EX', ARGV[4])
+return 1`
+/** A count is a hash of number and window, so that an addition is taken back from its own window alone. */
+const ADD_TO_COUNTS = `
+local hasFirst = tonumber(redis.call('hget', KEYS[1], 'n') or 0) > 0
+for index, key in ipairs(KEYS) do
+  local limit = tonumber(ARGV[index + 3])
+  if index == #KEYS and hasFirst then limit = limit - tonumber(ARGV[3]) end
+  if tonumber(redis.call('hget', key, 'n') or 0) >= limit then return {index, redis.call('pttl', key)} end
+end
+local windows = {}
+for index, key in ipairs(KEYS) do
+  if redis.call('hsetnx', key, 'w', ARGV[2]) == 1 then redis.call('expire', key, ARGV[1]) end
+  redis.call('hincrby', key, 'n', 1)
+  windows[index] = redis.call('hget', key, 'w')
+end
+return {0, windows}`
+const TAKE_FROM_COUNTS = `
+for index, key in ipairs(KEYS) do
+  if redis.call('hget', key, 'w') == ARGV[index] then redis.call('hincrby', key, 'n', -1) end
+end`
 /** An array of one or none tells a value from nothing. */
 const COMPARE_AND_TAKE = `${READ}
 local taken = read(KEYS[2])
@@ -90,6 +117,11 @@ redis.call('get', KEYS[1])
 redis.call('exists', KEYS[1])
 redis.call('expire', KEYS[1], 1)
 redis.call('del', KEYS[1])
+redis.call('pttl', KEYS[1])
+redis.call('hsetnx', KEYS[1], '1', '1')
+redis.call('hincrby', KEYS[1], '1', 1)
+redis.call('hget', KEYS[1], '1')
+redis.call('del', KEYS[1])
 redis.call('zadd', KEYS[1], 'XX', 1, '1')
 redis.call('zcard', KEYS[1])
 redis.call('zscore', KEYS[1], '1')
@@ -101,6 +133,9 @@ return redis.call('zremrangebyscore', KEYS[1], 1, 1)`
 export const SCRIPTS = {
   sso2Probe: PROBE,
   sso2CompareAndSet: COMPARE_AND_SET,
+  sso2SetOrRead: SET_OR_READ,
+  sso2AddToCounts: ADD_TO_COUNTS,
+  sso2TakeFromCounts: TAKE_FROM_COUNTS,
   sso2CompareAndTake: COMPARE_AND_TAKE,
   sso2SetUnlessDead: SET_UNLESS_DEAD,
   sso2Increment: INCREMENT,
@@ -118,6 +153,9 @@ type Script<T> = (keys: number, ...args: (string | number)[]) => Promise<T>
 interface Scripts {
   readonly sso2Probe: Script<number>
   readonly sso2CompareAndSet: Script<number>
+  readonly sso2SetOrRead: Script<1 | [] | [value: string, ms: number]>
+  readonly sso2AddToCounts: Script<[spent: number, left: number | string[]]>
+  readonly sso2TakeFromCounts: Script<null>
   readonly sso2CompareAndTake: Script<number | string[]>
   readonly sso2SetUnlessDead: Script<number>
   readonly sso2Increment: Script<number>

@@ -1,8 +1,10 @@
 /** Everything that the handlers of one site share, each part as far as they need it; made once by `sso2()`. */
 import type { Request, Response } from 'express'
 import type { Config } from '../config'
+import type { AttemptResult } from '../decide/attempts'
 import type { MacKeys } from '../decide/binding'
-import type { LoginError, LoginResult } from '../decide/login'
+import type { LoginError } from '../decide/login'
+import type { LimitReason } from '../decide/login-budgets'
 import type { LogoutResult } from '../decide/logout'
 import type { User } from '../decide/record'
 import type { Stored } from '../decide/stored'
@@ -13,7 +15,7 @@ import type { PlatformApi } from '../remote/platform-api'
 import type { Sso2Client } from '../remote/sso2'
 import type { ExchangeTicket } from '../remote/ticket'
 import type { KeptLogouts } from '../storage/kept-logouts'
-import type { Logins } from '../storage/logins'
+import type { LoginLocks } from '../storage/login-locks'
 import type { Records } from '../storage/records'
 import type { SessionIndex } from '../storage/session-index'
 import type { Unavailable } from '../storage/unavailable'
@@ -80,29 +82,33 @@ export interface Sessions {
   adopt(req: Request, sessionId: string): Promise<void>
 }
 
-/** One attempt, as far as limits go. */
+/** One login attempt, as far as limits go. */
 export interface Attempt {
   readonly address: string
   readonly username: string
-  /** The mark of a browser that has logged in under this name before. */
-  readonly deviceMark: string | undefined
+  /** Has this browser logged in under this very name before? */
+  readonly isRecognised: boolean
   /** Key of the session that it came with. */
   readonly session: string
-  /** The same form went down with another process, whose turn is this one's. */
-  readonly isSuccessor: boolean
 }
 
-/** Which limit was met. */
-export type LimitReason = 'address_and_name' | 'address' | 'name' | 'site' | 'held' | 'turn'
+/** A limit that was reached, and how many seconds to wait. */
+export interface Refusal {
+  readonly reason: LimitReason
+  readonly seconds: number
+}
 
-/** A login that asks, right before its Authenticate, whether it may still be sent; it ends with what it is told, if anything. */
-export type LimitedLogin = (refusal: () => Promise<LoginResult | undefined>) => Promise<LoginResult>
+/** A login that the counts of its address have let through. */
+export interface Admission {
+  /** Begins the attempt at the user name, right before Authenticate. @returns why it may not be sent */
+  begin(): Promise<Refusal | Unavailable | undefined>
+  /** Ends it. Without a call of `begin`, only gives the counts back. */
+  end(result: AttemptResult): Promise<void>
+}
 
-/** Runs an attempt, or says how many seconds to wait. */
-export interface LoginLimiter {
-  run(attempt: Attempt, login: LimitedLogin, refused: (reason: LimitReason) => void): Promise<LoginResult>
-  /** The site closes: what the store has not taken by then is told to it no more. */
-  stop(): void
+/** Limits logins before Authenticate. */
+export interface LoginLimit {
+  admit(attempt: Attempt): Promise<Admission | Refusal>
 }
 
 /** Takes one new anonymous session from an address; true when it has had its share. */
@@ -187,7 +193,7 @@ export interface Site {
   readonly front: FrontChannel
   readonly records: Records
   readonly sessionIndex: SessionIndex
-  readonly logins: Logins
+  readonly logins: LoginLocks
   readonly keptLogouts: KeptLogouts
   readonly sessions: Sessions
   readonly exchange: ExchangeTicket
@@ -202,7 +208,7 @@ export interface Site {
   /** The site's own. */
   readonly views: CustomViews
   readonly builtIn: BuiltInPages
-  readonly loginLimit: LoginLimiter
+  readonly loginLimit: LoginLimit
   readonly landingLimit: LandingLimit
   readonly unreadLogouts: UnreadLogouts
   /** Retries kept logouts in the background. */

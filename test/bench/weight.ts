@@ -27,7 +27,7 @@ const loads: Readonly<Record<string, readonly string[]>> = {
   'this package': [dist],
   'all that it requires, without its own code': [
     ...['cockatiel', 'connect-redis', 'debug', 'express-session', 'ioredis', 'isbot', 'jsonwebtoken', 'on-headers'],
-    ...['rate-limiter-flexible/lib/RateLimiterRedis', 'rate-limiter-flexible/lib/RateLimiterMemory', 'zod'],
+    'zod',
   ],
   '*plain*: express-session, connect-redis, ioredis': ['express-session', 'connect-redis', 'ioredis'],
   zod: ['zod'],

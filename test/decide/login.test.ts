@@ -1,22 +1,17 @@
+import type { AttemptResult } from '../../lib/decide/attempts'
 import {
+  attemptResultOf,
   decideLogin,
   decideLoginStart,
   decideLostLogin,
   decideSuccession,
-  heldFor,
-  isGuess,
-  isLastTry,
-  isReleasedBy,
   type LoginDecision,
   type LoginError,
-  type LoginResult,
-  lowerOf,
-  type Tries,
-  triesAfter,
-  triesLeft,
+  lostAttempt,
 } from '../../lib/decide/login'
+import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../../lib/errors'
 import type { SessionToken } from '../../lib/protocol/session-token'
-import { NOW, sessionToken } from './samples'
+import { sessionToken } from './samples'
 
 const welcome = sessionToken({ sts: 'loggedin', at: 'ticket' })
 const rows: [name: string, answer: SessionToken | undefined, decision: LoginDecision][] = [
@@ -124,89 +119,34 @@ test.each<[store: boolean, sso: boolean, record: boolean, error: LoginError | un
   expect(decideLoginStart({ storeAvailable: store, ssoAvailable: sso, hasRecord })).toBe(error)
 })
 
-const refused = (error: LoginError, remainingAttempts?: number): LoginResult => ({
-  ok: false,
-  error,
-  ...(remainingAttempts === undefined ? {} : { remainingAttempts }),
-})
-test.each<[result: LoginResult, guess: boolean, last: boolean]>([
-  [{ ok: true, user: { accountId: 'a1' } }, false, false],
-  [refused('invalid_credentials', 2), true, false],
-  [refused('invalid_credentials', 1), true, true],
-  [refused('invalid_credentials', 0), true, true],
-  [refused('invalid_credentials'), true, false],
-  [refused('account_frozen'), true, false],
-  [refused('unavailable'), false, false],
-  [refused('session_ended'), false, false],
-  [refused('invalid_otp'), true, false],
-  [refused('too_many_attempts'), false, false],
-  [refused('busy'), false, false],
-  [refused('invalid_request'), false, false],
-])(
-  'of a login that came to %j it is told whether it was a guess, and the last before a freeze',
-  (result, guess, last) => {
-    expect([isGuess(result), isLastTry(triesLeft(result, undefined))]).toEqual([guess, last])
-  },
-)
-
-test.each<[result: LoginResult, before: number | undefined, left: number | undefined]>([
-  [refused('invalid_credentials', 4), undefined, 4],
-  [refused('invalid_credentials', 4), 2, 4],
-  [refused('invalid_credentials'), 2, 1],
-  [refused('invalid_credentials'), undefined, 3],
-  [refused('account_frozen'), 2, undefined],
-  [refused('invalid_otp'), 4, 3],
-  [refused('invalid_otp'), 1, 0],
-  [refused('invalid_otp'), 0, 0],
-  [refused('invalid_otp'), undefined, 3],
-  [refused('unavailable'), 3, undefined],
-  [{ ok: true, user: { accountId: 'a1' } }, 3, undefined],
-])('after %j a name that had %p tries left has %p', (result, before, left) => {
-  expect(triesLeft(result, before)).toBe(left)
+test.each<[err: SessionToken['err'], raa: number | undefined, result: AttemptResult]>([
+  [undefined, undefined, { was: 'right' }],
+  ['invalid_credentials', 2, { was: 'wrong', left: 2 }],
+  ['invalid_credentials', undefined, { was: 'wrong', left: undefined }],
+  ['invalid_otp', undefined, { was: 'wrong', left: undefined }],
+  ['unknown_error', undefined, { was: 'wrong', left: undefined }],
+  ['account_frozen', undefined, { was: 'refused' }],
+  ['account_not_active', undefined, { was: 'refused' }],
+  ['session_limit_reached', undefined, { was: 'refused' }],
+  ['otp_consumed_or_expired', undefined, { was: 'refused' }],
+  ['session_already_logged_in_on_another_account', undefined, { was: 'refused' }],
+  ['session_terminated', undefined, { was: 'not_judged' }],
+  ['session_not_found', undefined, { was: 'not_judged' }],
+  ['invalid_token', undefined, { was: 'not_judged' }],
+])('an Authenticate response with the error %p and %p attempts left is an attempt that was %j', (err, raa, result) => {
+  expect(attemptResultOf({ err, raa })).toEqual(result)
 })
 
-const of = (left: number, spelling?: string): Tries => ({ left, spelling })
-const ok: LoginResult = { ok: true, user: { accountId: 'a1' } }
-test.each<[what: string, result: LoginResult, noted: Tries | undefined, after: Tries | undefined]>([
-  ['the first try is of its spelling', refused('invalid_credentials', 4), undefined, of(4, 'ada')],
-  ['of one spelling counts what is told, more', refused('invalid_credentials', 4), of(1, 'ada'), of(4, 'ada')],
-  ['of one spelling counts what is told, less', refused('invalid_credentials', 1), of(4, 'ada'), of(1, 'ada')],
-  ['another spelling raises nothing', refused('invalid_credentials', 4), of(1, 'ADA'), of(1)],
-  ['another spelling lowers it', refused('invalid_credentials', 1), of(4, 'ADA'), of(1)],
-  ['of several nothing is raised', refused('invalid_credentials', 4), of(2), of(2)],
-  ['of several it is lowered', refused('invalid_credentials', 1), of(2), of(1)],
-  ['what is not told is one less', refused('invalid_otp'), of(3, 'ada'), of(2, 'ada')],
-  ['what is not told is one less, whoever spelled it', refused('invalid_otp'), of(3, 'ADA'), of(2)],
-  ['what is not told of several is one less', refused('invalid_credentials'), of(3), of(2)],
-  ['what was not judged changes nothing', refused('unavailable'), of(3, 'ada'), undefined],
-  ['a login is no try', ok, of(3, 'ada'), undefined],
-])('of the tries of a name: %s', (_what, result, noted, after) => {
-  expect(triesAfter(result, 'ada', noted)).toStrictEqual(after)
-})
-
-test.each<[tries: Tries, noted: Tries | undefined, lower: Tries]>([
-  [of(3, 'ada'), of(1, 'ada'), of(1, 'ada')],
-  [of(1, 'ada'), of(3, 'ada'), of(1, 'ada')],
-  [of(1, 'ada'), undefined, of(1, 'ada')],
-])('of %j, where %j was noted meanwhile, stands %j', (tries, noted, lower) => {
-  expect(lowerOf(tries, noted)).toStrictEqual(lower)
-})
-
-test.each<[result: LoginResult, noted: Tries | undefined, isReleased: boolean]>([
-  [ok, of(1, 'ada'), true],
-  [ok, of(1, 'ADA'), false],
-  [ok, of(1), false],
-  [ok, undefined, false],
-  [refused('invalid_credentials', 4), of(1, 'ada'), false],
-])('%j of "ada" with %j noted: is it released? %p', (result, noted, isReleased) => {
-  expect(isReleasedBy(result, 'ada', noted)).toBe(isReleased)
-})
-
-test.each([
-  [0, 0],
-  [NOW - 1, 0],
-  [NOW, 0],
-  [NOW + 900, 900],
-])('a name that is held until %i is held for %i s', (until, seconds) => {
-  expect(heldFor(until, NOW)).toBe(seconds)
+test.each<[what: string, error: unknown, was: AttemptResult['was']]>([
+  ['that was never sent', new Sso2UnavailableError('authenticate', true, 'refused'), 'not_judged'],
+  ['without a response in time', new Sso2UnavailableError('authenticate', false, 'late', true), 'wrong'],
+  ['whose connection broke', new Sso2UnavailableError('authenticate', false, 'reset'), 'wrong'],
+  ['that got a 503', new Sso2ResponseError('authenticate', 503, 'failed'), 'not_judged'],
+  ['that got a 429', new Sso2ResponseError('authenticate', 429, 'failed'), 'not_judged'],
+  ['that got a 500', new Sso2ResponseError('authenticate', 500, 'failed'), 'wrong'],
+  ['that a gateway gave up', new Sso2ResponseError('authenticate', 504, 'failed'), 'wrong'],
+  ['whose response holds no token', new Sso2ResponseError('authenticate', 200, 'no token'), 'wrong'],
+  ['whose token does not verify', new TokenError('signature'), 'wrong'],
+])('[F17] an attempt %s may have been judged, or not', (_what, error, was) => {
+  expect(lostAttempt(error).was).toBe(was)
 })

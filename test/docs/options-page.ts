@@ -11,7 +11,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'When the SSO system is asked': [
     ...['identify', 'shouldIdentify', 'recheckSeconds', 'graceSeconds', 'timeoutMs', 'clockToleranceSeconds'],
   ],
-  'Logging in': ['loginLimit', 'loginMessages'],
+  'Logging in': ['loginLimit', 'rememberDevices', 'loginMessages'],
   'What the pages look like': ['brand', 'links', 'language', 'texts', 'views', 'contentSecurityPolicy'],
   Operation: ['logger', 'clock'],
 }

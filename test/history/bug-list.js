@@ -64,15 +64,16 @@ module.exports = [
   {
     name: 'an Authenticate whose answer was lost is sent again',
     file: 'web/actions/log-in.ts',
-    find: 'return decideLostLogin(await lookUp(visit, sid, isLoggedIn(visit.stored.value)))',
-    replace: 'return decideLostLogin(await visit.site.client.authenticate(asked).catch(() => undefined))',
+    find: 'decideLostLogin(await lookUp(visit, sid, isLoggedIn(visit.stored.value)))',
+    replace:
+      'decideLostLogin(await visit.site.client.authenticate({ sid, usr: username, pwd: password, ...deviceOf(visit.req) }).catch(() => undefined))',
     breaks: ['I7 one Authenticate'],
   },
   {
     name: 'each of two submits of one form authenticates',
-    file: 'web/actions/login-flight.ts',
-    find: 'const isRunning = raw !== null && flight?.result === undefined',
-    replace: 'const isRunning = false',
+    file: 'web/actions/login-single-flight.ts',
+    find: '} else if (raw !== null && isAlive) {',
+    replace: '} else if (raw !== null && isAlive && raw.length < 9) {',
     breaks: ['I7 one Authenticate'],
   },
   {

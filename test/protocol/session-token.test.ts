@@ -228,11 +228,14 @@ describe('an answer with an error', () => {
     expect(refusalOf(() => read(claims, authenticate))).toEqual({ reason: 'claims', detail: 'err' })
   })
 
-  test('a session stays logged in only where it is another account\u2019s, or where the error is not known', () => {
-    const staying = [...Object.keys(sso2ErrorCodes), 'new_code'].filter(
-      (err) => refusalOf(() => read({ sid: 's1', sts: 'loggedin', err }, authenticate)) === 'taken',
-    )
-    expect(staying).toEqual(['session_already_logged_in_on_another_account', 'new_code'])
+  test('[L11] a session may stay logged in with every error of Authenticate, and with no documented error of another operation', () => {
+    const staying = (question: Question) =>
+      [...Object.keys(sso2ErrorCodes), 'new_code'].filter(
+        (err) => refusalOf(() => read({ sid: 's1', sts: 'loggedin', err }, question)) === 'taken',
+      )
+    expect(staying(authenticate)).toEqual([...Object.keys(sso2ErrorCodes), 'new_code'])
+    for (const operation of ['identify', 'sessionstatus', 'logout'] as const)
+      expect(staying({ operation, sid: 's1' })).toEqual(['new_code'])
   })
 })
 

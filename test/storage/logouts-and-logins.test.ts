@@ -1,6 +1,7 @@
+import { shortHash } from '../../lib/storage/hashes'
 import type { KeptLogout } from '../../lib/storage/kept-logouts'
 import type { Kv } from '../../lib/storage/kv'
-import type { StoredFlight, StoredTries } from '../../lib/storage/logins'
+import type { FoundForm } from '../../lib/storage/login-locks'
 import { storeUnavailable } from '../../lib/storage/unavailable'
 import { KEY, NOW, OTHER_KEY, siteOver, stores, type TestClock, type TestSite, winners } from './stores'
 
@@ -196,167 +197,102 @@ describe.each(stores)('in %s', (name, open) => {
     })
   })
 
-  describe('a login under way', () => {
-    const flightOf = async (logins = site.logins): Promise<StoredFlight> => {
-      const found = await logins.flight('k1')
+  describe('a login in progress', () => {
+    const begin = async (before: string | null = null, digest = 'digest'): Promise<string> => {
+      const begun = await site.logins.beginForm('k1', before, digest)
+      if (begun === 'unavailable' || !('held' in begun)) throw new Error('not begun')
+      return begun.held
+    }
+    const find = async (logins = site.logins): Promise<FoundForm> => {
+      const found = await logins.findForm('k1')
       if (found === 'unavailable') throw new Error('no store')
       return found
-    }
-
-    const begin = async (before: string | null = null, digest = 'digest'): Promise<string> => {
-      const held = await site.logins.beginFlight('k1', before, digest)
-      if (held === false || held === 'unavailable') throw new Error('not begun')
-      return held
     }
     const done = {
       digest: 'digest',
       result: { ok: true, user: { accountId: 'ada' } },
       sessionId: 'the-session',
+      endedAt: 5,
     } as const
-    const triesOf = async (name: string): Promise<StoredTries> => {
-      const stored = await site.logins.tries(name)
-      if (stored === 'unavailable') throw new Error('the store is away')
-      return stored
-    }
     /** After so many seconds; Redis goes by the real clock. */
     const pass = async (seconds: number) => {
       clock.now += seconds
       if (name === 'Redis') await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
     }
-    /** What is said 0.6 s apart about a lease of 2 s. A busy machine that is late has shown nothing: it begins again, at another site. */
-    const inTime = async (words: readonly (() => Promise<unknown>)[]): Promise<unknown[]> => {
-      for (let tries = 1; ; tries += 1) {
-        const said: unknown[] = []
-        let [before, longest] = [performance.now(), 0]
-        for (const word of words) {
-          if (said.length > 0) await pass(0.6)
-          const begun = performance.now()
-          said.push(await word())
-          longest = Math.max(longest, performance.now() - before)
-          before = begun
-        }
-        if (longest < 1500 || tries === 3) return said
-        site = siteOver(kv, clock)
-      }
-    }
 
     test('is begun by one of ten, and found by the others', async () => {
-      expect(await flightOf()).toEqual({ raw: null, flight: undefined, isHeld: false })
-      const held = await winners(10, () => site.logins.beginFlight('k1', null, 'digest'))
-      expect(held).toEqual([expect.any(String)])
-      expect(await flightOf()).toEqual({ raw: held[0], flight: { digest: 'digest' }, isHeld: true })
+      expect(await find()).toEqual({ raw: null, form: undefined, isAlive: false })
+      const begun = await Promise.all(Array.from({ length: 10 }, () => site.logins.beginForm('k1', null, 'digest')))
+      const held = begun.flatMap((one) => (one !== 'unavailable' && 'held' in one ? [one.held] : []))
+      expect(held).toHaveLength(1)
+      const others = begun.filter((one) => one !== 'unavailable' && 'raw' in one)
+      expect(others).toEqual(Array(9).fill({ raw: held[0], form: { digest: 'digest' }, isAlive: true }))
+      expect(await find()).toEqual(others[0])
     })
 
-    test('leaves its result and its session for a while, on which one of ten begins the next', async () => {
-      expect(await site.logins.endFlight('k1', await begin(), done)).toBe(true)
-      const { raw, flight } = await flightOf()
-      expect(flight).toEqual(done)
+    test('leaves its result for a while, on which one of ten begins the next', async () => {
+      expect(await site.logins.endForm('k1', await begin(), done)).toBe(true)
+      const { raw, form } = await find()
+      expect(form).toEqual(done)
       expect(raw).not.toContain('the-session')
-      expect((await winners(10, () => site.logins.beginFlight('k1', raw, 'next'))).length).toBe(1)
+      const next = await Promise.all(Array.from({ length: 10 }, () => site.logins.beginForm('k1', raw, 'next')))
+      expect(next.filter((one) => one !== 'unavailable' && 'held' in one)).toHaveLength(1)
     })
 
-    test('is held by whoever says so, however long it takes, and known to be left 2 s after his last word', async () => {
-      let held = ''
-      const begun = async () => {
-        held = await begin()
+    test('is alive while its process renews it, and known to be dead 2 s later', async () => {
+      const held = await begin()
+      for (let renewals = 0; renewals < 3; renewals += 1) {
+        await pass(1)
+        expect(await site.logins.renewForm('k1', held)).toBe(true)
       }
-      const hold = () => site.logins.holdFlight('k1', held)
-      const isHeld = async () => (await flightOf()).isHeld
-      const said = await inTime([begun, hold, hold, hold, hold, isHeld])
-      expect(said).toEqual([undefined, true, true, true, true, true])
+      expect((await find()).isAlive).toBe(true)
       await pass(2.1)
-      expect(await flightOf()).toEqual({ raw: held, flight: { digest: 'digest' }, isHeld: false })
+      expect(await find()).toEqual({ raw: held, form: { digest: 'digest' }, isAlive: false })
     })
 
-    test('that was taken over is no longer held, or ended, by whoever had it', async () => {
+    test('that was taken over is not renewed or ended by the process that had it', async () => {
       const first = await begin()
       const second = await begin(first)
-      expect(await site.logins.holdFlight('k1', first)).toBe(false)
-      expect(await site.logins.endFlight('k1', first, done)).toBe(false)
-      expect(await flightOf()).toEqual({ raw: second, flight: { digest: 'digest' }, isHeld: true })
-      expect(await site.logins.endFlight('k1', second, done)).toBe(true)
+      expect(await site.logins.renewForm('k1', first)).toBe(false)
+      expect(await site.logins.endForm('k1', first, done)).toBe(false)
+      expect(await find()).toEqual({ raw: second, form: { digest: 'digest' }, isAlive: true })
+      expect(await site.logins.endForm('k1', second, done)).toBe(true)
     })
 
     test('of a process with another secret is none that can be joined', async () => {
-      await site.logins.beginFlight('k1', null, 'digest')
-      const { raw, flight } = await flightOf(rotated(OTHER_KEY).logins)
-      expect([typeof raw, flight]).toEqual(['string', undefined])
+      await begin()
+      const { raw, form } = await find(rotated(OTHER_KEY).logins)
+      expect([typeof raw, form]).toEqual(['string', undefined])
     })
 
-    test('holds a name against strangers until it is released', async () => {
-      expect(await site.logins.heldUntil('ada')).toBe(0)
-      expect(await site.logins.hold('ada', NOW + 900, 900)).toBe('done')
-      expect([await site.logins.heldUntil('ada'), await site.logins.heldUntil('bob')]).toEqual([NOW + 900, 0])
-      expect(await site.logins.noteTries('ada', null, { left: 1, spelling: '17' }, 900)).toBe(true)
-      const { raw } = await triesOf('ada')
-      expect(await site.logins.release('ada', raw ?? '', NOW + 900)).toBe('done')
-      expect(await site.logins.heldUntil('ada')).toBe(0)
-      expect(await triesOf('ada')).toEqual({ raw: null, tries: undefined })
+    test('has attempts of its name, which one of ten changes', async () => {
+      const attempts = { at: NOW, since: NOW, wrong: 0, wrongRecognised: 0, logins: 0 }
+      expect(await site.logins.readAttempts('ada')).toEqual({ raw: null, attempts: undefined })
+      const writes = (before: string | null, from: number) =>
+        Promise.all(
+          Array.from({ length: 10 }, (_, index) =>
+            site.logins.writeAttempts('ada', before, { ...attempts, left: from + index }, 60),
+          ),
+        )
+      const first = await writes(null, 0)
+      const written = first.flatMap((one) => (one !== 'unavailable' && 'written' in one ? [one.written] : []))
+      expect(written).toHaveLength(1)
+      const read = await site.logins.readAttempts('ada')
+      expect(read).toEqual({ raw: written[0], attempts: { ...attempts, left: expect.any(Number) } })
+      expect(first.filter((one) => one !== 'unavailable' && 'raw' in one)).toEqual(Array(9).fill(read))
+      expect(
+        (await writes(written[0] ?? null, 10)).filter((one) => one !== 'unavailable' && 'written' in one),
+      ).toHaveLength(1)
+      await kv.overwrite(`${site.prefix}left:odd`, 'not JSON', 60)
+      expect(await site.logins.readAttempts('odd')).toEqual({ raw: 'not JSON', attempts: undefined })
     })
 
-    test('releases a name of what was known of it before, and of nothing newer', async () => {
-      await site.logins.noteTries('ada', null, { left: 2, spelling: '17' }, 900)
-      const { raw } = await triesOf('ada')
-      await site.logins.noteTries('ada', raw, { left: 1, spelling: '17' }, 900)
-      await site.logins.hold('ada', NOW + 900, 900)
-      await site.logins.release('ada', raw ?? '', NOW + 900)
-      expect([await site.logins.heldUntil('ada'), (await triesOf('ada')).tries?.left]).toEqual([NOW + 900, 1])
-      await site.logins.release('ada', (await triesOf('ada')).raw ?? '', NOW + 899)
-      expect([await site.logins.heldUntil('ada'), (await triesOf('ada')).tries]).toEqual([NOW + 900, undefined])
-    })
-
-    test('remembers how many tries a name has left, where nobody else has noted any since', async () => {
-      expect(await triesOf('ada')).toEqual({ raw: null, tries: undefined })
-      expect(await site.logins.noteTries('ada', null, { left: 3, spelling: '17' }, 60)).toBe(true)
-      expect(await site.logins.noteTries('ada', null, { left: 4, spelling: '18' }, 60)).toBe(false)
-      const { raw, tries } = await triesOf('ada')
-      expect(tries).toEqual({ left: 3, spelling: '17' })
-      expect(await site.logins.noteTries('ada', raw, { left: 2, spelling: undefined }, 60)).toBe(true)
-      expect((await triesOf('ada')).tries).toEqual({ left: 2, spelling: undefined })
-      expect((await triesOf('bob')).tries).toBeUndefined()
-    })
-
-    test('reads the count of the version before, which reads ours; what nobody can read is a name without a try', async () => {
-      const spelling = '9'.repeat(29)
-      for (const left of [1, 2, 4]) {
-        await site.logins.noteTries(`n${left}`, null, { left, spelling }, 60)
-        const { raw } = await triesOf(`n${left}`)
-        expect(Number(raw)).toBe(left)
-        await kv.overwrite(`${site.prefix}left:old${left}`, String(left), 60)
-        expect((await triesOf(`old${left}`)).tries).toEqual({ left, spelling: undefined })
-      }
-      for (const odd of ['v7:ada', '3x', '3.5', '-1']) {
-        await kv.overwrite(`${site.prefix}left:odd`, odd, 60)
-        expect((await triesOf('odd')).tries).toEqual({ left: 0, spelling: undefined })
-      }
-    })
-
-    test('of strangers on one name goes one after the other', async () => {
-      expect(await winners(10, () => site.logins.takeTurn('ada', 'm1'))).toEqual([true])
-      expect(await site.logins.takeTurn('bob', 'm2')).toBe(true)
-      expect(await site.logins.leaveTurn('ada', 'm1')).toBe('done')
-      expect(await winners(10, () => site.logins.takeTurn('ada', 'm3'))).toEqual([true])
-    })
-
-    test('leaves its turn to the one who sends the same form again, and to nobody else', async () => {
-      expect(await site.logins.inheritTurn('ada', 's1.', 's1.b')).toBe(false)
-      await site.logins.takeTurn('ada', 's1.a')
-      expect(await site.logins.inheritTurn('ada', 's2.', 's2.b')).toBe(false)
-      expect(await winners(5, (index) => site.logins.inheritTurn('ada', 's1.a', `s1.b${index}`))).toEqual([true])
-      expect(await site.logins.holdTurn('ada', 's1.a')).toBe(false)
-      expect(await site.logins.inheritTurn('ada', 's1.', 's1.c')).toBe(true)
-    })
-
-    test('has its turn for longer than a flight without a word, and whoever comes late leaves no turn but his own', async () => {
-      await site.logins.takeTurn('ada', 'm1')
-      await pass(2.1)
-      expect(await site.logins.takeTurn('ada', 'm2')).toBe(false)
-      expect(await site.logins.holdTurn('ada', 'm1')).toBe(true)
-      await kv.del(`${site.prefix}turn:ada`) // as when its time is over
-      expect(await site.logins.takeTurn('ada', 'm2')).toBe(true)
-      expect(await site.logins.holdTurn('ada', 'm1')).toBe(false)
-      await site.logins.leaveTurn('ada', 'm1')
-      expect(await site.logins.takeTurn('ada', 'm3')).toBe(false)
+    test('of an account that has ended its device cookies', async () => {
+      const account = shortHash('ada')
+      expect(await site.logins.devicesVoidUntil(account)).toBe(0)
+      expect(await site.logins.voidDevices('ada', NOW)).toBe('done')
+      expect(await site.logins.devicesVoidUntil(account)).toBe(NOW)
+      expect(await site.logins.devicesVoidUntil(shortHash('grace'))).toBe(0)
     })
   })
 })

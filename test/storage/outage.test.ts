@@ -7,6 +7,7 @@ import { NOW, siteOver, type TestSite } from './stores'
 
 const logout = { sid: 'the-sid', ipa: '192.0.2.1', uas: 'a browser' }
 const entry = { key: 'k', sidHash: 's', accountId: 'a' }
+const attempts = { at: NOW, since: NOW, wrong: 0, wrongRecognised: 0, logins: 0 }
 
 const questions: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['readBoth', ({ records }) => records.readBoth('k')],
@@ -44,19 +45,14 @@ const questions: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
       return keptLogouts.restore(NOW, 8)
     },
   ],
-  ['flight', ({ logins }) => logins.flight('k')],
-  ['beginFlight', ({ logins }) => logins.beginFlight('k', null, 'digest')],
-  ['endFlight', ({ logins }) => logins.endFlight('k', 'held', { digest: 'digest' })],
-  ['holdFlight', ({ logins }) => logins.holdFlight('k', 'held')],
-  ['hold', ({ logins }) => logins.hold('n', NOW, 60)],
-  ['heldUntil', ({ logins }) => logins.heldUntil('n')],
-  ['noteTries', ({ logins }) => logins.noteTries('n', null, { left: 3, spelling: '1' }, 60)],
-  ['tries', ({ logins }) => logins.tries('n')],
-  ['release', ({ logins }) => logins.release('n', '3', 0)],
-  ['takeTurn', ({ logins }) => logins.takeTurn('n', 'm')],
-  ['inheritTurn', ({ logins }) => logins.inheritTurn('n', 's.', 's.m')],
-  ['holdTurn', ({ logins }) => logins.holdTurn('n', 'm')],
-  ['leaveTurn', ({ logins }) => logins.leaveTurn('n', 'm')],
+  ['beginForm', ({ logins }) => logins.beginForm('k', null, 'digest')],
+  ['renewForm', ({ logins }) => logins.renewForm('k', 'held')],
+  ['endForm', ({ logins }) => logins.endForm('k', 'held', { digest: 'digest' })],
+  ['findForm', ({ logins }) => logins.findForm('k')],
+  ['readAttempts', ({ logins }) => logins.readAttempts('n')],
+  ['writeAttempts', ({ logins }) => logins.writeAttempts('n', null, attempts, 60)],
+  ['voidDevices', ({ logins }) => logins.voidDevices('a', NOW)],
+  ['devicesVoidUntil', ({ logins }) => logins.devicesVoidUntil('a')],
 ]
 
 describe('a Redis that nobody listens at', () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { KeptLogouts } from '../../lib/storage/kept-logouts'
 import type { Kv } from '../../lib/storage/kv'
-import { Logins } from '../../lib/storage/logins'
+import { LoginLocks } from '../../lib/storage/login-locks'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { Records } from '../../lib/storage/records'
 import { openRedis, redisKv } from '../../lib/storage/redis-kv'
@@ -27,7 +27,7 @@ export interface TestSite {
   readonly records: Records
   readonly sessionIndex: SessionIndex
   readonly keptLogouts: KeptLogouts
-  readonly logins: Logins
+  readonly logins: LoginLocks
 }
 
 /** The clock of one test; memory and lists go by it, Redis' own expiry by the real one. */
@@ -49,7 +49,7 @@ export function siteOver(kv: Kv, clock: TestClock, prefix = `${randomUUID()}:`, 
     records: new Records(kv, prefix, boxKeys, () => clock.now),
     sessionIndex: new SessionIndex(kv, prefix, () => clock.now * 1000),
     keptLogouts: new KeptLogouts(kv, prefix, boxKeys),
-    logins: new Logins(kv, prefix, boxKeys),
+    logins: new LoginLocks(kv, prefix, boxKeys),
   }
 }
 

@@ -1,5 +1,7 @@
 /** One login: limit, fresh record, one Authenticate, its outcome. Nothing keeps the password. Threats F3 to F9. */
+import type { AttemptResult } from '../../decide/attempts'
 import {
+  attemptResultOf,
   decideLogin,
   decideLoginStart,
   decideLostLogin,
@@ -7,6 +9,7 @@ import {
   type LoginDecision,
   type LoginError,
   type LoginResult,
+  lostAttempt,
 } from '../../decide/login'
 import { isLoggedIn, isOfAnother } from '../../decide/record'
 import { Sso2UnavailableError } from '../../errors'
@@ -14,10 +17,11 @@ import type { SessionToken } from '../../protocol/session-token'
 import type { LoginStart } from '../../storage/session-index'
 import { publish } from '../events'
 import { deviceOf } from '../http/request-facts'
-import { deviceMarkOf, rememberDevice } from '../limits/known-device'
+import { isRecognised, rememberDevice } from '../limits/device-cookie'
+import type { Admission, Attempt, Refusal } from '../site'
 import { browserName, type Visit } from '../visit'
 import { endRecord } from './check'
-import { digestOf, fly, joinFinished, type OwnFlight } from './login-flight'
+import { digestOf, joinFinished, type LoginLock, runExclusive } from './login-single-flight'
 import { redeemTicket } from './redeem-ticket'
 import { settle } from './settle'
 
@@ -45,7 +49,7 @@ function areCredentials(value: { username?: unknown; password?: unknown }): valu
   return Buffer.byteLength(JSON.stringify([username, password])) <= MAX_WRITTEN
 }
 
-/** Logs in. Two submits of one form at once share one Authenticate and its result. Never throws for a documented code. */
+/** Logs in. Simultaneous submits of one form share one Authenticate and its result. Never throws for a documented code. */
 export async function logIn(
   visit: Visit,
   credentials: { username?: unknown; password?: unknown },
@@ -54,16 +58,22 @@ export async function logIn(
   const { stored, site } = visit
   const { username, password } = credentials
   const { key } = stored
-  const digest = digestOf([username, password])
+  const submit = { digest: digestOf([username, password]), arrivedAt: site.config.clock.now() }
   if (visit.isLate && key !== undefined) {
-    const shared = await joinFinished(visit, key, digest)
+    const shared = await joinFinished(visit, { key, ...submit })
     if (shared) return shared
   }
   await leaveToAnother(visit)
   const facts = { storeAvailable: stored.isAvailable, ssoAvailable: site.front.isAvailable }
   const error = decideLoginStart({ ...facts, hasRecord: stored.value !== undefined })
   if (error !== undefined || key === undefined) return failed(error ?? 'session_ended')
-  return fly(visit, key, digest, (flight) => run(visit, key, { username, password }, flight))
+  const tried = {
+    address: deviceOf(visit.req).ipa,
+    username,
+    isRecognised: isRecognised(visit, username),
+    session: key,
+  }
+  return runExclusive(visit, { key, ...submit }, (lock) => run(visit, tried, { username, password }, lock))
 }
 
 /** An anonymous session that another browser has brought is no reader's to log in with: he gets one of his own. Threats L2, S1. */
@@ -72,10 +82,13 @@ export async function leaveToAnother(visit: Visit): Promise<void> {
   if (isOfAnother(stored.value, browserName(visit)) && (await stored.drop()) !== 'done') stored.forget()
 }
 
-async function run(visit: Visit, key: string, credentials: Credentials, flight: OwnFlight): Promise<LoginResult> {
+/** What the limits are asked; the browser is recognised while the lock is taken. */
+type Tried = Omit<Attempt, 'isRecognised'> & { readonly isRecognised: Promise<boolean> }
+
+async function run(visit: Visit, tried: Tried, credentials: Credentials, lock: LoginLock): Promise<LoginResult> {
   const started = performance.now()
   const sidHash = visit.stored.value?.sidHash
-  const result = await attempt(visit, key, credentials, flight).catch((error: unknown): LoginResult => {
+  const result = await attempt(visit, tried, credentials, lock).catch((error: unknown): LoginResult => {
     const failure = { step: 'authenticate', error, isOwn: false } as const
     visit.site.config.log.failed('login', failure, [credentials.password, visit.stored.secrets?.sid])
     return failed('unavailable')
@@ -90,63 +103,86 @@ async function run(visit: Visit, key: string, credentials: Credentials, flight: 
   return result
 }
 
-/** Under the limits, and with a fresh session: a check asks the platform nothing about the password. */
-async function attempt(
-  visit: Visit,
-  session: string,
-  credentials: Credentials,
-  flight: OwnFlight,
-): Promise<LoginResult> {
-  const { username } = credentials
-  const { isSuccessor } = flight
-  const { ipa: address } = deviceOf(visit.req)
-  const tried = { address, username, deviceMark: deviceMarkOf(visit, username), session, isSuccessor }
-  const result = await visit.site.loginLimit.run(
-    tried,
-    (refusal) => ask(visit, credentials, flight, refusal),
-    (reason) => publish('login', { operation: 'limit', outcome: 'limited', durationMs: 0, reason }),
-  )
-  if (result.ok) rememberDevice(visit, username)
+/** Refuses a login because of a limit: the SSO system is not asked. */
+function refused({ reason, seconds }: Refusal): LoginResult {
+  publish('login', { operation: 'limit', outcome: 'limited', durationMs: 0, reason })
+  return { ok: false, error: 'too_many_attempts', retryAfterSeconds: Math.max(1, Math.ceil(seconds)) }
+}
+
+/** Asks the limits, then checks a stale session, which says nothing about the password. */
+async function attempt(visit: Visit, tried: Tried, credentials: Credentials, lock: LoginLock): Promise<LoginResult> {
+  const admitted = await visit.site.loginLimit.admit({ ...tried, isRecognised: await tried.isRecognised })
+  if ('reason' in admitted) return refused(admitted)
+  const asked = await ask(visit, credentials, lock, admitted)
+  if (!('judged' in asked)) {
+    await admitted.end(NOT_JUDGED)
+    return asked
+  }
+  const { decision, judged, start } = asked
+  const [result] = await Promise.all([carryOut(visit, decision, start), admitted.end(judged)])
+  if (result.ok) rememberDevice(visit, tried.username, result.user.accountId)
   return result
 }
 
-/** A stale record is checked first. Interface: "POST {sso_url}/sessionstatus". */
+const NOT_JUDGED: AttemptResult = { was: 'not_judged' }
+
+/** What the SSO system said of a login. */
+interface Judged {
+  readonly decision: LoginDecision
+  readonly judged: AttemptResult
+}
+interface Asked extends Judged {
+  readonly start: LoginStart
+}
+
+/** Asks the SSO system. Interface: "POST {sso_url}/sessionstatus", "POST {sso_url}/authenticate". @returns a result where it was not asked */
 async function ask(
   visit: Visit,
   credentials: Credentials,
-  flight: OwnFlight,
-  refusal: () => Promise<LoginResult | undefined>,
-): Promise<LoginResult> {
+  lock: LoginLock,
+  admitted: Admission,
+): Promise<Asked | LoginResult> {
   const { site, stored } = visit
   const wasIn = isLoggedIn(stored.value)
   await settle(visit, { identify: 'never' })
   const start = site.sessionIndex.startNow()
   const { secrets } = stored
   if (!secrets) return failed(stored.isAvailable ? 'session_ended' : 'unavailable')
-  // another process may have sent this form's Authenticate and gone down with the answer
-  const known = flight.isSuccessor ? decideSuccession(await lookUp(visit, secrets.sid, wasIn)) : undefined
-  if (known) return carryOut(visit, known, start)
-  if (!(await flight.isOurs())) return failed('busy')
-  const refused = await refusal() // last: all before it may have taken long
-  if (refused) return refused
-  return carryOut(visit, await authenticate(visit, secrets.sid, credentials), start)
+  const known = lock.isSuccessor ? await succeed(visit, secrets.sid, wasIn, admitted) : undefined
+  if (known) return { ...known, start }
+  const refusal = await admitted.begin() // last: all before it may have taken long
+  if (refusal === 'unavailable') return failed(refusal)
+  if (refusal) return refused(refusal)
+  if (!lock.isHeld()) return failed('busy')
+  return { ...(await authenticate(visit, secrets.sid, credentials)), start }
 }
 
-/** What became of an Authenticate. @returns nothing where nobody can tell: who was in before is in still, whatever the password was */
+/** The process of the same form died: its Authenticate may have gone through. @returns nothing where this one may send its own */
+async function succeed(visit: Visit, sid: string, wasIn: boolean, admitted: Admission): Promise<Judged | undefined> {
+  const decision = decideSuccession(await lookUp(visit, sid, wasIn))
+  if (decision === undefined) return undefined
+  await admitted.begin() // takes the lock of the dead process over, to end it
+  return { decision, judged: decision.do === 'sign_in' ? { was: 'right' } : NOT_JUDGED }
+}
+
+/** Looks up the outcome of an Authenticate. @returns nothing where it cannot be known: a user who was logged in before still is, whatever the password was */
 async function lookUp(visit: Visit, sid: string, wasIn: boolean): Promise<SessionToken | undefined> {
   if (wasIn) return undefined
   return visit.site.client.sessionStatus({ sid, lks: 'anon', ...deviceOf(visit.req) }).catch(() => undefined)
 }
 
-/** One Authenticate; an answer that was lost is resolved by Session Status, never by asking twice. */
-async function authenticate(visit: Visit, sid: string, { username, password }: Credentials): Promise<LoginDecision> {
-  const asked = { sid, usr: username, pwd: password, ...deviceOf(visit.req) }
+/** Sends one Authenticate. A lost response is looked up by Session Status, never asked for twice. */
+async function authenticate(visit: Visit, sid: string, { username, password }: Credentials): Promise<Judged> {
   try {
-    return decideLogin(await visit.site.client.authenticate(asked))
+    const claims = { sid, usr: username, pwd: password, ...deviceOf(visit.req) }
+    const answer = await visit.site.client.authenticate(claims)
+    return { decision: decideLogin(answer), judged: attemptResultOf(answer) }
   } catch (error) {
-    if (error instanceof Sso2UnavailableError && error.retryable) return { do: 'not_now' }
+    const judged = lostAttempt(error)
+    if (error instanceof Sso2UnavailableError && error.retryable) return { decision: { do: 'not_now' }, judged }
+    const decision = decideLostLogin(await lookUp(visit, sid, isLoggedIn(visit.stored.value)))
+    return { decision, judged: decision.do === 'sign_in' ? { was: 'right' } : judged }
   }
-  return decideLostLogin(await lookUp(visit, sid, isLoggedIn(visit.stored.value)))
 }
 
 async function carryOut(visit: Visit, decision: LoginDecision, start: LoginStart): Promise<LoginResult> {

@@ -43,9 +43,10 @@ export async function endHere(site: Site, { sidHash, key, accountId, aid }: Endi
     endListed(site, () => index.revokeSsoSession(sidHash, key), remove),
     aid === undefined ? 'done' : endAccount(site, aid, key),
     key === undefined ? 'done' : site.records.end(key),
+    aid === undefined || !site.config.rememberDevices ? 'done' : site.logins.voidDevices(aid, site.now()),
     isLeft ? index.removeOfAccount(accountId, [key]) : 'done',
   ])
-  return ends.slice(0, 3).includes('unavailable') ? 'unavailable' : 'done'
+  return ends.slice(0, 4).includes('unavailable') ? 'unavailable' : 'done'
 }
 
 /** Revokes all logins of an account that are in progress, and ends its sessions. @param own ended by the caller */

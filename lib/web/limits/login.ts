@@ -1,109 +1,93 @@
 /**
- * Limits login attempts before Authenticate is asked, so that nobody guesses passwords through the form, and nobody has an
- * account frozen through it. A browser that has logged in under a name before is known to it, and no stranger's tries count
- * against it. Threats F3, F4.
+ * Limits login attempts before Authenticate: by address, network and site, and by user name. A browser that has logged in under a name
+ * before is recognised, and other browsers' attempts do not count against it. Threats F3, F4, F20.
  */
-import { createHash } from 'node:crypto'
-import type { Cluster, Redis } from 'ioredis'
-import { isGuess } from '../../decide/login'
-import type { Logins } from '../../storage/logins'
+import { createHash, randomUUID } from 'node:crypto'
+import type { Config } from '../../config'
+import type { AttemptResult } from '../../decide/attempts'
+import { type LimitReason, loginBudgets } from '../../decide/login-budgets'
+import { normalisedUsername } from '../../decide/username'
+import type { Added, Counts } from '../../storage/counts'
+import type { LoginLocks } from '../../storage/login-locks'
 import type { Unavailable } from '../../storage/unavailable'
-import type { Attempt, LimitReason, LoginLimiter } from '../site'
-import { type Limit, type Limiter, makeLimiter } from './limiter'
-import { asKnown, asStranger, refusalOf, tooMany, UNAVAILABLE } from './names'
-import { networkOf } from './network'
+import type { Admission, LoginLimit, Refusal } from '../site'
+import { closeAttempt, type NameAttempt, type OpenAttempt, openAttempt } from './username-lock'
 
-/** What `loginLimit` is multiplied by: one address with many names, one name from many addresses, all strangers of the site. */
-const PER_ADDRESS = 5
-const PER_NAME = 3
-const PER_SITE = 100
-
-interface Budget {
-  readonly reason: LimitReason
-  readonly limiter: Limiter
-  readonly name: string
+/** What the limits need of their site. */
+interface Parts {
+  readonly config: Pick<Config, 'loginLimit' | 'rememberDevices' | 'log'>
+  readonly logins: LoginLocks
+  readonly counts: Counts
+  /** Seconds since 1970. */
+  readonly now: () => number
 }
 
-const digest = (kind: string, text: string) => createHash('sha256').update(`${kind}\n${text}`)
+const UNLIMITED: LoginLimit = { admit: async () => ({ begin: async () => undefined, end: async () => {} }) }
 
-/** A user name as limits know it: not readable in a dump of the store, and alike in all cases and widths, which may be one account. */
-function nameHash(username: string): string {
-  return digest('name', username.normalize('NFKC').trim().toLowerCase()).digest('base64url')
-}
-
-/** Digits for this way of writing it alone, which may be another account. */
-function spellingOf(username: string): string {
-  return BigInt(`0x${digest('spelling', username).digest('hex').slice(0, 24)}`).toString()
-}
-
-/** @param limit attempts in a time, or false for none; @param redis shares the counts between processes */
-export function loginLimiter(
-  limit: Limit | false,
-  prefix: string,
-  redis: Redis | Cluster | undefined,
-  logins: Logins,
-  now: () => number,
-): LoginLimiter {
-  if (!limit) return { run: (_attempt, login) => login(async () => undefined), stop: () => {} }
-  const budgetsOf = budgets(limit, prefix, redis)
-  let isOpen = true
+/** The limits of one site's logins. */
+export function loginLimit({ config, logins, counts, now }: Parts): LoginLimit {
+  const { loginLimit: limit, rememberDevices: remembersDevices, log } = config
+  if (!limit) return UNLIMITED
   return {
-    run: async (attempt, login, refused) => {
-      const { username, deviceMark, session, isSuccessor } = attempt
-      const [name, spelling] = [nameHash(username), spellingOf(username)]
-      const of = { logins, now, name, spelling, session, isSuccessor, refused, isOpen: () => isOpen }
-      const held = deviceMark === undefined ? await refusalOf(of) : undefined // first: it costs no attempt, and one command
-      if (held) return held
-      const own = budgetsOf(attempt, name)
-      const met = await spend(own)
-      if (met === 'unavailable') return UNAVAILABLE
-      if (met) return tooMany(met.seconds, met.reason, refused)
-      const result = deviceMark === undefined ? await asStranger(of, login) : await asKnown(of, login)
-      if (!isGuess(result)) await giveBack(own)
-      return result
-    },
-    stop: () => {
-      isOpen = false
+    admit: async ({ address, username, isRecognised, session }) => {
+      const name = nameHash(username)
+      const budgets = isRecognised ? undefined : loginBudgets(limit, address, name)
+      const added = budgets && (await counts.add(budgets, limit.perSeconds))
+      if (added && 'reason' in added) {
+        warnOf(log, added.reason)
+        return added
+      }
+      const id = randomUUID().slice(0, 8)
+      const attempt = { logins, name, now, session, id, isRecognised, remembersDevices, limit }
+      return new AdmittedLogin(attempt, counts, added)
     },
   }
 }
 
-/** What an attempt is counted against: a known browser against itself alone. */
-function budgets({ attempts, perSeconds }: Limit, prefix: string, redis: Redis | Cluster | undefined) {
-  const make = (kind: string, times: number) =>
-    makeLimiter(kind, { attempts: attempts * times, perSeconds }, prefix, redis)
-  const [pairs, addresses] = [make('pair', 1), make('address', PER_ADDRESS)]
-  const [names, site] = [make('name', PER_NAME), make('site', PER_SITE)]
-  return ({ address, deviceMark }: Attempt, name: string): Budget[] => {
-    const network = networkOf(address)
-    const pair = createHash('sha256')
-      .update(`${deviceMark ?? network}\n${name}`)
-      .digest('base64url')
-    const own: Budget = { reason: 'address_and_name', limiter: pairs, name: pair }
-    if (deviceMark !== undefined) return [own]
-    const place = createHash('sha256').update(network).digest('base64url')
-    return [
-      own,
-      { reason: 'address', limiter: addresses, name: place },
-      { reason: 'name', limiter: names, name },
-      { reason: 'site', limiter: site, name: 'all' },
-    ]
-  }
+const NETWORK_LIMIT =
+  'Login limit reached for a network: users of that network (IPv4 /24, IPv6 /56 or /48) on new devices get 429. Check: 1. does trust proxy name what stands in front of the site? 2. is somebody guessing passwords from there?'
+const SITE_LIMIT =
+  'Login limit reached for a quarter of the site: users on new devices get 429 there, unless no login of their network has failed lately. Check: is somebody guessing passwords from many networks?'
+
+/** Logs a limit that other users feel. */
+function warnOf(log: Config['log'], reason: LimitReason): void {
+  if (reason === 'network') log.warn('limit:network', NETWORK_LIMIT)
+  if (reason === 'site') log.warn('limit:site', SITE_LIMIT)
 }
 
-/** Takes one point of each budget; the first that is spent stops it, and those before get theirs back. */
-async function spend(
-  budgets: readonly Budget[],
-): Promise<{ reason: LimitReason; seconds: number } | undefined | Unavailable> {
-  for (const [index, { limiter, name, reason }] of budgets.entries()) {
-    const seconds = await limiter.take(name)
-    if (seconds === undefined) continue
-    await giveBack(budgets.slice(0, index))
-    return seconds === 'unavailable' ? seconds : { reason, seconds }
-  }
-  return undefined
-}
+/** Name of a user name in Redis: a dump shows none. */
+const nameHash = (username: string) =>
+  createHash('sha256')
+    .update(`name\n${normalisedUsername(username)}`)
+    .digest('base64url')
 
-async function giveBack(budgets: readonly Budget[]): Promise<void> {
-  await Promise.allSettled(budgets.map(({ limiter, name }) => limiter.giveBack(name)))
+/** A login that the counts have let through. */
+class AdmittedLogin implements Admission {
+  readonly #of: NameAttempt
+  readonly #counts: Counts
+  readonly #added: Added | undefined
+  #open: OpenAttempt | undefined
+
+  constructor(of: NameAttempt, counts: Counts, added: Added | undefined) {
+    this.#of = of
+    this.#counts = counts
+    this.#added = added
+  }
+
+  /** Begins its attempt at the name, right before Authenticate. */
+  async begin(): Promise<Refusal | Unavailable | undefined> {
+    const open = await openAttempt(this.#of)
+    if (open === 'unavailable' || 'reason' in open) return open
+    this.#open = open
+    return undefined
+  }
+
+  /** A login that succeeded, or that the platform did not judge, costs no count. */
+  async end(result: AttemptResult): Promise<void> {
+    const isFree = result.was === 'right' || result.was === 'not_judged'
+    await Promise.all([
+      this.#open && closeAttempt(this.#of, this.#open, result),
+      isFree && this.#added && this.#counts.takeBack(this.#added),
+    ])
+  }
 }

@@ -1,0 +1,131 @@
+/** Attempts at one normalised user name: what the name has left before the platform's freeze, and whose attempt is in progress. Pure. Threats F3, F16 to F18. */
+import type { EpochSeconds } from '../protocol/claims'
+import type { Limit } from './login-budgets'
+
+/** What is known of a name is forgotten after so many seconds; a name that is refused is refused as long. */
+export const ATTEMPTS_SECONDS = 900
+/** An attempt in progress keeps others out for at most so long: longer than Authenticate and a Session Status after it. */
+const LOCK_SECONDS = 12
+/** Attempts that a name is taken to have before a freeze, until the platform says how many. */
+const ASSUMED_LEFT = 5
+/** A browser stops before the last attempt. An unrecognised one also leaves one to recognised browsers. */
+const LAST = 1
+const LAST_AND_KEPT = 2
+/** What `loginLimit` is multiplied by for one name: wrong passwords of unrecognised browsers, and successful logins. */
+const WRONG_PER_NAME = 3
+const LOGINS_PER_NAME = 10
+
+/** The value of one name. */
+export interface Attempts {
+  /** Attempts left before a freeze, the one in progress taken off. Absent: the platform has not said. */
+  readonly left?: number
+  /** When an attempt was last taken off. */
+  readonly at: EpochSeconds
+  /** The attempt in progress. */
+  readonly lock?: AttemptLock
+  /** Counts of the window that began at `since`. */
+  readonly since: EpochSeconds
+  readonly wrong: number
+  readonly wrongRecognised: number
+  readonly logins: number
+}
+
+interface AttemptLock {
+  /** Key of the session whose form it is. */
+  readonly session: string
+  readonly id: string
+  readonly until: EpochSeconds
+  /** `left` and `at` before this attempt. */
+  readonly left?: number
+  readonly at: EpochSeconds
+}
+
+/** Facts of one attempt. */
+export interface AttemptFacts {
+  readonly now: EpochSeconds
+  readonly session: string
+  /** Unique for each attempt. */
+  readonly id: string
+  /** Has this browser logged in under this very name before? */
+  readonly isRecognised: boolean
+  /** May any browser be recognised on this site (`rememberDevices`)? */
+  readonly remembersDevices: boolean
+  readonly limit: Limit
+}
+
+/** One decision before Authenticate. */
+export type AttemptDecision =
+  | { readonly do: 'try'; readonly next: Attempts }
+  | { readonly do: 'wait' }
+  | { readonly do: 'refuse'; readonly reason: 'held' | 'name'; readonly seconds: number }
+
+/** Result of an attempt. `wrong`: the platform judged the password and refused it, or may have; `left` as the platform told it. */
+export type AttemptResult =
+  | { readonly was: 'right' | 'not_judged' }
+  | { readonly was: 'refused' }
+  | { readonly was: 'wrong'; readonly left: number | undefined }
+
+/** Decides whether an attempt may begin. It takes one attempt off at once, so that a lost response has cost one. Table: docs/internals, "Login". */
+export function beginAttempt(stored: Attempts | undefined, facts: AttemptFacts): AttemptDecision {
+  const { now, session, id, isRecognised, limit } = facts
+  const { lock, ...known } = current(stored, now, limit)
+  if (lock !== undefined && lock.session !== session) return { do: 'wait' }
+  const least = isRecognised || !facts.remembersDevices ? LAST : LAST_AND_KEPT
+  if (known.left !== undefined && known.left <= least)
+    return { do: 'refuse', reason: 'held', seconds: known.at + ATTEMPTS_SECONDS - now }
+  if (isWindowSpent(known, facts))
+    return { do: 'refuse', reason: 'name', seconds: known.since + limit.perSeconds - now }
+  const { left, at } = known
+  const before = left === undefined ? { at } : { left, at }
+  const next = { ...known, left: (left ?? ASSUMED_LEFT) - 1, at: now }
+  return { do: 'try', next: { ...next, lock: { session, id, until: now + LOCK_SECONDS, ...before } } }
+}
+
+function isWindowSpent({ wrong, wrongRecognised, logins }: Attempts, { isRecognised, limit }: AttemptFacts): boolean {
+  if (logins >= limit.attempts * LOGINS_PER_NAME) return true
+  return isRecognised ? wrongRecognised >= limit.attempts : wrong >= limit.attempts * WRONG_PER_NAME
+}
+
+/** What still holds of a value. A timestamp from the future is of a wrong clock, and locks nothing. */
+function current(stored: Attempts | undefined, now: EpochSeconds, { perSeconds }: Limit): Attempts {
+  if (stored === undefined) return { at: now, since: now, wrong: 0, wrongRecognised: 0, logins: 0 }
+  const { left, lock, ...rest } = stored
+  const isWindowOver = now - stored.since >= perSeconds || stored.since > now
+  const counts = isWindowOver ? { since: now, wrong: 0, wrongRecognised: 0, logins: 0 } : {}
+  const isLocked = lock !== undefined && lock.until > now && lock.until - now <= LOCK_SECONDS
+  const isKnown = left !== undefined && now - stored.at < ATTEMPTS_SECONDS
+  return { ...rest, ...(isKnown ? { left } : {}), ...(isLocked ? { lock } : {}), ...counts }
+}
+
+/**
+ * Returns the value of a name after an attempt. A success or an attempt that was not judged gives back what the attempt took off, and
+ * never more. A wrong password leaves the lower of what was known and what the platform told.
+ * @param stored as it is now: where the lock is another attempt's, this one only lowers it
+ */
+export function endAttempt(stored: Attempts | undefined, facts: AttemptFacts, result: AttemptResult): Attempts {
+  const { now, id, isRecognised, limit } = facts
+  const { lock, ...found } = current(stored, now, limit)
+  const own = stored?.lock?.id === id ? stored.lock : undefined
+  const { left: _left, ...withoutLeft } = found
+  const othersLock = lock === undefined || lock.id === id ? {} : { lock }
+  const counted = { ...countedAs(found, result, isRecognised), ...othersLock }
+  if (result.was === 'wrong') return { ...counted, left: leftAfter(found.left, own, result.left), at: now }
+  if (own === undefined) return counted
+  const before = own.left === undefined ? {} : { left: own.left }
+  return { ...withoutLeft, ...counts(counted), ...before, at: own.at }
+}
+
+const counts = ({ wrong, wrongRecognised, logins }: Attempts) => ({ wrong, wrongRecognised, logins })
+
+function countedAs(found: Attempts, { was }: AttemptResult, isRecognised: boolean): Attempts {
+  if (was === 'right') return { ...found, logins: found.logins + 1 }
+  if (was === 'not_judged') return found
+  return isRecognised ? { ...found, wrongRecognised: found.wrongRecognised + 1 } : { ...found, wrong: found.wrong + 1 }
+}
+
+/** @param left what is stored, this attempt taken off */
+function leftAfter(left: number | undefined, own: AttemptLock | undefined, told: number | undefined): number {
+  const isFirst = own !== undefined && own.left === undefined
+  if (told === undefined) return left ?? ASSUMED_LEFT - 1
+  return isFirst || left === undefined ? told : Math.min(left, told)
+}

@@ -1,0 +1,110 @@
+/** Budgets of logins and landings: how many each address and network has in a time. Pure. Threats F4, F20, S8. */
+
+/** How often something may be done in a time. */
+export interface Limit {
+  readonly attempts: number
+  readonly perSeconds: number
+}
+
+/** Which limit refused a login. */
+export type LimitReason = 'address_and_name' | 'address' | 'network' | 'name' | 'site' | 'held' | 'turn'
+
+/** One count that an attempt adds to. */
+export interface Budget {
+  readonly reason: LimitReason
+  /** What is counted, within the site. */
+  readonly subject: string
+  readonly limit: number
+}
+
+/** The counts of one attempt, the widest network's first. */
+export interface Budgets {
+  readonly counts: readonly [Budget, ...Budget[]]
+  /** How much of the last count is kept for networks of which no attempt is counted. */
+  readonly kept: number
+}
+
+/** Networks are spread over so many parts of the site's limit, so that no Redis key is every login's. */
+export const SITE_SHARES = 4
+/** What `loginLimit` is multiplied by for one address, and for the whole site. */
+const PER_ADDRESS = 5
+const PER_SITE = 100
+/** This part of the site's limit is kept for networks without a failed attempt. */
+const KEPT_PART = 1 / 4
+/** Ten new visitors a second: more than a university or a mobile network behind one address needs. */
+const LANDINGS: Limit = { attempts: 600, perSeconds: 60 }
+
+/**
+ * Returns the networks of an address, from the widest to the narrowest, each with the multiple of one address' budget that it has. An
+ * IPv6 visitor has a whole /64, so that the narrowest is /64. A customer may have a /56, a company a /48. For IPv4: address and /24.
+ */
+export function networksOf(address: string): readonly [Network, ...Network[]] {
+  if (!address.includes(':')) {
+    const wide = address.split('.').slice(0, 3).join('.')
+    return [
+      { name: `${wide}.0/24`, multiple: 4 },
+      { name: address, multiple: 1 },
+    ]
+  }
+  const groups = ipv6Groups(address)
+  const prefix = (bits: number) =>
+    `${groups.map((group, index) => masked(group, bits - 16 * index)).join(':')}::/${bits}`
+  return [
+    { name: prefix(48), multiple: 4 },
+    { name: prefix(56), multiple: 2 },
+    { name: prefix(64), multiple: 1 },
+  ]
+}
+
+/** An address or network, and how many times the budget of one address it has. */
+export interface Network {
+  readonly name: string
+  readonly multiple: number
+}
+
+/** The first four groups of an IPv6 address, which name its /64. */
+function ipv6Groups(address: string): number[] {
+  const [head = [], tail = []] = address.split('::').map((half) => half.split(':').filter(Boolean))
+  const zeros = Array<string>(Math.max(0, 8 - head.length - tail.length)).fill('0')
+  const groups = [...head, ...(address.includes('::') ? zeros : []), ...tail].slice(0, 4)
+  return groups.map((group) => Number.parseInt(group, 16))
+}
+
+/** A group of 16 bits as text, with all but the first `bits` of them zero. */
+function masked(group: number, bits: number): string {
+  const shift = Math.min(16, Math.max(0, 16 - bits))
+  return ((group >> shift) << shift).toString(16)
+}
+
+/** Returns the counts of one login attempt of an unrecognised browser. @param name the normalised user name, or its hash */
+export function loginBudgets({ attempts }: Limit, address: string, name: string): Budgets {
+  const networks = networksOf(address)
+  const [widest] = networks
+  const narrowest = networks[networks.length - 1] ?? widest
+  const perSite = (attempts * PER_SITE) / SITE_SHARES
+  const ofNetwork = (network: Network): Budget => ({
+    reason: network === narrowest ? 'address' : 'network',
+    subject: `login\n${network.name}`,
+    limit: attempts * PER_ADDRESS * network.multiple,
+  })
+  return {
+    counts: [
+      ofNetwork(widest),
+      ...networks.slice(1).map(ofNetwork),
+      { reason: 'address_and_name', subject: `login\n${narrowest.name}\n${name}`, limit: attempts },
+      { reason: 'site', subject: 'login', limit: perSite },
+    ],
+    kept: perSite * KEPT_PART,
+  }
+}
+
+/** Returns the counts of one anonymous landing, and the time of the limit. */
+export function landingBudgets(address: string): Budgets & { readonly perSeconds: number } {
+  const [widest, ...narrower] = networksOf(address)
+  const of = ({ name, multiple }: Network): Budget => ({
+    reason: 'network',
+    subject: `landing\n${name}`,
+    limit: LANDINGS.attempts * multiple,
+  })
+  return { counts: [of(widest), ...narrower.map(of)], kept: 0, perSeconds: LANDINGS.perSeconds }
+}

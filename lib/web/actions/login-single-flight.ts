@@ -1,0 +1,145 @@
+/** One Authenticate for all simultaneous submits of one form, across processes: the second submit takes the first one's result. Threat F5. */
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { LoginResult } from '../../decide/login'
+import { LEASE_SECONDS, type LoginForm } from '../../storage/login-locks'
+import type { Visit } from '../visit'
+import { dropSignedOut } from './signed-out'
+
+const POLL_MS = 25
+const WAIT_MS = 20_000
+const RENEW_MS = 500
+/** A double click lets the browser drop the first response, with the cookie of the new session. The second form arrives within this time. */
+const DROPPED_MS = 1000
+const BUSY: LoginResult = { ok: false, error: 'busy' }
+const UNAVAILABLE: LoginResult = { ok: false, error: 'unavailable' }
+
+/** One submit of a form. */
+export interface Submit {
+  /** Key of the session that the form was sent with. */
+  readonly key: string
+  /** Digest of the credentials: simultaneous submits with equal digests are the same form. */
+  readonly digest: string
+  /** When it arrived, in milliseconds since 1970. */
+  readonly arrivedAt: number
+}
+
+/** Digest of the credentials. */
+export function digestOf(credentials: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(credentials)).digest('base64url')
+}
+
+/** The lock of a login, as the submit that holds it knows it. */
+export interface LoginLock {
+  /** Did the process of the same form die? Then Session Status says whether its Authenticate went through. */
+  readonly isSuccessor: boolean
+  /** Is the lock surely still held? Asked right before Authenticate: a process that stood still may have lost it. */
+  isHeld(): boolean
+}
+
+/** A login, which never rejects. */
+export type Run = (lock: LoginLock) => Promise<LoginResult>
+
+/** Runs a login, or waits for the result of the same form. */
+export async function runExclusive(visit: Visit, submit: Submit, run: Run): Promise<LoginResult> {
+  const { logins } = visit.site
+  const { key, digest } = submit
+  const end = performance.now() + WAIT_MS
+  let before: string | null = null
+  let [hasJoined, isSuccessor] = [false, false]
+  while (performance.now() < end) {
+    const begun = performance.now()
+    const found = await logins.beginForm(key, before, digest)
+    if (found === 'unavailable') return UNAVAILABLE
+    if ('held' in found)
+      return start(visit, submit, new HeldLock(visit, key, found.held, begun, isSuccessor || hasJoined), run)
+    const { raw, form, isAlive } = found
+    const isSame = form?.digest === digest
+    before = null
+    if (form?.result !== undefined) {
+      if (isSame && (hasJoined || isSimultaneous(submit, form))) return share(visit, form.result, form.sessionId)
+      before = raw
+      hasJoined = false
+    } else if (raw !== null && isAlive) {
+      if (form !== undefined && !isSame) return BUSY
+      hasJoined = isSame
+      await sleep(POLL_MS)
+    } else {
+      before = raw // its process has died
+      isSuccessor = isSame
+    }
+  }
+  return BUSY
+}
+
+/** A form that arrived after the response to another one is a new question. @param spareMs for a response that did not arrive */
+const isSimultaneous = ({ arrivedAt }: Submit, { endedAt = 0 }: LoginForm, spareMs = 0) =>
+  arrivedAt <= endedAt + spareMs
+
+/**
+ * The lock of one login. Renewed while the login takes long, because the next submit must learn within two seconds that a process died:
+ * neither the browser nor Redis can tell it.
+ */
+class HeldLock implements LoginLock {
+  readonly isSuccessor: boolean
+  readonly held: string
+  readonly #timer: NodeJS.Timeout
+  #heldSince: number
+
+  constructor({ site: { logins } }: Visit, key: string, held: string, since: number, isSuccessor: boolean) {
+    this.held = held
+    this.isSuccessor = isSuccessor
+    this.#heldSince = since
+    this.#timer = setInterval(async () => {
+      const now = performance.now()
+      if ((await logins.renewForm(key, held)) === true) this.#heldSince = now
+    }, RENEW_MS).unref()
+  }
+  isHeld(): boolean {
+    return performance.now() - this.#heldSince < LEASE_SECONDS * 1000
+  }
+  stopRenewing(): void {
+    clearInterval(this.#timer)
+  }
+}
+
+async function start(visit: Visit, submit: Submit, lock: HeldLock, run: Run): Promise<LoginResult> {
+  const { site, req } = visit
+  const { key, digest } = submit
+  const result = await run(lock).finally(() => lock.stopRenewing())
+  const sessionId = result.ok ? req.sessionID : undefined
+  const form = { digest, result, endedAt: site.config.clock.now(), ...(sessionId ? { sessionId } : {}) }
+  const ended = await site.logins.endForm(key, lock.held, form)
+  if (result.ok || ended !== false) return result // a login stands, whether the other submits learn of it or not
+  return (await joinFinished(visit, submit)) ?? result // this process stood still, and another one took over
+}
+
+/** Waits for the result of the same form, where the session has moved since by the login of the first submit. @returns nothing where there is no such form */
+export async function joinFinished(visit: Visit, submit: Submit): Promise<LoginResult | undefined> {
+  const { logins } = visit.site
+  const end = performance.now() + WAIT_MS
+  for (let hasJoined = false; performance.now() < end; hasJoined = true) {
+    const found = await logins.findForm(submit.key)
+    if (found === 'unavailable') return hasJoined ? UNAVAILABLE : undefined
+    const { form, isAlive } = found
+    if (form?.digest !== submit.digest) return hasJoined ? BUSY : undefined
+    if (form.result) {
+      const isShared = hasJoined || isSimultaneous(submit, form, DROPPED_MS)
+      return isShared ? share(visit, form.result, form.sessionId) : undefined
+    }
+    if (!isAlive) return BUSY
+    await sleep(POLL_MS)
+  }
+  return BUSY
+}
+
+/** Gives the second submit the first one's result and session. */
+async function share(visit: Visit, result: LoginResult, sessionId: string | undefined): Promise<LoginResult> {
+  const { site, req, stored } = visit
+  if (!result.ok || sessionId === undefined) return result
+  if ((await stored.turnTo(sessionId)) === 'unavailable') return UNAVAILABLE
+  if (!stored.value) return { ok: false, error: 'session_ended' } // logged out meanwhile
+  await site.sessions.adopt(req, sessionId)
+  dropSignedOut(visit)
+  return result
+}

@@ -1,0 +1,48 @@
+import { landingBudgets, loginBudgets, networksOf } from '../../lib/decide/login-budgets'
+
+const multiples = (address: string) => networksOf(address).map(({ name, multiple }) => `${name} ${multiple}`)
+
+test.each<[address: string, networks: readonly string[]]>([
+  ['203.0.113.7', ['203.0.113.0/24 4', '203.0.113.7 1']],
+  ['2001:db8:1:2345::1', ['2001:db8:1:0::/48 4', '2001:db8:1:2300::/56 2', '2001:db8:1:2345::/64 1']],
+  ['2001:0DB8:0001:0002::', ['2001:db8:1:0::/48 4', '2001:db8:1:0::/56 2', '2001:db8:1:2::/64 1']],
+  ['2001:db8::1', ['2001:db8:0:0::/48 4', '2001:db8:0:0::/56 2', '2001:db8:0:0::/64 1']],
+  ['2001:db8:1:2:3:4:5:6', ['2001:db8:1:0::/48 4', '2001:db8:1:0::/56 2', '2001:db8:1:2::/64 1']],
+  ['2001:db8:ffff:ffff::', ['2001:db8:ffff:0::/48 4', '2001:db8:ffff:ff00::/56 2', '2001:db8:ffff:ffff::/64 1']],
+  ['::1', ['0:0:0:0::/48 4', '0:0:0:0::/56 2', '0:0:0:0::/64 1']],
+  ['64:ff9b::192.0.2.1', ['64:ff9b:0:0::/48 4', '64:ff9b:0:0::/56 2', '64:ff9b:0:0::/64 1']],
+])('[F20] the networks of %s', (address, networks) => {
+  expect(multiples(address)).toEqual(networks)
+})
+
+test('[F4, F20] an attempt is counted for its networks, its address, its name there and the site, with these limits', () => {
+  const limit = { attempts: 10, perSeconds: 60 }
+  const { counts, kept } = loginBudgets(limit, '2001:db8:1:2345::1', 'ada')
+  expect(counts.map(({ reason, limit: most }) => [reason, most])).toEqual([
+    ['network', 200],
+    ['network', 100],
+    ['address', 50],
+    ['address_and_name', 10],
+    ['site', 250],
+  ])
+  expect(kept).toBe(62.5)
+  const [v4] = [loginBudgets(limit, '203.0.113.7', 'ada').counts]
+  expect(v4.map(({ limit: most }) => most)).toEqual([200, 50, 10, 250])
+  const others = [
+    loginBudgets(limit, '203.0.113.7', 'bob'),
+    loginBudgets(limit, '203.0.113.8', 'ada'),
+    loginBudgets(limit, '203.0.114.7', 'ada'),
+  ]
+  const shared = others.map(
+    (other) => other.counts.filter(({ subject }) => v4.some((count) => count.subject === subject)).length,
+  )
+  expect(shared).toEqual([3, 2, 1])
+})
+
+test('[S8, F20] a landing is counted for its networks and its address', () => {
+  expect(landingBudgets('2001:db8:1:2::1').counts.map(({ limit }) => limit)).toEqual([2400, 1200, 600])
+  expect(landingBudgets('203.0.113.7').counts.map(({ limit }) => limit)).toEqual([2400, 600])
+  const logins = loginBudgets({ attempts: 1, perSeconds: 1 }, '203.0.113.7', 'ada').counts
+  const subjects = new Set([...logins, ...landingBudgets('203.0.113.7').counts].map(({ subject }) => subject))
+  expect(subjects.size).toBe(6)
+})
