@@ -7,6 +7,7 @@ import { createEmulator, type Emulator } from '../lib/emulator'
 import { ada, eventually, sessionSecret } from './flows/network'
 import { Browser } from './support/agent'
 import { freePort } from './support/ports'
+import { startRedis, type TestRedis } from './support/redis'
 
 /* Recipes of docs as somebody copies them: each in a folder of its own, in a process of its own, with the package as it is built. */
 
@@ -73,11 +74,17 @@ function start(folder: string, args: readonly string[], environment: Readonly<Re
   children.push(child)
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
-  return { output: () => output, ended: new Promise((resolve) => child.once('exit', resolve)) }
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  return { output: () => output, ended, terminate: () => child.kill('SIGTERM') }
 }
 
 /** Runs a site of a recipe against the emulator. @returns its address */
 async function startSite(sources: Readonly<Record<string, string>>): Promise<string> {
+  return (await runSite(sources)).siteUrl
+}
+
+/** As {@link startSite}, with its process. */
+async function runSite(sources: Readonly<Record<string, string>>, environment: Readonly<Record<string, string>> = {}) {
   const siteUrl = `http://localhost:${await freePort()}`
   const client = {
     clientId: 'recipe',
@@ -89,7 +96,9 @@ async function startSite(sources: Readonly<Record<string, string>>): Promise<str
   emulator = createEmulator({ clients: [client] })
   await emulator.listen()
   const options = emulator.siteOptions()
-  const { output } = start(project(sources), ['main.js'], {
+  const site = start(project(sources), ['main.js'], {
+    PORT: new URL(siteUrl).port,
+    ...environment,
     SSO2_URL: options.ssoUrl,
     SSO2_CLIENT_ID: options.clientId,
     SSO2_CLIENT_SECRET: options.clientSecret,
@@ -104,8 +113,8 @@ async function startSite(sources: Readonly<Record<string, string>>): Promise<str
       ({ status }) => status === 400,
       () => false,
     )
-  await eventually(isThere, 45).catch(() => Promise.reject(new Error(`no site:\n${output()}`)))
-  return siteUrl
+  await eventually(isThere, 45).catch(() => Promise.reject(new Error(`no site:\n${site.output()}`)))
+  return { ...site, siteUrl }
 }
 
 /** A stranger, a guard, a login, and a script, as every recipe promises. */
@@ -139,6 +148,45 @@ test('docs/frameworks.md: Fastify', async () => {
   const siteUrl = await startSite({ 'main.js': compiled(main) })
   expect((await new Browser().visit(`${siteUrl}/`)).body).toBe('{"reader":null}')
   await walk(siteUrl)
+})
+
+/** The recipe with a page that takes 2.5 s. */
+const withSlowPage = (code: string) =>
+  code.replace(
+    'const server =',
+    "app.get('/slow', (_req, res) => void setTimeout(() => res.send('done'), 2500))\nconst server =",
+  )
+
+describe('docs/deployment.md: a process that is told to end while a page of 2.5 s is in progress', () => {
+  let redis: TestRedis
+  beforeEach(async () => {
+    redis = await startRedis()
+  })
+  afterEach(async () => {
+    redis.resume()
+    await redis.stop()
+  })
+
+  test.each<[name: string, hang: () => void, withinMs: number]>([
+    ['while Redis answers', () => {}, 1500],
+    ['while Redis hangs', () => redis.hang(), 3000],
+  ])('sends the page and ends soon after that, %s', async (_name, hang, withinMs) => {
+    const [main = ''] = blocks('deployment.md', 'Shutdown and health check', 'ts')
+    const sources = { 'main.js': compiled(withSlowPage(main)) }
+    const { siteUrl, ended, terminate } = await runSite(sources, { REDIS_URL: redis.url })
+    const browser = new Browser()
+    await browser.visit(`${siteUrl}/login`)
+    const cookie = browser.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
+    await Promise.all([fetch(`${siteUrl}/healthz`), fetch(`${siteUrl}/healthz`)]) // connections that stay open
+    const page = fetch(`${siteUrl}/slow`, { headers: { cookie } })
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    hang()
+    terminate()
+    expect(await (await page).text()).toBe('done')
+    const begun = performance.now()
+    expect(await ended).toBe(0)
+    expect(performance.now() - begun).toBeLessThan(withinMs)
+  })
 })
 
 /** What stands before a function: each request becomes an event of version 2, and each result an answer. */

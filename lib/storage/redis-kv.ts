@@ -6,11 +6,14 @@ import { withScripts } from './redis-scripts'
 import { type Probing, RedisServers, type ServersListener } from './redis-servers'
 
 const CONNECT_MS = 2000
+/** A Redis that hangs does not keep a process from its end for longer. */
+const DISCONNECT_MS = 300
 
 /** Opens a connection that never hangs: bounded retries, no endless queue, no second sending of a command that may have run. */
 export function openRedis(address: string): Redis {
   const redis = new Redis(address, {
     connectTimeout: CONNECT_MS,
+    disconnectTimeout: DISCONNECT_MS,
     maxRetriesPerRequest: 1,
     autoResendUnfulfilledCommands: false,
     retryStrategy: (attempt) => Math.min(1000, 50 * attempt) + Math.random() * 50,
