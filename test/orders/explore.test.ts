@@ -81,6 +81,38 @@ test.each(Array.from({ length: 40 }, (_, seed) => seed))(
   },
 )
 
+/** One actor writes twice; the other one reads, and looks again when a write has come since, or when nothing else is left to happen. */
+async function runPause(choose: (options: readonly Option[]) => Choice): Promise<{ steps: Step[] }> {
+  const steps: Step[] = []
+  const touch = (isWrite: boolean) => [{ key: 'x', isWrite }]
+  const optionsNow = (): Option[] => {
+    const [written, read] = [0, 1].map((actor) => steps.filter((step) => step.actor === actor).length)
+    const write = { actor: 0, label: 'write', touches: touch(true), canFail: false }
+    const look = { actor: 1, label: 'look again', touches: touch(false), canFail: false }
+    const isWoken = steps.findLastIndex(({ actor }) => actor === 0) > steps.findIndex(({ actor }) => actor === 1)
+    const writes = written === 2 ? [] : [write]
+    if (read === 0) return [...writes, { ...look, label: 'read' }]
+    if (read === 2) return writes
+    if (isWoken) return [...writes, { ...look, wokenBy: 'write' }]
+    return writes.length > 0 ? writes : [{ ...look, label: 'time', wokenBy: 'time' }]
+  }
+  for (let options = optionsNow(); options.length > 0; options = optionsNow()) {
+    const choice = choose(options)
+    const option = options.find(({ actor }) => actor === choice.actor)
+    if (!option) throw new Error('nobody may choose what cannot happen')
+    steps.push({ ...option, mode: choice.mode })
+  }
+  return { steps }
+}
+
+test('a pause ends after the write that it waits for, in every order that there is', async () => {
+  const met = new Set<string>()
+  const take = ({ steps }: { steps: Step[] }) => void met.add(nameOf(steps))
+  const explored = await explore(runPause, { actors: 2, ...limits }, take)
+  expect([...met].sort()).toEqual(['A2B2', 'ABAB', 'BA2B', 'BABA'])
+  expect(explored).toMatchObject({ orders: 4, astray: 0, isComplete: true })
+})
+
 test('orders with few preemptions are run first', async () => {
   const lengths: number[] = []
   const take = ({ steps }: { steps: Step[] }) => void lengths.push(nameOf(steps).length)

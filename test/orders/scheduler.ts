@@ -21,6 +21,11 @@ export interface StepInfo {
   readonly touches: readonly Touch[]
   /** May it fail, or its answer be lost? */
   readonly canFail: boolean
+  /**
+   * Is it the end of a pause? `'write'`: it comes when another actor has written what its actor looked at, which it touches.
+   * `'time'`: it comes when no actor can go on without it.
+   */
+  readonly wokenBy?: 'write' | 'time'
 }
 
 /** A step that has happened. */
@@ -191,7 +196,9 @@ export class Scheduler {
     const naps = this.actors.filter(({ isDone }) => !isDone).flatMap((actor) => [...actor.naps].map((nap) => nap.due))
     const due = Math.min(...naps)
     const sleeper = this.actors.find(({ isDone, naps: own }) => !isDone && [...own].some((nap) => nap.due === due))
-    return sleeper ? [{ actor: sleeper.index, label: 'time', touches: [EVERYTHING], canFail: false }] : []
+    return sleeper
+      ? [{ actor: sleeper.index, label: 'time', touches: [EVERYTHING], canFail: false, wokenBy: 'time' }]
+      : []
   }
 
   #optionOf({ index, gates, naps, isDone }: Actor): Option | undefined {
@@ -200,7 +207,7 @@ export class Scheduler {
     const woken = [...naps].find((nap) => nap.isShort && nap.isWoken)
     if (!woken || isDone) return undefined
     const touches = [...woken.watched].map((key) => ({ key, isWrite: false }))
-    return { actor: index, label: 'look again', touches, canFail: false }
+    return { actor: index, label: 'look again', touches, canFail: false, wokenBy: 'write' }
   }
 
   #happen(index: number, mode: Mode): void {
@@ -242,13 +249,18 @@ export class Scheduler {
   }
 }
 
-const EVERYTHING: Touch = { key: '*', isWrite: true }
+/** What a step touches whose order matters to every other one. */
+export const EVERYTHING: Touch = { key: '*', isWrite: true }
 
 function rouse(actor: Actor, touches: readonly Touch[]): void {
   for (const nap of actor.naps) {
-    nap.isWoken ||= touches.some(({ key, isWrite }) => isWrite && nap.watched.has(key))
+    nap.isWoken ||= isWaking(touches, nap.watched)
   }
 }
+
+/** Does a step write one of these keys? */
+export const isWaking = (touches: readonly Touch[], watched: ReadonlySet<string>): boolean =>
+  touches.some(({ key, isWrite }) => isWrite && watched.has(key))
 
 /** Does the order of two steps matter? */
 export function isDependent(one: readonly Touch[], other: readonly Touch[]): boolean {

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto'
 import { type Command, Redis } from 'ioredis'
-import { type Context, contexts, type Mode, type StepInfo, type Touch } from './scheduler'
+import { type Context, contexts, EVERYTHING, type Mode, type StepInfo, type Touch } from './scheduler'
 
 /*
  * A client of a real Redis whose commands are steps: each waits until the scheduler lets it happen. A transaction, a
@@ -73,15 +74,22 @@ const isScript = ({ name }: Command) => name.startsWith('eval')
 /** A script that asks the server for its time gets that of the execution, which is its last argument. */
 function useVirtualTime(redis: Redis): void {
   const define = redis.defineCommand.bind(redis)
-  redis.defineCommand = (name, { lua, ...definition }) =>
-    define(name, {
-      ...definition,
-      lua: lua.replaceAll(
-        "redis.call('time')",
-        '{math.floor(tonumber(ARGV[#ARGV]) / 1000), (tonumber(ARGV[#ARGV]) % 1000) * 1000}',
-      ),
-    })
+  redis.defineCommand = (name, { lua, ...definition }) => {
+    const virtual = lua.replaceAll(
+      "redis.call('time')",
+      '{math.floor(tonumber(ARGV[#ARGV]) / 1000), (tonumber(ARGV[#ARGV]) % 1000) * 1000}',
+    )
+    if (virtual !== lua && lua.includes("redis.call('set'"))
+      storesTime.add(createHash('sha1').update(virtual).digest('hex'))
+    return define(name, { ...definition, lua: virtual })
+  }
 }
+
+/**
+ * Scripts that store the time of the server, by their hash. It is compared with times that a process has read between two steps, so such a
+ * script touches every step.
+ */
+const storesTime = new Set<string>()
 
 type Send = (command: Command, stream?: Stream) => unknown
 
@@ -114,7 +122,8 @@ function describe(commands: readonly Command[], short: (key: string) => string):
   const touches = inner.flatMap(touchesOf)
   const names = inner.map(({ name }) => (name.startsWith('eval') ? 'script' : name)).join('+')
   const keys = [...new Set(touches.map(({ key }) => short(key)))].join(' ')
-  return { label: `${names} ${keys}`, touches, canFail: true }
+  const all = inner.some(({ args: [hash] }) => storesTime.has(String(hash))) ? [...touches, EVERYTHING] : touches
+  return { label: `${names} ${keys}`, touches: all, canFail: true }
 }
 
 function touchesOf(command: Command): Touch[] {

@@ -1,4 +1,4 @@
-import { isDependent, type Step } from './scheduler'
+import { isDependent, isWaking, type Step } from './scheduler'
 
 /*
  * What matters of an order: for each step, how many steps of each actor must come before it. Two orders in which that is
@@ -48,7 +48,8 @@ export class Trace {
   *reversals(): Generator<Reversal> {
     for (const [later, { actor }] of this.#steps.entries()) {
       for (let earlier = later - 1; earlier >= 0; earlier -= 1)
-        if (this.#steps[earlier]?.actor !== actor && this.#isRace(earlier, later)) yield this.#reverse(earlier, later)
+        if (this.#steps[earlier]?.actor !== actor && this.#isRace(earlier, later) && this.#canComeFirst(earlier, later))
+          yield this.#reverse(earlier, later)
     }
   }
 
@@ -67,6 +68,23 @@ export class Trace {
     for (let between = earlier + 1; between < later; between += 1)
       if (this.#isBefore(between, later) && this.#isBefore(earlier, between)) return false
     return true
+  }
+
+  /** The end of a pause cannot come before the only step that ends it, nor can time pass while an actor can go on. */
+  #canComeFirst(earlier: number, later: number): boolean {
+    const step = this.#steps[later]
+    if (step?.wokenBy === undefined) return true
+    if (step.wokenBy === 'time') return false
+    const watched = new Set(step.touches.map(({ key }) => key))
+    const asleep = this.#ownOf(step.actor)[(this.#ordinals[later] ?? 0) - 2] ?? -1
+    return this.#steps.some(
+      ({ touches }, index) =>
+        index < later &&
+        index !== earlier &&
+        (asleep < 0 || this.#isBefore(asleep, index)) &&
+        !this.#isBefore(earlier, index) &&
+        isWaking(touches, watched),
+    )
   }
 
   /** How many steps of each actor come before a step, looking only at those below `end` and not at `without`. */
