@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs'
+import { defineConfig } from 'vitepress'
+
+/** As GitHub makes anchors, so that a link works in both places. */
+const slugify = (title) =>
+  title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}_\- ]/gu, '')
+    .replaceAll(' ', '-')
+
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** The groups and the order of docs/README.md. */
+function sidebar() {
+  const contents = readFileSync(new URL('../.pages/contents.md', import.meta.url), 'utf8')
+  return contents
+    .split(/^## /m)
+    .slice(1)
+    .map((group) => {
+      const [text = ''] = group.split('\n', 1)
+      const items = [...group.matchAll(/\[([^\]]+)\]\(([^)]+)\)/g)].map(([, title, to]) => ({
+        text: capital(title.replaceAll('`', '')),
+        link: `/${to.replace(/^\.\//, '').replace(/\.md(?=$|#)/, '')}`,
+      }))
+      return { text, items }
+    })
+}
+
+export default defineConfig({
+  title: 'express-sso2',
+  description: 'Express middleware for SSO2, the single sign-on of newspaper subscription platforms',
+  lang: 'en',
+  ignoreDeadLinks: 'localhostLinks',
+  srcDir: '.pages',
+  outDir: 'dist',
+  cacheDir: '.cache',
+  markdown: {
+    anchor: { slugify },
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+  },
+  themeConfig: {
+    nav: [
+      { text: 'Quick start', link: '/quick-start' },
+      { text: 'Recipes', link: '/recipes' },
+      { text: 'Options', link: '/options' },
+      { text: 'Troubleshooting', link: '/troubleshooting' },
+    ],
+    sidebar: sidebar(),
+    outline: { level: [2, 3] },
+    search: { provider: 'local' },
+  },
+})

@@ -1,0 +1,7 @@
+/** Builds the site into docs/site/dist: `npm run docs:site` in the repository. */
+import { fileURLToPath } from 'node:url'
+import { build } from 'vitepress'
+import { stage } from './stage.mjs'
+
+stage()
+await build(fileURLToPath(new URL('.', import.meta.url)))
