@@ -50,8 +50,8 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
     if (!shownUser(holder.shown) && isNavigation(req) && !(await isStrangerLookedUp(holder))) return
     const user = shownUser(holder.shown)
     if (!user) return isNavigation(req) ? leadToLogin(holder) : sendLoginRequired(holder)
+    keepFromOthers(res) // also an error page, if `allow` fails
     if (allow && !(await isAllowed(allow, user, req))) return sendProblem(site, req, res, 403, 'not_allowed')
-    keepFromOthers(res)
     next()
   })
 }

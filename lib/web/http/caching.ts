@@ -5,10 +5,8 @@ import onHeaders from 'on-headers'
 const PRIVATE = Symbol('express-sso2: private')
 const STRICT = /(?:^|[\s,])(?:private|no-store)(?:[\s,=]|$)/i
 const NO_TRANSFORM = /(?:^|[\s,])no-transform(?:[\s,]|$)/i
-/** What caches of others heed instead of Cache-Control. */
-const CDN_HEADERS = ['cdn-cache-control', 'surrogate-control']
-/** And what every cache heeds where it does not know Cache-Control. */
-const OTHER_HEADERS = [...CDN_HEADERS, 'expires']
+/** Headers that some shared caches follow instead of Cache-Control: nginx, Akamai, Fastly, and every CDN with a `…-Cache-Control` of its own. */
+const SHARED_CACHE_HEADER = /^(?:x-accel-expires|edge-control|surrogate-control|.+-cache-control)$/i
 
 interface Marked extends Response {
   [PRIVATE]?: true
@@ -31,7 +29,17 @@ export function makePrivate(res: Response): void {
   const said = String(res.getHeader('cache-control') ?? '')
   if (!STRICT.test(said))
     res.setHeader('cache-control', `${NO_TRANSFORM.test(said) ? 'no-transform, ' : ''}private, no-store`)
-  for (const name of OTHER_HEADERS) res.removeHeader(name)
+  removeSharedCacheHeaders(res)
+}
+
+/** Removes what would let a shared cache keep a private response, whoever has set it. A header that forbids it stays. */
+export function removeSharedCacheHeaders(res: Response): void {
+  res.removeHeader('expires') // a cache that does not know Cache-Control follows it
+  for (const name of res.getHeaderNames()) {
+    if (!SHARED_CACHE_HEADER.test(name)) continue
+    const value = String(res.getHeader(name)).trim()
+    if (!STRICT.test(value) && value !== '0') res.removeHeader(name)
+  }
 }
 
 /** What lets a cache that many share keep an answer. */
@@ -47,6 +55,6 @@ export function keepFromOthers(res: Response): void {
     const said = String(res.getHeader('cache-control') ?? '')
     const kept = said.split(',').filter((word) => word.trim() !== '' && !SHARED.test(word.trim()))
     if (!STRICT.test(said)) res.setHeader('cache-control', ['private', ...kept.map((word) => word.trim())].join(', '))
-    for (const name of CDN_HEADERS) res.removeHeader(name)
+    removeSharedCacheHeaders(res)
   })
 }

@@ -1,9 +1,11 @@
 /** Redirects: the Location is exactly what was computed, the body is empty, nothing is cached. Threats R5, R10, R11. */
 import type { Response } from 'express'
+import { removeSharedCacheHeaders } from './caching'
 
-/** Nobody keeps this answer. */
+/** No cache may keep this response, whatever a handler in front of `sso` has set. */
 export function setNoStore(res: Response): void {
   res.setHeader('cache-control', 'no-store')
+  removeSharedCacheHeaders(res)
 }
 
 /** For an answer that carries or follows a token: nobody keeps it, and no other site learns its address. */

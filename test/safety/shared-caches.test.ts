@@ -1,0 +1,91 @@
+import express from 'express'
+import { ada, addPages, logIn, type Network, startNetwork } from '../flows/network'
+import { document } from '../situations/stage'
+import type { Browser } from '../support/agent'
+
+/* A site that lets shared caches keep everything, by a handler in front of `sso`: no private response is kept. Threat R10. */
+
+const SAID: Readonly<Record<string, string>> = {
+  'X-Accel-Expires': '600',
+  'Edge-Control': '!no-store, max-age=600',
+  'Surrogate-Control': 'max-age=600',
+  'CDN-Cache-Control': 'max-age=600',
+  'Cloudflare-CDN-Cache-Control': 'public, max-age=600',
+  'Vercel-CDN-Cache-Control': 'max-age=600',
+  'Netlify-CDN-Cache-Control': 'public, max-age=600',
+  'X-LiteSpeed-Cache-Control': 'public,max-age=600',
+  Expires: 'Fri, 01 Jan 2038 00:00:00 GMT',
+}
+const NAMES = Object.keys(SAID).map((name) => name.toLowerCase())
+
+let network: Network
+let reader: Browser
+beforeAll(async () => {
+  network = await startNetwork({
+    record: true,
+    build: (sso, gates) => {
+      const app = express()
+      app.use((_req, res, next) => {
+        res.set(SAID).set('cache-control', 'public, max-age=600')
+        next()
+      })
+      app.use(sso)
+      app.get('/late', sso.requireLogin(), (_req, res) => void res.set(SAID).json('of one user'))
+      app.get('/refused', sso.requireLogin({ allow: () => false }))
+      app.get('/failed', sso.requireLogin({ allow: () => JSON.parse('{') }))
+      app.get('/strict', sso.requireLogin(), (_req, res) => {
+        res.set({ 'X-Accel-Expires': '0', 'CDN-Cache-Control': 'no-store' }).json('of one user')
+      })
+      app.get('/public', (_req, res) => void res.send('of everybody'))
+      addPages(app, sso, gates)
+      const failed: express.ErrorRequestHandler = (_error, _req, res, _next) => void res.status(500).json('failed')
+      return app.use(failed)
+    },
+  })
+  reader = network.browser()
+  await logIn(reader, network.morning, ada)
+})
+afterAll(() => network.close())
+
+const at = (path: string) => `${network.morning.url}${path}`
+const kept = (headers: object) => NAMES.filter((name) => name in headers)
+const navigation = { headers: document }
+
+test.each<[what: string, status: number, ask: () => ReturnType<Browser['fetchJson']>]>([
+  ['a redirect to Identify', 302, () => network.browser().fetchJson(at('/'), navigation)],
+  ['a landing that is refused', 400, () => network.browser().fetchJson(at('/sso2/landing'), navigation)],
+  ['a guarded page', 200, () => reader.fetchJson(at('/account'))],
+  ['a guarded page that says so itself', 200, () => reader.fetchJson(at('/late'))],
+  ['a page that asks at once', 200, () => reader.fetchJson(at('/sensitive'))],
+  ['a 401', 401, () => network.browser().fetchJson(at('/account'))],
+  ['a 403', 403, () => reader.fetchJson(at('/refused'))],
+  ['an error of `allow`', 500, () => reader.fetchJson(at('/failed'))],
+  ['the login page of a user', 302, () => reader.fetchJson(at('/login'), navigation)],
+  ['the login form of a script', 200, () => network.browser().fetchJson(at('/login'))],
+  ['a wrong password', 401, () => network.browser().fetchJson(at('/login'), { json: { ...ada, password: 'wrong' } })],
+  ['the logout page', 200, () => reader.fetchJson(at('/logout'), navigation)],
+  ['another method', 405, () => reader.fetchJson(at('/sso2/landing'), { json: {} })],
+])('[R10] %s is kept by no shared cache', async (_what, status, ask) => {
+  const response = await ask()
+  expect([response.status, kept(response.headers)]).toEqual([status, []])
+  expect(response.headers['cache-control']).toMatch(/private|no-store/)
+})
+
+test('[R10] the way of a login and a logout sets cookies that no shared cache keeps', async () => {
+  const browser = network.browser()
+  const { sent } = network.morning
+  sent.length = 0
+  await logIn(browser, network.morning, ada)
+  await browser.submit(at('/logout'), { return_to: '/' })
+  const ours = sent.map(({ url, headers }) => ({ url, headers: JSON.parse(headers) as object }))
+  const own = ours.filter(({ headers }) => 'set-cookie' in headers || 'location' in headers)
+  expect(own.length).toBeGreaterThan(4)
+  for (const { url, headers } of own) expect([url, kept(headers)]).toEqual([url, []])
+})
+
+test('[R10] what forbids a shared cache stays, and a public page stays as the site made it', async () => {
+  const strict = await reader.fetchJson(at('/strict'))
+  expect(kept(strict.headers)).toEqual(['x-accel-expires', 'cdn-cache-control'])
+  const open = await reader.fetchJson(at('/public'))
+  expect([open.headers['cache-control'], kept(open.headers)]).toEqual(['public, max-age=600', NAMES])
+})
