@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { findEngine } from './engines'
 import { type Fault, type Plan, type Round, runFailover } from './failover'
 import { type FlowResults, runFlows } from './flows'
+import { runNginx } from './nginx'
 import { openPaper } from './paper'
 import { type Broken, brokenByFailover, brokenByStep, brokenFlows, QUIET_MS } from './promises'
 import { failoverTables, flowTable, rolloutTable, stories, waitTable } from './report'
@@ -18,7 +19,7 @@ import { measureWait } from './wait'
 
 const HELP = {
   quick: { type: 'boolean', default: false },
-  only: { type: 'string', default: 'flows,failover,wait,rollout' },
+  only: { type: 'string', default: 'flows,failover,wait,rollout,nginx' },
   engine: { type: 'string', default: 'redis,valkey' },
   topology: { type: 'string', default: 'cluster,sentinel' },
 } as const
@@ -87,13 +88,22 @@ class Run {
 
   async all(): Promise<void> {
     const { parts, engines } = this.#wanted
-    for (const name of engines) await this.#engine(name)
+    if (parts.includes('flows') || parts.includes('failover')) for (const name of engines) await this.#engine(name)
+    if (parts.includes('nginx')) await this.#nginx()
     if (this.#flows.length > 0) console.log(`\nFlows\n\n${flowTable(this.#flows)}`)
     if (this.#failovers.length > 0) console.log(`\nA master goes under load\n\n${failoverTables(this.#failovers)}`)
     const redis = findEngine('redis')
     if ('missing' in redis) return
     if (parts.includes('wait')) console.log(`\nWAIT\n\n${waitTable(await measureWait(redis, WAIT_RUN_MS))}`)
     if (parts.includes('rollout')) await this.#rollout(redis)
+  }
+
+  async #nginx(): Promise<void> {
+    const { version, broken } = await runNginx()
+    console.log(
+      version === undefined ? 'nginx: skipped, it is not installed' : `nginx ${version}: ${broken.length} leaks`,
+    )
+    this.broken.push(...broken)
   }
 
   async #engine(name: 'redis' | 'valkey'): Promise<void> {
