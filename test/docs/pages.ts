@@ -18,7 +18,7 @@ const SINGLE = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', '
 export function pagesOf(folder: string): Page[] {
   const inFolders = FOLDERS.filter((name) => existsSync(path.join(folder, name))).flatMap((name) =>
     readdirSync(path.join(folder, name), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.md') && !file.includes('node_modules'))
+      .filter((file) => file.endsWith('.md') && !/node_modules|^site\b/.test(file))
       .map((file) => path.posix.join(name, file.split(path.sep).join('/'))),
   )
   return [...SINGLE, ...inFolders.sort()].map((file) => ({
