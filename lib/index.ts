@@ -38,7 +38,7 @@ export { type ConnectHandler, type Sso2, sso2 } from './sso2'
 export type { Credentials } from './web/actions/log-in'
 export type { Sso2Event } from './web/events'
 export type { Guard, RequireLoginOptions } from './web/guards'
-export type { Health } from './web/health'
+export type { Health } from './decide/health'
 export type { Sso2Options } from './web/options'
 export type {
   ConfirmLogoutContext,

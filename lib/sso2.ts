@@ -2,10 +2,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestHandler } from 'express'
 import { type Config, makeConfig } from './config'
+import type { Health } from './decide/health'
 import type { VisitPolicy } from './decide/visit'
 import { makeExamined } from './examined'
-import { Circuit } from './remote/circuit'
-import { endpointOf, makeClient, makeFront, serviceApi } from './remote/parts'
+import { endpointOf, makeClient, makeFront, makeLoginDependencies, serviceApi } from './remote/parts'
 import type { PlatformApi } from './remote/platform-api'
 import type { Sso2Client } from './remote/sso2'
 import { formExchange, type TokenEndpoint } from './remote/ticket'
@@ -23,7 +23,7 @@ import { moveSession } from './web/actions/move-session'
 import { removeFromIndex } from './web/actions/sign-in'
 import { UnderWay } from './web/actions/under-way'
 import { type Guard, identifyGuard, type RequireLoginOptions, requireLogin } from './web/guards'
-import { type Health, health } from './web/health'
+import { health } from './web/health'
 import { guardedShouldIdentify } from './web/hooks'
 import { isNavigationByPerson } from './web/http/request-facts'
 import { returnToOf } from './web/http/return-urls'
@@ -113,7 +113,7 @@ export function sso2(options: Sso2Options = {}): Sso2 {
     return closing
   }
   site.logouts.start()
-  if (config.clientSecrets().length > 1) client.findOut() // which of them the SSO system takes, before the first visitor comes
+  if (config.clientSecrets().length > 1) client.look() // which of them the SSO system uses, before the first visitor comes
   const { exchangeTicket, ticketExchange = {}, loadUser } = options
   const examined = { config, exchangeTicket, ticketExchange, namesUsers: loadUser !== undefined, close: closed }
   return Object.assign(makeExamined(handler, examined), parts, {
@@ -135,6 +135,8 @@ async function close(site: OwnSite, kv: Kv): Promise<void> {
   await Promise.all([site.logouts.stop(), site.underWay.idle(DRAIN_MS)])
   site.front.close()
   site.client.close()
+  site.loginDependencies.token?.close()
+  site.loginDependencies.user?.close()
   await kv.close()
 }
 
@@ -165,7 +167,7 @@ function makeSite(config: Config, options: Sso2Options, endpoint: TokenEndpoint,
     exchange: options.exchangeTicket ?? formExchange(endpoint),
     loadUser: options.loadUser ?? defaultLoadUser(config.userPath),
     ownHooks: new Set((['exchangeTicket', 'loadUser'] as const).filter((hook) => options[hook] !== undefined)),
-    circuits: { token: new Circuit(), user: new Circuit() },
+    loginDependencies: makeLoginDependencies(config, endpoint, options),
     shouldIdentify: options.shouldIdentify ? guardedShouldIdentify(options.shouldIdentify) : isNavigationByPerson,
     onLogin: options.onLogin,
     onLogout: options.onLogout,

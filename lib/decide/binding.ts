@@ -81,3 +81,9 @@ export function isBoundAsLast(
 ): boolean {
   return isBindingValue(cookie) && isMark(keys, 'last-flow', cookie, parameter, now, BINDING_SECONDS)
 }
+
+/** When the flow of this parameter began. @returns nothing where it is none */
+export function flowBeginning(parameter: string | undefined): EpochSeconds | undefined {
+  const [, issued] = SHAPE.exec(parameter ?? '') ?? []
+  return issued === undefined ? undefined : Number(issued)
+}

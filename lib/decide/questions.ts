@@ -7,49 +7,17 @@ export function claimed(record: SsoRecord, question: string, now: EpochSeconds):
   return { ...record, askingAt: now, asking: question }
 }
 
-/** The pause after a first question without an answer, in seconds; it doubles with each further one. */
-const FIRST_PAUSE_SECONDS = 4
-/** Pauses differ by as much of themselves, so that sessions of one outage do not ask together. */
-const PAUSE_SPREAD = 0.25
-const MOST_MISSES = 20
-
-/** The record before a question that comes earlier than its pause says. One pause is cut short once. */
-export function hurried(record: SsoRecord): SsoRecord {
-  return { ...record, hurried: true }
-}
-
-/** The record before a question whose pause is over. */
-export function unhurried({ hurried: _hurried, ...record }: SsoRecord): SsoRecord {
-  return record
-}
-
 /**
- * The record after a question that got no usable answer: nobody asks again for a while, longer each time; as long as before where the
- * question was hurried.
- * @param spread from 0 to 1, at random @param mostSeconds the longest pause
+ * The record after a status check that got no usable response. The pause before the next one counts from the beginning of the check, so that
+ * a response that was lost late delays the session no longer.
  */
-export function unanswered(
-  record: SsoRecord,
-  now: EpochSeconds,
-  spread: number,
-  mostSeconds: number,
-  question: string,
-): SsoRecord {
-  if (record.hurried && record.pauseSeconds !== undefined) return { ...ended(record, question), unansweredAt: now }
-  const misses = Math.min((record.misses ?? 0) + 1, MOST_MISSES)
-  const pause = Math.ceil(FIRST_PAUSE_SECONDS * 2 ** (misses - 1) * (1 + PAUSE_SPREAD * spread))
-  const pauseSeconds = Math.min(pause, Math.max(mostSeconds, FIRST_PAUSE_SECONDS))
-  return { ...ended(record, question), unansweredAt: now, misses, pauseSeconds }
+export function unanswered(record: SsoRecord, now: EpochSeconds, question: string): SsoRecord {
+  return { ...ended(record, question), unansweredAt: Math.min(record.askingAt ?? now, now) }
 }
 
 /** The record after an answer that changed nothing: checked now, nobody asking, nothing pending. */
 export function confirmed(record: SsoRecord, now: EpochSeconds, question: string): SsoRecord {
-  const {
-    unansweredAt: _unanswered,
-    misses: _misses,
-    pauseSeconds: _pause,
-    ...kept
-  } = ended(unhurried(record), question)
+  const { unansweredAt: _unanswered, ...kept } = ended(record, question)
   if (kept.status === 'loggedin') return { ...kept, checkedAt: now }
   const { pending: _pending, due: _due, ...anonymous } = kept
   return { ...anonymous, checkedAt: now }

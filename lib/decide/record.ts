@@ -22,14 +22,8 @@ interface Common {
   readonly asking?: string
   /** Name of the last question that came to an end, with an answer or without one. */
   readonly asked?: string
-  /** The last question got no usable answer, at this moment. */
+  /** The last status check got no usable response. It began at this moment. */
   readonly unansweredAt?: EpochSeconds
-  /** How many questions in a row got none. */
-  readonly misses?: number
-  /** Nobody asks again for so long after the last one, in seconds. */
-  readonly pauseSeconds?: number
-  /** The last question was asked before its pause was over, for the SSO system answered others again. */
-  readonly hurried?: true
   /** Short hash of the SSO session ID: enough to compare and to log. */
   readonly sidHash: string
   /** Sealed: the SSO session ID and, when logged in, the access token. */
@@ -96,8 +90,6 @@ function isRecord(record: Readonly<Record<string, unknown>>): record is Readonly
   if (!isVersion(v) || typeof sidHash !== 'string' || typeof box !== 'string') return false
   if (!isTime(since) || !isTime(checkedAt) || !isTimeOrNone(askingAt) || !isTimeOrNone(unansweredAt)) return false
   if (!isTextOrNone(asking) || !isTextOrNone(asked)) return false
-  if (!isTimeOrNone(record['misses']) || !isTimeOrNone(record['pauseSeconds'])) return false
-  if (!isTrueOrNone(record['hurried'])) return false
   if (status === 'anon') return isTrueOrNone(pending) && isTrueOrNone(record['due']) && isTextOrNone(record['browser'])
   if (status !== 'loggedin') return false
   const isUser = isObject(user) && Object.hasOwn(user, 'accountId') && typeof user['accountId'] === 'string'

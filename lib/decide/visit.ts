@@ -1,7 +1,6 @@
 /** What to do with one request: facts + record + health in, one decision with its reason out. Pure. Table: docs/internals/decision-tables.md, "visit". */
 import type { EpochSeconds } from '../protocol/claims'
 import { ageOf, isYounger } from './age'
-import { hurried, unhurried } from './questions'
 import { isLoggedIn, isStale, type SsoRecord, type User } from './record'
 
 /**
@@ -51,8 +50,6 @@ export interface VisitFacts {
   readonly ssoAvailable: boolean
   /** Is Identify known to be broken, whatever the other operations do? */
   readonly identifyBroken: boolean
-  /** When the SSO system last answered this process's questions as it should, if it ever has. */
-  readonly ssoAnsweredAt: EpochSeconds | undefined
   /** May this request be redirected: a navigation by a person, on a page that identifies? */
   readonly mayIdentify: boolean
   /** The loop guard or the cookie-less marker says: serve the page now. */
@@ -83,10 +80,12 @@ export type VisitDecision =
   | ({ readonly do: 'show' } & Shown)
   | { readonly do: 'identify'; readonly because: IdentifyReason }
   | { readonly do: 'end_session'; readonly because: 'absolute_limit' }
-  | { readonly do: 'ask_status'; readonly record: SsoRecord; readonly because: 'stale' | 'answers_again' | 'fresh' }
+  | { readonly do: 'ask_status'; readonly record: SsoRecord; readonly because: 'stale' | 'fresh' }
   | { readonly do: 'wait_for_answer' }
   | { readonly do: 'retry_logout' }
 
+/** After a status check that failed, a session is not checked again for so many seconds from its beginning. */
+const CHECK_PAUSE_SECONDS = 4
 /** A session whose access ran out and cannot be renewed is shown without it for so many seconds before the next trip. */
 const ACCESS_PAUSE_SECONDS = 60
 
@@ -130,6 +129,7 @@ function decideFresh(facts: VisitFacts, record: SsoRecord, baseline: Baseline, p
     return record.unansweredAt === undefined ? showKnown(record) : showUnchecked(facts, record, policy)
   if (!facts.ssoAvailable) return showUnchecked(facts, record, policy)
   if (isBeingAsked(facts, record, policy)) return { do: 'wait_for_answer' }
+  if (isPaused(facts, record, policy)) return showUnchecked(facts, record, policy)
   return { do: 'ask_status', record, because: 'fresh' }
 }
 
@@ -138,40 +138,22 @@ function decideKnown(facts: VisitFacts, record: SsoRecord, policy: VisitPolicy):
     return needsNewAccess(facts, record) ? { do: 'identify', because: 'access_expired' } : showKnown(record)
   if (!facts.ssoAvailable) return showUnchecked(facts, record, policy)
   if (isBeingAsked(facts, record, policy)) return decideWhileAsked(facts, record, policy)
-  return decideUnanswered(facts, record, policy)
+  if (isPaused(facts, record, policy)) return showUnchecked(facts, record, policy)
+  return { do: 'ask_status', record, because: 'stale' }
 }
 
-/** After an unanswered question nobody asks for a while; a short one where the SSO system has answered others since. */
-function decideUnanswered(facts: VisitFacts, record: SsoRecord, policy: VisitPolicy): VisitDecision {
-  const { unansweredAt, pauseSeconds = policy.claimSeconds } = record
-  if (!isYounger(unansweredAt, facts.now, pauseSeconds))
-    return { do: 'ask_status', record: unhurried(record), because: 'stale' }
-  const mayHurry = !record.hurried && hasAnsweredSince(facts, record)
-  return mayHurry && !isYounger(unansweredAt, facts.now, policy.claimSeconds)
-    ? { do: 'ask_status', record: hurried(record), because: 'answers_again' }
-    : showUnchecked(facts, record, policy)
-}
-
-/** Has the SSO system answered this process since this record's question got no answer? */
-function hasAnsweredSince({ ssoAnsweredAt }: Pick<VisitFacts, 'ssoAnsweredAt'>, { unansweredAt }: SsoRecord): boolean {
-  return unansweredAt !== undefined && ssoAnsweredAt !== undefined && ssoAnsweredAt > unansweredAt
-}
-
-/** Is it for a word of the SSO system alone that this record waits, and has none come since its question? Then somebody may ask how it is. */
-export function wantsWord(facts: Pick<VisitFacts, 'ssoAnsweredAt'>, record: SsoRecord): boolean {
-  return record.unansweredAt !== undefined && !hasAnsweredSince(facts, record)
+/** Has a check of this session failed a moment ago? */
+function isPaused({ now }: VisitFacts, { unansweredAt }: SsoRecord, { claimSeconds }: VisitPolicy): boolean {
+  return isYounger(unansweredAt, now, Math.max(CHECK_PAUSE_SECONDS, claimSeconds))
 }
 
 function isBeingAsked({ now, hasWaited }: VisitFacts, record: SsoRecord, { claimSeconds }: VisitPolicy): boolean {
   return !hasWaited && isYounger(record.askingAt, now, claimSeconds)
 }
 
-/**
- * Somebody is asking: the record is good enough meanwhile. Where the last question got no answer it says so, or waits for this one where
- * the SSO system is well again.
- */
+/** Another request checks the status: this one is served from the record within the grace period, and says so if the last check failed. */
 function decideWhileAsked(facts: VisitFacts, record: SsoRecord, policy: VisitPolicy): VisitDecision {
-  if (!isWithinGrace(facts.now, record, policy) || hasAnsweredSince(facts, record)) return { do: 'wait_for_answer' }
+  if (!isWithinGrace(facts.now, record, policy)) return { do: 'wait_for_answer' }
   return record.unansweredAt === undefined ? showKnown(record) : showUnchecked(facts, record, policy)
 }
 

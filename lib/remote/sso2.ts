@@ -1,6 +1,6 @@
 /** The five operations of SSO2. Works without Express. Interface: "SSO2 endpoints". */
 import { randomUUID } from 'node:crypto'
-import { Sso2ResponseError } from '../errors'
+import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../errors'
 import {
   type AuthenticateClaims,
   DEFAULT_SSO_IDENTIFIER,
@@ -12,21 +12,33 @@ import {
 } from '../protocol/claims'
 import { readJsonObject } from '../protocol/json'
 import { identifyUrl, type OperationClaims, operationUrl, requestClaims } from '../protocol/requests'
-import { type Question, readSessionToken, type SessionToken } from '../protocol/session-token'
+import { type Question, readSessionToken, SessionToken } from '../protocol/session-token'
 import { own } from '../protocol/token'
-import { Circuit } from './circuit'
 import { ClientKeys } from './client-keys'
+import { Dependency } from './dependency'
 import { retryAfterSeconds, send } from './http'
-import { isFault, isFaulty, runLogin } from './sso2-faults'
 import { checkClientOptions, type Sso2ClientOptions } from './sso2-options'
 
 const AUTHENTICATE_MS = 8000
 const LOGOUT_MS = 3000
 const DEFAULT_MS = 2000
-const QUIET_MS = 30_000
-/** As long as a circuit stays open: whoever waits for an answer hears of it within so long. */
-const WAITING_MS = 5000
-const ROTATING_MS = 500
+
+/** No response, or one that cannot be used. */
+const isFault = (error: unknown) =>
+  error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError || error instanceof TokenError
+
+/** Makes a call, and once more if it never reached the other side. */
+async function againIfNotSent<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    if (error instanceof Sso2UnavailableError && error.retryable) return await call()
+    throw error
+  }
+}
+
+/** The SSO system does not accept our tokens. */
+const isFaulty = (answer: unknown) => answer instanceof SessionToken && answer.err === 'invalid_token'
 
 /**
  * The five operations of SSO2 for one API client. Works without Express. Interface: "SSO2 endpoints". A call gives a Session Token, with `err`
@@ -36,27 +48,24 @@ const ROTATING_MS = 500
 export class Sso2Client {
   readonly #options: Sso2ClientOptions
   readonly #keys: ClientKeys
-  readonly #circuit: Circuit
-  /** When it last said something that could be used, in milliseconds of the process's own clock. */
-  #lastWord = Number.NEGATIVE_INFINITY
-  /** When it was last asked something. */
-  #lastQuestion = Number.NEGATIVE_INFINITY
+  readonly #health: Dependency
   /** Our clock minus the SSO system's, in seconds, from the last signed answer of the back channel. */
   #clockOffset: number | undefined
-  #answeredAt: EpochSeconds | undefined
 
   /** @throws {TypeError} naming every option that is wrong */
   constructor(options: Sso2ClientOptions) {
     checkClientOptions(options)
     this.#options = options
     this.#keys = new ClientKeys(options.clientSecret)
-    const onBack = () => options.watch?.back()
-    this.#circuit = new Circuit({ probe: () => this.#probe(), isFault, isFaulty, onBack })
+    const onSuccess = (isBack: boolean) => {
+      if (isBack) options.watch?.back()
+    }
+    this.#health = new Dependency({ probe: () => this.#askAboutNoSession(), isFault, isFaulty, onSuccess })
   }
 
   /** The address to send the browser to, good for ten seconds. Interface: "Identify: browser redirect". @param returnTo where the user should end (`r`) */
   identifyUrl(returnTo: string): string {
-    if (this.#keys.isRotating) this.findOut() // nobody tells us what a browser is told there
+    if (this.#keys.isRotating) this.look() // Identify shows to the browser alone that it uses another secret
     return identifyUrl(this.#options.ssoUrl, this.#sign<'identify'>({}), returnTo)
   }
 
@@ -86,41 +95,19 @@ export class Sso2Client {
     return this.#read(token, { operation: 'identify' }).answer
   }
 
-  /** A browser came back with a good token: a sign of life, as an answer is. */
-  noteLanding(): void {
-    this.#lastWord = performance.now()
+  /** Asks the SSO system in the background whether it works, and which secret it uses. At most once a second. */
+  look(): void {
+    this.#health.look()
   }
 
-  /**
-   * Asks the SSO system something harmless in the background, where nobody has spoken to it for a while: its answer also tells
-   * which secret it takes, which a landing does not. @param quietMs for how long nobody has, in milliseconds
-   */
-  findOut(quietMs = QUIET_MS): void {
-    const now = performance.now()
-    const [since, pauseMs] = this.#keys.isRotating ? [this.#lastQuestion, ROTATING_MS] : [this.#lastWord, quietMs]
-    if (now - since < pauseMs) return
-    this.#lastQuestion = now
-    this.#circuit.findOut()
+  /** Asks Session Status about a session that does not exist. @throws unless the SSO system says so. Callers within a second share one call */
+  async probe(): Promise<void> {
+    await this.#health.probe()
   }
 
-  /**
-   * As {@link findOut}, sooner: a session waits to be asked about again, and this process does not know whether it is worth it. Landings do
-   * not tell: they say nothing of the back channel.
-   */
-  lookAgain(): void {
-    const now = performance.now()
-    if (now - this.#lastQuestion < WAITING_MS) return
-    this.#lastQuestion = now
-    this.#circuit.doubt()
-  }
-
-  /** False while the circuit breaker is open: from a row of failures until a probe has been answered. */
+  /** False while the circuit breaker is open: from a row of failures until a probe succeeds. */
   get isAvailable(): boolean {
-    return this.#circuit.isClosed
-  }
-  /** When Session Status was last answered as it should be, in seconds since 1970, if it ever was. */
-  get answeredAt(): EpochSeconds | undefined {
-    return this.#answeredAt
+    return this.#health.isAvailable
   }
   /** Our clock minus the SSO system's in seconds; `undefined` before the first answer of the back channel. */
   get clockOffsetSeconds(): number | undefined {
@@ -130,9 +117,9 @@ export class Sso2Client {
   get secretInUse(): number {
     return this.#keys.inUse
   }
-  /** Stops the breaker's timer. */
+  /** Stops probing. */
   close(): void {
-    this.#circuit.close()
+    this.#health.close()
   }
 
   #now(): EpochSeconds {
@@ -152,16 +139,16 @@ export class Sso2Client {
     timeoutMs: number,
   ): Promise<SessionToken> {
     const call = () => this.#watched(operation, () => this.#exchange(operation, claims, question, timeoutMs))
-    return operation === 'authenticate' ? runLogin(this.#circuit, call) : this.#circuit.run(operation, call)
+    // the response to a login may be about what its user typed
+    return this.#health.run(operation, () => againIfNotSent(call), operation === 'authenticate' ? 'user_call' : 'call')
   }
 
-  /** Notes when a question was answered, and tells of what failed: the caller knows, but nobody does of what runs in the background. */
+  /** Reports each failure, also of probes, which have no caller that could. */
   async #watched<T>(operation: Operation, call: () => Promise<T>): Promise<T> {
     const { watch } = this.#options
     try {
       const answer = await call()
       if (isFaulty(answer)) watch?.failed(operation, new Sso2ResponseError(operation, undefined, 'invalid_token'))
-      else if (operation === 'sessionstatus') this.#answeredAt = this.#now()
       return answer
     } catch (error) {
       watch?.failed(operation, error)
@@ -186,7 +173,6 @@ export class Sso2Client {
 
   /** Posts a token made for this very try: it lives for ten seconds only. */
   async #post<O extends Operation>(operation: O, claims: OperationClaims[O], timeoutMs: number): Promise<unknown> {
-    this.#lastQuestion = performance.now()
     const url = operationUrl(this.#options.ssoUrl, operation)
     const body = JSON.stringify({ t: this.#sign<O>(claims) })
     const headers = { 'content-type': 'application/json' }
@@ -197,7 +183,6 @@ export class Sso2Client {
     const token = json && own(json, 't')
     if (token === undefined)
       throw new Sso2ResponseError(operation, answer.status, 'the body is not a JSON object with one token', pause)
-    this.#lastWord = performance.now()
     return token
   }
 
@@ -214,7 +199,7 @@ export class Sso2Client {
   }
 
   /** A question about a session that nobody has: only a system that works can say, in a token of its own, that there is none. */
-  #probe(): Promise<void> {
+  #askAboutNoSession(): Promise<void> {
     return this.#watched('sessionstatus', async () => {
       const claims = { sid: randomUUID(), ipa: '127.0.0.1', uas: 'express-sso2', lks: 'anon' } as const
       const question = { operation: 'sessionstatus', sid: claims.sid, lks: claims.lks } as const

@@ -1,8 +1,10 @@
 /** Tickets become access tokens at the authorization server. Interface: "SSO2", point 3. */
+import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import { readJsonObject } from '../protocol/json'
 import { own } from '../protocol/token'
+import { isOutage } from './dependency'
 import { type Call, readJson, send } from './http'
 
 /**
@@ -90,6 +92,20 @@ export function readGrant(value: unknown, now: number): Grant {
 /** The default exchange: a form POST to the token endpoint, never sent twice. */
 export function formExchange(endpoint: TokenEndpoint): ExchangeTicket {
   return (ticket, { signal }) => fetchToken({ ...ticketCall(endpoint, ticket), signal })
+}
+
+/** RFC 6749, 5.2: the client itself is refused, so every ticket would be. */
+const CLIENT_REFUSED = /refused: (?:invalid_client|unauthorized_client|unsupported_grant_type) \(/
+
+/** Does this error mean that the token endpoint exchanges no ticket of any user? */
+export function isTokenEndpointFault(error: unknown): boolean {
+  if (isOutage(error)) return true
+  return error instanceof Sso2ResponseError && CLIENT_REFUSED.test(error.message)
+}
+
+/** Exchanges a made-up ticket. A token endpoint that works refuses it. */
+export async function probeTokenEndpoint(endpoint: TokenEndpoint): Promise<void> {
+  await fetchToken(ticketCall(endpoint, randomUUID()))
 }
 
 /** A token of the client itself, without an identity. */

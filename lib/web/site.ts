@@ -9,8 +9,8 @@ import type { LogoutResult } from '../decide/logout'
 import type { User } from '../decide/record'
 import type { Stored } from '../decide/stored'
 import type { VisitPolicy } from '../decide/visit'
-import type { Circuit } from '../remote/circuit'
-import type { FrontChannel } from '../remote/front-channel'
+import type { IdentifyHealth } from '../remote/identify-health'
+import type { LoginDependencies } from '../remote/parts'
 import type { PlatformApi } from '../remote/platform-api'
 import type { Sso2Client } from '../remote/sso2'
 import type { ExchangeTicket } from '../remote/ticket'
@@ -189,8 +189,8 @@ export interface BuiltInPages {
 export interface Site {
   readonly config: Config
   readonly client: Sso2Client
-  /** The way through Identify: may a browser be sent there, and do they come back? */
-  readonly front: FrontChannel
+  /** The health of Identify. */
+  readonly front: IdentifyHealth
   readonly records: Records
   readonly sessionIndex: SessionIndex
   readonly logins: LoginLocks
@@ -200,8 +200,8 @@ export interface Site {
   readonly loadUser: LoadUser
   /** Which of the two are the site's own, and not the package's. */
   readonly ownHooks: ReadonlySet<Hook>
-  /** Breakers around the two: a token endpoint or REST API that is away costs nobody else a wait. */
-  readonly circuits: { readonly token: Circuit; readonly user: Circuit }
+  /** The health of token endpoint and user path: while one is away, no login waits for it. */
+  readonly loginDependencies: LoginDependencies
   readonly shouldIdentify: (req: Request) => boolean
   readonly onLogin: OnLogin | undefined
   readonly onLogout: OnLogout | undefined

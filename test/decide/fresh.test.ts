@@ -18,7 +18,6 @@ const usual: VisitFacts = {
   storeAvailable: true,
   ssoAvailable: true,
   identifyBroken: false,
-  ssoAnsweredAt: undefined,
   mayIdentify: true,
   blocked: undefined,
   signedOut: 'no',
@@ -90,10 +89,16 @@ const rows: [name: string, record: LoggedInRecord, facts: Partial<VisitFacts>, d
     ask(login({ askingAt: NOW + 61, asking: 'q1' })),
   ],
   [
-    'a missing answer of a moment ago does not spare the question',
-    login({ unansweredAt: NOW, asked: 'q0' }),
+    'for 4 s after a check without a response it is not checked again',
+    login({ unansweredAt: NOW - 3, asked: 'q0' }),
     { fresh: began({ asked: 'q0' }) },
-    ask(login({ unansweredAt: NOW, asked: 'q0' })),
+    show(login({ unansweredAt: NOW - 3, asked: 'q0' }), 'sso_unavailable'),
+  ],
+  [
+    'then it is',
+    login({ unansweredAt: NOW - 4, asked: 'q0' }),
+    { fresh: began({ asked: 'q0' }) },
+    ask(login({ unansweredAt: NOW - 4, asked: 'q0' })),
   ],
   [
     'a later question without an answer shows the record as one that could not be checked',

@@ -12,7 +12,6 @@ import {
   showUnchecked,
   type VisitDecision,
   type VisitFacts,
-  wantsWord,
 } from '../../lib/decide/visit'
 import { anonRecord, loggedInRecord, NOW } from './samples'
 
@@ -23,7 +22,6 @@ const usual: VisitFacts = {
   storeAvailable: true,
   ssoAvailable: true,
   identifyBroken: false,
-  ssoAnsweredAt: undefined,
   mayIdentify: true,
   blocked: undefined,
   signedOut: 'no',
@@ -66,51 +64,6 @@ const strangers: Row[] = [
     'a broken Identify gets nobody whose access ran out',
     { record: checked(10, { accessRefused: true }), identifyBroken: true },
     show(checked(10, { accessRefused: true })),
-  ],
-  [
-    'a pause lasts as long as it was made',
-    { record: checked(400, { unansweredAt: NOW - 63, misses: 5, pauseSeconds: 64 }) },
-    show(checked(400, { unansweredAt: NOW - 63, misses: 5, pauseSeconds: 64 }), 'sso_unavailable'),
-  ],
-  [
-    'when the pause is over it is asked again',
-    { record: checked(400, { unansweredAt: NOW - 64, misses: 5, pauseSeconds: 64 }) },
-    {
-      do: 'ask_status',
-      record: checked(400, { unansweredAt: NOW - 64, misses: 5, pauseSeconds: 64 }),
-      because: 'stale',
-    },
-  ],
-  ...[3, 10, 63].map((age): Row => {
-    const record = checked(400, { unansweredAt: NOW - age, misses: 5, pauseSeconds: 64 })
-    return [
-      `a pause is cut short after ${age} s where the SSO system has answered others since`,
-      { record, ssoAnsweredAt: NOW - age + 1 },
-      { do: 'ask_status', record: { ...record, hurried: true }, because: 'answers_again' },
-    ]
-  }),
-  [
-    'no pause is shorter than a question may take',
-    { record: checked(400, { unansweredAt: NOW - 2, pauseSeconds: 64 }), ssoAnsweredAt: NOW },
-    show(checked(400, { unansweredAt: NOW - 2, pauseSeconds: 64 }), 'sso_unavailable'),
-  ],
-  ...[10, 11].map((age): Row => {
-    const record = checked(400, { unansweredAt: NOW - 10, pauseSeconds: 64 })
-    return [
-      `a pause goes on where the last answer to others was ${age - 10} s before it`,
-      { record, ssoAnsweredAt: NOW - age },
-      show(record, 'sso_unavailable'),
-    ]
-  }),
-  [
-    'a pause is cut short once',
-    { record: checked(400, { unansweredAt: NOW - 63, pauseSeconds: 64, hurried: true }), ssoAnsweredAt: NOW },
-    show(checked(400, { unansweredAt: NOW - 63, pauseSeconds: 64, hurried: true }), 'sso_unavailable'),
-  ],
-  [
-    'when a pause is over that was not cut short again, the next one may be',
-    { record: checked(400, { unansweredAt: NOW - 64, pauseSeconds: 64, hurried: true }), ssoAnsweredAt: NOW },
-    { do: 'ask_status', record: checked(400, { unansweredAt: NOW - 64, pauseSeconds: 64 }), because: 'stale' },
   ],
   ['a dead SSO system gets no new visitor', { ssoAvailable: false }, show(undefined, 'sso_unavailable')],
   [
@@ -223,38 +176,29 @@ const known: [
     { do: 'ask_status', record: checked(400, { askingAt: NOW - 3 }), because: 'stale' },
   ],
   [
-    'for 2 s after a question without an answer nobody asks, and the record is served as one that could not be checked',
-    { record: checked(400, { unansweredAt: NOW - 2 }) },
-    show(checked(400, { unansweredAt: NOW - 2 }), 'sso_unavailable'),
+    'for 4 s from the beginning of a check without a response it is not checked again, and the page says so',
+    { record: checked(400, { unansweredAt: NOW - 3 }) },
+    show(checked(400, { unansweredAt: NOW - 3 }), 'sso_unavailable'),
   ],
   [
     'that holds after recheck and grace as well: no user, and no wait',
-    { record: checked(1260, { unansweredAt: NOW - 2 }) },
+    { record: checked(1260, { unansweredAt: NOW - 3 }) },
     show(undefined, 'sso_unavailable'),
   ],
   [
-    '3 s later it is asked again',
-    { record: checked(400, { unansweredAt: NOW - 3 }) },
-    { do: 'ask_status', record: checked(400, { unansweredAt: NOW - 3 }), because: 'stale' },
+    'then it is checked again',
+    { record: checked(400, { unansweredAt: NOW - 4 }) },
+    { do: 'ask_status', record: checked(400, { unansweredAt: NOW - 4 }), because: 'stale' },
+  ],
+  [
+    'while the circuit is open it is not, however long ago that was',
+    { record: checked(400, { unansweredAt: NOW - 400 }), ssoAvailable: false },
+    show(checked(400, { unansweredAt: NOW - 400 }), 'sso_unavailable'),
   ],
   [
     'while it is asked again the others still say that it could not be checked',
     { record: checked(400, { unansweredAt: NOW - 5, askingAt: NOW }) },
     show(checked(400, { unansweredAt: NOW - 5, askingAt: NOW }), 'sso_unavailable'),
-  ],
-  [
-    'but they wait for the answer where the SSO system has answered others since',
-    { record: checked(400, { unansweredAt: NOW - 5, askingAt: NOW }), ssoAnsweredAt: NOW - 4 },
-    { do: 'wait_for_answer' },
-  ],
-  [
-    'and no longer than they may',
-    {
-      record: checked(400, { unansweredAt: NOW - 2, pauseSeconds: 8, askingAt: NOW }),
-      ssoAnsweredAt: NOW,
-      hasWaited: true,
-    },
-    show(checked(400, { unansweredAt: NOW - 2, pauseSeconds: 8, askingAt: NOW }), 'sso_unavailable'),
   ],
   [
     'a page load of a reader whose access token is refused goes through Identify',
@@ -450,17 +394,9 @@ test('a record that nobody has asked about is asked about, whatever was asked be
   expect(decideVisit({ ...usual, record: checked(10), fresh }, policy)).toMatchObject({ do: 'ask_status' })
 })
 
-test.each<[unansweredAt: number | undefined, ssoAnsweredAt: number | undefined, wants: boolean]>([
-  [undefined, undefined, false],
-  [undefined, NOW - 5, false],
-  [NOW - 5, undefined, true],
-  [NOW - 5, NOW - 6, true],
-  [NOW - 5, NOW - 5, true],
-  [NOW - 5, NOW - 4, false],
-])(
-  'with a question unanswered at %p and others answered at %p, a word is wanted: %p',
-  (unansweredAt, ssoAnsweredAt, wants) => {
-    const record = checked(400, unansweredAt === undefined ? {} : { unansweredAt })
-    expect(wantsWord({ ssoAnsweredAt }, record)).toBe(wants)
-  },
-)
+test('where a check may take longer than 4 s, the pause lasts as long as its claim', () => {
+  const slow = { ...policy, claimSeconds: 12 }
+  const facts = (age: number) => ({ ...usual, record: checked(400, { unansweredAt: NOW - age }) })
+  expect(decideVisit(facts(11), slow)).toMatchObject({ do: 'show', degraded: 'sso_unavailable' })
+  expect(decideVisit(facts(12), slow)).toMatchObject({ do: 'ask_status' })
+})

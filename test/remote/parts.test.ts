@@ -59,7 +59,7 @@ test.each([
   ['not where it leads', {}, [expect.stringContaining(`the landing page of this site is ${siteUrl}/sso2/landing`)]],
 ])('Identify has to lead to the landing page: %s', async (_where, routes, told) => {
   const { front } = partsOf({ routes })
-  for (let trip = 0; trip < 20; trip += 1) front.noteTrip()
+  for (let trip = 0; trip < 20; trip += 1) front.noteRedirect()
   await eventually(async () => emulator.calls({ operation: 'identify' }).length > 0)
   const heard = () => lines.filter((line) => line.includes('landing page of this site'))
   await eventually(async () => heard().length >= told.length) // the answer is on its way

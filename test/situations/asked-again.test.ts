@@ -3,8 +3,8 @@ import type { Browser } from '../support/agent'
 import { type Process, reader, type Stage, startStage } from './support'
 
 /*
- * A session whose questions got no answer is asked about less and less, by a pause that stands in its record. When the SSO system is
- * well again that pause holds nobody up, whichever process he comes to, and whether that process has seen anything of the trouble.
+ * A session whose check got no response is checked again four seconds after that check began, whichever process its browser comes to, and
+ * whether that process has seen anything of the trouble.
  */
 
 let stage: Stage
@@ -22,52 +22,53 @@ afterEach(async () => {
 })
 
 const look = async (browser: Browser, process: Process) => (await browser.fetchJson(`${process.url}/`)).json
-/** In 200 s; six where nobody is answered: @see retry-storm. */
-const MOST_QUESTIONS = 12
 const BUSY = { operation: 'sessionstatus', kind: 'status', code: 429 } as const
 
-/** Three questions in a row get no answer, each of another process, so that none of them sees a row of failures. */
+/** Three checks in a row get no response, each of another process, so that none of them sees a row of failures. */
 async function loseThree(browser: Browser): Promise<void> {
   stage.emulator.clock.advance(361)
   for (const process of [stage, other, await stage.another({})]) {
     stage.emulator.faults.add(BUSY)
     expect(await look(browser, process)).toMatchObject({ status: 'loggedin', degraded: 'sso_unavailable' })
     stage.emulator.faults.clear()
-    stage.emulator.clock.advance(process === other ? 10 : 5)
+    if (process === stage || process === other) stage.emulator.clock.advance(4)
   }
 }
 
-test('[I9] where the SSO system answers others again, a session is asked about again at once', async () => {
-  const [browser, somebody] = [await reader(stage), await reader(stage)]
-  await loseThree(browser)
-  expect(await look(browser, other)).toMatchObject({ degraded: 'sso_unavailable' })
-  expect(await look(somebody, other)).not.toHaveProperty('degraded')
-  expect(await look(browser, other)).toMatchObject({ status: 'loggedin', username: 'ada' })
-  expect(await look(browser, other)).not.toHaveProperty('degraded')
-})
+test.each(['one that saw the trouble', 'one that did not'])(
+  '[I9] when the SSO system responds again, no page is degraded for longer than 5 s, at %s',
+  async (which) => {
+    const browser = await reader(stage)
+    await loseThree(browser)
+    const process = which === 'one that did not' ? await stage.another({}) : other
+    const { clock } = stage.emulator
+    const end = clock.now()
+    while ((await look(browser, process)).degraded !== undefined) {
+      expect(clock.now() - end).toBeLessThan(5000)
+      await sleep(100) // in which a probe may be sent
+      clock.advance(0.1)
+    }
+    expect(await look(browser, process)).toMatchObject({ status: 'loggedin', username: 'ada' })
+  },
+)
 
-test('[I9] nor is it held up on what is loaded at once with the page that asks', async () => {
-  const [browser, somebody] = [await reader(stage), await reader(stage)]
-  await loseThree(browser)
-  await look(somebody, other)
-  stage.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 200, times: 1 })
-  const seen = await Promise.all(Array.from({ length: 4 }, () => look(browser, other)))
-  expect(seen.filter(({ degraded }) => degraded !== undefined)).toEqual([])
-})
-
-test('[I9] a process to which nobody else comes finds out for itself, with one question in 5 s', async () => {
+test('[I9] nor after an outage of minutes, and one more lost response for one user', async () => {
   const browser = await reader(stage)
-  await loseThree(browser)
-  const idle = await stage.another({})
-  const asked = () => stage.emulator.calls({ operation: 'sessionstatus' }).length
-  const before = asked()
+  const { clock, faults } = stage.emulator
+  clock.advance(361)
+  faults.add(BUSY)
+  for (const end = clock.now() + 180_000; clock.now() < end; clock.advance(3)) await look(browser, stage)
+  faults.clear()
+  faults.add({ ...BUSY, times: 1 }) // whoever asks next, a probe perhaps
   const begin = performance.now()
-  while ((await look(browser, idle)).degraded !== undefined && performance.now() - begin < 5000) await sleep(50)
-  expect(await look(browser, idle)).not.toHaveProperty('degraded')
-  expect(asked() - before).toBe(2) // how are you, and how is this session
+  while ((await look(browser, stage)).degraded !== undefined) {
+    expect(performance.now() - begin).toBeLessThan(5000)
+    await sleep(100)
+    clock.advance(0.1)
+  }
 })
 
-test('[I7] one session that gets no answer is asked about less and less, though others are answered all the time', async () => {
+test('[O19] one session that gets no response is checked once in four seconds, though others are answered all the time', async () => {
   const [browser, somebody] = [await reader(stage), await reader(stage)]
   const [{ sid } = { sid: '' }] = stage.emulator.sessions().filter(({ status }) => status === 'loggedin')
   stage.emulator.clock.advance(361)
@@ -76,11 +77,13 @@ test('[I7] one session that gets no answer is asked about less and less, though 
   const asked: number[] = []
   const { clock } = stage.emulator
   const begin = clock.now()
-  for (let before = questions(); clock.now() < begin + 200_000; clock.advance(1)) {
+  for (let before = questions(); clock.now() < begin + 100_000; clock.advance(1)) {
     expect(await look(browser, stage)).toMatchObject({ status: 'loggedin', degraded: 'sso_unavailable' })
+    expect((await browser.fetchJson(`${stage.url}/sensitive`)).status).toBe(503)
     expect((await somebody.fetchJson(`${stage.url}/sensitive`)).status).toBe(200)
     if (questions() > before) asked.push(clock.now() - begin)
     before = questions()
   }
-  expect(asked.length).toBeLessThanOrEqual(MOST_QUESTIONS)
+  expect(asked.length).toBeGreaterThan(20)
+  expect(asked.length).toBeLessThanOrEqual(25)
 })

@@ -55,9 +55,7 @@ export async function check(visit: Visit, record: SsoRecord): Promise<Checked | 
     case 'identify':
       return (await dropAnonymous(visit, record.sidHash)) ?? endRecord(visit, record.sidHash)
     case 'keep_for_now':
-      return writeAnswer(visit, (found) =>
-        unanswered(found, site.now(), Math.random(), site.policy.recheckSeconds, question),
-      )
+      return writeAnswer(visit, (found) => unanswered(found, site.now(), question))
   }
 }
 

@@ -36,7 +36,7 @@ export function sendToIdentify(visit: Visit, page: string, because: string): voi
   const { site, req, res } = visit
   const trip = countTrip(tripFor(visit, page), site.now())
   setTrip(visit, page, trip)
-  site.front.noteTrip()
+  site.front.noteRedirect()
   publish('identify', { operation: 'identify', outcome: 'redirected', durationMs: 0, reason: because })
   redirect(res, identifyAddress(visit, page, trip), req.method === 'GET' ? 302 : 303)
 }

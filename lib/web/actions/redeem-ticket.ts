@@ -5,7 +5,7 @@
 import { accessFailed, isLoggedIn } from '../../decide/record'
 import { Sso2ResponseError } from '../../errors'
 import type { SessionToken } from '../../protocol/session-token'
-import { isUnasked } from '../../remote/circuit'
+import { type Dependency, isNotSent } from '../../remote/dependency'
 import { PlatformApi } from '../../remote/platform-api'
 import { readGrant } from '../../remote/ticket'
 import { shortHash } from '../../storage/hashes'
@@ -50,20 +50,23 @@ async function nameUser({ site }: Visit, { sid, at }: SessionToken): Promise<Nam
     if (sid === undefined || at === undefined) throw new Sso2ResponseError('token', undefined, 'no ticket')
     const signal = AbortSignal.timeout(HOOKS_MS)
     const exchange = () => inTime('exchangeTicket', signal, async () => site.exchange(at, { sid, signal }))
-    const grant = readGrant(await site.circuits.token.runOnce('token', exchange), site.now())
+    const grant = readGrant(await runWatched(site.loginDependencies.token, 'token', exchange), site.now())
     step = 'loadUser'
     accessToken = grant.token()
     const api = new PlatformApi({ apiUrl: site.config.apiUrl, accessToken })
     const context = { accessToken, api, sid }
     const name = () => inTime('loadUser', signal, async () => site.loadUser(context))
-    const user = readUser(await site.circuits.user.runOnce('loadUser', name))
+    const user = readUser(await runWatched(site.loginDependencies.user, 'loadUser', name))
     return { user, secrets: { sid, accessToken }, accessUntil: grant.expiresAt }
   } catch (error) {
     const failure = { step, error, isOwn: site.ownHooks.has(step) }
-    if (!isUnasked(error)) site.config.log.failed('redeem', failure, [at, sid, accessToken])
+    if (!isNotSent(error)) site.config.log.failed(step, failure, [at, sid, accessToken])
     return undefined
   }
 }
+
+const runWatched = <T>(dependency: Dependency | undefined, operation: string, call: () => Promise<T>) =>
+  dependency ? dependency.run(operation, call, 'user_call') : call()
 
 /** A known login of the same session goes on with what it has; any other session is pending. */
 async function rememberUnknown(visit: Visit, sid: string, question: string | undefined): Promise<Failed> {

@@ -11,7 +11,6 @@ import {
   type SignedOutState,
   type VisitDecision,
   type VisitFacts,
-  wantsWord,
 } from '../../decide/visit'
 import { publish } from '../events'
 import { isNavigation } from '../http/request-facts'
@@ -50,7 +49,9 @@ interface Progress {
 export async function settle(visit: Visit, wishes: Wishes): Promise<Outcome> {
   const progress: Progress = { signedOut: undefined, hasWaited: false }
   const deadline = performance.now() + visit.site.policy.claimSeconds * 1000
-  const wasIn = isLoggedIn(visit.stored.value)
+  const { value } = visit.stored
+  if (value) visit.site.front.noteReturn(value.since) // it may have begun at another process
+  const wasIn = isLoggedIn(value)
   for (let steps = 0; steps < MOST_STEPS; steps += 1) {
     const decision = decideVisit(new Facts(visit, wishes, progress), visit.site.policy)
     const outcome = decision.do === 'show' ? orShow(decision) : await carryOut(visit, decision, progress)
@@ -68,17 +69,11 @@ function isOver(stored: Visit['stored'], wasIn: boolean): boolean {
 
 function tell(visit: Visit, wishes: Wishes, outcome: Outcome): Outcome {
   const reason = outcome.do === 'show' ? outcome.shown.degraded : undefined
-  if (reason === 'sso_unavailable') askHowItIs(visit)
   if (reason) publish('degraded', { operation: 'visit', outcome: 'served', durationMs: 0, reason })
   // whatever is said of it (a logout may be pending as well): the page is shown where it would have made a trip
   if (reason && blockOf(visit) && mayIdentify(visit, wishes)) noteShownByGuard(visit)
   if (reason === 'identify_loop') visit.site.config.log.warn(LOOP, LOOPING)
   return outcome
-}
-
-/** A session that waits for its next question gets it sooner where the SSO system is well, and this process is to know whether it is. */
-function askHowItIs({ site: { client }, stored: { value } }: Visit): void {
-  if (value && client.isAvailable && wantsWord({ ssoAnsweredAt: client.answeredAt }, value)) client.lookAgain()
 }
 
 /** A page that is served without a session because it went through Identify too often. */
@@ -122,9 +117,6 @@ class Facts implements VisitFacts {
   }
   get identifyBroken() {
     return !this.#visit.site.front.isAvailable
-  }
-  get ssoAnsweredAt() {
-    return this.#visit.site.client.answeredAt
   }
   get mayIdentify() {
     return mayIdentify(this.#visit, this.#wishes)

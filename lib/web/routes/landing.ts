@@ -1,7 +1,7 @@
 /** `GET {landing}?t&r`: facts, decision, effect, and always a redirect to the return address. Interface: "Landing page". */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request, Response } from 'express'
-import { isBound, isBoundAsLast, makeMark } from '../../decide/binding'
+import { flowBeginning, isBound, isBoundAsLast, makeMark } from '../../decide/binding'
 import {
   type BindingFinding,
   decideLanding,
@@ -68,9 +68,7 @@ export async function handleLanding(
 
 function readToken(site: Site, t: string): SessionToken | TokenError {
   try {
-    const token = site.client.readLanding(t)
-    site.front.noteLanding()
-    return token
+    return site.client.readLanding(t)
   } catch (error) {
     if (error instanceof TokenError) return error
     throw error
@@ -89,7 +87,7 @@ async function decide(visit: Visit, t: string, token: SessionToken | TokenError,
   const known = token instanceof TokenError ? token.reason : token
   if (token instanceof TokenError) {
     if (binding === 'bound') tellRefused(visit.site, token)
-  } else visit.site.front.noteCookies(binding !== 'no_cookies')
+  } else noteReturn(visit.site, binding, returnTo)
   const isGood = binding === 'bound' && !(token instanceof TokenError)
   const start = visit.site.sessionIndex.startNow()
   const marks = isGood && stored.isAvailable ? await takeToken(visit, t, token) : NO_MARKS
@@ -106,6 +104,12 @@ async function decide(visit: Visit, t: string, token: SessionToken | TokenError,
     storeAvailable: stored.isAvailable && marks.storeAvailable,
   })
   return { decision, start, successor }
+}
+
+/** A browser has come back from Identify with a good token. Only an address of ours tells when it was redirected there. */
+function noteReturn({ front, now }: Site, binding: BindingFinding, returnTo: string): void {
+  front.noteCookies(binding !== 'no_cookies')
+  front.noteReturn((binding === 'bound' ? flowBeginning(flowParameterOf(returnTo)) : undefined) ?? now())
 }
 
 const POLL_MS = 25

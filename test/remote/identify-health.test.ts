@@ -1,0 +1,412 @@
+import { Log } from '../../lib/config/log'
+import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
+import { IdentifyHealth } from '../../lib/remote/identify-health'
+import { Sso2Client } from '../../lib/remote/sso2'
+import { fakeClock } from './fake-clock'
+import { type Behaviour, faultyServer } from './faulty-server'
+
+const siteUrl = 'http://morning.localhost:1'
+const landingUrl = `${siteUrl}/sso2/landing`
+const [clientId, clientSecret] = ['morning', 'client-secret-of-the-morning-paper-0123456789']
+const organisationId = 'the-publisher'
+const device = { ipa: '192.0.2.1', uas: 'Mozilla/5.0' }
+
+let emulator: Emulator
+let url: string
+let clock: ReturnType<typeof fakeClock>
+let startMs: number
+const open: { close(): unknown }[] = []
+
+beforeAll(async () => {
+  const clients = [{ clientId, clientSecret, name: 'Morning', landingPage: landingUrl }]
+  emulator = createEmulator(demoOptions({ clients, organisationId }))
+  url = (await emulator.listen(0)).url
+})
+afterAll(() => emulator.close())
+beforeEach(async () => {
+  await emulator.reset()
+  clock = fakeClock()
+  jest.spyOn(Math, 'random').mockReturnValue(0.5) // probes are 1.05 s apart
+  await clock.pass(5000)
+  startMs = performance.now()
+})
+afterEach(async () => {
+  jest.useRealTimers()
+  jest.restoreAllMocks()
+  for (const one of open.splice(0)) await one.close()
+})
+
+/** What the operator was told. */
+const lines: string[] = []
+const keep = (line: string) => void lines.push(line)
+/** The site's seconds, which pass with its timers. */
+const now = () => 1_800_000_000 + Math.floor((performance.now() - startMs) / 1000)
+
+interface Scene {
+  readonly landing?: string | undefined
+  readonly timeoutMs?: number
+}
+function channel(ssoUrl = `${url}/sso`, { landing = landingUrl, timeoutMs = 500 }: Scene = {}) {
+  lines.length = 0
+  const client = new Sso2Client({ ssoUrl, clientId, clientSecret, organisationId, timeoutMs })
+  const log = new Log({ warn: keep, info: keep })
+  const front = new IdentifyHealth(client, { siteUrl, landingUrl: landing === '' ? undefined : landing, log, now })
+  open.push(front, client)
+  return { client, front }
+}
+const elsewhere = (ssoUrl = `${url}/sso`) => channel(ssoUrl, { landing: '' }).front
+
+/** An SSO system whose Identify behaves so, and whose back channel is the emulator's. */
+async function server(behave: Behaviour) {
+  const made = await faultyServer()
+  const ask = async ({ url: path, body }: Parameters<Behaviour>[1]) => {
+    const headers = { 'content-type': 'application/json' }
+    return (await fetch(`${url}/sso${path}`, { method: 'POST', headers, body })).text()
+  }
+  made.become(async (res, seen, count) =>
+    seen.method === 'GET' ? behave(res, seen, count) : void res.end(await ask(seen)),
+  )
+  open.push(made)
+  return made
+}
+
+const redirects = (front: IdentifyHealth, count: number) => {
+  for (let redirect = 0; redirect < count; redirect += 1) front.noteRedirect()
+}
+const count = (operation: string) => emulator.calls({ operation }).length
+const counts = () => [count('sessionstatus'), count('identify')]
+const breakIdentify = () => emulator.faults.add({ operation: 'identify', kind: 'status', code: 503 })
+const hangIdentify = () => {
+  emulator.faults.add({ operation: 'identify', kind: 'hang' })
+  clock.expectSilence()
+}
+/** So many visitors a second until none is redirected any more. @returns for how long they were, in milliseconds */
+async function untilSpared(front: IdentifyHealth, perSecond: number) {
+  const pauseMs = Math.max(50, 1000 / perSecond)
+  for (let passed = 0; passed < 20_000; passed += pauseMs) {
+    if (!front.isAvailable) return passed
+    redirects(front, Math.max(1, perSecond / 20))
+    await clock.pass(pauseMs)
+  }
+  return Number.POSITIVE_INFINITY
+}
+
+/* When nobody is sent any more. */
+
+const rates = [0.2, 2, 200] as const
+test.each(rates)('Identify answers 503: visitors are spared after 3.5 s, at %p a second', async (perSecond) => {
+  const { front, client } = channel()
+  breakIdentify()
+  if (perSecond < 1) {
+    front.noteRedirect()
+    expect(await clock.until(() => !front.isAvailable, 9000)).toBeLessThanOrEqual(3500)
+  } else expect(await untilSpared(front, perSecond)).toBeLessThanOrEqual(3500)
+  expect(client.isAvailable).toBe(true)
+  expect(lines[0]).toMatch(/identify failed: .*HTTP 503.*SSO system at ssoUrl/s)
+})
+
+test.each(rates)('Identify alone never answers: visitors are spared after 6 s, at %p a second', async (perSecond) => {
+  const { front, client } = channel()
+  hangIdentify()
+  if (perSecond < 1) {
+    front.noteRedirect()
+    expect(await clock.until(() => !front.isAvailable, 9000)).toBeLessThanOrEqual(6000)
+  } else expect(await untilSpared(front, perSecond)).toBeLessThanOrEqual(6000)
+  expect(client.isAvailable).toBe(true)
+})
+
+test('visitors are redirected again 1.2 s after Identify works again, and the operator is told', async () => {
+  const { front } = channel()
+  breakIdentify()
+  front.noteRedirect()
+  await clock.until(() => !front.isAvailable, 3500)
+  await clock.pass(10_000)
+  emulator.faults.clear()
+  expect(await clock.until(() => front.isAvailable, 5000)).toBeLessThanOrEqual(1200)
+  expect(lines).toEqual([expect.stringMatching(/HTTP 503/), 'express-sso2: Identify works again'])
+})
+
+test('who came back late, and was sent before it broke, delays nothing', async () => {
+  const { front } = channel()
+  const before = now()
+  front.noteRedirect()
+  await clock.pass(1000)
+  breakIdentify()
+  for (let passed = 0; passed < 3500 && front.isAvailable; passed += 100) {
+    redirects(front, 10)
+    front.noteReturn(before) // one straggler after the other
+    await clock.pass(100)
+  }
+  expect(front.isAvailable).toBe(false)
+})
+
+test('who was sent after a probe had failed, and came back, shows that it works', async () => {
+  const { front } = channel()
+  breakIdentify()
+  front.noteRedirect()
+  await clock.pass(3050) // two probes have failed
+  emulator.faults.clear()
+  front.noteRedirect()
+  front.noteReturn(now())
+  const before = counts()
+  await clock.pass(10_000)
+  expect([front.isAvailable, counts()]).toEqual([true, before])
+})
+
+test('a visitor who is back within a second costs no question', async () => {
+  const { front } = channel()
+  for (let visitor = 0; visitor < 10; visitor += 1) {
+    redirects(front, 20)
+    await clock.pass(700)
+    front.noteReturn(now())
+  }
+  await clock.pass(60_000)
+  expect([front.isAvailable, counts()]).toEqual([true, [0, 0]])
+})
+
+test('one who does not come back costs one look of each kind', async () => {
+  const { front } = channel()
+  front.noteRedirect()
+  await clock.pass(900)
+  expect(counts()).toEqual([0, 0])
+  await clock.pass(60_000)
+  expect([front.isAvailable, counts()]).toEqual([true, [1, 1]])
+})
+
+test('a rush of visitors who do not follow the redirect costs a look a second, and holds nobody up', async () => {
+  const { front } = channel()
+  for (let passed = 0; passed < 10_000; passed += 100) {
+    redirects(front, 50)
+    await clock.pass(100)
+    expect(front.isAvailable).toBe(true)
+  }
+  expect(count('identify')).toBeLessThanOrEqual(10)
+  expect(count('sessionstatus')).toBeLessThanOrEqual(10)
+})
+
+test('who came back to another process is known by the session that began there', async () => {
+  const { front } = channel()
+  for (let visitor = 0; visitor < 20; visitor += 1) {
+    const redirectedAt = now()
+    front.noteRedirect()
+    await clock.pass(300)
+    front.noteReturn(redirectedAt) // of the session: its landing page was at the other process
+    await clock.pass(1000)
+  }
+  await clock.pass(2000)
+  expect([counts(), lines]).toEqual([[0, 0], []])
+})
+
+test('a session from before says nothing about Identify', async () => {
+  const { front } = channel()
+  breakIdentify()
+  for (let passed = 0; passed < 3500; passed += 100) {
+    front.noteRedirect()
+    front.noteReturn(now() - 600)
+    await clock.pass(100)
+  }
+  expect(front.isAvailable).toBe(false)
+})
+
+test('a host that is not there gets the visitors of three seconds', async () => {
+  const gone = await faultyServer()
+  await gone.close()
+  const { front } = channel(gone.url)
+  front.noteRedirect()
+  expect(await clock.until(() => !front.isAvailable, 5000)).toBeLessThanOrEqual(3500)
+})
+
+test('a back channel that does not work is a reason to send nobody, and one visitor who is not back to find it out', async () => {
+  const { front, client } = channel()
+  emulator.faults.add({ operation: 'sessionstatus', kind: 'garbage' })
+  await client.sessionStatus({ sid: 's', lks: 'anon', ...device }).catch(() => {})
+  expect(await clock.until(() => !front.isAvailable, 3000)).toBeLessThanOrEqual(2200)
+})
+
+test.each([503, 'hang'] as const)(
+  'an SSO system that is away altogether (%p) is noticed, with nobody but new visitors',
+  async (how) => {
+    const { front } = channel(`${url}/sso`, { timeoutMs: 2000 })
+    for (const operation of ['identify', 'sessionstatus'] as const)
+      emulator.faults.add(how === 503 ? { operation, kind: 'status', code: 503 } : { operation, kind: 'hang' })
+    if (how === 'hang') clock.expectSilence()
+    expect(await untilSpared(front, 2)).toBeLessThanOrEqual(6000)
+    emulator.faults.clear()
+    expect(await clock.until(() => front.isAvailable, 5000)).toBeLessThanOrEqual(1200)
+  },
+)
+
+test('while nobody is sent, one probe a second is all that it gets', async () => {
+  const { front } = channel()
+  breakIdentify()
+  front.noteRedirect()
+  await clock.until(() => !front.isAvailable, 3500)
+  const before = count('identify')
+  for (let passed = 0; passed < 10_000; passed += 100) {
+    front.noteRedirect()
+    await clock.pass(100)
+  }
+  expect(front.isAvailable).toBe(false)
+  expect(count('identify') - before).toBeLessThanOrEqual(10)
+})
+
+test('one that is closed looks no more', async () => {
+  const { front } = channel()
+  front.noteRedirect()
+  front.close()
+  redirects(front, 20)
+  await clock.pass(15_000)
+  expect(counts()).toEqual([0, 0])
+})
+
+/** A visitor who is not back, and as many looks as there are to be until none is sent. */
+async function lookedAt(front: IdentifyHealth) {
+  front.noteRedirect()
+  await clock.pass(3200)
+}
+
+/* What Identify has to do. */
+
+const isOther =
+  /Identify leads to https:\/\/status\.example\/, and the landing page of this site is http:\/\/morning.*admin portal/
+const to =
+  (location: string, status = 302): Behaviour =>
+  (res) =>
+    res.writeHead(status, { location }).end()
+
+test.each<[name: string, line: RegExp, behave: Behaviour]>([
+  ['shows a page', /failed: Identify does not lead on \(HTTP 200\).*SSO2_URL/s, (res) => res.end('<p>Back soon.')],
+  ['refuses the client', /HTTP 400.*SSO2_CLIENT_ID.*flagged for SSO2/s, (res) => res.writeHead(400).end()],
+  ['is not there', /HTTP 404.*SSO2_URL/s, (res) => res.writeHead(404).end()],
+  ['leads nowhere', /HTTP 302.*SSO2_URL/s, (res) => res.writeHead(302).end()],
+  ['leads to what is no address', /does not lead on \(HTTP 302\)/, to('http://[')],
+  ['leads to another site', isOther, to('https://status.example/?x=1')],
+  ['leads to another page', /leads to http:\/\/morning.localhost:1\/, and the landing/, to(`${siteUrl}/?t=a.b.c`)],
+  [
+    'leads to another port',
+    /leads to http:\/\/morning.localhost:2\/sso2/,
+    to('http://morning.localhost:2/sso2/landing'),
+  ],
+  ['leads here without a token', /malformed/, to(landingUrl)],
+  ['leads here with a bad token', /malformed/, to(`${landingUrl}?t=a.b.c`)],
+  ['never answers', /identify failed: no answer within 2000 ms/, () => {}],
+])('an Identify that %s is none, and the operator is told so once', async (name, line, behave) => {
+  if (name === 'never answers') clock.expectSilence()
+  const { url: ssoUrl, seen } = await server(behave)
+  const { front } = channel(ssoUrl)
+  await lookedAt(front)
+  await clock.pass(2500)
+  expect(front.isAvailable).toBe(false)
+  expect(lines).toEqual([expect.stringMatching(line)])
+  const probe = seen.find(({ method }) => method === 'GET')
+  expect(probe).toMatchObject({ url: expect.stringContaining('/identify?'), headers: { accept: 'text/html' } })
+  expect(new URL(probe?.url ?? '', ssoUrl).searchParams.get('r')).toBe(`${siteUrl}/`)
+})
+
+test('that Identify leads here again is told, where it was told that it led elsewhere', async () => {
+  let behave = to('https://status.example/')
+  const { url: ssoUrl } = await server((res, seen, count) => behave(res, seen, count))
+  const { front } = channel(ssoUrl)
+  await lookedAt(front)
+  behave = leading(302)
+  await clock.until(() => front.isAvailable, 1200)
+  expect(lines[0]).toMatch(isOther)
+  expect(lines.at(-1)).toBe('express-sso2: Identify works again')
+})
+
+/** The landing address to which the emulator would lead this very browser. */
+const goodLanding = async (path: string) => {
+  const answer = await fetch(`${url}/sso${path}`, { redirect: 'manual' })
+  return answer.headers.get('location') ?? ''
+}
+const leading =
+  (status: number, change: (landing: string) => string = (landing) => landing): Behaviour =>
+  async (res, seen) =>
+    void to(change(await goodLanding(seen.url)), status)(res, seen, 1)
+
+test.each<[name: string, isGood: boolean, behave: Behaviour]>([
+  ['HTTP 200', false, leading(200)],
+  ['HTTP 299', false, leading(299)],
+  ['HTTP 300', true, leading(300)],
+  ['HTTP 307', true, leading(307)],
+  ['HTTP 399', true, leading(399)],
+  ['HTTP 400', false, leading(400)],
+  ['https to the same place', true, leading(302, (landing) => landing.replace(/^http:/, 'https:'))],
+])('an Identify that leads here with %s is good: %p', async (_name, isGood, behave) => {
+  const { url: ssoUrl } = await server(behave)
+  const { front } = channel(ssoUrl)
+  await lookedAt(front)
+  expect(front.isAvailable).toBe(isGood)
+})
+
+test('where the site has its landing page elsewhere, a good token is enough', async () => {
+  const front = elsewhere()
+  await lookedAt(front)
+  expect([front.isAvailable, count('identify'), lines]).toEqual([true, 1, []])
+  const { url: ssoUrl } = await server(to('https://status.example/'))
+  const other = elsewhere(ssoUrl)
+  await lookedAt(other)
+  expect(other.isAvailable).toBe(false)
+  expect(lines).toEqual([expect.stringMatching(/malformed/)])
+})
+
+/* What the operator is told of browsers. */
+
+const lost = () => lines.filter((line) => line.includes('Identify is in order'))
+
+/** So many visitors, the last one of them so long after the first. */
+async function visitors(front: IdentifyHealth, many: number, ms: number) {
+  redirects(front, many - 1)
+  await clock.pass(ms)
+  front.noteRedirect()
+  await clock.pass(1100)
+}
+
+test('an Identify that works, and from which nobody has ever come back, is told', async () => {
+  const { front } = channel()
+  await visitors(front, 20, 9000)
+  expect(lost()).toEqual([
+    expect.stringMatching(/none of 20 browsers .* has come to http.*\/sso2\/landing: is sso\.router/),
+  ])
+})
+
+test('once one has come back, it is not', async () => {
+  const { front } = channel()
+  front.noteRedirect()
+  await clock.pass(500)
+  front.noteReturn(now())
+  await visitors(front, 20, 30_000)
+  expect(lost()).toEqual([])
+})
+
+test('a session from before the start of the process does not show that the landing page works', async () => {
+  const { front } = channel()
+  front.noteReturn(now() - 1)
+  await visitors(front, 20, 9000)
+  expect(lost()).toHaveLength(1)
+})
+
+test.each([
+  [2, 9000, 0],
+  [3, 8500, 0],
+  [3, 9000, 1],
+])('that %i browsers are not back after %i ms and a second is told %i times', async (sent, ms, times) => {
+  const { front } = channel()
+  await visitors(front, sent, ms)
+  expect(lost().length).toBe(times)
+})
+
+test('that no browser has ever brought a cookie of ours is told, until one has', () => {
+  const { front } = channel()
+  front.noteCookies(false)
+  front.noteCookies(false)
+  expect(lines).toEqual([
+    expect.stringMatching(
+      /no browser has brought our cookies to the landing page yet: do browsers.*siteUrl \(http:\/\/morning/,
+    ),
+  ])
+  const other = channel()
+  other.front.noteCookies(true)
+  other.front.noteCookies(false)
+  expect(lines).toEqual([])
+})
