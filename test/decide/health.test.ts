@@ -13,7 +13,11 @@ const report = { ok: true, sso: 'ok', store: 'ok', login: 'ok', clockOffsetSecon
 test.each<[name: string, facts: Partial<HealthFacts>, expected: object]>([
   ['all is well', {}, {}],
   ['the SSO system or Identify is away', { isSsoAvailable: false }, { ok: false, sso: 'unavailable' }],
-  ['Redis refuses writes', { storeReason: 'writes refused: OOM' }, { ok: false, store: 'unavailable', storeReason: 'writes refused: OOM' }],
+  [
+    'Redis refuses writes',
+    { storeReason: 'writes refused: OOM' },
+    { ok: false, store: 'unavailable', storeReason: 'writes refused: OOM' },
+  ],
   ['no user could log in', { canLogIn: false }, { ok: false, login: 'unavailable' }],
   ['the clock is as far off as it may be', { clockOffsetSeconds: 5 }, { clockOffsetSeconds: 5 }],
   ['the same, behind', { clockOffsetSeconds: -5 }, { clockOffsetSeconds: -5 }],

@@ -1,10 +1,4 @@
-import {
-  claimed,
-  confirmed,
-  questionsAfter,
-  stillDue,
-  unanswered,
-} from '../../lib/decide/questions'
+import { claimed, confirmed, questionsAfter, stillDue, unanswered } from '../../lib/decide/questions'
 import { isStale, parseRecord, serialiseRecord } from '../../lib/decide/record'
 import { anonRecord, loggedInRecord, NOW } from './samples'
 
