@@ -7,6 +7,8 @@ import { PlatformApiError, Sso2ResponseError, Sso2UnavailableError } from '../er
 
 /** Between the beginnings of two probes. A probe that hangs does not delay the next one. */
 const PROBE_EVERY_MS = 1000
+/** After a failure, other calls have so long to succeed, which makes a probe unnecessary. */
+const FIRST_PROBE_MS = 300
 /** Probes of several processes spread over this much more. */
 const SPREAD_MS = 100
 
@@ -131,6 +133,6 @@ export class Dependency {
     const failed = { attempt, beganAt, endedAt: performance.now(), pauseMs: seconds * 1000 }
     if (!isNews(this.#breaker, failed)) return
     this.#breaker = afterFailure(this.#breaker, failed)
-    this.look()
+    this.look(FIRST_PROBE_MS)
   }
 }

@@ -36,7 +36,7 @@ export class IdentifyHealth {
   readonly #options: IdentifyHealthOptions
   readonly #identify = new Dependency({
     probe: () => this.#probe(),
-    isFault: () => true,
+    isFault: (error) => !(error instanceof NotAskedError),
     onSuccess: (isBack) => {
       if (isBack) this.#options.log.over('identify', 'Identify works again')
       this.#awaitReturns()
@@ -111,6 +111,10 @@ export class IdentifyHealth {
     const began = { second: this.#options.now(), ms: performance.now() }
     try {
       await this.#client.probe() // costs the SSO system least, and tells which secret it uses
+    } catch {
+      throw new NotAskedError() // the client's own breaker has counted it
+    }
+    try {
       await this.#identifyAsBrowser()
     } catch (error) {
       this.#failedAt = Math.max(this.#failedAt, began.second)
@@ -166,6 +170,9 @@ export class IdentifyHealth {
     )
   }
 }
+
+/** The SSO system does not respond, so nothing was learnt about Identify. */
+class NotAskedError extends Error {}
 
 /** Identify leads elsewhere, which has been logged. */
 class MisdirectedError extends Error {}

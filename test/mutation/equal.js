@@ -66,10 +66,6 @@ module.exports = [
     ['decide/stored.ts', 'TOMBSTONE.exec(raw) ?? []', '["Stryker was here"]'],
     ['decide/stored.ts', "return stored.state === 'live' ? stored.record : undefined", 'true'],
     ['decide/stored.ts', "stored.state === 'moved' || stored.state === 'ended'", 'true'],
-    [
-      'decide/visit.ts',
-      'return unansweredAt !== undefined && ssoAnsweredAt !== undefined && ssoAnsweredAt > unansweredAt',
-    ],
     ['remote/http.ts', 'if (asked === null) return undefined', 'false'],
     ['decide/visit.ts', 'export const NOBODY', '{}'],
     ['decide/navigation.ts', "shape.accept ?? ''", '"Stryker was here!"'],
@@ -95,10 +91,6 @@ module.exports = [
     ['remote/ticket.ts', 'const bare = { expiresIn: undefined, expiresAt: undefined }', '{}'],
     ['remote/ticket.ts', 'data.expiresIn === undefined ? undefined', 'false'],
   ]),
-  ...because('only asked whether it is so: undefined is as good as false', [
-    ['remote/circuit.ts', 'isFaulty = () => false', '() => undefined'],
-    ['remote/circuit.ts', '() => false,', '() => undefined'],
-  ]),
   ...because('what is kept under this key is never looked at, only whether there is something', [
     ['storage/memory-kv.ts', "this.#put(key, '1', seconds)", '""'],
     ['storage/redis-kv.ts', 'claim: (key, seconds) =>', '""'],
@@ -112,8 +104,8 @@ module.exports = [
   ]),
   ...because('a name that tells lines of the log apart, and is in none', [
     ['storage/open-store.ts', "log.warn('redis:eviction'", '""'],
-    ['remote/front-channel.ts', "'trips:cookies'", '""'],
-    ['remote/front-channel.ts', "'trips:lost'", '""'],
+    ['remote/identify-health.ts', "'trips:cookies'", '""'],
+    ['remote/identify-health.ts', "'trips:lost'", '""'],
     ['session/site-sessions.ts', "log.warn('session:regenerate'", '""'],
     ['session/store.ts', "log.info('session:destroy'", '""'],
     ['session/store.ts', "log.warn('store:save'", '""'],
@@ -192,9 +184,7 @@ module.exports = [
     ['decide/visit.ts', 'record.since <= now', 'record.since < now'],
   ]),
   ...because('no two moments of the clock of a process are one', [
-    ['remote/circuit.ts', 'since < this.#answeredSince', 'since <= this.#answeredSince'],
-    ['remote/circuit.ts', 'silentMs >= LONG_MS', 'silentMs > LONG_MS'],
-    ['remote/sso2.ts', 'now - this.#lastQuestion < WAITING_MS', 'now - this.#lastQuestion <= WAITING_MS'],
+    ['remote/dependency.ts', 'now - this.#probedAt < PROBE_EVERY_MS', 'now - this.#probedAt <= PROBE_EVERY_MS'],
   ]),
   ...because('no two colours have just this contrast', [
     ['decide/contrast.ts', "contrast(brand, '#ffffff') >= TEXT_CONTRAST", "contrast(brand, '#ffffff') > TEXT_CONTRAST"],

@@ -41,8 +41,8 @@ test('five failed calls in a row open it', async () => {
   expect(dependency.isAvailable).toBe(true)
   await fail(dependency, 1)
   expect([probes, dependency.isAvailable, dependency.isWell]).toEqual([[], false, true])
-  await pass(1)
-  expect([probes, dependency.isAvailable, dependency.isWell]).toEqual([[0], false, false])
+  await pass(300)
+  expect([probes, dependency.isAvailable, dependency.isWell]).toEqual([[300], false, false])
 })
 
 test.each([5, 4])(
@@ -50,7 +50,7 @@ test.each([5, 4])(
   async (count) => {
     const scene = stage(back)
     await fail(scene.dependency, count)
-    await pass(1)
+    await pass(300)
     expect([scene.dependency.isAvailable, scene.backs]).toEqual([true, count === 5 ? 1 : 0])
   },
 )
@@ -59,10 +59,10 @@ test('after one failed call it probes once a second until it is open, and then u
   const scene = stage(away)
   const { dependency, probes } = scene
   await fail(dependency, 1)
-  await pass(999)
-  expect([probes, dependency.isAvailable, dependency.isWell]).toEqual([[0], true, false])
+  await pass(1299)
+  expect([probes, dependency.isAvailable, dependency.isWell]).toEqual([[300], true, false])
   await pass(1)
-  expect([probes, dependency.isAvailable]).toEqual([[0, 1000], false])
+  expect([probes, dependency.isAvailable]).toEqual([[300, 1300], false])
   await pass(4500)
   scene.probe = back
   await pass(499)
@@ -70,7 +70,7 @@ test('after one failed call it probes once a second until it is open, and then u
   await pass(1)
   expect([dependency.isAvailable, dependency.isWell, scene.backs]).toEqual([true, true, 1])
   await pass(60_000)
-  expect(probes).toEqual([0, 1000, 2000, 3000, 4000, 5000, 6000])
+  expect(probes).toEqual([300, 1300, 2300, 3300, 4300, 5300, 6300])
   expect(jest.getTimerCount()).toBe(0)
 })
 
@@ -90,10 +90,10 @@ test('[F15] calls that fail for one account, however often, cost one probe a sec
 test('calls that may have failed for one user open it with three probes that fail as well', async () => {
   const { dependency, probes } = stage(away)
   await fail(dependency, 9, away, 'user_call')
-  await pass(1999)
-  expect([probes, dependency.isAvailable, dependency.isWell]).toEqual([[0, 1000], true, false])
+  await pass(2299)
+  expect([probes, dependency.isAvailable, dependency.isWell]).toEqual([[300, 1300], true, false])
   await pass(1)
-  expect([probes, dependency.isAvailable]).toEqual([[0, 1000, 2000], false])
+  expect([probes, dependency.isAvailable]).toEqual([[300, 1300, 2300], false])
 })
 
 test('callers within a second share one probe', async () => {
@@ -105,14 +105,23 @@ test('callers within a second share one probe', async () => {
   expect(probes).toEqual([0, 1000])
 })
 
+test('a call that succeeds right after one that failed makes a probe unnecessary', async () => {
+  const { dependency, probes } = stage(away)
+  await fail(dependency, 1)
+  await pass(299)
+  await dependency.run('sessionstatus', back)
+  await pass(10_000)
+  expect(probes).toEqual([])
+})
+
 test('a success of any call ends the probing', async () => {
   const { dependency, probes } = stage(() => new Promise(() => {}))
   await fail(dependency, 1)
   await pass(1500)
-  expect(probes).toEqual([0, 1000])
+  expect(probes).toEqual([300, 1300])
   await dependency.run('sessionstatus', back)
   await pass(10_000)
-  expect(probes).toEqual([0, 1000])
+  expect(probes).toEqual([300, 1300])
   expect(jest.getTimerCount()).toBe(0)
 })
 
@@ -187,10 +196,10 @@ test.each([
   const busy = () => Promise.reject(new Sso2ResponseError('token', 429, 'x', asked))
   const { dependency, probes } = stage(busy)
   await fail(dependency, 4, busy)
-  await pass(1)
-  expect([dependency.isAvailable, probes]).toEqual([false, [0]])
+  await pass(301)
+  expect([dependency.isAvailable, probes]).toEqual([false, [300]])
   await pass(seconds * 1000 - 2)
-  expect(probes).toEqual([0])
+  expect(probes).toEqual([300])
   await pass(2)
   expect(probes).toHaveLength(2)
 })
@@ -198,10 +207,10 @@ test.each([
 test.each([-3_600_000, 3_600_000])("a system's clock that is set by %i ms changes nothing", async (step) => {
   const { dependency, probes } = stage(away)
   await fail(dependency, 5)
-  await pass(1)
+  await pass(301)
   jest.setSystemTime(Date.now() + step)
   await pass(999)
-  expect([probes, dependency.isAvailable]).toEqual([[0, 1000], false])
+  expect([probes, dependency.isAvailable]).toEqual([[300, 1300], false])
 })
 
 test('the probes of several processes are not all made at the same moment', async () => {
@@ -209,7 +218,7 @@ test('the probes of several processes are not all made at the same moment', asyn
   const { dependency, probes } = stage(away)
   await fail(dependency, 1)
   await pass(3000)
-  expect(probes).toEqual([0, 1080, 2160])
+  expect(probes).toEqual([380, 1460, 2540])
 })
 
 test('whoever asks for a look in a moment gets it then, and one look a second at most', async () => {
@@ -250,14 +259,14 @@ test('an error of the site itself says nothing about the system, neither good no
   expect(probes).toEqual([])
   await fail(dependency, 1)
   await fail(dependency, 1, () => Promise.reject(new TypeError('x')))
-  await pass(1000)
+  await pass(1300)
   expect(dependency.isAvailable).toBe(false)
 })
 
 test('a response of a system that does not work is a failure, and is given to the caller all the same', async () => {
   const { dependency } = stage(async () => 'garbage', { isFaulty: (response) => response === 'garbage' })
   expect(await dependency.run('sessionstatus', async () => 'garbage')).toBe('garbage')
-  await pass(1000)
+  await pass(1300)
   expect(dependency.isAvailable).toBe(false)
 })
 

@@ -148,7 +148,7 @@ test('logins that get no answer at all are an outage, as any question is', async
   const { until } = fakeClock()
   const { client, logIn } = await stage((res) => res.destroy())
   expect(await logIn()).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', retryable: false })
-  await until(() => !client.isAvailable, 2200)
+  await until(() => !client.isAvailable, 2600)
 })
 
 test('a login that never left is sent once more', async () => {

@@ -1,0 +1,160 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { eventually } from '../flows/network'
+import type { Browser } from '../support/agent'
+import { type Stage, startStage } from './support'
+
+/* One account for which the token endpoint or the user path fails: whoever uses it all the time closes the way for nobody else. Threat F15. */
+
+const accounts = Array.from({ length: 60 }, (_, number) => ({
+  accountId: `acc-${number}`,
+  username: `user${number}`,
+  password: `pass-word-${number}`,
+}))
+const POISONED = 7
+
+type Answer = (res: http.ServerResponse, text: string) => void
+const failing: Answer = (res) => void res.writeHead(500).end('{"error":{"code":"x","message":"broken"}}')
+const answers: Record<string, Answer> = {
+  'answers 500': failing,
+  'sends more than 512 KiB': (res, text) =>
+    void res.writeHead(200).end(JSON.stringify({ ...JSON.parse(text), bio: 'x'.repeat(600_000) })),
+  'never answers': () => {},
+}
+
+let stage: Stage
+/** Stands before token endpoint and REST API: `answer` is for the poisoned account, or for all. */
+let front: http.Server
+let isForAll = false
+let answer: Answer
+let path: string
+const lines: string[] = []
+
+beforeEach(async () => {
+  lines.length = 0
+  isForAll = false
+  path = '/me'
+  answer = failing
+  let platform = ''
+  front = http.createServer(async (req, res) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of req) chunks.push(chunk)
+    const { authorization = '', 'content-type': type = '' } = req.headers
+    const body = req.method === 'POST' ? { body: Buffer.concat(chunks) } : {}
+    const headers = { authorization, 'content-type': type }
+    const response = await fetch(platform + req.url, { method: req.method ?? '', headers, ...body })
+    const text = await response.text()
+    const isHit = isForAll || (text.includes(`"user${POISONED}"`) && response.ok)
+    if (isHit && req.url?.includes(path)) return answer(res, text)
+    res.writeHead(response.status, { 'content-type': 'application/json' }).end(text)
+  })
+  front.listen(0, '127.0.0.1')
+  await once(front, 'listening')
+  const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`
+  const keep = (line: string) => void lines.push(line)
+  stage = await startStage({
+    emulator: { accounts },
+    options: { apiUrl: url, tokenUrl: `${url}/oauth/token`, logger: { warn: keep, info: keep } },
+  })
+  platform = new URL(stage.emulator.siteOptions('morning').apiUrl).origin
+})
+afterEach(async () => {
+  front.closeAllConnections()
+  front.close()
+  await stage.close()
+})
+
+/** A login. @returns its HTTP status, and how long it took */
+async function logIn(number: number, browser?: Browser) {
+  const own = browser ?? stage.browser()
+  if (!browser) await own.visit(`${stage.url}/`)
+  const { username, password } = accounts[number] ?? {}
+  const headers = { 'sec-fetch-site': 'same-origin' }
+  const begin = performance.now()
+  const { status } = await own.fetchJson(`${stage.url}/login`, {
+    method: 'POST',
+    headers,
+    json: { username, password },
+  })
+  return { status, ms: performance.now() - begin }
+}
+
+/** Logs in with the poisoned account, twenty times a second. @returns ends it, and gives the number of logins */
+async function attack(): Promise<() => Promise<number>> {
+  const browsers = Array.from({ length: 40 }, () => stage.browser())
+  for (const browser of browsers) await browser.visit(`${stage.url}/`)
+  let isOver = false
+  let count = 0
+  const loops = browsers.map(async (browser, place) => {
+    await sleep(place * 50)
+    while (!isOver) {
+      const next = sleep(2000)
+      count += 1
+      await logIn(POISONED, browser).catch(() => {})
+      await next
+    }
+  })
+  return async () => {
+    isOver = true
+    await Promise.all(loops)
+    return count
+  }
+}
+
+test.each(Object.keys(answers))(
+  '[F15] the user path %s for one account, 20 logins a second: all others log in',
+  async (what) => {
+    answer = answers[what] ?? failing
+    const stop = await attack()
+    await sleep(1000)
+    const others: { status: number; ms: number }[] = []
+    for (let number = 10; number < 40; number += 1) {
+      others.push(await logIn(number))
+      expect(await stage.sso.health()).toMatchObject({ login: 'ok', ok: true })
+      await sleep(100)
+    }
+    expect(await stop()).toBeGreaterThan(60)
+    expect(others.filter(({ status }) => status === 200)).toHaveLength(30)
+    expect(Math.max(...others.map(({ ms }) => ms))).toBeLessThan(2000)
+    expect(lines.filter((line) => line.includes('loadUser failed')).length).toBeLessThanOrEqual(2)
+    expect(lines.filter((line) => line.includes('works again'))).toEqual([])
+  },
+  30_000,
+)
+
+test.each([
+  ['token endpoint', '/oauth/token', 'exchangeTicket', 'the token endpoint works again'],
+  ['user path', '/me', 'loadUser', 'the user path works again'],
+])(
+  'health() says that no user can log in while the %s fails for all, and no longer',
+  async (_name, where, step, over) => {
+    expect(await stage.sso.health()).toMatchObject({ login: 'ok', ok: true })
+    path = where
+    isForAll = true
+    expect((await logIn(1)).status).toBe(503)
+    const isBack = async () => (await stage.sso.health()).login === 'ok'
+    await eventually(async () => !(await isBack()), 2)
+    expect(await stage.sso.health()).toMatchObject({ ok: false, sso: 'ok', store: 'ok', login: 'unavailable' })
+    await sleep(2500)
+    const begin = performance.now()
+    expect((await logIn(2)).status).toBe(503) // and waits for nothing
+    expect(performance.now() - begin).toBeLessThan(2000)
+    isForAll = false
+    await eventually(isBack, 2)
+    expect((await logIn(3)).status).toBe(200)
+    expect(await stage.sso.health()).toMatchObject({ ok: true })
+    expect(lines).toEqual([expect.stringContaining(`${step} failed`), `express-sso2: ${over}`])
+  },
+)
+
+test('health() says so too where the token endpoint refuses the client itself, whatever the ticket', async () => {
+  path = '/oauth/token'
+  isForAll = true
+  answer = (res) => void res.writeHead(401).end('{"error":"invalid_client"}')
+  expect((await logIn(1)).status).toBe(503)
+  await eventually(async () => (await stage.sso.health()).login === 'unavailable', 2)
+  isForAll = false
+  await eventually(async () => (await stage.sso.health()).login === 'ok', 2)
+})
