@@ -1,56 +1,218 @@
-import { claimed, confirmed, questionsAfter, stillDue, unanswered } from '../../lib/decide/questions'
-import { isStale, parseRecord, serialiseRecord } from '../../lib/decide/record'
+import fc from 'fast-check'
+import { claimed, confirmed, unanswered } from '../../lib/decide/questions'
+import {
+  accessFailed,
+  beginningOf,
+  isLoggedIn,
+  isOfAnother,
+  isOtherAccount,
+  isSameStanding,
+  isStale,
+  lifeOf,
+  parseRecord,
+  type SsoRecord,
+  serialiseRecord,
+  staleAfter,
+  wantsTicket,
+  withoutAccess,
+} from '../../lib/decide/record'
 import { anonRecord, loggedInRecord, NOW } from './samples'
 
-test('a claim names its question, and an answer takes it away, notes that it ended and counts as checked', () => {
-  const before = loggedInRecord({ checkedAt: NOW - 400, asked: 'q0', unansweredAt: NOW - 9 })
-  const asking = claimed(before, 'q1', NOW)
-  expect(asking).toStrictEqual({ ...before, askingAt: NOW, asking: 'q1' })
-  const { unansweredAt: _unanswered, ...kept } = before
-  expect(confirmed(asking, NOW + 1, 'q1')).toStrictEqual({ ...kept, checkedAt: NOW + 1, asked: 'q1' })
-  expect(before).toEqual(loggedInRecord({ checkedAt: NOW - 400, asked: 'q0', unansweredAt: NOW - 9 }))
+const text = serialiseRecord(loggedInRecord())
+
+test.each([
+  ['an anonymous record', anonRecord()],
+  ['a pending login', anonRecord({ pending: true })],
+  ['one that a browser has brought', anonRecord({ browser: 'b1' })],
+  ['a record that is asked about', anonRecord({ askingAt: NOW })],
+  ['a record whose questions have names', anonRecord({ asking: 'q1', askingAt: NOW, asked: 'q0' })],
+  ['a record whose question got no answer', anonRecord({ unansweredAt: NOW })],
+  ['a login', loggedInRecord()],
+  [
+    'a login with a user of many fields',
+    loggedInRecord({ user: Object.assign({ accountId: 'a1' }, { name: '\u00c5se', groups: [1, { a: null }] }) }),
+  ],
+])('%s comes back as it was written', (_name, record) => {
+  expect(parseRecord(serialiseRecord(record))).toEqual(record)
 })
 
-test('a question without an answer has ended too, and the time of the last answer stays', () => {
-  const asking = claimed(loggedInRecord({ checkedAt: NOW - 400 }), 'q1', NOW)
-  const record = unanswered(asking, NOW + 2, 'q1')
-  expect(record).toStrictEqual(loggedInRecord({ checkedAt: NOW - 400, asked: 'q1', unansweredAt: NOW })) // its beginning
-  expect(parseRecord(serialiseRecord(record))).toStrictEqual(record)
-  expect(confirmed(record, NOW, 'q2')).toStrictEqual(loggedInRecord({ checkedAt: NOW, asked: 'q1' }))
+test.each([
+  ['nothing', null],
+  ['an empty text', ''],
+  ['a tombstone', 'ended'],
+  ['another tombstone', 'moved'],
+  ['half a record', text.slice(0, -5)],
+  ['an array', `[${text}]`],
+  ['an empty object', '{}'],
+  ['no version', text.replace('"v":1,', '')],
+  ['a version after the next', text.replace('"v":1', '"v":3')],
+  ['no version yet', text.replace('"v":1', '"v":0')],
+  ['the version as text', text.replace('"v":1', '"v":"1"')],
+  ['an unknown status', text.replace('"loggedin"', '"terminated"')],
+  ['a login without a user', text.replace(/,"user":\{[^}]*\}/, '')],
+  ['a user without an account', text.replace('"accountId":"a1"', '')],
+  ['an account that is a number', text.replace('"a1"', '7')],
+  ['a time that is a text', text.replace(/"since":\d+/, '"since":"1"')],
+  ['a time with a fraction', text.replace(/"checkedAt":\d+/, '"checkedAt":1.5')],
+  ['an endless time', text.replace(/"checkedAt":\d+/, '"checkedAt":1e400')],
+  ['no box', text.replace('"box":"sealed",', '').replace(',"box":"sealed"', '')],
+  ['a user that is a text', text.replace(/"user":\{[^}]*\}/, '"user":"a1"')],
+  ['a user that is a list', text.replace(/"user":\{[^}]*\}/, '"user":["a1"]')],
+  ['a browser whose name is a number', serialiseRecord(anonRecord()).replace('{', '{"browser":1,')],
+  ['a claim whose time is a text', text.replace('{', '{"askingAt":"1",')],
+  ['a question whose name is a number', text.replace('{', '{"asking":1,')],
+  ['an ended question whose name is a number', text.replace('{', '{"asked":1,')],
+  ['a time without an answer that is a text', text.replace('{', '{"unansweredAt":"1",')],
+  ['an end of access that is a text', text.replace('{', '{"accessUntil":"1",')],
+  ['an access refused that is false', text.replace('{', '{"accessRefused":false,')],
+  ['a failed access whose time is a text', text.replace('{', '{"accessFailedAt":"1",')],
+  ['a short hash that is none', text.replace('"hash-of-s1"', 'null')],
+  ['due that is false', serialiseRecord(anonRecord()).replace('{', '{"due":false,')],
+  ['pending that is false', serialiseRecord(anonRecord()).replace('{', '{"pending":false,')],
+])('%s is no record', (_name, garbage) => {
+  expect(parseRecord(garbage)).toBeUndefined()
 })
 
-test('a beginning in the future was noted by a wrong clock, and delays the session no longer than another one', () => {
-  const asking = claimed(loggedInRecord(), 'q1', NOW + 50)
-  expect(unanswered(asking, NOW, 'q1')).toStrictEqual(loggedInRecord({ asked: 'q1', unansweredAt: NOW }))
+test('no text at all makes the reader throw', () => {
+  const texts = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc.json().map((json) => `{"v":1,"x":${json}}`),
+  )
+  fc.assert(fc.property(texts, (garbage) => expect(parseRecord(garbage)).toBeUndefined()))
 })
 
-test('an answer that nobody had claimed leaves the name of the last question', () => {
-  const asked = loggedInRecord({ asked: 'q0' })
-  expect(confirmed(asked, NOW, 'q1')).toStrictEqual(asked)
-  expect(unanswered(asked, NOW, 'q1')).toStrictEqual({ ...asked, unansweredAt: NOW })
+test.each([
+  ['a login after recheckSeconds', loggedInRecord(), 360, 360],
+  ['an anonymous record after recheckSeconds', anonRecord(), 360, 360],
+  ['a pending login after 30 s', anonRecord({ pending: true }), 360, 30],
+  ['a login that a request could not make, at once', anonRecord({ pending: true, due: true }), 360, 0],
+  ['a pending login after less where recheckSeconds is less', anonRecord({ pending: true }), 10, 10],
+])('%s is stale', (_name, record, recheckSeconds, seconds) => {
+  expect(staleAfter(record, recheckSeconds)).toBe(seconds)
 })
 
-test('the response to an earlier status check leaves a later one in progress', () => {
-  const later = claimed(loggedInRecord({ checkedAt: NOW - 400, asked: 'q0' }), 'q2', NOW)
-  expect(confirmed(later, NOW + 1, 'q1')).toStrictEqual({ ...later, checkedAt: NOW + 1 })
-  expect(unanswered(later, NOW + 1, 'q1')).toMatchObject({ askingAt: NOW, asking: 'q2', asked: 'q0' })
-  expect(stillDue(later, 'q1')).toStrictEqual(later)
-  expect(questionsAfter(later)).toStrictEqual({ askingAt: NOW, asking: 'q2', asked: 'q0' })
-  expect(questionsAfter(later, 'q2')).toStrictEqual({ asked: 'q2' })
-  expect(questionsAfter({})).toStrictEqual({})
+test.each([
+  [359, false],
+  [360, true],
+  [-5, false],
+  [-61, true],
+])('a record checked %i s ago is stale: %s', (age, stale) => {
+  expect(isStale(loggedInRecord({ checkedAt: NOW - age }), NOW, 360)).toBe(stale)
 })
 
-test('an answer that changes nothing ends a pending login, and leaves what is known of the access token', () => {
-  expect(confirmed(anonRecord({ pending: true }), NOW, 'q1')).toStrictEqual(anonRecord())
-  const refused = loggedInRecord({ accessRefused: true, accessUntil: NOW - 1, accessFailedAt: NOW - 2 })
-  expect(confirmed(refused, NOW, 'q1')).toStrictEqual(refused)
+const later = { v: 2, roles: ['editor'], deep: { a: [null] } }
+
+test('a record of the next version is read with whatever it has more, and keeps it through every change', () => {
+  const record = { ...loggedInRecord(), ...later }
+  const read = parseRecord(serialiseRecord(record))
+  expect(read).toStrictEqual(record)
+  if (!read || !isLoggedIn(read)) throw new Error('no record')
+  const changed = [
+    claimed(read, 'q1', NOW),
+    unanswered(read, NOW, 'q1'),
+    confirmed(read, NOW, 'q1'),
+    withoutAccess(read),
+  ]
+  for (const one of [...changed, accessFailed(read, NOW)]) expect(one).toMatchObject(later)
 })
 
-test('a login that a request could not make is pending and due, until an answer says otherwise', () => {
-  const asking = claimed(anonRecord(), 'q1', NOW)
-  const due = stillDue(asking, 'q1')
-  expect(due).toStrictEqual(anonRecord({ pending: true, due: true, asked: 'q1' }))
-  expect(isStale(due, NOW, 360)).toBe(true)
-  expect(confirmed(due, NOW, 'q2')).toStrictEqual(anonRecord({ asked: 'q1' }))
-  expect(stillDue(claimed(loggedInRecord(), 'q1', NOW), 'q1')).toStrictEqual(loggedInRecord({ asked: 'q1' }))
+test('a member that no record has is kept, and gives nobody anything', () => {
+  const odd = serialiseRecord(anonRecord()).replace('{', '{"user":{"accountId":"a1"},')
+  const read = parseRecord(odd)
+  expect(serialiseRecord(read ?? anonRecord())).toBe(odd)
+  expect(isLoggedIn(read)).toBe(false)
+})
+
+test('a login that carries the marks of an anonymous record is checked as a login, and keeps them', () => {
+  const read = parseRecord(text.replace('{', '{"pending":true,"due":true,'))
+  if (!read) throw new Error('no record')
+  expect(staleAfter(read, 360)).toBe(360)
+  expect(confirmed(read, NOW, 'q1')).toMatchObject({ pending: true, due: true })
+})
+
+test('members that only look like those of a record do not come from its prototype', () => {
+  for (const member of [
+    '"accountId":"a1"',
+    '"user":{"accountId":"a1"}',
+    '"status":"loggedin"',
+    '"v":1',
+    '"box":"sealed"',
+  ]) {
+    expect(text).toContain(member)
+    const moved = text.replace(member, `"__proto__":{${member}}`)
+    expect(JSON.stringify(JSON.parse(moved))).toBe(moved) // nothing else is wrong with it
+    expect(parseRecord(moved)).toBeUndefined()
+  }
+})
+
+test('an access token that is of no use, and a ticket that could not be used, are noted', () => {
+  expect(withoutAccess(loggedInRecord())).toStrictEqual(loggedInRecord({ accessRefused: true }))
+  expect(accessFailed(withoutAccess(loggedInRecord()), NOW)).toStrictEqual(
+    loggedInRecord({ accessRefused: true, accessFailedAt: NOW }),
+  )
+})
+
+test.each<[name: string, record: SsoRecord, wanted: boolean]>([
+  ['an anonymous session', anonRecord(), true],
+  ['a pending login', anonRecord({ pending: true }), true],
+  ['a login', loggedInRecord(), false],
+  ['a login whose access token outlives the next check', loggedInRecord({ accessUntil: NOW + 361 }), false],
+  ['a login whose access token ends by the next check', loggedInRecord({ accessUntil: NOW + 360 }), true],
+  ['a login whose access token was refused', loggedInRecord({ accessRefused: true, accessUntil: NOW + 9999 }), true],
+])('%s asks for a ticket: %#', (_name, record, wanted) => {
+  expect(wantsTicket(record, NOW, 360)).toBe(wanted)
+})
+
+const lives = { idleSeconds: 1000, anonymousIdleSeconds: 100, absoluteSeconds: 5000 }
+test.each<[name: string, record: SsoRecord, seconds: number]>([
+  ['a login lives its idle time', loggedInRecord({ since: NOW - 1000 }), 1000],
+  ['an anonymous session lives its shorter one', anonRecord({ since: NOW - 1000 }), 100],
+  ['never beyond the absolute limit', loggedInRecord({ since: NOW - 4400 }), 600],
+  ['a session at its limit is gone in a second', loggedInRecord({ since: NOW - 5000 }), 1],
+  ['a session past its limit too', loggedInRecord({ since: NOW - 9999 }), 1],
+  ['a beginning in the future gives no longer life', loggedInRecord({ since: NOW + 9999 }), 1000],
+])('%s', (_name, record, seconds) => {
+  expect(lifeOf(record, NOW, lives)).toBe(seconds)
+})
+
+const [anon, ada] = [anonRecord(), loggedInRecord()]
+const bob = loggedInRecord({ user: { accountId: 'b1' } })
+const adaAgain = loggedInRecord({ sidHash: 'hash-of-s2' })
+test.each<[name: string, before: SsoRecord | undefined, next: SsoRecord, same: boolean, other: boolean]>([
+  ['nobody and an anonymous visitor', undefined, anon, false, false],
+  ['nobody and a login', undefined, ada, false, false],
+  ['an anonymous visitor and himself', anon, anon, true, false],
+  ['an anonymous visitor with another SSO session', anon, anonRecord({ sidHash: 'hash-of-s2' }), true, false],
+  ['an anonymous visitor and a pending login', anon, anonRecord({ pending: true }), true, false],
+  ['an anonymous visitor and his login', anon, ada, false, false],
+  ['a login and itself', ada, loggedInRecord({ checkedAt: NOW + 9 }), true, false],
+  ['a login and one of the same account in another SSO session', ada, adaAgain, false, false],
+  ['a login and one of another account', ada, bob, false, true],
+  ['a login and nobody any more', ada, anon, false, true],
+])('%s: same standing and other account are told', (_name, before, next, same, other) => {
+  expect([isSameStanding(before, next), isOtherAccount(before, next)]).toEqual([same, other])
+})
+
+test.each<[name: string, before: SsoRecord | undefined, accountId: string | undefined, since: number]>([
+  ['nothing begins now', undefined, undefined, NOW],
+  ['an anonymous session goes on', anon, undefined, NOW - 1000],
+  ['an anonymous session goes on in its login', anon, 'a1', NOW - 1000],
+  ['a login goes on in one of the same account', ada, 'a1', NOW - 1000],
+  ['a login goes on in what is anonymous', ada, undefined, NOW - 1000],
+  ['a login of another account begins now', ada, 'b1', NOW],
+  ['a session that begins in the future begins now', anonRecord({ since: NOW + 99 }), 'a1', NOW],
+])('what follows on %s', (_name, before, accountId, since) => {
+  expect(beginningOf(before, accountId, NOW)).toBe(since)
+})
+
+test.each<[name: string, record: SsoRecord | undefined, browser: string | undefined, expected: boolean]>([
+  ['its browser', anonRecord({ browser: 'b1' }), 'b1', false],
+  ['another one', anonRecord({ browser: 'b1' }), 'b2', true],
+  ['one without a name', anonRecord({ browser: 'b1' }), undefined, true],
+  ['any browser, where the record names none', anonRecord(), 'b2', false],
+  ['any browser that is logged in', loggedInRecord(), 'b2', false],
+  ['any browser without a record', undefined, 'b2', false],
+])('for %s an anonymous session is, or is not, of another', (_name, record, browser, expected) => {
+  expect(isOfAnother(record, browser)).toBe(expected)
 })

@@ -41,9 +41,9 @@ beforeEach(async () => {
   front = http.createServer(async (req, res) => {
     const chunks: Buffer[] = []
     for await (const chunk of req) chunks.push(chunk)
-    const { authorization = '', 'content-type': type = '' } = req.headers
-    const body = req.method === 'POST' ? { body: Buffer.concat(chunks) } : {}
-    const headers = { authorization, 'content-type': type }
+    const { authorization, 'content-type': type } = req.headers
+    const body = req.method === 'POST' ? { body: String(Buffer.concat(chunks)) } : {}
+    const headers = { ...(authorization ? { authorization } : {}), ...(type ? { 'content-type': type } : {}) }
     const response = await fetch(platform + req.url, { method: req.method ?? '', headers, ...body })
     const text = await response.text()
     const isHit = isForAll || (text.includes(`"user${POISONED}"`) && response.ok)

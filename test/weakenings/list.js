@@ -1011,9 +1011,8 @@ module.exports = [
   {
     name: 'a fresh page is shown while somebody else asks',
     file: 'decide/visit.ts',
-    find: "if (isBeingAsked(facts, record, policy)) return { do: 'wait_for_answer' }\n  return { do: 'ask_status', record, because: 'fresh' }",
-    replace:
-      "if (isBeingAsked(facts, record, policy)) return showKnown(record)\n  return { do: 'ask_status', record, because: 'fresh' }",
+    find: "if (isBeingAsked(facts, record, policy)) return { do: 'wait_for_answer' }\n  if (isPaused",
+    replace: 'if (isBeingAsked(facts, record, policy)) return showKnown(record)\n  if (isPaused',
     test: 'situations/fresh-pages',
     title: 'requests at once \\(.*nobody passes',
   },
@@ -1339,14 +1338,6 @@ module.exports = [
     replace: "successor?.status === 'loggedin') return",
     test: 'orders/orders',
     title: 'basketApart:landing1',
-  },
-  {
-    name: 'what is loaded beside a question says that nobody answers, though the SSO system is well again',
-    file: 'decide/visit.ts',
-    find: '|| hasAnsweredSince(facts, record)) return',
-    replace: '|| facts.hasWaited) return',
-    test: 'situations/asked-again',
-    title: 'at once with the page that asks',
   },
   {
     name: 'a page shows nobody the data of a reader whose session Redis has lost',

@@ -1,6 +1,7 @@
 /** Identify: the browser's trip through the SSO system, its binding to the browser, and the count of such trips. */
 import { randomBytes } from 'node:crypto'
-import { makeBinding } from '../../decide/binding'
+import { flowBeginning, makeBinding } from '../../decide/binding'
+import type { BindingFinding } from '../../decide/landing'
 import {
   countTrip,
   isLastTrip,
@@ -12,7 +13,7 @@ import {
   type Trip,
   writeTrip,
 } from '../../decide/loop-guard'
-import { withFlowParameter } from '../../decide/return-to'
+import { flowParameterOf, withFlowParameter } from '../../decide/return-to'
 import { publish } from '../events'
 import { atHead, makePrivate } from '../http/caching'
 import { dropCookie, setCookie } from '../http/cookies'
@@ -39,6 +40,12 @@ export function sendToIdentify(visit: Visit, page: string, because: string): voi
   site.front.noteRedirect()
   publish('identify', { operation: 'identify', outcome: 'redirected', durationMs: 0, reason: because })
   redirect(res, identifyAddress(visit, page, trip), req.method === 'GET' ? 302 : 303)
+}
+
+/** Notes that a browser came back from Identify with a good token. Only an address of ours tells when it was redirected there. */
+export function noteReturn({ site: { front, now } }: Visit, binding: BindingFinding, returnTo: string): void {
+  front.noteCookies(binding !== 'no_cookies')
+  front.noteReturn((binding === 'bound' ? flowBeginning(flowParameterOf(returnTo)) : undefined) ?? now())
 }
 
 /** Notes the browser's trips for a page, where they have changed. @param trip `undefined`: forgotten */

@@ -1,7 +1,7 @@
 /** `GET {landing}?t&r`: facts, decision, effect, and always a redirect to the return address. Interface: "Landing page". */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request, Response } from 'express'
-import { flowBeginning, isBound, isBoundAsLast, makeMark } from '../../decide/binding'
+import { isBound, isBoundAsLast, makeMark } from '../../decide/binding'
 import {
   type BindingFinding,
   decideLanding,
@@ -24,7 +24,7 @@ import type { SessionToken } from '../../protocol/session-token'
 import { tokenSignature } from '../../protocol/token'
 import { shortHash } from '../../storage/hashes'
 import type { LoginStart } from '../../storage/session-index'
-import { identifyAddress, setTrip } from '../actions/identify'
+import { identifyAddress, noteReturn, setTrip } from '../actions/identify'
 import { logOutToken } from '../actions/log-out'
 import { noteWastedTrip, redeemTicket } from '../actions/redeem-ticket'
 import { LOOP } from '../actions/settle'
@@ -85,9 +85,8 @@ async function decide(visit: Visit, t: string, token: SessionToken | TokenError,
   const { stored, browser } = visit
   const binding = findBinding(visit, returnTo)
   const known = token instanceof TokenError ? token.reason : token
-  if (token instanceof TokenError) {
-    if (binding === 'bound') tellRefused(visit.site, token)
-  } else noteReturn(visit.site, binding, returnTo)
+  if (!(token instanceof TokenError)) noteReturn(visit, binding, returnTo)
+  else if (binding === 'bound') tellRefused(visit.site, token)
   const isGood = binding === 'bound' && !(token instanceof TokenError)
   const start = visit.site.sessionIndex.startNow()
   const marks = isGood && stored.isAvailable ? await takeToken(visit, t, token) : NO_MARKS
@@ -104,12 +103,6 @@ async function decide(visit: Visit, t: string, token: SessionToken | TokenError,
     storeAvailable: stored.isAvailable && marks.storeAvailable,
   })
   return { decision, start, successor }
-}
-
-/** A browser has come back from Identify with a good token. Only an address of ours tells when it was redirected there. */
-function noteReturn({ front, now }: Site, binding: BindingFinding, returnTo: string): void {
-  front.noteCookies(binding !== 'no_cookies')
-  front.noteReturn((binding === 'bound' ? flowBeginning(flowParameterOf(returnTo)) : undefined) ?? now())
 }
 
 const POLL_MS = 25
