@@ -118,8 +118,8 @@ module.exports = [
     replace: 'lead: { key: undefined, stored: NOTHING },',
     also: [
       {
-        find: "return { key: undefined, stored: 'unavailable' }",
-        replace: 'return { key: undefined, stored: NOTHING }',
+        find: "stored: this.#records.isAvailable ? NOTHING : 'unavailable'",
+        replace: 'stored: NOTHING',
       },
     ],
     breaks: ['I1', 'I6 login kept'],

@@ -752,8 +752,8 @@ module.exports = [
   {
     name: 'strangers are sent to Identify though no landing could be stored',
     file: 'web/session/site-sessions.ts',
-    find: 'if (this.#records.isAvailable) return { key: undefined, stored: NOTHING }',
-    replace: 'if (this.#records) return { key: undefined, stored: NOTHING }',
+    find: "stored: this.#records.isAvailable ? NOTHING : 'unavailable'",
+    replace: "stored: this.#records ? NOTHING : 'unavailable'",
     test: 'faults/store',
     title: 'row 1[12].*new',
   },

@@ -83,7 +83,7 @@ function addPages(): void {
 describe('regenerate()', () => {
   test('of a stranger who has nothing asks whether the store is there, and sends no cookie', async () => {
     const answer = await ask('/regenerate')
-    expect(answer.json).toMatchObject({ told: null, data: {}, state: 'none', commands: ['ping'] })
+    expect(answer.json).toMatchObject({ told: null, data: {}, state: 'none', commands: ['mget'] })
     expect(cookiesOf(answer)).toEqual([])
     expect(cookiesOf(await ask('/regenerate?put=1'))).toHaveLength(1)
     expect((await ask('/read')).json).toEqual({ put: 1 })
@@ -119,7 +119,7 @@ describe('regenerate()', () => {
     await ask('/put/a/1')
     await site.records.saveData(sessionKey(site.idOf(browser)), 'garbage', 100)
     const answer = await ask('/regenerate')
-    expect([answer.json.told, answer.json.commands, cookiesOf(answer)]).toEqual([null, ['ping'], []])
+    expect([answer.json.told, answer.json.commands, cookiesOf(answer)]).toEqual([null, ['mget'], []])
   })
 
   test('of a request that comes late does nothing, and what it puts is kept nowhere', async () => {
@@ -199,7 +199,7 @@ describe('regenerate()', () => {
       res.json(site.commands)
     })
     const answer = await ask('/twice')
-    expect([answer.json, cookiesOf(answer)]).toEqual([['ping', 'ping'], []])
+    expect([answer.json, cookiesOf(answer)]).toEqual([['mget', 'mget'], []])
   })
 })
 

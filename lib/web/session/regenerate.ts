@@ -45,7 +45,8 @@ async function nextOf(site: Site, slot: RequestSession): Promise<Next> {
   if (place.standing === 'away') throw storeUnavailable()
   if (place.standing === 'late') return { place: { ...place, text: null }, lead }
   if (place.standing === 'fresh' && !slot.hasData) {
-    known(await site.records.probe()) // nothing is to be ended, but what follows could not be saved either
+    // nothing is to be ended, but what follows could not be saved either
+    known(site.records.isAvailable ? await site.records.read(sessionKey(newSessionId())) : 'unavailable')
     return { place: site.adapter.freshPlace('send_if_filled'), lead }
   }
   return leave(site, slot, MOST_TRIES)
