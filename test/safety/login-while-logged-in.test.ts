@@ -1,0 +1,90 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { ada, loggedIn, type Network, startNetwork, view } from '../flows/network'
+import { readJwt, signJwt } from '../support/oracle'
+
+/* A platform that answers `sts: loggedin` to every Authenticate of a session that is logged in, whatever it refuses: the session did not change. */
+
+const CODES = [
+  'invalid_credentials',
+  'account_frozen',
+  'account_not_active',
+  'session_limit_reached',
+  'invalid_otp',
+  'otp_consumed_or_expired',
+  'session_already_logged_in_on_another_account',
+]
+
+let network: Network
+let platform: http.Server
+let target: URL
+let said: Record<string, unknown> = {}
+
+/** Changes the claims of an Authenticate response, and signs them anew. */
+function changed(body: string): string {
+  const { clientSecret } = network.emulator.siteOptions('morning')
+  const { claims } = readJwt(JSON.parse(body).t)
+  return JSON.stringify({ t: signJwt({ ...claims, at: null, frf: -1, raa: -1, ...said }, String(clientSecret)) })
+}
+
+beforeAll(async () => {
+  platform = http.createServer(async (req, res) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of req) chunks.push(chunk as Buffer)
+    const options = {
+      host: target.hostname,
+      port: target.port,
+      path: req.url,
+      method: req.method,
+      headers: req.headers,
+    }
+    const asked = http.request(options, async (answer) => {
+      const parts: Buffer[] = []
+      for await (const part of answer) parts.push(part as Buffer)
+      const text = Buffer.concat(parts).toString()
+      const isChanged = req.url === '/sso/authenticate' && said['err'] !== undefined
+      const { 'content-length': _length, 'transfer-encoding': _encoding, ...headers } = answer.headers
+      res.writeHead(answer.statusCode ?? 500, headers)
+      res.end(isChanged ? changed(text) : text)
+    })
+    asked.end(Buffer.concat(chunks))
+  })
+  platform.listen(0, '127.0.0.1')
+  await once(platform, 'listening')
+  const ssoUrl = `http://127.0.0.1:${(platform.address() as AddressInfo).port}/sso`
+  network = await startNetwork({ site: { ssoUrl, loginLimit: { attempts: 100, perSeconds: 60 } } })
+  target = new URL(String(network.emulator.siteOptions('morning').ssoUrl))
+})
+afterAll(async () => {
+  await network.close()
+  platform.closeAllConnections()
+  platform.close()
+})
+
+beforeEach(async () => {
+  const attempts = (await network.keys()).filter((key) => key.includes(':left:'))
+  if (attempts.length > 0) await network.redis.del(attempts)
+})
+
+test.each(CODES)('[L11, F4] an Authenticate of a session that is logged in, refused with %s, is a 401', async (err) => {
+  said = {}
+  const browser = await loggedIn(network)
+  const url = `${network.morning.url}/login`
+  said = { sts: 'loggedin', err, ...(err === 'invalid_credentials' ? { raa: 3 } : {}) }
+  const refused = await browser.fetchJson(url, { json: { ...ada, password: 'not-it' } })
+  const left = err === 'invalid_credentials' ? { remainingAttempts: 3 } : {}
+  expect([refused.status, refused.json]).toEqual([401, { error: err, ...left }])
+  said = {}
+  expect(view(await browser.visit(`${network.morning.url}/`))).toMatchObject({ status: 'loggedin', username: 'ada' })
+})
+
+test('[L11] with a ticket beside the error the response is refused, and the user stays logged in', async () => {
+  said = {}
+  const browser = await loggedIn(network)
+  said = { sts: 'loggedin', err: 'invalid_credentials', at: 'a-ticket' }
+  const refused = await browser.fetchJson(`${network.morning.url}/login`, { json: { ...ada, password: 'not-it' } })
+  expect([refused.status, refused.json]).toEqual([503, { error: 'unavailable' }])
+  said = {}
+  expect(view(await browser.visit(`${network.morning.url}/`))).toMatchObject({ status: 'loggedin', username: 'ada' })
+})
