@@ -45,9 +45,9 @@ export function loginLimit({ config, logins, counts, now }: Parts): LoginLimit {
 }
 
 const NETWORK_LIMIT =
-  'Login limit reached for a network: users of that network (IPv4 /24, IPv6 /56 or /48) on new devices get 429. Check: 1. does trust proxy name what stands in front of the site? 2. is somebody guessing passwords from there?'
+  'Login limit reached for an IP network (IPv4 /24, IPv6 /56 or /48). Users of that network on new devices get 429. Check: 1. trust proxy names every proxy in front of the site; 2. an attacker may be guessing passwords from there (event express-sso2:login, outcome limited).'
 const SITE_LIMIT =
-  'Login limit reached for a quarter of the site: users on new devices get 429 there, unless no login of their network has failed lately. Check: is somebody guessing passwords from many networks?'
+  'Login limit reached for a quarter of all IP networks. Users on new devices get 429 there if a login from their network has failed in this minute. Check: an attacker may be guessing passwords from many networks (event express-sso2:login, outcome limited).'
 
 /** Logs a limit that other users feel. */
 function warnOf(log: Config['log'], reason: LimitReason): void {
