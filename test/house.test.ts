@@ -51,7 +51,7 @@ const rank = (file: string) => ranks[folder(file)]
 const pure = files.filter((file) => (rank(file) ?? 9) <= 2)
 
 test('every file has a rank, or belongs to what stands beside the ranks', () => {
-  const beside = ['cli', 'emulator', 'testing']
+  const beside = ['cli', 'emulator', 'examiner', 'testing']
   expect(files.filter((file) => rank(file) === undefined && !beside.includes(folder(file)))).toEqual([])
 })
 
@@ -73,6 +73,15 @@ test('imports point downwards only', () => {
 test('the emulator shares the protocol and the errors with the package, and nothing else', () => {
   const allowed = new Set(['emulator', 'protocol', 'errors.ts'])
   expect(imports.filter(({ from, to }) => folder(from) === 'emulator' && !allowed.has(folder(to)))).toEqual([])
+})
+
+test('the examiner uses the emulator, the protocol and the errors, and only the command line uses the examiner', () => {
+  const allowed = new Set(['examiner', 'emulator', 'protocol', 'errors.ts'])
+  const own = imports.filter(({ from }) => folder(from) === 'examiner')
+  expect(own.length).toBeGreaterThan(30)
+  expect(own.filter(({ to }) => !allowed.has(folder(to)))).toEqual([])
+  const users = imports.filter(({ from, to }) => folder(to) === 'examiner' && folder(from) !== 'examiner')
+  expect(new Set(users.map(({ from }) => folder(from)))).toEqual(new Set(['cli']))
 })
 
 test('no import goes in a circle', () => {
@@ -165,7 +174,7 @@ test('loading the main entry loads no file of the emulator, the test help or the
     .map((file) => path.relative(path.join(__dirname, '..'), file))
     .filter((file) => file.startsWith('dist'))
   expect(ours).toContain(path.join('dist', 'index.js'))
-  expect(ours.filter((file) => /^dist.(emulator|testing|cli)\b/.test(file))).toEqual([])
+  expect(ours.filter((file) => /^dist.(emulator|examiner|testing|cli)\b/.test(file))).toEqual([])
 })
 
 test('connect-redis is of major version 8', () => {

@@ -7,6 +7,7 @@ type Command = (args: readonly string[]) => Promise<number>
 const commands: Readonly<Record<string, Command>> = {
   emulator: async (args) => (await import('./emulator.js')).emulatorCommand(args),
   doctor: async (args) => (await import('./doctor.js')).doctorCommand(args),
+  examine: async (args) => (await import('./examine.js')).examineCommand(args),
 }
 
 const usage = `Usage: express-sso2 <command> [options]
@@ -14,6 +15,7 @@ const usage = `Usage: express-sso2 <command> [options]
 Commands:
   emulator   runs the whole platform on this machine, for development and tests
   doctor     checks the set-up of a site: configuration, addresses, clock, secret, landing page, cookies, Redis
+  examine    examines a running site in any language: plays the platform, its users and attackers, and reports
 
 express-sso2 <command> --help says more.
 `

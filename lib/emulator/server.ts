@@ -129,6 +129,7 @@ function addToLog(
   const session = sid === null ? undefined : runtime.world.sessions.get(sid)
   runtime.traces.add({
     at: begin.at,
+    tick: begin.tick,
     durationMs: performance.now() - begin.tick,
     sid,
     browser: session && browserKey(session),

@@ -6,6 +6,8 @@ import type { Claims } from './claims'
 export interface Trace {
   /** The emulator's time, in milliseconds. */
   readonly at: number
+  /** When the request came, by the process's own monotonic clock: orders traces of one millisecond. */
+  readonly tick?: number
   /** Time until the response, in milliseconds. */
   readonly durationMs?: number
   readonly sid: string | null
@@ -48,6 +50,11 @@ export class TraceLog {
     const sids = new Set(kept.filter((trace) => trace.browser === browser).map(({ sid }) => sid))
     const found = new Set([...sids].flatMap((sid) => (sid === null ? [] : this.ofSession(sid))))
     return kept.filter((trace) => found.has(trace))
+  }
+
+  /** Traces of requests that came at a moment or later, by the emulator's clock. */
+  since(at: number): Trace[] {
+    return this.traces.filter((trace) => trace.at >= at)
   }
 
   /** Forgets all traces. */

@@ -1,0 +1,69 @@
+/** The site under examination, started by the examiner: its process, its output, and its end. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { CannotExamine } from '../examiner/discovery'
+import { send } from '../examiner/request'
+import { type PlatformAddresses, siteSettings } from '../examiner/settings'
+
+const START_MS = 60_000
+const END_MS = 5000
+const MAX_OUTPUT = 20_000_000
+
+/** A running site. */
+export class SiteProcess {
+  readonly #child: ChildProcess
+  #output = ''
+
+  /** Starts the command with the addresses of the platform in its environment. */
+  constructor([program = '', ...args]: readonly string[], platform: PlatformAddresses) {
+    const { port, protocol } = new URL(platform.siteUrl)
+    const settings = Object.fromEntries(siteSettings(platform).map(({ variable, value }) => [variable, value]))
+    const env = { ...process.env, PORT: port || (protocol === 'https:' ? '443' : '80'), ...settings }
+    // a group of its own, so that what it starts ends with it
+    this.#child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+    for (const stream of [this.#child.stdout, this.#child.stderr])
+      stream?.on('data', (chunk: Buffer) => {
+        if (this.#output.length < MAX_OUTPUT) this.#output += chunk.toString('utf8')
+      })
+    this.#child.once('error', (error) => {
+      this.#output += error.message
+    })
+  }
+
+  /** Everything that the site has written. */
+  readonly output = (): string => this.#output
+
+  /** Waits until the site responds. @throws {CannotExamine} when it ends, or does not respond in time */
+  async responds(siteUrl: string): Promise<void> {
+    const end = Date.now() + START_MS
+    while (Date.now() < end && this.#isRunning()) {
+      const { status } = await send({ method: 'HEAD', url: new URL(siteUrl), headers: {} })
+      if (status !== 0) return
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    const last = this.#output.trim().split('\n').slice(-12).join('\n')
+    const what = this.#isRunning() ? `does not respond at ${siteUrl}` : 'has ended'
+    throw new CannotExamine(`the command that starts the site ${what}. Its last lines:\n${last}`)
+  }
+
+  /** Ends the process and all that it has started. */
+  async stop(): Promise<void> {
+    if (!this.#isRunning()) return
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve))
+    this.#signal('SIGTERM')
+    const kill = setTimeout(() => this.#signal('SIGKILL'), END_MS)
+    await ended
+    clearTimeout(kill)
+  }
+
+  #isRunning(): boolean {
+    return this.#child.pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    try {
+      if (this.#child.pid !== undefined) process.kill(-this.#child.pid, signal)
+    } catch {
+      // the group has ended
+    }
+  }
+}

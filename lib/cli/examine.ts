@@ -1,0 +1,128 @@
+/** `express-sso2 examine`: examines a site and reports. */
+import { writeFileSync } from 'node:fs'
+import { examine, listOfChecks } from '../examiner'
+import { CannotExamine } from '../examiner/discovery'
+import { Platform } from '../examiner/platform'
+import { jsonReport, junitReport } from '../examiner/report/files'
+import { htmlReport } from '../examiner/report/html'
+import { countOf, type Examined } from '../examiner/report/summary'
+import { paint, terminalReport } from '../examiner/report/terminal'
+import type { Progress } from '../examiner/run'
+import { settingsText } from '../examiner/settings'
+import { type ExamineArguments, examineHelp, readArguments } from './examine-arguments'
+import { SiteProcess } from './examine-site'
+
+/**
+ * Runs the command.
+ * @param args what follows the command's name
+ * @returns the exit code: 0 no check failed, 1 at least one failed, 2 the examination could not be made
+ */
+export async function examineCommand(args: readonly string[]): Promise<number> {
+  let given: ExamineArguments
+  try {
+    given = readArguments(args)
+  } catch (error) {
+    process.stderr.write(`express-sso2 examine: ${messageOf(error)}\n\n${examineHelp}`)
+    return 2
+  }
+  switch (given.what) {
+    case 'help':
+      process.stdout.write(examineHelp)
+      return 0
+    case 'list':
+      process.stdout.write(listText())
+      return 0
+    case 'settings':
+      process.stdout.write(settingsText(new Platform(given.siteUrl, given.settings.landing).addressesAt(given.port)))
+      return 0
+    case 'examine':
+      return run(given)
+  }
+}
+
+async function run(given: ExamineArguments): Promise<number> {
+  try {
+    const examined = await examineSite(given)
+    write(examined, given)
+    process.stdout.write(terminalReport(examined, hasColors(process.stdout)))
+    if (examined.results.length === 0) throw new CannotExamine('no check was left to run')
+    return countOf(examined.results, 'failed') > 0 ? 1 : 0
+  } catch (error) {
+    if (!(error instanceof CannotExamine)) throw error
+    process.stderr.write(`express-sso2 examine: the examination could not be made: ${error.message}\n`)
+    return 2
+  }
+}
+
+async function examineSite({
+  siteUrl,
+  settings,
+  port,
+  command,
+  only,
+  skip,
+  isQuick,
+}: ExamineArguments): Promise<Examined> {
+  const platform = new Platform(siteUrl, settings.landing)
+  await listen(platform, port)
+  const site = command.length > 0 ? new SiteProcess(command, platform.addresses) : undefined
+  const stop = async () => {
+    await site?.stop()
+    await platform.close()
+  }
+  const interrupted = () => void stop().finally(() => process.exit(130))
+  process.once('SIGINT', interrupted).once('SIGTERM', interrupted)
+  try {
+    await site?.responds(siteUrl)
+    return await examine({ platform, settings, only, skip, isQuick, siteOutput: site?.output, onProgress: progress })
+  } finally {
+    process.off('SIGINT', interrupted).off('SIGTERM', interrupted)
+    progress(undefined)
+    await stop()
+  }
+}
+
+async function listen(platform: Platform, port: number): Promise<void> {
+  try {
+    await platform.listen(port)
+  } catch (error) {
+    throw new CannotExamine(
+      `the platform cannot listen on port ${port} (${messageOf(error)}): choose another one with --port`,
+    )
+  }
+}
+
+/** One line that is written over and over, on terminals only. */
+function progress(now: Progress | undefined): void {
+  if (!process.stderr.isTTY) return
+  if (!now) return void process.stderr.write('\r\u001b[K')
+  const { name, done, all, leftSeconds } = now
+  const left = leftSeconds >= 90 ? `${Math.round(leftSeconds / 60)} min` : `${Math.round(leftSeconds)} s`
+  process.stderr.write(`\r\u001b[K${paint(`[${done}/${all}]`, '1', true)} ${name}, about ${left} left`)
+}
+
+function write(examined: Examined, { report, junit, json }: ExamineArguments): void {
+  const files: readonly [string | undefined, (examined: Examined) => string][] = [
+    [report, htmlReport],
+    [junit, junitReport],
+    [json, jsonReport],
+  ]
+  for (const [file, make] of files) {
+    if (file === undefined) continue
+    try {
+      writeFileSync(file, make(examined))
+    } catch (error) {
+      throw new CannotExamine(`the report ${file} cannot be written: ${messageOf(error)}`)
+    }
+  }
+}
+
+function listText(): string {
+  const checks = listOfChecks()
+  const width = Math.max(...checks.map(({ name }) => name.length))
+  return checks.map(({ name, good, isSlow }) => `${name.padEnd(width)}  ${good}${isSlow ? ' (waits)' : ''}\n`).join('')
+}
+
+const hasColors = (stream: NodeJS.WriteStream) => stream.isTTY && process.env['NO_COLOR'] === undefined
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : 'unknown error')

@@ -1,0 +1,155 @@
+/** A plain browser: cookies, redirects and forms. It runs no scripts, and keeps a record of each request. */
+import { Cookies } from './cookies'
+import { type Form, formsOf, type Link, linksOf, textOf } from './html'
+import { type Response, send } from './request'
+
+/** One request of a browser, with its response. */
+export interface Hop extends Response {
+  readonly browser: string
+  /** Time of the request, in milliseconds. */
+  readonly at: number
+  /** The same by a monotonic clock. */
+  readonly tick: number
+  readonly method: string
+  readonly url: URL
+  /** Fields that were sent, passwords masked. */
+  readonly fields: Readonly<Record<string, string>>
+  /** Absolute address of a redirect. */
+  readonly location: string | undefined
+}
+
+/** Where a browser is after its redirects. */
+export interface Page extends Hop {
+  /** Every request on the way, the page itself last. */
+  readonly hops: readonly Hop[]
+  /** The redirect that was not followed. */
+  readonly next: string | undefined
+  /** The page, without tags. */
+  readonly words: string
+  readonly forms: readonly Form[]
+  readonly links: readonly Link[]
+}
+
+/** How to open an address. */
+export interface OpenOptions {
+  readonly method?: string
+  readonly fields?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>
+  /** A redirect to such an address is not followed. */
+  readonly stopAt?: (address: URL) => boolean
+}
+
+/** User agent of all browsers of the examiner. */
+export const USER_AGENT =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36'
+
+const navigation: Readonly<Record<string, string>> = {
+  accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+  'accept-language': 'en',
+  'user-agent': USER_AGENT,
+  'sec-fetch-dest': 'document',
+  'sec-fetch-mode': 'navigate',
+  'sec-fetch-user': '?1',
+  'upgrade-insecure-requests': '1',
+}
+
+const MAX_HOPS = 20
+
+/** One browser with its own cookies. */
+export class Browser {
+  cookies = new Cookies()
+  /** Does it refuse every cookie of the site? */
+  hasCookies = true
+
+  constructor(
+    readonly name: string,
+    private readonly record: (hop: Hop) => void,
+    private readonly always: Readonly<Record<string, string>>,
+  ) {}
+
+  /** Another browser with the same cookies: a stolen copy, or another tab before its next response. */
+  copy(name: string): Browser {
+    const copy = new Browser(name, this.record, this.always)
+    copy.cookies = this.cookies.copy()
+    return copy
+  }
+
+  /** Opens an address and follows its redirects, 20 at most. */
+  async open(address: string, options: OpenOptions = {}): Promise<Page> {
+    const hops: Hop[] = []
+    let { method = 'GET', fields } = options
+    let url = new URL(address)
+    const fromSite = method === 'POST' ? 'same-origin' : 'none'
+    let headers: Record<string, string> = {
+      'sec-fetch-site': fromSite,
+      ...(method === 'POST' ? { origin: url.origin } : {}),
+    }
+    for (;;) {
+      const hop = await this.#request(url, method, fields, { ...headers, ...options.headers })
+      hops.push(hop)
+      if (hop.location === undefined) return pageOf(hops, undefined)
+      const next = new URL(hop.location)
+      if (options.stopAt?.(next) || hops.length > MAX_HOPS) return pageOf(hops, hop.location)
+      if (next.origin !== url.origin && headers['sec-fetch-site'] !== 'none')
+        headers = { 'sec-fetch-site': 'cross-site' }
+      if (hop.status !== 307 && hop.status !== 308) {
+        method = 'GET'
+        fields = undefined
+        headers = { 'sec-fetch-site': headers['sec-fetch-site'] ?? 'none' }
+      }
+      url = next
+    }
+  }
+
+  /** Sends a form with some of its fields filled in. */
+  submit(form: Form, filled: Readonly<Record<string, string>>, options: OpenOptions = {}): Promise<Page> {
+    const fields = { ...Object.fromEntries(form.fields.map(({ name, value }) => [name, value])), ...filled }
+    if (form.method === 'POST') return this.open(form.action, { ...options, method: 'POST', fields })
+    const url = new URL(form.action)
+    url.search = new URLSearchParams(fields).toString()
+    return this.open(url.href, options)
+  }
+
+  async #request(
+    url: URL,
+    method: string,
+    fields: Readonly<Record<string, string>> | undefined,
+    extra: Readonly<Record<string, string>>,
+  ): Promise<Hop> {
+    const [at, tick] = [Date.now(), performance.now()]
+    const cookie = this.cookies.header(url)
+    const body = fields === undefined ? undefined : new URLSearchParams(fields).toString()
+    const form: Record<string, string> =
+      body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }
+    const headers = { ...navigation, ...this.always, ...form, ...(cookie === '' ? {} : { cookie }), ...extra }
+    const response = await send({ method, url, headers, body })
+    if (this.hasCookies || url.pathname.endsWith('/identify')) this.cookies.take(url, response.setCookie)
+    const location = response.status >= 300 && response.status < 400 ? response.headers['location'] : undefined
+    const target = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url).href : undefined
+    const hop = {
+      ...response,
+      browser: this.name,
+      at,
+      tick,
+      method,
+      url,
+      fields: masked(fields ?? {}),
+      location: target,
+    }
+    this.record(hop)
+    return hop
+  }
+}
+
+const masked = (fields: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, /pass|pwd|secret|token|csrf/i.test(name) ? '***' : value]),
+  )
+
+function pageOf(hops: readonly Hop[], next: string | undefined): Page {
+  const last = hops[hops.length - 1]
+  if (!last) throw new Error('a page has at least one request')
+  const { text, url } = last
+  const words = textOf(text)
+  return { ...last, hops, next, words, forms: formsOf(text, url.href), links: linksOf(text, url.href) }
+}

@@ -1,0 +1,144 @@
+/** Group `identify`: which requests are redirected to Identify, how often, and with which token. */
+import { type Check, failed, need, noneOf, notApplicable, passed } from '../check'
+import type { Stage } from '../stage'
+import { isSignedWith, readToken } from '../tokens'
+
+const onDemand = notApplicable('the first page load of this site does not go through Identify')
+
+const firstVisit: Check = {
+  name: 'identify/first-visit',
+  run: async (stage) => {
+    if (!stage.site.isIdentifiedAlways) return onDemand
+    const address = `${stage.site.publicPage}?examined=a%20b&list=1&list=2&sign=%2B`
+    const page = await stage.visit(stage.browser(), address)
+    const redirects = stage.identifies(page)
+    need(redirects > 0, 'the first page load was not redirected to Identify this time')
+    if (page.status >= 400 || page.status === 0) return failed(`the visit ends with ${page.status || page.error}`)
+    if (redirects > 1) return failed(`the first page load went through Identify ${redirects} times`)
+    return page.url.href === address ? passed() : failed(`the visit ends at ${page.url.pathname}${page.url.search}`)
+  },
+}
+
+const claimNames = ['aud', 'cid', 'exp', 'iat', 'iss', 'nbf']
+
+const requestToken: Check = {
+  name: 'identify/request-token',
+  run: async (stage) => {
+    const { t } = await identifyRequest(stage)
+    const token = readToken(t)
+    if (!token) return failed('t is not a JWT')
+    const { header, claims } = token
+    const { organisationId, ssoIdentifier, clientId, clientSecret } = stage.platform.addresses
+    const times = [claims['nbf'], claims['iat'], claims['exp']].map(Number)
+    const [nbf = 0, iat = 0, exp = 0] = times
+    const extra = Object.keys(claims).filter((name) => !claimNames.includes(name))
+    return noneOf([
+      ...(header['alg'] === 'HS256' && header['typ'] === 'JWT' ? [] : ['the header is not HS256 and JWT']),
+      ...(isSignedWith(t, clientSecret) ? [] : ["the signature is not made with the client's secret"]),
+      ...(claims['cid'] === clientId ? [] : ['cid is not the client ID']),
+      ...(claims['iss'] === organisationId ? [] : ['iss is not the organisation ID']),
+      ...(claims['aud'] === ssoIdentifier ? [] : ['aud is not the SSO system']),
+      ...(times.every(Number.isSafeInteger) && nbf === iat ? [] : ['nbf and iat are not the same whole second']),
+      ...(exp - iat === 10 ? [] : [`exp is ${exp - iat} s after iat, not 10`]),
+      ...(extra.length === 0 ? [] : [`extra claims: ${extra.join(', ')}`]),
+    ])
+  },
+}
+
+/** The parameters with which a new browser is redirected to Identify. */
+async function identifyRequest(stage: Stage): Promise<{ t: string; r: string; page: string }> {
+  const { isIdentifiedAlways, publicPage, userPage } = stage.site
+  const page = isIdentifiedAlways ? publicPage : userPage
+  const opened = await stage.openHere(stage.browser(), page)
+  need(opened.next, 'a new browser was not redirected to Identify')
+  const query = new URL(opened.next).searchParams
+  return { t: query.get('t') ?? '', r: query.get('r') ?? '', page }
+}
+
+const returnAddress: Check = {
+  name: 'identify/return-address',
+  run: async (stage) => {
+    const { r, page } = await identifyRequest(stage)
+    if (!URL.canParse(r)) return failed('r is not an absolute address')
+    const [back, asked] = [new URL(r), new URL(page)]
+    if (back.origin !== asked.origin) return failed(`r leads to ${back.origin}`)
+    return back.pathname === asked.pathname || !stage.site.isIdentifiedAlways
+      ? passed()
+      : failed(`r leads to ${back.pathname} instead of ${asked.pathname}`)
+  },
+}
+
+const fetchMetadata = (dest: string, mode: string) => ({
+  'sec-fetch-dest': dest,
+  'sec-fetch-mode': mode,
+  'sec-fetch-site': 'same-origin',
+})
+
+const otherRequests: readonly [name: string, method: string, headers: Record<string, string>][] = [
+  ['a script', 'GET', { ...fetchMetadata('script', 'no-cors'), accept: '*/*' }],
+  ['an image', 'GET', { ...fetchMetadata('image', 'no-cors'), accept: 'image/avif,image/webp,*/*' }],
+  ['a fetch', 'GET', { ...fetchMetadata('empty', 'cors'), accept: 'application/json' }],
+  ['a POST', 'POST', {}],
+  ['a HEAD', 'HEAD', {}],
+  ['a prefetch', 'GET', { 'sec-purpose': 'prefetch', purpose: 'prefetch' }],
+  ['a known bot', 'GET', { 'user-agent': 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)' }],
+]
+
+const navigationsOnly: Check = {
+  name: 'identify/navigations-only',
+  run: async (stage) => {
+    if (!stage.site.isIdentifiedAlways) return onDemand
+    const control = await stage.openHere(stage.browser(), stage.site.publicPage)
+    need(control.next, 'a page load was not redirected to Identify this time')
+    const problems: string[] = []
+    for (const [name, method, headers] of otherRequests) {
+      const fields = method === 'POST' ? { fields: { examined: '1' } } : {}
+      const page = await stage.openHere(stage.browser(), stage.site.publicPage, { method, headers, ...fields })
+      need(page.status !== 0, `${name} got no response`)
+      if (page.next !== undefined) problems.push(`${name} is redirected to Identify`)
+    }
+    return noneOf(problems)
+  },
+}
+
+const withoutCookies: Check = {
+  name: 'identify/without-cookies',
+  run: async (stage) => {
+    if (!stage.site.isIdentifiedAlways) return onDemand
+    const browser = stage.browser()
+    browser.hasCookies = false
+    const page = await stage.visit(browser)
+    const redirects = stage.identifies(page)
+    need(redirects > 0, 'the page load was not redirected to Identify this time')
+    if (page.status !== 200)
+      return failed(`a browser without cookies gets ${page.status || page.error} after ${redirects} Identify redirects`)
+    return redirects <= 3 ? passed() : failed(`a browser without cookies goes through Identify ${redirects} times`)
+  },
+}
+
+const once: Check = {
+  name: 'identify/once',
+  run: async (stage) => {
+    const { isIdentifiedAlways, publicPage, loginPage } = stage.site
+    const page = isIdentifiedAlways ? publicPage : loginPage
+    const browser = stage.browser()
+    need(stage.identifies(await stage.visit(browser, page)) > 0, 'the first page load was not redirected to Identify')
+    for (let count = 2; count <= 6; count += 1) {
+      const next = await stage.visit(browser, page)
+      if (stage.identifies(next) > 0)
+        return failed(`page load ${count} of the same browser goes through Identify again`)
+      need(next.status === 200, `page load ${count} responded ${next.status || next.error}`)
+    }
+    return passed()
+  },
+}
+
+/** All checks of this group. */
+export const identifyChecks: readonly Check[] = [
+  firstVisit,
+  requestToken,
+  returnAddress,
+  navigationsOnly,
+  withoutCookies,
+  once,
+]

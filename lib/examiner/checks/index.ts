@@ -1,0 +1,30 @@
+/** All checks, in the order of the report. */
+import type { Check } from '../check'
+import { identifyChecks } from './identify'
+import { landingTokenChecks } from './landing'
+import { landingFlowChecks } from './landing-flows'
+import { loginChecks } from './login'
+import { loginErrorChecks } from './login-errors'
+import { logoutChecks } from './logout'
+import { clockChecks, headerChecks, restChecks } from './others'
+import { outageChecks } from './outage'
+import { sessionChecks } from './session'
+import { statusChecks } from './status'
+import { ticketChecks } from './ticket'
+
+/** Every check that the examiner has. */
+export const allChecks: readonly Check[] = [
+  ...identifyChecks,
+  ...landingTokenChecks,
+  ...landingFlowChecks,
+  ...ticketChecks,
+  ...statusChecks,
+  ...loginChecks,
+  ...loginErrorChecks,
+  ...logoutChecks,
+  ...sessionChecks,
+  ...outageChecks,
+  ...clockChecks,
+  ...headerChecks,
+  ...restChecks,
+]

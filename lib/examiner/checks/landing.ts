@@ -1,0 +1,176 @@
+/** Group `landing`, tokens: each spoilt token must give no login, while the genuine one does. */
+import type { Browser } from '../browser'
+import { type Check, type Finding, failed, need, noneOf, passed, warning } from '../check'
+import type { Account } from '../platform'
+import type { Stage } from '../stage'
+import { type Claims, forge, otherSecret, readToken, respell } from '../tokens'
+
+/** A flow of a user who is logged in elsewhere, stopped before the landing page. */
+export interface Arrival {
+  readonly browser: Browser
+  readonly account: Account
+  readonly address: URL
+  readonly claims: Claims
+}
+
+/** Arranges an arrival. @throws {Undecided} */
+export async function arrive(stage: Stage): Promise<Arrival> {
+  const browser = stage.browser()
+  const { account } = await stage.loginElsewhere(browser)
+  const address = await stage.landing(browser)
+  const claims = readToken(address.searchParams.get('t') ?? '')?.claims
+  need(claims?.['sts'] === 'loggedin', 'the platform of the examiner sent no logged-in user to the landing page')
+  return { browser, account, address, claims }
+}
+
+/** The genuine token logs in: without this, a refusal of a spoilt one means nothing. @throws {Undecided} */
+export async function needGenuine(stage: Stage): Promise<void> {
+  const { browser, account, address } = await arrive(stage)
+  await stage.openHere(browser, address.href)
+  need(await stage.isKnown(browser, account), 'the genuine token did not log its user in')
+}
+
+/** An address with another token. */
+export function withToken(address: URL, token: string): string {
+  const changed = new URL(address)
+  changed.searchParams.set('t', token)
+  return changed.href
+}
+
+type Spoil = (claims: Claims, stage: Stage, token: string) => string | Promise<string>
+
+/** The token is refused, though not well. */
+const refusedWithError = (status: number) =>
+  warning(
+    `the token is refused, but with ${status}`,
+    'The user whose token was refused for a good reason gets a server error.',
+  )
+
+/** A check that lands one spoilt token. `judge` says how bad it is when that logs the user in. */
+function spoilt(name: string, spoil: Spoil, judge: (reason: string) => Finding = failed): Check {
+  return {
+    name: `landing/${name}`,
+    run: async (stage) => {
+      await needGenuine(stage)
+      const { browser, account, address, claims } = await arrive(stage)
+      const token = await spoil(claims, stage, address.searchParams.get('t') ?? '')
+      const page = await stage.openHere(browser, withToken(address, token))
+      if (await stage.isKnown(browser, account)) return judge('the token was accepted, and its user is logged in')
+      if (page.status >= 500) return refusedWithError(page.status)
+      need(page.status !== 0, `the landing page did not respond: ${page.error}`)
+      return passed()
+    },
+  }
+}
+
+/** The claims, signed by the platform's own secret. */
+const signed = (change: (claims: Claims, stage: Stage) => Claims): Spoil => {
+  return (claims, stage) => forge({ ...claims, ...change(claims, stage) }, { secret: stage.platform.site.clientSecret })
+}
+const withHeader = (header: Claims, hash?: 'sha512'): Spoil => {
+  return (claims, stage) => forge(claims, { secret: stage.platform.site.clientSecret, header, hash })
+}
+const shifted = (seconds: number) =>
+  signed(({ nbf, iat, exp }) => ({
+    nbf: Number(nbf) + seconds,
+    iat: Number(iat) + seconds,
+    exp: Number(exp) + seconds,
+  }))
+
+const tokenChecks: readonly Check[] = [
+  spoilt('other-secret', (claims) => forge(claims, { secret: otherSecret() })),
+  spoilt('alg-none', withHeader({ alg: 'none', typ: 'JWT' })),
+  spoilt('alg-hs512', withHeader({ alg: 'HS512', typ: 'JWT' }, 'sha512')),
+  spoilt('no-typ', withHeader({ alg: 'HS256' }), warning),
+  spoilt(
+    'wrong-audience',
+    signed((_claims, { platform }) => ({ aud: platform.second.clientId })),
+  ),
+  spoilt(
+    'wrong-issuer',
+    signed((_claims, { platform }) => ({ iss: platform.addresses.organisationId })),
+  ),
+  spoilt('expired', shifted(-120)),
+  spoilt('not-yet-valid', shifted(120)),
+  spoilt('second-site-token', async (_claims, stage, token) => {
+    const browser = stage.browser()
+    await stage.loginElsewhere(browser)
+    return (await stage.second.landingToken(browser)) || token
+  }),
+  spoilt(
+    'oversized',
+    signed(() => ({ padding: 'x'.repeat(7000) })),
+    warning,
+  ),
+  spoilt('not-canonical', (_claims, _stage, token) => respell(token), warning),
+  spoilt(
+    'no-ticket',
+    signed(() => ({ at: null })),
+  ),
+  spoilt(
+    'anonymous-with-ticket',
+    signed(() => ({ sts: 'anon' })),
+  ),
+]
+
+const reflected: Check = {
+  name: 'landing/request-token',
+  run: async (stage) => {
+    await needGenuine(stage)
+    const { browser, account, address } = await arrive(stage)
+    const sent = stage.hops.find(
+      ({ url, browser: name }) =>
+        name === browser.name &&
+        stage.platform.isIdentify(url) &&
+        url.searchParams.get('r') !== 'http://second.invalid/',
+    )
+    const token = sent?.url.searchParams.get('t')
+    need(token, 'the request token of the site was not seen')
+    const page = await stage.openHere(browser, withToken(address, token))
+    if (page.status >= 500 || page.status === 0) return failed(`the landing page responds ${page.status || page.error}`)
+    if (await stage.isKnown(browser, account)) return failed('the request token was accepted as a Session Token')
+    return passed()
+  },
+}
+
+const anonymous: Check = {
+  name: 'landing/anonymous',
+  run: async (stage) => {
+    const browser = stage.browser()
+    const address = await stage.landing(browser)
+    const page = await browser.open(address.href)
+    if (page.status >= 500 || page.status === 0) return failed(`the visit ends with ${page.status || page.error}`)
+    const shown = stage.platform.accounts.find((account) => stage.shows(page, account))
+    return shown && stage.run.settings.loggedIn === undefined
+      ? failed('an anonymous visitor is shown a user')
+      : passed()
+  },
+}
+
+const parameters: Check = {
+  name: 'landing/parameters',
+  run: async (stage) => {
+    await needGenuine(stage)
+    const problems: string[] = []
+    const variants: readonly [string, (query: URLSearchParams) => void][] = [
+      ['without t', (query) => query.delete('t')],
+      ['without r', (query) => query.delete('r')],
+      ['with two different t', (query) => query.append('t', 'x.y.z')],
+      ['with t as a list', (query) => query.set('t[]', 'x')],
+      ['with two r', (query) => query.append('r', 'https://attacker.invalid/')],
+      ['with an empty t', (query) => query.set('t', '')],
+    ]
+    for (const [name, change] of variants) {
+      const { browser, address } = await arrive(stage)
+      change(address.searchParams)
+      const page = await stage.openHere(browser, address.href)
+      if (page.status >= 500 || page.status === 0) problems.push(`${name}: ${page.status || page.error}`)
+      if (page.hops.some(({ location }) => location?.includes('//attacker.invalid')))
+        problems.push(`${name}: redirect to the attacker`)
+    }
+    return noneOf(problems)
+  },
+}
+
+/** Checks of tokens at the landing page. */
+export const landingTokenChecks: readonly Check[] = [...tokenChecks, reflected, anonymous, parameters]

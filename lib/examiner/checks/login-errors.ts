@@ -1,0 +1,152 @@
+/** Group `login`, errors: each documented error leads to a page that helps, and never to a wrong login. */
+import type { Sso2ServiceErrorCode } from '../../protocol/claims'
+import type { Browser, Page } from '../browser'
+import { type Check, type Finding, failed, need, passed, warning } from '../check'
+import { loginFormOf } from '../facts'
+import type { Account } from '../platform'
+import type { Stage } from '../stage'
+
+interface Refusal {
+  readonly browser: Browser
+  readonly account: Account
+  readonly page: Page
+}
+
+/** A login that the platform refuses. */
+async function refused(stage: Stage, prepare: (account: Account) => void, password?: string): Promise<Refusal> {
+  const browser = stage.browser()
+  const account = stage.account()
+  const { form } = await stage.loginForm(browser)
+  prepare(account)
+  const since = Date.now()
+  const page = await stage.submit(browser, form, password === undefined ? account : { ...account, password })
+  need(stage.platform.calls(since, { operation: 'authenticate' }).length > 0, 'the site did not call Authenticate')
+  return { browser, account, page }
+}
+
+/** The user must see a page that is no server error, and must not be logged in. */
+async function judge(stage: Stage, { browser, account, page }: Refusal): Promise<Finding> {
+  if (page.status >= 500 || page.status === 0) return failed(`the user gets ${page.status || page.error}`)
+  if (await stage.isKnown(browser, account))
+    return failed('the user is logged in, though the platform refused the login')
+  return page.words.length > 0 ? passed() : failed('the user gets an empty page')
+}
+
+const wrongPassword: Check = {
+  name: 'login/wrong-password',
+  run: async (stage) => {
+    const refusal = await refused(stage, () => {}, 'not-the-password')
+    const { page, account } = refusal
+    const finding = await judge(stage, refusal)
+    if (finding.verdict !== 'passed') return finding
+    const form = loginFormOf(page.forms, stage.site.passwordField)
+    if (!form) return failed('the form is gone after a wrong password')
+    const value = (name: string) => form.fields.find((field) => field.name === name)?.value ?? ''
+    if (value(stage.site.passwordField) !== '') return failed('the page keeps the password in the form')
+    if (value(stage.site.usernameField) !== account.username) return warning('the form forgets the username')
+    return /\b4\b/.test(page.words) ? passed() : warning('the page does not say that 4 attempts are left')
+  },
+}
+
+const frozen: Check = {
+  name: 'login/frozen-account',
+  run: async (stage) => {
+    const { page: wrong } = await refused(stage, () => {}, 'not-the-password')
+    const refusal = await refused(stage, (account) => stage.platform.control(account).freeze())
+    const finding = await judge(stage, refusal)
+    if (finding.verdict !== 'passed') return finding
+    const { words } = refusal.page
+    if (words === wrong.words) return warning('the page says the same as for a wrong password')
+    return /\b(?:1[0-2]|43\s?200)\b|\d\d:\d\d/.test(words)
+      ? passed()
+      : warning('the page does not say when the account can be used again')
+  },
+}
+
+const inactive: Check = {
+  name: 'login/inactive-account',
+  run: async (stage) =>
+    judge(stage, await refused(stage, (account) => void stage.platform.control(account).set({ active: false }))),
+}
+
+/** An error that a fault makes, because the situation is hard to arrange. */
+function byFault(name: string, code: Sso2ServiceErrorCode): Check {
+  return {
+    name: `login/${name}`,
+    run: async (stage) => {
+      const refusal = await refused(
+        stage,
+        () => void stage.platform.fault(['authenticate'], { kind: 'error', code }, { times: 1 }),
+      )
+      return judge(stage, refusal)
+    },
+  }
+}
+
+const oneTimePassword: Check = {
+  name: 'login/one-time-password',
+  run: async (stage) => {
+    const browser = stage.browser()
+    const account = stage.account()
+    const { otp } = stage.platform.control(account).issueOtp()
+    const { form } = await stage.loginForm(browser)
+    await stage.submit(browser, form, { ...account, password: otp })
+    if (!(await stage.isShown(browser, account))) return failed('a one-time password does not log in')
+    const other = stage.browser()
+    const { form: again } = await stage.loginForm(other)
+    const page = await stage.submit(other, again, { ...account, password: otp })
+    return judge(stage, { browser: other, account, page })
+  },
+}
+
+/** The SSO session has ended while the form was open: the user must get the form again, and the next try must work. */
+function ended(name: string, end: (stage: Stage, sid: string) => void): Check {
+  return {
+    name: `login/${name}`,
+    run: async (stage) => {
+      const browser = stage.browser()
+      const { form } = await stage.loginForm(browser)
+      const account = stage.account()
+      end(stage, await stage.sid(browser))
+      const page = await stage.submit(browser, form, account)
+      if (page.status >= 500 || page.status === 0) return failed(`the user gets ${page.status || page.error}`)
+      if (await stage.isShown(browser, account)) return passed()
+      const { form: next } = await stage.loginForm(browser)
+      await stage.submit(browser, loginFormOf(page.forms, stage.site.passwordField) ?? next, account)
+      return (await stage.isShown(browser, account))
+        ? passed()
+        : failed('the second try fails too: the user cannot log in in this browser')
+    },
+  }
+}
+
+const otherAccount: Check = {
+  name: 'login/other-account',
+  run: async (stage) => {
+    const browser = stage.browser()
+    const { form } = await stage.loginForm(browser)
+    const { account: other, sid } = await stage.loginElsewhere(browser)
+    const account = stage.account()
+    const since = Date.now()
+    const page = await stage.submit(browser, form, account)
+    need(stage.platform.calls(since).length > 0, 'the site did not call the platform')
+    if (page.status >= 500 || page.status === 0) return failed(`the user gets ${page.status || page.error}`)
+    const shown = await stage.visit(browser, stage.site.userPage)
+    const isOther = stage.platform.accountOf(sid) === other.accountId
+    const isWrong = stage.run.settings.loggedIn === undefined && isOther && stage.shows(shown, account)
+    return isWrong ? failed('the site shows a user whom the platform did not log in') : passed()
+  },
+}
+
+/** Errors of the login. */
+export const loginErrorChecks: readonly Check[] = [
+  wrongPassword,
+  frozen,
+  inactive,
+  byFault('session-limit', 'session_limit_reached'),
+  byFault('expired-one-time-password', 'otp_consumed_or_expired'),
+  oneTimePassword,
+  ended('session-terminated', (stage, sid) => stage.platform.terminate(sid)),
+  ended('session-not-found', (stage, sid) => stage.platform.prune(sid)),
+  otherAccount,
+]

@@ -1,0 +1,181 @@
+/** Group `login`: the form, its security, and what it leaves behind. */
+import { type Check, failed, need, noneOf, notApplicable, passed } from '../check'
+import { loginFormOf } from '../facts'
+import type { Stage } from '../stage'
+
+const right: Check = {
+  name: 'login/right-password',
+  run: async (stage) => {
+    const browser = stage.browser()
+    const since = Date.now()
+    const account = stage.account()
+    const { form } = await stage.loginForm(browser)
+    const page = await stage.submit(browser, form, account)
+    const calls = stage.platform.calls(since, { operation: 'authenticate' })
+    if (page.status >= 400 || page.status === 0) return failed(`the login ends with ${page.status || page.error}`)
+    if (!(await stage.isShown(browser, account))) return failed('the user is not shown after the login')
+    const uas = calls[0]?.call?.claims['uas']
+    return noneOf([
+      ...(calls.length === 1 ? [] : [`one login causes ${calls.length} Authenticate calls`]),
+      ...(typeof uas === 'string' && uas.includes('Chrome/150') ? [] : ["uas is not the browser's User-Agent"]),
+    ])
+  },
+}
+
+const newSession: Check = {
+  name: 'login/new-session-id',
+  run: async (stage) => {
+    const browser = stage.browser()
+    await stage.loginForm(browser)
+    const thief = browser.copy('Browser with the cookies of before')
+    const account = await stage.login(browser)
+    need(await stage.isKnown(browser, account), 'the user is not shown after the login')
+    return (await stage.isKnown(thief, account))
+      ? failed('the session ID of before the login is logged in too: an attacker who planted it is now the user')
+      : passed()
+  },
+}
+
+const returnAddress: Check = {
+  name: 'login/return-address',
+  run: async (stage) => {
+    const { returnField } = stage.site
+    if (returnField === undefined) return notApplicable('the login form has no return address')
+    await stage.login(stage.browser())
+    const problems: string[] = []
+    for (const target of [
+      'https://attacker.invalid/',
+      '//attacker.invalid/',
+      '/\\attacker.invalid/',
+      '/%09/attacker.invalid',
+    ]) {
+      const browser = stage.browser()
+      const { form } = await stage.loginForm(browser)
+      const { username, password } = stage.account()
+      const fields = {
+        [stage.site.usernameField]: username,
+        [stage.site.passwordField]: password,
+        [returnField]: target,
+      }
+      const page = await browser.submit(form, fields, {
+        stopAt: ({ hostname }) => hostname.endsWith('attacker.invalid'),
+      })
+      if (page.next !== undefined)
+        problems.push(`${returnField}=${JSON.stringify(target)} leads to ${new URL(page.next).href}`)
+    }
+    return noneOf(problems)
+  },
+}
+
+const crossSite = {
+  'sec-fetch-site': 'cross-site',
+  origin: 'https://attacker.invalid',
+  referer: 'https://attacker.invalid/',
+}
+
+/** A page of the attacker submits the form without its hidden fields. A browser that is old sends the cookies along. */
+const foreignForm: Check = {
+  name: 'login/foreign-form',
+  run: async (stage) => {
+    const problems: string[] = []
+    for (const isKnown of [false, true]) {
+      const browser = stage.browser()
+      const { form } = await stage.loginForm(isKnown ? browser : stage.browser())
+      const account = stage.account()
+      const bare = { ...form, fields: [] }
+      const fields = { [stage.site.usernameField]: account.username, [stage.site.passwordField]: account.password }
+      await browser.submit(bare, fields, { headers: crossSite, stopAt: (url) => stage.platform.isIdentify(url) })
+      if (await stage.isKnown(browser, account))
+        problems.push(`a form on another site logs in ${isKnown ? 'with' : 'without'} the cookies of the site`)
+    }
+    const control = stage.browser()
+    const account = await stage.login(control)
+    need(await stage.isKnown(control, account), 'the user is not shown after the login')
+    return noneOf(problems)
+  },
+}
+
+const doubleSubmit: Check = {
+  name: 'login/double-submit',
+  run: async (stage) => {
+    const browser = stage.browser()
+    const { form } = await stage.loginForm(browser)
+    const account = stage.account()
+    const since = Date.now()
+    const end = stage.platform.fault(['authenticate'], { kind: 'slow', ms: 400 })
+    const twin = browser.copy('Browser A, second click')
+    const first = stage.submit(browser, form, account)
+    await new Promise((resolve) => setTimeout(resolve, 60))
+    const second = await stage.submit(twin, form, account)
+    const page = await first
+    end()
+    const calls = stage.platform.calls(since, { operation: 'authenticate' }).length
+    need(calls > 0, 'the site did not call Authenticate')
+    if ([page, second].some(({ status }) => status >= 500 || status === 0))
+      return failed('one of the two clicks gets a server error')
+    return calls === 1 ? passed() : failed(`two clicks on the button send the password ${calls} times`)
+  },
+}
+
+const lostResponse: Check = {
+  name: 'login/lost-response',
+  isRough: true,
+  run: async (stage) => {
+    const browser = stage.browser()
+    const { form } = await stage.loginForm(browser)
+    const since = Date.now()
+    stage.platform.fault(['authenticate'], { kind: 'drop_after_commit' }, { times: 1 })
+    const page = await stage.submit(browser, form, stage.account())
+    const calls = stage.platform.calls(since, { operation: 'authenticate' }).length
+    need(calls > 0, 'the site did not call Authenticate')
+    if (calls > 1) return failed(`the password was sent ${calls} times, though the first call may have worked`)
+    const isServed = page.status !== 0 && (page.status < 500 || page.status === 503)
+    return isServed ? passed() : failed(`the user gets ${page.status || page.error}`)
+  },
+}
+
+/** Does a text hold the password, as it is or encoded? */
+const holds = (text: string, password: string) =>
+  text.includes(password) ||
+  text.includes(encodeURIComponent(password)) ||
+  text.includes(Buffer.from(password).toString('base64').replace(/=+$/, ''))
+
+async function passwordTraces(stage: Stage): Promise<string[]> {
+  const browser = stage.browser()
+  const account = stage.account()
+  const wrong = { ...account, password: `${account.password}-wrong` }
+  const { form } = await stage.loginForm(browser)
+  const refused = await stage.submit(browser, form, wrong)
+  const again = loginFormOf(refused.forms, stage.site.passwordField) ?? (await stage.loginForm(browser)).form
+  await stage.submit(browser, again, account)
+  need(await stage.isShown(browser, account), 'a login with the right password did not work')
+  const hops = stage.hops.filter(({ browser: name }) => name === browser.name)
+  const places: readonly [string, (hop: (typeof hops)[number]) => string][] = [
+    ['an address', ({ url, location = '' }) => `${decodeURIComponent(url.search)} ${location}`],
+    ['a cookie', ({ setCookie }) => setCookie.join(' ')],
+    ['a page', ({ text }) => text],
+  ]
+  const output = stage.run.siteOutput?.() ?? ''
+  return [
+    ...places
+      .filter(([, read]) => hops.some((hop) => holds(read(hop), account.password)))
+      .map(([name]) => `the password is in ${name}`),
+    ...(holds(output, account.password) ? ["the password is in the site's output"] : []),
+  ]
+}
+
+const passwordNowhere: Check = {
+  name: 'login/password-stays-nowhere',
+  run: async (stage) => noneOf(await passwordTraces(stage)),
+}
+
+/** The form and its security. */
+export const loginChecks: readonly Check[] = [
+  right,
+  newSession,
+  returnAddress,
+  foreignForm,
+  doubleSubmit,
+  lostResponse,
+  passwordNowhere,
+]

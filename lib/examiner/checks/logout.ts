@@ -1,0 +1,169 @@
+/** Group `logout`: the end of a login, here, in copies of the cookie, and at the platform. */
+import type { Browser } from '../browser'
+import { type Check, failed, need, noneOf, notApplicable, passed } from '../check'
+import type { Account } from '../platform'
+import type { Stage } from '../stage'
+
+/** A browser that is logged in, with its SSO session. */
+async function loggedIn(stage: Stage): Promise<{ browser: Browser; account: Account; sid: string }> {
+  const browser = stage.browser()
+  const account = await stage.login(browser)
+  need(await stage.isKnown(browser, account), 'the user is not shown after the login')
+  return { browser, account, sid: await stage.sid(browser) }
+}
+
+const here: Check = {
+  name: 'logout/here',
+  run: async (stage) => {
+    const { browser, account, sid } = await loggedIn(stage)
+    const tab = browser.copy('Browser A, another tab')
+    const since = Date.now()
+    const page = await stage.logout(browser)
+    const calls = stage.platform.calls(since, { operation: 'logout', sid })
+    return noneOf([
+      ...(page.status >= 400 || page.status === 0 ? [`the logout ends with ${page.status || page.error}`] : []),
+      ...((await stage.isKnown(browser, account)) ? ['the user is still logged in'] : []),
+      ...((await stage.isKnown(tab, account)) ? ['a copy of the old cookie is still logged in'] : []),
+      ...((await stage.isShown(browser, account)) ? ['the next page logs the user in again'] : []),
+      ...(calls.length === 0 ? ['the platform is not informed'] : []),
+    ])
+  },
+}
+
+const identifyAfterwards: Check = {
+  name: 'logout/identify-afterwards',
+  run: async (stage) => {
+    const { browser } = await loggedIn(stage)
+    const page = await stage.logout(browser)
+    const next = stage.identifies(page) > 0 ? page : await stage.visit(browser, stage.site.loginPage)
+    if (stage.identifies(next) === 0) return failed('after the logout, the browser is not redirected through Identify')
+    const account = stage.account()
+    await stage.login(browser, account)
+    return passed()
+  },
+}
+
+const byPostOnly: Check = {
+  name: 'logout/by-post-only',
+  run: async (stage) => {
+    const { browser, account } = await loggedIn(stage)
+    await stage.openHere(browser, stage.site.logout.action)
+    return (await stage.isKnown(browser, account))
+      ? passed()
+      : failed('opening the address of the logout, as an image does, logs the user out')
+  },
+}
+
+const crossSite = {
+  'sec-fetch-site': 'cross-site',
+  origin: 'https://attacker.invalid',
+  referer: 'https://attacker.invalid/',
+}
+
+const foreignForm: Check = {
+  name: 'logout/foreign-form',
+  run: async (stage) => {
+    const { browser, account } = await loggedIn(stage)
+    const { action, method } = stage.site.logout
+    if (method === 'GET') return failed('the site logs out by GET, so any page can do it')
+    await stage.openHere(browser, action, { method: 'POST', fields: {}, headers: crossSite })
+    return (await stage.isKnown(browser, account)) ? passed() : failed('a form on another site logs the user out')
+  },
+}
+
+const platformFails = (name: string, kind: 'down' | 'hang'): Check => ({
+  name: `logout/${name}`,
+  isRough: true,
+  run: async (stage) => {
+    const { browser, account } = await loggedIn(stage)
+    const since = Date.now()
+    const end = stage.platform.fault(['logout'], { kind })
+    const page = await stage.logout(browser)
+    const isKnown = await stage.isKnown(browser, account)
+    const isShown = await stage.isShown(browser, account)
+    end()
+    need(stage.platform.calls(since, { operation: 'logout' }).length > 0 || isKnown, 'the site did not call Logout')
+    if (page.status >= 500 || page.status === 0) return failed(`the user gets ${page.status || page.error}`)
+    if (isKnown) return failed('the user is still logged in')
+    return isShown ? failed('the next Identify redirect logs the user in again') : passed()
+  },
+})
+
+const toldLater: Check = {
+  name: 'logout/platform-informed-later',
+  isSlow: true,
+  isRough: true,
+  run: async (stage) => {
+    const { browser, sid } = await loggedIn(stage)
+    const end = stage.platform.fault(['logout'], { kind: 'down' })
+    await stage.logout(browser)
+    end()
+    need(stage.platform.status(sid) === 'loggedin', 'the platform was informed in spite of the fault')
+    const limit = Date.now() + 90_000
+    while (Date.now() < limit) {
+      await stage.run.wait(5000)
+      if (stage.platform.status(sid) !== 'loggedin') return passed()
+    }
+    return failed(
+      '90 s after the platform is back, it still has the user logged in: on every other site the user is logged in too',
+    )
+  },
+}
+
+/** A slow landing of one tab ends after the logout in another. */
+const landingRace: Check = {
+  name: 'logout/landing-in-progress',
+  run: async (stage) => {
+    const browser = stage.browser()
+    const { account } = await stage.loginElsewhere(browser)
+    const first = await stage.landing(browser)
+    const second = await stage.landing(browser)
+    await stage.openHere(browser, first.href)
+    need(await stage.isKnown(browser, account), 'the first tab was not logged in')
+    const end = stage.platform.fault(['me'], { kind: 'slow', ms: 900 }, { times: 1 })
+    const tab = stage.openHere(browser, second.href)
+    await new Promise((resolve) => setTimeout(resolve, 250))
+    await stage.logout(browser, { stopAt: (url) => stage.platform.isIdentify(url) })
+    await tab
+    end()
+    return (await stage.isKnown(browser, account))
+      ? failed('a landing that began before the logout logs the user in again')
+      : passed()
+  },
+}
+
+const all: Check = {
+  name: 'logout/all-sessions',
+  run: async (stage) => {
+    const { logoutAll } = stage.site
+    if (logoutAll === undefined)
+      return notApplicable('no form that logs out of all sessions was found: name it as logoutAll in examine.json')
+    const { browser, account } = await loggedIn(stage)
+    const other = stage.browser()
+    await stage.login(other, account)
+    const since = Date.now()
+    const page = await stage.look(browser, stage.site.logout.page)
+    const user = await stage.look(browser)
+    const form = [...page.forms, ...user.forms].find(({ action }) => action === logoutAll)
+    await browser.submit(form ?? { action: logoutAll, method: 'POST', fields: [], text: '' }, {})
+    const calls = stage.platform.calls(since, { operation: 'logoutall' })
+    return noneOf([
+      ...(calls.length === 0 ? ['the platform is not informed'] : []),
+      ...((await stage.isKnown(browser, account)) ? ['this session is still logged in'] : []),
+      ...((await stage.isKnown(other, account)) ? ['another session of the account is still logged in here'] : []),
+    ])
+  },
+}
+
+/** All checks of this group. */
+export const logoutChecks: readonly Check[] = [
+  here,
+  identifyAfterwards,
+  byPostOnly,
+  foreignForm,
+  platformFails('platform-down', 'down'),
+  platformFails('platform-hangs', 'hang'),
+  toldLater,
+  landingRace,
+  all,
+]

@@ -1,0 +1,132 @@
+/** Groups `clock`, `headers` and `rest`. */
+import { type Check, failed, need, noneOf, notApplicable, passed, warning } from '../check'
+import type { Stage } from '../stage'
+
+/** The platform's clock differs: the site works, or gives up with a page. */
+const clock = (name: string, seconds: number): Check => ({
+  name: `clock/${name}`,
+  isRough: true,
+  run: async (stage) => {
+    const browser = stage.browser()
+    const { account } = await stage.loginElsewhere(browser)
+    stage.platform.fault(['identify', 'authenticate', 'sessionstatus', 'logout'], { kind: 'skew', seconds })
+    const page = await stage.visit(browser, stage.site.isIdentifiedAlways ? stage.site.publicPage : stage.site.userPage)
+    const redirects = stage.identifies(page)
+    need(redirects > 0, 'the page load was not redirected to Identify')
+    if (page.status === 0 || page.status >= 500) return failed(`the visit ends with ${page.status || page.error}`)
+    if (page.next !== undefined || redirects > 4) return failed(`the visit goes through Identify ${redirects} times`)
+    const isKnown = await stage.isKnown(browser, account)
+    if (Math.abs(seconds) > 60 && isKnown) return failed('a token of another time was accepted')
+    if (Math.abs(seconds) <= stage.run.settings.clockToleranceSeconds && !isKnown)
+      return failed('a few seconds of difference keep the user out')
+    return passed()
+  },
+})
+
+const framing: Check = {
+  name: 'headers/login-framing',
+  run: async (stage) => {
+    const { page } = await stage.loginForm(stage.browser())
+    const isDenied =
+      /deny|sameorigin/i.test(page.headers['x-frame-options'] ?? '') ||
+      /frame-ancestors/i.test(page.headers['content-security-policy'] ?? '')
+    return isDenied ? passed() : failed('the login page can be shown inside a page of another site')
+  },
+}
+
+const STRICT = /^(?:no-referrer|origin|strict-origin|same-origin|strict-origin-when-cross-origin)$/i
+
+const referrer: Check = {
+  name: 'headers/referrer-policy',
+  run: async (stage) => {
+    const browser = stage.browser()
+    const address = await stage.landing(browser)
+    const identify = stage.hops.find(
+      ({ location }) => location !== undefined && stage.platform.isIdentify(new URL(location)),
+    )
+    need(identify, 'no redirect to Identify was seen')
+    const landing = await stage.openHere(browser, address.href)
+    const [landed] = landing.hops
+    const responses: readonly [string, string | undefined][] = [
+      ['the redirect to Identify', identify.headers['referrer-policy']],
+      ['the landing page', landed?.headers['referrer-policy']],
+    ]
+    return noneOf(
+      responses
+        .filter(([, policy]) => !STRICT.test(policy?.split(',').pop()?.trim() ?? ''))
+        .map(([name]) => `${name} has no strict Referrer-Policy`),
+    )
+  },
+}
+
+const cacheControl: Check = {
+  name: 'headers/cache-control',
+  run: async (stage) => {
+    const browser = stage.browser()
+    await stage.login(browser)
+    await stage.visit(browser, stage.site.publicPage)
+    const site = new URL(stage.site.url).origin
+    const setting = stage.hops.filter(({ setCookie, url }) => setCookie.length > 0 && url.origin === site)
+    need(setting.length > 0, 'no response of the site sets a cookie')
+    const open = setting.filter(({ headers }) => !/no-store|private|no-cache/i.test(headers['cache-control'] ?? ''))
+    const places = new Set(open.map(({ method, url }) => `${method} ${url.pathname}`))
+    return noneOf([...places].map((place) => `${place} sets a cookie and may be kept by a shared cache`))
+  },
+}
+
+const banner: Check = {
+  name: 'headers/version-banner',
+  run: async (stage) => {
+    const browser = stage.browser()
+    await stage.login(browser)
+    const page = await stage.look(browser)
+    const names = ['server', 'x-powered-by', 'x-aspnet-version'].filter((name) => {
+      const value = page.hops[0]?.headers[name] ?? ''
+      return name === 'x-powered-by' ? value !== '' : /\d/.test(value)
+    })
+    return names.length === 0 ? passed() : warning(`the responses name their software: ${names.join(', ')}`)
+  },
+}
+
+const endpoints = { marketplace: 'marketplace', gift: 'gift', administrators: 'administrators' } as const
+
+const rest = (name: keyof typeof endpoints): Check => ({
+  name: `rest/${name}`,
+  isRough: true,
+  run: async (stage: Stage) => {
+    const page = stage.run.settings.rest[name]
+    if (page === undefined) return notApplicable(`examine.json names no page as rest.${name}`)
+    const browser = stage.browser()
+    await stage.login(browser)
+    const address = new URL(page, stage.site.url).href
+    const since = Date.now()
+    const works = await stage.visit(browser, address)
+    need(stage.platform.calls(since, { operation: name }).length > 0, `the page ${page} does not call the REST API`)
+    const problems =
+      works.status === 0 || works.status >= 500 ? [`the page responds ${works.status || works.error}`] : []
+    for (const code of [401, 403, 429, 500]) {
+      const end = stage.platform.fault([name], { kind: 'status', code })
+      const failing = await stage.visit(browser, address)
+      end()
+      if (failing.status === 0 || (failing.status >= 500 && failing.status !== 502 && failing.status !== 503))
+        problems.push(`with ${code} from the REST API the page responds ${failing.status || failing.error}`)
+    }
+    return noneOf(problems)
+  },
+})
+
+/** The clock of the platform against that of the site. */
+export const clockChecks: readonly Check[] = [
+  clock('ahead-3-s', 3),
+  clock('behind-3-s', -3),
+  clock('ahead-30-s', 30),
+  clock('behind-30-s', -30),
+  clock('ahead-10-min', 600),
+  clock('behind-10-min', -600),
+]
+
+/** Response headers. */
+export const headerChecks: readonly Check[] = [framing, referrer, cacheControl, banner]
+
+/** Pages that call the REST API. */
+export const restChecks: readonly Check[] = [rest('marketplace'), rest('gift'), rest('administrators')]

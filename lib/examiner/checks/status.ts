@@ -1,0 +1,172 @@
+/** Group `status`: a session is checked when it is old, and only then. Most of these checks wait. */
+import { USER_AGENT } from '../browser'
+import { type Check, failed, need, noneOf, passed, warning } from '../check'
+import type { Fault } from '../platform'
+
+const young: Check = {
+  name: 'status/young',
+  run: async (stage) => {
+    const browser = stage.browser()
+    const account = await stage.login(browser)
+    const since = Date.now()
+    for (let count = 0; count < 5; count += 1)
+      need(await stage.isKnown(browser, account), 'the user is not shown after the login')
+    const calls = stage.platform.calls(since, { operation: 'sessionstatus' }).length
+    return calls === 0 ? passed() : failed(`5 pages of a session that has just begun cause ${calls} status checks`)
+  },
+}
+
+const old: Check = {
+  name: 'status/old',
+  isSlow: true,
+  run: async (stage) => {
+    const browser = stage.browser()
+    const account = await stage.login(browser)
+    const sid = await stage.sid(browser)
+    await stage.grownOld()
+    const since = Date.now()
+    const page = await stage.look(browser)
+    const calls = stage.platform.calls(since, { operation: 'sessionstatus', sid })
+    need(page.status !== 0, 'the page did not respond')
+    const [call] = calls
+    if (!call?.call) return failed('the page of an old session is shown without a status check')
+    const { lks, ipa, uas } = call.call.claims
+    return noneOf([
+      ...(calls.length === 1 ? [] : [`one page causes ${calls.length} status checks`]),
+      ...(lks === 'loggedin' ? [] : [`lks is ${String(lks)}`]),
+      ...(typeof ipa === 'string' && ipa !== '' ? [] : ['ipa is missing']),
+      ...(uas === USER_AGENT ? [] : ["uas is not the browser's User-Agent"]),
+      ...(stage.shows(page, account) ? [] : ['the user is not shown any more']),
+    ])
+  },
+}
+
+const tenAtOnce: Check = {
+  name: 'status/ten-at-once',
+  isSlow: true,
+  run: async (stage) => {
+    const browser = stage.browser()
+    const account = await stage.login(browser)
+    const sid = await stage.sid(browser)
+    await stage.grownOld()
+    const since = Date.now()
+    const pages = await Promise.all(Array.from({ length: 10 }, () => stage.look(browser)))
+    const calls = stage.platform.calls(since, { operation: 'sessionstatus', sid }).length
+    if (pages.some((page) => !stage.shows(page, account))) return failed('one of ten pages at once loses the user')
+    need(calls > 0, 'no status check was made')
+    return calls === 1 ? passed() : warning(`ten pages at once cause ${calls} status checks`)
+  },
+}
+
+const loginElsewhere: Check = {
+  name: 'status/login-elsewhere',
+  isSlow: true,
+  run: async (stage) => {
+    const browser = stage.browser()
+    await stage.visit(browser)
+    await stage.visit(browser, stage.site.loginPage)
+    const { account } = await stage.loginElsewhere(browser)
+    await stage.grownOld()
+    await stage.visit(browser)
+    return (await stage.isShown(browser, account))
+      ? passed()
+      : failed('a user who logged in on another site is still anonymous here')
+  },
+}
+
+const logoutElsewhere: Check = {
+  name: 'status/logout-elsewhere',
+  isSlow: true,
+  run: async (stage) => {
+    const browser = stage.browser()
+    const account = await stage.login(browser)
+    await stage.second.logout(await stage.sid(browser))
+    await stage.grownOld()
+    if (await stage.isKnown(browser, account))
+      return failed('a user who logged out on another site is still logged in here')
+    const page = await stage.visit(browser)
+    return page.status === 200 ? passed() : failed(`the next page responds ${page.status || page.error}`)
+  },
+}
+
+const removed: Check = {
+  name: 'status/session-not-found',
+  isSlow: true,
+  run: async (stage) => {
+    const browser = stage.browser()
+    const account = await stage.login(browser)
+    stage.platform.prune(await stage.sid(browser))
+    await stage.grownOld()
+    const page = await stage.visit(browser, stage.site.publicPage)
+    const redirects = stage.identifies(page)
+    if (stage.shows(page, account)) return failed('the user of a removed SSO session is still shown')
+    if (page.status !== 200)
+      return failed(`the page responds ${page.status || page.error} after ${redirects} Identify redirects`)
+    return redirects <= 3 ? passed() : failed(`the page goes through Identify ${redirects} times`)
+  },
+}
+
+const otherAccount: Check = {
+  name: 'status/other-account',
+  isSlow: true,
+  run: async (stage) => {
+    const browser = stage.browser()
+    const first = await stage.login(browser)
+    await stage.second.logout(await stage.sid(browser))
+    const { account: second } = await stage.loginElsewhere(browser)
+    await stage.grownOld()
+    const pages = [
+      await stage.look(browser),
+      await stage.visit(browser, stage.site.userPage),
+      await stage.visit(browser, stage.site.publicPage),
+    ]
+    if (stage.run.settings.loggedIn === undefined && pages.some((page) => stage.shows(page, first)))
+      return failed('the page still shows the first user, though the browser is logged in as another one')
+    need(
+      pages.some(({ status }) => status === 200),
+      'no page responded',
+    )
+    return pages.some((page) => stage.shows(page, second)) ? passed() : failed('the second user is not logged in here')
+  },
+}
+
+/** A response that must change nothing: it would log a user in. */
+function spoilt(name: string, fault: Fault): Check {
+  return {
+    name: `status/${name}`,
+    isSlow: true,
+    run: async (stage) => {
+      const browser = stage.browser()
+      await stage.visit(browser)
+      await stage.visit(browser, stage.site.loginPage)
+      const { account, sid } = await stage.loginElsewhere(browser)
+      await stage.grownOld()
+      const since = Date.now()
+      const end = stage.platform.fault(['sessionstatus'], fault, { sid })
+      const page = await stage.look(browser, stage.site.publicPage)
+      const isKnown = await stage.isKnown(browser, account)
+      end()
+      need(
+        stage.platform.calls(since, { operation: 'sessionstatus' }).length > 0,
+        'no status check was made, so nothing was answered',
+      )
+      if (page.status >= 500 || page.status === 0) return failed(`the page responds ${page.status || page.error}`)
+      return isKnown ? failed('the response was accepted, and its user is logged in') : passed()
+    },
+  }
+}
+
+/** All checks of this group. */
+export const statusChecks: readonly Check[] = [
+  young,
+  old,
+  tenAtOnce,
+  loginElsewhere,
+  logoutElsewhere,
+  removed,
+  otherAccount,
+  spoilt('wrong-signature', { kind: 'wrong_signature' }),
+  spoilt('wrong-session', { kind: 'wrong_session' }),
+  spoilt('wrong-audience', { kind: 'wrong_audience' }),
+  spoilt('expired', { kind: 'expired' }),
+]

@@ -1,0 +1,220 @@
+/** Learns a site's pages and forms, as a user would: opens the first page, finds the login form, logs in, logs out. */
+import { Browser, type Page } from './browser'
+import { isLogin, isLogout, isLogoutAll, type LogoutWay, loginFields, loginFormOf, type SiteFacts } from './facts'
+import type { Account, Platform } from './platform'
+import type { Settings } from './settings'
+
+/** The examination could not be made. The message names the first thing to look at. */
+export class CannotExamine extends Error {}
+
+/** Facts, and how each was learnt. */
+export interface Discovery {
+  readonly facts: SiteFacts
+  readonly notes: readonly string[]
+}
+
+const loginPaths = [
+  '/login',
+  '/signin',
+  '/sign-in',
+  '/account/login',
+  '/user/login',
+  '/users/sign_in',
+  '/auth/login',
+  '/log-in',
+]
+const userPaths = ['/account', '/profile', '/me', '/user', '/my', '/']
+const logoutPaths = ['/logout', '/signout', '/account/logout', '/log-out']
+
+/** Discovers a site. @throws {CannotExamine} */
+export function discover(platform: Platform, settings: Settings, account: Account): Promise<Discovery> {
+  return new Discoverer(platform, settings, account).run()
+}
+
+class Discoverer {
+  readonly #browser: Browser
+  readonly #notes: string[] = []
+
+  constructor(
+    private readonly platform: Platform,
+    private readonly settings: Settings,
+    private readonly account: Account,
+  ) {
+    this.#browser = new Browser('Discovery', () => {}, settings.headers)
+  }
+
+  async run(): Promise<Discovery> {
+    const { siteUrl, landing } = this.platform
+    const first = await this.#first()
+    const isIdentifiedAlways = first.hops.some(({ url }) => this.platform.isIdentify(url))
+    const { page: loginPage, form } = await this.#loginForm(first)
+    const found = loginFields(form)
+    const { login } = this.settings
+    const usernameField = login.usernameField ?? found.username
+    const passwordField = login.passwordField ?? found.password
+    if (usernameField === undefined || passwordField === undefined)
+      throw new CannotExamine(
+        'the login form has no field for the username: name it as login.usernameField in examine.json',
+      )
+    const fields = { [usernameField]: this.account.username, [passwordField]: this.account.password }
+    const landed = await this.#browser.submit(form, fields)
+    const userPage = await this.#userPage(landed, first)
+    const facts = {
+      url: siteUrl,
+      publicPage: this.#at(this.settings.pages.public),
+      userPage,
+      loginPage,
+      usernameField,
+      passwordField,
+      returnField: login.returnField ?? found.back,
+      landing: siteUrl + landing,
+      isIdentifiedAlways,
+      ...(await this.#logout([landed, await this.#browser.open(userPage), await this.#browser.open(this.#at('/'))])),
+    }
+    this.#notes.push(`fields of the login form: ${usernameField}, ${passwordField}`)
+    this.#checkLanding()
+    return { facts, notes: this.#notes }
+  }
+
+  #at(path: string): string {
+    return new URL(path, `${this.platform.siteUrl}/`).href
+  }
+
+  async #first(): Promise<Page> {
+    const page = await this.#browser.open(this.#at(this.settings.pages.public))
+    const where = `${page.url.origin}${page.url.pathname}`
+    if (page.status === 0)
+      throw new CannotExamine(`${where} does not respond (${page.error}): does the site run there?`)
+    const refused = this.#refusals()
+    if (refused !== undefined) throw new CannotExamine(refused)
+    if (page.status >= 500)
+      throw new CannotExamine(`${where} responds ${page.status}: look at the log of the site first`)
+    if (page.status >= 400)
+      throw new CannotExamine(`${where} responds ${page.status}: name a page as pages.public in examine.json`)
+    return page
+  }
+
+  /** The first call that the platform refused: the settings of the site are wrong then. */
+  #refusals(): string | undefined {
+    const call = this.platform.calls(0).find(({ call: one }) => one?.detail !== undefined)?.call
+    return call && `the platform refuses ${call.operation}: ${call.detail}. Compare the site's settings with --settings`
+  }
+
+  async #loginForm(first: Page) {
+    const given = this.settings.login.page
+    const links = first.links
+      .filter(({ href, text }) => isLogin(href, text) && this.#isOurs(href))
+      .map(({ href }) => href)
+    const candidates =
+      given === undefined ? [first.url.href, ...links, ...loginPaths.map((path) => this.#at(path))] : [this.#at(given)]
+    for (const address of new Set(candidates)) {
+      const page = await this.#browser.open(address)
+      const form = loginFormOf(page.forms, this.settings.login.passwordField)
+      if (!form) continue
+      this.#notes.push(`login page: ${new URL(address).pathname}${given === undefined ? ' (found)' : ''}`)
+      return { page: address, form }
+    }
+    throw new CannotExamine(
+      this.#refusals() ?? 'no page with a password field was found: name it as login.page in examine.json',
+    )
+  }
+
+  async #userPage(landed: Page, first: Page): Promise<string> {
+    const given = this.settings.pages.account
+    const links = landed.links.filter(
+      ({ href, text }) => this.#isOurs(href) && !isLogout(href, text) && !isLogoutAll(href, text),
+    )
+    const candidates =
+      given === undefined
+        ? [
+            landed.url.href,
+            first.url.href,
+            ...links.map(({ href }) => href).slice(0, 15),
+            ...userPaths.map((path) => this.#at(path)),
+          ]
+        : [this.#at(given)]
+    for (const address of new Set(candidates)) {
+      const page = await this.#browser.open(address)
+      if (page.status >= 400 || !this.#isShown(page)) continue
+      this.#notes.push(`page that shows the user: ${page.url.pathname}${given === undefined ? ' (found)' : ''}`)
+      return address
+    }
+    throw new CannotExamine(this.#whyNotShown(landed))
+  }
+
+  #isShown({ text }: Page): boolean {
+    const { name, username, accountId } = this.account
+    const { loggedIn } = this.settings
+    return loggedIn === undefined
+      ? [name, username, accountId].some((word) => text.includes(word))
+      : text.includes(loggedIn)
+  }
+
+  #whyNotShown(landed: Page): string {
+    const calls = this.platform.calls(0)
+    const refused = this.#refusals()
+    if (refused !== undefined) return refused
+    const login = calls.find(({ call }) => call?.operation === 'authenticate')?.call
+    if (!login)
+      return `the login form led to ${landed.status} ${landed.url.pathname}, and Authenticate was never called`
+    if (login.outcome !== 'loggedin')
+      return `Authenticate responded ${login.outcome}: are the username and the password sent as typed?`
+    const user = calls.find(({ call }) => call?.operation === 'me')
+    if (!user) return 'the login succeeded at the platform, but the site did not ask the REST API for the user'
+    return 'no page shows the user after the login: name one as pages.account, or a text as loggedIn, in examine.json'
+  }
+
+  /** A landing page elsewhere than configured shows as a login that never came from Identify. */
+  #checkLanding(): void {
+    if (this.platform.calls(0, { operation: 'identify' }).length === 0)
+      throw new CannotExamine(
+        'the site never redirects to Identify: is SSO2_URL set to the address that --settings shows?',
+      )
+  }
+
+  async #logout(pages: readonly Page[]): Promise<{ logout: LogoutWay; logoutAll: string | undefined }> {
+    const { logout: given, logoutAll } = this.settings
+    const shown = pages.flatMap(controls).find(({ address, text }) => isLogoutAll(address, text))?.address
+    const all = logoutAll ?? shown ?? (await this.#logoutAllPage())
+    const found = given.page === undefined && given.form === undefined ? await this.#findLogout(pages) : undefined
+    const action = this.#at(given.form ?? given.page ?? '/logout')
+    const way = found ?? { page: this.#at(given.page ?? given.form ?? '/'), action, method: given.method ?? 'POST' }
+    this.#notes.push(`logout: ${way.method} ${new URL(way.action).pathname}${found ? ' (found)' : ''}`)
+    return { logout: way, logoutAll: all === undefined ? undefined : this.#at(all) }
+  }
+
+  /** The confirmation form at the usual address, if there is one. */
+  async #logoutAllPage(): Promise<string | undefined> {
+    const { forms } = await this.#browser.open(this.#at('/logout-all'))
+    return forms.find(({ method, action, text }) => method === 'POST' && isLogoutAll(action, text))?.action
+  }
+
+  async #findLogout(pages: readonly Page[]): Promise<LogoutWay> {
+    const found = pages
+      .flatMap(controls)
+      .filter(({ address, text }) => isLogout(address, text) && this.#isOurs(address))
+    const form = found.find(({ method }) => method === 'POST')
+    if (form) return { page: form.page, action: form.address, method: 'POST' }
+    for (const address of [...found.map((link) => link.address), ...logoutPaths.map((path) => this.#at(path))]) {
+      // a site that logs out by GET is logged out here: the checks say so
+      const page = await this.#browser.open(address)
+      const confirmation = page.forms.find(({ method, action, text }) => method === 'POST' && isLogout(action, text))
+      if (confirmation) return { page: address, action: confirmation.action, method: 'POST' }
+      if (page.hops[0]?.status !== 404 && page.hops[0]?.status !== 405)
+        return { page: address, action: address, method: 'GET' }
+    }
+    throw new CannotExamine('no way to log out was found: name the form as logout.form in examine.json')
+  }
+
+  #isOurs(address: string): boolean {
+    return new URL(address).origin === new URL(this.platform.siteUrl).origin
+  }
+}
+
+/** Everything on a page that a user can press: links and forms. */
+function controls({ forms, links, url }: Page) {
+  return [
+    ...forms.map(({ action, method, text }) => ({ page: url.href, address: action, method, text })),
+    ...links.map(({ href, text }) => ({ page: url.href, address: href, method: 'GET' as const, text })),
+  ]
+}

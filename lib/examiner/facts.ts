@@ -1,0 +1,66 @@
+/** Facts about a site: given in `examine.json`, or discovered. */
+import type { Form } from './html'
+
+/** A site as the checks use it. All addresses are absolute. */
+export interface SiteFacts {
+  readonly url: string
+  /** A page that everybody may see. */
+  readonly publicPage: string
+  /** A page that shows the user, once logged in. */
+  readonly userPage: string
+  readonly loginPage: string
+  readonly usernameField: string
+  readonly passwordField: string
+  readonly returnField: string | undefined
+  readonly logout: LogoutWay
+  /** Address of the page or form that logs out of all sessions. */
+  readonly logoutAll: string | undefined
+  readonly landing: string
+  /** Does the first load of the public page go through Identify? */
+  readonly isIdentifiedAlways: boolean
+}
+
+/** How a user logs out: the page with the button, and the address of its form. */
+export interface LogoutWay {
+  readonly page: string
+  readonly action: string
+  readonly method: 'GET' | 'POST'
+}
+
+const LOGOUT = /log.?out|sign.?out|log.?off/i
+const EVERYWHERE = /\ball\b|everywhere|-all|all.?(?:devices|sessions)/i
+
+/** Is this the form or link that logs out of this session? */
+export const isLogout = (address: string, text: string): boolean =>
+  LOGOUT.test(`${new URL(address).pathname} ${text}`) && !isLogoutAll(address, text)
+
+/** Is this the form or link that logs out of all sessions? */
+export const isLogoutAll = (address: string, text: string): boolean =>
+  LOGOUT.test(`${new URL(address).pathname} ${text}`) && EVERYWHERE.test(`${new URL(address).pathname} ${text}`)
+
+/** Is this link one to a login page? */
+export const isLogin = (address: string, text: string): boolean =>
+  /log.?in|sign.?in|anmeld|logga|kirjaudu/i.test(`${new URL(address).pathname} ${text}`)
+
+/** The form that has a password field. */
+export const loginFormOf = (forms: readonly Form[], passwordField?: string): Form | undefined =>
+  forms.find(({ fields }) =>
+    fields.some(({ type, name }) => (passwordField === undefined ? type === 'password' : name === passwordField)),
+  )
+
+/** The fields of a login form, by their types. */
+export function loginFields(form: Form): {
+  username: string | undefined
+  password: string | undefined
+  back: string | undefined
+} {
+  const password = form.fields.findIndex(({ type }) => type === 'password')
+  const before = form.fields.slice(0, password).filter(({ type }) => ['text', 'email', 'tel'].includes(type))
+  const back = form.fields.find(
+    ({ type, name, value }) =>
+      type === 'hidden' &&
+      /return|next|redirect|back|continue|target|url/i.test(name) &&
+      !/token|csrf/i.test(name + value),
+  )
+  return { username: before[before.length - 1]?.name, password: form.fields[password]?.name, back: back?.name }
+}

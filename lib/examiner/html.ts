@@ -1,0 +1,100 @@
+/** Forms and links of a page, found as a browser finds them, without scripts. */
+
+/** A form with the fields that a browser would send. */
+export interface Form {
+  readonly action: string
+  readonly method: 'GET' | 'POST'
+  readonly fields: readonly Field[]
+  /** The text inside the form. */
+  readonly text: string
+}
+
+/** One field of a form. */
+export interface Field {
+  readonly name: string
+  readonly type: string
+  readonly value: string
+}
+
+/** A link. */
+export interface Link {
+  readonly href: string
+  readonly text: string
+}
+
+/** The forms of a page. `base` is the address of the page. */
+export function formsOf(html: string, base: string): Form[] {
+  return [...clean(html).matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form\s*>/gi)].map(([, head = '', inside = '']) => {
+    const { action, method } = attributes(head)
+    return {
+      action: absolute(action || base, base),
+      method: method?.toUpperCase() === 'POST' ? 'POST' : 'GET',
+      fields: fieldsOf(inside),
+      text: textOf(inside),
+    }
+  })
+}
+
+/** The links of a page. */
+export function linksOf(html: string, base: string): Link[] {
+  return [...clean(html).matchAll(/<a\b([^>]*)>([\s\S]*?)<\/a\s*>/gi)].flatMap(([, head = '', inside = '']) => {
+    const { href } = attributes(head)
+    return href === undefined ? [] : [{ href: absolute(href, base), text: textOf(inside) }]
+  })
+}
+
+/** The text of a page, without tags, scripts and styles. */
+export function textOf(html: string): string {
+  return decode(clean(html).replace(/<[^>]*>/g, ' '))
+    .replace(/\s+/g, ' ')
+    .trim()
+}
+
+function fieldsOf(html: string): Field[] {
+  let hasButton = false
+  const found = html.matchAll(/<input\b([^>]*)>|<(button|select|textarea)\b([^>]*)>([\s\S]*?)<\/\2\s*>/gi)
+  return [...found].flatMap(([, ofInput, tag = 'input', ofOther = '', inside = '']) => {
+    const head = ofInput ?? ofOther
+    const given = attributes(head)
+    const isInput = tag.toLowerCase() === 'input'
+    const type = (given['type'] ?? (isInput ? 'text' : tag.toLowerCase() === 'button' ? 'submit' : tag)).toLowerCase()
+    const { name, value = isInput ? '' : chosen(inside) } = given
+    const isButton = type === 'submit' || type === 'image' || type === 'button' || type === 'reset'
+    const isLeftOut = isButton && (hasButton || type !== 'submit')
+    if (type === 'submit') hasButton = true
+    const isUnchecked = (type === 'checkbox' || type === 'radio') && !('checked' in given)
+    return name === undefined || isLeftOut || isUnchecked || 'disabled' in given ? [] : [{ name, type, value }]
+  })
+}
+
+/** The value of a select, or of a text area. */
+function chosen(inside: string): string {
+  const options = [...inside.matchAll(/<option\b([^>]*)>([^<]*)/gi)].map(([, head = '', text = '']) => {
+    const given = attributes(head)
+    return { value: given['value'] ?? decode(text).trim(), isSelected: 'selected' in given }
+  })
+  return options.length === 0
+    ? decode(inside)
+    : ((options.find(({ isSelected }) => isSelected) ?? options[0])?.value ?? '')
+}
+
+function attributes(head: string): Readonly<Record<string, string>> {
+  const found = head.matchAll(/([^\s=/"'>]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g)
+  return Object.fromEntries([...found].map(([, name = '', a, b, c]) => [name.toLowerCase(), decode(a ?? b ?? c ?? '')]))
+}
+
+const clean = (html: string) => html.replace(/<!--[\s\S]*?-->/g, '').replace(/<(script|style)\b[\s\S]*?<\/\1\s*>/gi, '')
+
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
+
+function decode(text: string): string {
+  return text.replace(/&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi, (whole, hex?: string, decimal?: string, name?: string) => {
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
+    if (name !== undefined) return entities[name.toLowerCase()] ?? whole
+    return code > 0 && code < 0x11_0000 ? String.fromCodePoint(code) : whole
+  })
+}
+
+function absolute(address: string, base: string): string {
+  return URL.canParse(address, base) ? new URL(address, base).href : base
+}

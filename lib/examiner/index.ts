@@ -1,0 +1,68 @@
+/** The examiner: plays the platform, the users and the attackers against a running site, and reports. */
+import type { Check } from './check'
+import { allChecks } from './checks'
+import { CannotExamine, discover } from './discovery'
+import type { Platform } from './platform'
+import type { Examined } from './report/summary'
+import { type Progress, runChecks } from './run'
+import type { Settings } from './settings'
+import { allTexts } from './texts'
+
+/** What to examine, and how. */
+export interface ExamineOptions {
+  readonly platform: Platform
+  readonly settings: Settings
+  /** Beginnings of names of checks; all when empty. */
+  readonly only: readonly string[]
+  readonly skip: readonly string[]
+  /** Leaves out every check that waits until a session is old. */
+  readonly isQuick: boolean
+  readonly siteOutput?: (() => string) | undefined
+  readonly onProgress?: ((progress: Progress) => void) | undefined
+}
+
+/** Examines a site. @throws {CannotExamine} naming the first thing to look at */
+export async function examine(options: ExamineOptions): Promise<Examined> {
+  const { platform, settings } = options
+  const begin = Date.now()
+  const [account] = platform.accounts
+  if (!account) throw new CannotExamine('the examiner has no account')
+  const { facts, notes } = await discover(platform, settings, account)
+  const { chosen, skipped } = choose(options)
+  const { siteOutput, onProgress } = options
+  const results = await runChecks(chosen, { platform, settings, facts, texts: allTexts, siteOutput, onProgress })
+  return { siteUrl: platform.siteUrl, at: begin, seconds: (Date.now() - begin) / 1000, notes, results, skipped }
+}
+
+/** The checks that run, and those that are left out with a reason. */
+function choose({ only, skip, isQuick, settings }: Pick<ExamineOptions, 'only' | 'skip' | 'isQuick' | 'settings'>) {
+  const skipped: { name: string; reason: string }[] = []
+  const chosen = allChecks.filter((check) => {
+    if (only.length > 0 && !only.some((name) => isNamed(check, name))) return false
+    const reason = reasonToSkip(check, { skip, isQuick, settings })
+    if (reason !== undefined) skipped.push({ name: check.name, reason })
+    return reason === undefined
+  })
+  return { chosen, skipped }
+}
+
+function reasonToSkip(
+  check: Check,
+  { skip, isQuick, settings }: Pick<ExamineOptions, 'skip' | 'isQuick' | 'settings'>,
+) {
+  if (skip.some((name) => isNamed(check, name))) return '--skip'
+  const configured = Object.entries(settings.skip).find(([name]) => isNamed(check, name))
+  if (configured) return configured[1]
+  return isQuick && check.isSlow ? '--quick: the check waits until a session is old' : undefined
+}
+
+/** A name is a whole one, or a group. */
+const isNamed = ({ name }: Check, given: string) => name === given || name.startsWith(`${given}/`)
+
+/** A name that fits no check, if there is one among them. */
+export const unknownName = (names: readonly string[]): string | undefined =>
+  names.find((name) => !allChecks.some((check) => isNamed(check, name)))
+
+/** All checks with their subject, for `--list`. */
+export const listOfChecks = (): { name: string; good: string; isSlow: boolean }[] =>
+  allChecks.map(({ name, isSlow = false }) => ({ name, good: allTexts[name]?.good ?? '', isSlow }))

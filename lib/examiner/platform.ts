@@ -1,0 +1,208 @@
+/** The platform that a site is examined against: the emulator's parts, two API clients, made-up accounts. */
+import { readConfig } from '../emulator/config/schema'
+import { accountControl } from '../emulator/control/actions'
+import type { EmulatedOperation, FaultOptions } from '../emulator/faults/rules'
+import { Listener } from '../emulator/listener'
+import { endSession, findSession } from '../emulator/platform/sessions'
+import type { Trace } from '../emulator/platform/traces'
+import { removeSession } from '../emulator/platform/world'
+import { Runtime } from '../emulator/runtime'
+import { createApp } from '../emulator/server'
+import { clientSecretOf, type PlatformAddresses } from './settings'
+
+/** A made-up user. */
+export interface Account {
+  readonly accountId: string
+  readonly username: string
+  readonly password: string
+  readonly name: string
+}
+
+/** An API client. */
+export interface Client {
+  readonly clientId: string
+  readonly clientSecret: string
+}
+
+/** A fault without its target. */
+export type Fault = FaultOptions extends infer F ? (F extends unknown ? Omit<F, 'operation'> : never) : never
+
+const MAX_ACCOUNTS = 250
+const organisationId = 'examined-organisation'
+const ssoIdentifier = 'sso-service'
+
+/** One running platform. */
+export class Platform {
+  readonly site: Client
+  readonly second: Client = {
+    clientId: 'second-site',
+    clientSecret: 'made-up-secret-of-the-second-site-of-the-publisher',
+  }
+  readonly accounts: readonly Account[] = Array.from({ length: MAX_ACCOUNTS }, (_, index) => accountOf(index))
+  readonly runtime: Runtime
+  readonly #listener: Listener
+  #url = ''
+
+  constructor(
+    readonly siteUrl: string,
+    readonly landing: string,
+  ) {
+    this.site = { clientId: 'examined-site', clientSecret: clientSecretOf(siteUrl) }
+    const second = { ...this.second, name: 'Second site', landingPage: 'http://second.invalid/landing' }
+    const clients = [{ ...this.site, name: 'Site', landingPage: siteUrl + landing }, second]
+    const limits = { sessionsPerAccount: 100, pruneAfterSeconds: 86_400 }
+    const options = {
+      organisationId,
+      ssoIdentifier,
+      clients,
+      limits,
+      tokenTime: 'real',
+      accounts: this.accounts,
+    } as const
+    this.runtime = new Runtime(
+      readConfig({ ...options, accounts: [...this.accounts], marketplaceGroups: [], campaigns: [] }),
+    )
+    this.#listener = new Listener(createApp(this.runtime), this.runtime)
+  }
+
+  /** Listens on this machine alone. */
+  async listen(port: number): Promise<void> {
+    this.#url = (await this.#listener.listen(port, '127.0.0.1')).url
+  }
+
+  /** Base address. */
+  get url(): string {
+    return this.#url
+  }
+
+  /** Everything that the site needs to know. */
+  get addresses(): PlatformAddresses {
+    return this.#addresses(this.url)
+  }
+
+  /** The same for a platform that will listen on a port. */
+  addressesAt(port: number): PlatformAddresses {
+    return this.#addresses(`http://127.0.0.1:${port}`)
+  }
+
+  #addresses(url: string): PlatformAddresses {
+    const { siteUrl, landing, site } = this
+    return { url, siteUrl, landing, organisationId, ssoIdentifier, ...site }
+  }
+
+  /** Is this the address of Identify? */
+  isIdentify({ origin, pathname }: URL): boolean {
+    return origin === new URL(this.#url).origin && pathname === '/sso/identify'
+  }
+
+  /** Switches a fault on for some operations; the function that comes back switches it off. */
+  fault(
+    operations: readonly EmulatedOperation[],
+    fault: Fault,
+    more: { times?: number; sid?: string } = {},
+  ): () => void {
+    const { faults } = this.runtime
+    // built of parts that fit: the emulator's own schema checks them for others
+    const added = operations.map((operation) => faults.add({ operation, ...more, ...fault } as FaultOptions))
+    return () => {
+      for (const { id } of added) faults.clear(id)
+    }
+  }
+
+  /** The site's calls since a moment, oldest first. */
+  calls(since: number, filter: { operation?: EmulatedOperation; sid?: string | undefined } = {}): Trace[] {
+    return this.runtime.traces
+      .since(since)
+      .filter(
+        ({ call, sid }) =>
+          call !== undefined &&
+          call.clientId !== this.second.clientId &&
+          (filter.operation === undefined || call.operation === filter.operation) &&
+          (filter.sid === undefined || sid === filter.sid),
+      )
+  }
+
+  /** Ends an SSO session, as a logout elsewhere does. */
+  terminate(sid: string): void {
+    const session = findSession(this.runtime.world, sid, this.runtime.now())
+    if (session) endSession(this.runtime.world, session, 'logout')
+  }
+
+  /** Removes an SSO session, as inactivity does. */
+  prune(sid: string): void {
+    const session = this.runtime.world.sessions.get(sid)
+    if (session) removeSession(this.runtime.world, session)
+  }
+
+  /** State of an SSO session: `undefined` when there is none. */
+  status(sid: string): string | undefined {
+    return this.runtime.world.sessions.get(sid)?.status
+  }
+
+  /** Account that is logged in on an SSO session. */
+  accountOf(sid: string): string | undefined {
+    const session = this.runtime.world.sessions.get(sid)
+    return session?.status === 'loggedin' ? session.accountId : undefined
+  }
+
+  /** Controls one account. */
+  control({ username }: Account) {
+    const control = accountControl(this.runtime, username)
+    if (!control) throw new Error('the examiner has lost an account')
+    return control
+  }
+
+  close(): Promise<void> {
+    this.runtime.stop()
+    return this.#listener.close()
+  }
+}
+
+const beginnings = [
+  'Quol',
+  'Vark',
+  'Zimb',
+  'Throx',
+  'Jelk',
+  'Wisp',
+  'Dryn',
+  'Klom',
+  'Fyrr',
+  'Gwal',
+  'Hupp',
+  'Nyx',
+  'Orv',
+  'Plim',
+  'Squen',
+  'Umb',
+]
+const ends = [
+  'azor',
+  'ibbet',
+  'onquil',
+  'udrake',
+  'ewick',
+  'ylmoth',
+  'ossery',
+  'amble',
+  'ingorn',
+  'uxley',
+  'orvane',
+  'eptune',
+  'iskell',
+  'azzock',
+  'unter',
+  'ellow',
+]
+
+/** Words that appear nowhere else, so that a page that has one shows this user. */
+function accountOf(index: number): Account {
+  const word = (beginnings[index % 16] ?? '') + (ends[Math.floor(index / 16)] ?? '')
+  const mirror = (beginnings[(index * 7 + 3) % 16] ?? '') + (ends[(index * 5 + 11) % 16] ?? '')
+  return {
+    accountId: `acct-${word.toLowerCase()}-${index}`,
+    username: `${word.toLowerCase()}.${mirror.toLowerCase()}`,
+    password: `Pw-${mirror}-${1000 + index}-made-up`,
+    name: `${word} ${mirror}`,
+  }
+}

@@ -1,0 +1,44 @@
+/** Reports for machines: JUnit XML and JSON. */
+import type { Result } from '../check'
+import { countOf, type Examined, groupsOf } from './summary'
+
+/** The report as JSON. */
+export function jsonReport(examined: Examined): string {
+  const results = examined.results.map(({ flow, ...rest }) => ({
+    ...rest,
+    seconds: Number(rest.seconds.toFixed(3)),
+    evidence: { participants: flow.participants, steps: flow.steps },
+  }))
+  return `${JSON.stringify({ ...examined, results }, undefined, 2)}\n`
+}
+
+/** The report as JUnit XML: a failed check is a failure, a check without a verdict is skipped. */
+export function junitReport({ results, seconds }: Examined): string {
+  const suites = groupsOf(results).map(
+    ([group, own]) =>
+      `  <testsuite name="${group}" tests="${own.length}" failures="${countOf(own, 'failed')}" skipped="${own.filter(isSkipped).length}">\n${own.map(testCase).join('')}  </testsuite>\n`,
+  )
+  const head = `tests="${results.length}" failures="${countOf(results, 'failed')}" time="${seconds.toFixed(1)}"`
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="express-sso2 examine" ${head}>\n${suites.join('')}</testsuites>\n`
+}
+
+const isSkipped = ({ verdict }: Result) => verdict === 'undecided' || verdict === 'not applicable'
+
+function testCase(result: Result): string {
+  const { name, verdict, reason, seconds, text } = result
+  const [group = '', ...rest] = name.split('/')
+  const head = `    <testcase classname="${group}" name="${xml(rest.join('/'))}" time="${seconds.toFixed(3)}"`
+  if (verdict === 'passed') return `${head} />\n`
+  const words = `${reason}\n${text.effect}\nFix: ${text.fix}\n${String(result.flow)}`
+  const tag = verdict === 'failed' ? 'failure' : isSkipped(result) ? 'skipped' : 'system-out'
+  const message = tag === 'system-out' ? '' : ` message="${xml(`${verdict}: ${reason}`)}"`
+  return `${head}>\n      <${tag}${message}>${xml(words)}</${tag}>\n    </testcase>\n`
+}
+
+const marks: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
+
+/** Characters that XML cannot hold are left out. */
+function xml(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what XML cannot hold
+  return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '').replace(/[&<>"']/g, (mark) => marks[mark] ?? '')
+}

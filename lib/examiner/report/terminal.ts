@@ -1,0 +1,44 @@
+/** The report for a terminal. */
+import type { Result, Verdict } from '../check'
+import { type Examined, groupsOf, sentenceOf, summaryOf } from './summary'
+
+const colors: Readonly<Record<Verdict, string>> = {
+  passed: '32',
+  failed: '31;1',
+  warning: '33',
+  undecided: '35',
+  'not applicable': '2',
+}
+const marks: Readonly<Record<Verdict, string>> = {
+  passed: '✓',
+  failed: '✗',
+  warning: '!',
+  undecided: '?',
+  'not applicable': '-',
+}
+
+/** Paints a text, where the terminal has colours. */
+export const paint = (text: string, code: string, hasColors: boolean): string =>
+  hasColors ? `\u001b[${code}m${text}\u001b[0m` : text
+
+/** The whole report. */
+export function terminalReport(examined: Examined, hasColors: boolean): string {
+  const groups = groupsOf(examined.results).map(
+    ([group, results]) =>
+      `${paint(group, '1', hasColors)}\n${results.map((result) => block(result, hasColors)).join('')}`,
+  )
+  const skipped = examined.skipped.map(({ name, reason }) => `  - ${name}: left out (${reason})\n`)
+  const notes = examined.notes.map((note) => `  ${note}\n`)
+  return `${paint(`Examination of ${examined.siteUrl}`, '1', hasColors)}\n${notes.join('')}\n${groups.join('\n')}${skipped.length > 0 ? `\nleft out\n${skipped.join('')}` : ''}
+${sentenceOf(examined)}
+${summaryOf(examined)}; ${Math.round(examined.seconds)} s
+`
+}
+
+function block({ name, verdict, reason, text }: Result, hasColors: boolean): string {
+  const head = `  ${paint(marks[verdict], colors[verdict], hasColors)} ${name}`
+  if (verdict === 'passed') return `${head}\n`
+  const words = `${head}: ${paint(verdict, colors[verdict], hasColors)}, ${reason}\n`
+  if (verdict !== 'failed' && verdict !== 'warning') return words
+  return `${words}      Should be: ${text.good}\n      Effect: ${text.effect}\n      Fix: ${text.fix}\n      With express-sso2: ${text.fixHere}\n      ${text.source}\n`
+}

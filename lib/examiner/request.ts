@@ -1,0 +1,80 @@
+/** One HTTP request as a browser sends it, redirects not followed. */
+import http from 'node:http'
+import https from 'node:https'
+
+/** A request. */
+export interface RequestOptions {
+  readonly method: string
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+}
+
+/** A response, or the reason why there is none. */
+export interface Response {
+  /** 0: there is no response. */
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly setCookie: readonly string[]
+  readonly text: string
+  readonly error?: string
+  readonly ms: number
+}
+
+const PATIENCE_MS = 20_000
+const MAX_TEXT = 2_000_000
+
+/** Sends a request. A failure is a response with status 0. */
+export function send({ method, url, headers, body }: RequestOptions): Promise<Response> {
+  const begin = performance.now()
+  const failure = (error: string): Response => {
+    return { status: 0, headers: {}, setCookie: [], text: '', error, ms: performance.now() - begin }
+  }
+  return new Promise((resolve) => {
+    const { request } = url.protocol === 'https:' ? https : http
+    const length: Record<string, string> =
+      body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+    const options = { method, headers: { ...headers, ...length }, agent: false, ...loopback(url) } as const
+    const sent = request(url, options, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8')
+      answer.on('data', (chunk: string) => {
+        if (text.length < MAX_TEXT) text += chunk
+      })
+      answer.once('error', (error) => resolve(failure(codeOf(error))))
+      answer.once('end', () => {
+        const { statusCode = 0, headers: received } = answer
+        const { 'set-cookie': setCookie = [], ...others } = received
+        const plain = Object.entries(others).map(([name, value]) => [name, String(value)])
+        resolve({
+          status: statusCode,
+          headers: Object.fromEntries(plain),
+          setCookie,
+          text,
+          ms: performance.now() - begin,
+        })
+      })
+    })
+    sent.setTimeout(PATIENCE_MS, () => sent.destroy(new Error(`no response within ${PATIENCE_MS / 1000} s`)))
+    sent.once('error', (error) => resolve(failure(codeOf(error))))
+    sent.end(body)
+  })
+}
+
+/** Names below localhost are this machine, whatever the resolver knows; its certificates are made by hand. */
+function loopback({ hostname }: URL): { host?: string; rejectUnauthorized?: boolean } {
+  if (!isLoopback(hostname)) return {}
+  return { rejectUnauthorized: false, ...(hostname.endsWith('.localhost') ? { host: '127.0.0.1' } : {}) }
+}
+
+/** Is this host of an address this very machine? */
+export function isLoopback(hostname: string): boolean {
+  return (
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    hostname === '[::1]' ||
+    /^127(\.\d+){3}$/.test(hostname)
+  )
+}
+
+const codeOf = (error: Error) => ('code' in error ? String(error.code) : error.message)

@@ -1,0 +1,156 @@
+/** Runs checks: one at a time, and those that wait until a session is old wait at the same time. */
+import { type Check, type CheckTexts, type Finding, type Result, Undecided } from './check'
+import { evidenceOf } from './evidence'
+import { loginFormOf, type SiteFacts } from './facts'
+import type { Platform } from './platform'
+import type { Settings } from './settings'
+import { type Run, Stage } from './stage'
+
+/** What a run needs. */
+export interface Examination {
+  readonly platform: Platform
+  readonly settings: Settings
+  readonly facts: SiteFacts
+  readonly texts: CheckTexts
+  readonly siteOutput?: (() => string) | undefined
+  /** Default 45 s. */
+  readonly recoveryMs?: number
+  /** Called before each check, and after the last. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined
+}
+
+/** How far a run is. */
+export interface Progress {
+  readonly name: string
+  readonly done: number
+  readonly all: number
+  /** Seconds that the rest will take, at a guess. */
+  readonly leftSeconds: number
+}
+
+const SECONDS_OF_CHECK = 1.2
+/** How long a site may take to recover from a disturbance before the next check begins. */
+const RECOVERY_MS = 45_000
+
+/** One turn at a time, in the order of asking. */
+class Turns {
+  #last: Promise<void> = Promise.resolve()
+
+  /** Waits for a turn. The function that comes back ends it. */
+  async take(): Promise<() => void> {
+    const before = this.#last
+    let end = () => {}
+    this.#last = new Promise((resolve) => {
+      end = resolve
+    })
+    await before
+    return end
+  }
+}
+
+/** Runs checks and gives their results in the order of the list. */
+export async function runChecks(checks: readonly Check[], examination: Examination): Promise<Result[]> {
+  return new Runner(checks, examination).run()
+}
+
+class Runner {
+  readonly #turns = new Turns()
+  readonly #begin = Date.now()
+  #nextAccount = 1
+  #done = 0
+
+  constructor(
+    private readonly checks: readonly Check[],
+    private readonly examination: Examination,
+  ) {}
+
+  /** Slow checks begin first, so that their sessions age while the others run. */
+  async run(): Promise<Result[]> {
+    const results = new Map<string, Result>()
+    const inOrder = [...this.checks].sort((a, b) => Number(b.isSlow ?? false) - Number(a.isSlow ?? false))
+    await Promise.all(
+      inOrder.map(async (check) => {
+        results.set(check.name, await this.#one(check))
+      }),
+    )
+    return this.checks.flatMap(({ name }) => results.get(name) ?? [])
+  }
+
+  async #one(check: Check): Promise<Result> {
+    const { platform, settings, facts, texts, siteOutput } = this.examination
+    let endTurn = await this.#turns.take()
+    this.#say(check)
+    const windows: [number, number][] = []
+    let since = Date.now()
+    const leave = () => {
+      windows.push([since, Date.now()])
+      endTurn()
+    }
+    const run: Run = {
+      platform,
+      settings,
+      siteOutput,
+      nextAccount: () => this.#account(),
+      wait: async (milliseconds) => {
+        leave()
+        await pause(milliseconds)
+        endTurn = await this.#turns.take()
+        since = Date.now()
+      },
+    }
+    const stage = new Stage(run, facts)
+    const finding = await judge(check, stage)
+    platform.runtime.faults.clear()
+    if (check.isRough) await recover(stage, this.examination.recoveryMs ?? RECOVERY_MS)
+    leave()
+    this.#done += 1
+    const traces = platform.runtime.traces.since(windows[0]?.[0] ?? 0)
+    const seen = traces.filter(({ at }) => windows.some(([from, to]) => at >= from && at <= to))
+    const seconds = windows.reduce((sum, [from, to]) => sum + (to - from) / 1000, 0)
+    const known = texts[check.name]
+    const text = known && { ...known, effect: finding.effect ?? known.effect }
+    if (!text) throw new Error(`the check ${check.name} has no texts`)
+    return { ...finding, name: check.name, text, seconds, flow: evidenceOf(check.name, stage.hops, seen, platform) }
+  }
+
+  #account() {
+    const account = this.examination.platform.accounts[this.#nextAccount++]
+    if (!account) throw new Undecided('the examiner has no account left')
+    return account
+  }
+
+  #say({ name }: Check): void {
+    const { settings, onProgress } = this.examination
+    const left = (this.checks.length - this.#done) * SECONDS_OF_CHECK
+    const waiting = this.checks.some(({ isSlow }) => isSlow)
+      ? settings.recheckSeconds + 20 - (Date.now() - this.#begin) / 1000
+      : 0
+    onProgress?.({ name, done: this.#done, all: this.checks.length, leftSeconds: Math.max(left, waiting, 0) })
+  }
+}
+
+async function judge(check: Check, stage: Stage): Promise<Finding> {
+  try {
+    return await check.run(stage)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'the check itself has failed'
+    return { verdict: 'undecided', reason: error instanceof Undecided ? reason : `the examiner failed: ${reason}` }
+  }
+}
+
+/** After a disturbance, waits until a new visitor is served as before, and sees the login form. */
+async function recover(stage: Stage, patienceMs: number): Promise<void> {
+  const { isIdentifiedAlways, publicPage, loginPage, passwordField } = stage.site
+  const kept = stage.hops.length
+  const end = Date.now() + patienceMs
+  let isBack = false
+  while (!isBack && Date.now() < end) {
+    const first = await stage.visit(stage.browser(), isIdentifiedAlways ? publicPage : loginPage)
+    const login = await stage.visit(stage.browser(), loginPage)
+    isBack = stage.identifies(first) > 0 && loginFormOf(login.forms, passwordField) !== undefined
+    if (!isBack) await pause(500)
+  }
+  stage.hops.splice(kept)
+}
+
+const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))

@@ -1,0 +1,160 @@
+/** What a check has to work with: browsers, made-up users, the platform, and the site's pages as facts. */
+import { Browser, type Hop, type OpenOptions, type Page } from './browser'
+import { need } from './check'
+import { loginFormOf, type SiteFacts } from './facts'
+import type { Form } from './html'
+import type { Account, Platform } from './platform'
+import { SecondSite } from './second-site'
+import type { Settings } from './settings'
+
+/** What all checks of a run share. */
+export interface Run {
+  readonly platform: Platform
+  readonly settings: Settings
+  /** Output of the site, where the examiner has started it. */
+  readonly siteOutput: (() => string) | undefined
+  /** The next account that nobody has used. */
+  nextAccount(): Account
+  /** Ends the turn of a check, waits, and takes the next turn. */
+  wait(milliseconds: number): Promise<void>
+}
+
+const MAX_LOGIN_WAIT_SECONDS = 61
+
+/** The stage of one check. */
+export class Stage {
+  readonly hops: Hop[] = []
+  readonly second: SecondSite
+  #browsers = 0
+
+  constructor(
+    readonly run: Run,
+    readonly site: SiteFacts,
+  ) {
+    this.second = new SecondSite(run.platform)
+  }
+
+  get platform(): Platform {
+    return this.run.platform
+  }
+
+  /** A browser that has never been here. */
+  browser(): Browser {
+    const name = `Browser ${String.fromCharCode(65 + (this.#browsers++ % 26))}`
+    return new Browser(name, (hop) => this.hops.push(hop), this.run.settings.headers)
+  }
+
+  account(): Account {
+    return this.run.nextAccount()
+  }
+
+  /** Opens a page and follows every redirect. */
+  visit(browser: Browser, page = this.site.publicPage): Promise<Page> {
+    return browser.open(page)
+  }
+
+  /** Opens the page that shows the user, and goes no further than the site: Identify is not visited. */
+  look(browser: Browser, page = this.site.userPage): Promise<Page> {
+    return browser.open(page, { stopAt: (url) => this.platform.isIdentify(url) })
+  }
+
+  /** Opens an address of the site without going to Identify. */
+  openHere(browser: Browser, address: string, options: OpenOptions = {}): Promise<Page> {
+    return browser.open(address, { ...options, stopAt: (url) => this.platform.isIdentify(url) })
+  }
+
+  /** Does the page show this user? */
+  shows({ text }: Pick<Page, 'text'>, { name, username, accountId }: Account): boolean {
+    const { loggedIn } = this.run.settings
+    if (loggedIn !== undefined) return text.includes(loggedIn)
+    return [name, username, accountId].some((word) => text.includes(word))
+  }
+
+  /** Is the user shown by the site now, without a new Identify redirect? */
+  async isKnown(browser: Browser, account: Account): Promise<boolean> {
+    return this.shows(await this.look(browser), account)
+  }
+
+  /** Is the user shown once every redirect is followed? */
+  async isShown(browser: Browser, account: Account): Promise<boolean> {
+    return this.shows(await this.visit(browser, this.site.userPage), account)
+  }
+
+  /** Number of Identify redirects on the way to a page. */
+  identifies({ hops }: Pick<Page, 'hops'>): number {
+    return hops.filter(({ url }) => this.platform.isIdentify(url)).length
+  }
+
+  /** The login form, on its page. @throws {Undecided} when it is not there */
+  async loginForm(browser: Browser): Promise<{ page: Page; form: Form }> {
+    const page = await this.visit(browser, this.site.loginPage)
+    const form = loginFormOf(page.forms, this.site.passwordField)
+    need(form, `the login form was not there: ${page.url.pathname} responded ${page.status || page.error}`)
+    return { page, form }
+  }
+
+  /** Fills in the login form and sends it. */
+  async submit(
+    browser: Browser,
+    form: Form,
+    { username, password }: Pick<Account, 'username' | 'password'>,
+  ): Promise<Page> {
+    const fields = { [this.site.usernameField]: username, [this.site.passwordField]: password }
+    const page = await browser.submit(form, fields)
+    if (page.hops[0]?.status !== 429) return page
+    const pause = Math.min(Number(page.headers['retry-after']) || MAX_LOGIN_WAIT_SECONDS, MAX_LOGIN_WAIT_SECONDS)
+    await this.run.wait(pause * 1000)
+    return browser.submit(form, fields)
+  }
+
+  /** Logs in by the form. @throws {Undecided} when the user is not shown afterwards */
+  async login(browser: Browser, account = this.account()): Promise<Account> {
+    const { form } = await this.loginForm(browser)
+    const page = await this.submit(browser, form, account)
+    const isIn = this.shows(page, account) || (await this.isShown(browser, account))
+    need(
+      isIn,
+      `a login with the right password did not work: ${page.url.pathname} responded ${page.status || page.error}`,
+    )
+    return account
+  }
+
+  /** The form that logs out, with its hidden fields. @throws {Undecided} when it is not there */
+  async logoutForm(browser: Browser): Promise<Form> {
+    const { page, action, method } = this.site.logout
+    const shown = await this.look(browser, page)
+    const form = shown.forms.find((one) => one.action.split('?')[0] === action.split('?')[0])
+    return form ?? { action, method, fields: [], text: '' }
+  }
+
+  /** Logs out, and follows every redirect unless told otherwise. */
+  async logout(browser: Browser, options: OpenOptions = {}): Promise<Page> {
+    return browser.submit(await this.logoutForm(browser), {}, options)
+  }
+
+  /** Logs an account in on the browser's SSO session from the second site. */
+  loginElsewhere(browser: Browser, account = this.account()): Promise<{ account: Account; sid: string }> {
+    return this.second.login(browser, account)
+  }
+
+  /** The browser's SSO session ID, as the second site gets it. */
+  sid(browser: Browser): Promise<string> {
+    return this.second.identify(browser)
+  }
+
+  /** Sends a browser through Identify and gives the address of the landing page, which is not opened. @throws {Undecided} */
+  async landing(browser: Browser): Promise<URL> {
+    const { landing } = this.site
+    const stopAt = (url: URL) => url.href.split('?')[0] === landing
+    const page = await browser.open(this.site.isIdentifiedAlways ? this.site.publicPage : this.site.userPage, {
+      stopAt,
+    })
+    need(page.next?.split('?')[0] === landing, 'the site did not send this browser to its landing page')
+    return new URL(page.next)
+  }
+
+  /** Waits until everything before is old: older than the time after which the site must check. */
+  grownOld(): Promise<void> {
+    return this.run.wait((this.run.settings.recheckSeconds + 3) * 1000)
+  }
+}

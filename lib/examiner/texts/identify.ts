@@ -1,0 +1,190 @@
+/** Texts of the groups `identify` and `landing`. */
+import type { CheckText, CheckTexts } from '../check'
+import { row, SENSIBLE } from './row'
+
+const IDENTIFY = 'Interface, "Identify: browser redirect"'
+
+export const identifyTexts: CheckTexts = {
+  'identify/first-visit': row(
+    'A first page load goes through Identify once and ends at its own address, query included.',
+    'Users lose the page or the search that they asked for, or wait for needless redirects.',
+    `${IDENTIFY}: r is where the user should end`,
+    'Put the full address of the request into r, percent-encoded once. Redirect to it after the landing.',
+    SENSIBLE,
+  ),
+  'identify/request-token': row(
+    'The request token has the header HS256 and JWT, the six documented claims, and lives 10 seconds.',
+    'The platform refuses the token, or extra claims tell every browser about your system.',
+    'Interface, "Request JWT claims, common to all operations"',
+    'Sign cid, nbf, iat, exp, iss and aud with HS256. exp is nbf + 10. Add nothing else.',
+    SENSIBLE,
+  ),
+  'identify/return-address': row(
+    'The return address r is the page that the browser asked for.',
+    'Users end on another page than the one that they asked for.',
+    `${IDENTIFY}: r`,
+    'Build r from the configured origin of the site and the path of the request.',
+    'Set siteUrl to the public address of the site.',
+  ),
+  'identify/navigations-only': row(
+    'Only page loads by people go through Identify: no scripts, images, fetch calls, POSTs, HEADs, prefetches and bots.',
+    'Scripts and images break, forms lose what was typed, and search engines see redirects instead of pages.',
+    `${IDENTIFY}: the site redirects the user's browser`,
+    'Redirect GET requests with Sec-Fetch-Dest: document only. Leave out prefetches (Sec-Purpose) and known bots.',
+    'Leave shouldIdentify at its default.',
+  ),
+  'identify/without-cookies': row(
+    'A browser that refuses cookies is served within three Identify redirects.',
+    'Users who block cookies see "too many redirects" instead of the page.',
+    'Interface, "Preconditions for SSO2": the browser must allow cookies',
+    'Count the redirects in the address, or mark it. After the second one, serve the page without a session.',
+    SENSIBLE,
+  ),
+  'identify/once': row(
+    'While the session lives, no second Identify redirect happens.',
+    'Every page load is slow, and the platform carries needless load.',
+    `${IDENTIFY}: use when the site has no Session Token`,
+    'Store the result of Identify in the session, also when the visitor is anonymous.',
+    'Mount app.use(sso) once, before all pages, with one session store.',
+  ),
+}
+
+const VERIFY_HERE = 'The landing page of app.use(sso) verifies all of this. Do not parse t yourself.'
+const token = (good: string, source: string, fix: string): CheckText =>
+  row(good, 'An attacker who makes or finds such a token is logged in as any user.', source, fix, VERIFY_HERE)
+const RFC = 'RFC 8725, 3.1; OWASP ASVS 5, 9.1'
+
+export const landingTexts: CheckTexts = {
+  'landing/other-secret': token(
+    'A token that is signed with another secret is refused.',
+    RFC,
+    "Verify the signature with the client's secret before reading any claim.",
+  ),
+  'landing/alg-none': token(
+    'A token without a signature (alg none) is refused.',
+    RFC,
+    'Pass the list of algorithms to your JWT library: HS256 only.',
+  ),
+  'landing/alg-hs512': token(
+    'A token with another algorithm than HS256 is refused.',
+    RFC,
+    'Pass the list of algorithms to your JWT library: HS256 only.',
+  ),
+  'landing/no-typ': row(
+    'A token whose header has no typ JWT is refused.',
+    'Tokens that were made for another purpose may be accepted.',
+    'Interface, "SSO JSON Web Token (JWT)"; RFC 8725, 3.11',
+    'Compare typ with JWT.',
+    VERIFY_HERE,
+  ),
+  'landing/wrong-audience': token(
+    'A token for another API client is refused.',
+    'RFC 8725, 3.9; interface, "Session Token": aud',
+    'Compare aud with your client ID.',
+  ),
+  'landing/wrong-issuer': token(
+    'A token from another issuer than the SSO system is refused.',
+    'RFC 8725, 3.8; interface, "Session Token": iss',
+    'Compare iss with the identifier of the SSO system.',
+  ),
+  'landing/expired': token(
+    'A token that has expired two minutes ago is refused.',
+    'Interface, "Session Token": exp; OWASP ASVS 5, 9.2.1',
+    'Check exp with a leeway of a few seconds.',
+  ),
+  'landing/not-yet-valid': token(
+    'A token that begins in two minutes is refused.',
+    'Interface, "Session Token": nbf; OWASP ASVS 5, 9.2.1',
+    'Check nbf and iat with a leeway of a few seconds.',
+  ),
+  'landing/second-site-token': token(
+    'A token of the second site of the publisher is refused.',
+    'RFC 8725, 3.9; OWASP ASVS 5, 9.2.3',
+    'Compare aud with your client ID. Give each site its own secret.',
+  ),
+  'landing/oversized': row(
+    'A token of more than 8,000 characters is refused.',
+    'An attacker makes the site decode large texts.',
+    'OWASP ASVS 5, 4.1; threat T14',
+    'Refuse long tokens before verifying them.',
+    VERIFY_HERE,
+  ),
+  'landing/not-canonical': row(
+    'A token whose signature is spelt in another way is refused.',
+    'Lists of used tokens can be passed with a second spelling of the same token.',
+    'RFC 7515, 2 (base64url)',
+    'Decode each part and compare its encoding with the text.',
+    VERIFY_HERE,
+  ),
+  'landing/no-ticket': token(
+    'A logged-in token without a ticket logs nobody in.',
+    'Interface, "Rules for at"',
+    'Log in only after the ticket exchange has named the user.',
+  ),
+  'landing/anonymous-with-ticket': token(
+    'An anonymous token logs nobody in, whatever ticket it carries.',
+    'Interface, "Rules for at"',
+    'Exchange the ticket only if sts is loggedin.',
+  ),
+  'landing/request-token': token(
+    'A request token of the site itself is not accepted at the landing page.',
+    'RFC 8725, 3.12',
+    'Check iss and aud: they tell the two directions apart. Require sid and sts.',
+  ),
+  'landing/anonymous': row(
+    'An anonymous visitor lands, and sees the page without a user.',
+    'Visitors get an error instead of the page.',
+    'Interface, "Landing page"',
+    'Store the anonymous session and redirect to r.',
+    SENSIBLE,
+  ),
+  'landing/parameters': row(
+    'Missing, doubled and odd parameters cause no server error.',
+    'Anyone can fill your log with errors, or confuse the landing page.',
+    'OWASP ASVS 5, 15.3.7',
+    'Accept exactly one t and at most one r, both texts.',
+    SENSIBLE,
+  ),
+  'landing/login-csrf': row(
+    'A landing address that another browser has got logs nobody in.',
+    "An attacker sends a link to a user. The user then works in the attacker's account: payments, addresses and searches end up there.",
+    'RFC 9700, 4.7 (CSRF); OWASP ASVS 5, 10.2.1; threat L1',
+    'Set a random cookie before the Identify redirect. Put a MAC of it into r. Accept the token only if both fit.',
+    SENSIBLE,
+  ),
+  'landing/replay-after-logout': row(
+    'After a logout, the old landing address logs nobody in.',
+    'The next user of a shared computer presses "back" and is logged in.',
+    'RFC 9700, 4.3; threat L3',
+    'Accept each token once. Keep its signature until it expires.',
+    SENSIBLE,
+  ),
+  'landing/replay-elsewhere': row(
+    'A used landing address logs in no second browser.',
+    'Addresses in proxy logs and histories log an attacker in.',
+    'RFC 9700, 4.5; threat L3',
+    'Bind the flow to the browser by a cookie, and accept each token once.',
+    SENSIBLE,
+  ),
+  'landing/open-redirect': row(
+    'A return address on another site is never followed.',
+    "An attacker's link begins at your site and ends at a copy of your login page.",
+    'RFC 9700, 4.11.1; OWASP ASVS 5, 3.7.2; threat R1',
+    'Parse r with the origin of the site as base. Compare the origin, and redirect to path and query only.',
+    SENSIBLE,
+  ),
+  'landing/prefetch': row(
+    'HEAD requests and prefetches of the landing page use nothing up.',
+    'Link scanners and preloading browsers use up the login of the user.',
+    'Threat L12',
+    'Handle GET page loads only at the landing page.',
+    SENSIBLE,
+  ),
+  'landing/leaves-nothing': row(
+    'Neither the token nor the ticket nor the session ID stays in an address, a page or a cookie.',
+    'A reader of the history, a log or the cookie has the session.',
+    'Interface, "SSO2", 4; RFC 9700, 4.3',
+    'Keep Session Tokens in the server-side session. Redirect away from the landing address.',
+    SENSIBLE,
+  ),
+}

@@ -1,0 +1,21 @@
+/** The texts of all checks. */
+import type { CheckTexts } from '../check'
+import { identifyTexts, landingTexts } from './identify'
+import { clockTexts, headerTexts, loginTexts, outageTexts, restTexts } from './login'
+import { logoutTexts, sessionTexts } from './logout'
+import { statusTexts, ticketTexts } from './session'
+
+/** By name of the check. */
+export const allTexts: CheckTexts = {
+  ...identifyTexts,
+  ...landingTexts,
+  ...ticketTexts,
+  ...statusTexts,
+  ...loginTexts,
+  ...logoutTexts,
+  ...sessionTexts,
+  ...outageTexts,
+  ...clockTexts,
+  ...headerTexts,
+  ...restTexts,
+}

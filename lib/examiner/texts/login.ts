@@ -1,0 +1,219 @@
+/** Texts of the groups `login`, `outage`, `clock`, `headers` and `rest`. */
+import type { CheckText, CheckTexts } from '../check'
+import { row, SENSIBLE } from './row'
+
+const AUTHENTICATE = 'Interface, "POST {sso_url}/authenticate"'
+const ERRORS = 'Interface, "SSO2 errors"'
+const FORM = 'Use the built-in login page, or req.sso2.login() with its result.'
+const refusal = (good: string): CheckText =>
+  row(
+    good,
+    'The user does not learn why the login fails, or gets an error page.',
+    ERRORS,
+    'Show a message for this code in err, with the form.',
+    FORM,
+  )
+const ENDED = (good: string): CheckText =>
+  row(
+    good,
+    'The user cannot log in in this browser any more.',
+    ERRORS,
+    'Redirect through Identify, and show the form again with a message.',
+    FORM,
+  )
+
+export const loginTexts: CheckTexts = {
+  'login/right-password': row(
+    'The right password logs the user in, with one call of Authenticate.',
+    'Users cannot log in.',
+    AUTHENTICATE,
+    'Call Authenticate once, exchange the ticket, and load the user.',
+    FORM,
+  ),
+  'login/new-session-id': row(
+    'The session ID changes at the login.',
+    'An attacker who planted a session ID is logged in as the user.',
+    'OWASP ASVS 5, 7.2.4; threat L2',
+    'Make a new session ID at the login, and delete the old one.',
+    'Use sso.session, or a session that regenerates.',
+  ),
+  'login/return-address': row(
+    'A return address on another site is refused.',
+    "After the login, the user is sent to the attacker's page.",
+    'RFC 9700, 4.11.1; OWASP ASVS 5, 3.7.2',
+    'Resolve the address against the origin of the site, and compare origins.',
+    FORM,
+  ),
+  'login/foreign-form': row(
+    'A form on another site cannot log in.',
+    "An attacker logs the user in to the attacker's account.",
+    'OWASP ASVS 5, 3.5.1',
+    'Check Sec-Fetch-Site or Origin, or a CSRF token that is bound to the session.',
+    FORM,
+  ),
+  'login/double-submit': row(
+    'Two clicks on the button send the password once.',
+    'Two wrong attempts are counted, and accounts are frozen sooner.',
+    AUTHENTICATE,
+    'Take a lock per session, and share the result.',
+    FORM,
+  ),
+  'login/lost-response': row(
+    'When the response to Authenticate is lost, the password is not sent again.',
+    'One click counts as two attempts, or uses up a one-time password.',
+    'Faults, "Authenticate"',
+    'Never repeat Authenticate. Ask Session Status for the result.',
+    FORM,
+  ),
+  'login/password-stays-nowhere': row(
+    'The password is in no address, cookie, page or log line.',
+    'A reader of logs or histories has the password.',
+    `${AUTHENTICATE}: must not store or log credentials`,
+    'Log no request bodies. Send the form by POST. Never put the password back into the form.',
+    FORM,
+  ),
+  'login/wrong-password': row(
+    'After a wrong password, the form is there with a message, the username and the attempts left, without the password.',
+    'The user does not learn that the account will be frozen.',
+    `${ERRORS}: raa`,
+    'Show raa in the message, and fill in the username.',
+    FORM,
+  ),
+  'login/frozen-account': row(
+    'A frozen account gets a message with its time.',
+    'The user keeps trying for 12 hours.',
+    `${ERRORS}: frf`,
+    'Show frf as a time.',
+    FORM,
+  ),
+  'login/inactive-account': refusal('An inactive account gets a page, and no login.'),
+  'login/session-limit': refusal('A user with too many sessions gets a page, and no login.'),
+  'login/expired-one-time-password': refusal('An expired one-time password gets a page, and no login.'),
+  'login/one-time-password': refusal('A one-time password logs in once.'),
+  'login/session-terminated': ENDED(
+    'When the SSO session has ended while the form was open, the user can still log in.',
+  ),
+  'login/session-not-found': ENDED(
+    'When the SSO session was removed while the form was open, the user can still log in.',
+  ),
+  'login/other-account': row(
+    'When another account is logged in meanwhile, no wrong user is shown.',
+    "A user sees another user's name.",
+    `${ERRORS}: session_already_logged_in_on_another_account`,
+    'Ask Session Status, and show the user whom the platform has.',
+    FORM,
+  ),
+}
+
+const kinds: readonly [string, string][] = [
+  ['down', 'breaks off connections'],
+  ['hang', 'never responds'],
+  ['slow', 'takes 5 seconds'],
+  ['status-500', 'responds 500'],
+  ['status-503', 'responds 503'],
+  ['garbage', 'responds with garbage'],
+  ['redirect', 'responds with a redirect'],
+  ['wrong-signature', 'signs with another secret'],
+]
+
+const FAULTS = 'Faults, rows 1 to 5'
+const page = (does: string): CheckText =>
+  row(
+    `While Session Status ${does}, pages are served within 5 seconds.`,
+    'The whole site is down when the platform is.',
+    FAULTS,
+    'Set a time limit of 2 seconds. After it, serve the page from the session.',
+    'Leave timeoutMs and graceSeconds at their defaults.',
+  )
+const login = (does: string): CheckText =>
+  row(
+    `While Authenticate ${does}, the user is told "not now" and not "wrong password".`,
+    'The user changes a password that is right, or sees an error page.',
+    FAULTS,
+    'Tell a failure of the call apart from err in a verified response. Respond 503 with the form.',
+    FORM,
+  )
+
+export const outageTexts: CheckTexts = {
+  ...Object.fromEntries(kinds.map(([name, does]) => [`outage/page-${name}`, page(does)])),
+  ...Object.fromEntries(kinds.map(([name, does]) => [`outage/login-${name}`, login(does)])),
+  'outage/new-visitors': row(
+    'In a long outage, new visitors are served without a redirect to the dead platform.',
+    'New visitors cannot open the site.',
+    'Faults, "SSO2 down, new visitor"',
+    'After some failed calls, stop redirecting, and probe the platform in the background.',
+    SENSIBLE,
+  ),
+  'outage/recovery': row(
+    'Ten seconds after an outage, users can log in.',
+    'The outage of the platform goes on at the site.',
+    'Faults, I9',
+    'Probe the platform every second while it is down.',
+    SENSIBLE,
+  ),
+}
+
+const CLOCK = 'Faults, rows 6 and 7'
+const clock = (difference: string): CheckText =>
+  row(
+    `With the platform's clock ${difference}, the site works, or gives up with a page and without a loop.`,
+    'Users get "too many redirects".',
+    CLOCK,
+    'Allow 5 seconds. Beyond, refuse the token, and serve the page after the third redirect.',
+    'Leave clockToleranceSeconds at 5, and keep the clock right (NTP).',
+  )
+
+export const clockTexts: CheckTexts = {
+  'clock/ahead-3-s': clock('3 seconds ahead'),
+  'clock/behind-3-s': clock('3 seconds behind'),
+  'clock/ahead-30-s': clock('30 seconds ahead'),
+  'clock/behind-30-s': clock('30 seconds behind'),
+  'clock/ahead-10-min': clock('10 minutes ahead'),
+  'clock/behind-10-min': clock('10 minutes behind'),
+}
+
+export const headerTexts: CheckTexts = {
+  'headers/login-framing': row(
+    'The login page cannot be framed.',
+    'An attacker puts the form into a page of another site and reads what is typed around it.',
+    'OWASP ASVS 5, 3.4.6',
+    "Send Content-Security-Policy: frame-ancestors 'none'.",
+    'The built-in page has it. Add it to custom views.',
+  ),
+  'headers/referrer-policy': row(
+    'The redirect to Identify and the landing page have a strict Referrer-Policy.',
+    'The token in the address is sent to other sites.',
+    'RFC 9700, 4.2.4',
+    'Send Referrer-Policy: no-referrer.',
+    SENSIBLE,
+  ),
+  'headers/cache-control': row(
+    'A response that sets a cookie may not be stored by shared caches.',
+    "A CDN gives one user's cookie to everybody.",
+    'RFC 9111, 7.3; RFC 6265bis, 8',
+    'Send Cache-Control: private, no-store with Set-Cookie.',
+    SENSIBLE,
+  ),
+  'headers/version-banner': row(
+    'Responses do not name the software and its version.',
+    'An attacker finds known faults sooner.',
+    'OWASP ASVS 5, 13.4.6',
+    'Switch the headers Server and X-Powered-By off.',
+    "app.disable('x-powered-by')",
+  ),
+}
+
+const rest = (name: string): CheckText =>
+  row(
+    `The page with ${name} works, and survives 401, 403, 429 and 500 of the REST API.`,
+    'Users see an error page.',
+    'Interface, "REST API errors"',
+    'Catch the error, and show a message.',
+    'Catch PlatformApiError.',
+  )
+
+export const restTexts: CheckTexts = {
+  'rest/marketplace': rest('marketplace groups'),
+  'rest/gift': rest('the gift receiver'),
+  'rest/administrators': rest('administrators'),
+}

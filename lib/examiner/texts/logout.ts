@@ -1,0 +1,119 @@
+/** Texts of the groups `logout` and `session`. */
+import type { CheckTexts } from '../check'
+import { row, SENSIBLE } from './row'
+
+const LOGOUT = 'Interface, "POST {sso_url}/logout"'
+const FORM = 'Send a POST form to the logout route. Do not write a second one.'
+
+export const logoutTexts: CheckTexts = {
+  'logout/here': row(
+    'A logout ends the session at once, in all tabs and for copies of the cookie, and informs the platform.',
+    'The next user of the computer, or a thief of the cookie, is logged in.',
+    `${LOGOUT}; OWASP ASVS 5, 7.4.1`,
+    'Delete the session on the server, call Logout, and set a new cookie.',
+    FORM,
+  ),
+  'logout/identify-afterwards': row(
+    'After the logout, the browser goes through Identify, and the user can log in again.',
+    'The next login fails with session_terminated.',
+    `${LOGOUT}: then redirect through Identify`,
+    'Redirect the browser to Identify after the logout.',
+    FORM,
+  ),
+  'logout/by-post-only': row(
+    'The logout works by POST only.',
+    'Any image or link on any page logs the user out.',
+    'OWASP ASVS 5, 3.5',
+    'Show a form on GET, and log out on POST.',
+    FORM,
+  ),
+  'logout/foreign-form': row(
+    'A form on another site cannot log the user out.',
+    'Any page logs the user out.',
+    'OWASP ASVS 5, 3.5.1',
+    'Check Sec-Fetch-Site or Origin, or a CSRF token.',
+    FORM,
+  ),
+  'logout/platform-down': row(
+    'While the platform is down, the user is logged out here, and Identify does not log the user in again.',
+    'The user believes to be logged out, and is not.',
+    'Faults, "Logout, SSO2 down"',
+    'End the local session first. Remember the logout in a cookie, and do not redirect to Identify until it is confirmed.',
+    SENSIBLE,
+  ),
+  'logout/platform-hangs': row(
+    'While the platform does not respond, the user is logged out here, and Identify does not log the user in again.',
+    'The user believes to be logged out, and is not.',
+    'Faults, "Logout, SSO2 down"',
+    'End the local session first. Remember the logout in a cookie, and do not redirect to Identify until it is confirmed.',
+    SENSIBLE,
+  ),
+  'logout/platform-informed-later': row(
+    'A logout that the platform missed is reported as soon as it is back.',
+    'The user stays logged in on all other sites.',
+    'Faults, 25',
+    'Queue the logout and retry it until the platform confirms it.',
+    SENSIBLE,
+  ),
+  'logout/landing-in-progress': row(
+    'A landing in progress at the moment of the logout does not restore the login.',
+    'The user believes to be logged out, and is logged in again.',
+    'Threat L13',
+    'Record the logout of the SSO session, and check it at the end of each landing.',
+    SENSIBLE,
+  ),
+  'logout/all-sessions': row(
+    'A logout of all sessions ends every session of the account here, and informs the platform.',
+    'A thief stays logged in after the user has changed the password.',
+    'Interface, "POST {sso_url}/logoutall"',
+    'Keep a list of sessions per account, end all of them, and call Logout all.',
+    'Use the logout-all route.',
+  ),
+}
+
+const COOKIE = 'OWASP ASVS 5, 3.3; RFC 6265bis, 4.1.2'
+
+export const sessionTexts: CheckTexts = {
+  'session/cookie-flags': row(
+    'The session cookie is HttpOnly, SameSite, has a Path, and is Secure over https.',
+    'Scripts, other sites or listeners get the session.',
+    COOKIE,
+    'Set HttpOnly; Secure; SameSite=Lax; Path=/ and no Domain.',
+    'Use sso.session. Behind a proxy, set trust proxy.',
+  ),
+  'session/cookie-content': row(
+    'No cookie holds data of the user or the SSO session.',
+    'A reader of the cookie knows the user.',
+    'Interface, "SSO2", 4',
+    'Put a random ID into the cookie, and keep the data on the server.',
+    'Use sso.session.',
+  ),
+  'session/not-fixed-by-attacker': row(
+    'A session ID that the browser brings is never taken over by a login.',
+    'An attacker plants a cookie, waits for the login, and is the user.',
+    'OWASP ASVS 5, 7.2.4',
+    'Make a new session ID at each login. Accept no ID that you did not issue.',
+    'Use sso.session, or a session that regenerates.',
+  ),
+  'session/shared-cache': row(
+    'Pages that show a user may not be stored by shared caches.',
+    "A CDN shows one user's page to everybody.",
+    'RFC 9111, 3; OWASP ASVS 5, 14.2',
+    'Send Cache-Control: private, no-store with each page that shows a user.',
+    'Guarded pages have it. Add it to your own pages that show req.sso2.user.',
+  ),
+  'session/browser-cache': row(
+    "The browser's cache does not show a user's page after the logout.",
+    'The next user of the computer presses "back" and sees the page.',
+    'OWASP ASVS 5, 14.3',
+    'Send Cache-Control: no-store with each page that shows a user.',
+    'Guarded pages have it. Add it to your own pages that show req.sso2.user.',
+  ),
+  'session/parallel-requests': row(
+    'Requests at the same time lose no login, and bring none back after a logout.',
+    'Users are logged out by chance, or stay logged in after a logout.',
+    'Threats, "races"',
+    'Never write a whole session back that another request has ended.',
+    'Use sso.session.',
+  ),
+}

@@ -1,0 +1,134 @@
+/** Texts of the groups `ticket` and `status`. */
+import type { CheckTexts } from '../check'
+import { row, SENSIBLE } from './row'
+
+const TICKET = 'Interface, "SSO2", 3'
+const OPTION_TOKEN = 'Set tokenUrl and apiUrl. A custom exchangeTicket or loadUser must throw when it fails.'
+
+export const ticketTexts: CheckTexts = {
+  'ticket/once': row(
+    'The ticket of a landing is exchanged once.',
+    'A second exchange fails, and the user may see an error.',
+    TICKET,
+    'Accept each landing token once, across all processes.',
+    SENSIBLE,
+  ),
+  'ticket/token-endpoint-fails': row(
+    'While the token endpoint fails, the visitor is anonymous and gets the page.',
+    'Users see an error page on every page of the site.',
+    TICKET,
+    'Catch the failure, store an anonymous session, and redirect to r.',
+    OPTION_TOKEN,
+  ),
+  'ticket/rest-api-fails': row(
+    'While the REST API fails, the visitor is anonymous and gets the page.',
+    'Users see an error page, or are logged in under a name that the platform did not give.',
+    'Interface, "Landing page"',
+    'Log in only with the user that the REST API named.',
+    OPTION_TOKEN,
+  ),
+  'ticket/refused': row(
+    'A ticket that the platform refuses leaves the visitor anonymous, with the page.',
+    'Users see an error page.',
+    TICKET,
+    'Treat a refused ticket as an anonymous visit.',
+    OPTION_TOKEN,
+  ),
+  'ticket/login-afterwards': row(
+    'Soon after the token endpoint works again, the user is logged in.',
+    'The user stays anonymous until the session ends.',
+    'Faults, row 9',
+    'Mark the session as "login pending" and check it again after some seconds.',
+    SENSIBLE,
+  ),
+  'ticket/right-user': row(
+    "With many logins at once, each browser shows its own ticket's user.",
+    "Users see other users' names and data.",
+    'Threat L9; RFC 9700, 4.5',
+    'Keep the token, the ticket and the user of one request in local variables.',
+    OPTION_TOKEN,
+  ),
+}
+
+const STATUS = 'Interface, "POST {sso_url}/sessionstatus"'
+const FRESH = 'Leave recheckSeconds at 360.'
+
+export const statusTexts: CheckTexts = {
+  'status/young': row(
+    'A session that has just begun causes no status check.',
+    'Every page is slow, and the platform may limit the site.',
+    `${STATUS}; "Limits": about every 6 minutes`,
+    'Store the time of the last check, and check when it is older than six minutes.',
+    FRESH,
+  ),
+  'status/old': row(
+    'An old session causes one status check before its page is shown, with the right claims.',
+    'Users who logged out elsewhere are still shown.',
+    STATUS,
+    'Send sid, lks, and the address and User-Agent of the browser before the page is made.',
+    FRESH,
+  ),
+  'status/ten-at-once': row(
+    'Ten pages of an old session at once cause one status check.',
+    'The platform gets many times the load that it asks for.',
+    'Interface, "Limits"',
+    'Take a lock per session, and let the other requests use the stored result.',
+    FRESH,
+  ),
+  'status/login-elsewhere': row(
+    'A user who logs in on another site is logged in here within six minutes.',
+    'Single sign-on does not work for open sessions.',
+    `${STATUS}: anon to loggedin`,
+    'Send lks anon, exchange the ticket in the response, and log the user in.',
+    FRESH,
+  ),
+  'status/logout-elsewhere': row(
+    'A user who logs out on another site is anonymous here within six minutes.',
+    'The next user of a shared computer is shown the account.',
+    `${STATUS}: change to terminated`,
+    'On terminated, end the local session and redirect through Identify.',
+    FRESH,
+  ),
+  'status/session-not-found': row(
+    'A removed SSO session ends here, with at most three Identify redirects.',
+    'The user gets an endless redirect, or stays logged in for ever.',
+    'Interface, "SSO2 errors": session_not_found',
+    'Treat session_not_found like terminated.',
+    FRESH,
+  ),
+  'status/other-account': row(
+    "When another account is logged in, a page never shows the first user's name.",
+    "One user sees another user's data.",
+    'Threat L10',
+    'On another account: end the session, begin a new one, keep no data.',
+    FRESH,
+  ),
+  'status/wrong-signature': row(
+    'A response with a wrong signature changes nothing.',
+    'An attacker between site and platform logs in any user.',
+    'Interface, "SSO2", 1',
+    'Verify each response like a landing token.',
+    SENSIBLE,
+  ),
+  'status/wrong-session': row(
+    'A response about another session changes nothing.',
+    "A mixed-up response logs the browser in as somebody else's session.",
+    'Threat L8; RFC 8725, 3.8',
+    'Compare sid in the response with the one that was sent.',
+    SENSIBLE,
+  ),
+  'status/wrong-audience': row(
+    'A response for another API client changes nothing.',
+    'A response for another site is accepted.',
+    'Interface, "Session Token": aud',
+    'Compare aud with your client ID.',
+    SENSIBLE,
+  ),
+  'status/expired': row(
+    'An expired response changes nothing.',
+    'A recorded response is used again.',
+    'Interface, "Session Token": exp',
+    'Check exp of each response.',
+    SENSIBLE,
+  ),
+}

@@ -1,0 +1,74 @@
+import { once } from 'node:events'
+import http, { type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { examine } from '../../lib/examiner'
+import { allChecks } from '../../lib/examiner/checks'
+import type { SiteFacts } from '../../lib/examiner/facts'
+import { Platform } from '../../lib/examiner/platform'
+import { runChecks } from '../../lib/examiner/run'
+import { readSettings } from '../../lib/examiner/settings'
+import { allTexts } from '../../lib/examiner/texts'
+
+/* No check passes against a site that does nothing: neither at the beginning nor once the examination is under way. */
+
+const sites: [name: string, site: RequestListener | undefined][] = [
+  ['does not run', undefined],
+  ['answers 200 to everything', (_req, res) => void res.end('<p>Hello</p>')],
+  ['answers 500 to everything', (_req, res) => void res.writeHead(500).end('broken')],
+  [
+    'has a login form that does nothing',
+    (_req, res) => void res.end('<form method="post"><input name="u"><input type="password" name="p"></form>'),
+  ],
+  ['redirects everything to itself', (_req, res) => void res.writeHead(302, { location: '/' }).end()],
+]
+
+/** Runs a site and a platform for as long as some work takes. */
+async function beside(site: RequestListener | undefined, work: (platform: Platform) => Promise<void>): Promise<void> {
+  const server = http.createServer((req, res) => (site ? site(req, res) : res.socket?.destroy()))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const platform = new Platform(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, '/sso2/landing')
+  await platform.listen(0)
+  try {
+    await work(platform)
+  } finally {
+    await platform.close()
+    server.close()
+    server.closeAllConnections()
+  }
+}
+
+test.concurrent.each(sites)('a site that %s cannot be examined, and the message says what to look at', (_name, site) =>
+  beside(site, async (platform) => {
+    const options = { platform, settings: readSettings({}), only: [], skip: [], isQuick: true }
+    await expect(examine(options)).rejects.toThrow(
+      /does not respond|responds 500|no page with a password field|Authenticate was never called/,
+    )
+  }),
+)
+
+const factsOf = (url: string): SiteFacts => ({
+  url,
+  publicPage: `${url}/`,
+  userPage: `${url}/account`,
+  loginPage: `${url}/login`,
+  usernameField: 'u',
+  passwordField: 'p',
+  returnField: 'next',
+  logout: { page: `${url}/`, action: `${url}/logout`, method: 'POST' },
+  logoutAll: `${url}/logout-all`,
+  landing: `${url}/sso2/landing`,
+  isIdentifiedAlways: true,
+})
+const rest = { marketplace: '/m', gift: '/g', administrators: '/a' }
+
+test.concurrent.each(sites)('no check passes against a site that %s by now', (_name, site) =>
+  beside(site, async (platform) => {
+    const settings = readSettings({ recheckSeconds: 0, rest })
+    const facts = factsOf(platform.siteUrl)
+    const results = await runChecks(allChecks, { platform, settings, facts, texts: allTexts, recoveryMs: 0 })
+    expect(results.map(({ name }) => name)).toEqual(allChecks.map(({ name }) => name))
+    expect(results.filter(({ verdict }) => verdict === 'passed').map(({ name }) => name)).toEqual([])
+    const broken = results.filter(({ reason }) => reason.startsWith('the examiner failed'))
+    expect(broken.map(({ name, reason }) => `${name}: ${reason}`)).toEqual([])
+  }),
+)

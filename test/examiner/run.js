@@ -1,0 +1,62 @@
+/**
+ * Examines every site of this folder, every example and the example app with all checks, and compares the verdicts with the
+ * table: `npm run examine:sites`. Sessions are old after 5 s. With `--real` they are old after six minutes.
+ */
+const { execFileSync, spawn } = require('node:child_process')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { table } = require('./table.js')
+
+const root = path.join(__dirname, '..', '..')
+const main = path.join(root, 'dist', 'cli', 'main.js')
+const isReal = process.argv.includes('--real')
+const only = process.argv.slice(2).filter((arg) => !arg.startsWith('--'))
+const folder = process.env.EXAMINE_REPORTS ?? fs.mkdtempSync(path.join(os.tmpdir(), 'express-sso2-examine-'))
+
+function examine({ name, cwd, command, config = {}, env = {}, address = 'http://localhost' }, port) {
+  const settings = path.join(folder, `${name}.config.json`)
+  const seconds = isReal ? 360 : 5
+  fs.writeFileSync(settings, JSON.stringify({ ...config, recheckSeconds: seconds }))
+  const file = (ending) => path.join(folder, `${name}.${ending}`)
+  const args = [main, 'examine', `${address}:${port}`, '--port', String(port + 1), '--config', settings]
+  const reports = ['--json', file('json'), '--report', file('html'), '--junit', file('xml')]
+  const recheck = { SSO2_RECHECK_SECONDS: String(seconds), RECHECK_SECONDS: String(seconds) }
+  const begin = Date.now()
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [...args, ...reports, '--', ...command], {
+      cwd: path.join(root, cwd),
+      env: { ...process.env, ...recheck, ...env },
+    })
+    let text = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk))
+    child.once('close', (code) => resolve({ code, text, seconds: Math.round((Date.now() - begin) / 1000), file }))
+  })
+}
+
+/** Differences between the verdicts and the table. */
+function differences(results, expected) {
+  const wanted = (name) => Object.entries(expected).find(([, names]) => names.includes(name))?.[0] ?? 'passed'
+  return results
+    .filter(({ name, verdict }) => verdict !== wanted(name))
+    .map(({ name, verdict, reason }) => `    ${name}: ${verdict} instead of ${wanted(name)}, ${reason}`)
+}
+
+async function run() {
+  execFileSync('npx', ['tsc'], { cwd: path.join(root, 'examples', 'nestjs'), stdio: 'inherit' })
+  let hasFailed = false
+  const sites = table.filter(({ name }) => only.length === 0 || only.includes(name))
+  for (const [index, site] of sites.entries()) {
+    const { code, text, seconds, file } = await examine(site, 33_100 + index * 10)
+    const results = fs.existsSync(file('json')) ? JSON.parse(fs.readFileSync(file('json'), 'utf8')).results : undefined
+    const wrong = results ? differences(results, site.expected) : [`    exit code ${code}: ${text.trim()}`]
+    hasFailed ||= wrong.length > 0
+    console.log(
+      `${wrong.length === 0 ? 'as expected' : 'DIFFERENT  '}  ${site.name}, ${seconds} s\n${wrong.join('\n')}`,
+    )
+  }
+  console.log(`The reports are in ${folder}`)
+  process.exitCode = hasFailed ? 1 : 0
+}
+
+run()

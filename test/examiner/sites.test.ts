@@ -1,0 +1,145 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import type { Browser } from 'playwright-core'
+import type { Result, Verdict } from '../../lib/examiner/check'
+import { cleanEnvironment } from '../examples/process'
+import { violations } from '../support/axe'
+import { openBrowser, screenshots } from '../support/browser'
+import { freePort } from '../support/ports'
+
+/* The command against real sites. Here only checks that wait for nothing; all of them are in `npm run examine:sites`. */
+
+type Verdicts = Partial<Record<Verdict, readonly string[]>>
+const { naive, withPackage } = require('./table.js') as { naive: Verdicts; withPackage: Verdicts }
+
+/** The verdict that a table expects of a check. */
+const expectedOf = (verdicts: Verdicts, name: string): string =>
+  Object.entries(verdicts).find(([, names]) => names.includes(name))?.[0] ?? 'passed'
+
+const main = path.join(__dirname, '..', '..', 'dist', 'cli', 'main.js')
+const QUICK = 'identify,landing,ticket/once,ticket/right-user,login,logout/here,logout/by-post-only,session,headers'
+let folder: string
+
+beforeAll(() => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'express-sso2-examine-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+interface Run {
+  code: number
+  out: string
+  err: string
+  file(ending: string): string
+}
+
+/** Runs the command in a folder. */
+async function examine(cwd: string, args: readonly string[], command: readonly string[] = []): Promise<Run> {
+  const site = await freePort()
+  const port = await freePort()
+  const name = path.join(folder, String(site))
+  const files = ['json', 'html', 'xml'].map((ending) => `${name}.${ending}`)
+  const reports =
+    command.length === 0 ? [] : ['--json', files[0], '--report', files[1], '--junit', files[2]].map(String)
+  const all = [main, 'examine', `http://localhost:${site}`, '--port', String(port), ...args, ...reports]
+  const child = spawn(process.execPath, [...all, ...(command.length === 0 ? [] : ['--', ...command])], {
+    cwd,
+    env: cleanEnvironment(),
+  })
+  let [out, err] = ['', '']
+  child.stdout.on('data', (chunk) => (out += chunk))
+  child.stderr.on('data', (chunk) => (err += chunk))
+  const [code] = await once(child, 'close')
+  return { code, out, err, file: (ending) => readFileSync(`${name}.${ending}`, 'utf8') }
+}
+
+const sites = path.join(__dirname, 'sites')
+const examples = path.join(__dirname, '..', '..', 'examples')
+const resultsOf = (run: Run): Result[] => JSON.parse(run.file('json')).results
+
+test('the smallest example passes, and the exit code is 0', async () => {
+  const run = await examine(path.join(examples, 'minimal'), ['--only', QUICK], ['node', 'site.mjs'])
+  const found = resultsOf(run).filter(({ name, verdict }) => verdict !== expectedOf(withPackage, name))
+  expect(found.map(({ name, verdict, reason }) => `${name}: ${verdict}, ${reason}`)).toEqual([])
+  expect([run.code, run.err]).toEqual([0, ''])
+})
+
+describe('a naive site', () => {
+  let run: Run
+  let browser: Browser
+
+  beforeAll(async () => {
+    ;[run, browser] = await Promise.all([examine(sites, ['--only', QUICK], ['node', 'naive.mjs']), openBrowser()])
+  }, 120_000)
+  afterAll(() => browser?.close())
+
+  test('fails on the checks that it must fail on, and on no other', () => {
+    const results = resultsOf(run)
+    expect(results.length).toBeGreaterThan(55)
+    const wrong = results.filter(({ name, verdict }) => verdict !== expectedOf(naive, name))
+    expect(wrong.map(({ name, verdict, reason }) => `${name}: ${verdict}, ${reason}`)).toEqual([])
+    expect(run.code).toBe(1)
+    expect(run.out).toContain('Users or their data may be at risk.')
+  })
+
+  test('has no password and no secret in any report', () => {
+    const text = run.out + ['json', 'html', 'xml'].map(run.file).join('')
+    expect(text).not.toMatch(/Pw-\w+-\d+-made-up(?!-secret)/)
+    expect(text).not.toContain('made-up-secret')
+    expect(text).not.toMatch(/eyJ[\w-]+\.eyJ/)
+  })
+
+  test('has evidence for each failure, and JUnit counts them', () => {
+    const failed = resultsOf(run).filter(({ verdict }) => verdict === 'failed')
+    const xml = run.file('xml')
+    expect(xml.match(/<failure/g)).toHaveLength(failed.length)
+    const evidence: { evidence: { steps: unknown[] } }[] = JSON.parse(run.file('json')).results
+    expect(evidence.filter(({ evidence: { steps } }) => steps.length === 0)).toEqual([])
+  })
+
+  test.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 390],
+  ] as const)(
+    'has a report without axe violations, %s, %i wide',
+    async (colorScheme, width) => {
+      const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } })
+      await page.route('**/*', (route) => route.abort())
+      await page.setContent(run.file('html'))
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+      await page.locator('.check > summary').first().click()
+      await page.locator('.check .list > summary').first().click()
+      await page.locator('.check .steps summary').first().click()
+      await page
+        .locator('.check .steps summary')
+        .nth(0)
+        .click({ force: true })
+        .catch(() => {})
+      expect(await violations(page)).toEqual([])
+      if (process.env['TEST_SCREENSHOTS']) await screenshots(page, `examine-${colorScheme}`)
+      await page.close()
+    },
+    60_000,
+  )
+})
+
+test.each([
+  ['an address elsewhere', ['http://example.com'], 'is not on this machine'],
+  ['a check that does not exist', ['http://localhost:1', '--only', 'landing/none'], 'there is no check "landing/none"'],
+  ['no address', [], 'the address of one site is needed'],
+])('%s is refused with exit code 2', async (_what, args, message) => {
+  const child = spawn(process.execPath, [main, 'examine', ...args], { env: cleanEnvironment() })
+  let err = ''
+  child.stderr.on('data', (chunk) => (err += chunk))
+  const [code] = await once(child, 'close')
+  expect([code, err.includes(message)]).toEqual([2, true])
+})
+
+test('a command that ends at once is told with its last lines', async () => {
+  const run = await examine(sites, [], ['node', '-e', 'console.error("the port is taken"); process.exit(3)'])
+  expect(run.code).toBe(2)
+  expect(run.err).toMatch(/the command that starts the site has ended[\s\S]*the port is taken/)
+})

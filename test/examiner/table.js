@@ -1,0 +1,129 @@
+/**
+ * The sites that prove the examiner, each with the verdicts that are expected. A check that is not named must pass.
+ */
+
+/** Not applicable to sites without pages of the REST API. */
+const WITHOUT_REST = ['rest/marketplace', 'rest/gift', 'rest/administrators']
+
+/** A naive site: what a developer writes in an afternoon. */
+const naive = {
+  'not applicable': ['logout/all-sessions', ...WITHOUT_REST],
+  warning: [
+    'landing/other-secret',
+    'landing/alg-none',
+    'landing/no-typ',
+    'landing/expired',
+    'landing/not-yet-valid',
+    'landing/second-site-token',
+    'landing/oversized',
+    'landing/not-canonical',
+    'login/wrong-password',
+    'login/frozen-account',
+    'headers/version-banner',
+  ],
+  failed: [
+    'identify/navigations-only',
+    'identify/without-cookies',
+    'landing/alg-hs512',
+    'landing/wrong-audience',
+    'landing/wrong-issuer',
+    'landing/parameters',
+    'landing/login-csrf',
+    'landing/replay-after-logout',
+    'landing/open-redirect',
+    'landing/prefetch',
+    'ticket/once',
+    'ticket/token-endpoint-fails',
+    'ticket/rest-api-fails',
+    'ticket/refused',
+    'login/new-session-id',
+    'login/return-address',
+    'login/foreign-form',
+    'login/double-submit',
+    'login/lost-response',
+    'login/password-stays-nowhere',
+    'login/session-terminated',
+    'login/session-not-found',
+    'logout/by-post-only',
+    'logout/foreign-form',
+    'logout/platform-down',
+    'logout/platform-hangs',
+    'session/cookie-flags',
+    'session/shared-cache',
+    'session/browser-cache',
+    'outage/login-down',
+    'outage/login-hang',
+    'outage/login-status-500',
+    'outage/login-status-503',
+    'outage/login-garbage',
+    'outage/login-redirect',
+    'outage/login-wrong-signature',
+    'outage/new-visitors',
+    'clock/ahead-3-s',
+    'clock/ahead-30-s',
+    'clock/behind-30-s',
+    'clock/ahead-10-min',
+    'clock/behind-10-min',
+    'headers/login-framing',
+    'headers/referrer-policy',
+    'headers/cache-control',
+    // these wait
+    'ticket/login-afterwards',
+    'status/wrong-signature',
+    'status/wrong-session',
+    'status/wrong-audience',
+    'status/expired',
+    'logout/platform-informed-later',
+    'outage/page-down',
+    'outage/page-hang',
+    'outage/page-status-500',
+    'outage/page-status-503',
+    'outage/page-garbage',
+    'outage/page-redirect',
+    'outage/page-wrong-signature',
+  ],
+}
+
+/** Sites that use the package and leave Express's banner on. */
+const withPackage = { 'not applicable': WITHOUT_REST, warning: ['headers/version-banner'] }
+
+const table = [
+  { name: 'minimal', cwd: 'examples/minimal', command: ['node', 'site.mjs'], expected: withPackage },
+  {
+    name: 'example-app',
+    cwd: 'test/examiner/sites',
+    command: ['node', 'example-app.cjs'],
+    expected: { 'not applicable': WITHOUT_REST },
+  },
+  {
+    name: 'own-session',
+    cwd: 'examples/own-session',
+    command: ['node', 'site.mjs'],
+    env: { SESSION_SECRET: 'a-session-secret-for-examinations-only' },
+    expected: withPackage,
+  },
+  {
+    name: 'own-form',
+    cwd: 'examples/own-form',
+    command: ['node', 'site.mjs'],
+    config: { pages: { account: '/api/reader' } },
+    expected: withPackage,
+  },
+  {
+    name: 'on-demand-cdn',
+    cwd: 'examples/on-demand-cdn',
+    command: ['node', 'site.mjs'],
+    expected: withPackage,
+  },
+  { name: 'nestjs', cwd: 'examples/nestjs', command: ['node', 'dist/main.js'], expected: withPackage },
+  {
+    name: 'two-papers',
+    cwd: 'examples/two-papers',
+    address: 'http://morning.localhost',
+    command: ['node', '../../test/examiner/sites/two-papers.mjs'],
+    expected: withPackage,
+  },
+  { name: 'naive', cwd: 'test/examiner/sites', command: ['node', 'naive.mjs'], expected: naive },
+]
+
+module.exports = { table, naive, withPackage }
