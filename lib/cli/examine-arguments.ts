@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { unknownName } from '../examiner'
 import { isLoopback } from '../examiner/request'
 import { readSettings, type Settings } from '../examiner/settings'
+import { withoutLastSlashes } from '../protocol/requests'
 
 const DEFAULT_PORT = 4000
 
@@ -98,7 +99,7 @@ function siteAddress(given: string, again: string | undefined): string {
     throw new TypeError(
       `${url.host} is not on this machine. The examiner attacks the site: give --i-own-this-site ${given} if it is yours`,
     )
-  return given.replace(/\/+$/, '')
+  return withoutLastSlashes(given)
 }
 
 function readConfig(file: string | undefined): Settings {

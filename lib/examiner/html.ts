@@ -45,7 +45,7 @@ export function linksOf(html: string, base: string): Link[] {
 
 /** The text of a page, without tags, scripts and styles. */
 export function textOf(html: string): string {
-  return decode(clean(html).replace(/<[^>]*>/g, ' '))
+  return decode(clean(html).replace(/<[^<>]*>/g, ' '))
     .replace(/\s+/g, ' ')
     .trim()
 }

@@ -34,7 +34,12 @@ export function send({ method, url, headers, body }: RequestOptions): Promise<Re
     const { request } = url.protocol === 'https:' ? https : http
     const length: Record<string, string> =
       body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
-    const options = { method, headers: { ...headers, ...length }, agent: false, ...loopback(url) } as const
+    const options = {
+      method,
+      headers: { host: url.host, ...headers, ...length },
+      agent: false,
+      ...loopback(url),
+    } as const
     const sent = request(url, options, (answer) => {
       let text = ''
       answer.setEncoding('utf8')
@@ -62,9 +67,9 @@ export function send({ method, url, headers, body }: RequestOptions): Promise<Re
 }
 
 /** Names below localhost are this machine, whatever the resolver knows; its certificates are made by hand. */
-function loopback({ hostname }: URL): { host?: string; rejectUnauthorized?: boolean } {
+function loopback({ hostname }: URL): { hostname?: string; rejectUnauthorized?: boolean } {
   if (!isLoopback(hostname)) return {}
-  return { rejectUnauthorized: false, ...(hostname.endsWith('.localhost') ? { host: '127.0.0.1' } : {}) }
+  return { rejectUnauthorized: false, ...(hostname.endsWith('.localhost') ? { hostname: '127.0.0.1' } : {}) }
 }
 
 /** Is this host of an address this very machine? */

@@ -4,7 +4,7 @@ import { evidenceOf } from './evidence'
 import { loginFormOf, type SiteFacts } from './facts'
 import type { Platform } from './platform'
 import type { Settings } from './settings'
-import { type Run, Stage } from './stage'
+import { pause, type Run, Stage } from './stage'
 
 /** What a run needs. */
 export interface Examination {
@@ -152,5 +152,3 @@ async function recover(stage: Stage, patienceMs: number): Promise<void> {
   }
   stage.hops.splice(kept)
 }
-
-const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))

@@ -1,6 +1,6 @@
 /** A second site of the same publisher, played by the examiner: it has its own client, and no pages. */
 import { type Browser, USER_AGENT } from './browser'
-import { need } from './check'
+import { need } from './finding'
 import type { Account, Platform } from './platform'
 import { send } from './request'
 import { type Claims, forge, readToken } from './tokens'

@@ -1,11 +1,14 @@
 /** What a check has to work with: browsers, made-up users, the platform, and the site's pages as facts. */
 import { Browser, type Hop, type OpenOptions, type Page } from './browser'
-import { need } from './check'
 import { loginFormOf, type SiteFacts } from './facts'
+import { need } from './finding'
 import type { Form } from './html'
 import type { Account, Platform } from './platform'
 import { SecondSite } from './second-site'
 import type { Settings } from './settings'
+
+/** Waits without ending the turn. */
+export const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))
 
 /** What all checks of a run share. */
 export interface Run {

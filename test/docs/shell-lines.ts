@@ -65,4 +65,10 @@ export const shellLines: readonly Known[] = [
     because: 'npm run test:matrix does it with the packed file',
   },
   { line: 'node start.mjs minimal', because: 'npm run test:matrix runs each example so, outside of the repository' },
+  ...[
+    'npx express-sso2 examine http://localhost:3000 --quick -- node site.mjs',
+    'npx express-sso2 examine --settings http://localhost:8080',
+    'npx express-sso2 examine http://localhost:8080',
+    'npx express-sso2 examine --list',
+  ].map((line) => ({ line, test: 'examiner/sites.test.ts' })),
 ]

@@ -106,14 +106,23 @@ const table = [
     name: 'own-form',
     cwd: 'examples/own-form',
     command: ['node', 'site.mjs'],
-    config: { pages: { account: '/api/reader' } },
+    config: { pages: { account: '/api/reader' }, login: { page: '/login' } },
     expected: withPackage,
   },
   {
     name: 'on-demand-cdn',
     cwd: 'examples/on-demand-cdn',
     command: ['node', 'site.mjs'],
-    expected: withPackage,
+    expected: {
+      warning: ['headers/version-banner'],
+      'not applicable': [
+        'identify/first-visit',
+        'identify/navigations-only',
+        'identify/without-cookies',
+        'outage/new-visitors',
+        ...WITHOUT_REST,
+      ],
+    },
   },
   { name: 'nestjs', cwd: 'examples/nestjs', command: ['node', 'dist/main.js'], expected: withPackage },
   {

@@ -1,7 +1,7 @@
 /** Group `login`: the form, its security, and what it leaves behind. */
 import { type Check, failed, need, noneOf, notApplicable, passed } from '../check'
 import { loginFormOf } from '../facts'
-import type { Stage } from '../stage'
+import { pause, type Stage } from '../stage'
 
 const right: Check = {
   name: 'login/right-password',
@@ -105,7 +105,7 @@ const doubleSubmit: Check = {
     const end = stage.platform.fault(['authenticate'], { kind: 'slow', ms: 400 })
     const twin = browser.copy('Browser A, second click')
     const first = stage.submit(browser, form, account)
-    await new Promise((resolve) => setTimeout(resolve, 60))
+    await pause(60)
     const second = await stage.submit(twin, form, account)
     const page = await first
     end()
@@ -138,7 +138,7 @@ const lostResponse: Check = {
 const holds = (text: string, password: string) =>
   text.includes(password) ||
   text.includes(encodeURIComponent(password)) ||
-  text.includes(Buffer.from(password).toString('base64').replace(/=+$/, ''))
+  text.includes(Buffer.from(password).toString('base64').replaceAll('=', ''))
 
 async function passwordTraces(stage: Stage): Promise<string[]> {
   const browser = stage.browser()

@@ -2,7 +2,7 @@
 import type { Browser } from '../browser'
 import { type Check, failed, need, noneOf, notApplicable, passed } from '../check'
 import type { Account } from '../platform'
-import type { Stage } from '../stage'
+import { pause, type Stage } from '../stage'
 
 /** A browser that is logged in, with its SSO session. */
 async function loggedIn(stage: Stage): Promise<{ browser: Browser; account: Account; sid: string }> {
@@ -101,7 +101,7 @@ const toldLater: Check = {
     need(stage.platform.status(sid) === 'loggedin', 'the platform was informed in spite of the fault')
     const limit = Date.now() + 90_000
     while (Date.now() < limit) {
-      await stage.run.wait(5000)
+      await pause(3000) // the turn is kept: other checks would disturb the platform
       if (stage.platform.status(sid) !== 'loggedin') return passed()
     }
     return failed(
@@ -122,7 +122,7 @@ const landingRace: Check = {
     need(await stage.isKnown(browser, account), 'the first tab was not logged in')
     const end = stage.platform.fault(['me'], { kind: 'slow', ms: 900 }, { times: 1 })
     const tab = stage.openHere(browser, second.href)
-    await new Promise((resolve) => setTimeout(resolve, 250))
+    await pause(250)
     await stage.logout(browser, { stopAt: (url) => stage.platform.isIdentify(url) })
     await tab
     end()

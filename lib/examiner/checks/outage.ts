@@ -3,7 +3,7 @@ import type { EmulatedOperation } from '../../emulator/faults/rules'
 import type { Page } from '../browser'
 import { type Check, failed, need, noneOf, notApplicable, passed } from '../check'
 import type { Fault } from '../platform'
-import type { Stage } from '../stage'
+import { pause, type Stage } from '../stage'
 
 const SLOW_MS = 5000
 const MAX_PAGE_MS = 5500
@@ -42,7 +42,8 @@ const oldSession = ([name, fault]: (typeof faults)[number]): Check => ({
     await stage.grownOld()
     const since = Date.now()
     const end = stage.platform.fault(['sessionstatus'], fault)
-    const page = await stage.look(browser, stage.site.publicPage)
+    const { isIdentifiedAlways, publicPage, userPage } = stage.site
+    const page = await stage.look(browser, isIdentifiedAlways ? publicPage : userPage)
     end()
     need(await wasChecked(stage, since, sid), 'the site made no status check, so nothing failed')
     const isDown = page.status === 503 ? ['the user gets 503'] : []
@@ -55,7 +56,7 @@ async function wasChecked(stage: Stage, since: number, sid: string): Promise<boo
   const limit = Date.now() + SLOW_MS + 500
   while (stage.platform.calls(since, { operation: 'sessionstatus', sid }).length === 0) {
     if (Date.now() > limit) return false
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await pause(100)
   }
   return true
 }
@@ -103,7 +104,7 @@ const newVisitors: Check = {
     const limit = Date.now() + 15_000
     let page = await stage.visit(stage.browser())
     while (stage.identifies(page) > 0 && Date.now() < limit) {
-      await new Promise((resolve) => setTimeout(resolve, 500))
+      await pause(500)
       page = await stage.visit(stage.browser())
     }
     end()
@@ -133,7 +134,7 @@ const recovery: Check = {
         },
       )
       if (isBack) return passed()
-      await new Promise((resolve) => setTimeout(resolve, 700))
+      await pause(700)
     }
     return failed(`10 s after the outage, no login works: ${reason}`)
   },

@@ -2,6 +2,7 @@
 import type { EmulatedOperation } from '../../emulator/faults/rules'
 import { type Check, failed, need, noneOf, passed } from '../check'
 import type { Fault } from '../platform'
+import { pause } from '../stage'
 import { arrive } from './landing'
 
 const once: Check = {
@@ -63,7 +64,7 @@ const back: Check = {
     const limit = Date.now() + 60_000
     while (Date.now() < limit) {
       if (await stage.isShown(browser, account)) return passed()
-      await stage.run.wait(3000)
+      await pause(3000) // the turn is kept: other checks would disturb the platform
     }
     return failed('60 s after the token endpoint works again, the user is still not logged in')
   },

@@ -51,7 +51,7 @@ export const identifyTexts: CheckTexts = {
 
 const VERIFY_HERE = 'The landing page of app.use(sso) verifies all of this. Do not parse t yourself.'
 const token = (good: string, source: string, fix: string): CheckText =>
-  row(good, 'An attacker who makes or finds such a token is logged in as any user.', source, fix, VERIFY_HERE)
+  row(good, 'An attacker who makes or finds such a token is logged in under any name.', source, fix, VERIFY_HERE)
 const RFC = 'RFC 8725, 3.1; OWASP ASVS 5, 9.1'
 
 export const landingTexts: CheckTexts = {

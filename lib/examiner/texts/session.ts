@@ -105,7 +105,7 @@ export const statusTexts: CheckTexts = {
   ),
   'status/wrong-signature': row(
     'A response with a wrong signature changes nothing.',
-    'An attacker between site and platform logs in any user.',
+    'An attacker between site and platform logs in under any name.',
     'Interface, "SSO2", 1',
     'Verify each response like a landing token.',
     SENSIBLE,
