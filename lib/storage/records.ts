@@ -90,7 +90,7 @@ export class Records {
    * @param successor session ID of the session that follows; '' where none does
    * @returns the data, and what is left in the record's place
    */
-  bury(
+  revoke(
     key: string,
     before: string | null,
     word: Tombstone,
@@ -99,8 +99,8 @@ export class Records {
     const text = tombstone(word, this.#now(), successor === '' ? '' : seal(successor, this.#boxKeys()))
     return unlessAway(async () => {
       const [record, data] = [this.#recordKey(key), this.#dataKey(key)]
-      const buried = await this.#kv.compareAndTake(record, before, text, TOMBSTONE_SECONDS, data)
-      return buried && { taken: buried.taken, left: readStored(text) }
+      const revoked = await this.#kv.compareAndTake(record, before, text, TOMBSTONE_SECONDS, data)
+      return revoked && { taken: revoked.taken, left: readStored(text) }
     })
   }
 

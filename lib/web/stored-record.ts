@@ -1,21 +1,23 @@
 /**
- * The SSO record of one request's session, as this request knows it, and the only thing that writes one. Everything is a
- * compare-and-set on exactly what was read; whoever comes too late is told, and knows what is there now.
+ * The login record of one request's session, as this request knows it, and the only code that writes one. Every write is a
+ * compare-and-set on exactly what was read. If another request was faster, the record is read again.
  */
 import { lifeOf, type SessionLives, type SsoRecord, serialiseRecord } from '../decide/record'
-import { NOTHING, readStored, recordIn, type Stored, type Tombstone } from '../decide/stored'
+import { isLate, NOTHING, readStored, recordIn, type Stored, type Tombstone } from '../decide/stored'
 import { sessionKey } from '../storage/hashes'
 import type { Records, Secrets } from '../storage/records'
 import type { Unavailable } from '../storage/unavailable'
 
-/** What became of a write. After `changed` the record is what somebody else made of it. */
+/** What became of a write. After `changed` the record is what another request made of it. */
 export type Written = 'done' | 'changed' | Unavailable
 
-/** What became of a burial; the data were taken in the same step. */
-export type Buried = { readonly did: 'done'; readonly taken: string | null } | { readonly did: 'changed' | Unavailable }
+/** What became of a revocation; the data were taken in the same step. */
+export type Revoked =
+  | { readonly did: 'done'; readonly taken: string | null }
+  | { readonly did: 'changed' | Unavailable }
 
 /** What it needs of its site. */
-interface Parts {
+export interface Parts {
   readonly records: Records
   readonly config: SessionLives
   /** Seconds since 1970. */
@@ -24,7 +26,8 @@ interface Parts {
 
 /** As many sessions may have followed one another while a browser still came with the first one's cookie. */
 const MOST_SUCCESSORS = 8
-const MOST_TRIES = 4
+/** So many tries a compare-and-set has: more writers of one record at once are a fault. */
+export const MAX_TRIES = 4
 
 /** A session that followed on another one. */
 export interface Successor {
@@ -56,6 +59,10 @@ export class StoredRecord {
   }
   get state(): Stored['state'] {
     return this.#stored.state
+  }
+  /** Has the session moved or ended a moment ago? */
+  get isLate(): boolean {
+    return isLate(this.#stored, this.#parts.now())
   }
   /** Is nothing there yet? */
   get isYetToCome(): boolean {
@@ -89,30 +96,44 @@ export class StoredRecord {
     return this.#written(done, readStored(text))
   }
 
-  /** Takes the record away, if it is still what was read; the session goes on without one. */
-  async drop(): Promise<Written> {
-    const { raw } = this.#stored
-    if (this.#key === undefined || raw === null) return 'changed'
-    return this.#written(await this.#parts.records.drop(this.#key, raw), NOTHING)
+  /** Changes the record, whatever other requests make of it meanwhile. @param next the record to write, or `undefined` to stop */
+  async update(next: (found: SsoRecord) => SsoRecord | undefined): Promise<Written | 'stopped'> {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const record = this.value && next(this.value)
+      if (record === undefined) return 'stopped'
+      const written = await this.replace(record)
+      if (written !== 'changed') return written
+    }
+    return 'changed'
   }
 
-  /** Ends the session, if it is still what was read, and takes its data. @param successor session ID of the one that follows */
-  async bury(word: Tombstone, successor = ''): Promise<Buried> {
-    if (this.#key === undefined) return { did: 'done', taken: null }
-    const buried = await this.#parts.records.bury(this.#key, this.#stored.raw, word, successor)
-    if (buried === 'unavailable') return { did: buried }
-    if (buried === false) return { did: (await this.reread()) === 'done' ? 'changed' : 'unavailable' }
-    this.#stored = buried.left // a logout on the same request follows it to the session that is being made
-    return { did: 'done', taken: buried.taken }
+  /** Takes the record away, as long as `isWanted` says so; the session goes on without one. */
+  async drop(isWanted: (stored: this) => boolean): Promise<Written> {
+    for (let tries = 0; tries < MAX_TRIES && isWanted(this); tries += 1) {
+      const { raw } = this.#stored
+      if (this.#key === undefined || raw === null) return 'changed'
+      const dropped = await this.#written(await this.#parts.records.drop(this.#key, raw), NOTHING)
+      if (dropped !== 'changed') return dropped
+    }
+    return 'changed'
   }
 
-  /** As {@link bury}, for as long as it is `wanted` of whatever others have made of the record meanwhile. */
-  async buryWhile(wanted: (stored: this) => boolean, word: Tombstone, successor = ''): Promise<Buried> {
-    for (let tries = 0; tries < MOST_TRIES && wanted(this); tries += 1) {
-      const buried = await this.bury(word, successor)
-      if (buried.did !== 'changed') return buried
+  /** Ends the session and takes its data, as long as `isWanted` says so. @param successor session ID of the one that follows */
+  async revoke(isWanted: (stored: this) => boolean, word: Tombstone, successor = ''): Promise<Revoked> {
+    for (let tries = 0; tries < MAX_TRIES && isWanted(this); tries += 1) {
+      const revoked = await this.#revokeRead(word, successor)
+      if (revoked.did !== 'changed') return revoked
     }
     return { did: 'changed' }
+  }
+
+  async #revokeRead(word: Tombstone, successor: string): Promise<Revoked> {
+    if (this.#key === undefined) return { did: 'done', taken: null }
+    const revoked = await this.#parts.records.revoke(this.#key, this.#stored.raw, word, successor)
+    if (revoked === 'unavailable') return { did: revoked }
+    if (revoked === false) return { did: (await this.reread()) === 'done' ? 'changed' : 'unavailable' }
+    this.#stored = revoked.left // a logout on the same request follows it to the session that is being made
+    return { did: 'done', taken: revoked.taken }
   }
 
   /** Begins under another key, where nothing is yet. */

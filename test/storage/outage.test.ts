@@ -13,7 +13,7 @@ const questions: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['readBoth', ({ records }) => records.readBoth('k')],
   ['read', ({ records }) => records.read('k')],
   ['replace', ({ records }) => records.replace('k', null, '{}', 60)],
-  ['bury', ({ records }) => records.bury('k', null, 'ended')],
+  ['revoke', ({ records }) => records.revoke('k', null, 'ended')],
   ['end', ({ records }) => records.end('k')],
   ['drop', ({ records }) => records.drop('k', 'raw')],
   ['saveData', ({ records }) => records.saveData('k', 'data', 60)],

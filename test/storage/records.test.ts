@@ -77,48 +77,48 @@ describe.each(stores)('records in %s', (_name, open) => {
   })
 
   test.each(['moved', 'ended'] as const)(
-    'a session buried as %s gives its data up and takes none any more',
+    'a session revoked as %s gives its data up and takes none any more',
     async (word) => {
       await records.saveData(key, 'basket', 60)
       await records.replace(key, null, one, 60)
-      expect(await records.bury(key, two, word)).toBe(false)
+      expect(await records.revoke(key, two, word)).toBe(false)
       expect(await records.readBoth(key)).toMatchObject({ data: 'basket', stored: { raw: one } })
-      expect(await records.bury(key, one, word)).toMatchObject({ taken: 'basket' })
+      expect(await records.revoke(key, one, word)).toMatchObject({ taken: 'basket' })
       expect(await records.saveData(key, 'late', 60)).toBe(false)
       expect(await records.replace(key, one, two, 60)).toBe(false)
       expect(await records.replace(key, null, two, 60)).toBe(false)
-      expect(await records.bury(key, one, word)).toBe(false)
+      expect(await records.revoke(key, one, word)).toBe(false)
       expect(await records.readBoth(key)).toMatchObject({ data: null, stored: { state: word, since: NOW } })
     },
   )
 
-  test('a session with data and no record is buried too, and takes none any more', async () => {
+  test('a session with data and no record is revoked too, and takes none any more', async () => {
     await records.saveData(key, 'basket', 60)
-    expect(await records.bury(key, null, 'ended')).toMatchObject({ taken: 'basket' })
+    expect(await records.revoke(key, null, 'ended')).toMatchObject({ taken: 'basket' })
     expect(await records.saveData(key, 'late', 60)).toBe(false)
   })
 
-  test('where nothing is nothing is buried', async () => {
-    expect(await records.bury(key, null, 'ended')).toMatchObject({ taken: null })
+  test('where nothing is nothing is revoked', async () => {
+    expect(await records.revoke(key, null, 'ended')).toMatchObject({ taken: null })
     expect(await records.read(key)).toMatchObject({ state: 'none' })
   })
 
-  test('of 50 parallel burials one wins, and it has the data', async () => {
+  test('of 50 parallel revocations one wins, and it has the data', async () => {
     await records.saveData(key, 'basket', 60)
     await records.replace(key, null, one, 60)
-    expect(await winners(50, () => records.bury(key, one, 'moved', 'next'))).toMatchObject([{ taken: 'basket' }])
+    expect(await winners(50, () => records.revoke(key, one, 'moved', 'next'))).toMatchObject([{ taken: 'basket' }])
   })
 
-  test('of a burial and saves at once no save is lost: what is not taken is refused', async () => {
+  test('of a revocation and saves at once no save is lost: what is not taken is refused', async () => {
     await records.replace(key, null, one, 60)
     await records.saveData(key, 'basket 0', 60)
-    await records.bury(sessionKey(randomUUID()), null, 'moved') // a script that Redis does not know yet is sent a second time, later
+    await records.revoke(sessionKey(randomUUID()), null, 'moved') // a script that Redis does not know yet is sent a second time, later
     const save = (index: number) => records.saveData(key, `basket ${index}`, 60)
     const before = Array.from({ length: 12 }, (_, index) => save(index))
-    const burial = records.bury(key, one, 'moved')
+    const revocation = records.revoke(key, one, 'moved')
     const after = Array.from({ length: 13 }, (_, index) => save(12 + index))
     expect(await Promise.all(before)).toEqual(before.map(() => true))
-    expect(await burial).toMatchObject({ taken: 'basket 11' })
+    expect(await revocation).toMatchObject({ taken: 'basket 11' })
     expect(await Promise.all(after)).toEqual(after.map(() => false))
     expect(await records.readBoth(key)).toMatchObject({ data: null })
   })
@@ -135,7 +135,7 @@ describe.each(stores)('records in %s', (_name, open) => {
 
   test('a moved session tells its successor to whoever has the secret, and to nobody else', async () => {
     await records.replace(key, null, one, 60)
-    await records.bury(key, one, 'moved', 'the-next-session-id')
+    await records.revoke(key, one, 'moved', 'the-next-session-id')
     const stored = await records.read(key)
     if (stored === 'unavailable') throw new Error('no store')
     expect(stored.raw).not.toContain('next-session')
@@ -144,9 +144,9 @@ describe.each(stores)('records in %s', (_name, open) => {
     expect(siteOver(kv, clock, prefix, [OTHER_KEY]).records.successorOf(stored)).toBeUndefined()
   })
 
-  test.each(['moved', 'ended'] as const)('a session buried as %s without a successor has none', async (word) => {
+  test.each(['moved', 'ended'] as const)('a session revoked as %s without a successor has none', async (word) => {
     await records.saveData(key, 'basket', 60)
-    await records.bury(key, null, word)
+    await records.revoke(key, null, word)
     const stored = await records.read(key)
     if (stored === 'unavailable') throw new Error('no store')
     expect(records.successorOf(stored)).toBeUndefined()

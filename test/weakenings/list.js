@@ -1027,9 +1027,9 @@ module.exports = [
   {
     name: 'a session that was told "terminated" lives on in another question',
     file: 'web/actions/check.ts',
-    find: "const buried = await stored.buryWhile(isIt, 'ended')",
+    find: "const revoked = await stored.revoke(isIt, 'ended')",
     replace:
-      "const buried = isIt(stored) ? await stored.bury('ended') : { did: 'done' as const }\n  if (buried.did === 'changed' && stored.value) return { record: stored.value, degraded: undefined }",
+      "const first = stored.value\n  const revoked = await stored.revoke((found) => isIt(found) && found.value === first, 'ended')\n  if (revoked.did === 'changed' && stored.value) return { record: stored.value, degraded: undefined }",
     test: 'situations/fresh-pages',
     title: 'told "terminated"',
   },
@@ -1357,9 +1357,9 @@ module.exports = [
   },
   {
     name: 'regenerate() tries for ever',
-    file: 'web/session/regenerate.ts',
-    find: '  if (tries === 0) throw storeUnavailable()\n',
-    replace: '  if (tries < -40) throw storeUnavailable()\n',
+    file: 'web/stored-record.ts',
+    find: 'tries < MAX_TRIES && isWanted(this); tries += 1) {\n      const revoked',
+    replace: 'tries < 40 * MAX_TRIES && isWanted(this); tries += 1) {\n      const revoked',
     test: 'web/session-moves',
     title: 'comes and goes all the time',
   },

@@ -334,7 +334,7 @@ describe('a request whose session another one has moved', () => {
       dataOf(req)
       const { key = '', stored } = await site.sessions.stateOf(req)
       if (typeof stored !== 'string')
-        await site.records.bury(key, stored.raw, 'moved', site.sessions.nextId(req, 'hash'))
+        await site.records.revoke(key, stored.raw, 'moved', site.sessions.nextId(req, 'hash'))
       site.sessions.leave(req)
       const empty = dataOf(req)
       bag(req)['late'] = 1

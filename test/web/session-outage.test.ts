@@ -89,10 +89,10 @@ function addPages(): void {
   app.get('/log-in-late', async (req, res) => {
     const { key = '', stored } = await sessions.stateOf(req)
     const id = sessions.nextId(req, 'hash')
-    const buried = typeof stored !== 'string' && (await site.records.bury(key, stored.raw, 'moved', id))
+    const revoked = typeof stored !== 'string' && (await site.records.revoke(key, stored.raw, 'moved', id))
     await front.down()
-    if (!buried || buried === 'unavailable') throw new Error('not buried')
-    res.json({ id: await sessions.renew(req, { id, ...buried, keepsData: true, isLoggedIn: true }) })
+    if (!revoked || revoked === 'unavailable') throw new Error('not revoked')
+    res.json({ id: await sessions.renew(req, { id, ...revoked, keepsData: true, isLoggedIn: true }) })
   })
   app.use((error: unknown, _req: Request, res: Response, next: (error: unknown) => void) => {
     errors.push(error)

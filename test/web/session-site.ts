@@ -170,14 +170,14 @@ export function recordOf(site: SessionSite, status: 'anon' | 'loggedin'): SsoRec
   return status === 'anon' ? { ...common, status } : { ...common, status, user }
 }
 
-/** What signs in: the old session is buried first, and its data goes along. */
+/** What signs in: the old session is revoked first, and its data goes along. */
 export async function establish(site: SessionSite, req: Request, status: 'anon' | 'loggedin', keepsData = true) {
   const { key, stored } = await site.sessions.stateOf(req)
   if (stored === 'unavailable') throw new Error('the store is away')
   const id = site.sessions.nextId(req, 'hash')
-  const buried = key === undefined ? { taken: null } : await site.records.bury(key, stored.raw, 'moved', id)
-  if (buried === false || buried === 'unavailable') throw new Error(`not buried: ${buried}`)
-  const renewed = await site.sessions.renew(req, { id, ...buried, keepsData, isLoggedIn: status === 'loggedin' })
+  const revoked = key === undefined ? { taken: null } : await site.records.revoke(key, stored.raw, 'moved', id)
+  if (revoked === false || revoked === 'unavailable') throw new Error(`not revoked: ${revoked}`)
+  const renewed = await site.sessions.renew(req, { id, ...revoked, keepsData, isLoggedIn: status === 'loggedin' })
   if (renewed === 'unavailable') return renewed
   await site.records.replace(sessionKey(renewed), null, serialiseRecord(recordOf(site, status)), 1000)
   return renewed
@@ -194,6 +194,6 @@ export async function check(site: SessionSite, req: Request): Promise<void> {
 const moveRecord = (site: SessionSite) => async (req: Request, newId: string) => {
   const { key = '', stored } = await site.sessions.stateOf(req)
   if (stored === 'unavailable' || stored.state !== 'live') throw new Error('nothing to move')
-  if (!(await site.records.bury(key, stored.raw, 'moved', newId))) return false
+  if (!(await site.records.revoke(key, stored.raw, 'moved', newId))) return false
   return (await site.records.replace(sessionKey(newId), null, stored.raw, 1000)) === true
 }

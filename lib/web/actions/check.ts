@@ -23,8 +23,6 @@ export interface Ticket {
   readonly question: string
 }
 
-const MOST_TRIES = 4
-
 /** Claims the check and asks. */
 export async function check(visit: Visit, record: SsoRecord): Promise<Checked | Ticket> {
   const { site, stored } = visit
@@ -70,26 +68,18 @@ async function ask(visit: Visit, record: SsoRecord, sid: string): Promise<Sessio
   }
 }
 
-/** Writes what the answer came to; where that is not possible it holds for this request: what no answer came to, within the grace. */
+/** Writes the result of the status check. If Redis takes no writes it holds for this request: without a response, within the grace period. */
 export async function writeAnswer({ site, stored }: Visit, next: (found: SsoRecord) => SsoRecord): Promise<Checked> {
-  for (let { value } = stored, tries = 0; value && tries < MOST_TRIES; { value } = stored, tries += 1) {
-    const written = await stored.replace(next(value))
-    if (written === 'unavailable')
-      return showUnchecked({ now: site.now() }, next(value), site.policy, 'store_unavailable')
-    if (written === 'done') return 'again'
-  }
-  return 'again'
+  const written = await stored.update(next)
+  if (written !== 'unavailable' || stored.value === undefined) return 'again'
+  return showUnchecked({ now: site.now() }, next(stored.value), site.policy, 'store_unavailable')
 }
 
-/** A stranger's session that the SSO system has forgotten: what the site has put into it stays. @returns nothing where it is a login's now */
+/** Drops the record of an anonymous session that the SSO system has forgotten: its data stays. @returns nothing if it is a login's now */
 async function dropAnonymous({ stored }: Visit, sidHash: string): Promise<Checked | undefined> {
-  const isIt = () => stored.value?.sidHash === sidHash && !isLoggedIn(stored.value)
-  for (let tries = 0; tries < MOST_TRIES && isIt(); tries += 1) {
-    const dropped = await stored.drop()
-    if (dropped === 'unavailable') return { record: undefined, degraded: 'store_unavailable' }
-    if (dropped === 'done') return 'again'
-  }
-  return undefined
+  const dropped = await stored.drop(({ value }) => value?.sidHash === sidHash && !isLoggedIn(value))
+  if (dropped === 'unavailable') return { record: undefined, degraded: 'store_unavailable' }
+  return dropped === 'done' ? 'again' : undefined
 }
 
 /** The session has ended at the SSO system: whatever others have made of its record meanwhile, it ends here too. */
@@ -100,10 +90,10 @@ export async function endRecord({ stored, site, req }: Visit, sidHash: string): 
     value = found.value
     return value?.sidHash === sidHash
   }
-  const buried = await stored.buryWhile(isIt, 'ended')
-  if (buried.did === 'unavailable') return { record: undefined, degraded: 'store_unavailable' }
-  if (buried.did === 'changed' && value?.sidHash !== sidHash) return 'again' // what is there now is another one's
-  if (buried.did === 'done') await removeFromIndex(site, key, value)
+  const revoked = await stored.revoke(isIt, 'ended')
+  if (revoked.did === 'unavailable') return { record: undefined, degraded: 'store_unavailable' }
+  if (revoked.did === 'changed' && value?.sidHash !== sidHash) return 'again' // what is there now is another one's
+  if (revoked.did === 'done') await removeFromIndex(site, key, value)
   await site.sessions.end(req)
   stored.forget()
   return 'again'

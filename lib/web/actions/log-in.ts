@@ -79,7 +79,7 @@ export async function logIn(
 /** An anonymous session that another browser has brought is no reader's to log in with: he gets one of his own. Threats L2, S1. */
 export async function leaveToAnother(visit: Visit): Promise<void> {
   const { stored } = visit
-  if (isOfAnother(stored.value, browserName(visit)) && (await stored.drop()) !== 'done') stored.forget()
+  if (isOfAnother(stored.value, browserName(visit)) && (await stored.drop(() => true)) !== 'done') stored.forget()
 }
 
 /** What the limits are asked; the browser is recognised while the lock is taken. */

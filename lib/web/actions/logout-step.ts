@@ -1,10 +1,8 @@
 /** What a logout is to do, by what the browser's session is in the store at that moment. */
 import { decideLogout, type LogoutDecision } from '../../decide/logout'
 import { isGone } from '../../decide/stored'
-import type { StoredRecord } from '../stored-record'
+import { MAX_TRIES, type StoredRecord } from '../stored-record'
 import type { Visit } from '../visit'
-
-const MOST_TRIES = 4
 
 /** Where the browser names a session without a record, what the site has put there ends at once; what has come of it meanwhile is looked at anew. */
 export async function nextStep(visit: Visit, isAll: boolean): Promise<LogoutDecision> {
@@ -20,13 +18,13 @@ export async function nextStep(visit: Visit, isAll: boolean): Promise<LogoutDeci
       isSignedOut: browser.signedOut !== undefined,
       isAll,
     })
-    if (step.do === 'end' || tries === MOST_TRIES || (await endWithoutRecord(stored)) === 'ended') return step
+    if (step.do === 'end' || tries === MAX_TRIES || (await endWithoutRecord(stored)) === 'ended') return step
   }
 }
 
 /** Ends what has no record, or one that nobody can read: it opens nothing any more. `changed`: something has come of it first. */
 async function endWithoutRecord(stored: StoredRecord): Promise<'ended' | 'changed'> {
   if (stored.key === undefined || !stored.isAvailable || isGone(stored)) return 'ended'
-  const { did } = await stored.buryWhile(({ value }) => value === undefined && !isGone(stored), 'ended')
+  const { did } = await stored.revoke(({ value }) => value === undefined && !isGone(stored), 'ended')
   return did === 'changed' ? 'changed' : 'ended'
 }

@@ -15,7 +15,7 @@ export async function moveSession(
   const start = site.sessionIndex.startNow()
   const { key } = stored
   let { value } = stored
-  const buried = await stored.buryWhile(
+  const revoked = await stored.revoke(
     (found) => {
       value = found.value
       return mayMove(found)
@@ -23,8 +23,8 @@ export async function moveSession(
     'moved',
     newId,
   )
-  if (buried.did === 'unavailable') return buried.did
-  if (buried.did === 'changed' || value === undefined) {
+  if (revoked.did === 'unavailable') return revoked.did
+  if (revoked.did === 'changed' || value === undefined) {
     stored.forget()
     return 'nothing'
   }

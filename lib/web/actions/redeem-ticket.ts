@@ -2,7 +2,7 @@
  * A ticket becomes an access token and a user, and the browser's session his: for landing, login and check alike.
  * Ticket, access token, user and session ID travel in one chain of local variables. Interface: "SSO2", point 3; threats L9, O12.
  */
-import { accessFailed, isLoggedIn } from '../../decide/record'
+import { accessFailed, isLoggedIn, type LoggedInRecord, type SsoRecord } from '../../decide/record'
 import { Sso2ResponseError } from '../../errors'
 import type { SessionToken } from '../../protocol/session-token'
 import { type Dependency, isNotSent } from '../../remote/dependency'
@@ -70,18 +70,17 @@ const runWatched = <T>(dependency: Dependency | undefined, operation: string, ca
 
 /** A known login of the same session goes on with what it has; any other session is pending. */
 async function rememberUnknown(visit: Visit, sid: string, question: string | undefined): Promise<Failed> {
-  if (isKnown(visit, sid)) return 'user_unknown'
+  if (isLoginOf(visit.stored.value, sid)) return 'user_unknown'
   const remembered = await stayAnonymous(visit, { sid, pending: true, question })
   return remembered === 'done' ? 'user_unknown' : remembered
 }
 
 /** A trip brought a ticket that could not be used: the reader goes on with what he has, and makes no other one for a while. */
 export async function noteWastedTrip(visit: Visit, sid: string): Promise<void> {
-  const { site, stored } = visit
-  for (let { value } = stored; isKnown(visit, sid) && isLoggedIn(value); { value } = stored)
-    if ((await stored.replace(accessFailed(value, site.now()))) !== 'changed') return
+  const now = visit.site.now()
+  await visit.stored.update((found) => (isLoginOf(found, sid) ? accessFailed(found, now) : undefined))
 }
 
-function isKnown({ stored: { value } }: Visit, sid: string): boolean {
-  return isLoggedIn(value) && value.sidHash === shortHash(sid)
+function isLoginOf(record: SsoRecord | undefined, sid: string): record is LoggedInRecord {
+  return isLoggedIn(record) && record.sidHash === shortHash(sid)
 }

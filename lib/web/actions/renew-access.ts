@@ -56,12 +56,9 @@ const unavailable = (system: string) =>
 
 /** From here on every check asks for a ticket, and a page load goes through Identify where none came. */
 async function noteRefused({ stored }: Visit): Promise<boolean> {
-  while (isLoggedIn(stored.value)) {
-    const written = await stored.replace(withoutAccess(stored.value))
-    if (written === 'unavailable') throw unavailable('the session store')
-    if (written === 'done') return true
-  }
-  return false
+  const written = await stored.update((found) => (isLoggedIn(found) ? withoutAccess(found) : undefined))
+  if (written === 'unavailable') throw unavailable('the session store')
+  return written === 'done'
 }
 
 async function waitForOther(visit: Visit, accountId: string, refused: string): Promise<string | undefined> {

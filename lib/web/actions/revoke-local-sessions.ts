@@ -102,7 +102,7 @@ async function readCandidate(site: Site, { sidHash, accountId }: Entry, key: str
   if ((await stored.reread()) === 'unavailable') return undefined
   const { value } = stored
   const end = async () => {
-    if (value !== undefined && (await stored.bury('ended')).did !== 'done') return // in use at this moment
+    if (value !== undefined && (await stored.revoke((found) => found.value === value, 'ended')).did !== 'done') return // in use
     const entry = isLoggedIn(value)
       ? { sidHash: value.sidHash, accountId: value.user.accountId }
       : { sidHash, accountId }

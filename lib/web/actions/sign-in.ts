@@ -37,8 +37,6 @@ export interface NamedUser {
 /** What became of a change of privilege. `lost_race`: somebody else has changed the session, or logged it out, meanwhile. */
 export type Established = 'done' | 'lost_race' | Unavailable
 
-const MOST_TRIES = 4
-
 function makeRecord({ site, stored }: Visit, secrets: Secrets, accountId?: string, checkedAt?: number) {
   const now = site.now()
   return {
@@ -106,11 +104,10 @@ async function writeInPlace(
 ): Promise<Established | undefined> {
   if (!isSameStanding(stored.value, record)) return undefined
   if (stored.value) keepInIndex(site, stored.key, stored.value)
-  for (let tries = 0; tries < MOST_TRIES && isSameStanding(stored.value, record); tries += 1) {
-    const written = await stored.replace({ ...record, ...questionsAfter(stored.value ?? {}, question) })
-    if (written !== 'changed') return written
-  }
-  return 'lost_race'
+  const written = await stored.update((found) =>
+    isSameStanding(found, record) ? { ...record, ...questionsAfter(found, question) } : undefined,
+  )
+  return written === 'done' || written === 'unavailable' ? written : 'lost_race'
 }
 
 /** Removes a session that has ended, or has another ID now, from its indexes. */
@@ -143,7 +140,7 @@ export async function beginSession(
     if (isLoggedIn(record)) for (const surplus of added.surplus) await endSurplus(site, entryOf(key, record), surplus)
     return 'done'
   }
-  if (written === 'done') await stored.buryWhile(({ value }) => value !== undefined, 'ended')
+  if (written === 'done') await stored.revoke(({ value }) => value !== undefined, 'ended')
   if (added !== 'unavailable') await removeFromIndex(site, key, record)
   return written === 'unavailable' || added === 'unavailable' ? 'unavailable' : 'lost_race'
 }
@@ -161,11 +158,11 @@ async function establish(visit: Visit, record: SsoRecord, start?: LoginStart): P
   const keepsData = !isOtherAccount(before, record)
   const id = site.sessions.nextId(req, record.sidHash)
   const wasThere = before !== undefined
-  const buried = isGone(stored)
+  const revoked = isGone(stored)
     ? ({ did: 'done', taken: null } as const)
-    : await stored.buryWhile((found) => mayFollow(found, wasThere), 'moved', id)
-  if (buried.did !== 'done') return buried.did === 'changed' ? 'lost_race' : buried.did
-  const next = { id, taken: buried.taken, keepsData, isLoggedIn: isLoggedIn(record) }
+    : await stored.revoke((found) => mayFollow(found, wasThere), 'moved', id)
+  if (revoked.did !== 'done') return revoked.did === 'changed' ? 'lost_race' : revoked.did
+  const next = { id, taken: revoked.taken, keepsData, isLoggedIn: isLoggedIn(record) }
   const renewed = await site.sessions.renew(req, next)
   const begin = () => beginSession(site, stored, sessionKey(renewed), record, start)
   const [established] = await Promise.all([

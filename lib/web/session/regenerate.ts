@@ -1,13 +1,11 @@
 /** `req.session.regenerate()`: the request goes on with an empty session under a new ID, and whoever was logged in stays so. */
-import { isGone, isLate, mayLive } from '../../decide/stored'
+import { isGone, mayLive } from '../../decide/stored'
 import { sessionKey } from '../../storage/hashes'
-import type { Records } from '../../storage/records'
 import { storeUnavailable, type Unavailable } from '../../storage/unavailable'
+import { type Parts, StoredRecord } from '../stored-record'
 import type { Adapter } from './adapter'
 import type { Lead, Place, RequestSession } from './request-session'
 import { newSessionId } from './store'
-
-const MOST_TRIES = 4
 
 interface Next {
   readonly place: Place
@@ -15,11 +13,8 @@ interface Next {
 }
 
 /** What a regeneration needs of its site. */
-export interface Site {
+export interface Site extends Parts {
   readonly adapter: Adapter
-  readonly records: Records
-  /** Seconds since 1970. */
-  now(): number
   /** Moves the record of a session to a new ID. @returns false where there is none any more */
   moveRecord(slot: RequestSession, newId: string): Promise<boolean>
 }
@@ -49,20 +44,22 @@ async function nextOf(site: Site, slot: RequestSession): Promise<Next> {
     known(site.records.isAvailable ? await site.records.read(sessionKey(newSessionId())) : 'unavailable')
     return { place: site.adapter.freshPlace('send_if_filled'), lead }
   }
-  return leave(site, slot, MOST_TRIES)
+  return leave(site, slot)
 }
 
-/** A record moves; data without a record is buried; where the session has ended meanwhile no other begins in its place. */
-async function leave(site: Site, slot: RequestSession, tries: number): Promise<Next> {
-  if (tries === 0) throw storeUnavailable()
+/** Moves a record; revokes data without a record. If the session has just ended, no other begins in its place. */
+async function leave(site: Site, slot: RequestSession): Promise<Next> {
   const { place, lead } = slot
-  const key = sessionKey(place.id)
-  const stored = known(await site.records.read(key))
-  if (mayLive(stored)) return moved(site, slot)
-  if (isLate(stored, site.now())) return { place: { ...place, standing: 'late', text: null, duty: 'nothing' }, lead }
+  const stored = new StoredRecord(site, sessionKey(place.id), 'unavailable')
+  known(await stored.reread())
   const next = { place: site.adapter.freshPlace('send'), lead: { key: undefined, stored: undefined } }
-  if (isGone(stored) || known(await site.records.bury(key, null, 'moved', next.place.id))) return next
-  return leave(site, slot, tries - 1) // something has come there since it was read
+  const { did } = await stored.revoke(({ isYetToCome }) => isYetToCome, 'moved', next.place.id)
+  known(did)
+  if (did === 'done') return next
+  if (mayLive(stored)) return moved(site, slot)
+  if (stored.isLate) return { place: { ...place, standing: 'late', text: null, duty: 'nothing' }, lead }
+  if (isGone(stored)) return next
+  throw storeUnavailable()
 }
 
 async function moved(site: Site, slot: RequestSession): Promise<Next> {

@@ -50,7 +50,7 @@ export class SiteSessions implements Sessions {
     const adapter = new Adapter(config, this.#store, this.#cookie, now)
     this.#adapter = adapter
     const moveRecord = (slot: RequestSession, newId: string) => this.onRegenerate(slot.req, newId)
-    this.#store.replace = (slot) => replaceSession({ adapter, records, now, moveRecord }, slot)
+    this.#store.replace = (slot) => replaceSession({ adapter, records, config, now, moveRecord }, slot)
     this.#store.onDestroyed = async (key, stored) => {
       const record = recordIn(stored)
       if (record) await this.onDestroy(key, record)
