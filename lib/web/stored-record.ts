@@ -2,6 +2,7 @@
  * The login record of one request's session, as this request knows it, and the only code that writes one. Every write is a
  * compare-and-set on exactly what was read. If another request was faster, the record is read again.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { lifeOf, type SessionLives, type SsoRecord, serialiseRecord } from '../decide/record'
 import { isLate, NOTHING, readStored, recordIn, type Stored, type Tombstone } from '../decide/stored'
 import { sessionKey } from '../storage/hashes'
@@ -26,6 +27,8 @@ export interface Parts {
 
 /** As many sessions may have followed one another while a browser still came with the first one's cookie. */
 const MOST_SUCCESSORS = 8
+const POLL_MS = 25
+const PATIENCE_MS = 500
 /** So many tries a compare-and-set has: more writers of one record at once are a fault. */
 export const MAX_TRIES = 4
 
@@ -174,7 +177,17 @@ export class StoredRecord {
     return last
   }
 
-  /** Nothing of it is this request's any more. */
+  /** As {@link successor}. The request that moved the session writes the one that follows in a moment: that is waited for. */
+  async writtenSuccessor(): Promise<Successor | undefined> {
+    const end = performance.now() + PATIENCE_MS
+    for (;;) {
+      const found = await this.successor()
+      if (!found?.stored.isYetToCome || performance.now() > end) return found
+      await sleep(POLL_MS)
+    }
+  }
+
+  /** Detaches this request from the record. */
   forget(): void {
     this.#key = undefined
     this.#stored = NOTHING

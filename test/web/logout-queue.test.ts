@@ -1,6 +1,7 @@
 import { Sso2Client } from '../../lib/remote/sso2'
 import type { KeptLogout } from '../../lib/storage/kept-logouts'
 import type { Kv } from '../../lib/storage/kv'
+import { UnreadLogouts } from '../../lib/storage/unread-logouts'
 import { LogoutQueue } from '../../lib/web/actions/logout-queue'
 import type { Site } from '../../lib/web/site'
 import { type Behaviour, faultyServer, json } from '../remote/faulty-server'
@@ -65,7 +66,8 @@ async function openScene(open: (options: { now: number }) => Kv) {
       clientSecret: secret,
       organisationId: 'the-publisher',
     })
-    const queue = new LogoutQueue({ ...stored, keptLogouts, client, now } as unknown as Site)
+    const unreadLogouts = new UnreadLogouts()
+    const queue = new LogoutQueue({ ...stored, keptLogouts, unreadLogouts, client, now } as unknown as Site)
     ends.push(
       () => client.close(),
       () => queue.stop(),

@@ -1,5 +1,4 @@
 /** `GET {landing}?t&r`: facts, decision, effect, and always a redirect to the return address. Interface: "Landing page". */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request, Response } from 'express'
 import { isBound, isBoundAsLast, makeMark } from '../../decide/binding'
 import {
@@ -35,7 +34,7 @@ import { redirect } from '../http/redirect'
 import { deviceOf, isPrefetchRequest } from '../http/request-facts'
 import { sendProblem } from '../pages/answers'
 import type { Site } from '../site'
-import type { StoredRecord, Successor } from '../stored-record'
+import type { Successor } from '../stored-record'
 import { browserName, openVisit, tripFor, type Visit } from '../visit'
 import type { LandingQuery } from './landing-query'
 import { isExamination, sendReport } from './site-report'
@@ -90,7 +89,7 @@ async function decide(visit: Visit, t: string, token: SessionToken | TokenError,
   const isGood = binding === 'bound' && !(token instanceof TokenError)
   const start = visit.site.sessionIndex.startNow()
   const marks = isGood && stored.isAvailable ? await takeToken(visit, t, token) : NO_MARKS
-  const successor = isGood && visit.isLate ? await findSuccessor(stored) : undefined
+  const successor = isGood && visit.isLate ? await stored.writtenSuccessor() : undefined
   const decision = decideLanding({
     binding,
     token: known,
@@ -103,19 +102,6 @@ async function decide(visit: Visit, t: string, token: SessionToken | TokenError,
     storeAvailable: stored.isAvailable && marks.storeAvailable,
   })
   return { decision, start, successor }
-}
-
-const POLL_MS = 25
-const PATIENCE_MS = 500
-
-/** Whoever moved the session writes the one that follows in a moment. */
-async function findSuccessor(stored: StoredRecord): Promise<Successor | undefined> {
-  const end = performance.now() + PATIENCE_MS
-  for (;;) {
-    const found = await stored.successor()
-    if (!found?.stored.isYetToCome || performance.now() > end) return found
-    await sleep(POLL_MS)
-  }
 }
 
 /** No binding cookie at all is a browser that keeps none, or one that never began a flow here. */
