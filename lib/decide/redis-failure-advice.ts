@@ -68,8 +68,8 @@ export function redisFailureAdvice(failure: RedisFailure): string {
   const code = codeOf(failure.error)
   const effect =
     failure.access === 'write'
-      ? 'users stay logged in, but nobody can log in, logouts wait, and changes of req.session are not saved'
-      : 'pages are served without their sessions, and nobody can log in'
+      ? 'users stay logged in, but logins fail, logouts wait, and changes of req.session are not saved'
+      : 'pages are served without their sessions, and logins fail'
   const check = (code !== undefined && CHECKS[code]) || ADDRESS
   return `Redis does not answer as it should (${redisFailureReason(failure)}${placeOf(failure)}): ${effect}. Check ${check}`
 }

@@ -188,14 +188,13 @@ test.each<[failure: Parameters<typeof redisFailureReason>[0], reason: string]>([
   [{ error: reply('oops'), access: 'write' }, 'writes refused'],
   [{ error: new Error('no answer in time'), node: '10.0.0.1:6379' }, 'no answer in time (10.0.0.1:6379)'],
   [{ error: new Error('Connection is closed.') }, 'no connection'],
+  [{ error: Object.assign(new Error('x'), { code: 'CERT_HAS_EXPIRED' }) }, 'CERT_HAS_EXPIRED'],
 ])('the reason of %p is "%s"', (failure, reason) => {
   expect(redisFailureReason(failure)).toBe(reason)
 })
 
 test('a line says what a refused write means for users, and names the node of a Cluster once', () => {
-  expect(redisFailureAdvice({ error: refused, access: 'write' })).toMatch(
-    /: users stay logged in, but nobody can log in/,
-  )
+  expect(redisFailureAdvice({ error: refused, access: 'write' })).toMatch(/: users stay logged in, but logins fail/)
   expect(redisFailureAdvice({ error: refused, access: 'read' })).toMatch(/: pages are served without their sessions/)
   const error = Object.assign(new Error('connect'), { code: 'ECONNREFUSED', address: '10.0.0.1', port: 6379 })
   expect(redisFailureAdvice({ error, node: '10.0.0.1:6379' })).toContain('(ECONNREFUSED (10.0.0.1:6379))')
