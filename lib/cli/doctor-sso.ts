@@ -85,7 +85,7 @@ function noToken({ ssoUrl, clientId }: Config, error: unknown): Finding {
 export function clockFinding({ clockToleranceSeconds }: Config, offset: number | undefined): Finding {
   const { ok, note, wrong } = about('clock')
   if (offset === undefined) return note('unknown: no signed answer came')
-  if (Math.abs(offset) <= 1) return ok("that of the SSO system's, within a second")
+  if (Math.abs(offset) <= 1) return ok('within 1 s of the SSO system')
   const says = `this machine is ${Math.abs(offset)} s ${offset < 0 ? 'behind' : 'ahead of'} the SSO system`
   return Math.abs(offset) > clockToleranceSeconds ? wrong(says, NTP) : note(says, NTP)
 }

@@ -61,7 +61,8 @@ export interface NextSession {
   readonly taken: string | null
   /** False: starts empty. */
   readonly keepsData: boolean
-  readonly isLoggedIn: boolean
+  /** Whose login it is; `undefined` for an anonymous session. */
+  readonly accountId: string | undefined
 }
 
 /** `req.session`, as far as the rest of the package has to do with it. */

@@ -177,7 +177,12 @@ export async function establish(site: SessionSite, req: Request, status: 'anon' 
   const id = site.sessions.nextId(req, 'hash')
   const revoked = key === undefined ? { taken: null } : await site.records.revoke(key, stored.raw, 'moved', id)
   if (revoked === false || revoked === 'unavailable') throw new Error(`not revoked: ${revoked}`)
-  const renewed = await site.sessions.renew(req, { id, ...revoked, keepsData, isLoggedIn: status === 'loggedin' })
+  const renewed = await site.sessions.renew(req, {
+    id,
+    ...revoked,
+    keepsData,
+    accountId: status === 'loggedin' ? 'ada' : undefined,
+  })
   if (renewed === 'unavailable') return renewed
   await site.records.replace(sessionKey(renewed), null, serialiseRecord(recordOf(site, status)), 1000)
   return renewed

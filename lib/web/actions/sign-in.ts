@@ -150,6 +150,8 @@ async function addToIndex(site: Site, key: string, record: SsoRecord, start: Log
   return site.sessionIndex.add(entryOf(key, record), indexLifeOf(record, site.now(), site.config), start)
 }
 
+const accountIdOf = (record: SsoRecord) => (isLoggedIn(record) ? record.user.accountId : undefined)
+
 /** New session ID: the old session is revoked first, and the request that revokes it wins; its data go along in the same step. */
 async function establish(visit: Visit, record: SsoRecord, start?: LoginStart): Promise<Established> {
   const { site, req, res, stored } = visit
@@ -162,7 +164,7 @@ async function establish(visit: Visit, record: SsoRecord, start?: LoginStart): P
     ? ({ did: 'done', taken: null } as const)
     : await stored.revoke((found) => mayFollow(found, wasThere), 'moved', id)
   if (revoked.did !== 'done') return revoked.did === 'changed' ? 'lost_race' : revoked.did
-  const next = { id, taken: revoked.taken, keepsData, isLoggedIn: isLoggedIn(record) }
+  const next = { id, taken: revoked.taken, keepsData, accountId: accountIdOf(record) }
   const renewed = await site.sessions.renew(req, next)
   const begin = () => beginSession(site, stored, sessionKey(renewed), record, start)
   const [established] = await Promise.all([

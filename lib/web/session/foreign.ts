@@ -3,7 +3,7 @@ import type { Request } from 'express'
 import { type SiteData, withChanges } from '../../decide/session-data'
 import { mayLive, type Stored } from '../../decide/stored'
 import { Sso2SetupError } from '../../errors'
-import { sessionKey } from '../../storage/hashes'
+import { sessionKey, shortHash } from '../../storage/hashes'
 import type { Records } from '../../storage/records'
 import type { Unavailable } from '../../storage/unavailable'
 import { keepPrivate } from '../http/caching'
@@ -12,13 +12,16 @@ import { dataIn } from './request-session'
 /** What this room knows of a request whose session is the site's own. */
 const KNOWN = Symbol('express-sso2.foreign')
 interface Known {
-  /** Does the session hold data of a login that is gone? It must not reach the next account. */
-  readonly isLost: boolean
+  /** May the session's record still be alive? If not, data of its login must not reach another account. */
+  readonly isAlive: boolean
   /** The data when the request came in. */
   readonly read: SiteData
 }
 type Marked = Request & { [KNOWN]?: Known }
-/** Our mark in the data: does it belong to a login? There is always one, for some stores keep no empty session. */
+/**
+ * Our entry in the data: false, or session and account of the login that the data belongs to. It is always there, because some stores
+ * keep no empty session.
+ */
 const MARK = 'sso2'
 
 const NO_SESSION =
@@ -42,20 +45,34 @@ export async function readForeign(
   const stored = await records.read(key)
   const data: SiteData = dataIn(req.session)
   const isAlive = stored === 'unavailable' || mayLive(stored)
-  req[KNOWN] ??= { isLost: !isAlive && data[MARK] === true, read: structuredClone(data) }
+  req[KNOWN] ??= { isAlive, read: structuredClone(data) }
   return { key, stored }
+}
+
+const markOf = (sessionId: string, accountId: string) => `${shortHash(sessionId)}.${shortHash(accountId)}`
+
+/**
+ * Data without a living record is lost if its login was of this very session, which has ended. Under another ID the site has copied it
+ * over `regenerate()`, as passport does with `keepSessionInfo`: then it goes on with the same account.
+ */
+function isLost(req: Marked, accountId: string | undefined): boolean {
+  const { isAlive = true, read = {} } = req[KNOWN] ?? {}
+  const mark = read[MARK]
+  if (isAlive || typeof mark !== 'string') return false
+  const [session, account] = mark.split('.')
+  return session === shortHash(req.sessionID) || accountId === undefined || account !== shortHash(accountId)
 }
 
 /** Has the site's session make a new ID. @returns it, or 'unavailable' where its store fails */
 export async function renewForeign(
   req: Marked,
   keepsData: boolean,
-  isLoggedIn: boolean,
+  accountId: string | undefined,
 ): Promise<string | Unavailable> {
   try {
-    const kept = keepsData && !req[KNOWN]?.isLost ? await currentData(req) : {}
+    const kept = keepsData && !isLost(req, accountId) ? await currentData(req) : {}
     await regenerateForeign(req)
-    Object.assign(req.session, kept, { [MARK]: isLoggedIn })
+    Object.assign(req.session, kept, { [MARK]: accountId !== undefined && markOf(req.sessionID, accountId) })
     await call((done) => req.session.save(done))
     return req.sessionID
   } catch {
@@ -67,7 +84,7 @@ export async function renewForeign(
 export async function regenerateForeign(req: Marked): Promise<void> {
   if (req.res) keepPrivate(req.res)
   await call((done) => req.session.regenerate(done))
-  req[KNOWN] = { isLost: false, read: {} }
+  req[KNOWN] = { isAlive: true, read: {} }
 }
 
 /** What other tabs have put into the session meanwhile, and over it what this request has changed. */

@@ -106,9 +106,9 @@ export class SiteSessions implements Sessions {
    */
   async renew(req: Request, next: NextSession): Promise<string | Unavailable> {
     const slot = this.#own(req)
-    if (!slot) return renewForeign(req, next.keepsData, next.isLoggedIn)
-    const { id, isLoggedIn } = next
-    const origin = { since: this.#now(), isLoggedIn }
+    if (!slot) return renewForeign(req, next.keepsData, next.accountId)
+    const { id, accountId } = next
+    const origin = { since: this.#now(), isLoggedIn: accountId !== undefined }
     const data = next.keepsData ? changedBy(slot, this.#usable(slot, next.taken)) : {}
     const text = Object.keys(data).length === 0 ? null : writeData(origin, data)
     const key = sessionKey(id)

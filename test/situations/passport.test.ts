@@ -1,0 +1,100 @@
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
+import session from 'express-session'
+import type { Sso2 } from '../../lib'
+import { ada, grace, logIn, sessionSecret } from '../flows/network'
+import type { Browser } from '../support/agent'
+import { type Stage, startStage } from './support'
+
+/* Staff logins by passport beside users of the SSO system, over the site's own express-session. */
+
+interface Passport {
+  initialize(): RequestHandler
+  session(): RequestHandler
+  use(strategy: object): void
+  authenticate(name: string, options: object): RequestHandler
+  serializeUser(write: (user: { name: string }, done: (error: null, id: string) => void) => void): void
+  deserializeUser(read: (id: string, done: (error: null, user: object) => void) => void): void
+}
+const { Passport } = require('passport') as { Passport: new () => Passport }
+const { Strategy } = require('passport-local') as { Strategy: new (verify: (...args: never[]) => void) => object }
+
+const bag = (req: Request) => req.session as unknown as Record<string, unknown>
+
+function pages(sso: Sso2): Express {
+  const passport = new Passport()
+  passport.use(
+    new Strategy((name: string, password: string, done: (error: null, user: unknown) => void) =>
+      done(null, password === 'staff' && { name }),
+    ),
+  )
+  passport.serializeUser((user, done) => done(null, user.name))
+  passport.deserializeUser((name, done) => done(null, { name }))
+  const app = express()
+  app.use(session({ secret: sessionSecret, resave: false, saveUninitialized: false }))
+  app.use(sso.router)
+  app.use(sso.middleware)
+  app.use(passport.initialize(), passport.session())
+  const staff = passport.authenticate('local', { keepSessionInfo: true, failureRedirect: '/failed' })
+  app.post('/staff', express.json(), staff, show)
+  app.get('/put', (req, res) => {
+    bag(req)['basket'] = 'apple'
+    show(req, res)
+  })
+  return app.use(show)
+}
+
+/** What passport adds to a request. */
+type WithStaff = Request & { user?: { name: string } }
+const show = (req: Request, res: Response) => {
+  const staff = (req as WithStaff).user?.name
+  res.json({ user: req.sso2.user?.accountId, status: req.sso2.status, staff, basket: bag(req)['basket'] })
+}
+
+let stage: Stage
+beforeEach(async () => {
+  stage = await startStage({ build: pages })
+})
+afterEach(() => stage.close())
+
+const at = (path: string) => `${stage.url}${path}`
+const page = async (browser: Browser, path = '/') => JSON.parse((await browser.visit(at(path))).body) as unknown
+const staffLogin = async (browser: Browser) =>
+  (await browser.fetchJson(at('/staff'), { json: { username: 'sub-editor', password: 'staff' } })).json
+
+test('a staff login with keepSessionInfo stays, with basket and user, on the pages that follow', async () => {
+  const browser = stage.browser()
+  await logIn(browser, stage, ada)
+  await page(browser, '/put')
+  expect(await staffLogin(browser)).toMatchObject({ staff: 'sub-editor', basket: 'apple' })
+  const all = { user: 'account-ada', status: 'loggedin', staff: 'sub-editor', basket: 'apple' }
+  for (let visits = 0; visits < 3; visits += 1) expect(await page(browser)).toEqual(all)
+})
+
+test('a staff login of a visitor stays when the visitor logs in', async () => {
+  const browser = stage.browser()
+  await page(browser, '/put')
+  await staffLogin(browser)
+  stage.emulator.clock.advance(2) // or the next landing has the token of the first one, which is used up
+  expect(await page(browser)).toEqual({ status: 'anon', staff: 'sub-editor', basket: 'apple' })
+  await logIn(browser, stage, ada)
+  expect(await page(browser)).toEqual({ user: 'account-ada', status: 'loggedin', staff: 'sub-editor', basket: 'apple' })
+})
+
+test('what was copied does not reach another account', async () => {
+  const browser = stage.browser()
+  await logIn(browser, stage, ada)
+  await page(browser, '/put')
+  await staffLogin(browser)
+  for (const { sid } of stage.emulator.sessions()) stage.emulator.terminate(sid)
+  await logIn(browser, stage, grace)
+  expect(await page(browser)).toEqual({ user: 'account-grace', status: 'loggedin' })
+})
+
+test('a logout of the user ends the staff login of this session too', async () => {
+  const browser = stage.browser()
+  await logIn(browser, stage, ada)
+  await staffLogin(browser)
+  await page(browser)
+  await browser.submit(at('/logout'), { return_to: '/' })
+  expect(await page(browser)).toEqual({ status: 'anon' })
+})
