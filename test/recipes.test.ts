@@ -203,7 +203,7 @@ http.createServer(async (req, res) => {
     body: Buffer.from(await text(req)).toString('base64'), isBase64Encoded: true,
   }, {})
   res.writeHead(statusCode, { ...answered, ...(cookies.length > 0 ? { 'set-cookie': cookies } : {}) }).end(body)
-}).listen(new URL(process.env.SSO2_SITE_URL).port)
+}).listen(process.env.PORT)
 `
 
 test('docs/frameworks.md: serverless', async () => {

@@ -3,7 +3,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { TextCode } from '../config/texts/en'
 import { isSameOriginPost } from '../decide/same-origin'
 import { failing } from './http/failing'
-import { bodyReader, type ReadBody } from './http/read-body'
+import { BODY_CONSUMED, bodyReader, type ReadBody } from './http/read-body'
 import { setTokenHeaders } from './http/redirect'
 import { sendProblem } from './pages/answers'
 import { handleLanding } from './routes/landing'
@@ -99,10 +99,14 @@ async function route(
       return refuse(site, req, res, 403, 'cross_origin')
     }
     const status = await readBody(req, res)
+    if (status === BODY_CONSUMED) site.config.log.warn('body:consumed', CONSUMED)
     if (status !== undefined) return refuse(site, req, res, status, 'bad_request')
   }
   await site.underWay.run(() => handler(site, req, res), res)
 }
+
+const CONSUMED =
+  'a form could not be read, because another middleware has consumed its body and left nothing in req.body. Users cannot log in. Mount sso before that middleware (express-formidable, multer, a proxy)'
 
 /** A password that a parser of the site's own has read does not stay on a request that is refused. Threat F8. */
 function refuse(site: Site, req: Request, res: Response, status: number, code: TextCode): Promise<void> {

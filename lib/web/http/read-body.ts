@@ -4,6 +4,9 @@ import express, { type Request, type Response } from 'express'
 
 const BODY_LIMIT = 8192
 
+/** Status for a body that is not there any more: a fault of the site. */
+export const BODY_CONSUMED = 500
+
 /** Reads a body into `req.body`. @returns the status of one that cannot be read */
 export type ReadBody = (req: Request, res: Response) => Promise<number | undefined>
 
@@ -16,15 +19,20 @@ export function bodyReader(): ReadBody {
   return async (req, res) => {
     if (isParsed(req.body)) return undefined
     const source = sourceOf(req)
+    if (source === req && isConsumed(req)) return BODY_CONSUMED
     for (const parser of parsers) {
       const error = await new Promise<unknown>((resolve) => parser(source, res, resolve))
       if (error) return statusOf(error)
     }
     req.body = source.body
-    const hasBody = Number(req.headers['content-length'] ?? 0) > 0
-    return hasBody && !req.is(['json', 'urlencoded']) ? 415 : undefined
+    return lengthOf(req) > 0 && !req.is(['json', 'urlencoded']) ? 415 : undefined
   }
 }
+
+const lengthOf = ({ headers }: Request) => Number(headers['content-length'] ?? 0)
+
+/** Has another middleware read the body, and left nothing of it in `req.body`? A body that a parser found empty has at most two bytes: `{}`. */
+const isConsumed = (req: Request) => req.readableDidRead && lengthOf(req) > 2
 
 /** The site may have a parser of its own. */
 function isParsed(body: unknown): boolean {

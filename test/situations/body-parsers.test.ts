@@ -1,0 +1,44 @@
+import express, { type Express, type RequestHandler } from 'express'
+import type { Sso2 } from '../../lib'
+import { ada, addPages, type Gates } from '../flows/network'
+import { type Stage, startStage } from './support'
+
+/* A middleware in front of `sso` that reads the body and leaves nothing in `req.body`. */
+
+const formidable: () => RequestHandler = require('express-formidable')
+
+let stage: Stage
+let lines: string[]
+const keep = (line: string) => void lines.push(line)
+const start = async (...before: RequestHandler[]) => {
+  lines = []
+  const build = (sso: Sso2, gates: Gates): Express => addPages(express().use(...before, sso), sso, gates)
+  stage = await startStage({ build, options: { logger: { warn: keep, info: keep } } })
+}
+afterEach(() => stage.close())
+
+const post = (body: object) => stage.browser().fetchJson(`${stage.url}/login`, { json: body })
+
+test('express-formidable: a login is answered 500, and one line names the cause; a script and a form alike', async () => {
+  await start(formidable())
+  const browser = stage.browser()
+  expect((await post(ada)).json).toEqual({ error: 'bad_request' })
+  const { status } = await browser.submit(`${stage.url}/login`, ada)
+  expect(status).toBe(500)
+  const told = lines.filter((line) => /another middleware has consumed its body/.test(line))
+  expect(told).toHaveLength(1)
+  expect(stage.count('authenticate')).toBe(0)
+  expect(lines.join()).not.toContain(ada.password)
+})
+
+test.each([
+  ['express.json', express.json()],
+  ['express.urlencoded, which leaves JSON alone', express.urlencoded()],
+  ['express.raw', express.raw({ type: () => true })],
+  ['express.text', express.text({ type: () => true })],
+])('%s in front is no such fault', async (_name, parser) => {
+  await start(parser)
+  expect((await post({})).json).toEqual({ error: 'invalid_request' })
+  expect((await post(ada)).status).not.toBe(500)
+  expect(lines).toEqual([])
+})
