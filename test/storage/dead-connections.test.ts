@@ -191,4 +191,21 @@ describe('a Cluster', () => {
     await untilAnswered(() => kv.mget([ill]), 5000)
     await untilAnswered(() => kv.probe(), 4000)
   })
+
+  test('with one master that is full still reads from it, and writes to the others', async () => {
+    for (const key of keys) await untilAnswered(() => kv.overwrite(key, 'x', 60), 5000)
+    const [, full = '', other = ''] = keys
+    const { port } = cluster.masters[1] as TestRedis
+    const admin = new Redis(port)
+    await admin.config('SET', 'maxmemory', '1')
+    for (let asked = 0; asked < 4; asked += 1) await expect(kv.overwrite(full, 'y', 60)).rejects.toBeDefined()
+    await untilAnswered(() => kv.overwrite(other, 'y', 60), 5000)
+    expect(await Promise.all([full, other].map(read))).toEqual([['x'], ['y']])
+    expect([kv.failure, kv.isAvailable]).toEqual([`writes refused: OOM (127.0.0.1:${port})`, true])
+    await admin.config('SET', 'maxmemory', '0')
+    await untilAnswered(() => kv.overwrite(full, 'y', 60), 5000)
+    await untilAnswered(() => kv.probe(), 5000)
+    expect(kv.failure).toBeUndefined()
+    admin.disconnect()
+  })
 })
