@@ -1,0 +1,186 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import type { Server } from 'node:http'
+import path from 'node:path'
+import { transformSync } from '@swc/core'
+import express, { type Express } from 'express'
+import * as library from '../lib'
+import { createEmulator, type Emulator } from '../lib/emulator'
+import { blocksOf } from './docs/markdown'
+import { ada, grace, sessionSecret } from './flows/network'
+import { Browser } from './support/agent'
+import { freePort } from './support/ports'
+
+/* Recipes of docs/recipes.md, run as they stand there, each in a site of its own against the emulator. */
+
+const page = readFileSync(path.join(__dirname, '..', 'docs', 'recipes.md'), 'utf8')
+
+const servers: Server[] = []
+const closing: (() => Promise<void>)[] = []
+let emulator: Emulator
+let siteUrl: string
+
+beforeEach(async () => {
+  siteUrl = `http://localhost:${await freePort()}`
+  const landingPage = `${siteUrl}/sso2/landing`
+  emulator = createEmulator({
+    clients: [{ clientId: 'recipe', clientSecret: sessionSecret, name: 'Recipe', landingPage, sso2: true }],
+  })
+  await emulator.listen()
+})
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.close()
+    server.closeAllConnections()
+  }
+  for (const close of closing.splice(0)) await close()
+  await emulator.close()
+})
+
+/** The TypeScript below a heading. */
+function recipe(heading: string): string {
+  const section = page.split(/^(?=#{2,3} )/m).find((part) => part.startsWith(`### ${heading}\n`)) ?? ''
+  const [block] = blocksOf(section).filter(({ language }) => language === 'ts')
+  if (!block) throw new Error(`docs/recipes.md has no recipe ${heading}`)
+  return block.code
+}
+
+/** Runs a recipe. @param after adds pages of the test */
+async function start(heading: string, after: (app: Express) => void = () => {}): Promise<Browser> {
+  const app = express()
+  const makeSite: typeof library.sso2 = (options) => {
+    const sso = library.sso2({ ...emulator.siteOptions(), siteUrl, sessionSecret, clock: emulator.clock, ...options })
+    closing.push(() => sso.close())
+    return sso
+  }
+  const code = recipe(heading)
+  const sso = makeSite({})
+  if (!/app\.use\(sso\)/.test(code)) app.use(sso)
+  const { code: script } = transformSync(code, {
+    jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+    module: { type: 'commonjs' },
+    isModule: true,
+    swcrc: false,
+  })
+  const load = (name: string) => (name === 'express-sso2' ? { ...library, sso2: makeSite } : require(name))
+  const own = /const sso = /.test(code) ? ['require', 'exports', 'app'] : ['require', 'exports', 'app', 'sso']
+  new Function(...own, script)(load, {}, app, sso)
+  after(app)
+  const server = app.listen(Number(new URL(siteUrl).port))
+  servers.push(server)
+  await once(server, 'listening')
+  return new Browser()
+}
+
+async function logIn(browser: Browser, user: typeof ada): Promise<void> {
+  await browser.visit(`${siteUrl}/login`)
+  const { url } = await browser.submit(`${siteUrl}/login`, { ...user, return_to: '/after' })
+  expect(url).toBe(`${siteUrl}/after`)
+}
+
+test("Show the user's name in the page header", async () => {
+  const browser = await start("Show the user's name in the page header", (app) => {
+    app.get('/header', (_req, res) => res.json({ name: res.locals['user']?.name, cache: res.get('cache-control') }))
+  })
+  expect(JSON.parse((await browser.visit(`${siteUrl}/header`)).body)).not.toHaveProperty('name')
+  await logIn(browser, ada)
+  const { body } = await browser.visit(`${siteUrl}/header`)
+  expect(JSON.parse(body)).toEqual({ name: 'Ada Lindqvist', cache: 'private, no-store' })
+})
+
+test('Return to the same page after a login', async () => {
+  const browser = await start('Return to the same page after a login')
+  const { body } = await browser.visit(`${siteUrl}/articles/7?part=2`)
+  const [, href = ''] = /href="([^"]+)"/.exec(body) ?? []
+  const form = await browser.visit(`${siteUrl}${href}`)
+  expect(form.status).toBe(200)
+  const { url, body: full } = await browser.submit(`${siteUrl}/login`, { ...ada, return_to: '/articles/7?part=2' })
+  expect([url, full]).toEqual([`${siteUrl}/articles/7?part=2`, 'Full article'])
+})
+
+test('Show a banner when the login could not be verified', async () => {
+  const browser = await start('Show a banner when the login could not be verified', (app) => {
+    app.get('/banner', (_req, res) => res.json(res.locals['banner'] ?? null))
+  })
+  await logIn(browser, ada)
+  expect((await browser.visit(`${siteUrl}/banner`)).body).toBe('null')
+  emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
+  emulator.clock.advance(361)
+  expect((await browser.visit(`${siteUrl}/banner`)).body).toContain('may not work')
+})
+
+test('Build a paywall with some free articles', async () => {
+  const browser = await start('Build a paywall with some free articles')
+  for (const id of [1, 2, 3, 3]) expect((await browser.visit(`${siteUrl}/read/${id}`)).body).toBe(`Article ${id}`)
+  expect(new URL((await browser.visit(`${siteUrl}/read/4`)).url).pathname).toBe('/login')
+  const { body } = await browser.submit(`${siteUrl}/login`, { ...ada, return_to: '/read/4' })
+  expect(body).toBe('Article 4')
+})
+
+test.each([['Read roles from your own table', '/edit', 'Editor']])('%s', async (heading, address, text) => {
+  const [editor, reader] = [await start(heading), new Browser()]
+  await logIn(editor, ada)
+  await logIn(reader, grace)
+  expect((await editor.visit(`${siteUrl}${address}`)).body).toBe(text)
+  expect((await reader.visit(`${siteUrl}${address}`)).status).toBe(403)
+})
+
+test('Allow only subscribers', async () => {
+  const browser = await start('Allow only subscribers')
+  await logIn(browser, ada)
+  for (const _again of [1, 2]) expect((await browser.visit(`${siteUrl}/archive`)).status).toBe(200)
+  expect(emulator.calls({ operation: 'me' }).length).toBe(2) // the login's, and one for both visits
+})
+
+test('Check editors more often than readers', async () => {
+  const [editor, reader] = [await start('Check editors more often than readers'), new Browser()]
+  await logIn(editor, ada)
+  await logIn(reader, grace)
+  emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
+  expect((await editor.visit(`${siteUrl}/desk`)).status).toBe(503)
+  expect((await reader.visit(`${siteUrl}/desk`)).body).toBe('Desk')
+})
+
+test('Log out everywhere after a change of password', async () => {
+  const [here, elsewhere] = [await start('Log out everywhere after a change of password', withStatus), new Browser()]
+  await logIn(here, ada)
+  await logIn(elsewhere, ada)
+  await here.submit(`${siteUrl}/password-changed`, {})
+  for (const browser of [here, elsewhere]) expect((await browser.visit(`${siteUrl}/status`)).body).toBe('"anon"')
+})
+
+const withStatus = (app: Express) => void app.get('/status', (req, res) => res.json(req.sso2.status))
+
+test('Serve an API for a mobile app or another server', async () => {
+  await start('Serve an API for a mobile app or another server')
+  const call = (authorization: string) => fetch(`${siteUrl}/api/v1/news`, { headers: { authorization } })
+  expect([(await call('none')).status, (await call('Bearer your-check')).status]).toEqual([401, 200])
+})
+
+test('Move a basket into your own table at login', async () => {
+  const browser = await start('Move a basket into your own table at login', (app) => {
+    app.get('/add', (req, res) => res.json(Object.assign(req.session, { basket: ['apple'] })))
+    app.get('/basket', (req, res) => res.json(Object(req.session).basket ?? null))
+  })
+  await browser.visit(`${siteUrl}/add`)
+  expect((await browser.visit(`${siteUrl}/basket`)).body).toBe('["apple"]')
+  await logIn(browser, ada)
+  expect((await browser.visit(`${siteUrl}/basket`)).body).toBe('null')
+})
+
+test('Limit requests per user', async () => {
+  const browser = await start(
+    'Limit requests per user',
+    (app) => void app.get('/search', (_req, res) => res.send('Hit')),
+  )
+  await logIn(browser, ada)
+  const statuses = []
+  for (let count = 0; count < 101; count += 1) statuses.push((await browser.fetchJson(`${siteUrl}/search`)).status)
+  expect([statuses[99], statuses[100]]).toEqual([200, 429])
+})
+
+test('Configure health checks on Kubernetes', async () => {
+  await start('Configure health checks on Kubernetes')
+  expect((await fetch(`${siteUrl}/live`)).status).toBe(200)
+  expect((await fetch(`${siteUrl}/ready`)).status).toBe(200)
+})
