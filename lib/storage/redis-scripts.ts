@@ -26,24 +26,35 @@ if (ARGV[1] == '0' and current) or (ARGV[1] == '1' and current ~= ARGV[2]) then
 end
 redis.call('set', KEYS[1], ARGV[3], 'EX', ARGV[4])
 return 1`
-/** A count is a hash of number and window, so that an addition is taken back from its own window alone. */
-const ADD_TO_COUNTS = `
-local hasFirst = tonumber(redis.call('hget', KEYS[1], 'n') or 0) > 0
+/** A count is a text of window and number, so that an addition is taken back from its own window alone. */
+const COUNT = `${READ}
+local function count(key)
+  local window, number = string.match(read(key) or '', '^(.*):(%d+)$')
+  return window, tonumber(number or 0)
+end
+local function recount(key, window, number)
+  redis.call('set', key, window .. ':' .. number, 'PX', math.max(1, redis.call('pttl', key)))
+end`
+const ADD_TO_COUNTS = `${COUNT}
+local _, first = count(KEYS[1])
 for index, key in ipairs(KEYS) do
   local limit = tonumber(ARGV[index + 3])
-  if index == #KEYS and hasFirst then limit = limit - tonumber(ARGV[3]) end
-  if tonumber(redis.call('hget', key, 'n') or 0) >= limit then return {index, redis.call('pttl', key)} end
+  if index == #KEYS and first > 0 then limit = limit - tonumber(ARGV[3]) end
+  local _, number = count(key)
+  if number >= limit then return {index, redis.call('pttl', key)} end
 end
 local windows = {}
 for index, key in ipairs(KEYS) do
-  if redis.call('hsetnx', key, 'w', ARGV[2]) == 1 then redis.call('expire', key, ARGV[1]) end
-  redis.call('hincrby', key, 'n', 1)
-  windows[index] = redis.call('hget', key, 'w')
+  local window, number = count(key)
+  if window then recount(key, window, number + 1)
+  else redis.call('set', key, ARGV[2] .. ':1', 'EX', ARGV[1]) end
+  windows[index] = window or ARGV[2]
 end
 return {0, windows}`
-const TAKE_FROM_COUNTS = `
+const TAKE_FROM_COUNTS = `${COUNT}
 for index, key in ipairs(KEYS) do
-  if redis.call('hget', key, 'w') == ARGV[index] then redis.call('hincrby', key, 'n', -1) end
+  local window, number = count(key)
+  if window == ARGV[index] then recount(key, window, math.max(0, number - 1)) end
 end`
 /** An array of one or none tells a value from nothing. */
 const COMPARE_AND_TAKE = `${READ}
@@ -118,10 +129,6 @@ redis.call('exists', KEYS[1])
 redis.call('expire', KEYS[1], 1)
 redis.call('del', KEYS[1])
 redis.call('pttl', KEYS[1])
-redis.call('hsetnx', KEYS[1], '1', '1')
-redis.call('hincrby', KEYS[1], '1', 1)
-redis.call('hget', KEYS[1], '1')
-redis.call('del', KEYS[1])
 redis.call('zadd', KEYS[1], 'XX', 1, '1')
 redis.call('zcard', KEYS[1])
 redis.call('zscore', KEYS[1], '1')

@@ -479,8 +479,8 @@ module.exports = [
   {
     name: 'an attempt that is given back late enlarges the next window',
     file: 'storage/redis-scripts.ts',
-    find: "if redis.call('hget', key, 'w') == ARGV[index] then redis.call('hincrby', key, 'n', -1) end",
-    replace: "redis.call('hincrby', key, 'n', -1)",
+    find: 'if window == ARGV[index] then recount(key, window, math.max(0, number - 1)) end',
+    replace: 'if window then recount(key, window, number - 1) end',
     test: 'storage/contract',
     title: 'F19',
   },
