@@ -59,3 +59,18 @@ test.each([
   const { status, json } = await network.browser().fetchJson(at(path))
   expect([status, json]).toEqual([500, message])
 })
+
+test('a guard sends a visitor straight to the built-in login page, which identifies the visitor itself', async () => {
+  const { trail } = await network.browser().visit(at('/mine'))
+  const paths = trail.map(({ url }) => new URL(url).pathname)
+  expect(paths.slice(0, 3)).toEqual(['/mine', '/login', '/sso/identify'])
+  expect(paths.at(-1)).toBe('/login')
+})
+
+test('a guard asks nothing anew about a visitor who is known, and nothing while Identify is known to be useless', async () => {
+  const browser = network.browser()
+  await browser.visit(at('/known'))
+  const [trips, checks] = [network.count('identify'), network.count('sessionstatus')]
+  for (let pages = 0; pages < 3; pages += 1) await browser.visit(at('/known'))
+  expect([network.count('identify'), network.count('sessionstatus')]).toEqual([trips, checks])
+})

@@ -26,7 +26,7 @@ const viewOf = (user: string | undefined, more: Partial<View> = {}): View =>
   user === undefined ? { status: 'anon', ...more } : { status: 'loggedin', user, ...more }
 export const page = (left: number, user: string | undefined, more: Partial<Seen> = {}) =>
   seen(left, { view: viewOf(user), ...more })
-export const form = (left: number, path: string, more: Partial<Seen> = {}) =>
+const form = (left: number, path: string, more: Partial<Seen> = {}) =>
   seen(left, { method: 'POST', path, status: 303, location: '/', ...more })
 export const login = (left: number, more: Partial<Seen> = {}) =>
   form(left, '/login', { as: 'ada', isLogin: true, ...more })
