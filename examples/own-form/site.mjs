@@ -11,7 +11,8 @@ app.get('/', (_req, res) => {
 })
 
 app.get('/api/reader', (req, res) => {
-  res.json({ name: req.sso2.user?.name })
+  // it names a user: for no cache
+  res.set('Cache-Control', 'private, no-store').json({ name: req.sso2.user?.name })
 })
 // for a script this is 401 with { error, loginUrl } where nobody is logged in
 app.get('/api/news', sso.requireLogin(), (_req, res) => {

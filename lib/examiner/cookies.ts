@@ -57,7 +57,7 @@ const isBelow = (pathname: string, path: string) =>
   path === '/' || pathname === path || pathname.startsWith(path.endsWith('/') ? path : `${path}/`)
 
 /** One `Set-Cookie` line, or `undefined` where it is none. */
-export function readCookie({ hostname }: URL, line: string): Cookie | undefined {
+function readCookie({ hostname }: URL, line: string): Cookie | undefined {
   const [pair = '', ...rest] = line.split(';').map((part) => part.trim())
   const end = pair.indexOf('=')
   if (end < 1) return undefined

@@ -10,7 +10,7 @@ export interface Form {
 }
 
 /** One field of a form. */
-export interface Field {
+interface Field {
   readonly name: string
   readonly type: string
   readonly value: string

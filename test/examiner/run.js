@@ -2,7 +2,7 @@
  * Examines every site of this folder, every example and the example app with all checks, and compares the verdicts with the
  * table: `npm run examine:sites`. Sessions are old after 5 s. With `--real` they are old after six minutes.
  */
-const { execFileSync, spawn } = require('node:child_process')
+const { execFileSync, spawn, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
@@ -47,6 +47,10 @@ async function run() {
   let hasFailed = false
   const sites = table.filter(({ name }) => only.length === 0 || only.includes(name))
   for (const [index, site] of sites.entries()) {
+    if (site.program && spawnSync(site.program, ['--version']).error) {
+      console.log(`left out     ${site.name}: ${site.program} is not installed`)
+      continue
+    }
     const { code, text, seconds, file } = await examine(site, 33_100 + index * 10)
     const results = fs.existsSync(file('json')) ? JSON.parse(fs.readFileSync(file('json'), 'utf8')).results : undefined
     const wrong = results ? differences(results, site.expected) : [`    exit code ${code}: ${text.trim()}`]

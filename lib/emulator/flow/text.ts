@@ -18,7 +18,7 @@ export function flowText({ title, participants, steps }: Omit<Flow, 'toString'>)
 export const clockText = (at: number): string => new Date(at).toISOString().slice(11, 23)
 
 /** The verdict in one word, for steps that are not as they should be. */
-export const markOf = ({ verdict }: FlowStep): string => ({ ok: '·', refused: '✗', fault: '!' })[verdict]
+const markOf = ({ verdict }: FlowStep): string => ({ ok: '·', refused: '✗', fault: '!' })[verdict]
 
 function durationText({ durationMs }: FlowStep): string {
   return durationMs === undefined ? '' : ` (${Math.round(durationMs)} ms)`

@@ -31,7 +31,7 @@ export async function needGenuine(stage: Stage): Promise<void> {
 }
 
 /** An address with another token. */
-export function withToken(address: URL, token: string): string {
+function withToken(address: URL, token: string): string {
   const changed = new URL(address)
   changed.searchParams.set('t', token)
   return changed.href

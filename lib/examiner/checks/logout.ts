@@ -78,7 +78,7 @@ const platformFails = (name: string, kind: 'down' | 'hang'): Check => ({
     const { browser, account } = await loggedIn(stage)
     const since = Date.now()
     const end = stage.platform.fault(['logout'], { kind })
-    const page = await stage.logout(browser)
+    const page = await stage.logout(browser, { stopAt: (url) => stage.platform.isIdentify(url) })
     const isKnown = await stage.isKnown(browser, account)
     const isShown = await stage.isShown(browser, account)
     end()
