@@ -8,6 +8,11 @@ const START_MS = 60_000
 const END_MS = 5000
 const MAX_OUTPUT = 20_000_000
 
+/** Does any program respond at an address? */
+export async function isTaken(siteUrl: string): Promise<boolean> {
+  return (await send({ method: 'HEAD', url: new URL(siteUrl), headers: {} })).status !== 0
+}
+
 /** A running site. */
 export class SiteProcess {
   readonly #child: ChildProcess
@@ -36,8 +41,7 @@ export class SiteProcess {
   async responds(siteUrl: string): Promise<void> {
     const end = Date.now() + START_MS
     while (Date.now() < end && this.#isRunning()) {
-      const { status } = await send({ method: 'HEAD', url: new URL(siteUrl), headers: {} })
-      if (status !== 0) return
+      if (await isTaken(siteUrl)) return
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
     const last = this.#output.trim().split('\n').slice(-12).join('\n')

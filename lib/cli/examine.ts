@@ -10,7 +10,7 @@ import { paint, terminalReport } from '../examiner/report/terminal'
 import type { Progress } from '../examiner/run'
 import { settingsText } from '../examiner/settings'
 import { type ExamineArguments, examineHelp, readArguments } from './examine-arguments'
-import { SiteProcess } from './examine-site'
+import { isTaken, SiteProcess } from './examine-site'
 
 /**
  * Runs the command.
@@ -63,6 +63,8 @@ async function examineSite({
   skip,
   isQuick,
 }: ExamineArguments): Promise<Examined> {
+  if (command.length > 0 && (await isTaken(siteUrl)))
+    throw new CannotExamine(`another program responds at ${siteUrl}: end it, or leave the command out`)
   const platform = new Platform(siteUrl, settings.landing)
   await listen(platform, port)
   const site = command.length > 0 ? new SiteProcess(command, platform.addresses) : undefined

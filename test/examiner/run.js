@@ -51,7 +51,7 @@ async function run() {
       console.log(`left out     ${site.name}: ${site.program} is not installed`)
       continue
     }
-    const { code, text, seconds, file } = await examine(site, 33_100 + index * 10)
+    const { code, text, seconds, file } = await examine(site, 31_100 + index * 10)
     const results = fs.existsSync(file('json')) ? JSON.parse(fs.readFileSync(file('json'), 'utf8')).results : undefined
     const wrong = results ? differences(results, site.expected) : [`    exit code ${code}: ${text.trim()}`]
     hasFailed ||= wrong.length > 0

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import type { Browser } from 'playwright-core'
@@ -172,4 +174,18 @@ test('a command that ends at once is told with its last lines', async () => {
   const run = await examine(sites, [], ['node', '-e', 'console.error("the port is taken"); process.exit(3)'])
   expect(run.code).toBe(2)
   expect(run.err).toMatch(/the command that starts the site has ended[\s\S]*the port is taken/)
+})
+
+test('a site is not started where another program responds', async () => {
+  const server = http.createServer((_req, res) => void res.end('not the site'))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const child = spawn(process.execPath, [main, 'examine', address, '--', 'node', 'never.js'], {
+    env: cleanEnvironment(),
+  })
+  let err = ''
+  child.stderr.on('data', (chunk) => (err += chunk))
+  const [code] = await once(child, 'close')
+  server.close()
+  expect([code, err.includes('another program responds')]).toEqual([2, true])
 })
