@@ -1,4 +1,6 @@
 import { writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { findBugs } from './bugs'
 import { play } from './play'
@@ -29,17 +31,20 @@ async function main(): Promise<number> {
     const seed = first + run
     const history = await play({ seed, steps: Number(values.steps), dist: values.dist })
     const violations = judge(history)
-    if (values.json !== undefined)
-      writeFileSync(fileOf(values.json, seed, Number(values.runs)), JSON.stringify({ seed, history, violations }))
+    const file = fileFor(values.json, seed, Number(values.runs), violations.length > 0)
+    if (file !== undefined) writeFileSync(file, JSON.stringify({ seed, history, violations }))
     broken += violations.length
     console.log(tell(seed, history, violations, performance.now() - begin))
+    if (file !== undefined) console.log(`  all that was seen: ${file}`)
   }
   return broken > 0 ? 1 : 0
 }
 
-/** Several runs leave a file each. */
-const fileOf = (name: string, seed: number, runs: number) =>
-  runs > 1 ? name.replace(/(?:\.json)?$/, `-${seed}.json`) : name
+/** Several runs leave a file each, and a history that broke a promise leaves one in any case: its moments do not come again. */
+function fileFor(name: string | undefined, seed: number, runs: number, isBroken: boolean): string | undefined {
+  if (name === undefined) return isBroken ? path.join(tmpdir(), `express-sso2-history-${seed}.json`) : undefined
+  return runs > 1 ? name.replace(/(?:\.json)?$/, `-${seed}.json`) : name
+}
 
 main().then(
   (code) => process.exit(code),

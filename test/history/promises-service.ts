@@ -69,12 +69,22 @@ function isCutOff(view: HistoryView, entry: Entry): boolean {
   return [...view.of(entry.agent).logouts, ...others].some((logout) => overlap(logout, entry))
 }
 
+/** The faults of the minute before, and how long they have been over: some leave connections behind that pass nothing on. */
+function before(view: HistoryView, entry: Entry): string {
+  const faults = view.troublesIn(entry, undefined, 60_000).filter(({ part }) => part !== 'busy' && part !== 'time')
+  const told = faults.map(({ name, end }) => `${name} (over for ${Math.round(entry.begin - end)} ms)`)
+  return told.length > 0 ? `; before: ${told.join(', ')}` : ''
+}
+
 const heals: Promised = (view) =>
   view.history.entries
     .filter(({ degraded, status, at }) => at === 'site' && (OUTAGES.has(degraded) || status === 503))
     .filter((entry) => !view.isTroubled(entry, undefined, HEALED_MS) && !isGuarded(view, entry))
     .filter((entry) => !isCutOff(view, entry))
-    .map((entry) => `${name(entry)} is ${entry.degraded ?? 'refused'}, and nothing is wrong any more`)
+    .map(
+      (entry) =>
+        `${name(entry)} is ${entry.degraded ?? 'refused'} after ${Math.round(entry.end - entry.begin)} ms, and nothing is wrong any more${before(view, entry)}`,
+    )
 
 const logoutsArrive: Promised = ({ history: { aftermath } }: HistoryView) =>
   aftermath.stillIn.map((account) => `${account} is still logged in at the platform`)

@@ -35,6 +35,16 @@ export class Secrets {
 }
 
 async function readAny(redis: Redis, key: string): Promise<string> {
-  const isList = (await redis.type(key)) === 'zset'
-  return isList ? (await redis.zrange(key, 0, -1)).join(' ') : ((await redis.get(key)) ?? '')
+  switch (await redis.type(key)) {
+    case 'zset':
+      return (await redis.zrange(key, 0, -1)).join(' ')
+    case 'hash':
+      return JSON.stringify(await redis.hgetall(key))
+    case 'string':
+      return (await redis.get(key)) ?? ''
+    case 'none':
+      return ''
+    default:
+      throw new Error(`${key} is of a kind that is not looked through`)
+  }
 }
