@@ -15,7 +15,7 @@ export type Row =
   | { readonly kind: 'end' }
 
 /** A column of a diagram. */
-export interface Person {
+interface Person {
   readonly name: string
   readonly title: string
 }
