@@ -92,9 +92,9 @@ module.exports = [
   },
   {
     name: '"log out everywhere" ends this session only',
-    file: 'web/actions/end-here.ts',
-    find: "return keys === 'unavailable' ? keys : endAll(site, keys, aid)",
-    replace: "return keys === 'unavailable' ? keys : 'done'",
+    file: 'web/actions/revoke-local-sessions.ts',
+    find: '() => index.revokeAccount(aid, own),',
+    replace: '() => index.revokeAccount(aid, own).then(() => []),',
     breaks: ['I5 log out everywhere'],
   },
   {
