@@ -49,9 +49,11 @@ function routeFinder(site: Site): (req: Request) => Methods | undefined {
     ]),
   )
   return (req) => {
+    const path: string | undefined = req.path // Express' own: a request of a plain server has none
+    if (path === undefined) return undefined
     const settings =
       (req.app?.enabled('strict routing') ? STRICT : 0) + (req.app?.enabled('case sensitive routing') ? SENSITIVE : 0)
-    return bySettings.get(settings)?.get(named(req.path, settings))
+    return bySettings.get(settings)?.get(named(path, settings))
   }
 }
 

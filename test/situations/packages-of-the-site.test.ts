@@ -253,7 +253,7 @@ describe('[O9, S14] a save that Redis refuses', () => {
       await eventually(async () => events.some(({ operation }) => operation === 'save'))
       expect(events).toContainEqual(expect.objectContaining({ operation: 'save', reason: 'store_unavailable' }))
     }
-    const lines = warn.mock.calls.map((args) => args.join(' ')).filter((line) => /sav/i.test(line))
+    const lines = warn.mock.calls.map((args) => args.join(' ')).filter((line) => /could not be saved/.test(line))
     expect(lines).toHaveLength(1)
     expect(lines[0]).not.toContain('lost')
   })
