@@ -44,7 +44,7 @@ function judge(config: Config, client: Sso2Client, url: string, { status, header
 }
 
 /** @returns nothing where it is the site's */
-function compare(config: Config, place: string, leads: string, headers: Headers): Finding | undefined {
+function compare(config: Config, place: string, leads: string, headers: Answer['headers']): Finding | undefined {
   const { siteUrl, routes, clientId } = config
   if (routes.landing === false)
     return note(`Identify leads by ${leads}; routes.landing is false, so the site must serve it itself`)

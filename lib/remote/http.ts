@@ -2,6 +2,7 @@
 import { whenLate } from '../deadline'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import { isObject } from '../protocol/json'
+import { type TransportResponse, transport } from './transport'
 
 /** One call. */
 export interface Call {
@@ -23,7 +24,7 @@ export interface Call {
 /** What came back. */
 export interface Answer {
   readonly status: number
-  readonly headers: Headers
+  readonly headers: TransportResponse['headers']
   readonly text: string
 }
 
@@ -34,14 +35,7 @@ const MAX_BODY_BYTES = 65_536
 const EMULATOR_HEADER = 'x-sso2-emulator'
 
 /** Failures before a byte was sent: asking again cannot do anything twice. */
-const NOT_SENT = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-])
+const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
 
 /**
  * Makes one call.
@@ -53,19 +47,14 @@ export async function send(call: Call): Promise<Answer> {
   const callOff = whenLate(call.timeoutMs, () => late.abort())
   const signal = call.signal ? AbortSignal.any([late.signal, call.signal]) : late.signal
   try {
-    const response = await fetch(call.url, {
-      method: call.method,
-      headers: { accept: 'application/json', ...call.headers },
-      body: call.body ?? null,
-      redirect: 'manual',
-      signal,
-    })
+    const headers = { accept: 'application/json', ...call.headers }
+    const response = await transport.request({ url: call.url, method: call.method, headers, body: call.body, signal })
     if (response.status >= 300 && response.status < 400 && !call.takesRedirect) {
-      await response.body?.cancel()
+      response.discard()
       throw new Sso2ResponseError(call.operation, response.status, 'a redirect is not followed')
     }
     if (response.headers.has(EMULATOR_HEADER) && process.env['NODE_ENV'] === 'production') {
-      await response.body?.cancel()
+      response.discard()
       throw new Sso2ResponseError(call.operation, response.status, 'this is the emulator, and NODE_ENV is production')
     }
     return { status: response.status, headers: response.headers, text: await readCapped(call, response) }
@@ -80,16 +69,17 @@ export async function send(call: Call): Promise<Answer> {
 /** The cause is dropped on purpose: it may hold the address and the body. */
 function unavailable({ operation, timeoutMs }: Call, error: unknown, isLate: boolean): Sso2UnavailableError {
   if (isLate) return new Sso2UnavailableError(operation, false, `no answer within ${timeoutMs} ms`, true)
-  // not `instanceof`: inside Jest fetch's errors are of another realm
-  const cause = isObject(error) ? error['cause'] : undefined
-  const code = String((isObject(cause) ? cause['code'] : undefined) ?? 'no connection')
+  const code = String((isObject(error) ? error['code'] : undefined) ?? 'no connection') // not `instanceof`: of another realm inside Jest
   return new Sso2UnavailableError(operation, NOT_SENT.has(code), `no answer (${code})`, false, code)
 }
 
-async function readCapped({ operation, maxBytes = MAX_BODY_BYTES }: Call, response: Response): Promise<string> {
+async function readCapped(
+  { operation, maxBytes = MAX_BODY_BYTES }: Call,
+  response: TransportResponse,
+): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of response.body) {
     size += chunk.byteLength
     if (size > maxBytes)
       throw new Sso2ResponseError(operation, response.status, `the body is larger than ${maxBytes / 1024} KiB`)

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
+import { transport } from '../../lib/remote/transport'
 import { Browser } from '../support/agent'
 import { freePort } from '../support/ports'
 import {
@@ -24,16 +25,16 @@ describe('sso.close() before the server has ended', () => {
   let network: Network
   /** Paths of the platform that have been asked. */
   const asked: string[] = []
-  const { fetch } = globalThis
+  const { request } = transport
   beforeEach(async () => {
     network = await startNetwork()
-    globalThis.fetch = (address, init) => {
-      asked.push(new URL(String(address)).pathname)
-      return fetch(address, init)
+    transport.request = (call) => {
+      asked.push(new URL(call.url).pathname)
+      return request(call)
     }
   })
   afterEach(async () => {
-    globalThis.fetch = fetch
+    transport.request = request
     await network.close()
   })
 

@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http'
+import { type TransportResponse, transport } from '../../lib/remote/transport'
 import { inject } from './inject'
 import { contexts, type StepInfo, type Touch } from './scheduler'
 
@@ -19,25 +20,25 @@ export interface PlatformCall {
 const WRITING = new Set(['authenticate', 'logout', 'logoutall'])
 const sso = (isWrite: boolean): Touch => ({ key: 'sso', isWrite })
 
-/** Puts the platform behind `fetch`. @param note takes every call down @returns what takes it away again */
+/** Puts the platform in place of the network. @param note takes every call down @returns what takes it away again */
 export function installPlatform(app: RequestListener, note: (call: PlatformCall) => void): () => void {
-  const original = globalThis.fetch
-  globalThis.fetch = async (input, init) => {
+  const original = transport.request
+  transport.request = async (request) => {
     const context = contexts.getStore()
-    if (!context) return original(input, init)
+    if (!context) return original(request)
     const { scheduler, actor } = context
-    const url = new URL(String(input))
+    const url = new URL(request.url)
     const operation = url.pathname.split('/').at(-1) ?? ''
-    const body = typeof init?.body === 'string' ? init.body : undefined
+    const { body } = request
     const claims = claimsOf(body)
     const mode = await scheduler.gate(actor, describe(operation, body))
     if (mode === 'fail') throw broken('ECONNRESET')
     const asked = scheduler.mark()
     const answer = await scheduler.underWay(() =>
       inject(app, {
-        method: init?.method ?? 'GET',
+        method: request.method,
         url: url.pathname + url.search,
-        headers: { host: url.host, ...(init?.headers as Record<string, string> | undefined) },
+        headers: { host: url.host, ...request.headers },
         body,
       }),
     )
@@ -51,16 +52,23 @@ export function installPlatform(app: RequestListener, note: (call: PlatformCall)
       sts: text(told['sts']),
       err: text(told['err']),
     })
-    if (mode === 'lost') throw broken('UND_ERR_SOCKET')
-    return new Response(answer.body, { status: answer.status, headers: answer.headers })
+    if (mode === 'lost') throw broken('ECONNRESET')
+    return responseOf(answer)
   }
   return () => {
-    globalThis.fetch = original
+    transport.request = original
   }
 }
 
-function broken(code: string): TypeError {
-  return new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) })
+function broken(code: string): Error {
+  return Object.assign(new Error(code), { code })
+}
+
+function responseOf(answer: Awaited<ReturnType<typeof inject>>): TransportResponse {
+  async function* body() {
+    yield Buffer.from(answer.body)
+  }
+  return { status: answer.status, headers: new Headers(answer.headers), body: body(), discard: () => {} }
 }
 
 /** A ticket is taken once and needs its session; naming the user depends on nothing that anybody does here. */

@@ -1,3 +1,5 @@
+import { transport } from '../../lib/remote/transport'
+
 const STEP_MS = 50
 /** A call that is not answered within so long, by the real clock, is not waited for any more. */
 const [PATIENCE_MS, SHORT_PATIENCE_MS] = [2000, 100]
@@ -13,13 +15,13 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
  */
 export function fakeClock() {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'clearImmediate', 'Date'] })
-  const { fetch } = globalThis
+  const { request } = transport
   const underWay = new Set<symbol>()
   let patienceMs = PATIENCE_MS
-  jest.spyOn(globalThis, 'fetch').mockImplementation(async (...call) => {
+  jest.spyOn(transport, 'request').mockImplementation(async (call) => {
     const name = Symbol('call')
     underWay.add(name)
-    return await fetch(...call).finally(() => underWay.delete(name))
+    return await request(call).finally(() => underWay.delete(name))
   })
 
   /** Until nothing is under way. */

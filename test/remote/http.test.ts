@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { Sso2ResponseError, Sso2UnavailableError } from '../../lib/errors'
 import { type Call, readJson, retryAfterSeconds, send } from '../../lib/remote/http'
+import { transport } from '../../lib/remote/transport'
 import { type Behaviour, failure, faultyServer, json } from './faulty-server'
 
 let server: Awaited<ReturnType<typeof faultyServer>>
@@ -208,27 +209,59 @@ test.each<[name: string, behave: Behaviour]>([
   expect(String(error)).toMatch(/asking: no answer \((UND_ERR_SOCKET|ECONNRESET)\)/)
 })
 
-const because = (cause: unknown) => new TypeError('fetch failed', { cause })
 test.each([
-  ['ECONNREFUSED', true, because({ code: 'ECONNREFUSED' })],
-  ['ENOTFOUND', true, because({ code: 'ENOTFOUND' })],
-  ['EAI_AGAIN', true, because({ code: 'EAI_AGAIN' })],
-  ['EHOSTUNREACH', true, because({ code: 'EHOSTUNREACH' })],
-  ['ENETUNREACH', true, because({ code: 'ENETUNREACH' })],
-  ['UND_ERR_CONNECT_TIMEOUT', true, because({ code: 'UND_ERR_CONNECT_TIMEOUT' })],
-  ['EPIPE', false, because({ code: 'EPIPE' })],
-  ['no connection', false, because(new Error('https://user:password@host'))],
-  ['no connection', false, because('https://user:password@host')],
-  ['no connection', false, new TypeError('https://user:password@host')],
+  ['ECONNREFUSED', true, { code: 'ECONNREFUSED' }],
+  ['ENOTFOUND', true, { code: 'ENOTFOUND' }],
+  ['EAI_AGAIN', true, { code: 'EAI_AGAIN' }],
+  ['EHOSTUNREACH', true, { code: 'EHOSTUNREACH' }],
+  ['ENETUNREACH', true, { code: 'ENETUNREACH' }],
+  ['EPIPE', false, { code: 'EPIPE' }],
+  ['CERT_HAS_EXPIRED', false, { code: 'CERT_HAS_EXPIRED' }],
+  ['no connection', false, new Error('https://user:password@host')],
+  ['no connection', false, 'https://user:password@host'],
   ['no connection', false, null],
-])('of what fetch fails with, no more is told than %s; to be asked again: %p, %#', async (said, retryable, error) => {
-  jest.spyOn(globalThis, 'fetch').mockRejectedValue(error)
-  expect(await failure(call())).toMatchObject({
-    code: 'ERR_SSO2_UNAVAILABLE',
-    message: `asking: no answer (${said})`,
-    retryable,
-    timedOut: false,
+])(
+  'of what a connection fails with, no more is told than %s; to be asked again: %p, %#',
+  async (said, retryable, error) => {
+    jest.spyOn(transport, 'request').mockRejectedValue(error)
+    expect(await failure(call())).toMatchObject({
+      code: 'ERR_SSO2_UNAVAILABLE',
+      message: `asking: no answer (${said})`,
+      retryable,
+      timedOut: false,
+      detail: said,
+    })
+  },
+)
+
+test('connections are kept, and one that was given up is not', async () => {
+  const ports: (number | undefined)[] = []
+  server.become((res) => {
+    ports.push(res.socket?.remotePort)
+    res.end('x'.repeat(10))
   })
+  for (let times = 0; times < 3; times += 1) await call()
+  expect(new Set(ports).size).toBe(1)
+  expect(await failure(call({ maxBytes: 9 }))).toMatchObject({ code: 'ERR_SSO2_RESPONSE' })
+  server.become((res) => {
+    ports.push(res.socket?.remotePort)
+    if (ports.length === 5) return
+    res.end()
+  })
+  expect(await failure(call({ timeoutMs: 50 }))).toMatchObject({ timedOut: true })
+  const silent = ports.at(-1)
+  await call()
+  expect(ports.at(-1)).not.toBe(silent)
+})
+
+test('a connection that the server has closed meanwhile is not used again', async () => {
+  server.become((res) => void res.end())
+  await call()
+  for (let times = 0; times < 5; times += 1) {
+    server.dropConnections()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect((await call()).status).toBe(200)
+  }
 })
 
 /* What is read from an answer. */

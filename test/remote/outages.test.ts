@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import net from 'node:net'
+import { transport } from '../../lib/remote/transport'
 import { fakeClock } from './fake-clock'
 import { type Behaviour, faultyServer, json } from './faulty-server'
 import { claimsOf, clientOf, device, isWell, onlyOf, says, useScenes } from './sso-scene'
@@ -155,9 +156,9 @@ test('a login that never left is sent once more', async () => {
   const gone = await faultyServer()
   await gone.close()
   const { client, logIn } = await stage(isWell, { ssoUrl: gone.url })
-  const fetch = jest.spyOn(globalThis, 'fetch')
+  const request = jest.spyOn(transport, 'request')
   expect(await logIn()).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', retryable: true })
-  expect(fetch).toHaveBeenCalledTimes(2)
+  expect(request).toHaveBeenCalledTimes(2)
   expect(client.isAvailable).toBe(true)
 })
 

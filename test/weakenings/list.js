@@ -669,12 +669,12 @@ module.exports = [
     title: '\\[[^\\]]*\\b(O1)\\b',
   },
   {
-    name: 'redirects on the back channel are followed',
+    name: 'redirects on the back channel are taken for responses',
     file: 'remote/http.ts',
-    find: "redirect: 'manual'",
-    replace: "redirect: 'follow'",
-    test: 'safety/back-channel',
-    title: '\\[[^\\]]*\\b(O3)\\b',
+    find: 'response.status < 400 && !call.takesRedirect',
+    replace: 'response.status < 300 && !call.takesRedirect',
+    test: 'remote/http',
+    title: 'is refused, and an answer only where',
   },
   {
     name: 'answers may have any size',
