@@ -10,7 +10,7 @@ export interface Limit {
 export type LimitReason = 'address_and_name' | 'address' | 'network' | 'name' | 'site' | 'held' | 'turn'
 
 /** One count that an attempt adds to. */
-export interface Budget {
+interface Budget {
   readonly reason: LimitReason
   /** What is counted, within the site. */
   readonly subject: string
