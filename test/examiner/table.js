@@ -17,6 +17,7 @@ const naive = {
     'landing/second-site-token',
     'landing/oversized',
     'landing/not-canonical',
+    'status/ten-at-once',
     'login/wrong-password',
     'login/frozen-account',
     'headers/version-banner',
@@ -68,7 +69,6 @@ const naive = {
     'headers/referrer-policy',
     'headers/cache-control',
     // these wait
-    'ticket/login-afterwards',
     'status/wrong-signature',
     'status/wrong-session',
     'status/wrong-audience',
