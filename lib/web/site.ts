@@ -69,6 +69,8 @@ export interface NextSession {
 export interface Sessions {
   /** What the request's session is. */
   stateOf(req: Request): Promise<SessionState>
+  /** When the request arrived, in milliseconds since 1970: before its session was read. */
+  arrivalOf(req: Request): number
   /** How long the data of the request's session is to live from now on, in seconds; `undefined` if there is none here. */
   dataLifeOf(req: Request): number | undefined
   /** ID for the session that follows; '' where the session is the site's own. @param sidHash its session of the SSO system */

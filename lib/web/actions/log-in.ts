@@ -58,7 +58,7 @@ export async function logIn(
   const { stored, site } = visit
   const { username, password } = credentials
   const { key } = stored
-  const submit = { digest: digestOf([username, password]), arrivedAt: site.config.clock.now() }
+  const submit = { digest: digestOf([username, password]), arrivedAt: site.sessions.arrivalOf(visit.req) }
   if (visit.isLate && key !== undefined) {
     const shared = await joinFinished(visit, { key, ...submit })
     if (shared) return shared

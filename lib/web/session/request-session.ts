@@ -54,6 +54,8 @@ export class RequestSession {
   isWatched = false
   /** May the store hold data under the session's ID? */
   hasData: boolean
+  /** When the reading of the session began, in milliseconds since 1970. */
+  arrivedAt: number | undefined
   /** Text of data that was saved without express-session: it need not be saved again. */
   settled: string | undefined
 

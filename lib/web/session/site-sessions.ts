@@ -71,9 +71,12 @@ export class SiteSessions implements Sessions {
 
   #load(req: Request, res: Response, id: string, next: NextFunction): void {
     const key = sessionKey(id)
+    const arrivedAt = this.#config.clock.now()
     this.#records.readBoth(key).then((pair) => {
       const { lead, place } = this.#found(key, id, pair)
-      hang(new RequestSession(this.#adapter, req, res, false, lead, place))
+      const slot = new RequestSession(this.#adapter, req, res, false, lead, place)
+      slot.arrivedAt = arrivedAt
+      hang(slot)
       next()
     }, next)
   }
@@ -85,6 +88,11 @@ export class SiteSessions implements Sessions {
     const lead = slot?.lead ?? (await readForeign(req, this.#records))
     const { key, stored } = lead?.key === undefined ? this.#leadOfStranger() : lead
     return { key, stored: stored ?? (await this.#records.read(String(key))), isUnreadable, isForeign: !slot }
+  }
+
+  /** When the request arrived: before its session was read. Now, for a session of the site's own. In milliseconds since 1970. */
+  arrivalOf(req: Request): number {
+    return this.#own(req)?.arrivedAt ?? this.#config.clock.now()
   }
 
   /** How long the data of the request's session is to live from now on. */
