@@ -99,9 +99,9 @@ module.exports = [
   },
   {
     name: 'an open breaker stays open',
-    file: 'remote/circuit.ts',
-    find: 'this.#timer = setTimeout(() => this.#try(probe).catch(() => {}), wait + (wait && Math.random() * 250))',
-    replace: 'this.#timer = setTimeout(() => {}, 0)',
+    file: 'remote/dependency.ts',
+    find: 'if (pauseOf(this.#breaker, performance.now()) === 0) this.probe().catch(() => {})',
+    replace: '',
     breaks: ['I9'],
   },
   {

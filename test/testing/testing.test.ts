@@ -43,6 +43,7 @@ beforeAll(async () => {
     siteUrl: 'http://localhost:3001',
     sessionSecret,
     clock: emulator.clock,
+    loginLimit: false, // wrong passwords of one account come again and again
     logger: quiet,
   })
   app = express()

@@ -231,7 +231,7 @@ module.exports = [
   {
     name: 'a Referer is not judged',
     file: 'web/guards.ts',
-    find: 'judgeReferer(req.headers.referer, site.config.returnPolicy) ?? returnPage(holder)',
+    find: 'judgeReferer(req.headers.referer, returnPolicy) ?? returnPage(holder)',
     replace: 'req.headers.referer ?? returnPage(holder)',
     test: 'safety/referers',
     title: '\\[[^\\]]*\\b(R1)\\b',
@@ -824,7 +824,7 @@ module.exports = [
   {
     name: 'a client may speak to anybody in plain text',
     file: 'remote/sso2-options.ts',
-    find: 'ssoUrl: address(false)',
+    find: "ssoUrl: address(false, 'https://sso.example')",
     replace: 'ssoUrl: z.url()',
     test: 'remote/sso2',
     title: 'wrong ssoUrl',
@@ -1085,8 +1085,8 @@ module.exports = [
   {
     name: 'check() on an answer that has begun uses the ticket up',
     file: 'web/actions/settle.ts',
-    find: 'if (res.headersSent !== false && !isLoggedIn(stored.value)) return writeAnswer(visit, stillDue)',
-    replace: 'if (!res) return writeAnswer(visit, stillDue)',
+    find: 'if (res.headersSent !== false && !isLoggedIn(stored.value))\n',
+    replace: 'if (!res)\n',
     test: 'situations/site-data',
     title: 'an answer that has begun',
   },

@@ -67,12 +67,7 @@ export async function logIn(
   const facts = { storeAvailable: stored.isAvailable, ssoAvailable: site.front.isAvailable }
   const error = decideLoginStart({ ...facts, hasRecord: stored.value !== undefined })
   if (error !== undefined || key === undefined) return failed(error ?? 'session_ended')
-  const tried = {
-    address: deviceOf(visit.req).ipa,
-    username,
-    isRecognised: isRecognised(visit, username),
-    session: key,
-  }
+  const tried = { username, isRecognised: isRecognised(visit, username), session: key }
   return runExclusive(visit, { key, ...submit }, (lock) => run(visit, tried, { username, password }, lock))
 }
 
@@ -83,7 +78,7 @@ export async function leaveToAnother(visit: Visit): Promise<void> {
 }
 
 /** What the limits are asked; the browser is recognised while the lock is taken. */
-type Tried = Omit<Attempt, 'isRecognised'> & { readonly isRecognised: Promise<boolean> }
+type Tried = Omit<Attempt, 'isRecognised' | 'address'> & { readonly isRecognised: Promise<boolean> }
 
 async function run(visit: Visit, tried: Tried, credentials: Credentials, lock: LoginLock): Promise<LoginResult> {
   const started = performance.now()
@@ -111,7 +106,8 @@ function refused({ reason, seconds }: Refusal): LoginResult {
 
 /** Asks the limits, then checks a stale session, which says nothing about the password. */
 async function attempt(visit: Visit, tried: Tried, credentials: Credentials, lock: LoginLock): Promise<LoginResult> {
-  const admitted = await visit.site.loginLimit.admit({ ...tried, isRecognised: await tried.isRecognised })
+  const { ipa: address } = deviceOf(visit.req)
+  const admitted = await visit.site.loginLimit.admit({ ...tried, address, isRecognised: await tried.isRecognised })
   if ('reason' in admitted) return refused(admitted)
   const asked = await ask(visit, credentials, lock, admitted)
   if (!('judged' in asked)) {
