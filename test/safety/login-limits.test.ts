@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => network.close())
 beforeEach(async () => {
   diagnostics.subscribe('express-sso2:login', note)
-  const limits = (await network.keys()).filter((key) => /:(limit|held|turn|left)/.test(key))
+  const limits = (await network.keys()).filter((key) => /:(limit|left|devices)/.test(key))
   if (limits.length > 0) await network.redis.del(limits)
 })
 afterEach(() => {
