@@ -1,5 +1,6 @@
 /** Where the site has a session of its own, by another express-session: only its ID counts, and the record under it. */
 import type { Request } from 'express'
+import type { Log } from '../../config/log'
 import { type SiteData, withChanges } from '../../decide/session-data'
 import { mayLive, type Stored } from '../../decide/stored'
 import { Sso2SetupError } from '../../errors'
@@ -33,10 +34,14 @@ const OTHER_SESSION =
 const isOfExpressSession = ({ sessionID, session }: Request) =>
   typeof sessionID === 'string' && typeof session.regenerate === 'function' && typeof session.reload === 'function'
 
-/** What the record under the session's ID says. */
+/**
+ * Reads the login record under the session's ID. A slow request can save the data of a login again after its logout (`resave`), and send
+ * the old cookie again (`rolling`). Such data belong to a login of this very ID that has ended, so the request gets an empty session.
+ */
 export async function readForeign(
   req: Marked,
   records: Records,
+  log: Log,
 ): Promise<{ readonly key: string; readonly stored: Stored | Unavailable } | undefined> {
   if (!req.session) throw new Sso2SetupError(NO_SESSION)
   if (!isOfExpressSession(req)) throw new Sso2SetupError(OTHER_SESSION)
@@ -46,7 +51,14 @@ export async function readForeign(
   const data: SiteData = dataIn(req.session)
   const isAlive = stored === 'unavailable' || mayLive(stored)
   req[KNOWN] ??= { isAlive, read: structuredClone(data) }
+  if (!isAlive && loginOf(data)?.session === shortHash(req.sessionID)) await endForeign(req, log)
   return { key, stored }
+}
+
+/** Returns hashes of the session and the account of the login that the data belong to. */
+function loginOf({ [MARK]: mark }: SiteData): { readonly session: string; readonly account: string } | undefined {
+  const [session, account] = typeof mark === 'string' ? mark.split('.') : []
+  return session === undefined || account === undefined ? undefined : { session, account }
 }
 
 const markOf = (sessionId: string, accountId: string) => `${shortHash(sessionId)}.${shortHash(accountId)}`
@@ -57,10 +69,9 @@ const markOf = (sessionId: string, accountId: string) => `${shortHash(sessionId)
  */
 function isLost(req: Marked, accountId: string | undefined): boolean {
   const { isAlive = true, read = {} } = req[KNOWN] ?? {}
-  const mark = read[MARK]
-  if (isAlive || typeof mark !== 'string') return false
-  const [session, account] = mark.split('.')
-  return session === shortHash(req.sessionID) || accountId === undefined || account !== shortHash(accountId)
+  const login = loginOf(read)
+  if (isAlive || !login) return false
+  return login.session === shortHash(req.sessionID) || accountId === undefined || login.account !== shortHash(accountId)
 }
 
 /** Has the site's session make a new ID. @returns it, or 'unavailable' where its store fails */
@@ -80,8 +91,14 @@ export async function renewForeign(
   }
 }
 
-/** An empty session under a new ID. */
-export async function regenerateForeign(req: Marked): Promise<void> {
+/** Gives the request an empty session under a new ID, also if the site's store fails: that undoes no logout, and costs no page. */
+export async function endForeign(req: Request, log: Log): Promise<void> {
+  await regenerateForeign(req).catch(() =>
+    log.warn('session:regenerate', "the session of the site's own could not be taken out of its store"),
+  )
+}
+
+async function regenerateForeign(req: Marked): Promise<void> {
   if (req.res) keepPrivate(req.res)
   await call((done) => req.session.regenerate(done))
   req[KNOWN] = { isAlive: true, read: {} }

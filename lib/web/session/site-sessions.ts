@@ -14,7 +14,7 @@ import type { NextSession, SessionState, Sessions } from '../site'
 import { Adapter } from './adapter'
 import { changedBy } from './changes'
 import { Expiry } from './expiry'
-import { readForeign, regenerateForeign, renewForeign } from './foreign'
+import { endForeign, readForeign, renewForeign } from './foreign'
 import { replaceSession } from './regenerate'
 import { type CookieDuty, hang, type Lead, nothingIn, type Place, RequestSession, slotOf } from './request-session'
 import { SessionCookie } from './session-cookie'
@@ -85,7 +85,7 @@ export class SiteSessions implements Sessions {
   async stateOf(req: Request): Promise<SessionState> {
     const slot = this.#own(req)
     const isUnreadable = slot?.isUnreadable ?? false
-    const lead = slot?.lead ?? (await readForeign(req, this.#records))
+    const lead = slot?.lead ?? (await readForeign(req, this.#records, this.#config.log))
     const { key, stored } = lead?.key === undefined ? this.#leadOfStranger() : lead
     return { key, stored: stored ?? (await this.#records.read(String(key))), isUnreadable, isForeign: !slot }
   }
@@ -129,7 +129,7 @@ export class SiteSessions implements Sessions {
   /** The session has ended: the request goes on with an empty one; unless the site fills it the browser's cookie is dropped. */
   async end(req: Request): Promise<void> {
     const slot = this.#own(req)
-    if (!slot) return this.#endForeign(req)
+    if (!slot) return endForeign(req, this.#config.log)
     this.#move(slot, this.#stranger(this.#cookie.isIn(req) ? 'send_or_drop' : 'send_if_filled'), NO_LEAD)
   }
 
@@ -138,13 +138,6 @@ export class SiteSessions implements Sessions {
     const slot = this.#own(req)
     if (!slot || slot.place.standing === 'late') return
     this.#move(slot, nothingIn('late', slot.place.id, this.#now()), { ...slot.lead, stored: undefined })
-  }
-
-  /** express-session gives the request an empty one in any case: a store of the site's that fails undoes no logout, and costs no page. */
-  async #endForeign(req: Request): Promise<void> {
-    await regenerateForeign(req).catch(() =>
-      this.#config.log.warn('session:regenerate', "the session of the site's own could not be taken out of its store"),
-    )
   }
 
   /** Gives this request the session that another request of the same browser got; it is not saved over unless the handler changes something. */

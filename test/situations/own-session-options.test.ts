@@ -1,0 +1,91 @@
+import express, { type Express, type Request, type Response } from 'express'
+import session, { MemoryStore, type SessionOptions } from 'express-session'
+import type { Sso2 } from '../../lib'
+import { type Gates, sessionSecret } from '../flows/network'
+import type { Browser } from '../support/agent'
+import { reader, type Stage, startStage } from './support'
+
+/* A site's own express-session with `resave` and `rolling`: a slow request saves its session, and sends its cookie, after a logout. */
+
+const COOKIE = 'own'
+const store = new MemoryStore()
+
+const bag = (req: Request) => req.session as unknown as Record<string, unknown>
+const show = (req: Request, res: Response) => {
+  const { status, user } = req.sso2
+  res.json({ status, user: user?.accountId, basket: bag(req)['basket'] })
+}
+
+const pagesWith =
+  (options: Partial<SessionOptions>) =>
+  (sso: Sso2, gates: Gates): Express => {
+    const app = express()
+    app.use(session({ name: COOKIE, secret: sessionSecret, resave: true, saveUninitialized: false, store, ...options }))
+    app.use(sso.router)
+    app.use(sso.middleware)
+    app.get('/put', (req, res) => {
+      bag(req)['basket'] = 'apple'
+      show(req, res)
+    })
+    app.get('/slow', (req, res, next) => {
+      gates.wait(String(req.query['gate'])).then(() => show(req, res), next)
+    })
+    return app.use(show)
+  }
+
+let stage: Stage
+afterEach(() => stage.close())
+
+const at = (path: string) => `${stage.url}${path}`
+const json = async (browser: Browser, path = '/') => (await browser.fetchJson(at(path))).json as unknown
+
+/** Logs in and fills the basket. A slow request then begins before the logout, and ends after it. */
+async function logOutDuringSlowRequest(options: Partial<SessionOptions>) {
+  stage = await startStage({ build: pagesWith(options) })
+  const browser = await reader(stage)
+  expect(await json(browser, '/put')).toEqual({ status: 'loggedin', user: 'account-ada', basket: 'apple' })
+  const old = browser.cookie(COOKIE)
+  const gate = stage.gates.add()
+  const slow = json(browser, `/slow?gate=${gate.name}`)
+  await gate.arrived
+  stage.emulator.clock.advance(2) // so that the next landing has a token of its own
+  await browser.submit(at('/logout'), { return_to: '/' })
+  gate.open()
+  await slow
+  stage.emulator.clock.advance(2)
+  return { browser, old }
+}
+
+const both: [string, Partial<SessionOptions>][] = [
+  ['resave', {}],
+  ['resave and rolling', { rolling: true }],
+  ['resave, rolling and saveUninitialized', { rolling: true, saveUninitialized: true }],
+]
+
+describe.each(both)('%s', (_name, options) => {
+  test('the old ID that a slow request brings back is logged in nowhere, and its data are gone', async () => {
+    const { browser, old } = await logOutDuringSlowRequest(options)
+    if (options.rolling) expect(browser.cookie(COOKIE)).toBe(old)
+    const thief = stage.browser()
+    const headers = { cookie: `${COOKIE}=${old}` }
+    expect((await thief.fetchJson(at('/'), { headers })).json).toEqual({ status: 'none' })
+    expect((await thief.fetchJson(at('/'), { headers })).json).toEqual({ status: 'none' })
+    expect(await json(browser)).not.toHaveProperty('basket')
+    const page = await browser.visit(at('/'))
+    expect(JSON.parse(page.body)).toEqual({ status: 'anon' })
+    expect(browser.cookie(COOKIE)).not.toBe(old)
+  })
+
+  test('what the slow request saved again does not outlive the next request with the old ID', async () => {
+    const { old } = await logOutDuringSlowRequest(options)
+    const id =
+      decodeURIComponent(old ?? '')
+        .slice(2)
+        .split('.')[0] ?? ''
+    await stage.browser().fetchJson(at('/'), { headers: { cookie: `${COOKIE}=${old}` } })
+    const left = await new Promise((resolve, reject) => {
+      store.get(id, (error, found) => (error ? reject(error) : resolve(found)))
+    })
+    expect(left ?? undefined).toBeUndefined()
+  })
+})
