@@ -5,7 +5,7 @@ import { pipeline, type Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 
 /** One request. */
-export interface TransportRequest {
+interface TransportRequest {
   readonly url: string
   readonly method: string
   readonly headers: Readonly<Record<string, string>>

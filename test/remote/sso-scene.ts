@@ -7,7 +7,7 @@ import { type Behaviour, faultyServer, json } from './faulty-server'
 
 export const secret = 'a secret that only this test and its oracle know'
 export const device = { ipa: '192.0.2.1', uas: 'Mozilla/5.0' }
-export const now = () => Math.floor(Date.now() / 1000)
+const now = () => Math.floor(Date.now() / 1000)
 export const claimsOf = (body: string) => readJwt(JSON.parse(body).t).claims
 
 /** An answer of the SSO system about whatever session was asked about. */

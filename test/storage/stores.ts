@@ -58,18 +58,3 @@ export async function winners<T>(count: number, run: (index: number) => Promise<
   const answers = await Promise.all(Array.from({ length: count }, (_, index) => run(index)))
   return answers.filter((answer) => answer !== false)
 }
-
-/** The same store, where calls of some methods wait until they are let go. */
-export function holding(kv: Kv, methods: readonly (keyof Kv)[], until: Promise<void>): Kv {
-  return new Proxy(kv, {
-    get: (store, name) => {
-      const value: unknown = Reflect.get(store, name, store)
-      if (typeof value !== 'function') return value
-      if (!methods.some((method) => method === name)) return value.bind(store)
-      return async (...args: unknown[]) => {
-        await until
-        return Reflect.apply(value, store, args)
-      }
-    },
-  })
-}
