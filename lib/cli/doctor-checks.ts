@@ -5,6 +5,7 @@ import type { Examined } from '../examined'
 import { Sso2Client } from '../remote/sso2'
 import { addressFinding } from './doctor-address'
 import { about, type Finding, placeOf, STORE } from './doctor-finding'
+import { formFindings } from './doctor-form'
 import { identifyFinding } from './doctor-identify'
 import { longFindings } from './doctor-long'
 import { redisFindings } from './doctor-redis'
@@ -83,6 +84,7 @@ function siteChecks(config: Config, client: Sso2Client): Check[] {
       needs: visit,
       look: () => visitFindings(config),
     },
+    { subjects: ['login form'], needs: [site], look: () => formFindings(config) },
     { subjects: ['long addresses'], needs: visit, look: () => longFindings(config) },
   ]
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import http, { type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import express from 'express'
+import express, { type RequestHandler } from 'express'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { doctorCommand } from '../../lib/cli/doctor'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
@@ -28,6 +28,8 @@ export interface SceneOptions {
   readonly room?: Room
   readonly trust?: number | boolean
   readonly landing?: string
+  /** What the site mounts before sso. */
+  readonly before?: readonly RequestHandler[]
 }
 
 export const prefix = 'doctor:'
@@ -45,6 +47,7 @@ export async function startScene(options: SceneOptions = {}): Promise<Scene> {
   const sso = sso2({ ...platform, siteUrl, sessionSecret, redis: redisUrl(), session: { prefix }, ...options.site })
   const app = express()
   app.set('trust proxy', options.trust ?? false)
+  for (const handler of options.before ?? []) app.use(handler)
   app.use(sso)
   const servers = await listen(app, port, options)
   // or the doctor meets a site that is still connecting

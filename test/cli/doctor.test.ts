@@ -4,12 +4,15 @@ import type http from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import cookieParser from 'cookie-parser'
+import type { RequestHandler } from 'express'
 import { Redis } from 'ioredis'
 import { makeConfig } from '../../lib/config'
 import { makeMark } from '../../lib/decide/binding'
 import { makeDoctorMark, siteReport } from '../../lib/decide/examination'
 import { runCommand } from '../emulator/command'
 import { eventually, sessionSecret } from '../flows/network'
+import { callsAbout } from '../support/calls'
 import { freePort } from '../support/ports'
 import { startRedis } from '../support/redis'
 import {
@@ -23,6 +26,10 @@ import {
   startScene,
   withStore,
 } from './doctor-scene'
+
+const { doubleCsrf } = require('csrf-csrf') as {
+  doubleCsrf(options: object): { doubleCsrfProtection: RequestHandler }
+}
 
 const root = path.join(__dirname, '..', '..')
 const dist = path.join(root, 'dist')
@@ -52,7 +59,7 @@ function command(args: string[], environment = scene.environment, folder?: strin
 const linesOf = ({ output }: Report) => output.split('\n').filter((line) => /^WRONG|not checked/.test(line))
 
 const platformSubjects = 'client, clock, landing page, token endpoint, user path'
-const visitSubjects = 'first visit, return address, cookies, caches, long addresses'
+const visitSubjects = 'first visit, return address, cookies, caches, login form, long addresses'
 
 test('a set-up that is right has no wrong line, and exit 0', async () => {
   const report = await command([])
@@ -76,6 +83,7 @@ test('a set-up that is right has no wrong line, and exit 0', async () => {
     'return address',
     'cookies',
     'caches',
+    'login form',
     'long addresses',
   ])
   expect(report.of('ssoUrl')).toMatch(/^note: .*unencrypted/)
@@ -87,6 +95,39 @@ test('a set-up that is right has no wrong line, and exit 0', async () => {
   expect(report.of('site')).toBe(`ok: ${scene.siteUrl} is this site, client "morning-post"`)
   expect(report.of('cookies')).toMatch(/^ok: sso2\.b: HttpOnly, SameSite=Lax/)
   expect(report.of('Redis')).toMatch(/^ok: version \d/)
+  expect(report.of('login form')).toMatch(/^ok: POST .*\/login answers HTTP 400/)
+})
+
+test('a CSRF middleware in front of sso is told with its fix, without a call to Authenticate', async () => {
+  const csrf = doubleCsrf({ getSecret: () => 'a-secret-of-the-site', getSessionIdentifier: () => 'one' })
+  const other = await startScene({ before: [cookieParser(), csrf.doubleCsrfProtection] })
+  try {
+    const report = await examine(other.environment)
+    expect(report.of('login form')).toMatch(
+      /^WRONG: POST .*\/login answers HTTP 403.*\n-> mount sso before the CSRF middleware/,
+    )
+    expect(report.code).toBe(1)
+    expect(callsAbout(other.emulator, 'authenticate')).toEqual([])
+  } finally {
+    await other.close()
+  }
+})
+
+test('a middleware that has read the form, and a proxy that changes Origin, are told', async () => {
+  const read: RequestHandler = (req, _res, next) => void req.resume().once('end', next)
+  const reading = await startScene({
+    before: [(req, res, next) => (req.method === 'POST' ? read(req, res, next) : next())],
+  })
+  const changing = await startScene({
+    proxy: ({ 'sec-fetch-site': _site, ...headers }) => ({ ...headers, origin: 'http://other.example' }),
+  })
+  try {
+    expect((await examine(reading.environment)).of('login form')).toMatch(/^WRONG: .* 500: another middleware/)
+    expect((await examine(changing.environment)).of('login form')).toMatch(/^WRONG: .* 403: Origin or Sec-Fetch-Site/)
+  } finally {
+    await reading.close()
+    await changing.close()
+  }
 })
 
 test('it changes nothing here, and leaves one anonymous session at the SSO system', async () => {

@@ -1,0 +1,34 @@
+/** The login form: does a post of a browser reach the package, or does a middleware in front of it refuse the form? */
+import type { Config } from '../config'
+import { send } from '../remote/http'
+import { about, codeOf, type Finding } from './doctor-finding'
+
+const ANSWER_MS = 5000
+const { ok, wrong, note } = about('login form')
+
+const MOUNT = 'mount sso before the CSRF middleware (csurf, csrf-csrf, lusca): our forms need no token'
+
+/** Posts the form with an empty username: the package answers 400 without a call to the SSO system, so it costs no attempt. */
+export async function* formFindings({ routes: { login }, siteUrl, returnPolicy }: Config): AsyncGenerator<Finding> {
+  if (typeof login !== 'string' || !login.startsWith('/')) return
+  const url = siteUrl + login
+  const headers = {
+    accept: 'application/json',
+    'content-type': 'application/x-www-form-urlencoded',
+    origin: returnPolicy.origin,
+    'sec-fetch-site': 'same-origin',
+  }
+  const form = { operation: 'site', url, method: 'POST', headers, body: 'username=&password=' } as const
+  try {
+    const { status, text } = await send({ ...form, timeoutMs: ANSWER_MS, takesRedirect: true })
+    const says = `POST ${url} answers HTTP ${status}`
+    if (text.includes('"invalid_request"')) yield ok(`${says} to a form without a username, as it should`)
+    else if (text.includes('"cross_origin"'))
+      yield wrong(`${says}: Origin or Sec-Fetch-Site came changed`, 'the proxy must pass both headers on')
+    else if (text.includes('"bad_request"'))
+      yield wrong(`${says}: another middleware has read the form`, 'mount sso before that middleware')
+    else if (status === 403) yield wrong(`${says}: a middleware or a proxy in front refuses forms`, MOUNT)
+  } catch (error) {
+    yield note(`POST ${url} gets no answer: ${codeOf(error)}`, 'see site')
+  }
+}
