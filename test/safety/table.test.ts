@@ -11,7 +11,9 @@ const rows = [...security.matchAll(/^\| ([A-Z]\d+) +\| .+ +\| (`.+`) *\|$/gm)].m
   files: [...files.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file),
 }))
 /** By the names that docs/internals/threat-model.md gives them: files of this folder without it. */
-const sources = new Map(['safety', 'situations', 'orders', 'differential', 'web', 'decide', 'flows', 'remote', 'storage'].flatMap(testsIn))
+const sources = new Map(
+  ['safety', 'situations', 'orders', 'differential', 'web', 'decide', 'flows', 'remote', 'storage'].flatMap(testsIn),
+)
 
 function testsIn(folder: string): [name: string, source: string][] {
   const place = path.join(__dirname, '..', folder)
