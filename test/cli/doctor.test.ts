@@ -59,7 +59,9 @@ function command(args: string[], environment = scene.environment, folder?: strin
 const linesOf = ({ output }: Report) => output.split('\n').filter((line) => /^WRONG|not checked/.test(line))
 
 const platformSubjects = 'client, clock, landing page, token endpoint, user path'
-const visitSubjects = 'first visit, return address, cookies, caches, login form, long addresses'
+const visitSubjects = 'first visit, return address, cookies, caches, long addresses'
+/** All that needs the site to answer. Its login form needs neither Redis nor the platform. */
+const siteSubjects = visitSubjects.replace('long', 'login form, long')
 
 test('a set-up that is right has no wrong line, and exit 0', async () => {
   const report = await command([])
@@ -324,7 +326,7 @@ test('a site on another port than the platform knows is found, and what answers 
   expect(linesOf(gone)).toEqual([
     `WRONG  siteUrl           http://localhost:${port} cannot be reached: ECONNREFUSED`,
     expect.stringMatching(/^WRONG {2}landing page /),
-    `note   not checked       site, proxy, ${visitSubjects} (need http://localhost:${port})`,
+    `note   not checked       site, proxy, ${siteSubjects} (need http://localhost:${port})`,
   ])
   expect(helpOf(gone.of('siteUrl'))).toBe(
     `start the site, or correct host and port of siteUrl (SSO2_SITE_URL): nothing listens at localhost:${port}`,
@@ -611,7 +613,7 @@ test('a proxy that does not reach the site is one line', async () => {
   await proxy.close()
   expect(linesOf(report).filter((said) => !said.includes('landing page  '))).toEqual([
     expect.stringMatching(/^WRONG {2}site .* HTTP 502 from nginx: what stands in front does not reach the site$/),
-    `note   not checked       ${visitSubjects} (need ${proxy.url})`,
+    `note   not checked       ${siteSubjects} (need ${proxy.url})`,
   ])
 })
 
