@@ -1,4 +1,4 @@
-/** What `sso.health()` reports. Pure. Table: docs/decisions.md, "Health". */
+/** What `sso.health()` reports. Pure. Table: docs/internals/decision-tables.md, "Health". */
 
 /** The known state of the systems around the site. It comes from the calls that were made, so it needs traffic: no call is made for it but to Redis. */
 export interface Health {
