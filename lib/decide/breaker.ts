@@ -1,6 +1,6 @@
 /**
  * The circuit breaker of one system that the site depends on, as a value: results of calls and probes in, the next state out. Pure.
- * Table: docs/decisions.md, "Breaker". Times are milliseconds of a monotonic clock.
+ * Table: docs/internals/decision-tables.md, "Breaker". Times are milliseconds of a monotonic clock.
  */
 
 /** Failures of this weight, without a success in between, open the breaker. */

@@ -1,4 +1,4 @@
-/** Whether a logout of all sessions came while a login was in progress. Pure. Table and argument: docs/decisions.md, "Two of a session at once". */
+/** Whether a logout of all sessions came while a login was in progress. Pure. Table and argument: docs/internals/decision-tables.md, "Two of a session at once". */
 
 /** The server's clock may have been set back by so much since the logout, in milliseconds; a revocation further ahead is ignored. */
 const MAX_SET_BACK_MS = 60_000

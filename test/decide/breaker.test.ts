@@ -15,7 +15,7 @@ function after(events: readonly Event[]): Breaker {
 const fails = (failed: Attempt, count: number, at = 10): Event[] =>
   Array.from({ length: count }, () => ({ failed, at }))
 
-// one for each row of the table in docs/decisions.md, "Breaker"
+// one for each row of the table in docs/internals/decision-tables.md, "Breaker"
 test.each<[name: string, events: Event[], open: boolean]>([
   ['nothing has happened', [], false],
   ['four calls fail', fails('call', 4), false],

@@ -9,7 +9,7 @@ const well: HealthFacts = {
 }
 const report = { ok: true, sso: 'ok', store: 'ok', login: 'ok', clockOffsetSeconds: undefined }
 
-// one for each row of the table in docs/decisions.md, "Health"
+// one for each row of the table in docs/internals/decision-tables.md, "Health"
 test.each<[name: string, facts: Partial<HealthFacts>, expected: object]>([
   ['all is well', {}, {}],
   ['the SSO system or Identify is away', { isSsoAvailable: false }, { ok: false, sso: 'unavailable' }],
