@@ -85,5 +85,5 @@ test('[O19] one session that gets no response is checked once in four seconds, t
     before = questions()
   }
   expect(asked.length).toBeGreaterThan(20)
-  expect(asked.length).toBeLessThanOrEqual(25)
+  expect(asked.length).toBeLessThanOrEqual(26) // 100 s hold 25 pauses, and the first check: the record counts whole seconds
 })
