@@ -5,6 +5,7 @@ import type { Fault } from './faults/list'
 import { type Answer, bareStatus, jsonError, type Work } from './http/answers'
 import { type BackChannelOperation, backChannelWork } from './http/back-channel'
 import { BROWSER_COOKIE, identifyWork } from './http/identify'
+import { rawBody } from './http/raw-body'
 import { type RestOperation, restEndpoints, restWork } from './http/rest'
 import { tokenWork } from './http/token-endpoint'
 import type { Call } from './platform/calls'
@@ -12,7 +13,7 @@ import { browserKey } from './platform/sessions'
 import { portalRouter } from './portal/router'
 import type { Runtime } from './runtime'
 
-const MAX_BODY = '32kb'
+const MAX_BODY_BYTES = 32 * 1024
 const backChannel: readonly BackChannelOperation[] = ['authenticate', 'sessionstatus', 'logout', 'logoutall']
 
 /** The whole platform as an Express application. */
@@ -29,7 +30,7 @@ export function createApp(runtime: Runtime): Express {
     next()
   })
   // Any type is read, so that a wrong one is answered, logged and hit by faults like everything else.
-  app.use(['/sso', '/oauth', '/external'], express.raw({ type: () => true, limit: MAX_BODY, inflate: false }))
+  app.use(['/sso', '/oauth', '/external'], rawBody(MAX_BODY_BYTES))
   addOperations(app, runtime)
   app.use('/_emulator', controlRouter(runtime))
   app.use('/', portalRouter(runtime))

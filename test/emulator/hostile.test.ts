@@ -76,6 +76,15 @@ test.each([
   expect([status, body.error.code]).toEqual([413, 'bad_request'])
 })
 
+test('a body of 40 kB in chunks of undeclared length is refused, and the connection stays usable', async () => {
+  const { port } = new URL(emulator.url)
+  const chunk = `2000\r\n${'a'.repeat(0x2000)}\r\n`
+  const post = `POST /sso/logout HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(5)}0\r\n\r\n`
+  const get = 'GET /_emulator/ready HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n'
+  const answer = await raw(Number(port), Buffer.from(post + get))
+  expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200'])
+})
+
 test('a compressed body is not unpacked', async () => {
   const headers = { ...json, 'content-encoding': 'gzip' }
   expect((await platform.request('POST', '/sso/logout', headers, 'x')).status).toBe(415)

@@ -8,7 +8,7 @@ import { Project, run } from './project'
 
 /** The oldest that `engines` allows, and the latest of the others. */
 const nodes = ['20.19.0', '22', '24', '26'] as const
-const expresses = ['~4.21.0', '5'] as const
+const expresses = ['~4.16.1', '~4.21.0', '5'] as const
 /** What the examples want besides; NestJS has an Express 5 of its own. */
 const nest = ['core', 'common', 'platform-express'].map((name) => `@nestjs/${name}@12`)
 const forNest = [...nest, 'reflect-metadata', 'rxjs', 'typescript@7', '@types/node@20']
