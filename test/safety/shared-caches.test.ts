@@ -65,13 +65,13 @@ test.each<[what: string, status: number, ask: () => ReturnType<Browser['fetchJso
   ['a wrong password', 401, () => network.browser().fetchJson(at('/login'), { json: { ...ada, password: 'wrong' } })],
   ['the logout page', 200, () => reader.fetchJson(at('/logout'), navigation)],
   ['another method', 405, () => reader.fetchJson(at('/sso2/landing'), { json: {} })],
-])('[R10] %s is kept by no shared cache', async (_what, status, ask) => {
+])('[R10, O22] %s is kept by no shared cache', async (_what, status, ask) => {
   const response = await ask()
   expect([response.status, kept(response.headers)]).toEqual([status, []])
   expect(response.headers['cache-control']).toMatch(/private|no-store/)
 })
 
-test('[R10] the way of a login and a logout sets cookies that no shared cache keeps', async () => {
+test('[R10, O22] the way of a login and a logout sets cookies that no shared cache keeps', async () => {
   const browser = network.browser()
   const { sent } = network.morning
   sent.length = 0
@@ -83,7 +83,7 @@ test('[R10] the way of a login and a logout sets cookies that no shared cache ke
   for (const { url, headers } of own) expect([url, kept(headers)]).toEqual([url, []])
 })
 
-test('[R10] what forbids a shared cache stays, and a public page stays as the site made it', async () => {
+test('[R10, O22] what forbids a shared cache stays, and a public page stays as the site made it', async () => {
   const strict = await reader.fetchJson(at('/strict'))
   expect(kept(strict.headers)).toEqual(['x-accel-expires', 'cdn-cache-control'])
   const open = await reader.fetchJson(at('/public'))
