@@ -18,7 +18,7 @@ if (!names.some((entry) => entry.name === name)) {
 const port = process.env.PORT ?? 3000
 /** Sites, by what the names of their variables begin with. */
 const sites =
-  name === 'two-papers'
+  name === 'two-sites'
     ? { MORNING: `http://morning.localhost:${port}`, EVENING: `http://evening.localhost:${port}` }
     : { SSO2: `http://localhost:${port}` }
 const clients = Object.entries(sites).map(([prefix, siteUrl]) => ({
@@ -36,7 +36,7 @@ Object.assign(process.env, {
   SSO2_TOKEN_URL: `${url}/oauth/token`,
   SSO2_ORGANISATION_ID: emulator.siteOptions().organisationId,
   SSO2_SESSION_SECRET: randomBytes(32).toString('hex'),
-  SESSION_SECRET: randomBytes(32).toString('hex'), // of own-session
+  SESSION_SECRET: randomBytes(32).toString('hex'), // of existing-session
 })
 for (const [prefix, siteUrl] of Object.entries(sites)) {
   const { clientId, clientSecret } = emulator.siteOptions(prefix.toLowerCase())

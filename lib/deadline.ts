@@ -5,7 +5,7 @@ const STOOD_STILL_MS = 50
 /** what has come meanwhile is read first, in steps of which only those count that the process had time for. */
 const STEP_MS = 20
 const STEPS = 5
-const MOST_STEPS = 25
+const MAX_STEPS = 25
 
 /**
  * Calls `late` in so many milliseconds, when everything has been read that came until then. Keeps no process alive.
@@ -23,7 +23,7 @@ export function whenLate(ms: number, late: () => void): () => void {
     if (steps === 0 || most === 0) return end()
     wait(STEP_MS, (stoodStill) => read(stoodStill ? steps : steps - 1, most - 1))
   }
-  wait(ms, (stoodStill) => (stoodStill ? read(STEPS, MOST_STEPS) : end()))
+  wait(ms, (stoodStill) => (stoodStill ? read(STEPS, MAX_STEPS) : end()))
   return () => {
     isOff = true
     clearTimeout(timer)

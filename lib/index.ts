@@ -2,8 +2,8 @@
 
 /// <reference types="express-session" preserve="true" />
 
+export type { BrandOptions, LoginPageLinks, ViewPolicy } from './config/branding'
 export type { Logger } from './config/log'
-export type { BrandOptions, LoginPageLinks, ViewPolicy } from './config/look'
 export type { RedisClient } from './config/redis-client'
 export type { Language } from './config/texts'
 export type { TextCode } from './config/texts/en'
@@ -11,7 +11,7 @@ export type { Health } from './decide/health'
 export type { LoginError, LoginResult } from './decide/login'
 export type { LogoutResult } from './decide/logout'
 export type { User } from './decide/record'
-export type { DegradedReason } from './decide/visit'
+export type { DegradedReason } from './decide/request-decision'
 export * from './errors'
 export {
   type AuthenticateClaims,

@@ -3,25 +3,25 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestHandler } from 'express'
 import { type Config, makeConfig } from './config'
 import type { Health } from './decide/health'
-import type { VisitPolicy } from './decide/visit'
-import { makeExamined } from './examined'
-import { endpointOf, makeClient, makeFront, makeLoginDependencies, serviceApi } from './remote/parts'
+import type { RequestPolicy } from './decide/request-decision'
+import { makeDoctorTarget } from './doctor-target'
+import { endpointOf, makeClient, makeIdentifyHealth, makeLoginDependencies, serviceApi } from './remote/make-clients'
 import type { PlatformApi } from './remote/platform-api'
 import type { Sso2Client } from './remote/sso2'
 import { formExchange, type TokenEndpoint } from './remote/ticket'
 import { Counts } from './storage/counts'
-import { KeptLogouts } from './storage/kept-logouts'
 import type { Kv } from './storage/kv'
 import { LoginLocks } from './storage/login-locks'
+import { LogoutOutbox } from './storage/logout-outbox'
 import { openStore } from './storage/open-store'
 import { Records } from './storage/records'
 import { SessionIndex } from './storage/session-index'
 import { storeUnavailable } from './storage/unavailable'
 import { UnreadLogouts } from './storage/unread-logouts'
-import { LogoutQueue } from './web/actions/logout-queue'
+import { RunningOperations } from './web/actions/graceful-shutdown'
+import { LogoutRetryWorker } from './web/actions/logout-retry-worker'
 import { moveSession } from './web/actions/move-session'
 import { removeFromIndex } from './web/actions/sign-in'
-import { UnderWay } from './web/actions/under-way'
 import { type Guard, identifyGuard, type RequireLoginOptions, requireLogin } from './web/guards'
 import { health } from './web/health'
 import { guardedShouldIdentify } from './web/hooks'
@@ -112,11 +112,11 @@ export function sso2(options: Sso2Options = {}): Sso2 {
     closing ??= close(site, kv)
     return closing
   }
-  site.logouts.start()
+  site.logoutWorker.start()
   if (config.clientSecrets().length > 1) client.look() // which of them the SSO system uses, before the first visitor comes
   const { exchangeTicket, ticketExchange = {}, loadUser } = options
   const examined = { config, exchangeTicket, ticketExchange, namesUsers: loadUser !== undefined, close: closed }
-  return Object.assign(makeExamined(handler, examined), parts, {
+  return Object.assign(makeDoctorTarget(handler, examined), parts, {
     requireLogin: (guard?: RequireLoginOptions) => requireLogin(site, guard),
     identify: () => identifyGuard(),
     returnTo: (value: unknown) => returnToOf(config, value),
@@ -132,8 +132,8 @@ const DRAIN_MS = 10_000
 
 /** What is under way comes to its end first, and what comes meanwhile is served. */
 async function close(site: OwnSite, kv: Kv): Promise<void> {
-  await Promise.all([site.logouts.stop(), site.underWay.idle(DRAIN_MS)])
-  site.front.close()
+  await Promise.all([site.logoutWorker.stop(), site.runningOperations.idle(DRAIN_MS)])
+  site.identifyHealth.close()
   site.client.close()
   site.loginDependencies.token?.close()
   site.loginDependencies.user?.close()
@@ -142,26 +142,26 @@ async function close(site: OwnSite, kv: Kv): Promise<void> {
 
 /** What the wiring knows of a site, and no handler. */
 type OwnSite = Site & {
-  readonly logouts: Pick<LogoutQueue, 'start' | 'stop'>
+  readonly logoutWorker: Pick<LogoutRetryWorker, 'start' | 'stop'>
   readonly sessions: SiteSessions
-  readonly underWay: UnderWay
+  readonly runningOperations: RunningOperations
 }
 
 function makeSite(config: Config, options: Sso2Options, endpoint: TokenEndpoint, client: Sso2Client, kv: Kv) {
   const now = () => Math.floor(config.clock.now() / 1000)
-  const { prefix, boxKeys } = config
-  const records = new Records(kv, prefix, boxKeys, now)
-  const logins = new LoginLocks(kv, prefix, boxKeys)
+  const { prefix, encryptionKeys } = config
+  const records = new Records(kv, prefix, encryptionKeys, now)
+  const logins = new LoginLocks(kv, prefix, encryptionKeys)
   const counts = new Counts(kv, prefix, () => config.clock.now())
   const sessionIndex = new SessionIndex(kv, prefix, () => config.clock.now())
   const site: OwnSite = {
     config,
     client,
-    front: makeFront(config, client),
+    identifyHealth: makeIdentifyHealth(config, client),
     records,
     sessionIndex,
-    logins,
-    keptLogouts: new KeptLogouts(kv, prefix, boxKeys),
+    loginLocks: logins,
+    logoutOutbox: new LogoutOutbox(kv, prefix, encryptionKeys),
     unreadLogouts: new UnreadLogouts(),
     sessions: new SiteSessions(config, records, sessionIndex, now),
     exchange: options.exchangeTicket ?? formExchange(endpoint),
@@ -175,13 +175,13 @@ function makeSite(config: Config, options: Sso2Options, endpoint: TokenEndpoint,
     builtIn: builtInPages(config),
     loginLimit: loginLimit({ config, logins, counts, now }),
     landingLimit: landingLimit(counts),
-    logouts: { start: () => queue.start(), stop: () => queue.stop() },
-    underWay: new UnderWay(),
+    logoutWorker: { start: () => queue.start(), stop: () => queue.stop() },
+    runningOperations: new RunningOperations(),
     policy: policyOf(config),
     macKeys: config.macKeys(),
     now,
   }
-  const queue = new LogoutQueue(site)
+  const queue = new LogoutRetryWorker(site)
   followSessions(site)
   return site
 }
@@ -191,7 +191,7 @@ function followSessions(site: OwnSite): void {
   site.sessions.onDestroy = (key, record) => removeFromIndex(site, key, record)
   site.sessions.onRegenerate = async (req, newId) => {
     const { key, stored } = await site.sessions.stateOf(req)
-    const known = Sso2Request.holderBehind(req.sso2)?.visit.stored
+    const known = Sso2Request.holderBehind(req.sso2)?.context.stored
     const moved = await moveSession(site, known ?? new StoredRecord(site, key, stored), newId)
     if (moved === 'unavailable') throw storeUnavailable()
     return moved === 'moved'
@@ -199,9 +199,9 @@ function followSessions(site: OwnSite): void {
 }
 
 /** A claim outlives one call and its retry, in seconds. */
-const CLAIM_SPARE_SECONDS = 2
+const LOCK_SPARE_SECONDS = 2
 
-function policyOf({ recheckSeconds, graceSeconds, absoluteSeconds, timeoutMs }: Config): VisitPolicy {
-  const claimSeconds = Math.ceil(timeoutMs / 1000) + CLAIM_SPARE_SECONDS
-  return { recheckSeconds, graceSeconds, absoluteSeconds, claimSeconds }
+function policyOf({ recheckSeconds, graceSeconds, absoluteSeconds, timeoutMs }: Config): RequestPolicy {
+  const lockSeconds = Math.ceil(timeoutMs / 1000) + LOCK_SPARE_SECONDS
+  return { recheckSeconds, graceSeconds, absoluteSeconds, lockSeconds }
 }

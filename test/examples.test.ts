@@ -43,7 +43,7 @@ test.each(Object.entries(walks))('%s', async (name, walk) => {
   await walk(await run(name))
 })
 
-describe('own-form in a browser', () => {
+describe('custom-form in a browser', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()
@@ -51,7 +51,7 @@ describe('own-form in a browser', () => {
   afterAll(() => browser.close())
 
   test('its page says what is wrong, lets a reader in and out again', async () => {
-    const at = await run('own-form')
+    const at = await run('custom-form')
     const page = await browser.newPage()
     const errors: string[] = []
     page.on('pageerror', (error) => errors.push(error.message))

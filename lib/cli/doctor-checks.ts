@@ -1,7 +1,7 @@
 /** What is looked at, in which order, and what each look needs: one cause is told once. */
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config'
-import type { Examined } from '../examined'
+import type { DoctorTarget } from '../doctor-target'
 import { Sso2Client } from '../remote/sso2'
 import { addressFinding } from './doctor-address'
 import { about, type Finding, placeOf, STORE } from './doctor-finding'
@@ -26,7 +26,7 @@ interface Check {
 }
 
 /** Everything about one site. */
-export async function* examine(site: Examined): AsyncGenerator<Finding> {
+export async function* examine(site: DoctorTarget): AsyncGenerator<Finding> {
   const { config } = site
   yield about('configuration').ok(`complete, for ${config.siteUrl}`)
   const client = clientOf(config)
@@ -52,7 +52,7 @@ function addressChecks({ ssoUrl, tokenUrl, apiUrl, siteUrl }: Config): Check[] {
   )
 }
 
-function platformChecks(site: Examined, client: Sso2Client): Check[] {
+function platformChecks(site: DoctorTarget, client: Sso2Client): Check[] {
   const { config, exchangeTicket, namesUsers } = site
   const { ssoUrl, tokenUrl, apiUrl } = config
   const needs = [placeOf(ssoUrl)]

@@ -75,7 +75,7 @@ function readToken(client: Sso2Client, token: string | null, leads: string): Fin
       : wrong(`Identify leads to the site's (${leads}), with the error ${err}`)
   } catch (error) {
     const reason = error instanceof TokenError ? error.reason : 'malformed'
-    const because = reason === 'expired' || reason === 'not_yet_valid' ? 'see clock' : 'see client'
-    return wrong(`Identify leads to the site's (${leads}), whose token is refused there (${reason}): ${because}`)
+    const line = reason === 'expired' || reason === 'not_yet_valid' ? 'see clock' : 'see client'
+    return wrong(`Identify leads to the site's (${leads}), whose token is refused there (${reason}): ${line}`)
   }
 }

@@ -1,6 +1,6 @@
 /** The longest address that goes through Identify: what stands in front may have no room for it, there or back. */
 import type { Config } from '../config'
-import { DOCTOR_HEADER, makeDoctorMark } from '../decide/examination'
+import { DOCTOR_HEADER, makeDoctorSignature } from '../decide/doctor-protocol'
 import { MAX_RETURN_LENGTH } from '../decide/return-to'
 import { about, codeOf, type Finding } from './doctor-finding'
 import { visit } from './doctor-visit'
@@ -53,7 +53,7 @@ function refusal(status: number): Finding | undefined {
 /** The landing page as Identify leads to it, but for the token: it tells who has the site's secret that it was reached. */
 async function land({ siteUrl, routes, macKeys }: Config, page: string): Promise<number> {
   const url = `${siteUrl}${routes.landing || '/'}?doctor=${TOKEN}&r=${encodeURIComponent(page)}`
-  const headers = { [DOCTOR_HEADER]: makeDoctorMark(macKeys(), Math.floor(Date.now() / 1000)) }
+  const headers = { [DOCTOR_HEADER]: makeDoctorSignature(macKeys(), Math.floor(Date.now() / 1000)) }
   const { status, body } = await fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS) })
   await body?.cancel()
   return status

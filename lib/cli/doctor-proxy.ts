@@ -1,5 +1,5 @@
 /** Does the site's `trust proxy` fit what stands in front of it? Pure. */
-import type { SiteReport } from '../decide/examination'
+import type { SiteReport } from '../decide/doctor-protocol'
 import { isLocalAddress } from '../web/limits/ip-network'
 import { about, type Finding } from './doctor-finding'
 

@@ -1,6 +1,6 @@
 /** The running site, found by its own address: what answers there, and is it the site that this configuration is for? */
 import type { Config } from '../config'
-import { DOCTOR_HEADER, makeDoctorMark, type SiteReport, siteReport } from '../decide/examination'
+import { DOCTOR_HEADER, makeDoctorSignature, type SiteReport, siteReport } from '../decide/doctor-protocol'
 import { Sso2UnavailableError } from '../errors'
 import { type Answer, send } from '../remote/http'
 import { about, awayAt, type Finding, helpFor, ofFailedCall, placeOf, STORE } from './doctor-finding'
@@ -15,7 +15,7 @@ export async function* siteFindings(config: Config, offset: number | undefined):
   const now = Math.floor(Date.now() / 1000)
   const headers = {
     accept: 'application/json',
-    [DOCTOR_HEADER]: makeDoctorMark(config.macKeys(), now),
+    [DOCTOR_HEADER]: makeDoctorSignature(config.macKeys(), now),
     'x-forwarded-for': CLAIMED_ADDRESS,
   }
   try {

@@ -2,13 +2,13 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { makeConfig } from '../config'
+import { type DoctorTarget, doctorTargetOf } from '../doctor-target'
 import type { ConfigProblem, Sso2ConfigError } from '../errors'
-import { type Examined, examinedOf } from '../examined'
 import { about, type Finding } from './doctor-finding'
 
 /** Sites, and what was wrong where there are none. */
 export interface Subjects {
-  readonly sites: readonly Examined[]
+  readonly sites: readonly DoctorTarget[]
   readonly problems: readonly Finding[]
 }
 
@@ -30,7 +30,7 @@ export function readEnvironment(environment: NodeJS.ProcessEnv): Subjects {
 export async function readModule(file: string): Promise<Subjects> {
   try {
     const exported: unknown = await import(pathToFileURL(path.resolve(file)).href)
-    const sites = [...new Set(valuesOf(exported).flatMap((value) => examinedOf(value) ?? []))]
+    const sites = [...new Set(valuesOf(exported).flatMap((value) => doctorTargetOf(value) ?? []))]
     return sites.length > 0
       ? { sites, problems: [] }
       : {

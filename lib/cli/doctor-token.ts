@@ -1,7 +1,7 @@
 /** The token endpoint is asked to exchange a made-up ticket: a refusal of the ticket is what shows that the address is right. */
 
+import type { DoctorTarget } from '../doctor-target'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
-import type { Examined } from '../examined'
 import { isObject } from '../protocol/json'
 import { type Answer, send } from '../remote/http'
 import { type TokenEndpoint, ticketCall } from '../remote/ticket'
@@ -10,7 +10,7 @@ import { about, codeOf, type Finding, ofFailedCall } from './doctor-finding'
 const { ok, note, wrong } = about('token endpoint')
 
 /** @param ticket that nobody issued */
-export async function tokenFinding(site: Examined, ticket: string): Promise<Finding> {
+export async function tokenFinding(site: DoctorTarget, ticket: string): Promise<Finding> {
   if (site.exchangeTicket) return askHook(site.exchangeTicket, ticket)
   const endpoint = endpointOf(site)
   try {
@@ -23,7 +23,7 @@ export async function tokenFinding(site: Examined, ticket: string): Promise<Find
 }
 
 /** Where tickets are exchanged, and as whom. */
-export function endpointOf({ config, ticketExchange }: Examined): TokenEndpoint {
+export function endpointOf({ config, ticketExchange }: DoctorTarget): TokenEndpoint {
   const { tokenUrl = '', clientId, clientSecrets } = config
   return { tokenUrl, clientId, clientSecret: () => clientSecrets()[0] ?? '', ticketExchange }
 }
@@ -91,7 +91,7 @@ function jsonOf({ text }: Answer): Readonly<Record<string, unknown>> | undefined
 }
 
 /** The site's own exchange has to refuse it too; what it asks, and where, is known to the site alone. */
-async function askHook(exchange: NonNullable<Examined['exchangeTicket']>, ticket: string): Promise<Finding> {
+async function askHook(exchange: NonNullable<DoctorTarget['exchangeTicket']>, ticket: string): Promise<Finding> {
   try {
     await exchange(ticket, { sid: 'express-sso2-doctor', signal: AbortSignal.timeout(8000) })
     return wrong('exchangeTicket of the site gives an access token for a ticket that nobody issued')

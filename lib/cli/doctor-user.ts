@@ -1,8 +1,8 @@
 /** The user path is asked with a made-up access token: 401 is right, and 404 a wrong address. */
 
 import { DEFAULT_USER_PATH } from '../config/schema'
+import type { DoctorTarget } from '../doctor-target'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
-import type { Examined } from '../examined'
 import { type Answer, send } from '../remote/http'
 import { scopes } from '../remote/platform-api'
 import { readGrant, serviceToken } from '../remote/ticket'
@@ -15,7 +15,7 @@ const ANSWER_MS = 5000
 const NOT_THERE = new Set([404, 405, 410, 501])
 
 /** @param token that nobody issued */
-export async function userFinding(site: Examined, token: string): Promise<Finding> {
+export async function userFinding(site: DoctorTarget, token: string): Promise<Finding> {
   if (site.namesUsers) return note('not asked: loadUser of the site names the users')
   const { apiUrl, userPath } = site.config
   const url = apiUrl + userPath
@@ -35,7 +35,7 @@ function ask(url: string, token: string): Promise<Answer> {
   return send({ operation: 'user', url, method: 'GET', headers, timeoutMs: ANSWER_MS, maxBytes: 1024 * 1024 })
 }
 
-async function judge(site: Examined, url: string, token: string, { status }: Answer): Promise<Finding> {
+async function judge(site: DoctorTarget, url: string, token: string, { status }: Answer): Promise<Finding> {
   const says = `GET ${url} answers HTTP ${status}`
   if (NOT_THERE.has(status)) return wrong(`${says}: nothing is there`, await betterPath(site, token))
   if (status >= 500) return wrong(`${says}: it is broken, or away`)
@@ -47,7 +47,7 @@ async function judge(site: Examined, url: string, token: string, { status }: Ans
 }
 
 /** Does the usual path work where the configured one does not? */
-async function betterPath({ config }: Examined, token: string): Promise<string> {
+async function betterPath({ config }: DoctorTarget, token: string): Promise<string> {
   const { apiUrl, userPath } = config
   if (userPath === DEFAULT_USER_PATH) return ADDRESS
   const { status } = await ask(apiUrl + DEFAULT_USER_PATH, token).catch(() => ({ status: 0 }))
@@ -57,13 +57,13 @@ async function betterPath({ config }: Examined, token: string): Promise<string> 
 }
 
 /** Some gateways refuse a token before they look at the path. */
-async function tellsPathsApart({ config }: Examined, token: string): Promise<boolean> {
+async function tellsPathsApart({ config }: DoctorTarget, token: string): Promise<boolean> {
   const { status } = await ask(`${config.apiUrl}${config.userPath}-${token.slice(0, 12)}`, token)
   return NOT_THERE.has(status)
 }
 
 /** A real token without an identity comes past such a gateway, where the platform gives one. */
-async function judgeWithService(site: Examined, url: string, says: string): Promise<Finding> {
+async function judgeWithService(site: DoctorTarget, url: string, says: string): Promise<Finding> {
   const grant = await fetchServiceToken(site)
   const blind = `${says} to any path without a good token: whether the path is right, the first login shows`
   if (grant === undefined) return note(blind)
@@ -74,7 +74,7 @@ async function judgeWithService(site: Examined, url: string, says: string): Prom
   return ok(`${says} to a made-up access token, and HTTP ${status} to one without an identity`)
 }
 
-async function fetchServiceToken(site: Examined): Promise<string | undefined> {
+async function fetchServiceToken(site: DoctorTarget): Promise<string | undefined> {
   if (site.config.tokenUrl === undefined) return undefined
   try {
     return readGrant(await serviceToken(endpointOf(site), scopes.marketplaceGroups), 0).token()

@@ -8,7 +8,7 @@ const AGENT = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like G
 const MOUNT = 'app.use(sso)   before the pages that the site serves'
 
 /** One page as a browser without cookies gets it. */
-interface Visit {
+interface RequestContext {
   /** What was asked, and what came back. */
   readonly says: string
   readonly status: number
@@ -39,7 +39,7 @@ export async function* visitFindings(config: Config): AsyncGenerator<Finding> {
 }
 
 /** Gets a page of the site. @param path below siteUrl */
-export async function visit({ siteUrl, ssoUrl }: Config, path: string): Promise<Visit> {
+export async function visit({ siteUrl, ssoUrl }: Config, path: string): Promise<RequestContext> {
   const url = siteUrl + path
   const browser = {
     accept: 'text/html',

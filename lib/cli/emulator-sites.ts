@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { address } from '../config/checks'
+import { address } from '../config/validators'
 import type { ClientOptions, EmulatorOptions } from '../emulator'
 import { withoutLastSlashes } from '../protocol/requests'
 

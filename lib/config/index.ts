@@ -4,10 +4,10 @@ import type { MacKeys } from '../decide/binding'
 import type { ReturnPolicy } from '../decide/return-to'
 import { type ConfigProblem, Sso2ConfigError } from '../errors'
 import { withoutLastSlashes } from '../protocol/requests'
+import { textsIn } from './branding'
+import { checkOptions, type HookOptions, hintFor } from './load'
 import { Log } from './log'
-import { textsIn } from './look'
 import type { ConfigOptions } from './options'
-import { checkOptions, type HookOptions, hintFor } from './read'
 import type { CheckedOptions } from './schema'
 import type { AllTexts } from './texts/en'
 
@@ -39,7 +39,7 @@ export interface Config extends Readonly<Plain> {
   readonly clientSecrets: () => string[]
   readonly sessionSecrets: () => string[]
   readonly macKeys: () => MacKeys
-  readonly boxKeys: () => MacKeys
+  readonly encryptionKeys: () => MacKeys
   readonly mountPath: string
   readonly isSecure: boolean
   readonly returnPolicy: ReturnPolicy
@@ -100,12 +100,12 @@ function loginPlaces(routes: Plain['routes'], siteUrl: string): Pick<Config, 'ro
 
 function secretFields(clientSecret: readonly string[], sessionSecret: readonly string[]) {
   const macKeys = deriveKeys(sessionSecret, 'express-sso2 binding')
-  const boxKeys = deriveKeys(sessionSecret, 'express-sso2 box')
+  const encryptionKeys = deriveKeys(sessionSecret, 'express-sso2 box')
   return {
     clientSecrets: () => [...clientSecret],
     sessionSecrets: () => [...sessionSecret],
     macKeys: () => macKeys,
-    boxKeys: () => boxKeys,
+    encryptionKeys: () => encryptionKeys,
   }
 }
 

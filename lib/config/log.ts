@@ -1,7 +1,8 @@
 /** Writes the log lines of one site: one line a minute for each cause, anew after an all-clear, through the site's own logger, and never a secret. */
-import { masked, onOneLine } from '../decide/masking'
-import { tellError } from '../decide/told-error'
-import { type Failure, troubleOf } from '../decide/trouble'
+
+import { describeError } from '../decide/describe-error'
+import { type FailedStep, failureAdvice } from '../decide/failure-advice'
+import { maskSecrets, onOneLine } from '../decide/masking'
 
 /** Where lines go; default is the console. pino and winston fit. */
 export interface Logger {
@@ -15,7 +16,7 @@ export interface Logger {
 const NEXT_LINE = '\n    '
 const EVERY_MS = 60_000
 /** More causes than a site has; a log that meets more forgets the oldest. */
-const MOST_CAUSES = 500
+const MAX_CAUSES = 500
 
 /** So many all-clears of one topic a minute let the next failure be logged at once: a system that fails and recovers all the time fills no log. */
 const MAX_ALL_CLEARS = 3
@@ -25,10 +26,10 @@ type Secret = string | undefined
 
 const topicOf = (cause: string) => cause.split(':', 1)[0] ?? ''
 
-interface Told {
+interface LoggedCause {
   readonly at: number
   /** How often it has happened since, untold. */
-  untold: number
+  suppressed: number
 }
 
 /** @see the head of the file */
@@ -36,7 +37,7 @@ export class Log {
   readonly #logger: Logger
   /** The site's own, which no line may hold. */
   readonly #secrets: readonly string[]
-  readonly #told = new Map<string, Told>()
+  readonly #told = new Map<string, LoggedCause>()
   /** Topics of which something was told that may be over. */
   readonly #open = new Set<string>()
   /** When the last all-clears of a topic were logged. */
@@ -58,14 +59,14 @@ export class Log {
   }
 
   /** A step has failed. @param secrets what the error may hold besides the site's own: ticket, tokens, password, session ID */
-  failed(topic: string, failure: Failure, secrets: readonly Secret[] = []): void {
-    const { cause, what, advice, frames } = troubleOf(failure)
+  failed(topic: string, failure: FailedStep, secrets: readonly Secret[] = []): void {
+    const { cause, what, advice, frames } = failureAdvice(failure)
     this.#tell('warn', `${topic}:${cause}`, () => [`${what}. ${advice}`, ...frames].join(NEXT_LINE), secrets)
   }
 
   /** As {@link warn}, with what was thrown. */
   broken(cause: string, message: string, error: unknown): void {
-    const { text, frames } = tellError(error)
+    const { text, frames } = describeError(error)
     this.#tell('warn', cause, () => [`${message}: ${text}`, ...frames].join(NEXT_LINE))
   }
 
@@ -85,21 +86,21 @@ export class Log {
     const now = performance.now()
     const last = this.#told.get(cause)
     if (last && now - last.at < EVERY_MS) {
-      last.untold += 1
+      last.suppressed += 1
       return
     }
     this.#note(cause, now)
-    const more = last && last.untold > 0 ? ` (${last.untold} more like it since the last line)` : ''
+    const more = last && last.suppressed > 0 ? ` (${last.suppressed} more like it since the last line)` : ''
     const known = [...this.#secrets, ...secrets.filter((secret) => secret !== undefined)]
-    this.#say(level, `${masked(textOf(), known)}${more}`)
+    this.#say(level, `${maskSecrets(textOf(), known)}${more}`)
   }
 
   #note(cause: string, now: number): void {
     this.#told.delete(cause) // the newest stands last
-    this.#told.set(cause, { at: now, untold: 0 })
+    this.#told.set(cause, { at: now, suppressed: 0 })
     this.#open.add(topicOf(cause))
     const [oldest] = this.#told.keys()
-    if (this.#told.size > MOST_CAUSES && oldest !== undefined) this.#told.delete(oldest)
+    if (this.#told.size > MAX_CAUSES && oldest !== undefined) this.#told.delete(oldest)
   }
 
   /** A logger that fails costs no visitor his page, and no process its life. */

@@ -1,10 +1,11 @@
 /** Options that become configuration, as a site writes them. The comments are written by `npm run docs`, from the schema. */
+
+import type { BrandingOptions } from './branding'
 import type { Logger } from './log'
-import type { LookOptions } from './look'
 import type { RedisClient } from './redis-client'
 
 /** Options that become configuration, as a site writes them. */
-export interface ConfigOptions extends LookOptions {
+export interface ConfigOptions extends BrandingOptions {
   /**
    * Base address of the SSO system. Must be an address such as https://sso.example. Required. Environment variable:
    * `SSO2_URL`.

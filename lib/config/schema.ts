@@ -6,9 +6,9 @@
 import type { Cluster, Redis } from 'ioredis'
 import { z } from 'zod'
 import { DEFAULT_SSO_IDENTIFIER } from '../protocol/claims'
-import { address, between, identifier, loginRoute, route, secrets } from './checks'
+import { branding } from './branding'
 import { hooks } from './hooks'
-import { look } from './look'
+import { address, between, identifier, loginRoute, route, secrets } from './validators'
 
 const DAY = 86_400
 
@@ -193,7 +193,7 @@ type Given = Readonly<Record<string, unknown>>
 
 /** The options that become configuration. @param options as they are given: some decide what others must be */
 export const schema = (isProduction: boolean, options: Given) =>
-  z.object({ ...parties(isProduction, options), ...behaviour(isProduction), ...look(isProduction) })
+  z.object({ ...parties(isProduction, options), ...behaviour(isProduction), ...branding(isProduction) })
 
 /** Every option's own schema, outside production. */
 export const optionSchemas = () => ({ ...schema(false, {}).shape, ...hooks.shape })

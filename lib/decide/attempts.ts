@@ -55,9 +55,9 @@ export interface AttemptFacts {
 
 /** One decision before Authenticate. */
 export type AttemptDecision =
-  | { readonly do: 'try'; readonly next: Attempts }
-  | { readonly do: 'wait' }
-  | { readonly do: 'refuse'; readonly reason: 'held' | 'name'; readonly seconds: number }
+  | { readonly action: 'try'; readonly next: Attempts }
+  | { readonly action: 'wait' }
+  | { readonly action: 'refuse'; readonly reason: 'held' | 'name'; readonly seconds: number }
 
 /** Result of an attempt. `wrong`: the platform judged the password and refused it, or may have; `left` as the platform told it. */
 export type AttemptResult =
@@ -69,16 +69,16 @@ export type AttemptResult =
 export function beginAttempt(stored: Attempts | undefined, facts: AttemptFacts): AttemptDecision {
   const { now, session, id, isRecognised, limit } = facts
   const { lock, ...known } = current(stored, now, limit)
-  if (lock !== undefined && lock.session !== session) return { do: 'wait' }
+  if (lock !== undefined && lock.session !== session) return { action: 'wait' }
   const least = isRecognised || !facts.remembersDevices ? LAST : LAST_AND_KEPT
   if (known.left !== undefined && known.left <= least)
-    return { do: 'refuse', reason: 'held', seconds: known.at + ATTEMPTS_SECONDS - now }
+    return { action: 'refuse', reason: 'held', seconds: known.at + ATTEMPTS_SECONDS - now }
   if (isWindowSpent(known, facts))
-    return { do: 'refuse', reason: 'name', seconds: known.since + limit.perSeconds - now }
+    return { action: 'refuse', reason: 'name', seconds: known.since + limit.perSeconds - now }
   const { left, at } = known
   const before = left === undefined ? { at } : { left, at }
   const next = { ...known, left: (left ?? ASSUMED_LEFT) - 1, at: now }
-  return { do: 'try', next: { ...next, lock: { session, id, until: now + LOCK_SECONDS, ...before } } }
+  return { action: 'try', next: { ...next, lock: { session, id, until: now + LOCK_SECONDS, ...before } } }
 }
 
 function isWindowSpent({ wrong, wrongRecognised, logins }: Attempts, { isRecognised, limit }: AttemptFacts): boolean {

@@ -32,14 +32,14 @@ function mac(key: Buffer, purpose: Purpose, ...parts: readonly (string | number)
 }
 
 /** Makes `<issued>.<MAC>`. @param subject what it is bound to, for a flow the binding cookie's value */
-export function makeMark(keys: MacKeys, purpose: Purpose, subject: string, now: EpochSeconds): string {
+export function makeSignature(keys: MacKeys, purpose: Purpose, subject: string, now: EpochSeconds): string {
   const [key] = keys
   if (!key) throw new TypeError('makeMark: no key')
   return `${now}.${mac(key, purpose, subject, now)}`
 }
 
 /** Is this a mark of ours for this purpose and subject, at most `maximumAge` seconds old? Compares in constant time. */
-export function isMark(
+export function isSignature(
   keys: MacKeys,
   purpose: Purpose,
   subject: string,
@@ -58,7 +58,7 @@ export function isMark(
 
 /** The `sso2` parameter of a flow. @param isLast no other trip follows on this one, as {@link isBoundAsLast} can tell from it */
 export function makeBinding(keys: MacKeys, cookie: string, now: EpochSeconds, isLast = false): string {
-  return makeMark(keys, isLast ? 'last-flow' : 'flow', cookie, now)
+  return makeSignature(keys, isLast ? 'last-flow' : 'flow', cookie, now)
 }
 
 /** Does the parameter fit this browser's cookie, and is it young enough? */
@@ -68,7 +68,7 @@ export function isBound(
   parameter: string | undefined,
   now: EpochSeconds,
 ): boolean {
-  const isFlow = isBindingValue(cookie) && isMark(keys, 'flow', cookie, parameter, now, BINDING_SECONDS)
+  const isFlow = isBindingValue(cookie) && isSignature(keys, 'flow', cookie, parameter, now, BINDING_SECONDS)
   return isFlow || isBoundAsLast(keys, cookie, parameter, now)
 }
 
@@ -79,7 +79,7 @@ export function isBoundAsLast(
   parameter: string | undefined,
   now: EpochSeconds,
 ): boolean {
-  return isBindingValue(cookie) && isMark(keys, 'last-flow', cookie, parameter, now, BINDING_SECONDS)
+  return isBindingValue(cookie) && isSignature(keys, 'last-flow', cookie, parameter, now, BINDING_SECONDS)
 }
 
 /** When the flow of this parameter began. @returns nothing where it is none */

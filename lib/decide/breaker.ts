@@ -12,8 +12,8 @@ const MAX_PAUSE_MS = 60_000
  * What has failed. A `user_call` may have failed for its user alone: that says nothing about the system, and is only a reason to probe it.
  * A `probe` asks about no user.
  */
-export type Attempt = 'call' | 'user_call' | 'probe'
-const WEIGHTS: Readonly<Record<Attempt, number>> = { call: 1, user_call: 0, probe: 2 }
+export type CallKind = 'call' | 'user_call' | 'probe'
+const WEIGHTS: Readonly<Record<CallKind, number>> = { call: 1, user_call: 0, probe: 2 }
 
 /** State of a breaker. */
 export interface Breaker {
@@ -29,7 +29,7 @@ export interface Breaker {
 
 /** A failed call or probe. */
 export interface FailedAttempt {
-  readonly attempt: Attempt
+  readonly attempt: CallKind
   readonly beganAt: number
   readonly endedAt: number
   /** `Retry-After` of the response. */
@@ -37,7 +37,7 @@ export interface FailedAttempt {
 }
 
 /** The state before the first call. */
-export const WELL: Breaker = Object.freeze({
+export const CLOSED: Breaker = Object.freeze({
   weight: 0,
   hasFailedProbe: false,
   wellAt: Number.NEGATIVE_INFINITY,
@@ -46,18 +46,18 @@ export const WELL: Breaker = Object.freeze({
 
 /** One success closes the breaker. */
 export function afterSuccess({ wellAt }: Breaker, beganAt: number): Breaker {
-  return { ...WELL, wellAt: Math.max(wellAt, beganAt) }
+  return { ...CLOSED, wellAt: Math.max(wellAt, beganAt) }
 }
 
 /** Does this failure tell how the system is now? One of a call that began before a successful one does not. */
-export function isNews({ wellAt }: Breaker, { beganAt }: Pick<FailedAttempt, 'beganAt'>): boolean {
+export function isMoreRecent({ wellAt }: Breaker, { beganAt }: Pick<FailedAttempt, 'beganAt'>): boolean {
   return beganAt >= wellAt
 }
 
 /** Counts a failure, if it is news. */
 export function afterFailure(breaker: Breaker, failed: FailedAttempt): Breaker {
   const { attempt, endedAt, pauseMs } = failed
-  if (!isNews(breaker, failed)) return breaker
+  if (!isMoreRecent(breaker, failed)) return breaker
   return {
     ...breaker,
     weight: breaker.weight + WEIGHTS[attempt],

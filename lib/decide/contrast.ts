@@ -37,7 +37,7 @@ export function contrast(one: string, other: string): number {
 const STEPS = 64
 
 /** The colour, moved by so many steps towards an end. */
-function moved(color: string, end: string, steps: number): string {
+function mixedColor(color: string, end: string, steps: number): string {
   const [from, to] = [channelsOf(color), channelsOf(end)]
   const mixed = from.map((value, index) => Math.round(value + (((to[index] ?? 0) - value) * steps) / STEPS))
   return textOf(mixed as unknown as Channels)
@@ -52,7 +52,7 @@ export function standingOut(color: string, grounds: readonly string[], least: nu
   const worst = (candidate: string) => Math.min(...grounds.map((ground) => contrast(candidate, ground)))
   const end = worst('#000000') > worst('#ffffff') ? '#000000' : '#ffffff'
   for (let steps = 0; steps < STEPS; steps += 1) {
-    const candidate = moved(color, end, steps)
+    const candidate = mixedColor(color, end, steps)
     if (worst(candidate) >= least) return candidate
   }
   return end

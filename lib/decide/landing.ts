@@ -17,7 +17,7 @@ export interface LandingFacts {
   readonly sidEnded: boolean
   readonly storeAvailable: boolean
   /** Does the browser carry the mark of a logout that is not confirmed? */
-  readonly isSignedOut: boolean
+  readonly hasLogoutCookie: boolean
   readonly record: SsoRecord | undefined
   /** The session that followed on the browser's, where that has moved a moment ago. */
   readonly successor: SsoRecord | undefined
@@ -34,35 +34,35 @@ export type GiveUpReason = 'clock' | 'secret_or_issuer' | 'undocumented' | 'too_
 
 /** One decision; every one ends with a redirect to the return address. */
 export type LandingDecision =
-  | { readonly do: 'sign_in'; readonly token: SessionToken }
-  | { readonly do: 'stay_anonymous'; readonly token: SessionToken }
+  | { readonly action: 'sign_in'; readonly token: SessionToken }
+  | { readonly action: 'stay_anonymous'; readonly token: SessionToken }
   /** The reader logged out, and the SSO system does not know it: its session ends now, whoever it is. */
-  | { readonly do: 'log_out'; readonly token: SessionToken; readonly because: 'signed_out' }
+  | { readonly action: 'log_out'; readonly token: SessionToken; readonly reason: 'signed_out' }
   /** Another request of this browser has made the session already that this token is about. */
-  | { readonly do: 'adopt'; readonly because: 'session_moved' }
+  | { readonly action: 'adopt'; readonly reason: 'session_moved' }
   /** Another request of this browser has begun an anonymous session: it goes on, as the one that this token is about. */
-  | { readonly do: 'go_on'; readonly token: SessionToken; readonly because: 'session_moved' }
+  | { readonly action: 'go_on'; readonly token: SessionToken; readonly reason: 'session_moved' }
   | {
-      readonly do: 'as_it_is'
-      readonly because: 'same_token_again' | 'store_unavailable' | 'logged_in_since' | 'newer_session'
+      readonly action: 'as_it_is'
+      readonly reason: 'same_token_again' | 'store_unavailable' | 'logged_in_since' | 'newer_session'
     }
-  | { readonly do: 'start_anew'; readonly because: 'unbound' | 'replayed' | 'clock' }
-  | { readonly do: 'mark_cookieless'; readonly because: 'no_cookies' }
-  | { readonly do: 'give_up'; readonly because: GiveUpReason }
+  | { readonly action: 'start_anew'; readonly reason: 'unbound' | 'replayed' | 'clock' }
+  | { readonly action: 'mark_cookieless'; readonly reason: 'no_cookies' }
+  | { readonly action: 'give_up'; readonly reason: GiveUpReason }
 
 /** Decides one landing. Table: docs/internals/decision-tables.md, "landing". */
 export function decideLanding(facts: LandingFacts): LandingDecision {
   const { binding, token } = facts
-  if (binding === 'no_cookies') return { do: 'mark_cookieless', because: 'no_cookies' }
-  if (binding === 'unbound') return { do: 'start_anew', because: 'unbound' }
+  if (binding === 'no_cookies') return { action: 'mark_cookieless', reason: 'no_cookies' }
+  if (binding === 'unbound') return { action: 'start_anew', reason: 'unbound' }
   if (typeof token === 'string') return decideRefused(token)
-  if (facts.isSignedOut && token.sts === 'loggedin') return { do: 'log_out', token, because: 'signed_out' }
-  if (!facts.storeAvailable) return { do: 'as_it_is', because: 'store_unavailable' }
+  if (facts.hasLogoutCookie && token.sts === 'loggedin') return { action: 'log_out', token, reason: 'signed_out' }
+  if (!facts.storeAvailable) return { action: 'as_it_is', reason: 'store_unavailable' }
   if (facts.replayed) return decideReplay(facts)
-  if (token.err !== undefined) return { do: 'give_up', because: 'undocumented' }
-  if (token.sts === 'loggedin' && facts.sidEnded) return { do: 'log_out', token, because: 'signed_out' }
-  if (isMadeAlready(facts, token)) return { do: 'adopt', because: 'session_moved' }
-  return token.sts === 'anon' ? decideAnonymous(facts, token) : { do: 'sign_in', token }
+  if (token.err !== undefined) return { action: 'give_up', reason: 'undocumented' }
+  if (token.sts === 'loggedin' && facts.sidEnded) return { action: 'log_out', token, reason: 'signed_out' }
+  if (isMadeAlready(facts, token)) return { action: 'adopt', reason: 'session_moved' }
+  return token.sts === 'anon' ? decideAnonymous(facts, token) : { action: 'sign_in', token }
 }
 
 /** Two sessions of one browser would take turns, whichever answer comes last. A login is handed to nobody but who brings one. */
@@ -73,7 +73,7 @@ function isMadeAlready({ successor, sidHash }: LandingFacts, token: SessionToken
 }
 
 /** Would this landing begin an anonymous session? */
-export function isNewcomer(token: SessionToken, record: SsoRecord | undefined): boolean {
+export function isNewVisitor(token: SessionToken, record: SsoRecord | undefined): boolean {
   return token.sts === 'anon' && record === undefined
 }
 
@@ -85,23 +85,23 @@ function decideAnonymous(facts: LandingFacts, token: SessionToken): LandingDecis
   const isOlder = [record, successor].some(
     (login) => isLoggedIn(login) && (login.sidHash === sidHash || issuedAt <= login.checkedAt),
   )
-  if (isOlder) return { do: 'as_it_is', because: 'logged_in_since' }
+  if (isOlder) return { action: 'as_it_is', reason: 'logged_in_since' }
   // of several tabs on a first visit each gets a session of the SSO system, and the browser keeps the last one's cookie there
   const isNewer = (known: SsoRecord | undefined) => known && known.sidHash !== sidHash && issuedAt < known.checkedAt
-  if (isNewer(record)) return { do: 'as_it_is', because: 'newer_session' }
-  if (isNewer(successor)) return { do: 'adopt', because: 'session_moved' }
+  if (isNewer(record)) return { action: 'as_it_is', reason: 'newer_session' }
+  if (isNewer(successor)) return { action: 'adopt', reason: 'session_moved' }
   // Identify makes a session for each of two tabs that come to it at once: two sessions here would lose what the site has kept in one
-  if (record === undefined && successor?.status === 'anon') return { do: 'go_on', token, because: 'session_moved' }
+  if (record === undefined && successor?.status === 'anon') return { action: 'go_on', token, reason: 'session_moved' }
   const isRefused = isShareSpent && record === undefined
-  return isRefused ? { do: 'give_up', because: 'too_many_landings' } : { do: 'stay_anonymous', token }
+  return isRefused ? { action: 'give_up', reason: 'too_many_landings' } : { action: 'stay_anonymous', token }
 }
 
 function decideReplay({ record, sidHash }: LandingFacts): LandingDecision {
   const isOwn = record !== undefined && record.sidHash === sidHash
-  return isOwn ? { do: 'as_it_is', because: 'same_token_again' } : { do: 'start_anew', because: 'replayed' }
+  return isOwn ? { action: 'as_it_is', reason: 'same_token_again' } : { action: 'start_anew', reason: 'replayed' }
 }
 
 function decideRefused(fault: TokenFault): LandingDecision {
-  if (fault === 'expired' || fault === 'not_yet_valid') return { do: 'start_anew', because: 'clock' }
-  return { do: 'give_up', because: fault === 'claims' ? 'undocumented' : 'secret_or_issuer' }
+  if (fault === 'expired' || fault === 'not_yet_valid') return { action: 'start_anew', reason: 'clock' }
+  return { action: 'give_up', reason: fault === 'claims' ? 'undocumented' : 'secret_or_issuer' }
 }

@@ -48,7 +48,7 @@ export function networksOf(address: string): readonly [Network, ...Network[]] {
   }
   const groups = ipv6Groups(address)
   const prefix = (bits: number) =>
-    `${groups.map((group, index) => masked(group, bits - 16 * index)).join(':')}::/${bits}`
+    `${groups.map((group, index) => withMask(group, bits - 16 * index)).join(':')}::/${bits}`
   return [
     { name: prefix(48), multiple: 4 },
     { name: prefix(56), multiple: 2 },
@@ -71,7 +71,7 @@ function ipv6Groups(address: string): number[] {
 }
 
 /** A group of 16 bits as text, with all but the first `bits` of them zero. */
-function masked(group: number, bits: number): string {
+function withMask(group: number, bits: number): string {
   const shift = Math.min(16, Math.max(0, 16 - bits))
   return ((group >> shift) << shift).toString(16)
 }

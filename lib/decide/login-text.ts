@@ -2,7 +2,7 @@
 import type { LoginResult } from './login'
 
 /** A text by its code, and what is filled in. */
-export interface Said<Code extends string = string> {
+export interface Message<Code extends string = string> {
   readonly code: Code
   readonly values: Readonly<Record<string, number>>
 }
@@ -14,22 +14,22 @@ const HOURS_FROM = 90 * 60
 /** From here on a wait is told in minutes. */
 const MINUTES_FROM = 90
 
-const say = <Code extends string>(code: Code, values: Said['values'] = {}): Said<Code> => ({ code, values })
+const messages = <Code extends string>(code: Code, values: Message['values'] = {}): Message<Code> => ({ code, values })
 
 /** The code of the error, or of a text that says more of it. */
 export function textOfFailure(failure: Failure) {
   const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds = 0 } = failure
   switch (error) {
     case 'invalid_credentials':
-      return remainingAttempts === undefined ? say(error) : attemptsLeft(remainingAttempts)
+      return remainingAttempts === undefined ? messages(error) : attemptsLeft(remainingAttempts)
     case 'account_frozen':
-      return frozenForSeconds === undefined ? say(error) : frozenFor(frozenForSeconds)
+      return frozenForSeconds === undefined ? messages(error) : frozenFor(frozenForSeconds)
     case 'too_many_attempts':
-      return retryAfterSeconds > MINUTES_FROM ? waitFor(retryAfterSeconds) : say(error)
+      return retryAfterSeconds > MINUTES_FROM ? waitFor(retryAfterSeconds) : messages(error)
     case 'unavailable':
-      return say('unavailable_form')
+      return messages('unavailable_form')
     default:
-      return say(error)
+      return messages(error)
   }
 }
 
@@ -38,17 +38,17 @@ const inHours = (seconds: number) => ({ hours: Math.ceil(seconds / 3600) })
 
 /** The platform may count down to zero: then it has locked the account with this answer. */
 function attemptsLeft(attempts: number) {
-  if (attempts > 1) return say('invalid_credentials_attempts', { attempts })
-  return say(attempts === 1 ? 'invalid_credentials_last' : 'account_frozen')
+  if (attempts > 1) return messages('invalid_credentials_attempts', { attempts })
+  return messages(attempts === 1 ? 'invalid_credentials_last' : 'account_frozen')
 }
 
 function frozenFor(seconds: number) {
-  if (seconds > HOURS_FROM) return say('account_frozen_hours', inHours(seconds))
-  return seconds > 60 ? say('account_frozen_minutes', inMinutes(seconds)) : say('account_frozen_minute')
+  if (seconds > HOURS_FROM) return messages('account_frozen_hours', inHours(seconds))
+  return seconds > 60 ? messages('account_frozen_minutes', inMinutes(seconds)) : messages('account_frozen_minute')
 }
 
 function waitFor(seconds: number) {
   return seconds > HOURS_FROM
-    ? say('too_many_attempts_hours', inHours(seconds))
-    : say('too_many_attempts_minutes', inMinutes(seconds))
+    ? messages('too_many_attempts_hours', inHours(seconds))
+    : messages('too_many_attempts_minutes', inMinutes(seconds))
 }

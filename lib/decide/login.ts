@@ -52,32 +52,32 @@ export type LoginResult =
 
 /** One decision after Authenticate. */
 export type LoginDecision =
-  | { readonly do: 'sign_in'; readonly token: SessionToken }
+  | { readonly action: 'sign_in'; readonly token: SessionToken }
   | {
-      readonly do: 'show'
+      readonly action: 'show'
       readonly error: ShownLoginError
       readonly remainingAttempts?: number
       readonly frozenForSeconds?: number
     }
-  | { readonly do: 'identify' }
-  | { readonly do: 'ask_status' }
-  | { readonly do: 'not_now' }
+  | { readonly action: 'identify' }
+  | { readonly action: 'ask_status' }
+  | { readonly action: 'not_now' }
 
 /** Decides one login. Table: docs/internals/decision-tables.md, "login". @param answer `undefined` when the answer was lost */
 export function decideLogin(answer: SessionToken | undefined): LoginDecision {
-  if (!answer) return { do: 'ask_status' }
+  if (!answer) return { action: 'ask_status' }
   switch (answer.err) {
     case undefined:
-      return { do: 'sign_in', token: answer }
+      return { action: 'sign_in', token: answer }
     case 'session_terminated':
     case 'session_not_found':
-      return { do: 'identify' }
+      return { action: 'identify' }
     case 'invalid_token':
     case 'unknown_error':
-      return { do: 'not_now' }
+      return { action: 'not_now' }
     default:
       return {
-        do: 'show',
+        action: 'show',
         error: answer.err,
         ...(answer.raa === undefined ? {} : { remainingAttempts: answer.raa }),
         ...(answer.frf === undefined ? {} : { frozenForSeconds: answer.frf }),
@@ -87,9 +87,9 @@ export function decideLogin(answer: SessionToken | undefined): LoginDecision {
 
 /** What Session Status says of a login whose answer was lost. @param answer `undefined` when none came */
 export function decideLostLogin(answer: SessionToken | undefined): LoginDecision {
-  if (answer?.err === 'session_not_found') return { do: 'identify' }
+  if (answer?.err === 'session_not_found') return { action: 'identify' }
   const isIn = answer !== undefined && answer.err === undefined && answer.sts === 'loggedin' && answer.at !== undefined
-  return isIn ? { do: 'sign_in', token: answer } : { do: 'not_now' }
+  return isIn ? { action: 'sign_in', token: answer } : { action: 'not_now' }
 }
 
 /**
@@ -97,9 +97,9 @@ export function decideLostLogin(answer: SessionToken | undefined): LoginDecision
  * that the form which came after it may be sent. @param answer `undefined` when none came
  */
 export function decideSuccession(answer: SessionToken | undefined): LoginDecision | undefined {
-  if (answer === undefined) return { do: 'not_now' }
+  if (answer === undefined) return { action: 'not_now' }
   if (answer.err === undefined && answer.sts === 'anon') return undefined
-  if (answer.err === undefined && answer.sts === 'terminated') return { do: 'identify' }
+  if (answer.err === undefined && answer.sts === 'terminated') return { action: 'identify' }
   return decideLostLogin(answer)
 }
 
@@ -127,7 +127,7 @@ export function attemptResultOf({ err, raa }: Pick<SessionToken, 'err' | 'raa'>)
 }
 
 /** Returns what is known of an attempt without a response: the platform may have judged it, unless it was not sent or says 503 or 429. */
-export function lostAttempt(error: unknown): AttemptResult {
+export function lostAttemptResult(error: unknown): AttemptResult {
   const wasSent = !(error instanceof Sso2UnavailableError && error.retryable)
   const isTurnedAway = error instanceof Sso2ResponseError && (error.status === 503 || error.status === 429)
   return wasSent && !isTurnedAway ? { was: 'wrong', left: undefined } : { was: 'not_judged' }

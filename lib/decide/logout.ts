@@ -1,7 +1,8 @@
 /** What a logout has to do, by what is known of the session. Pure. Table: docs/internals/decision-tables.md, "logout". */
+
+import type { LogoutCookie } from './logout-cookie'
 import type { SsoRecord } from './record'
-import type { SignedOut } from './signed-out'
-import type { Stored } from './stored'
+import type { StoredEntry } from './stored-entry'
 
 /**
  * What a logout came to at the SSO system; here it is done in any case. `'confirmed'`: it knows. `'pending'`: it is told again and again
@@ -16,10 +17,10 @@ export interface LogoutFacts {
   readonly record: SsoRecord | undefined
   /** Key of the session that the browser names, if it names one. */
   readonly key: string | undefined
-  readonly state: Stored['state']
+  readonly state: StoredEntry['state']
   readonly hasUnreadableCookie: boolean
   /** Does the browser carry the mark of an earlier logout? */
-  readonly isSignedOut: boolean
+  readonly hasLogoutCookie: boolean
   readonly isAll: boolean
 }
 
@@ -28,18 +29,18 @@ export interface LogoutFacts {
  * its next landing brings ends there.
  */
 export type LogoutDecision =
-  | { readonly do: 'end'; readonly record: SsoRecord; readonly isAll: boolean }
-  | { readonly do: 'retry' }
-  | { readonly do: 'mark'; readonly signedOut: SignedOut; readonly result: 'pending' | 'no_session' }
+  | { readonly action: 'end'; readonly record: SsoRecord; readonly isAll: boolean }
+  | { readonly action: 'retry' }
+  | { readonly action: 'mark'; readonly logoutCookie: LogoutCookie; readonly result: 'pending' | 'no_session' }
 
 /** Decides one logout. */
 export function decideLogout(facts: LogoutFacts): LogoutDecision {
   const { isAvailable, record, key = '', state, isAll } = facts
   // a login would have taken the mark away: what it stands for is the session that matters
-  if (!isAvailable && facts.isSignedOut) return { do: 'retry' }
-  if (!isAvailable) return { do: 'mark', signedOut: { of: 'session', key, isAll }, result: 'pending' }
-  if (record) return { do: 'end', record, isAll }
-  if (facts.isSignedOut) return { do: 'retry' }
+  if (!isAvailable && facts.hasLogoutCookie) return { action: 'retry' }
+  if (!isAvailable) return { action: 'mark', logoutCookie: { of: 'session', key, isAll }, result: 'pending' }
+  if (record) return { action: 'end', record, isAll }
+  if (facts.hasLogoutCookie) return { action: 'retry' }
   const hadSession = facts.hasUnreadableCookie || (facts.key !== undefined && state !== 'ended')
-  return { do: 'mark', signedOut: { of: 'anything' }, result: hadSession ? 'pending' : 'no_session' }
+  return { action: 'mark', logoutCookie: { of: 'anything' }, result: hadSession ? 'pending' : 'no_session' }
 }

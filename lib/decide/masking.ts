@@ -2,7 +2,7 @@
 
 const MASK = '***'
 /** Whoever prints so many characters of the beginning of a secret prints it. */
-const LEAD = 8
+const BEFORE_SECRET = 8
 
 /** What nobody may print, whoever it belongs to: tokens, credentials in headers, forms, JSON and addresses. The first group stays. */
 const SHAPES: readonly RegExp[] = [
@@ -16,7 +16,7 @@ const SHAPES: readonly RegExp[] = [
 ]
 
 /** The text without the secrets, in whichever of their usual spellings, and without anything that has the shape of one. */
-export function masked(text: string, secrets: readonly string[]): string {
+export function maskSecrets(text: string, secrets: readonly string[]): string {
   const forms = [...new Set(secrets.flatMap(spellings))].sort((one, other) => other.length - one.length)
   const known = forms.reduce(withoutForm, text)
   return SHAPES.reduce((rest, shape) => rest.replace(shape, `$1${MASK}`), known)
@@ -26,7 +26,9 @@ export function masked(text: string, secrets: readonly string[]): string {
 function withoutForm(text: string, form: string): string {
   const whole = escaped(form)
   const pattern =
-    form.length < LEAD ? `(?<![\\w])${whole}(?![\\w])` : `${whole}|${escaped(form.slice(0, LEAD))}[\\w.~+/=%-]*`
+    form.length < BEFORE_SECRET
+      ? `(?<![\\w])${whole}(?![\\w])`
+      : `${whole}|${escaped(form.slice(0, BEFORE_SECRET))}[\\w.~+/=%-]*`
   return text.replace(new RegExp(pattern, 'gi'), MASK)
 }
 
@@ -39,7 +41,7 @@ function spellings(secret: string): string[] {
   const encoded = encodeURIComponent(bytes.toString()) // a lone surrogate has become a character that can be encoded
   const begun = [0, 1, 2].map((skipped) => bytes.subarray(skipped))
   const base64 = begun.flatMap((part) => [part.toString('base64'), part.toString('base64url')])
-  const long = [bytes.toString('hex'), ...base64].filter((form) => form.length >= LEAD)
+  const long = [bytes.toString('hex'), ...base64].filter((form) => form.length >= BEFORE_SECRET)
   return [secret, encoded, encoded.replaceAll('%20', '+'), JSON.stringify(secret).slice(1, -1), ...long]
 }
 

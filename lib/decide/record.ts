@@ -1,7 +1,7 @@
 /** The SSO record of one local session: a union by status, its text, and the functions that make a new one of an old one. Pure. */
 import type { EpochSeconds } from '../protocol/claims'
 import { isObject } from '../protocol/json'
-import { isYounger } from './age'
+import { isYoungerThan } from './timestamps'
 
 /** The user as `loadUser` returned it: JSON with at least `accountId`. Open for declaration merging. */
 export interface User {
@@ -31,7 +31,7 @@ interface Common {
 }
 
 /** Nobody is logged in. `pending`: the SSO system says logged in, but the user could not be named yet. */
-export interface AnonRecord extends Common {
+export interface AnonymousRecord extends Common {
   readonly status: 'anon'
   readonly pending?: true
   /** The next request asks: this one could not make the login that it learnt of. */
@@ -53,7 +53,7 @@ export interface LoggedInRecord extends Common {
 }
 
 /** What is stored beside a session. Fields of later versions are kept as they are. */
-export type SsoRecord = AnonRecord | LoggedInRecord
+export type SsoRecord = AnonymousRecord | LoggedInRecord
 
 /** Version that is written. The next one is read as well, so that two releases can run side by side. */
 export const CURRENT_VERSION = 1
@@ -118,11 +118,11 @@ export function staleAfter(record: SsoRecord, recheckSeconds: number): number {
 
 /** Is the SSO system's last word too old to go by? */
 export function isStale(record: SsoRecord, now: EpochSeconds, recheckSeconds: number): boolean {
-  return !isYounger(record.checkedAt, now, staleAfter(record, recheckSeconds))
+  return !isYoungerThan(record.checkedAt, now, staleAfter(record, recheckSeconds))
 }
 
 /** How long a record lives unused, in seconds: its idle time, and never beyond the absolute limit. */
-export function lifeOf(record: SsoRecord, now: EpochSeconds, lives: SessionLives): number {
+export function lifetimeOf(record: SsoRecord, now: EpochSeconds, lives: SessionLives): number {
   return Math.max(1, Math.min(idleOf(record, lives), record.since + lives.absoluteSeconds - now))
 }
 
@@ -136,7 +136,7 @@ const indexPeriod = (record: SsoRecord, lives: SessionLives) =>
 
 /** How long an index keeps the entry of a session, in seconds: no shorter than the session lives, although it is renewed less often. */
 export function indexLifeOf(record: SsoRecord, now: EpochSeconds, lives: SessionLives): number {
-  return lifeOf(record, now, lives) + 2 * indexPeriod(record, lives)
+  return lifetimeOf(record, now, lives) + 2 * indexPeriod(record, lives)
 }
 
 /** Has another period of the session begun since its last status check? Then this check renews its entries in the indexes. */
@@ -159,12 +159,12 @@ export function wantsTicket(record: SsoRecord, now: EpochSeconds, recheckSeconds
 }
 
 /** The record of a login whose access token is of no use any more. */
-export function withoutAccess(record: LoggedInRecord): LoggedInRecord {
+export function withoutAccessToken(record: LoggedInRecord): LoggedInRecord {
   return { ...record, accessRefused: true }
 }
 
 /** The record of a login whose new ticket could not be used. */
-export function accessFailed(record: LoggedInRecord, now: EpochSeconds): LoggedInRecord {
+export function withFailedRenewal(record: LoggedInRecord, now: EpochSeconds): LoggedInRecord {
   return { ...record, accessFailedAt: now }
 }
 

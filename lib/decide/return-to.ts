@@ -21,7 +21,7 @@ const PRINTABLE = /^[\x21-\x7e]+$/
  * Judges one address from outside. A space that the visitor wrote has only one spelling in an address.
  * @returns an absolute address that stays on a trusted origin, byte for byte as given where it could be; else `undefined`
  */
-export function judgeReturnTo(
+export function validateReturnTo(
   value: unknown,
   policy: ReturnPolicy,
   maximum: number = MAX_RETURN_LENGTH,
@@ -32,7 +32,7 @@ export function judgeReturnTo(
   if (text.length > maximum) return undefined // it is this spelling that travels
   if (!PRINTABLE.test(text) || beforeQuery.includes('\\')) return undefined
   if (text.startsWith('/')) return text.startsWith('//') ? undefined : policy.origin + text
-  return judgeAbsolute(text, [policy.origin, ...policy.trustedOrigins])
+  return validateAbsolute(text, [policy.origin, ...policy.trustedOrigins])
 }
 
 /**
@@ -40,13 +40,13 @@ export function judgeReturnTo(
  * way only, and no user name before it.
  * @returns the page without our parameter; `undefined` where it may not be returned to
  */
-export function judgeReferer(value: unknown, { origin }: ReturnPolicy): string | undefined {
+export function validateReferer(value: unknown, { origin }: ReturnPolicy): string | undefined {
   if (typeof value !== 'string' || !value.startsWith(`${origin}/`)) return undefined
-  const page = judgeReturnTo(value, { origin, trustedOrigins: [] })
+  const page = validateReturnTo(value, { origin, trustedOrigins: [] })
   return page === undefined ? undefined : withoutFlowParameter(page)
 }
 
-function judgeAbsolute(text: string, origins: readonly string[]): string | undefined {
+function validateAbsolute(text: string, origins: readonly string[]): string | undefined {
   const literal = origins.find((origin) => text.startsWith(`${origin}/`))
   if (literal) return text
   const url = parseUrl(text)

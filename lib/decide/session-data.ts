@@ -4,15 +4,15 @@
  */
 import type { EpochSeconds } from '../protocol/claims'
 import { isObject } from '../protocol/json'
-import { isYounger } from './age'
-import { isLoggedIn, lifeOf, type SessionLives } from './record'
-import { isLate, recordIn, type Stored } from './stored'
+import { isLoggedIn, lifetimeOf, type SessionLives } from './record'
+import { isLateFor, recordIn, type StoredEntry } from './stored-entry'
+import { isYoungerThan } from './timestamps'
 
 /** What the site keeps in `req.session`. */
 export type SiteData = Readonly<Record<string, unknown>>
 
 /** What must be known of a session's data. */
-export interface Origin {
+export interface SessionMetadata {
   /** When the session began; the absolute limit counts from here. */
   readonly since: EpochSeconds
   /** Does the data belong to a login? */
@@ -22,12 +22,12 @@ export interface Origin {
 }
 
 /** Data as read. */
-export interface StoredData extends Origin {
+export interface StoredData extends SessionMetadata {
   readonly data: SiteData
 }
 
 /** Text of a session's data. */
-export function writeData({ since, isLoggedIn, maxAge }: Origin, data: SiteData): string {
+export function writeData({ since, isLoggedIn, maxAge }: SessionMetadata, data: SiteData): string {
   const origin = JSON.stringify({ since, isLoggedIn: isLoggedIn || undefined, maxAge })
   const rest = JSON.stringify(data).slice(1)
   return `{"cookie":${origin}${rest === '}' ? '' : ','}${rest}`
@@ -48,11 +48,11 @@ export function readData(text: string | null): StoredData | undefined {
   }
 }
 
-const ORIGIN = /^\{"cookie":\{"since":(\d{1,12})(,"isLoggedIn":true)?(?:,"maxAge":(-?\d{1,15}))?\}/
+const METADATA = /^\{"cookie":\{"since":(\d{1,12})(,"isLoggedIn":true)?(?:,"maxAge":(-?\d{1,15}))?\}/
 
 /** Reads what stands before the data, without the data; `undefined` where the text does not begin as ours do. */
-export function readOrigin(text: string): Origin | undefined {
-  const [found, since, mark, maxAge] = ORIGIN.exec(text) ?? []
+export function readMetadata(text: string): SessionMetadata | undefined {
+  const [found, since, mark, maxAge] = METADATA.exec(text) ?? []
   if (found === undefined) return undefined
   return { since: Number(since), isLoggedIn: mark !== undefined, ...(maxAge ? { maxAge: Number(maxAge) } : {}) }
 }
@@ -70,7 +70,11 @@ export function usableData(
 }
 
 /** How long data lives unused, in seconds; nothing or less: not at all. */
-export function dataLife({ since, isLoggedIn, maxAge }: Origin, now: EpochSeconds, lives: SessionLives): number {
+export function dataLife(
+  { since, isLoggedIn, maxAge }: SessionMetadata,
+  now: EpochSeconds,
+  lives: SessionLives,
+): number {
   const idle = isLoggedIn ? lives.idleSeconds : lives.anonymousIdleSeconds
   const wanted = maxAge === undefined ? idle : Math.ceil(maxAge / 1000)
   return Math.min(wanted, Math.max(1, since + lives.absoluteSeconds - now))
@@ -96,36 +100,36 @@ export function cookieEnd({ since, wanted, now, systemNow }: CookieTimes, { abso
 }
 
 /** Lives of record and data, in seconds, each from now on. */
-export function livesFrom(stored: Stored, text: string | null, now: EpochSeconds, lives: SessionLives) {
-  const origin = (text === null ? undefined : readOrigin(text)) ?? { since: now, isLoggedIn: belongsToLogin(stored) }
+export function livesFrom(stored: StoredEntry, text: string | null, now: EpochSeconds, lives: SessionLives) {
+  const origin = (text === null ? undefined : readMetadata(text)) ?? { since: now, isLoggedIn: belongsToLogin(stored) }
   const data = Math.max(1, dataLife(origin, now, lives))
-  return { data, record: stored.state === 'live' ? lifeOf(stored.record, now, lives) : data }
+  return { data, record: stored.state === 'live' ? lifetimeOf(stored.record, now, lives) : data }
 }
 
 /** A session may end so much of its life too early, for its expiry to be renewed less often. */
 const SPARE_LIFE = 0.1
 
 /** Must the expiry of this session be renewed, which was renewed when its record was last checked? */
-export function isDueToRenew(stored: Stored, lives: { data: number; record: number }, now: EpochSeconds): boolean {
+export function isDueToRenew(stored: StoredEntry, lives: { data: number; record: number }, now: EpochSeconds): boolean {
   const { checkedAt } = recordIn(stored) ?? {}
-  return !isYounger(checkedAt, now, SPARE_LIFE * Math.min(lives.data, lives.record))
+  return !isYoungerThan(checkedAt, now, SPARE_LIFE * Math.min(lives.data, lives.record))
 }
 
 /**
  * What keeps a session: its record (`live`), its data alone (`data`), or nothing: it is yet to begin (`fresh`), or was given up
  * a moment ago (`late`): then no other begins in its place.
  */
-export type Standing = 'live' | 'data' | 'fresh' | 'late'
+export type SessionPhase = 'live' | 'data' | 'fresh' | 'late'
 
 /** Where the session stands whose record and data were read. A record of a later version keeps its session as well. */
-export function standingOf(stored: Stored, data: string | null, now: EpochSeconds): Standing {
+export function sessionPhaseOf(stored: StoredEntry, data: string | null, now: EpochSeconds): SessionPhase {
   if (stored.state === 'live' || (stored.state === 'unreadable' && stored.raw.startsWith('{'))) return 'live'
   if (stored.state === 'none') return data === null ? 'fresh' : 'data'
-  return isLate(stored, now) ? 'late' : 'fresh'
+  return isLateFor(stored, now) ? 'late' : 'fresh'
 }
 
 /** Is somebody logged in there, as far as this version can tell? */
-export function belongsToLogin(stored: Stored): boolean {
+export function belongsToLogin(stored: StoredEntry): boolean {
   if (stored.state === 'unreadable') return stored.raw.includes('"status":"loggedin"')
   return isLoggedIn(recordIn(stored))
 }

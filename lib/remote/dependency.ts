@@ -2,7 +2,7 @@
  * The health of one system that the site depends on: its circuit breaker, and a monitor that sends a probe once a second while something
  * is unanswered. A success of any call ends the probing. Judgements: lib/decide/breaker.ts.
  */
-import { type Attempt, afterFailure, afterSuccess, isNews, isOpen, pauseOf, WELL } from '../decide/breaker'
+import { afterFailure, afterSuccess, type CallKind, CLOSED, isMoreRecent, isOpen, pauseOf } from '../decide/breaker'
 import { PlatformApiError, Sso2ResponseError, Sso2UnavailableError } from '../errors'
 
 /** Between the beginnings of two probes. A probe that hangs does not delay the next one. */
@@ -41,7 +41,7 @@ export function isNotSent(error: unknown): boolean {
 /** @see the head of the file */
 export class Dependency {
   readonly #options: DependencyOptions
-  #breaker = WELL
+  #breaker = CLOSED
   #timer: NodeJS.Timeout | undefined
   #probedAt = Number.NEGATIVE_INFINITY
   #lastProbe: Promise<unknown> = Promise.resolve()
@@ -66,7 +66,7 @@ export class Dependency {
    * @param attempt `user_call` if the failure of this call may be about its user alone
    * @throws {Sso2UnavailableError} the breaker is open; else what the call throws
    */
-  async run<T>(operation: string, call: () => Promise<T>, attempt: Attempt = 'call'): Promise<T> {
+  async run<T>(operation: string, call: () => Promise<T>, attempt: CallKind = 'call'): Promise<T> {
     if (!this.isAvailable) throw new Sso2UnavailableError(operation, true, OPEN)
     return this.#judge(call, attempt)
   }
@@ -113,7 +113,7 @@ export class Dependency {
     this.look() // also where this probe hangs
   }
 
-  async #judge<T>(call: () => Promise<T>, attempt: Attempt): Promise<T> {
+  async #judge<T>(call: () => Promise<T>, attempt: CallKind): Promise<T> {
     const { isFault = isOutage, isFaulty } = this.#options
     const beganAt = performance.now()
     try {
@@ -128,10 +128,10 @@ export class Dependency {
     }
   }
 
-  #noteFailure(attempt: Attempt, beganAt: number, error?: unknown): void {
+  #noteFailure(attempt: CallKind, beganAt: number, error?: unknown): void {
     const seconds = error instanceof Sso2ResponseError ? (error.retryAfterSeconds ?? 0) : 0
     const failed = { attempt, beganAt, endedAt: performance.now(), pauseMs: seconds * 1000 }
-    if (!isNews(this.#breaker, failed)) return
+    if (!isMoreRecent(this.#breaker, failed)) return
     this.#breaker = afterFailure(this.#breaker, failed)
     this.look(FIRST_PROBE_MS)
   }

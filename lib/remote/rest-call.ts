@@ -68,12 +68,12 @@ export async function callRest(
 ): Promise<Answer> {
   const { operation, scope } = request
   const bounds = boundsOf(operation, options)
-  let token = await inTime(request, bounds, () => source())
+  let token = await withinTimeout(request, bounds, () => source())
   if (token === undefined) throw new AccessTokenExpiredError(operation, undefined, scope)
   let answer = await sendTwice(request, bounds, token)
   if (answer.status === 401 && canRenew) {
     const refused = { token, body: bodyOf(answer, token) }
-    token = await inTime(request, bounds, () => source(refused.token))
+    token = await withinTimeout(request, bounds, () => source(refused.token))
     if (token === undefined) throw new AccessTokenExpiredError(operation, refused.body, scope)
     answer = await sendTwice(request, bounds, token)
   }
@@ -82,7 +82,11 @@ export async function callRest(
 }
 
 /** Waits for a token, but not beyond the call's own bounds. */
-async function inTime<T>({ operation }: RestRequest, { signal, left }: Bounds, get: () => Promise<T>): Promise<T> {
+async function withinTimeout<T>(
+  { operation }: RestRequest,
+  { signal, left }: Bounds,
+  get: () => Promise<T>,
+): Promise<T> {
   signal?.throwIfAborted()
   const done = new AbortController()
   const stop = signal ? AbortSignal.any([signal, done.signal]) : done.signal

@@ -1,6 +1,6 @@
 /** Options of the SSO system's client, and what each must be. */
 import { z } from 'zod'
-import { address, nameProblems } from '../config/checks'
+import { address, nameProblems } from '../config/validators'
 import type { Operation } from '../protocol/claims'
 
 /** Whoever wants to know how the SSO system is. */

@@ -3,10 +3,10 @@ import { createHash, randomUUID } from 'node:crypto'
 import { type Budgets, type LimitReason, SITE_SHARES } from '../decide/login-budgets'
 import type { Kv } from './kv'
 import { MemoryKv } from './memory-kv'
-import { unlessAway } from './unavailable'
+import { unlessUnavailable } from './unavailable'
 
 /** What was added to counts, to be taken back where it turns out not to count. */
-export interface Added {
+export interface AddedCounts {
   readonly kv: Kv
   readonly keys: readonly string[]
   readonly windows: readonly string[]
@@ -33,7 +33,7 @@ export class Counts {
   }
 
   /** Adds one to all counts, or to none where one has reached its limit. */
-  async add({ counts, kept }: Budgets, perSeconds: number): Promise<Added | Reached> {
+  async add({ counts, kept }: Budgets, perSeconds: number): Promise<AddedCounts | Reached> {
     const share = hashOf(counts[0].subject).readUInt8() % SITE_SHARES // one share is one slot of a Cluster
     const keyed = counts.map(({ subject, limit }) => ({
       key: `${this.#prefix}limit:{${share}}:${hashOf(subject).toString('base64url')}`,
@@ -41,7 +41,7 @@ export class Counts {
     }))
     const window = randomUUID().slice(0, 8)
     const addTo = (kv: Kv) => kv.addToCounts(keyed, perSeconds, window, kept)
-    const shared = await unlessAway(() => addTo(this.#kv))
+    const shared = await unlessUnavailable(() => addTo(this.#kv))
     const isAway = shared === 'unavailable'
     const counted = isAway ? await addTo(this.#own) : shared
     if ('spent' in counted) return { reason: counts[counted.spent]?.reason ?? 'site', seconds: counted.secondsLeft }
@@ -49,8 +49,8 @@ export class Counts {
   }
 
   /** Takes back what was added, from the windows to which it was added. */
-  async takeBack({ kv, keys, windows }: Added): Promise<void> {
-    await unlessAway(() => kv.takeFromCounts(keys, windows)) // else the window ends by itself
+  async takeBack({ kv, keys, windows }: AddedCounts): Promise<void> {
+    await unlessUnavailable(() => kv.takeFromCounts(keys, windows)) // else the window ends by itself
   }
 }
 

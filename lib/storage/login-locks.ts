@@ -3,10 +3,10 @@ import type { Attempts } from '../decide/attempts'
 import { DEVICE_SECONDS } from '../decide/device-cookie'
 import type { LoginResult } from '../decide/login'
 import type { EpochSeconds } from '../protocol/claims'
-import { shortHash } from './hashes'
+import { shortHash } from './keys'
 import type { Found, Kv } from './kv'
 import { seal, unseal } from './seal'
-import { type Done, doneUnlessAway, type Unavailable, unlessAway } from './unavailable'
+import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
 
 /** A form in progress is known for so long after its process was last heard of. */
 const FORM_SECONDS = 20
@@ -53,10 +53,10 @@ export class LoginLocks {
   readonly #kv: Kv
   readonly #prefix: string
   readonly #boxKeys: () => readonly Buffer[]
-  constructor(kv: Kv, prefix: string, boxKeys: () => readonly Buffer[]) {
+  constructor(kv: Kv, prefix: string, encryptionKeys: () => readonly Buffer[]) {
     this.#kv = kv
     this.#prefix = prefix
-    this.#boxKeys = boxKeys
+    this.#boxKeys = encryptionKeys
   }
 
   /**
@@ -66,30 +66,30 @@ export class LoginLocks {
    */
   beginForm(key: string, before: string | null, digest: string): Promise<HeldForm | FoundForm | Unavailable> {
     const held = this.#seal({ digest })
-    return unlessAway(async () => {
+    return unlessUnavailable(async () => {
       const found = await this.#kv.setOrRead(this.#formKey(key), before, held, FORM_SECONDS)
       return found === 'done' ? { held } : this.#read(found)
     })
   }
   /** Renews a form of this process; false where another submit has taken it over. */
   renewForm(key: string, held: string): Promise<boolean | Unavailable> {
-    return unlessAway(() => this.#kv.compareAndSet(this.#formKey(key), held, held, FORM_SECONDS))
+    return unlessUnavailable(() => this.#kv.compareAndSet(this.#formKey(key), held, held, FORM_SECONDS))
   }
   /** Leaves the result to simultaneous submits; false where another submit has taken the form over. */
   endForm(key: string, held: string, form: LoginForm): Promise<boolean | Unavailable> {
-    return unlessAway(() => this.#kv.compareAndSet(this.#formKey(key), held, this.#seal(form), RESULT_SECONDS))
+    return unlessUnavailable(() => this.#kv.compareAndSet(this.#formKey(key), held, this.#seal(form), RESULT_SECONDS))
   }
   /** Reads the form of a session. */
   findForm(key: string): Promise<FoundForm | Unavailable> {
-    return unlessAway(async () => {
+    return unlessUnavailable(async () => {
       const found = await this.#kv.setOrRead(this.#formKey(key), NO_FORM, NO_FORM, RESULT_SECONDS)
       return this.#read(found === 'done' ? NOTHING : found)
     })
   }
 
   /** Reads the attempts at a name. @param name hash of the normalised user name */
-  readAttempts(name: string): Promise<StoredAttempts | Unavailable> {
-    return unlessAway(async () => {
+  parseAttempts(name: string): Promise<StoredAttempts | Unavailable> {
+    return unlessUnavailable(async () => {
       const [raw] = await this.#kv.mget([this.#nameKey(name)])
       return { raw, attempts: readAttempts(raw) }
     })
@@ -106,7 +106,7 @@ export class LoginLocks {
     seconds: number,
   ): Promise<{ readonly written: string } | StoredAttempts | Unavailable> {
     const written = JSON.stringify(after)
-    return unlessAway(async () => {
+    return unlessUnavailable(async () => {
       const found = await this.#kv.setOrRead(this.#nameKey(name), before, written, seconds)
       return found === 'done' ? { written } : { raw: found.value, attempts: readAttempts(found.value) }
     })
@@ -114,11 +114,13 @@ export class LoginLocks {
 
   /** Makes every device cookie of an account void that was issued until now. */
   voidDevices(accountId: string, now: EpochSeconds): Promise<Done | Unavailable> {
-    return doneUnlessAway(() => this.#kv.overwrite(this.#voidKey(shortHash(accountId)), String(now), DEVICE_SECONDS))
+    return doneUnlessUnavailable(() =>
+      this.#kv.overwrite(this.#voidKey(shortHash(accountId)), String(now), DEVICE_SECONDS),
+    )
   }
   /** Returns the time until which device cookies of an account are void, or 0. @param account short hash of its ID */
   devicesVoidUntil(account: string): Promise<EpochSeconds | Unavailable> {
-    return unlessAway(async () => {
+    return unlessUnavailable(async () => {
       const [until] = await this.#kv.mget([this.#voidKey(account)])
       return Number(until ?? 0)
     })

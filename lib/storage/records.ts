@@ -1,10 +1,10 @@
 /** Sessions in the store: the site's data, and beside it the SSO record, which comes out read and is opened here. */
 import type { SsoRecord } from '../decide/record'
-import { readStored, type Stored, type Tombstone, tombstone } from '../decide/stored'
-import { sessionKey } from './hashes'
+import { readEntry, type StoredEntry, type Tombstone, tombstone } from '../decide/stored-entry'
+import { sessionKey } from './keys'
 import type { Kv } from './kv'
 import { seal, unseal } from './seal'
-import { type Done, doneUnlessAway, type Unavailable, unlessAway } from './unavailable'
+import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
 
 /** A tombstone outlives every request that may still save, in seconds. */
 const TOMBSTONE_SECONDS = 3600
@@ -22,7 +22,7 @@ export interface Secrets {
 /** Session data and record, as stored. */
 export interface StoredPair {
   readonly data: string | null
-  readonly stored: Stored
+  readonly stored: StoredEntry
 }
 
 /** The sessions of one site, under its prefix. */
@@ -33,10 +33,10 @@ export class Records {
   readonly #now: () => number
 
   /** @param boxKeys the first seals, all open; @param now seconds since 1970 */
-  constructor(kv: Kv, prefix: string, boxKeys: () => readonly Buffer[], now: () => number) {
+  constructor(kv: Kv, prefix: string, encryptionKeys: () => readonly Buffer[], now: () => number) {
     this.#kv = kv
     this.#prefix = prefix
-    this.#boxKeys = boxKeys
+    this.#boxKeys = encryptionKeys
     this.#now = now
   }
 
@@ -59,17 +59,17 @@ export class Records {
 
   /** Session data and record in one round trip. */
   async readBoth(key: string): Promise<StoredPair | Unavailable> {
-    const values = await unlessAway(() => this.#kv.mget([this.#dataKey(key), this.#recordKey(key)]))
+    const values = await unlessUnavailable(() => this.#kv.mget([this.#dataKey(key), this.#recordKey(key)]))
     if (values === 'unavailable') return values
     const [data, raw] = values
-    return { data, stored: readStored(raw) }
+    return { data, stored: readEntry(raw) }
   }
 
   /** The record alone. */
-  read(key: string): Promise<Stored | Unavailable> {
-    return unlessAway(async () => {
+  read(key: string): Promise<StoredEntry | Unavailable> {
+    return unlessUnavailable(async () => {
       const [raw] = await this.#kv.mget([this.#recordKey(key)])
-      return readStored(raw)
+      return readEntry(raw)
     })
   }
 
@@ -82,7 +82,7 @@ export class Records {
     dataSeconds?: number,
   ): Promise<boolean | Unavailable> {
     const data = dataSeconds === undefined ? undefined : { key: this.#dataKey(key), seconds: dataSeconds }
-    return unlessAway(() => this.#kv.compareAndSet(this.#recordKey(key), before, after, seconds, data))
+    return unlessUnavailable(() => this.#kv.compareAndSet(this.#recordKey(key), before, after, seconds, data))
   }
 
   /**
@@ -95,24 +95,26 @@ export class Records {
     before: string | null,
     word: Tombstone,
     successor = '',
-  ): Promise<{ readonly taken: string | null; readonly left: Stored } | false | Unavailable> {
+  ): Promise<{ readonly taken: string | null; readonly left: StoredEntry } | false | Unavailable> {
     const text = tombstone(word, this.#now(), successor === '' ? '' : seal(successor, this.#boxKeys()))
-    return unlessAway(async () => {
+    return unlessUnavailable(async () => {
       const [record, data] = [this.#recordKey(key), this.#dataKey(key)]
       const revoked = await this.#kv.compareAndTake(record, before, text, TOMBSTONE_SECONDS, data)
-      return revoked && { taken: revoked.taken, left: readStored(text) }
+      return revoked && { taken: revoked.taken, left: readEntry(text) }
     })
   }
 
   /** Takes a record away that is exactly `before`, and leaves the data. */
   drop(key: string, before: string): Promise<boolean | Unavailable> {
-    return unlessAway(() => this.#kv.deleteIf(this.#recordKey(key), before))
+    return unlessUnavailable(() => this.#kv.deleteIf(this.#recordKey(key), before))
   }
 
   /** Ends a session whatever its record says. @param since 0: whoever comes with its cookie begins another at once */
   end(key: string, since = this.#now()): Promise<Done | Unavailable> {
     const text = tombstone('ended', since)
-    return doneUnlessAway(() => this.#kv.overwrite(this.#recordKey(key), text, TOMBSTONE_SECONDS, this.#dataKey(key)))
+    return doneUnlessUnavailable(() =>
+      this.#kv.overwrite(this.#recordKey(key), text, TOMBSTONE_SECONDS, this.#dataKey(key)),
+    )
   }
 
   /** Opens a record; `undefined` when no secret of this process fits. */
@@ -125,28 +127,28 @@ export class Records {
     return seal(JSON.stringify(secrets), this.#boxKeys())
   }
   /** Session ID of the session that a dead one went over into; `undefined` where there is none that can be known. */
-  successorOf(stored: Stored): string | undefined {
+  successorOf(stored: StoredEntry): string | undefined {
     return stored.state === 'moved' ? unseal(stored.successor, this.#boxKeys()) : undefined
   }
 
   /** Saves session data; false, and nothing saved, where the session is dead. */
   saveData(key: string, value: string, seconds: number): Promise<boolean | Unavailable> {
-    return unlessAway(() => this.#kv.setUnlessDead(this.#dataKey(key), this.#recordKey(key), value, seconds))
+    return unlessUnavailable(() => this.#kv.setUnlessDead(this.#dataKey(key), this.#recordKey(key), value, seconds))
   }
   deleteData(key: string): Promise<Done | Unavailable> {
-    return doneUnlessAway(() => this.#kv.del(this.#dataKey(key)))
+    return doneUnlessUnavailable(() => this.#kv.del(this.#dataKey(key)))
   }
 
   /** Renews the expiry of record and data. @param dataSeconds where the site wants its data to live otherwise */
   renew(key: string, seconds: number, dataSeconds = seconds): Promise<Done | Unavailable> {
-    return doneUnlessAway(() =>
+    return doneUnlessUnavailable(() =>
       Promise.all([this.#kv.expire(this.#dataKey(key), dataSeconds), this.#kv.expire(this.#recordKey(key), seconds)]),
     )
   }
 
   /** True for the one caller that may ask for a new access token of this session in the next seconds. */
   claimRenewal(key: string, seconds: number): Promise<boolean | Unavailable> {
-    return unlessAway(() => this.#kv.claim(`${this.#prefix}renew:${key}`, seconds))
+    return unlessUnavailable(() => this.#kv.claim(`${this.#prefix}renew:${key}`, seconds))
   }
 
   /** False while the store is known to be away. */
@@ -159,6 +161,6 @@ export class Records {
   }
   /** Tries a harmless read and a harmless write. */
   probe(): Promise<Done | Unavailable> {
-    return doneUnlessAway(() => this.#kv.probe())
+    return doneUnlessUnavailable(() => this.#kv.probe())
   }
 }

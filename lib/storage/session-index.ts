@@ -5,9 +5,9 @@
  */
 import { createHash } from 'node:crypto'
 import { isRevokedSince } from '../decide/revocation'
-import { shortHash } from './hashes'
+import { shortHash } from './keys'
 import type { Kv, Listing } from './kv'
-import { type Done, doneUnlessAway, type Unavailable, unlessAway } from './unavailable'
+import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
 
 /** A revocation is remembered as long as its logout is retried, in seconds. */
 export const ENDED_SECONDS = 86_400
@@ -44,7 +44,7 @@ export interface Surplus {
 }
 
 /** What a session that was just added finds. */
-export interface Added {
+export interface AddedEntry {
   /** Was it logged out while its login was in progress? Then it must end. */
   readonly isRevoked: boolean
   readonly surplus: readonly Surplus[]
@@ -71,7 +71,7 @@ export class SessionIndex {
   /** Takes a landing token, and reads whether its SSO session was logged out. @param signature decoded bytes of the token's signature */
   takeToken(signature: Buffer, sidHash: string): Promise<TokenState | Unavailable> {
     const used = createHash('sha256').update(signature).digest('base64url')
-    return unlessAway(async () => {
+    return unlessUnavailable(async () => {
       const key = `${this.#prefix}used:{${sidHash}}${used}`
       const { isFirst, isMarked } = await this.#kv.takeOnce(key, USED_TOKEN_SECONDS, this.#outKey(sidHash))
       return { isFirst, isSidEnded: isMarked }
@@ -79,9 +79,9 @@ export class SessionIndex {
   }
 
   /** Adds a session to both indexes. @param lifeSeconds how long the session lives unused */
-  add({ key, sidHash, accountId }: Entry, lifeSeconds: number, start: LoginStart): Promise<Added | Unavailable> {
+  add({ key, sidHash, accountId }: Entry, lifeSeconds: number, start: LoginStart): Promise<AddedEntry | Unavailable> {
     const account = shortHash(accountId)
-    return unlessAway(async () => {
+    return unlessUnavailable(async () => {
       const [ofSid, ofAccount] = await Promise.all([
         this.#kv.enlist(this.#sidKey(sidHash), key, this.#entry(lifeSeconds), this.#outKey(sidHash)),
         this.#kv.enlist(this.#accountKey(account), key, this.#entry(lifeSeconds), this.#allKey(account)),
@@ -105,7 +105,7 @@ export class SessionIndex {
   renew({ key, sidHash, accountId }: Entry, lifeSeconds: number): Promise<Done | Unavailable> {
     const { until, now } = this.#entry(lifeSeconds)
     const lists = [this.#sidKey(sidHash), this.#accountKey(shortHash(accountId))]
-    return doneUnlessAway(() => Promise.all(lists.map((list) => this.#kv.renewEntry(list, key, until, now))))
+    return doneUnlessUnavailable(() => Promise.all(lists.map((list) => this.#kv.renewEntry(list, key, until, now))))
   }
 
   /** Revokes a session of the SSO system. @param own removed from its index @returns keys of the other sessions here, {@link MAX_SESSIONS} at most; some may be dead */
@@ -121,23 +121,25 @@ export class SessionIndex {
 
   #revoke(list: string, mark: string, own = ''): Promise<string[] | Unavailable> {
     const now = Math.floor(this.#nowMs() / 1000)
-    return unlessAway(() => this.#kv.markAndList(mark, ENDED_SECONDS, list, { now, member: own, most: MAX_SESSIONS }))
+    return unlessUnavailable(() =>
+      this.#kv.markAndList(mark, ENDED_SECONDS, list, { now, member: own, most: MAX_SESSIONS }),
+    )
   }
 
   /** Removes a session that has ended from both indexes. */
   remove({ key, sidHash, accountId }: Entry): Promise<Done | Unavailable> {
     const lists = [this.#sidKey(sidHash), this.#accountKey(shortHash(accountId))]
-    return doneUnlessAway(() => Promise.all(lists.map((list) => this.#kv.unlist(list, [key]))))
+    return doneUnlessUnavailable(() => Promise.all(lists.map((list) => this.#kv.unlist(list, [key]))))
   }
 
   /** Removes sessions that have ended from the index of their SSO session. */
   removeOfSsoSession(sidHash: string, keys: readonly string[]): Promise<Done | Unavailable> {
-    return doneUnlessAway(() => this.#kv.unlist(this.#sidKey(sidHash), keys))
+    return doneUnlessUnavailable(() => this.#kv.unlist(this.#sidKey(sidHash), keys))
   }
 
   /** Removes sessions that have ended from the index of their account. */
   removeOfAccount(accountId: string, keys: readonly string[]): Promise<Done | Unavailable> {
-    return doneUnlessAway(() => this.#kv.unlist(this.#accountKey(shortHash(accountId)), keys))
+    return doneUnlessUnavailable(() => this.#kv.unlist(this.#accountKey(shortHash(accountId)), keys))
   }
 
   #sidKey(sidHash: string): string {

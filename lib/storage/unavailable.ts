@@ -13,7 +13,7 @@ export function storeUnavailable(): Sso2UnavailableError {
 }
 
 /** Runs commands; an outage is a value from here on. */
-export async function unlessAway<T>(run: () => Promise<T>): Promise<T | Unavailable> {
+export async function unlessUnavailable<T>(run: () => Promise<T>): Promise<T | Unavailable> {
   try {
     return await run()
   } catch (error) {
@@ -22,9 +22,9 @@ export async function unlessAway<T>(run: () => Promise<T>): Promise<T | Unavaila
   }
 }
 
-/** As {@link unlessAway}, for commands whose answer says nothing. */
-export function doneUnlessAway(run: () => Promise<unknown>): Promise<Done | Unavailable> {
-  return unlessAway(async () => {
+/** As {@link unlessUnavailable}, for commands whose answer says nothing. */
+export function doneUnlessUnavailable(run: () => Promise<unknown>): Promise<Done | Unavailable> {
+  return unlessUnavailable(async () => {
     await run()
     return 'done' as const
   })

@@ -1,12 +1,12 @@
 /** Logouts whose session Redis did not return, in the memory of the process that received them. Threat S22. */
-import type { OfSession } from '../decide/signed-out'
+import type { SessionLogout } from '../decide/logout-cookie'
 import type { Device } from '../protocol/claims'
 
 /** A process remembers so many. The oldest are forgotten first. */
 const MAX_REMEMBERED = 10_000
 
 /** A logout of one session, or of all sessions of its account. */
-export interface UnreadLogout extends Omit<OfSession, 'of'> {
+export interface UnreadLogout extends Omit<SessionLogout, 'of'> {
   readonly device: Device
 }
 

@@ -2,7 +2,7 @@
 import type { Express } from 'express'
 import type supertest from 'supertest'
 import { sso2ErrorCodes } from '../protocol/claims'
-import { type Heard, overhear } from './overhear'
+import { type RecordedEvents, recordEvents } from './record-events'
 import { type Visited, Visitor } from './visitor'
 
 export type { Hop, Visited } from './visitor'
@@ -29,10 +29,10 @@ export async function signIn(
   { username, password, loginPath = '/login' }: SignIn,
 ): Promise<ReturnType<typeof supertest.agent>> {
   const visitor = new Visitor(app)
-  const opened = await overhear('landing', () => visitor.visit(loginPath))
+  const opened = await recordEvents('landing', () => visitor.visit(loginPath))
   if (opened.result.status !== 200)
     throw new Error(`signIn: GET ${loginPath} ended with ${endOf(opened.result)}${reasonOf(opened.heard)}`)
-  const sent = await overhear('login', () => visitor.submit(loginPath, { username, password }))
+  const sent = await recordEvents('login', () => visitor.submit(loginPath, { username, password }))
   if (isRefused(sent.result, sent.heard))
     throw new Error(`signIn: the login was refused with ${sent.result.trail[0]?.status}${reasonOf(sent.heard)}`)
   return visitor.agent
@@ -50,7 +50,7 @@ export function visit(app: Express, path: string): Promise<Visited> {
 }
 
 /** A form of the site's own may answer a refusal with a redirect; a session that has ended leads through Identify. */
-function isRefused({ trail }: Visited, heard: readonly Heard[]): boolean {
+function isRefused({ trail }: Visited, heard: readonly RecordedEvents[]): boolean {
   const status = trail[0]?.status
   const isOnlyOne = heard.length === 1 && heard[0]?.outcome === 'refused'
   return (status !== 303 && status !== 302) || isOnlyOne || trail.some(({ url }) => /\/identify\?/.test(url))
@@ -81,7 +81,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 const MEANINGS: Readonly<Record<string, string>> = sso2ErrorCodes
 
 /** The reasons that the site gave, each with its meaning. */
-function reasonOf(heard: readonly Heard[]): string {
+function reasonOf(heard: readonly RecordedEvents[]): string {
   const reasons = [...new Set(heard.flatMap(({ reason }) => reason ?? []))]
   const texts = reasons.map((reason) => {
     const more = [MEANINGS[reason], ADVICE[reason]].filter((text) => text !== undefined)

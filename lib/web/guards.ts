@@ -1,23 +1,23 @@
 /** Guards for single routes: `requireLogin` and `identify`. */
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import { decideLead, isElsewhere } from '../decide/lead'
-import { countTrip } from '../decide/loop-guard'
+import { decideLoginRedirect, isElsewhere } from '../decide/login-redirect'
+import { countRedirect } from '../decide/loop-guard'
 import type { User } from '../decide/record'
-import { judgeReferer } from '../decide/return-to'
-import { isKnownForSure, NOBODY, needsAccess, shownUser } from '../decide/visit'
+import { ANONYMOUS, identifiedUser, isVerified, needsAccessToken } from '../decide/request-decision'
+import { validateReferer } from '../decide/return-to'
 import { Sso2SetupError } from '../errors'
-import { sendToIdentify, setTrip } from './actions/identify'
-import { settle, type Wishes } from './actions/settle'
-import { HOOKS_MS, inTime } from './hooks'
+import { sendToIdentify, setRedirectCount } from './actions/identify'
+import { type ResolveOptions, resolveUser } from './actions/resolve-user'
+import { HOOKS_MS, runHook } from './hooks'
 import { keepFromOthers } from './http/caching'
 import { failing } from './http/failing'
 import { redirect } from './http/redirect'
 import { isNavigation } from './http/request-facts'
 import { loginUrl } from './http/return-urls'
 import { reasonCode, sendJson, sendProblem } from './pages/answers'
+import { pageOf, redirectCountFor } from './request-context'
 import type { Site } from './site'
-import { type Holder, holderOf } from './sso2-request'
-import { pageOf, tripFor } from './visit'
+import { holderOf, type Holder as IdentityHolder } from './sso2-request'
 
 /** A user that `allow` refuses gets 403. */
 type Allow = (user: User, req: Request) => boolean | Promise<boolean>
@@ -40,16 +40,19 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
   const { fresh = false, allow } = checkedOptions(options)
   return guarded(async (req, res, next) => {
     const holder = holderOf(req)
-    const { visit } = holder
-    if (visit.site !== site)
+    const { context } = holder
+    if (context.site !== site)
       throw new Sso2SetupError('requireLogin belongs to another sso2() than the one mounted here')
-    const mustAsk = shownUser(holder.shown) !== undefined && (fresh || needsAccess(holder.shown))
-    if (mustAsk && !(await isSettled(holder, { identify: 'always', ...(fresh ? { fresh: visit.baseline } : {}) })))
+    const mustAsk = identifiedUser(holder.identity) !== undefined && (fresh || needsAccessToken(holder.identity))
+    if (
+      mustAsk &&
+      !(await isResolved(holder, { identify: 'always', ...(fresh ? { fresh: context.checksAtStart } : {}) }))
+    )
       return
-    if (mustAsk && !isKnownForSure(holder.shown)) return sendProblem(site, req, res, 503, 'page_unavailable')
-    if (!shownUser(holder.shown) && isNavigation(req) && !(await isStrangerLookedUp(holder))) return
-    const user = shownUser(holder.shown)
-    if (!user) return isNavigation(req) ? leadToLogin(holder) : sendLoginRequired(holder)
+    if (mustAsk && !isVerified(holder.identity)) return sendProblem(site, req, res, 503, 'page_unavailable')
+    if (!identifiedUser(holder.identity) && isNavigation(req) && !(await isVisitorIdentified(holder))) return
+    const user = identifiedUser(holder.identity)
+    if (!user) return isNavigation(req) ? redirectToLogin(holder) : sendLoginRequired(holder)
     keepFromOthers(res) // also an error page, if `allow` fails
     if (allow && !(await isAllowed(allow, user, req))) return sendProblem(site, req, res, 403, 'not_allowed')
     next()
@@ -74,64 +77,64 @@ function checkedOptions(options: RequireLoginOptions): RequireLoginOptions {
 async function isAllowed(allow: Allow, user: User, req: Request): Promise<boolean> {
   const given: unknown = allow(user, req)
   const isLate = given instanceof Promise
-  const answer = isLate ? await inTime('allow', AbortSignal.timeout(HOOKS_MS), () => given) : given
+  const answer = isLate ? await runHook('allow', AbortSignal.timeout(HOOKS_MS), () => given) : given
   if (typeof answer !== 'boolean' && answer !== undefined && answer !== null)
     throw new TypeError('express-sso2: allow must return true or false')
   return answer === true
 }
 
 /** Responds to a script. A user who logs in because a script was refused comes back to the page in which the script runs. */
-function sendLoginRequired(holder: Holder): void {
-  const { req, res, site } = holder.visit
+function sendLoginRequired(holder: IdentityHolder): void {
+  const { req, res, site } = holder.context
   const { loginPage, returnPolicy } = site.config
-  const page = judgeReferer(req.headers.referer, returnPolicy) ?? returnPage(holder)
+  const page = validateReferer(req.headers.referer, returnPolicy) ?? returnPage(holder)
   const more = loginPage === undefined ? {} : { loginUrl: loginUrl(loginPage, page) }
   sendJson(res, 401, { error: 'login_required', ...more })
 }
 
-const returnPage = ({ visit }: Holder) => pageOf(visit) ?? `${visit.site.config.siteUrl}/`
+const returnPage = ({ context }: IdentityHolder) => pageOf(context) ?? `${context.site.config.siteUrl}/`
 
 /**
  * Before a login page that is not ours: it cannot identify him for us, and where it is another site's, he may have logged in there since
  * this site asked. False when the browser is on its way through Identify.
  */
-async function isStrangerLookedUp(holder: Holder): Promise<boolean> {
-  const { visit, shown } = holder
-  const { routes, loginPage, returnPolicy } = visit.site.config
+async function isVisitorIdentified(holder: IdentityHolder): Promise<boolean> {
+  const { context, identity } = holder
+  const { routes, loginPage, returnPolicy } = context.site.config
   if (routes.login !== false) return true
   if (loginPage !== undefined && isElsewhere(loginPage, returnPolicy.origin))
-    return isSettled(holder, { identify: 'always', fresh: visit.baseline })
-  return shown.record !== undefined || shown.degraded !== undefined || isSettled(holder, { identify: 'always' })
+    return isResolved(holder, { identify: 'always', fresh: context.checksAtStart })
+  return identity.record !== undefined || identity.degraded !== undefined || isResolved(holder, { identify: 'always' })
 }
 
 /** Sends a browser that nobody is logged in with to the login page. */
-function leadToLogin(holder: Holder): Promise<void> | void {
-  const { visit, shown } = holder
-  const { site, req, res } = visit
+function redirectToLogin(holder: IdentityHolder): Promise<void> | void {
+  const { context, identity } = holder
+  const { site, req, res } = context
   const { loginPage, returnPolicy } = site.config
   const page = returnPage(holder)
-  const trip = tripFor(visit, page)
-  const decision = decideLead({
+  const redirects = redirectCountFor(context, page)
+  const decision = decideLoginRedirect({
     page: page.replace(/[?#].*$/, ''),
     loginPage,
     origin: returnPolicy.origin,
-    degraded: shown.degraded,
-    canIdentify: site.front.isAvailable,
-    trip,
+    degraded: identity.degraded,
+    canIdentify: site.identifyHealth.isAvailable,
+    redirects,
     now: site.now(),
   })
-  if (decision.do !== 'lead') holder.shown = NOBODY // nothing is shown here, so that his trips stay counted
-  switch (decision.do) {
+  if (decision.action !== 'lead') holder.identity = ANONYMOUS // nothing is shown here, so that his trips stay counted
+  switch (decision.action) {
     case 'refuse_to_guard_the_login_page':
       throw new Sso2SetupError('requireLogin guards the login page itself, which nobody could reach: see routes.login')
     case 'give_up':
-      return sendProblem(site, req, res, 503, reasonCode(decision.because, 'page_unavailable'))
+      return sendProblem(site, req, res, 503, reasonCode(decision.reason, 'page_unavailable'))
     case 'require_login':
       return sendProblem(site, req, res, 401, 'login_required')
     case 'identify':
-      return sendToIdentify(visit, page, 'login_elsewhere')
+      return sendToIdentify(context, page, 'login_elsewhere')
     case 'count_and_lead':
-      setTrip(visit, page, countTrip(trip, site.now()))
+      setRedirectCount(context, page, countRedirect(redirects, site.now()))
       return redirect(res, loginUrl(loginPage ?? '', page), 302)
     case 'lead':
       return redirect(res, loginUrl(loginPage ?? '', page), 302)
@@ -142,17 +145,17 @@ function leadToLogin(holder: Holder): Promise<void> | void {
 export function identifyGuard(): Guard {
   return guarded(async (req, _res, next) => {
     const holder = holderOf(req)
-    const isKnown = holder.shown.record !== undefined || holder.shown.degraded !== undefined
-    if (isKnown || (await isSettled(holder, { identify: 'always' }))) next()
+    const isKnown = holder.identity.record !== undefined || holder.identity.degraded !== undefined
+    if (isKnown || (await isResolved(holder, { identify: 'always' }))) next()
   })
 }
 
 /** False when the browser is on its way through Identify: then nobody was shown. */
-async function isSettled(holder: Holder, wishes: Wishes): Promise<boolean> {
-  holder.shown = NOBODY
-  const outcome = await settle(holder.visit, wishes)
-  if (outcome.do === 'show') holder.shown = outcome.shown
-  return outcome.do === 'show'
+async function isResolved(holder: IdentityHolder, options: ResolveOptions): Promise<boolean> {
+  holder.identity = ANONYMOUS
+  const outcome = await resolveUser(holder.context, options)
+  if (outcome.action === 'show') holder.identity = outcome.identity
+  return outcome.action === 'show'
 }
 
 function guarded(handle: (req: Request, res: Response, next: NextFunction) => Promise<void>): Guard {

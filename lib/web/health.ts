@@ -4,7 +4,13 @@ import { NO_ANSWER } from '../decide/redis-failure-advice'
 import type { Site } from './site'
 
 /** Tries the store, and reports what is known of the rest. */
-export async function health({ client, config, front, loginDependencies, records }: Site): Promise<Health> {
+export async function health({
+  client,
+  config,
+  identifyHealth: front,
+  loginDependencies,
+  records,
+}: Site): Promise<Health> {
   const { token, user } = loginDependencies
   const isStored = (await records.probe()) === 'done'
   return healthOf({

@@ -8,7 +8,7 @@ import { Sso2UnavailableError } from '../errors'
 export const HOOKS_MS = 8000
 
 /** @throws {Sso2UnavailableError} naming the hook, when the signal aborts first */
-export async function inTime<T>(hook: string, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
+export async function runHook<T>(hook: string, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
   const late = once(signal, 'abort').then(() =>
     Promise.reject(new Sso2UnavailableError(hook, false, 'the hook did not settle in time', true)),
   )
@@ -21,7 +21,7 @@ const LISTENER_MS = 2000
 /** Runs `onLogin` or `onLogout`. A listener that fails, or does not settle in time, is logged and changes nothing. */
 export async function callListener(name: 'onLogin' | 'onLogout', log: Log, run: () => unknown): Promise<void> {
   try {
-    await inTime(name, AbortSignal.timeout(LISTENER_MS), async () => run())
+    await runHook(name, AbortSignal.timeout(LISTENER_MS), async () => run())
   } catch (error) {
     log.broken(`hook:${name}`, `${name} failed; users are not affected`, error)
   }

@@ -7,9 +7,9 @@ import { BODY_CONSUMED, bodyReader, type ReadBody } from './http/read-body'
 import { setTokenHeaders } from './http/redirect'
 import { sendProblem } from './pages/answers'
 import { handleLanding } from './routes/landing'
-import { type LandingQuery, takeLandingQuery } from './routes/landing-query'
-import { showLogin, takeLogin } from './routes/login'
-import { showLogout, takeLogout } from './routes/logout'
+import { type LandingQuery, removeLandingQuery } from './routes/landing-query'
+import { handleLogin, showLogin } from './routes/login'
+import { handleLogout, showLogout } from './routes/logout'
 import type { Site } from './site'
 
 type Handler = (site: Site, req: Request, res: Response, query: LandingQuery | undefined) => Promise<void>
@@ -20,19 +20,19 @@ function tableOf({ config }: Site): ReadonlyMap<string, Methods> {
   const page = (show: Handler, take: Handler): Methods => ({ GET: show, HEAD: show, POST: take })
   const rows: [string | false, Methods][] = [
     [landing, { GET: handleLanding }],
-    [login, page(showLogin, takeLogin)],
+    [login, page(showLogin, handleLogin)],
     [
       logout,
       page(
         (site, req, res) => showLogout(site, req, res, false),
-        (site, req, res) => takeLogout(site, req, res, false),
+        (site, req, res) => handleLogout(site, req, res, false),
       ),
     ],
     [
       logoutAll,
       page(
         (site, req, res) => showLogout(site, req, res, true),
-        (site, req, res) => takeLogout(site, req, res, true),
+        (site, req, res) => handleLogout(site, req, res, true),
       ),
     ],
   ]
@@ -75,7 +75,7 @@ export function router(site: Site): RequestHandler {
     if (!methods) return next()
     const isLanding = methods['GET'] === handleLanding
     if (isLanding) setTokenHeaders(res) // whatever becomes of it
-    const query = isLanding ? takeLandingQuery(req) : undefined
+    const query = isLanding ? removeLandingQuery(req) : undefined
     const handler = Object.hasOwn(methods, req.method) ? methods[req.method] : undefined
     route(site, readBody, req, res, handler && ((...args) => handler(...args, query)), Object.keys(methods)).catch(
       failing(next),
@@ -104,7 +104,7 @@ async function route(
     if (status === BODY_CONSUMED) site.config.log.warn('body:consumed', CONSUMED)
     if (status !== undefined) return refuse(site, req, res, status, 'bad_request')
   }
-  await site.underWay.run(() => handler(site, req, res), res)
+  await site.runningOperations.run(() => handler(site, req, res), res)
 }
 
 const CONSUMED =

@@ -7,15 +7,15 @@ import type { LoginError } from '../decide/login'
 import type { LimitReason } from '../decide/login-budgets'
 import type { LogoutResult } from '../decide/logout'
 import type { User } from '../decide/record'
-import type { Stored } from '../decide/stored'
-import type { VisitPolicy } from '../decide/visit'
+import type { RequestPolicy } from '../decide/request-decision'
+import type { StoredEntry } from '../decide/stored-entry'
 import type { IdentifyHealth } from '../remote/identify-health'
-import type { LoginDependencies } from '../remote/parts'
+import type { LoginDependencies } from '../remote/make-clients'
 import type { PlatformApi } from '../remote/platform-api'
 import type { Sso2Client } from '../remote/sso2'
 import type { ExchangeTicket } from '../remote/ticket'
-import type { KeptLogouts } from '../storage/kept-logouts'
 import type { LoginLocks } from '../storage/login-locks'
+import type { LogoutOutbox } from '../storage/logout-outbox'
 import type { Records } from '../storage/records'
 import type { SessionIndex } from '../storage/session-index'
 import type { Unavailable } from '../storage/unavailable'
@@ -47,11 +47,11 @@ export interface SessionState {
   /** Key of the session that the browser's cookie leads to; undefined without a cookie of ours that can be read. */
   readonly key: string | undefined
   /** What stands there; 'unavailable' when the store did not answer, or is known to be away for a stranger whom nobody could store. */
-  readonly stored: Stored | Unavailable
+  readonly stored: StoredEntry | Unavailable
   /** A cookie of our name came that this process cannot read: doubled, or signed by a secret it does not know. */
   readonly isUnreadable: boolean
   /** Is it a session of the site's own? */
-  readonly isForeign: boolean
+  readonly isExternal: boolean
 }
 
 /** The session that follows. */
@@ -86,7 +86,7 @@ export interface Sessions {
 }
 
 /** One login attempt, as far as limits go. */
-export interface Attempt {
+export interface LoginAttempt {
   readonly address: string
   readonly username: string
   /** Has this browser logged in under this very name before? */
@@ -111,7 +111,7 @@ export interface Admission {
 
 /** Limits logins before Authenticate. */
 export interface LoginLimit {
-  admit(attempt: Attempt): Promise<Admission | Refusal>
+  admit(attempt: LoginAttempt): Promise<Admission | Refusal>
 }
 
 /** Takes one new anonymous session from an address; true when it has had its share. */
@@ -193,11 +193,11 @@ export interface Site {
   readonly config: Config
   readonly client: Sso2Client
   /** The health of Identify. */
-  readonly front: IdentifyHealth
+  readonly identifyHealth: IdentifyHealth
   readonly records: Records
   readonly sessionIndex: SessionIndex
-  readonly logins: LoginLocks
-  readonly keptLogouts: KeptLogouts
+  readonly loginLocks: LoginLocks
+  readonly logoutOutbox: LogoutOutbox
   readonly sessions: Sessions
   readonly exchange: ExchangeTicket
   readonly loadUser: LoadUser
@@ -215,10 +215,10 @@ export interface Site {
   readonly landingLimit: LandingLimit
   readonly unreadLogouts: UnreadLogouts
   /** Retries kept logouts in the background. */
-  readonly logouts: { start(): void }
+  readonly logoutWorker: { start(): void }
   /** Runs what must come to its end before the site may be closed. @param res where the answer counts as well */
-  readonly underWay: { run<T>(operation: () => Promise<T>, res?: Response): Promise<T> }
-  readonly policy: VisitPolicy
+  readonly runningOperations: { run<T>(operation: () => Promise<T>, res?: Response): Promise<T> }
+  readonly policy: RequestPolicy
   readonly macKeys: MacKeys
   /** Seconds since 1970. */
   now(): number

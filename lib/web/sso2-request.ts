@@ -4,16 +4,16 @@ import type { Request } from 'express'
 import type { LoginResult } from '../decide/login'
 import type { LogoutResult } from '../decide/logout'
 import type { User } from '../decide/record'
-import { judgeReturnTo, withoutFlowParameter } from '../decide/return-to'
-import { type DegradedReason, NOBODY, type Shown, showKnown, shownUser } from '../decide/visit'
+import { ANONYMOUS, type DegradedReason, type Identity, identifiedUser, useRecord } from '../decide/request-decision'
+import { validateReturnTo, withoutFlowParameter } from '../decide/return-to'
 import { NotLoggedInError, Sso2SetupError, Sso2UnavailableError } from '../errors'
 import { PlatformApi } from '../remote/platform-api'
 import { identifyAddress } from './actions/identify'
 import { type Credentials, logIn } from './actions/log-in'
 import { logOut } from './actions/log-out'
 import { accessTokenOf } from './actions/renew-access'
-import { settle } from './actions/settle'
-import type { Visit } from './visit'
+import { resolveUser } from './actions/resolve-user'
+import type { RequestContext } from './request-context'
 
 declare global {
   namespace Express {
@@ -26,8 +26,8 @@ declare global {
 
 /** A request's visit, and what of it is shown now: each action of this request gives another value. */
 export interface Holder {
-  readonly visit: Visit
-  shown: Shown
+  readonly context: RequestContext
+  identity: Identity
 }
 
 /** `req.sso2`: what a handler may know and do. Printed, it shows `status` and `user` and nothing else. */
@@ -44,20 +44,20 @@ export class Sso2Request {
 
   /** `'loggedin'`, `'anon'`, or `'none'`: no SSO session, for a bot, a cookie-less client, a skipped path or in an outage. */
   get status(): 'loggedin' | 'anon' | 'none' {
-    return this.#holder.shown.record?.status ?? 'none'
+    return this.#holder.identity.record?.status ?? 'none'
   }
   /** What `loadUser` returned; set if and only if `status` is `'loggedin'`. */
   get user(): User | undefined {
-    return shownUser(this.#holder.shown)
+    return identifiedUser(this.#holder.identity)
   }
   /** When the SSO system last said so; `undefined` with `'none'`. */
   get checkedAt(): Date | undefined {
-    const { record } = this.#holder.shown
+    const { record } = this.#holder.identity
     return record && new Date(record.checkedAt * 1000)
   }
   /** Why less is known than should be; `undefined` where all is well. */
   get degraded(): DegradedReason | undefined {
-    return this.#holder.shown.degraded
+    return this.#holder.identity.degraded
   }
 
   /**
@@ -66,10 +66,10 @@ export class Sso2Request {
    * @returns `{ ok: true, user }`, or `{ ok: false, error }` for every documented code and every outage
    */
   async login(credentials: Credentials): Promise<LoginResult> {
-    const { visit } = this.#holder
-    const result = await visit.site.underWay.run(() => logIn(visit, credentials), visit.res)
-    const { value } = visit.stored
-    if (result.ok || !value) this.#holder.shown = value ? showKnown(value) : NOBODY
+    const { context } = this.#holder
+    const result = await context.site.runningOperations.run(() => logIn(context, credentials), context.res)
+    const { value } = context.stored
+    if (result.ok || !value) this.#holder.identity = value ? useRecord(value) : ANONYMOUS
     return result
   }
   /**
@@ -92,13 +92,13 @@ export class Sso2Request {
    * @throws {Sso2UnavailableError} with `operation` `'store'`, when the session store is away
    */
   async check(): Promise<'loggedin' | 'anon' | 'none'> {
-    const { visit } = this.#holder
-    const isRead = (await visit.stored.reread()) === 'done'
-    const { asking, asked } = visit.stored.value ?? {}
-    const outcome = isRead ? await settle(visit, { identify: 'never', fresh: { asking, asked } }) : undefined
-    if (outcome?.do !== 'show' || outcome.shown.degraded === 'store_unavailable')
+    const { context } = this.#holder
+    const isRead = (await context.stored.reread()) === 'done'
+    const { asking, asked } = context.stored.value ?? {}
+    const outcome = isRead ? await resolveUser(context, { identify: 'never', fresh: { asking, asked } }) : undefined
+    if (outcome?.action !== 'show' || outcome.identity.degraded === 'store_unavailable')
       throw new Sso2UnavailableError('store', true, 'the session store did not answer')
-    this.#holder.shown = outcome.shown
+    this.#holder.identity = outcome.identity
     return this.status
   }
   /**
@@ -107,10 +107,10 @@ export class Sso2Request {
    * @param returnTo a path or an address of this site, default the site's front page
    */
   identifyUrl(returnTo?: string): string {
-    const { visit } = this.#holder
-    const { config } = visit.site
-    const judged = judgeReturnTo(returnTo, config.returnPolicy) ?? `${config.siteUrl}/`
-    return identifyAddress(visit, withoutFlowParameter(judged))
+    const { context } = this.#holder
+    const { config } = context.site
+    const judged = validateReturnTo(returnTo, config.returnPolicy) ?? `${config.siteUrl}/`
+    return identifyAddress(context, withoutFlowParameter(judged))
   }
   /**
    * The REST API with this user's access token, which is renewed where the protocol allows it.
@@ -118,10 +118,10 @@ export class Sso2Request {
    * @throws {NotLoggedInError} nobody is logged in on this request
    */
   get api(): PlatformApi {
-    const { visit, shown } = this.#holder
-    const accessToken = accessTokenOf(visit, shown)
+    const { context, identity } = this.#holder
+    const accessToken = accessTokenOf(context, identity)
     if (accessToken === undefined) throw new NotLoggedInError()
-    return new PlatformApi({ apiUrl: visit.site.config.apiUrl, accessToken })
+    return new PlatformApi({ apiUrl: context.site.config.apiUrl, accessToken })
   }
 
   /** Status and user, nothing else. */
@@ -134,16 +134,16 @@ export class Sso2Request {
   }
 
   async #logOut(isAll: boolean): Promise<LogoutResult> {
-    const { visit } = this.#holder
-    this.#holder.shown = NOBODY
-    return visit.site.underWay.run(() => logOut(visit, isAll), visit.res)
+    const { context } = this.#holder
+    this.#holder.identity = ANONYMOUS
+    return context.site.runningOperations.run(() => logOut(context, isAll), context.res)
   }
 }
 
 /** Hangs `req.sso2` on the request. */
-export function attach(visit: Visit, shown: Shown): Holder {
-  const holder: Holder = { visit, shown }
-  visit.req.sso2 = new Sso2Request(holder)
+export function attach(context: RequestContext, identity: Identity): Holder {
+  const holder: Holder = { context, identity }
+  context.req.sso2 = new Sso2Request(holder)
   return holder
 }
 

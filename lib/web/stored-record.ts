@@ -3,9 +3,9 @@
  * compare-and-set on exactly what was read. If another request was faster, the record is read again.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { lifeOf, type SessionLives, type SsoRecord, serialiseRecord } from '../decide/record'
-import { isLate, NOTHING, readStored, recordIn, type Stored, type Tombstone } from '../decide/stored'
-import { sessionKey } from '../storage/hashes'
+import { lifetimeOf, type SessionLives, type SsoRecord, serialiseRecord } from '../decide/record'
+import { isLateFor, NO_ENTRY, readEntry, recordIn, type StoredEntry, type Tombstone } from '../decide/stored-entry'
+import { sessionKey } from '../storage/keys'
 import type { Records, Secrets } from '../storage/records'
 import type { Unavailable } from '../storage/unavailable'
 
@@ -14,8 +14,8 @@ export type Written = 'done' | 'changed' | Unavailable
 
 /** What became of a revocation; the data were taken in the same step. */
 export type Revoked =
-  | { readonly did: 'done'; readonly taken: string | null }
-  | { readonly did: 'changed' | Unavailable }
+  | { readonly outcome: 'done'; readonly taken: string | null }
+  | { readonly outcome: 'changed' | Unavailable }
 
 /** What it needs of its site. */
 export interface Parts {
@@ -26,7 +26,7 @@ export interface Parts {
 }
 
 /** As many sessions may have followed one another while a browser still came with the first one's cookie. */
-const MOST_SUCCESSORS = 8
+const MAX_SUCCESSORS = 8
 const POLL_MS = 25
 const PATIENCE_MS = 500
 /** So many tries a compare-and-set has: more writers of one record at once are a fault. */
@@ -42,15 +42,15 @@ export interface Successor {
 export class StoredRecord {
   readonly #parts: Parts
   #key: string | undefined
-  #stored: Stored
+  #stored: StoredEntry
   #isAvailable: boolean
 
   /** @param key of the session in the store; `undefined` when the browser has none */
-  constructor(parts: Parts, key: string | undefined, stored: Stored | Unavailable) {
+  constructor(parts: Parts, key: string | undefined, stored: StoredEntry | Unavailable) {
     this.#parts = parts
     this.#key = key
     this.#isAvailable = stored !== 'unavailable'
-    this.#stored = stored === 'unavailable' ? NOTHING : stored
+    this.#stored = stored === 'unavailable' ? NO_ENTRY : stored
   }
 
   get key(): string | undefined {
@@ -60,16 +60,16 @@ export class StoredRecord {
   get value(): SsoRecord | undefined {
     return recordIn(this.#stored)
   }
-  get state(): Stored['state'] {
+  get state(): StoredEntry['state'] {
     return this.#stored.state
   }
   /** Has the session moved or ended a moment ago? */
   get isLate(): boolean {
-    return isLate(this.#stored, this.#parts.now())
+    return isLateFor(this.#stored, this.#parts.now())
   }
   /** Is nothing there yet? */
   get isYetToCome(): boolean {
-    return this.#stored === NOTHING || this.#stored.raw === null
+    return this.#stored === NO_ENTRY || this.#stored.raw === null
   }
   /** Could it be read at all? */
   get isAvailable(): boolean {
@@ -95,8 +95,8 @@ export class StoredRecord {
     if (this.#key === undefined) return 'changed'
     const { records, config, now } = this.#parts
     const text = serialiseRecord(next)
-    const done = await records.replace(this.#key, this.#stored.raw, text, lifeOf(next, now(), config), dataSeconds)
-    return this.#written(done, readStored(text))
+    const done = await records.replace(this.#key, this.#stored.raw, text, lifetimeOf(next, now(), config), dataSeconds)
+    return this.#written(done, readEntry(text))
   }
 
   /** Changes the record, whatever other requests make of it meanwhile. @param next the record to write, or `undefined` to stop */
@@ -115,7 +115,7 @@ export class StoredRecord {
     for (let tries = 0; tries < MAX_TRIES && isWanted(this); tries += 1) {
       const { raw } = this.#stored
       if (this.#key === undefined || raw === null) return 'changed'
-      const dropped = await this.#written(await this.#parts.records.drop(this.#key, raw), NOTHING)
+      const dropped = await this.#written(await this.#parts.records.drop(this.#key, raw), NO_ENTRY)
       if (dropped !== 'changed') return dropped
     }
     return 'changed'
@@ -125,37 +125,37 @@ export class StoredRecord {
   async revoke(isWanted: (stored: this) => boolean, word: Tombstone, successor = ''): Promise<Revoked> {
     for (let tries = 0; tries < MAX_TRIES && isWanted(this); tries += 1) {
       const revoked = await this.#revokeRead(word, successor)
-      if (revoked.did !== 'changed') return revoked
+      if (revoked.outcome !== 'changed') return revoked
     }
-    return { did: 'changed' }
+    return { outcome: 'changed' }
   }
 
   async #revokeRead(word: Tombstone, successor: string): Promise<Revoked> {
-    if (this.#key === undefined) return { did: 'done', taken: null }
+    if (this.#key === undefined) return { outcome: 'done', taken: null }
     const revoked = await this.#parts.records.revoke(this.#key, this.#stored.raw, word, successor)
-    if (revoked === 'unavailable') return { did: revoked }
-    if (revoked === false) return { did: (await this.reread()) === 'done' ? 'changed' : 'unavailable' }
+    if (revoked === 'unavailable') return { outcome: revoked }
+    if (revoked === false) return { outcome: (await this.reread()) === 'done' ? 'changed' : 'unavailable' }
     this.#stored = revoked.left // a logout on the same request follows it to the session that is being made
-    return { did: 'done', taken: revoked.taken }
+    return { outcome: 'done', taken: revoked.taken }
   }
 
   /** Begins under another key, where nothing is yet. */
   async begin(key: string, record: SsoRecord): Promise<Written> {
     this.#key = key
-    this.#stored = NOTHING
+    this.#stored = NO_ENTRY
     return this.replace(record)
   }
 
   /** Goes over to a session that exists already. */
   turnTo(sessionId: string): Promise<'done' | Unavailable> {
     this.#key = sessionKey(sessionId)
-    this.#stored = NOTHING
+    this.#stored = NO_ENTRY
     return this.reread()
   }
 
   /** Goes over to the session that followed on this one, and on that one, up to the last. */
   async follow(): Promise<'done' | Unavailable> {
-    for (let steps = 0; steps < MOST_SUCCESSORS; steps += 1) {
+    for (let steps = 0; steps < MAX_SUCCESSORS; steps += 1) {
       const successor = this.#parts.records.successorOf(this.#stored)
       if (successor === undefined) return 'done'
       if ((await this.turnTo(successor)) === 'unavailable') return 'unavailable'
@@ -166,7 +166,7 @@ export class StoredRecord {
   /** The session that followed on this one, at the end of the trail; it may not have been written yet. */
   async successor(): Promise<Successor | undefined> {
     let last: Successor | undefined
-    for (let steps = 0, stored = this.#stored; steps < MOST_SUCCESSORS; steps += 1) {
+    for (let steps = 0, stored = this.#stored; steps < MAX_SUCCESSORS; steps += 1) {
       const sessionId = this.#parts.records.successorOf(stored)
       if (sessionId === undefined) break
       const next = new StoredRecord(this.#parts, sessionKey(sessionId), 'unavailable')
@@ -190,10 +190,10 @@ export class StoredRecord {
   /** Detaches this request from the record. */
   forget(): void {
     this.#key = undefined
-    this.#stored = NOTHING
+    this.#stored = NO_ENTRY
   }
 
-  async #written(done: boolean | Unavailable, stored: Stored): Promise<Written> {
+  async #written(done: boolean | Unavailable, stored: StoredEntry): Promise<Written> {
     if (done === 'unavailable') return done
     if (!done) return (await this.reread()) === 'done' ? 'changed' : 'unavailable'
     this.#stored = stored

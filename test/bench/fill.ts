@@ -10,7 +10,7 @@ import { password, readerName, type SiteOptions, type Stage } from './stage'
  */
 
 type Config = typeof import('../../lib/config')
-type Hashes = typeof import('../../lib/storage/hashes')
+type Hashes = typeof import('../../lib/storage/keys')
 type Kv = typeof import('../../lib/storage/redis-kv')
 type Record = typeof import('../../lib/decide/record')
 type Records = typeof import('../../lib/storage/records')
@@ -50,11 +50,11 @@ export async function realLogin(stage: Stage): Promise<string> {
 /** @param template session ID of a real login, in the stage's Redis */
 export async function filler(stage: Stage, template: string, redis: Redis | Cluster): Promise<Filler> {
   const { sessionKey, shortHash } = load<Hashes>('storage/hashes')
-  const { indexLifeOf, lifeOf, parseRecord, serialiseRecord } = load<Record>('decide/record')
+  const { indexLifeOf, lifetimeOf, parseRecord, serialiseRecord } = load<Record>('decide/record')
   const config = load<Config>('config').makeConfig(stage.site, {}, { now: () => Date.now() })
   const now = () => Math.floor(Date.now() / 1000)
   const kv = load<Kv>('storage/redis-kv').redisKv(redis, false)
-  const records = new (load<Records>('storage/records').Records)(kv, config.prefix, config.boxKeys, now)
+  const records = new (load<Records>('storage/records').Records)(kv, config.prefix, config.encryptionKeys, now)
   const index = new (load<SessionIndex>('storage/session-index').SessionIndex)(kv, config.prefix, Date.now)
   const record = parseRecord(await stage.redis.get(`${config.prefix}sso2:{${sessionKey(template)}}`))
   const secrets = record && records.open(record)
@@ -65,7 +65,7 @@ export async function filler(stage: Stage, template: string, redis: Redis | Clus
   const write = async (id: string) => {
     const user = { ...record.user, accountId: accountOf(id) }
     const own = { ...record, user, sidHash: shortHash(sidOf(id)), box: records.seal({ ...secrets, sid: sidOf(id) }) }
-    const done = await records.replace(sessionKey(id), null, serialiseRecord(own), lifeOf(own, now(), config))
+    const done = await records.replace(sessionKey(id), null, serialiseRecord(own), lifetimeOf(own, now(), config))
     if (done !== true) throw new Error(`a record could not be written: ${done}`)
   }
   const add = async (id: string) => {

@@ -8,8 +8,8 @@ import cookieParser from 'cookie-parser'
 import type { RequestHandler } from 'express'
 import { Redis } from 'ioredis'
 import { makeConfig } from '../../lib/config'
-import { makeMark } from '../../lib/decide/binding'
-import { makeDoctorMark, siteReport } from '../../lib/decide/examination'
+import { makeSignature } from '../../lib/decide/binding'
+import { makeDoctorSignature, siteReport } from '../../lib/decide/doctor-protocol'
 import { runCommand } from '../emulator/command'
 import { eventually, sessionSecret } from '../flows/network'
 import { callsAbout } from '../support/calls'
@@ -302,7 +302,7 @@ test('the landing page tells how the site is set up to nobody but the doctor', a
     const answer = await fetch(siteUrl + path, { headers, redirect: 'manual' })
     return [answer.status, answer.headers.get('cache-control'), await answer.text()]
   }
-  const told = await ask('/sso2/landing', makeDoctorMark(keys, now))
+  const told = await ask('/sso2/landing', makeDoctorSignature(keys, now))
   expect(told.slice(0, 2)).toEqual([200, 'no-store'])
   expect(Object.keys(JSON.parse(String(told[2]))).sort()).toEqual(Object.keys(siteReport.shape).sort())
   for (const secret of [sessionSecret, environment['SSO2_CLIENT_SECRET'] ?? '']) expect(told[2]).not.toContain(secret)
@@ -310,13 +310,13 @@ test('the landing page tells how the site is set up to nobody but the doctor', a
   const marks = [
     undefined,
     '',
-    makeDoctorMark(foreign, now),
-    makeDoctorMark(keys, now - 90),
-    makeMark(keys, 'marker', '', now),
+    makeDoctorSignature(foreign, now),
+    makeDoctorSignature(keys, now - 90),
+    makeSignature(keys, 'marker', '', now),
   ]
   for (const mark of marks)
     expect(await ask('/sso2/landing', mark)).toEqual([400, 'no-store', '{"error":"bad_request"}'])
-  expect(await ask('/sso2/landing?t=x', makeDoctorMark(keys, now))).toEqual([303, 'no-store', ''])
+  expect(await ask('/sso2/landing?t=x', makeDoctorSignature(keys, now))).toEqual([303, 'no-store', ''])
 })
 
 test('a site on another port than the platform knows is found, and what answers at that port', async () => {

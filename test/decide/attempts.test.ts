@@ -28,9 +28,9 @@ const value = (more: Partial<Attempts> = {}): Attempts => ({
 })
 const lock = (more: object = {}) => ({ session: 's2', id: 'a2', until: NOW + 12, at: NOW - 100, ...more })
 const shortly = (decision: AttemptDecision) =>
-  decision.do === 'refuse'
+  decision.action === 'refuse'
     ? `refuse ${decision.reason} ${decision.seconds}`
-    : decision.do === 'try'
+    : decision.action === 'try'
       ? `try ${decision.next.left}`
       : 'wait'
 
@@ -69,7 +69,7 @@ test.each<[what: string, stored: Attempts | undefined, facts: Partial<AttemptFac
 
 function begun(stored: Attempts | undefined, more: Partial<AttemptFacts> = {}): Attempts {
   const decision = beginAttempt(stored, facts(more))
-  if (decision.do !== 'try') throw new Error(`it may not begin: ${decision.do}`)
+  if (decision.action !== 'try') throw new Error(`it may not begin: ${decision.action}`)
   return decision.next
 }
 

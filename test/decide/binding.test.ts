@@ -2,10 +2,10 @@ import {
   isBindingValue,
   isBound,
   isBoundAsLast,
-  isMark,
+  isSignature,
   type MacKeys,
   makeBinding,
-  makeMark,
+  makeSignature,
 } from '../../lib/decide/binding'
 import { NOW } from './samples'
 
@@ -41,7 +41,7 @@ test.each<[name: string, cookie: string | undefined, value: string | undefined]>
   ['a shorter MAC', cookie, value.slice(0, -1)],
   ['a longer MAC', cookie, `${value}A`],
   ['another MAC', cookie, value.slice(0, 11) + 'A'.repeat(22)],
-  ['a mark for another purpose', cookie, makeMark(keys, 'marker', cookie, NOW)],
+  ['a mark for another purpose', cookie, makeSignature(keys, 'marker', cookie, NOW)],
   ['a mark of another site', cookie, makeBinding([Buffer.alloc(32, 2)], cookie, NOW)],
 ])('%s does not bind', (_name, given, parameter) => {
   expect(isBound(keys, given, parameter, NOW)).toBe(false)
@@ -65,7 +65,7 @@ test('the last trip of a chain is told from the others, and binds as they do', (
 test('no purpose stands in for another', () => {
   const purposes = ['flow', 'last-flow', 'marker', 'signed-out', 'device', 'doctor'] as const
   const fits = purposes.map((made) =>
-    purposes.filter((asked) => isMark(keys, asked, 'x', makeMark(keys, made, 'x', NOW), NOW, 60)),
+    purposes.filter((asked) => isSignature(keys, asked, 'x', makeSignature(keys, made, 'x', NOW), NOW, 60)),
   )
   expect(fits).toEqual(purposes.map((purpose) => [purpose]))
 })
@@ -86,7 +86,7 @@ test('without a key no mark is made', () => {
 })
 
 test('where the subject ends and the time begins is part of what is signed', () => {
-  const [, mac = ''] = makeMark(keys, 'signed-out', 'x1', 80).split('.')
-  expect(isMark(keys, 'signed-out', 'x1', `80.${mac}`, 80, 60)).toBe(true)
-  expect(isMark(keys, 'signed-out', 'x', `180.${mac}`, 180, 60)).toBe(false)
+  const [, mac = ''] = makeSignature(keys, 'signed-out', 'x1', 80).split('.')
+  expect(isSignature(keys, 'signed-out', 'x1', `80.${mac}`, 80, 60)).toBe(true)
+  expect(isSignature(keys, 'signed-out', 'x', `180.${mac}`, 180, 60)).toBe(false)
 })

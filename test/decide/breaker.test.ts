@@ -1,18 +1,26 @@
-import { type Attempt, afterFailure, afterSuccess, type Breaker, isOpen, pauseOf, WELL } from '../../lib/decide/breaker'
+import {
+  afterFailure,
+  afterSuccess,
+  type Breaker,
+  type CallKind,
+  CLOSED,
+  isOpen,
+  pauseOf,
+} from '../../lib/decide/breaker'
 
 /** What happens to a breaker. Times are milliseconds. */
 type Event =
   | { readonly ok: number }
-  | { readonly failed: Attempt; readonly at: number; readonly end?: number; readonly pause?: number }
+  | { readonly failed: CallKind; readonly at: number; readonly end?: number; readonly pause?: number }
 
 function after(events: readonly Event[]): Breaker {
   return events.reduce((breaker: Breaker, event) => {
     if ('ok' in event) return afterSuccess(breaker, event.ok)
     const { failed, at, end = at, pause = 0 } = event
     return afterFailure(breaker, { attempt: failed, beganAt: at, endedAt: end, pauseMs: pause })
-  }, WELL)
+  }, CLOSED)
 }
-const fails = (failed: Attempt, count: number, at = 10): Event[] =>
+const fails = (failed: CallKind, count: number, at = 10): Event[] =>
   Array.from({ length: count }, () => ({ failed, at }))
 
 // one for each row of the table in docs/internals/decision-tables.md, "Breaker"

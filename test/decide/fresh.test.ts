@@ -1,18 +1,18 @@
 import type { LoggedInRecord } from '../../lib/decide/record'
 import {
-  type Baseline,
+  type ChecksAtStart,
   type DegradedReason,
-  decideVisit,
-  isKnownForSure,
-  type VisitDecision,
-  type VisitFacts,
-} from '../../lib/decide/visit'
+  decideRequest,
+  isVerified,
+  type RequestDecision,
+  type RequestFacts,
+} from '../../lib/decide/request-decision'
 import { anonRecord, loggedInRecord, NOW } from './samples'
 
 /* A page that wants fresh news is answered by nothing that was asked before its request began. */
 
-const policy = { recheckSeconds: 360, graceSeconds: 900, absoluteSeconds: 7_776_000, claimSeconds: 3 }
-const usual: VisitFacts = {
+const policy = { recheckSeconds: 360, graceSeconds: 900, absoluteSeconds: 7_776_000, lockSeconds: 3 }
+const usual: RequestFacts = {
   now: NOW,
   record: undefined,
   storeAvailable: true,
@@ -20,22 +20,26 @@ const usual: VisitFacts = {
   identifyBroken: false,
   mayIdentify: true,
   blocked: undefined,
-  signedOut: 'no',
+  logoutCookie: 'no',
   wantsLogin: false,
   fresh: { asking: undefined, asked: undefined },
   hasWaited: false,
 }
 const login = (changes: Partial<LoggedInRecord> = {}) => loggedInRecord(changes)
-const began = (changes: Partial<Baseline> = {}): Baseline => ({ asking: undefined, asked: undefined, ...changes })
-const show = (record: VisitFacts['record'], degraded?: DegradedReason): VisitDecision => ({
-  do: 'show',
+const began = (changes: Partial<ChecksAtStart> = {}): ChecksAtStart => ({
+  asking: undefined,
+  asked: undefined,
+  ...changes,
+})
+const show = (record: RequestFacts['record'], degraded?: DegradedReason): RequestDecision => ({
+  action: 'show',
   record,
   degraded,
 })
-const ask = (record: LoggedInRecord): VisitDecision => ({ do: 'ask_status', record, because: 'fresh' })
+const ask = (record: LoggedInRecord): RequestDecision => ({ action: 'ask_status', record, reason: 'fresh' })
 
 const underWay = login({ askingAt: NOW, asking: 'q1' })
-const rows: [name: string, record: LoggedInRecord, facts: Partial<VisitFacts>, decision: VisitDecision][] = [
+const rows: [name: string, record: LoggedInRecord, facts: Partial<RequestFacts>, decision: RequestDecision][] = [
   ['a record that was checked just now is asked about', login(), {}, ask(login())],
   [
     'what was asked and answered before is no answer',
@@ -68,12 +72,12 @@ const rows: [name: string, record: LoggedInRecord, facts: Partial<VisitFacts>, d
     {},
     show(login({ asked: 'q2', askingAt: NOW, asking: 'q3' })),
   ],
-  ['a question of somebody else is waited for', underWay, {}, { do: 'wait_for_answer' }],
+  ['a question of somebody else is waited for', underWay, {}, { action: 'wait_for_answer' }],
   [
     'so is one that was under way before: the claim is taken after it',
     underWay,
     { fresh: began({ asking: 'q1' }) },
-    { do: 'wait_for_answer' },
+    { action: 'wait_for_answer' },
   ],
   ['whoever has waited as long as he may asks himself', underWay, { hasWaited: true }, ask(underWay)],
   [
@@ -128,7 +132,7 @@ const rows: [name: string, record: LoggedInRecord, facts: Partial<VisitFacts>, d
     'a session at its limit ends before anything is asked',
     login({ since: NOW - policy.absoluteSeconds }),
     {},
-    { do: 'end_session', because: 'absolute_limit' },
+    { action: 'end_session', reason: 'absolute_limit' },
   ],
   [
     'a fresh answer without an access token is shown: it is the guard that wanted one',
@@ -138,22 +142,22 @@ const rows: [name: string, record: LoggedInRecord, facts: Partial<VisitFacts>, d
   ],
 ]
 test.each(rows)('%s', (_name, record, facts, decision) => {
-  expect(decideVisit({ ...usual, ...facts, record }, policy)).toEqual(decision)
+  expect(decideRequest({ ...usual, ...facts, record }, policy)).toEqual(decision)
 })
 
 test('a fresh answer that leaves a login pending says so', () => {
   const record = anonRecord({ pending: true, asked: 'q1' })
-  expect(decideVisit({ ...usual, record }, policy)).toEqual(show(record, 'user_unknown'))
+  expect(decideRequest({ ...usual, record }, policy)).toEqual(show(record, 'user_unknown'))
 })
 
 test('what is shown without a fresh answer is never known for sure', () => {
   for (const [, record, facts] of rows) {
-    const decision = decideVisit({ ...usual, ...facts, record, ssoAvailable: false }, policy)
+    const decision = decideRequest({ ...usual, ...facts, record, ssoAvailable: false }, policy)
     const isFresh =
       record.asked !== undefined &&
       record.unansweredAt === undefined &&
       facts.fresh?.asked !== record.asked &&
       facts.fresh?.asking !== record.asked
-    if (decision.do === 'show' && !isFresh) expect(isKnownForSure(decision)).toBe(false)
+    if (decision.action === 'show' && !isFresh) expect(isVerified(decision)).toBe(false)
   }
 })

@@ -7,7 +7,7 @@ import {
   decideSuccession,
   type LoginDecision,
   type LoginError,
-  lostAttempt,
+  lostAttemptResult,
 } from '../../lib/decide/login'
 import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../../lib/errors'
 import type { SessionToken } from '../../lib/protocol/session-token'
@@ -15,56 +15,64 @@ import { sessionToken } from './samples'
 
 const welcome = sessionToken({ sts: 'loggedin', at: 'ticket' })
 const rows: [name: string, answer: SessionToken | undefined, decision: LoginDecision][] = [
-  ['a login with its ticket signs in', welcome, { do: 'sign_in', token: welcome }],
+  ['a login with its ticket signs in', welcome, { action: 'sign_in', token: welcome }],
   [
     'wrong credentials are shown with the attempts left',
     sessionToken({ err: 'invalid_credentials', raa: 2 }),
-    { do: 'show', error: 'invalid_credentials', remainingAttempts: 2 },
+    { action: 'show', error: 'invalid_credentials', remainingAttempts: 2 },
   ],
   [
     'no attempt left is shown as zero',
     sessionToken({ err: 'invalid_credentials', raa: 0 }),
-    { do: 'show', error: 'invalid_credentials', remainingAttempts: 0 },
+    { action: 'show', error: 'invalid_credentials', remainingAttempts: 0 },
   ],
   [
     'wrong credentials are shown without a count where none is given',
     sessionToken({ err: 'invalid_credentials' }),
-    { do: 'show', error: 'invalid_credentials' },
+    { action: 'show', error: 'invalid_credentials' },
   ],
   [
     'a frozen account is shown with its time',
     sessionToken({ err: 'account_frozen', frf: 300 }),
-    { do: 'show', error: 'account_frozen', frozenForSeconds: 300 },
+    { action: 'show', error: 'account_frozen', frozenForSeconds: 300 },
   ],
   [
     'an inactive account is shown',
     sessionToken({ err: 'account_not_active' }),
-    { do: 'show', error: 'account_not_active' },
+    { action: 'show', error: 'account_not_active' },
   ],
   [
     'too many sessions are shown',
     sessionToken({ err: 'session_limit_reached' }),
-    { do: 'show', error: 'session_limit_reached' },
+    { action: 'show', error: 'session_limit_reached' },
   ],
-  ['a wrong one-time password is shown', sessionToken({ err: 'invalid_otp' }), { do: 'show', error: 'invalid_otp' }],
+  [
+    'a wrong one-time password is shown',
+    sessionToken({ err: 'invalid_otp' }),
+    { action: 'show', error: 'invalid_otp' },
+  ],
   [
     'a used one-time password is shown',
     sessionToken({ err: 'otp_consumed_or_expired' }),
-    { do: 'show', error: 'otp_consumed_or_expired' },
+    { action: 'show', error: 'otp_consumed_or_expired' },
   ],
   [
     'a login of another account is shown',
     sessionToken({ err: 'session_already_logged_in_on_another_account', sts: 'loggedin' }),
-    { do: 'show', error: 'session_already_logged_in_on_another_account' },
+    { action: 'show', error: 'session_already_logged_in_on_another_account' },
   ],
-  ['a terminated session identifies', sessionToken({ err: 'session_terminated' }), { do: 'identify' }],
-  ['an unknown session identifies', sessionToken({ err: 'session_not_found' }), { do: 'identify' }],
-  ['a lost answer is asked after', undefined, { do: 'ask_status' }],
-  ['a refused request of ours is not the user\u2019s fault', sessionToken({ err: 'invalid_token' }), { do: 'not_now' }],
+  ['a terminated session identifies', sessionToken({ err: 'session_terminated' }), { action: 'identify' }],
+  ['an unknown session identifies', sessionToken({ err: 'session_not_found' }), { action: 'identify' }],
+  ['a lost answer is asked after', undefined, { action: 'ask_status' }],
+  [
+    'a refused request of ours is not the user\u2019s fault',
+    sessionToken({ err: 'invalid_token' }),
+    { action: 'not_now' },
+  ],
   [
     'an error that nobody knows is not the user\u2019s fault',
     sessionToken({ err: 'unknown_error' }),
-    { do: 'not_now' },
+    { action: 'not_now' },
   ],
 ]
 test.each(rows)('%s', (_name, answer, decision) => {
@@ -72,36 +80,36 @@ test.each(rows)('%s', (_name, answer, decision) => {
 })
 
 const lost: [name: string, answer: SessionToken | undefined, decision: LoginDecision][] = [
-  ['that took place signs in', welcome, { do: 'sign_in', token: welcome }],
-  ['that did not take place is not now', sessionToken({ sts: 'anon' }), { do: 'not_now' }],
-  ['that took place, and brings no ticket, is not now', sessionToken({ sts: 'loggedin' }), { do: 'not_now' }],
+  ['that took place signs in', welcome, { action: 'sign_in', token: welcome }],
+  ['that did not take place is not now', sessionToken({ sts: 'anon' }), { action: 'not_now' }],
+  ['that took place, and brings no ticket, is not now', sessionToken({ sts: 'loggedin' }), { action: 'not_now' }],
   [
     'whose answer has a ticket and another status is not now',
     sessionToken({ sts: 'terminated', at: 'x' }),
-    { do: 'not_now' },
+    { action: 'not_now' },
   ],
   [
     'whose answer has a ticket and an error is not now',
     sessionToken({ sts: 'loggedin', at: 'x', err: 'unknown_error' }),
-    { do: 'not_now' },
+    { action: 'not_now' },
   ],
-  ['of a session that is gone identifies', sessionToken({ err: 'session_not_found' }), { do: 'identify' }],
-  ['of which nobody can be asked is not now', undefined, { do: 'not_now' }],
+  ['of a session that is gone identifies', sessionToken({ err: 'session_not_found' }), { action: 'identify' }],
+  ['of which nobody can be asked is not now', undefined, { action: 'not_now' }],
 ]
 test.each(lost)('a lost login %s', (_name, answer, decision) => {
   expect(decideLostLogin(answer)).toEqual(decision)
 })
 
 test.each<[name: string, answer: SessionToken | undefined, decision: LoginDecision | undefined]>([
-  ['went through', welcome, { do: 'sign_in', token: welcome }],
+  ['went through', welcome, { action: 'sign_in', token: welcome }],
   ['did not: the form that came after it is sent', sessionToken({ sts: 'anon' }), undefined],
-  ['was of a session that has ended', sessionToken({ sts: 'terminated' }), { do: 'identify' }],
-  ['was of a session that is forgotten', sessionToken({ err: 'session_not_found' }), { do: 'identify' }],
-  ['went through, without a ticket', sessionToken({ sts: 'loggedin' }), { do: 'not_now' }],
-  ['cannot be told of', sessionToken({ err: 'invalid_token' }), { do: 'not_now' }],
-  ['cannot be told of, anonymous', sessionToken({ err: 'invalid_token', sts: 'anon' }), { do: 'not_now' }],
-  ['cannot be told of, terminated', sessionToken({ err: 'invalid_token', sts: 'terminated' }), { do: 'not_now' }],
-  ['nobody can be asked about', undefined, { do: 'not_now' }],
+  ['was of a session that has ended', sessionToken({ sts: 'terminated' }), { action: 'identify' }],
+  ['was of a session that is forgotten', sessionToken({ err: 'session_not_found' }), { action: 'identify' }],
+  ['went through, without a ticket', sessionToken({ sts: 'loggedin' }), { action: 'not_now' }],
+  ['cannot be told of', sessionToken({ err: 'invalid_token' }), { action: 'not_now' }],
+  ['cannot be told of, anonymous', sessionToken({ err: 'invalid_token', sts: 'anon' }), { action: 'not_now' }],
+  ['cannot be told of, terminated', sessionToken({ err: 'invalid_token', sts: 'terminated' }), { action: 'not_now' }],
+  ['nobody can be asked about', undefined, { action: 'not_now' }],
 ])('a login that went down with its process and %s', (_name, answer, decision) => {
   expect(decideSuccession(answer)).toEqual(decision)
 })
@@ -148,5 +156,5 @@ test.each<[what: string, error: unknown, was: AttemptResult['was']]>([
   ['whose response holds no token', new Sso2ResponseError('authenticate', 200, 'no token'), 'wrong'],
   ['whose token does not verify', new TokenError('signature'), 'wrong'],
 ])('[F17] an attempt %s may have been judged, or not', (_what, error, was) => {
-  expect(lostAttempt(error).was).toBe(was)
+  expect(lostAttemptResult(error).was).toBe(was)
 })

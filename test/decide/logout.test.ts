@@ -7,40 +7,48 @@ const usual: LogoutFacts = {
   key: undefined,
   state: 'none',
   hasUnreadableCookie: false,
-  isSignedOut: false,
+  hasLogoutCookie: false,
   isAll: false,
 }
 const [ada, anon] = [loggedInRecord(), anonRecord()]
 const anything = (result: 'pending' | 'no_session'): LogoutDecision => ({
-  do: 'mark',
-  signedOut: { of: 'anything' },
+  action: 'mark',
+  logoutCookie: { of: 'anything' },
   result,
 })
 const away = (key: string, isAll: boolean): LogoutDecision => ({
-  do: 'mark',
-  signedOut: { of: 'session', key, isAll },
+  action: 'mark',
+  logoutCookie: { of: 'session', key, isAll },
   result: 'pending',
 })
 
 const rows: [name: string, facts: Partial<LogoutFacts>, decision: LogoutDecision][] = [
-  ['a login ends', { record: ada, key: 'k', state: 'live' }, { do: 'end', record: ada, isAll: false }],
-  ['all logins end', { record: ada, key: 'k', state: 'live', isAll: true }, { do: 'end', record: ada, isAll: true }],
-  ['an anonymous session ends', { record: anon, key: 'k', state: 'live' }, { do: 'end', record: anon, isAll: false }],
+  ['a login ends', { record: ada, key: 'k', state: 'live' }, { action: 'end', record: ada, isAll: false }],
+  [
+    'all logins end',
+    { record: ada, key: 'k', state: 'live', isAll: true },
+    { action: 'end', record: ada, isAll: true },
+  ],
+  [
+    'an anonymous session ends',
+    { record: anon, key: 'k', state: 'live' },
+    { action: 'end', record: anon, isAll: false },
+  ],
   [
     'a living session ends, whatever mark the browser carries',
-    { record: ada, key: 'k', state: 'live', isSignedOut: true },
-    { do: 'end', record: ada, isAll: false },
+    { record: ada, key: 'k', state: 'live', hasLogoutCookie: true },
+    { action: 'end', record: ada, isAll: false },
   ],
   ['without a store the session is marked', { isAvailable: false, key: 'k' }, away('k', false)],
   ['without a store all of them are marked', { isAvailable: false, key: 'k', isAll: true }, away('k', true)],
   ['without a store and a key the browser is marked', { isAvailable: false }, away('', false)],
   [
     'without a store a second logout leaves the mark of the first one, which names the session',
-    { isAvailable: false, key: 'k', isSignedOut: true },
-    { do: 'retry' },
+    { isAvailable: false, key: 'k', hasLogoutCookie: true },
+    { action: 'retry' },
   ],
-  ['a logout that is not confirmed is tried again', { isSignedOut: true }, { do: 'retry' }],
-  ['so it is with a session that has ended', { isSignedOut: true, key: 'k', state: 'ended' }, { do: 'retry' }],
+  ['a logout that is not confirmed is tried again', { hasLogoutCookie: true }, { action: 'retry' }],
+  ['so it is with a session that has ended', { hasLogoutCookie: true, key: 'k', state: 'ended' }, { action: 'retry' }],
   ['a stranger has nothing to end, and is marked', {}, anything('no_session')],
   ['a session that has ended has nothing to end', { key: 'k', state: 'ended' }, anything('no_session')],
   ['a session whose record is gone may live at the SSO system', { key: 'k', state: 'none' }, anything('pending')],

@@ -1,30 +1,30 @@
 import fc from 'fast-check'
 import {
-  blockedBy,
-  countTrip,
-  discountTrip,
-  isLastTrip,
+  blockReason,
+  blockRedirects,
+  clearFailure,
+  countRedirect,
+  isLastRedirect,
   isPageKey,
-  landedWell,
-  noteCause,
-  noteShown,
   pageKey,
-  readTrip,
-  stopTrips,
-  supernumerary,
-  type Trip,
-  tripBack,
-  tripsSoFar,
-  writeTrip,
+  type RedirectCount,
+  readRedirectCount,
+  recentRedirects,
+  redirectCountAtLanding,
+  surplusPages,
+  uncountRedirect,
+  withLandingFailure,
+  withPageShown,
+  writeRedirectCount,
 } from '../../lib/decide/loop-guard'
 import { NOW } from './samples'
 
-const trips = (count: number, at = NOW): Trip | undefined =>
-  Array.from({ length: count }).reduce<Trip | undefined>((made) => countTrip(made, at), undefined)
-const one = countTrip(undefined, NOW)
-const two = countTrip(one, NOW)
+const trips = (count: number, at = NOW): RedirectCount | undefined =>
+  Array.from({ length: count }).reduce<RedirectCount | undefined>((made) => countRedirect(made, at), undefined)
+const one = countRedirect(undefined, NOW)
+const two = countRedirect(one, NOW)
 /** What the cookie holds when the next request comes. */
-const later = (made: Trip | undefined, now: number) => made && readTrip(writeTrip(made), now)
+const later = (made: RedirectCount | undefined, now: number) => made && readRedirectCount(writeRedirectCount(made), now)
 
 test.each([
   [0, undefined],
@@ -32,66 +32,72 @@ test.each([
   [2, 'identify_loop'],
   [3, 'identify_loop'],
 ])('after %i trips the page is blocked by %s', (count, reason) => {
-  expect(blockedBy(trips(count), NOW)).toBe(reason)
+  expect(blockReason(trips(count), NOW)).toBe(reason)
 })
 
 test.each([0, 4, 9, 30, 59])('a chain whose trips take %i s each is over after the second', (seconds) => {
   const first = later(one, NOW + seconds)
-  expect(blockedBy(first, NOW + seconds)).toBeUndefined()
-  const second = later(countTrip(first, NOW + seconds), NOW + 2 * seconds)
-  expect(blockedBy(second, NOW + 2 * seconds)).toBe('identify_loop')
+  expect(blockReason(first, NOW + seconds)).toBeUndefined()
+  const second = later(countRedirect(first, NOW + seconds), NOW + 2 * seconds)
+  expect(blockReason(second, NOW + 2 * seconds)).toBe('identify_loop')
 })
 
 test('a page that was shown may make one more trip five seconds after its last, and is blocked again where that is in vain', () => {
-  const shown = noteShown(two, NOW + 1)
-  expect(blockedBy(later(shown, NOW + 4), NOW + 4)).toBe('identify_loop')
-  expect(blockedBy(later(shown, NOW + 5), NOW + 5)).toBeUndefined()
-  const again = countTrip(later(shown, NOW + 5), NOW + 5)
-  expect(blockedBy(later(again, NOW + 30), NOW + 30)).toBe('identify_loop')
-  expect(blockedBy(later(noteShown(again, NOW + 30), NOW + 31), NOW + 31)).toBeUndefined()
+  const shown = withPageShown(two, NOW + 1)
+  expect(blockReason(later(shown, NOW + 4), NOW + 4)).toBe('identify_loop')
+  expect(blockReason(later(shown, NOW + 5), NOW + 5)).toBeUndefined()
+  const again = countRedirect(later(shown, NOW + 5), NOW + 5)
+  expect(blockReason(later(again, NOW + 30), NOW + 30)).toBe('identify_loop')
+  expect(blockReason(later(withPageShown(again, NOW + 30), NOW + 31), NOW + 31)).toBeUndefined()
 })
 
 test('a page that has not been shown makes none, however long its last trip takes', () => {
-  expect(blockedBy(later(two, NOW + 59), NOW + 59)).toBe('identify_loop')
+  expect(blockReason(later(two, NOW + 59), NOW + 59)).toBe('identify_loop')
   expect(later(two, NOW + 60)).toBeUndefined()
 })
 
 test('a refused token blocks at once, a wrong clock at the second trip', () => {
-  expect(blockedBy(noteCause(one, 'r', NOW), NOW)).toBe('token_refused')
-  expect(blockedBy(noteCause(one, 'c', NOW), NOW)).toBeUndefined()
-  expect(blockedBy(noteCause(two, 'c', NOW), NOW)).toBe('token_refused')
+  expect(blockReason(withLandingFailure(one, 'r', NOW), NOW)).toBe('token_refused')
+  expect(blockReason(withLandingFailure(one, 'c', NOW), NOW)).toBeUndefined()
+  expect(blockReason(withLandingFailure(two, 'c', NOW), NOW)).toBe('token_refused')
 })
 
 test('after a refused token one more trip may follow in five seconds too, and only one', () => {
-  const shown = noteShown(noteCause(one, 'r', NOW), NOW)
-  expect(blockedBy(shown, NOW + 4)).toBe('token_refused')
-  expect(blockedBy(shown, NOW + 5)).toBeUndefined()
-  expect(blockedBy(landedWell(countTrip(shown, NOW + 5)), NOW + 5)).toBe('identify_loop')
+  const shown = withPageShown(withLandingFailure(one, 'r', NOW), NOW)
+  expect(blockReason(shown, NOW + 4)).toBe('token_refused')
+  expect(blockReason(shown, NOW + 5)).toBeUndefined()
+  expect(blockReason(clearFailure(countRedirect(shown, NOW + 5)), NOW + 5)).toBe('identify_loop')
 })
 
 test('a landing that the store did not take blocks at once too, and for four seconds', () => {
-  const away = noteShown(noteCause(one, 'a', NOW), NOW)
-  expect(blockedBy(later(away, NOW + 3), NOW + 3)).toBe('store_unavailable')
-  expect(blockedBy(later(away, NOW + 4), NOW + 4)).toBeUndefined()
+  const away = withPageShown(withLandingFailure(one, 'a', NOW), NOW)
+  expect(blockReason(later(away, NOW + 3), NOW + 3)).toBe('store_unavailable')
+  expect(blockReason(later(away, NOW + 4), NOW + 4)).toBeUndefined()
 })
 
 test('a landing that went well leaves its count, for the session may not stay, and no cause', () => {
-  expect(blockedBy(landedWell(noteCause(two, 'r', NOW)), NOW)).toBe('identify_loop')
-  expect(blockedBy(landedWell(noteCause(one, 'r', NOW)), NOW)).toBeUndefined()
-  expect(landedWell(undefined)).toBeUndefined()
+  expect(blockReason(clearFailure(withLandingFailure(two, 'r', NOW)), NOW)).toBe('identify_loop')
+  expect(blockReason(clearFailure(withLandingFailure(one, 'r', NOW)), NOW)).toBeUndefined()
+  expect(clearFailure(undefined)).toBeUndefined()
 })
 
 test('a trip that ended what a logout had left over does not count', () => {
-  expect(blockedBy(discountTrip(two), NOW)).toBeUndefined()
-  expect(discountTrip(trips(3))).toEqual({ ...two, count: 1 })
-  expect(discountTrip(discountTrip(one))).toEqual({ ...one, count: 0 })
-  expect(discountTrip(undefined)).toBeUndefined()
+  expect(blockReason(uncountRedirect(two), NOW)).toBeUndefined()
+  expect(uncountRedirect(trips(3))).toEqual({ ...two, count: 1 })
+  expect(uncountRedirect(uncountRedirect(one))).toEqual({ ...one, count: 0 })
+  expect(uncountRedirect(undefined)).toBeUndefined()
 })
 
 test('trips come back from the cookie as they were written', () => {
-  const all = [one, two, noteCause(two, 'c', NOW), noteCause(one, 'r', NOW), noteShown(noteCause(two, 'a', NOW), NOW)]
-  expect(all.map((trip) => later(trip, NOW + 59))).toEqual(all)
-  expect(all.map((trip) => later(trip, NOW + 60))).toEqual(all.map(() => undefined))
+  const all = [
+    one,
+    two,
+    withLandingFailure(two, 'c', NOW),
+    withLandingFailure(one, 'r', NOW),
+    withPageShown(withLandingFailure(two, 'a', NOW), NOW),
+  ]
+  expect(all.map((redirects) => later(redirects, NOW + 59))).toEqual(all)
+  expect(all.map((redirects) => later(redirects, NOW + 60))).toEqual(all.map(() => undefined))
 })
 
 test.each([
@@ -106,7 +112,7 @@ test.each([
   `${NOW}.1 `,
   `${NOW + 3600}.3`,
 ])('the cookie %j holds no trip', (cookie) => {
-  expect(readTrip(cookie, NOW)).toBeUndefined()
+  expect(readRedirectCount(cookie, NOW)).toBeUndefined()
 })
 
 test('a page has a name of eight characters that a cookie may have', () => {
@@ -116,53 +122,70 @@ test('a page has a name of eight characters that a cookie may have', () => {
 })
 
 test('the browser keeps 32 pages: the oldest of others go, and those whose cookie says nothing', () => {
-  const others = new Map(Array.from({ length: 34 }, (_, index) => [`page-${index}`, countTrip(undefined, NOW + index)]))
-  expect(supernumerary(others)).toEqual(['page-2', 'page-1', 'page-0'])
-  expect(supernumerary(new Map([...others].slice(0, 31)))).toEqual([])
-  const [first, second] = [...others].map(([name, trip]) => [name, trip] as const)
+  const others = new Map(
+    Array.from({ length: 34 }, (_, index) => [`page-${index}`, countRedirect(undefined, NOW + index)]),
+  )
+  expect(surplusPages(others)).toEqual(['page-2', 'page-1', 'page-0'])
+  expect(surplusPages(new Map([...others].slice(0, 31)))).toEqual([])
+  const [first, second] = [...others].map(([name, redirects]) => [name, redirects] as const)
   const old = ['old', undefined] as const
   for (const mixed of [
     [old, first, second],
     [first, old, second],
     [first, second, old],
   ])
-    expect(supernumerary(new Map(mixed.filter((entry) => entry !== undefined)))).toEqual(['old'])
-  expect(supernumerary(new Map())).toEqual([])
-  const shown = noteShown(countTrip(undefined, NOW + 59), NOW + 59)
-  expect(supernumerary(new Map([['shown', shown], ...[...others].slice(0, 31)]))).toEqual(['shown'])
-  const many = new Map(Array.from({ length: 300 }, (_, index) => [`page-${index}`, countTrip(undefined, NOW - index)]))
-  expect(supernumerary(many)).toEqual(Array.from({ length: 8 }, (_, index) => `page-${292 + index}`))
+    expect(surplusPages(new Map(mixed.filter((entry) => entry !== undefined)))).toEqual(['old'])
+  expect(surplusPages(new Map())).toEqual([])
+  const shown = withPageShown(countRedirect(undefined, NOW + 59), NOW + 59)
+  expect(surplusPages(new Map([['shown', shown], ...[...others].slice(0, 31)]))).toEqual(['shown'])
+  const many = new Map(
+    Array.from({ length: 300 }, (_, index) => [`page-${index}`, countRedirect(undefined, NOW - index)]),
+  )
+  expect(surplusPages(many)).toEqual(Array.from({ length: 8 }, (_, index) => `page-${292 + index}`))
 })
 
 test('a mark that another process wrote with its clock ahead holds for no longer than one of our own', () => {
   const ahead = later(trips(2, NOW + 50), NOW)
-  expect(blockedBy(ahead, NOW)).toBe('identify_loop')
-  const shown = ahead && noteShown(ahead, NOW)
-  expect(blockedBy(later(shown, NOW + 5), NOW + 5)).toBeUndefined()
+  expect(blockReason(ahead, NOW)).toBe('identify_loop')
+  const shown = ahead && withPageShown(ahead, NOW)
+  expect(blockReason(later(shown, NOW + 5), NOW + 5)).toBeUndefined()
 })
 
 test('a page that is stopped makes no trip for five seconds', () => {
-  expect(blockedBy(later(stopTrips(NOW), NOW + 59), NOW + 59)).toBe('identify_loop')
-  const stopped = noteShown(stopTrips(NOW), NOW)
-  expect(blockedBy(stopped, NOW + 4)).toBe('identify_loop')
-  expect(blockedBy(stopped, NOW + 5)).toBeUndefined()
+  expect(blockReason(later(blockRedirects(NOW), NOW + 59), NOW + 59)).toBe('identify_loop')
+  const stopped = withPageShown(blockRedirects(NOW), NOW)
+  expect(blockReason(stopped, NOW + 4)).toBe('identify_loop')
+  expect(blockReason(stopped, NOW + 5)).toBeUndefined()
 })
 
 test('a cause without a trip counts as one', () => {
-  expect(noteCause(undefined, 'c', NOW)).toEqual({ since: NOW, count: 1, cause: 'c', isShown: false })
+  expect(withLandingFailure(undefined, 'c', NOW)).toEqual({ since: NOW, count: 1, cause: 'c', isShown: false })
 })
 
 test('for whoever is led away, trips count for ten seconds after the last', () => {
-  expect([tripsSoFar(undefined, NOW), tripsSoFar(two, NOW + 9), tripsSoFar(two, NOW + 10)]).toEqual([0, 2, 0])
+  expect([recentRedirects(undefined, NOW), recentRedirects(two, NOW + 9), recentRedirects(two, NOW + 10)]).toEqual([
+    0, 2, 0,
+  ])
 })
 
 test('the last trip of a chain is known by its way too, whatever the cookie says', () => {
-  expect([isLastTrip(one), isLastTrip(two), isLastTrip(countTrip(two, NOW))]).toEqual([false, true, true])
-  const stopped = stopTrips(NOW + 1)
-  expect([undefined, one].map((trip) => tripBack(trip, true, NOW + 1))).toEqual([stopped, stopped])
-  expect([undefined, one, two].map((trip) => tripBack(trip, false, NOW + 1))).toEqual([undefined, one, two])
-  const refused = noteCause(two, 'c', NOW)
-  expect(tripBack(refused, true, NOW + 1)).toBe(refused)
+  expect([isLastRedirect(one), isLastRedirect(two), isLastRedirect(countRedirect(two, NOW))]).toEqual([
+    false,
+    true,
+    true,
+  ])
+  const stopped = blockRedirects(NOW + 1)
+  expect([undefined, one].map((redirects) => redirectCountAtLanding(redirects, true, NOW + 1))).toEqual([
+    stopped,
+    stopped,
+  ])
+  expect([undefined, one, two].map((redirects) => redirectCountAtLanding(redirects, false, NOW + 1))).toEqual([
+    undefined,
+    one,
+    two,
+  ])
+  const refused = withLandingFailure(two, 'c', NOW)
+  expect(redirectCountAtLanding(refused, true, NOW + 1)).toBe(refused)
 })
 
 describe('two tabs of one page, whose requests and answers come in every order', () => {
@@ -180,16 +203,16 @@ describe('two tabs of one page, whose requests and answers come in every order',
   type End = 'well' | 'c' | 'r' | 'a'
 
   /** The answer to a tab's request. */
-  function answer(tab: Tab, end: End): [tab: Tab, trip: Trip | undefined] {
-    const trip = readTrip(tab.seen, NOW)
+  function answer(tab: Tab, end: End): [tab: Tab, redirects: RedirectCount | undefined] {
+    const redirects = readRedirectCount(tab.seen, NOW)
     const answered = { ...tab, seen: undefined }
     if (tab.at === 'landing') {
-      const back = tripBack(trip, tab.isLast, NOW)
-      return [{ ...answered, at: 'page' }, end === 'well' ? landedWell(back) : noteCause(back, end, NOW)]
+      const back = redirectCountAtLanding(redirects, tab.isLast, NOW)
+      return [{ ...answered, at: 'page' }, end === 'well' ? clearFailure(back) : withLandingFailure(back, end, NOW)]
     }
-    if (trip && blockedBy(trip, NOW)) return [{ ...answered, at: 'shown' }, noteShown(trip, NOW)]
-    const counted = countTrip(trip, NOW)
-    return [{ ...answered, at: 'landing', trips: tab.trips + 1, isLast: isLastTrip(counted) }, counted]
+    if (redirects && blockReason(redirects, NOW)) return [{ ...answered, at: 'shown' }, withPageShown(redirects, NOW)]
+    const counted = countRedirect(redirects, NOW)
+    return [{ ...answered, at: 'landing', trips: tab.trips + 1, isLast: isLastRedirect(counted) }, counted]
   }
 
   /** One tab sends its request, or gets its answer. */
@@ -197,8 +220,8 @@ describe('two tabs of one page, whose requests and answers come in every order',
     const tab = tabs[turn]
     if (!tab || tab.at === 'shown') return { cookie, tabs }
     if (tab.seen === undefined) return { cookie, tabs: tabs.with(turn, { ...tab, seen: cookie }) }
-    const [answered, trip] = answer(tab, end)
-    return { cookie: trip ? writeTrip(trip) : cookie, tabs: tabs.with(turn, answered) }
+    const [answered, redirects] = answer(tab, end)
+    return { cookie: redirects ? writeRedirectCount(redirects) : cookie, tabs: tabs.with(turn, answered) }
   }
 
   /** @returns the most trips that a tab makes in any order, or ten where there is no end */
@@ -234,11 +257,11 @@ describe('two tabs of one page, whose requests and answers come in every order',
 })
 
 describe('whatever becomes of the trips, however long they take and whenever the reader loads the page again', () => {
-  const trip = fc.record({
+  const redirects = fc.record({
     takes: fc.integer({ min: 0, max: 59 }),
     end: fc.constantFrom('well', 'a', 'c', 'r', 'lost'),
   })
-  const load = fc.record({ waits: fc.integer({ min: 0, max: 20 }), trips: fc.array(trip, { minLength: 8 }) })
+  const load = fc.record({ waits: fc.integer({ min: 0, max: 20 }), trips: fc.array(redirects, { minLength: 8 }) })
 
   /** @returns of each page load when it came, and when its trips began */
   function play(loads: readonly { waits: number; trips: readonly { takes: number; end: string }[] }[]) {
@@ -247,18 +270,18 @@ describe('whatever becomes of the trips, however long they take and whenever the
       now += waits
       const [at, begun]: [number, number[]] = [now, []]
       for (const { takes, end } of trips) {
-        const found = readTrip(cookie, now)
-        if (blockedBy(found, now)) break
+        const found = readRedirectCount(cookie, now)
+        if (blockReason(found, now)) break
         begun.push(now)
-        const out = countTrip(found, now)
+        const out = countRedirect(found, now)
         now += takes
-        const back = readTrip(writeTrip(out), now)
-        if (end === 'a' || end === 'c' || end === 'r') cookie = writeTrip(noteCause(back, end, now))
-        else if (back) cookie = writeTrip(end === 'well' ? { ...back, cause: '' } : back)
+        const back = readRedirectCount(writeRedirectCount(out), now)
+        if (end === 'a' || end === 'c' || end === 'r') cookie = writeRedirectCount(withLandingFailure(back, end, now))
+        else if (back) cookie = writeRedirectCount(end === 'well' ? { ...back, cause: '' } : back)
         else cookie = ''
       }
-      const shown = readTrip(cookie, now)
-      cookie = shown ? writeTrip(noteShown(shown, now)) : ''
+      const shown = readRedirectCount(cookie, now)
+      cookie = shown ? writeRedirectCount(withPageShown(shown, now)) : ''
       return { at, begun }
     })
   }

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { masked, onOneLine } from '../../lib/decide/masking'
+import { maskSecrets, onOneLine } from '../../lib/decide/masking'
 
 const token = 'Zk3v9-Qp_7sLw0aXyB4tRn2cVd8mEuJh'
 const b64 = (text: string) => Buffer.from(text).toString('base64')
@@ -20,7 +20,7 @@ test.each<[name: string, printed: string]>([
   ['with something behind it', `${token}.more`],
   ['in capitals', token.toUpperCase()],
 ])('a secret is not printed %s', (_name, printed) => {
-  const result = masked(printed, ['another', token])
+  const result = maskSecrets(printed, ['another', token])
   expect(result).toContain('***')
   for (const part of [token, token.toUpperCase(), b64(token), Buffer.from(token).toString('hex')])
     expect(result.toLowerCase()).not.toContain(part.slice(0, 9).toLowerCase())
@@ -39,7 +39,7 @@ test.each<[secret: string, printed: string, expected: string]>([
   ['', 'nothing is masked', 'nothing is masked'],
   ['\ud800-half a character', 'no \ud800-half a character', 'no ***'],
 ])('the secret %j in %j leaves %j', (secret, printed, expected) => {
-  expect(masked(printed, [secret])).toBe(expected)
+  expect(maskSecrets(printed, [secret])).toBe(expected)
 })
 
 test.each<[printed: string, expected: string]>([
@@ -63,7 +63,7 @@ test.each<[printed: string, expected: string]>([
   ["{ password: 'a b', x: 1 }", '{ password: ***, x: 1 }'],
   ['a client-secret-of-the-paper-01', 'a ***'],
 ])('what has the shape of a secret is masked, known or not: %j', (printed, expected) => {
-  expect(masked(printed, [])).toBe(expected)
+  expect(maskSecrets(printed, [])).toBe(expected)
 })
 
 test.each([
@@ -74,7 +74,7 @@ test.each([
   'clientSecret (SSO2_CLIENT_SECRET) and tokenUrl (SSO2_TOKEN_URL)',
   'GET https://api.example/v1/me?page=2 answered HTTP 404',
 ])('what helps stays: %j', (printed) => {
-  expect(masked(printed, [token, '123456'])).toBe(printed)
+  expect(maskSecrets(printed, [token, '123456'])).toBe(printed)
 })
 
 test('no secret gets through, whatever it is made of and whatever stands around it', () => {
@@ -82,7 +82,7 @@ test('no secret gets through, whatever it is made of and whatever stands around 
   fc.assert(
     fc.property(secrets, fc.string(), fc.string(), (secret, before, behind) => {
       const printed = `${before} ${secret} ${encodeURIComponent(Buffer.from(secret).toString())} ${behind}`
-      expect(masked(printed, [secret]).toLowerCase()).not.toContain(secret.toLowerCase())
+      expect(maskSecrets(printed, [secret]).toLowerCase()).not.toContain(secret.toLowerCase())
     }),
   )
 })
@@ -92,11 +92,11 @@ test('a line stays one line', () => {
 })
 
 test('where one secret is a part of another nothing is left of the longer one', () => {
-  expect(masked('it was horse-battery', ['horse', 'horse-battery'])).toBe('it was ***')
-  expect(masked('it was (correct)', ['correct', '(correct)'])).toBe('it was ***')
+  expect(maskSecrets('it was horse-battery', ['horse', 'horse-battery'])).toBe('it was ***')
+  expect(maskSecrets('it was (correct)', ['correct', '(correct)'])).toBe('it was ***')
 })
 
 test('the first eight characters of a secret count as the secret, and seven do not', () => {
-  expect(masked('abcdefgh1, abcdefg1, x-abcdefgh', ['abcdefgh'])).toBe('***1, abcdefg1, x-***')
-  expect(masked('abcdefg1, abcdefg', ['abcdefg'])).toBe('abcdefg1, ***')
+  expect(maskSecrets('abcdefgh1, abcdefg1, x-abcdefgh', ['abcdefgh'])).toBe('***1, abcdefg1, x-***')
+  expect(maskSecrets('abcdefg1, abcdefg', ['abcdefg'])).toBe('abcdefg1, ***')
 })

@@ -1,21 +1,21 @@
 import fc from 'fast-check'
-import { claimed, confirmed, unanswered } from '../../lib/decide/questions'
 import {
-  accessFailed,
   beginningOf,
   isLoggedIn,
   isOfAnother,
   isOtherAccount,
   isSameStanding,
   isStale,
-  lifeOf,
+  lifetimeOf,
   parseRecord,
   type SsoRecord,
   serialiseRecord,
   staleAfter,
   wantsTicket,
-  withoutAccess,
+  withFailedRenewal,
+  withoutAccessToken,
 } from '../../lib/decide/record'
+import { afterFailedCheck, afterUnchangedCheck, withCheckLock } from '../../lib/decide/status-check'
 import { anonRecord, loggedInRecord, NOW } from './samples'
 
 const text = serialiseRecord(loggedInRecord())
@@ -109,12 +109,12 @@ test('a record of the next version is read with whatever it has more, and keeps 
   expect(read).toStrictEqual(record)
   if (!read || !isLoggedIn(read)) throw new Error('no record')
   const changed = [
-    claimed(read, 'q1', NOW),
-    unanswered(read, NOW, 'q1'),
-    confirmed(read, NOW, 'q1'),
-    withoutAccess(read),
+    withCheckLock(read, 'q1', NOW),
+    afterFailedCheck(read, NOW, 'q1'),
+    afterUnchangedCheck(read, NOW, 'q1'),
+    withoutAccessToken(read),
   ]
-  for (const one of [...changed, accessFailed(read, NOW)]) expect(one).toMatchObject(later)
+  for (const one of [...changed, withFailedRenewal(read, NOW)]) expect(one).toMatchObject(later)
 })
 
 test('a member that no record has is kept, and gives nobody anything', () => {
@@ -128,7 +128,7 @@ test('a login that carries the marks of an anonymous record is checked as a logi
   const read = parseRecord(text.replace('{', '{"pending":true,"due":true,'))
   if (!read) throw new Error('no record')
   expect(staleAfter(read, 360)).toBe(360)
-  expect(confirmed(read, NOW, 'q1')).toMatchObject({ pending: true, due: true })
+  expect(afterUnchangedCheck(read, NOW, 'q1')).toMatchObject({ pending: true, due: true })
 })
 
 test('members that only look like those of a record do not come from its prototype', () => {
@@ -147,8 +147,8 @@ test('members that only look like those of a record do not come from its prototy
 })
 
 test('an access token that is of no use, and a ticket that could not be used, are noted', () => {
-  expect(withoutAccess(loggedInRecord())).toStrictEqual(loggedInRecord({ accessRefused: true }))
-  expect(accessFailed(withoutAccess(loggedInRecord()), NOW)).toStrictEqual(
+  expect(withoutAccessToken(loggedInRecord())).toStrictEqual(loggedInRecord({ accessRefused: true }))
+  expect(withFailedRenewal(withoutAccessToken(loggedInRecord()), NOW)).toStrictEqual(
     loggedInRecord({ accessRefused: true, accessFailedAt: NOW }),
   )
 })
@@ -173,7 +173,7 @@ test.each<[name: string, record: SsoRecord, seconds: number]>([
   ['a session past its limit too', loggedInRecord({ since: NOW - 9999 }), 1],
   ['a beginning in the future gives no longer life', loggedInRecord({ since: NOW + 9999 }), 1000],
 ])('%s', (_name, record, seconds) => {
-  expect(lifeOf(record, NOW, lives)).toBe(seconds)
+  expect(lifetimeOf(record, NOW, lives)).toBe(seconds)
 })
 
 const [anon, ada] = [anonRecord(), loggedInRecord()]

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import {
   flowParameterOf,
-  judgeReferer,
-  judgeReturnTo,
   MAX_CARRIED_LENGTH,
   MAX_RETURN_LENGTH,
+  validateReferer,
+  validateReturnTo,
   withFlowParameter,
   withoutFlowParameter,
 } from '../../lib/decide/return-to'
@@ -92,7 +92,7 @@ const hostile: unknown[] = [
   `/${'a'.repeat(MAX_RETURN_LENGTH)}`,
 ]
 test.each(hostile.map((value) => [value]))('the hostile value %j leads nowhere', (value) => {
-  expect(judgeReturnTo(value, policy)).toBeUndefined()
+  expect(validateReturnTo(value, policy)).toBeUndefined()
 })
 
 const odd = [
@@ -116,7 +116,7 @@ const odd = [
   'https://news.example?a=b',
 ]
 test.each(odd)('the odd value %s stays on the site', (value) => {
-  const judged = judgeReturnTo(value, policy)
+  const judged = validateReturnTo(value, policy)
   expect(judged === undefined || isOurs(judged)).toBe(true)
 })
 
@@ -179,9 +179,9 @@ const benign = [
   '/2027/01/15/article-1.ece1234',
 ]
 test.each(benign)('the benign path %s comes out byte for byte', (value) => {
-  expect(judgeReturnTo(value, policy)).toBe(ORIGIN + value)
-  expect(judgeReturnTo(ORIGIN + value, policy)).toBe(ORIGIN + value)
-  expect(judgeReturnTo(`https://shop.example:8443${value}`, policy)).toBe(`https://shop.example:8443${value}`)
+  expect(validateReturnTo(value, policy)).toBe(ORIGIN + value)
+  expect(validateReturnTo(ORIGIN + value, policy)).toBe(ORIGIN + value)
+  expect(validateReturnTo(`https://shop.example:8443${value}`, policy)).toBe(`https://shop.example:8443${value}`)
 })
 
 test('at least forty values are hostile and forty benign', () => {
@@ -195,40 +195,40 @@ test.each([
   ['/a#b c', '/a#b%20c'],
   ['/ /evil.example', '/%20/evil.example'],
 ])('spaces inside of %j come out in the one spelling that an address has', (value, expected) => {
-  expect(judgeReturnTo(value, policy)).toBe(ORIGIN + expected)
-  expect(judgeReturnTo(ORIGIN + value, policy)).toBe(ORIGIN + expected)
+  expect(validateReturnTo(value, policy)).toBe(ORIGIN + expected)
+  expect(validateReturnTo(ORIGIN + value, policy)).toBe(ORIGIN + expected)
 })
 
 const pathOf = (length: number, letter = 'a') => `/${letter.repeat(length - 1)}`
 
 test('an address may be as long as the limit says, and on its way through Identify longer by our parameter', () => {
-  expect(judgeReturnTo(pathOf(MAX_RETURN_LENGTH), policy)).toBe(ORIGIN + pathOf(MAX_RETURN_LENGTH))
-  expect(judgeReturnTo(pathOf(MAX_RETURN_LENGTH + 1), policy)).toBeUndefined()
+  expect(validateReturnTo(pathOf(MAX_RETURN_LENGTH), policy)).toBe(ORIGIN + pathOf(MAX_RETURN_LENGTH))
+  expect(validateReturnTo(pathOf(MAX_RETURN_LENGTH + 1), policy)).toBeUndefined()
   const page = `${ORIGIN}${pathOf(MAX_RETURN_LENGTH - ORIGIN.length)}`
   const carried = withFlowParameter(page, `${'9'.repeat(12)}.${'x'.repeat(22)}`)
-  expect(judgeReturnTo(carried, policy)).toBeUndefined()
-  expect(judgeReturnTo(carried, policy, MAX_CARRIED_LENGTH)).toBe(carried)
-  expect(judgeReturnTo(pathOf(MAX_CARRIED_LENGTH + 1), policy, MAX_CARRIED_LENGTH)).toBeUndefined()
+  expect(validateReturnTo(carried, policy)).toBeUndefined()
+  expect(validateReturnTo(carried, policy, MAX_CARRIED_LENGTH)).toBe(carried)
+  expect(validateReturnTo(pathOf(MAX_CARRIED_LENGTH + 1), policy, MAX_CARRIED_LENGTH)).toBeUndefined()
 })
 
 test.each(['\u00e5', 'a b'])('an address with %j in it is measured as it is sent', (text) => {
-  expect(judgeReturnTo(`/${text.repeat(50)}`, policy) !== undefined).toBe(true)
-  expect(judgeReturnTo(`/${text.repeat(600)}`, policy) === undefined).toBe(true)
+  expect(validateReturnTo(`/${text.repeat(50)}`, policy) !== undefined).toBe(true)
+  expect(validateReturnTo(`/${text.repeat(600)}`, policy) === undefined).toBe(true)
 })
 
 test('an address of the site that is written in another way comes out in the usual one', () => {
-  expect(judgeReturnTo('HTTPS://NEWS.EXAMPLE/a', policy)).toBe(`${ORIGIN}/a`)
-  expect(judgeReturnTo('https://news.example', policy)).toBe(`${ORIGIN}/`)
-  expect(judgeReturnTo('https://news.example:443/a?b', policy)).toBe(`${ORIGIN}/a?b`)
+  expect(validateReturnTo('HTTPS://NEWS.EXAMPLE/a', policy)).toBe(`${ORIGIN}/a`)
+  expect(validateReturnTo('https://news.example', policy)).toBe(`${ORIGIN}/`)
+  expect(validateReturnTo('https://news.example:443/a?b', policy)).toBe(`${ORIGIN}/a?b`)
   const plain = { origin: 'http://localhost:3000', trustedOrigins: [] }
-  expect(judgeReturnTo('HTTP://LOCALHOST:3000/a', plain)).toBe('http://localhost:3000/a')
-  expect(judgeReturnTo('https:/news.example/a', policy)).toBeUndefined()
-  expect(judgeReturnTo('https:news.example:443/a', policy)).toBeUndefined()
+  expect(validateReturnTo('HTTP://LOCALHOST:3000/a', plain)).toBe('http://localhost:3000/a')
+  expect(validateReturnTo('https:/news.example/a', policy)).toBeUndefined()
+  expect(validateReturnTo('https:news.example:443/a', policy)).toBeUndefined()
 })
 
 test('letters beyond ASCII come out in the one spelling that an address has', () => {
-  expect(judgeReturnTo('/sm\u00f8r?q=\u00e5', policy)).toBe(`${ORIGIN}/sm%C3%B8r?q=%C3%A5`)
-  expect(judgeReturnTo('/\u{1f600}', policy)).toBe(`${ORIGIN}/%F0%9F%98%80`)
+  expect(validateReturnTo('/sm\u00f8r?q=\u00e5', policy)).toBe(`${ORIGIN}/sm%C3%B8r?q=%C3%A5`)
+  expect(validateReturnTo('/\u{1f600}', policy)).toBe(`${ORIGIN}/%F0%9F%98%80`)
 })
 
 test('whatever goes in, what comes out is on a trusted origin', () => {
@@ -261,7 +261,7 @@ test('whatever goes in, what comes out is on a trusted origin', () => {
   )
   fc.assert(
     fc.property(text, (value) => {
-      const judged = judgeReturnTo(value, policy)
+      const judged = validateReturnTo(value, policy)
       expect(judged === undefined || isOurs(judged)).toBe(true)
     }),
     { numRuns: 3000 },
@@ -309,7 +309,7 @@ describe('a Referer', () => {
     [`${ORIGIN}/a?b=1&sso2=1800000000.abc&c=2`, `${ORIGIN}/a?b=1&c=2`],
     [`${ORIGIN}/a?r=https://evil.example/`, `${ORIGIN}/a?r=https://evil.example/`],
   ])('%s is returned to', (given, page) => {
-    expect(judgeReferer(given, policy)).toBe(page)
+    expect(validateReferer(given, policy)).toBe(page)
   })
 
   test.each(
@@ -324,6 +324,6 @@ describe('a Referer', () => {
       'about:client',
     ].filter((value) => !Array.isArray(value)),
   )('%p is not', (value) => {
-    expect(judgeReferer(value, policy)).toBeUndefined()
+    expect(validateReferer(value, policy)).toBeUndefined()
   })
 })

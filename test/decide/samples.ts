@@ -1,4 +1,4 @@
-import { type AnonRecord, CURRENT_VERSION, type LoggedInRecord } from '../../lib/decide/record'
+import { type AnonymousRecord, CURRENT_VERSION, type LoggedInRecord } from '../../lib/decide/record'
 import { SessionToken, type SessionTokenFields } from '../../lib/protocol/session-token'
 
 /** The one moment of these tests, in seconds since 1970. */
@@ -7,7 +7,11 @@ export const NOW = 1_800_000_000
 const common = { v: CURRENT_VERSION, since: NOW - 1000, checkedAt: NOW, sidHash: 'hash-of-s1', box: 'sealed' }
 
 /** An anonymous record that was checked just now. */
-export const anonRecord = (changes: Partial<AnonRecord> = {}): AnonRecord => ({ ...common, status: 'anon', ...changes })
+export const anonRecord = (changes: Partial<AnonymousRecord> = {}): AnonymousRecord => ({
+  ...common,
+  status: 'anon',
+  ...changes,
+})
 
 /** A logged-in record that was checked just now. */
 export const loggedInRecord = (changes: Partial<LoggedInRecord> = {}): LoggedInRecord => ({

@@ -5,26 +5,26 @@ import {
   dataLife,
   isDueToRenew,
   livesFrom,
-  type Origin,
   readData,
-  readOrigin,
+  readMetadata,
+  type SessionMetadata,
   type SiteData,
-  standingOf,
+  sessionPhaseOf,
   usableData,
   withChanges,
   writeData,
 } from '../../lib/decide/session-data'
-import { NOTHING, readStored, type Stored } from '../../lib/decide/stored'
+import { NO_ENTRY, readEntry, type StoredEntry } from '../../lib/decide/stored-entry'
 
 const NOW = 1_800_000_000
 const lives = { idleSeconds: 1000, anonymousIdleSeconds: 100, absoluteSeconds: 5000 }
 const common = { v: 1, since: NOW - 10, checkedAt: NOW, sidHash: 'hash', box: 'box' }
-const loggedIn = readStored(JSON.stringify({ ...common, status: 'loggedin', user: { accountId: 'ada' } }))
-const anonymous = readStored(JSON.stringify({ ...common, status: 'anon' }))
-const later = (status: string): Stored => ({ state: 'unreadable', raw: JSON.stringify({ v: 9, status }) })
-const origin = (more: Partial<Origin> = {}): Origin => ({ since: NOW, isLoggedIn: false, ...more })
+const loggedIn = readEntry(JSON.stringify({ ...common, status: 'loggedin', user: { accountId: 'ada' } }))
+const anonymous = readEntry(JSON.stringify({ ...common, status: 'anon' }))
+const later = (status: string): StoredEntry => ({ state: 'unreadable', raw: JSON.stringify({ v: 9, status }) })
+const origin = (more: Partial<SessionMetadata> = {}): SessionMetadata => ({ since: NOW, isLoggedIn: false, ...more })
 
-test.each<[Origin, SiteData, string]>([
+test.each<[SessionMetadata, SiteData, string]>([
   [origin(), {}, `{"cookie":{"since":${NOW}}}`],
   [origin({ isLoggedIn: true }), { a: 1 }, `{"cookie":{"since":${NOW},"isLoggedIn":true},"a":1}`],
   [origin({ maxAge: 5000 }), { 1: 'x' }, `{"cookie":{"since":${NOW},"maxAge":5000},"1":"x"}`],
@@ -32,7 +32,7 @@ test.each<[Origin, SiteData, string]>([
 ])('data of %j, %j is written as %s, and read again', (from, data, text) => {
   expect(writeData(from, data)).toBe(text)
   expect(readData(text)).toEqual({ ...from, data })
-  expect(readOrigin(text)).toEqual(from)
+  expect(readMetadata(text)).toEqual(from)
 })
 
 test('a life that is no number is none', () => {
@@ -57,14 +57,14 @@ test.each([
   '{"cookie":[]}',
 ])('%j is no data', (text) => {
   expect(readData(text)).toBeUndefined()
-  expect(readOrigin(text ?? '')).toBeUndefined()
+  expect(readMetadata(text ?? '')).toBeUndefined()
 })
 
 test('what a site calls maxAge does not pass for ours', () => {
-  expect(readOrigin(`{"a":{"cookie":{"since":1,"maxAge":2}},"cookie":{"since":${NOW}}}`)).toBeUndefined()
+  expect(readMetadata(`{"a":{"cookie":{"since":1,"maxAge":2}},"cookie":{"since":${NOW}}}`)).toBeUndefined()
 })
 
-test.each<[what: string, Origin, isIn: boolean, isUsable: boolean]>([
+test.each<[what: string, SessionMetadata, isIn: boolean, isUsable: boolean]>([
   ["a stranger's data", origin(), false, true],
   ["a stranger's data, after a login", origin(), true, true],
   ["a login's data", origin({ isLoggedIn: true }), true, true],
@@ -75,7 +75,7 @@ test.each<[what: string, Origin, isIn: boolean, isUsable: boolean]>([
   expect(usableData(writeData(from, { a: 1 }), isIn, NOW, lives) !== undefined).toBe(isUsable)
 })
 
-test.each<[Origin, number]>([
+test.each<[SessionMetadata, number]>([
   [origin(), 100],
   [origin({ isLoggedIn: true }), 1000],
   [origin({ maxAge: 2500 }), 3],
@@ -104,8 +104,8 @@ test.each<[what: string, times: Partial<CookieTimes>, end: number]>([
   expect(cookieEnd({ since: NOW, wanted: undefined, now: NOW, systemNow: NOW * 1000 + 999, ...times }, lives)).toBe(end)
 })
 
-test.each<[what: string, Stored, text: string | null, { data: number; record: number }]>([
-  ['data alone', NOTHING, writeData(origin(), {}), { data: 100, record: 100 }],
+test.each<[what: string, StoredEntry, text: string | null, { data: number; record: number }]>([
+  ['data alone', NO_ENTRY, writeData(origin(), {}), { data: 100, record: 100 }],
   ['a login without data', loggedIn, null, { data: 1000, record: 1000 }],
   ['a login and its data', loggedIn, writeData(origin({ isLoggedIn: true }), {}), { data: 1000, record: 1000 }],
   ['data with an age of its own', loggedIn, writeData(origin({ maxAge: 5000 }), {}), { data: 5, record: 1000 }],
@@ -114,8 +114,8 @@ test.each<[what: string, Stored, text: string | null, { data: number; record: nu
   expect(livesFrom(stored, text, NOW, lives)).toEqual(expected)
 })
 
-test.each<[what: string, Stored, lives: { data: number; record: number }, age: number, boolean]>([
-  ['data alone', NOTHING, { data: 100, record: 100 }, 0, true],
+test.each<[what: string, StoredEntry, lives: { data: number; record: number }, age: number, boolean]>([
+  ['data alone', NO_ENTRY, { data: 100, record: 100 }, 0, true],
   ['a record that was just checked', loggedIn, { data: 1000, record: 1000 }, 99, false],
   ['a record whose life is a tenth gone', loggedIn, { data: 1000, record: 1000 }, 100, true],
   ['a record whose data live shorter', loggedIn, { data: 50, record: 1000 }, 5, true],
@@ -125,23 +125,23 @@ test.each<[what: string, Stored, lives: { data: number; record: number }, age: n
   expect(isDueToRenew(stored, both, NOW + age)).toBe(expected)
 })
 
-test.each<[what: string, Stored, data: string | null, string]>([
+test.each<[what: string, StoredEntry, data: string | null, string]>([
   ['a record', loggedIn, null, 'live'],
   ['a record of a later version', later('anon'), null, 'live'],
   ['garbage in place of a record', { state: 'unreadable', raw: 'garbage' }, 'data', 'fresh'],
-  ['data alone', NOTHING, 'data', 'data'],
-  ['nothing', NOTHING, null, 'fresh'],
-  ['one that moved a moment ago', readStored(`moved.${NOW - 59}`), null, 'late'],
-  ['one that ended a minute ago', readStored(`ended.${NOW - 60}`), null, 'fresh'],
-  ['one that the site destroyed', readStored('ended.0'), null, 'fresh'],
+  ['data alone', NO_ENTRY, 'data', 'data'],
+  ['nothing', NO_ENTRY, null, 'fresh'],
+  ['one that moved a moment ago', readEntry(`moved.${NOW - 59}`), null, 'late'],
+  ['one that ended a minute ago', readEntry(`ended.${NOW - 60}`), null, 'fresh'],
+  ['one that the site destroyed', readEntry('ended.0'), null, 'fresh'],
 ])('a session with %s stands where it should', (_what, stored, data, standing) => {
-  expect(standingOf(stored, data, NOW)).toBe(standing)
+  expect(sessionPhaseOf(stored, data, NOW)).toBe(standing)
 })
 
-test.each<[Stored, boolean]>([
+test.each<[StoredEntry, boolean]>([
   [loggedIn, true],
   [anonymous, false],
-  [NOTHING, false],
+  [NO_ENTRY, false],
   [later('loggedin'), true],
   [later('anon'), false],
 ])('%j belongs to a login: %s', (stored, expected) => {

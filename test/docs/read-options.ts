@@ -1,7 +1,7 @@
 /** Every option of `sso2()`: what its schema says of it, and where its type stands. */
 import ts from 'typescript'
 import type { z } from 'zod'
-import { VARIABLES } from '../../lib/config/read'
+import { VARIABLES } from '../../lib/config/load'
 import { optionSchemas } from '../../lib/config/schema'
 import { optionsWithin } from '../../lib/config/unknown-options'
 import { OPTIONS, sourceOf } from './program'
@@ -33,8 +33,8 @@ export function readOptions(program: ts.Program): Option[] {
     optionsOf(checker, checker.getTypeAtLocation(declared), name, schema),
   )
   const typed = checker.getTypeAtLocation(declared).getProperties()
-  const untold = typed.filter(({ name }) => !all.some((option) => option.name === name))
-  if (untold.length > 0) throw new Error(`no schema has ${untold.map(({ name }) => name).join(', ')}`)
+  const suppressed = typed.filter(({ name }) => !all.some((option) => option.name === name))
+  if (suppressed.length > 0) throw new Error(`no schema has ${suppressed.map(({ name }) => name).join(', ')}`)
   return all
 }
 

@@ -2,7 +2,7 @@
 import { blocksOf, headingsOf } from './markdown'
 
 /** One line of a shell block. */
-export interface Shown {
+export interface Identity {
   readonly file: string
   readonly line: string
   /** The heading of the second level that it stands below. */
@@ -14,7 +14,7 @@ const SHELLS = new Set(['sh', 'bash', 'shell', 'console'])
 const OTHERS = new Set(['CONTRIBUTING.md', 'CHANGELOG.md'])
 
 /** The lines of the shell blocks of a page, without comments. */
-export function linesIn(file: string, text: string): Shown[] {
+export function linesIn(file: string, text: string): Identity[] {
   if (OTHERS.has(file)) return []
   const rows = text.split('\n')
   return blocksOf(text)
@@ -48,7 +48,7 @@ const QUICK_START = new Set([
 ])
 
 /** What runs a line, or why nothing does. */
-export type Known = { readonly line: string } & ({ readonly test: string } | { readonly because: string })
+export type Known = { readonly line: string } & ({ readonly test: string } | { readonly reason: string })
 
 const curls = [
   `curl -X POST localhost:4000/_emulator/clock -H 'content-type: application/json' -d '{"advance": 361}'`,
@@ -62,9 +62,9 @@ export const shellLines: readonly Known[] = [
   { line: 'node examples/start.mjs minimal', test: 'examples.test.ts' },
   {
     line: 'npm install express-sso2 express express-session',
-    because: 'npm run test:matrix does it with the packed file',
+    reason: 'npm run test:matrix does it with the packed file',
   },
-  { line: 'node start.mjs minimal', because: 'npm run test:matrix runs each example so, outside of the repository' },
+  { line: 'node start.mjs minimal', reason: 'npm run test:matrix runs each example so, outside of the repository' },
   ...[
     'npx express-sso2 examine http://localhost:3000 --quick -- node site.mjs',
     'npx express-sso2 examine --settings http://localhost:8080',

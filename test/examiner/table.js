@@ -118,15 +118,15 @@ const table = [
     expected: { 'not applicable': WITHOUT_REST },
   },
   {
-    name: 'own-session',
-    cwd: 'examples/own-session',
+    name: 'existing-session',
+    cwd: 'examples/existing-session',
     command: ['node', 'site.mjs'],
     env: { SESSION_SECRET: 'a-session-secret-for-examinations-only' },
     expected: withPackage,
   },
   {
-    name: 'own-form',
-    cwd: 'examples/own-form',
+    name: 'custom-form',
+    cwd: 'examples/custom-form',
     command: ['node', 'site.mjs'],
     config: { pages: { account: '/api/reader' }, login: { page: '/login' } },
     expected: withPackage,
@@ -148,10 +148,10 @@ const table = [
   },
   { name: 'nestjs', cwd: 'examples/nestjs', command: ['node', 'dist/main.js'], expected: withPackage },
   {
-    name: 'two-papers',
-    cwd: 'examples/two-papers',
+    name: 'two-sites',
+    cwd: 'examples/two-sites',
     address: 'http://morning.localhost',
-    command: ['node', '../../test/examiner/sites/two-papers.mjs'],
+    command: ['node', '../../test/examiner/sites/two-sites.mjs'],
     expected: withPackage,
   },
   {

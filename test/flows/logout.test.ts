@@ -1,4 +1,4 @@
-import { shortHash } from '../../lib/storage/hashes'
+import { shortHash } from '../../lib/storage/keys'
 import { beginFlow, document, land, landingToken } from '../safety/session-support'
 import { callsAbout } from '../support/calls'
 import { send } from '../support/http'

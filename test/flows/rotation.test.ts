@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import express, { type Express } from 'express'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
-import { tripsOf } from '../situations/stage'
+import { tripsOf } from '../regressions/stage'
 import { Browser } from '../support/agent'
 import { ada, eventually, logIn, present, redisUrl } from './network'
 

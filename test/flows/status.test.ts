@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { startStage } from '../situations/stage'
+import { startStage } from '../regressions/stage'
 import type { ScriptAnswer } from '../support/agent'
 import { callsAbout } from '../support/calls'
 import { forkProcess, processOptions } from './fork-site'

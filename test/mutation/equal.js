@@ -2,18 +2,18 @@
  * Mutants that no test can tell from the package, and why, by file and line of code; `becomes` where only some of the line's are meant.
  * A mutant belongs here only when what it changes can be seen by nobody; else it needs a test, or the code is dead.
  */
-const because = (why, entries) => entries.map(([file, line, becomes]) => ({ file, line, becomes, why }))
+const reason = (why, entries) => entries.map(([file, line, becomes]) => ({ file, line, becomes, why }))
 
 module.exports = [
-  ...because('what has an empty block returns undefined as well', [
+  ...reason('what has an empty block returns undefined as well', [
     ['protocol/json.ts', '} catch {', '{}'],
     ['decide/record.ts', '} catch {', '{}'],
     ['decide/session-data.ts', '} catch {', '{}'],
     ['decide/return-to.ts', '} catch {', '{}'],
-    ['session/changes.ts', '} catch {', '{}'],
+    ['session/changed-data.ts', '} catch {', '{}'],
     ['session/request-session.ts', 'toJSON(): undefined {', '{}'],
   ]),
-  ...because('only spares work: what it lets through comes to the same further down', [
+  ...reason('only spares work: what it lets through comes to the same further down', [
     ['protocol/json.ts', 'at < text.length', 'at <= text.length'],
     ['decide/record.ts', "if (!text?.startsWith('{')) return undefined"],
     ['decide/return-to.ts', 'value.length > maximum', 'false'],
@@ -21,19 +21,19 @@ module.exports = [
     ['decide/return-to.ts', '[^\\x00-\\x7f]+', '/[^\\x00-\\x7f]/g'],
     ['decide/session-data.ts', 'if (!isObject(stored)) return undefined', 'false'],
     ['decide/session-data.ts', 'if (!isObject(cookie)) return undefined', 'false'],
-    ['decide/session-data.ts', 'text === null ? undefined : readOrigin(text)', 'false'],
+    ['decide/session-data.ts', 'text === null ? undefined : readMetadata(text)', 'false'],
     ['decide/masking.ts', "if (secret === '') return []"],
     ['session/session-cookie.ts', "if (!value.includes('%')) return value", ['false', '""']],
   ]),
-  ...because('for the compiler: what is undefined is refused by what follows, or cannot be there', [
-    ['decide/access.ts', 'accessUntil !== undefined && accessUntil <= now', 'true'],
+  ...reason('for the compiler: what is undefined is refused by what follows, or cannot be there', [
+    ['decide/access-token-expiry.ts', 'accessUntil !== undefined && accessUntil <= now', 'true'],
     ['decide/binding.ts', 'value !== undefined && BINDING_VALUE.test(value)', 'true'],
     ['decide/binding.ts', "SHAPE.exec(value ?? '') ?? []"],
-    ['decide/signed-out.ts', "SHAPE.exec(cookie ?? '') ?? []"],
-    ['decide/signed-out.ts', 'if (subject === undefined || mark === undefined) return undefined'],
+    ['decide/logout-cookie.ts', "SHAPE.exec(cookie ?? '') ?? []"],
+    ['decide/logout-cookie.ts', 'if (subject === undefined || mark === undefined) return undefined'],
     ['decide/loop-guard.ts', "SHAPE.exec(cookie ?? '')"],
-    ['decide/loop-guard.ts', "const [, since, count, cause = '', shown] = match"],
-    ['storage/kept-logouts.ts', "typeof kept === 'object' ? kept.aid : undefined", 'true'],
+    ['decide/loop-guard.ts', "const [, since, count, cause = '', identity] = match"],
+    ['storage/logout-outbox.ts', "typeof kept === 'object' ? kept.aid : undefined", 'true'],
     ['storage/memory-kv.ts', '[...(this.#lists.get(list) ?? [])]', '["Stryker was here"]'],
     ['storage/memory-kv.ts', 'if (value !== undefined) this.#put(key, value, seconds)', 'true'],
     ['storage/redis-kv.ts', "servers.of(keys[0] ?? '')", '"Stryker was here!"'],
@@ -61,13 +61,13 @@ module.exports = [
     ['decide/return-to.ts', 'values[0]?.slice(prefix.length)', 'values[0].slice'],
     ['decide/session-data.ts', "JSON.parse(text ?? '')", '"Stryker was here!"'],
     ['decide/redis-failure-advice.ts', "if (typeof message !== 'string') return undefined", 'false'],
-    ['decide/trouble.ts', "return kind === 'thrown' || kind === 'token'", ['false', '""']],
+    ['decide/failure-advice.ts', "return kind === 'thrown' || kind === 'token'", ['false', '""']],
     ['decide/redis-failure-advice.ts', 'code !== undefined && CHECKS[code]', 'true'],
-    ['decide/stored.ts', 'TOMBSTONE.exec(raw) ?? []', '["Stryker was here"]'],
-    ['decide/stored.ts', "return stored.state === 'live' ? stored.record : undefined", 'true'],
-    ['decide/stored.ts', "stored.state === 'moved' || stored.state === 'ended'", 'true'],
+    ['decide/stored-entry.ts', 'TOMBSTONE.exec(raw) ?? []', '["Stryker was here"]'],
+    ['decide/stored-entry.ts', "return stored.state === 'live' ? stored.record : undefined", 'true'],
+    ['decide/stored-entry.ts', "stored.state === 'moved' || stored.state === 'ended'", 'true'],
     ['remote/http.ts', 'if (asked === null) return undefined', 'false'],
-    ['decide/visit.ts', 'export const NOBODY', '{}'],
+    ['decide/request-decision.ts', 'export const ANONYMOUS', '{}'],
     ['decide/navigation.ts', "shape.accept ?? ''", '"Stryker was here!"'],
     [
       'session/session-cookie.ts',
@@ -75,14 +75,14 @@ module.exports = [
       ['"Stryker was here!"', '["Stryker was here"]'],
     ],
     ['session/session-cookie.ts', 'if (key) this.#put', 'true'],
-    ['session/site-sessions.ts', 'data: place?.text ?? null', 'place.text'],
+    ['session/site-sessions.ts', 'data: place?.text ?? null', 'current.text'],
     ['session/site-sessions.ts', "stored !== 'unavailable' && recordIn(stored)", ['true', '""']],
     ['session/store.ts', "typeof maxAge === 'number' && Number.isFinite(maxAge)", 'true'],
     ['session/store.ts', "if (stored === 'unavailable') return this.#records.end(key, 0)", ['false', '""']],
     ['session/store.ts', "del: ([key = '']: string[])", '"Stryker was here!"'],
     ['session/store.ts', "typeof sess.req === 'object'", ['true', "'req' in sess || typeof sess.req === 'object'"]],
-    ['remote/parts.ts', "config.clientSecrets()[client.secretInUse] ?? ''", '"Stryker was here!"'],
-    ['remote/parts.ts', "tokenUrl: config.tokenUrl ?? ''", '"Stryker was here!"'],
+    ['remote/make-clients.ts', "config.clientSecrets()[client.secretInUse] ?? ''", '"Stryker was here!"'],
+    ['remote/make-clients.ts', "tokenUrl: config.tokenUrl ?? ''", '"Stryker was here!"'],
     ['remote/platform-api.ts', 'issue?.path.join', ['issue.path', 'issue.message']],
     ['remote/platform-time.ts', '.exec(format.format(moment)) ?? []', '["Stryker was here"]'],
     ['remote/rest-call.ts', '() => Promise.reject(signal?.reason)', 'signal.reason'],
@@ -91,18 +91,18 @@ module.exports = [
     ['remote/ticket.ts', 'const bare = { expiresIn: undefined, expiresAt: undefined }', '{}'],
     ['remote/ticket.ts', 'data.expiresIn === undefined ? undefined', 'false'],
   ]),
-  ...because('what is kept under this key is never looked at, only whether there is something', [
+  ...reason('what is kept under this key is never looked at, only whether there is something', [
     ['storage/memory-kv.ts', "this.#put(key, '1', seconds)", '""'],
     ['storage/redis-kv.ts', 'claim: (key, seconds) =>', '""'],
   ]),
-  ...because('only frees memory', [
+  ...reason('only frees memory', [
     ['platform/calls.ts', 'if (this.calls.length >= 2 * CALLS_KEPT)'],
     ['storage/memory-kv.ts', 'if (members?.size === 0) this.#lists.delete(list)', ['false', 'members.size']],
     ['storage/memory-kv.ts', 'this.#writes += 1'],
     ['storage/memory-kv.ts', 'if (this.#writes % SWEEP_EVERY === 0)'],
     ['session/expiry.ts', '|| this.#renewed.size >= MAX_RENEWED', ['false', 'this.#renewed.size > MAX_RENEWED']],
   ]),
-  ...because('a name that tells lines of the log apart, and is in none', [
+  ...reason('a name that tells lines of the log apart, and is in none', [
     ['storage/open-store.ts', "log.warn('redis:eviction'", '""'],
     ['remote/identify-health.ts', "'trips:cookies'", '""'],
     ['remote/identify-health.ts', "'trips:lost'", '""'],
@@ -110,19 +110,19 @@ module.exports = [
     ['session/store.ts', "log.info('session:destroy'", '""'],
     ['session/store.ts', "log.warn('store:save'", '""'],
   ]),
-  ...because('attempts that are not frozen begin at zero when they are looked at', [
+  ...reason('attempts that are not frozen begin at zero when they are looked at', [
     ['platform/credentials.ts', 'const fresh = { failed: 0, frozenUntil: 0 }', '{}'],
   ]),
-  ...because('of sessions seen in the same second the order is any', [
+  ...reason('of sessions seen in the same second the order is any', [
     ['platform/world.ts', 'before.lastSeenAt !== session.lastSeenAt', 'true'],
   ]),
-  ...because('every code has six digits', [
+  ...reason('every code has six digits', [
     ['platform/credentials.ts', 'const otp = /^\\d{6}$/.test(pwd)', ['/\\d{6}$/', '/^\\d{6}/']],
   ]),
-  ...because('letters are compared without their case either way', [
+  ...reason('letters are compared without their case either way', [
     ['platform/world.ts', ".normalize('NFC').toLowerCase()", "(address[field] ?? '').normalize('NFC').toUpperCase()"],
   ]),
-  ...because('a millisecond more', [
+  ...reason('a millisecond more', [
     ['lib/deadline.ts', 'performance.now() - due >= STOOD_STILL_MS', 'performance.now() - due > STOOD_STILL_MS'],
     [
       'storage/redis-servers.ts',
@@ -132,64 +132,64 @@ module.exports = [
     ['remote/rest-call.ts', 'asked >= bounds.left()', 'asked > bounds.left()'],
     ['remote/rest-call.ts', 'wait >= bounds.left()', 'wait > bounds.left()'],
   ]),
-  ...because('no redirect comes as far: each is refused before', [
+  ...reason('no redirect comes as far: each is refused before', [
     ['remote/rest-call.ts', 'answer.status < 300', 'answer.status <= 300'],
   ]),
-  ...because('the key of a used token is one text for one signature, however it is written', [
+  ...reason('the key of a used token is one text for one signature, however it is written', [
     ['storage/session-index.ts', "update(signature).digest('base64url')", '""'],
   ]),
-  ...because('writes what is there already, or nothing', [
-    ['storage/kept-logouts.ts', 'aid === undefined ? logout', 'false'],
+  ...reason('writes what is there already, or nothing', [
+    ['storage/logout-outbox.ts', 'aid === undefined ? logout', 'false'],
     ['storage/memory-kv.ts', 'if (alsoDelete) this.#texts.delete(alsoDelete)', 'true'],
   ]),
-  ...because('UTF-8 is how Node.js reads a text where nothing is said', [
+  ...reason('UTF-8 is how Node.js reads a text where nothing is said', [
     ['session/session-cookie.ts', "createSecretKey(secret, 'utf8')", '""'],
     ['platform/world.ts', "Buffer.from(client.clientSecret, 'utf8')", '""'],
   ]),
-  ...because('what is left out of it is undefined, which says no as well', [
+  ...reason('what is left out of it is undefined, which says no as well', [
     ['session/session-cookie.ts', 'const NONE: CookieFinding', '{}'],
-    ['session/site-sessions.ts', 'const NO_LEAD: Lead', '{}'],
-    ['session/regenerate.ts', 'lead: { key: undefined, stored: undefined }', '{}'],
+    ['session/site-sessions.ts', 'const NO_TARGET: CookieTarget', '{}'],
+    ['session/regenerate.ts', 'target: { key: undefined, stored: undefined }', '{}'],
   ]),
-  ...because('without data, and never saved, it belongs to nobody either way', [
-    ['session/request-session.ts', 'return { standing, id, text: null, since, isLoggedIn: false', 'true'],
+  ...reason('without data, and never saved, it belongs to nobody either way', [
+    ['session/request-session.ts', 'return { phase, id, text: null, since, isLoggedIn: false', 'true'],
   ]),
-  ...because('whatever it is, it is no signed session ID', [
+  ...reason('whatever it is, it is no signed session ID', [
     ['session/session-cookie.ts', "return ''", '"Stryker was here!"'],
     ['session/session-cookie.ts', '} catch {', '{}'],
   ]),
-  ...because('of these values it is the one that is none of the others', [
-    ['session/regenerate.ts', "standing: 'live'", '""'],
-    ['session/site-sessions.ts', "standing: 'live'", '""'],
+  ...reason('of these values it is the one that is none of the others', [
+    ['session/regenerate.ts', "phase: 'live'", '""'],
+    ['session/site-sessions.ts', "phase: 'live'", '""'],
     ['session/adapter.ts', "'send_if_filled'", '""'],
     ['session/regenerate.ts', "'send_if_filled'", '""'],
     ['session/site-sessions.ts', "'send_if_filled'", '""'],
   ]),
-  ...because('what has ended has no data: they go in the same step', [
-    ['session/store.ts', "standing !== 'live' && (standing !== 'data' || !found)", 'false'],
+  ...reason('what has ended has no data: they go in the same step', [
+    ['session/store.ts', "phase !== 'live' && (phase !== 'data' || !found)", 'false'],
   ]),
-  ...because('express-session asks for it only where a cookie of its own led to the session', [
+  ...reason('express-session asks for it only where a cookie of its own led to the session', [
     ['session/adapter.ts', 'resave: false', 'true'],
   ]),
-  ...because('HS256 is what jsonwebtoken signs with where nothing is said', [
+  ...reason('HS256 is what jsonwebtoken signs with where nothing is said', [
     ['protocol/token.ts', "{ algorithm: 'HS256' }", '{}'],
   ]),
-  ...because('JSON knows neither inherited members nor a list with a name', [
+  ...reason('JSON knows neither inherited members nor a list with a name', [
     ['decide/record.ts', "const isUser = isObject(user) && Object.hasOwn(user, 'accountId')"],
   ]),
-  ...because('the origin of a page has no others beside it: the page was found to begin with it', [
-    ['decide/return-to.ts', 'judgeReturnTo(value, { origin, trustedOrigins: [] })', '["Stryker was here"]'],
+  ...reason('the origin of a page has no others beside it: the page was found to begin with it', [
+    ['decide/return-to.ts', 'validateReturnTo(value, { origin, trustedOrigins: [] })', '["Stryker was here"]'],
   ]),
-  ...because('a visit of the very second in which the session began is within any limit', [
-    ['decide/visit.ts', 'record.since <= now', 'record.since < now'],
+  ...reason('a visit of the very second in which the session began is within any limit', [
+    ['decide/request-decision.ts', 'record.since <= now', 'record.since < now'],
   ]),
-  ...because('no two moments of the clock of a process are one', [
+  ...reason('no two moments of the clock of a process are one', [
     ['remote/dependency.ts', 'now - this.#probedAt < PROBE_EVERY_MS', 'now - this.#probedAt <= PROBE_EVERY_MS'],
   ]),
-  ...because('no two colours have just this contrast', [
+  ...reason('no two colours have just this contrast', [
     ['decide/contrast.ts', "contrast(brand, '#ffffff') >= TEXT_CONTRAST", "contrast(brand, '#ffffff') > TEXT_CONTRAST"],
   ]),
-  ...because('the last step of all is the end itself, and an equal choice of ends is no choice', [
+  ...reason('the last step of all is the end itself, and an equal choice of ends is no choice', [
     ['decide/contrast.ts', 'steps < STEPS', 'steps <= STEPS'],
     ['decide/contrast.ts', "worst('#000000') > worst('#ffffff')", "worst('#000000') >= worst('#ffffff')"],
   ]),

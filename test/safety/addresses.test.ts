@@ -1,4 +1,4 @@
-import { judgeReturnTo } from '../../lib/decide/return-to'
+import { validateReturnTo } from '../../lib/decide/return-to'
 import { ada, type Network, present, startNetwork } from '../flows/network'
 import {
   type Answered,
@@ -191,12 +191,12 @@ describe('an address from outside', () => {
 
   test('[R1] is judged alike where a site asks for an Identify address itself', () => {
     const policy = { origin: site, trustedOrigins: [trusted] }
-    const judged = [...hostile, ...hostileNonTexts].map((value) => judgeReturnTo(value, policy))
+    const judged = [...hostile, ...hostileNonTexts].map((value) => validateReturnTo(value, policy))
     expect(judged.filter((address) => address !== undefined && !staysHere(address))).toEqual([])
     expect(
-      hostileNonTexts.map((value) => judgeReturnTo(value, policy)).filter((address) => address !== undefined),
+      hostileNonTexts.map((value) => validateReturnTo(value, policy)).filter((address) => address !== undefined),
     ).toEqual([])
-    expect(benign.map(({ value }) => judgeReturnTo(value, policy))).toEqual(benign.map(({ leadsTo }) => leadsTo))
+    expect(benign.map(({ value }) => validateReturnTo(value, policy))).toEqual(benign.map(({ leadsTo }) => leadsTo))
   })
 })
 

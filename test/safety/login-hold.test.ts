@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { eventually, type Network, startNetwork, visitor } from '../flows/network'
-import { refuseWrites, takeWrites } from '../situations/support'
+import { refuseWrites, takeWrites } from '../regressions/support'
 import type { Browser } from '../support/agent'
 import { startRedis, type TestRedis } from '../support/redis'
 import { untilJudged } from './session-support'

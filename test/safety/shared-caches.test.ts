@@ -1,6 +1,6 @@
 import express from 'express'
 import { ada, addPages, logIn, type Network, startNetwork } from '../flows/network'
-import { document } from '../situations/stage'
+import { document } from '../regressions/stage'
 import type { Browser } from '../support/agent'
 
 /* A site that lets shared caches keep everything, by a handler in front of `sso`: no private response is kept. Threat R10. */

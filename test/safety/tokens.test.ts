@@ -178,10 +178,10 @@ describe('[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T14, T16, L5, L6, L7, L
   /** A good token that means nothing at a landing counts as used; nothing else may be written. */
   function tokensTaken(after: Record<string, string | null>, before: Record<string, string | null>) {
     const entries = Object.entries(after).filter(([key, value]) => before[key] !== value)
-    const isMark = (key: string) => !(key in before) && !/:sess:|:sso2:\{/.test(key)
+    const isSignature = (key: string) => !(key in before) && !/:sess:|:sso2:\{/.test(key)
     const lost = Object.keys(before).filter((key) => !(key in after))
     return {
-      changed: Object.fromEntries([...entries.filter(([key]) => !isMark(key)), ...lost.map((key) => [key, null])]),
+      changed: Object.fromEntries([...entries.filter(([key]) => !isSignature(key)), ...lost.map((key) => [key, null])]),
     }
   }
 

@@ -1,6 +1,6 @@
-import type { Entry } from '../history/entries'
-import type { Figures } from '../history/processes'
-import type { Stage } from '../history/stage'
+import type { Entry } from '../random-histories/entries'
+import type { Figures } from '../random-histories/processes'
+import type { Stage } from '../random-histories/stage'
 
 /** What was measured at one moment, of all processes of the site together, and of the seconds since the moment before. */
 export interface Sample {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Agent } from '../history/agent'
-import { type Dice, pick, pickBy } from '../history/dice'
-import type { Entry } from '../history/entries'
-import type { Account, Stage } from '../history/stage'
-import { comeByOnce, read } from '../history/steps'
+import { Agent } from '../random-histories/agent'
+import { type Dice, pick, pickBy } from '../random-histories/dice'
+import type { Entry } from '../random-histories/entries'
+import type { Account, Stage } from '../random-histories/stage'
+import { comeByOnce, read } from '../random-histories/steps'
 
 /** Readers with accounts; every other one only reads. */
 const READERS = 240

@@ -1,7 +1,7 @@
 import { Sso2UnavailableError } from '../../lib/errors'
 import type { Kv } from '../../lib/storage/kv'
 import { openRedis, redisKv } from '../../lib/storage/redis-kv'
-import { doneUnlessAway, storeUnavailable, unlessAway } from '../../lib/storage/unavailable'
+import { doneUnlessUnavailable, storeUnavailable, unlessUnavailable } from '../../lib/storage/unavailable'
 import { freePort } from '../support/ports'
 import { NOW, siteOver, type TestSite } from './stores'
 
@@ -49,7 +49,7 @@ const questions: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['renewForm', ({ logins }) => logins.renewForm('k', 'held')],
   ['endForm', ({ logins }) => logins.endForm('k', 'held', { digest: 'digest' })],
   ['findForm', ({ logins }) => logins.findForm('k')],
-  ['readAttempts', ({ logins }) => logins.readAttempts('n')],
+  ['readAttempts', ({ logins }) => logins.parseAttempts('n')],
   ['writeAttempts', ({ logins }) => logins.writeAttempts('n', null, attempts, 60)],
   ['voidDevices', ({ logins }) => logins.voidDevices('a', NOW)],
   ['devicesVoidUntil', ({ logins }) => logins.devicesVoidUntil('a')],
@@ -83,10 +83,10 @@ describe('a Redis that nobody listens at', () => {
 })
 
 test('an outage of the store is a value, and says nothing of what was asked', async () => {
-  expect(await unlessAway(() => Promise.reject(storeUnavailable()))).toBe('unavailable')
-  expect(await doneUnlessAway(() => Promise.reject(storeUnavailable()))).toBe('unavailable')
-  expect(await unlessAway(async () => 7)).toBe(7)
-  expect(await doneUnlessAway(async () => 7)).toBe('done')
+  expect(await unlessUnavailable(() => Promise.reject(storeUnavailable()))).toBe('unavailable')
+  expect(await doneUnlessUnavailable(() => Promise.reject(storeUnavailable()))).toBe('unavailable')
+  expect(await unlessUnavailable(async () => 7)).toBe(7)
+  expect(await doneUnlessUnavailable(async () => 7)).toBe('done')
   expect(storeUnavailable()).toMatchObject({ operation: 'store', retryable: true })
   expect(storeUnavailable().cause).toBeUndefined()
 })
@@ -94,6 +94,6 @@ test('an outage of the store is a value, and says nothing of what was asked', as
 test.each([new TypeError('a fault of ours'), new Sso2UnavailableError('sessionstatus', true, 'another system')])(
   'anything else stays an exception: %s',
   async (error) => {
-    await expect(unlessAway(() => Promise.reject(error))).rejects.toBe(error)
+    await expect(unlessUnavailable(() => Promise.reject(error))).rejects.toBe(error)
   },
 )

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type SsoRecord, serialiseRecord } from '../../lib/decide/record'
-import { sessionKey } from '../../lib/storage/hashes'
+import { sessionKey } from '../../lib/storage/keys'
 import type { Kv } from '../../lib/storage/kv'
 import type { Records } from '../../lib/storage/records'
 import { KEY, NOW, OTHER_KEY, siteOver, stores, type TestClock, winners } from './stores'

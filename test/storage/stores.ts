@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { KeptLogouts } from '../../lib/storage/kept-logouts'
 import type { Kv } from '../../lib/storage/kv'
 import { LoginLocks } from '../../lib/storage/login-locks'
+import { LogoutOutbox } from '../../lib/storage/logout-outbox'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { Records } from '../../lib/storage/records'
 import { openRedis, redisKv } from '../../lib/storage/redis-kv'
@@ -26,7 +26,7 @@ export interface TestSite {
   readonly prefix: string
   readonly records: Records
   readonly sessionIndex: SessionIndex
-  readonly keptLogouts: KeptLogouts
+  readonly keptLogouts: LogoutOutbox
   readonly logins: LoginLocks
 }
 
@@ -43,13 +43,13 @@ export const stores: [name: string, open: (clock: TestClock) => Kv][] = [
 
 /** A site; of its own unless a prefix is given. */
 export function siteOver(kv: Kv, clock: TestClock, prefix = `${randomUUID()}:`, keys = [KEY]): TestSite {
-  const boxKeys = () => keys
+  const encryptionKeys = () => keys
   return {
     prefix,
-    records: new Records(kv, prefix, boxKeys, () => clock.now),
+    records: new Records(kv, prefix, encryptionKeys, () => clock.now),
     sessionIndex: new SessionIndex(kv, prefix, () => clock.now * 1000),
-    keptLogouts: new KeptLogouts(kv, prefix, boxKeys),
-    logins: new LoginLocks(kv, prefix, boxKeys),
+    keptLogouts: new LogoutOutbox(kv, prefix, encryptionKeys),
+    logins: new LoginLocks(kv, prefix, encryptionKeys),
   }
 }
 

@@ -23,7 +23,7 @@ export class NoAnswer extends Error {
 }
 
 /** Where a navigation ended, and the way there. The last hop is the page itself. */
-export interface Visit {
+export interface RequestContext {
   status: number
   url: string
   body: string
@@ -103,13 +103,17 @@ export class Browser {
   }
 
   /** Opens an address as a document and follows every redirect. */
-  visit(url: string, { from, headers = {} }: NavigationOptions = {}): Promise<Visit> {
+  visit(url: string, { from, headers = {} }: NavigationOptions = {}): Promise<RequestContext> {
     const initiator = from === undefined ? undefined : new URL(from).origin
     return this.navigate({ method: 'GET', url: new URL(url), initiator, body: undefined, headers })
   }
 
   /** Posts a form of a page of the same origin (or of `from`), then follows the redirect that answers it. */
-  submit(url: string, fields: Record<string, string>, { from, headers = {} }: NavigationOptions = {}): Promise<Visit> {
+  submit(
+    url: string,
+    fields: Record<string, string>,
+    { from, headers = {} }: NavigationOptions = {},
+  ): Promise<RequestContext> {
     return this.navigate({
       method: 'POST',
       url: new URL(url),
@@ -139,7 +143,7 @@ export class Browser {
     return { status: answer.status, headers: answer.headers, body: answer.body, json: parseJson(answer.body) }
   }
 
-  private async navigate(start: Navigation): Promise<Visit> {
+  private async navigate(start: Navigation): Promise<RequestContext> {
     const trail: Hop[] = []
     let step = start
     let site = start.initiator === undefined ? 'none' : 'same-origin'

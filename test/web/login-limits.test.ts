@@ -55,7 +55,7 @@ class Platform {
     this.left -= 1
     return { was: 'wrong', left: this.left }
   }
-  untold = (): AttemptResult => ({ ...this.wrong(), was: 'wrong', left: undefined })
+  suppressed = (): AttemptResult => ({ ...this.wrong(), was: 'wrong', left: undefined })
   right = (): AttemptResult => {
     this.asked += 1
     return { was: 'right' }
@@ -148,7 +148,7 @@ describe('[F3] an attack on a name', () => {
   })
   test('whose responses are lost is counted as well', async () => {
     const [platform, site] = [new Platform(), processOver(memory())]
-    for (let tries = 0; tries < 8; tries += 1) await platform.login(site, stranger, platform.untold)
+    for (let tries = 0; tries < 8; tries += 1) await platform.login(site, stranger, platform.suppressed)
     expect(platform.left).toBe(2)
   })
 })
@@ -164,7 +164,8 @@ describe('[F16] spellings of one name', () => {
     ['widths and cases', (index: number) => ['a', 'A', '\uff41', '\uff21'][index % 4] ?? 'a'],
   ])('share its attempts: %s', async (_what, letter) => {
     const [platform, site] = [new Platform(), processOver(memory())]
-    for (let index = 0; index < 8; index += 1) await platform.login(site, by(`gr${letter(index)}ce`), platform.untold)
+    for (let index = 0; index < 8; index += 1)
+      await platform.login(site, by(`gr${letter(index)}ce`), platform.suppressed)
     expect(platform.left).toBe(2)
   })
 })

@@ -1,7 +1,7 @@
 import { ServerResponse } from 'node:http'
 import type { Request } from 'express'
 import { serialiseRecord } from '../../lib/decide/record'
-import { sessionKey } from '../../lib/storage/hashes'
+import { sessionKey } from '../../lib/storage/keys'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import type { Browser } from '../support/agent'
 import {
@@ -358,7 +358,7 @@ describe('a request whose session another one has moved', () => {
 describe('a cookie', () => {
   test('that this process can read is not one that it cannot', async () => {
     page('/unreadable', async (req, res) => {
-      const { isUnreadable, isForeign } = await site.sessions.stateOf(req)
+      const { isUnreadable, isExternal: isForeign } = await site.sessions.stateOf(req)
       res.json({ isUnreadable, isForeign })
     })
     const fine = { isUnreadable: false, isForeign: false }

@@ -7,7 +7,7 @@ import type { Session } from 'express-session'
 import { type Config, makeConfig } from '../../lib/config'
 import type { SsoRecord } from '../../lib/decide/record'
 import { serialiseRecord } from '../../lib/decide/record'
-import { sessionKey } from '../../lib/storage/hashes'
+import { sessionKey } from '../../lib/storage/keys'
 import type { Kv } from '../../lib/storage/kv'
 import { Records } from '../../lib/storage/records'
 import { SessionIndex } from '../../lib/storage/session-index'
@@ -119,7 +119,7 @@ export async function startSite({ kv, config = configOf(), framework = express, 
   const destroyed: string[] = []
   const now = () => site.now
   const prefix = `${randomUUID()}:`
-  const records = new Records(counted(kv, commands), prefix, config.boxKeys, now)
+  const records = new Records(counted(kv, commands), prefix, config.encryptionKeys, now)
   const index = new SessionIndex(counted(kv, commands), prefix, () => site.now * 1000)
   const sessions = new SiteSessions(config, records, index, now)
   const app = framework()

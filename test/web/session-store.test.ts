@@ -1,7 +1,7 @@
 import { ServerResponse } from 'node:http'
 import type { Request, Response } from 'express'
 import type { SessionData } from 'express-session'
-import { sessionKey } from '../../lib/storage/hashes'
+import { sessionKey } from '../../lib/storage/keys'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { newSessionId } from '../../lib/web/session/store'
 import type { Browser } from '../support/agent'

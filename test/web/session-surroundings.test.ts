@@ -6,7 +6,7 @@ import net from 'node:net'
 import { inspect } from 'node:util'
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express'
 import session from 'express-session'
-import { sessionKey } from '../../lib/storage/hashes'
+import { sessionKey } from '../../lib/storage/keys'
 import type { Kv } from '../../lib/storage/kv'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { SessionIndex } from '../../lib/storage/session-index'
@@ -353,7 +353,7 @@ describe("what happens in the middle of a request to a site's own session", () =
 
   test('it is known as such, and what is done to ours leaves it alone', async () => {
     page('/look', async (req, res) => {
-      const { isForeign, isUnreadable } = await site.sessions.stateOf(req)
+      const { isExternal: isForeign, isUnreadable } = await site.sessions.stateOf(req)
       site.commands.length = 0
       const life = site.sessions.dataLifeOf(req) ?? 'none'
       site.sessions.leave(req)
@@ -395,11 +395,11 @@ test('a session that the site lays over ours is one of its own', async () => {
   const own = session({ secret: 'the secret of the site', resave: false, saveUninitialized: false })
   page('/over', (req, res) => {
     Reflect.deleteProperty(req, 'session')
-    own(req, res, async () => res.json({ isForeign: (await site.sessions.stateOf(req)).isForeign }))
+    own(req, res, async () => res.json({ isForeign: (await site.sessions.stateOf(req)).isExternal }))
   })
   page('/ours', async (req, res) => {
     dataOf(req)
-    res.json({ isForeign: (await site.sessions.stateOf(req)).isForeign })
+    res.json({ isForeign: (await site.sessions.stateOf(req)).isExternal })
   })
   expect((await ask('/over')).json).toEqual({ isForeign: true })
   expect((await ask('/ours')).json).toEqual({ isForeign: false })

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { createRequire } from 'node:module'
 import express, { type Request } from 'express'
-import { sessionKey } from '../../lib/storage/hashes'
+import { sessionKey } from '../../lib/storage/keys'
 import type { Kv } from '../../lib/storage/kv'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { openRedis, redisKv } from '../../lib/storage/redis-kv'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { serialiseRecord } from '../../lib/decide/record'
-import { sessionKey } from '../../lib/storage/hashes'
+import { sessionKey } from '../../lib/storage/keys'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { Records } from '../../lib/storage/records'
 import { StoredRecord } from '../../lib/web/stored-record'
@@ -26,7 +26,7 @@ async function moving() {
 
 test('[S16] while a session moves, whoever follows it is led to the one that is being made', async () => {
   const { stored, newId } = await moving()
-  expect(await stored.revoke(() => true, 'moved', newId)).toEqual({ did: 'done', taken: null })
+  expect(await stored.revoke(() => true, 'moved', newId)).toEqual({ outcome: 'done', taken: null })
   await stored.follow()
   expect(stored.key).toBe(sessionKey(newId))
 })
@@ -79,7 +79,7 @@ describe('a write that another request is faster than', () => {
   const actions: [string, (stored: StoredRecord) => Promise<unknown>][] = [
     ['update', (stored) => stored.update((found) => ({ ...found, checkedAt: NOW + 100 }))],
     ['drop', (stored) => stored.drop(() => true)],
-    ['revoke', async (stored) => (await stored.revoke(() => true, 'ended')).did],
+    ['revoke', async (stored) => (await stored.revoke(() => true, 'ended')).outcome],
   ]
 
   test.each(actions)('%s is made again on what is there then, four times in all', async (_name, act) => {

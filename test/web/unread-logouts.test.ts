@@ -1,5 +1,5 @@
 import { UnreadLogouts } from '../../lib/storage/unread-logouts'
-import { endAllUnread } from '../../lib/web/actions/unread-logouts'
+import { endUnreadSessions } from '../../lib/web/actions/unread-logouts'
 import type { Site } from '../../lib/web/site'
 
 /* What a process remembers of logouts whose sessions Redis did not return. test/flows/unread-logout.test.ts has the rest. */
@@ -20,7 +20,7 @@ test('a process remembers 10,000 logouts, and forgets the oldest first', async (
   const logouts = new UnreadLogouts()
   for (let index = 0; index <= 10_000; index += 1) logouts.add({ key: `k${index}`, isAll: false, device })
   const { site, asked } = siteWithoutRedis(logouts)
-  await endAllUnread(site)
+  await endUnreadSessions(site)
   expect(asked).toEqual(['k1', 'k2', 'k3', 'k4', 'k5', 'k6', 'k7', 'k8'])
 })
 
@@ -29,7 +29,7 @@ test('logouts stay remembered while Redis is away, each session once', async () 
   logouts.add({ key: 'k', isAll: true, device })
   logouts.add({ key: 'k', isAll: false, device })
   const { site, asked } = siteWithoutRedis(logouts)
-  await endAllUnread(site)
-  await endAllUnread(site)
+  await endUnreadSessions(site)
+  await endUnreadSessions(site)
   expect(asked).toEqual(['k', 'k'])
 })

@@ -9,7 +9,7 @@ import {
   type LoginDecision,
   type LoginError,
   type LoginResult,
-  lostAttempt,
+  lostAttemptResult,
 } from '../../decide/login'
 import { isLoggedIn, isOfAnother } from '../../decide/record'
 import { Sso2UnavailableError } from '../../errors'
@@ -18,12 +18,12 @@ import type { LoginStart } from '../../storage/session-index'
 import { publish } from '../events'
 import { deviceOf } from '../http/request-facts'
 import { isRecognised, rememberDevice } from '../limits/device-cookie'
-import type { Admission, Attempt, Refusal } from '../site'
-import { browserName, type Visit } from '../visit'
-import { endRecord } from './check'
+import { browserName, type RequestContext } from '../request-context'
+import type { Admission, LoginAttempt, Refusal } from '../site'
+import { endRecord } from './check-session'
+import { exchangeTicketForUser } from './exchange-ticket'
 import { digestOf, joinFinished, type LoginLock, runExclusive } from './login-single-flight'
-import { redeemTicket } from './redeem-ticket'
-import { settle } from './settle'
+import { resolveUser } from './resolve-user'
 
 /** What the user typed. */
 export interface Credentials {
@@ -51,41 +51,46 @@ function areCredentials(value: { username?: unknown; password?: unknown }): valu
 
 /** Logs in. Simultaneous submits of one form share one Authenticate and its result. Never throws for a documented code. */
 export async function logIn(
-  visit: Visit,
+  context: RequestContext,
   credentials: { username?: unknown; password?: unknown },
 ): Promise<LoginResult> {
   if (!areCredentials(credentials)) return failed('invalid_request')
-  const { stored, site } = visit
+  const { stored, site } = context
   const { username, password } = credentials
   const { key } = stored
-  const submit = { digest: digestOf([username, password]), arrivedAt: site.sessions.arrivalOf(visit.req) }
-  if (visit.isLate && key !== undefined) {
-    const shared = await joinFinished(visit, { key, ...submit })
+  const submit = { digest: digestOf([username, password]), arrivedAt: site.sessions.arrivalOf(context.req) }
+  if (context.isLate && key !== undefined) {
+    const shared = await joinFinished(context, { key, ...submit })
     if (shared) return shared
   }
-  await leaveToAnother(visit)
-  const facts = { storeAvailable: stored.isAvailable, ssoAvailable: site.front.isAvailable }
+  await joinOtherLogin(context)
+  const facts = { storeAvailable: stored.isAvailable, ssoAvailable: site.identifyHealth.isAvailable }
   const error = decideLoginStart({ ...facts, hasRecord: stored.value !== undefined })
   if (error !== undefined || key === undefined) return failed(error ?? 'session_ended')
-  const tried = { username, isRecognised: isRecognised(visit, username), session: key }
-  return runExclusive(visit, { key, ...submit }, (lock) => run(visit, tried, { username, password }, lock))
+  const tried = { username, isRecognised: isRecognised(context, username), session: key }
+  return runExclusive(context, { key, ...submit }, (lock) => runLogin(context, tried, { username, password }, lock))
 }
 
 /** An anonymous session that another browser has brought is no reader's to log in with: he gets one of his own. Threats L2, S1. */
-export async function leaveToAnother(visit: Visit): Promise<void> {
-  const { stored } = visit
-  if (isOfAnother(stored.value, browserName(visit)) && (await stored.drop(() => true)) !== 'done') stored.forget()
+export async function joinOtherLogin(context: RequestContext): Promise<void> {
+  const { stored } = context
+  if (isOfAnother(stored.value, browserName(context)) && (await stored.drop(() => true)) !== 'done') stored.forget()
 }
 
 /** What the limits are asked; the browser is recognised while the lock is taken. */
-type Tried = Omit<Attempt, 'isRecognised' | 'address'> & { readonly isRecognised: Promise<boolean> }
+type Tried = Omit<LoginAttempt, 'isRecognised' | 'address'> & { readonly isRecognised: Promise<boolean> }
 
-async function run(visit: Visit, tried: Tried, credentials: Credentials, lock: LoginLock): Promise<LoginResult> {
+async function runLogin(
+  context: RequestContext,
+  tried: Tried,
+  credentials: Credentials,
+  lock: LoginLock,
+): Promise<LoginResult> {
   const started = performance.now()
-  const sidHash = visit.stored.value?.sidHash
-  const result = await attempt(visit, tried, credentials, lock).catch((error: unknown): LoginResult => {
+  const sidHash = context.stored.value?.sidHash
+  const result = await attempt(context, tried, credentials, lock).catch((error: unknown): LoginResult => {
     const failure = { step: 'authenticate', error, isOwn: false } as const
-    visit.site.config.log.failed('login', failure, [credentials.password, visit.stored.secrets?.sid])
+    context.site.config.log.failed('login', failure, [credentials.password, context.stored.secrets?.sid])
     return failed('unavailable')
   })
   publish('login', {
@@ -105,18 +110,23 @@ function refused({ reason, seconds }: Refusal): LoginResult {
 }
 
 /** Asks the limits, then checks a stale session, which says nothing about the password. */
-async function attempt(visit: Visit, tried: Tried, credentials: Credentials, lock: LoginLock): Promise<LoginResult> {
-  const { ipa: address } = deviceOf(visit.req)
-  const admitted = await visit.site.loginLimit.admit({ ...tried, address, isRecognised: await tried.isRecognised })
+async function attempt(
+  context: RequestContext,
+  tried: Tried,
+  credentials: Credentials,
+  lock: LoginLock,
+): Promise<LoginResult> {
+  const { ipa: address } = deviceOf(context.req)
+  const admitted = await context.site.loginLimit.admit({ ...tried, address, isRecognised: await tried.isRecognised })
   if ('reason' in admitted) return refused(admitted)
-  const asked = await ask(visit, credentials, lock, admitted)
+  const asked = await askForLogin(context, credentials, lock, admitted)
   if (!('judged' in asked)) {
     await admitted.end(NOT_JUDGED)
     return asked
   }
   const { decision, judged, start } = asked
-  const [result] = await Promise.all([carryOut(visit, decision, start), admitted.end(judged)])
-  if (result.ok) rememberDevice(visit, tried.username, result.user.accountId)
+  const [result] = await Promise.all([applyLoginDecision(context, decision, start), admitted.end(judged)])
+  if (result.ok) rememberDevice(context, tried.username, result.user.accountId)
   return result
 }
 
@@ -132,69 +142,82 @@ interface Asked extends Judged {
 }
 
 /** Asks the SSO system. Interface: "POST {sso_url}/sessionstatus", "POST {sso_url}/authenticate". @returns a result where it was not asked */
-async function ask(
-  visit: Visit,
+async function askForLogin(
+  context: RequestContext,
   credentials: Credentials,
   lock: LoginLock,
   admitted: Admission,
 ): Promise<Asked | LoginResult> {
-  const { site, stored } = visit
+  const { site, stored } = context
   const wasIn = isLoggedIn(stored.value)
-  await settle(visit, { identify: 'never' })
+  await resolveUser(context, { identify: 'never' })
   const start = site.sessionIndex.startNow()
   const { secrets } = stored
   if (!secrets) return failed(stored.isAvailable ? 'session_ended' : 'unavailable')
-  const known = lock.isSuccessor ? await succeed(visit, secrets.sid, wasIn, admitted) : undefined
+  const known = lock.isSuccessor ? await continueLostLogin(context, secrets.sid, wasIn, admitted) : undefined
   if (known) return { ...known, start }
   const refusal = await admitted.begin() // last: all before it may have taken long
   if (refusal === 'unavailable') return failed(refusal)
   if (refusal) return refused(refusal)
   if (!lock.isHeld()) return failed('busy')
-  return { ...(await authenticate(visit, secrets.sid, credentials)), start }
+  return { ...(await authenticate(context, secrets.sid, credentials)), start }
 }
 
 /** The process of the same form died: its Authenticate may have gone through. @returns nothing where this one may send its own */
-async function succeed(visit: Visit, sid: string, wasIn: boolean, admitted: Admission): Promise<Judged | undefined> {
-  const decision = decideSuccession(await lookUp(visit, sid, wasIn))
+async function continueLostLogin(
+  context: RequestContext,
+  sid: string,
+  wasIn: boolean,
+  admitted: Admission,
+): Promise<Judged | undefined> {
+  const decision = decideSuccession(await checkLostLogin(context, sid, wasIn))
   if (decision === undefined) return undefined
   await admitted.begin() // takes the lock of the dead process over, to end it
-  return { decision, judged: decision.do === 'sign_in' ? { was: 'right' } : NOT_JUDGED }
+  return { decision, judged: decision.action === 'sign_in' ? { was: 'right' } : NOT_JUDGED }
 }
 
 /** Looks up the outcome of an Authenticate. @returns nothing where it cannot be known: a user who was logged in before still is, whatever the password was */
-async function lookUp(visit: Visit, sid: string, wasIn: boolean): Promise<SessionToken | undefined> {
+async function checkLostLogin(context: RequestContext, sid: string, wasIn: boolean): Promise<SessionToken | undefined> {
   if (wasIn) return undefined
-  return visit.site.client.sessionStatus({ sid, lks: 'anon', ...deviceOf(visit.req) }).catch(() => undefined)
+  return context.site.client.sessionStatus({ sid, lks: 'anon', ...deviceOf(context.req) }).catch(() => undefined)
 }
 
 /** Sends one Authenticate. A lost response is looked up by Session Status, never asked for twice. */
-async function authenticate(visit: Visit, sid: string, { username, password }: Credentials): Promise<Judged> {
+async function authenticate(
+  context: RequestContext,
+  sid: string,
+  { username, password }: Credentials,
+): Promise<Judged> {
   try {
-    const claims = { sid, usr: username, pwd: password, ...deviceOf(visit.req) }
-    const answer = await visit.site.client.authenticate(claims)
+    const claims = { sid, usr: username, pwd: password, ...deviceOf(context.req) }
+    const answer = await context.site.client.authenticate(claims)
     return { decision: decideLogin(answer), judged: attemptResultOf(answer) }
   } catch (error) {
-    const judged = lostAttempt(error)
-    if (error instanceof Sso2UnavailableError && error.retryable) return { decision: { do: 'not_now' }, judged }
-    const decision = decideLostLogin(await lookUp(visit, sid, isLoggedIn(visit.stored.value)))
-    return { decision, judged: decision.do === 'sign_in' ? { was: 'right' } : judged }
+    const judged = lostAttemptResult(error)
+    if (error instanceof Sso2UnavailableError && error.retryable) return { decision: { action: 'not_now' }, judged }
+    const decision = decideLostLogin(await checkLostLogin(context, sid, isLoggedIn(context.stored.value)))
+    return { decision, judged: decision.action === 'sign_in' ? { was: 'right' } : judged }
   }
 }
 
-async function carryOut(visit: Visit, decision: LoginDecision, start: LoginStart): Promise<LoginResult> {
-  switch (decision.do) {
+async function applyLoginDecision(
+  context: RequestContext,
+  decision: LoginDecision,
+  start: LoginStart,
+): Promise<LoginResult> {
+  switch (decision.action) {
     case 'sign_in': {
-      const redeemed = await redeemTicket(visit, decision.token, start)
-      if (redeemed.did === 'signed_in') return { ok: true, user: redeemed.user }
-      return failed(redeemed.did === 'lost_race' ? 'session_ended' : 'unavailable')
+      const redeemed = await exchangeTicketForUser(context, decision.token, start)
+      if (redeemed.outcome === 'signed_in') return { ok: true, user: redeemed.user }
+      return failed(redeemed.outcome === 'lost_race' ? 'session_ended' : 'unavailable')
     }
     case 'show': {
-      const { do: _shown, ...shown } = decision
-      return { ok: false, ...shown }
+      const { action: _shown, ...identity } = decision
+      return { ok: false, ...identity }
     }
     case 'identify':
       // the SSO system has forgotten the session: ours ends too, so that the next page load brings another one
-      await endRecord(visit, visit.stored.value?.sidHash ?? '')
+      await endRecord(context, context.stored.value?.sidHash ?? '')
       return failed('session_ended')
     case 'ask_status':
     case 'not_now':

@@ -1,29 +1,29 @@
 /** Logout: final here at once, whatever the SSO system answers; what it has not confirmed is kept and retried. Threats S12, S16, S17, F12. */
 import type { LogoutDecision, LogoutResult } from '../../decide/logout'
+import type { LogoutCookie, SessionLogout } from '../../decide/logout-cookie'
 import { isLoggedIn, type SsoRecord } from '../../decide/record'
-import type { OfSession, SignedOut } from '../../decide/signed-out'
-import type { SignedOutState } from '../../decide/visit'
-import { shortHash } from '../../storage/hashes'
-import type { KeptLogout } from '../../storage/kept-logouts'
+import type { LogoutCookieState } from '../../decide/request-decision'
+import { shortHash } from '../../storage/keys'
+import type { PendingLogout } from '../../storage/logout-outbox'
 import { publish } from '../events'
 import { callListener } from '../hooks'
 import { deviceOf } from '../http/request-facts'
+import type { RequestContext } from '../request-context'
 import type { Site } from '../site'
 import type { StoredRecord } from '../stored-record'
-import type { Visit } from '../visit'
-import { accountOf, keepForLater, logoutOf } from './keep-logout'
-import { nextStep } from './logout-step'
-import { endAccount, endHere, endingOf } from './revoke-local-sessions'
-import { dropSignedOut, setSignedOut } from './signed-out'
-import { endUnread, nameOf } from './unread-logouts'
+import { nextLogoutStep } from './logout-step'
+import { accountOf, logoutOf, queueLogout } from './queue-logout'
+import { localLogoutOf, revokeAccountSessions, revokeLocalSessions } from './revoke-local-sessions'
+import { dropLogoutCookie, setLogoutCookie } from './set-logout-cookie'
+import { endUnreadSession, pendingLogoutName } from './unread-logouts'
 
 /** Ends the browser's session, or all of the account's. */
-export async function logOut(visit: Visit, isAll: boolean): Promise<LogoutResult> {
+export async function logOut(context: RequestContext, isAll: boolean): Promise<LogoutResult> {
   const started = performance.now()
-  const { stored, site, req } = visit
-  const step = await nextStep(visit, isAll)
+  const { stored, site, req } = context
+  const step = await nextLogoutStep(context, isAll)
   const sidHash = stored.value?.sidHash
-  const result = await carryOut(visit, step)
+  const result = await applyLogoutDecision(context, step)
   stored.forget()
   await site.sessions.end(req)
   publish('logout', {
@@ -37,55 +37,66 @@ export async function logOut(visit: Visit, isAll: boolean): Promise<LogoutResult
   return result
 }
 
-async function carryOut(visit: Visit, step: LogoutDecision): Promise<LogoutResult> {
-  switch (step.do) {
+async function applyLogoutDecision(context: RequestContext, step: LogoutDecision): Promise<LogoutResult> {
+  switch (step.action) {
     case 'end':
-      return endStored(visit, visit.stored, step.record, step.isAll)
+      return endSession(context, context.stored, step.record, step.isAll)
     case 'retry':
-      return (await retrySignedOut(visit)) === 'no' ? 'confirmed' : 'pending'
+      return (await retryLogoutFromCookie(context)) === 'no' ? 'confirmed' : 'pending'
     case 'mark':
-      setSignedOut(visit, step.signedOut)
-      if (step.signedOut.of === 'session') rememberUnread(visit, step.signedOut)
+      setLogoutCookie(context, step.logoutCookie)
+      if (step.logoutCookie.of === 'session') rememberUnreadLogout(context, step.logoutCookie)
       return step.result
   }
 }
 
 /** Ends one stored session: here first, then at the SSO system. A store that takes no writes is told at the next contact. */
-async function endStored(visit: Visit, stored: StoredRecord, record: SsoRecord, isAll: boolean): Promise<LogoutResult> {
+async function endSession(
+  context: RequestContext,
+  stored: StoredRecord,
+  record: SsoRecord,
+  isAll: boolean,
+): Promise<LogoutResult> {
   const aid = accountOf(record, isAll)
-  if ((await endHere(visit.site, endingOf(stored.key, record, aid))) === 'done') return tell(visit, stored, record, aid)
-  await tellAhead(visit, stored, record, isAll)
+  if ((await revokeLocalSessions(context.site, localLogoutOf(stored.key, record, aid))) === 'done')
+    return sendLogout(context, stored, record, aid)
+  await sendLogoutWithoutRedis(context, stored, record, isAll)
   return 'pending'
 }
 
 /** What the store has taken of it nobody knows: perhaps all, and then no record says any more whose logout it was. So it is kept in any case. */
-async function tellAhead(visit: Visit, stored: StoredRecord, record: SsoRecord, isAll: boolean): Promise<void> {
-  const { site, req } = visit
+async function sendLogoutWithoutRedis(
+  context: RequestContext,
+  stored: StoredRecord,
+  record: SsoRecord,
+  isAll: boolean,
+): Promise<void> {
+  const { site, req } = context
   const { secrets, key = '' } = stored
   const { sidHash } = record
-  setSignedOut(visit, { of: 'session', key, isAll, sidHash })
+  setLogoutCookie(context, { of: 'session', key, isAll, sidHash })
   if (!secrets) return
   const logout = logoutOf(secrets.sid, accountOf(record, isAll), deviceOf(req))
-  await Promise.all([isLoggedOutThere(site, logout), keepForLater(site, sidHash, logout)])
+  await Promise.all([isLogoutConfirmed(site, logout), queueLogout(site, sidHash, logout)])
 }
 
 /** Tells the SSO system, now or later. A session that no secret of this process opens is ended by the browser's next landing. */
-async function tell(
-  visit: Visit,
+async function sendLogout(
+  context: RequestContext,
   { secrets }: StoredRecord,
   { sidHash }: SsoRecord,
   aid: string | undefined,
 ): Promise<LogoutResult> {
   if (!secrets) {
-    setSignedOut(visit, { of: 'anything' })
+    setLogoutCookie(context, { of: 'anything' })
     return 'pending'
   }
-  const logout = logoutOf(secrets.sid, aid, deviceOf(visit.req))
-  const isConfirmed = await isLoggedOutThere(visit.site, logout)
+  const logout = logoutOf(secrets.sid, aid, deviceOf(context.req))
+  const isConfirmed = await isLogoutConfirmed(context.site, logout)
   // whoever landed before the SSO system knew of it
-  if (aid !== undefined) await endAccount(visit.site, aid)
+  if (aid !== undefined) await revokeAccountSessions(context.site, aid)
   if (isConfirmed) return 'confirmed'
-  await keepLogout(visit, sidHash, logout)
+  await queueForRetry(context, sidHash, logout)
   return 'pending'
 }
 
@@ -94,28 +105,28 @@ async function tell(
  * ended comes first, for it may be of all sessions; it stays until the store has been told.
  * @returns true where the mark has fallen
  */
-export async function logOutToken(visit: Visit, sid: string): Promise<boolean> {
-  const { site, req, browser } = visit
-  const wasMarked = browser.signedOut !== undefined
-  const isDue = browser.signedOut?.of === 'session' && (await retrySignedOut(visit)) === 'pending'
+export async function logOutLandedToken(context: RequestContext, sid: string): Promise<boolean> {
+  const { site, req, browser } = context
+  const wasMarked = browser.logoutCookie !== undefined
+  const isDue = browser.logoutCookie?.of === 'session' && (await retryLogoutFromCookie(context)) === 'pending'
   const sidHash = shortHash(sid)
   const logout = logoutOf(sid, undefined, deviceOf(req))
-  await endHere(site, { sidHash, aid: undefined })
-  const isConfirmed = await isLoggedOutThere(site, logout)
+  await revokeLocalSessions(site, { sidHash, aid: undefined })
+  const isConfirmed = await isLogoutConfirmed(site, logout)
   if (isDue) return false
-  if (isConfirmed) dropSignedOut(visit)
-  else await keepLogout(visit, sidHash, logout)
+  if (isConfirmed) dropLogoutCookie(context)
+  else await queueForRetry(context, sidHash, logout)
   return wasMarked && isConfirmed
 }
 
-async function keepLogout(visit: Visit, sidHash: string, logout: KeptLogout): Promise<void> {
-  const kept = await keepForLater(visit.site, sidHash, logout)
-  setSignedOut(visit, kept === 'done' ? { of: 'sso_session', sidHash } : { of: 'anything' })
+async function queueForRetry(context: RequestContext, sidHash: string, logout: PendingLogout): Promise<void> {
+  const kept = await queueLogout(context.site, sidHash, logout)
+  setLogoutCookie(context, kept === 'done' ? { of: 'sso_session', sidHash } : { of: 'anything' })
 }
 
-async function isLoggedOutThere(
+async function isLogoutConfirmed(
   { client }: Pick<Site, 'client'>,
-  { sid, aid, ipa, uas }: KeptLogout,
+  { sid, aid, ipa, uas }: PendingLogout,
 ): Promise<boolean> {
   try {
     const answer =
@@ -127,60 +138,61 @@ async function isLoggedOutThere(
 }
 
 /** Tries what the browser's mark stands for again, one process at a time; `'no'`: it is confirmed, and the mark has fallen. */
-export async function retrySignedOut(visit: Visit): Promise<SignedOutState> {
-  const { signedOut } = visit.browser
-  if (signedOut === undefined) return 'no'
-  const word = await retryMark(visit, signedOut)
-  if (word === 'no') dropSignedOut(visit)
+export async function retryLogoutFromCookie(context: RequestContext): Promise<LogoutCookieState> {
+  const { logoutCookie } = context.browser
+  if (logoutCookie === undefined) return 'no'
+  const word = await retryByCookie(context, logoutCookie)
+  if (word === 'no') dropLogoutCookie(context)
   return word
 }
 
-async function retryMark(visit: Visit, signedOut: SignedOut): Promise<SignedOutState> {
-  switch (signedOut.of) {
+async function retryByCookie(context: RequestContext, logoutCookie: LogoutCookie): Promise<LogoutCookieState> {
+  switch (logoutCookie.of) {
     case 'sso_session':
-      return retryKept(visit.site, signedOut.sidHash)
+      return retryPendingLogout(context.site, logoutCookie.sidHash)
     case 'session':
-      return retryUnread(visit, signedOut)
+      return retryUnreadLogout(context, logoutCookie)
     case 'anything':
-      return endBrought(visit)
+      return endLateLogin(context)
   }
 }
 
 /** A landing that was under way has brought a login meanwhile: it is what the logout was of. */
-async function endBrought(visit: Visit): Promise<SignedOutState> {
-  const { value } = visit.stored
+async function endLateLogin(context: RequestContext): Promise<LogoutCookieState> {
+  const { value } = context.stored
   if (!isLoggedIn(value)) return 'unknown'
-  return (await endStored(visit, visit.stored, value, false)) === 'confirmed' ? 'no' : 'pending'
+  return (await endSession(context, context.stored, value, false)) === 'confirmed' ? 'no' : 'pending'
 }
 
 /** Ends the session that Redis did not return to an earlier logout of this browser. */
-async function retryUnread(visit: Visit, signedOut: OfSession): Promise<SignedOutState> {
-  const { site, req } = visit
-  if ((await endUnread(site, { ...signedOut, device: deviceOf(req) })) === 'done')
-    return retryKept(site, nameOf(signedOut))
-  rememberUnread(visit, signedOut)
+async function retryUnreadLogout(context: RequestContext, logoutCookie: SessionLogout): Promise<LogoutCookieState> {
+  const { site, req } = context
+  if ((await endUnreadSession(site, { ...logoutCookie, device: deviceOf(req) })) === 'done')
+    return retryPendingLogout(site, pendingLogoutName(logoutCookie))
+  rememberUnreadLogout(context, logoutCookie)
   return 'pending'
 }
 
 /** The browser may not return. */
-function rememberUnread({ site, req }: Visit, signedOut: OfSession): void {
-  site.unreadLogouts.add({ ...signedOut, device: deviceOf(req) })
-  site.logouts.start()
+function rememberUnreadLogout({ site, req }: RequestContext, logoutCookie: SessionLogout): void {
+  site.unreadLogouts.add({ ...logoutCookie, device: deviceOf(req) })
+  site.logoutWorker.start()
 }
 
 /** Tries one kept logout again, from the beginning. @param name hash of its SSO session, or key of its session */
-export async function retryKept(site: Site, name: string): Promise<SignedOutState> {
-  const kept = await site.keptLogouts.find(name)
+export async function retryPendingLogout(site: Site, name: string): Promise<LogoutCookieState> {
+  const kept = await site.logoutOutbox.find(name)
   if (kept === 'unavailable') return 'pending'
   if (kept === 'confirmed') return 'no'
-  if (kept === 'gone') await site.keptLogouts.drop(name)
+  if (kept === 'gone') await site.logoutOutbox.drop(name)
   if (kept === 'gone' || kept === 'unknown') return 'unknown'
-  if ((await site.keptLogouts.claim(name)) !== true) return 'pending'
-  const isOver = (await endHere(site, { sidHash: shortHash(kept.sid), accountId: kept.aid, aid: kept.aid })) === 'done'
-  if (!(isOver && (await isLoggedOutThere(site, kept)))) {
-    await site.keptLogouts.release(name)
+  if ((await site.logoutOutbox.claim(name)) !== true) return 'pending'
+  const isOver =
+    (await revokeLocalSessions(site, { sidHash: shortHash(kept.sid), accountId: kept.aid, aid: kept.aid })) === 'done'
+  if (!(isOver && (await isLogoutConfirmed(site, kept)))) {
+    await site.logoutOutbox.release(name)
     return 'pending'
   }
-  await site.keptLogouts.confirm(name)
+  await site.logoutOutbox.confirm(name)
   return 'no'
 }

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LoginResult } from '../../decide/login'
 import { LEASE_SECONDS, type LoginForm } from '../../storage/login-locks'
-import type { Visit } from '../visit'
-import { dropSignedOut } from './signed-out'
+import type { RequestContext } from '../request-context'
+import { dropLogoutCookie } from './set-logout-cookie'
 
 const POLL_MS = 25
 const WAIT_MS = 20_000
@@ -41,8 +41,8 @@ export interface LoginLock {
 export type Run = (lock: LoginLock) => Promise<LoginResult>
 
 /** Runs a login, or waits for the result of the same form. */
-export async function runExclusive(visit: Visit, submit: Submit, run: Run): Promise<LoginResult> {
-  const { logins } = visit.site
+export async function runExclusive(context: RequestContext, submit: Submit, run: Run): Promise<LoginResult> {
+  const { loginLocks: logins } = context.site
   const { key, digest } = submit
   const end = performance.now() + WAIT_MS
   let before: string | null = null
@@ -52,12 +52,12 @@ export async function runExclusive(visit: Visit, submit: Submit, run: Run): Prom
     const found = await logins.beginForm(key, before, digest)
     if (found === 'unavailable') return UNAVAILABLE
     if ('held' in found)
-      return start(visit, submit, new HeldLock(visit, key, found.held, begun, isSuccessor || hasJoined), run)
+      return start(context, submit, new HeldLock(context, key, found.held, begun, isSuccessor || hasJoined), run)
     const { raw, form, isAlive } = found
     const isSame = form?.digest === digest
     before = null
     if (form?.result !== undefined) {
-      if (isSame && (hasJoined || isSimultaneous(submit, form))) return share(visit, form.result, form.sessionId)
+      if (isSame && (hasJoined || isSimultaneous(submit, form))) return share(context, form.result, form.sessionId)
       before = raw
       hasJoined = false
     } else if (raw !== null && isAlive) {
@@ -86,7 +86,13 @@ class HeldLock implements LoginLock {
   readonly #timer: NodeJS.Timeout
   #heldSince: number
 
-  constructor({ site: { logins } }: Visit, key: string, held: string, since: number, isSuccessor: boolean) {
+  constructor(
+    { site: { loginLocks: logins } }: RequestContext,
+    key: string,
+    held: string,
+    since: number,
+    isSuccessor: boolean,
+  ) {
     this.held = held
     this.isSuccessor = isSuccessor
     this.#heldSince = since
@@ -103,20 +109,20 @@ class HeldLock implements LoginLock {
   }
 }
 
-async function start(visit: Visit, submit: Submit, lock: HeldLock, run: Run): Promise<LoginResult> {
-  const { site, req } = visit
+async function start(context: RequestContext, submit: Submit, lock: HeldLock, run: Run): Promise<LoginResult> {
+  const { site, req } = context
   const { key, digest } = submit
   const result = await run(lock).finally(() => lock.stopRenewing())
   const sessionId = result.ok ? req.sessionID : undefined
   const form = { digest, result, endedAt: site.config.clock.now(), ...(sessionId ? { sessionId } : {}) }
-  const ended = await site.logins.endForm(key, lock.held, form)
+  const ended = await site.loginLocks.endForm(key, lock.held, form)
   if (result.ok || ended !== false) return result // a login stands, whether the other submits learn of it or not
-  return (await joinFinished(visit, submit)) ?? result // this process stood still, and another one took over
+  return (await joinFinished(context, submit)) ?? result // this process stood still, and another one took over
 }
 
 /** Waits for the result of the same form, where the session has moved since by the login of the first submit. @returns nothing where there is no such form */
-export async function joinFinished(visit: Visit, submit: Submit): Promise<LoginResult | undefined> {
-  const { logins } = visit.site
+export async function joinFinished(context: RequestContext, submit: Submit): Promise<LoginResult | undefined> {
+  const { loginLocks: logins } = context.site
   const end = performance.now() + WAIT_MS
   for (let hasJoined = false; performance.now() < end; hasJoined = true) {
     const found = await logins.findForm(submit.key)
@@ -125,7 +131,7 @@ export async function joinFinished(visit: Visit, submit: Submit): Promise<LoginR
     if (form?.digest !== submit.digest) return hasJoined ? BUSY : undefined
     if (form.result) {
       const isShared = hasJoined || isSimultaneous(submit, form, DROPPED_MS)
-      return isShared ? share(visit, form.result, form.sessionId) : undefined
+      return isShared ? share(context, form.result, form.sessionId) : undefined
     }
     if (!isAlive) return BUSY
     await sleep(POLL_MS)
@@ -134,12 +140,16 @@ export async function joinFinished(visit: Visit, submit: Submit): Promise<LoginR
 }
 
 /** Gives the second submit the first one's result and session. */
-async function share(visit: Visit, result: LoginResult, sessionId: string | undefined): Promise<LoginResult> {
-  const { site, req, stored } = visit
+async function share(
+  context: RequestContext,
+  result: LoginResult,
+  sessionId: string | undefined,
+): Promise<LoginResult> {
+  const { site, req, stored } = context
   if (!result.ok || sessionId === undefined) return result
   if ((await stored.turnTo(sessionId)) === 'unavailable') return UNAVAILABLE
   if (!stored.value) return { ok: false, error: 'session_ended' } // logged out meanwhile
   await site.sessions.adopt(req, sessionId)
-  dropSignedOut(visit)
+  dropLogoutCookie(context)
   return result
 }

@@ -1,6 +1,6 @@
 /** The site renews a session's ID by itself, as `req.session.regenerate()` does: the record goes over to the new one. */
-import { mayMove } from '../../decide/stored'
-import { sessionKey } from '../../storage/hashes'
+import { mayMove } from '../../decide/stored-entry'
+import { sessionKey } from '../../storage/keys'
 import type { Unavailable } from '../../storage/unavailable'
 import type { Site } from '../site'
 import type { StoredRecord } from '../stored-record'
@@ -23,8 +23,8 @@ export async function moveSession(
     'moved',
     newId,
   )
-  if (revoked.did === 'unavailable') return revoked.did
-  if (revoked.did === 'changed' || value === undefined) {
+  if (revoked.outcome === 'unavailable') return revoked.outcome
+  if (revoked.outcome === 'changed' || value === undefined) {
     stored.forget()
     return 'nothing'
   }

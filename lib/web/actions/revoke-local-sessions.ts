@@ -6,7 +6,7 @@ import type { Site } from '../site'
 import { StoredRecord } from '../stored-record'
 
 /** What a logout ends here. */
-export interface Ending {
+export interface LocalLogout {
   /** Every session here of this session of the SSO system. */
   readonly sidHash: string
   /** One of them, whatever the index says. */
@@ -23,7 +23,7 @@ const BATCH = 50
 const MAX_PARTS = 100
 
 /** Names what a logout of this session ends. */
-export const endingOf = (key: string | undefined, record: SsoRecord, aid: string | undefined): Ending => ({
+export const localLogoutOf = (key: string | undefined, record: SsoRecord, aid: string | undefined): LocalLogout => ({
   sidHash: record.sidHash,
   key,
   accountId: isLoggedIn(record) ? record.user.accountId : undefined,
@@ -31,7 +31,10 @@ export const endingOf = (key: string | undefined, record: SsoRecord, aid: string
 })
 
 /** Revokes first, then ends every session in the index: a login in progress sees the revocation, or is in the index. */
-export async function endHere(site: Site, { sidHash, key, accountId, aid }: Ending): Promise<Done | Unavailable> {
+export async function revokeLocalSessions(
+  site: Site,
+  { sidHash, key, accountId, aid }: LocalLogout,
+): Promise<Done | Unavailable> {
   const index = site.sessionIndex
   const isLeft = key !== undefined && accountId !== undefined && accountId !== aid
   const remove = (keys: readonly string[]) =>
@@ -40,19 +43,19 @@ export async function endHere(site: Site, { sidHash, key, accountId, aid }: Endi
       accountId === undefined ? 'done' : index.removeOfAccount(accountId, keys),
     ])
   const ends = await Promise.all([
-    endListed(site, () => index.revokeSsoSession(sidHash, key), remove),
-    aid === undefined ? 'done' : endAccount(site, aid, key),
+    revokeListed(site, () => index.revokeSsoSession(sidHash, key), remove),
+    aid === undefined ? 'done' : revokeAccountSessions(site, aid, key),
     key === undefined ? 'done' : site.records.end(key),
-    aid === undefined || !site.config.rememberDevices ? 'done' : site.logins.voidDevices(aid, site.now()),
+    aid === undefined || !site.config.rememberDevices ? 'done' : site.loginLocks.voidDevices(aid, site.now()),
     isLeft ? index.removeOfAccount(accountId, [key]) : 'done',
   ])
   return ends.slice(0, 4).includes('unavailable') ? 'unavailable' : 'done'
 }
 
 /** Revokes all logins of an account that are in progress, and ends its sessions. @param own ended by the caller */
-export async function endAccount(site: Site, aid: string, own?: string): Promise<Done | Unavailable> {
+export async function revokeAccountSessions(site: Site, aid: string, own?: string): Promise<Done | Unavailable> {
   const index = site.sessionIndex
-  return endListed(
+  return revokeListed(
     site,
     () => index.revokeAccount(aid, own),
     (keys) => index.removeOfAccount(aid, keys),
@@ -60,7 +63,7 @@ export async function endAccount(site: Site, aid: string, own?: string): Promise
 }
 
 /** Ends the sessions of an index; of one that is larger than it may be, part by part. */
-async function endListed(
+async function revokeListed(
   site: Site,
   revoke: () => Promise<string[] | Unavailable>,
   remove: (keys: readonly string[]) => Promise<unknown>,
@@ -68,13 +71,13 @@ async function endListed(
   for (let parts = 1; ; parts += 1) {
     const keys = await revoke()
     if (keys === 'unavailable') return keys
-    const ended = await endAll(site, keys, remove)
+    const ended = await revokeAll(site, keys, remove)
     if (ended === 'unavailable' || keys.length < MAX_SESSIONS || parts === MAX_PARTS) return ended
   }
 }
 
 /** A session stays in its index until it has ended, so that a retry finds it. */
-async function endAll(
+async function revokeAll(
   site: Site,
   keys: readonly string[],
   remove: (keys: readonly string[]) => Promise<unknown>,
@@ -91,7 +94,7 @@ async function endAll(
 }
 
 /** Ends the sessions that an index has too many, the least recently used first. @param added the session that has made them too many */
-export async function endSurplus(site: Site, added: Entry, { count, candidates }: Surplus): Promise<void> {
+export async function revokeSurplus(site: Site, added: Entry, { count, candidates }: Surplus): Promise<void> {
   const found = await Promise.all(candidates.map((key) => readCandidate(site, added, key)))
   const used = found.filter((one) => one !== undefined).sort((a, b) => a.usedAt - b.usedAt)
   await Promise.all(used.slice(0, count).map(({ end }) => end()))
@@ -102,7 +105,8 @@ async function readCandidate(site: Site, { sidHash, accountId }: Entry, key: str
   if ((await stored.reread()) === 'unavailable') return undefined
   const { value } = stored
   const end = async () => {
-    if (value !== undefined && (await stored.revoke((found) => found.value === value, 'ended')).did !== 'done') return // in use
+    if (value !== undefined && (await stored.revoke((found) => found.value === value, 'ended')).outcome !== 'done')
+      return // in use
     const entry = isLoggedIn(value)
       ? { sidHash: value.sidHash, accountId: value.user.accountId }
       : { sidHash, accountId }

@@ -3,7 +3,6 @@
  * response. A login that finds a logout ends the session that it has just begun. Threats L2, L9, L10, L13.
  */
 
-import { questionsAfter } from '../../decide/questions'
 import {
   beginningOf,
   CURRENT_VERSION,
@@ -16,15 +15,16 @@ import {
   type SsoRecord,
   type User,
 } from '../../decide/record'
-import { isGone, mayFollow } from '../../decide/stored'
-import { sessionKey, shortHash } from '../../storage/hashes'
+import { checkStateAfter } from '../../decide/status-check'
+import { isGone, mayFollow } from '../../decide/stored-entry'
+import { sessionKey, shortHash } from '../../storage/keys'
 import type { Secrets } from '../../storage/records'
 import type { LoginStart } from '../../storage/session-index'
 import type { Unavailable } from '../../storage/unavailable'
+import type { RequestContext } from '../request-context'
 import type { Site } from '../site'
 import type { StoredRecord } from '../stored-record'
-import type { Visit } from '../visit'
-import { endSurplus } from './revoke-local-sessions'
+import { revokeSurplus } from './revoke-local-sessions'
 
 /** A user with what the ticket brought. */
 export interface NamedUser {
@@ -35,9 +35,9 @@ export interface NamedUser {
 }
 
 /** What became of a change of privilege. `lost_race`: somebody else has changed the session, or logged it out, meanwhile. */
-export type Established = 'done' | 'lost_race' | Unavailable
+export type SignInResult = 'done' | 'lost_race' | Unavailable
 
-function makeRecord({ site, stored }: Visit, secrets: Secrets, accountId?: string, checkedAt?: number) {
+function makeRecord({ site, stored }: RequestContext, secrets: Secrets, accountId?: string, checkedAt?: number) {
   const now = site.now()
   return {
     v: CURRENT_VERSION,
@@ -62,12 +62,12 @@ interface Anonymous {
 
 /** Stores an anonymous session. */
 export async function stayAnonymous(
-  visit: Visit,
+  context: RequestContext,
   { sid, checkedAt, pending, browser, question }: Anonymous,
-): Promise<Established> {
+): Promise<SignInResult> {
   const more = { ...(pending ? { pending } : {}), ...(browser === undefined ? {} : { browser }) }
-  const record: SsoRecord = { ...makeRecord(visit, { sid }, undefined, checkedAt), status: 'anon', ...more }
-  return (await writeInPlace(visit, record, question)) ?? establish(visit, afterQuestion(record, question))
+  const record: SsoRecord = { ...makeRecord(context, { sid }, undefined, checkedAt), status: 'anon', ...more }
+  return (await writeInPlace(context, record, question)) ?? storeRecord(context, afterQuestion(record, question))
 }
 
 /**
@@ -76,17 +76,17 @@ export async function stayAnonymous(
  * @returns `'renewed'` if this session was the same user's login already, and only its access token is new
  */
 export async function signIn(
-  visit: Visit,
+  context: RequestContext,
   named: NamedUser,
   start: LoginStart,
   question?: string,
-): Promise<Established | 'renewed'> {
+): Promise<SignInResult | 'renewed'> {
   const { user, secrets, accessUntil } = named
-  const made = makeRecord(visit, secrets, user.accountId)
+  const made = makeRecord(context, secrets, user.accountId)
   const access = accessUntil === undefined ? {} : { accessUntil }
   const record: LoggedInRecord = { ...made, status: 'loggedin', user, ...access }
-  const inPlace = await writeInPlace(visit, record, question)
-  if (inPlace === undefined) return establish(visit, afterQuestion(record, question), start)
+  const inPlace = await writeInPlace(context, record, question)
+  if (inPlace === undefined) return storeRecord(context, afterQuestion(record, question), start)
   return inPlace === 'done' ? 'renewed' : inPlace
 }
 
@@ -98,14 +98,14 @@ const afterQuestion = <T extends SsoRecord>(record: T, question: string | undefi
  * @returns nothing where a new session is needed
  */
 async function writeInPlace(
-  { site, stored }: Visit,
+  { site, stored }: RequestContext,
   record: SsoRecord,
   question: string | undefined,
-): Promise<Established | undefined> {
+): Promise<SignInResult | undefined> {
   if (!isSameStanding(stored.value, record)) return undefined
   if (stored.value) keepInIndex(site, stored.key, stored.value)
   const written = await stored.update((found) =>
-    isSameStanding(found, record) ? { ...record, ...questionsAfter(found, question) } : undefined,
+    isSameStanding(found, record) ? { ...record, ...checkStateAfter(found, question) } : undefined,
   )
   return written === 'done' || written === 'unavailable' ? written : 'lost_race'
 }
@@ -134,10 +134,11 @@ export async function beginSession(
   key: string,
   record: SsoRecord,
   start: LoginStart | undefined,
-): Promise<Established> {
+): Promise<SignInResult> {
   const [written, added] = await Promise.all([stored.begin(key, record), addToIndex(site, key, record, start)])
   if (written === 'done' && added !== 'unavailable' && !added.isRevoked) {
-    if (isLoggedIn(record)) for (const surplus of added.surplus) await endSurplus(site, entryOf(key, record), surplus)
+    if (isLoggedIn(record))
+      for (const surplus of added.surplus) await revokeSurplus(site, entryOf(key, record), surplus)
     return 'done'
   }
   if (written === 'done') await stored.revoke(({ value }) => value !== undefined, 'ended')
@@ -153,17 +154,17 @@ async function addToIndex(site: Site, key: string, record: SsoRecord, start: Log
 const accountIdOf = (record: SsoRecord) => (isLoggedIn(record) ? record.user.accountId : undefined)
 
 /** New session ID: the old session is revoked first, and the request that revokes it wins; its data go along in the same step. */
-async function establish(visit: Visit, record: SsoRecord, start?: LoginStart): Promise<Established> {
-  const { site, req, res, stored } = visit
+async function storeRecord(context: RequestContext, record: SsoRecord, start?: LoginStart): Promise<SignInResult> {
+  const { site, req, res, stored } = context
   if (res.headersSent !== false) return 'lost_race' // the browser could not be told its new session
   const [before, oldKey] = [stored.value, stored.key]
   const keepsData = !isOtherAccount(before, record)
   const id = site.sessions.nextId(req, record.sidHash)
   const wasThere = before !== undefined
   const revoked = isGone(stored)
-    ? ({ did: 'done', taken: null } as const)
+    ? ({ outcome: 'done', taken: null } as const)
     : await stored.revoke((found) => mayFollow(found, wasThere), 'moved', id)
-  if (revoked.did !== 'done') return revoked.did === 'changed' ? 'lost_race' : revoked.did
+  if (revoked.outcome !== 'done') return revoked.outcome === 'changed' ? 'lost_race' : revoked.outcome
   const next = { id, taken: revoked.taken, keepsData, accountId: accountIdOf(record) }
   const renewed = await site.sessions.renew(req, next)
   const begin = () => beginSession(site, stored, sessionKey(renewed), record, start)
@@ -171,12 +172,12 @@ async function establish(visit: Visit, record: SsoRecord, start?: LoginStart): P
     renewed === 'unavailable' ? ('unavailable' as const) : begin(),
     removeFromIndex(site, oldKey, before),
   ])
-  if (established !== 'done') await giveUp(visit)
+  if (established !== 'done') await undoSignIn(context)
   return established
 }
 
 /** Nothing came of it: no cookie of a session that is not there. */
-async function giveUp({ site, req, stored }: Visit): Promise<void> {
+async function undoSignIn({ site, req, stored }: RequestContext): Promise<void> {
   stored.forget()
   await site.sessions.end(req)
 }

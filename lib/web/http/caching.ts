@@ -13,7 +13,7 @@ interface Marked extends Response {
 }
 
 /** Runs when the head of an answer is about to be written; not where there is no answer, as on an upgrade. */
-export function atHead(res: Response, run: () => void): void {
+export function beforeHeaders(res: Response, run: () => void): void {
   if (typeof res.writeHead === 'function') onHeaders(res, run)
 }
 
@@ -21,7 +21,7 @@ export function atHead(res: Response, run: () => void): void {
 export function keepPrivate(res: Marked): void {
   if (res[PRIVATE]) return
   res[PRIVATE] = true
-  atHead(res, () => makePrivate(res))
+  beforeHeaders(res, () => makePrivate(res))
 }
 
 /** At once: for an answer whose head is being written. Who compresses keeps the page's `no-transform`. */
@@ -51,7 +51,7 @@ const SHARED = /^(?:public|s-maxage|proxy-revalidate)\b/i
  */
 export function keepFromOthers(res: Response): void {
   if (!res.hasHeader('cache-control')) res.setHeader('cache-control', 'private, no-store')
-  atHead(res, () => {
+  beforeHeaders(res, () => {
     const said = String(res.getHeader('cache-control') ?? '')
     const kept = said.split(',').filter((word) => word.trim() !== '' && !SHARED.test(word.trim()))
     if (!STRICT.test(said)) res.setHeader('cache-control', ['private', ...kept.map((word) => word.trim())].join(', '))

@@ -4,7 +4,7 @@ import type { Request } from 'express'
 import { createIsbotFromList, list } from 'isbot'
 import type { Config } from '../../config'
 import { isDocumentNavigation, isPrefetch, type RequestShape } from '../../decide/navigation'
-import { judgeReturnTo, MAX_CARRIED_LENGTH } from '../../decide/return-to'
+import { MAX_CARRIED_LENGTH, validateReturnTo } from '../../decide/return-to'
 import type { Device } from '../../protocol/claims'
 
 const MAX_USER_AGENT = 512
@@ -97,7 +97,7 @@ export function isMountedAt(req: Request, mountPath: string): boolean {
 export function addressOf(req: Request, { siteUrl, returnPolicy }: Config, isMounted: boolean): string | undefined {
   const given = targetOf(req)
   const target = given.startsWith('/') ? given : '/'
-  return judgeReturnTo(
+  return validateReturnTo(
     (isMounted ? returnPolicy.origin : siteUrl) + target.replace(/#.*$/, ''),
     returnPolicy,
     MAX_CARRIED_LENGTH,

@@ -1,10 +1,10 @@
 /** Where a visitor goes on after a form of ours, and where he finds the form. */
 import type { Config } from '../../config'
-import { judgeReturnTo, withoutFlowParameter } from '../../decide/return-to'
+import { validateReturnTo, withoutFlowParameter } from '../../decide/return-to'
 
 /** The return address of a form or a query; anything that is not ours leads to the front page. */
 export function returnToOf(config: Config, value: unknown): string {
-  return withoutFlowParameter(judgeReturnTo(value, config.returnPolicy) ?? `${config.siteUrl}/`)
+  return withoutFlowParameter(validateReturnTo(value, config.returnPolicy) ?? `${config.siteUrl}/`)
 }
 
 /** Returns the address of the login page, with one return address. @param loginPage its absolute address, built-in or custom */

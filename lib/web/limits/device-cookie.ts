@@ -1,20 +1,20 @@
 /** Reads and sets the device cookie of a browser. Threats F3, F13, F18. */
 import { DEVICE_SECONDS, exactNameHash, findDevice, type Sealer, withDevice } from '../../decide/device-cookie'
-import { shortHash } from '../../storage/hashes'
+import { shortHash } from '../../storage/keys'
 import { seal, unseal } from '../../storage/seal'
 import { setCookie } from '../http/cookies'
 import { readCookie } from '../http/request-facts'
+import type { RequestContext } from '../request-context'
 import type { Site } from '../site'
-import type { Visit } from '../visit'
 
 const sealerOf = ({ config }: Site): Sealer => ({
-  seal: (text) => seal(text, config.boxKeys()),
-  open: (sealed) => unseal(sealed, config.boxKeys()),
+  seal: (text) => seal(text, config.encryptionKeys()),
+  open: (sealed) => unseal(sealed, config.encryptionKeys()),
 })
 
 /** Has this browser logged in under this very user name, and has no logout of all sessions ended that since? */
-export async function isRecognised({ site, req }: Visit, username: string): Promise<boolean> {
-  const { config, logins } = site
+export async function isRecognised({ site, req }: RequestContext, username: string): Promise<boolean> {
+  const { config, loginLocks: logins } = site
   if (!config.rememberDevices) return false
   const device = findDevice(readCookie(req, config.cookies.device), username, sealerOf(site), site.now())
   if (device === undefined) return false
@@ -23,7 +23,7 @@ export async function isRecognised({ site, req }: Visit, username: string): Prom
 }
 
 /** Remembers a browser that has just logged in. */
-export function rememberDevice({ site, req, res }: Visit, username: string, accountId: string): void {
+export function rememberDevice({ site, req, res }: RequestContext, username: string, accountId: string): void {
   const { config } = site
   if (!config.rememberDevices || res.headersSent) return
   const device = { issued: site.now(), account: shortHash(accountId), name: exactNameHash(username) }

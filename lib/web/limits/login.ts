@@ -7,7 +7,7 @@ import type { Config } from '../../config'
 import type { AttemptResult } from '../../decide/attempts'
 import { type LimitReason, loginBudgets } from '../../decide/login-budgets'
 import { normalisedUsername } from '../../decide/username'
-import type { Added, Counts } from '../../storage/counts'
+import type { AddedCounts, Counts } from '../../storage/counts'
 import type { LoginLocks } from '../../storage/login-locks'
 import type { Unavailable } from '../../storage/unavailable'
 import type { Admission, LoginLimit, Refusal } from '../site'
@@ -65,10 +65,10 @@ const nameHash = (username: string) =>
 class AdmittedLogin implements Admission {
   readonly #of: NameAttempt
   readonly #counts: Counts
-  readonly #added: Added | undefined
+  readonly #added: AddedCounts | undefined
   #open: OpenAttempt | undefined
 
-  constructor(of: NameAttempt, counts: Counts, added: Added | undefined) {
+  constructor(of: NameAttempt, counts: Counts, added: AddedCounts | undefined) {
     this.#of = of
     this.#counts = counts
     this.#added = added

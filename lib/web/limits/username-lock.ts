@@ -43,17 +43,17 @@ export async function openAttempt(of: NameAttempt): Promise<OpenAttempt | Refusa
   let known: StoredAttempts = { raw: null, attempts: undefined }
   for (let pause = POLL_MS; performance.now() < end; ) {
     const decision = beginAttempt(known.attempts, factsOf(of))
-    if (decision.do === 'refuse') return { reason: decision.reason, seconds: decision.seconds }
-    if (decision.do === 'wait') {
+    if (decision.action === 'refuse') return { reason: decision.reason, seconds: decision.seconds }
+    if (decision.action === 'wait') {
       await sleep(pause * (1 + Math.random()))
       pause = Math.min(pause * 1.3, MAX_POLL_MS)
     }
     const found =
-      decision.do === 'wait'
-        ? await of.logins.readAttempts(of.name)
+      decision.action === 'wait'
+        ? await of.logins.parseAttempts(of.name)
         : await of.logins.writeAttempts(of.name, known.raw, decision.next, secondsOf(of))
     if (found === 'unavailable') return found
-    if ('written' in found && decision.do === 'try') return { written: found.written, attempts: decision.next }
+    if ('written' in found && decision.action === 'try') return { written: found.written, attempts: decision.next }
     if ('raw' in found) known = found
   }
   return { reason: 'turn', seconds: 1 }

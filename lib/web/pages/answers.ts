@@ -1,11 +1,11 @@
 /** Answers of our own routes: pages under a policy, or JSON for those who ask for it. */
 import { randomBytes } from 'node:crypto'
 import type { Request, Response } from 'express'
-import { isPolicy } from '../../config/look'
+import { isPolicy } from '../../config/branding'
 import { isTextCode } from '../../config/texts'
 import type { TextCode } from '../../config/texts/en'
-import type { DegradedReason } from '../../decide/visit'
-import { HOOKS_MS, inTime } from '../hooks'
+import type { DegradedReason } from '../../decide/request-decision'
+import { HOOKS_MS, runHook } from '../hooks'
 import { setNoStore, setTokenHeaders } from '../http/redirect'
 import type { Site, ViewContexts } from '../site'
 import { textOf } from './text'
@@ -39,7 +39,7 @@ async function viewPolicy({ config: { contentSecurityPolicy } }: Site, nonce: st
 }
 
 /** What a page is made of, but for its nonce. */
-type Shown<Name extends keyof ViewContexts> = Omit<ViewContexts[Name], 'nonce'>
+type ViewContext<Name extends keyof ViewContexts> = Omit<ViewContexts[Name], 'nonce'>
 
 /** Sends a page: the site's own view, or ours. A view that throws, or does not settle in time, is an error of the site. */
 export async function sendPage<Name extends keyof ViewContexts>(
@@ -47,14 +47,14 @@ export async function sendPage<Name extends keyof ViewContexts>(
   res: Response,
   status: number,
   name: Name,
-  shown: Shown<Name>,
+  identity: ViewContext<Name>,
 ): Promise<void> {
   const own = site.views[name]
-  if (!own) return sendBuiltIn(site, res, status, name, shown)
+  if (!own) return sendBuiltIn(site, res, status, name, identity)
   const nonce = randomBytes(16).toString('base64url')
-  const context = { ...shown, nonce } as ViewContexts[Name]
+  const context = { ...identity, nonce } as ViewContexts[Name]
   const make = async () => [await viewPolicy(site, nonce), await site.views[name]?.(context)] as const
-  const [policy, text] = await inTime('views', AbortSignal.timeout(HOOKS_MS), make)
+  const [policy, text] = await runHook('views', AbortSignal.timeout(HOOKS_MS), make)
   setPageHeaders(res, policy)
   res.status(status).type('html').send(text)
 }
@@ -65,9 +65,9 @@ async function sendBuiltIn<Name extends keyof ViewContexts>(
   res: Response,
   status: number,
   name: Name,
-  shown: Shown<Name>,
+  identity: ViewContext<Name>,
 ): Promise<void> {
-  const text = await builtIn.views[name]({ ...shown, nonce: '' } as ViewContexts[Name])
+  const text = await builtIn.views[name]({ ...identity, nonce: '' } as ViewContexts[Name])
   setPageHeaders(res, builtIn.policy)
   res.status(status).type('html').send(text)
 }
@@ -110,11 +110,11 @@ export async function sendProblem(
   setRetryAfter(res, code)
   if (wantsJson(req)) return sendJson(res, status, { error: code })
   const { texts, siteUrl } = site.config
-  const shown = { status, code, message: textOf(texts, text), homeUrl: `${siteUrl}/` }
+  const identity = { status, code, message: textOf(texts, text), homeUrl: `${siteUrl}/` }
   try {
-    await sendPage(site, res, status, 'problem', shown)
+    await sendPage(site, res, status, 'problem', identity)
   } catch (error) {
     site.config.log.broken('views:problem', 'views.problem failed, so the built-in page is shown', error)
-    await sendBuiltIn(site, res, status, 'problem', shown)
+    await sendBuiltIn(site, res, status, 'problem', identity)
   }
 }

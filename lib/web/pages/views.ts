@@ -6,18 +6,18 @@ import { Html, html } from './html'
 import { textOf } from './text'
 
 /** What the pages take from the configuration. */
-export type Look = Pick<Config, 'brand' | 'links' | 'language' | 'texts' | 'siteUrl' | 'routes'>
+export type Branding = Pick<Config, 'brand' | 'links' | 'language' | 'texts' | 'siteUrl' | 'routes'>
 
 /** A page in the look of the site. */
 interface Page {
-  readonly look: Look
+  readonly branding: Branding
   readonly style: string
   text(code: TextCode): string
 }
 
 /** The built-in views. @param style goes into each page */
-export function builtInViews(look: Look, style: string): Views {
-  const page: Page = { look, style, text: (code) => textOf(look.texts, code) }
+export function builtInViews(branding: Branding, style: string): Views {
+  const page: Page = { branding, style, text: (code) => textOf(branding.texts, code) }
   return {
     login: (context) => loginPage(page, context),
     confirmLogout: (context) => logoutPage(page, context),
@@ -25,8 +25,8 @@ export function builtInViews(look: Look, style: string): Views {
   }
 }
 
-function whole({ look, style }: Page, title: string, body: Html): string {
-  const { brand, language } = look
+function whole({ branding, style }: Page, title: string, body: Html): string {
+  const { brand, language } = branding
   const { stylesheetUrl } = brand
   return html`<!doctype html>
 <html lang="${language}">
@@ -37,7 +37,7 @@ function whole({ look, style }: Page, title: string, body: Html): string {
 <title>${brand.name === undefined ? title : `${title} – ${brand.name}`}</title>
 <style>${new Html(style)}</style>${stylesheetUrl && html`\n<link rel="stylesheet" href="${stylesheetUrl}">`}
 </head>
-<body>${header(look)}
+<body>${header(branding)}
 <main>
 ${body}
 </main>
@@ -47,7 +47,7 @@ ${body}
 }
 
 /** The site's name or logo, which leads to its front page. */
-function header({ brand: { name, logoUrl }, siteUrl, texts }: Look): Html | undefined {
+function header({ brand: { name, logoUrl }, siteUrl, texts }: Branding): Html | undefined {
   if (name === undefined && logoUrl === undefined) return undefined
   const mark = logoUrl === undefined ? name : html`<img src="${logoUrl}" alt="${name ?? textOf(texts, 'home')}">`
   // an image without a size of its own, as many a logo.svg, takes its width from the link
@@ -80,13 +80,13 @@ const alert = (message: string, more: Html | false | undefined) =>
   html`<p class="alert" role="alert" id="message" tabindex="-1" autofocus>${message}${more}</p>`
 
 /** The way out for somebody who is logged in with another account. */
-function logoutLink({ look: { routes, siteUrl }, text }: Page, returnTo: string): Html | undefined {
+function logoutLink({ branding: { routes, siteUrl }, text }: Page, returnTo: string): Html | undefined {
   if (routes.logout === false) return undefined
   const address = `${siteUrl}${routes.logout}?return_to=${encodeURIComponent(returnTo)}`
   return html` <a href="${address}">${text('logout_title')}</a>`
 }
 
-function linkList({ look: { links }, text }: Page): Html | undefined {
+function linkList({ branding: { links }, text }: Page): Html | undefined {
   const rows: [address: string | undefined, code: TextCode][] = [
     [links.forgotPassword, 'forgot_password'],
     [links.createAccount, 'create_account'],

@@ -28,7 +28,7 @@ function hide(url: string): string {
  * access logs see that there was a token, never which. Names are case-sensitive, and the query parser of the site is not asked.
  * @returns nothing unless there was exactly one `t` and at most one `r`
  */
-export function takeLandingQuery(req: Request): LandingQuery | undefined {
+export function removeLandingQuery(req: Request): LandingQuery | undefined {
   const query = queryOf(req)
   req.originalUrl = hide(req.originalUrl ?? req.url)
   req.url = hide(req.url)

@@ -1,43 +1,50 @@
 /** `GET {landing}?t&r`: facts, decision, effect, and always a redirect to the return address. Interface: "Landing page". */
 import type { Request, Response } from 'express'
-import { isBound, isBoundAsLast, makeMark } from '../../decide/binding'
+import { isBound, isBoundAsLast, makeSignature } from '../../decide/binding'
+import { tokenAdvice } from '../../decide/failure-advice'
 import {
   type BindingFinding,
   decideLanding,
   type GiveUpReason,
-  isNewcomer,
+  isNewVisitor,
   type LandingDecision,
 } from '../../decide/landing'
-import { discountTrip, landedWell, noteCause, stopTrips, type Trip, tripBack } from '../../decide/loop-guard'
+import {
+  blockRedirects,
+  clearFailure,
+  type RedirectCount,
+  redirectCountAtLanding,
+  uncountRedirect,
+  withLandingFailure,
+} from '../../decide/loop-guard'
 import { isLoggedIn } from '../../decide/record'
 import {
   flowParameterOf,
-  judgeReturnTo,
   MAX_CARRIED_LENGTH,
+  validateReturnTo,
   withFlowParameter,
   withoutFlowParameter,
 } from '../../decide/return-to'
-import { lookAtToken } from '../../decide/trouble'
 import { TokenError } from '../../errors'
 import type { SessionToken } from '../../protocol/session-token'
 import { tokenSignature } from '../../protocol/token'
-import { shortHash } from '../../storage/hashes'
+import { shortHash } from '../../storage/keys'
 import type { LoginStart } from '../../storage/session-index'
-import { identifyAddress, noteReturn, setTrip } from '../actions/identify'
-import { logOutToken } from '../actions/log-out'
-import { noteWastedTrip, redeemTicket } from '../actions/redeem-ticket'
-import { LOOP } from '../actions/settle'
+import { exchangeTicketForUser, recordFailedRedirect } from '../actions/exchange-ticket'
+import { identifyAddress, recordReturn, setRedirectCount } from '../actions/identify'
+import { logOutLandedToken } from '../actions/log-out'
+import { IDENTIFY_LOOP } from '../actions/resolve-user'
+import { dropLogoutCookie } from '../actions/set-logout-cookie'
 import { stayAnonymous } from '../actions/sign-in'
-import { dropSignedOut } from '../actions/signed-out'
 import { publish } from '../events'
 import { redirect } from '../http/redirect'
 import { deviceOf, isPrefetchRequest } from '../http/request-facts'
 import { sendProblem } from '../pages/answers'
+import { browserName, openRequestContext, type RequestContext, redirectCountFor } from '../request-context'
 import type { Site } from '../site'
 import type { Successor } from '../stored-record'
-import { browserName, openVisit, tripFor, type Visit } from '../visit'
+import { isDoctorRequest, sendDoctorReport } from './doctor-report'
 import type { LandingQuery } from './landing-query'
-import { isExamination, sendReport } from './site-report'
 
 /** Handles one landing. */
 export async function handleLanding(
@@ -48,20 +55,20 @@ export async function handleLanding(
 ): Promise<void> {
   const started = performance.now()
   if (isPrefetchRequest(req)) return sendProblem(site, req, res, 503, 'prefetch')
-  if (!query && isExamination(site, req)) return sendReport(site, req, res)
+  if (!query && isDoctorRequest(site, req)) return sendDoctorReport(site, req, res)
   if (!query) return sendProblem(site, req, res, 400, 'bad_request')
-  const visit = await openVisit(site, req, res)
-  const returnTo = judgeReturnTo(query.r, site.config.returnPolicy, MAX_CARRIED_LENGTH) ?? `${site.config.siteUrl}/`
+  const context = await openRequestContext(site, req, res)
+  const returnTo = validateReturnTo(query.r, site.config.returnPolicy, MAX_CARRIED_LENGTH) ?? `${site.config.siteUrl}/`
   const token = readToken(site, query.t)
-  const decided = await decide(visit, query.t, token, returnTo)
+  const decided = await decideFor(context, query.t, token, returnTo)
   const { decision } = decided
-  await carryOut(visit, decided, returnTo)
+  await applyLandingDecision(context, decided, returnTo)
   publish('landing', {
     operation: 'landing',
-    outcome: decision.do,
+    outcome: decision.action,
     durationMs: performance.now() - started,
     sidHash: token instanceof TokenError ? undefined : token.sid && shortHash(token.sid),
-    reason: token instanceof TokenError ? token.reason : 'because' in decision ? decision.because : undefined,
+    reason: token instanceof TokenError ? token.reason : 'reason' in decision ? decision.reason : undefined,
   })
 }
 
@@ -74,30 +81,35 @@ function readToken(site: Site, t: string): SessionToken | TokenError {
   }
 }
 
-interface Decided {
+interface DecidedLanding {
   readonly decision: LandingDecision
   readonly start: LoginStart
   readonly successor: Successor | undefined
 }
 
-async function decide(visit: Visit, t: string, token: SessionToken | TokenError, returnTo: string): Promise<Decided> {
-  const { stored, browser } = visit
-  const binding = findBinding(visit, returnTo)
+async function decideFor(
+  context: RequestContext,
+  t: string,
+  token: SessionToken | TokenError,
+  returnTo: string,
+): Promise<DecidedLanding> {
+  const { stored, browser } = context
+  const binding = findBinding(context, returnTo)
   const known = token instanceof TokenError ? token.reason : token
-  if (!(token instanceof TokenError)) noteReturn(visit, binding, returnTo)
-  else if (binding === 'bound') tellRefused(visit.site, token)
+  if (!(token instanceof TokenError)) recordReturn(context, binding, returnTo)
+  else if (binding === 'bound') logRefusedToken(context.site, token)
   const isGood = binding === 'bound' && !(token instanceof TokenError)
-  const start = visit.site.sessionIndex.startNow()
-  const marks = isGood && stored.isAvailable ? await takeToken(visit, t, token) : NO_MARKS
-  const successor = isGood && visit.isLate ? await stored.writtenSuccessor() : undefined
+  const start = context.site.sessionIndex.startNow()
+  const marks = isGood && stored.isAvailable ? await useUpToken(context, t, token) : NO_TOKEN_STATE
+  const successor = isGood && context.isLate ? await stored.writtenSuccessor() : undefined
   const decision = decideLanding({
     binding,
     token: known,
     record: stored.value,
     successor: successor?.stored.value,
     sidHash: token instanceof TokenError || token.sid === undefined ? undefined : shortHash(token.sid),
-    clockOffset: visit.site.client.clockOffsetSeconds ?? 0,
-    isSignedOut: browser.signedOut !== undefined,
+    clockOffset: context.site.client.clockOffsetSeconds ?? 0,
+    hasLogoutCookie: browser.logoutCookie !== undefined,
     ...marks,
     storeAvailable: stored.isAvailable && marks.storeAvailable,
   })
@@ -105,107 +117,118 @@ async function decide(visit: Visit, t: string, token: SessionToken | TokenError,
 }
 
 /** No binding cookie at all is a browser that keeps none, or one that never began a flow here. */
-function findBinding({ site, browser }: Visit, returnTo: string): BindingFinding {
+function findBinding({ site, browser }: RequestContext, returnTo: string): BindingFinding {
   if (browser.binding === undefined) return 'no_cookies'
   return isBound(site.macKeys, browser.binding, flowParameterOf(returnTo), site.now()) ? 'bound' : 'unbound'
 }
 
-const NO_MARKS = { replayed: false, sidEnded: false, isShareSpent: false, storeAvailable: true }
+const NO_TOKEN_STATE = { replayed: false, sidEnded: false, isShareSpent: false, storeAvailable: true }
 
 /** From here on the token is used up, whatever follows. */
-async function takeToken({ site, req, stored }: Visit, t: string, token: SessionToken) {
+async function useUpToken({ site, req, stored }: RequestContext, t: string, token: SessionToken) {
   const [marks, isShareSpent] = await Promise.all([
     site.sessionIndex.takeToken(tokenSignature(t), shortHash(token.sid ?? '')),
-    isNewcomer(token, stored.value) && site.landingLimit(deviceOf(req).ipa),
+    isNewVisitor(token, stored.value) && site.landingLimit(deviceOf(req).ipa),
   ])
-  if (marks === 'unavailable') return { ...NO_MARKS, storeAvailable: false }
+  if (marks === 'unavailable') return { ...NO_TOKEN_STATE, storeAvailable: false }
   return { replayed: !marks.isFirst, sidEnded: marks.isSidEnded, isShareSpent, storeAvailable: true }
 }
 
-async function carryOut(visit: Visit, { decision, ...basis }: Decided, returnTo: string): Promise<void> {
-  const { site, res, browser } = visit
+async function applyLandingDecision(
+  context: RequestContext,
+  { decision, ...basis }: DecidedLanding,
+  returnTo: string,
+): Promise<void> {
+  const { site, res, browser } = context
   const page = withoutFlowParameter(returnTo)
-  if (decision.do === 'mark_cookieless') {
-    identifyAddress(visit, page) // gives a browser that does keep cookies the binding for its next trip
-    return redirect(res, withFlowParameter(page, makeMark(site.macKeys, 'marker', '', site.now())), 303)
+  if (decision.action === 'mark_cookieless') {
+    identifyAddress(context, page) // gives a browser that does keep cookies the binding for its next trip
+    return redirect(res, withFlowParameter(page, makeSignature(site.macKeys, 'marker', '', site.now())), 303)
   }
   const isLast = isBoundAsLast(site.macKeys, browser.binding, flowParameterOf(returnTo), site.now())
-  const trip = tripBack(tripFor(visit, page), isLast, site.now())
-  setTrip(visit, page, await take(visit, decision, basis, trip))
+  const redirects = redirectCountAtLanding(redirectCountFor(context, page), isLast, site.now())
+  setRedirectCount(context, page, await storeLanding(context, decision, basis, redirects))
   redirect(res, page, 303)
 }
 
 /** Does what is decided. @returns the page's trips from now on */
-async function take(
-  visit: Visit,
-  decision: Exclude<LandingDecision, { do: 'mark_cookieless' }>,
-  { start, successor }: Omit<Decided, 'decision'>,
-  trip: Trip | undefined,
-): Promise<Trip | undefined> {
-  const { site, req } = visit
-  switch (decision.do) {
+async function storeLanding(
+  context: RequestContext,
+  decision: Exclude<LandingDecision, { action: 'mark_cookieless' }>,
+  { start, successor }: Omit<DecidedLanding, 'decision'>,
+  redirects: RedirectCount | undefined,
+): Promise<RedirectCount | undefined> {
+  const { site, req } = context
+  switch (decision.action) {
     case 'sign_in': {
-      const { did } = await redeemTicket(visit, decision.token, start)
-      if (did === 'user_unknown') await noteWastedTrip(visit, decision.token.sid ?? '')
-      return afterStore(visit, trip, did)
+      const { outcome } = await exchangeTicketForUser(context, decision.token, start)
+      if (outcome === 'user_unknown') await recordFailedRedirect(context, decision.token.sid ?? '')
+      return countAfterStore(context, redirects, outcome)
     }
     case 'go_on':
-      return successor ? goOn(visit, successor, decision.token, trip) : trip
+      return successor ? continueInSuccessor(context, successor, decision.token, redirects) : redirects
     case 'stay_anonymous':
-      return afterStore(visit, trip, await stay(visit, decision.token))
+      return countAfterStore(context, redirects, await keepAnonymous(context, decision.token))
     case 'adopt':
       if (successor) await site.sessions.adopt(req, successor.sessionId)
-      return trip
+      return redirects
     case 'log_out':
-      return (await logOutToken(visit, decision.token.sid ?? '')) ? discountTrip(trip) : trip
+      return (await logOutLandedToken(context, decision.token.sid ?? '')) ? uncountRedirect(redirects) : redirects
     case 'give_up':
-      tellGivenUp(site, decision.because)
-      return decision.because === 'too_many_landings' ? stopTrips(site.now()) : noteCause(trip, 'r', site.now())
+      logGivenUp(site, decision.reason)
+      return decision.reason === 'too_many_landings'
+        ? blockRedirects(site.now())
+        : withLandingFailure(redirects, 'r', site.now())
     case 'start_anew':
-      return decision.because === 'clock' ? noteCause(trip, 'c', site.now()) : trip
+      return decision.reason === 'clock' ? withLandingFailure(redirects, 'c', site.now()) : redirects
     case 'as_it_is':
-      return decision.because === 'store_unavailable' ? afterStore(visit, trip, 'unavailable') : trip
+      return decision.reason === 'store_unavailable' ? countAfterStore(context, redirects, 'unavailable') : redirects
   }
 }
 
-async function stay(visit: Visit, { sid = '', iat }: SessionToken) {
-  const { site } = visit
+async function keepAnonymous(context: RequestContext, { sid = '', iat }: SessionToken) {
+  const { site } = context
   const checkedAt = Math.min(site.now(), iat + (site.client.clockOffsetSeconds ?? 0))
-  const did = await stayAnonymous(visit, { sid, checkedAt, browser: browserName(visit) })
-  if (did === 'done') dropSignedOut(visit)
-  return did
+  const outcome = await stayAnonymous(context, { sid, checkedAt, browser: browserName(context) })
+  if (outcome === 'done') dropLogoutCookie(context)
+  return outcome
 }
 
 /** Goes over to the session that followed. If a login has moved that one since, the browser gets no cookie in the place of the login's. */
-async function goOn(visit: Visit, { sessionId }: Successor, token: SessionToken, trip: Trip | undefined) {
-  const { site, req, stored } = visit
+async function continueInSuccessor(
+  context: RequestContext,
+  { sessionId }: Successor,
+  token: SessionToken,
+  redirects: RedirectCount | undefined,
+) {
+  const { site, req, stored } = context
   await stored.turnTo(sessionId)
-  if (stored.value === undefined || isLoggedIn(stored.value)) return trip
-  const did = await stay(visit, token)
-  if (did === 'done') await site.sessions.adopt(req, sessionId)
-  return afterStore(visit, trip, did)
+  if (stored.value === undefined || isLoggedIn(stored.value)) return redirects
+  const outcome = await keepAnonymous(context, token)
+  if (outcome === 'done') await site.sessions.adopt(req, sessionId)
+  return countAfterStore(context, redirects, outcome)
 }
 
 /** A store that did not take the session would not take it at the next trip either. */
-const afterStore = ({ site }: Visit, trip: Trip | undefined, did: string) =>
-  did === 'unavailable' ? noteCause(trip, 'a', site.now()) : landedWell(trip)
+const countAfterStore = ({ site }: RequestContext, redirects: RedirectCount | undefined, outcome: string) =>
+  outcome === 'unavailable' ? withLandingFailure(redirects, 'a', site.now()) : clearFailure(redirects)
 
 const UNDOCUMENTED = 'landing tokens are refused: their claims are not those of the interface (sts, at, err)'
 const TOO_MANY =
   'one address begins too many anonymous sessions, and for a minute its new visitors get none. Look at trust proxy: does it name what stands in front?'
 
 /** A refused token has been told with its reason. */
-function tellGivenUp({ config: { log } }: Site, because: GiveUpReason): void {
-  if (because === 'undocumented') log.warn('landing:claims', UNDOCUMENTED)
+function logGivenUp({ config: { log } }: Site, reason: GiveUpReason): void {
+  if (reason === 'undocumented') log.warn('landing:claims', UNDOCUMENTED)
   // under the name of what follows from it, so that this line alone is printed
-  if (because === 'too_many_landings') log.warn(LOOP, TOO_MANY)
+  if (reason === 'too_many_landings') log.warn(IDENTIFY_LOOP, TOO_MANY)
 }
 
 /** The operator is told why, and how far the clock is off. */
-function tellRefused({ config: { log } }: Site, { reason, offsetSeconds }: TokenError): void {
+function logRefusedToken({ config: { log } }: Site, { reason, offsetSeconds }: TokenError): void {
   const found = 'landing tokens are refused: '
   if (offsetSeconds === undefined) {
-    log.warn(`landing:${reason}`, `${found}${reason}. Look at ${lookAtToken(reason)}`)
+    log.warn(`landing:${reason}`, `${found}${reason}. Look at ${tokenAdvice(reason)}`)
     return
   }
   const direction = offsetSeconds < 0 ? 'behind' : 'ahead of'

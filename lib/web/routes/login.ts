@@ -2,17 +2,17 @@
 import type { Request, Response } from 'express'
 import type { LoginError, LoginResult } from '../../decide/login'
 import { textOfFailure } from '../../decide/login-text'
-import { NOBODY, shownUser } from '../../decide/visit'
-import { forgetTripWhenServed, sendToIdentify } from '../actions/identify'
-import { leaveToAnother, logIn } from '../actions/log-in'
-import { settle } from '../actions/settle'
+import { ANONYMOUS, identifiedUser } from '../../decide/request-decision'
+import { dropRedirectCountWhenServed, sendToIdentify } from '../actions/identify'
+import { joinOtherLogin, logIn } from '../actions/log-in'
+import { resolveUser } from '../actions/resolve-user'
 import { redirect } from '../http/redirect'
 import { isNavigation, queryOf } from '../http/request-facts'
 import { loginUrl, returnToOf } from '../http/return-urls'
 import { reasonCode, sendJson, sendPage, sendProblem, setRetryAfter, wantsJson } from '../pages/answers'
 import { textOf } from '../pages/text'
+import { blockOf, openRequestContext, type RequestContext } from '../request-context'
 import type { LoginContext, Site } from '../site'
-import { blockOf, openVisit, type Visit } from '../visit'
 
 const NEUTRAL: ReadonlySet<LoginError> = new Set([
   'invalid_credentials',
@@ -23,22 +23,22 @@ const NEUTRAL: ReadonlySet<LoginError> = new Set([
 
 /** Shows the form; a visitor without a session goes through Identify first, and one who has logged out has it confirmed. */
 export async function showLogin(site: Site, req: Request, res: Response): Promise<void> {
-  const visit = await openVisit(site, req, res)
+  const context = await openRequestContext(site, req, res)
   const isIdentifying = isNavigation(req)
-  if (isIdentifying) await leaveToAnother(visit)
+  if (isIdentifying) await joinOtherLogin(context)
   const outcome = isIdentifying
-    ? await settle(visit, { identify: 'always', wantsLogin: true })
-    : { do: 'show' as const, shown: NOBODY }
-  if (outcome.do === 'answered') return
-  if (outcome.shown.record) forgetTripWhenServed(visit, () => true)
+    ? await resolveUser(context, { identify: 'always', wantsLogin: true })
+    : { action: 'show' as const, identity: ANONYMOUS }
+  if (outcome.action === 'answered') return
+  if (outcome.identity.record) dropRedirectCountWhenServed(context, () => true)
   const query = queryOf(req)
   const returnTo = returnToOf(site.config, query.get('return_to') ?? undefined)
-  if (shownUser(outcome.shown)) return redirect(res, returnTo, 302)
-  const { degraded } = outcome.shown
+  if (identifiedUser(outcome.identity)) return redirect(res, returnTo, 302)
+  const { degraded } = outcome.identity
   if (degraded && degraded !== 'user_unknown')
     return sendProblem(site, req, res, 503, reasonCode(degraded, 'unavailable'))
   const notice = query.get('notice') === 'session_ended' ? textOf(site.config.texts, 'session_ended') : undefined
-  await sendForm(visit, 200, {
+  await sendForm(context, 200, {
     returnTo,
     username: '',
     error: undefined,
@@ -51,30 +51,34 @@ export async function showLogin(site: Site, req: Request, res: Response): Promis
 /** Returns the address of the built-in login page. */
 const ownLoginPage = ({ config: { siteUrl, routes } }: Site) => siteUrl + (routes.login || '')
 
-function sendForm(visit: Visit, status: number, shown: Omit<LoginContext, 'action' | 'nonce'>): Promise<void> {
-  const { site, res } = visit
-  return sendPage(site, res, status, 'login', { action: ownLoginPage(site), ...shown })
+function sendForm(
+  context: RequestContext,
+  status: number,
+  identity: Omit<LoginContext, 'action' | 'nonce'>,
+): Promise<void> {
+  const { site, res } = context
+  return sendPage(site, res, status, 'login', { action: ownLoginPage(site), ...identity })
 }
 
 /** Takes the form. The password is read once and does not stay on the request. */
-export async function takeLogin(site: Site, req: Request, res: Response): Promise<void> {
+export async function handleLogin(site: Site, req: Request, res: Response): Promise<void> {
   const { username, password, return_to } = takeBody(req)
-  const visit = await openVisit(site, req, res)
+  const context = await openRequestContext(site, req, res)
   const returnTo = returnToOf(site.config, return_to)
-  const result = await logIn(visit, { username, password })
-  if (wantsJson(req)) return answerJson(visit, result, returnTo)
+  const result = await logIn(context, { username, password })
+  if (wantsJson(req)) return answerJson(context, result, returnTo)
   if (result.ok) return redirect(res, returnTo, 303)
-  if (result.error === 'session_ended' && !blockOf(visit))
-    return sendToIdentify(visit, loginUrl(ownLoginPage(site), returnTo, 'session_ended'), 'session_ended')
-  const shown = neutralised(site, result)
-  const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds } = shown
+  if (result.error === 'session_ended' && !blockOf(context))
+    return sendToIdentify(context, loginUrl(ownLoginPage(site), returnTo, 'session_ended'), 'session_ended')
+  const identity = neutralised(site, result)
+  const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds } = identity
   setRetryAfter(res, error, retryAfterSeconds)
   const name = typeof username === 'string' ? username.slice(0, 256) : ''
-  await sendForm(visit, statusOf(error), {
+  await sendForm(context, statusOf(error), {
     returnTo,
     username: name,
     error,
-    message: messageOf(site, shown),
+    message: messageOf(site, identity),
     remainingAttempts,
     frozenForSeconds,
   })
@@ -107,16 +111,16 @@ function messageOf({ config }: Site, failure: Failure): string {
   return textOf(config.texts, code, values)
 }
 
-function answerJson(visit: Visit, result: LoginResult, returnTo: string): void {
-  const { site, res } = visit
+function answerJson(context: RequestContext, result: LoginResult, returnTo: string): void {
+  const { site, res } = context
   if (result.ok) {
     sendJson(res, 200, { user: result.user })
     return
   }
   const failure = neutralised(site, result)
   setRetryAfter(res, failure.error, failure.retryAfterSeconds)
-  const { ok: _failed, retryAfterSeconds: _said, ...shown } = failure
+  const { ok: _failed, retryAfterSeconds: _said, ...identity } = failure
   const more =
-    shown.error === 'session_ended' ? { loginUrl: loginUrl(ownLoginPage(site), returnTo, 'session_ended') } : {}
-  sendJson(res, statusOf(shown.error), { ...shown, ...more })
+    identity.error === 'session_ended' ? { loginUrl: loginUrl(ownLoginPage(site), returnTo, 'session_ended') } : {}
+  sendJson(res, statusOf(identity.error), { ...identity, ...more })
 }

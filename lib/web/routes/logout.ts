@@ -6,8 +6,8 @@ import { redirect } from '../http/redirect'
 import { queryOf } from '../http/request-facts'
 import { returnToOf } from '../http/return-urls'
 import { sendJson, sendPage, sendProblem, wantsJson } from '../pages/answers'
+import { openRequestContext } from '../request-context'
 import type { Site } from '../site'
-import { openVisit } from '../visit'
 
 /** Shows the confirmation form. */
 export async function showLogout(site: Site, req: Request, res: Response, isAll: boolean): Promise<void> {
@@ -19,17 +19,17 @@ export async function showLogout(site: Site, req: Request, res: Response, isAll:
 }
 
 /** Logs out here at once. While the SSO system has not confirmed it, the browser is not sent to Identify. */
-export async function takeLogout(site: Site, req: Request, res: Response, isAll: boolean): Promise<void> {
+export async function handleLogout(site: Site, req: Request, res: Response, isAll: boolean): Promise<void> {
   const body: unknown = req.body
-  const visit = await openVisit(site, req, res)
+  const context = await openRequestContext(site, req, res)
   const returnTo = returnToOf(
     site.config,
     typeof body === 'object' && body !== null && 'return_to' in body ? body.return_to : undefined,
   )
-  const result = await logOut(visit, isAll)
-  const canIdentify = site.front.isAvailable
+  const result = await logOut(context, isAll)
+  const canIdentify = site.identifyHealth.isAvailable
   if (result === 'no_session' && !canIdentify)
     return sendProblem(site, req, res, 503, 'unavailable', 'logout_unavailable')
   if (wantsJson(req)) return sendJson(res, 200, { status: 'none', logout: result })
-  redirect(res, result === 'pending' || !canIdentify ? returnTo : identifyAddress(visit, returnTo), 303)
+  redirect(res, result === 'pending' || !canIdentify ? returnTo : identifyAddress(context, returnTo), 303)
 }

@@ -20,12 +20,12 @@ import onHeaders from 'on-headers'
 import type { Config } from '../../config'
 import { cookieEnd } from '../../decide/session-data'
 import { Sso2SetupError } from '../../errors'
-import { isFilled, type Place, type RequestSession, type Room, slotOf } from './request-session'
+import { type CurrentSession, isFilled, type RequestSession, type SessionOpener, slotOf } from './request-session'
 import type { SessionCookie } from './session-cookie'
 import { expiresOf, maxAgeOf, newSessionId, type SessionStore } from './store'
 
 /** @see the head of the file */
-export class Adapter implements Room {
+export class Adapter implements SessionOpener {
   readonly #config: Config
   readonly #store: SessionStore
   readonly #cookie: SessionCookie
@@ -52,17 +52,19 @@ export class Adapter implements Room {
   open(slot: RequestSession): void {
     if (slot.isOpen) return
     slot.isOpen = true
-    const place = this.#settled(slot.place)
-    if (place !== slot.place) slot.moveTo(place, slot.lead)
+    const current = this.#settled(slot.current)
+    if (current !== slot.current) slot.moveTo(current, slot.target)
     this.#run(slot)
     if (!slot.req.session) this.present(slot)
     this.watch(slot)
   }
 
   /** A session that cannot be had under its ID begins anew under another one. */
-  #settled(place: Place): Place {
-    const isLost = place.standing === 'data' && !this.#store.isUsable(place)
-    const settled: Place = isLost ? { ...place, standing: 'fresh', id: '', text: null, duty: 'send_if_filled' } : place
+  #settled(current: CurrentSession): CurrentSession {
+    const isLost = current.phase === 'data' && !this.#store.isUsable(current)
+    const settled: CurrentSession = isLost
+      ? { ...current, phase: 'fresh', id: '', text: null, cookieAction: 'send_if_filled' }
+      : current
     return settled.id === '' ? { ...settled, id: newSessionId() } : settled
   }
 
@@ -75,9 +77,9 @@ export class Adapter implements Room {
   /** Gives the request a session object for the place where it stands, if it has one already. */
   present(slot: RequestSession): void {
     if (!slot.isOpen) return
-    const { req, place } = slot
-    Object.assign(req, { sessionStore: this.#store, sessionID: place.id })
-    this.#store.createSession(req, this.#store.dataFor(place))
+    const { req, current } = slot
+    Object.assign(req, { sessionStore: this.#store, sessionID: current.id })
+    this.#store.createSession(req, this.#store.dataFor(current))
   }
 
   /** The session that the request comes with; for those who call it again, one that begins now: nothing becomes of the old one. */
@@ -89,35 +91,35 @@ export class Adapter implements Room {
   }
 
   #beginAnew(slot: RequestSession): void {
-    slot.moveTo(this.freshPlace('send_if_filled'), slot.lead)
+    slot.moveTo(this.freshPlace('send_if_filled'), slot.target)
     this.present(slot)
     this.watch(slot)
   }
 
   /** A session that begins now. */
-  freshPlace(duty: Place['duty'], id = newSessionId()): Place {
-    return { standing: 'fresh', id, text: null, since: this.#now(), isLoggedIn: false, duty }
+  freshPlace(cookieAction: CurrentSession['cookieAction'], id = newSessionId()): CurrentSession {
+    return { phase: 'fresh', id, text: null, since: this.#now(), isLoggedIn: false, cookieAction }
   }
 
   /** Sees to the head of the answer, once for each request; an upgrade, or an empty object in place of an answer, has none. */
   watch(slot: RequestSession): void {
-    const { res, place, isWatched } = slot
-    if (isWatched || place.duty === 'nothing') return
+    const { res, current, isWatched } = slot
+    if (isWatched || current.cookieAction === 'nothing') return
     if (typeof res.writeHead !== 'function' || typeof res.setHeader !== 'function') return
     slot.isWatched = true
     onHeaders(res, () => this.#atHead(slot))
   }
 
   #atHead(slot: RequestSession): void {
-    const { req, res, place, isOpen } = slot
+    const { req, res, current, isOpen } = slot
     if (isOpen && !('session' in req)) return // destroyed
     const sess = isOpen ? req.session : undefined
-    const isKept = slot.maySave(place.id) && isFilled(sess)
-    if (place.duty === 'send' || isKept) this.#cookie.send(res, place.id, this.#endOf(place, sess))
-    else if (place.duty === 'send_or_drop') this.#cookie.drop(res)
+    const isKept = slot.maySave(current.id) && isFilled(sess)
+    if (current.cookieAction === 'send' || isKept) this.#cookie.send(res, current.id, this.#endOf(current, sess))
+    else if (current.cookieAction === 'send_or_drop') this.#cookie.drop(res)
   }
 
-  #endOf({ since }: Place, sess: object | null | undefined): number | undefined {
+  #endOf({ since }: CurrentSession, sess: object | null | undefined): number | undefined {
     if (maxAgeOf(sess) === false) return undefined
     const times = { since, wanted: expiresOf(sess), now: this.#now(), systemNow: Date.now() }
     return cookieEnd(times, this.#config)

@@ -1,9 +1,9 @@
 /** Renews what a used session needs to live on, in the background: no command of a request waits for it. A status check renews by itself. */
 import type { Config } from '../../config'
-import { isYounger } from '../../decide/age'
 import { indexLifeOf, isLoggedIn, type SsoRecord } from '../../decide/record'
 import { isDueToRenew, livesFrom } from '../../decide/session-data'
-import { recordIn } from '../../decide/stored'
+import { recordIn } from '../../decide/stored-entry'
+import { isYoungerThan } from '../../decide/timestamps'
 import type { Records, StoredPair } from '../../storage/records'
 import type { SessionIndex } from '../../storage/session-index'
 
@@ -28,7 +28,7 @@ export class Expiry {
   used(key: string, pair: StoredPair, now: number): void {
     const lives = livesFrom(pair.stored, pair.data, now, this.#config)
     if (!isDueToRenew(pair.stored, lives, now)) return
-    if (!isYounger(this.#since, now, RENEW_EVERY_SECONDS) || this.#renewed.size >= MAX_RENEWED) {
+    if (!isYoungerThan(this.#since, now, RENEW_EVERY_SECONDS) || this.#renewed.size >= MAX_RENEWED) {
       this.#renewed = new Set()
       this.#since = now
     }

@@ -1,8 +1,8 @@
 /** The one object that this room hangs on a request: what was read for its session, and what has become of it since. */
 import { inspect } from 'node:util'
 import type { Request, Response } from 'express'
-import type { SiteData, Standing } from '../../decide/session-data'
-import type { Stored } from '../../decide/stored'
+import type { SessionPhase, SiteData } from '../../decide/session-data'
+import type { StoredEntry } from '../../decide/stored-entry'
 import type { Unavailable } from '../../storage/unavailable'
 
 const SLOT: unique symbol = Symbol('express-sso2.session')
@@ -11,12 +11,12 @@ interface Marked {
 }
 
 /** What the head of the answer says: nothing; the cookie, if the site has put anything into the session; the cookie; the cookie, or its end. */
-export type CookieDuty = 'nothing' | 'send_if_filled' | 'send' | 'send_or_drop'
+export type CookieAction = 'nothing' | 'send_if_filled' | 'send' | 'send_or_drop'
 
 /** Where the request's session stands. */
-export interface Place {
+export interface CurrentSession {
   /** `away`: the store did not answer. */
-  readonly standing: Standing | 'away'
+  readonly phase: SessionPhase | 'away'
   /** Session ID; '' for a new one that nobody has needed yet. */
   readonly id: string
   /** Its data as stored. */
@@ -24,23 +24,23 @@ export interface Place {
   /** When it began, in seconds since 1970. */
   readonly since: number
   readonly isLoggedIn: boolean
-  readonly duty: CookieDuty
+  readonly cookieAction: CookieAction
 }
 
 /** Where a session's cookie stays, and there is nothing in it for this request. @param since seconds since 1970 */
-export function nothingIn(standing: 'late' | 'away', id: string, since: number): Place {
-  return { standing, id, text: null, since, isLoggedIn: false, duty: 'nothing' }
+export function nothingIn(phase: 'late' | 'away', id: string, since: number): CurrentSession {
+  return { phase, id, text: null, since, isLoggedIn: false, cookieAction: 'nothing' }
 }
 
 /** What the browser's cookie leads to. */
-export interface Lead {
+export interface CookieTarget {
   readonly key: string | undefined
   /** `undefined`: written since it was read. */
-  readonly stored: Stored | Unavailable | undefined
+  readonly stored: StoredEntry | Unavailable | undefined
 }
 
 /** Who opens the session when a handler first touches it. */
-export interface Room {
+export interface SessionOpener {
   open(slot: RequestSession): void
 }
 
@@ -60,27 +60,27 @@ export class RequestSession {
   settled: string | undefined
 
   constructor(
-    readonly room: Room,
+    readonly opener: SessionOpener,
     readonly req: Request,
     readonly res: Response,
     readonly isUnreadable: boolean,
-    public lead: Lead,
-    public place: Place,
+    public target: CookieTarget,
+    public current: CurrentSession,
   ) {
-    this.hasData = place.text !== null
+    this.hasData = current.text !== null
   }
 
   /** Goes over to another session. */
-  moveTo(place: Place, lead: Lead): void {
-    this.place = place
-    this.lead = lead
-    this.hasData = place.text !== null
+  moveTo(current: CurrentSession, target: CookieTarget): void {
+    this.current = current
+    this.target = target
+    this.hasData = current.text !== null
     this.settled = undefined
   }
 
   /** May `req.session` be saved under this ID? A session object of before a change may not. */
   maySave(id: string): boolean {
-    return id === this.place.id && this.place.standing !== 'late' && this.place.standing !== 'away'
+    return id === this.current.id && this.current.phase !== 'late' && this.current.phase !== 'away'
   }
 
   /** Printing the request shows none of it. */
@@ -118,12 +118,12 @@ function lazy(name: (typeof NAMES)[number]): PropertyDescriptor {
 
 function opened(holder: object): RequestSession | undefined {
   const slot = slotOf(holder)
-  slot?.room.open(slot)
+  slot?.opener.open(slot)
   return slot
 }
 
 /** Hangs a session on its request, unless one has come there meanwhile. */
-export function hang(slot: RequestSession): void {
+export function attachSession(slot: RequestSession): void {
   if (slotOf(slot.req)) return
   Object.defineProperty(slot.req, SLOT, { value: slot })
   Object.defineProperties(slot.req, LAZY)

@@ -2,9 +2,16 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Config } from '../../config'
 import type { SsoRecord } from '../../decide/record'
-import { belongsToLogin, livesFrom, type SiteData, standingOf, usableData, writeData } from '../../decide/session-data'
-import { NOTHING, recordIn, type Stored } from '../../decide/stored'
-import { sessionKey } from '../../storage/hashes'
+import {
+  belongsToLogin,
+  livesFrom,
+  type SiteData,
+  sessionPhaseOf,
+  usableData,
+  writeData,
+} from '../../decide/session-data'
+import { NO_ENTRY, recordIn, type StoredEntry } from '../../decide/stored-entry'
+import { sessionKey } from '../../storage/keys'
 import type { Records, StoredPair } from '../../storage/records'
 import type { SessionIndex } from '../../storage/session-index'
 import type { Unavailable } from '../../storage/unavailable'
@@ -12,15 +19,23 @@ import { dropCookie } from '../http/cookies'
 import { untrackShape } from '../http/shape'
 import type { NextSession, SessionState, Sessions } from '../site'
 import { Adapter } from './adapter'
-import { changedBy } from './changes'
+import { changedBy } from './changed-data'
 import { Expiry } from './expiry'
-import { endForeign, readForeign, renewForeign } from './foreign'
+import { endExternalSession, readExternalSession, renewExternalSession } from './external-session'
 import { replaceSession } from './regenerate'
-import { type CookieDuty, hang, type Lead, nothingIn, type Place, RequestSession, slotOf } from './request-session'
+import {
+  attachSession,
+  type CookieAction,
+  type CookieTarget,
+  type CurrentSession,
+  nothingIn,
+  RequestSession,
+  slotOf,
+} from './request-session'
 import { SessionCookie } from './session-cookie'
 import { newSessionId, SessionStore } from './store'
 
-const NO_LEAD: Lead = Object.freeze({ key: undefined, stored: NOTHING })
+const NO_TARGET: CookieTarget = Object.freeze({ key: undefined, stored: NO_ENTRY })
 
 /** `req.session` for one site. */
 export class SiteSessions implements Sessions {
@@ -65,7 +80,9 @@ export class SiteSessions implements Sessions {
     const { id, isUnreadable, isDoubled } = this.#cookie.read(req)
     if (isDoubled) dropCookie(res, this.#config, this.#config.cookies.session)
     if (id !== undefined) return this.#load(req, res, id, next)
-    hang(new RequestSession(this.#adapter, req, res, isUnreadable, NO_LEAD, this.#stranger('send_if_filled')))
+    attachSession(
+      new RequestSession(this.#adapter, req, res, isUnreadable, NO_TARGET, this.#stranger('send_if_filled')),
+    )
     next()
   }
 
@@ -73,10 +90,10 @@ export class SiteSessions implements Sessions {
     const key = sessionKey(id)
     const arrivedAt = this.#config.clock.now()
     this.#records.readBoth(key).then((pair) => {
-      const { lead, place } = this.#found(key, id, pair)
-      const slot = new RequestSession(this.#adapter, req, res, false, lead, place)
+      const { target, current } = this.#found(key, id, pair)
+      const slot = new RequestSession(this.#adapter, req, res, false, target, current)
       slot.arrivedAt = arrivedAt
-      hang(slot)
+      attachSession(slot)
       next()
     }, next)
   }
@@ -85,9 +102,9 @@ export class SiteSessions implements Sessions {
   async stateOf(req: Request): Promise<SessionState> {
     const slot = this.#own(req)
     const isUnreadable = slot?.isUnreadable ?? false
-    const lead = slot?.lead ?? (await readForeign(req, this.#records, this.#config.log))
-    const { key, stored } = lead?.key === undefined ? this.#leadOfStranger() : lead
-    return { key, stored: stored ?? (await this.#records.read(String(key))), isUnreadable, isForeign: !slot }
+    const target = slot?.target ?? (await readExternalSession(req, this.#records, this.#config.log))
+    const { key, stored } = target?.key === undefined ? this.#leadOfStranger() : target
+    return { key, stored: stored ?? (await this.#records.read(String(key))), isUnreadable, isExternal: !slot }
   }
 
   /** When the request arrived: before its session was read. Now, for a session of the site's own. In milliseconds since 1970. */
@@ -97,9 +114,9 @@ export class SiteSessions implements Sessions {
 
   /** How long the data of the request's session is to live from now on. */
   dataLifeOf(req: Request): number | undefined {
-    const { lead, place } = this.#own(req) ?? {}
-    if (!place || place.text === null || !lead?.stored || lead.stored === 'unavailable') return undefined
-    return livesFrom(lead.stored, place.text, this.#now(), this.#config).data
+    const { target, current } = this.#own(req) ?? {}
+    if (!current || current.text === null || !target?.stored || target.stored === 'unavailable') return undefined
+    return livesFrom(target.stored, current.text, this.#now(), this.#config).data
   }
 
   /** ID for the session that follows, on the server that holds its SSO session; '' where the session is the site's own. */
@@ -114,14 +131,14 @@ export class SiteSessions implements Sessions {
    */
   async renew(req: Request, next: NextSession): Promise<string | Unavailable> {
     const slot = this.#own(req)
-    if (!slot) return renewForeign(req, next.keepsData, next.accountId)
+    if (!slot) return renewExternalSession(req, next.keepsData, next.accountId)
     const { id, accountId } = next
     const origin = { since: this.#now(), isLoggedIn: accountId !== undefined }
     const data = next.keepsData ? changedBy(slot, this.#usable(slot, next.taken)) : {}
     const text = Object.keys(data).length === 0 ? null : writeData(origin, data)
     const key = sessionKey(id)
     if (text !== null && (await this.#store.saveText(key, text, origin)) === 'unavailable') return 'unavailable'
-    this.#move(slot, { ...origin, standing: 'live', id, text, duty: 'send' }, { key, stored: undefined })
+    this.#move(slot, { ...origin, phase: 'live', id, text, cookieAction: 'send' }, { key, stored: undefined })
     slot.settled = text ?? undefined
     return id
   }
@@ -129,15 +146,15 @@ export class SiteSessions implements Sessions {
   /** The session has ended: the request goes on with an empty one; unless the site fills it the browser's cookie is dropped. */
   async end(req: Request): Promise<void> {
     const slot = this.#own(req)
-    if (!slot) return endForeign(req, this.#config.log)
-    this.#move(slot, this.#stranger(this.#cookie.isIn(req) ? 'send_or_drop' : 'send_if_filled'), NO_LEAD)
+    if (!slot) return endExternalSession(req, this.#config.log)
+    this.#move(slot, this.#stranger(this.#cookie.isIn(req) ? 'send_or_drop' : 'send_if_filled'), NO_TARGET)
   }
 
   /** Another request has ended or moved the session: this one goes on without any, and leaves the browser's cookie alone. */
   leave(req: Request): void {
     const slot = this.#own(req)
-    if (!slot || slot.place.standing === 'late') return
-    this.#move(slot, nothingIn('late', slot.place.id, this.#now()), { ...slot.lead, stored: undefined })
+    if (!slot || slot.current.phase === 'late') return
+    this.#move(slot, nothingIn('late', slot.current.id, this.#now()), { ...slot.target, stored: undefined })
   }
 
   /** Gives this request the session that another request of the same browser got; it is not saved over unless the handler changes something. */
@@ -145,61 +162,61 @@ export class SiteSessions implements Sessions {
     const slot = this.#own(req)
     if (!slot) return
     const key = sessionKey(sessionId)
-    const { lead, place } = this.#found(key, sessionId, await this.#records.readBoth(key))
-    if (place.standing === 'late' || place.standing === 'fresh') {
-      this.#move(slot, place, lead)
+    const { target, current } = this.#found(key, sessionId, await this.#records.readBoth(key))
+    if (current.phase === 'late' || current.phase === 'fresh') {
+      this.#move(slot, current, target)
       return
     }
-    const found = usableData(place.text, place.isLoggedIn, this.#now(), this.#config)
+    const found = usableData(current.text, current.isLoggedIn, this.#now(), this.#config)
     const text = found ? writeData(found, found.data) : null
     const changed = found ? writeData(found, changedBy(slot, found.data)) : text
-    this.#move(slot, { ...place, text: changed, duty: 'send' }, lead)
+    this.#move(slot, { ...current, text: changed, cookieAction: 'send' }, target)
     slot.settled = text ?? undefined
   }
 
   #own(req: Request): RequestSession | undefined {
     const slot = slotOf(req)
-    if (slot?.room !== this.#adapter) return undefined
+    if (slot?.opener !== this.#adapter) return undefined
     return slot.isOpen && req.sessionStore && !Object.is(req.sessionStore, this.#store) ? undefined : slot
   }
 
-  #move(slot: RequestSession, place: Place, lead: Lead): void {
-    slot.moveTo(place.id === '' && slot.isOpen ? { ...place, id: newSessionId() } : place, lead)
+  #move(slot: RequestSession, current: CurrentSession, target: CookieTarget): void {
+    slot.moveTo(current.id === '' && slot.isOpen ? { ...current, id: newSessionId() } : current, target)
     this.#adapter.present(slot)
     this.#adapter.watch(slot)
   }
 
   /** A landing could not be stored while Redis takes no writes, so a new visitor is not redirected to Identify then. */
-  #leadOfStranger(): { readonly key: undefined; readonly stored: Stored | Unavailable } {
-    return { key: undefined, stored: this.#records.isAvailable ? NOTHING : 'unavailable' }
+  #leadOfStranger(): { readonly key: undefined; readonly stored: StoredEntry | Unavailable } {
+    return { key: undefined, stored: this.#records.isAvailable ? NO_ENTRY : 'unavailable' }
   }
 
-  #found(key: string, id: string, pair: StoredPair | Unavailable): { lead: Lead; place: Place } {
+  #found(key: string, id: string, pair: StoredPair | Unavailable): { target: CookieTarget; current: CurrentSession } {
     const now = this.#now()
-    if (pair === 'unavailable') return { lead: { key, stored: pair }, place: nothingIn('away', id, now) }
+    if (pair === 'unavailable') return { target: { key, stored: pair }, current: nothingIn('away', id, now) }
     const { stored, data } = pair
-    const lead = { key, stored }
-    const standing = standingOf(stored, data, now)
-    if (standing === 'fresh') return { lead, place: this.#stranger('send_if_filled') }
-    if (standing === 'late') return { lead, place: nothingIn(standing, id, now) }
+    const target = { key, stored }
+    const phase = sessionPhaseOf(stored, data, now)
+    if (phase === 'fresh') return { target, current: this.#stranger('send_if_filled') }
+    if (phase === 'late') return { target, current: nothingIn(phase, id, now) }
     this.#expiry.used(key, pair, now)
     const began = recordIn(stored)?.since ?? now
     return {
-      lead,
-      place: { standing, id, text: data, since: began, isLoggedIn: belongsToLogin(stored), duty: 'nothing' },
+      target,
+      current: { phase, id, text: data, since: began, isLoggedIn: belongsToLogin(stored), cookieAction: 'nothing' },
     }
   }
 
   /** A session that begins when somebody puts anything into it; not while the store is away. */
-  #stranger(duty: CookieDuty): Place {
-    const standing = this.#leadOfStranger().stored === 'unavailable' ? 'away' : 'fresh'
-    return { standing, id: '', text: null, since: this.#now(), isLoggedIn: false, duty }
+  #stranger(cookieAction: CookieAction): CurrentSession {
+    const phase = this.#leadOfStranger().stored === 'unavailable' ? 'away' : 'fresh'
+    return { phase, id: '', text: null, since: this.#now(), isLoggedIn: false, cookieAction }
   }
 
   /** The old session's data, as far as the session that follows may have it. */
-  #usable({ lead: { stored }, place }: RequestSession, taken: string | null): SiteData {
+  #usable({ target: { stored }, current }: RequestSession, taken: string | null): SiteData {
     const isKnown = stored === undefined || (stored !== 'unavailable' && recordIn(stored) !== undefined)
-    const isIn = isKnown && place.isLoggedIn
+    const isIn = isKnown && current.isLoggedIn
     return usableData(taken, isIn, this.#now(), this.#config)?.data ?? {}
   }
 }

@@ -7,18 +7,25 @@ import { RedisStore } from 'connect-redis'
 import type { Request } from 'express'
 import session from 'express-session'
 import type { Config } from '../../config'
-import { belongsToLogin, dataLife, type Origin, standingOf, usableData, writeData } from '../../decide/session-data'
-import { isGone, type Stored } from '../../decide/stored'
-import { sessionKey } from '../../storage/hashes'
+import {
+  belongsToLogin,
+  dataLife,
+  type SessionMetadata,
+  sessionPhaseOf,
+  usableData,
+  writeData,
+} from '../../decide/session-data'
+import { isGone, type StoredEntry } from '../../decide/stored-entry'
+import { sessionKey } from '../../storage/keys'
 import type { Records } from '../../storage/records'
 import { storeUnavailable, type Unavailable } from '../../storage/unavailable'
 import { publish } from '../events'
-import { dataIn, isFilled, type Place, type RequestSession, slotOf } from './request-session'
+import { type CurrentSession, dataIn, isFilled, type RequestSession, slotOf } from './request-session'
 import { isSessionId } from './session-cookie'
 
-type Done = (error?: unknown) => void
+type StoreCallback = (error?: unknown) => void
 
-const ORIGIN: unique symbol = Symbol('express-sso2.origin')
+const METADATA: unique symbol = Symbol('express-sso2.origin')
 /** Where a session object comes from; on the object itself, so that no copy of it, nor of its cookie, carries it on. */
 interface Loaded {
   readonly since: number
@@ -26,8 +33,8 @@ interface Loaded {
   /** The data as it was read. */
   readonly text: string | null
 }
-interface WithOrigin {
-  [ORIGIN]?: Loaded
+interface WithMetadata {
+  [METADATA]?: Loaded
 }
 
 const NO_LOGOUT =
@@ -38,8 +45,8 @@ export const newSessionId = (): string => randomBytes(32).toString('base64url')
 
 /** The text that a session object was made of. */
 export function textBehind(sess: object | null | undefined): string | null {
-  const marked: WithOrigin = sess ?? {}
-  return marked[ORIGIN]?.text ?? null
+  const marked: WithMetadata = sess ?? {}
+  return marked[METADATA]?.text ?? null
 }
 
 /** How long the site wants a session to live unused, in milliseconds; `false`: until the browser closes. */
@@ -67,7 +74,7 @@ export class SessionStore extends session.Store {
   /** Gives a request a new session in the place of the one that it has. Set by who made the store. */
   declare replace: (slot: RequestSession) => Promise<void>
   /** Hears of each session that a handler of the site has destroyed. Set by who made the store. */
-  declare onDestroyed: (key: string, stored: Stored) => Promise<void>
+  declare onDestroyed: (key: string, stored: StoredEntry) => Promise<void>
 
   /** @param now seconds since 1970 */
   constructor(config: Config, records: Records, now: () => number) {
@@ -85,13 +92,13 @@ export class SessionStore extends session.Store {
   }
 
   /** Data for a session object. */
-  dataFor({ text, isLoggedIn, since }: Place): session.SessionData {
+  dataFor({ text, isLoggedIn, since }: CurrentSession): session.SessionData {
     const found = usableData(text, isLoggedIn, this.#now(), this.#config)
     return this.#dataOf({ since: found?.since ?? since, isLoggedIn, text }, found?.data ?? {}, found?.maxAge)
   }
 
   /** Can the data of this place be had? */
-  isUsable({ text, isLoggedIn }: Place): boolean {
+  isUsable({ text, isLoggedIn }: CurrentSession): boolean {
     return usableData(text, isLoggedIn, this.#now(), this.#config) !== undefined
   }
 
@@ -104,11 +111,11 @@ export class SessionStore extends session.Store {
       sameSite: 'lax',
       secure: this.#config.isSecure,
     } as const
-    return Object.assign({ ...data, cookie }, { [ORIGIN]: loaded })
+    return Object.assign({ ...data, cookie }, { [METADATA]: loaded })
   }
 
   /** Saves data without express-session. */
-  saveText(key: string, text: string, origin: Origin): Promise<boolean | Unavailable> {
+  saveText(key: string, text: string, origin: SessionMetadata): Promise<boolean | Unavailable> {
     return this.#records.saveData(key, text, dataLife(origin, this.#now(), this.#config))
   }
 
@@ -126,26 +133,26 @@ export class SessionStore extends session.Store {
     if (pair === 'unavailable') throw storeUnavailable()
     const { stored, data } = pair
     const isIn = belongsToLogin(stored)
-    const standing = standingOf(stored, data, this.#now())
+    const phase = sessionPhaseOf(stored, data, this.#now())
     const found = usableData(data, isIn, this.#now(), this.#config)
-    if (standing !== 'live' && (standing !== 'data' || !found)) return null
+    if (phase !== 'live' && (phase !== 'data' || !found)) return null
     const loaded = { since: found?.since ?? this.#now(), isLoggedIn: isIn, text: data }
     return this.#dataOf(loaded, found?.data ?? {}, found?.maxAge)
   }
 
   override createSession = (req: Request, sess: session.SessionData): session.Session & session.SessionData => {
-    const { [ORIGIN]: loaded }: WithOrigin & session.SessionData = sess
+    const { [METADATA]: loaded }: WithMetadata & session.SessionData = sess
     const created = super.createSession(req, sess)
-    return Object.defineProperty(created, ORIGIN, { value: loaded })
+    return Object.defineProperty(created, METADATA, { value: loaded })
   }
 
-  override set = (id: string, sess: session.SessionData, callback: Done = () => {}) => {
+  override set = (id: string, sess: session.SessionData, callback: StoreCallback = () => {}) => {
     const slot = requestOf(sess)
     const tell = (error?: unknown) => {
       if (error) this.#tellNotSaved()
       callback(error)
     }
-    if (slot?.place.standing === 'away') return tell(storeUnavailable())
+    if (slot?.current.phase === 'away') return tell(storeUnavailable())
     if (slot ? !slot.maySave(id) : !isSessionId(id)) return callback()
     const isEmpty = !isFilled(sess)
     if (isEmpty && slot && !slot.hasData) return callback()
@@ -155,7 +162,7 @@ export class SessionStore extends session.Store {
     else this.#data.set(sessionKey(id), sess, tell)
   }
 
-  override destroy = (id: string, callback: Done = () => {}) => {
+  override destroy = (id: string, callback: StoreCallback = () => {}) => {
     if (!isSessionId(id)) return callback()
     this.#end(sessionKey(id)).then(
       (done) => callback(done === 'unavailable' ? storeUnavailable() : undefined),
@@ -174,7 +181,7 @@ export class SessionStore extends session.Store {
     return ended
   }
 
-  override regenerate = (req: Request, callback: Done = () => {}) => {
+  override regenerate = (req: Request, callback: StoreCallback = () => {}) => {
     const slot = slotOf(req)
     if (!slot) return super.regenerate(req, callback)
     this.replace(slot).then(
@@ -194,8 +201,8 @@ export class SessionStore extends session.Store {
     return writeData(this.#originOf(sess), dataIn(sess))
   }
 
-  #originOf(sess: session.SessionData): Origin {
-    const { [ORIGIN]: loaded }: WithOrigin & session.SessionData = sess
+  #originOf(sess: session.SessionData): SessionMetadata {
+    const { [METADATA]: loaded }: WithMetadata & session.SessionData = sess
     const maxAge = maxAgeOf(sess)
     const { since, isLoggedIn } = loaded ?? { since: this.#now(), isLoggedIn: false }
     return { since, isLoggedIn, maxAge: maxAge === false ? undefined : maxAge }

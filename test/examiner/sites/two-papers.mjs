@@ -9,4 +9,4 @@ Object.assign(env, {
   EVENING_CLIENT_ID: 'evening',
   EVENING_CLIENT_SECRET: 'a-client-secret-of-the-evening-star',
 })
-await import('../../../examples/two-papers/site.mjs')
+await import('../../../examples/two-sites/site.mjs')

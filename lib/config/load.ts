@@ -1,0 +1,95 @@
+/** Reads options and environment: everything that is wrong at once, by option and variable. */
+import type { z } from 'zod'
+import type { ConfigProblem } from '../errors'
+import { hooks } from './hooks'
+import type { ConfigOptions } from './options'
+import { type CheckedOptions, optionSchemas, schema } from './schema'
+import { unknownOptions } from './unknown-options'
+import { nameProblems } from './validators'
+
+/** Hooks and views are passed on as they are; here only their kind counts. With `exchangeTicket`, `tokenUrl` may be absent. */
+export type HookOptions = Readonly<Partial<Record<keyof z.input<typeof hooks>, unknown>>>
+
+/** Which variable fills which option. */
+export const VARIABLES: Readonly<Record<string, string>> = {
+  ssoUrl: 'SSO2_URL',
+  clientId: 'SSO2_CLIENT_ID',
+  clientSecret: 'SSO2_CLIENT_SECRET',
+  organisationId: 'SSO2_ORGANISATION_ID',
+  siteUrl: 'SSO2_SITE_URL',
+  apiUrl: 'SSO2_API_URL',
+  tokenUrl: 'SSO2_TOKEN_URL',
+  sessionSecret: 'SSO2_SESSION_SECRET',
+  redis: 'REDIS_URL',
+  ssoIdentifier: 'SSO2_IDENTIFIER',
+  userPath: 'SSO2_USER_PATH',
+  identify: 'SSO2_IDENTIFY',
+  recheckSeconds: 'SSO2_RECHECK_SECONDS',
+  graceSeconds: 'SSO2_GRACE_SECONDS',
+  timeoutMs: 'SSO2_TIMEOUT_MS',
+}
+const NUMBERS = new Set(['recheckSeconds', 'graceSeconds', 'timeoutMs'])
+
+function fromEnvironment(options: object, environment: NodeJS.ProcessEnv): Record<string, unknown> {
+  const merged: Record<string, unknown> = { ...options }
+  for (const [option, variable] of Object.entries(VARIABLES)) {
+    const text = environment[variable]
+    if (merged[option] !== undefined || text === undefined || text === '') continue
+    merged[option] = NUMBERS.has(option) ? (/^\d+$/.test(text) ? Number(text) : Number.NaN) : text
+  }
+  return merged
+}
+
+const problem = (option: string, message: string): ConfigProblem => {
+  const variable = VARIABLES[option.split('.')[0] ?? '']
+  return { option, message, ...(variable ? { variable } : {}) }
+}
+
+/** For an option that is not there at all: what it is, in its first sentence. */
+function purposeOf([name = '', ...inner]: readonly PropertyKey[], given: Readonly<Record<string, unknown>>): string {
+  if (inner.length > 0 || given[String(name)] !== undefined) return ''
+  const schemas: Readonly<Record<string, z.ZodType>> = optionSchemas()
+  const [sentence] = /^.*?(?=\. |\.$)/.exec(schemas[String(name)]?.description ?? '') ?? []
+  return sentence === undefined ? '' : `. ${sentence}`
+}
+
+/** Names the likely cause if neither the environment nor the code has any of the variables' options: the `.env` file was not read. */
+export function hintFor(problems: readonly ConfigProblem[], options: object, environment: NodeJS.ProcessEnv) {
+  const variables = Object.entries(VARIABLES).filter(([, variable]) => variable.startsWith('SSO2_'))
+  const isGiven = variables.some(([option, variable]) => environment[variable] || Reflect.get(options, option))
+  return !isGiven && problems.some(({ variable }) => variable?.startsWith('SSO2_'))
+    ? 'no SSO2_ variable is set: start the site by node --env-file=.env site.js, and see that the file has them'
+    : undefined
+}
+
+/** A guard hands the visitor over to this page: it is the site's own, or one that may send him back here. */
+function isTrustedLogin({ routes: { login }, siteUrl, trustedReturnOrigins }: CheckedOptions): boolean {
+  if (login === false || login.startsWith('/')) return true
+  return [siteUrl, ...trustedReturnOrigins].some((known) => new URL(known).origin === new URL(login).origin)
+}
+
+/** Checks options and environment; every fault goes into `problems`. @returns `undefined` when a field could not be read */
+export function checkOptions(
+  options: ConfigOptions & HookOptions,
+  environment: NodeJS.ProcessEnv,
+  problems: ConfigProblem[],
+): CheckedOptions | undefined {
+  const isProduction = environment['NODE_ENV'] === 'production'
+  const merged = fromEnvironment(options, environment)
+  const result = schema(isProduction, merged).safeParse(merged)
+  problems.push(...unknownOptions(optionSchemas(), options))
+  const issues = [...(result.error?.issues ?? []), ...(hooks.safeParse(merged).error?.issues ?? [])]
+  for (const { path, message } of issues) problems.push(problem(path.join('.'), message + purposeOf(path, merged)))
+  for (const { option, message } of nameProblems(merged)) problems.push(problem(option, message))
+  if (result.data && !isTrustedLogin(result.data))
+    problems.push(problem('routes.login', 'must be on the origin of siteUrl, or on one of trustedReturnOrigins'))
+  if (isProduction && merged['redis'] === undefined) {
+    problems.push(
+      problem(
+        'redis',
+        'is required in production: sessions in memory are lost at a restart and not shared between processes',
+      ),
+    )
+  }
+  return result.data
+}

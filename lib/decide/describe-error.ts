@@ -1,0 +1,61 @@
+/** An error in words for whoever runs the site: name, message, where it was thrown, what caused it. Pure. Threats O6, O8. */
+import { onOneLine } from './masking'
+
+/** What can be said of an error. */
+export interface DescribedError {
+  /** On one line: name, code and message, and those of its causes. */
+  readonly text: string
+  /** Where it was thrown, innermost first, each on a line of its own; none for what is no error. */
+  readonly frames: readonly string[]
+}
+
+const MAX_MESSAGE = 500
+const MAX_FRAMES = 8
+const MAX_CAUSES = 3
+const MAX_FRAME = 300
+
+/** Tells what was thrown, whatever that is: a hook may throw anything, and anything may be wrong with it. */
+export function describeError(error: unknown): DescribedError {
+  try {
+    return { text: cut(textOf(error, MAX_CAUSES), MAX_MESSAGE * 2), frames: framesOf(error) }
+  } catch {
+    return { text: 'an error that cannot be read', frames: [] }
+  }
+}
+
+function textOf(error: unknown, causes: number): string {
+  if (typeof error === 'string') return `the text "${plain(error)}"`
+  if (!isErrorLike(error)) return error === undefined ? 'nothing' : `what is no error (${typeof error})`
+  const { name, message, code, cause } = error
+  const codeText = typeof code === 'string' && /^\w{1,40}$/.test(code) && !message.includes(code) ? ` (${code})` : ''
+  const own = `${plain(String(name ?? 'Error'))}: ${plain(message)}${codeText}`
+  return cause === undefined || causes === 0 ? own : `${own}; caused by ${textOf(cause, causes - 1)}`
+}
+
+interface ErrorLike {
+  readonly name?: unknown
+  readonly message: string
+  readonly code?: unknown
+  readonly cause?: unknown
+  readonly stack?: unknown
+}
+
+/** Not `instanceof`: errors of another realm are errors too. */
+const isErrorLike = (error: unknown): error is ErrorLike =>
+  typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string'
+
+const cut = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}...` : text)
+const plain = (text: string) => cut(onOneLine(text).trim(), MAX_MESSAGE)
+
+/** What follows the message in a stack; Node.js's own inner frames help nobody. */
+function framesOf(error: unknown): string[] {
+  if (!isErrorLike(error) || typeof error.stack !== 'string') return []
+  const { stack, message } = error
+  const begin = stack.indexOf(message)
+  return stack
+    .slice(begin < 0 ? 0 : begin + message.length)
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line) && !line.includes('node:internal'))
+    .slice(0, MAX_FRAMES)
+    .map((line) => cut(onOneLine(line).trim(), MAX_FRAME))
+}

@@ -1,0 +1,92 @@
+/** What one site speaks to other systems with, made of its configuration. */
+import { randomUUID } from 'node:crypto'
+import type { Config } from '../config'
+import { Dependency, isOutage } from './dependency'
+import { IdentifyHealth } from './identify-health'
+import { PlatformApi, scopes } from './platform-api'
+import { serviceTokenSource } from './service-token'
+import { Sso2Client } from './sso2'
+import {
+  isTokenEndpointFault,
+  probeTokenEndpoint,
+  readGrant,
+  serviceToken,
+  type TicketExchange,
+  type TokenEndpoint,
+} from './ticket'
+
+/** The client of the SSO system; what fails is told to the operator. */
+export function makeClient(config: Config): Sso2Client {
+  const { ssoUrl, clientId, organisationId, ssoIdentifier, timeoutMs, clockToleranceSeconds, clock, log } = config
+  const clientSecret = config.clientSecrets()
+  return new Sso2Client({
+    ssoUrl,
+    clientId,
+    clientSecret,
+    organisationId,
+    ssoIdentifier,
+    timeoutMs,
+    clockToleranceSeconds,
+    clock,
+    watch: {
+      failed: (step, error) => log.failed('sso', { step, error, isOwn: false }),
+      back: () => log.over('sso', 'the SSO system answers again'),
+    },
+  })
+}
+
+/** The health of Identify. */
+export function makeIdentifyHealth({ siteUrl, routes, log, clock }: Config, client: Sso2Client): IdentifyHealth {
+  const landingUrl = routes.landing ? `${siteUrl}${routes.landing}` : undefined
+  return new IdentifyHealth(client, { siteUrl, landingUrl, log, now: () => Math.floor(clock.now() / 1000) })
+}
+
+/** The authorization server; it is shown the secret that the SSO system takes. */
+export function endpointOf(config: Config, client: Sso2Client, ticketExchange: TicketExchange = {}): TokenEndpoint {
+  const clientSecret = () => config.clientSecrets()[client.secretInUse] ?? ''
+  return { tokenUrl: config.tokenUrl ?? '', clientId: config.clientId, clientSecret, ticketExchange }
+}
+
+/** Systems that a login needs after the SSO system has accepted it. `undefined` where a hook of the site takes the place of the call. */
+export interface LoginDependencies {
+  readonly token: Dependency | undefined
+  readonly user: Dependency | undefined
+}
+
+/** Watches the token endpoint and the user path. A hook of the site is not watched: nothing but a user's own ticket could probe it. */
+export function makeLoginDependencies(
+  config: Config,
+  endpoint: TokenEndpoint,
+  hooks: { readonly exchangeTicket?: unknown; readonly loadUser?: unknown },
+): LoginDependencies {
+  const { apiUrl, userPath, log } = config
+  const watch = (step: 'exchangeTicket' | 'loadUser', name: string, isFault: IsFault, probe: () => Promise<unknown>) =>
+    new Dependency({
+      isFault,
+      probe: () =>
+        probe().catch((error: unknown) => {
+          if (isFault(error)) log.failed(step, { step, error, isOwn: false })
+          throw error
+        }),
+      onSuccess: (isBack) => {
+        if (isBack) log.over(step, `the ${name} works again`)
+      },
+    })
+  const probeToken = () => probeTokenEndpoint(endpoint)
+  const probeUser = () => new PlatformApi({ apiUrl, accessToken: randomUUID() }).get(userPath)
+  return {
+    token: hooks.exchangeTicket
+      ? undefined
+      : watch('exchangeTicket', 'token endpoint', isTokenEndpointFault, probeToken),
+    user: hooks.loadUser ? undefined : watch('loadUser', 'user path', isOutage, probeUser),
+  }
+}
+
+type IsFault = (error: unknown) => boolean
+
+/** The REST API with a token of the client itself. */
+export function serviceApi({ apiUrl, clock }: Config, endpoint: TokenEndpoint): PlatformApi {
+  const now = () => Math.floor(clock.now() / 1000)
+  const fetchGrant = async () => readGrant(await serviceToken(endpoint, scopes.marketplaceGroups), now())
+  return new PlatformApi({ apiUrl, accessToken: serviceTokenSource(fetchGrant, now) })
+}

@@ -1,0 +1,200 @@
+/** Settles one visit: who is it, and may the page be shown? A loop over decisions; what it comes to is the value that comes back. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isLoggedIn, type SsoRecord } from '../../decide/record'
+import {
+  type ChecksAtStart,
+  decideRequest,
+  type Identity,
+  type LogoutCookieState,
+  type RequestDecision,
+  type RequestFacts,
+} from '../../decide/request-decision'
+import { MAX_RETURN_LENGTH } from '../../decide/return-to'
+import { afterUnchangedCheck, afterUnusableLogin } from '../../decide/status-check'
+import { isGone } from '../../decide/stored-entry'
+import { publish } from '../events'
+import { isNavigation } from '../http/request-facts'
+import { blockOf, pageOf, type RequestContext } from '../request-context'
+import { type CheckResult, checkSession, endRecord, type LoginToken, writeCheckResult } from './check-session'
+import { exchangeTicketForUser } from './exchange-ticket'
+import { recordPageShown, sendToIdentify } from './identify'
+import { retryLogoutFromCookie } from './log-out'
+import { isMisroutedLanding } from './misrouted-landing'
+
+/** How a request is to be treated, beyond what it says of itself. */
+export interface ResolveOptions {
+  /** `'always'`, `'if_configured'`: where `identify` is `'always'`; `'never'`: whoever asks cannot be redirected. */
+  readonly identify: 'always' | 'if_configured' | 'never'
+  /** It is the login page. */
+  readonly wantsLogin?: boolean
+  /** The questions that are too old to be an answer; set where only fresh news will do. */
+  readonly fresh?: ChecksAtStart
+}
+
+/** What a visit comes to: what the page may show, or an answer that has been given already. */
+export type ResolveOutcome = { readonly action: 'show'; readonly identity: Identity } | { readonly action: 'answered' }
+
+/** More steps than any order of events needs. */
+const MAX_STEPS = 200
+const POLL_MS = 25
+
+/** What the loop itself has learnt. */
+interface Progress {
+  /** What became of the mark, once it was tried. */
+  logoutCookie: LogoutCookieState | undefined
+  hasWaited: boolean
+}
+
+/** @see the head of the file */
+export async function resolveUser(context: RequestContext, options: ResolveOptions): Promise<ResolveOutcome> {
+  const progress: Progress = { logoutCookie: undefined, hasWaited: false }
+  const deadline = performance.now() + context.site.policy.lockSeconds * 1000
+  const { value } = context.stored
+  if (value) context.site.identifyHealth.noteReturn(value.since) // it may have begun at another process
+  const wasIn = isLoggedIn(value)
+  for (let steps = 0; steps < MAX_STEPS; steps += 1) {
+    const decision = decideRequest(new LazyRequestFacts(context, options, progress), context.site.policy)
+    const outcome = decision.action === 'show' ? toOutcome(decision) : await applyDecision(context, decision, progress)
+    if (outcome !== 'again') return logDegraded(context, options, outcome)
+    if (hasSessionEnded(context.stored, wasIn)) context.site.sessions.leave(context.req)
+    progress.hasWaited = performance.now() > deadline
+  }
+  return logDegraded(context, options, { action: 'show', identity: { record: undefined, degraded: 'sso_unavailable' } })
+}
+
+/** Has somebody else ended the session, or has the store lost a reader's? A stranger's goes on without its record. */
+function hasSessionEnded(stored: RequestContext['stored'], wasIn: boolean): boolean {
+  return isGone(stored) || (wasIn && stored.key !== undefined && stored.isYetToCome)
+}
+
+function logDegraded(context: RequestContext, options: ResolveOptions, outcome: ResolveOutcome): ResolveOutcome {
+  const reason = outcome.action === 'show' ? outcome.identity.degraded : undefined
+  if (reason) publish('degraded', { operation: 'visit', outcome: 'served', durationMs: 0, reason })
+  // whatever is said of it (a logout may be pending as well): the page is shown where it would have made a trip
+  if (reason && blockOf(context) && mayIdentify(context, options)) recordPageShown(context)
+  if (reason === 'identify_loop') context.site.config.log.warn(IDENTIFY_LOOP, IDENTIFY_LOOP_MESSAGE)
+  return outcome
+}
+
+/** A page that is served without a session because it went through Identify too often. */
+export const IDENTIFY_LOOP = 'visit:identify_loop'
+const IDENTIFY_LOOP_MESSAGE =
+  'a page went through Identify again and again and still has no session, so it is served without one. Look at redis (REDIS_URL) and sessionSecret (SSO2_SESSION_SECRET): do all processes have the same? Do the cookies of siteUrl come back, and has another site on its host name another session.cookieName?'
+
+/** A login here drops the mark, unless it was under way at the logout and did not know of it: then it is due to end. */
+function logoutCookieState({ browser: { logoutCookie }, stored: { value } }: RequestContext): LogoutCookieState {
+  if (logoutCookie === undefined) return 'no'
+  const isDue = logoutCookie.of === 'session' || (logoutCookie.of === 'anything' && isLoggedIn(value))
+  return isDue ? 'due' : 'untried'
+}
+
+/** The facts of one decision; the costly ones are looked at only where it asks for them. */
+class LazyRequestFacts implements RequestFacts {
+  readonly #visit: RequestContext
+  readonly #wishes: ResolveOptions
+  readonly #tried: LogoutCookieState | undefined
+  readonly now: number
+  readonly record: SsoRecord | undefined
+  readonly storeAvailable: boolean
+  readonly wantsLogin: boolean
+  readonly fresh: ChecksAtStart | undefined
+  readonly hasWaited: boolean
+
+  constructor(context: RequestContext, options: ResolveOptions, { logoutCookie, hasWaited }: Progress) {
+    this.#visit = context
+    this.#wishes = options
+    this.#tried = logoutCookie
+    this.now = context.site.now()
+    this.record = context.stored.value
+    this.storeAvailable = context.stored.isAvailable
+    this.wantsLogin = options.wantsLogin === true
+    this.fresh = options.fresh
+    this.hasWaited = hasWaited
+  }
+
+  get ssoAvailable() {
+    return this.#visit.site.client.isAvailable
+  }
+  get identifyBroken() {
+    return !this.#visit.site.identifyHealth.isAvailable
+  }
+  get mayIdentify() {
+    return mayIdentify(this.#visit, this.#wishes)
+  }
+  get blocked() {
+    return blockOf(this.#visit)
+  }
+  get logoutCookie() {
+    return this.#tried ?? logoutCookieState(this.#visit)
+  }
+}
+
+function mayIdentify(context: RequestContext, { identify }: ResolveOptions): boolean {
+  const { site, req } = context
+  if (isMisroutedLanding(context)) return false
+  if (identify === 'never' || (identify === 'if_configured' && site.config.identify !== 'always')) return false
+  if (pageOf(context) !== undefined) return site.shouldIdentify(req)
+  if (isNavigation(req)) site.config.log.info('visit:address', ADDRESS_TOO_LONG)
+  return false
+}
+
+const ADDRESS_TOO_LONG = `a page whose address has more than ${MAX_RETURN_LENGTH} characters, or cannot be one of ours, was served without Identify`
+
+async function applyDecision(
+  context: RequestContext,
+  decision: Exclude<RequestDecision, Identity>,
+  progress: Progress,
+): Promise<ResolveOutcome | 'again'> {
+  switch (decision.action) {
+    case 'identify':
+      sendToIdentify(context, pageOf(context) ?? '', decision.reason)
+      return { action: 'answered' }
+    case 'end_session':
+      return toOutcome(await endRecord(context, context.stored.value?.sidHash ?? ''))
+    case 'ask_status':
+      return toOutcome(await context.site.runningOperations.run(() => checkStatus(context, decision.record)))
+    case 'wait_for_answer':
+      return waitForOtherCheck(context)
+    case 'retry_logout':
+      progress.logoutCookie = await retryLogoutFromCookie(context)
+      return continueAfterLogout(context)
+  }
+}
+
+/** An answer to a check may bring a ticket, which names the user or renews the access token. */
+async function checkStatus(context: RequestContext, record: SsoRecord): Promise<CheckResult> {
+  const checked = await checkSession(context, record)
+  return checked !== 'again' && 'token' in checked ? acceptLogin(context, checked) : checked
+}
+
+/** A session that cannot move, as the answer has begun, is asked about again soon. */
+async function acceptLogin(context: RequestContext, { token, start, question }: LoginToken): Promise<CheckResult> {
+  const { site, stored, res } = context
+  if (res.headersSent !== false && !isLoggedIn(stored.value))
+    return writeCheckResult(context, (found) => afterUnusableLogin(found, question))
+  const { outcome } = await exchangeTicketForUser(context, token, start, question)
+  if (outcome === 'unavailable') return { record: undefined, degraded: 'store_unavailable' }
+  if (outcome !== 'user_unknown' || !isLoggedIn(stored.value)) return 'again'
+  return writeCheckResult(context, (found) => afterUnchangedCheck(found, site.now(), question))
+}
+
+const toOutcome = (checked: Identity | 'again'): ResolveOutcome | 'again' =>
+  checked === 'again' ? checked : { action: 'show', identity: checked }
+
+/** The logout that was tried again may have been of the session that the browser came with. */
+async function continueAfterLogout({ site, req, stored }: RequestContext): Promise<ResolveOutcome | 'again'> {
+  if (stored.value === undefined) return 'again'
+  if ((await stored.reread()) === 'unavailable')
+    return { action: 'show', identity: { record: undefined, degraded: 'store_unavailable' } }
+  if (stored.value !== undefined) return 'again'
+  stored.forget()
+  await site.sessions.end(req)
+  return 'again'
+}
+
+/** Somebody else asks: what the record says in a moment is looked at again. */
+async function waitForOtherCheck({ stored }: RequestContext): Promise<ResolveOutcome | 'again'> {
+  await sleep(POLL_MS)
+  if ((await stored.reread()) === 'done') return 'again'
+  return { action: 'show', identity: { record: undefined, degraded: 'store_unavailable' } }
+}

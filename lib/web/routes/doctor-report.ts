@@ -1,0 +1,40 @@
+/** What the landing page tells `doctor`, and nobody else: how requests arrive, and whether store and SSO system answer. */
+import type { Request, Response } from 'express'
+import { DOCTOR_HEADER, isDoctorSignature, type SiteReport } from '../../decide/doctor-protocol'
+import { sendJson } from '../pages/answers'
+import type { Site } from '../site'
+
+/** Headers that proxies add, beside `X-Forwarded-For`. */
+const PROXY_HEADERS = [
+  'via',
+  'forwarded',
+  'x-forwarded-proto',
+  'x-forwarded-host',
+  'x-forwarded-port',
+  'x-real-ip',
+  'cf-connecting-ip',
+  'true-client-ip',
+]
+
+/** Does the request show that it comes from somebody who has the site's own secret? */
+export function isDoctorRequest(site: Site, req: Request): boolean {
+  const mark = req.headers[DOCTOR_HEADER]
+  return typeof mark === 'string' && isDoctorSignature(site.macKeys, mark, site.now())
+}
+
+/** Answers an examination. */
+export async function sendDoctorReport(site: Site, req: Request, res: Response): Promise<void> {
+  const { clientId, siteUrl } = site.config
+  const forwarded = req.headers['x-forwarded-for']
+  const report: SiteReport = {
+    clientId,
+    siteUrl,
+    sso: site.identifyHealth.isAvailable ? 'ok' : 'unavailable',
+    store: (await site.records.probe()) === 'done' ? 'ok' : 'unavailable',
+    forwardedFor: Array.isArray(forwarded) ? forwarded.join(', ') : (forwarded ?? ''),
+    proxyHeaders: PROXY_HEADERS.filter((name) => req.headers[name] !== undefined),
+    trustedHops: req.ips?.length ?? 0,
+    isEncrypted: 'encrypted' in req.socket && req.socket.encrypted === true,
+  }
+  sendJson(res, 200, report)
+}

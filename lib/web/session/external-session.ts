@@ -1,0 +1,116 @@
+/** Where the site has a session of its own, by another express-session: only its ID counts, and the record under it. */
+import type { Request } from 'express'
+import type { Log } from '../../config/log'
+import { type SiteData, withChanges } from '../../decide/session-data'
+import { mayLive, type StoredEntry } from '../../decide/stored-entry'
+import { Sso2SetupError } from '../../errors'
+import { sessionKey, shortHash } from '../../storage/keys'
+import type { Records } from '../../storage/records'
+import type { Unavailable } from '../../storage/unavailable'
+import { keepPrivate } from '../http/caching'
+import { dataIn } from './request-session'
+
+/** What this room knows of a request whose session is the site's own. */
+const KNOWN = Symbol('express-sso2.foreign')
+interface Known {
+  /** May the session's record still be alive? If not, data of its login must not reach another account. */
+  readonly isAlive: boolean
+  /** The data when the request came in. */
+  readonly read: SiteData
+}
+type Marked = Request & { [KNOWN]?: Known }
+/**
+ * Our entry in the data: false, or session and account of the login that the data belongs to. It is always there, because some stores
+ * keep no empty session.
+ */
+const MARK = 'sso2'
+
+const NO_SESSION =
+  'mount sso.session, or a session of your own, before sso.router and sso.middleware (an express-session whose store is not connected gives none)'
+const OTHER_SESSION =
+  'req.session is not of express-session, whose ID and store this package needs: with cookie-session the browser keeps the session, and a logout elsewhere could not end it. Mount app.use(sso) alone, or an express-session in the place of yours'
+
+/** Some put a `regenerate` and a `save` on what is no such session, for passport: an ID they do not. */
+const isOfExpressSession = ({ sessionID, session }: Request) =>
+  typeof sessionID === 'string' && typeof session.regenerate === 'function' && typeof session.reload === 'function'
+
+/**
+ * Reads the login record under the session's ID. A slow request can save the data of a login again after its logout (`resave`), and send
+ * the old cookie again (`rolling`). Such data belong to a login of this very ID that has ended, so the request gets an empty session.
+ */
+export async function readExternalSession(
+  req: Marked,
+  records: Records,
+  log: Log,
+): Promise<{ readonly key: string; readonly stored: StoredEntry | Unavailable } | undefined> {
+  if (!req.session) throw new Sso2SetupError(NO_SESSION)
+  if (!isOfExpressSession(req)) throw new Sso2SetupError(OTHER_SESSION)
+  if (!req.headers.cookie) return undefined
+  const key = sessionKey(req.sessionID)
+  const stored = await records.read(key)
+  const data: SiteData = dataIn(req.session)
+  const isAlive = stored === 'unavailable' || mayLive(stored)
+  req[KNOWN] ??= { isAlive, read: structuredClone(data) }
+  if (!isAlive && loginOf(data)?.session === shortHash(req.sessionID)) await endExternalSession(req, log)
+  return { key, stored }
+}
+
+/** Returns hashes of the session and the account of the login that the data belong to. */
+function loginOf({ [MARK]: mark }: SiteData): { readonly session: string; readonly account: string } | undefined {
+  const [session, account] = typeof mark === 'string' ? mark.split('.') : []
+  return session === undefined || account === undefined ? undefined : { session, account }
+}
+
+const markerOf = (sessionId: string, accountId: string) => `${shortHash(sessionId)}.${shortHash(accountId)}`
+
+/**
+ * Data without a living record is lost if its login was of this very session, which has ended. Under another ID the site has copied it
+ * over `regenerate()`, as passport does with `keepSessionInfo`: then it goes on with the same account.
+ */
+function isSessionLost(req: Marked, accountId: string | undefined): boolean {
+  const { isAlive = true, read = {} } = req[KNOWN] ?? {}
+  const login = loginOf(read)
+  if (isAlive || !login) return false
+  return login.session === shortHash(req.sessionID) || accountId === undefined || login.account !== shortHash(accountId)
+}
+
+/** Has the site's session make a new ID. @returns it, or 'unavailable' where its store fails */
+export async function renewExternalSession(
+  req: Marked,
+  keepsData: boolean,
+  accountId: string | undefined,
+): Promise<string | Unavailable> {
+  try {
+    const kept = keepsData && !isSessionLost(req, accountId) ? await currentData(req) : {}
+    await regenerateExternalSession(req)
+    Object.assign(req.session, kept, { [MARK]: accountId !== undefined && markerOf(req.sessionID, accountId) })
+    await call((done) => req.session.save(done))
+    return req.sessionID
+  } catch {
+    return 'unavailable'
+  }
+}
+
+/** Gives the request an empty session under a new ID, also if the site's store fails: that undoes no logout, and costs no page. */
+export async function endExternalSession(req: Request, log: Log): Promise<void> {
+  await regenerateExternalSession(req).catch(() =>
+    log.warn('session:regenerate', "the session of the site's own could not be taken out of its store"),
+  )
+}
+
+async function regenerateExternalSession(req: Marked): Promise<void> {
+  if (req.res) keepPrivate(req.res)
+  await call((done) => req.session.regenerate(done))
+  req[KNOWN] = { isAlive: true, read: {} }
+}
+
+/** What other tabs have put into the session meanwhile, and over it what this request has changed. */
+async function currentData(req: Marked): Promise<SiteData> {
+  const mine: SiteData = dataIn(req.session)
+  await call((done) => req.session.reload(done)).catch(() => {}) // never saved: it stays as it is
+  return withChanges(req[KNOWN]?.read ?? mine, mine, dataIn(req.session))
+}
+
+function call(run: (done: (error?: unknown) => void) => void): Promise<void> {
+  return new Promise((resolve, reject) => run((error) => (error ? reject(error) : resolve())))
+}

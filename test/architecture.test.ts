@@ -1,0 +1,304 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { parseSync } from '@swc/core'
+
+const lib = path.join(__dirname, '..', 'lib')
+const files = readdirSync(lib, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => file.split(path.sep).join('/'))
+  .sort()
+const sources = new Map(files.map((file) => [file, readFileSync(path.join(lib, file), 'utf8')]))
+
+interface Import {
+  from: string
+  to: string
+}
+
+/** Every import of a file of ours, `import type`, re-exports and dynamic imports included. */
+const imports: Import[] = [...sources].flatMap(([from, source]) =>
+  specifiers(source)
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => ({ from, to: resolve(from, specifier) })),
+)
+
+function specifiers(source: string): string[] {
+  const found = source.matchAll(/(?:\bfrom\s+|\bimport\s+|\b(?:import|require)\(\s*)'([^'\n]+)'/g)
+  return [...found].map(([, specifier = '']) => specifier)
+}
+
+function resolve(from: string, specifier: string): string {
+  const target = path.posix.join(path.posix.dirname(from), specifier.replace(/\.js$/, ''))
+  return sources.has(`${target}.ts`) ? `${target}.ts` : `${target}/index.ts`
+}
+
+/** The first folder of a file, or the file itself. */
+const folder = (file: string) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : file)
+const ranks: Readonly<Record<string, number>> = {
+  'errors.ts': 0,
+  protocol: 1,
+  decide: 2,
+  config: 3,
+  'deadline.ts': 3,
+  storage: 4,
+  remote: 4,
+  web: 5,
+  'doctor-target.ts': 5,
+  'sso2.ts': 6,
+  'index.ts': 7,
+}
+const rank = (file: string) => ranks[folder(file)]
+const pure = files.filter((file) => (rank(file) ?? 9) <= 2)
+
+test('every file has a rank, or belongs to what stands beside the ranks', () => {
+  const beside = ['cli', 'emulator', 'examiner', 'testing']
+  expect(files.filter((file) => rank(file) === undefined && !beside.includes(folder(file)))).toEqual([])
+})
+
+test('every import of ours leads to a file of ours', () => {
+  expect(imports.length).toBeGreaterThan(100)
+  expect(imports.filter(({ to }) => !sources.has(to))).toEqual([])
+})
+
+test('imports point downwards only', () => {
+  const isDown = ({ from, to }: Import) => {
+    const [upper, lower] = [rank(from), rank(to)]
+    if (upper === undefined) return true
+    if (folder(from) === folder(to)) return true
+    return lower !== undefined && lower < upper
+  }
+  expect(imports.filter((one) => !isDown(one))).toEqual([])
+})
+
+test('the emulator shares the protocol and the errors with the package, and nothing else', () => {
+  const allowed = new Set(['emulator', 'protocol', 'errors.ts'])
+  expect(imports.filter(({ from, to }) => folder(from) === 'emulator' && !allowed.has(folder(to)))).toEqual([])
+})
+
+test('the examiner uses the emulator, the protocol and the errors, and only the command line uses the examiner', () => {
+  const allowed = new Set(['examiner', 'emulator', 'protocol', 'errors.ts'])
+  const own = imports.filter(({ from }) => folder(from) === 'examiner')
+  expect(own.length).toBeGreaterThan(30)
+  expect(own.filter(({ to }) => !allowed.has(folder(to)))).toEqual([])
+  const users = imports.filter(({ from, to }) => folder(to) === 'examiner' && folder(from) !== 'examiner')
+  expect(new Set(users.map(({ from }) => folder(from)))).toEqual(new Set(['cli']))
+})
+
+test('no import goes in a circle', () => {
+  const circles: string[] = []
+  const done = new Set<string>()
+  const follow = (file: string, trail: readonly string[]) => {
+    if (trail.includes(file)) circles.push([...trail.slice(trail.indexOf(file)), file].join(' > '))
+    if (trail.includes(file) || done.has(file)) return
+    for (const { from, to } of imports) if (from === file) follow(to, [...trail, file])
+    done.add(file)
+  }
+  for (const file of files) follow(file, [])
+  expect(circles).toEqual([])
+})
+
+test('errors, protocol and decisions import no framework, no store and no network', () => {
+  const allowed = new Set(['node:buffer', 'node:crypto', 'jsonwebtoken', 'zod'])
+  const foreign = pure.flatMap((file) =>
+    specifiers(sources.get(file) ?? '')
+      .filter((specifier) => !specifier.startsWith('.') && !allowed.has(specifier))
+      .map((specifier) => `${file}: ${specifier}`),
+  )
+  expect(foreign).toEqual([])
+})
+
+test.each([
+  'Date.now',
+  'new Date(',
+  'performance.',
+  'process.',
+  'setTimeout',
+  'setInterval',
+  ' fetch(',
+  'console.',
+  'Math.random',
+  'randomBytes',
+  'randomUUID',
+])('errors, protocol and decisions know nothing of %s', (word) => {
+  expect(pure.filter((file) => sources.get(file)?.includes(word))).toEqual([])
+})
+
+test('no file is longer than 320 lines', () => {
+  const lines = (file: string) => (sources.get(file) ?? '').trimEnd().split('\n').length
+  const long = files.filter((file) => lines(file) > 320)
+  expect(long).toEqual([])
+})
+
+/** Lengths in lines of all functions of a file, by where they begin. */
+function lengths(source: string): Map<string, number> {
+  const bytes = Buffer.from(source)
+  const found = new Map<string, number>()
+  const walk = (node: unknown) => {
+    if (Array.isArray(node)) return node.forEach(walk)
+    if (typeof node !== 'object' || node === null) return
+    const { type, span, body, function: inner } = node as Record<string, { start: number; end: number }>
+    if (/Function|Method|Constructor/.test(String(type)) && span && (body || inner)) {
+      const text = bytes.subarray(span.start - 1, span.end - 1).toString()
+      found.set(text.slice(0, 60), text.split('\n').length)
+    }
+    Object.values(node).forEach(walk)
+  }
+  walk(parseSync(source, { syntax: 'typescript', target: 'es2022' }))
+  return found
+}
+
+test('no function is longer than 45 lines, and nine of ten have at most 25', () => {
+  const all = [...sources].flatMap(([file, source]) =>
+    [...lengths(source)].map(([begin, lines]) => ({ lines, where: `${file}: ${begin}` })),
+  )
+  expect(all.length).toBeGreaterThan(500)
+  expect(all.filter(({ lines }) => lines > 45)).toEqual([])
+  expect(all.filter(({ lines }) => lines > 25).length).toBeLessThan(all.length / 10)
+})
+
+test('nothing below the command line and the entry points imports the emulator', () => {
+  const reached = new Set<string>()
+  const reach = (file: string) => {
+    if (reached.has(file)) return
+    reached.add(file)
+    for (const { from, to } of imports) if (from === file) reach(to)
+  }
+  reach('index.ts')
+  expect([...reached].filter((file) => rank(file) === undefined)).toEqual([])
+})
+
+test('loading the main entry loads no file of the emulator, the test help or the command line', () => {
+  const script = `require(${JSON.stringify(path.join(__dirname, '..'))}); console.log(JSON.stringify(Object.keys(require.cache)))`
+  const loaded: string[] = JSON.parse(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' }))
+  const ours = loaded
+    .map((file) => path.relative(path.join(__dirname, '..'), file))
+    .filter((file) => file.startsWith('dist'))
+  expect(ours).toContain(path.join('dist', 'index.js'))
+  expect(ours.filter((file) => /^dist.(emulator|examiner|testing|cli)\b/.test(file))).toEqual([])
+})
+
+test('connect-redis is of major version 8', () => {
+  const manifest = path.join(__dirname, '..', 'node_modules', 'connect-redis', 'package.json')
+  const { version }: { version: string } = JSON.parse(readFileSync(manifest, 'utf8'))
+  expect(version).toMatch(/^8\./)
+})
+
+test('no file has a default export or a value of type any', () => {
+  const faulty = files.filter((file) =>
+    /\bexport default\b|[:<]\s*any\b(?!\w)|\bas any\b/.test(withoutComments(sources.get(file) ?? '')),
+  )
+  expect(faulty).toEqual([])
+})
+
+function withoutComments(source: string): string {
+  return source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/\/\/.*$/gm, '')
+}
+
+/** The rooms of a folder, the lowest first: each imports from itself and from those before it. */
+const rooms: [house: string, rooms: readonly string[]][] = [
+  [
+    'emulator',
+    [
+      'faults',
+      'config',
+      'platform',
+      'flow',
+      'runtime.ts',
+      'control',
+      'portal',
+      'http',
+      'server.ts',
+      'listener.ts',
+      'index.ts',
+    ],
+  ],
+  [
+    'web',
+    [
+      ...[
+        'http',
+        'events.ts',
+        'hooks.ts',
+        'site.ts',
+        'health.ts',
+        'options.ts',
+        'user.ts',
+        'stored-record.ts',
+        'session',
+        'pages',
+        'request-context.ts',
+      ],
+      ...['limits', 'actions', 'routes', 'sso2-request.ts', 'guards.ts', 'middleware.ts', 'router.ts'],
+    ],
+  ],
+]
+
+test.each(rooms)('every file of %s is in one of its rooms, and the rooms import one way', (house, inOrder) => {
+  const floorOf = (file: string) => inOrder.indexOf(folder(file.slice(house.length + 1)))
+  const own = files.filter((file) => file.startsWith(`${house}/`))
+  const inside = imports.filter(({ from, to }) => own.includes(from) && own.includes(to))
+  expect(own.filter((file) => floorOf(file) < 0)).toEqual([])
+  expect(new Set(own.map(floorOf)).size).toBe(inOrder.length)
+  expect(inside.length).toBeGreaterThan(inOrder.length)
+  expect(inside.filter(({ from, to }) => floorOf(to) > floorOf(from))).toEqual([])
+})
+
+test('the entry exports, and makes nothing itself', () => {
+  const lines = withoutComments(sources.get('index.ts') ?? '')
+  expect(lines).toContain('export ')
+  expect(lines).not.toMatch(/\b(?:function|class|const|let|var|enum)\b|=>|=/)
+})
+
+test("the emulator's platform and its faults know no express and no http", () => {
+  const allowed = new Set(['node:crypto', 'zod'])
+  const inner = files.filter((file) => /^emulator\/(platform|faults)\//.test(file))
+  const foreign = inner.flatMap((file) =>
+    specifiers(sources.get(file) ?? '').filter((specifier) => !specifier.startsWith('.') && !allowed.has(specifier)),
+  )
+  expect(inner.length).toBeGreaterThan(8)
+  expect(foreign).toEqual([])
+})
+
+/** The longest chain of imports from file to file within a folder, its uppermost file first. */
+function longestChain(room: string, all: readonly Import[]): readonly string[] {
+  const inside = all.filter(({ from, to }) => from.startsWith(`${room}/`) && to.startsWith(`${room}/`))
+  const known = new Map<string, readonly string[]>()
+  const chainFrom = (file: string, trail: readonly string[] = []): readonly string[] => {
+    const found = known.get(file)
+    if (found) return found
+    const below = inside.filter(({ from, to }) => from === file && !trail.includes(to))
+    const chain = [file, ...longest(below.map(({ to }) => chainFrom(to, [...trail, file])))]
+    known.set(file, chain)
+    return chain
+  }
+  return longest(inside.map(({ from }) => chainFrom(from)))
+}
+
+const longest = (chains: readonly (readonly string[])[]) =>
+  chains.reduce((best, chain) => (chain.length > best.length ? chain : best), [])
+
+/** How many floors of imports a folder may have: who reads one file climbs no further than this. */
+const mostFloors: [room: string, floors: number][] = [
+  ['emulator', 10],
+  ['web', 8],
+]
+
+test.each(mostFloors)('%s has at most %i floors of imports', (room, floors) => {
+  const chain = longestChain(room, imports)
+  expect(chain.length).toBeGreaterThan(1)
+  expect(chain.length > floors ? chain : []).toEqual([])
+})
+
+test('floors are counted along the longest way, within the folder alone', () => {
+  const chain = (...pairs: [string, string][]) =>
+    longestChain(
+      'a',
+      pairs.map(([from, to]) => ({ from, to })),
+    )
+  expect(chain(['a/1', 'a/3'], ['a/1', 'a/2'], ['a/2', 'a/3'], ['a/3', 'b/4'], ['b/4', 'a/5'])).toEqual([
+    'a/1',
+    'a/2',
+    'a/3',
+  ])
+  expect(chain(['b/1', 'b/2'])).toEqual([])
+})

@@ -1,0 +1,201 @@
+import { failureAdvice, type Step, tokenAdvice } from '../../lib/decide/failure-advice'
+import { hasCause, redisFailureAdvice, redisFailureReason } from '../../lib/decide/redis-failure-advice'
+import {
+  PlatformApiError,
+  Sso2ResponseError,
+  Sso2UnavailableError,
+  TokenError,
+  type TokenFault,
+} from '../../lib/errors'
+
+const of = (step: Step, error: unknown, isOwn = false) => failureAdvice({ step, error, isOwn })
+const answered = (status: number | undefined, why = 'the answer is odd') => new Sso2ResponseError('x', status, why)
+const rest = (status: number) => new PlatformApiError('get', status, { secret: 'of the body' }, undefined)
+const silent = (why = 'no answer (ECONNREFUSED)') => new Sso2UnavailableError('x', true, why)
+const unreached = (detail: string) => new Sso2UnavailableError('x', true, `no answer (${detail})`, false, detail)
+
+const looks: [step: Step, error: unknown, cause: string, look: RegExp][] = [
+  ['exchangeTicket', silent(), 'no_answer', /tokenUrl \(SSO2_TOKEN_URL\).*reach/],
+  ['exchangeTicket', answered(400), 'refused:400', /SSO2_CLIENT_ID.*SSO2_CLIENT_SECRET.*ticketExchange/],
+  ['exchangeTicket', answered(401), 'refused:401', /SSO2_CLIENT_SECRET/],
+  ['exchangeTicket', answered(403), 'refused:403', /SSO2_CLIENT_SECRET/],
+  ['exchangeTicket', answered(404), 'nowhere:404', /SSO2_TOKEN_URL.*is it the token endpoint/],
+  ['exchangeTicket', answered(302), 'nowhere:302', /SSO2_TOKEN_URL/],
+  ['exchangeTicket', answered(405), 'nowhere:405', /SSO2_TOKEN_URL/],
+  ['exchangeTicket', answered(429), 'too_many:429', /how much is asked/],
+  ['exchangeTicket', answered(502), 'failing:502', /Look at the authorization server at tokenUrl \(SSO2_TOKEN_URL\)\./],
+  ['exchangeTicket', answered(200), 'unreadable:200', /SSO2_TOKEN_URL/],
+  ['exchangeTicket', answered(undefined), 'unreadable', /SSO2_TOKEN_URL/],
+  ['loadUser', silent(), 'no_answer', /SSO2_API_URL/],
+  ['loadUser', rest(401), 'refused:401', /scopes.*SSO2_API_URL/],
+  ['loadUser', rest(403), 'refused:403', /scopes/],
+  ['loadUser', rest(404), 'nowhere:404', /userPath \(SSO2_USER_PATH\) below apiUrl/],
+  ['loadUser', rest(500), 'failing:500', /the REST API at apiUrl/],
+  ['loadUser', rest(429), 'too_many:429', /how much is asked/],
+  ['loadUser', answered(undefined, 'accountId: a text is required'), 'unreadable', /SSO2_USER_PATH/],
+  ['sessionstatus', silent(), 'no_answer', /SSO2_URL/],
+  ['sessionstatus', unreached('ECONNREFUSED'), 'no_answer:ECONNREFUSED', /SSO2_URL/],
+  ['sessionstatus', unreached('CERT_HAS_EXPIRED'), 'no_answer:CERT_HAS_EXPIRED', /SSO2_URL/],
+  ['sessionstatus', new Sso2UnavailableError('x', false, 'no answer', true), 'no_answer:timeout', /SSO2_URL/],
+  ['exchangeTicket', unreached('HTTP 503'), 'no_answer:HTTP 503', /SSO2_TOKEN_URL/],
+  ['sessionstatus', answered(500), 'failing:500', /SSO system at ssoUrl/],
+  ['sessionstatus', answered(404), 'nowhere:404', /SSO2_URL/],
+  ['sessionstatus', answered(400), 'refused:400', /SSO2_CLIENT_ID.*flagged for SSO2/],
+  ['sessionstatus', answered(undefined, 'invalid_token'), 'refused', /SSO2_CLIENT_SECRET.*clock.*admin portal/],
+  ['sessionstatus', answered(200, 'invalid_token'), 'unreadable:200', /SSO2_URL/],
+  ['authenticate', answered(200), 'unreadable:200', /SSO2_URL/],
+  ['authenticate', answered(300), 'nowhere:300', /SSO2_URL/],
+  ['logout', silent(), 'no_answer', /SSO2_URL/],
+  ['logoutall', new TokenError('session_mismatch'), 'token:session_mismatch', /another session/],
+  ['identify', answered(400), 'refused:400', /flagged for SSO2/],
+]
+
+test.each(looks)('%s that fails with %p is %s, and says what to look at', (step, error, cause, look) => {
+  const trouble = of(step, error)
+  expect(trouble.cause).toBe(`${step}:${cause}`)
+  expect(trouble.advice).toMatch(/^Look at .*[^?][?.] Meanwhile: .*\.$/)
+  expect(trouble.advice).toMatch(look)
+  expect(trouble.frames).toEqual([]) // they would be ours
+  expect(JSON.stringify(trouble)).not.toContain('of the body')
+})
+
+test.each<[TokenFault, RegExp]>([
+  ['malformed', /SSO2_URL/],
+  ['algorithm', /SSO2_URL/],
+  ['signature', /clientSecret/],
+  ['issuer', /SSO2_IDENTIFIER/],
+  ['audience', /SSO2_CLIENT_ID/],
+  ['expired', /clock/],
+  ['not_yet_valid', /clock/],
+  ['claims', /interface/],
+  ['session_mismatch', /another session/],
+  ['replayed', /used before/],
+])('a token that is refused for %s leads to its cause', (reason, look) => {
+  expect(tokenAdvice(reason)).toMatch(look)
+  expect(of('sessionstatus', new TokenError(reason)).advice).toMatch(look)
+})
+
+test.each<[error: unknown, what: string]>([
+  [silent(), 'exchangeTicket failed: no answer (ECONNREFUSED)'],
+  [
+    new Sso2ResponseError('token', 401, 'the token endpoint refused: invalid_client'),
+    'exchangeTicket failed: the token endpoint refused: invalid_client (HTTP 401)',
+  ],
+  [
+    new Sso2UnavailableError('token', false, 'no answer within 3000 ms', true),
+    'exchangeTicket failed: no answer within 3000 ms',
+  ],
+  [new Sso2ResponseError('token', 200, 'the answer: odd'), 'exchangeTicket failed: the answer: odd (HTTP 200)'],
+  [rest(500), 'exchangeTicket failed: the REST API answered HTTP 500'],
+  [new TokenError('issuer'), 'exchangeTicket failed: token refused: issuer'],
+])('an error of ours is told without its class: %p', (error, what) => {
+  expect(of('exchangeTicket', error).what).toBe(what)
+})
+
+test.each<[step: Step, effect: string]>([
+  ['exchangeTicket', 'the visitor is anonymous here, and asked about again in 30 s'],
+  ['loadUser', 'the visitor is anonymous here, and asked about again in 30 s'],
+  ['identify', 'new visitors are served without a session'],
+  ['authenticate', 'the login is answered with "not now"'],
+  ['sessionstatus', 'sessions are served as they were known, logins for graceSeconds at most'],
+  ['logout', 'the logout holds here, and is told again until it is confirmed'],
+  ['logoutall', 'the logout holds here, and is told again until it is confirmed'],
+])('while %s fails it is said what that means', (step, effect) => {
+  expect(of(step, silent()).advice).toMatch(new RegExp(`[.?] Meanwhile: ${effect}\\.$`))
+})
+
+test('what is thrown by nobody\u2019s hook is looked for where it was thrown', () => {
+  expect(of('identify', new TypeError('no luck')).advice).toMatch(/^Look at where it was thrown\. /)
+})
+
+test('a hook of the site is named, with the place where it threw, whatever it threw', () => {
+  for (const error of [new TypeError('no luck'), silent(), answered(500)]) {
+    const { advice, frames } = of('loadUser', error, true)
+    expect(advice).toMatch(/^Look at the hook loadUser of the site\. /)
+    expect(frames[0]).toContain('failure-advice.test.ts')
+  }
+})
+
+test('what a hook throws is no answer, whatever it looks like', () => {
+  const { cause } = of('loadUser', Object.assign(new Error('no luck'), { status: 404 }), true)
+  expect(cause).toMatch(/^loadUser:thrown:at /)
+})
+
+test('two places that throw are two causes, and one that throws twice is one', () => {
+  const throwers = [() => new Error('a'), () => new Error('a')]
+  const causes = [0, 1, 0].map((index) => of('loadUser', throwers[index]?.(), true).cause)
+  expect(new Set(causes).size).toBe(2)
+  expect(causes[0]).toBe(causes[2])
+})
+
+const reply = (message: string) => Object.assign(new Error(message), { name: 'ReplyError' })
+
+test.each<[error: unknown, reason: string, look: RegExp]>([
+  [
+    Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', address: '127.0.0.1', port: 1 }),
+    'ECONNREFUSED 127.0.0.1:1',
+    /redis \(REDIS_URL\)/,
+  ],
+  [Object.assign(new Error('x'), { code: 'ENOTFOUND' }), 'ENOTFOUND', /REDIS_URL/],
+  [Object.assign(new Error('x'), { lastNodeError: { code: 'ETIMEDOUT' } }), 'ETIMEDOUT', /REDIS_URL/],
+  [new Error('no answer in time'), 'no answer in time', /REDIS_URL/],
+  [new Error('Connection is closed.'), 'no connection', /REDIS_URL/],
+  [undefined, 'no connection', /REDIS_URL/],
+  [reply('WRONGPASS invalid username-password pair or user is disabled.'), 'WRONGPASS', /password/],
+  [reply('NOAUTH Authentication required.'), 'NOAUTH', /password/],
+  [reply("NOPERM User x has no permissions to run the 'evalsha' command"), 'NOPERM', /permissions/],
+  [reply('READONLY You can not write against a read only replica.'), 'READONLY', /replica/],
+  [reply('OOM command not allowed'), 'OOM', /maxmemory/],
+  [reply('MISCONF Redis is configured to save'), 'MISCONF', /disk/],
+  [reply('NOREPLICAS Not enough good replicas to write.'), 'NOREPLICAS', /replicas/],
+  [reply('CLUSTERDOWN Hash slot not served'), 'CLUSTERDOWN', /slots have no master/],
+  [reply('LOADING Redis is loading the dataset in memory'), 'LOADING', /still loading/],
+  [reply('oops'), 'no connection', /REDIS_URL/],
+  [reply('say WRONGPASS again'), 'no connection', /REDIS_URL/],
+  [null, 'no connection', /REDIS_URL/],
+  ['ECONNREFUSED', 'no connection', /REDIS_URL/],
+  [{ code: 7 }, 'no connection', /REDIS_URL/],
+  [{ code: ['ECONNRESET'] }, 'no connection', /REDIS_URL/],
+  [{ code: 'econn' }, 'no connection', /REDIS_URL/],
+  [{ code: 'xECONNRESET' }, 'no connection', /REDIS_URL/],
+  [{ code: 'ECONNRESET: SECRET' }, 'no connection', /REDIS_URL/],
+  [{ code: 'ECONNRESET', address: '127.0.0.1' }, 'ECONNRESET', /REDIS_URL/],
+  [{ code: 'ECONNRESET', port: 1 }, 'ECONNRESET', /REDIS_URL/],
+  [{ code: 'ECONNRESET', address: '127.0.0.1', port: '1' }, 'ECONNRESET', /REDIS_URL/],
+  [reply("ERR unknown command 'evalsha', with args beginning with: 'SECRET'"), 'ERR', /EVALSHA/],
+  [reply("ERR The user executing the script can't run this command or subcommand"), 'NOPERM', /permissions/],
+  [
+    Object.assign(reply('EXECABORT Transaction discarded because of previous errors.'), {
+      previousErrors: [reply('OOM command not allowed')],
+    }),
+    'OOM',
+    /maxmemory/,
+  ],
+  [Object.assign(reply('EXECABORT Transaction discarded.'), { previousErrors: [] }), 'EXECABORT', /REDIS_URL/],
+])('a Redis that fails with %p: the line says %s, and what to check', (error, reason, check) => {
+  const line = redisFailureAdvice({ error })
+  expect(line).toContain(`(${reason})`)
+  expect(line).toMatch(check)
+  expect(line).not.toContain('SECRET')
+  expect(hasCause({ error })).toBe(reason !== 'no connection')
+})
+
+const refused = reply('OOM command not allowed')
+test.each<[failure: Parameters<typeof redisFailureReason>[0], reason: string]>([
+  [{ error: refused, access: 'write' }, 'writes refused: OOM'],
+  [{ error: reply('NOAUTH Authentication required.'), access: 'read' }, 'reads refused: NOAUTH'],
+  [{ error: refused, access: 'write', node: '10.0.0.1:6379' }, 'writes refused: OOM (10.0.0.1:6379)'],
+  [{ error: reply('oops'), access: 'write' }, 'writes refused'],
+  [{ error: new Error('no answer in time'), node: '10.0.0.1:6379' }, 'no answer in time (10.0.0.1:6379)'],
+  [{ error: new Error('Connection is closed.') }, 'no connection'],
+  [{ error: Object.assign(new Error('x'), { code: 'CERT_HAS_EXPIRED' }) }, 'CERT_HAS_EXPIRED'],
+])('the reason of %p is "%s"', (failure, reason) => {
+  expect(redisFailureReason(failure)).toBe(reason)
+})
+
+test('a line says what a refused write means for users, and names the node of a Cluster once', () => {
+  expect(redisFailureAdvice({ error: refused, access: 'write' })).toMatch(/: users stay logged in, but logins fail/)
+  expect(redisFailureAdvice({ error: refused, access: 'read' })).toMatch(/: pages are served without their sessions/)
+  const error = Object.assign(new Error('connect'), { code: 'ECONNREFUSED', address: '10.0.0.1', port: 6379 })
+  expect(redisFailureAdvice({ error, node: '10.0.0.1:6379' })).toContain('(ECONNREFUSED (10.0.0.1:6379))')
+})

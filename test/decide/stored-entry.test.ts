@@ -1,0 +1,106 @@
+import { serialiseRecord } from '../../lib/decide/record'
+import {
+  isGone,
+  isLateFor,
+  mayFollow,
+  mayLive,
+  mayMove,
+  NO_ENTRY,
+  readEntry,
+  recordIn,
+  type StoredEntry,
+  tombstone,
+} from '../../lib/decide/stored-entry'
+import { loggedInRecord, NOW } from './samples'
+
+const record = loggedInRecord()
+const live = serialiseRecord(record)
+const grave = (state: 'moved' | 'ended', raw: string, since: number, successor = ''): StoredEntry => ({
+  state,
+  raw,
+  since,
+  successor,
+})
+
+test.each<[name: string, raw: string | null, stored: StoredEntry]>([
+  ['nothing', null, { state: 'none', raw: null }],
+  ['a record', live, { state: 'live', raw: live, record }],
+  ['the grave of an ended session', `ended.${NOW}`, grave('ended', `ended.${NOW}`, NOW)],
+  ['the grave of a moved session', `moved.${NOW}.A-_9`, grave('moved', `moved.${NOW}.A-_9`, NOW, 'A-_9')],
+  ['a moved session without a successor', `moved.${NOW}`, grave('moved', `moved.${NOW}`, NOW)],
+  ['a grave without a time', 'ended', grave('ended', 'ended', 0)],
+  ['another grave without a time', 'moved', grave('moved', 'moved', 0)],
+])('%s is read as what it is', (_name, raw, stored) => {
+  expect(readEntry(raw)).toEqual(stored)
+})
+
+test.each([
+  '',
+  'garbage',
+  'Ended',
+  'ended.',
+  `ended.${NOW}.`,
+  `ended.${NOW}. `,
+  `ended.${NOW}\n`,
+  ` ended.${NOW}`,
+  'ended.9999999999999',
+  'moved.x',
+  `moved.${NOW}.a.b`,
+  '{}',
+  '[]',
+  'null',
+  live.slice(0, -1),
+  live.replace('"v":1', '"v":3'),
+])('%j is something that cannot be read', (raw) => {
+  expect(readEntry(raw)).toEqual({ state: 'unreadable', raw })
+})
+
+test.each<[word: 'moved' | 'ended', successor: string]>([
+  ['ended', ''],
+  ['moved', ''],
+  ['moved', 'sealed-successor_1'],
+])('a tombstone %s with the successor %j comes back as it was written', (word, successor) => {
+  const raw = tombstone(word, NOW, successor)
+  expect(readEntry(raw)).toEqual(grave(word, raw, NOW, successor))
+})
+
+test('no tombstone looks like a record, for the store tells them by the first letter', () => {
+  const texts = [tombstone('ended', NOW), tombstone('moved', NOW, 'x')]
+  expect(texts).toEqual([`ended.${NOW}`, `moved.${NOW}.x`])
+  expect(texts.map((text) => text.startsWith('{'))).toEqual([false, false])
+  expect(live.startsWith('{')).toBe(true)
+})
+
+test.each<[name: string, raw: string | null, late: boolean]>([
+  ['a session that ended now', `ended.${NOW}`, true],
+  ['a session that moved now', `moved.${NOW}.x`, true],
+  ['a session that ended 59 s ago', `ended.${NOW - 59}`, true],
+  ['a session that ended 60 s ago', `ended.${NOW - 60}`, false],
+  ['a session that ends in the future', `ended.${NOW + 61}`, false],
+  ['a session of whose end nobody knows the time', 'ended', false],
+  ['a living session', live, false],
+  ['something that cannot be read', 'garbage', false],
+  ['no session', null, false],
+])('whoever comes with %s is late: %#', (_name, raw, late) => {
+  expect(isLateFor(readEntry(raw), NOW)).toBe(late)
+})
+
+test('that there is nothing is one value, which nobody changes', () => {
+  expect(readEntry(null)).toBe(NO_ENTRY)
+  expect(Object.isFrozen(NO_ENTRY)).toBe(true)
+})
+
+test.each<[raw: string | null, live: boolean, gone: boolean, moves: boolean, follows: boolean, alsoAfterNone: boolean]>(
+  [
+    [null, false, false, true, false, true],
+    [live, true, false, true, true, true],
+    ['garbage', true, false, false, false, true],
+    [`moved.${NOW}.x`, false, true, false, false, false],
+    [`ended.${NOW}`, false, true, false, false, false],
+  ],
+)('of %j it is told whether it may live, is gone, may move and may be followed', (raw, ...told) => {
+  const stored = readEntry(raw)
+  const answers = [mayLive(stored), isGone(stored), mayMove(stored), mayFollow(stored, true), mayFollow(stored, false)]
+  expect(answers).toEqual(told)
+  expect(recordIn(stored)).toEqual(raw === live ? record : undefined)
+})

@@ -1,0 +1,209 @@
+import express, { type Express, type RequestHandler } from 'express'
+import session from 'express-session'
+import { type AccessToken, type ExchangeContext, type Sso2, type Sso2Options, sso2 } from '../../lib'
+import type { EmulatorOptions } from '../../lib/emulator'
+import {
+  ada,
+  addPages,
+  Gates,
+  loggedIn,
+  type Network,
+  present,
+  redisUrl,
+  sessionSecret,
+  startNetwork,
+} from '../flows/network'
+import type { Browser, RequestContext, ScriptAnswer } from '../support/agent'
+import { addStagePages, type BasketView } from './stage-pages'
+import { type AnswerFront, Barrier, startAnswerFront, Turnstile } from './turnstile'
+
+/** Where the site keeps its sessions. */
+export type Keeping = 'Redis' | 'memory' | 'a session of its own'
+export const keepings: readonly Keeping[] = ['Redis', 'memory', 'a session of its own']
+
+export interface StageOptions {
+  keeping?: Keeping
+  /** A Redis of the test's own. Default: the one that all suites share. */
+  redis?: string
+  site?: Partial<Sso2Options>
+  emulator?: EmulatorOptions
+  /** The package's own exchange of tickets and naming of users: nobody can be held there. */
+  isPlain?: boolean
+  /** Answers of the SSO system can be held back. */
+  holdsAnswers?: boolean
+  /** Runs before everything of ours. */
+  before?: RequestHandler
+}
+
+/** One process of the morning site. */
+interface Process {
+  readonly sso: Sso2
+  readonly app: Express
+}
+
+/** A network whose morning site can be held at any point, and whose processes take turns. */
+export interface Stage extends Network {
+  at(path: string): string
+  /** Whoever names a user waits here. */
+  readonly naming: Turnstile
+  /** Whoever exchanges a ticket waits here. */
+  readonly exchanging: Turnstile
+  /** Answers to Session Status wait here, with `holdsAnswers`. */
+  readonly answers: Turnstile
+  /** Pages below `/together` wait for each other here. */
+  readonly together: Barrier
+  readonly gates: Gates
+  readonly first: Process
+  /** One more process of the morning site, over the same store. */
+  addProcess(site?: Partial<Sso2Options>): Process
+  /** The process that was added last. */
+  newest(): Process
+  /** From here on these processes serve the morning site, in turn. */
+  serveFrom(...processes: Process[]): void
+  /** A browser that is logged in. */
+  reader(account?: typeof ada): Promise<Browser>
+  /** Writes another text in the place of each record. */
+  editRecords(change: (text: string) => string): Promise<void>
+  /** Records of living sessions. */
+  records(): Promise<Record<string, unknown>[]>
+}
+
+const inMemory = { redis: undefined } as object as Partial<Sso2Options>
+
+export async function startStage(options: StageOptions = {}): Promise<Stage> {
+  const turnstiles = { naming: new Turnstile(), exchanging: new Turnstile() }
+  const together = new Barrier()
+  const gates = new Gates()
+  const front = options.holdsAnswers ? await startAnswerFront(() => network.emulator) : undefined
+  const ownStore = options.keeping === 'a session of its own' ? new session.MemoryStore() : undefined
+  const processes: Process[] = []
+  const makeProcess = (sso: Sso2): Process => {
+    const app = express()
+    if (options.before) app.use(options.before)
+    mount(app, sso, ownStore)
+    const process = { sso, app: addPages(addStagePages(app, sso, gates, together), sso, gates) }
+    processes.push(process)
+    return process
+  }
+  const siteOptions = () => siteOptionsOf(options, front, options.isPlain ? {} : hooksOf(() => network, turnstiles))
+  let serving: readonly Process[] = []
+  let turn = 0
+  const network: Network = await startNetwork({
+    site: (name) => (name === 'morning' ? siteOptions() : {}),
+    ...(options.emulator ? { emulator: options.emulator } : {}),
+    build: (sso) => {
+      if (processes.length > 0) return addPages(express().use(sso), sso, gates) // the evening site
+      serving = [makeProcess(sso)]
+      return express().use((req, res, next) => {
+        turn += 1
+        present(serving[turn % serving.length]).app(req, res, next)
+      })
+    },
+  })
+  return {
+    ...network,
+    ...turnstiles,
+    ...recordsOf(network),
+    together,
+    gates,
+    at: (path) => `${network.morning.url}${path}`,
+    answers: front?.answers ?? new Turnstile(),
+    first: present(processes[0]),
+    addProcess: (site = {}) => makeProcess(sso2({ ...usualOptions(network), ...siteOptions(), ...site })),
+    newest: () => present(processes.at(-1)),
+    serveFrom: (...next) => {
+      serving = next
+    },
+    reader: (account = ada) => loggedIn(network, account),
+    close: async () => {
+      await Promise.all(processes.slice(1).map(({ sso }) => sso.close()))
+      await network.close()
+      front?.close()
+    },
+  }
+}
+
+/** What every process of the morning site has in common. */
+const usualOptions = ({ emulator, morning }: Network): Sso2Options => ({
+  ...emulator.siteOptions('morning'),
+  siteUrl: morning.url,
+  sessionSecret,
+  redis: redisUrl(),
+  session: { prefix: morning.prefix },
+  clock: emulator.clock,
+  loginLimit: false,
+})
+
+function siteOptionsOf({ keeping, redis, site }: StageOptions, front: AnswerFront | undefined, hooks: Hooks) {
+  return {
+    ...(redis === undefined ? {} : { redis }),
+    ...(keeping === 'memory' ? inMemory : {}),
+    ...(front ? { ssoUrl: front.url, timeoutMs: 10_000 } : {}),
+    ...hooks,
+    ...site,
+  }
+}
+
+type Hooks = Pick<Partial<Sso2Options>, 'loadUser' | 'exchangeTicket'>
+
+/** The usual ways, behind turnstiles. @param network is there once the first ticket is */
+function hooksOf(network: () => Network, { naming, exchanging }: Pick<Stage, 'naming' | 'exchanging'>): Hooks {
+  return {
+    loadUser: async ({ api }) => {
+      await naming.pass()
+      const { item } = (await api.get('/external/api/v1/me')) as { item: { account_id: string; username: string } }
+      return { accountId: item.account_id, username: item.username }
+    },
+    exchangeTicket: async (ticket, context) => {
+      await exchanging.pass()
+      return exchange(network(), ticket, context)
+    },
+  }
+}
+
+function recordsOf({ redis, keys }: Network): Pick<Stage, 'records' | 'editRecords'> {
+  const living = async () => {
+    const found = (await keys()).filter((key) => key.includes(':sso2:'))
+    const entries = await Promise.all(found.map(async (key) => ({ key, text: (await redis.get(key)) ?? '' })))
+    return entries.filter(({ text }) => text.startsWith('{'))
+  }
+  return {
+    records: async () => (await living()).map(({ text }) => JSON.parse(text)),
+    editRecords: async (change) => {
+      for (const { key, text } of await living()) await redis.set(key, change(text), 'KEEPTTL')
+    },
+  }
+}
+
+function mount(app: Express, sso: Sso2, ownStore: session.Store | undefined): void {
+  if (!ownStore) {
+    app.use(sso)
+    return
+  }
+  app.use(session({ secret: sessionSecret, resave: false, saveUninitialized: false, store: ownStore }))
+  app.use(sso.router)
+  app.use(sso.middleware)
+}
+
+/** The usual exchange, by hand. */
+export async function exchange({ emulator }: Pick<Network, 'emulator'>, ticket: string, { signal }: ExchangeContext) {
+  const { clientId, clientSecret, tokenUrl } = emulator.siteOptions('morning')
+  const form = { grant_type: 'authorization_code', code: ticket, client_id: clientId, client_secret: clientSecret }
+  const body = new URLSearchParams(form)
+  const answer = await fetch(tokenUrl, { method: 'POST', body, ...(signal ? { signal } : {}) })
+  if (!answer.ok) throw new Error(`the ticket was refused: ${answer.status}`)
+  return (await answer.json()) as Extract<AccessToken, { access_token: string }>
+}
+
+/** How often the browser was sent through Identify on its way. */
+export const tripsOf = ({ trail }: Pick<RequestContext, 'trail'>) =>
+  trail.filter(({ url }) => new URL(url).pathname.endsWith('/sso/identify')).length
+
+export const basket = ({ body }: Pick<RequestContext | ScriptAnswer, 'body'>) => JSON.parse(body) as BasketView
+
+/** Headers of a navigation that a script of the test sends, to see each answer of the way. */
+export const document = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
+
+/** The next address of the way. */
+export const hop = async (browser: Browser, url: string) =>
+  present((await browser.fetchJson(url, { headers: document })).headers.location)

@@ -1,0 +1,88 @@
+import { makeConfig } from '../../lib/config'
+import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
+import { endpointOf, makeClient, makeIdentifyHealth, serviceApi } from '../../lib/remote/make-clients'
+import { ticketCall } from '../../lib/remote/ticket'
+import { eventually } from '../flows/network'
+import { failure } from './faulty-server'
+
+/* What a site speaks to others with, made of its options: what its operator reads, where Identify has to lead, which secret is shown. */
+
+const siteUrl = 'http://morning.localhost:1'
+const [oldSecret, newSecret] = [
+  'the-secret-of-before-the-change-0123456789',
+  'the-secret-of-after-the-change-0123456789',
+]
+const device = { sid: 'no-such-session', ipa: '192.0.2.1', uas: 'Mozilla/5.0' } as const
+let emulator: Emulator
+const lines: string[] = []
+const logger = {
+  warn: (line: string) => void lines.push(`warn ${line}`),
+  info: (line: string) => void lines.push(`info ${line}`),
+}
+const open: { close(): void }[] = []
+
+beforeAll(async () => {
+  const clients = [{ clientId: 'morning', clientSecret: oldSecret, name: 'Morning', landingPage: `${siteUrl}/landing` }]
+  emulator = createEmulator(demoOptions({ clients }))
+  await emulator.listen(0)
+})
+afterAll(() => emulator.close())
+beforeEach(() => emulator.reset())
+afterEach(() => {
+  lines.length = 0
+  for (const one of open.splice(0)) one.close()
+})
+
+function partsOf(options: object = {}) {
+  const site = { ...emulator.siteOptions('morning'), siteUrl, sessionSecret: oldSecret, logger, timeoutMs: 5000 }
+  const config = makeConfig({ ...site, ...options }, {}, emulator.clock)
+  const client = makeClient(config)
+  const front = makeIdentifyHealth(config, client)
+  open.push(front, client)
+  return { config, client, front, endpoint: endpointOf(config, client) }
+}
+
+test('a failure of the SSO system is told to the operator, and so is its end', async () => {
+  const { client } = partsOf()
+  emulator.faults.add({ operation: 'sessionstatus', kind: 'status', code: 500, times: 3 })
+  for (let times = 0; times < 2; times += 1) await failure(client.sessionStatus({ ...device, lks: 'anon' }))
+  expect(lines).toEqual([
+    expect.stringMatching(/^warn express-sso2: sessionstatus failed: .*HTTP 500.*Look at the SSO system at ssoUrl/),
+  ])
+  await eventually(async () => lines.some((line) => line.startsWith('info')))
+  expect(lines.slice(1)).toEqual(['info express-sso2: the SSO system answers again'])
+})
+
+test.each([
+  ['where routes.landing says', { landing: '/landing' }, []],
+  ['anywhere, where the site has the page elsewhere', { landing: false }, []],
+  ['not where it leads', {}, [expect.stringContaining(`the landing page of this site is ${siteUrl}/sso2/landing`)]],
+])('Identify has to lead to the landing page: %s', async (_where, routes, told) => {
+  const { front } = partsOf({ routes })
+  for (let trip = 0; trip < 20; trip += 1) front.noteRedirect()
+  await eventually(async () => emulator.calls({ operation: 'identify' }).length > 0)
+  const heard = () => lines.filter((line) => line.includes('landing page of this site'))
+  await eventually(async () => heard().length >= told.length) // the answer is on its way
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(heard()).toEqual(told)
+})
+
+test('what is odd about landings names the address of the site', () => {
+  partsOf().front.noteCookies(false)
+  expect(lines).toEqual([expect.stringContaining(`siteUrl (${siteUrl})`)])
+})
+
+test('the authorization server is shown the secret that the SSO system takes', async () => {
+  const { client, config, endpoint } = partsOf({ clientSecret: [newSecret, oldSecret] })
+  const shown = () => new URLSearchParams(ticketCall(endpoint, 'a-ticket').body).get('client_secret')
+  expect([client.secretInUse, shown()]).toEqual([0, newSecret])
+  expect(await client.sessionStatus({ ...device, lks: 'anon' })).toMatchObject({ err: 'session_not_found' })
+  expect([client.secretInUse, shown()]).toEqual([1, oldSecret])
+  expect(await serviceApi(config, endpoint).marketplaceGroups()).toHaveLength(2)
+})
+
+test('a ticket is exchanged as ticketExchange says', () => {
+  const { config, client } = partsOf()
+  const { body } = ticketCall(endpointOf(config, client, { grantType: 'ticket', ticketParameter: 't' }), 'a-ticket')
+  expect(Object.fromEntries(new URLSearchParams(body))).toMatchObject({ grant_type: 'ticket', t: 'a-ticket' })
+})

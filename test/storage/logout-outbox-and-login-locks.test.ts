@@ -1,0 +1,298 @@
+import { shortHash } from '../../lib/storage/keys'
+import type { Kv } from '../../lib/storage/kv'
+import type { FoundForm } from '../../lib/storage/login-locks'
+import type { PendingLogout } from '../../lib/storage/logout-outbox'
+import { storeUnavailable } from '../../lib/storage/unavailable'
+import { KEY, NOW, OTHER_KEY, siteOver, stores, type TestClock, type TestSite, winners } from './stores'
+
+const device = { ipa: '192.0.2.1', uas: 'a browser' }
+const one: PendingLogout = { sid: 'the-sid', ...device }
+const all: PendingLogout = { ...one, aid: 'ada' }
+
+/** The same store, where one part of the queue cannot be read. */
+const withPartAway = (kv: Kv) =>
+  new Proxy(kv, {
+    get: (store, name) => {
+      const value: unknown = Reflect.get(store, name, store)
+      if (typeof value !== 'function') return value
+      return (...args: unknown[]) =>
+        name === 'takeDue' && String(args[0]).includes('logouts2')
+          ? Promise.reject(storeUnavailable())
+          : Reflect.apply(value, store, args)
+    },
+  })
+
+describe.each(stores)('in %s', (name, open) => {
+  const clock: TestClock = { now: NOW }
+  let kv: Kv
+  let site: TestSite
+  beforeAll(() => {
+    kv = open(clock)
+  })
+  beforeEach(() => {
+    site = siteOver(kv, clock)
+  })
+  afterAll(() => kv.close())
+  const rotated = (...keys: (typeof KEY)[]) => siteOver(kv, clock, site.prefix, keys)
+
+  describe('a kept logout', () => {
+    test('comes back as it was kept, and nothing else is known', async () => {
+      expect(await site.keptLogouts.keep('h1', one, NOW)).toBe('done')
+      expect(await site.keptLogouts.keep('h2', all, NOW)).toBe('done')
+      expect(await site.keptLogouts.find('h1')).toEqual(one)
+      expect(await site.keptLogouts.find('h2')).toEqual(all)
+      expect(await site.keptLogouts.find('h3')).toBe('gone')
+    })
+
+    test('of all sessions stays one of all, whatever is kept after it', async () => {
+      await site.keptLogouts.keep('h1', all, NOW)
+      await site.keptLogouts.keep('h1', { ...one, uas: 'another browser' }, NOW)
+      expect(await site.keptLogouts.find('h1')).toEqual({ ...all, uas: 'another browser' })
+      await rotated(KEY).keptLogouts.keep('h1', one, NOW)
+      expect(await site.keptLogouts.find('h1')).toEqual({ ...all, uas: 'another browser' })
+      await site.keptLogouts.confirm('h1')
+      await site.keptLogouts.keep('h1', one, NOW)
+      expect(await site.keptLogouts.find('h1')).toEqual(one)
+    })
+
+    test('becomes one of all by a logout of all, of ten at once too', async () => {
+      await Promise.all(
+        Array.from({ length: 10 }, (_, index) => site.keptLogouts.keep('h1', index === 4 ? all : one, NOW)),
+      )
+      expect(await site.keptLogouts.find('h1')).toEqual(all)
+    })
+
+    test('that another process has confirmed meanwhile is not kept again', async () => {
+      await site.keptLogouts.keep('h1', one, NOW)
+      await rotated(KEY).keptLogouts.confirm('h1')
+      await site.keptLogouts.restore(NOW + 1, 8)
+      expect(await site.keptLogouts.find('h1')).toBe('confirmed')
+      expect(await site.keptLogouts.takeDue(NOW + 1, 8)).toEqual([])
+    })
+
+    test('is known to whoever has its secret; nobody else reads it, or takes it for gone', async () => {
+      await site.keptLogouts.keep('h1', one, NOW)
+      expect(JSON.stringify(await kv.mget([`${site.prefix}pend:{logouts1}h1`]))).not.toContain('the-sid')
+      expect(await rotated(OTHER_KEY, KEY).keptLogouts.find('h1')).toEqual(one)
+      expect(await rotated(OTHER_KEY).keptLogouts.find('h1')).toBe('unknown')
+    })
+
+    test('is taken when due, left to whoever took it for 5 s, and gone from the queue once confirmed', async () => {
+      const { keptLogouts } = site
+      await keptLogouts.keep('h1', one, NOW)
+      await keptLogouts.keep('h2', one, NOW + 100)
+      expect(await keptLogouts.takeDue(NOW - 1, 8)).toEqual([])
+      expect(await keptLogouts.takeDue(NOW, 8)).toEqual(['h1'])
+      expect(await keptLogouts.takeDue(NOW + 4, 8)).toEqual([])
+      expect(await keptLogouts.takeDue(NOW + 5, 8)).toEqual(['h1'])
+      expect(await keptLogouts.confirm('h1')).toBe('done')
+      expect(await keptLogouts.find('h1')).toBe('confirmed')
+      expect(await keptLogouts.takeDue(NOW + 99, 8)).toEqual([])
+      expect(await keptLogouts.takeDue(NOW + 100, 8)).toEqual(['h2'])
+      expect(await keptLogouts.drop('h2')).toBe('done')
+      expect(await keptLogouts.takeDue(NOW + 999, 8)).toEqual([])
+      expect(await keptLogouts.find('h2')).toEqual(one)
+    })
+
+    test.each([
+      [0, [5, 30, 120, 120]],
+      [1, [6, 36, 144, 144]],
+    ])('with a spread of %i is due again after %j s', async (spread, waits) => {
+      await site.keptLogouts.keep('h1', one, NOW)
+      for (const wait of waits) {
+        await site.keptLogouts.postpone('h1', NOW, spread)
+        expect(await site.keptLogouts.takeDue(NOW + wait - 1, 8)).toEqual([])
+        expect(await site.keptLogouts.takeDue(NOW + wait, 8)).toEqual(['h1'])
+      }
+    })
+
+    test('that waits is due when the SSO system is back, and one that somebody has just taken is not', async () => {
+      for (const hash of ['h1', 'h2']) await site.keptLogouts.keep(hash, one, NOW)
+      expect((await site.keptLogouts.takeDue(NOW, 8)).length).toBe(2)
+      await site.keptLogouts.keep('h3', one, NOW)
+      for (let tries = 0; tries < 2; tries += 1) await site.keptLogouts.postpone('h3', NOW, 0)
+      expect(await site.keptLogouts.takeDue(NOW + 1, 8)).toEqual([])
+      expect(await site.keptLogouts.hasten(NOW + 1)).toBe('done')
+      expect(await site.keptLogouts.takeDue(NOW + 1, 8)).toEqual(['h3'])
+    })
+
+    test('of a clock an hour ahead is due, and those of good clocks wait their time', async () => {
+      await site.keptLogouts.keep('h1', one, NOW + 3600)
+      await site.keptLogouts.keep('h2', one, NOW + 144)
+      expect(await site.keptLogouts.takeDue(NOW, 8)).toEqual(['h1'])
+    })
+
+    describe('that the store has lost', () => {
+      const [pend, queue] = [() => `${site.prefix}pend:{logouts1}h1`, () => `${site.prefix}logouts:{logouts1}`]
+      const lose = () => Promise.all([kv.del(pend()), kv.dequeue(queue(), 'h1')])
+
+      test('is kept again by the process that kept it, and stays one of all', async () => {
+        await site.keptLogouts.keep('h1', all, NOW)
+        await site.keptLogouts.keep('h1', one, NOW)
+        await lose()
+        expect(await site.keptLogouts.find('h1')).toBe('gone')
+        expect(await site.keptLogouts.restore(NOW + 1, 8)).toBe('done')
+        expect(await site.keptLogouts.find('h1')).toEqual(all)
+        expect(await site.keptLogouts.takeDue(NOW + 1, 8)).toEqual(['h1'])
+      })
+
+      test('of its place in the queue alone has that again, and another one keeps its time', async () => {
+        for (const hash of ['h1', 'h2']) await site.keptLogouts.keep(hash, one, NOW + 50)
+        await kv.dequeue(queue(), 'h1')
+        await site.keptLogouts.restore(NOW, 8)
+        expect(await site.keptLogouts.takeDue(NOW, 8)).toEqual(['h1'])
+        expect(new Set(await site.keptLogouts.takeDue(NOW + 50, 8))).toEqual(new Set(['h1', 'h2']))
+      })
+
+      test('after it was confirmed, here or elsewhere, or a day later, is none any more', async () => {
+        for (const [ends, now] of [
+          [() => site.keptLogouts.confirm('h1'), NOW],
+          [() => rotated(KEY).keptLogouts.confirm('h1'), NOW],
+          [async () => {}, NOW + 86_400],
+        ] as const) {
+          await site.keptLogouts.keep('h1', one, NOW)
+          await ends()
+          await site.keptLogouts.restore(now, 8)
+          await lose()
+          await site.keptLogouts.restore(now, 8)
+          expect(await site.keptLogouts.find('h1')).toBe('gone')
+        }
+      })
+
+      test('is looked for a few at a time, all of them in turn', async () => {
+        const hashes = Array.from({ length: 10 }, (_, index) => `h${index}`)
+        for (const hash of hashes) await site.keptLogouts.keep(hash, one, NOW)
+        for (const hash of hashes) await kv.del(`${site.prefix}pend:{logouts${hash.charCodeAt(1) % 8}}${hash}`)
+        const found = async () =>
+          (await Promise.all(hashes.map((hash) => site.keptLogouts.find(hash)))).filter((one) => one !== 'gone').length
+        for (const count of [4, 8, 10]) {
+          await site.keptLogouts.restore(NOW, 4)
+          expect(await found()).toBe(count)
+        }
+      })
+    })
+
+    test('goes to one of ten parallel takers, and is tried again by one', async () => {
+      for (const hash of ['h1', 'h2', 'h3']) await site.keptLogouts.keep(hash, one, NOW)
+      const taken = await winners(10, () => site.keptLogouts.takeDue(NOW, 8))
+      expect(taken.flat().sort()).toEqual(['h1', 'h2', 'h3'])
+      expect(await winners(10, () => site.keptLogouts.claim('h1'))).toEqual([true])
+      expect(await site.keptLogouts.release('h1')).toBe('done')
+      expect(await winners(10, () => site.keptLogouts.claim('h1'))).toEqual([true])
+    })
+
+    test('waits its turn where many are due: from each part of the queue, the oldest first', async () => {
+      const hashes = Array.from({ length: 24 }, (_, index) => `h${Math.floor(index / 8)}${index % 8}`)
+      for (const [index, hash] of [...hashes.entries()].reverse()) await site.keptLogouts.keep(hash, one, NOW + index)
+      for (const from of [0, 8, 16])
+        expect(await site.keptLogouts.takeDue(NOW + 99, 8)).toEqual(hashes.slice(from, from + 8))
+      expect(await site.keptLogouts.takeDue(NOW + 99, 8)).toEqual([])
+    })
+
+    test('is taken though another part of the queue cannot be read; with none to take, that is known', async () => {
+      const { keptLogouts } = siteOver(withPartAway(kv), clock, site.prefix)
+      for (const hash of ['h1', 'h2', 'h3']) await keptLogouts.keep(hash, one, NOW)
+      expect(await keptLogouts.takeDue(NOW, 8)).toEqual(['h1', 'h3'])
+      expect(await keptLogouts.takeDue(NOW, 8)).toBe('unavailable')
+    })
+  })
+
+  describe('a login in progress', () => {
+    const begin = async (before: string | null = null, digest = 'digest'): Promise<string> => {
+      const begun = await site.logins.beginForm('k1', before, digest)
+      if (begun === 'unavailable' || !('held' in begun)) throw new Error('not begun')
+      return begun.held
+    }
+    const find = async (logins = site.logins): Promise<FoundForm> => {
+      const found = await logins.findForm('k1')
+      if (found === 'unavailable') throw new Error('no store')
+      return found
+    }
+    const done = {
+      digest: 'digest',
+      result: { ok: true, user: { accountId: 'ada' } },
+      sessionId: 'the-session',
+      endedAt: 5,
+    } as const
+    /** After so many seconds; Redis goes by the real clock. */
+    const pass = async (seconds: number) => {
+      clock.now += seconds
+      if (name === 'Redis') await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+    }
+
+    test('is begun by one of ten, and found by the others', async () => {
+      expect(await find()).toEqual({ raw: null, form: undefined, isAlive: false })
+      const begun = await Promise.all(Array.from({ length: 10 }, () => site.logins.beginForm('k1', null, 'digest')))
+      const held = begun.flatMap((one) => (one !== 'unavailable' && 'held' in one ? [one.held] : []))
+      expect(held).toHaveLength(1)
+      const others = begun.filter((one) => one !== 'unavailable' && 'raw' in one)
+      expect(others).toEqual(Array(9).fill({ raw: held[0], form: { digest: 'digest' }, isAlive: true }))
+      expect(await find()).toEqual(others[0])
+    })
+
+    test('leaves its result for a while, on which one of ten begins the next', async () => {
+      expect(await site.logins.endForm('k1', await begin(), done)).toBe(true)
+      const { raw, form } = await find()
+      expect(form).toEqual(done)
+      expect(raw).not.toContain('the-session')
+      const next = await Promise.all(Array.from({ length: 10 }, () => site.logins.beginForm('k1', raw, 'next')))
+      expect(next.filter((one) => one !== 'unavailable' && 'held' in one)).toHaveLength(1)
+    })
+
+    test('is alive while its process renews it, and known to be dead 2 s later', async () => {
+      const held = await begin()
+      for (let renewals = 0; renewals < 3; renewals += 1) {
+        await pass(1)
+        expect(await site.logins.renewForm('k1', held)).toBe(true)
+      }
+      expect((await find()).isAlive).toBe(true)
+      await pass(2.1)
+      expect(await find()).toEqual({ raw: held, form: { digest: 'digest' }, isAlive: false })
+    })
+
+    test('that was taken over is not renewed or ended by the process that had it', async () => {
+      const first = await begin()
+      const second = await begin(first)
+      expect(await site.logins.renewForm('k1', first)).toBe(false)
+      expect(await site.logins.endForm('k1', first, done)).toBe(false)
+      expect(await find()).toEqual({ raw: second, form: { digest: 'digest' }, isAlive: true })
+      expect(await site.logins.endForm('k1', second, done)).toBe(true)
+    })
+
+    test('of a process with another secret is none that can be joined', async () => {
+      await begin()
+      const { raw, form } = await find(rotated(OTHER_KEY).logins)
+      expect([typeof raw, form]).toEqual(['string', undefined])
+    })
+
+    test('has attempts of its name, which one of ten changes', async () => {
+      const attempts = { at: NOW, since: NOW, wrong: 0, wrongRecognised: 0, logins: 0 }
+      expect(await site.logins.parseAttempts('ada')).toEqual({ raw: null, attempts: undefined })
+      const writes = (before: string | null, from: number) =>
+        Promise.all(
+          Array.from({ length: 10 }, (_, index) =>
+            site.logins.writeAttempts('ada', before, { ...attempts, left: from + index }, 60),
+          ),
+        )
+      const first = await writes(null, 0)
+      const written = first.flatMap((one) => (one !== 'unavailable' && 'written' in one ? [one.written] : []))
+      expect(written).toHaveLength(1)
+      const read = await site.logins.parseAttempts('ada')
+      expect(read).toEqual({ raw: written[0], attempts: { ...attempts, left: expect.any(Number) } })
+      expect(first.filter((one) => one !== 'unavailable' && 'raw' in one)).toEqual(Array(9).fill(read))
+      expect(
+        (await writes(written[0] ?? null, 10)).filter((one) => one !== 'unavailable' && 'written' in one),
+      ).toHaveLength(1)
+      await kv.overwrite(`${site.prefix}left:odd`, 'not JSON', 60)
+      expect(await site.logins.parseAttempts('odd')).toEqual({ raw: 'not JSON', attempts: undefined })
+    })
+
+    test('of an account that has ended its device cookies', async () => {
+      const account = shortHash('ada')
+      expect(await site.logins.devicesVoidUntil(account)).toBe(0)
+      expect(await site.logins.voidDevices('ada', NOW)).toBe('done')
+      expect(await site.logins.devicesVoidUntil(account)).toBe(NOW)
+      expect(await site.logins.devicesVoidUntil(shortHash('grace'))).toBe(0)
+    })
+  })
+})

@@ -1,0 +1,225 @@
+import { Sso2Client } from '../../lib/remote/sso2'
+import type { Kv } from '../../lib/storage/kv'
+import type { PendingLogout } from '../../lib/storage/logout-outbox'
+import { UnreadLogouts } from '../../lib/storage/unread-logouts'
+import { LogoutRetryWorker } from '../../lib/web/actions/logout-retry-worker'
+import type { Site } from '../../lib/web/site'
+import { type Behaviour, faultyServer, json } from '../remote/faulty-server'
+import { OTHER_KEY, siteOver, stores } from '../storage/stores'
+import { readJwt, signJwt } from '../support/oracle'
+
+/* The queue of kept logouts: real store, real client, and an SSO system that answers as it is told. */
+
+const secret = 'a secret that only this test and its oracle know'
+const device = { ipa: '192.0.2.1', uas: 'a browser' }
+/** A look comes within 1.25 s, the machine may be busy, and a second try would come 5 s after the first at the soonest. */
+const FIRST_TRY_MS = 5000
+const now = () => Math.floor(Date.now() / 1000)
+
+/** Answers every operation as a system that works; a Logout takes a few milliseconds. */
+const isWell: Behaviour = (res, { url, body }) => {
+  const iat = now()
+  const { sid, aid } = readJwt(JSON.parse(body).t).claims
+  const said = url.endsWith('/sessionstatus') ? { sts: null, err: 'session_not_found' } : { sts: 'terminated' }
+  const token = { iss: 'sso-service', aud: 'the-site', nbf: iat, iat, exp: iat + 10, sid, aid, ...said }
+  setTimeout(() => json(res, 200, { t: signJwt(token, secret) }), 5)
+}
+const isAway: Behaviour = (res) => json(res, 503, {})
+
+async function until(holds: () => boolean | Promise<boolean>, most: number): Promise<number> {
+  const start = performance.now()
+  while (!(await holds())) {
+    if (performance.now() - start > most) throw new Error(`not within ${most} ms`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  return performance.now() - start
+}
+
+async function platform() {
+  const server = await faultyServer()
+  const counted = { atOnce: 0, most: 0 }
+  const become = (behave: Behaviour) =>
+    server.become((res, seen, count) => {
+      if (!seen.url.startsWith('/logout')) return behave(res, seen, count)
+      counted.atOnce += 1
+      counted.most = Math.max(counted.most, counted.atOnce)
+      res.on('close', () => {
+        counted.atOnce -= 1
+      })
+      behave(res, seen, count)
+    })
+  const asked = (operation: string) => server.seen.filter(({ url }) => url === `/${operation}`)
+  return { server, counted, become, asked }
+}
+
+/** One store, an SSO system, and processes of the site that have not looked yet. */
+async function openScene(open: (options: { now: number }) => Kv) {
+  const kv = open({ now: now() })
+  const stored = siteOver(kv, { now: now() })
+  const world = await platform()
+  world.become(isWell)
+  const ends: (() => Promise<void> | void)[] = []
+  const startProcess = (keptLogouts = stored.keptLogouts) => {
+    const client = new Sso2Client({
+      ssoUrl: world.server.url,
+      clientId: 'the-site',
+      clientSecret: secret,
+      organisationId: 'the-publisher',
+    })
+    const unreadLogouts = new UnreadLogouts()
+    const config = { rememberDevices: false }
+    const queue = new LogoutRetryWorker({
+      ...stored,
+      config,
+      keptLogouts,
+      unreadLogouts,
+      client,
+      now,
+    } as unknown as Site)
+    ends.push(
+      () => client.close(),
+      () => queue.stop(),
+    )
+    return { queue, client }
+  }
+  return {
+    kv,
+    stored,
+    world,
+    startProcess,
+    keep: (hash: string, logout: Partial<PendingLogout> = {}, due = now()) =>
+      stored.keptLogouts.keep(hash, { sid: hash, ...device, ...logout }, due),
+    isEmpty: async () => {
+      const times = { now: Number.MAX_SAFE_INTEGER, latest: Number.MAX_SAFE_INTEGER }
+      for (let part = 0; part < 8; part += 1) {
+        const found = await kv.takeDue(`${stored.prefix}logouts:{logouts${part}}`, times, 0, 1)
+        if (found.length > 0) return false // no further one is taken from the processes that work
+      }
+      return true
+    },
+    close: async () => {
+      for (const end of ends.splice(0).reverse()) await end()
+      await world.server.close()
+      await kv.close()
+    },
+  }
+}
+type Scene = Awaited<ReturnType<typeof openScene>>
+
+describe.each(stores)('over %s', (_name, open) => {
+  /** They wait most of the time, so they do it together. */
+  const scene = (name: string, act: (scene: Scene) => Promise<void>) =>
+    test.concurrent(name, async () => {
+      const opened = await openScene(open)
+      await act(opened).finally(opened.close)
+    })
+
+  scene(
+    '200 logouts of an outage go at once when it ends, eight at a time, and none is asked twice',
+    async ({ world, startProcess, keep, isEmpty }) => {
+      world.become(isAway)
+      await Promise.all(Array.from({ length: 200 }, (_, index) => keep(`h${index}`)))
+      const { queue, client } = startProcess()
+      queue.start()
+      await until(() => !client.isAvailable, 5000)
+      await new Promise((resolve) => setTimeout(resolve, 2000))
+      expect(world.asked('logout').length).toBeLessThan(20)
+      world.become(isWell)
+      await until(isEmpty, 15_000)
+      expect(world.counted.most).toBeLessThanOrEqual(8)
+      const sids = world.asked('logout').map(({ body }) => readJwt(JSON.parse(body).t).claims['sid'])
+      expect(sids.length).toBe(new Set(sids).size)
+    },
+  )
+
+  scene(
+    'a logout that another process kept is made good from the start of this one',
+    async ({ stored, world, startProcess, keep, isEmpty }) => {
+      await keep('h1')
+      startProcess().queue.start()
+      await until(async () => (await stored.keptLogouts.find('h1')) === 'confirmed', FIRST_TRY_MS)
+      expect(world.asked('logout').length).toBe(1)
+      await until(isEmpty, 3000)
+    },
+  )
+
+  scene('a logout of all sessions stays one of all', async ({ world, startProcess, keep }) => {
+    await keep('h1', { aid: 'ada' })
+    startProcess().queue.start()
+    await until(() => world.asked('logoutall').length === 1, FIRST_TRY_MS)
+    expect(world.asked('logout').length).toBe(0)
+  })
+
+  scene(
+    'entries whose logout is gone, or confirmed, leave the queue; one that another secret sealed stays',
+    async ({ stored, world, startProcess, keep, isEmpty, kv }) => {
+      const part = (of: number) => `${stored.prefix}logouts:{logouts${of}}`
+      await kv.enqueue(part(5), 'gone', now()) // its last letter says where
+      await keep('h1')
+      await stored.keptLogouts.confirm('h1')
+      await kv.enqueue(part(1), 'h1', now())
+      const { queue } = startProcess()
+      queue.start()
+      await until(isEmpty, FIRST_TRY_MS)
+      await queue.stop()
+      expect(world.server.seen.length).toBe(0)
+      const other = siteOver(kv, { now: now() }, stored.prefix, [OTHER_KEY])
+      await keep('h2')
+      const blind = startProcess(other.keptLogouts)
+      blind.queue.start()
+      await new Promise((resolve) => setTimeout(resolve, 1500))
+      expect(await isEmpty()).toBe(false)
+    },
+  )
+
+  scene('two processes share the work', async ({ world, startProcess, keep, isEmpty }) => {
+    await Promise.all(Array.from({ length: 100 }, (_, index) => keep(`h${index}`)))
+    for (const { queue } of [startProcess(), startProcess()]) queue.start()
+    await until(isEmpty, 10_000)
+    expect(world.asked('logout').length).toBe(100)
+  })
+
+  scene(
+    'a queue that is closed in the middle of a round ends it, and never begins another',
+    async ({ stored, world, startProcess, keep }) => {
+      world.become((res, seen, count) => setTimeout(() => isWell(res, seen, count), 200))
+      await Promise.all(Array.from({ length: 40 }, (_, index) => keep(`h${index}`)))
+      const { queue } = startProcess()
+      queue.start()
+      await until(() => world.asked('logout').length >= 8, FIRST_TRY_MS)
+      await queue.stop()
+      const asked = world.asked('logout').length
+      const sids = world.asked('logout').map(({ body }) => String(readJwt(JSON.parse(body).t).claims['sid']))
+      for (const sid of sids) expect(await stored.keptLogouts.find(sid)).toBe('confirmed')
+      queue.start()
+      await new Promise((resolve) => setTimeout(resolve, 1500))
+      expect(world.asked('logout').length).toBe(asked)
+      expect(asked).toBeLessThan(40)
+    },
+  )
+
+  scene('one that the SSO system refuses for ever is asked less and less', async ({ world, startProcess, keep }) => {
+    world.become((res, seen, count) => {
+      const { sid } = readJwt(JSON.parse(seen.body).t).claims
+      if (sid !== 'bad') return isWell(res, seen, count)
+      const iat = now()
+      const token = { iss: 'sso-service', aud: 'the-site', nbf: iat, iat, exp: iat + 10, sid, sts: 'anon' }
+      json(res, 200, { t: signJwt(token, secret) })
+    })
+    await keep('bad')
+    for (let good = 0; good < 20; good += 1) await keep(`h${good}`)
+    startProcess().queue.start()
+    await until(() => world.asked('logout').length >= 21, FIRST_TRY_MS)
+    await new Promise((resolve) => setTimeout(resolve, 3000))
+    const bad = world.asked('logout').filter(({ body }) => readJwt(JSON.parse(body).t).claims['sid'] === 'bad')
+    expect(bad.length).toBeLessThanOrEqual(2)
+  })
+})
+
+test('a queue that waits does not keep its process alive', () => {
+  const queue = new LogoutRetryWorker({} as Site)
+  const before = process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
+  queue.start()
+  expect(process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length).toBe(before)
+  return queue.stop()
+})
