@@ -2,10 +2,10 @@
  * Mutants that no test can tell from the package, and why, by file and line of code; `becomes` where only some of the line's are meant.
  * A mutant belongs here only when what it changes can be seen by nobody; else it needs a test, or the code is dead.
  */
-const reason = (why, entries) => entries.map(([file, line, becomes]) => ({ file, line, becomes, why }))
+const because = (why, entries) => entries.map(([file, line, becomes]) => ({ file, line, becomes, why }))
 
 module.exports = [
-  ...reason('what has an empty block returns undefined as well', [
+  ...because('what has an empty block returns undefined as well', [
     ['protocol/json.ts', '} catch {', '{}'],
     ['decide/record.ts', '} catch {', '{}'],
     ['decide/session-data.ts', '} catch {', '{}'],
@@ -13,7 +13,7 @@ module.exports = [
     ['session/changed-data.ts', '} catch {', '{}'],
     ['session/request-session.ts', 'toJSON(): undefined {', '{}'],
   ]),
-  ...reason('only spares work: what it lets through comes to the same further down', [
+  ...because('only spares work: what it lets through comes to the same further down', [
     ['protocol/json.ts', 'at < text.length', 'at <= text.length'],
     ['decide/record.ts', "if (!text?.startsWith('{')) return undefined"],
     ['decide/return-to.ts', 'value.length > maximum', 'false'],
@@ -25,7 +25,7 @@ module.exports = [
     ['decide/masking.ts', "if (secret === '') return []"],
     ['session/session-cookie.ts', "if (!value.includes('%')) return value", ['false', '""']],
   ]),
-  ...reason('for the compiler: what is undefined is refused by what follows, or cannot be there', [
+  ...because('for the compiler: what is undefined is refused by what follows, or cannot be there', [
     ['decide/access-token-expiry.ts', 'accessUntil !== undefined && accessUntil <= now', 'true'],
     ['decide/binding.ts', 'value !== undefined && BINDING_VALUE.test(value)', 'true'],
     ['decide/binding.ts', "SHAPE.exec(value ?? '') ?? []"],
@@ -91,18 +91,18 @@ module.exports = [
     ['remote/ticket.ts', 'const bare = { expiresIn: undefined, expiresAt: undefined }', '{}'],
     ['remote/ticket.ts', 'data.expiresIn === undefined ? undefined', 'false'],
   ]),
-  ...reason('what is kept under this key is never looked at, only whether there is something', [
+  ...because('what is kept under this key is never looked at, only whether there is something', [
     ['storage/memory-kv.ts', "this.#put(key, '1', seconds)", '""'],
     ['storage/redis-kv.ts', 'claim: (key, seconds) =>', '""'],
   ]),
-  ...reason('only frees memory', [
+  ...because('only frees memory', [
     ['platform/calls.ts', 'if (this.calls.length >= 2 * CALLS_KEPT)'],
     ['storage/memory-kv.ts', 'if (members?.size === 0) this.#lists.delete(list)', ['false', 'members.size']],
     ['storage/memory-kv.ts', 'this.#writes += 1'],
     ['storage/memory-kv.ts', 'if (this.#writes % SWEEP_EVERY === 0)'],
     ['session/expiry.ts', '|| this.#renewed.size >= MAX_RENEWED', ['false', 'this.#renewed.size > MAX_RENEWED']],
   ]),
-  ...reason('a name that tells lines of the log apart, and is in none', [
+  ...because('a name that tells lines of the log apart, and is in none', [
     ['storage/open-store.ts', "log.warn('redis:eviction'", '""'],
     ['remote/identify-health.ts', "'trips:cookies'", '""'],
     ['remote/identify-health.ts', "'trips:lost'", '""'],
@@ -110,19 +110,19 @@ module.exports = [
     ['session/store.ts', "log.info('session:destroy'", '""'],
     ['session/store.ts', "log.warn('store:save'", '""'],
   ]),
-  ...reason('attempts that are not frozen begin at zero when they are looked at', [
+  ...because('attempts that are not frozen begin at zero when they are looked at', [
     ['platform/credentials.ts', 'const fresh = { failed: 0, frozenUntil: 0 }', '{}'],
   ]),
-  ...reason('of sessions seen in the same second the order is any', [
+  ...because('of sessions seen in the same second the order is any', [
     ['platform/world.ts', 'before.lastSeenAt !== session.lastSeenAt', 'true'],
   ]),
-  ...reason('every code has six digits', [
+  ...because('every code has six digits', [
     ['platform/credentials.ts', 'const otp = /^\\d{6}$/.test(pwd)', ['/\\d{6}$/', '/^\\d{6}/']],
   ]),
-  ...reason('letters are compared without their case either way', [
+  ...because('letters are compared without their case either way', [
     ['platform/world.ts', ".normalize('NFC').toLowerCase()", "(address[field] ?? '').normalize('NFC').toUpperCase()"],
   ]),
-  ...reason('a millisecond more', [
+  ...because('a millisecond more', [
     ['lib/deadline.ts', 'performance.now() - due >= STOOD_STILL_MS', 'performance.now() - due > STOOD_STILL_MS'],
     [
       'storage/redis-servers.ts',
@@ -132,64 +132,64 @@ module.exports = [
     ['remote/rest-call.ts', 'asked >= bounds.left()', 'asked > bounds.left()'],
     ['remote/rest-call.ts', 'wait >= bounds.left()', 'wait > bounds.left()'],
   ]),
-  ...reason('no redirect comes as far: each is refused before', [
+  ...because('no redirect comes as far: each is refused before', [
     ['remote/rest-call.ts', 'answer.status < 300', 'answer.status <= 300'],
   ]),
-  ...reason('the key of a used token is one text for one signature, however it is written', [
+  ...because('the key of a used token is one text for one signature, however it is written', [
     ['storage/session-index.ts', "update(signature).digest('base64url')", '""'],
   ]),
-  ...reason('writes what is there already, or nothing', [
+  ...because('writes what is there already, or nothing', [
     ['storage/logout-outbox.ts', 'aid === undefined ? logout', 'false'],
     ['storage/memory-kv.ts', 'if (alsoDelete) this.#texts.delete(alsoDelete)', 'true'],
   ]),
-  ...reason('UTF-8 is how Node.js reads a text where nothing is said', [
+  ...because('UTF-8 is how Node.js reads a text where nothing is said', [
     ['session/session-cookie.ts', "createSecretKey(secret, 'utf8')", '""'],
     ['platform/world.ts', "Buffer.from(client.clientSecret, 'utf8')", '""'],
   ]),
-  ...reason('what is left out of it is undefined, which says no as well', [
+  ...because('what is left out of it is undefined, which says no as well', [
     ['session/session-cookie.ts', 'const NONE: CookieFinding', '{}'],
     ['session/site-sessions.ts', 'const NO_TARGET: CookieTarget', '{}'],
     ['session/regenerate.ts', 'target: { key: undefined, stored: undefined }', '{}'],
   ]),
-  ...reason('without data, and never saved, it belongs to nobody either way', [
+  ...because('without data, and never saved, it belongs to nobody either way', [
     ['session/request-session.ts', 'return { phase, id, text: null, since, isLoggedIn: false', 'true'],
   ]),
-  ...reason('whatever it is, it is no signed session ID', [
+  ...because('whatever it is, it is no signed session ID', [
     ['session/session-cookie.ts', "return ''", '"Stryker was here!"'],
     ['session/session-cookie.ts', '} catch {', '{}'],
   ]),
-  ...reason('of these values it is the one that is none of the others', [
+  ...because('of these values it is the one that is none of the others', [
     ['session/regenerate.ts', "phase: 'live'", '""'],
     ['session/site-sessions.ts', "phase: 'live'", '""'],
     ['session/adapter.ts', "'send_if_filled'", '""'],
     ['session/regenerate.ts', "'send_if_filled'", '""'],
     ['session/site-sessions.ts', "'send_if_filled'", '""'],
   ]),
-  ...reason('what has ended has no data: they go in the same step', [
+  ...because('what has ended has no data: they go in the same step', [
     ['session/store.ts', "phase !== 'live' && (phase !== 'data' || !found)", 'false'],
   ]),
-  ...reason('express-session asks for it only where a cookie of its own led to the session', [
+  ...because('express-session asks for it only where a cookie of its own led to the session', [
     ['session/adapter.ts', 'resave: false', 'true'],
   ]),
-  ...reason('HS256 is what jsonwebtoken signs with where nothing is said', [
+  ...because('HS256 is what jsonwebtoken signs with where nothing is said', [
     ['protocol/token.ts', "{ algorithm: 'HS256' }", '{}'],
   ]),
-  ...reason('JSON knows neither inherited members nor a list with a name', [
+  ...because('JSON knows neither inherited members nor a list with a name', [
     ['decide/record.ts', "const isUser = isObject(user) && Object.hasOwn(user, 'accountId')"],
   ]),
-  ...reason('the origin of a page has no others beside it: the page was found to begin with it', [
+  ...because('the origin of a page has no others beside it: the page was found to begin with it', [
     ['decide/return-to.ts', 'validateReturnTo(value, { origin, trustedOrigins: [] })', '["Stryker was here"]'],
   ]),
-  ...reason('a visit of the very second in which the session began is within any limit', [
+  ...because('a visit of the very second in which the session began is within any limit', [
     ['decide/request-decision.ts', 'record.since <= now', 'record.since < now'],
   ]),
-  ...reason('no two moments of the clock of a process are one', [
+  ...because('no two moments of the clock of a process are one', [
     ['remote/dependency.ts', 'now - this.#probedAt < PROBE_EVERY_MS', 'now - this.#probedAt <= PROBE_EVERY_MS'],
   ]),
-  ...reason('no two colours have just this contrast', [
+  ...because('no two colours have just this contrast', [
     ['decide/contrast.ts', "contrast(brand, '#ffffff') >= TEXT_CONTRAST", "contrast(brand, '#ffffff') > TEXT_CONTRAST"],
   ]),
-  ...reason('the last step of all is the end itself, and an equal choice of ends is no choice', [
+  ...because('the last step of all is the end itself, and an equal choice of ends is no choice', [
     ['decide/contrast.ts', 'steps < STEPS', 'steps <= STEPS'],
     ['decide/contrast.ts', "worst('#000000') > worst('#ffffff')", "worst('#000000') >= worst('#ffffff')"],
   ]),

@@ -870,7 +870,7 @@ module.exports = [
     title: 'expiresAt with a fraction\\) logs in at the landing',
   },
   {
-    name: 'a trip is forgotten reason its landing went well',
+    name: 'a trip is forgotten because its landing went well',
     file: 'decide/loop-guard.ts',
     find: "return redirects && { ...redirects, cause: '' }",
     replace: 'return undefined',
@@ -969,7 +969,7 @@ module.exports = [
     title: 'a second logout does not log the reader in',
   },
   {
-    name: 'the mark of a logout falls though the SSO system outcome not confirm it',
+    name: 'the mark of a logout falls though the SSO system did not confirm it',
     file: 'web/actions/log-out.ts',
     find: 'if (isConfirmed) dropLogoutCookie(context)\n  else',
     replace: "dropLogoutCookie(context)\n  if (!isConfirmed && sid === '')",
@@ -1142,8 +1142,8 @@ module.exports = [
   {
     name: 'check() throws an error without a class',
     file: 'web/sso2-request.ts',
-    find: "throw new Sso2UnavailableError('store', true, 'the session store outcome not answer')",
-    replace: "throw new Error('the session store outcome not answer')",
+    find: "throw new Sso2UnavailableError('store', true, 'the session store did not answer')",
+    replace: "throw new Error('the session store did not answer')",
     test: 'regressions/errors',
     title: 'req.sso2.check\\(\\) of a reader',
   },
@@ -1279,7 +1279,7 @@ module.exports = [
   {
     name: 'a save that Redis refuses is silent',
     file: 'web/session/store.ts',
-    find: 'if (error) this.#logNotSaved()',
+    find: 'if (error) this.#tellNotSaved()',
     replace: '',
     test: 'regressions/packages-of-the-site',
     title: 'a save that Redis refuses',
