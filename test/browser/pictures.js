@@ -1,8 +1,6 @@
-/**
- * Makes the pictures of the README from the example, in docs/images: `npm run build && node test/browser/pictures.js`.
- * They are reduced to a palette of 192 colours by hand, for they are part of the package.
- */
-const { mkdirSync } = require('node:fs')
+/** Takes the screenshots of the documents from the example, into docs/images: `npm run screenshots`. */
+const { spawnSync } = require('node:child_process')
+const { mkdirSync, writeFileSync } = require('node:fs')
 const path = require('node:path')
 const { chromium } = require('playwright-core')
 const { startNetwork } = require('../../example-app/network.js')
@@ -34,6 +32,14 @@ function pairOf(papers) {
   </style>${frames.join('')}`
 }
 
+/** Writes a screenshot with 192 colours, which is a third of the size. The screenshots are part of the package. */
+function keep(name, picture) {
+  const { status, stdout, error } = spawnSync('pngquant', ['192', '-'], { input: picture, maxBuffer: 16 * 1024 * 1024 })
+  if (error) throw new Error('pngquant is needed: apt-get install pngquant, or brew install pngquant')
+  if (status !== 0) throw new Error(`pngquant ended with ${status}`)
+  writeFileSync(path.join(folder, name), stdout)
+}
+
 async function main() {
   mkdirSync(folder, { recursive: true })
   const network = await startNetwork({ ports })
@@ -55,10 +61,14 @@ async function main() {
   await page.setViewportSize({ width: 1280, height: 510 })
   await page.goto(network.urls.emulator)
   await page.locator('#live.good').waitFor()
-  await page.screenshot({ path: path.join(folder, 'portal.png') })
+  keep('portal.png', await page.screenshot())
+  await page.getByRole('link', { name: /^Flow of session/ }).click()
+  await page.locator('#live.good').waitFor()
+  await page.setViewportSize({ width: 1280, height: 640 })
+  keep('flow.png', await page.screenshot())
   const sheet = await browser.newPage({ viewport: { width: 1172, height: 300 } })
   await sheet.setContent(pairOf(papers))
-  await sheet.screenshot({ path: path.join(folder, 'papers.png'), fullPage: true })
+  keep('papers.png', await sheet.screenshot({ fullPage: true }))
   await browser.close()
   await network.close()
 }
