@@ -89,8 +89,8 @@ export interface Sessions {
 export interface LoginAttempt {
   readonly address: string
   readonly username: string
-  /** Has this browser logged in under this very name before? */
-  readonly isRecognised: boolean
+  /** Short hash of the account's ID, if this browser has logged in under this very name before. */
+  readonly account: string | undefined
   /** Key of the session that it came with. */
   readonly session: string
 }

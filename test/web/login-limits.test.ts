@@ -22,7 +22,7 @@ const LIMIT = { attempts: 100, perSeconds: 60 }
 const by = (username: string, isRecognised = false, session = 's1', address = '192.0.2.7') => ({
   address,
   username,
-  isRecognised,
+  account: isRecognised ? 'account-hash' : undefined,
   session,
 })
 const stranger = by('ada')

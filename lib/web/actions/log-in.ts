@@ -17,7 +17,7 @@ import type { SessionToken } from '../../protocol/session-token'
 import type { LoginStart } from '../../storage/session-index'
 import { publish } from '../events'
 import { deviceOf } from '../http/request-facts'
-import { isRecognised, rememberDevice } from '../limits/device-cookie'
+import { recognisedAccount, rememberDevice } from '../limits/device-cookie'
 import { browserName, type RequestContext } from '../request-context'
 import type { Admission, LoginAttempt, Refusal } from '../site'
 import { endRecord } from './check-session'
@@ -67,7 +67,7 @@ export async function logIn(
   const facts = { storeAvailable: stored.isAvailable, ssoAvailable: site.identifyHealth.isAvailable }
   const error = decideLoginStart({ ...facts, hasRecord: stored.value !== undefined })
   if (error !== undefined || key === undefined) return failed(error ?? 'session_ended')
-  const tried = { username, isRecognised: isRecognised(context, username), session: key }
+  const tried = { username, account: recognisedAccount(context, username), session: key }
   return runExclusive(context, { key, ...submit }, (lock) => runLogin(context, tried, { username, password }, lock))
 }
 
@@ -78,7 +78,7 @@ export async function joinOtherLogin(context: RequestContext): Promise<void> {
 }
 
 /** What the limits are asked; the browser is recognised while the lock is taken. */
-type Tried = Omit<LoginAttempt, 'isRecognised' | 'address'> & { readonly isRecognised: Promise<boolean> }
+type Tried = Omit<LoginAttempt, 'account' | 'address'> & { readonly account: Promise<string | undefined> }
 
 async function runLogin(
   context: RequestContext,
@@ -117,7 +117,7 @@ async function attempt(
   lock: LoginLock,
 ): Promise<LoginResult> {
   const { ipa: address } = deviceOf(context.req)
-  const admitted = await context.site.loginLimit.admit({ ...tried, address, isRecognised: await tried.isRecognised })
+  const admitted = await context.site.loginLimit.admit({ ...tried, address, account: await tried.account })
   if ('reason' in admitted) return refused(admitted)
   const asked = await askForLogin(context, credentials, lock, admitted)
   if (!('judged' in asked)) {

@@ -12,14 +12,17 @@ const sealerOf = ({ config }: Site): Sealer => ({
   open: (sealed) => unseal(sealed, config.encryptionKeys()),
 })
 
-/** Has this browser logged in under this very user name, and has no logout of all sessions ended that since? */
-export async function isRecognised({ site, req }: RequestContext, username: string): Promise<boolean> {
+/**
+ * Has this browser logged in under this very user name, and has no logout of all sessions ended that since?
+ * @returns the short hash of the account's ID if so
+ */
+export async function recognisedAccount({ site, req }: RequestContext, username: string): Promise<string | undefined> {
   const { config, loginLocks: logins } = site
-  if (!config.rememberDevices) return false
+  if (!config.rememberDevices) return undefined
   const device = findDevice(readCookie(req, config.cookies.device), username, sealerOf(site), site.now())
-  if (device === undefined) return false
+  if (device === undefined) return undefined
   const voidUntil = await logins.devicesVoidUntil(device.account)
-  return voidUntil !== 'unavailable' && device.issued > voidUntil
+  return voidUntil !== 'unavailable' && device.issued > voidUntil ? device.account : undefined
 }
 
 /** Remembers a browser that has just logged in. */

@@ -29,8 +29,9 @@ export function loginLimit({ config, logins, counts, now }: Parts): LoginLimit {
   const { loginLimit: limit, rememberDevices: remembersDevices, log } = config
   if (!limit) return UNLIMITED
   return {
-    admit: async ({ address, username, isRecognised, session }) => {
+    admit: async ({ address, username, account, session }) => {
       const name = nameHash(username)
+      const isRecognised = account !== undefined
       const budgets = isRecognised ? undefined : loginBudgets(limit, address, name)
       const added = budgets && (await counts.add(budgets, limit.perSeconds))
       if (added && 'reason' in added) {
@@ -39,7 +40,7 @@ export function loginLimit({ config, logins, counts, now }: Parts): LoginLimit {
       }
       const id = randomUUID().slice(0, 8)
       const attempt = { logins, name, now, session, id, isRecognised, remembersDevices, limit }
-      return new AdmittedLogin(attempt, counts, added)
+      return new AdmittedLogin(attempt, account, counts, added)
     },
   }
 }
@@ -63,20 +64,29 @@ const nameHash = (username: string) =>
 
 /** A login that the counts have let through. */
 class AdmittedLogin implements Admission {
-  readonly #of: NameAttempt
+  #of: NameAttempt
+  readonly #account: string | undefined
   readonly #counts: Counts
   readonly #added: AddedCounts | undefined
   #open: OpenAttempt | undefined
 
-  constructor(of: NameAttempt, counts: Counts, added: AddedCounts | undefined) {
+  constructor(of: NameAttempt, account: string | undefined, counts: Counts, added: AddedCounts | undefined) {
     this.#of = of
+    this.#account = account
     this.#counts = counts
     this.#added = added
   }
 
-  /** Begins its attempt at the name, right before Authenticate. */
+  /**
+   * Begins its attempt at the name, right before Authenticate. In a Cluster the master of the name may be away. Then a recognised browser's
+   * attempts are kept beside its account, whose master the login needs anyway.
+   */
   async begin(): Promise<Refusal | Unavailable | undefined> {
-    const open = await openAttempt(this.#of)
+    let open = await openAttempt(this.#of)
+    if (open === 'unavailable' && this.#account !== undefined) {
+      this.#of = { ...this.#of, name: `{${this.#account}}${this.#of.name}` }
+      open = await openAttempt(this.#of)
+    }
     if (open === 'unavailable' || 'reason' in open) return open
     this.#open = open
     return undefined
