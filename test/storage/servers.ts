@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import net from 'node:net'
-import { Cluster, Redis } from 'ioredis'
+import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import { freePort } from '../support/ports'
 import { startRedis, type TestRedis } from '../support/redis'
 
@@ -51,7 +51,11 @@ export async function startCluster() {
   for (const admin of admins) admin.disconnect()
   return {
     masters,
-    client: () => new Cluster(masters.map(({ port }) => ({ host: '127.0.0.1', port }))),
+    client: (redisOptions: RedisOptions = {}) =>
+      new Cluster(
+        masters.map(({ port }) => ({ host: '127.0.0.1', port })),
+        { redisOptions },
+      ),
     stop: async () => {
       for (const master of masters) master.resume()
       await Promise.all(masters.map((master) => master.stop()))
