@@ -1,0 +1,125 @@
+/**
+ * Shows that each check can fail: runs it alone against the good site, where it must pass, and against its weakening, where it must not.
+ * `npm run examine:weakenings [-- parts of names]` prints a table; exit 1 when a check does otherwise.
+ */
+const { once } = require('node:events')
+const { readFileSync } = require('node:fs')
+const http = require('node:http')
+const { Module } = require('node:module')
+const path = require('node:path')
+const { allChecks } = require('../../dist/examiner/checks/index.js')
+const { Platform } = require('../../dist/examiner/platform.js')
+const { runChecks } = require('../../dist/examiner/run.js')
+const { readSettings, siteSettings } = require('../../dist/examiner/settings.js')
+const { allTexts } = require('../../dist/examiner/texts/index.js')
+const { weakenings } = require('./weakenings.js')
+
+const AT_ONCE = 12
+const RECHECK_SECONDS = 2
+const GRACE_SECONDS = 1
+const file = path.join(__dirname, 'sites', 'by-hand.cjs')
+const source = readFileSync(file, 'utf8')
+
+const settings = readSettings({
+  recheckSeconds: RECHECK_SECONDS,
+  graceSeconds: GRACE_SECONDS,
+  pages: { sensitive: '/sensitive' },
+  rest: { marketplace: '/market', gift: '/gift', administrators: '/administrators' },
+})
+
+const factsOf = (url) => ({
+  url,
+  publicPage: `${url}/`,
+  userPage: `${url}/`,
+  loginPage: `${url}/login`,
+  usernameField: 'username',
+  passwordField: 'password',
+  returnField: 'next',
+  logout: { page: `${url}/`, action: `${url}/logout`, method: 'POST' },
+  logoutAll: `${url}/logout-all`,
+  landing: `${url}/sso2/landing`,
+  isIdentifiedAlways: true,
+})
+
+/** The site with some changes. Its console is a text. */
+function load(changes, console) {
+  let text = source
+  for (const { find, replace } of changes) {
+    if (text.split(find).length !== 2) throw new Error(`not exactly once in by-hand.cjs: ${find}`)
+    text = text.replace(find, () => replace)
+  }
+  const module = new Module(file)
+  module.filename = file
+  module.paths = Module._nodeModulePaths(__dirname)
+  const compiled = new Function('module', 'require', 'console', text)
+  compiled(module, (name) => module.require(name), console)
+  return module.exports
+}
+
+/** Runs one check against the site with some changes. */
+async function examine(check, changes) {
+  let output = ''
+  const print = (...words) => (output += `${words.map((word) => JSON.stringify(word)).join(' ')}\n`)
+  const { createSite } = load(changes, { log: print, error: print })
+  let handle
+  const server = http.createServer((req, res) => handle(req, res))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const platform = new Platform(`http://localhost:${server.address().port}`, '/sso2/landing')
+  await platform.listen(0)
+  const env = Object.fromEntries(siteSettings(platform.addresses).map(({ variable, value }) => [variable, value]))
+  const { app, stop } = createSite({ ...env, RECHECK_SECONDS, GRACE_SECONDS })
+  handle = app
+  try {
+    const options = { platform, settings, facts: factsOf(platform.siteUrl), texts: allTexts, siteOutput: () => output }
+    const [result] = await runChecks([check], { ...options, recoveryMs: 0 })
+    return result
+  } finally {
+    stop()
+    await platform.close()
+    server.close()
+    server.closeAllConnections()
+  }
+}
+
+/** Runs tasks, some at a time. */
+async function pool(tasks) {
+  const waiting = [...tasks]
+  const work = async () => {
+    for (let task = waiting.shift(); task; task = waiting.shift()) await task()
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+}
+
+async function main() {
+  const begin = Date.now()
+  const parts = process.argv.slice(2)
+  const chosen = allChecks.filter(({ name }) => parts.length === 0 || parts.some((part) => name.includes(part)))
+  const problems = weakenings
+    .filter(({ check }) => !allChecks.some(({ name }) => name === check))
+    .map(({ check }) => `a weakening names ${check}, which is no check`)
+  const rows = new Map()
+  await pool(
+    chosen.map((check) => async () => {
+      const weakening = weakenings.find((one) => one.check === check.name)
+      if (!weakening) return problems.push(`${check.name} has no weakening`)
+      const good = await examine(check, [])
+      const weak = await examine(check, weakening.changes)
+      rows.set(check.name, { weakening, good, weak })
+      if (good.verdict !== 'passed') problems.push(`${check.name} on the good site: ${good.verdict}, ${good.reason}`)
+      if (weak.verdict !== weakening.found)
+        problems.push(`${check.name}, ${weakening.name}: ${weak.verdict} instead of ${weakening.found}, ${weak.reason}`)
+    }),
+  )
+  console.log('| check | good site | weakening | expected | found |\n| --- | --- | --- | --- | --- |')
+  for (const { name } of chosen) {
+    const row = rows.get(name)
+    if (!row) continue
+    const { weakening, good, weak } = row
+    console.log(`| ${name} | ${good.verdict} | ${weakening.name} | ${weakening.found} | ${weak.verdict}: ${weak.reason} |`)
+  }
+  const seconds = Math.round((Date.now() - begin) / 1000)
+  console.log(`\n${rows.size} checks in ${seconds} s, ${problems.length} problems\n${problems.join('\n')}`)
+  process.exitCode = problems.length === 0 ? 0 : 1
+}
+
+main()
