@@ -2,7 +2,7 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { controlRouter } from './control/routes'
 import type { Fault } from './faults/list'
-import { type Answer, bareStatus, jsonError, type Work } from './http/answers'
+import { type Answer, bareStatus, jsonError, spoiltLength, type Work } from './http/answers'
 import { type BackChannelOperation, backChannelWork } from './http/back-channel'
 import { BROWSER_COOKIE, identifyWork } from './http/identify'
 import { rawBody } from './http/raw-body'
@@ -88,10 +88,14 @@ function serve(runtime: Runtime, res: Response, work: Work): void {
       log({ outcome: 'no_answer' })
       break
     case 'status':
-      answer(bareStatus(fault.code))
+      answer(bareStatus(fault.code, fault.retryAfter))
       break
     case 'garbage':
       answer(work.garbage())
+      break
+    case 'empty':
+    case 'huge':
+      answer(spoiltLength(fault.kind))
       break
     case 'slow':
       runtime.later(fault.ms, () => answer(work.carryOut()))

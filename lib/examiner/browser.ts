@@ -74,6 +74,15 @@ export class Browser {
     return copy
   }
 
+  /** Returns a browser that has the cookies of the platform and none of the site. */
+  withoutCookiesOf(site: string, platform: string): Browser {
+    const other = new Browser(`${this.name}, later`, this.record, this.always)
+    const kept = this.cookies.of(new URL('/sso/identify', platform))
+    const removed = new Set(this.cookies.of(new URL(site)).map(({ name }) => name))
+    for (const cookie of kept) if (!removed.has(cookie.name)) other.cookies.put(cookie)
+    return other
+  }
+
   /** Opens an address and follows its redirects, 20 at most. */
   async open(address: string, options: OpenOptions = {}): Promise<Page> {
     const hops: Hop[] = []

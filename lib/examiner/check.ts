@@ -11,6 +11,8 @@ export interface Check {
   readonly name: string
   /** Does it wait until a session is old? */
   readonly isSlow?: boolean
+  /** Does `--quick` leave it out, because a check like it runs anyway? */
+  readonly isThorough?: boolean
   /** Does it disturb the platform for a while, so that the site needs time to recover? */
   readonly isRough?: boolean
   run(stage: Stage): Promise<Finding>

@@ -1,6 +1,15 @@
 /** Learns a site's pages and forms, as a user would: opens the first page, finds the login form, logs in, logs out. */
 import { Browser, type Page } from './browser'
-import { isLogin, isLogout, isLogoutAll, type LogoutWay, loginFields, loginFormOf, type SiteFacts } from './facts'
+import {
+  isLogin,
+  isLogout,
+  isLogoutAll,
+  type LogoutWay,
+  loginFields,
+  loginFormOf,
+  type SiteFacts,
+  showsUser,
+} from './facts'
 import type { Account, Platform } from './platform'
 import type { Settings } from './settings'
 
@@ -135,19 +144,11 @@ class Discoverer {
         : [this.#at(given)]
     for (const address of new Set(candidates)) {
       const page = await this.#browser.open(address)
-      if (page.status >= 400 || !this.#isShown(page)) continue
+      if (page.status >= 400 || !showsUser(page, this.account, this.settings)) continue
       this.#notes.push(`page that shows the user: ${page.url.pathname}${given === undefined ? ' (found)' : ''}`)
       return address
     }
     throw new CannotExamine(this.#whyNotShown(landed))
-  }
-
-  #isShown({ text }: Page): boolean {
-    const { name, username, accountId } = this.account
-    const { loggedIn } = this.settings
-    return loggedIn === undefined
-      ? [name, username, accountId].some((word) => text.includes(word))
-      : text.includes(loggedIn)
   }
 
   #whyNotShown(landed: Page): string {

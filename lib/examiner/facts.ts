@@ -1,5 +1,7 @@
 /** Facts about a site: given in `examine.json`, or discovered. */
 import type { Form } from './html'
+import type { Account } from './platform'
+import type { Settings } from './settings'
 
 /** A site as the checks use it. All addresses are absolute. */
 export interface SiteFacts {
@@ -25,6 +27,17 @@ export interface LogoutWay {
   readonly page: string
   readonly action: string
   readonly method: 'GET' | 'POST'
+}
+
+/** Does a page show that this user is logged in: by a text of `examine.json`, or by the account's own words? */
+export function showsUser(
+  { text, status }: { readonly text: string; readonly status: number },
+  { name, username, accountId }: Account,
+  { loggedIn, loggedOut }: Pick<Settings, 'loggedIn' | 'loggedOut'>,
+): boolean {
+  if (loggedOut !== undefined && (status !== 200 || text.includes(loggedOut))) return false
+  if (loggedIn !== undefined) return text.includes(loggedIn)
+  return loggedOut !== undefined || [name, username, accountId].some((word) => text.includes(word))
 }
 
 const LOGOUT = /log.?out|sign.?out|log.?off/i

@@ -53,7 +53,8 @@ function reasonToSkip(
   if (skip.some((name) => isNamed(check, name))) return '--skip'
   const configured = Object.entries(settings.skip).find(([name]) => isNamed(check, name))
   if (configured) return configured[1]
-  return isQuick && check.isSlow ? '--quick: the check waits until a session is old' : undefined
+  if (isQuick && check.isSlow) return '--quick: the check waits until a session is old'
+  return isQuick && check.isThorough ? '--quick: a check like it has run' : undefined
 }
 
 /** A name is a whole one, or a group. */

@@ -30,6 +30,7 @@ export type Fault = FaultOptions extends infer F ? (F extends unknown ? Omit<F, 
 const MAX_ACCOUNTS = 250
 const organisationId = 'examined-organisation'
 const ssoIdentifier = 'sso-service'
+const campaigns = [{ productCode: 'examined-campaign', name: 'Examined campaign', conflictsWith: [] }]
 
 /** One running platform. */
 export class Platform {
@@ -40,7 +41,7 @@ export class Platform {
   }
   readonly accounts: readonly Account[] = Array.from({ length: MAX_ACCOUNTS }, (_, index) => accountOf(index))
   readonly runtime: Runtime
-  readonly #listener: Listener
+  #listener: Listener
   #url = ''
 
   constructor(
@@ -60,9 +61,13 @@ export class Platform {
       accounts: this.accounts,
     } as const
     this.runtime = new Runtime(
-      readConfig({ ...options, accounts: [...this.accounts], marketplaceGroups: [], campaigns: [] }),
+      readConfig({ ...options, accounts: [...this.accounts], marketplaceGroups: [], campaigns }),
     )
-    this.#listener = new Listener(createApp(this.runtime), this.runtime)
+    this.#listener = this.#newListener()
+  }
+
+  #newListener(): Listener {
+    return new Listener(createApp(this.runtime), this.runtime)
   }
 
   /** Listens on this machine alone. */
@@ -107,6 +112,21 @@ export class Platform {
     return () => {
       for (const { id } of added) faults.clear(id)
     }
+  }
+
+  /** Refuses every connection until the returned function is called. */
+  async refuse(): Promise<() => Promise<void>> {
+    const { port } = new URL(this.#url)
+    await this.#listener.close()
+    return async () => {
+      this.#listener = this.#newListener()
+      await this.#listener.listen(Number(port), '127.0.0.1')
+    }
+  }
+
+  /** Forgets every access token, as the platform does an hour after it has issued one. */
+  expireAccessTokens(): void {
+    this.runtime.world.accessTokens.clear()
   }
 
   /** The site's calls since a moment, oldest first. */

@@ -25,7 +25,7 @@ const settingsSchema = z.strictObject({
   loggedOut: text.optional(),
   landing: text.default('/sso2/landing'),
   recheckSeconds: seconds.default(360),
-  graceSeconds: seconds.default(900),
+  graceSeconds: seconds.optional(),
   clockToleranceSeconds: seconds.default(5),
   headers: z.record(z.string(), z.string()).default({}),
   skip: z.record(z.string(), text).default({}),

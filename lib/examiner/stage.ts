@@ -1,6 +1,6 @@
 /** What a check has to work with: browsers, made-up users, the platform, and the site's pages as facts. */
 import { Browser, type Hop, type OpenOptions, type Page } from './browser'
-import { loginFormOf, type SiteFacts } from './facts'
+import { loginFormOf, type SiteFacts, showsUser } from './facts'
 import { need } from './finding'
 import type { Form } from './html'
 import type { Account, Platform } from './platform'
@@ -67,10 +67,19 @@ export class Stage {
   }
 
   /** Does the page show this user? */
-  shows({ text }: Pick<Page, 'text'>, { name, username, accountId }: Account): boolean {
-    const { loggedIn } = this.run.settings
-    if (loggedIn !== undefined) return text.includes(loggedIn)
-    return [name, username, accountId].some((word) => text.includes(word))
+  shows(page: Pick<Page, 'text' | 'status'>, account: Account): boolean {
+    return showsUser(page, account, this.run.settings)
+  }
+
+  /** Does a page name its user? A site that `loggedIn` or `loggedOut` describes does not. */
+  get namesUsers(): boolean {
+    const { loggedIn, loggedOut } = this.run.settings
+    return loggedIn === undefined && loggedOut === undefined
+  }
+
+  /** Does one of the accounts appear by its name, although this user is not logged in here? */
+  showsOther(page: Page, account: Account): boolean {
+    return this.namesUsers && this.shows(page, account)
   }
 
   /** Is the user shown by the site now, without a new Identify redirect? */

@@ -44,10 +44,7 @@ const factsOf = (url) => ({
 /** The site with some changes. Its console is a text. */
 function load(changes, console) {
   let text = source
-  for (const { find, replace } of changes) {
-    if (text.split(find).length !== 2) throw new Error(`not exactly once in by-hand.cjs: ${find}`)
-    text = text.replace(find, () => replace)
-  }
+  for (const { find, replace } of changes) text = text.replace(find, () => replace)
   const module = new Module(file)
   module.filename = file
   module.paths = Module._nodeModulePaths(__dirname)
@@ -97,6 +94,10 @@ async function main() {
   const problems = weakenings
     .filter(({ check }) => !allChecks.some(({ name }) => name === check))
     .map(({ check }) => `a weakening names ${check}, which is no check`)
+  const finds = weakenings.flatMap(({ changes }) => changes.map(({ find }) => find))
+  for (const find of new Set(finds))
+    if (source.split(find).length !== 2) problems.push(`not exactly once in by-hand.cjs: ${find}`)
+  if (problems.length > 0) throw new Error(problems.join('\n'))
   const rows = new Map()
   await pool(
     chosen.map((check) => async () => {
@@ -115,7 +116,9 @@ async function main() {
     const row = rows.get(name)
     if (!row) continue
     const { weakening, good, weak } = row
-    console.log(`| ${name} | ${good.verdict} | ${weakening.name} | ${weakening.found} | ${weak.verdict}: ${weak.reason} |`)
+    console.log(
+      `| ${name} | ${good.verdict} | ${weakening.name} | ${weakening.found} | ${weak.verdict}: ${weak.reason} |`,
+    )
   }
   const seconds = Math.round((Date.now() - begin) / 1000)
   console.log(`\n${rows.size} checks in ${seconds} s, ${problems.length} problems\n${problems.join('\n')}`)

@@ -14,13 +14,18 @@ const named = (group, names) => names.map((name) => `${group}-${name}`)
 /* identify */
 weaken('identify/first-visit', 'the landing redirects to the front page', [
   change(
-    'user, isPending: isWanted && !user && !isEnded })\n    res.redirect(303, path)',
-    "user, isPending: isWanted && !user && !isEnded })\n    res.redirect(303, '/')",
+    'isPending: isWanted && !user && !isEnded,\n    })\n    res.redirect(303, path)',
+    "isPending: isWanted && !user && !isEnded,\n    })\n    res.redirect(303, '/')",
   ),
 ])
-weaken('identify/request-token', 'the request token lives five minutes', [change('exp: now + 10 }', 'exp: now + 300 }')])
+weaken('identify/request-token', 'the request token lives five minutes', [
+  change('exp: now + 10 }', 'exp: now + 300 }'),
+])
 weaken('identify/return-address', 'the return address is the front page', [
-  change("const back = `${site}${path}${path.includes('?')", "path = '/'\n    const back = `${site}${path}${path.includes('?')"),
+  change(
+    "const back = `${site}${path}${path.includes('?')",
+    "path = '/'\n    const back = `${site}${path}${path.includes('?')",
+  ),
 ])
 weaken('identify/navigations-only', 'every GET request is redirected to Identify', [
   change('const mayIdentify = isNavigation(req) &&', "const mayIdentify = req.method !== 'POST' &&"),
@@ -28,7 +33,9 @@ weaken('identify/navigations-only', 'every GET request is redirected to Identify
 weaken('identify/without-cookies', 'the site does not notice that it has tried Identify before', [
   change('!hasTried && !isDown', '!isDown'),
 ])
-weaken('identify/once', 'an anonymous session is not kept', [change('if (old) sessions.delete(old.id)', 'if (!content.user) return')])
+weaken('identify/once', 'an anonymous session is not kept', [
+  change('if (old) sessions.delete(old.id)', 'if (!content.user) return'),
+])
 
 /* landing: tokens */
 const SIGNATURE = 'if (given.length !== expected.length || !crypto.timingSafeEqual(given, expected)) return undefined'
@@ -39,7 +46,7 @@ const EXPIRY = 'if (!(now < claims.exp + LEEWAY_SECONDS)) return undefined'
 const BEGIN = 'if (!(claims.nbf - LEEWAY_SECONDS <= now)) return undefined'
 const STATUS = "if (!['anon', 'loggedin', 'terminated'].includes(claims.sts)) return undefined"
 const USED = 'if (usedTokens.has(signature)) return res.redirect(303, path)'
-const BOUND = "const isBound = browser !== undefined && binding === bindingOf(browser, path)"
+const BOUND = 'const isBound = browser !== undefined && binding === bindingOf(browser, path)'
 const UNSERVED = "const unserved = `${path}${path.includes('?') ? '&' : '?'}sso-tried=1`"
 const NO_TICKET = "if (claims.sts === 'loggedin' && !claims.at) return res.redirect(303, unserved)"
 const LOAD_USER = 'const user = isWanted ? await userOf(claims.at) : undefined'
@@ -61,15 +68,29 @@ weaken(['landing/wrong-audience', 'status/wrong-audience'], 'the audience is not
 weaken('landing/wrong-issuer', 'the issuer is not compared', [change(ISSUER)])
 weaken(['landing/expired', 'status/expired'], 'the end of a token is not looked at', [change(EXPIRY)])
 weaken('landing/not-yet-valid', 'the beginning of a token is not looked at', [change(BEGIN)])
-weaken('landing/second-site-token', 'neither signature nor audience are compared', [change(SIGNATURE), change(AUDIENCE)])
-weaken('landing/oversized', 'a token may have any length', [change('if (token.length > MAX_TOKEN_LENGTH) return undefined')], 'warning')
-weaken('landing/not-canonical', 'any spelling of a signature is accepted', [
-  change("if (bytes.toString('base64url') !== part) throw new Error('the part is not canonical base64url')"),
-], 'warning')
+weaken('landing/second-site-token', 'neither signature nor audience are compared', [
+  change(SIGNATURE),
+  change(AUDIENCE),
+])
+weaken(
+  'landing/oversized',
+  'a token may have any length',
+  [change('if (token.length > MAX_TOKEN_LENGTH) return undefined')],
+  'warning',
+)
+weaken(
+  'landing/not-canonical',
+  'any spelling of a signature is accepted',
+  [change("if (bytes.toString('base64url') !== part) throw new Error('the part is not canonical base64url')")],
+  'warning',
+)
 weaken('landing/no-ticket', 'the site remembers the user of an SSO session', [
   change(MEMORY, `${MEMORY}\n  const remembered = new Map()`),
   change(NO_TICKET),
-  change(LOAD_USER, 'const user = claims.at ? await userOf(claims.at) : remembered.get(claims.sid)\n    remembered.set(claims.sid, user)'),
+  change(
+    LOAD_USER,
+    'const user = claims.at ? await userOf(claims.at) : remembered.get(claims.sid)\n    remembered.set(claims.sid, user)',
+  ),
 ])
 weaken('landing/anonymous-with-ticket', 'a ticket is enough for a login', [
   change("const isWanted = claims.sts === 'loggedin' &&", 'const isWanted = Boolean(claims.at) &&'),
@@ -80,9 +101,14 @@ weaken('landing/request-token', 'any token that is signed with the secret is tak
   change(STATUS),
   change(LOAD_USER, `claims.sts = claims.sts.toLowerCase()\n    ${LOAD_USER}`),
 ])
-weaken('landing/anonymous', 'an anonymous landing is an error', [change(NO_TICKET, "if (claims.sts === 'anon') throw new Error('no user')")])
+weaken('landing/anonymous', 'an anonymous landing is an error', [
+  change(NO_TICKET, "if (claims.sts === 'anon') throw new Error('no user')"),
+])
 weaken('landing/parameters', 'the landing page needs t', [
-  change('const claims = tokens.length === 1 ? verify(tokens[0]) : undefined', "if (!query.get('t').includes('.')) throw new Error('no token')\n    const claims = verify(query.get('t'))"),
+  change(
+    'const claims = tokens.length === 1 ? verify(tokens[0]) : undefined',
+    "if (!query.get('t').includes('.')) throw new Error('no token')\n    const claims = verify(query.get('t'))",
+  ),
 ])
 
 /* landing: flows */
@@ -92,32 +118,52 @@ weaken('landing/replay-elsewhere', 'a landing address works more than once, in a
   change(BOUND, 'const isBound = true'),
   change(USED),
   change(MEMORY, `${MEMORY}\n  const users = new Map()`),
-  change(LOAD_USER, 'const user = isWanted ? (users.get(claims.at) ?? (await userOf(claims.at))) : undefined\n    users.set(claims.at, user)'),
+  change(
+    LOAD_USER,
+    'const user = isWanted ? (users.get(claims.at) ?? (await userOf(claims.at))) : undefined\n    users.set(claims.at, user)',
+  ),
 ])
 weaken('landing/open-redirect', 'the return address is followed as it is', [
-  change("return { path: pathHere(page ?? r) ?? '/', binding }", "return { path: page ?? r, binding }"),
+  change(
+    "return { path: pathHere(page ?? r) ?? '/', binding }",
+    'return { path: pathHere(page ?? r) ?? page ?? r, binding }',
+  ),
 ])
 weaken('landing/prefetch', 'prefetches and HEAD requests land', [
   change("if (req.method !== 'GET' || isPrefetch(req)) return res.status(204).end()"),
 ])
 weaken('landing/leaves-nothing', 'the SSO session ID is put into a cookie', [
-  change('sessions.set(id, {', "res.append('Set-Cookie', `sso=${content.sid}; ${cookieFlags}`)\n    sessions.set(id, {"),
+  change(
+    'sessions.set(id, {',
+    "res.append('Set-Cookie', `sso=${content.sid}; ${cookieFlags}`)\n    sessions.set(id, {",
+  ),
 ])
 
 /* ticket */
 const SHARED_EXCHANGE = [
-  change('async function userOf(ticket) {', 'let exchange\n  const userOf = (ticket) => (exchange ??= load(ticket).finally(() => (exchange = undefined)))\n  async function load(ticket) {'),
+  change(
+    'async function userOf(ticket) {',
+    'let exchange\n  const userOf = (ticket) => (exchange ??= load(ticket).finally(() => (exchange = undefined)))\n  async function load(ticket) {',
+  ),
 ]
 const FAILED_USER_THROWS = [change(LOAD_USER, `${LOAD_USER}\n    if (isWanted && !user) throw new Error('no user')`)]
 weaken('ticket/refused', 'a refused ticket is an error', FAILED_USER_THROWS)
-weaken('ticket/login-afterwards', 'a login that failed is not tried again', [change('(!session || shouldRetry)', '!session')])
+weaken('ticket/login-afterwards', 'a login that failed is not tried again', [
+  change('(!session || shouldRetry)', '!session'),
+  change("if (claims.sts === 'loggedin' && !session.user) {", 'if (false) {'),
+])
 weaken('ticket/right-user', 'logins at the same time share one exchange', SHARED_EXCHANGE)
 
 /* status */
 const YOUNG = 'const isYoung = Date.now() - session.checkedAt < recheckMs'
 weaken('status/young', 'every page causes a status check', [change(YOUNG, 'const isYoung = false')])
 weaken('status/old', 'a session is never checked', [change(YOUNG, 'const isYoung = true')])
-weaken('status/ten-at-once', 'status checks of a session are not shared', [change('session.checking ??= ', 'session.checking = ')], 'warning')
+weaken(
+  'status/ten-at-once',
+  'status checks of a session are not shared',
+  [change('session.checking ??= ', 'session.checking = ')],
+  'warning',
+)
 weaken('status/login-elsewhere', 'a login on another site is not noticed', [
   change("if (claims.sts === 'loggedin' && !session.user) {", 'if (false) {'),
 ])
@@ -125,10 +171,16 @@ weaken(['status/logout-elsewhere', 'status/other-account'], 'a terminated SSO se
   change("if (claims.sts === 'terminated' || claims.err ===", 'if (claims.err ==='),
 ])
 weaken('status/session-not-found', 'a removed SSO session does not end the session', [
-  change("if (claims.sts === 'terminated' || claims.err === 'session_not_found')", "if (claims.sts === 'terminated')"),
+  change(
+    "if (claims.sts === 'terminated' || claims.err === 'session_not_found')",
+    "if (claims.sts === 'terminated' && !claims.err)",
+  ),
 ])
 weaken('status/wrong-session', 'the session in a response is not compared', [
-  change("if (!claims || (claims.sid !== session.sid && claims.err !== 'session_not_found')) return", 'if (!claims) return'),
+  change(
+    "if (!claims || (claims.sid !== session.sid && claims.err !== 'session_not_found')) return",
+    'if (!claims) return',
+  ),
 ])
 weaken('status/sensitive-page', 'a sensitive page relies on the last status check', [
   change('await fresh(req, req.session, true)', 'await fresh(req, req.session)'),
@@ -136,7 +188,9 @@ weaken('status/sensitive-page', 'a sensitive page relies on the last status chec
 ])
 
 /* login */
-weaken('login/right-password', 'Authenticate gets another User-Agent', [change("uas: req.get('user-agent') ?? ''", "uas: 'site'")])
+weaken('login/right-password', 'Authenticate gets another User-Agent', [
+  change("uas: req.get('user-agent') ?? ''", "uas: 'site'"),
+])
 weaken(['login/new-session-id', 'session/not-fixed-by-attacker'], 'a login keeps the session ID of the browser', [
   change('const id = random()\n', "const id = cookieOf(req, 'session') ?? random()\n"),
   change('if (old) sessions.delete(old.id)', 'void old'),
@@ -144,30 +198,57 @@ weaken(['login/new-session-id', 'session/not-fixed-by-attacker'], 'a login keeps
 weaken('login/return-address', 'the return address of the form is followed as it is', [
   change("const next = pathHere(req.body?.next) ?? '/'", "const next = req.body?.next ?? '/'"),
 ])
-weaken('login/foreign-form', 'a form of any origin logs in', [change("app.post('/login', sameOrigin, postLogin)", "app.post('/login', postLogin)")])
+weaken('login/foreign-form', 'a form of any origin logs in', [
+  change("app.post('/login', sameOrigin, postLogin)", "app.post('/login', postLogin)"),
+])
 weaken('login/double-submit', 'each click calls Authenticate', [change('await logins.get(key)', 'await login(req)')])
 const CALL_AUTHENTICATE = "const claims = await callSso('authenticate', { sid, usr, pwd, ...deviceOf(req) })"
 weaken('login/lost-response', 'Authenticate is repeated', [
-  change(CALL_AUTHENTICATE, "const again = { sid, usr, pwd, ...deviceOf(req) }\n    const claims = (await callSso('authenticate', again)) ?? (await callSso('authenticate', again))"),
+  change(
+    CALL_AUTHENTICATE,
+    "const again = { sid, usr, pwd, ...deviceOf(req) }\n    const claims = (await callSso('authenticate', again)) ?? (await callSso('authenticate', again))",
+  ),
 ])
-weaken('login/password-stays-nowhere', 'the form is logged', [change(CALL_AUTHENTICATE, `console.log('login', req.body)\n    ${CALL_AUTHENTICATE}`)])
-const SHOW_FORM = "return res.status(result.status).send(loginForm(next, result.message, String(req.body?.username ?? '')))"
-weaken('login/wrong-password', 'the form is gone after a wrong password', [change(SHOW_FORM, 'return res.status(401).send(result.message)')])
-weaken('login/frozen-account', 'the message of a frozen account has no time', [
-  change('`The account is locked for ${Math.ceil(frf / 3600)} hours.`', "'The account is locked.'"),
-], 'warning')
+weaken('login/password-stays-nowhere', 'the form is logged', [
+  change(CALL_AUTHENTICATE, `console.log('login', req.body)\n    ${CALL_AUTHENTICATE}`),
+])
+const SHOW_FORM =
+  "return res.status(result.status).send(loginForm(next, result.message, String(req.body?.username ?? '')))"
+weaken('login/wrong-password', 'the form is gone after a wrong password', [
+  change(SHOW_FORM, 'return res.status(401).send(result.message)'),
+])
+weaken(
+  'login/frozen-account',
+  'the message of a frozen account has no time',
+  [change('`The account is locked for ${Math.ceil(frf / 3600)} hours.`', "'The account is locked.'")],
+  'warning',
+)
 const MESSAGES = 'function messageOf({ err, raa, frf }) {'
 const throwing = (code) => [change(MESSAGES, `${MESSAGES}\n    if (err === '${code}') throw new Error(err)`)]
 weaken('login/inactive-account', 'an inactive account is an error', throwing('account_not_active'))
 weaken('login/session-limit', 'too many sessions are an error', throwing('session_limit_reached'))
-weaken('login/expired-one-time-password', 'an expired one-time password is an error', throwing('otp_consumed_or_expired'))
+weaken(
+  'login/expired-one-time-password',
+  'an expired one-time password is an error',
+  throwing('otp_consumed_or_expired'),
+)
 weaken('login/one-time-password', 'short passwords are not sent', [
-  change(CALL_AUTHENTICATE, `if (pwd.length < 8) return { status: 401, message: 'Too short.' }\n    ${CALL_AUTHENTICATE}`),
+  change(
+    CALL_AUTHENTICATE,
+    `if (pwd.length < 8) return { status: 401, message: 'Too short.' }\n    ${CALL_AUTHENTICATE}`,
+  ),
 ])
-weaken('login/session-terminated', 'a terminated SSO session is kept', [change("['session_terminated', 'session_not_found']", "['session_not_found']")])
-weaken('login/session-not-found', 'a removed SSO session is kept', [change("['session_terminated', 'session_not_found']", "['session_terminated']")])
+weaken('login/session-terminated', 'a terminated SSO session is kept', [
+  change("['session_terminated', 'session_not_found']", "['session_not_found']"),
+])
+weaken('login/session-not-found', 'a removed SSO session is kept', [
+  change("['session_terminated', 'session_not_found']", "['session_terminated']"),
+])
 weaken('login/other-account', 'the user who was typed is shown', [
-  change("if (isOver || claims.err === 'session_already_logged_in_on_another_account') return { isOver: true }", "if (isOver) return { isOver: true }\n    if (claims.err?.startsWith('session_already')) return { user: { id: usr, name: usr } }"),
+  change(
+    "if (isOver || claims.err === 'session_already_logged_in_on_another_account') return { isOver: true }",
+    "if (isOver) return { isOver: true }\n    if (claims.err?.startsWith('session_already')) return { user: { id: usr, name: usr } }",
+  ),
 ])
 
 /* logout */
@@ -184,64 +265,131 @@ weaken('logout/identify-afterwards', 'the browser keeps its SSO session after th
 weaken('logout/by-post-only', 'a GET request logs out', [
   change("app.get('/logout', (_req, res) => {\n    res.send(logoutForms)\n  })", "app.get('/logout', logout)"),
 ])
-weaken('logout/foreign-form', 'a form of any origin logs out', [change("app.post('/logout', sameOrigin, logout)", "app.post('/logout', logout)")])
-weaken('logout/platform-informed-later', 'a logout that failed is forgotten', [change('logouts.set(session.sid, deviceOf(req))')])
+weaken('logout/foreign-form', 'a form of any origin logs out', [
+  change("app.post('/logout', sameOrigin, logout)", "app.post('/logout', logout)"),
+])
+weaken('logout/platform-informed-later', 'a logout that failed is forgotten', [
+  change('logouts.set(session.sid, deviceOf(req))'),
+])
 weaken('logout/landing-in-progress', 'a landing does not look for a logout that came meanwhile', [
   change('const isEnded = endedHere.has(claims.sid) // a logout may have come meanwhile', 'const isEnded = !isWanted'),
+  change('if (endedHere.has(session.sid)) return renewAfterLogout(session)'),
 ])
-weaken('logout/all-sessions', 'the platform is not informed', [change("await callSso('logoutall', { aid: id, ...deviceOf(req) })")])
+weaken('logout/all-sessions', 'the platform is not informed', [
+  change("await callSso('logoutall', { aid: id, ...deviceOf(req) })"),
+])
 
 /* session */
 const CACHE = "'Cache-Control': 'private, no-store',"
-weaken('session/cookie-flags', 'scripts can read the session cookie', [change('HttpOnly; SameSite=Lax', 'SameSite=Lax')])
-weaken('session/cookie-content', 'a cookie has the name of the user', [
-  change('sessions.set(id, {', "res.append('Set-Cookie', `name=${encodeURIComponent(content.user?.name)}; ${cookieFlags}`)\n    sessions.set(id, {"),
+weaken('session/cookie-flags', 'scripts can read the session cookie', [
+  change('HttpOnly; SameSite=Lax', 'SameSite=Lax'),
 ])
-weaken(['session/shared-cache', 'headers/cache-control'], 'every page may be kept by shared caches', [change(CACHE, "'Cache-Control': 'public, max-age=60',")])
-weaken('session/browser-cache', 'every page may be kept by the browser', [change(CACHE, "'Cache-Control': 'private, max-age=60',")])
+weaken('session/cookie-content', 'a cookie has the name of the user', [
+  change(
+    'sessions.set(id, {',
+    "res.append('Set-Cookie', `name=${encodeURIComponent(content.user?.name)}; ${cookieFlags}`)\n    sessions.set(id, {",
+  ),
+])
+weaken(['session/shared-cache', 'headers/cache-control'], 'every page may be kept by shared caches', [
+  change(CACHE, "'Cache-Control': 'public, max-age=60',"),
+])
+weaken('session/browser-cache', 'every page may be kept by the browser', [
+  change(CACHE, "'Cache-Control': 'private, max-age=60',"),
+])
 weaken('session/parallel-requests', 'each request writes its session back at its end', [
-  change('req.session = session\n', "req.session = session\n    if (session) res.on('finish', () => setTimeout(() => sessions.set(session.id, session), 50))\n    if (session) endedHere.delete(session.sid)\n"),
+  change(
+    'req.session = session\n',
+    "req.session = session\n    if (session) res.on('finish', () => setTimeout(() => sessions.set(session.id, session), 50))\n    if (session) endedHere.delete(session.sid)\n",
+  ),
   change(REMEMBER_END),
 ])
 
 /* outage */
-const httpFaults = ['refused', 'down', 'hang', 'slow', 'status-500', 'status-503', 'garbage', 'empty', 'huge', 'redirect']
+const httpFaults = [
+  'refused',
+  'down',
+  'hang',
+  'slow',
+  'status-500',
+  'status-503',
+  'garbage',
+  'empty',
+  'huge',
+  'redirect',
+]
 const tokenFaults = [...httpFaults, 'wrong-signature']
 const isLate = (name) => name === 'hang' || name === 'slow'
 const LATE = [change('const CALL_TIMEOUT_MS = 2000', 'const CALL_TIMEOUT_MS = 30_000')]
 weaken(named('outage/page', tokenFaults.filter(isLate)), 'a call has no time limit', LATE)
-weaken(named('outage/page', tokenFaults.filter((name) => !isLate(name))), 'a failed status check is an error', [
-  change("if (!claims || (claims.sid !== session.sid", "if (!claims) throw new Error('no response')\n    if ((claims.sid !== session.sid"),
-])
+weaken(
+  named(
+    'outage/page',
+    tokenFaults.filter((name) => !isLate(name)),
+  ),
+  'a failed status check is an error',
+  [
+    change(
+      'if (!claims || (claims.sid !== session.sid',
+      "if (!claims) throw new Error('no response')\n    if ((claims.sid !== session.sid",
+    ),
+  ],
+)
 weaken(named('outage/login', tokenFaults), 'a failed call is taken for a wrong password', [
-  change('if (!claims) return { status: 503, message: NOT_NOW }', "if (!claims) return { status: 401, message: messageOf({ err: 'invalid_credentials', raa: 4 }) }"),
+  change(
+    'if (!claims) return { status: 503, message: NOT_NOW }',
+    "if (!claims) return { status: 401, message: messageOf({ err: 'invalid_credentials', raa: 4 }) }",
+  ),
 ])
 weaken(named('outage/logout', tokenFaults), 'the session ends only when the platform has confirmed the logout', [
-  change(END_ALL_OF_SID, "const isConfirmed = await callSso('logout', { sid: session.sid, ...deviceOf(req) })\n      if (!isConfirmed) return res.status(500).send('The logout did not work.')\n      endSession(session)"),
+  change(
+    END_ALL_OF_SID,
+    "const isConfirmed = await callSso('logout', { sid: session.sid, ...deviceOf(req) })\n      if (!isConfirmed) return res.status(500).send('The logout did not work.')\n      endSession(session)",
+  ),
 ])
 weaken(named('outage/ticket', httpFaults), 'a failed exchange is an error', FAILED_USER_THROWS)
 weaken(named('outage/user', httpFaults), 'a user that cannot be loaded is an error', FAILED_USER_THROWS)
-weaken('outage/new-visitors', 'visitors are redirected to a dead platform', [change('!hasTried && !isDown', '!hasTried')])
-weaken('outage/recovery', 'the site never notices that the platform is back', [change('isDown = false\n      lastResponseAt', 'lastResponseAt')])
+weaken('outage/new-visitors', 'visitors are redirected to a dead platform', [
+  change('!hasTried && !isDown', '!hasTried'),
+])
+weaken('outage/recovery', 'the site never notices that the platform is back', [
+  change('isDown = false\n      lastResponseAt', 'lastResponseAt'),
+])
 weaken('outage/few-calls', 'every page calls a dead platform', [
   change('(isYoung || isDown)', 'isYoung'),
   change('Date.now() - recheckMs + RETRY_LOGIN_MS', 'session.checkedAt'),
 ])
-weaken('outage/grace-period', 'a user stays logged in for ever', [change('Date.now() - verifiedAt > recheckMs + graceMs', 'false && verifiedAt')])
+weaken('outage/grace-period', 'a user stays logged in for ever', [
+  change('Date.now() - verifiedAt > recheckMs + graceMs', 'false && verifiedAt'),
+])
 
 /* clock, headers, rest */
-weaken('clock/ahead-3-s', 'the clocks must be the same', [change('const LEEWAY_SECONDS = 5', 'const LEEWAY_SECONDS = 0')])
-weaken('clock/behind-3-s', 'a token must be of this very moment', [change(EXPIRY, 'if (Math.abs(now - claims.iat) > 2) return undefined')])
-weaken(named('clock', ['ahead-30-s', 'behind-30-s']).map((name) => name.replace('clock-', 'clock/')), 'a refused token is asked for again and again', [
-  change(UNSERVED, 'const unserved = path'),
+weaken('clock/ahead-3-s', 'the clocks must be the same', [
+  change('const LEEWAY_SECONDS = 5', 'const LEEWAY_SECONDS = 0'),
 ])
+weaken('clock/behind-3-s', 'a token must be of this very moment', [
+  change(EXPIRY, 'if (Math.abs(now - claims.iat) > 2) return undefined'),
+])
+weaken(
+  named('clock', ['ahead-30-s', 'behind-30-s']).map((name) => name.replace('clock-', 'clock/')),
+  'a refused token is asked for again and again',
+  [change(UNSERVED, 'const unserved = path')],
+)
 weaken('clock/ahead-10-min', 'the beginning of a token is not looked at', [change(BEGIN)])
 weaken('clock/behind-10-min', 'the end of a token is not looked at', [change(EXPIRY)])
 weaken('headers/login-framing', 'pages can be framed', [change("; frame-ancestors 'none'")])
-weaken('headers/referrer-policy', 'the address is sent to other sites', [change("'Referrer-Policy': 'no-referrer',", "'Referrer-Policy': 'unsafe-url',")])
-weaken('headers/version-banner', 'responses name Express', [change("app.disable('x-powered-by')")], 'warning')
-weaken(['rest/marketplace', 'rest/gift', 'rest/administrators', 'rest/expired-token'], 'a refused call of the REST API is an error', [
-  change('const { session } = req\n    const isFirst', "if (response?.status !== 200) throw new Error('refused')\n    const { session } = req\n    const isFirst"),
+weaken('headers/referrer-policy', 'the address is sent to other sites', [
+  change("'Referrer-Policy': 'no-referrer',", "'Referrer-Policy': 'unsafe-url',"),
 ])
+weaken('headers/version-banner', 'responses name Express', [change("app.disable('x-powered-by')")], 'warning')
+weaken(
+  ['rest/marketplace', 'rest/gift', 'rest/administrators', 'rest/expired-token'],
+  'a refused call of the REST API is an error',
+  [
+    change(
+      'const { session } = req\n    const isFirst',
+      "if (response?.status !== 200) throw new Error('refused')\n    const { session } = req\n    const isFirst",
+    ),
+  ],
+)
 
 module.exports = { weakenings }

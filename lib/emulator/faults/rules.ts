@@ -35,12 +35,12 @@ interface Target {
   readonly sid?: string | undefined
 }
 
-/** What goes wrong. Milliseconds in `ms`, seconds in `seconds`. The first three and `error` do no work; the others do the work and spoil the answer. */
+/** The fault itself. `ms` is milliseconds, `seconds` and `retryAfter` are seconds. The kinds of the first two lines and `error` do no work. The others do the work and spoil the response. */
 export type FaultKind =
-  /** The connection ends without an answer; no answer ever; or an answer that nobody can read. */
-  | { readonly kind: 'down' | 'hang' | 'garbage' }
-  /** An HTTP status from 300 to 599 instead of an answer. */
-  | { readonly kind: 'status'; readonly code: number }
+  /** The connection ends without a response, there is never a response, or the body cannot be read, is empty, or has 20 MB. */
+  | { readonly kind: 'down' | 'hang' | 'garbage' | 'empty' | 'huge' }
+  /** An HTTP status from 300 to 599 instead of a response, with a `Retry-After` header if `retryAfter` is given. */
+  | { readonly kind: 'status'; readonly code: number; readonly retryAfter?: number | undefined }
   /** A documented `err` in a properly signed answer. */
   | { readonly kind: 'error'; readonly code: Sso2ServiceErrorCode }
   /** Work and answer come `ms` milliseconds late. */
@@ -65,8 +65,13 @@ const code = z.string().refine(isServiceErrorCode, 'is no error code of the spec
 /** Reads a fault; refuses unknown members and what makes no sense. */
 export const faultSchema = z
   .discriminatedUnion('kind', [
-    z.strictObject({ ...target, kind: z.enum(['down', 'hang', 'garbage']) }),
-    z.strictObject({ ...target, kind: z.literal('status'), code: z.int().min(300).max(599) }),
+    z.strictObject({ ...target, kind: z.enum(['down', 'hang', 'garbage', 'empty', 'huge']) }),
+    z.strictObject({
+      ...target,
+      kind: z.literal('status'),
+      code: z.int().min(300).max(599),
+      retryAfter: z.int().min(0).max(86_400).optional(),
+    }),
     z.strictObject({ ...target, kind: z.literal('error'), code }),
     z.strictObject({ ...target, kind: z.literal('slow'), ms: z.int().min(1).max(600_000) }),
     z.strictObject({ ...target, kind: z.literal('drop_after_commit') }),

@@ -34,6 +34,8 @@ const faults: Readonly<Record<NonNullable<Call['fault']>, string>> = {
   slow: 'Fault: the response comes late.',
   status: 'Fault: an HTTP status instead of a response.',
   garbage: 'Fault: the response cannot be read.',
+  empty: 'Fault: the response is empty.',
+  huge: 'Fault: the response has 20 MB.',
   drop_after_commit: 'Fault: the work was done, and the response was lost.',
   error: 'Fault: an error code in a signed response.',
   wrong_signature: 'Fault. Interface, "SSO2", 1: both sides verify that tokens are signed with the client\'s secret.',

@@ -30,6 +30,9 @@ export interface Work {
   garbage(): Answer
 }
 
+/** Far more than any response of the platform. */
+const HUGE_BYTES = 20_000_000
+
 const noStore = { 'cache-control': 'no-store', pragma: 'no-cache' }
 
 /** A JSON answer; never stored by anybody. */
@@ -60,13 +63,19 @@ export function garbledJson(): Answer {
   return { ...json(200, {}, 'garbage'), body: '{"t":"eyJhbGciOi\u0000<html>' }
 }
 
-/** The answer of the fault `status`. */
-export function bareStatus(code: number): Answer {
+/** Returns the response of the faults `empty` and `huge`. */
+export function spoiltLength(kind: 'empty' | 'huge'): Answer {
+  return { ...json(200, {}, kind), body: kind === 'empty' ? '' : ' '.repeat(HUGE_BYTES) }
+}
+
+/** Returns the response of the fault `status`. */
+export function bareStatus(code: number, retryAfter?: number): Answer {
   const headers = { ...noStore, 'content-type': 'text/plain; charset=utf-8' }
-  const location = code < 400 ? { location: '/' } : {}
+  const location: Record<string, string> = code < 400 ? { location: '/' } : {}
+  const retry: Record<string, string> = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }
   return {
     status: code,
-    headers: { ...headers, ...location },
+    headers: { ...headers, ...location, ...retry },
     body: `HTTP ${code} by request`,
     outcome: `status_${code}`,
   }

@@ -10,6 +10,8 @@ const kinds: readonly [kind: string, says: string, field?: string, first?: strin
   ['slow', 'a late answer', 'ms', 3000],
   ['status', 'an HTTP status', 'code', 503],
   ['garbage', 'an unreadable answer'],
+  ['empty', 'an empty answer'],
+  ['huge', 'an answer of 20 MB'],
   ['drop_after_commit', 'done, answer lost'],
   ['error', 'an error code (SSO2)', 'code', 'session_not_found'],
   ['wrong_signature', 'wrong secret (SSO2)'],

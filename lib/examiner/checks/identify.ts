@@ -48,7 +48,7 @@ const requestToken: Check = {
 /** The parameters with which a new browser is redirected to Identify. */
 async function identifyRequest(stage: Stage): Promise<{ t: string; r: string; page: string }> {
   const { isIdentifiedAlways, publicPage, userPage } = stage.site
-  const page = isIdentifiedAlways ? publicPage : userPage
+  const page = `${isIdentifiedAlways ? publicPage : userPage}?examined=return`
   const opened = await stage.openHere(stage.browser(), page)
   need(opened.next, 'a new browser was not redirected to Identify')
   const query = new URL(opened.next).searchParams
@@ -62,9 +62,10 @@ const returnAddress: Check = {
     if (!URL.canParse(r)) return failed('r is not an absolute address')
     const [back, asked] = [new URL(r), new URL(page)]
     if (back.origin !== asked.origin) return failed(`r leads to ${back.origin}`)
-    return back.pathname === asked.pathname || !stage.site.isIdentifiedAlways
+    const isSame = back.pathname === asked.pathname && back.searchParams.get('examined') === 'return'
+    return isSame || !stage.site.isIdentifiedAlways
       ? passed()
-      : failed(`r leads to ${back.pathname} instead of ${asked.pathname}`)
+      : failed(`r leads to ${back.pathname}${back.search} instead of ${asked.pathname}${asked.search}`)
   },
 }
 

@@ -6,8 +6,10 @@ import { landingFlowChecks } from './landing-flows'
 import { loginChecks } from './login'
 import { loginErrorChecks } from './login-errors'
 import { logoutChecks } from './logout'
-import { clockChecks, headerChecks, restChecks } from './others'
-import { outageChecks } from './outage'
+import { clockChecks, headerChecks } from './others'
+import { outageCells } from './outage'
+import { outageSiteChecks } from './outage-site'
+import { restChecks } from './rest'
 import { sessionChecks } from './session'
 import { statusChecks } from './status'
 import { ticketChecks } from './ticket'
@@ -23,7 +25,8 @@ export const allChecks: readonly Check[] = [
   ...loginErrorChecks,
   ...logoutChecks,
   ...sessionChecks,
-  ...outageChecks,
+  ...outageCells,
+  ...outageSiteChecks,
   ...clockChecks,
   ...headerChecks,
   ...restChecks,

@@ -71,6 +71,9 @@ const hostile = [
   '/\t/attacker.invalid/',
   '/%09/attacker.invalid/',
   '%2F%2Fattacker.invalid%2F',
+  '%252F%252Fattacker.invalid%252F',
+  '/%2F%2Fattacker.invalid/',
+  '/%252F%252Fattacker.invalid/',
   'javascript:alert(1)//attacker.invalid',
 ]
 
@@ -111,7 +114,8 @@ const consumesNothing: Check = {
     const problems: string[] = []
     for (const [name, headers, method] of variants) {
       const { browser, account, address } = await arrive(stage)
-      await stage.openHere(browser, address.href, { method, headers })
+      // what comes back is thrown away, cookies too, as a link scanner and a prefetch do
+      await stage.openHere(browser.copy('Browser A, thrown away'), address.href, { method, headers })
       await stage.openHere(browser, address.href)
       if (!(await stage.isKnown(browser, account)))
         problems.push(`after ${name} of the landing address, its user cannot land`)

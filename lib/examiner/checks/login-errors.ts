@@ -133,7 +133,7 @@ const otherAccount: Check = {
     if (page.status >= 500 || page.status === 0) return failed(`the user gets ${page.status || page.error}`)
     const shown = await stage.visit(browser, stage.site.userPage)
     const isOther = stage.platform.accountOf(sid) === other.accountId
-    const isWrong = stage.run.settings.loggedIn === undefined && isOther && stage.shows(shown, account)
+    const isWrong = isOther && stage.showsOther(shown, account)
     return isWrong ? failed('the site shows a user whom the platform did not log in') : passed()
   },
 }

@@ -48,6 +48,8 @@ const returnAddress: Check = {
       '//attacker.invalid/',
       '/\\attacker.invalid/',
       '/%09/attacker.invalid',
+      '%2F%2Fattacker.invalid%2F',
+      '%252F%252Fattacker.invalid%252F',
     ]) {
       const browser = stage.browser()
       const { form } = await stage.loginForm(browser)

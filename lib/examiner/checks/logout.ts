@@ -5,7 +5,7 @@ import type { Account } from '../platform'
 import { pause, type Stage } from '../stage'
 
 /** A browser that is logged in, with its SSO session. */
-async function loggedIn(stage: Stage): Promise<{ browser: Browser; account: Account; sid: string }> {
+export async function loggedIn(stage: Stage): Promise<{ browser: Browser; account: Account; sid: string }> {
   const browser = stage.browser()
   const account = await stage.login(browser)
   need(await stage.isKnown(browser, account), 'the user is not shown after the login')
@@ -70,24 +70,6 @@ const foreignForm: Check = {
     return (await stage.isKnown(browser, account)) ? passed() : failed('a form on another site logs the user out')
   },
 }
-
-const platformFails = (name: string, kind: 'down' | 'hang'): Check => ({
-  name: `logout/${name}`,
-  isRough: true,
-  run: async (stage) => {
-    const { browser, account } = await loggedIn(stage)
-    const since = Date.now()
-    const end = stage.platform.fault(['logout'], { kind })
-    const page = await stage.logout(browser, { stopAt: (url) => stage.platform.isIdentify(url) })
-    const isKnown = await stage.isKnown(browser, account)
-    const isShown = await stage.isShown(browser, account)
-    end()
-    need(stage.platform.calls(since, { operation: 'logout' }).length > 0 || isKnown, 'the site did not call Logout')
-    if (page.status >= 500 || page.status === 0) return failed(`the user gets ${page.status || page.error}`)
-    if (isKnown) return failed('the user is still logged in')
-    return isShown ? failed('the next Identify redirect logs the user in again') : passed()
-  },
-})
 
 const toldLater: Check = {
   name: 'logout/platform-informed-later',
@@ -161,8 +143,6 @@ export const logoutChecks: readonly Check[] = [
   identifyAfterwards,
   byPostOnly,
   foreignForm,
-  platformFails('platform-down', 'down'),
-  platformFails('platform-hangs', 'hang'),
   toldLater,
   landingRace,
   all,

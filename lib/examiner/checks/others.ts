@@ -1,6 +1,5 @@
-/** Groups `clock`, `headers` and `rest`. */
-import { type Check, failed, need, noneOf, notApplicable, passed, warning } from '../check'
-import type { Stage } from '../stage'
+/** Groups `clock` and `headers`. */
+import { type Check, failed, need, noneOf, passed, warning } from '../check'
 
 /** The platform's clock differs: the site works, or gives up with a page. */
 const clock = (name: string, seconds: number): Check => ({
@@ -88,33 +87,6 @@ const banner: Check = {
   },
 }
 
-const endpoints = { marketplace: 'marketplace', gift: 'gift', administrators: 'administrators' } as const
-
-const rest = (name: keyof typeof endpoints): Check => ({
-  name: `rest/${name}`,
-  isRough: true,
-  run: async (stage: Stage) => {
-    const page = stage.run.settings.rest[name]
-    if (page === undefined) return notApplicable(`examine.json names no page as rest.${name}`)
-    const browser = stage.browser()
-    await stage.login(browser)
-    const address = new URL(page, stage.site.url).href
-    const since = Date.now()
-    const works = await stage.visit(browser, address)
-    need(stage.platform.calls(since, { operation: name }).length > 0, `the page ${page} does not call the REST API`)
-    const problems =
-      works.status === 0 || works.status >= 500 ? [`the page responds ${works.status || works.error}`] : []
-    for (const code of [401, 403, 429, 500]) {
-      const end = stage.platform.fault([name], { kind: 'status', code })
-      const failing = await stage.visit(browser, address)
-      end()
-      if (failing.status === 0 || (failing.status >= 500 && failing.status !== 502 && failing.status !== 503))
-        problems.push(`with ${code} from the REST API the page responds ${failing.status || failing.error}`)
-    }
-    return noneOf(problems)
-  },
-})
-
 /** The clock of the platform against that of the site. */
 export const clockChecks: readonly Check[] = [
   clock('ahead-3-s', 3),
@@ -127,6 +99,3 @@ export const clockChecks: readonly Check[] = [
 
 /** Response headers. */
 export const headerChecks: readonly Check[] = [framing, referrer, cacheControl, banner]
-
-/** Pages that call the REST API. */
-export const restChecks: readonly Check[] = [rest('marketplace'), rest('gift'), rest('administrators')]

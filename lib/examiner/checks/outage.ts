@@ -1,144 +1,173 @@
-/** Group `outage`: the platform fails in each of the usual ways, and the site goes on. */
+/** Group `outage`, cells: each operation of the platform fails in each of the usual ways, and the site goes on. */
 import type { EmulatedOperation } from '../../emulator/faults/rules'
 import type { Page } from '../browser'
-import { type Check, failed, need, noneOf, notApplicable, passed } from '../check'
+import { type Check, need, noneOf } from '../check'
 import type { Fault } from '../platform'
 import { pause, type Stage } from '../stage'
+import { arrive } from './landing'
+import { loggedIn } from './logout'
 
-const SLOW_MS = 5000
+const SLOW_MS = 6000
 const MAX_PAGE_MS = 5500
 const MAX_LOGIN_MS = 12_000
 
-const faults: readonly [name: string, fault: Fault][] = [
+/** A way to fail: the fault of one operation, or `refused` where the platform accepts no connection at all. */
+type Failure = 'refused' | Fault
+
+/** The failures that `--quick` tries too. */
+const quick = ['down', 'status-500']
+
+/** Failures of every HTTP call. */
+const httpFailures: readonly (readonly [name: string, failure: Failure])[] = [
+  ['refused', 'refused'],
   ['down', { kind: 'down' }],
   ['hang', { kind: 'hang' }],
   ['slow', { kind: 'slow', ms: SLOW_MS }],
   ['status-500', { kind: 'status', code: 500 }],
-  ['status-503', { kind: 'status', code: 503 }],
+  ['status-503', { kind: 'status', code: 503, retryAfter: 1 }],
   ['garbage', { kind: 'garbage' }],
+  ['empty', { kind: 'empty' }],
+  ['huge', { kind: 'huge' }],
   ['redirect', { kind: 'status', code: 302 }],
-  ['wrong-signature', { kind: 'wrong_signature' }],
 ]
 
-/** Everything but Identify. */
-const BACK_CHANNEL: readonly EmulatedOperation[] = ['authenticate', 'sessionstatus', 'logout']
+/** Failures of calls whose response is a Session Token. */
+const tokenFailures = [...httpFailures, ['wrong-signature', { kind: 'wrong_signature' }]] as const
 
-function problemOf(page: Page, limit: number): string[] {
-  const ms = page.hops.reduce((sum, hop) => sum + hop.ms, 0)
-  if (page.status === 0) return [`the user gets ${page.error}`]
-  if (page.status >= 500 && page.status !== 503) return [`the user gets ${page.status}`]
-  return ms > limit ? [`the page took ${(ms / 1000).toFixed(1)} s`] : []
+/** What a check does while an operation fails. It gives the problems that it has seen. */
+type Act = (stage: Stage, fail: () => Promise<void>, failed: () => Promise<boolean>) => Promise<string[]>
+
+/** The checks of one operation: one for each failure. */
+function cells(
+  name: string,
+  operation: EmulatedOperation,
+  failures: typeof tokenFailures | typeof httpFailures,
+  act: Act,
+) {
+  return failures.map(
+    ([failureName, failure]): Check => ({
+      name: `outage/${name}-${failureName}`,
+      isRough: true,
+      isThorough: !quick.includes(failureName),
+      run: async (stage) => {
+        let since = Date.now()
+        let end = async () => {}
+        const fail = async () => {
+          since = Date.now()
+          end = await begin(stage, operation, failure)
+        }
+        try {
+          return noneOf(await act(stage, fail, () => wasCalled(stage, since, operation, failure)))
+        } finally {
+          await end()
+        }
+      },
+    }),
+  )
 }
 
-/** An old session of a known user is shown while Session Status fails. */
-const oldSession = ([name, fault]: (typeof faults)[number]): Check => ({
-  name: `outage/page-${name}`,
-  isSlow: true,
-  isRough: true,
-  run: async (stage) => {
-    const browser = stage.browser()
-    await stage.login(browser)
-    const sid = await stage.sid(browser)
-    await stage.grownOld()
-    const since = Date.now()
-    const end = stage.platform.fault(['sessionstatus'], fault)
-    const { isIdentifiedAlways, publicPage, userPage } = stage.site
-    const page = await stage.look(browser, isIdentifiedAlways ? publicPage : userPage)
-    end()
-    need(await wasChecked(stage, since, sid), 'the site made no status check, so nothing failed')
-    const isDown = page.status === 503 ? ['the user gets 503'] : []
-    return noneOf([...problemOf(page, MAX_PAGE_MS), ...isDown])
-  },
-})
+/** Lets an operation fail until the returned function is called. */
+async function begin(
+  { platform }: Stage,
+  operation: EmulatedOperation,
+  failure: Failure,
+): Promise<() => Promise<void>> {
+  if (failure === 'refused') return platform.refuse()
+  const end = platform.fault([operation], failure)
+  return async () => end()
+}
 
-/** Was a status check made? A slow call is in the log when it ends. */
-async function wasChecked(stage: Stage, since: number, sid: string): Promise<boolean> {
+/** Did the site call the operation? The log has a slow call when it ends, and a refused one never. */
+async function wasCalled(
+  stage: Stage,
+  since: number,
+  operation: EmulatedOperation,
+  failure: Failure,
+): Promise<boolean> {
+  if (failure === 'refused') return true
   const limit = Date.now() + SLOW_MS + 500
-  while (stage.platform.calls(since, { operation: 'sessionstatus', sid }).length === 0) {
+  while (stage.platform.calls(since, { operation }).length === 0) {
     if (Date.now() > limit) return false
     await pause(100)
   }
   return true
 }
 
-/** A login attempt while Authenticate fails: the user must not be told that the password is wrong. */
-const login = ([name, fault]: (typeof faults)[number]): Check => ({
-  name: `outage/login-${name}`,
-  isRough: true,
-  run: async (stage) => {
-    const wrong = await attempt(stage, 'not-the-password')
-    const since = Date.now()
-    const end = stage.platform.fault(['authenticate'], fault)
-    const page = await attempt(stage)
-    end()
-    need(
-      stage.platform.calls(since, { operation: 'authenticate' }).length > 0 || page.status === 503,
-      'the site did not call Authenticate',
-    )
-    const isSame = page.words === wrong.words && page.status === wrong.status
-    return noneOf([
-      ...problemOf(page, MAX_LOGIN_MS),
-      ...(isSame ? ['the page says the same as for a wrong password'] : []),
-    ])
-  },
-})
+/** Problems of a page that a user gets during an outage. 503 is right where the page cannot do without the platform. */
+export function problemsOf(page: Page, limitMs: number): string[] {
+  const ms = page.hops.reduce((sum, hop) => sum + hop.ms, 0)
+  if (page.status === 0) return [`the user gets ${page.error}`]
+  if (page.status >= 500 && page.status !== 503) return [`the user gets ${page.status}`]
+  return ms > limitMs ? [`the page took ${(ms / 1000).toFixed(1)} s`] : []
+}
 
-async function attempt(stage: Stage, password?: string): Promise<Page> {
+/** The page of a known user, whose session is old, is served while Session Status fails. */
+const showPage: Act = async (stage, fail, failed) => {
   const browser = stage.browser()
-  const account = stage.account()
+  await stage.login(browser)
+  await stage.grownOld()
+  await fail()
+  const { isIdentifiedAlways, publicPage, userPage } = stage.site
+  const page = await stage.look(browser, isIdentifiedAlways ? publicPage : userPage)
+  need(await failed(), 'the site made no status check, so nothing failed')
+  const isDown = page.status === 503 ? ['the user gets 503'] : []
+  return [...problemsOf(page, MAX_PAGE_MS), ...isDown]
+}
+
+/** A user tries to log in while Authenticate fails: the message must not be that of a wrong password. */
+const tryLogin: Act = async (stage, fail, failed) => {
+  const wrong = await attempt(stage, 'not-the-password')
+  const browser = stage.browser()
   const { form } = await stage.loginForm(browser)
-  return stage.submit(browser, form, password === undefined ? account : { ...account, password })
+  await fail()
+  const page = await stage.submit(browser, form, stage.account())
+  need(page.status === 503 || (await failed()), 'the site did not call Authenticate')
+  const isSame = page.words === wrong.words && page.status === wrong.status
+  return [...problemsOf(page, MAX_LOGIN_MS), ...(isSame ? ['the page says the same as for a wrong password'] : [])]
 }
 
-/** All operations fail, Identify too: after a while, new visitors are served without a redirect. */
-const newVisitors: Check = {
-  name: 'outage/new-visitors',
-  isRough: true,
-  run: async (stage) => {
-    if (!stage.site.isIdentifiedAlways)
-      return notApplicable('the first page load of this site does not go through Identify')
-    const before = await stage.visit(stage.browser())
-    need(stage.identifies(before) > 0, 'a new visitor was not redirected to Identify before the outage')
-    const operations: EmulatedOperation[] = [...BACK_CHANNEL, 'identify', 'token', 'me']
-    const end = stage.platform.fault(operations, { kind: 'status', code: 503 })
-    const limit = Date.now() + 15_000
-    let page = await stage.visit(stage.browser())
-    while (stage.identifies(page) > 0 && Date.now() < limit) {
-      await pause(500)
-      page = await stage.visit(stage.browser())
-    }
-    end()
-    if (stage.identifies(page) > 0)
-      return failed('15 s into an outage, every new visitor is still redirected to the dead platform')
-    return page.status === 200 ? passed() : failed(`new visitors get ${page.status || page.error}`)
-  },
+async function attempt(stage: Stage, password: string): Promise<Page> {
+  const browser = stage.browser()
+  const { form } = await stage.loginForm(browser)
+  return stage.submit(browser, form, { ...stage.account(), password })
 }
 
-const recovery: Check = {
-  name: 'outage/recovery',
-  isRough: true,
-  run: async (stage) => {
-    const end = stage.platform.fault([...BACK_CHANNEL, 'identify', 'token', 'me'], { kind: 'down' })
-    for (let count = 0; count < 6; count += 1) await stage.visit(stage.browser(), stage.site.loginPage)
-    end()
-    const limit = Date.now() + 10_000
-    let reason = ''
-    while (Date.now() < limit) {
-      const browser = stage.browser()
-      const account = stage.account()
-      const isBack = await stage.login(browser, account).then(
-        () => true,
-        (error: Error) => {
-          reason = error.message
-          return false
-        },
-      )
-      if (isBack) return passed()
-      await pause(700)
-    }
-    return failed(`10 s after the outage, no login works: ${reason}`)
-  },
+/** A user logs out while Logout fails: the session here ends all the same, and Identify does not bring the login back. */
+const tryLogout: Act = async (stage, fail, failed) => {
+  const { browser, account } = await loggedIn(stage)
+  await fail()
+  const page = await stage.logout(browser, { stopAt: (url) => stage.platform.isIdentify(url) })
+  const isKnown = await stage.isKnown(browser, account)
+  need(isKnown || (await failed()), 'the site did not call Logout')
+  const isShown = !isKnown && (await stage.isShown(browser, account))
+  return [
+    ...problemsOf(page, MAX_PAGE_MS),
+    ...(isKnown ? ['the user is still logged in'] : []),
+    ...(isShown ? ['the next Identify redirect logs the user in again'] : []),
+  ]
 }
 
-/** All checks of this group. */
-export const outageChecks: readonly Check[] = [...faults.map(oldSession), ...faults.map(login), newVisitors, recovery]
+/** A user lands while a call fails that the login needs: the visitor gets the page, and is anonymous. */
+const tryLanding: Act = async (stage, fail, failed) => {
+  const { browser, account, address } = await arrive(stage)
+  await fail()
+  const landed = await stage.openHere(browser, address.href)
+  const page = landed.next === undefined ? landed : await stage.look(browser, stage.site.publicPage)
+  const isKnown = await stage.isKnown(browser, account)
+  need(await failed(), 'the site did not make the call')
+  const status = landed.status === 0 ? landed.error : Math.max(landed.status, page.status)
+  const isError = landed.status === 0 || landed.status >= 400 || page.status >= 400
+  return [
+    ...(isError ? [`the visitor gets ${status}`] : []),
+    ...(isKnown ? ['a user is shown whom the platform did not name'] : []),
+  ]
+}
+
+/** All cells. The checks of old sessions wait. */
+export const outageCells: readonly Check[] = [
+  ...cells('page', 'sessionstatus', tokenFailures, showPage).map((check) => ({ ...check, isSlow: true })),
+  ...cells('login', 'authenticate', tokenFailures, tryLogin),
+  ...cells('logout', 'logout', tokenFailures, tryLogout),
+  ...cells('ticket', 'token', httpFailures, tryLanding),
+  ...cells('user', 'me', httpFailures, tryLanding),
+]

@@ -1,6 +1,6 @@
 /** Group `status`: a session is checked when it is old, and only then. Most of these checks wait. */
 import { USER_AGENT } from '../browser'
-import { type Check, failed, need, noneOf, passed, warning } from '../check'
+import { type Check, failed, need, noneOf, notApplicable, passed, warning } from '../check'
 import type { Fault } from '../platform'
 
 const young: Check = {
@@ -120,13 +120,33 @@ const otherAccount: Check = {
       await stage.visit(browser, stage.site.userPage),
       await stage.visit(browser, stage.site.publicPage),
     ]
-    if (stage.run.settings.loggedIn === undefined && pages.some((page) => stage.shows(page, first)))
+    if (pages.some((page) => stage.showsOther(page, first)))
       return failed('the page still shows the first user, though the browser is logged in as another one')
     need(
       pages.some(({ status }) => status === 200),
       'no page responded',
     )
     return pages.some((page) => stage.shows(page, second)) ? passed() : failed('the second user is not logged in here')
+  },
+}
+
+/** The user logs out on another site: a sensitive page must not rely on the last status check, however young it is. */
+const sensitivePage: Check = {
+  name: 'status/sensitive-page',
+  run: async (stage) => {
+    const { sensitive } = stage.run.settings.pages
+    if (sensitive === undefined) return notApplicable('examine.json names no page as pages.sensitive')
+    const address = new URL(sensitive, stage.site.url).href
+    const browser = stage.browser()
+    const account = await stage.login(browser)
+    need(stage.shows(await stage.look(browser, address), account), `${sensitive} does not show its user`)
+    await stage.second.logout(await stage.sid(browser))
+    const page = await stage.look(browser, address)
+    if (page.status === 0 || (page.status >= 500 && page.status !== 503))
+      return failed(`the page responds ${page.status || page.error}`)
+    return stage.shows(page, account)
+      ? failed('a user who has logged out on another site is still served the sensitive page')
+      : passed()
   },
 }
 
@@ -165,6 +185,7 @@ export const statusChecks: readonly Check[] = [
   logoutElsewhere,
   removed,
   otherAccount,
+  sensitivePage,
   spoilt('wrong-signature', { kind: 'wrong_signature' }),
   spoilt('wrong-session', { kind: 'wrong_session' }),
   spoilt('wrong-audience', { kind: 'wrong_audience' }),

@@ -105,16 +105,20 @@ export const loginTexts: CheckTexts = {
   ),
 }
 
-const kinds: readonly [string, string][] = [
-  ['down', 'breaks off connections'],
-  ['hang', 'never responds'],
-  ['slow', 'takes 5 seconds'],
-  ['status-500', 'responds 500'],
-  ['status-503', 'responds 503'],
-  ['garbage', 'responds with garbage'],
-  ['redirect', 'responds with a redirect'],
-  ['wrong-signature', 'signs with another secret'],
-]
+/** How an operation fails, by the last part of the check's name. */
+const failures: Readonly<Record<string, string>> = {
+  refused: 'cannot be reached (connection refused)',
+  down: 'breaks off connections',
+  hang: 'never responds',
+  slow: 'takes 6 seconds',
+  'status-500': 'responds 500',
+  'status-503': 'responds 503 with Retry-After',
+  garbage: 'responds with text that is no JSON',
+  empty: 'responds with an empty body',
+  huge: 'responds with 20 MB',
+  redirect: 'responds with a redirect',
+  'wrong-signature': 'signs with another secret',
+}
 
 const FAULTS = 'Faults, rows 1 to 5'
 const page = (does: string): CheckText =>
@@ -122,7 +126,7 @@ const page = (does: string): CheckText =>
     `While Session Status ${does}, pages are served within 5 seconds.`,
     'The whole site is down when the platform is.',
     FAULTS,
-    'Set a time limit of 2 seconds. After it, serve the page from the session.',
+    'Give each call of the platform a time limit of 2 seconds. Catch every failure of the call, and serve the page from the session.',
     'Leave timeoutMs and graceSeconds at their defaults.',
   )
 const login = (does: string): CheckText =>
@@ -133,10 +137,49 @@ const login = (does: string): CheckText =>
     'Tell a failure of the call apart from err in a verified response. Respond 503 with the form.',
     FORM,
   )
+const logout = (does: string): CheckText =>
+  row(
+    `While Logout ${does}, the user is logged out here, and Identify does not log the user in again.`,
+    'The user believes to be logged out, and is not. The next user of the computer has the account.',
+    'Faults, "Logout, SSO2 down"',
+    'End the session of the site first. Remember the logout, and accept no login from Identify for this SSO session until the platform has confirmed it.',
+    SENSIBLE,
+  )
+const HOOKS = 'Set tokenUrl and apiUrl. A custom exchangeTicket or loadUser must throw when it fails.'
+const landing =
+  (part: string) =>
+  (does: string): CheckText =>
+    row(
+      `While ${part} ${does}, the visitor gets the page and is anonymous.`,
+      'Users who are logged in on another site see an error page on every page of this one.',
+      'Interface, "Landing page"; faults, row 9',
+      'Catch the failure, store an anonymous session, and redirect to r. Try the login again later.',
+      HOOKS,
+    )
+
+const cellsOf = (operation: string, text: (does: string) => CheckText): CheckTexts =>
+  Object.fromEntries(Object.entries(failures).map(([name, does]) => [`outage/${operation}-${name}`, text(does)]))
 
 export const outageTexts: CheckTexts = {
-  ...Object.fromEntries(kinds.map(([name, does]) => [`outage/page-${name}`, page(does)])),
-  ...Object.fromEntries(kinds.map(([name, does]) => [`outage/login-${name}`, login(does)])),
+  ...cellsOf('page', page),
+  ...cellsOf('login', login),
+  ...cellsOf('logout', logout),
+  ...cellsOf('ticket', landing('the token endpoint')),
+  ...cellsOf('user', landing('the REST API')),
+  'outage/few-calls': row(
+    'While the platform does not work, not every page calls it.',
+    'The load of your site keeps the platform down, and each page waits for the time limit.',
+    'Faults, promise I7',
+    'After some failed calls, stop calling for some seconds, and let one call at a time find out whether it works again.',
+    SENSIBLE,
+  ),
+  'outage/grace-period': row(
+    'After the grace period, a user who cannot be checked is not shown any more.',
+    'A user who has logged out on another site stays logged in here as long as the platform is down.',
+    'Threat S11',
+    'Keep the time of the last verified response. After the grace period, treat the user as anonymous.',
+    'Leave graceSeconds at its default.',
+  ),
   'outage/new-visitors': row(
     'In a long outage, new visitors are served without a redirect to the dead platform.',
     'New visitors cannot open the site.',
@@ -147,7 +190,7 @@ export const outageTexts: CheckTexts = {
   'outage/recovery': row(
     'Ten seconds after an outage, users can log in.',
     'The outage of the platform goes on at the site.',
-    'Faults, I9',
+    'Faults, promise I9',
     'Probe the platform every second while it is down.',
     SENSIBLE,
   ),
@@ -216,4 +259,11 @@ export const restTexts: CheckTexts = {
   'rest/marketplace': rest('marketplace groups'),
   'rest/gift': rest('the gift receiver'),
   'rest/administrators': rest('administrators'),
+  'rest/expired-token': row(
+    "When the user's access token has run out, the page works again or shows a message.",
+    'An hour after the login, every such page is an error page.',
+    'Interface, "Authentication", "REST API"',
+    'On 401, redirect the browser through Identify once: its ticket gives a new access token.',
+    'Use req.sso2.api() and catch PlatformApiError.',
+  ),
 }

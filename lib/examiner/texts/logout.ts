@@ -34,20 +34,6 @@ export const logoutTexts: CheckTexts = {
     'Check Sec-Fetch-Site or Origin, or a CSRF token.',
     FORM,
   ),
-  'logout/platform-down': row(
-    'While the platform is down, the user is logged out here, and Identify does not log the user in again.',
-    'The user believes to be logged out, and is not.',
-    'Faults, "Logout, SSO2 down"',
-    'End the local session first. Remember the logout in a cookie, and do not redirect to Identify until it is confirmed.',
-    SENSIBLE,
-  ),
-  'logout/platform-hangs': row(
-    'While the platform does not respond, the user is logged out here, and Identify does not log the user in again.',
-    'The user believes to be logged out, and is not.',
-    'Faults, "Logout, SSO2 down"',
-    'End the local session first. Remember the logout in a cookie, and do not redirect to Identify until it is confirmed.',
-    SENSIBLE,
-  ),
   'logout/platform-informed-later': row(
     'A logout that the platform missed is reported as soon as it is back.',
     'The user stays logged in on all other sites.',

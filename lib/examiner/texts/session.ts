@@ -13,20 +13,6 @@ export const ticketTexts: CheckTexts = {
     'Accept each landing token once, across all processes.',
     SENSIBLE,
   ),
-  'ticket/token-endpoint-fails': row(
-    'While the token endpoint fails, the visitor is anonymous and gets the page.',
-    'Users see an error page on every page of the site.',
-    TICKET,
-    'Catch the failure, store an anonymous session, and redirect to r.',
-    OPTION_TOKEN,
-  ),
-  'ticket/rest-api-fails': row(
-    'While the REST API fails, the visitor is anonymous and gets the page.',
-    'Users see an error page, or are logged in under a name that the platform did not give.',
-    'Interface, "Landing page"',
-    'Log in only with the user that the REST API named.',
-    OPTION_TOKEN,
-  ),
   'ticket/refused': row(
     'A ticket that the platform refuses leaves the visitor anonymous, with the page.',
     'Users see an error page.',
@@ -102,6 +88,13 @@ export const statusTexts: CheckTexts = {
     'Threat L10',
     'On another account: end the session, begin a new one, keep no data.',
     FRESH,
+  ),
+  'status/sensitive-page': row(
+    'A sensitive page asks the platform at each request whether its user is still logged in.',
+    'Someone at the computer of a user who has logged out on another site reaches payments and addresses for six more minutes.',
+    'Threat S11; OWASP ASVS 5, 7.4',
+    'Call Session Status before each sensitive page, however young the last check is. Serve it only on a verified response.',
+    'Protect the page with sso.requireLogin({ fresh: true }).',
   ),
   'status/wrong-signature': row(
     'A response with a wrong signature changes nothing.',

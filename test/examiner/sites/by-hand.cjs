@@ -234,7 +234,11 @@ function createSite(env) {
     const isWanted = claims.sts === 'loggedin' && !endedHere.has(claims.sid)
     const user = isWanted ? await userOf(claims.at) : undefined
     const isEnded = endedHere.has(claims.sid) // a logout may have come meanwhile
-    beginSession(req, res, { sid: claims.sid, user: isEnded ? undefined : user, isPending: isWanted && !user && !isEnded })
+    beginSession(req, res, {
+      sid: claims.sid,
+      user: isEnded ? undefined : user,
+      isPending: isWanted && !user && !isEnded,
+    })
     res.redirect(303, path)
   }
 
@@ -322,7 +326,8 @@ function createSite(env) {
     if (err === 'account_frozen') return `The account is locked for ${Math.ceil(frf / 3600)} hours.`
     if (err === 'account_not_active') return 'The account is not active. Please contact us.'
     if (err === 'session_limit_reached') return 'You are logged in on too many devices. Log out on one of them.'
-    if (err === 'invalid_otp' || err === 'otp_consumed_or_expired') return 'The one-time password is not valid any more.'
+    if (err === 'invalid_otp' || err === 'otp_consumed_or_expired')
+      return 'The one-time password is not valid any more.'
     return 'The login did not work.'
   }
 
@@ -346,7 +351,11 @@ function createSite(env) {
     const { session } = req
     if (!session) return res.redirect(303, '/login')
     const key = session.id
-    if (!logins.has(key)) logins.set(key, login(req).finally(() => logins.delete(key)))
+    if (!logins.has(key))
+      logins.set(
+        key,
+        login(req).finally(() => logins.delete(key)),
+      )
     const result = await logins.get(key)
     if (result.isOver) endSession(session)
     if (result.isOver) return res.redirect(303, '/login')
@@ -386,7 +395,8 @@ function createSite(env) {
   const restPage = (title, method, path, body) => async (req, res) => {
     if (!req.user) return res.redirect(303, `/login?next=${encodeURIComponent(req.path)}`)
     const response = await rest(method, path, req.user.access, body)
-    if (response?.status === 200) return res.send(`<h1>${title}</h1><pre>${escapeHtml(JSON.stringify(response.json))}</pre>`)
+    if (response?.status === 200)
+      return res.send(`<h1>${title}</h1><pre>${escapeHtml(JSON.stringify(response.json))}</pre>`)
     const { session } = req
     const isFirst = response?.status === 401 && Date.now() - (session.renewedAt ?? 0) > 60_000
     if (!isFirst) return res.send(`<h1>${title}</h1><p>This does not work right now. Please try again later.</p>`)
@@ -398,7 +408,7 @@ function createSite(env) {
 
   const app = express()
   app.disable('x-powered-by')
-  app.use((req, res, next) => {
+  app.use((_req, res, next) => {
     res.set({
       'Cache-Control': 'private, no-store',
       'Content-Security-Policy': "default-src 'self'; frame-ancestors 'none'",
@@ -410,7 +420,9 @@ function createSite(env) {
   app.use(express.urlencoded({ extended: false, limit: '32kb' }))
   app.use(whoIsIt)
   app.get('/', (req, res) => {
-    res.send(req.user ? `<p>Hello ${escapeHtml(req.user.name)}</p>${logoutForms}` : '<a href="/login?next=/">Log in</a>')
+    res.send(
+      req.user ? `<p>Hello ${escapeHtml(req.user.name)}</p>${logoutForms}` : '<a href="/login?next=/">Log in</a>',
+    )
   })
   app.get('/sensitive', async (req, res) => {
     const session = req.session && (await fresh(req, req.session, true))

@@ -1,0 +1,104 @@
+/** Group `outage`, the site as a whole: new visitors, load on the platform, grace period, recovery. */
+import type { EmulatedOperation } from '../../emulator/faults/rules'
+import { type Check, failed, need, notApplicable, passed } from '../check'
+import { pause } from '../stage'
+
+const everything: readonly EmulatedOperation[] = ['identify', 'authenticate', 'sessionstatus', 'logout', 'token', 'me']
+
+/** Everything fails, Identify too: after a while, new visitors are served without a redirect. */
+const newVisitors: Check = {
+  name: 'outage/new-visitors',
+  isRough: true,
+  run: async (stage) => {
+    if (!stage.site.isIdentifiedAlways)
+      return notApplicable('the first page load of this site does not go through Identify')
+    const before = await stage.visit(stage.browser())
+    need(stage.identifies(before) > 0, 'a new visitor was not redirected to Identify before the outage')
+    const end = stage.platform.fault(everything, { kind: 'status', code: 503 })
+    const limit = Date.now() + 15_000
+    let page = await stage.visit(stage.browser())
+    while (stage.identifies(page) > 0 && Date.now() < limit) {
+      await pause(500)
+      page = await stage.visit(stage.browser())
+    }
+    end()
+    if (stage.identifies(page) > 0)
+      return failed('15 s into an outage, every new visitor is still redirected to the dead platform')
+    return page.status === 200 ? passed() : failed(`new visitors get ${page.status || page.error}`)
+  },
+}
+
+const BROWSERS = 4
+const PAGES_EACH = 5
+
+/** Several users with old sessions read on while Session Status fails: not each of their pages may call it. */
+const fewCalls: Check = {
+  name: 'outage/few-calls',
+  isSlow: true,
+  isRough: true,
+  run: async (stage) => {
+    const browsers = Array.from({ length: BROWSERS }, () => stage.browser())
+    for (const browser of browsers) await stage.login(browser)
+    await stage.grownOld()
+    const since = Date.now()
+    const end = stage.platform.fault(['sessionstatus'], { kind: 'status', code: 503 })
+    for (let page = 1; page <= PAGES_EACH; page += 1) for (const browser of browsers) await stage.look(browser)
+    end()
+    const calls = stage.platform.calls(since, { operation: 'sessionstatus' }).length
+    need(calls > 0, 'the site made no status check, so nothing failed')
+    const pages = BROWSERS * PAGES_EACH
+    return calls < pages ? passed() : failed(`${pages} pages call the dead platform ${calls} times`)
+  },
+}
+
+/** Longer than this, a check would take longer than the whole examination may. */
+const MAX_GRACE_SECONDS = 60
+
+/** The platform does not respond for longer than the grace period: the user is not shown any more. */
+const gracePeriod: Check = {
+  name: 'outage/grace-period',
+  isSlow: true,
+  isRough: true,
+  run: async (stage) => {
+    const { graceSeconds } = stage.run.settings
+    if (graceSeconds === undefined || graceSeconds > MAX_GRACE_SECONDS)
+      return notApplicable(
+        `examine.json names no graceSeconds up to ${MAX_GRACE_SECONDS}: set it to the grace period of the site under test`,
+      )
+    const browser = stage.browser()
+    const account = await stage.login(browser)
+    await stage.run.wait((stage.run.settings.recheckSeconds + graceSeconds + 3) * 1000)
+    const since = Date.now()
+    const end = stage.platform.fault(['sessionstatus'], { kind: 'down' })
+    const isKnown = await stage.isKnown(browser, account)
+    end()
+    need(isKnown || stage.platform.calls(since).length > 0, 'the site made no status check, so nothing failed')
+    return isKnown ? failed('the user is still shown, although the grace period is over') : passed()
+  },
+}
+
+/** Everything breaks off and works again: ten seconds later, a user can log in. */
+const recovery: Check = {
+  name: 'outage/recovery',
+  isRough: true,
+  run: async (stage) => {
+    const end = stage.platform.fault(everything, { kind: 'down' })
+    for (let count = 0; count < 6; count += 1) await stage.visit(stage.browser(), stage.site.loginPage)
+    end()
+    const limit = Date.now() + 10_000
+    let reason = ''
+    while (Date.now() < limit) {
+      const problem = await stage.login(stage.browser()).then(
+        () => undefined,
+        (error: Error) => error.message,
+      )
+      if (problem === undefined) return passed()
+      reason = problem
+      await pause(700)
+    }
+    return failed(`10 s after the outage, no login works: ${reason}`)
+  },
+}
+
+/** The site as a whole. */
+export const outageSiteChecks: readonly Check[] = [newVisitors, fewCalls, gracePeriod, recovery]

@@ -1,0 +1,86 @@
+/** Group `rest`: pages that call the REST API, named in `examine.json`. */
+import type { Page } from '../browser'
+import { type Check, need, noneOf, notApplicable } from '../check'
+import { isLogin, isLogout, isLogoutAll } from '../facts'
+import type { Stage } from '../stage'
+
+type RestPage = 'marketplace' | 'gift' | 'administrators'
+
+/** Opens a page that calls the REST API. Where a form makes the call, the form is filled in and sent. */
+async function use(stage: Stage, name: RestPage, address: string, browser = stage.browser()): Promise<Page> {
+  const since = Date.now()
+  const page = await stage.visit(browser, address)
+  const isOther = (action: string) => [isLogin, isLogout, isLogoutAll].some((is) => is(action, ''))
+  const form = page.forms.find(({ method, action }) => method === 'POST' && !isOther(action))
+  if (!form || stage.platform.calls(since, { operation: name }).length > 0) return page
+  const typed = form.fields.filter(({ type, value }) => type !== 'hidden' && type !== 'submit' && value === '')
+  return browser.submit(form, Object.fromEntries(typed.map((field) => [field.name, exampleOf(field.name)])))
+}
+
+/** A value that fits the name of a field. */
+function exampleOf(name: string): string {
+  if (/country/i.test(name)) return 'FI'
+  if (/zip|post/i.test(name)) return '00100'
+  return /number/i.test(name) ? '1' : 'Harbour'
+}
+
+const isBroken = ({ status }: Page) => status === 0 || (status >= 500 && status !== 502 && status !== 503)
+
+/** The page of one endpoint: it works, and a refusal or a failure of the REST API is no server error. */
+const restPage = (name: RestPage): Check => ({
+  name: `rest/${name}`,
+  isRough: true,
+  run: async (stage) => {
+    const path = stage.run.settings.rest[name]
+    if (path === undefined) return notApplicable(`examine.json names no page as rest.${name}`)
+    const address = new URL(path, stage.site.url).href
+    const browser = stage.browser()
+    await stage.login(browser)
+    const since = Date.now()
+    const works = await use(stage, name, address, browser)
+    need(stage.platform.calls(since, { operation: name }).length > 0, `the page ${path} does not call the REST API`)
+    const problems =
+      works.status === 0 || works.status >= 500 ? [`the page responds ${works.status || works.error}`] : []
+    for (const code of [401, 403, 429, 500]) {
+      const end = stage.platform.fault([name], { kind: 'status', code })
+      const failing = await use(stage, name, address, browser)
+      end()
+      if (isBroken(failing))
+        problems.push(`with ${code} from the REST API, the page responds ${failing.status || failing.error}`)
+    }
+    return noneOf(problems)
+  },
+})
+
+/** The access token of a user has run out: the page works again, or says what to do. */
+const expiredToken: Check = {
+  name: 'rest/expired-token',
+  run: async (stage) => {
+    const { rest } = stage.run.settings
+    const name = (['administrators', 'gift', 'marketplace'] as const).find((one) => rest[one] !== undefined)
+    const path = name && rest[name]
+    if (name === undefined || path === undefined)
+      return notApplicable('examine.json names no page that calls the REST API')
+    const address = new URL(path, stage.site.url).href
+    const browser = stage.browser()
+    await stage.login(browser)
+    await use(stage, name, address, browser)
+    stage.platform.expireAccessTokens()
+    const since = Date.now()
+    const page = await use(stage, name, address, browser)
+    need(stage.platform.calls(since).length > 0, `the page ${path} does not call the platform`)
+    const redirects = stage.identifies(page)
+    return noneOf([
+      ...(isBroken(page) ? [`the page responds ${page.status || page.error}`] : []),
+      ...(redirects > 3 ? [`the page goes through Identify ${redirects} times`] : []),
+    ])
+  },
+}
+
+/** Pages that call the REST API. */
+export const restChecks: readonly Check[] = [
+  restPage('marketplace'),
+  restPage('gift'),
+  restPage('administrators'),
+  expiredToken,
+]
