@@ -138,17 +138,25 @@ async function judge(check: Check, stage: Stage): Promise<Finding> {
   }
 }
 
-/** After a disturbance, waits until a new visitor is served as before, and sees the login form. */
+/** Waits after a disturbance until the site works as before. */
 async function recover(stage: Stage, patienceMs: number): Promise<void> {
-  const { isIdentifiedAlways, publicPage, loginPage, passwordField } = stage.site
   const kept = stage.hops.length
   const end = Date.now() + patienceMs
-  let isBack = false
-  while (!isBack && Date.now() < end) {
-    const first = await stage.visit(stage.browser(), isIdentifiedAlways ? publicPage : loginPage)
-    const login = await stage.visit(stage.browser(), loginPage)
-    isBack = stage.identifies(first) > 0 && loginFormOf(login.forms, passwordField) !== undefined
-    if (!isBack) await pause(500)
-  }
+  while (Date.now() < end && !(await isWorking(stage))) await pause(500)
   stage.hops.splice(kept)
+}
+
+/** Do new visitors go through Identify and see the login form, and is a user known who is logged in on the second site? */
+async function isWorking(stage: Stage): Promise<boolean> {
+  const { isIdentifiedAlways, publicPage, loginPage, passwordField, userPage } = stage.site
+  const first = await stage.visit(stage.browser(), isIdentifiedAlways ? publicPage : loginPage)
+  const login = await stage.visit(stage.browser(), loginPage)
+  if (stage.identifies(first) === 0 || loginFormOf(login.forms, passwordField) === undefined) return false
+  const [account] = stage.platform.accounts
+  if (!account) return false
+  const browser = stage.browser()
+  const { sid } = await stage.loginElsewhere(browser, account)
+  const isShown = stage.shows(await stage.visit(browser, userPage), account)
+  await stage.second.logout(sid)
+  return isShown
 }

@@ -3,11 +3,19 @@
  */
 
 /** Not applicable to sites without pages of the REST API. */
-const WITHOUT_REST = ['rest/marketplace', 'rest/gift', 'rest/administrators']
+const WITHOUT_REST = ['rest/marketplace', 'rest/gift', 'rest/administrators', 'rest/expired-token']
+const [SENSITIVE, GRACE] = ['status/sensitive-page', 'outage/grace-period']
+/** Not applicable to sites that have only a front page and a login. */
+const SMALL = [...WITHOUT_REST, SENSITIVE, GRACE]
+const REST_PAGES = { marketplace: '/marketplace', gift: '/gift', administrators: '/administrators' }
+
+/** Names of the checks of one operation in an outage. */
+const cells = (operation, ...failures) => failures.map((failure) => `outage/${operation}-${failure}`)
+const HTTP = ['refused', 'down', 'hang', 'slow', 'status-500', 'status-503', 'garbage', 'empty', 'huge', 'redirect']
 
 /** A naive site: what a developer writes in an afternoon. */
 const naive = {
-  'not applicable': ['logout/all-sessions', ...WITHOUT_REST],
+  'not applicable': ['logout/all-sessions', ...SMALL],
   warning: [
     'landing/other-secret',
     'landing/alg-none',
@@ -34,8 +42,6 @@ const naive = {
     'landing/open-redirect',
     'landing/prefetch',
     'ticket/once',
-    'ticket/token-endpoint-fails',
-    'ticket/rest-api-fails',
     'ticket/refused',
     'login/new-session-id',
     'login/return-address',
@@ -47,18 +53,13 @@ const naive = {
     'login/session-not-found',
     'logout/by-post-only',
     'logout/foreign-form',
-    'logout/platform-down',
-    'logout/platform-hangs',
     'session/cookie-flags',
     'session/shared-cache',
     'session/browser-cache',
-    'outage/login-down',
-    'outage/login-hang',
-    'outage/login-status-500',
-    'outage/login-status-503',
-    'outage/login-garbage',
-    'outage/login-redirect',
-    'outage/login-wrong-signature',
+    ...cells('login', ...HTTP, 'wrong-signature'),
+    ...cells('logout', ...HTTP, 'wrong-signature'),
+    ...cells('ticket', ...HTTP),
+    ...cells('user', ...HTTP),
     'outage/new-visitors',
     'clock/ahead-3-s',
     'clock/ahead-30-s',
@@ -74,19 +75,14 @@ const naive = {
     'status/wrong-audience',
     'status/expired',
     'logout/platform-informed-later',
-    'outage/page-down',
-    'outage/page-hang',
-    'outage/page-status-500',
-    'outage/page-status-503',
-    'outage/page-garbage',
-    'outage/page-redirect',
-    'outage/page-wrong-signature',
+    ...cells('page', ...HTTP, 'wrong-signature'),
+    'outage/few-calls',
   ],
 }
 
 /** A careful site in Python: its tokens are verified, and the flow is not bound to the browser. */
 const python = {
-  'not applicable': ['login/return-address', 'logout/all-sessions', ...WITHOUT_REST],
+  'not applicable': ['login/return-address', 'logout/all-sessions', ...SMALL],
   warning: ['status/ten-at-once', 'login/frozen-account', 'headers/version-banner'],
   failed: [
     'identify/navigations-only',
@@ -96,8 +92,8 @@ const python = {
     'landing/prefetch',
     'ticket/once',
     'login/double-submit',
-    'logout/platform-down',
-    'logout/platform-hangs',
+    ...cells('logout', ...HTTP, 'wrong-signature'),
+    'outage/few-calls',
     'logout/platform-informed-later',
     'logout/landing-in-progress',
     'outage/new-visitors',
@@ -107,15 +103,36 @@ const python = {
 }
 
 /** Sites that use the package and leave Express's banner on. */
-const withPackage = { 'not applicable': WITHOUT_REST, warning: ['headers/version-banner'] }
+const withPackage = { 'not applicable': SMALL, warning: ['headers/version-banner'] }
 
 const table = [
+  {
+    name: 'by-hand',
+    cwd: 'test/examiner/sites',
+    command: ['node', 'by-hand.cjs'],
+    config: {
+      graceSeconds: 20,
+      pages: { sensitive: '/sensitive' },
+      rest: { marketplace: '/market', gift: '/gift', administrators: '/administrators' },
+    },
+    env: { GRACE_SECONDS: '20' },
+    expected: {},
+  },
   { name: 'minimal', cwd: 'examples/minimal', command: ['node', 'site.mjs'], expected: withPackage },
+  {
+    name: 'fresh-page',
+    cwd: 'test/examiner/sites',
+    command: ['node', 'fresh-page.mjs'],
+    config: { graceSeconds: 20, pages: { sensitive: '/payments' } },
+    env: { SSO2_GRACE_SECONDS: '20' },
+    expected: { 'not applicable': WITHOUT_REST },
+  },
   {
     name: 'example-app',
     cwd: 'test/examiner/sites',
     command: ['node', 'example-app.cjs'],
-    expected: { 'not applicable': WITHOUT_REST },
+    config: { rest: REST_PAGES },
+    expected: { 'not applicable': [SENSITIVE, GRACE] },
   },
   {
     name: 'existing-session',
@@ -142,7 +159,7 @@ const table = [
         'identify/navigations-only',
         'identify/without-cookies',
         'outage/new-visitors',
-        ...WITHOUT_REST,
+        ...SMALL,
       ],
     },
   },

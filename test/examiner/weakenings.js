@@ -372,7 +372,7 @@ weaken('clock/behind-3-s', 'a token must be of this very moment', [
 weaken(
   named('clock', ['ahead-30-s', 'behind-30-s']).map((name) => name.replace('clock-', 'clock/')),
   'a refused token is asked for again and again',
-  [change(UNSERVED, 'const unserved = path')],
+  [change(UNSERVED, 'const unserved = path'), change('if (failures >= MAX_FAILURES) isDown = true')],
 )
 weaken('clock/ahead-10-min', 'the beginning of a token is not looked at', [change(BEGIN)])
 weaken('clock/behind-10-min', 'the end of a token is not looked at', [change(EXPIRY)])

@@ -85,7 +85,7 @@ async function wasCalled(
   failure: Failure,
 ): Promise<boolean> {
   if (failure === 'refused') return true
-  const limit = Date.now() + SLOW_MS + 500
+  const limit = Date.now() + (failure.kind === 'slow' ? failure.ms : 0) + 500
   while (stage.platform.calls(since, { operation }).length === 0) {
     if (Date.now() > limit) return false
     await pause(100)
@@ -94,11 +94,11 @@ async function wasCalled(
 }
 
 /** Problems of a page that a user gets during an outage. 503 is right where the page cannot do without the platform. */
-export function problemsOf(page: Page, limitMs: number): string[] {
-  const ms = page.hops.reduce((sum, hop) => sum + hop.ms, 0)
+function problemsOf(page: Page, limitMs: number): string[] {
+  const ms = Math.max(...page.hops.map((hop) => hop.ms))
   if (page.status === 0) return [`the user gets ${page.error}`]
   if (page.status >= 500 && page.status !== 503) return [`the user gets ${page.status}`]
-  return ms > limitMs ? [`the page took ${(ms / 1000).toFixed(1)} s`] : []
+  return ms > limitMs ? [`a response took ${(ms / 1000).toFixed(1)} s`] : []
 }
 
 /** The page of a known user, whose session is old, is served while Session Status fails. */

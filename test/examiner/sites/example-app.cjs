@@ -1,7 +1,6 @@
 /** The Morning Post of the example, against the platform that the environment names. */
 const { createSite } = require('../../../example-app/site.js')
 const newspapers = require('../../../example-app/newspapers.js')
-const { campaigns } = require('../../../example-app/platform.js')
 
 const { env } = process
 const { app } = createSite({
@@ -17,6 +16,6 @@ const { app } = createSite({
   },
   client: { clientId: env.SSO2_CLIENT_ID, clientSecret: env.SSO2_CLIENT_SECRET },
   sessionSecret: env.SSO2_SESSION_SECRET,
-  campaigns,
+  campaigns: [{ productCode: 'examined-campaign', name: 'Examined campaign' }],
 })
 app.listen(env.PORT)
