@@ -87,6 +87,26 @@ describe.each(all)('%s', (operation) => {
     else expect([answer.status, answer.json]).toEqual([200, undefined])
   })
 
+  test('empty and huge: no body, and one of 20 MB', async () => {
+    const { call } = await prepare(operation)
+    const lengths: number[] = []
+    for (const kind of ['empty', 'huge'] as const) {
+      emulator.faults.add({ operation, kind, times: 1 })
+      const answer = await call()
+      expect([answer.status, answer.json]).toEqual([200, undefined])
+      lengths.push(Number(answer.headers['content-length']))
+      expect(emulator.calls({ operation }).at(-1)).toMatchObject({ outcome: kind, fault: kind })
+    }
+    expect(lengths).toEqual([0, 20_000_000])
+  })
+
+  test('status with retryAfter has the header', async () => {
+    const { call } = await prepare(operation)
+    emulator.faults.add({ operation, kind: 'status', code: 503, retryAfter: 7 })
+    const answer = await call()
+    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '7'])
+  })
+
   test('drop_after_commit: the work is done, the answer is lost', async () => {
     const { call } = await prepare(operation)
     emulator.faults.add({ operation, kind: 'drop_after_commit' })

@@ -6,8 +6,11 @@ import type { AddressInfo } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import type { Browser } from 'playwright-core'
+import type { Flow } from '../../lib/emulator/flow/types'
 import type { Result, Verdict } from '../../lib/examiner/check'
 import { allChecks } from '../../lib/examiner/checks'
+import { htmlReport } from '../../lib/examiner/report/html'
+import type { Examined } from '../../lib/examiner/report/summary'
 import { cleanEnvironment } from '../examples/process'
 import { violations } from '../support/axe'
 import { openBrowser, screenshots } from '../support/browser'
@@ -32,6 +35,8 @@ beforeAll(() => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'express-sso2-examine-'))
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+type WithEvidence = Result & { readonly evidence: Pick<Flow, 'participants' | 'steps'> }
 
 interface Run {
   code: number
@@ -104,31 +109,39 @@ describe('a naive site', () => {
     expect(evidence.filter(({ evidence: { steps } }) => steps.length === 0)).toEqual([])
   })
 
-  test.each([
-    ['light', 1280],
-    ['dark', 1280],
-    ['light', 390],
-  ] as const)(
-    'has a report without axe violations, %s, %i wide',
-    async (colorScheme, width) => {
-      const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } })
-      await page.route('**/*', (route) => route.abort())
-      await page.setContent(run.file('html'))
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
-      await page.locator('.check > summary').first().click()
-      await page.locator('.check .list > summary').first().click()
-      await page.locator('.check .steps summary').first().click()
-      await page
-        .locator('.check .steps summary')
-        .nth(0)
-        .click({ force: true })
-        .catch(() => {})
-      expect(await violations(page)).toEqual([])
-      if (process.env['TEST_SCREENSHOTS']) await screenshots(page, `examine-${colorScheme}`)
-      await page.close()
-    },
-    60_000,
-  )
+  test('has a report without axe violations: light, dark, on a phone, and on paper', async () => {
+    const { results, ...rest } = JSON.parse(run.file('json')) as Omit<Examined, 'results'> & { results: WithEvidence[] }
+    const one = (verdict: Verdict) => results.find((result) => result.verdict === verdict) ?? []
+    const shown = [...results.slice(0, 2), one('failed'), one('warning'), one('not applicable')].flat()
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
+    await page.route('**/*', (route) => route.abort())
+    await page.setContent(
+      htmlReport({
+        ...rest,
+        results: shown.map((result) => ({ ...result, flow: { ...result.evidence, title: result.name } })),
+      }),
+    )
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+    // paper has no clicks and is white
+    expect(await page.locator('.check dd').first().isVisible()).toBe(true)
+    expect(await page.locator('.check .steps li').first().isVisible()).toBe(true)
+    expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(255, 255, 255)')
+    expect(await page.evaluate('getComputedStyle(document.querySelector("section")).color')).toBe('rgb(35, 33, 29)')
+    await page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
+    for (const [name, media, width] of [
+      ['light', { colorScheme: 'light' }, 1280],
+      ['dark', { colorScheme: 'dark' }, 1280],
+      ['phone', { colorScheme: 'light' }, 390],
+      ['paper', { media: 'print', colorScheme: 'dark' }, 794],
+    ] as const) {
+      await page.emulateMedia({ media: 'screen', ...media })
+      await page.setViewportSize({ width, height: 900 })
+      expect([name, await page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([name, true])
+      expect([name, await violations(page)]).toEqual([name, []])
+      if (process.env['TEST_SCREENSHOTS']) await screenshots(page, `examine-${name}`)
+    }
+    await page.close()
+  }, 60_000)
 })
 
 test.each([

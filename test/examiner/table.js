@@ -56,7 +56,7 @@ const naive = {
     'session/cookie-flags',
     'session/shared-cache',
     'session/browser-cache',
-    ...cells('login', ...HTTP, 'wrong-signature'),
+    ...cells('login', ...HTTP, 'wrong-signature').filter((name) => name !== 'outage/login-slow'),
     ...cells('logout', ...HTTP, 'wrong-signature'),
     ...cells('ticket', ...HTTP),
     ...cells('user', ...HTTP),

@@ -6,7 +6,7 @@ export const reportStyle = `
   --code: #efece3; --good: #17603f; --good-ground: #dff1e6; --bad: #8f2323; --bad-ground: #fbe3e0; --warn: #734c00;
   --warn-ground: #fbecc8; --plain-ground: #e9e6dd; --open: #5b2a86; --open-ground: #efe3fa;
 }
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
   :root {
     --ground: #16181b; --card: #1f2226; --ink: #ecebe7; --soft: #b0aea7; --line: #383c42; --hair: #2c3035; --accent: #8fc0ee;
     --code: #2a2e34; --good: #8fdcb2; --good-ground: #17382a; --bad: #ffb3ab; --bad-ground: #4a2020; --warn: #f5cf7c;
@@ -49,7 +49,9 @@ dd { margin: 0; overflow-wrap: anywhere; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 @media (max-width: 40rem) { .check > summary, dl { grid-template-columns: 1fr; } }
 @media print {
-  body { background: #fff; }
+  :root { color-scheme: light; --ground: #fff; --card: #fff; }
+  body { background: #fff; font-size: 11pt; }
+  details::details-content { display: block; content-visibility: visible; block-size: auto; }
   section { border: 0; padding: 0; break-inside: auto; }
   .skip { display: none; }
   .check { break-inside: avoid; }
