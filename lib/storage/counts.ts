@@ -1,15 +1,16 @@
-/** Counts of logins and landings, shared by all processes. While the Redis master of a count is away, a process counts by itself. */
-import { createHash, randomUUID } from 'node:crypto'
+/** Counts logins and landings, for all processes together. While the Redis master of a count does not answer, a process counts for itself. */
+import { createHash } from 'node:crypto'
 import { type Budgets, type LimitReason, SITE_SHARES } from '../decide/login-budgets'
 import type { Kv } from './kv'
 import { MemoryKv } from './memory-kv'
 import { unlessUnavailable } from './unavailable'
 
-/** What was added to counts, to be taken back where it turns out not to count. */
+/** One addition to counts, which can be taken back. */
 export interface AddedCounts {
   readonly kv: Kv
   readonly keys: readonly string[]
-  readonly windows: readonly string[]
+  /** Ends of the windows to which it was added. */
+  readonly ends: readonly number[]
 }
 
 /** A limit that was reached. */
@@ -32,25 +33,24 @@ export class Counts {
     this.#prefix = prefix
   }
 
-  /** Adds one to all counts, or to none where one has reached its limit. */
+  /** Adds one to all counts, or to none if a count has reached its limit. */
   async add({ counts, kept }: Budgets, perSeconds: number): Promise<AddedCounts | Reached> {
     const share = hashOf(counts[0].subject).readUInt8() % SITE_SHARES // one share is one slot of a Cluster
     const keyed = counts.map(({ subject, limit }) => ({
       key: `${this.#prefix}limit:{${share}}:${hashOf(subject).toString('base64url')}`,
       limit,
     }))
-    const window = randomUUID().slice(0, 8)
-    const addTo = (kv: Kv) => kv.addToCounts(keyed, perSeconds, window, kept)
+    const addTo = (kv: Kv) => kv.addToCounts(keyed, perSeconds, kept)
     const shared = await unlessUnavailable(() => addTo(this.#kv))
     const isAway = shared === 'unavailable'
     const counted = isAway ? await addTo(this.#own) : shared
     if ('spent' in counted) return { reason: counts[counted.spent]?.reason ?? 'site', seconds: counted.secondsLeft }
-    return { kv: isAway ? this.#own : this.#kv, keys: keyed.map(({ key }) => key), windows: counted.windows }
+    return { kv: isAway ? this.#own : this.#kv, keys: keyed.map(({ key }) => key), ends: counted.ends }
   }
 
-  /** Takes back what was added, from the windows to which it was added. */
-  async takeBack({ kv, keys, windows }: AddedCounts): Promise<void> {
-    await unlessUnavailable(() => kv.takeFromCounts(keys, windows)) // else the window ends by itself
+  /** Takes an addition back from its windows. */
+  async takeBack({ kv, keys, ends }: AddedCounts): Promise<void> {
+    await unlessUnavailable(() => kv.takeFromCounts(keys, ends)) // without Redis the window ends by itself
   }
 }
 

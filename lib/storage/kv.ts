@@ -1,34 +1,50 @@
-/** One value for each key; `null` where there is none. */
+/**
+ * The operations that this package needs of a store, for Redis and for memory. One contract test (test/storage/contract.test.ts) covers both.
+ * This file is the interface alone. The classes that give keys their names and values their form are beside it: records.ts, session-index.ts,
+ * logout-outbox.ts, login-locks.ts and counts.ts. All keys of one call are in one slot of a Cluster, so every call is one step of one server.
+ */
+
+/** One value for each key, `null` for a key without a value. */
 export type Values<Keys extends readonly string[]> = { readonly [index in keyof Keys]: string | null }
 
-/** A list after an entry was added to it. */
+/** A second key that the step of {@link Kv.compareAndSet} reads, and deletes or renews. */
+export type OtherKey =
+  | { readonly key: string; readonly action: 'keep' | 'delete' }
+  /** Renews its expiry. */
+  | { readonly key: string; readonly action: 'renew'; readonly seconds: number }
+
+/** Result of a compare-and-set. */
+export interface Compared {
+  readonly isDone: boolean
+  /** What the key held. */
+  readonly value: string | null
+  /** Until the found value expires. 0 if there is none, or if the compare-and-set is done. */
+  readonly secondsLeft: number
+  /** What the other key held. */
+  readonly other: string | null
+}
+
+/** An index after an entry was added. */
 export interface Listing {
-  /** How long ago its mark was written, in milliseconds, by the clock of the server that holds both; `null` without a mark. */
-  readonly markAgeMs: number | null
-  /** Members that have not expired. */
+  /** How long ago the revocation was written, in milliseconds, by the clock of the server that holds both. `null` without a revocation. */
+  readonly revokedAgeMs: number | null
+  /** Number of members that have not expired. */
   readonly size: number
-  /** Where there are more than allowed: those that expire first, a few more than there are too many. */
+  /** If there are more than allowed: the members that expire first, some more than must go. */
   readonly oldest: readonly string[]
 }
 
-/** A member's place in a list: when it expires, what time it is (both in seconds), and how many members the list may have. */
+/** A member's place in an index: its expiry and the time now, in seconds, and how many members the index may have. */
 export interface ListEntry {
   readonly until: number
   readonly now: number
   readonly max: number
 }
 
-/** So many more candidates than surplus members are named: which of them was used last is known by their sessions alone. */
+/** So many more candidates are named than must go, because only their records show which session was used last. */
 export const MORE_CANDIDATES = 7
 /** At most so many candidates are named at once. */
 export const MAX_CANDIDATES = 100
-
-/** What a key holds where it is not what the caller expected. */
-export interface Found {
-  readonly value: string | null
-  /** Until the key expires; 0 where there is nothing. */
-  readonly secondsLeft: number
-}
 
 /** One count of several that are added to together. */
 export interface Count {
@@ -36,95 +52,70 @@ export interface Count {
   readonly limit: number
 }
 
-/** Result of adding to counts: the window of each, or which of them has reached its limit. */
-export type Counted = { readonly windows: readonly string[] } | { readonly spent: number; readonly secondsLeft: number }
+/** Result of adding to counts: the end of each window in milliseconds, or the index of the count that has reached its limit. */
+export type Counted = { readonly ends: readonly number[] } | { readonly spent: number; readonly secondsLeft: number }
 
 /**
- * The smallest thing that we ask of a store; Redis and memory answer it alike, and one contract test holds both to it.
- * Every method may throw `Sso2UnavailableError` with `operation` `'store'`; `unlessAway` makes it a value.
+ * A store. Every method may throw `Sso2UnavailableError` with `operation: 'store'`, which `unlessUnavailable` makes a value.
+ * Texts expire after `seconds`. An index or a queue is a set of members, each with a time in seconds.
  */
 export interface Kv {
-  /** Values of several keys of one session, in one round trip. */
+  /** Reads several keys. */
   mget<const Keys extends readonly string[]>(keys: Keys): Promise<Values<Keys>>
-  /** Writes `after` if the key holds exactly `before` (`null`: nothing). @param renewed another key of the same session, whose expiry is renewed too */
+  /**
+   * Writes `after` if the key holds `before`.
+   * @param before `null`: nothing, `undefined`: any value or nothing
+   * @param after `null` deletes the key
+   * @param other is read in any case. It is deleted or renewed only if the write is done. If it is to be deleted, and neither key holds
+   * anything as expected, nothing is written.
+   */
   compareAndSet(
     key: string,
-    before: string | null,
-    after: string,
+    before: string | null | undefined,
+    after: string | null,
     seconds: number,
-    renewed?: { readonly key: string; readonly seconds: number },
-  ): Promise<boolean>
-  /** As `compareAndSet`. @returns what the key holds where it is not `before` */
-  setOrRead(key: string, before: string | null, after: string, seconds: number): Promise<'done' | Found>
-  /**
-   * As `compareAndSet`, and takes another key of the same session away in the same step; nothing is written where neither is there.
-   * @returns its value, or false
-   */
-  compareAndTake(
-    key: string,
-    before: string | null,
-    after: string,
-    seconds: number,
-    taken: string,
-  ): Promise<{ readonly taken: string | null } | false>
-  /** Writes whatever was there before, and deletes another key of the same session. */
-  overwrite(key: string, value: string, seconds: number, alsoDelete?: string): Promise<void>
-  /** Writes `value` unless the guard key of the same session holds something that does not begin with `{`. */
+    other?: OtherKey,
+  ): Promise<Compared>
+  /** Writes `value` unless the guard key holds a deleted-session marker, which does not begin with `{`. @returns is it written? */
   setUnlessDead(key: string, guard: string, value: string, seconds: number): Promise<boolean>
-  /** True for the first caller in `seconds`. */
-  claim(key: string, seconds: number): Promise<boolean>
-  /** As `claim`, and tells whether there is a mark in the same slot. */
-  takeOnce(
-    key: string,
-    seconds: number,
-    mark: string,
-  ): Promise<{ readonly isFirst: boolean; readonly isMarked: boolean }>
   del(key: string): Promise<void>
-  /** Deletes a key if it holds exactly this. */
-  deleteIf(key: string, value: string): Promise<boolean>
   expire(key: string, seconds: number): Promise<void>
-  /** Adds one to a count that lives `seconds` from now. */
-  increment(key: string, seconds: number): Promise<number>
   /**
-   * Adds one to each count, or to none where one has reached its limit. A count begins a window of `seconds` with its first addition. All
-   * keys are of one slot.
-   * @param window unique name for the windows that begin now
-   * @param kept of the last count, only for a first key without a count
+   * Adds one to each count, or to none if a count has reached its limit. The first addition to a count begins a window of `seconds`.
+   * @param kept part of the last count's limit that only callers whose first count is 0 may use
    */
-  addToCounts(counts: readonly Count[], seconds: number, window: string, kept: number): Promise<Counted>
-  /** Takes one from each count that is still in the window to which it was added. */
-  takeFromCounts(keys: readonly string[], windows: readonly string[]): Promise<void>
-  /** Adds a member to a list, removes expired ones, and reads a mark of the same slot: in this order. */
-  enlist(list: string, member: string, entry: ListEntry, mark: string): Promise<Listing>
-  /** Renews the expiry of a member that is on the list. */
-  renewEntry(list: string, member: string, until: number, now: number): Promise<void>
-  /** Marks a list with the server's time, removes a member, and reads the others that have not expired: in this order. @param most so many are read */
-  markAndList(
-    mark: string,
+  addToCounts(counts: readonly Count[], seconds: number, kept: number): Promise<Counted>
+  /** Takes one from each count whose window still has the end that `addToCounts` returned. */
+  takeFromCounts(keys: readonly string[], ends: readonly number[]): Promise<void>
+  /** Removes expired members from an index, adds a member, and then reads the revocation. */
+  enlist(index: string, member: string, entry: ListEntry, revocation: string): Promise<Listing>
+  /** Renews the expiry of a member, if the index has it. */
+  renewEntry(index: string, member: string, until: number, now: number): Promise<void>
+  /** Writes a revocation with the server's time, removes a member from the index, and then reads at most `most` of the others. */
+  revokeAndList(
+    revocation: string,
     seconds: number,
-    list: string,
+    index: string,
     { now, member, most }: { readonly now: number; readonly member: string; readonly most: number },
   ): Promise<string[]>
-  unlist(list: string, members: readonly string[]): Promise<void>
-  /** Puts an entry into a queue, due at a time in seconds; replaces an equal one. */
+  /** Puts an entry into a queue, due at a time. An equal entry gets this time. */
   enqueue(queue: string, entry: string, due: number): Promise<void>
-  /** As `enqueue`, but leaves an equal one as it is. */
+  /** As `enqueue`, but an equal entry keeps its time. */
   enqueueOnce(queue: string, entry: string, due: number): Promise<void>
-  /** Entries due at `now`, or later than `latest`, each pushed on to `next` so that no other process takes them meanwhile. */
+  /** Takes entries that are due at `now`, or later than `latest`. Each is due again at `next`, so that no other process takes it until then. */
   takeDue(
     queue: string,
     times: { readonly now: number; readonly latest: number },
     next: number,
     most: number,
   ): Promise<string[]>
-  /** Makes entries due at `due` that would be due after `after`. */
-  hasten(queue: string, after: number, due: number): Promise<void>
-  dequeue(queue: string, entry: string): Promise<void>
+  /** Removes members of an index, or entries of a queue. */
+  remove(set: string, members: readonly string[]): Promise<void>
   /** Are both keys on one server? */
   isTogether(key: string, other: string): boolean
-  /** False while no server is known to serve reads and writes. Costs nothing to read. */
+  /** False while no server is known to serve reads and writes. Sends nothing. */
   readonly isAvailable: boolean
-  /** Why reads or writes of a server fail, until both succeed again. Costs nothing to read. */
+  /** Why reads or writes of a server fail, until both succeed again. Sends nothing. */
   readonly failure: string | undefined
   /** Sends a harmless read and a harmless write to every server. */
   probe(): Promise<void>

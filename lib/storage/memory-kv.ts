@@ -1,25 +1,20 @@
-/** The store in memory, for development: lost at a restart, not shared between processes. */
+/** The store in memory, for development. Its content is lost at a restart, and not shared between processes. */
 import {
+  type Compared,
   type Count,
   type Counted,
-  type Found,
   type Kv,
   type ListEntry,
   type Listing,
   MAX_CANDIDATES,
   MORE_CANDIDATES,
+  type OtherKey,
   type Values,
 } from './kv'
 
-interface Entry {
+interface Text {
   readonly value: string
-  readonly expiresAt: number
-}
-
-/** A count in its window. */
-interface Window {
-  count: number
-  readonly window: string
+  /** Milliseconds since 1970. */
   readonly expiresAt: number
 }
 
@@ -27,11 +22,9 @@ const SWEEP_EVERY = 1000
 
 /** A `Kv` in memory. */
 export class MemoryKv implements Kv {
-  readonly #texts = new Map<string, Entry>()
-  /** Members by list, each with its end in seconds. */
-  readonly #lists = new Map<string, Map<string, number>>()
-  readonly #counts = new Map<string, Window>()
-  readonly #queues = new Map<string, Map<string, number>>()
+  readonly #texts = new Map<string, Text>()
+  /** Indexes and queues: members with their times in seconds. */
+  readonly #sets = new Map<string, Map<string, number>>()
   readonly #now: () => number
   #writes = 0
 
@@ -41,131 +34,93 @@ export class MemoryKv implements Kv {
   }
 
   async mget<const Keys extends readonly string[]>(keys: Keys): Promise<Values<Keys>> {
-    return keys.map((key) => this.#text(key) ?? null) as Values<Keys> // one for each key
+    return keys.map((key) => this.#read(key)) as Values<Keys> // one for each key
   }
   async compareAndSet(
     key: string,
-    before: string | null,
-    after: string,
+    before: string | null | undefined,
+    after: string | null,
     seconds: number,
-    renewed?: { readonly key: string; readonly seconds: number },
-  ) {
-    if ((this.#text(key) ?? null) !== before) return false
-    this.#put(key, after, seconds)
-    if (renewed) await this.expire(renewed.key, renewed.seconds)
-    return true
-  }
-  async setOrRead(key: string, before: string | null, after: string, seconds: number): Promise<'done' | Found> {
-    if (await this.compareAndSet(key, before, after, seconds)) return 'done'
-    const value = this.#text(key) ?? null
-    const end = this.#texts.get(key)?.expiresAt ?? this.#now()
-    return { value, secondsLeft: (end - this.#now()) / 1000 }
-  }
-  async addToCounts(counts: readonly Count[], seconds: number, window: string, kept: number): Promise<Counted> {
-    const found = counts.map(({ key }) => this.#count(key))
-    const isFirstKnown = (found[0]?.count ?? 0) > 0
-    const limitOf = (index: number) =>
-      (counts[index]?.limit ?? 0) - (isFirstKnown && index === counts.length - 1 ? kept : 0)
-    const spent = found.findIndex((one, index) => (one?.count ?? 0) >= limitOf(index))
-    if (spent >= 0) return { spent, secondsLeft: ((found[spent]?.expiresAt ?? this.#now()) - this.#now()) / 1000 }
-    const expiresAt = this.#now() + seconds * 1000
-    const windows = counts.map(({ key }, index) => {
-      const next = found[index] ?? { count: 0, window, expiresAt }
-      next.count += 1
-      this.#counts.set(key, next)
-      return next.window
-    })
-    this.#sweep()
-    return { windows }
-  }
-  async takeFromCounts(keys: readonly string[], windows: readonly string[]): Promise<void> {
-    for (const [index, key] of keys.entries()) {
-      const found = this.#count(key)
-      if (found && found.window === windows[index]) found.count -= 1
-    }
-  }
-  async compareAndTake(key: string, before: string | null, after: string, seconds: number, taken: string) {
-    const value = this.#text(taken) ?? null
-    if (before === null && value === null && this.#text(key) === undefined) return { taken: null }
-    if (!(await this.compareAndSet(key, before, after, seconds))) return false
-    this.#texts.delete(taken)
-    return { taken: value }
-  }
-  async overwrite(key: string, value: string, seconds: number, alsoDelete?: string): Promise<void> {
-    this.#put(key, value, seconds)
-    if (alsoDelete) this.#texts.delete(alsoDelete)
+    otherKey?: OtherKey,
+  ): Promise<Compared> {
+    const value = this.#read(key)
+    const other = otherKey ? this.#read(otherKey.key) : null
+    if (before !== undefined && value !== before)
+      return { isDone: false, value, secondsLeft: this.#msLeft(key) / 1000, other }
+    const done = { isDone: true, value, secondsLeft: 0, other }
+    if (otherKey?.action === 'delete' && before === null && other === null) return done
+    if (after === null) this.#texts.delete(key)
+    else this.#write(key, after, seconds)
+    if (otherKey?.action === 'delete') this.#texts.delete(otherKey.key)
+    if (otherKey?.action === 'renew') await this.expire(otherKey.key, otherKey.seconds)
+    return done
   }
   async setUnlessDead(key: string, guard: string, value: string, seconds: number) {
-    if (!(this.#text(guard) ?? '{').startsWith('{')) return false
-    this.#put(key, value, seconds)
+    if (!(this.#read(guard) ?? '{').startsWith('{')) return false
+    this.#write(key, value, seconds)
     return true
-  }
-  async claim(key: string, seconds: number): Promise<boolean> {
-    if (this.#text(key) !== undefined) return false
-    this.#put(key, '1', seconds)
-    return true
-  }
-  async takeOnce(key: string, seconds: number, mark: string) {
-    return { isFirst: await this.claim(key, seconds), isMarked: this.#text(mark) !== undefined }
   }
   async del(key: string): Promise<void> {
     this.#texts.delete(key)
-    this.#lists.delete(key)
-  }
-  async deleteIf(key: string, value: string): Promise<boolean> {
-    return this.#text(key) === value && this.#texts.delete(key)
+    this.#sets.delete(key)
   }
   async expire(key: string, seconds: number): Promise<void> {
-    const value = this.#text(key)
-    if (value !== undefined) this.#put(key, value, seconds)
+    const value = this.#read(key)
+    if (value !== null) this.#write(key, value, seconds)
   }
 
-  async increment(key: string, seconds: number): Promise<number> {
-    const count = Number(this.#text(key) ?? 0) + 1
-    this.#put(key, String(count), seconds)
-    return count
+  async addToCounts(counts: readonly Count[], seconds: number, kept: number): Promise<Counted> {
+    const numbers = counts.map(({ key }) => Number(this.#read(key)))
+    const keptOf = (index: number) => (Number(numbers[0]) > 0 && index === counts.length - 1 ? kept : 0)
+    const spent = counts.findIndex(({ limit }, index) => Number(numbers[index]) >= limit - keptOf(index))
+    if (spent >= 0) return { spent, secondsLeft: this.#msLeft(counts[spent]?.key ?? '') / 1000 }
+    const ends = counts.map(({ key }, index) => {
+      const number = Number(numbers[index])
+      this.#write(key, String(number + 1), number > 0 ? this.#msLeft(key) / 1000 : seconds)
+      return this.#endOf(key)
+    })
+    return { ends }
   }
-  async enlist(list: string, member: string, { until, now, max }: ListEntry, mark: string): Promise<Listing> {
-    const members = this.#lists.get(list) ?? new Map<string, number>()
-    this.#lists.set(list, members.set(member, until))
-    for (const [other, end] of members) if (end <= now) members.delete(other)
-    const marked = this.#text(mark)
-    const surplus = members.size - max
-    const count = surplus > 0 ? Math.min(surplus + MORE_CANDIDATES, MAX_CANDIDATES) : 0
-    const oldest = count === 0 ? [] : [...members].sort(([, one], [, other]) => one - other).slice(0, count)
-    return {
-      markAgeMs: marked === undefined ? null : performance.now() - Number(marked),
-      size: members.size,
-      oldest: oldest.map(([other]) => other),
+  async takeFromCounts(keys: readonly string[], ends: readonly number[]): Promise<void> {
+    for (const [index, key] of keys.entries()) {
+      const number = Number(this.#read(key))
+      if (number > 0 && this.#endOf(key) === ends[index]) this.#write(key, String(number - 1), this.#msLeft(key) / 1000)
     }
   }
-  async renewEntry(list: string, member: string, until: number): Promise<void> {
-    const members = this.#lists.get(list)
-    if (members?.has(member)) members.set(member, until)
+
+  async enlist(index: string, member: string, { until, now, max }: ListEntry, revocation: string): Promise<Listing> {
+    await this.enqueue(index, member, until)
+    const members = this.#setOf(index)
+    for (const [other, end] of members) if (end <= now) members.delete(other)
+    const revokedAt = this.#read(revocation)
+    const surplus = members.size - max
+    const count = surplus > 0 ? Math.min(surplus + MORE_CANDIDATES, MAX_CANDIDATES) : 0
+    return {
+      revokedAgeMs: revokedAt === null ? null : performance.now() - Number(revokedAt),
+      size: members.size,
+      oldest: count === 0 ? [] : earliest(members, count),
+    }
   }
-  async markAndList(
-    mark: string,
+  async renewEntry(index: string, member: string, until: number): Promise<void> {
+    if (this.#setOf(index).has(member)) await this.enqueue(index, member, until)
+  }
+  async revokeAndList(
+    revocation: string,
     seconds: number,
-    list: string,
+    index: string,
     { now, member, most }: { readonly now: number; readonly member: string; readonly most: number },
   ): Promise<string[]> {
-    this.#put(mark, String(performance.now()), seconds)
-    await this.unlist(list, [member])
-    const living = [...(this.#lists.get(list) ?? [])].filter(([, until]) => until > now)
+    this.#write(revocation, String(performance.now()), seconds)
+    await this.remove(index, [member])
+    const living = [...this.#setOf(index)].filter(([, until]) => until > now)
     return living.slice(0, most).map(([other]) => other)
-  }
-  async unlist(list: string, gone: readonly string[]): Promise<void> {
-    const members = this.#lists.get(list)
-    for (const member of gone) members?.delete(member)
-    if (members?.size === 0) this.#lists.delete(list)
   }
 
   async enqueue(queue: string, entry: string, due: number): Promise<void> {
-    const entries = this.#queues.get(queue) ?? new Map<string, number>()
-    this.#queues.set(queue, entries.set(entry, due))
+    this.#sets.set(queue, this.#setOf(queue).set(entry, due))
   }
   async enqueueOnce(queue: string, entry: string, due: number): Promise<void> {
-    if (!this.#queues.get(queue)?.has(entry)) await this.enqueue(queue, entry, due)
+    if (!this.#setOf(queue).has(entry)) await this.enqueue(queue, entry, due)
   }
   async takeDue(
     queue: string,
@@ -173,21 +128,18 @@ export class MemoryKv implements Kv {
     next: number,
     most: number,
   ): Promise<string[]> {
-    const entries = this.#queues.get(queue) ?? new Map<string, number>()
-    const due = [...entries]
-      .filter(([, time]) => time <= now || time > latest)
-      .sort(([, one], [, other]) => one - other)
-      .slice(0, most)
-    for (const [entry] of due) entries.set(entry, next)
-    return due.map(([entry]) => entry)
+    const entries = this.#setOf(queue)
+    for (const [entry, time] of entries) if (time > latest) entries.set(entry, now)
+    const due = earliest(new Map([...entries].filter(([, time]) => time <= now)), most)
+    for (const entry of due) entries.set(entry, next)
+    return due
   }
-  async hasten(queue: string, after: number, due: number): Promise<void> {
-    const entries = this.#queues.get(queue) ?? new Map<string, number>()
-    for (const [entry, time] of entries) if (time > after) entries.set(entry, due)
+  async remove(set: string, members: readonly string[]): Promise<void> {
+    const found = this.#setOf(set)
+    for (const member of members) found.delete(member)
+    if (found.size === 0) this.#sets.delete(set)
   }
-  async dequeue(queue: string, entry: string): Promise<void> {
-    this.#queues.get(queue)?.delete(entry)
-  }
+
   isTogether(): boolean {
     return true
   }
@@ -196,27 +148,31 @@ export class MemoryKv implements Kv {
   async probe(): Promise<void> {}
   async close(): Promise<void> {}
 
-  #text(key: string): string | undefined {
-    const entry = this.#texts.get(key)
-    if (entry && entry.expiresAt > this.#now()) return entry.value
+  #read(key: string): string | null {
+    const text = this.#texts.get(key)
+    if (text && text.expiresAt > this.#now()) return text.value
     this.#texts.delete(key)
-    return undefined
+    return null
   }
-  #count(key: string): Window | undefined {
-    const found = this.#counts.get(key)
-    if (found && found.expiresAt > this.#now()) return found
-    this.#counts.delete(key)
-    return undefined
-  }
-  #put(key: string, value: string, seconds: number): void {
+  #write(key: string, value: string, seconds: number): void {
     this.#texts.set(key, { value, expiresAt: this.#now() + seconds * 1000 })
-    this.#sweep()
-  }
-  /** Deletes what has expired, at every thousandth write. */
-  #sweep(): void {
     this.#writes += 1
-    if (this.#writes % SWEEP_EVERY > 0) return
-    for (const key of this.#texts.keys()) this.#text(key)
-    for (const key of this.#counts.keys()) this.#count(key)
+    if (this.#writes % SWEEP_EVERY === 0) for (const text of this.#texts.keys()) this.#read(text) // deletes what has expired
+  }
+  #endOf(key: string): number {
+    return this.#texts.get(key)?.expiresAt ?? 0
+  }
+  #msLeft(key: string): number {
+    return Math.max(0, this.#endOf(key) - this.#now())
+  }
+  #setOf(key: string): Map<string, number> {
+    return this.#sets.get(key) ?? new Map<string, number>()
   }
 }
+
+/** Members with the earliest times. */
+const earliest = (members: ReadonlyMap<string, number>, most: number): string[] =>
+  [...members]
+    .sort(([, one], [, other]) => one - other)
+    .slice(0, most)
+    .map(([member]) => member)

@@ -4,11 +4,10 @@ import type { Config } from '../config'
 import { redisFailureAdvice, redisFailureReason } from '../decide/redis-failure-advice'
 import type { Kv } from './kv'
 import { MemoryKv } from './memory-kv'
-import { evictionCheck } from './redis-eviction'
 import { openRedis, redisKv } from './redis-kv'
 import type { ServersListener } from './redis-servers'
 
-/** @returns the store, and the client of Redis if there is one */
+/** Opens the store. @returns the store, and the client of Redis if there is one */
 export function openStore({ redis, prefix, clock, log }: Pick<Config, 'redis' | 'prefix' | 'clock' | 'log'>): {
   kv: Kv
   client: Redis | Cluster | undefined
@@ -21,4 +20,30 @@ export function openStore({ redis, prefix, clock, log }: Pick<Config, 'redis' | 
     recovered: () => log.over('store', 'Redis answers again'),
   }
   return { kv: redisKv(client, typeof redis === 'string', listener, prefix), client }
+}
+
+/** Describes the eviction policy of a server. @param info response to INFO @returns `undefined` if it evicts nothing */
+function evictionOf(info: string): string | undefined {
+  const field = (name: string) => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1] ?? ''
+  const policy = field('maxmemory_policy')
+  if (policy === 'noeviction' || field('maxmemory') === '0') return undefined
+  return `eviction policy ${policy || 'unknown'}: under pressure sessions are dropped, and used tokens forgotten; use noeviction`
+}
+
+/** Returns a function whose first call reads the eviction policy of each server in the background. A Redis that evicts drops sessions. */
+export function evictionCheck(client: Redis | Cluster, warn: (text: string) => void): () => void {
+  let isDone = false
+  return () => {
+    if (isDone) return
+    isDone = true
+    const servers = client.isCluster ? (client as Cluster).nodes('master') : [client as Redis]
+    for (const server of servers)
+      server.info().then(
+        (info) => {
+          const text = evictionOf(info)
+          if (text !== undefined) warn(text)
+        },
+        () => {}, // it may not be allowed
+      )
+  }
 }

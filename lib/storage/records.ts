@@ -1,4 +1,8 @@
-/** Sessions in the store: the site's data, and beside it the SSO record, which comes out read and is opened here. */
+/**
+ * Sessions in the store. Each session has two values: the site's data, and the login record. This class names their keys, encrypts the secrets
+ * of a record, and makes each change one step. It decides nothing: lib/decide/stored-entry.ts reads an entry, and lib/web/stored-record.ts is
+ * the only caller that writes a record.
+ */
 import type { SsoRecord } from '../decide/record'
 import { readEntry, type StoredEntry, type Tombstone, tombstone } from '../decide/stored-entry'
 import { sessionKey } from './keys'
@@ -6,13 +10,13 @@ import type { Kv } from './kv'
 import { seal, unseal } from './seal'
 import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
 
-/** A tombstone outlives every request that may still save, in seconds. */
+/** A deleted-session marker outlives every request that may still save its session, in seconds. */
 const TOMBSTONE_SECONDS = 3600
 
-/** Enough for a Cluster of a hundred masters, nearly always. */
+/** Enough for nearly every draw in a Cluster of a hundred masters. */
 const MAX_DRAWS = 500
 
-/** What is sealed in a record. */
+/** The encrypted part of a record. */
 export interface Secrets {
   /** SSO2 session ID. */
   readonly sid: string
@@ -29,14 +33,14 @@ export interface StoredPair {
 export class Records {
   readonly #kv: Kv
   readonly #prefix: string
-  readonly #boxKeys: () => readonly Buffer[]
+  readonly #encryptionKeys: () => readonly Buffer[]
   readonly #now: () => number
 
-  /** @param boxKeys the first seals, all open; @param now seconds since 1970 */
+  /** @param encryptionKeys the first encrypts, all decrypt @param now seconds since 1970 */
   constructor(kv: Kv, prefix: string, encryptionKeys: () => readonly Buffer[], now: () => number) {
     this.#kv = kv
     this.#prefix = prefix
-    this.#boxKeys = encryptionKeys
+    this.#encryptionKeys = encryptionKeys
     this.#now = now
   }
 
@@ -48,7 +52,7 @@ export class Records {
     return `${this.#prefix}sso2:{${key}}`
   }
 
-  /** Draws session IDs until one is on the server that holds its session of the SSO system: so a login depends on fewer servers. */
+  /** Draws session IDs until one is on the server that holds the index of its SSO session, so that a login depends on fewer servers. */
   drawId(draw: () => string, sidHash: string): string {
     for (let draws = 1; ; draws += 1) {
       const id = draw()
@@ -57,7 +61,7 @@ export class Records {
     }
   }
 
-  /** Session data and record in one round trip. */
+  /** Reads session data and record in one round trip. */
   async readBoth(key: string): Promise<StoredPair | Unavailable> {
     const values = await unlessUnavailable(() => this.#kv.mget([this.#dataKey(key), this.#recordKey(key)]))
     if (values === 'unavailable') return values
@@ -65,7 +69,7 @@ export class Records {
     return { data, stored: readEntry(raw) }
   }
 
-  /** The record alone. */
+  /** Reads the record alone. */
   read(key: string): Promise<StoredEntry | Unavailable> {
     return unlessUnavailable(async () => {
       const [raw] = await this.#kv.mget([this.#recordKey(key)])
@@ -73,7 +77,7 @@ export class Records {
     })
   }
 
-  /** Compare-and-set: false when the record is no longer exactly `before`. @param dataSeconds renews the expiry of the data in the same step */
+  /** Replaces a record that is exactly `before`. @param dataSeconds renews the expiry of the data in the same step @returns is it replaced? */
   replace(
     key: string,
     before: string | null,
@@ -81,57 +85,63 @@ export class Records {
     seconds: number,
     dataSeconds?: number,
   ): Promise<boolean | Unavailable> {
-    const data = dataSeconds === undefined ? undefined : { key: this.#dataKey(key), seconds: dataSeconds }
-    return unlessUnavailable(() => this.#kv.compareAndSet(this.#recordKey(key), before, after, seconds, data))
+    const data = { key: this.#dataKey(key), action: 'renew', seconds: dataSeconds ?? 0 } as const
+    return this.#change(key, before, after, seconds, dataSeconds === undefined ? undefined : data)
+  }
+
+  /** Deletes a record that is exactly `before`, and leaves the data. @returns is it deleted? */
+  drop(key: string, before: string): Promise<boolean | Unavailable> {
+    return this.#change(key, before, null, 0)
+  }
+
+  async #change(...[key, ...change]: Parameters<Kv['compareAndSet']>): Promise<boolean | Unavailable> {
+    const result = await unlessUnavailable(() => this.#kv.compareAndSet(this.#recordKey(key), ...change))
+    return result === 'unavailable' ? result : result.isDone
   }
 
   /**
-   * Ends a session whose record is exactly `before`, and takes its data away in the same step.
-   * @param successor session ID of the session that follows; '' where none does
-   * @returns the data, and what is left in the record's place
+   * Ends a session whose record is exactly `before`, and takes its data in the same step.
+   * @param successor session ID of the session that follows, '' for none
+   * @returns the data and the new entry, or false if the record is another by now
    */
-  revoke(
+  async revoke(
     key: string,
     before: string | null,
-    word: Tombstone,
+    reason: Tombstone,
     successor = '',
   ): Promise<{ readonly taken: string | null; readonly left: StoredEntry } | false | Unavailable> {
-    const text = tombstone(word, this.#now(), successor === '' ? '' : seal(successor, this.#boxKeys()))
-    return unlessUnavailable(async () => {
-      const [record, data] = [this.#recordKey(key), this.#dataKey(key)]
-      const revoked = await this.#kv.compareAndTake(record, before, text, TOMBSTONE_SECONDS, data)
-      return revoked && { taken: revoked.taken, left: readEntry(text) }
-    })
-  }
-
-  /** Takes a record away that is exactly `before`, and leaves the data. */
-  drop(key: string, before: string): Promise<boolean | Unavailable> {
-    return unlessUnavailable(() => this.#kv.deleteIf(this.#recordKey(key), before))
-  }
-
-  /** Ends a session whatever its record says. @param since 0: whoever comes with its cookie begins another at once */
-  end(key: string, since = this.#now()): Promise<Done | Unavailable> {
-    const text = tombstone('ended', since)
-    return doneUnlessUnavailable(() =>
-      this.#kv.overwrite(this.#recordKey(key), text, TOMBSTONE_SECONDS, this.#dataKey(key)),
+    const text = tombstone(reason, this.#now(), successor === '' ? '' : seal(successor, this.#encryptionKeys()))
+    const data = { key: this.#dataKey(key), action: 'delete' } as const
+    const result = await unlessUnavailable(() =>
+      this.#kv.compareAndSet(this.#recordKey(key), before, text, TOMBSTONE_SECONDS, data),
     )
+    if (result === 'unavailable') return result
+    return result.isDone && { taken: result.other, left: readEntry(text) }
   }
 
-  /** Opens a record; `undefined` when no secret of this process fits. */
+  /** Ends a session, whatever its record says. @param since 0: the next request with its cookie begins another session at once */
+  async end(key: string, since = this.#now()): Promise<Done | Unavailable> {
+    const text = tombstone('ended', since)
+    const data = { key: this.#dataKey(key), action: 'delete' } as const
+    const isDone = await this.#change(key, undefined, text, TOMBSTONE_SECONDS, data)
+    return isDone === 'unavailable' ? isDone : 'done'
+  }
+
+  /** Decrypts the secrets of a record. @returns `undefined` if no secret of this process fits */
   open(record: SsoRecord): Secrets | undefined {
-    const text = unseal(record.box, this.#boxKeys())
+    const text = unseal(record.box, this.#encryptionKeys())
     return text === undefined ? undefined : JSON.parse(text)
   }
-  /** Seals what a record keeps to itself. */
+  /** Encrypts the secrets of a record. */
   seal(secrets: Secrets): string {
-    return seal(JSON.stringify(secrets), this.#boxKeys())
+    return seal(JSON.stringify(secrets), this.#encryptionKeys())
   }
-  /** Session ID of the session that a dead one went over into; `undefined` where there is none that can be known. */
+  /** Returns the session ID of the session that follows a moved one. `undefined` if there is none, or if no secret of this process fits. */
   successorOf(stored: StoredEntry): string | undefined {
-    return stored.state === 'moved' ? unseal(stored.successor, this.#boxKeys()) : undefined
+    return stored.state === 'moved' ? unseal(stored.successor, this.#encryptionKeys()) : undefined
   }
 
-  /** Saves session data; false, and nothing saved, where the session is dead. */
+  /** Saves session data. @returns false if the session has moved or ended: then nothing is saved */
   saveData(key: string, value: string, seconds: number): Promise<boolean | Unavailable> {
     return unlessUnavailable(() => this.#kv.setUnlessDead(this.#dataKey(key), this.#recordKey(key), value, seconds))
   }
@@ -139,19 +149,20 @@ export class Records {
     return doneUnlessUnavailable(() => this.#kv.del(this.#dataKey(key)))
   }
 
-  /** Renews the expiry of record and data. @param dataSeconds where the site wants its data to live otherwise */
+  /** Renews the expiry of record and data. @param dataSeconds if the site sets another life for its data */
   renew(key: string, seconds: number, dataSeconds = seconds): Promise<Done | Unavailable> {
     return doneUnlessUnavailable(() =>
       Promise.all([this.#kv.expire(this.#dataKey(key), dataSeconds), this.#kv.expire(this.#recordKey(key), seconds)]),
     )
   }
 
-  /** True for the one caller that may ask for a new access token of this session in the next seconds. */
-  claimRenewal(key: string, seconds: number): Promise<boolean | Unavailable> {
-    return unlessUnavailable(() => this.#kv.claim(`${this.#prefix}renew:${key}`, seconds))
+  /** Acquires the lock for a new access token of this session. True for one caller in `seconds`. */
+  lockRenewal(key: string, seconds: number): Promise<boolean | Unavailable> {
+    const lock = `${this.#prefix}renew:${key}`
+    return unlessUnavailable(async () => (await this.#kv.compareAndSet(lock, null, '1', seconds)).isDone)
   }
 
-  /** False while the store is known to be away. */
+  /** False while the store is known not to answer. */
   get isAvailable(): boolean {
     return this.#kv.isAvailable
   }
@@ -159,7 +170,7 @@ export class Records {
   get failure(): string | undefined {
     return this.#kv.failure
   }
-  /** Tries a harmless read and a harmless write. */
+  /** Sends a harmless read and a harmless write. */
   probe(): Promise<Done | Unavailable> {
     return doneUnlessUnavailable(() => this.#kv.probe())
   }

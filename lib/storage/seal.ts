@@ -1,10 +1,10 @@
-/** Seals what must not be readable in a dump of the store: AES-256-GCM, keys derived from the session secret. */
+/** Encrypts values that a dump of the store must not show. AES-256-GCM with keys derived from the session secret. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
 const NONCE = 12
 const TAG = 16
 
-/** Seals a text. @param keys the first seals */
+/** Encrypts a text. @param keys the first key encrypts */
 export function seal(text: string, keys: readonly Buffer[]): string {
   const [key] = keys
   if (!key) throw new TypeError('seal: no key')
@@ -14,7 +14,7 @@ export function seal(text: string, keys: readonly Buffer[]): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')
 }
 
-/** Opens a sealed text with any of the keys; `undefined` when none fits. */
+/** Decrypts a text with any of the keys. @returns `undefined` if no key fits */
 export function unseal(sealed: string, keys: readonly Buffer[]): string | undefined {
   const bytes = Buffer.from(sealed, 'base64url')
   for (const key of keys) {
@@ -23,7 +23,7 @@ export function unseal(sealed: string, keys: readonly Buffer[]): string | undefi
       decipher.setAuthTag(bytes.subarray(NONCE, NONCE + TAG))
       return Buffer.concat([decipher.update(bytes.subarray(NONCE + TAG)), decipher.final()]).toString('utf8')
     } catch {
-      // another key may fit: secrets are rotated
+      // another key may fit, because secrets are rotated
     }
   }
   return undefined

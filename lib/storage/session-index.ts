@@ -1,7 +1,7 @@
 /**
- * The index of sessions here: which belong to a session of the SSO system, and which to an account; and which of both were logged out.
- * A login first adds its session to both indexes and then reads their revocations, each in one script. A logout records the revocation
- * and then reads the index, in one script as well. In any interleaving, at least one of the two sees the other.
+ * Indexes of the sessions on this site: by session of the SSO system, and by account. Beside each index is the revocation of a logout.
+ * A login first adds its session to both indexes and then reads their revocations, in one script for each. A logout writes the revocation
+ * and then reads the index, in one script too. In any interleaving, at least one of the two sees the other.
  */
 import { createHash } from 'node:crypto'
 import { isRevokedSince } from '../decide/revocation'
@@ -13,19 +13,20 @@ import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable }
 export const ENDED_SECONDS = 86_400
 /** A used token is remembered past its life and the widest leeway, in seconds. */
 const USED_TOKEN_SECONDS = 150
-/** Sessions of one account, and of one session of the SSO system. Beyond that the least recently used one is ended. Threat S21. */
+/** Sessions of one account, and of one session of the SSO system. Beyond that the least recently used session ends. Threat S21. */
 export const MAX_SESSIONS = 1000
 
-/** When a login began, by two clocks: one is set by people, the other one stands still while the machine sleeps. */
+/** When a login began, by two clocks. People may set the first. The second stops while the machine sleeps. */
 export interface LoginStart {
   readonly wallMs: number
   readonly steadyMs: number
 }
 
-/** What is known of a landing token. */
+/** State of a landing token. */
 export interface TokenState {
+  /** Is the token used for the first time? */
   readonly isFirst: boolean
-  /** Did this site log the token's SSO session out? */
+  /** Has this site logged the token's SSO session out? */
   readonly isSidEnded: boolean
 }
 
@@ -43,9 +44,9 @@ export interface Surplus {
   readonly candidates: readonly string[]
 }
 
-/** What a session that was just added finds. */
+/** Result of adding a session. */
 export interface AddedEntry {
-  /** Was it logged out while its login was in progress? Then it must end. */
+  /** Was the session logged out while its login was in progress? Then it must end. */
   readonly isRevoked: boolean
   readonly surplus: readonly Surplus[]
 }
@@ -63,18 +64,19 @@ export class SessionIndex {
     this.#nowMs = nowMs
   }
 
-  /** Notes when a login begins: before anything is asked that may establish a session. */
+  /** Notes when a login begins. Call this before the first call that may establish a session. */
   startNow(): LoginStart {
     return { wallMs: this.#nowMs(), steadyMs: performance.now() }
   }
 
-  /** Takes a landing token, and reads whether its SSO session was logged out. @param signature decoded bytes of the token's signature */
-  takeToken(signature: Buffer, sidHash: string): Promise<TokenState | Unavailable> {
+  /** Uses a landing token, and reads whether its SSO session was logged out. @param signature decoded bytes of the token's signature */
+  useToken(signature: Buffer, sidHash: string): Promise<TokenState | Unavailable> {
     const used = createHash('sha256').update(signature).digest('base64url')
     return unlessUnavailable(async () => {
       const key = `${this.#prefix}used:{${sidHash}}${used}`
-      const { isFirst, isMarked } = await this.#kv.takeOnce(key, USED_TOKEN_SECONDS, this.#outKey(sidHash))
-      return { isFirst, isSidEnded: isMarked }
+      const revocation = { key: this.#outKey(sidHash), action: 'keep' } as const
+      const { isDone, other } = await this.#kv.compareAndSet(key, null, '1', USED_TOKEN_SECONDS, revocation)
+      return { isFirst: isDone, isSidEnded: other !== null }
     })
   }
 
@@ -86,9 +88,9 @@ export class SessionIndex {
         this.#kv.enlist(this.#sidKey(sidHash), key, this.#entry(lifeSeconds), this.#outKey(sidHash)),
         this.#kv.enlist(this.#accountKey(account), key, this.#entry(lifeSeconds), this.#allKey(account)),
       ])
-      const isAllOut = isRevokedSince(ofAccount.markAgeMs, this.#elapsedMs(start)) // now: the server's time was read before
+      const isAllOut = isRevokedSince(ofAccount.revokedAgeMs, this.#elapsedMs(start)) // after the server has read its time
       const surplus = [ofSid, ofAccount].flatMap((listing) => surplusOf(listing, key))
-      return { isRevoked: ofSid.markAgeMs !== null || isAllOut, surplus }
+      return { isRevoked: ofSid.revokedAgeMs !== null || isAllOut, surplus }
     })
   }
 
@@ -101,45 +103,47 @@ export class SessionIndex {
     return { until: now + lifeSeconds, now, max: MAX_SESSIONS }
   }
 
-  /** Makes both entries of a session live as long as the session does. One that has been removed is not added again. */
+  /** Renews both entries of a session. An entry that has been removed is not added again. */
   renew({ key, sidHash, accountId }: Entry, lifeSeconds: number): Promise<Done | Unavailable> {
     const { until, now } = this.#entry(lifeSeconds)
-    const lists = [this.#sidKey(sidHash), this.#accountKey(shortHash(accountId))]
-    return doneUnlessUnavailable(() => Promise.all(lists.map((list) => this.#kv.renewEntry(list, key, until, now))))
+    const indexes = [this.#sidKey(sidHash), this.#accountKey(shortHash(accountId))]
+    return doneUnlessUnavailable(() => Promise.all(indexes.map((index) => this.#kv.renewEntry(index, key, until, now))))
   }
 
-  /** Revokes a session of the SSO system. @param own removed from its index @returns keys of the other sessions here, {@link MAX_SESSIONS} at most; some may be dead */
+  /**
+   * Revokes a session of the SSO system.
+   * @param own key that is removed from the index
+   * @returns keys of the other sessions on this site, {@link MAX_SESSIONS} at most, of which some may have ended
+   */
   revokeSsoSession(sidHash: string, own?: string): Promise<string[] | Unavailable> {
     return this.#revoke(this.#sidKey(sidHash), this.#outKey(sidHash), own)
   }
 
-  /** Revokes all logins of an account that are in progress now. @param own removed from its index @returns keys of its other sessions, {@link MAX_SESSIONS} at most */
+  /** Revokes all logins of an account that are in progress now. Parameter and result are those of `revokeSsoSession`. */
   revokeAccount(accountId: string, own?: string): Promise<string[] | Unavailable> {
     const account = shortHash(accountId)
     return this.#revoke(this.#accountKey(account), this.#allKey(account), own)
   }
 
-  #revoke(list: string, mark: string, own = ''): Promise<string[] | Unavailable> {
-    const now = Math.floor(this.#nowMs() / 1000)
-    return unlessUnavailable(() =>
-      this.#kv.markAndList(mark, ENDED_SECONDS, list, { now, member: own, most: MAX_SESSIONS }),
-    )
+  #revoke(index: string, revocation: string, own = ''): Promise<string[] | Unavailable> {
+    const read = { now: Math.floor(this.#nowMs() / 1000), member: own, most: MAX_SESSIONS }
+    return unlessUnavailable(() => this.#kv.revokeAndList(revocation, ENDED_SECONDS, index, read))
   }
 
   /** Removes a session that has ended from both indexes. */
   remove({ key, sidHash, accountId }: Entry): Promise<Done | Unavailable> {
-    const lists = [this.#sidKey(sidHash), this.#accountKey(shortHash(accountId))]
-    return doneUnlessUnavailable(() => Promise.all(lists.map((list) => this.#kv.unlist(list, [key]))))
+    const indexes = [this.#sidKey(sidHash), this.#accountKey(shortHash(accountId))]
+    return doneUnlessUnavailable(() => Promise.all(indexes.map((index) => this.#kv.remove(index, [key]))))
   }
 
   /** Removes sessions that have ended from the index of their SSO session. */
   removeOfSsoSession(sidHash: string, keys: readonly string[]): Promise<Done | Unavailable> {
-    return doneUnlessUnavailable(() => this.#kv.unlist(this.#sidKey(sidHash), keys))
+    return doneUnlessUnavailable(() => this.#kv.remove(this.#sidKey(sidHash), keys))
   }
 
   /** Removes sessions that have ended from the index of their account. */
   removeOfAccount(accountId: string, keys: readonly string[]): Promise<Done | Unavailable> {
-    return doneUnlessUnavailable(() => this.#kv.unlist(this.#accountKey(shortHash(accountId)), keys))
+    return doneUnlessUnavailable(() => this.#kv.remove(this.#accountKey(shortHash(accountId)), keys))
   }
 
   #sidKey(sidHash: string): string {

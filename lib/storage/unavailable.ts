@@ -1,18 +1,18 @@
-/** An outage of the store, as an exception within this folder and as a value outside of it. */
+/** An outage of the store. Within this folder it is an exception, outside it is a value. */
 import { Sso2UnavailableError } from '../errors'
 
-/** What a method of the store answers when the store did not, in time, or could not do what was asked. */
+/** Result of a method if the store does not answer in time, or refuses a command. */
 export type Unavailable = 'unavailable'
 
-/** What a method answers that only writes. */
+/** Result of a method that only writes. */
 export type Done = 'done'
 
-/** The error of one command. The cause is dropped: it may hold the command's arguments. */
+/** Makes the error of one command. It has no cause, because that may hold the command's arguments. */
 export function storeUnavailable(): Sso2UnavailableError {
   return new Sso2UnavailableError('store', true, 'the session store did not answer')
 }
 
-/** Runs commands; an outage is a value from here on. */
+/** Runs commands, and returns an outage as a value. */
 export async function unlessUnavailable<T>(run: () => Promise<T>): Promise<T | Unavailable> {
   try {
     return await run()
@@ -22,7 +22,7 @@ export async function unlessUnavailable<T>(run: () => Promise<T>): Promise<T | U
   }
 }
 
-/** As {@link unlessUnavailable}, for commands whose answer says nothing. */
+/** As {@link unlessUnavailable}, for commands whose result is not needed. */
 export function doneUnlessUnavailable(run: () => Promise<unknown>): Promise<Done | Unavailable> {
   return unlessUnavailable(async () => {
     await run()

@@ -2,7 +2,7 @@
 import type { SessionLogout } from '../decide/logout-cookie'
 import type { Device } from '../protocol/claims'
 
-/** A process remembers so many. The oldest are forgotten first. */
+/** A process remembers so many logouts. The oldest are forgotten first. */
 const MAX_REMEMBERED = 10_000
 
 /** A logout of one session, or of all sessions of its account. */
@@ -15,7 +15,7 @@ export class UnreadLogouts {
   /** By session key. */
   readonly #logouts = new Map<string, UnreadLogout>()
 
-  /** Remembers a logout. One of all sessions stays one of all. */
+  /** Remembers a logout. A logout of all sessions stays one of all. */
   add(logout: UnreadLogout): void {
     const { key } = logout
     const isAll = logout.isAll || this.#logouts.get(key)?.isAll === true
@@ -25,12 +25,12 @@ export class UnreadLogouts {
     if (this.#logouts.size > MAX_REMEMBERED && oldest !== undefined) this.#logouts.delete(oldest)
   }
 
-  /** @returns so many of the oldest */
+  /** Returns so many of the oldest logouts. */
   oldest(count: number): UnreadLogout[] {
     return [...this.#logouts.values()].slice(0, count)
   }
 
-  /** Forgets a logout that has been finished, unless it has been widened since. */
+  /** Forgets a logout that is finished, unless the user has logged out of all sessions since. */
   remove(logout: UnreadLogout): void {
     if (this.#logouts.get(logout.key) === logout) this.#logouts.delete(logout.key)
   }

@@ -33,9 +33,7 @@ module.exports = [
     ['decide/logout-cookie.ts', 'if (subject === undefined || mark === undefined) return undefined'],
     ['decide/loop-guard.ts', "SHAPE.exec(cookie ?? '')"],
     ['decide/loop-guard.ts', "const [, since, count, cause = '', identity] = match"],
-    ['storage/logout-outbox.ts', "typeof kept === 'object' ? kept.aid : undefined", 'true'],
-    ['storage/memory-kv.ts', '[...(this.#lists.get(list) ?? [])]', '["Stryker was here"]'],
-    ['storage/memory-kv.ts', 'if (value !== undefined) this.#put(key, value, seconds)', 'true'],
+    ['storage/memory-kv.ts', 'if (value !== null) this.#write(key, value, seconds)', 'true'],
     ['storage/redis-kv.ts', "servers.of(keys[0] ?? '')", '"Stryker was here!"'],
     ['platform/credentials.ts', "state?.account.password ?? ''", '"Stryker was here!"'],
     ['platform/credentials.ts', "let code = ''", '"Stryker was here!"'],
@@ -92,12 +90,13 @@ module.exports = [
     ['remote/ticket.ts', 'data.expiresIn === undefined ? undefined', 'false'],
   ]),
   ...because('what is kept under this key is never looked at, only whether there is something', [
-    ['storage/memory-kv.ts', "this.#put(key, '1', seconds)", '""'],
-    ['storage/redis-kv.ts', 'claim: (key, seconds) =>', '""'],
+    ['storage/records.ts', "compareAndSet(lock, null, '1', seconds)", '""'],
+    ['storage/logout-outbox.ts', "compareAndSet(key, null, '1', RETRY_LOCK_SECONDS)", '""'],
+    ['storage/session-index.ts', "compareAndSet(key, null, '1', USED_TOKEN_SECONDS, revocation)", '""'],
   ]),
   ...because('only frees memory', [
     ['platform/calls.ts', 'if (this.calls.length >= 2 * CALLS_KEPT)'],
-    ['storage/memory-kv.ts', 'if (members?.size === 0) this.#lists.delete(list)', ['false', 'members.size']],
+    ['storage/memory-kv.ts', 'if (found.size === 0) this.#sets.delete(set)', 'false'],
     ['storage/memory-kv.ts', 'this.#writes += 1'],
     ['storage/memory-kv.ts', 'if (this.#writes % SWEEP_EVERY === 0)'],
     ['session/expiry.ts', '|| this.#renewed.size >= MAX_RENEWED', ['false', 'this.#renewed.size > MAX_RENEWED']],
@@ -139,8 +138,7 @@ module.exports = [
     ['storage/session-index.ts', "update(signature).digest('base64url')", '""'],
   ]),
   ...because('writes what is there already, or nothing', [
-    ['storage/logout-outbox.ts', 'aid === undefined ? logout', 'false'],
-    ['storage/memory-kv.ts', 'if (alsoDelete) this.#texts.delete(alsoDelete)', 'true'],
+    ['storage/logout-outbox.ts', 'aid === undefined ? {} : { aid }', 'false'],
   ]),
   ...because('UTF-8 is how Node.js reads a text where nothing is said', [
     ['session/session-cookie.ts', "createSecretKey(secret, 'utf8')", '""'],

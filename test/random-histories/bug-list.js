@@ -8,15 +8,15 @@ module.exports = [
   {
     name: 'what is read in one turn goes to the wrong readers',
     file: 'storage/redis-kv.ts',
-    find: 'for (const { keys, resolve } of batch) {',
-    replace: 'for (const { keys, resolve } of [...batch].reverse()) {',
+    find: 'return values.slice(from, from + keys.length)',
+    replace: 'return values.slice(0, keys.length)',
     breaks: ['I3 right person', 'I3 right data'],
   },
   {
     name: 'a compare-and-set does not compare',
     file: 'storage/redis-scripts.ts',
-    find: "if (ARGV[1] == '0' and current) or (ARGV[1] == '1' and current ~= ARGV[2]) then return 0 end",
-    replace: '',
+    find: "if (ARGV[1] == 'none' and current) or (ARGV[1] == 'value' and current ~= ARGV[2]) then",
+    replace: 'if false then',
     breaks: ['I5', 'I7'],
   },
   {
@@ -127,9 +127,9 @@ module.exports = [
   {
     name: 'secrets are stored as they are',
     file: 'storage/records.ts',
-    find: 'return seal(JSON.stringify(secrets), this.#boxKeys())',
+    find: 'return seal(JSON.stringify(secrets), this.#encryptionKeys())',
     replace: 'return JSON.stringify(secrets)',
-    also: [{ find: 'const text = unseal(record.box, this.#boxKeys())', replace: 'const text = record.box' }],
+    also: [{ find: 'const text = unseal(record.box, this.#encryptionKeys())', replace: 'const text = record.box' }],
     breaks: ['I8'],
   },
   {

@@ -158,7 +158,7 @@ describe('[S10] every key of a site has an expiry', () => {
     stage.emulator.clock.advance(2) // it is due when the site looks next
     await eventually(async () => (await stage.redis.keys(`${stage.prefix}tries:*`)).length > 0)
     expect(await endless()).toEqual([])
-    for (const kind of ['pend', 'tries']) expect(kinds).toContain(kind)
+    for (const kind of ['pend', 'logouts']) expect(kinds).toContain(kind)
   })
 
   test('those of logins that fail, while they are under way too', async () => {

@@ -15,20 +15,52 @@ describe.each(stores)('in %s', (_name, open) => {
     key = randomUUID()
   })
   afterAll(() => kv.close())
+  /** Passes time. Redis goes by the real clock. */
+  const pass = async (seconds: number) => {
+    clock.now += seconds
+    if (_name === 'Redis') await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+  }
+  const endOfNow = (seconds: number) => (_name === 'Redis' ? Date.now() : clock.now * 1000) + seconds * 1000
 
   test('nothing is taken where there is not what was read, and nothing else', async () => {
-    expect(await kv.compareAndTake(key, 'a record', 'a grave', 60, `${key}:data`)).toBe(false)
-    await kv.overwrite(key, 'a record', 60)
-    expect(await kv.compareAndTake(key, null, 'a grave', 60, `${key}:data`)).toBe(false)
-    expect(await kv.mget([key])).toEqual(['a record'])
+    const data = { key: `{${key}}data`, action: 'delete' } as const
+    await kv.compareAndSet(data.key, null, 'data', 60)
+    const end = async (before: string | null) => (await kv.compareAndSet(`{${key}}`, before, 'ended', 60, data)).isDone
+    expect(await end('a record')).toBe(false)
+    await kv.compareAndSet(`{${key}}`, undefined, 'a record', 60)
+    expect(await end(null)).toBe(false)
+    expect(await kv.mget([`{${key}}`, data.key])).toEqual(['a record', 'data'])
+    expect(await end('a record')).toBe(true)
+    expect(await kv.mget([`{${key}}`, data.key])).toEqual(['ended', null])
+  })
+
+  test('the end of a session of which there is nothing writes nothing', async () => {
+    const data = { key: `{${key}}data`, action: 'delete' } as const
+    expect(await kv.compareAndSet(`{${key}}`, null, 'ended', 60, data)).toMatchObject({ isDone: true, other: null })
+    expect(await kv.mget([`{${key}}`])).toEqual([null])
+  })
+
+  test('another key is read in any case, and renewed or kept as asked', async () => {
+    const [own, other] = [`{${key}}`, `{${key}}other`]
+    await kv.compareAndSet(other, null, 'of the other', 1)
+    const keep = { key: other, action: 'keep' } as const
+    for (const isDone of [true, false])
+      expect(await kv.compareAndSet(own, null, '1', 60, keep)).toMatchObject({ isDone, other: 'of the other' })
+    await kv.compareAndSet(own, '1', '2', 60, { key: other, action: 'renew', seconds: 60 })
+    await pass(1.1)
+    expect(await kv.mget([own, other])).toEqual(['2', 'of the other'])
+    expect(await kv.compareAndSet(own, '2', null, 0)).toMatchObject({ isDone: true, value: '2' })
+    expect(await kv.mget([own])).toEqual([null])
   })
 
   test('what is not as it was read is told, with the time that it has left', async () => {
-    expect(await kv.setOrRead(key, 'something', 'next', 60)).toEqual({ value: null, secondsLeft: 0 })
-    expect(await kv.setOrRead(key, null, 'first', 60)).toBe('done')
-    const found = { value: 'first', secondsLeft: expect.closeTo(60, -1) }
-    for (const before of [null, 'another', '']) expect(await kv.setOrRead(key, before, 'next', 5)).toEqual(found)
-    expect(await kv.setOrRead(key, 'first', 'second', 60)).toBe('done')
+    const change = (before: string | null, after: string, seconds = 60) => kv.compareAndSet(key, before, after, seconds)
+    const nothing = { value: null, secondsLeft: 0, other: null }
+    expect(await change('something', 'next')).toEqual({ isDone: false, ...nothing })
+    expect(await change(null, 'first')).toEqual({ isDone: true, ...nothing })
+    const found = { isDone: false, value: 'first', secondsLeft: expect.closeTo(60, -1), other: null }
+    for (const before of [null, 'another', '']) expect(await change(before, 'next', 5)).toEqual(found)
+    expect(await change('first', 'second')).toMatchObject({ isDone: true })
     expect(await kv.mget([key])).toEqual(['second'])
   })
 
@@ -37,15 +69,15 @@ describe.each(stores)('in %s', (_name, open) => {
     const keysOf = (...limits: number[]) => of(...limits).map((count) => count.key)
 
     test('are added to together, or not at all', async () => {
-      for (let times = 0; times < 2; times += 1)
-        expect(await kv.addToCounts(of(9, 2, 9), 60, `w${times}`, 0)).toEqual({ windows: ['w0', 'w0', 'w0'] })
-      expect(await kv.addToCounts(of(9, 2, 9), 60, 'w2', 0)).toEqual({ spent: 1, secondsLeft: expect.closeTo(60, -1) })
-      expect(await kv.addToCounts(of(3, 9, 3), 60, 'w3', 0)).toEqual({ windows: ['w0', 'w0', 'w0'] })
-      expect(await kv.addToCounts(of(3, 9, 9), 60, 'w4', 0)).toMatchObject({ spent: 0 })
+      const windows = { ends: Array(3).fill(expect.closeTo(endOfNow(60), -4)) }
+      for (let times = 0; times < 2; times += 1) expect(await kv.addToCounts(of(9, 2, 9), 60, 0)).toEqual(windows)
+      expect(await kv.addToCounts(of(9, 2, 9), 60, 0)).toEqual({ spent: 1, secondsLeft: expect.closeTo(60, -1) })
+      expect(await kv.addToCounts(of(3, 9, 3), 60, 0)).toEqual(windows)
+      expect(await kv.addToCounts(of(3, 9, 9), 60, 0)).toMatchObject({ spent: 0 })
     })
     test('are added to by as many as the limit allows, of many at once', async () => {
-      const added = await Promise.all(Array.from({ length: 30 }, () => kv.addToCounts(of(50, 7), 60, 'w', 0)))
-      expect(added.filter((one) => 'windows' in one)).toHaveLength(7)
+      const added = await Promise.all(Array.from({ length: 30 }, () => kv.addToCounts(of(50, 7), 60, 0)))
+      expect(added.filter((one) => 'ends' in one)).toHaveLength(7)
     })
     test('keep a part of the last one for those of which nothing is counted', async () => {
       const [site, limit] = [`{${key}}site`, 4]
@@ -56,43 +88,43 @@ describe.each(stores)('in %s', (_name, open) => {
             { key: site, limit },
           ],
           60,
-          'w',
           2,
         )
       const said: boolean[] = []
-      for (const name of ['a', 'a', 'a', 'b', 'b', 'c', 'd']) said.push('windows' in (await add(name)))
+      for (const name of ['a', 'a', 'a', 'b', 'b', 'c', 'd']) said.push('ends' in (await add(name)))
       expect(said).toEqual([true, true, false, true, false, true, false])
     })
     test('give back within their own window, and never more than was added', async () => {
-      const added = await kv.addToCounts(of(2, 2), 60, 'w', 0)
-      if (!('windows' in added)) throw new Error('not added')
-      await kv.takeFromCounts(keysOf(2, 2), ['another', 'w'])
-      for (const first of [undefined, 0]) {
-        const next = await kv.addToCounts(of(2, 2), 60, 'w2', 0)
-        expect('windows' in next ? undefined : next.spent).toBe(first)
+      const added = await kv.addToCounts(of(2, 2), 60, 0)
+      if (!('ends' in added)) throw new Error('not added')
+      const [first = 0, second = 0] = added.ends
+      await kv.takeFromCounts(keysOf(2, 2), [first - 60_000, second])
+      for (const spent of [undefined, 0]) {
+        const next = await kv.addToCounts(of(2, 2), 60, 0)
+        expect('ends' in next ? undefined : next.spent).toBe(spent)
       }
-      await kv.takeFromCounts(keysOf(2), ['w'])
-      expect(await kv.addToCounts(of(2, 2), 60, 'w3', 0)).toEqual({ windows: ['w', 'w'] })
+      await kv.takeFromCounts(keysOf(2), [first])
+      expect(await kv.addToCounts(of(2, 2), 60, 0)).toHaveProperty('ends')
     })
     test('[F19] never allow more than the limit in a window, whatever is given back after it', async () => {
+      const add = () => kv.addToCounts(of(5), 1, 0)
       for (let round = 1; round <= 4; round += 1) {
-        const added: (readonly string[])[] = []
-        for (let taken = await add(); 'windows' in taken; taken = await add()) added.push(taken.windows)
+        const added: (readonly number[])[] = []
+        for (let counted = await add(); 'ends' in counted; counted = await add()) added.push(counted.ends)
         expect([round, added.length]).toEqual([round, 5])
-        clock.now += 1.1
-        if (_name === 'Redis') await new Promise((resolve) => setTimeout(resolve, 1100))
-        await kv.addToCounts(of(5), 1, `next-${round}`, 0) // the next window has begun
-        for (const windows of added) await kv.takeFromCounts(keysOf(5), windows)
-        clock.now += 1.1
-        if (_name === 'Redis') await new Promise((resolve) => setTimeout(resolve, 1100))
-        function add() {
-          return kv.addToCounts(of(5), 1, `w-${round}`, 0)
-        }
+        await pass(1.1)
+        await add() // the next window has begun
+        for (const ends of added) await kv.takeFromCounts(keysOf(5), ends)
+        let more = 0
+        for (let counted = await add(); 'ends' in counted; counted = await add()) more += 1
+        expect([round, more]).toEqual([round, 4])
+        await pass(1.1)
       }
     }, 20_000)
     test('are taken from only where they are', async () => {
-      await kv.takeFromCounts(keysOf(2), ['w'])
-      expect(await kv.addToCounts(of(1), 60, 'w', 0)).toEqual({ windows: ['w'] })
+      await kv.takeFromCounts(keysOf(2), [endOfNow(60)])
+      expect(await kv.addToCounts(of(1), 60, 0)).toHaveProperty('ends')
+      expect(await kv.addToCounts(of(1), 60, 0)).toMatchObject({ spent: 0 })
     })
   })
 
@@ -102,22 +134,20 @@ describe.each(stores)('in %s', (_name, open) => {
   })
 
   test('a list and a queue that nobody has begun are empty', async () => {
-    await kv.unlist(key, ['a member'])
+    await kv.remove(key, ['a member'])
     await kv.renewEntry(key, 'a member', NOW + 5, NOW)
-    await kv.dequeue(key, 'an entry')
-    await kv.hasten(key, 0, 0)
     expect([
-      await kv.markAndList(`${key}:mark`, 60, key, { now: 0, member: '', most: 9 }),
+      await kv.revokeAndList(`{${key}}revoked`, 60, `{${key}}`, { now: 0, member: '', most: 9 }),
       await kv.takeDue(key, { now: NOW, latest: NOW + 99 }, NOW, 8),
     ]).toEqual([[], []])
     await kv.enqueueOnce(key, 'an entry', NOW)
     expect(await kv.takeDue(key, { now: NOW, latest: NOW + 99 }, NOW + 5, 8)).toEqual(['an entry'])
   })
 
-  test('what is due by then is not hastened', async () => {
+  test('what is due by the latest time is not taken before its own, and what is due later is', async () => {
     await kv.enqueue(key, 'an entry', NOW + 5)
-    await kv.hasten(key, NOW + 5, NOW)
-    expect(await kv.takeDue(key, { now: NOW + 4, latest: NOW + 99 }, NOW, 8)).toEqual([])
+    await kv.enqueue(key, 'a later one', NOW + 6)
+    expect(await kv.takeDue(key, { now: NOW, latest: NOW + 5 }, NOW + 9, 8)).toEqual(['a later one'])
   })
 })
 
@@ -125,7 +155,7 @@ test('in memory a value lives as long as it was said last', async () => {
   const clock: TestClock = { now: NOW }
   const kv = stores[0]?.[1](clock)
   if (!kv) throw new Error('no store')
-  await kv.overwrite('a', '1', 10)
+  await kv.compareAndSet('a', undefined, '1', 10)
   clock.now += 9
   await kv.expire('a', 10)
   clock.now += 9

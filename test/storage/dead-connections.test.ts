@@ -93,7 +93,7 @@ describe('a Redis', () => {
     await untilAnswered(() => kv.mget(['a']), 5000)
     const before = await clients()
     const connects = Number(/total_connections_received:(\d+)/.exec(await admin.info())?.[1])
-    for (let asked = 0; asked < 4; asked += 1) await kv.unlist('text', ['a member']).catch(() => {})
+    for (let asked = 0; asked < 4; asked += 1) await kv.remove('text', ['a member']).catch(() => {})
     await untilAnswered(() => kv.mget(['a']), 4000)
     expect(await clients()).toBe(before)
     expect(Number(/total_connections_received:(\d+)/.exec(await admin.info())?.[1])).toBe(connects)
@@ -171,7 +171,7 @@ describe('a Cluster', () => {
   }
 
   test('with one master that hangs degrades the readers of that one, and is whole again within 5 s of its return', async () => {
-    for (const key of keys) await untilAnswered(() => kv.overwrite(key, 'x', 60), 5000)
+    for (const key of keys) await untilAnswered(() => kv.compareAndSet(key, undefined, 'x', 60), 5000)
     const [ill = '', ...well] = keys
     cluster.masters[0]?.hang()
     let slow = 0
@@ -193,17 +193,18 @@ describe('a Cluster', () => {
   })
 
   test('with one master that is full still reads from it, and writes to the others', async () => {
-    for (const key of keys) await untilAnswered(() => kv.overwrite(key, 'x', 60), 5000)
+    for (const key of keys) await untilAnswered(() => kv.compareAndSet(key, undefined, 'x', 60), 5000)
     const [, full = '', other = ''] = keys
     const { port } = cluster.masters[1] as TestRedis
     const admin = new Redis(port)
     await admin.config('SET', 'maxmemory', '1')
-    for (let asked = 0; asked < 4; asked += 1) await expect(kv.overwrite(full, 'y', 60)).rejects.toBeDefined()
-    await untilAnswered(() => kv.overwrite(other, 'y', 60), 5000)
+    for (let asked = 0; asked < 4; asked += 1)
+      await expect(kv.compareAndSet(full, undefined, 'y', 60)).rejects.toBeDefined()
+    await untilAnswered(() => kv.compareAndSet(other, undefined, 'y', 60), 5000)
     expect(await Promise.all([full, other].map(read))).toEqual([['x'], ['y']])
     expect([kv.failure, kv.isAvailable]).toEqual([`writes refused: OOM (127.0.0.1:${port})`, true])
     await admin.config('SET', 'maxmemory', '0')
-    await untilAnswered(() => kv.overwrite(full, 'y', 60), 5000)
+    await untilAnswered(() => kv.compareAndSet(full, undefined, 'y', 60), 5000)
     await untilAnswered(() => kv.probe(), 5000)
     expect(kv.failure).toBeUndefined()
     admin.disconnect()

@@ -39,27 +39,27 @@ describe.each(stores)('in %s', (name, open) => {
     test('comes back as it was kept, and nothing else is known', async () => {
       expect(await site.keptLogouts.keep('h1', one, NOW)).toBe('done')
       expect(await site.keptLogouts.keep('h2', all, NOW)).toBe('done')
-      expect(await site.keptLogouts.find('h1')).toEqual(one)
-      expect(await site.keptLogouts.find('h2')).toEqual(all)
+      expect(await site.keptLogouts.find('h1')).toEqual({ ...one, since: NOW })
+      expect(await site.keptLogouts.find('h2')).toEqual({ ...all, since: NOW })
       expect(await site.keptLogouts.find('h3')).toBe('gone')
     })
 
     test('of all sessions stays one of all, whatever is kept after it', async () => {
       await site.keptLogouts.keep('h1', all, NOW)
       await site.keptLogouts.keep('h1', { ...one, uas: 'another browser' }, NOW)
-      expect(await site.keptLogouts.find('h1')).toEqual({ ...all, uas: 'another browser' })
+      expect(await site.keptLogouts.find('h1')).toEqual({ ...all, uas: 'another browser', since: NOW })
       await rotated(KEY).keptLogouts.keep('h1', one, NOW)
-      expect(await site.keptLogouts.find('h1')).toEqual({ ...all, uas: 'another browser' })
+      expect(await site.keptLogouts.find('h1')).toEqual({ ...all, uas: 'another browser', since: NOW })
       await site.keptLogouts.confirm('h1')
       await site.keptLogouts.keep('h1', one, NOW)
-      expect(await site.keptLogouts.find('h1')).toEqual(one)
+      expect(await site.keptLogouts.find('h1')).toEqual({ ...one, since: NOW })
     })
 
     test('becomes one of all by a logout of all, of ten at once too', async () => {
       await Promise.all(
         Array.from({ length: 10 }, (_, index) => site.keptLogouts.keep('h1', index === 4 ? all : one, NOW)),
       )
-      expect(await site.keptLogouts.find('h1')).toEqual(all)
+      expect(await site.keptLogouts.find('h1')).toEqual({ ...all, since: NOW })
     })
 
     test('that another process has confirmed meanwhile is not kept again', async () => {
@@ -73,7 +73,7 @@ describe.each(stores)('in %s', (name, open) => {
     test('is known to whoever has its secret; nobody else reads it, or takes it for gone', async () => {
       await site.keptLogouts.keep('h1', one, NOW)
       expect(JSON.stringify(await kv.mget([`${site.prefix}pend:{logouts1}h1`]))).not.toContain('the-sid')
-      expect(await rotated(OTHER_KEY, KEY).keptLogouts.find('h1')).toEqual(one)
+      expect(await rotated(OTHER_KEY, KEY).keptLogouts.find('h1')).toEqual({ ...one, since: NOW })
       expect(await rotated(OTHER_KEY).keptLogouts.find('h1')).toBe('unknown')
     })
 
@@ -91,16 +91,17 @@ describe.each(stores)('in %s', (name, open) => {
       expect(await keptLogouts.takeDue(NOW + 100, 8)).toEqual(['h2'])
       expect(await keptLogouts.drop('h2')).toBe('done')
       expect(await keptLogouts.takeDue(NOW + 999, 8)).toEqual([])
-      expect(await keptLogouts.find('h2')).toEqual(one)
+      expect(await keptLogouts.find('h2')).toEqual({ ...one, since: NOW + 100 })
     })
 
     test.each([
-      [0, [5, 30, 120, 120]],
-      [1, [6, 36, 144, 144]],
-    ])('with a spread of %i is due again after %j s', async (spread, waits) => {
+      [0, [5, 5, 20, 120, 120]],
+      [1, [6, 6, 24, 144, 144]],
+    ])('with a spread of %i waits as long as it has waited, between 5 and 120 s: %j', async (spread, waits) => {
       await site.keptLogouts.keep('h1', one, NOW)
-      for (const wait of waits) {
-        await site.keptLogouts.postpone('h1', NOW, spread)
+      for (const [index, since] of [NOW, NOW + 60, NOW - 20, NOW - 500, undefined].entries()) {
+        const wait = waits[index] ?? 0
+        await site.keptLogouts.postpone('h1', since, NOW, spread)
         expect(await site.keptLogouts.takeDue(NOW + wait - 1, 8)).toEqual([])
         expect(await site.keptLogouts.takeDue(NOW + wait, 8)).toEqual(['h1'])
       }
@@ -110,10 +111,10 @@ describe.each(stores)('in %s', (name, open) => {
       for (const hash of ['h1', 'h2']) await site.keptLogouts.keep(hash, one, NOW)
       expect((await site.keptLogouts.takeDue(NOW, 8)).length).toBe(2)
       await site.keptLogouts.keep('h3', one, NOW)
-      for (let tries = 0; tries < 2; tries += 1) await site.keptLogouts.postpone('h3', NOW, 0)
+      await site.keptLogouts.postpone('h3', NOW - 60, NOW, 0)
       expect(await site.keptLogouts.takeDue(NOW + 1, 8)).toEqual([])
-      expect(await site.keptLogouts.hasten(NOW + 1)).toBe('done')
-      expect(await site.keptLogouts.takeDue(NOW + 1, 8)).toEqual(['h3'])
+      expect(await site.keptLogouts.takeWaiting(NOW + 1, 8)).toEqual(['h3'])
+      expect(await site.keptLogouts.takeWaiting(NOW + 1, 8)).toEqual([])
     })
 
     test('of a clock an hour ahead is due, and those of good clocks wait their time', async () => {
@@ -124,7 +125,7 @@ describe.each(stores)('in %s', (name, open) => {
 
     describe('that the store has lost', () => {
       const [pend, queue] = [() => `${site.prefix}pend:{logouts1}h1`, () => `${site.prefix}logouts:{logouts1}`]
-      const lose = () => Promise.all([kv.del(pend()), kv.dequeue(queue(), 'h1')])
+      const lose = () => Promise.all([kv.del(pend()), kv.remove(queue(), ['h1'])])
 
       test('is kept again by the process that kept it, and stays one of all', async () => {
         await site.keptLogouts.keep('h1', all, NOW)
@@ -132,13 +133,13 @@ describe.each(stores)('in %s', (name, open) => {
         await lose()
         expect(await site.keptLogouts.find('h1')).toBe('gone')
         expect(await site.keptLogouts.restore(NOW + 1, 8)).toBe('done')
-        expect(await site.keptLogouts.find('h1')).toEqual(all)
+        expect(await site.keptLogouts.find('h1')).toEqual({ ...all, since: NOW })
         expect(await site.keptLogouts.takeDue(NOW + 1, 8)).toEqual(['h1'])
       })
 
       test('of its place in the queue alone has that again, and another one keeps its time', async () => {
         for (const hash of ['h1', 'h2']) await site.keptLogouts.keep(hash, one, NOW + 50)
-        await kv.dequeue(queue(), 'h1')
+        await kv.remove(queue(), ['h1'])
         await site.keptLogouts.restore(NOW, 8)
         expect(await site.keptLogouts.takeDue(NOW, 8)).toEqual(['h1'])
         expect(new Set(await site.keptLogouts.takeDue(NOW + 50, 8))).toEqual(new Set(['h1', 'h2']))
@@ -176,9 +177,9 @@ describe.each(stores)('in %s', (name, open) => {
       for (const hash of ['h1', 'h2', 'h3']) await site.keptLogouts.keep(hash, one, NOW)
       const taken = await winners(10, () => site.keptLogouts.takeDue(NOW, 8))
       expect(taken.flat().sort()).toEqual(['h1', 'h2', 'h3'])
-      expect(await winners(10, () => site.keptLogouts.claim('h1'))).toEqual([true])
-      expect(await site.keptLogouts.release('h1')).toBe('done')
-      expect(await winners(10, () => site.keptLogouts.claim('h1'))).toEqual([true])
+      expect(await winners(10, () => site.keptLogouts.lockRetry('h1'))).toEqual([true])
+      expect(await site.keptLogouts.unlockRetry('h1')).toBe('done')
+      expect(await winners(10, () => site.keptLogouts.lockRetry('h1'))).toEqual([true])
     })
 
     test('waits its turn where many are due: from each part of the queue, the oldest first', async () => {
@@ -267,7 +268,7 @@ describe.each(stores)('in %s', (name, open) => {
 
     test('has attempts of its name, which one of ten changes', async () => {
       const attempts = { at: NOW, since: NOW, wrong: 0, wrongRecognised: 0, logins: 0 }
-      expect(await site.logins.parseAttempts('ada')).toEqual({ raw: null, attempts: undefined })
+      expect(await site.logins.readAttempts('ada')).toEqual({ raw: null, attempts: undefined })
       const writes = (before: string | null, from: number) =>
         Promise.all(
           Array.from({ length: 10 }, (_, index) =>
@@ -277,22 +278,22 @@ describe.each(stores)('in %s', (name, open) => {
       const first = await writes(null, 0)
       const written = first.flatMap((one) => (one !== 'unavailable' && 'written' in one ? [one.written] : []))
       expect(written).toHaveLength(1)
-      const read = await site.logins.parseAttempts('ada')
+      const read = await site.logins.readAttempts('ada')
       expect(read).toEqual({ raw: written[0], attempts: { ...attempts, left: expect.any(Number) } })
       expect(first.filter((one) => one !== 'unavailable' && 'raw' in one)).toEqual(Array(9).fill(read))
       expect(
         (await writes(written[0] ?? null, 10)).filter((one) => one !== 'unavailable' && 'written' in one),
       ).toHaveLength(1)
-      await kv.overwrite(`${site.prefix}left:odd`, 'not JSON', 60)
-      expect(await site.logins.parseAttempts('odd')).toEqual({ raw: 'not JSON', attempts: undefined })
+      await kv.compareAndSet(`${site.prefix}left:odd`, undefined, 'not JSON', 60)
+      expect(await site.logins.readAttempts('odd')).toEqual({ raw: 'not JSON', attempts: undefined })
     })
 
     test('of an account that has ended its device cookies', async () => {
       const account = shortHash('ada')
-      expect(await site.logins.devicesVoidUntil(account)).toBe(0)
-      expect(await site.logins.voidDevices('ada', NOW)).toBe('done')
-      expect(await site.logins.devicesVoidUntil(account)).toBe(NOW)
-      expect(await site.logins.devicesVoidUntil(shortHash('grace'))).toBe(0)
+      expect(await site.logins.devicesRevokedAt(account)).toBe(0)
+      expect(await site.logins.revokeDevices('ada', NOW)).toBe('done')
+      expect(await site.logins.devicesRevokedAt(account)).toBe(NOW)
+      expect(await site.logins.devicesRevokedAt(shortHash('grace'))).toBe(0)
     })
   })
 })

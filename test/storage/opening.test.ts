@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { type Cluster, Redis } from 'ioredis'
 import { Log } from '../../lib/config/log'
-import { openStore } from '../../lib/storage/open-store'
-import { evictionCheck } from '../../lib/storage/redis-eviction'
+import { evictionCheck, openStore } from '../../lib/storage/open-store'
 import { openRedis, redisKv } from '../../lib/storage/redis-kv'
 import { SCRIPTS } from '../../lib/storage/redis-scripts'
 import { endConnection } from '../../lib/storage/redis-servers'
@@ -60,7 +59,7 @@ async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
 
 test('without a Redis the store is in memory, and goes by the clock of the site', async () => {
   const { kv, client, lines } = opened(undefined)
-  await kv.overwrite('a', '1', 1)
+  await kv.compareAndSet('a', undefined, '1', 1)
   expect([client, await kv.mget(['a']), kv.isAvailable, lines]).toEqual([undefined, ['1'], true, []])
 })
 
@@ -82,7 +81,7 @@ test.each([1, 2, 3])(
 test('a client of our own ends with the store, and one of the site stays', async () => {
   const own = opened(redis.url)
   await connected(own.client)
-  await untilAnswered(() => own.kv.overwrite('a', '1', 60))
+  await untilAnswered(() => own.kv.compareAndSet('a', undefined, '1', 60))
   expect(await untilAnswered(() => own.kv.mget(['a']))).toEqual(['1'])
   await own.kv.close()
   await eventually(() => own.client?.status === 'end')
@@ -165,7 +164,7 @@ test('reads that wait for each other go in one command, and none goes without a 
   await connected(client)
   const failures: unknown[] = []
   const kv = redisKv(client, true, { failed: (failure) => void failures.push(failure), recovered: () => {} })
-  await untilAnswered(() => kv.overwrite('a', '1', 60))
+  await untilAnswered(() => kv.compareAndSet('a', undefined, '1', 60))
   const values = await untilAnswered(async () => {
     failures.length = 0
     const read = await Promise.all(Array.from({ length: 10 }, () => kv.mget(['a', 'none'])))

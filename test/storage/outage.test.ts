@@ -19,9 +19,9 @@ const questions: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['saveData', ({ records }) => records.saveData('k', 'data', 60)],
   ['deleteData', ({ records }) => records.deleteData('k')],
   ['renew', ({ records }) => records.renew('k', 60)],
-  ['claimRenewal', ({ records }) => records.claimRenewal('k', 60)],
+  ['lockRenewal', ({ records }) => records.lockRenewal('k', 60)],
   ['probe', ({ records }) => records.probe()],
-  ['takeToken', ({ sessionIndex }) => sessionIndex.takeToken(Buffer.from('x'), 's')],
+  ['useToken', ({ sessionIndex }) => sessionIndex.useToken(Buffer.from('x'), 's')],
   ['add', ({ sessionIndex }) => sessionIndex.add(entry, 60, sessionIndex.startNow())],
   ['renew', ({ sessionIndex }) => sessionIndex.renew(entry, 60)],
   ['remove', ({ sessionIndex }) => sessionIndex.remove(entry)],
@@ -31,13 +31,13 @@ const questions: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['revokeAccount', ({ sessionIndex }) => sessionIndex.revokeAccount('a')],
   ['keep', ({ keptLogouts }) => keptLogouts.keep('h', logout, NOW)],
   ['find', ({ keptLogouts }) => keptLogouts.find('h')],
-  ['claim', ({ keptLogouts }) => keptLogouts.claim('h')],
-  ['release', ({ keptLogouts }) => keptLogouts.release('h')],
+  ['lockRetry', ({ keptLogouts }) => keptLogouts.lockRetry('h')],
+  ['unlockRetry', ({ keptLogouts }) => keptLogouts.unlockRetry('h')],
   ['confirm', ({ keptLogouts }) => keptLogouts.confirm('h')],
   ['drop', ({ keptLogouts }) => keptLogouts.drop('h')],
   ['takeDue', ({ keptLogouts }) => keptLogouts.takeDue(NOW, 8)],
-  ['postpone', ({ keptLogouts }) => keptLogouts.postpone('h', NOW, 0)],
-  ['hasten', ({ keptLogouts }) => keptLogouts.hasten(NOW)],
+  ['postpone', ({ keptLogouts }) => keptLogouts.postpone('h', NOW, NOW, 0)],
+  ['takeWaiting', ({ keptLogouts }) => keptLogouts.takeWaiting(NOW, 8)],
   [
     'restore',
     async ({ keptLogouts }) => {
@@ -49,10 +49,10 @@ const questions: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['renewForm', ({ logins }) => logins.renewForm('k', 'held')],
   ['endForm', ({ logins }) => logins.endForm('k', 'held', { digest: 'digest' })],
   ['findForm', ({ logins }) => logins.findForm('k')],
-  ['readAttempts', ({ logins }) => logins.parseAttempts('n')],
+  ['readAttempts', ({ logins }) => logins.readAttempts('n')],
   ['writeAttempts', ({ logins }) => logins.writeAttempts('n', null, attempts, 60)],
-  ['voidDevices', ({ logins }) => logins.voidDevices('a', NOW)],
-  ['devicesVoidUntil', ({ logins }) => logins.devicesVoidUntil('a')],
+  ['revokeDevices', ({ logins }) => logins.revokeDevices('a', NOW)],
+  ['devicesRevokedAt', ({ logins }) => logins.devicesRevokedAt('a')],
 ]
 
 describe('a Redis that nobody listens at', () => {

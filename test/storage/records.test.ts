@@ -175,8 +175,8 @@ describe.each(stores)('records in %s', (_name, open) => {
   })
 
   test('of ten who want a new access token of a session one may ask', async () => {
-    expect(await winners(10, () => records.claimRenewal(key, 10))).toEqual([true])
-    expect(await records.claimRenewal(sessionKey('another'), 10)).toBe(true)
+    expect(await winners(10, () => records.lockRenewal(key, 10))).toEqual([true])
+    expect(await records.lockRenewal(sessionKey('another'), 10)).toBe(true)
   })
 
   test('two sites under two prefixes share nothing', async () => {

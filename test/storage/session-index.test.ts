@@ -37,16 +37,16 @@ describe.each(stores)('the session index in %s', (name, open) => {
   test('a token is taken once, of 50 requests that try at once', async () => {
     const signature = Buffer.from(randomUUID())
     const first = await winners(50, async () => {
-      const found = await index.takeToken(signature, 's1')
+      const found = await index.useToken(signature, 's1')
       return found !== 'unavailable' && found.isFirst
     })
     expect(first).toEqual([true])
-    expect(await index.takeToken(Buffer.from(randomUUID()), 's1')).toEqual({ isFirst: true, isSidEnded: false })
+    expect(await index.useToken(Buffer.from(randomUUID()), 's1')).toEqual({ isFirst: true, isSidEnded: false })
   })
 
   test('a token tells whether its session was logged out', async () => {
     await index.revokeSsoSession('s1')
-    const take = (sidHash: string) => index.takeToken(Buffer.from(randomUUID()), sidHash)
+    const take = (sidHash: string) => index.useToken(Buffer.from(randomUUID()), sidHash)
     expect(await take('s1')).toEqual({ isFirst: true, isSidEnded: true })
     expect(await take('s2')).toEqual({ isFirst: true, isSidEnded: false })
   })
@@ -194,7 +194,7 @@ describe.each(stores)('the session index in %s', (name, open) => {
   test('no index names an account or can be guessed to be its', async () => {
     await added()
     expect(
-      await kv.markAndList(`${prefix}all:{ada}`, 60, `${prefix}acct:{ada}`, { now: 0, member: '', most: 9 }),
+      await kv.revokeAndList(`${prefix}all:{ada}`, 60, `${prefix}acct:{ada}`, { now: 0, member: '', most: 9 }),
     ).toEqual([])
   })
 

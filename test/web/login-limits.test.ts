@@ -294,8 +294,8 @@ test('an address without attempts left makes no new key', async () => {
 })
 
 test.each<[who: string, tried: ReturnType<typeof by>, commands: readonly string[]]>([
-  ['an unrecognised browser', stranger, ['addToCounts', 'setOrRead', 'setOrRead', 'takeFromCounts']],
-  ['a recognised browser', owner, ['setOrRead', 'setOrRead']],
+  ['an unrecognised browser', stranger, ['addToCounts', 'compareAndSet', 'compareAndSet', 'takeFromCounts']],
+  ['a recognised browser', owner, ['compareAndSet', 'compareAndSet']],
 ])('a login costs %s few commands', async (_who, tried, commands) => {
   const seen: string[] = []
   const store = tapped(memory(), (name) => void seen.push(name))

@@ -71,7 +71,7 @@ async function openScene(open: (options: { now: number }) => Kv) {
     const queue = new LogoutRetryWorker({
       ...stored,
       config,
-      keptLogouts,
+      logoutOutbox: keptLogouts,
       unreadLogouts,
       client,
       now,

@@ -92,7 +92,7 @@ describe('regenerate()', () => {
   test('of a stranger who has just got a session ends that one, and sends the cookie of the next', async () => {
     const answer = await ask('/regenerate?saved=1')
     expect(answer.json).toMatchObject({ told: null, data: {}, state: 'none' })
-    expect(answer.json.commands).toContain('compareAndTake')
+    expect(answer.json.commands).toContain('compareAndSet')
     expect(cookiesOf(answer)).toHaveLength(1)
     expect((await ask('/read')).json).toEqual({})
   })
@@ -157,7 +157,7 @@ describe('regenerate()', () => {
   test('of a session that another request moves at the very same time gives way', async () => {
     await ask('/put/a/1')
     const old = cookieOf(browser)
-    meanwhile.next = { command: 'compareAndTake', act: () => ask('/log-in') }
+    meanwhile.next = { command: 'compareAndSet', act: () => ask('/log-in') }
     const answer = await ask('/regenerate?put=1', site.browser(), old)
     expect([answer.json.told, cookiesOf(answer)]).toEqual([null, []])
     expect((await ask('/read')).json).toEqual({ a: '1' })
@@ -169,7 +169,7 @@ describe('regenerate()', () => {
     const record = serialiseRecord(recordOf(site, 'anon'))
     let tries = 0
     const comes = () => {
-      meanwhile.next = { command: 'compareAndTake', act: () => site.records.replace(key, null, record, 100).then(goes) }
+      meanwhile.next = { command: 'compareAndSet', act: () => site.records.replace(key, null, record, 100).then(goes) }
     }
     const goes = () => {
       tries += 1
@@ -186,7 +186,7 @@ describe('regenerate()', () => {
     await ask('/log-in')
     const stale = cookieOf(browser)
     const other = site.browser()
-    meanwhile.next = { command: 'compareAndTake', act: () => ask('/end', other, stale) }
+    meanwhile.next = { command: 'compareAndSet', act: () => ask('/end', other, stale) }
     const answer = await ask(`/regenerate${query}`)
     expect([answer.json.told, answer.json.state]).toEqual([null, 'none'])
     expect(cookiesOf(answer)).toHaveLength(1)

@@ -265,7 +265,7 @@ describe('[S14] a store that goes away, or comes back, in the middle of a reques
   test('a session that could not be destroyed is not taken for one that was', async () => {
     await ask('/put/a/1')
     await ask('/log-in')
-    meanwhile.next = { command: 'overwrite', act: () => front.down() }
+    meanwhile.next = { command: 'compareAndSet', act: () => front.down() }
     expect((await ask('/destroy')).json).toBe('store')
     await upAndNoticed()
     expect(site.destroyed).toEqual([])

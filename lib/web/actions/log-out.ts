@@ -186,11 +186,11 @@ export async function retryPendingLogout(site: Site, name: string): Promise<Logo
   if (kept === 'confirmed') return 'no'
   if (kept === 'gone') await site.logoutOutbox.drop(name)
   if (kept === 'gone' || kept === 'unknown') return 'unknown'
-  if ((await site.logoutOutbox.claim(name)) !== true) return 'pending'
+  if ((await site.logoutOutbox.lockRetry(name)) !== true) return 'pending'
   const isOver =
     (await revokeLocalSessions(site, { sidHash: shortHash(kept.sid), accountId: kept.aid, aid: kept.aid })) === 'done'
   if (!(isOver && (await isLogoutConfirmed(site, kept)))) {
-    await site.logoutOutbox.release(name)
+    await site.logoutOutbox.unlockRetry(name)
     return 'pending'
   }
   await site.logoutOutbox.confirm(name)

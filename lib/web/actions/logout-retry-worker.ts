@@ -3,6 +3,7 @@
  * closed. While the SSO system is known to be away nothing is taken; once it answers, all that waits goes at once, a few
  * at a time.
  */
+import type { Unavailable } from '../../storage/unavailable'
 import type { Site } from '../site'
 import { retryPendingLogout } from './log-out'
 import { endUnreadSessions } from './unread-logouts'
@@ -62,31 +63,36 @@ export class LogoutRetryWorker {
 
   async #drain(): Promise<void> {
     this.#isBusy = false
-    const { logoutOutbox: keptLogouts, client, now } = this.#site
+    const { logoutOutbox, client, now } = this.#site
     await endUnreadSessions(this.#site)
-    await keptLogouts.restore(now(), RESTORED)
-    while (!this.#isStopped) {
-      const due = client.isAvailable ? await keptLogouts.takeDue(now(), AT_ONCE) : 'unavailable'
+    await logoutOutbox.restore(now(), RESTORED)
+    for (let isBack = false; !this.#isStopped; ) {
+      const due: string[] | Unavailable = client.isAvailable ? await this.#take(isBack) : 'unavailable'
       if (due.length === 0) return
-      this.#isBusy = true // where either is away, until it is back
+      this.#isBusy = true // looks again soon, also if Redis or the SSO system does not answer
       if (due === 'unavailable') return
-      const ends = await Promise.all(due.map((sidHash) => this.#retry(sidHash)))
-      const isAnswered = ends.includes(true)
-      if (isAnswered && this.#wasAway) await keptLogouts.hasten(now())
+      const isAnswered = (await Promise.all(due.map((sidHash) => this.#retry(sidHash)))).includes(true)
+      isBack = isAnswered && this.#wasAway
       this.#wasAway = !isAnswered
     }
   }
 
-  /** @returns true where the SSO system has just confirmed it */
+  #take(isBack: boolean): Promise<string[] | Unavailable> {
+    const { logoutOutbox, now } = this.#site
+    return isBack ? logoutOutbox.takeWaiting(now(), AT_ONCE) : logoutOutbox.takeDue(now(), AT_ONCE)
+  }
+
+  /** Retries one logout. @returns has the SSO system just confirmed it? */
   async #retry(sidHash: string): Promise<boolean> {
-    const { logoutOutbox: keptLogouts, now } = this.#site
-    const kept = await keptLogouts.find(sidHash)
+    const { logoutOutbox, now } = this.#site
+    const kept = await logoutOutbox.find(sidHash)
     if (kept === 'confirmed' || kept === 'gone') {
-      await keptLogouts.drop(sidHash)
+      await logoutOutbox.drop(sidHash)
       return false
     }
-    if (typeof kept === 'object' && (await retryPendingLogout(this.#site, sidHash)) === 'no') return true
-    await keptLogouts.postpone(sidHash, now(), Math.random())
+    const since = typeof kept === 'object' ? kept.since : undefined
+    if (since !== undefined && (await retryPendingLogout(this.#site, sidHash)) === 'no') return true
+    await logoutOutbox.postpone(sidHash, since, now(), Math.random())
     return false
   }
 }

@@ -39,7 +39,7 @@ async function renew(context: RequestContext, accountId: string, refused: string
   const { site, stored } = context
   const known = await readOther(context, accountId, refused)
   if (known !== undefined || stored.key === undefined) return known
-  const claim = await site.records.claimRenewal(stored.key, RENEW_EVERY_SECONDS)
+  const claim = await site.records.lockRenewal(stored.key, RENEW_EVERY_SECONDS)
   if (claim === 'unavailable') throw unavailable('the session store')
   if (!claim) return waitForOther(context, accountId, refused)
   if (!(await noteRefused(context))) return undefined

@@ -46,7 +46,7 @@ export async function revokeLocalSessions(
     revokeListed(site, () => index.revokeSsoSession(sidHash, key), remove),
     aid === undefined ? 'done' : revokeAccountSessions(site, aid, key),
     key === undefined ? 'done' : site.records.end(key),
-    aid === undefined || !site.config.rememberDevices ? 'done' : site.loginLocks.voidDevices(aid, site.now()),
+    aid === undefined || !site.config.rememberDevices ? 'done' : site.loginLocks.revokeDevices(aid, site.now()),
     isLeft ? index.removeOfAccount(accountId, [key]) : 'done',
   ])
   return ends.slice(0, 4).includes('unavailable') ? 'unavailable' : 'done'

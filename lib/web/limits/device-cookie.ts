@@ -21,7 +21,7 @@ export async function recognisedAccount({ site, req }: RequestContext, username:
   if (!config.rememberDevices) return undefined
   const device = findDevice(readCookie(req, config.cookies.device), username, sealerOf(site), site.now())
   if (device === undefined) return undefined
-  const voidUntil = await logins.devicesVoidUntil(device.account)
+  const voidUntil = await logins.devicesRevokedAt(device.account)
   return voidUntil !== 'unavailable' && device.issued > voidUntil ? device.account : undefined
 }
 

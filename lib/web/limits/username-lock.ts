@@ -50,7 +50,7 @@ export async function openAttempt(of: NameAttempt): Promise<OpenAttempt | Refusa
     }
     const found =
       decision.action === 'wait'
-        ? await of.logins.parseAttempts(of.name)
+        ? await of.logins.readAttempts(of.name)
         : await of.logins.writeAttempts(of.name, known.raw, decision.next, secondsOf(of))
     if (found === 'unavailable') return found
     if ('written' in found && decision.action === 'try') return { written: found.written, attempts: decision.next }

@@ -127,7 +127,7 @@ const NO_TOKEN_STATE = { replayed: false, sidEnded: false, isShareSpent: false, 
 /** From here on the token is used up, whatever follows. */
 async function useUpToken({ site, req, stored }: RequestContext, t: string, token: SessionToken) {
   const [marks, isShareSpent] = await Promise.all([
-    site.sessionIndex.takeToken(tokenSignature(t), shortHash(token.sid ?? '')),
+    site.sessionIndex.useToken(tokenSignature(t), shortHash(token.sid ?? '')),
     isNewVisitor(token, stored.value) && site.landingLimit(deviceOf(req).ipa),
   ])
   if (marks === 'unavailable') return { ...NO_TOKEN_STATE, storeAvailable: false }
