@@ -1,6 +1,6 @@
 /** The store in Redis. Every command has a deadline. No command is sent to a server that is known not to answer. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Cluster, Redis } from 'ioredis'
+import type { Cluster, Redis } from 'ioredis'
 import { redisFailureReason } from '../decide/redis-failure-advice'
 import { type Kv, MAX_CANDIDATES, MORE_CANDIDATES } from './kv'
 import { type ScriptedRedis, withScripts } from './redis-scripts'
@@ -12,7 +12,8 @@ const DISCONNECT_MS = 300
 
 /** Opens a connection that never hangs. Retries are bounded, and a command that may have run is not sent again. */
 export function openRedis(address: string): Redis {
-  const redis = new Redis(address, {
+  const ioredis: typeof import('ioredis') = require('ioredis') // a site without Redis, or with a client of its own, does not load it here
+  const redis = new ioredis.Redis(address, {
     connectTimeout: CONNECT_MS,
     disconnectTimeout: DISCONNECT_MS,
     maxRetriesPerRequest: 1,

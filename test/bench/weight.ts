@@ -26,12 +26,11 @@ const dist = path.resolve(process.env['BENCH_DIST'] ?? path.join(home, 'dist'))
 const loads: Readonly<Record<string, readonly string[]>> = {
   'this package': [dist],
   'all that it requires, without its own code': [
-    ...['connect-redis', 'debug', 'express-session', 'ioredis', 'isbot', 'jsonwebtoken', 'on-headers'],
+    ...['connect-redis', 'debug', 'express-session', 'ioredis', 'isbot', 'on-headers'],
     'zod',
   ],
   '*plain*: express-session, connect-redis, ioredis': ['express-session', 'connect-redis', 'ioredis'],
   zod: ['zod'],
-  jsonwebtoken: ['jsonwebtoken'],
   ioredis: ['ioredis'],
   'nothing: the control': [],
 }
