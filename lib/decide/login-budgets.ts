@@ -1,4 +1,4 @@
-/** Budgets of logins and landings: how many each address and network has in a time. Pure. Threats F4, F20, S8. */
+/** Budgets of logins and landings, by address and network, and the user names that limits compare. Pure. Threats F3, F4, F16, F20, S8. */
 
 /** How often something may be done in a time. */
 export interface Limit {
@@ -107,4 +107,15 @@ export function landingBudgets(address: string): Budgets & { readonly perSeconds
     limit: LANDINGS.attempts * multiple,
   })
   return { counts: [of(widest), ...narrower.map(of)], kept: 0, perSeconds: LANDINGS.perSeconds }
+}
+
+const MARKS_AND_IGNORABLES = /[\p{M}\p{Default_Ignorable_Code_Point}]/gu
+
+/**
+ * Returns the user name without case, width, accents and invisible characters, because the platform may take such names for one account.
+ * Two accounts with one normalised name share its limits, which is the safe side.
+ */
+export function normalisedUsername(username: string): string {
+  const plain = username.normalize('NFKD').replace(MARKS_AND_IGNORABLES, '')
+  return plain.toLowerCase().toUpperCase().toLowerCase().trim().normalize('NFKC') // upper case writes out the sharp s
 }

@@ -1,4 +1,4 @@
-/** What an Authenticate answer means. Pure. Interface: "POST {sso_url}/authenticate" and "SSO2 errors". */
+/** Decisions of a login, its errors, and the text of each error. Pure. Table of texts: docs/texts.md. Interface: "POST {sso_url}/authenticate" and "SSO2 errors". */
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import type { SessionToken } from '../protocol/session-token'
 import type { AttemptResult } from './attempts'
@@ -131,4 +131,56 @@ export function lostAttemptResult(error: unknown): AttemptResult {
   const wasSent = !(error instanceof Sso2UnavailableError && error.retryable)
   const isTurnedAway = error instanceof Sso2ResponseError && (error.status === 503 || error.status === 429)
   return wasSent && !isTurnedAway ? { was: 'wrong', left: undefined } : { was: 'not_judged' }
+}
+
+/** A text by its code, with the values to fill in. */
+export interface Message<Code extends string = string> {
+  readonly code: Code
+  readonly values: Readonly<Record<string, number>>
+}
+
+type Failure = Extract<LoginResult, { ok: false }>
+
+/** A longer time in seconds is shown in hours. */
+const HOURS_FROM = 90 * 60
+/** A longer wait in seconds is shown in minutes. */
+const MINUTES_FROM = 90
+
+const messages = <Code extends string>(code: Code, values: Message['values'] = {}): Message<Code> => ({ code, values })
+
+/** Returns the text of a failed login: that of its error, or a more precise text. */
+export function textOfFailure(failure: Failure) {
+  const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds = 0 } = failure
+  switch (error) {
+    case 'invalid_credentials':
+      return remainingAttempts === undefined ? messages(error) : attemptsLeft(remainingAttempts)
+    case 'account_frozen':
+      return frozenForSeconds === undefined ? messages(error) : frozenFor(frozenForSeconds)
+    case 'too_many_attempts':
+      return retryAfterSeconds > MINUTES_FROM ? waitFor(retryAfterSeconds) : messages(error)
+    case 'unavailable':
+      return messages('unavailable_form')
+    default:
+      return messages(error)
+  }
+}
+
+const inMinutes = (seconds: number) => ({ minutes: Math.ceil(seconds / 60) })
+const inHours = (seconds: number) => ({ hours: Math.ceil(seconds / 3600) })
+
+/** The platform may count down to zero. Then it has frozen the account with this response. */
+function attemptsLeft(attempts: number) {
+  if (attempts > 1) return messages('invalid_credentials_attempts', { attempts })
+  return messages(attempts === 1 ? 'invalid_credentials_last' : 'account_frozen')
+}
+
+function frozenFor(seconds: number) {
+  if (seconds > HOURS_FROM) return messages('account_frozen_hours', inHours(seconds))
+  return seconds > 60 ? messages('account_frozen_minutes', inMinutes(seconds)) : messages('account_frozen_minute')
+}
+
+function waitFor(seconds: number) {
+  return seconds > HOURS_FROM
+    ? messages('too_many_attempts_hours', inHours(seconds))
+    : messages('too_many_attempts_minutes', inMinutes(seconds))
 }

@@ -1,6 +1,6 @@
-/** Which requests can follow a redirect through Identify. Pure. Threat R9. */
+/** Classifies requests: document navigations, which can follow a redirect through Identify, and same-origin POSTs. Pure. Threats F1, R9. */
 
-/** The headers that tell, as Node gives them. */
+/** Method and headers of a request, as Node gives them. */
 export interface RequestShape {
   readonly method: string
   readonly accept: string | undefined
@@ -22,4 +22,17 @@ export function isDocumentNavigation(shape: RequestShape): boolean {
   if (shape.method !== 'GET' || isPrefetch(shape)) return false
   if (shape.secFetchDest !== undefined) return shape.secFetchDest === 'document'
   return /^\s*text\/html/i.test(shape.accept ?? '')
+}
+
+/**
+ * Is this POST sent by a page of the site? `Sec-Fetch-Site` must be `same-origin`. Without that header, `Origin` must be the site's. A request
+ * without both headers is refused.
+ * @param siteOrigin from configuration, never from the Host header
+ */
+export function isSameOriginPost(
+  headers: { readonly secFetchSite: string | undefined; readonly origin: string | undefined },
+  siteOrigin: string,
+): boolean {
+  if (headers.secFetchSite !== undefined) return headers.secFetchSite === 'same-origin'
+  return headers.origin === siteOrigin
 }

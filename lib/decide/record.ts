@@ -1,4 +1,8 @@
-/** The SSO record of one local session: a union by status, its text, and the functions that make a new one of an old one. Pure. */
+/**
+ * The login record of one session: the tables of its fields, its text, and the functions that make a new record of an old one. Pure.
+ * Types, reader and writer follow from the tables. A new field is one row. Reading, writing and encrypting in the store is the task of
+ * lib/storage/records.ts. The rules for the entry around a record are in stored-entry.ts, the rules for requests in request-decision.ts.
+ */
 import type { EpochSeconds } from '../protocol/claims'
 import { isObject } from '../protocol/json'
 import { isYoungerThan } from './timestamps'
@@ -9,65 +13,99 @@ export interface User {
   accountId: string
 }
 
-interface Common {
-  /** Version of the schema; {@link CURRENT_VERSION} where a record is made here. */
-  readonly v: number
-  /** When this local session began; the absolute limit counts from here. */
-  readonly since: EpochSeconds
-  /** When the SSO system last said what the status is. */
-  readonly checkedAt: EpochSeconds
-  /** Somebody is asking Session Status since this moment. */
-  readonly askingAt?: EpochSeconds
-  /** Name of the question that is under way. */
-  readonly asking?: string
-  /** Name of the last question that came to an end, with an answer or without one. */
-  readonly asked?: string
-  /** The last status check got no usable response. It began at this moment. */
-  readonly unansweredAt?: EpochSeconds
-  /** Short hash of the SSO session ID: enough to compare and to log. */
-  readonly sidHash: string
-  /** Sealed: the SSO session ID and, when logged in, the access token. */
-  readonly box: string
-}
-
-/** Nobody is logged in. `pending`: the SSO system says logged in, but the user could not be named yet. */
-export interface AnonymousRecord extends Common {
-  readonly status: 'anon'
-  readonly pending?: true
-  /** The next request asks: this one could not make the login that it learnt of. */
-  readonly due?: true
-  /** Name of the browser that brought it, where another's cookie may lead here: in a session of the site's own. */
-  readonly browser?: string
-}
-
-/** A user is logged in. */
-export interface LoggedInRecord extends Common {
-  readonly status: 'loggedin'
-  readonly user: User
-  /** End of the access token's life, where the authorization server told. */
-  readonly accessUntil?: EpochSeconds
-  /** The REST API refused the access token, and no ticket came for another one: Identify brings one. */
-  readonly accessRefused?: true
-  /** A ticket came for another access token and could not be used, at this moment. */
-  readonly accessFailedAt?: EpochSeconds
-}
-
-/** What is stored beside a session. Fields of later versions are kept as they are. */
-export type SsoRecord = AnonymousRecord | LoggedInRecord
-
-/** Version that is written. The next one is read as well, so that two releases can run side by side. */
+/** Version that is written. The next version is read as well, so that two releases can run side by side. */
 export const CURRENT_VERSION = 1
 const NEWEST_READABLE = CURRENT_VERSION + 1
 
-/** A pending login is asked about again after this many seconds. */
+type Check<T> = (value: unknown) => value is T
+type Checks = Readonly<Record<string, Check<unknown>>>
+type Checked<C> = C extends Check<infer T> ? T : never
+type OptionalNames<C extends Checks> = {
+  [name in keyof C]: undefined extends Checked<C[name]> ? name : never
+}[keyof C]
+
+/** The type of the objects that pass a table of checks. */
+type Fields<C extends Checks> = { readonly [name in Exclude<keyof C, OptionalNames<C>>]: Checked<C[name]> } & {
+  readonly [name in OptionalNames<C>]?: Exclude<Checked<C[name]>, undefined>
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+const isTrue = (value: unknown): value is true => value === true
+const isTime = (value: unknown): value is EpochSeconds => Number.isSafeInteger(value)
+const isVersion = (value: unknown): value is number => isTime(value) && value >= 1 && value <= NEWEST_READABLE
+const isUser = (value: unknown): value is User =>
+  isObject(value) && Object.hasOwn(value, 'accountId') && isText(value['accountId'])
+const optional =
+  <T>(check: Check<T>): Check<T | undefined> =>
+  (value): value is T | undefined =>
+    value === undefined || check(value)
+
+/** Fields of every record. */
+const COMMON = {
+  v: isVersion,
+  /** When the session began on this site. The absolute limit counts from here. */
+  since: isTime,
+  /** When the SSO system last reported the status. */
+  checkedAt: isTime,
+  /** When the status check in progress began. */
+  askingAt: optional(isTime),
+  /** Name of the status check in progress. */
+  asking: optional(isText),
+  /** Name of the last status check that ended, with or without a response. */
+  asked: optional(isText),
+  /** When the last status check began, if it got no usable response. */
+  unansweredAt: optional(isTime),
+  /** Short hash of the SSO session ID, for comparing and logging. */
+  sidHash: isText,
+  /** Encrypted: the SSO session ID and, for a login, the access token. */
+  box: isText,
+}
+
+/** Fields of a record without a user. */
+const ANONYMOUS = {
+  ...COMMON,
+  status: (value: unknown): value is 'anon' => value === 'anon',
+  /** The SSO system reports a login, but the user could not be loaded yet. */
+  pending: optional(isTrue),
+  /** The next request checks the status, because this request could not complete a login. */
+  due: optional(isTrue),
+  /** Name of the browser that began the session, if another browser may have its cookie: in a session of the site's own. */
+  browser: optional(isText),
+}
+
+/** Fields of a record with a user. */
+const LOGGED_IN = {
+  ...COMMON,
+  status: (value: unknown): value is 'loggedin' => value === 'loggedin',
+  user: isUser,
+  /** When the access token expires, if the authorization server said so. */
+  accessUntil: optional(isTime),
+  /** The REST API refused the access token, and Session Status gave no ticket for another token. Identify gives a ticket. */
+  accessRefused: optional(isTrue),
+  /** When a ticket for another access token could not be used. */
+  accessFailedAt: optional(isTime),
+}
+
+/** No user is logged in. */
+export interface AnonymousRecord extends Fields<typeof ANONYMOUS> {}
+/** A user is logged in. */
+export interface LoggedInRecord extends Fields<typeof LOGGED_IN> {}
+/** The login record that is stored beside a session. Fields of later versions are kept. */
+export type SsoRecord = AnonymousRecord | LoggedInRecord
+
+/** Arrays, because a record is parsed at every request. */
+const ANONYMOUS_CHECKS = Object.entries(ANONYMOUS)
+const LOGGED_IN_CHECKS = Object.entries(LOGGED_IN)
+
+/** A pending login is checked again after this many seconds. */
 const PENDING_RECHECK_SECONDS = 30
 
-/** Text of a record. */
+/** Returns the text of a record. */
 export function serialiseRecord(record: SsoRecord): string {
   return JSON.stringify(record)
 }
 
-/** Reads a stored text; garbage, tombstones and versions after the next are `undefined`. */
+/** Parses a stored text. @returns `undefined` for anything but a record of this version or the next */
 export function parseRecord(text: string | null): SsoRecord | undefined {
   if (!text?.startsWith('{')) return undefined
   try {
@@ -78,50 +116,37 @@ export function parseRecord(text: string | null): SsoRecord | undefined {
   }
 }
 
-const isTime = (value: unknown) => Number.isSafeInteger(value)
-const isTimeOrNone = (value: unknown) => value === undefined || isTime(value)
-const isTextOrNone = (value: unknown) => value === undefined || typeof value === 'string'
-const isTrueOrNone = (value: unknown) => value === undefined || value === true
-const isVersion = (value: unknown) => isTime(value) && Number(value) >= 1 && Number(value) <= NEWEST_READABLE
-
-/** By hand, for it is done at every request: own fields of the right types; what is not known here stays. */
 function isRecord(record: Readonly<Record<string, unknown>>): record is Readonly<Record<string, unknown>> & SsoRecord {
-  const { v, status, since, checkedAt, askingAt, unansweredAt, asking, asked, sidHash, box, user, pending } = record
-  if (!isVersion(v) || typeof sidHash !== 'string' || typeof box !== 'string') return false
-  if (!isTime(since) || !isTime(checkedAt) || !isTimeOrNone(askingAt) || !isTimeOrNone(unansweredAt)) return false
-  if (!isTextOrNone(asking) || !isTextOrNone(asked)) return false
-  if (status === 'anon') return isTrueOrNone(pending) && isTrueOrNone(record['due']) && isTextOrNone(record['browser'])
-  if (status !== 'loggedin') return false
-  const isUser = isObject(user) && Object.hasOwn(user, 'accountId') && typeof user['accountId'] === 'string'
-  const areTimes = isTimeOrNone(record['accessUntil']) && isTimeOrNone(record['accessFailedAt'])
-  return isUser && areTimes && isTrueOrNone(record['accessRefused'])
+  const checks = record['status'] === 'loggedin' ? LOGGED_IN_CHECKS : ANONYMOUS_CHECKS
+  for (const [name, isValid] of checks) if (!isValid(record[name])) return false
+  return true
 }
 
-/** Is somebody logged in? */
+/** Is a user logged in? */
 export function isLoggedIn(record: SsoRecord | undefined): record is LoggedInRecord {
   return record?.status === 'loggedin'
 }
 
 /**
- * Did another browser bring this anonymous session? Whoever logs in with it would log in that one's session of the SSO system. One that
- * does not say whose it is may be anybody's. @param browser name of the browser that comes with it
+ * Has another browser begun this anonymous session? A login would log in that browser's session of the SSO system.
+ * @param browser name of the browser that sends the request
  */
 export function isOfAnother(record: SsoRecord | undefined, browser: string | undefined): boolean {
   return record?.status === 'anon' && record.browser !== undefined && record.browser !== browser
 }
 
-/** Age in seconds at which a record must be checked. */
+/** Returns the age in seconds from which a record must be checked. */
 export function staleAfter(record: SsoRecord, recheckSeconds: number): number {
   if (record.status === 'anon' && record.due) return 0
   return record.status === 'anon' && record.pending ? Math.min(PENDING_RECHECK_SECONDS, recheckSeconds) : recheckSeconds
 }
 
-/** Is the SSO system's last word too old to go by? */
+/** Must the status be checked, because the last report of the SSO system is too old? */
 export function isStale(record: SsoRecord, now: EpochSeconds, recheckSeconds: number): boolean {
   return !isYoungerThan(record.checkedAt, now, staleAfter(record, recheckSeconds))
 }
 
-/** How long a record lives unused, in seconds: its idle time, and never beyond the absolute limit. */
+/** Returns how long a record lives unused, in seconds: its idle time, but not beyond the absolute limit. */
 export function lifetimeOf(record: SsoRecord, now: EpochSeconds, lives: SessionLives): number {
   return Math.max(1, Math.min(idleOf(record, lives), record.since + lives.absoluteSeconds - now))
 }
@@ -129,17 +154,17 @@ export function lifetimeOf(record: SsoRecord, now: EpochSeconds, lives: SessionL
 const idleOf = (record: SsoRecord, lives: SessionLives) =>
   record.status === 'loggedin' ? lives.idleSeconds : lives.anonymousIdleSeconds
 
-/** An index renews the entry of a session that is in use so often, in seconds, or ten times in the session's idle time. */
+/** The index entry of a session in use is renewed after this time, or ten times in the session's idle time if that is shorter. */
 const INDEX_EVERY_SECONDS = 3600
 const indexPeriod = (record: SsoRecord, lives: SessionLives) =>
   Math.max(1, Math.min(INDEX_EVERY_SECONDS, Math.floor(idleOf(record, lives) / 10)))
 
-/** How long an index keeps the entry of a session, in seconds: no shorter than the session lives, although it is renewed less often. */
+/** Returns how long an index keeps the entry of a session, in seconds. The entry outlives the session, although it is renewed less often. */
 export function indexLifeOf(record: SsoRecord, now: EpochSeconds, lives: SessionLives): number {
   return lifetimeOf(record, now, lives) + 2 * indexPeriod(record, lives)
 }
 
-/** Has another period of the session begun since its last status check? Then this check renews its entries in the indexes. */
+/** Has another period of the session begun since its last status check? Then this check renews its index entries. */
 export function isIndexDue(record: SsoRecord, now: EpochSeconds, lives: SessionLives): boolean {
   const periodAt = (moment: EpochSeconds) => Math.floor((moment - record.since) / indexPeriod(record, lives))
   return periodAt(now) !== periodAt(record.unansweredAt ?? record.checkedAt)
@@ -152,23 +177,23 @@ export interface SessionLives {
   readonly absoluteSeconds: number
 }
 
-/** Does this record need a ticket from Session Status: to name a user, or because its access token ends before the next check? */
+/** Does this record need a ticket, to load the user, or because its access token expires before the next check? */
 export function wantsTicket(record: SsoRecord, now: EpochSeconds, recheckSeconds: number): boolean {
   if (record.status === 'anon') return true
   return record.accessRefused === true || (record.accessUntil ?? Number.POSITIVE_INFINITY) <= now + recheckSeconds
 }
 
-/** The record of a login whose access token is of no use any more. */
+/** Returns the record of a login whose access token the REST API refuses. */
 export function withoutAccessToken(record: LoggedInRecord): LoggedInRecord {
   return { ...record, accessRefused: true }
 }
 
-/** The record of a login whose new ticket could not be used. */
+/** Returns the record of a login whose new ticket could not be used. */
 export function withFailedRenewal(record: LoggedInRecord, now: EpochSeconds): LoggedInRecord {
   return { ...record, accessFailedAt: now }
 }
 
-/** When the session that follows on a record began: with that one, unless it is another account's. @param accountId who logs in, if anybody */
+/** Returns when the session after a record began: with the record's, unless another account logs in. @param accountId of the login, if any */
 export function beginningOf(
   before: SsoRecord | undefined,
   accountId: string | undefined,
@@ -178,13 +203,29 @@ export function beginningOf(
   return before === undefined || isOther ? now : Math.min(before.since, now)
 }
 
-/** Is it the same person in the same session of the SSO system? Then a new word about it changes the record in its place. */
+/** Have both records the same user and SSO session? Then the next record replaces this record under the same session ID. */
 export function isSameStanding(record: SsoRecord | undefined, next: SsoRecord): boolean {
   if (!isLoggedIn(record) || !isLoggedIn(next)) return record?.status === next.status
   return record.user.accountId === next.user.accountId && record.sidHash === next.sidHash
 }
 
-/** Is somebody else logged in there than in `next`? Then nothing of the site's data may move along. */
+/** Has the record a user whom `next` has not? Then none of the site's data may move to the next session. */
 export function isOtherAccount(record: SsoRecord | undefined, next: SsoRecord): boolean {
   return isLoggedIn(record) && !(isLoggedIn(next) && next.user.accountId === record.user.accountId)
+}
+
+/** Session Status, exchange of the ticket and loading the user take at most so long, in milliseconds. */
+const RENEWAL_MS = 8000
+/** Time between the lock of a renewal and the record that shows it, in milliseconds. */
+const CLAIM_MS = 500
+
+/** Has the access token expired, as far as the authorization server said? */
+export function isAccessTokenExpired({ accessUntil }: LoggedInRecord, now: EpochSeconds): boolean {
+  return accessUntil !== undefined && accessUntil <= now
+}
+
+/** May a request that has waited so long go on waiting for an access token that another request renews? */
+export function mayStillBeRenewed(record: SsoRecord | undefined, waitedMs: number): boolean {
+  if (waitedMs > RENEWAL_MS) return false
+  return waitedMs < CLAIM_MS || record?.askingAt !== undefined
 }

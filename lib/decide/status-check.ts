@@ -1,21 +1,23 @@
-/** What a question to Session Status makes of a record: a claim, an answer, or none. Pure. Carried out by lib/web/actions/check-session.ts. */
+/** Status checks of a login record: the decision after a Session Status call, and the records before and after it. Pure. Carried out by lib/web/actions/check-session.ts. */
+import type { TokenFault } from '../errors'
 import type { EpochSeconds } from '../protocol/claims'
+import type { SessionToken } from '../protocol/session-token'
 import type { SsoRecord } from './record'
 
-/** The record with the claim "I am asking Session Status now". @param question a name for it that no other has */
+/** Returns the record with the lock of a status check. @param question unique name of the check */
 export function withCheckLock(record: SsoRecord, question: string, now: EpochSeconds): SsoRecord {
   return { ...record, askingAt: now, asking: question }
 }
 
 /**
- * The record after a status check that got no usable response. The pause before the next one counts from the beginning of the check, so that
+ * Returns the record after a status check without a usable response. The pause before the next one counts from the beginning of the check, so that
  * a response that was lost late delays the session no longer.
  */
 export function afterFailedCheck(record: SsoRecord, now: EpochSeconds, question: string): SsoRecord {
   return { ...withoutCheck(record, question), unansweredAt: Math.min(record.askingAt ?? now, now) }
 }
 
-/** The record after an answer that changed nothing: checked now, nobody asking, nothing pending. */
+/** Returns the record after a response that changed nothing. */
 export function afterUnchangedCheck(record: SsoRecord, now: EpochSeconds, question: string): SsoRecord {
   const { unansweredAt: _unanswered, ...kept } = withoutCheck(record, question)
   if (kept.status === 'loggedin') return { ...kept, checkedAt: now }
@@ -23,18 +25,17 @@ export function afterUnchangedCheck(record: SsoRecord, now: EpochSeconds, questi
   return { ...anonymous, checkedAt: now }
 }
 
-/** The record after an answer that this request could do nothing with: logged in, but its answer has begun. */
+/** Returns the record after a response that reports a login, if this request cannot complete the login because its own response has begun. */
 export function afterUnusableLogin(record: SsoRecord, question: string): SsoRecord {
   const kept = withoutCheck(record, question)
   return kept.status === 'anon' ? { ...kept, pending: true, due: true } : kept
 }
 
-/** The names of the status checks of a record: the one in progress, and the last one that has ended. */
+/** Names of the status check in progress, and of the last check that has ended. */
 export type CheckState = Pick<SsoRecord, 'askingAt' | 'asking' | 'asked'>
 
 /**
- * The status checks of a record after one of them has ended. A check that another request has started since stays in progress: the
- * response to an earlier one is no response to it.
+ * Returns the status checks of a record after one of them has ended. A check that another request has started since stays in progress.
  * @param question the check that has ended, if any
  */
 export function checkStateAfter({ askingAt, asking, asked }: CheckState, question?: string): CheckState {
@@ -46,4 +47,28 @@ export function checkStateAfter({ askingAt, asking, asked }: CheckState, questio
 function withoutCheck(record: SsoRecord, question: string): SsoRecord {
   const { askingAt: _askingAt, asking: _asking, asked: _asked, ...kept } = record
   return { ...kept, ...checkStateAfter(record, question) }
+}
+
+/** One decision about a record after Session Status. */
+export type StatusDecision =
+  | { readonly action: 'keep' }
+  | { readonly action: 'sign_in'; readonly token: SessionToken }
+  | { readonly action: 'identify'; readonly reason: 'terminated' | 'session_not_found' | 'no_ticket' | 'changed_back' }
+  | { readonly action: 'keep_for_now'; readonly reason: 'no_answer' | 'refused' | TokenFault }
+
+/**
+ * Decides what a Session Status call means for a record. Interface: "POST {sso_url}/sessionstatus".
+ * @param record before the call; a login may ask for a ticket too, to get a new access token
+ * @param answer the Session Token, the reason why it was refused, or `undefined` without a response
+ */
+export function decideStatus(record: SsoRecord, answer: SessionToken | TokenFault | undefined): StatusDecision {
+  if (typeof answer === 'string') return { action: 'keep_for_now', reason: answer }
+  if (!answer) return { action: 'keep_for_now', reason: 'no_answer' }
+  if (answer.err === 'session_not_found') return { action: 'identify', reason: 'session_not_found' }
+  if (answer.err !== undefined) return { action: 'keep_for_now', reason: 'refused' }
+  if (answer.sts === 'terminated') return { action: 'identify', reason: 'terminated' }
+  if (answer.sts === 'anon')
+    return record.status === 'anon' ? { action: 'keep' } : { action: 'identify', reason: 'changed_back' }
+  if (answer.at !== undefined) return { action: 'sign_in', token: answer }
+  return record.status === 'loggedin' ? { action: 'keep' } : { action: 'identify', reason: 'no_ticket' }
 }

@@ -23,7 +23,7 @@ export type StoredEntry =
 /** Nothing was stored. */
 export const NO_ENTRY: StoredEntry = Object.freeze({ state: 'none', raw: null })
 
-const TOMBSTONE = /^(moved|ended)(?:\.(\d{1,12})(?:\.([\w-]+))?)?$/
+const TOMBSTONE = /^(moved|ended)\.(\d{1,12})(?:\.([\w-]+))?$/
 
 /** Reads what was stored. */
 export function readEntry(raw: string | null): StoredEntry {
@@ -32,7 +32,7 @@ export function readEntry(raw: string | null): StoredEntry {
   if (record) return { state: 'live', raw, record }
   const [, word, since, successor = ''] = TOMBSTONE.exec(raw) ?? []
   if (word !== 'moved' && word !== 'ended') return { state: 'unreadable', raw }
-  return { state: word, raw, since: Number(since ?? 0), successor }
+  return { state: word, raw, since: Number(since), successor }
 }
 
 /** Text of a tombstone. @param successor sealed session ID of the session that followed */

@@ -1,16 +1,33 @@
-/** How old a mark is, on the clocks of several machines. Pure. */
+/** Compares timestamps of several machines, of which each may have a wrong clock. Pure. Table: docs/internals/decision-tables.md. */
 import type { EpochSeconds } from '../protocol/claims'
 
-/** A clock may be set back by as much as tokens may be off, in seconds; a mark further ahead was written by one that is wrong, and is none. */
+/** A timestamp further in the future was written with a wrong clock, and is ignored. As much as the tolerance of tokens, in seconds. */
 const MAX_CLOCK_SKEW_SECONDS = 60
 
-/** Age of a mark in seconds; infinite where there is no mark, or one that lies in the future. */
+/** Returns the age of a timestamp in seconds. It is infinite without a timestamp, or if the timestamp is ignored. */
 export function ageOf(moment: EpochSeconds | undefined, now: EpochSeconds): number {
   if (moment === undefined || moment - now > MAX_CLOCK_SKEW_SECONDS) return Number.POSITIVE_INFINITY
   return Math.max(0, now - moment)
 }
 
-/** Is there a mark, younger than so many seconds? */
+/** Is there a timestamp that is younger than so many seconds? */
 export function isYoungerThan(moment: EpochSeconds | undefined, now: EpochSeconds, seconds: number): boolean {
   return ageOf(moment, now) < seconds
+}
+
+/** The server's clock may have been set back by so much since a logout, in milliseconds. A revocation further ahead is ignored. */
+const MAX_SET_BACK_MS = 60_000
+/** Two clocks that are being corrected differ by at most this part of the time that passes. */
+const MAX_DRIFT = 0.001
+const ROUNDING_MS = 1
+
+/**
+ * Has a logout of all sessions come after a login had begun? Both times are counted back from the moment at which the login was added to its
+ * index. So no clock is compared with another clock.
+ * @param ageMs how long ago the account was logged out, by the server's clock; `null` if it was not
+ * @param elapsedMs how long ago the login began, by the process
+ */
+export function isRevokedSince(ageMs: number | null, elapsedMs: number): boolean {
+  if (ageMs === null || ageMs < -MAX_SET_BACK_MS) return false
+  return ageMs <= elapsedMs * (1 + MAX_DRIFT) + ROUNDING_MS
 }

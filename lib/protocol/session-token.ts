@@ -1,6 +1,6 @@
 /**
- * Reads a verified claim set as a Session Token of one operation: `unknown` in, typed and checked out.
- * Interface: "Session Token (ST), the response JWT" and "Rules for `at`". Anything not documented is refused.
+ * Reads verified claims as the Session Token of one operation, and checks each claim and their combination.
+ * Interface: "Session Token (ST), the response JWT" and "Rules for `at`". Anything that is not documented is refused.
  */
 import { TokenError } from '../errors'
 import { isServiceErrorCode, type Operation, type SessionStatus, type Sso2ServiceErrorCode } from './claims'
@@ -17,26 +17,22 @@ export type SessionTokenError = Sso2ServiceErrorCode | 'unknown_error'
 export class SessionToken {
   readonly #sid: string | undefined
   readonly #at: string | undefined
-  /** State of the session; `undefined` only where an error left it out. */
+  /** State of the session; `undefined` only if an error left it out. */
   readonly sts: SessionStatus | undefined
-  /** What the SSO system refused, or `undefined`. Interface: "SSO2 errors". */
+  /** Error of the SSO system, or `undefined`. Interface: "SSO2 errors". */
   readonly err: SessionTokenError | undefined
   /** Seconds the account is frozen, with `account_frozen`. */
   readonly frf: number | undefined
   /** Remaining attempts, with `invalid_credentials`. */
   readonly raa: number | undefined
   /** Creation time at the SSO system, in seconds. */
-  readonly iat: number
-  constructor(fields: SessionTokenFields) {
-    this.#sid = fields.sid
-    this.#at = fields.at
-    this.sts = fields.sts
-    this.err = fields.err
-    this.frf = fields.frf
-    this.raa = fields.raa
-    this.iat = fields.iat
+  readonly iat!: number
+  constructor({ sid, at, ...shown }: SessionTokenFields) {
+    this.#sid = sid
+    this.#at = at
+    Object.assign(this, shown)
   }
-  /** SSO2 session ID; absent at Logout all, and where an error left it out. */
+  /** SSO2 session ID; absent at Logout all, and if an error left it out. */
   get sid(): string | undefined {
     return this.#sid
   }
@@ -46,18 +42,23 @@ export class SessionToken {
   }
 }
 
-/** What a `SessionToken` is made of. */
-export interface SessionTokenFields {
-  readonly sid: string | undefined
-  readonly at: string | undefined
-  readonly sts: SessionStatus | undefined
-  readonly err: SessionTokenError | undefined
-  readonly frf: number | undefined
-  readonly raa: number | undefined
-  readonly iat: number
+/** Values of all claims. */
+export type SessionTokenFields = Pick<SessionToken, keyof SessionToken>
+
+/** Reads each claim. A new claim is a field of {@link SessionToken}, and a row here, which the compiler asks for. */
+const READERS: {
+  readonly [name in keyof SessionToken]: (claims: VerifiedClaims, question: Question) => SessionToken[name]
+} = {
+  err: readError,
+  sts: readStatus,
+  at: (claims) => readText(claims, 'at', MAX_TICKET_LENGTH),
+  sid: (claims) => readText(claims, 'sid', MAX_ID_LENGTH),
+  frf: (claims, question) => readCount(claims, question, 'frf', 'account_frozen'),
+  raa: (claims, question) => readCount(claims, question, 'raa', 'invalid_credentials'),
+  iat: ({ iat }) => iat,
 }
 
-/** What was asked, so that the answer can be tied to it. */
+/** The request that a Session Token answers. */
 export interface Question {
   readonly operation: Operation
   /** The `sid` sent; none at the landing page. */
@@ -69,32 +70,21 @@ export interface Question {
 }
 
 /**
- * Reads the answer to one question.
- * @throws {TokenError} `claims` for a wrong type or an undocumented combination, `session_mismatch` for another session's answer
+ * Reads the Session Token of one response.
+ * @throws {TokenError} `claims` for a wrong type or an undocumented combination, `session_mismatch` for the response to another session
  */
 export function readSessionToken(claims: VerifiedClaims, question: Question): SessionToken {
-  const err = readError(claims)
-  const sts = readStatus(claims)
-  const at = readText(claims, 'at', MAX_TICKET_LENGTH)
-  const sid = readText(claims, 'sid', MAX_ID_LENGTH)
+  const values = Object.entries(READERS).map(([name, read]) => [name, read(claims, question)])
+  const token = new SessionToken(Object.fromEntries(values))
+  const { sid, at, sts, err } = token
   checkSubject(claims, question, sid, err)
   if (err === undefined) checkCombination(question, sts, at)
   else if (at !== undefined || (sts === 'loggedin' && !mayBeLoggedIn(err, question)))
     throw new TokenError('claims', 'err')
-  const frf = readCount(claims, question, 'frf')
-  const raa = readCount(claims, question, 'raa')
-  return new SessionToken({
-    sid,
-    at,
-    sts,
-    err,
-    frf: err === 'account_frozen' ? frf : undefined,
-    raa: err === 'invalid_credentials' ? raa : undefined,
-    iat: claims.iat,
-  })
+  return token
 }
 
-/** A refused Authenticate leaves a session that is logged in as it was. No other operation refuses anything to such a session. */
+/** A refused Authenticate leaves a logged-in session logged in. No other operation has an error for such a session. */
 const mayBeLoggedIn = (err: SessionTokenError, { operation }: Question) =>
   operation === 'authenticate' || err === 'unknown_error'
 
@@ -107,31 +97,37 @@ function readError(claims: VerifiedClaims): SessionTokenError | undefined {
 function readStatus(claims: VerifiedClaims): SessionStatus | undefined {
   const sts = own(claims, 'sts')
   if (sts === 'anon' || sts === 'loggedin' || sts === 'terminated') return sts
-  if (sts === null || sts === undefined) return undefined // for an error only: see the combinations
+  if (sts === null || sts === undefined) return undefined // only with an error: see the combinations
   throw new TokenError('claims', 'sts')
 }
 
-/** Nothing that a person could see: blanks, format characters, or no character at all. */
+/** Only blanks and format characters, or no character at all. */
 const BLANK = /^[\p{Z}\p{Cf}]*$/u
 
-/** A text, or `undefined` for null or absent. Control characters, blank and oversized texts are refused. */
+/** Reads a text, or `undefined` for null or absent. Control characters, blank and oversized texts are refused. */
 function readText(claims: VerifiedClaims, name: string, maximum: number): string | undefined {
   const value = own(claims, name)
   if (value === null || value === undefined) return undefined
   if (typeof value !== 'string' || value.length > maximum || BLANK.test(value)) throw new TokenError('claims', name)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are refused
   if (/[\u0000-\u001f\u007f]/.test(value)) throw new TokenError('claims', name)
   return value
 }
 
-function readCount(claims: VerifiedClaims, { operation }: Question, name: string): number | undefined {
+/** Reads a count of Authenticate. @param err the error that the count belongs to */
+function readCount(
+  claims: VerifiedClaims,
+  { operation }: Question,
+  name: string,
+  err: SessionTokenError,
+): number | undefined {
   const value = operation === 'authenticate' ? own(claims, name) : undefined
   if (value === null || value === undefined || value === -1) return undefined
   if (!isWholeNumber(value)) throw new TokenError('claims', name)
-  return value
+  return own(claims, 'err') === err ? value : undefined
 }
 
-/** The answer must be about the session, or account, that was asked about; an error may leave it out. */
+/** The response must be about the requested session or account. An error may leave it out. */
 function checkSubject(claims: VerifiedClaims, question: Question, sid: string | undefined, err: unknown): void {
   const isLogoutAll = question.operation === 'logoutall'
   const [name, asked, answered] = isLogoutAll
@@ -142,7 +138,7 @@ function checkSubject(claims: VerifiedClaims, question: Question, sid: string | 
     throw new TokenError('session_mismatch', name)
 }
 
-/** Documented combinations of operation, `sts` and `at` where `err` is null. */
+/** Checks the documented combinations of operation, `sts` and `at` without an error. */
 function checkCombination(question: Question, sts: SessionStatus | undefined, at: string | undefined): void {
   const found = `${sts}${at === undefined ? '' : '+at'}`
   if (!COMBINATIONS[question.operation].includes(found)) throw new TokenError('claims', 'sts')

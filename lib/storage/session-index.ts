@@ -4,7 +4,7 @@
  * and then reads the index, in one script too. In any interleaving, at least one of the two sees the other.
  */
 import { createHash } from 'node:crypto'
-import { isRevokedSince } from '../decide/revocation'
+import { isRevokedSince } from '../decide/timestamps'
 import { shortHash } from './keys'
 import type { Kv, Listing } from './kv'
 import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'

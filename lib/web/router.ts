@@ -1,7 +1,7 @@
 /** `sso.router`: landing, login, logout, logout-all, each on its path as the application compares paths; any other request goes on. */
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { TextCode } from '../config/texts/en'
-import { isSameOriginPost } from '../decide/same-origin'
+import { isSameOriginPost } from '../decide/navigation'
 import { failing } from './http/failing'
 import { BODY_CONSUMED, bodyReader, type ReadBody } from './http/read-body'
 import { setTokenHeaders } from './http/redirect'

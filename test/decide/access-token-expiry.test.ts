@@ -1,5 +1,5 @@
-import { isAccessTokenExpired, mayStillBeRenewed } from '../../lib/decide/access-token-expiry'
 import type { SsoRecord } from '../../lib/decide/record'
+import { isAccessTokenExpired, mayStillBeRenewed } from '../../lib/decide/record'
 import { loggedInRecord, NOW } from './samples'
 
 test.each<[accessUntil: number | undefined, over: boolean]>([

@@ -1,6 +1,6 @@
 import { isTextCode } from '../../lib/config/texts'
 import type { LoginResult } from '../../lib/decide/login'
-import { textOfFailure } from '../../lib/decide/login-text'
+import { textOfFailure } from '../../lib/decide/login'
 
 type Failure = Omit<Extract<LoginResult, { ok: false }>, 'ok'>
 

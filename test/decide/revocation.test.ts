@@ -1,4 +1,4 @@
-import { isRevokedSince } from '../../lib/decide/revocation'
+import { isRevokedSince } from '../../lib/decide/timestamps'
 
 /* Both times in milliseconds, up to the moment in which the login was added to its index. */
 

@@ -1,4 +1,4 @@
-import { isSameOriginPost } from '../../lib/decide/same-origin'
+import { isSameOriginPost } from '../../lib/decide/navigation'
 
 const site = 'https://news.example'
 

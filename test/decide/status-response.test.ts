@@ -1,5 +1,5 @@
 import type { SsoRecord } from '../../lib/decide/record'
-import { decideStatus, type StatusDecision } from '../../lib/decide/status-response'
+import { decideStatus, type StatusDecision } from '../../lib/decide/status-check'
 import { sso2ErrorCodes } from '../../lib/protocol/claims'
 import type { SessionToken } from '../../lib/protocol/session-token'
 import { anonRecord, loggedInRecord, sessionToken } from './samples'

@@ -28,8 +28,8 @@ test.each<[name: string, raw: string | null, stored: StoredEntry]>([
   ['the grave of an ended session', `ended.${NOW}`, grave('ended', `ended.${NOW}`, NOW)],
   ['the grave of a moved session', `moved.${NOW}.A-_9`, grave('moved', `moved.${NOW}.A-_9`, NOW, 'A-_9')],
   ['a moved session without a successor', `moved.${NOW}`, grave('moved', `moved.${NOW}`, NOW)],
-  ['a grave without a time', 'ended', grave('ended', 'ended', 0)],
-  ['another grave without a time', 'moved', grave('moved', 'moved', 0)],
+  ['a marker without a time', 'ended', { state: 'unreadable', raw: 'ended' }],
+  ['another marker without a time', 'moved', { state: 'unreadable', raw: 'moved' }],
 ])('%s is read as what it is', (_name, raw, stored) => {
   expect(readEntry(raw)).toEqual(stored)
 })

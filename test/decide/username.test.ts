@@ -1,4 +1,4 @@
-import { normalisedUsername } from '../../lib/decide/username'
+import { normalisedUsername } from '../../lib/decide/login-budgets'
 
 test.each<[name: string, normalised: string]>([
   ['grace', 'grace'],

@@ -26,7 +26,7 @@ module.exports = [
     ['session/session-cookie.ts', "if (!value.includes('%')) return value", ['false', '""']],
   ]),
   ...because('for the compiler: what is undefined is refused by what follows, or cannot be there', [
-    ['decide/access-token-expiry.ts', 'accessUntil !== undefined && accessUntil <= now', 'true'],
+    ['decide/record.ts', 'accessUntil !== undefined && accessUntil <= now', 'true'],
     ['decide/binding.ts', 'value !== undefined && BINDING_VALUE.test(value)', 'true'],
     ['decide/binding.ts', "SHAPE.exec(value ?? '') ?? []"],
     ['decide/logout-cookie.ts', "SHAPE.exec(cookie ?? '') ?? []"],
@@ -170,7 +170,7 @@ module.exports = [
     ['session/adapter.ts', 'resave: false', 'true'],
   ]),
   ...because('JSON knows neither inherited members nor a list with a name', [
-    ['decide/record.ts', "const isUser = isObject(user) && Object.hasOwn(user, 'accountId')"],
+    ['decide/record.ts', "isObject(value) && Object.hasOwn(value, 'accountId')"],
   ]),
   ...because('the origin of a page has no others beside it: the page was found to begin with it', [
     ['decide/return-to.ts', 'validateReturnTo(value, { origin, trustedOrigins: [] })', '["Stryker was here"]'],

@@ -422,7 +422,7 @@ module.exports = [
   },
   {
     name: 'accents and invisible characters make another name',
-    file: 'decide/username.ts',
+    file: 'decide/login-budgets.ts',
     find: ".replace(MARKS_AND_IGNORABLES, '')",
     replace: '',
     test: 'web/login-limits',

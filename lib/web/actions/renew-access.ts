@@ -1,7 +1,6 @@
 /** The access token of a logged-in visitor, and a new one where the protocol allows it: Session Status with `lks` `anon` hands out a ticket. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isAccessTokenExpired, mayStillBeRenewed } from '../../decide/access-token-expiry'
-import { isLoggedIn, withoutAccessToken } from '../../decide/record'
+import { isAccessTokenExpired, isLoggedIn, mayStillBeRenewed, withoutAccessToken } from '../../decide/record'
 import { type Identity, identifiedUser } from '../../decide/request-decision'
 import { Sso2UnavailableError } from '../../errors'
 import type { AccessTokenSource } from '../../remote/rest-call'

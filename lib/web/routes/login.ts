@@ -1,7 +1,7 @@
 /** `GET {login}` shows the form, `POST {login}` takes it as form or JSON. */
 import type { Request, Response } from 'express'
 import type { LoginError, LoginResult } from '../../decide/login'
-import { textOfFailure } from '../../decide/login-text'
+import { textOfFailure } from '../../decide/login'
 import { ANONYMOUS, identifiedUser } from '../../decide/request-decision'
 import { dropRedirectCountWhenServed, sendToIdentify } from '../actions/identify'
 import { joinOtherLogin, logIn } from '../actions/log-in'
