@@ -61,7 +61,7 @@ describe('docs/errors.md', () => {
   })
 
   test('has a heading for each reason in req.sso2.degraded', () => {
-    const reasons = membersOf('decide/visit.ts', 'DegradedReason')
+    const reasons = membersOf('decide/request-decision.ts', 'DegradedReason')
     expect(reasons.length).toBeGreaterThan(6)
     expect(reasons.filter((reason) => !page.includes(`### ${reason}\n`))).toEqual([])
   })

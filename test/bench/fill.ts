@@ -49,7 +49,7 @@ export async function realLogin(stage: Stage): Promise<string> {
 
 /** @param template session ID of a real login, in the stage's Redis */
 export async function filler(stage: Stage, template: string, redis: Redis | Cluster): Promise<Filler> {
-  const { sessionKey, shortHash } = load<Hashes>('storage/hashes')
+  const { sessionKey, shortHash } = load<Hashes>('storage/keys')
   const { indexLifeOf, lifetimeOf, parseRecord, serialiseRecord } = load<Record>('decide/record')
   const config = load<Config>('config').makeConfig(stage.site, {}, { now: () => Date.now() })
   const now = () => Math.floor(Date.now() / 1000)

@@ -6,7 +6,7 @@ import { transformSync } from '@swc/core'
 const root = path.join(__dirname, '..', '..')
 
 /** The part of the package that the emulator needs: its own folder, the command with its check of addresses, decisions, the protocol, and the errors. */
-const parts = ['emulator', 'cli', 'config/checks.ts', 'decide', 'protocol', 'errors.ts']
+const parts = ['emulator', 'cli', 'config/validators.ts', 'decide', 'protocol', 'errors.ts']
 
 /** Sources by path below `lib`. */
 export type Sources = Map<string, string>

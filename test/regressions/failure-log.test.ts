@@ -126,7 +126,7 @@ describe('a hook of the site that fails', () => {
       expect(first).toMatch(
         new RegExp(`${hook} failed: RangeError: no luck with \\*\\*\\* .*E_LUCK.*Look at the hook ${hook} of the site`),
       )
-      expect(frames[0]).toMatch(/^at throwing \(.*troubles\.test\.ts/)
+      expect(frames[0]).toMatch(/^at throwing \(.*failure-log\.test\.ts/)
       for (const secret of given.flatMap((text) => text.split(' '))) expect(line).not.toContain(secret.slice(0, 10))
       expect(given.length).toBeGreaterThan(0)
     },
@@ -186,7 +186,7 @@ test('[O6] a login that fails for a reason of its own is told with its stack, an
   expect([lines.length, more.length > 0, frame]).toEqual([
     1,
     true,
-    expect.stringMatching(/^at trust .*troubles\.test\.ts/),
+    expect.stringMatching(/^at trust .*failure-log\.test\.ts/),
   ])
 })
 
