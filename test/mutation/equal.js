@@ -169,6 +169,9 @@ module.exports = [
   ...because('express-session asks for it only where a cookie of its own led to the session', [
     ['session/adapter.ts', 'resave: false', 'true'],
   ]),
+  ...because('HS256 is what jsonwebtoken signs with where nothing is said', [
+    ['protocol/token.ts', "{ algorithm: 'HS256' }", '{}'],
+  ]),
   ...because('JSON knows neither inherited members nor a list with a name', [
     ['decide/record.ts', "isObject(value) && Object.hasOwn(value, 'accountId')"],
   ]),
