@@ -118,7 +118,10 @@ export class Platform {
   async refuse(): Promise<() => Promise<void>> {
     const { port } = new URL(this.#url)
     await this.#listener.close()
+    let isOver = false
     return async () => {
+      if (isOver) return
+      isOver = true
       this.#listener = this.#newListener()
       await this.#listener.listen(Number(port), '127.0.0.1')
     }

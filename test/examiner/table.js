@@ -92,7 +92,7 @@ const python = {
     'landing/prefetch',
     'ticket/once',
     'login/double-submit',
-    ...cells('logout', ...HTTP, 'wrong-signature'),
+    ...cells('logout', ...HTTP),
     'outage/few-calls',
     'logout/platform-informed-later',
     'logout/landing-in-progress',
