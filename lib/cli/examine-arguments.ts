@@ -22,6 +22,7 @@ The accounts of the examiner are made up: no real password is needed.
   --only <names>     checks or groups, separated by commas: landing,logout/here
   --skip <names>     checks or groups to leave out
   --quick            leaves out each check that waits until a session is old; takes less than a minute
+  --browser          opens pages in Chromium, for sites whose login needs scripts; needs playwright-core
   --report <file>    writes an HTML report
   --junit <file>     writes JUnit XML
   --json <file>      writes JSON
@@ -40,6 +41,7 @@ export interface ExamineArguments {
   readonly only: readonly string[]
   readonly skip: readonly string[]
   readonly isQuick: boolean
+  readonly hasChromium: boolean
   readonly report: string | undefined
   readonly junit: string | undefined
   readonly json: string | undefined
@@ -53,6 +55,7 @@ const options = {
   settings: flag,
   list: flag,
   quick: flag,
+  browser: flag,
   help: { ...flag, short: 'h' },
   config: text,
   port: { ...text, default: String(DEFAULT_PORT) },
@@ -78,10 +81,10 @@ export function readArguments(args: readonly string[]): ExamineArguments {
   const unknown = unknownName([...only, ...skip])
   if (unknown !== undefined) throw new TypeError(`there is no check ${JSON.stringify(unknown)}: see --list`)
   const siteUrl = needsSite ? siteAddress(positionals[0] ?? '', values['i-own-this-site']) : ''
-  const { port, quick: isQuick, report, junit, json, config } = values
+  const { port, quick: isQuick, browser: hasChromium, report, junit, json, config } = values
   const settings = readConfig(config)
   const command = end < 0 ? [] : args.slice(end + 1)
-  return { what, siteUrl, settings, port: Number(port), only, skip, isQuick, report, junit, json, command }
+  return { what, siteUrl, settings, port: Number(port), only, skip, isQuick, hasChromium, report, junit, json, command }
 }
 
 const namesOf = (list: string) =>

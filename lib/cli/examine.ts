@@ -1,6 +1,8 @@
 /** `express-sso2 examine`: examines a site and reports. */
 import { writeFileSync } from 'node:fs'
 import { examine, listOfChecks } from '../examiner'
+import { USER_AGENT } from '../examiner/browser'
+import { Chromium } from '../examiner/chromium'
 import { CannotExamine } from '../examiner/discovery'
 import { Platform } from '../examiner/platform'
 import { jsonReport, junitReport } from '../examiner/report/files'
@@ -62,13 +64,16 @@ async function examineSite({
   only,
   skip,
   isQuick,
+  hasChromium,
 }: ExamineArguments): Promise<Examined> {
   if (command.length > 0 && (await isTaken(siteUrl)))
     throw new CannotExamine(`another program responds at ${siteUrl}: end it, or leave the command out`)
+  const chromium = hasChromium ? await startChromium() : undefined
   const platform = new Platform(siteUrl, settings.landing)
   await listen(platform, port)
   const site = command.length > 0 ? new SiteProcess(command, platform.addresses) : undefined
   const stop = async () => {
+    await chromium?.close()
     await site?.stop()
     await platform.close()
   }
@@ -76,11 +81,20 @@ async function examineSite({
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted)
   try {
     await site?.responds(siteUrl)
-    return await examine({ platform, settings, only, skip, isQuick, siteOutput: site?.output, onProgress: progress })
+    const siteOutput = site?.output
+    return await examine({ platform, settings, only, skip, isQuick, chromium, siteOutput, onProgress: progress })
   } finally {
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted)
     progress(undefined)
     await stop()
+  }
+}
+
+async function startChromium(): Promise<Chromium> {
+  try {
+    return await Chromium.start(USER_AGENT)
+  } catch (error) {
+    throw new CannotExamine(messageOf(error))
   }
 }
 

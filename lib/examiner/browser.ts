@@ -1,4 +1,5 @@
-/** A plain browser: cookies, redirects and forms. It runs no scripts, and keeps a record of each request. */
+/** A plain browser: cookies, redirects and forms, with a record of each request. With `--browser`, Chromium opens its pages and sends the forms on them. */
+import type { Chromium, ChromiumWindow, Loaded } from './chromium'
 import { Cookies } from './cookies'
 import { type Form, formsOf, type Link, linksOf, textOf } from './html'
 import { type Response, send } from './request'
@@ -60,23 +61,25 @@ export class Browser {
   cookies = new Cookies()
   /** Does it refuse every cookie of the site? */
   hasCookies = true
+  #window: ChromiumWindow | undefined
 
   constructor(
     readonly name: string,
     private readonly record: (hop: Hop) => void,
     private readonly always: Readonly<Record<string, string>>,
+    private readonly chromium?: Chromium,
   ) {}
 
   /** Another browser with the same cookies: a stolen copy, or another tab before its next response. */
   copy(name: string): Browser {
-    const copy = new Browser(name, this.record, this.always)
+    const copy = new Browser(name, this.record, this.always, this.chromium)
     copy.cookies = this.cookies.copy()
     return copy
   }
 
   /** Returns a browser that has the cookies of the platform and none of the site. */
   withoutCookiesOf(site: string, platform: string): Browser {
-    const other = new Browser(`${this.name}, later`, this.record, this.always)
+    const other = new Browser(`${this.name}, later`, this.record, this.always, this.chromium)
     const kept = this.cookies.of(new URL('/sso/identify', platform))
     const removed = new Set(this.cookies.of(new URL(site)).map(({ name }) => name))
     for (const cookie of kept) if (!removed.has(cookie.name)) other.cookies.put(cookie)
@@ -85,6 +88,10 @@ export class Browser {
 
   /** Opens an address and follows its redirects, 20 at most. */
   async open(address: string, options: OpenOptions = {}): Promise<Page> {
+    if (this.chromium && this.hasCookies && Object.keys(options).length === 0) {
+      this.#window ??= await this.chromium.window()
+      return this.#shown(await this.#window.open(address, this.cookies))
+    }
     const hops: Hop[] = []
     let { method = 'GET', fields } = options
     let url = new URL(address)
@@ -112,11 +119,30 @@ export class Browser {
 
   /** Sends a form with some of its fields filled in. */
   submit(form: Form, filled: Readonly<Record<string, string>>, options: OpenOptions = {}): Promise<Page> {
+    const isTyped = form.fields.some(({ name, type }) => name in filled && type !== 'hidden')
+    if (isTyped && this.#window?.isAt(form.page) && Object.keys(options).length === 0)
+      return this.#window.submit(form, filled, this.cookies).then((loaded) => this.#shown(loaded))
     const fields = { ...Object.fromEntries(form.fields.map(({ name, value }) => [name, value])), ...filled }
     if (form.method === 'POST') return this.open(form.action, { ...options, method: 'POST', fields })
     const url = new URL(form.action)
     url.search = new URLSearchParams(fields).toString()
     return this.open(url.href, options)
+  }
+
+  /** The page that Chromium shows, with the requests on the way. */
+  #shown({ url, text, responses }: Loaded): Page {
+    const hops = responses.map((response, index): Hop => {
+      const to = response.headers['location']
+      const location =
+        to !== undefined && URL.canParse(to, response.url.href) ? new URL(to, response.url).href : undefined
+      const at = Date.now() - responses.length + index
+      const tick = performance.now() - responses.length + index
+      return { ...response, browser: this.name, at, tick, ms: 0, location, fields: masked(response.fields) }
+    })
+    for (const hop of hops) this.record(hop)
+    const last = hops.findLast((hop) => hop.url.href === url.href) ?? hops[hops.length - 1]
+    if (!last) throw new Error('Chromium has opened no page')
+    return pageOf([...hops, { ...last, url, text }], undefined)
   }
 
   async #request(

@@ -40,6 +40,21 @@ export class Cookies {
     return this.#cookies.filter(({ host, path }) => host === hostname && isBelow(pathname, path))
   }
 
+  /** Every cookie. */
+  all(): readonly Cookie[] {
+    return this.#cookies
+  }
+
+  /** Takes over values that a script has set, and drops cookies that it has removed. */
+  keep(cookies: readonly Pick<Cookie, 'name' | 'value' | 'host' | 'path'>[]): void {
+    this.#cookies = cookies.map((cookie) => {
+      const known = this.#cookies.find(
+        ({ name, host, path }) => name === cookie.name && host === cookie.host && path === cookie.path,
+      )
+      return { attributes: [], ...known, ...cookie }
+    })
+  }
+
   /** Forgets a cookie by its name. */
   forget(name: string): void {
     this.#cookies = this.#cookies.filter((cookie) => cookie.name !== name)

@@ -1,5 +1,6 @@
 /** Learns a site's pages and forms, as a user would: opens the first page, finds the login form, logs in, logs out. */
 import { Browser, type Page } from './browser'
+import type { Chromium } from './chromium'
 import {
   isLogin,
   isLogout,
@@ -36,8 +37,13 @@ const userPaths = ['/account', '/profile', '/me', '/user', '/my', '/']
 const logoutPaths = ['/logout', '/signout', '/account/logout', '/log-out']
 
 /** Discovers a site. @throws {CannotExamine} */
-export function discover(platform: Platform, settings: Settings, account: Account): Promise<Discovery> {
-  return new Discoverer(platform, settings, account).run()
+export function discover(
+  platform: Platform,
+  settings: Settings,
+  account: Account,
+  chromium?: Chromium,
+): Promise<Discovery> {
+  return new Discoverer(platform, settings, account, chromium).run()
 }
 
 class Discoverer {
@@ -48,8 +54,9 @@ class Discoverer {
     private readonly platform: Platform,
     private readonly settings: Settings,
     private readonly account: Account,
+    chromium: Chromium | undefined,
   ) {
-    this.#browser = new Browser('Discovery', () => {}, settings.headers)
+    this.#browser = new Browser('Discovery', () => {}, settings.headers, chromium)
   }
 
   async run(): Promise<Discovery> {

@@ -2,6 +2,8 @@
 
 /** A form with the fields that a browser would send. */
 export interface Form {
+  /** Address of the page that has the form. */
+  readonly page: string
   readonly action: string
   readonly method: 'GET' | 'POST'
   readonly fields: readonly Field[]
@@ -27,6 +29,7 @@ export function formsOf(html: string, base: string): Form[] {
   return [...clean(html).matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form\s*>/gi)].map(([, head = '', inside = '']) => {
     const { action, method } = attributes(head)
     return {
+      page: base,
       action: absolute(action || base, base),
       method: method?.toUpperCase() === 'POST' ? 'POST' : 'GET',
       fields: fieldsOf(inside),

@@ -1,6 +1,7 @@
 /** The examiner: plays the platform, the users and the attackers against a running site, and reports. */
 import type { Check } from './check'
 import { allChecks } from './checks'
+import type { Chromium } from './chromium'
 import { CannotExamine, discover } from './discovery'
 import type { Platform } from './platform'
 import type { Examined } from './report/summary'
@@ -17,6 +18,8 @@ export interface ExamineOptions {
   readonly skip: readonly string[]
   /** Leaves out every check that waits until a session is old. */
   readonly isQuick: boolean
+  /** Opens pages and sends forms, for sites whose login needs scripts. */
+  readonly chromium?: Chromium | undefined
   readonly siteOutput?: (() => string) | undefined
   readonly onProgress?: ((progress: Progress) => void) | undefined
 }
@@ -27,10 +30,11 @@ export async function examine(options: ExamineOptions): Promise<Examined> {
   const begin = Date.now()
   const [account] = platform.accounts
   if (!account) throw new CannotExamine('the examiner has no account')
-  const { facts, notes } = await discover(platform, settings, account)
+  const { facts, notes } = await discover(platform, settings, account, options.chromium)
   const { chosen, skipped } = choose(options)
-  const { siteOutput, onProgress } = options
-  const results = await runChecks(chosen, { platform, settings, facts, texts: allTexts, siteOutput, onProgress })
+  const { siteOutput, onProgress, chromium } = options
+  const examination = { platform, settings, facts, texts: allTexts, siteOutput, onProgress, chromium }
+  const results = await runChecks(chosen, examination)
   return { siteUrl: platform.siteUrl, at: begin, seconds: (Date.now() - begin) / 1000, notes, results, skipped }
 }
 

@@ -1,5 +1,6 @@
 /** Runs checks: one at a time, and those that wait until a session is old wait at the same time. */
 import { type Check, type CheckTexts, type Finding, type Result, Undecided } from './check'
+import type { Chromium } from './chromium'
 import { evidenceOf } from './evidence'
 import { loginFormOf, type SiteFacts } from './facts'
 import type { Platform } from './platform'
@@ -13,6 +14,7 @@ export interface Examination {
   readonly facts: SiteFacts
   readonly texts: CheckTexts
   readonly siteOutput?: (() => string) | undefined
+  readonly chromium?: Chromium | undefined
   /** Default 45 s. */
   readonly recoveryMs?: number
   /** Called before each check, and after the last. */
@@ -77,7 +79,7 @@ class Runner {
   }
 
   async #one(check: Check): Promise<Result> {
-    const { platform, settings, facts, texts, siteOutput } = this.examination
+    const { platform, settings, facts, texts, siteOutput, chromium } = this.examination
     let endTurn = await this.#turns.take()
     this.#say(check)
     const windows: [number, number][] = []
@@ -90,6 +92,7 @@ class Runner {
       platform,
       settings,
       siteOutput,
+      chromium,
       nextAccount: () => this.#account(),
       wait: async (milliseconds) => {
         leave()

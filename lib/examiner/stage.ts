@@ -1,5 +1,6 @@
 /** What a check has to work with: browsers, made-up users, the platform, and the site's pages as facts. */
 import { Browser, type Hop, type OpenOptions, type Page } from './browser'
+import type { Chromium } from './chromium'
 import { loginFormOf, type SiteFacts, showsUser } from './facts'
 import { need } from './finding'
 import type { Form } from './html'
@@ -16,6 +17,8 @@ export interface Run {
   readonly settings: Settings
   /** Output of the site, where the examiner has started it. */
   readonly siteOutput: (() => string) | undefined
+  /** The real browser of `--browser`. */
+  readonly chromium: Chromium | undefined
   /** The next account that nobody has used. */
   nextAccount(): Account
   /** Ends the turn of a check, waits, and takes the next turn. */
@@ -44,7 +47,7 @@ export class Stage {
   /** A browser that has never been here. */
   browser(): Browser {
     const name = `Browser ${String.fromCharCode(65 + (this.#browsers++ % 26))}`
-    return new Browser(name, (hop) => this.hops.push(hop), this.run.settings.headers)
+    return new Browser(name, (hop) => this.hops.push(hop), this.run.settings.headers, this.run.chromium)
   }
 
   account(): Account {
@@ -136,7 +139,7 @@ export class Stage {
     const { page, action, method } = this.site.logout
     const shown = await this.look(browser, page)
     const form = shown.forms.find((one) => one.action.split('?')[0] === action.split('?')[0])
-    return form ?? { action, method, fields: [], text: '' }
+    return form ?? { page, action, method, fields: [], text: '' }
   }
 
   /** Logs out, and follows every redirect unless told otherwise. */

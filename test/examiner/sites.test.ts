@@ -13,7 +13,7 @@ import { htmlReport } from '../../lib/examiner/report/html'
 import type { Examined } from '../../lib/examiner/report/summary'
 import { cleanEnvironment } from '../examples/process'
 import { violations } from '../support/axe'
-import { openBrowser, screenshots } from '../support/browser'
+import { findChromium, openBrowser, screenshots } from '../support/browser'
 import { freePort } from '../support/ports'
 
 /* The command against real sites. Here only checks that wait for nothing; all of them are in `npm run examine:sites`. */
@@ -46,7 +46,12 @@ interface Run {
 }
 
 /** Runs the command in a folder. */
-async function examine(cwd: string, args: readonly string[], command: readonly string[] = []): Promise<Run> {
+async function examine(
+  cwd: string,
+  args: readonly string[],
+  command: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): Promise<Run> {
   const site = await freePort()
   const port = await freePort()
   const name = path.join(folder, String(site))
@@ -56,7 +61,7 @@ async function examine(cwd: string, args: readonly string[], command: readonly s
   const all = [main, 'examine', `http://localhost:${site}`, '--port', String(port), ...args, ...reports]
   const child = spawn(process.execPath, [...all, ...(command.length === 0 ? [] : ['--', ...command])], {
     cwd,
-    env: cleanEnvironment(),
+    env: { ...cleanEnvironment(), ...env },
   })
   let [out, err] = ['', '']
   child.stdout.on('data', (chunk) => (out += chunk))
@@ -164,6 +169,25 @@ async function output(...args: string[]): Promise<[code: number, out: string]> {
   const [code] = await once(child, 'close')
   return [code, out]
 }
+
+test('a login form that a script makes needs --browser', async () => {
+  const command = ['node', 'scripted.cjs']
+  const only = ['--only', 'login/right-password,logout/here']
+  const [plain, real] = await Promise.all([
+    examine(sites, only, command),
+    examine(sites, [...only, '--browser'], command, { CHROMIUM_PATH: findChromium() }),
+  ])
+  expect([plain.code, plain.err]).toEqual([2, expect.stringContaining('no page with a password field was found')])
+  expect(resultsOf(real).map(({ verdict, reason }) => [verdict, reason])).toEqual([
+    ['passed', ''],
+    ['passed', ''],
+  ])
+})
+
+test('--browser without Chromium says what to install', async () => {
+  const run = await examine(sites, ['--browser'], ['node', 'scripted.cjs'], { CHROMIUM_PATH: '', PATH: '' })
+  expect([run.code, run.err]).toEqual([2, expect.stringContaining('--browser needs Chromium: install it with')])
+})
 
 test('--list has a line for each check', async () => {
   const [code, out] = await output('--list')

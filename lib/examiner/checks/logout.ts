@@ -127,7 +127,7 @@ const all: Check = {
     const page = await stage.look(browser, stage.site.logout.page)
     const user = await stage.look(browser)
     const form = [...page.forms, ...user.forms].find(({ action }) => action === logoutAll)
-    await browser.submit(form ?? { action: logoutAll, method: 'POST', fields: [], text: '' }, {})
+    await browser.submit(form ?? { page: page.url.href, action: logoutAll, method: 'POST', fields: [], text: '' }, {})
     const calls = stage.platform.calls(since, { operation: 'logoutall' })
     return noneOf([
       ...(calls.length === 0 ? ['the platform is not informed'] : []),

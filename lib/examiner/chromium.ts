@@ -1,0 +1,197 @@
+/** A real Chromium for `--browser`: it opens pages and sends forms with scripts. It needs playwright-core, which is optional. */
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import type { Cookies } from './cookies'
+import type { Form } from './html'
+
+/** The parts of playwright-core that are used here. The package is not a dependency, so its types are not either. */
+interface PlaywrightResponse {
+  url(): string
+  status(): number
+  text(): Promise<string>
+  allHeaders(): Promise<Record<string, string>>
+  headersArray(): Promise<{ name: string; value: string }[]>
+  request(): { method(): string; resourceType(): string; postData(): string | null }
+}
+interface PlaywrightCookie {
+  readonly name: string
+  readonly value: string
+  readonly domain: string
+  readonly path: string
+}
+interface PlaywrightPage {
+  on(event: 'response', listener: (response: PlaywrightResponse) => void): void
+  goto(url: string, options: object): Promise<unknown>
+  content(): Promise<string>
+  url(): string
+  fill(selector: string, value: string): Promise<void>
+  locator(selector: string): { press(key: string): Promise<void>; first(): { press(key: string): Promise<void> } }
+  waitForLoadState(state: string, options: object): Promise<void>
+}
+interface PlaywrightContext {
+  newPage(): Promise<PlaywrightPage>
+  cookies(): Promise<PlaywrightCookie[]>
+  clearCookies(): Promise<void>
+  addCookies(cookies: readonly PlaywrightCookie[]): Promise<void>
+  close(): Promise<void>
+}
+interface PlaywrightBrowser {
+  newContext(options: object): Promise<PlaywrightContext>
+  close(): Promise<void>
+}
+interface Playwright {
+  readonly chromium: { launch(options: object): Promise<PlaywrightBrowser>; executablePath(): string }
+}
+
+/** One response that Chromium got. */
+export interface LoadedResponse {
+  readonly url: URL
+  readonly method: string
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly setCookie: readonly string[]
+  readonly text: string
+  readonly fields: Readonly<Record<string, string>>
+}
+
+/** What Chromium shows in the end, and every document and fetch call on the way. */
+export interface Loaded {
+  readonly url: URL
+  readonly text: string
+  readonly responses: readonly LoadedResponse[]
+}
+
+const PATIENCE_MS = 20_000
+const SETTLE_MS = 5000
+
+/** A running Chromium. */
+export class Chromium {
+  private constructor(
+    private readonly browser: PlaywrightBrowser,
+    private readonly userAgent: string,
+  ) {}
+
+  /** Starts Chromium. @throws {Error} naming what is missing */
+  static async start(userAgent: string): Promise<Chromium> {
+    const { chromium } = loadPlaywright()
+    const executablePath = chromiumPath(chromium.executablePath())
+    if (executablePath === undefined)
+      throw new Error(
+        '--browser needs Chromium: install it with npx playwright-core install chromium, or set CHROMIUM_PATH',
+      )
+    return new Chromium(await chromium.launch({ executablePath, args: ['--no-sandbox'] }), userAgent)
+  }
+
+  /** Opens a window with cookies of its own. */
+  async window(): Promise<ChromiumWindow> {
+    const context = await this.browser.newContext({ userAgent: this.userAgent, ignoreHTTPSErrors: true })
+    return new ChromiumWindow(context, await context.newPage())
+  }
+
+  close(): Promise<void> {
+    return this.browser.close()
+  }
+}
+
+/** Loads playwright-core of the folder in which the command runs, or of this package. */
+function loadPlaywright(): Playwright {
+  for (const folder of [process.cwd(), __dirname]) {
+    try {
+      return createRequire(path.join(folder, 'none.js'))('playwright-core')
+    } catch {
+      // the next folder
+    }
+  }
+  throw new Error('--browser needs playwright-core: install it with npm install --save-dev playwright-core')
+}
+
+function chromiumPath(own: string): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter)
+  const names = ['chromium', 'chromium-browser', 'google-chrome', 'chrome']
+  const installed = folders.flatMap((folder) => names.map((name) => path.join(folder, name)))
+  return [process.env['CHROMIUM_PATH'] ?? '', own, ...installed].find((file) => file !== '' && existsSync(file))
+}
+
+/** One window of Chromium. It shares its cookies with the jar of an examiner's browser. */
+export class ChromiumWindow {
+  #responses: Promise<LoadedResponse | undefined>[] = []
+
+  constructor(
+    private readonly context: PlaywrightContext,
+    private readonly page: PlaywrightPage,
+  ) {
+    page.on('response', (response) => {
+      if (['document', 'fetch', 'xhr'].includes(response.request().resourceType())) this.#responses.push(read(response))
+    })
+  }
+
+  /** Opens an address. */
+  open(address: string, cookies: Cookies): Promise<Loaded> {
+    return this.#load(cookies, () => this.page.goto(address, { timeout: PATIENCE_MS }))
+  }
+
+  /** Fills in a form of the page that is open, and sends it by the Enter key in its last field. */
+  submit(form: Form, filled: Readonly<Record<string, string>>, cookies: Cookies): Promise<Loaded> {
+    return this.#load(cookies, async () => {
+      const typed = form.fields.filter(({ type }) => type !== 'hidden' && type !== 'submit').map(({ name }) => name)
+      const names = Object.keys(filled).filter((name) => typed.includes(name))
+      for (const name of names) await this.page.fill(selectorOf(name), filled[name] ?? '')
+      const last = names[names.length - 1]
+      if (last !== undefined) await this.page.locator(selectorOf(last)).first().press('Enter')
+    })
+  }
+
+  /** Does the window show this address? */
+  isAt(address: string): boolean {
+    return this.page.url() === address
+  }
+
+  close(): Promise<void> {
+    return this.context.close()
+  }
+
+  async #load(cookies: Cookies, act: () => Promise<unknown>): Promise<Loaded> {
+    await this.context.clearCookies()
+    await this.context.addCookies(
+      cookies.all().map(({ name, value, host, path: below }) => ({ name, value, domain: host, path: below })),
+    )
+    this.#responses = []
+    await act()
+    await this.page.waitForLoadState('networkidle', { timeout: SETTLE_MS }).catch(() => {})
+    const text = await this.page.content()
+    const responses = (await Promise.all(this.#responses)).flatMap((response) => response ?? [])
+    for (const { url, setCookie } of responses) cookies.take(url, setCookie)
+    cookies.keep(
+      (await this.context.cookies()).map(({ name, value, domain, path: below }) => ({
+        name,
+        value,
+        host: domain,
+        path: below,
+      })),
+    )
+    return { url: new URL(this.page.url()), text, responses }
+  }
+}
+
+const selectorOf = (name: string) => `[name=${JSON.stringify(name)}]`
+
+/** A response as the examiner records it. */
+async function read(response: PlaywrightResponse): Promise<LoadedResponse | undefined> {
+  try {
+    const request = response.request()
+    const lines = (await response.headersArray()).filter(({ name }) => name.toLowerCase() === 'set-cookie')
+    const isRedirect = response.status() >= 300 && response.status() < 400
+    return {
+      url: new URL(response.url()),
+      method: request.method(),
+      status: response.status(),
+      headers: await response.allHeaders(),
+      setCookie: lines.map(({ value }) => value),
+      text: isRedirect ? '' : await response.text(),
+      fields: Object.fromEntries(new URLSearchParams(request.postData() ?? '')),
+    }
+  } catch {
+    return undefined // the window has gone on before the response was read
+  }
+}
