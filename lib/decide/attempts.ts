@@ -1,29 +1,32 @@
-/** Attempts at one normalised user name: what the name has left before the platform's freeze, and whose attempt is in progress. Pure. Threats F3, F16 to F18. */
+/**
+ * Attempts at one normalised user name: how many are left before the platform freezes the account, and the attempt in progress. Pure. Threats
+ * F3, F16 to F18.
+ */
 import type { EpochSeconds } from '../protocol/claims'
 import type { Limit } from './login-budgets'
 
-/** What is known of a name is forgotten after so many seconds; a name that is refused is refused as long. */
+/** A value expires after this time. A user name that is refused is refused for this time. */
 export const ATTEMPTS_SECONDS = 900
-/** An attempt in progress keeps others out for at most so long: longer than Authenticate and a Session Status after it. */
+/** The lock of an attempt expires after this time, which is longer than Authenticate and a Session Status call after it. */
 const LOCK_SECONDS = 12
-/** Attempts that a name is taken to have before a freeze, until the platform says how many. */
+/** Attempts that a user name is assumed to have before a freeze, until the platform reports a number. */
 const ASSUMED_LEFT = 5
-/** A browser stops before the last attempt. An unrecognised one also leaves one to recognised browsers. */
+/** A browser stops before the last attempt. An unrecognised browser also leaves one attempt to recognised browsers. */
 const LAST = 1
 const LAST_AND_KEPT = 2
-/** What `loginLimit` is multiplied by for one name: wrong passwords of unrecognised browsers, and successful logins. */
+/** Factors of `loginLimit` for one user name: wrong passwords of unrecognised browsers, and successful logins. */
 const WRONG_PER_NAME = 3
 const LOGINS_PER_NAME = 10
 
-/** The value of one name. */
+/** The stored value of one user name. */
 export interface Attempts {
-  /** Attempts left before a freeze, the one in progress taken off. Absent: the platform has not said. */
+  /** Attempts left before a freeze, without the attempt in progress. Absent until the platform reports a number. */
   readonly left?: number
-  /** When an attempt was last taken off. */
+  /** When an attempt was last subtracted. */
   readonly at: EpochSeconds
   /** The attempt in progress. */
   readonly lock?: AttemptLock
-  /** Counts of the window that began at `since`. */
+  /** Start of the window of the counts. */
   readonly since: EpochSeconds
   readonly wrong: number
   readonly wrongRecognised: number
@@ -31,7 +34,7 @@ export interface Attempts {
 }
 
 interface AttemptLock {
-  /** Key of the session whose form it is. */
+  /** Key of the session whose form is submitted. */
   readonly session: string
   readonly id: string
   readonly until: EpochSeconds
@@ -48,24 +51,27 @@ export interface AttemptFacts {
   readonly id: string
   /** Has this browser logged in under this very name before? */
   readonly isRecognised: boolean
-  /** May any browser be recognised on this site (`rememberDevices`)? */
+  /** Can any browser be recognised on this site (`rememberDevices`)? */
   readonly remembersDevices: boolean
   readonly limit: Limit
 }
 
-/** One decision before Authenticate. */
+/** Decision before Authenticate. */
 export type AttemptDecision =
   | { readonly action: 'try'; readonly next: Attempts }
   | { readonly action: 'wait' }
   | { readonly action: 'refuse'; readonly reason: 'held' | 'name'; readonly seconds: number }
 
-/** Result of an attempt. `wrong`: the platform judged the password and refused it, or may have; `left` as the platform told it. */
+/** Result of an attempt. `wrong`: the platform refused the password, or may have. `left` is the number that the platform reported. */
 export type AttemptResult =
   | { readonly was: 'right' | 'not_judged' }
   | { readonly was: 'refused' }
   | { readonly was: 'wrong'; readonly left: number | undefined }
 
-/** Decides whether an attempt may begin. It takes one attempt off at once, so that a lost response has cost one. Table: docs/internals, "Login". */
+/**
+ * Decides whether an attempt may begin. It subtracts one attempt at once, because a response may be lost. Table:
+ * docs/internals/decision-tables.md, "Login".
+ */
 export function beginAttempt(stored: Attempts | undefined, facts: AttemptFacts): AttemptDecision {
   const { now, session, id, isRecognised, limit } = facts
   const { lock, ...known } = current(stored, now, limit)
@@ -86,7 +92,7 @@ function isWindowSpent({ wrong, wrongRecognised, logins }: Attempts, { isRecogni
   return isRecognised ? wrongRecognised >= limit.attempts : wrong >= limit.attempts * WRONG_PER_NAME
 }
 
-/** What still holds of a value. A timestamp from the future is of a wrong clock, and locks nothing. */
+/** Returns the parts of a value that are still valid. A timestamp in the future was written with a wrong clock, and locks nothing. */
 function current(stored: Attempts | undefined, now: EpochSeconds, { perSeconds }: Limit): Attempts {
   if (stored === undefined) return { at: now, since: now, wrong: 0, wrongRecognised: 0, logins: 0 }
   const { left, lock, ...rest } = stored
@@ -98,9 +104,9 @@ function current(stored: Attempts | undefined, now: EpochSeconds, { perSeconds }
 }
 
 /**
- * Returns the value of a name after an attempt. A success or an attempt that was not judged gives back what the attempt took off, and
- * never more. A wrong password leaves the lower of what was known and what the platform told.
- * @param stored as it is now: where the lock is another attempt's, this one only lowers it
+ * Returns the value of a user name after an attempt. A success, or an attempt that the platform did not judge, adds the subtracted attempt
+ * again. A wrong password leaves the lower of the stored and the reported number.
+ * @param stored as it is now. If it has the lock of another attempt, this attempt can only lower its number.
  */
 export function endAttempt(stored: Attempts | undefined, facts: AttemptFacts, result: AttemptResult): Attempts {
   const { now, id, isRecognised, limit } = facts
@@ -123,7 +129,7 @@ function countedAs(found: Attempts, { was }: AttemptResult, isRecognised: boolea
   return isRecognised ? { ...found, wrongRecognised: found.wrongRecognised + 1 } : { ...found, wrong: found.wrong + 1 }
 }
 
-/** @param left what is stored, this attempt taken off */
+/** @param left the stored number, from which this attempt is subtracted */
 function leftAfter(left: number | undefined, own: AttemptLock | undefined, told: number | undefined): number {
   const isFirst = own !== undefined && own.left === undefined
   if (told === undefined) return left ?? ASSUMED_LEFT - 1

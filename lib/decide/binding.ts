@@ -1,16 +1,16 @@
 /**
- * Binds a flow to the browser that began it, though the protocol has no state: makes and checks the `sso2` parameter. Pure.
- * The MAC is over the binding cookie's value and the issue time; the key is derived, never the signing key of tokens.
+ * Binds an Identify redirect to the browser that began it, although the protocol has no state. Makes and checks the `sso2` parameter. Pure.
+ * The MAC covers the value of the binding cookie and the issue time. Its key is derived from `sessionSecret`, and signs no tokens.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { EpochSeconds } from '../protocol/claims'
 
-/** A flow may take this long, in seconds. */
+/** An Identify redirect may take this long, in seconds. */
 const BINDING_SECONDS = 300
-/** The cookie-less marker holds this long, in seconds. */
+/** The marker for browsers without cookies is valid for this time, in seconds. */
 export const MARKER_SECONDS = 60
 
-/** Keys for our own MACs: the first signs, all verify. */
+/** Keys of MACs. The first signs, all verify. */
 export type MacKeys = readonly Buffer[]
 
 const SHAPE = /^(\d{1,12})\.([A-Za-z0-9_-]{22})$/
@@ -21,7 +21,7 @@ export function isBindingValue(value: string | undefined): value is string {
   return value !== undefined && BINDING_VALUE.test(value)
 }
 
-/** What a MAC is for; each has its own label, so that none can stand in for another. */
+/** Purpose of a MAC. Each purpose has its own label, so that no MAC is valid for another purpose. */
 type Purpose = 'flow' | 'last-flow' | 'marker' | 'signed-out' | 'device' | 'doctor'
 
 function mac(key: Buffer, purpose: Purpose, ...parts: readonly (string | number)[]): string {
@@ -31,14 +31,14 @@ function mac(key: Buffer, purpose: Purpose, ...parts: readonly (string | number)
     .slice(0, 22)
 }
 
-/** Makes `<issued>.<MAC>`. @param subject what it is bound to, for a flow the binding cookie's value */
+/** Returns `<issued>.<MAC>`. @param subject the signed text, for a redirect the value of the binding cookie */
 export function makeSignature(keys: MacKeys, purpose: Purpose, subject: string, now: EpochSeconds): string {
   const [key] = keys
-  if (!key) throw new TypeError('makeMark: no key')
+  if (!key) throw new TypeError('makeSignature: no key')
   return `${now}.${mac(key, purpose, subject, now)}`
 }
 
-/** Is this a mark of ours for this purpose and subject, at most `maximumAge` seconds old? Compares in constant time. */
+/** Is this a MAC for this purpose and subject, at most `maximumAge` seconds old? Compares in constant time. */
 export function isSignature(
   keys: MacKeys,
   purpose: Purpose,
@@ -56,7 +56,7 @@ export function isSignature(
   return fits && age <= maximumAge && age >= -MARKER_SECONDS
 }
 
-/** The `sso2` parameter of a flow. @param isLast no other trip follows on this one, as {@link isBoundAsLast} can tell from it */
+/** Returns the `sso2` parameter of a redirect. @param isLast no other redirect follows: see {@link isBoundAsLast} */
 export function makeBinding(keys: MacKeys, cookie: string, now: EpochSeconds, isLast = false): string {
   return makeSignature(keys, isLast ? 'last-flow' : 'flow', cookie, now)
 }
@@ -72,7 +72,7 @@ export function isBound(
   return isFlow || isBoundAsLast(keys, cookie, parameter, now)
 }
 
-/** As {@link isBound}, for the last trip of a chain. */
+/** As {@link isBound}, for the last redirect of a chain. */
 export function isBoundAsLast(
   keys: MacKeys,
   cookie: string | undefined,
@@ -82,7 +82,7 @@ export function isBoundAsLast(
   return isBindingValue(cookie) && isSignature(keys, 'last-flow', cookie, parameter, now, BINDING_SECONDS)
 }
 
-/** When the flow of this parameter began. @returns nothing where it is none */
+/** Returns when the redirect with this parameter began. @returns `undefined` for another text */
 export function flowBeginning(parameter: string | undefined): EpochSeconds | undefined {
   const [, issued] = SHAPE.exec(parameter ?? '') ?? []
   return issued === undefined ? undefined : Number(issued)

@@ -1,16 +1,16 @@
 /**
- * The circuit breaker of one system that the site depends on, as a value: results of calls and probes in, the next state out. Pure.
- * Table: docs/internals/decision-tables.md, "Breaker". Times are milliseconds of a monotonic clock.
+ * The circuit breaker of one system, as a value: results of calls and probes lead to the next state. Pure. Table:
+ * docs/internals/decision-tables.md, "Breaker". Times are milliseconds of a monotonic clock.
  */
 
-/** Failures of this weight, without a success in between, open the breaker. */
+/** Failures of this weight open the breaker, if no call succeeds in between. */
 const OPENING_WEIGHT = 5
-/** A system may ask for a pause (`Retry-After`) of at most so long. */
+/** The longest pause that a system may request (`Retry-After`). */
 const MAX_PAUSE_MS = 60_000
 
 /**
- * What has failed. A `user_call` may have failed for its user alone: that says nothing about the system, and is only a reason to probe it.
- * A `probe` asks about no user.
+ * Kind of a failed call. A `user_call` may have failed for its user alone. It says nothing about the system, and is a reason to probe it. A
+ * `probe` concerns no user.
  */
 export type CallKind = 'call' | 'user_call' | 'probe'
 const WEIGHTS: Readonly<Record<CallKind, number>> = { call: 1, user_call: 0, probe: 2 }
@@ -21,9 +21,9 @@ export interface Breaker {
   readonly weight: number
   /** Has a probe failed since the last success? */
   readonly hasFailedProbe: boolean
-  /** When the newest of the calls began that succeeded. */
+  /** When the newest successful call began. */
   readonly wellAt: number
-  /** Until then the system has asked for a pause. */
+  /** The system has requested a pause until then. */
   readonly pausedUntil: number
 }
 
@@ -44,17 +44,17 @@ export const CLOSED: Breaker = Object.freeze({
   pausedUntil: Number.NEGATIVE_INFINITY,
 })
 
-/** One success closes the breaker. */
+/** Closes the breaker after one success. */
 export function afterSuccess({ wellAt }: Breaker, beganAt: number): Breaker {
   return { ...CLOSED, wellAt: Math.max(wellAt, beganAt) }
 }
 
-/** Does this failure tell how the system is now? One of a call that began before a successful one does not. */
+/** Is this failure newer than the last success? A failure of a call that began before a successful call says nothing about the system now. */
 export function isMoreRecent({ wellAt }: Breaker, { beganAt }: Pick<FailedAttempt, 'beganAt'>): boolean {
   return beganAt >= wellAt
 }
 
-/** Counts a failure, if it is news. */
+/** Counts a failure, unless a success is newer. */
 export function afterFailure(breaker: Breaker, failed: FailedAttempt): Breaker {
   const { attempt, endedAt, pauseMs } = failed
   if (!isMoreRecent(breaker, failed)) return breaker
@@ -66,12 +66,12 @@ export function afterFailure(breaker: Breaker, failed: FailedAttempt): Breaker {
   }
 }
 
-/** While it is open, only probes are sent. */
+/** Is the breaker open? Then only probes are sent. */
 export function isOpen({ weight }: Breaker): boolean {
   return weight >= OPENING_WEIGHT
 }
 
-/** Milliseconds until the next probe may be sent: `Retry-After` is respected while the breaker is open. */
+/** Returns the milliseconds until the next probe may be sent. `Retry-After` is respected while the breaker is open. */
 export function pauseOf(breaker: Breaker, now: number): number {
   return isOpen(breaker) ? Math.max(0, breaker.pausedUntil - now) : 0
 }

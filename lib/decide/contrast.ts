@@ -1,16 +1,16 @@
-/** Colours that can be read, whatever colour a site gives itself: contrast as WCAG 2 counts it. Pure. */
+/** Makes readable colours from the colour of a site, by the contrast of WCAG 2. Pure. */
 
-/** WCAG AA for text, and for what shows where a control is. */
+/** WCAG AA for text, and for the edges of controls. */
 export const TEXT_CONTRAST = 4.5
 /** @see {@link TEXT_CONTRAST} */
 export const EDGE_CONTRAST = 3
 
-/** Is this a colour that can be reckoned with: `#rgb` or `#rrggbb`? */
+/** Is this a colour in the form `#rgb` or `#rrggbb`? */
 export const isColor = (text: string): boolean => /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i.test(text)
 
 type Channels = readonly [red: number, green: number, blue: number]
 
-/** Channels from 0 to 255. @param color `#rgb` or `#rrggbb` */
+/** Returns the channels, from 0 to 255. @param color `#rgb` or `#rrggbb` */
 function channelsOf(color: string): Channels {
   const digits = color.length === 4 ? color.slice(1).replace(/./g, '$&$&') : color.slice(1)
   const at = (index: number) => Number.parseInt(digits.slice(index, index + 2), 16)
@@ -19,7 +19,7 @@ function channelsOf(color: string): Channels {
 
 const textOf = (channels: Channels) => `#${channels.map((value) => value.toString(16).padStart(2, '0')).join('')}`
 
-/** Relative luminance, 0 for black to 1 for white. */
+/** Returns the relative luminance, 0 for black to 1 for white. */
 function luminanceOf(color: string): number {
   const [red, green, blue] = channelsOf(color).map((value) => {
     const part = value / 255
@@ -28,7 +28,7 @@ function luminanceOf(color: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-/** Contrast of two colours, 1 to 21, whichever of them is the ground. */
+/** Returns the contrast of two colours, 1 to 21, in any order. */
 export function contrast(one: string, other: string): number {
   const [darker, lighter] = [luminanceOf(one), luminanceOf(other)].sort((a, b) => a - b) as [number, number]
   return (lighter + 0.05) / (darker + 0.05)
@@ -36,7 +36,7 @@ export function contrast(one: string, other: string): number {
 
 const STEPS = 64
 
-/** The colour, moved by so many steps towards an end. */
+/** Returns the colour, moved by so many steps towards an end. */
 function mixedColor(color: string, end: string, steps: number): string {
   const [from, to] = [channelsOf(color), channelsOf(end)]
   const mixed = from.map((value, index) => Math.round(value + (((to[index] ?? 0) - value) * steps) / STEPS))
@@ -44,9 +44,9 @@ function mixedColor(color: string, end: string, steps: number): string {
 }
 
 /**
- * The colour itself where it stands out from all the grounds, else the nearest one towards black or white that does.
- * @param grounds of one kind, all light or all dark
- * @returns `#rrggbb`; with less contrast than asked for only where even black or white has less
+ * Returns the colour itself if it has enough contrast with all backgrounds, else the nearest colour towards black or white that has.
+ * @param grounds all light or all dark
+ * @returns `#rrggbb`. It has less contrast only if black and white have less.
  */
 export function standingOut(color: string, grounds: readonly string[], least: number): string {
   const worst = (candidate: string) => Math.min(...grounds.map((ground) => contrast(candidate, ground)))
@@ -58,21 +58,22 @@ export function standingOut(color: string, grounds: readonly string[], least: nu
   return end
 }
 
-/** What is made of one colour. */
+/** Colours that follow from the site's colour. */
 export interface Accent {
-  /** The colour itself: a button's ground. */
+  /** The colour itself, as background of buttons. */
   readonly brand: string
-  /** Text on it. */
+  /** Text on that background. */
   readonly onBrand: string
-  /** Its edge, so that it is seen on any ground. */
+  /** Edge of a button, visible on any background. */
   readonly brandEdge: string
-  /** Links, and the ring around what has the focus. */
+  /** Links, and the ring around the element with the focus. */
   readonly link: string
 }
 
 /**
- * The colours of one scheme, light or dark.
- * @param grounds what the page and the card on it are painted with; @param linkContrast of links on them, at least that of text
+ * Returns the colours of one scheme, light or dark.
+ * @param grounds backgrounds of page and card
+ * @param linkContrast of links on them, at least that of text
  */
 export function accentOf(color: string, grounds: readonly string[], linkContrast: number): Accent {
   const brand = textOf(channelsOf(color))

@@ -1,11 +1,11 @@
-/** An error in words for whoever runs the site: name, message, where it was thrown, what caused it. Pure. Threats O6, O8. */
+/** Describes an error for the site's log: name, message, stack and causes. Pure. Threats O6, O8. */
 import { onOneLine } from './masking'
 
-/** What can be said of an error. */
+/** Description of an error. */
 export interface DescribedError {
-  /** On one line: name, code and message, and those of its causes. */
+  /** Name, code and message of the error and of its causes, on one line. */
   readonly text: string
-  /** Where it was thrown, innermost first, each on a line of its own; none for what is no error. */
+  /** Stack frames, innermost first. None for a value that is not an error. */
   readonly frames: readonly string[]
 }
 
@@ -14,7 +14,7 @@ const MAX_FRAMES = 8
 const MAX_CAUSES = 3
 const MAX_FRAME = 300
 
-/** Tells what was thrown, whatever that is: a hook may throw anything, and anything may be wrong with it. */
+/** Describes a thrown value of any type. A hook may throw anything, and reading the value may throw again. */
 export function describeError(error: unknown): DescribedError {
   try {
     return { text: cut(textOf(error, MAX_CAUSES), MAX_MESSAGE * 2), frames: framesOf(error) }
@@ -40,14 +40,14 @@ interface ErrorLike {
   readonly stack?: unknown
 }
 
-/** Not `instanceof`: errors of another realm are errors too. */
+/** Not `instanceof`, because errors of another realm are errors too. */
 const isErrorLike = (error: unknown): error is ErrorLike =>
   typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string'
 
 const cut = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}...` : text)
 const plain = (text: string) => cut(onOneLine(text).trim(), MAX_MESSAGE)
 
-/** What follows the message in a stack; Node.js's own inner frames help nobody. */
+/** Returns the stack without the message and without frames of Node.js itself. */
 function framesOf(error: unknown): string[] {
   if (!isErrorLike(error) || typeof error.stack !== 'string') return []
   const { stack, message } = error

@@ -1,36 +1,39 @@
-/** The device cookie: says under which user names this browser has logged in, so that these keep a budget of their own. Pure. Threats F3, F13, F18. */
+/**
+ * The device cookie. It lists the user names that have logged in with this browser, which has its own budget for them. Pure. Threats F3, F13,
+ * F18.
+ */
 import { createHash } from 'node:crypto'
 import type { EpochSeconds } from '../protocol/claims'
 
-/** A device cookie is good for so long. */
+/** A device cookie is valid for this time. */
 export const DEVICE_SECONDS = 180 * 86_400
-/** User names that one browser keeps, for a household. */
+/** A browser keeps so many user names, enough for a household. */
 const MAX_NAMES = 4
 const SEPARATOR = '~'
-/** A process with a slow clock accepts cookies of the others. */
+/** A process with a slow clock accepts the cookies of other processes. */
 const SKEW_SECONDS = 60
 
-/** One entry of the cookie. */
+/** Entry of the cookie. */
 export interface Device {
   readonly issued: EpochSeconds
   /** Short hash of the account's ID. */
   readonly account: string
-  /** Hash of the exact user name: one that only looks alike may be another account. */
+  /** Hash of the exact user name, because a similar name may be another account. */
   readonly name: string
 }
 
-/** Hash of an exact user name, for an entry. */
+/** Returns the hash of an exact user name. */
 export function exactNameHash(username: string): string {
   return createHash('sha256').update(`device\n${username}`).digest('base64url').slice(0, 16)
 }
 
-/** Seals and opens an entry; the keys are the caller's. */
+/** Encrypts and decrypts an entry, with the keys of the caller. */
 export interface Sealer {
   seal(text: string): string
   open(sealed: string): string | undefined
 }
 
-/** The entry of a user name in a cookie, where it is there, readable and young enough. */
+/** Returns the entry of a user name in a cookie, if it can be read and is young enough. */
 export function findDevice(
   cookie: string | undefined,
   username: string,
@@ -46,7 +49,7 @@ export function findDevice(
 const isYoung = ({ issued }: Device, now: EpochSeconds) =>
   now - issued <= DEVICE_SECONDS && issued - now <= SKEW_SECONDS
 
-/** The cookie with a new entry in front; an earlier one of the same name goes. */
+/** Returns the cookie with a new entry first, without an earlier entry of the same user name. */
 export function withDevice(cookie: string | undefined, device: Device, sealer: Sealer): string {
   const others = entriesOf(cookie).filter((entry) => {
     const found = readDevice(sealer.open(entry))

@@ -1,4 +1,4 @@
-/** What went wrong on the way to a login, and what to look at: words for whoever runs the site. Pure. Table: docs/internals/decision-tables.md, "trouble". */
+/** Describes a failed step of a login in the site's log, with what to check. Pure. Table: docs/internals/decision-tables.md, "Trouble". */
 import {
   PlatformApiError,
   Sso2Error,
@@ -9,7 +9,7 @@ import {
 } from '../errors'
 import { describeError } from './describe-error'
 
-/** A step that can fail: a hook, or its default; an operation of the SSO system. */
+/** A step that can fail: a hook, its default, or an operation of the SSO system. */
 export type Step =
   | 'exchangeTicket'
   | 'loadUser'
@@ -19,26 +19,26 @@ export type Step =
   | 'logout'
   | 'logoutall'
 
-/** What kind of failure it is; `token`: an answer that was refused here. */
+/** Kind of a failure. `token`: this site refused the response. */
 type FailureKind = 'no_answer' | 'failing' | 'too_many' | 'nowhere' | 'refused' | 'unreadable' | 'token' | 'thrown'
 
-/** What is known of a failure. */
+/** A failed step. */
 export interface FailedStep {
   readonly step: Step
   readonly error: unknown
-  /** Is it a hook of the site's own? */
+  /** Is the step a hook of the site? */
   readonly isOwn: boolean
 }
 
-/** What a line says of it. */
+/** Parts of a log line. */
 export interface FailureAdvice {
-  /** Its name among others, of few values. */
+  /** Name of the cause. It has few values. */
   readonly cause: string
-  /** What happened, for whoever reads it first. */
+  /** Failed step and error. */
   readonly what: string
-  /** Where to look, and what follows meanwhile. */
+  /** Settings or systems to check, and the effect on users. */
   readonly advice: string
-  /** Where it was thrown, where that helps. */
+  /** Stack frames, if they help. */
   readonly frames: readonly string[]
 }
 
@@ -98,7 +98,7 @@ const TOKEN_LOOK: Readonly<Record<TokenFault, string>> = {
   replayed: 'the SSO system: the answer was used before',
 }
 
-/** What to look at when tokens of the SSO system are refused here. */
+/** Says what to check if this site refuses tokens of the SSO system. */
 export const tokenAdvice = (reason: TokenFault): string => TOKEN_LOOK[reason]
 
 const EFFECT: Readonly<Record<Step, string>> = {
@@ -111,7 +111,7 @@ const EFFECT: Readonly<Record<Step, string>> = {
   logoutall: 'the logout holds here, and is told again until it is confirmed',
 }
 
-/** What to say of one failure. */
+/** Describes one failure. */
 export function failureAdvice(failure: FailedStep): FailureAdvice {
   const { step, error, isOwn } = failure
   const kind = failureKindOf(error)
@@ -141,7 +141,7 @@ function failureKindOf(error: unknown): FailureKind {
   return error instanceof Sso2UnavailableError ? 'no_answer' : 'thrown'
 }
 
-/** A token of the SSO system says that it does not take ours. */
+/** Has the SSO system refused the request token? */
 const isRefusal = ({ status, message }: Sso2ResponseError) => status === undefined && message.includes('invalid_token')
 
 function kindOfStatus(status: number): FailureKind {
@@ -151,7 +151,7 @@ function kindOfStatus(status: number): FailureKind {
   return status < 300 ? 'unreadable' : 'nowhere'
 }
 
-/** Tells two failures of one kind apart: each is logged once a minute. */
+/** Returns what distinguishes two failures of one kind. Each is logged once a minute. */
 function detailOf(error: unknown): string {
   if (error instanceof TokenError) return error.reason
   if (error instanceof Sso2UnavailableError) return error.timedOut ? 'timeout' : (error.detail ?? '')

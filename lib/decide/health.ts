@@ -1,6 +1,6 @@
-/** What `sso.health()` reports. Pure. Table: docs/internals/decision-tables.md, "Health". */
+/** The report of `sso.health()`. Pure. Table: docs/internals/decision-tables.md, "Health". */
 
-/** The known state of the systems around the site. It comes from the calls that were made, so it needs traffic: no call is made for it but to Redis. */
+/** The known state of the systems around the site. It comes from calls for visitors, so it needs traffic. Only Redis is called for the report. */
 export interface Health {
   /** True if all of `sso`, `store` and `login` are `'ok'`, and the clock is within `clockToleranceSeconds`, as far as it is known. */
   readonly ok: boolean
@@ -19,15 +19,15 @@ export interface Health {
    * not watched.
    */
   readonly login: 'ok' | 'unavailable'
-  /** This machine's clock minus the SSO system's; `undefined` before its first response. */
+  /** This machine's clock minus the SSO system's clock. `undefined` before its first response. */
   readonly clockOffsetSeconds: number | undefined
 }
 
-/** Everything that the report depends on. */
+/** Facts of the report. */
 export interface HealthFacts {
   /** Are the circuit breakers of the SSO system and of Identify closed? */
   readonly isSsoAvailable: boolean
-  /** Why the store is unavailable; `undefined` while it is available. */
+  /** Why the store is unavailable. `undefined` while it is available. */
   readonly storeReason: string | undefined
   /** Has no probe of the token endpoint or the user path failed since the last success? */
   readonly canLogIn: boolean
@@ -37,7 +37,7 @@ export interface HealthFacts {
 
 const stateOf = (isWell: boolean) => (isWell ? 'ok' : 'unavailable')
 
-/** @see the head of the file */
+/** Makes the report. */
 export function healthOf(facts: HealthFacts): Health {
   const { isSsoAvailable, storeReason, canLogIn, clockOffsetSeconds, clockToleranceSeconds } = facts
   const isClockRight = Math.abs(clockOffsetSeconds ?? 0) <= clockToleranceSeconds

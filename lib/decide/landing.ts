@@ -1,4 +1,4 @@
-/** What to do with one landing: binding + token + record in, decision with reason out. Pure. Interface: "Landing page". */
+/** Decides what a landing does, from its binding, its Session Token and the session of the browser. Pure. Interface: "Landing page". */
 import type { TokenFault } from '../errors'
 import type { SessionToken } from '../protocol/session-token'
 import { isLoggedIn, type SsoRecord } from './record'
@@ -6,22 +6,22 @@ import { isLoggedIn, type SsoRecord } from './record'
 /** How `r` and the binding cookie fit. */
 export type BindingFinding = 'bound' | 'unbound' | 'no_cookies'
 
-/** Everything a landing's decision depends on. */
+/** Facts of one landing. */
 export interface LandingFacts {
   readonly binding: BindingFinding
-  /** The verified token, or why it was refused. */
+  /** The verified Session Token, or the reason why it was refused. */
   readonly token: SessionToken | TokenFault
-  /** Was this token taken before? */
+  /** Was this token used before? */
   readonly replayed: boolean
-  /** Did this site log the token's SSO session out? */
+  /** Has this site logged the token's SSO session out? */
   readonly sidEnded: boolean
   readonly storeAvailable: boolean
-  /** Does the browser carry the mark of a logout that is not confirmed? */
+  /** Has the browser the cookie of a logout that is not confirmed? */
   readonly hasLogoutCookie: boolean
   readonly record: SsoRecord | undefined
-  /** The session that followed on the browser's, where that has moved a moment ago. */
+  /** The session that follows the browser's session, if that has moved a moment ago. */
   readonly successor: SsoRecord | undefined
-  /** Has the visitor's network begun its share of anonymous sessions? */
+  /** Has the visitor's network reached its limit of anonymous sessions? */
   readonly isShareSpent: boolean
   /** Short hash of the token's session ID. */
   readonly sidHash: string | undefined
@@ -29,18 +29,18 @@ export interface LandingFacts {
   readonly clockOffset: number
 }
 
-/** Why a landing is given up: no further Identify for this page. */
+/** Why a landing fails, so that the page starts no other Identify redirect. */
 export type GiveUpReason = 'clock' | 'secret_or_issuer' | 'undocumented' | 'too_many_landings'
 
-/** One decision; every one ends with a redirect to the return address. */
+/** Decision of a landing. Each ends with a redirect to the return address. */
 export type LandingDecision =
   | { readonly action: 'sign_in'; readonly token: SessionToken }
   | { readonly action: 'stay_anonymous'; readonly token: SessionToken }
-  /** The reader logged out, and the SSO system does not know it: its session ends now, whoever it is. */
+  /** The user logged out, but the SSO system has not confirmed that. The token's SSO session is ended now. */
   | { readonly action: 'log_out'; readonly token: SessionToken; readonly reason: 'signed_out' }
-  /** Another request of this browser has made the session already that this token is about. */
+  /** Another request of this browser has made the session of this token already. */
   | { readonly action: 'adopt'; readonly reason: 'session_moved' }
-  /** Another request of this browser has begun an anonymous session: it goes on, as the one that this token is about. */
+  /** Another request of this browser has begun an anonymous session. It is kept as the session of this token. */
   | { readonly action: 'go_on'; readonly token: SessionToken; readonly reason: 'session_moved' }
   | {
       readonly action: 'as_it_is'
@@ -50,7 +50,7 @@ export type LandingDecision =
   | { readonly action: 'mark_cookieless'; readonly reason: 'no_cookies' }
   | { readonly action: 'give_up'; readonly reason: GiveUpReason }
 
-/** Decides one landing. Table: docs/internals/decision-tables.md, "landing". */
+/** Decides one landing. Table: docs/internals/decision-tables.md, "Landing". */
 export function decideLanding(facts: LandingFacts): LandingDecision {
   const { binding, token } = facts
   if (binding === 'no_cookies') return { action: 'mark_cookieless', reason: 'no_cookies' }
@@ -65,7 +65,7 @@ export function decideLanding(facts: LandingFacts): LandingDecision {
   return token.sts === 'anon' ? decideAnonymous(facts, token) : { action: 'sign_in', token }
 }
 
-/** Two sessions of one browser would take turns, whichever answer comes last. A login is handed to nobody but who brings one. */
+/** Two sessions of one browser would replace each other, in the order of the responses. Only a request with a login gets another session. */
 function isMadeAlready({ successor, sidHash }: LandingFacts, token: SessionToken): boolean {
   return (
     successor !== undefined && successor.sidHash === sidHash && isLoggedIn(successor) === (token.sts === 'loggedin')
@@ -77,16 +77,16 @@ export function isNewVisitor(token: SessionToken, record: SsoRecord | undefined)
   return token.sts === 'anon' && record === undefined
 }
 
-/** Whoever has a session already goes on with it, however many others came from there. */
+/** A browser that has a session keeps it, regardless of the limit of its network. */
 function decideAnonymous(facts: LandingFacts, token: SessionToken): LandingDecision {
   const { record, successor, sidHash, isShareSpent } = facts
   const issuedAt = token.iat + facts.clockOffset
-  // no session of the SSO system becomes anonymous again; and of the login it has said so since it made this token
+  // a session of the SSO system never becomes anonymous again, and the login is newer than this token
   const isOlder = [record, successor].some(
     (login) => isLoggedIn(login) && (login.sidHash === sidHash || issuedAt <= login.checkedAt),
   )
   if (isOlder) return { action: 'as_it_is', reason: 'logged_in_since' }
-  // of several tabs on a first visit each gets a session of the SSO system, and the browser keeps the last one's cookie there
+  // on a first visit with several tabs each tab gets a session of the SSO system, and the browser keeps only the last cookie
   const isNewer = (known: SsoRecord | undefined) => known && known.sidHash !== sidHash && issuedAt < known.checkedAt
   if (isNewer(record)) return { action: 'as_it_is', reason: 'newer_session' }
   if (isNewer(successor)) return { action: 'adopt', reason: 'session_moved' }

@@ -1,42 +1,42 @@
 /** Budgets of logins and landings, by address and network, and the user names that limits compare. Pure. Threats F3, F4, F16, F20, S8. */
 
-/** How often something may be done in a time. */
+/** How often something may happen in a time. */
 export interface Limit {
   readonly attempts: number
   readonly perSeconds: number
 }
 
-/** Which limit refused a login. */
+/** Limit that refused a login. */
 export type LimitReason = 'address_and_name' | 'address' | 'network' | 'name' | 'site' | 'held' | 'turn'
 
-/** One count that an attempt adds to. */
+/** A count of an attempt. */
 interface Budget {
   readonly reason: LimitReason
-  /** What is counted, within the site. */
+  /** Address, network or user name that is counted, within the site. */
   readonly subject: string
   readonly limit: number
 }
 
-/** The counts of one attempt, the widest network's first. */
+/** The counts of one attempt, the narrowest first. */
 export interface Budgets {
   readonly counts: readonly [Budget, ...Budget[]]
-  /** How much of the last count is kept for networks of which no attempt is counted. */
+  /** Part of the last count's limit that is kept for networks without a counted attempt. */
   readonly kept: number
 }
 
-/** Networks are spread over so many parts of the site's limit, so that no Redis key is every login's. */
+/** The limit of the site is divided by networks into so many shares, so that no Redis key is needed by all logins. */
 export const SITE_SHARES = 4
-/** What `loginLimit` is multiplied by for one address, and for the whole site. */
+/** Factors of `loginLimit` for one address, and for the whole site. */
 const PER_ADDRESS = 5
 const PER_SITE = 100
-/** This part of the site's limit is kept for networks without a failed attempt. */
+/** Part of the site's limit that is kept for networks without a failed attempt. */
 const KEPT_PART = 1 / 4
-/** Ten new visitors a second: more than a university or a mobile network behind one address needs. */
+/** Ten new visitors a second, more than a university or a mobile network behind one address needs. */
 const LANDINGS: Limit = { attempts: 600, perSeconds: 60 }
 
 /**
- * Returns the networks of an address, from the widest to the narrowest, each with the multiple of one address' budget that it has. An
- * IPv6 visitor has a whole /64, so that the narrowest is /64. A customer may have a /56, a company a /48. For IPv4: address and /24.
+ * Returns the networks of an address from the widest to the narrowest, each with its multiple of the budget of one address. An IPv6 visitor
+ * has a whole /64, a customer may have a /56, and a company a /48. For IPv4: /24 and address.
  */
 export function networksOf(address: string): readonly [Network, ...Network[]] {
   if (!address.includes(':')) {
@@ -56,13 +56,13 @@ export function networksOf(address: string): readonly [Network, ...Network[]] {
   ]
 }
 
-/** An address or network, and how many times the budget of one address it has. */
+/** An address or network, and its multiple of the budget of one address. */
 export interface Network {
   readonly name: string
   readonly multiple: number
 }
 
-/** The first four groups of an IPv6 address, which name its /64. */
+/** Returns the first four groups of an IPv6 address, which name its /64. */
 function ipv6Groups(address: string): number[] {
   const [head = [], tail = []] = address.split('::').map((half) => half.split(':').filter(Boolean))
   const zeros = Array<string>(Math.max(0, 8 - head.length - tail.length)).fill('0')
@@ -70,7 +70,7 @@ function ipv6Groups(address: string): number[] {
   return groups.map((group) => Number.parseInt(group, 16))
 }
 
-/** A group of 16 bits as text, with all but the first `bits` of them zero. */
+/** Returns a group of 16 bits as text. All but the first `bits` of them are zero. */
 function withMask(group: number, bits: number): string {
   const shift = Math.min(16, Math.max(0, 16 - bits))
   return ((group >> shift) << shift).toString(16)

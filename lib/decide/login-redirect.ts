@@ -1,12 +1,12 @@
 /**
- * What a guard does with a navigation of somebody whom nobody knows, where the login page is not ours. Pure.
- * Table: docs/internals/decision-tables.md, "lead".
+ * Decides where a guard sends an anonymous navigation if the login page is not the built-in page. Pure. Table:
+ * docs/internals/decision-tables.md, "lead".
  */
 import type { EpochSeconds } from '../protocol/claims'
 import { blockReason, type RedirectCount, recentRedirects } from './loop-guard'
 import type { DegradedReason } from './request-decision'
 
-/** What the decision depends on. */
+/** Facts of the decision. */
 export interface LoginRedirectFacts {
   /** Address of the guarded page, without its query. */
   readonly page: string
@@ -14,16 +14,19 @@ export interface LoginRedirectFacts {
   readonly loginPage: string | undefined
   /** Origin of this site. */
   readonly origin: string
-  /** Why less is known than should be; asked after this request began where the login page is another site's. */
+  /** Why the status could not be verified. Checked after this request began if the login page is on another site. */
   readonly degraded: DegradedReason | undefined
   /** Is Identify known to work? */
   readonly canIdentify: boolean
-  /** The browser's trips for the guarded page. */
+  /** Redirects of the browser for the guarded page. */
   readonly redirects: RedirectCount | undefined
   readonly now: EpochSeconds
 }
 
-/** `require_login`: there is no login page to redirect to. `lead`: to the login page. `count_and_lead`: likewise, and it is noted, for another site may take him for logged in and send him straight back. */
+/**
+ * `require_login`: there is no login page to redirect to. `lead`: redirect to the login page. `count_and_lead`: also count the redirect,
+ * because a login page on another site may see a login and redirect straight back.
+ */
 export type LoginRedirectDecision =
   | { readonly action: 'lead' }
   | { readonly action: 'count_and_lead' }
@@ -32,14 +35,14 @@ export type LoginRedirectDecision =
   | { readonly action: 'refuse_to_guard_the_login_page' }
   | { readonly action: 'require_login' }
 
-/** Twice led away within the loop guard's window and back as a stranger: whom the SSO system knows behind this browser, Identify tells. */
+/** After so many returns without a login, Identify shows which SSO session the browser has. */
 const REDIRECTS_BEFORE_IDENTIFY = 2
 const MAX_REDIRECTS = 3
 
-/** Is the login page another site's? Then a login there is known here only when the SSO system is asked. */
+/** Is the login page on another site? Then this site learns of a login only from the SSO system. */
 export const isElsewhere = (loginPage: string, origin: string): boolean => new URL(loginPage).origin !== origin
 
-/** Decides where the visitor goes. */
+/** Decides where the visitor is redirected. */
 export function decideLoginRedirect(facts: LoginRedirectFacts): LoginRedirectDecision {
   const { page, loginPage } = facts
   if (loginPage === undefined) return decideWithoutLoginPage(facts)
@@ -61,7 +64,7 @@ function decideWithoutLoginPage({ degraded }: LoginRedirectFacts): LoginRedirect
     : { action: 'give_up', reason: degraded }
 }
 
-/** A landing whose token was refused: the next one would be as well. */
+/** Returns the reason of a landing whose token was refused, because the next token would be refused too. */
 function refusalOf({ redirects, now }: LoginRedirectFacts): DegradedReason | undefined {
   const reason = blockReason(redirects, now)
   return reason === 'token_refused' ? reason : undefined

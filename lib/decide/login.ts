@@ -5,10 +5,13 @@ import type { AttemptResult } from './attempts'
 import type { User } from './record'
 
 /**
- * Every error that a login can end with. Seven are the SSO system's own (Interface: "SSO2 errors"). `login_failed`: one of them, under
- * `loginMessages: 'neutral'`. `session_ended`: the browser needs another session first, from `identifyUrl()`. `too_many_attempts`: not
- * asked, for now. `unavailable`: somebody who is needed did not answer, which says nothing of the password. `invalid_request`: no user name
- * or no password. `busy`: another login of this browser is under way.
+ * Errors of a login. Seven are errors of the SSO system (Interface: "SSO2 errors").
+ * `login_failed`: one of them, with `loginMessages: 'neutral'`.
+ * `session_ended`: the browser needs another session first, from `identifyUrl()`.
+ * `too_many_attempts`: refused before Authenticate, for now.
+ * `unavailable`: a system did not answer, which says nothing about the password.
+ * `invalid_request`: no user name or no password.
+ * `busy`: another login of this browser is in progress.
  */
 export type LoginError =
   | 'invalid_credentials'
@@ -25,32 +28,32 @@ export type LoginError =
   | 'invalid_request'
   | 'busy'
 
-/** Errors of a login that never came to be judged. */
+/** Errors of a login that the platform did not judge. */
 const UNJUDGED = ['session_ended', 'too_many_attempts', 'unavailable', 'invalid_request', 'busy'] as const
 
-/** What the SSO system says of a login, and the form shows to the user. */
+/** Errors of the SSO system that the form shows to the user. */
 type ShownLoginError = Exclude<LoginError, 'login_failed' | (typeof UNJUDGED)[number]>
 
-/** What a login came to. Interface: "POST {sso_url}/authenticate". */
+/** Result of a login. Interface: "POST {sso_url}/authenticate". */
 export type LoginResult =
   | {
       readonly ok: true
-      /** What `loadUser` returned. */
+      /** The value that `loadUser` returned. */
       readonly user: User
     }
   | {
       readonly ok: false
-      /** A stable code; its text is in `texts`. */
+      /** A stable code. Its text is in `texts`. */
       readonly error: LoginError
-      /** With `invalid_credentials`: attempts before the account is frozen, where the SSO system told them (`raa`). */
+      /** With `invalid_credentials`: attempts before the account is frozen, if the SSO system reported them (`raa`). */
       readonly remainingAttempts?: number
-      /** With `account_frozen`: seconds until it is no more (`frf`). */
+      /** With `account_frozen`: seconds until the account is unlocked (`frf`). */
       readonly frozenForSeconds?: number
       /** With `too_many_attempts`: seconds to wait. */
       readonly retryAfterSeconds?: number
     }
 
-/** One decision after Authenticate. */
+/** Decision after Authenticate. */
 export type LoginDecision =
   | { readonly action: 'sign_in'; readonly token: SessionToken }
   | {
@@ -63,7 +66,7 @@ export type LoginDecision =
   | { readonly action: 'ask_status' }
   | { readonly action: 'not_now' }
 
-/** Decides one login. Table: docs/internals/decision-tables.md, "login". @param answer `undefined` when the answer was lost */
+/** Decides one login. Table: docs/internals/decision-tables.md, "Login". @param answer `undefined` if the response was lost */
 export function decideLogin(answer: SessionToken | undefined): LoginDecision {
   if (!answer) return { action: 'ask_status' }
   switch (answer.err) {
@@ -85,7 +88,7 @@ export function decideLogin(answer: SessionToken | undefined): LoginDecision {
   }
 }
 
-/** What Session Status says of a login whose answer was lost. @param answer `undefined` when none came */
+/** Decides a login whose response was lost, from Session Status. @param answer `undefined` without a response */
 export function decideLostLogin(answer: SessionToken | undefined): LoginDecision {
   if (answer?.err === 'session_not_found') return { action: 'identify' }
   const isIn = answer !== undefined && answer.err === undefined && answer.sts === 'loggedin' && answer.at !== undefined
@@ -93,8 +96,9 @@ export function decideLostLogin(answer: SessionToken | undefined): LoginDecision
 }
 
 /**
- * What Session Status says of a login that was under way in a process that is gone: `undefined` where nobody is logged in, so
- * that the form which came after it may be sent. @param answer `undefined` when none came
+ * Decides a login whose process has died, from Session Status.
+ * @param answer `undefined` without a response
+ * @returns `undefined` if the session is anonymous: then the next form may be sent
  */
 export function decideSuccession(answer: SessionToken | undefined): LoginDecision | undefined {
   if (answer === undefined) return { action: 'not_now' }
@@ -103,7 +107,7 @@ export function decideSuccession(answer: SessionToken | undefined): LoginDecisio
   return decideLostLogin(answer)
 }
 
-/** May a login begin, and if not, what is said? A form of a visitor without a session goes nowhere while the SSO system is away. */
+/** Returns why a login may not begin. A visitor without a session cannot get one while the SSO system does not answer. */
 export function decideLoginStart(facts: {
   readonly storeAvailable: boolean
   readonly ssoAvailable: boolean
@@ -114,19 +118,19 @@ export function decideLoginStart(facts: {
   return facts.ssoAvailable ? 'session_ended' : 'unavailable'
 }
 
-/** Errors that say that a password or one-time password was wrong. */
+/** Errors of a wrong password or one-time password. */
 const WRONG: ReadonlySet<string> = new Set(['invalid_credentials', 'invalid_otp'])
-/** Errors with which the platform has judged nothing. */
+/** Errors with which the platform has judged no password. */
 const NOT_JUDGED: ReadonlySet<string> = new Set(['session_terminated', 'session_not_found', 'invalid_token'])
 
-/** Returns what an Authenticate response says of the attempt. A code that nobody knows may be of a wrong password. */
+/** Returns the result of an attempt from the Authenticate response. An unknown error may mean a wrong password. */
 export function attemptResultOf({ err, raa }: Pick<SessionToken, 'err' | 'raa'>): AttemptResult {
   if (err === undefined) return { was: 'right' }
   if (NOT_JUDGED.has(err)) return { was: 'not_judged' }
   return WRONG.has(err) || err === 'unknown_error' ? { was: 'wrong', left: raa } : { was: 'refused' }
 }
 
-/** Returns what is known of an attempt without a response: the platform may have judged it, unless it was not sent or says 503 or 429. */
+/** Returns the result of an attempt without a response. The platform may have judged it, unless it was not sent or the status is 503 or 429. */
 export function lostAttemptResult(error: unknown): AttemptResult {
   const wasSent = !(error instanceof Sso2UnavailableError && error.retryable)
   const isTurnedAway = error instanceof Sso2ResponseError && (error.status === 503 || error.status === 429)

@@ -1,8 +1,8 @@
-/** The mark of a browser that logged out while the SSO system or the store could not confirm it. Pure. */
+/** The logout cookie of a browser whose logout the SSO system or Redis could not confirm. Pure. */
 import type { EpochSeconds } from '../protocol/claims'
 import { isSignature, type MacKeys, makeSignature } from './binding'
 
-/** The mark holds as long as a logout is retried, in seconds. */
+/** The cookie is valid as long as a logout is retried, in seconds. */
 export const LOGOUT_COOKIE_SECONDS = 86_400
 
 /** A session that could not be read or ended, by its key in the store. */
@@ -10,22 +10,22 @@ export interface SessionLogout {
   readonly of: 'session'
   readonly key: string
   readonly isAll: boolean
-  /** Hash of its SSO session, once that is known: then its logout is kept under it. */
+  /** Hash of its SSO session, if known. Then the pending logout has this name. */
   readonly sidHash?: string
 }
 
-/** What the mark stands for. */
+/** The logout that the cookie names. */
 export type LogoutCookie =
-  /** A logout that is kept under the hash of its SSO session. */
+  /** A pending logout by the hash of its SSO session. */
   | { readonly of: 'sso_session'; readonly sidHash: string }
   | SessionLogout
-  /** Whatever the browser is logged in as: nobody can tell any more. */
+  /** Any login of this browser, because the session of the logout is not known. */
   | { readonly of: 'anything' }
 
-/** No hash begins so. */
+/** Begins a subject that is not a hash. */
 const ONE = '~'
 const ALL = '*'
-/** Every key is so long: what follows it is the hash of the SSO session. */
+/** Length of a key. The hash of the SSO session follows. */
 const KEY_LENGTH = 43
 
 function subjectOf(logoutCookie: LogoutCookie): string {
@@ -35,7 +35,7 @@ function subjectOf(logoutCookie: LogoutCookie): string {
   return (isAll ? ALL : ONE) + key + sidHash
 }
 
-/** The cookie's text. */
+/** Returns the text of the cookie. */
 export function writeLogoutCookie(logoutCookie: LogoutCookie, keys: MacKeys, now: EpochSeconds): string {
   const subject = subjectOf(logoutCookie)
   return `${subject}.${makeSignature(keys, 'signed-out', subject, now)}`
@@ -44,8 +44,8 @@ export function writeLogoutCookie(logoutCookie: LogoutCookie, keys: MacKeys, now
 const SHAPE = /^([~*]?[\w-]{0,64})\.(\d{1,12}\.[\w-]{22})$/
 
 /**
- * Reads the cookie. One of our shape that no secret of this process has signed stands for anything: another process may
- * know it, and a logout must hold while secrets are rotated.
+ * Parses the cookie. A cookie in this form whose signature no secret of this process verifies stands for any login, because another process
+ * may have the secret, and a logout must hold while secrets are rotated.
  */
 export function readLogoutCookie(
   cookie: string | undefined,

@@ -1,33 +1,30 @@
-/** What a logout has to do, by what is known of the session. Pure. Table: docs/internals/decision-tables.md, "logout". */
+/** Decides what a logout does, from the state of the session. Pure. Table: docs/internals/decision-tables.md, "Logout". */
 
 import type { LogoutCookie } from './logout-cookie'
 import type { SsoRecord } from './record'
 import type { StoredEntry } from './stored-entry'
 
 /**
- * What a logout came to at the SSO system; here it is done in any case. `'confirmed'`: it knows. `'pending'`: it is told again and again
- * until it does. `'no_session'`: there was no session.
+ * Result of a logout at the SSO system. On this site the session is ended in every case. `'confirmed'`: the SSO system has ended the session.
+ * `'pending'`: the logout is retried until the SSO system confirms it. `'no_session'`: there was no session.
  */
 export type LogoutResult = 'confirmed' | 'pending' | 'no_session'
 
-/** Everything a logout's decision depends on. */
+/** Facts of a logout. */
 export interface LogoutFacts {
-  /** Could the store be read? */
+  /** Could Redis be read? */
   readonly isAvailable: boolean
   readonly record: SsoRecord | undefined
-  /** Key of the session that the browser names, if it names one. */
+  /** Key of the session in the browser's cookie, if it has one. */
   readonly key: string | undefined
   readonly state: StoredEntry['state']
   readonly hasUnreadableCookie: boolean
-  /** Does the browser carry the mark of an earlier logout? */
+  /** Has the browser the cookie of an earlier logout? */
   readonly hasLogoutCookie: boolean
   readonly isAll: boolean
 }
 
-/**
- * One decision. `mark`: nobody knows which session of the SSO system it is, so the browser is marked, and whatever login
- * its next landing brings ends there.
- */
+/** Decision of a logout. `mark`: the SSO session is not known. The browser gets the logout cookie, and a login that its next landing finds is ended. */
 export type LogoutDecision =
   | { readonly action: 'end'; readonly record: SsoRecord; readonly isAll: boolean }
   | { readonly action: 'retry' }

@@ -1,8 +1,8 @@
 /**
- * How many trips through Identify a page may cost; the count lives in a small cookie for each page, for two tabs would write over one for all. Pure.
- * A chain of redirects ends where an answer is shown. Until then there are two trips at most, however long each of them takes,
- * so that no browser gives up on the way. After that one more may begin every five seconds, each by a page load of the
- * reader's: so the guard ends with its fault, and there are never more than three trips in ten seconds.
+ * Limits the Identify redirects of a page. The count is in a small cookie for each page, because tabs would overwrite a common cookie. Pure. A
+ * chain of redirects ends when a page is shown. Until then a page makes at most two redirects, so that no browser gives up. After that, each
+ * page load may begin one more redirect every five seconds, so that the guard ends with its cause. A page never makes more than three
+ * redirects in ten seconds.
  */
 import { createHash } from 'node:crypto'
 import type { EpochSeconds } from '../protocol/claims'
@@ -10,38 +10,41 @@ import type { DegradedReason } from './request-decision'
 import { isYoungerThan } from './timestamps'
 
 const MAX_REDIRECTS = 2
-/** Counted further than that for `lead`, whose visitor does not come back from Identify but from a login page. */
+/** Counted further for `lead`, because these visitors return from a login page. */
 const MAX_COUNTED = 3
 const WINDOW_SECONDS = 10
-/** A refused token is refused again, but for its time; and a store that did not take a landing would not take the next one. */
+/**
+ * After a refused token the next token is refused too, unless the clock is wrong. If Redis did not store a landing, the next landing would
+ * fail too.
+ */
 const MAX_FAILED_REDIRECTS = 1
 const PAUSE_SECONDS = 5
-/** A store that did not take a landing is back in a moment, and then all is to be as ever within five seconds. */
+/** Pages work again five seconds after Redis does, so this pause is shorter. */
 const STORE_PAUSE_SECONDS = 4
-/** A page is forgotten so long after its last trip. */
+/** The count of a page expires after this time since its last redirect. */
 export const REDIRECT_COUNT_SECONDS = 60
-/** The browser keeps the count of so many pages: more tabs than that are not opened at once. */
+/** A browser keeps the counts of so many pages. More tabs are not opened at once. */
 const MAX_PAGES = 32
-/** So many cookies are dropped at once: an answer has room for no more. */
+/** So many cookies are deleted at once, because a response has no space for more. */
 const MAX_DROPPED_COOKIES = 8
 
-/** What went wrong on the last landing for a page: `c` the clock, `r` refused, `a` the store was away. */
+/** Why the last landing of a page failed: `c` the clock, `r` a refused token, `a` Redis did not answer. */
 type Cause = '' | 'c' | 'r' | 'a'
 
-/** Trips of this browser for one page. */
+/** Identify redirects of this browser for one page. */
 export interface RedirectCount {
-  /** The last trip. */
+  /** Time of the last redirect. */
   readonly since: EpochSeconds
-  /** Trips of this chain, as far as they are counted. */
+  /** Number of redirects of this chain, up to a maximum. */
   readonly count: number
   readonly cause: Cause
-  /** The page was shown without another trip: the chain has ended, and what follows is a page load of its own. */
+  /** Was the page shown without another redirect? Then the chain has ended. */
   readonly isShown: boolean
 }
 
 const SHAPE = /^(\d{1,12})\.([0-9])([acr]?)(s?)$/
 
-/** Name of a page in its cookie's name. @param address without our parameter */
+/** Returns the name of a page in its cookie's name. @param address without the parameter `sso2` */
 export function pageKey(address: string): string {
   return createHash('sha256').update(address).digest('hex').slice(0, 8)
 }
@@ -49,7 +52,7 @@ export function pageKey(address: string): string {
 /** Is this the name of a page? */
 export const isPageKey = (text: string): boolean => /^[0-9a-f]{8}$/.test(text)
 
-/** Reads a cookie; whatever is not ours or too old is none. */
+/** Parses a cookie. @returns `undefined` for another text or an expired count */
 export function readRedirectCount(cookie: string | undefined, now: EpochSeconds): RedirectCount | undefined {
   const match = SHAPE.exec(cookie ?? '')
   if (!match) return undefined
@@ -58,12 +61,15 @@ export function readRedirectCount(cookie: string | undefined, now: EpochSeconds)
   return isYoungerThan(redirects.since, now, REDIRECT_COUNT_SECONDS) ? redirects : undefined
 }
 
-/** The cookie's text. */
+/** Returns the text of the cookie. */
 export function writeRedirectCount({ since, count, cause, isShown }: RedirectCount): string {
   return `${since}.${count}${cause}${isShown ? 's' : ''}`
 }
 
-/** Which pages are forgotten where one more is counted: the oldest of too many, and those whose cookie says nothing; before them those whose chain has ended. @param others by name */
+/**
+ * Returns the pages whose counts are deleted when another page is counted: unreadable ones, then ended chains, then the oldest.
+ * @param others by name
+ */
 export function surplusPages(others: ReadonlyMap<string, RedirectCount | undefined>): string[] {
   const worth = (redirects: RedirectCount | undefined) =>
     redirects ? redirects.since - (redirects.isShown ? REDIRECT_COUNT_SECONDS : 0) : 0
@@ -83,23 +89,23 @@ const REASONS: Readonly<Record<Cause, DegradedReason>> = {
   r: 'token_refused',
 }
 
-/** Must the page be served now, without another trip, and why? */
+/** Returns why the page must be served now without another redirect. */
 export function blockReason(redirects: RedirectCount | undefined, now: EpochSeconds): DegradedReason | undefined {
   if (!redirects || redirects.count < limitOf(redirects)) return undefined
   if (redirects.isShown && !isYoungerThan(redirects.since, now, pauseOf(redirects))) return undefined
   return REASONS[redirects.cause]
 }
 
-/** Counts one more trip. */
+/** Counts one more redirect. */
 export function countRedirect(redirects: RedirectCount | undefined, now: EpochSeconds): RedirectCount {
   const { count = 0, cause = '' } = redirects ?? {}
   return { since: now, count: Math.min(count + 1, MAX_COUNTED), cause, isShown: false }
 }
 
-/** Is this the last trip of its chain? Its way through Identify says so too, for another tab's answer may set the count back meanwhile. */
+/** Is this the last redirect of its chain? Its `sso2` parameter says so too, because the response to another tab may lower the count. */
 export const isLastRedirect = ({ count }: RedirectCount): boolean => count >= MAX_REDIRECTS
 
-/** The trip as it came back to the landing page. @param isLast as its way says */
+/** Returns the count at the landing page. @param isLast as its `sso2` parameter says */
 export function redirectCountAtLanding(
   redirects: RedirectCount | undefined,
   isLast: boolean,
@@ -108,7 +114,7 @@ export function redirectCountAtLanding(
   return isLast && (!redirects || !isLastRedirect(redirects)) ? blockRedirects(now) : redirects
 }
 
-/** How many trips there were, each within the window of the one before. */
+/** Returns the number of redirects, each within the window of the one before. */
 export function recentRedirects(redirects: RedirectCount | undefined, now: EpochSeconds): number {
   return !redirects || now - redirects.since >= WINDOW_SECONDS ? 0 : redirects.count
 }
@@ -122,22 +128,22 @@ export function withLandingFailure(
   return { ...(redirects ?? { since: now, count: 1, isShown: false }), cause }
 }
 
-/** No further trip now, though nothing was wrong with the last one. */
+/** Allows no further redirect now, although the last landing succeeded. */
 export function blockRedirects(now: EpochSeconds): RedirectCount {
   return { since: now, count: MAX_REDIRECTS, cause: '', isShown: false }
 }
 
-/** The page is shown without another trip. The pause counts from the last trip, on a clock that is right. */
+/** Notes that the page is shown. The pause counts from the last redirect, with a correct clock. */
 export function withPageShown(redirects: RedirectCount, now: EpochSeconds): RedirectCount {
   return { ...redirects, since: Math.min(redirects.since, now), isShown: true }
 }
 
-/** The landing went well: nothing is wrong with it, but the count stays, for the session may not. */
+/** Notes that the landing succeeded. The count stays, because the session may not be stored. */
 export function clearFailure(redirects: RedirectCount | undefined): RedirectCount | undefined {
   return redirects && { ...redirects, cause: '' }
 }
 
-/** The last trip has ended what a logout had left over: that happens once, so that it does not count. */
+/** Subtracts the last redirect, which ended a pending logout. That happens once, so it does not count. */
 export function uncountRedirect(redirects: RedirectCount | undefined): RedirectCount | undefined {
   return redirects && { ...redirects, count: Math.max(0, Math.min(redirects.count, MAX_REDIRECTS) - 1) }
 }

@@ -1,10 +1,10 @@
-/** Masks what must not be printed in a text that is about to be. Pure. Threats O6, O8. */
+/** Masks secrets in a text before it is printed. Pure. Threats O6, O8. */
 
 const MASK = '***'
-/** Whoever prints so many characters of the beginning of a secret prints it. */
+/** So many characters from the beginning of a secret are masked as well. */
 const BEFORE_SECRET = 8
 
-/** What nobody may print, whoever it belongs to: tokens, credentials in headers, forms, JSON and addresses. The first group stays. */
+/** Forms of secrets: tokens, and credentials in headers, forms, JSON and addresses. The first group stays. */
 const SHAPES: readonly RegExp[] = [
   /()\beyJ[\w-]{4,}(?:\.[\w-]*){0,2}/g,
   /\b((?:Bearer|Basic)\s+)[\w.~+/=-]+/gi,
@@ -12,17 +12,17 @@ const SHAPES: readonly RegExp[] = [
   /((?:client_?secret|password|passwd|pwd|authorization|cookie)["']?\s*[:=]\s*)(?:"[^"]*"|'[^']*'|[^\s,;&)}\]]+)/gi,
   /([?&](?:code|t|token|ticket)=)[^&\s"'#]+/gi,
   /(:\/\/)[^\s/@:]*:[^\s/@]*(?=@)/g,
-  /()(?<![\w-])[\w-]*-secret-[\w-]+/gi, // it says so itself
+  /()(?<![\w-])[\w-]*-secret-[\w-]+/gi, // names itself a secret
 ]
 
-/** The text without the secrets, in whichever of their usual spellings, and without anything that has the shape of one. */
+/** Returns the text without the secrets, in all usual encodings, and without anything in the form of a secret. */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
   const forms = [...new Set(secrets.flatMap(spellings))].sort((one, other) => other.length - one.length)
   const known = forms.reduce(withoutForm, text)
   return SHAPES.reduce((rest, shape) => rest.replace(shape, `$1${MASK}`), known)
 }
 
-/** A long one counts from its beginning on, with whatever of the same word follows; a short one only where it stands alone. */
+/** Masks a long secret from its beginning to the end of the word. A short secret is masked only as a whole word. */
 function withoutForm(text: string, form: string): string {
   const whole = escaped(form)
   const pattern =
@@ -34,19 +34,19 @@ function withoutForm(text: string, form: string): string {
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')
 
-/** A secret as itself, and as encoders write it; in base64 wherever in a longer text it begins. */
+/** Returns a secret in the encodings of URLs, JSON, hex and base64, in base64 also from inside a longer text. */
 function spellings(secret: string): string[] {
   if (secret === '') return []
   const bytes = Buffer.from(secret)
-  const encoded = encodeURIComponent(bytes.toString()) // a lone surrogate has become a character that can be encoded
+  const encoded = encodeURIComponent(bytes.toString()) // without lone surrogates, which cannot be encoded
   const begun = [0, 1, 2].map((skipped) => bytes.subarray(skipped))
   const base64 = begun.flatMap((part) => [part.toString('base64'), part.toString('base64url')])
   const long = [bytes.toString('hex'), ...base64].filter((form) => form.length >= BEFORE_SECRET)
   return [secret, encoded, encoded.replaceAll('%20', '+'), JSON.stringify(secret).slice(1, -1), ...long]
 }
 
-/** The text on one line, without control characters: nobody writes lines of his own into a log. */
+/** Returns the text on one line without control characters, so that it cannot add lines to a log. */
 export function onOneLine(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are removed
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ')
 }

@@ -15,8 +15,8 @@ export function isPrefetch({ purpose }: Pick<RequestShape, 'purpose'>): boolean 
 }
 
 /**
- * Is this a navigation of a top-level document: GET, `Sec-Fetch-Dest: document`, or without that header an
- * `Accept` that begins with `text/html`; and no prefetch?
+ * Is this a navigation of a top-level document, but not a prefetch? It is a GET with `Sec-Fetch-Dest: document`. Without that header its
+ * `Accept` begins with `text/html`.
  */
 export function isDocumentNavigation(shape: RequestShape): boolean {
   if (shape.method !== 'GET' || isPrefetch(shape)) return false

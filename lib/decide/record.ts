@@ -9,7 +9,7 @@ import { isYoungerThan } from './timestamps'
 
 /** The user as `loadUser` returned it: JSON with at least `accountId`. Open for declaration merging. */
 export interface User {
-  /** Never empty; the same for one account on every site. */
+  /** Never empty, and the same for one account on every site. */
   accountId: string
 }
 

@@ -1,12 +1,15 @@
-/** Why a command or connection of Redis failed, and what the site's team can check. Pure. No message of Redis is quoted, because it may hold a command. */
+/**
+ * Says why a command or connection of Redis failed, and what the site's team can check. Pure. Quotes no message of Redis, because it may hold
+ * a command.
+ */
 
-/** Reads and writes are judged apart: a Redis that is full, read-only or forbids writes still serves reads. */
+/** Kind of a command. Both kinds have their own state, because a Redis that is full or read-only still serves reads. */
 export type Access = 'read' | 'write'
 
-/** One failure of Redis. */
+/** A failure of Redis. */
 export interface RedisFailure {
   readonly error: unknown
-  /** The kind of command that Redis refused; `undefined` where it did not answer. */
+  /** The kind of command that Redis refused. `undefined` if Redis did not answer. */
   readonly access?: Access | undefined
   /** Address of the node, in a Cluster. */
   readonly node?: string | undefined
@@ -18,7 +21,7 @@ export const NO_ANSWER = 'no answer in time'
 const ADDRESS = 'redis (REDIS_URL): does Redis run there, and does this machine reach it?'
 const CREDENTIALS = 'user name, password and permissions in redis (REDIS_URL)'
 
-/** What to check, by the first word of a refusal. */
+/** Advice by the code of a refusal. */
 const CHECKS: Readonly<Record<string, string>> = {
   NOAUTH: CREDENTIALS,
   WRONGPASS: CREDENTIALS,
@@ -38,18 +41,18 @@ interface Fields {
   readonly code?: unknown
   readonly address?: unknown
   readonly port?: unknown
-  /** Of a Cluster in which no node answers. */
+  /** The error of a Cluster in which no node answers. */
   readonly lastNodeError?: unknown
-  /** Of a transaction in which commands were refused. */
+  /** The errors of a transaction. */
   readonly previousErrors?: unknown
 }
 
 const fieldsOf = (error: unknown): Fields => (typeof error === 'object' && error !== null ? error : {})
 
-/** Tells a refusal from silence: a server that refuses a command has been heard. */
+/** Has Redis refused the command? Then Redis answers. */
 export const isRefusal = (error: unknown): boolean => error instanceof Error && error.name === 'ReplyError'
 
-/** Tells whether a failure names its cause. A command without a connection does not. */
+/** Does the failure name its cause? A command without a connection does not. */
 export const hasCause = ({ error }: RedisFailure): boolean => codeOf(error) !== undefined
 
 /**
@@ -74,7 +77,7 @@ export function redisFailureAdvice(failure: RedisFailure): string {
   return `Redis does not answer as it should (${redisFailureReason(failure)}${placeOf(failure)}): ${effect}. Check ${check}`
 }
 
-/** A code of Node.js, the first word of a refusal, or that the time was up. */
+/** Returns the code of Node.js or of a refusal, or the time-out. */
 function codeOf(error: unknown): string | undefined {
   const { name, message, code, lastNodeError, previousErrors } = fieldsOf(error)
   if (lastNodeError !== undefined) return codeOf(lastNodeError)
@@ -85,13 +88,13 @@ function codeOf(error: unknown): string | undefined {
   return message === NO_ANSWER ? NO_ANSWER : undefined
 }
 
-/** Redis 7.0 and older say `ERR` where a script of this user may not run a command. */
+/** Redis 7.0 and older say `ERR` if a script of this user may not run a command. */
 function refusalCode(message: string): string | undefined {
   if (/^ERR The user executing the script /.test(message)) return 'NOPERM'
   return /^[A-Z]{2,20}(?= )/.exec(message)?.[0]
 }
 
-/** Address of a connection, where the failure does not name a node. */
+/** Returns the address of a connection, if the failure does not name a node. */
 function placeOf({ error, node }: RedisFailure): string {
   const { address, port } = fieldsOf(error)
   return node === undefined && typeof address === 'string' && typeof port === 'number' ? ` ${address}:${port}` : ''

@@ -1,13 +1,20 @@
-/** What to do with one request: facts + record + health in, one decision with its reason out. Pure. Table: docs/internals/decision-tables.md, "visit". */
+/**
+ * Decides what one request does, from its facts, its login record and the health of the systems. Pure. Table:
+ * docs/internals/decision-tables.md, "Visit".
+ */
 import type { EpochSeconds } from '../protocol/claims'
 import { isLoggedIn, isStale, type SsoRecord, type User } from './record'
 import { ageOf, isYoungerThan } from './timestamps'
 
 /**
- * Why less is known than should be. `sso_unavailable`: the SSO system does not answer as it should. `store_unavailable`: Redis is away.
- * `user_unknown`: logged in, but ticket or user could not be fetched. `logout_pending`: a logout here is not confirmed yet. `identify_loop`:
- * too many trips through Identify, or too many new sessions of one address. `cookies_blocked`: the browser keeps no cookies.
- * `token_refused`: landing tokens do not verify; the operator is told why.
+ * Why the status could not be fully verified.
+ * `sso_unavailable`: the SSO system does not answer correctly.
+ * `store_unavailable`: Redis does not answer.
+ * `user_unknown`: logged in, but the ticket or the user could not be fetched.
+ * `logout_pending`: a logout on this site is not confirmed yet.
+ * `identify_loop`: too many Identify redirects, or too many new sessions of one address.
+ * `cookies_blocked`: the browser keeps no cookies.
+ * `token_refused`: landing tokens fail a check, which the log names.
  */
 export type DegradedReason =
   | 'sso_unavailable'
@@ -18,64 +25,64 @@ export type DegradedReason =
   | 'cookies_blocked'
   | 'token_refused'
 
-/** What a page may show: the record, or nobody, and why less is known than should be. */
+/** The record that a page may show, if any, and why it could not be fully verified. */
 export interface Identity {
   readonly record: SsoRecord | undefined
   readonly degraded: DegradedReason | undefined
 }
 
-/** Nobody, and nothing is wrong. */
+/** No user, and no failure. */
 export const ANONYMOUS: Identity = Object.freeze({ record: undefined, degraded: undefined })
 
 /**
- * What the browser's signed-out mark says: not tried yet, not confirmed, or of a session that nobody can tell any more. `due`: not tried
- * yet, and the session may still live here: the store was not told, or a landing under way has brought a login since.
+ * State of the browser's logout cookie. `due`: the logout is to be retried, because the session may still live on this site. `unknown`: its
+ * session is not known any more.
  */
 export type LogoutCookieState = 'no' | 'untried' | 'due' | 'pending' | 'unknown'
 
-/** The questions that were under way, or had ended, when a request began: an answer to one of them is not fresh for it. */
+/** The status checks in progress, and the last that ended, when a request began. Their responses are not fresh for the request. */
 export interface ChecksAtStart {
   readonly asking: string | undefined
   readonly asked: string | undefined
 }
 
-/** Everything a visit's decision depends on. */
+/** Facts of one request. */
 export interface RequestFacts {
   readonly now: EpochSeconds
-  /** What the session's record says; `undefined` when there is none. */
+  /** The session's login record, if there is one. */
   readonly record: SsoRecord | undefined
   /** Did Redis answer? */
   readonly storeAvailable: boolean
-  /** Is the circuit to the SSO system closed? */
+  /** Is the circuit breaker of the SSO system closed? */
   readonly ssoAvailable: boolean
-  /** Is Identify known to be broken, whatever the other operations do? */
+  /** Does Identify fail, although the other operations may work? */
   readonly identifyBroken: boolean
-  /** May this request be redirected: a navigation by a person, on a page that identifies? */
+  /** May this request be redirected? It must be a navigation by a person, on a page that identifies. */
   readonly mayIdentify: boolean
-  /** The loop guard or the cookie-less marker says: serve the page now. */
+  /** Reason of the loop guard or the cookie-less marker to serve the page now. */
   readonly blocked: DegradedReason | undefined
   readonly logoutCookie: LogoutCookieState
-  /** Does somebody press "log in"? */
+  /** Has the user clicked "log in"? */
   readonly wantsLogin: boolean
-  /** The page asks for a word of the SSO system that was asked for after this request began. */
+  /** Does the page need the response to a Session Status call that began after this request? */
   readonly fresh: ChecksAtStart | undefined
-  /** Has this request waited for somebody else's answer as long as it may? */
+  /** Has this request waited as long as it may for the check of another request? */
   readonly hasWaited: boolean
 }
 
-/** The time rules. All in seconds. */
+/** Time limits, all in seconds. */
 export interface RequestPolicy {
   readonly recheckSeconds: number
   readonly graceSeconds: number
   readonly absoluteSeconds: number
-  /** How long a claim "I am asking" holds. */
+  /** How long the lock of a status check holds. */
   readonly lockSeconds: number
 }
 
-/** Why a browser is sent through Identify. */
+/** Why a browser is redirected to Identify. */
 type IdentifyReason = 'no_session' | 'access_expired' | 'signed_out'
 
-/** One decision. `show` has what may be shown. */
+/** Decision of a request. `show` has the record that may be shown. */
 export type RequestDecision =
   | ({ readonly action: 'show' } & Identity)
   | { readonly action: 'identify'; readonly reason: IdentifyReason }
@@ -84,9 +91,9 @@ export type RequestDecision =
   | { readonly action: 'wait_for_answer' }
   | { readonly action: 'retry_logout' }
 
-/** After a status check that failed, a session is not checked again for so many seconds from its beginning. */
+/** A session is not checked again for this time from the beginning of a failed check. */
 const CHECK_PAUSE_SECONDS = 4
-/** A session whose access ran out and cannot be renewed is shown without it for so many seconds before the next trip. */
+/** A login whose access token expired and cannot be renewed is shown without it for this time, before the next Identify redirect. */
 const ACCESS_PAUSE_SECONDS = 60
 
 const anonymous = (degraded: DegradedReason | undefined): RequestDecision => ({
@@ -95,7 +102,7 @@ const anonymous = (degraded: DegradedReason | undefined): RequestDecision => ({
   degraded,
 })
 
-/** Decides one visit. */
+/** Decides one request. */
 export function decideRequest(facts: RequestFacts, policy: RequestPolicy): RequestDecision {
   if (!facts.storeAvailable) return anonymous('store_unavailable')
   const { record, now } = facts
@@ -116,8 +123,8 @@ function decideUnknownVisitor(facts: RequestFacts, reason: IdentifyReason): Requ
 }
 
 /**
- * Nobody is sent to Identify who has logged out, until that is confirmed. Where nobody can tell any more whose logout it was, pressing
- * "log in" is the way out: the mark is still there at the landing, and ends whatever login that brings.
+ * A browser that has logged out is not redirected to Identify until the logout is confirmed. If its session is not known any more, a click on
+ * "log in" leads to Identify. The landing page then ends the login that the logout cookie stands for.
  */
 function decideLoggedOut(facts: RequestFacts): RequestDecision {
   if (facts.logoutCookie === 'untried') return { action: 'retry_logout' }
@@ -126,7 +133,7 @@ function decideLoggedOut(facts: RequestFacts): RequestDecision {
   return decision.action === 'identify' ? decision : anonymous('logout_pending')
 }
 
-/** Only an answer to a question that was asked after the request began will do. */
+/** Decides a request that needs a fresh response. */
 function decideFresh(
   facts: RequestFacts,
   record: SsoRecord,
@@ -160,13 +167,13 @@ function isBeingAsked({ now, hasWaited }: RequestFacts, record: SsoRecord, { loc
   return !hasWaited && isYoungerThan(record.askingAt, now, lockSeconds)
 }
 
-/** Another request checks the status: this one is served from the record within the grace period, and says so if the last check failed. */
+/** Another request checks the status. Within the grace period this request is served from the record, with the failure of the last check. */
 function decideWhileAsked(facts: RequestFacts, record: SsoRecord, policy: RequestPolicy): RequestDecision {
   if (!isWithinGrace(facts.now, record, policy)) return { action: 'wait_for_answer' }
   return record.unansweredAt === undefined ? useRecord(record) : useStaleRecord(facts, record, policy)
 }
 
-/** The last way to a new access token: a trip that the reader does not notice. */
+/** May Identify bring a new access token? The user does not notice the redirect. */
 function needsNewAccess(facts: RequestFacts, record: SsoRecord): boolean {
   if (record.status !== 'loggedin' || record.accessRefused !== true) return false
   if (isYoungerThan(record.accessFailedAt, facts.now, ACCESS_PAUSE_SECONDS)) return false
@@ -175,12 +182,12 @@ function needsNewAccess(facts: RequestFacts, record: SsoRecord): boolean {
 
 type ShowDecision = Extract<RequestDecision, { action: 'show' }>
 
-/** Shows a record as it is; a pending login says that its user is not known yet. */
+/** Shows a record as it is. The user of a pending login is not known yet. */
 export function useRecord(record: SsoRecord): ShowDecision {
   return { action: 'show', record, degraded: record.status === 'anon' && record.pending ? 'user_unknown' : undefined }
 }
 
-/** No usable answer: a login is shown within the grace, an anonymous visitor always; the record stays. */
+/** Shows a record without a usable response: a login within the grace period, an anonymous session always. */
 export function useStaleRecord(
   { now }: Pick<RequestFacts, 'now'>,
   record: SsoRecord,
@@ -195,19 +202,19 @@ function isWithinGrace(now: EpochSeconds, record: SsoRecord, policy: RequestPoli
   return isYoungerThan(record.checkedAt, now, policy.recheckSeconds + policy.graceSeconds)
 }
 
-/** Who is shown as logged in, if anybody. */
+/** Returns the user that is shown as logged in, if any. */
 export function identifiedUser({ record }: Identity): User | undefined {
   return isLoggedIn(record) ? record.user : undefined
 }
 
 const VERIFIED: ReadonlySet<DegradedReason | undefined> = new Set([undefined, 'user_unknown', 'logout_pending'])
 
-/** Was everything asked that had to be asked? Else a sensitive page can be neither shown nor refused. */
+/** Was the status verified? If not, a sensitive page can be neither shown nor refused. */
 export function isVerified({ degraded }: Identity): boolean {
   return VERIFIED.has(degraded)
 }
 
-/** Has the REST API refused the access token that is shown? */
+/** Has the REST API refused the access token of this login? */
 export function needsAccessToken({ record }: Identity): boolean {
   return isLoggedIn(record) && record.accessRefused === true
 }

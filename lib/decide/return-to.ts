@@ -1,25 +1,25 @@
-/** The only judge of a return address. Pure. What it lets through begins with one of our own origins, literally. */
+/** Judges return addresses. Pure. A valid address begins with the site's own origin or a trusted origin, literally. */
 
 /** A longer return address is refused. */
 export const MAX_RETURN_LENGTH = 2048
-/** On its way through Identify an address is longer by our parameter, which is never more than this. */
+/** During an Identify redirect an address is longer by the parameter `sso2`, which is at most this long. */
 export const MAX_CARRIED_LENGTH = MAX_RETURN_LENGTH + 48
 
-/** Where a visitor may be sent: the site itself, and further origins it trusts. */
+/** Origins of valid return addresses. */
 export interface ReturnPolicy {
   /** Origin of the site, for example `https://news.example`. */
   readonly origin: string
   readonly trustedOrigins: readonly string[]
 }
 
-/** Our reserved query parameter. */
+/** The reserved query parameter. */
 export const FLOW_PARAMETER = 'sso2'
 
 const PRINTABLE = /^[\x21-\x7e]+$/
 
 /**
- * Judges one address from outside. A space that the visitor wrote has only one spelling in an address.
- * @returns an absolute address that stays on a trusted origin, byte for byte as given where it could be; else `undefined`
+ * Judges one address from outside. Spaces within it are encoded.
+ * @returns an absolute address on an allowed origin, byte for byte as given if possible. `undefined` for any other
  */
 export function validateReturnTo(
   value: unknown,
@@ -29,16 +29,15 @@ export function validateReturnTo(
   if (typeof value !== 'string' || value.length > maximum) return undefined
   const text = encodeNonAscii(encodeInnerSpaces(value))
   const [beforeQuery = ''] = text.split(/[?#]/, 1)
-  if (text.length > maximum) return undefined // it is this spelling that travels
+  if (text.length > maximum) return undefined // the encoded address is sent
   if (!PRINTABLE.test(text) || beforeQuery.includes('\\')) return undefined
   if (text.startsWith('/')) return text.startsWith('//') ? undefined : policy.origin + text
   return validateAbsolute(text, [policy.origin, ...policy.trustedOrigins])
 }
 
 /**
- * Judges the page that a `Referer` names: of the site's own origin, for a trusted one is another site. A browser writes the origin in one
- * way only, and no user name before it.
- * @returns the page without our parameter; `undefined` where it may not be returned to
+ * Judges the page in a `Referer`, which must be of the site's own origin. A browser writes the origin in one way only, without a user name.
+ * @returns the page without the parameter `sso2`, `undefined` if the visitor may not return there
  */
 export function validateReferer(value: unknown, { origin }: ReturnPolicy): string | undefined {
   if (typeof value !== 'string' || !value.startsWith(`${origin}/`)) return undefined
@@ -62,16 +61,16 @@ function parseUrl(text: string): URL | undefined {
   }
 }
 
-/** Not where it begins or ends: nobody writes such an address. */
+/** Encodes spaces within an address, but not at its ends. */
 const encodeInnerSpaces = (value: string) => value.replace(/(?<=\S) +(?=\S)/g, (run) => '%20'.repeat(run.length))
 
-/** Visitors' raw bytes above ASCII, which have only one spelling in an address. */
+/** Encodes characters above ASCII, which have one form in an address. */
 function encodeNonAscii(value: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII is meant
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
   return value.replace(/[^\x00-\x7f]+/g, (run) => encodeURIComponent(Buffer.from(run).toString()))
 }
 
-/** The address without our reserved parameter; everything else stays as it was written. */
+/** Returns the address without the parameter `sso2`. Everything else stays as written. */
 export function withoutFlowParameter(address: string): string {
   const [head = '', ...fragment] = address.split('#')
   const mark = head.indexOf('?')
@@ -82,14 +81,14 @@ export function withoutFlowParameter(address: string): string {
   return [head.slice(0, mark) + query, ...fragment].join('#')
 }
 
-/** The address plus our parameter, before any fragment. */
+/** Returns the address with the parameter `sso2`, before any fragment. */
 export function withFlowParameter(address: string, value: string): string {
   const [head = '', ...fragment] = withoutFlowParameter(address).split('#')
   const joined = `${head}${head.includes('?') ? '&' : '?'}${FLOW_PARAMETER}=${value}`
   return [joined, ...fragment].join('#')
 }
 
-/** The value of our parameter, if the address has exactly one. */
+/** Returns the value of the parameter `sso2`, if the address has exactly one. */
 export function flowParameterOf(address: string): string | undefined {
   const [head = ''] = address.split('#', 1)
   const mark = head.indexOf('?')

@@ -1,6 +1,6 @@
 /**
- * The site's own data as it is stored: which session it belongs to, how long it lives, and how two versions of it become one. Pure.
- * Under `cookie`, where express-session keeps its cookie, stands what we must know of it; it comes first, so that it can be read alone.
+ * The site's own data in the store: its text, its life, and how two versions become one. Pure. The metadata of this package is in `cookie`,
+ * where express-session keeps its cookie. It comes first, so that it can be read without the data.
  */
 import type { EpochSeconds } from '../protocol/claims'
 import { isObject } from '../protocol/json'
@@ -8,16 +8,16 @@ import { isLoggedIn, lifetimeOf, type SessionLives } from './record'
 import { isLateFor, recordIn, type StoredEntry } from './stored-entry'
 import { isYoungerThan } from './timestamps'
 
-/** What the site keeps in `req.session`. */
+/** Content of `req.session`. */
 export type SiteData = Readonly<Record<string, unknown>>
 
-/** What must be known of a session's data. */
+/** Metadata of a session's data. */
 export interface SessionMetadata {
-  /** When the session began; the absolute limit counts from here. */
+  /** When the session began. The absolute limit counts from here. */
   readonly since: EpochSeconds
   /** Does the data belong to a login? */
   readonly isLoggedIn: boolean
-  /** How long it lives unused, in milliseconds, where the site said so. */
+  /** How long the data lives unused, in milliseconds, if the site has set a life. */
   readonly maxAge?: number | undefined
 }
 
@@ -26,14 +26,14 @@ export interface StoredData extends SessionMetadata {
   readonly data: SiteData
 }
 
-/** Text of a session's data. */
+/** Returns the text of a session's data. */
 export function writeData({ since, isLoggedIn, maxAge }: SessionMetadata, data: SiteData): string {
   const origin = JSON.stringify({ since, isLoggedIn: isLoggedIn || undefined, maxAge })
   const rest = JSON.stringify(data).slice(1)
   return `{"cookie":${origin}${rest === '}' ? '' : ','}${rest}`
 }
 
-/** Reads a stored text; garbage is `undefined`. */
+/** Parses a stored text. @returns `undefined` for a text that is not a session's data */
 export function readData(text: string | null): StoredData | undefined {
   try {
     const stored: unknown = JSON.parse(text ?? '')
@@ -50,14 +50,14 @@ export function readData(text: string | null): StoredData | undefined {
 
 const METADATA = /^\{"cookie":\{"since":(\d{1,12})(,"isLoggedIn":true)?(?:,"maxAge":(-?\d{1,15}))?\}/
 
-/** Reads what stands before the data, without the data; `undefined` where the text does not begin as ours do. */
+/** Parses the metadata, without the data. @returns `undefined` for a text that does not begin with metadata */
 export function readMetadata(text: string): SessionMetadata | undefined {
   const [found, since, mark, maxAge] = METADATA.exec(text) ?? []
   if (found === undefined) return undefined
   return { since: Number(since), isLoggedIn: mark !== undefined, ...(maxAge ? { maxAge: Number(maxAge) } : {}) }
 }
 
-/** Stored data that a session may have: within the absolute limit, and of no login that has been lost, for it must not reach the next account. */
+/** Returns stored data within its absolute limit. Data of a login that is lost are not returned, because they must not reach the next account. */
 export function usableData(
   text: string | null,
   isIn: boolean,
@@ -69,7 +69,7 @@ export function usableData(
   return found
 }
 
-/** How long data lives unused, in seconds; nothing or less: not at all. */
+/** Returns how long data lives unused, in seconds. 0 or less: the data are not stored. */
 export function dataLife(
   { since, isLoggedIn, maxAge }: SessionMetadata,
   now: EpochSeconds,
@@ -80,18 +80,18 @@ export function dataLife(
   return Math.min(wanted, Math.max(1, since + lives.absoluteSeconds - now))
 }
 
-/** Times of a session's cookie, and the clocks that they are told by. */
+/** Times of a session's cookie, and the clocks that they are read from. */
 export interface CookieTimes {
   /** Start of the session, in seconds since 1970. */
   readonly since: EpochSeconds
   /** The end that the site has set, in milliseconds since 1970, by the system's clock. */
   readonly wanted: number | undefined
   readonly now: EpochSeconds
-  /** The system's clock in milliseconds since 1970. A test may run the site by another one. */
+  /** The system's clock in milliseconds since 1970. A test may give the site another clock. */
   readonly systemNow: number
 }
 
-/** Returns the end of a new session's cookie, in milliseconds since 1970: the end that the site has set, but not after the session's own. */
+/** Returns the end of a new session's cookie, in milliseconds since 1970: the end that the site has set, but not after the session's own end. */
 export function cookieEnd({ since, wanted, now, systemNow }: CookieTimes, { absoluteSeconds }: SessionLives): number {
   const end = (since + absoluteSeconds) * 1000
   if (wanted === undefined) return end
@@ -99,42 +99,42 @@ export function cookieEnd({ since, wanted, now, systemNow }: CookieTimes, { abso
   return Math.min(end, Math.abs(ahead) < 1000 ? wanted : wanted + ahead)
 }
 
-/** Lives of record and data, in seconds, each from now on. */
+/** Returns how long record and data live from now on, in seconds. */
 export function livesFrom(stored: StoredEntry, text: string | null, now: EpochSeconds, lives: SessionLives) {
   const origin = (text === null ? undefined : readMetadata(text)) ?? { since: now, isLoggedIn: belongsToLogin(stored) }
   const data = Math.max(1, dataLife(origin, now, lives))
   return { data, record: stored.state === 'live' ? lifetimeOf(stored.record, now, lives) : data }
 }
 
-/** A session may end so much of its life too early, for its expiry to be renewed less often. */
+/** Share of its life by which a session may end too early, so that its expiry is renewed less often. */
 const SPARE_LIFE = 0.1
 
-/** Must the expiry of this session be renewed, which was renewed when its record was last checked? */
+/** Must the expiry of this session be renewed? The last status check has renewed it. */
 export function isDueToRenew(stored: StoredEntry, lives: { data: number; record: number }, now: EpochSeconds): boolean {
   const { checkedAt } = recordIn(stored) ?? {}
   return !isYoungerThan(checkedAt, now, SPARE_LIFE * Math.min(lives.data, lives.record))
 }
 
 /**
- * What keeps a session: its record (`live`), its data alone (`data`), or nothing: it is yet to begin (`fresh`), or was given up
- * a moment ago (`late`): then no other begins in its place.
+ * Phase of a session. `live`: it has a record. `data`: it has data alone. `fresh`: it has not begun. `late`: it ended a moment ago, and no
+ * other session begins in its place.
  */
 export type SessionPhase = 'live' | 'data' | 'fresh' | 'late'
 
-/** Where the session stands whose record and data were read. A record of a later version keeps its session as well. */
+/** Returns the phase of a session, by its record and data. A record of a later version keeps its session as well. */
 export function sessionPhaseOf(stored: StoredEntry, data: string | null, now: EpochSeconds): SessionPhase {
   if (stored.state === 'live' || (stored.state === 'unreadable' && stored.raw.startsWith('{'))) return 'live'
   if (stored.state === 'none') return data === null ? 'fresh' : 'data'
   return isLateFor(stored, now) ? 'late' : 'fresh'
 }
 
-/** Is somebody logged in there, as far as this version can tell? */
+/** Is a user logged in, as far as this version can read the record? */
 export function belongsToLogin(stored: StoredEntry): boolean {
   if (stored.state === 'unreadable') return stored.raw.includes('"status":"loggedin"')
   return isLoggedIn(recordIn(stored))
 }
 
-/** What somebody changed between `before` and `now` is laid over `under`, name by name at the top level. */
+/** Applies the changes between `before` and `now` to `under`, by names of the top level. */
 export function withChanges(before: SiteData, now: SiteData, under: SiteData): SiteData {
   const result = new Map(Object.entries(under))
   for (const name of new Set([...Object.keys(before), ...Object.keys(now)])) {

@@ -49,7 +49,7 @@ function withoutCheck(record: SsoRecord, question: string): SsoRecord {
   return { ...kept, ...checkStateAfter(record, question) }
 }
 
-/** One decision about a record after Session Status. */
+/** Decision about a record after Session Status. */
 export type StatusDecision =
   | { readonly action: 'keep' }
   | { readonly action: 'sign_in'; readonly token: SessionToken }
@@ -58,7 +58,7 @@ export type StatusDecision =
 
 /**
  * Decides what a Session Status call means for a record. Interface: "POST {sso_url}/sessionstatus".
- * @param record before the call; a login may ask for a ticket too, to get a new access token
+ * @param record before the call
  * @param answer the Session Token, the reason why it was refused, or `undefined` without a response
  */
 export function decideStatus(record: SsoRecord, answer: SessionToken | TokenFault | undefined): StatusDecision {

@@ -1,31 +1,31 @@
-/** What stands in a record's place in the store: a record, what is left of a session that has ended, or nothing. Pure. */
+/** The entry of a session in the store: a login record, the marker of a session that has moved or ended, or nothing. Pure. */
 import type { EpochSeconds } from '../protocol/claims'
 import { parseRecord, type SsoRecord } from './record'
 import { isYoungerThan } from './timestamps'
 
-/** Why a session ID is dead: its session goes on under another one, or has ended. */
+/** Why a session ID is no longer valid: its session has another ID, or has ended. */
 export type Tombstone = 'moved' | 'ended'
 
-/** What was read; `raw` is the text that a compare-and-set compares with. */
+/** An entry as read. A compare-and-set compares with `raw`. */
 export type StoredEntry =
   | { readonly state: 'none'; readonly raw: null }
   | { readonly state: 'live'; readonly raw: string; readonly record: SsoRecord }
-  /** A record that this version, or this secret, cannot read. */
+  /** A record that this version or this process's secrets cannot read. */
   | { readonly state: 'unreadable'; readonly raw: string }
   | {
       readonly state: Tombstone
       readonly raw: string
       readonly since: EpochSeconds
-      /** Sealed session ID of the session that followed. */
+      /** Encrypted session ID of the session that follows. */
       readonly successor: string
     }
 
-/** Nothing was stored. */
+/** The entry of a session without a record. */
 export const NO_ENTRY: StoredEntry = Object.freeze({ state: 'none', raw: null })
 
 const TOMBSTONE = /^(moved|ended)\.(\d{1,12})(?:\.([\w-]+))?$/
 
-/** Reads what was stored. */
+/** Reads a stored text. */
 export function readEntry(raw: string | null): StoredEntry {
   if (raw === null) return NO_ENTRY
   const record = parseRecord(raw)
@@ -35,40 +35,40 @@ export function readEntry(raw: string | null): StoredEntry {
   return { state: word, raw, since: Number(since), successor }
 }
 
-/** Text of a tombstone. @param successor sealed session ID of the session that followed */
+/** Returns the text of a marker. @param successor encrypted session ID of the session that follows */
 export function tombstone(word: Tombstone, now: EpochSeconds, successor = ''): string {
   return `${word}.${now}${successor === '' ? '' : `.${successor}`}`
 }
 
-/** The record that lives there and can be read, if any. */
+/** Returns the record of an entry, if it has one that can be read. */
 export function recordIn(stored: StoredEntry): SsoRecord | undefined {
   return stored.state === 'live' ? stored.record : undefined
 }
 
-/** Is this what is left of a session? */
+/** Has the session moved or ended? */
 export function isGone({ state }: Pick<StoredEntry, 'state'>): boolean {
   return state === 'moved' || state === 'ended'
 }
 
-/** May a session live there? What cannot be read may be one. */
+/** May this be a live session? An entry that cannot be read may be one. */
 export function mayLive({ state }: Pick<StoredEntry, 'state'>): boolean {
   return state === 'live' || state === 'unreadable'
 }
 
-/** May another session take its place? One whose record was there must not have come to an end meanwhile. */
+/** May another session replace this session? If it had a record, that record must still be there. */
 export function mayFollow({ state }: Pick<StoredEntry, 'state'>, wasThere: boolean): boolean {
   return state === 'live' || (!wasThere && !isGone({ state }))
 }
 
-/** May it go on under another session ID? */
+/** May this session get another session ID? */
 export function mayMove({ state }: Pick<StoredEntry, 'state'>): boolean {
   return state === 'live' || state === 'none'
 }
 
-/** A browser may still send, and a request may still carry, the ID of a session that has just ended, for so many seconds. */
+/** A browser may still send the ID of a session that has just ended, for this time. */
 const LATE_SECONDS = 60
 
-/** Has this session ended a moment ago? Then whoever comes with it is late, and gets no session in its place. */
+/** Has this session ended a moment ago? Then its browser gets no session in its place. */
 export function isLateFor(stored: StoredEntry, now: EpochSeconds): boolean {
   return (stored.state === 'moved' || stored.state === 'ended') && isYoungerThan(stored.since, now, LATE_SECONDS)
 }

@@ -24,7 +24,7 @@ const ROUNDING_MS = 1
 /**
  * Has a logout of all sessions come after a login had begun? Both times are counted back from the moment at which the login was added to its
  * index. So no clock is compared with another clock.
- * @param ageMs how long ago the account was logged out, by the server's clock; `null` if it was not
+ * @param ageMs how long ago the account was logged out, by the server's clock, `null` if it was not
  * @param elapsedMs how long ago the login began, by the process
  */
 export function isRevokedSince(ageMs: number | null, elapsedMs: number): boolean {

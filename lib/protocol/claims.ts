@@ -12,7 +12,7 @@ export type SessionStatus = 'anon' | 'loggedin' | 'terminated'
 /** Seconds from the creation of a token to its `exp`. Interface: "Limits". */
 export const TOKEN_LIFETIME_SECONDS = 10
 
-/** `aud` of requests and `iss` of Session Tokens unless the operator says otherwise. */
+/** `aud` of requests and `iss` of Session Tokens, unless configured otherwise. */
 export const DEFAULT_SSO_IDENTIFIER = 'sso-service'
 
 /** Every documented `err` and its meaning. Interface: "SSO2 errors". */
@@ -32,7 +32,7 @@ export const sso2ErrorCodes = Object.freeze({
 /** A documented value of `err`. */
 export type Sso2ServiceErrorCode = keyof typeof sso2ErrorCodes
 
-/** Is this text a documented `err`? Own keys only: `toString` is not. */
+/** Is this text a documented `err`? Only own keys count, `toString` does not. */
 export function isServiceErrorCode(text: string): text is Sso2ServiceErrorCode {
   return Object.hasOwn(sso2ErrorCodes, text)
 }
@@ -69,7 +69,7 @@ export interface AuthenticateClaims extends Device {
 export interface SessionStatusClaims extends Device {
   /** SSO2 session ID, from a Session Token. */
   readonly sid: string
-  /** Last known status; with `'anon'` a session that is logged in by now brings a ticket. */
+  /** Last known status. With `'anon'` the response has a ticket if the session is logged in by now. */
   readonly lks: SessionStatus
 }
 

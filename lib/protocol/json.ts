@@ -1,7 +1,7 @@
-/** Strict reading of JSON text in tokens: one value for a name, whoever reads it. */
+/** Strict reading of JSON in tokens, so that all readers get the same value for a name. */
 import { isUtf8 } from 'node:buffer'
 
-/** How many members the top level object of this valid JSON text writes down, one that is written twice as two. */
+/** Counts the members of the top-level object in a valid JSON text. A repeated name counts each time. */
 function membersWritten(text: string): number {
   let [depth, members] = [0, 0]
   for (let at = 0; at < text.length; at += 1) {
@@ -14,7 +14,7 @@ function membersWritten(text: string): number {
   return members
 }
 
-/** Index of the quotation mark that ends the text which begins with the one at `from`. */
+/** Returns the index of the quotation mark that ends the string which begins at `from`. */
 function endOfText(text: string, from: number): number {
   let at = from + 1
   while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1

@@ -10,7 +10,7 @@ import {
   TOKEN_LIFETIME_SECONDS,
 } from './claims'
 
-/** Who asks, and whom. */
+/** The site and the SSO system, as named in request tokens. */
 export interface Caller {
   /** API client ID (`cid`). */
   readonly clientId: string
@@ -29,7 +29,7 @@ export interface OperationClaims {
   logoutall: LogoutAllClaims
 }
 
-/** The claims of one request token, created at `now` and dead ten seconds later. */
+/** Returns the claims of one request token, which is created at `now` and expires ten seconds later. */
 export function requestClaims<O extends Operation>(
   caller: Caller,
   claims: OperationClaims[O],
@@ -46,15 +46,15 @@ export function requestClaims<O extends Operation>(
   return { ...claims, ...common }
 }
 
-/** An address or a path without slashes at its end; the pattern looks at a row of them once. */
+/** Returns an address or path without slashes at its end. The pattern reads a run of slashes once. */
 export const withoutLastSlashes = (text: string): string => text.replace(/(?<!\/)\/+$/, '')
 
-/** Address of a back-channel operation below `ssoUrl`. */
+/** Returns the address of a back-channel operation below `ssoUrl`. */
 export function operationUrl(ssoUrl: string, operation: Operation): string {
   return `${withoutLastSlashes(ssoUrl)}/${operation}`
 }
 
-/** The Identify address with exactly `t` and `r`. Interface: "Identify: browser redirect". */
+/** Returns the Identify address with exactly `t` and `r`. Interface: "Identify: browser redirect". */
 export function identifyUrl(ssoUrl: string, token: string, returnTo: string): string {
   return `${operationUrl(ssoUrl, 'identify')}?t=${token}&r=${encodeURIComponent(returnTo)}`
 }

@@ -17,7 +17,7 @@ export type SessionTokenError = Sso2ServiceErrorCode | 'unknown_error'
 export class SessionToken {
   readonly #sid: string | undefined
   readonly #at: string | undefined
-  /** State of the session; `undefined` only if an error left it out. */
+  /** State of the session, `undefined` only if an error left it out. */
   readonly sts: SessionStatus | undefined
   /** Error of the SSO system, or `undefined`. Interface: "SSO2 errors". */
   readonly err: SessionTokenError | undefined
@@ -32,7 +32,7 @@ export class SessionToken {
     this.#at = at
     Object.assign(this, shown)
   }
-  /** SSO2 session ID; absent at Logout all, and if an error left it out. */
+  /** SSO2 session ID, absent at Logout all, and if an error left it out. */
   get sid(): string | undefined {
     return this.#sid
   }
@@ -61,7 +61,7 @@ const READERS: {
 /** The request that a Session Token answers. */
 export interface Question {
   readonly operation: Operation
-  /** The `sid` sent; none at the landing page. */
+  /** The `sid` that was sent, none at the landing page. */
   readonly sid?: string
   /** The `aid` sent with Logout all. */
   readonly aid?: string

@@ -4,13 +4,13 @@ import { TokenError, type TokenFault } from '../errors'
 import { type EpochSeconds, TOKEN_LIFETIME_SECONDS } from './claims'
 import { isWholeNumber, readJsonObject } from './json'
 
-/** A token of more characters is refused before anything looks into it. */
+/** A longer token is refused before it is parsed. */
 export const MAX_TOKEN_LENGTH = 8192
 
-/** The client's secrets, made into keys once: the first signs, all verify (rotation). There is one at least. */
+/** Keys of the client's secrets. The first signs, all verify (rotation). */
 export type Keys = readonly [KeyObject, ...KeyObject[]]
 
-/** Makes keys of the client's secret or secrets; a `KeyObject` signs 45 times faster than the string. */
+/** Makes keys of the client's secret or secrets. A `KeyObject` signs 45 times faster than the string. */
 export function makeKeys(secrets: string | readonly string[]): Keys {
   const [first, ...others] = [secrets].flat().map((secret) => createSecretKey(Buffer.from(secret)))
   if (!first) throw new TypeError('makeKeys: at least one secret is needed')
@@ -26,20 +26,20 @@ export function signToken(claims: { readonly iat: EpochSeconds }, keys: Keys, in
   return jwt.sign({ ...claims }, keys[index] ?? keys[0], { algorithm: 'HS256' })
 }
 
-/** What a token must be to be taken. */
+/** Expected values of a token, and its time. */
 export interface Expected {
   readonly issuer: string
   readonly audience: string
   readonly now: EpochSeconds
   /** Leeway on `nbf`, `iat` and `exp`, in seconds. */
   readonly toleranceSeconds: number
-  /** Told the `iat` of a token whose signature, issuer and audience are right, before its times are judged: shows skew. */
+  /** Called with the `iat` of a token whose signature, issuer and audience are right, before its times are checked. Shows the clock offset. */
   readonly onIssued?: (iat: EpochSeconds) => void
-  /** Told which of the keys a token is signed with, from 0, before the payload is read. */
+  /** Called with the index of the key that signed the token, before the payload is read. */
   readonly onSigned?: (key: number) => void
 }
 
-/** Claims of a token that passed; names are whatever the sender wrote, so read them by own property only. */
+/** Claims of a verified token. Their names come from the sender, so read own properties only. */
 export type VerifiedClaims = Readonly<Record<string, unknown>> & {
   readonly iat: EpochSeconds
   readonly exp: EpochSeconds
@@ -60,12 +60,12 @@ export function verifyToken(token: unknown, keys: Keys, expected: Expected): Ver
   return checkTimes(claims, expected)
 }
 
-/** SHA-256 input that names a token: the decoded bytes of its signature, the same however it is written. */
+/** Returns the bytes that name a used token: its decoded signature, in any encoding. */
 export function tokenSignature(token: string): Buffer {
   return Buffer.from(token.slice(token.lastIndexOf('.') + 1), 'base64url')
 }
 
-/** Value of an own property, never of the prototype chain. */
+/** Returns the value of an own property, never of the prototype chain. */
 export function own(claims: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(claims, name) ? claims[name] : undefined
 }
@@ -85,7 +85,7 @@ function splitToken(token: unknown): [Buffer, Buffer] {
 
 const isTriple = (segments: string[]): segments is [string, string, string] => segments.length === 3
 
-/** Base64url that decodes and encodes to itself: no padding, other alphabet, white space or unused bits. */
+/** Decodes canonical base64url: no padding, no other alphabet, no white space, no unused bits. */
 function decodeCanonical(segment: string): Buffer {
   const bytes = Buffer.from(segment, 'base64url')
   if (bytes.length === 0 || bytes.toString('base64url') !== segment) refuse('malformed', 'encoding')
@@ -101,7 +101,7 @@ function checkHeader(bytes: Buffer): void {
   if (FORBIDDEN_HEADERS.some((name) => Object.hasOwn(header, name))) refuse('malformed', 'header')
 }
 
-/** Every key is tried, and none quicker than another: constant time, before the payload is read. Threat T15. */
+/** Tries every key in constant time, before the payload is read. Threat T15. */
 function checkSignature(token: string, keys: Keys): number {
   const given = tokenSignature(token)
   const signed = token.slice(0, token.lastIndexOf('.'))

@@ -5,7 +5,7 @@ import type { Kv } from './kv'
 import { MemoryKv } from './memory-kv'
 import { unlessUnavailable } from './unavailable'
 
-/** One addition to counts, which can be taken back. */
+/** An addition to counts, which can be taken back. */
 export interface AddedCounts {
   readonly kv: Kv
   readonly keys: readonly string[]
@@ -35,7 +35,7 @@ export class Counts {
 
   /** Adds one to all counts, or to none if a count has reached its limit. */
   async add({ counts, kept }: Budgets, perSeconds: number): Promise<AddedCounts | Reached> {
-    const share = hashOf(counts[0].subject).readUInt8() % SITE_SHARES // one share is one slot of a Cluster
+    const share = hashOf(counts[0].subject).readUInt8() % SITE_SHARES // each share is in its own slot of a Cluster
     const keyed = counts.map(({ subject, limit }) => ({
       key: `${this.#prefix}limit:{${share}}:${hashOf(subject).toString('base64url')}`,
       limit,

@@ -1,10 +1,10 @@
 /**
- * The operations that this package needs of a store, for Redis and for memory. One contract test (test/storage/contract.test.ts) covers both.
+ * The operations that this package needs of a store, for Redis and for memory. The test test/storage/contract.test.ts covers both.
  * This file is the interface alone. The classes that give keys their names and values their form are beside it: records.ts, session-index.ts,
  * logout-outbox.ts, login-locks.ts and counts.ts. All keys of one call are in one slot of a Cluster, so every call is one step of one server.
  */
 
-/** One value for each key, `null` for a key without a value. */
+/** A value for each key, `null` for a key without a value. */
 export type Values<Keys extends readonly string[]> = { readonly [index in keyof Keys]: string | null }
 
 /** A second key that the step of {@link Kv.compareAndSet} reads, and deletes or renews. */
@@ -16,11 +16,11 @@ export type OtherKey =
 /** Result of a compare-and-set. */
 export interface Compared {
   readonly isDone: boolean
-  /** What the key held. */
+  /** Value of the key before. */
   readonly value: string | null
   /** Until the found value expires. 0 if there is none, or if the compare-and-set is done. */
   readonly secondsLeft: number
-  /** What the other key held. */
+  /** Value of the other key before. */
   readonly other: string | null
 }
 
@@ -46,7 +46,7 @@ export const MORE_CANDIDATES = 7
 /** At most so many candidates are named at once. */
 export const MAX_CANDIDATES = 100
 
-/** One count of several that are added to together. */
+/** A count, of several that are added to together. */
 export interface Count {
   readonly key: string
   readonly limit: number

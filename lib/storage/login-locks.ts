@@ -17,7 +17,7 @@ const RESULT_SECONDS = 5
 /** No stored form has this value, so a compare-and-set with it writes nothing. */
 const NO_FORM = ''
 
-/** One form in progress, or its result. It is encrypted, because a dump of Redis would allow guesses at the digest. */
+/** A form in progress, or its result. It is encrypted, because a dump of Redis would allow guesses at the digest. */
 export interface LoginForm {
   /** Digest of the credentials. Submits with equal digests are the same form. */
   readonly digest: string

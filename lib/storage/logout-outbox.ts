@@ -7,7 +7,7 @@ import { seal, unseal } from './seal'
 import { ENDED_SECONDS } from './session-index'
 import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
 
-/** What a retry needs. */
+/** A logout that the SSO system has not confirmed. */
 export interface PendingLogout {
   readonly sid: string
   /** Account ID, if all of its sessions are to end. */

@@ -1,6 +1,6 @@
 /**
- * Deadline and circuit breakers around the commands of one Redis server. No request waits for a server that is known not to answer.
- * Reads and writes are judged apart: a successful read is no news about writes, and a refused write is no news about reads.
+ * Deadline and circuit breakers around the commands of one Redis server. No request waits for a server that is known not to answer. Reads and
+ * writes have their own breakers, because a successful read says nothing about writes, and a refused write says nothing about reads.
  */
 import { inTime } from '../deadline'
 import { type Access, hasCause, isRefusal, NO_ANSWER, type RedisFailure } from '../decide/redis-failure-advice'
@@ -17,7 +17,7 @@ export interface RedisServer {
   readonly node?: string | undefined
   /** Sends it a harmless read or write. */
   probe(access: Access): Promise<unknown>
-  /** Ends its connection, so that the client makes a new one. @param isSilent responses are no longer expected */
+  /** Ends its connection, so that the client opens another. @param isSilent the server may not respond any more */
   reconnect(isSilent: boolean): void
 }
 
@@ -35,7 +35,7 @@ interface Failures {
   last: RedisFailure | undefined
 }
 
-/** @see the head of the file */
+/** Guards one server. */
 export class Guard {
   readonly #server: RedisServer
   readonly #listener: GuardListener | undefined
@@ -53,12 +53,12 @@ export class Guard {
     this.#listener = listener
   }
 
-  /** True while reads and writes work, as far as is known. */
+  /** Do reads and writes work, as far as is known? */
   get isWell(): boolean {
     return this.failure === undefined
   }
 
-  /** The last failure of reads, else of writes; `undefined` while both work. */
+  /** The last failure of reads, else of writes. `undefined` while both work. */
   get failure(): RedisFailure | undefined {
     return this.#failures.read.last ?? this.#failures.write.last
   }
@@ -76,7 +76,7 @@ export class Guard {
     return this.#run('write', command, 1)
   }
 
-  /** Sends a harmless read and a harmless write at once. @throws when one of them fails */
+  /** Sends a harmless read and a harmless write. @throws if one of them fails */
   async probe(): Promise<void> {
     await Promise.all(KINDS.map((kind) => this.#attempt(kind, async () => this.#server.probe(kind), 1, true)))
   }
@@ -109,7 +109,10 @@ export class Guard {
     }
   }
 
-  /** Redis refuses some writes only: DEL works where SET needs memory. So after a refused write only the probe, which tries them all, is news. */
+  /**
+   * Closes the breaker. After a refused write only a probe closes it, because Redis may refuse SET and accept DEL. The probe tries every
+   * command.
+   */
   #succeeded(kind: Access, isProbe: boolean): void {
     this.#connectionError = undefined
     const failures = this.#failures[kind]
@@ -121,7 +124,7 @@ export class Guard {
     if (!this.#isClosed) this.#listener?.recovered()
   }
 
-  /** A refusal concerns its kind of command; silence concerns the connection, and so both kinds. */
+  /** Counts a failure. A refusal concerns its kind of command. A server that does not answer concerns both kinds. */
   #failed(kind: Access, error: unknown, requests: number): void {
     const { node } = this.#server
     if (isRefusal(error)) this.#note({ error, access: kind, node }, [kind], requests)
@@ -131,7 +134,7 @@ export class Guard {
     else if (!isRefusal(error) && this.#failures[kind].count >= MAX_FAILURES) this.#server.reconnect(true)
   }
 
-  /** A command without a connection does not know the cause, but what failed before it may. */
+  /** Returns the cause. A command without a connection does not know it, but an earlier failure may. */
   #causeOf(error: unknown): unknown {
     const { last } = this.#failures.read
     const before = last?.access === undefined ? last?.error : undefined
@@ -149,7 +152,7 @@ export class Guard {
     this.#timer ??= setTimeout(() => this.#probeLater(), PROBE_EVERY_MS).unref()
   }
 
-  /** A probe that fails starts the timer again. */
+  /** Probes the server. A probe that fails starts the timer again. */
   #probeLater(): void {
     this.#timer = undefined
     this.probe().catch(() => {})
@@ -161,7 +164,7 @@ export class Guard {
   }
 }
 
-/** Has the server become a replica? Then the address of Redis may lead to the new master by now. */
+/** Has the server become a replica? Then the address of Redis may lead to another master by now. */
 function isDemotion(error: unknown): boolean {
   return error instanceof Error && isRefusal(error) && error.message.startsWith('READONLY ')
 }

@@ -20,7 +20,7 @@ export function openRedis(address: string): Redis {
     autoResendUnfulfilledCommands: false,
     retryStrategy: (attempt) => Math.min(1000, 50 * attempt) + Math.random() * 50,
   })
-  redis.on('error', () => {}) // each command reports its own failure; an unheard 'error' event would end the process
+  redis.on('error', () => {}) // each command reports its own failure, and an unheard 'error' event would end the process
   return redis
 }
 
@@ -35,7 +35,7 @@ interface Batch {
 }
 
 /**
- * Reads at once while no other read is in progress. Else joins all reads of one turn of the event loop to one command, which saves both
+ * Reads at once while no other read is in progress. Otherwise joins all reads of one turn of the event loop to one command, which saves both
  * sides most of the work under load. Not for a Cluster, where the keys of two sessions are in two slots.
  */
 function batched(read: Read): Read {
@@ -77,7 +77,7 @@ const probing = (redis: ScriptedRedis, prefix: string): Probing => ({
   send: (access, key) => (access === 'read' ? redis.mget(key) : redis.sso2Probe(1, key)),
 })
 
-/** How the script is told what to compare with. */
+/** Arguments of the comparison. */
 const expected = (before: string | null | undefined) => [
   before === undefined ? 'any' : before === null ? 'none' : 'value',
   before ?? '',

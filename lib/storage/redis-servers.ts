@@ -1,15 +1,18 @@
-/** The servers behind a client, each with its own guard: one Redis, or the masters of a Cluster. A master that is away degrades its own users only. */
+/**
+ * The servers of a client: one Redis, or the masters of a Cluster. Each has its own guard, so that a master that does not answer affects its
+ * own users only.
+ */
 import calculateSlot from 'cluster-key-slot'
 import type { Cluster, Redis } from 'ioredis'
 import { type Access, hasCause, type RedisFailure } from '../decide/redis-failure-advice'
 import { Guard, type GuardListener } from './redis-guard'
 import { storeUnavailable } from './unavailable'
 
-/** A new connection has so long to become usable before it is ended too. */
+/** A new connection has this time to become ready before it is ended too. */
 const PATIENCE_MS = 2000
-/** A master with none of so many keys has no slots any more. */
+/** A master that holds none of so many keys has no slots any more. */
 const MAX_PROBE_KEYS = 5000
-/** Owner of all keys where there is one server, or the Cluster is not connected yet. */
+/** Owner of all keys if there is one server, or if the Cluster is not connected yet. */
 const ANY = ''
 
 /** How a server is probed. */
@@ -26,12 +29,12 @@ export interface ServersListener extends GuardListener {
   connected?(): void
 }
 
-/** @see the head of the file */
+/** Finds the guard of each key. */
 export class RedisServers {
   readonly #redis: Redis | Cluster
   readonly #probing: Probing
   readonly #listener: ServersListener | undefined
-  /** By address of the master. */
+  /** Guards by address of the master. */
   readonly #guards = new Map<string, Guard>()
 
   /** Listens to the errors of the client, so that the site need not. */
@@ -44,7 +47,7 @@ export class RedisServers {
     if (redis.status === 'ready') listener?.connected?.()
   }
 
-  /** The guard of the server that holds a key. */
+  /** Returns the guard of the server that holds a key. */
   of(key: string): Guard {
     return this.#guardOf(this.#ownerOf(key))
   }
@@ -55,12 +58,12 @@ export class RedisServers {
     return this.#guards.size === 0 || this.#all().some(({ isWell }) => isWell)
   }
 
-  /** A failure of any server that is not over. */
+  /** A failure of any server that lasts. */
   get failure(): RedisFailure | undefined {
     return this.#all().find(({ isWell }) => !isWell)?.failure
   }
 
-  /** Sends a harmless read and a harmless write to every server. @throws when one fails, or is known to fail */
+  /** Sends a harmless read and a harmless write to every server. @throws if a command fails, or is known to fail */
   async probe(): Promise<void> {
     if (this.failure) throw storeUnavailable() // its guard sends probes already
     const masters = this.#redis.isCluster ? (this.#redis as Cluster).nodes('master').map(addressOf) : []
@@ -97,7 +100,7 @@ export class RedisServers {
     return guard
   }
 
-  /** The key is found anew each time, because slots move. A server that has none left is forgotten. */
+  /** Searches a key of the server at each probe, because slots move. A server without slots is forgotten. */
   async #probe(owner: string, access: Access): Promise<void> {
     for (let index = 0; index < MAX_PROBE_KEYS; index += 1) {
       const key = `${this.#probing.prefix}probe:${index}`
@@ -108,7 +111,7 @@ export class RedisServers {
     this.#guards.delete(owner)
   }
 
-  /** A Cluster makes the connection to a node anew when it is needed. */
+  /** Ends the connection of a server. A Cluster opens another when it is needed. */
   #reconnect(owner: string, isSilent: boolean): void {
     if (this.#redis.isCluster) {
       const node = (this.#redis as Cluster).nodes().find((one) => addressOf(one) === owner)
@@ -120,7 +123,7 @@ export class RedisServers {
     for (const guard of this.#guards.size === 0 ? [this.#guardOf(ANY)] : this.#all()) guard.connectionFailed(error)
   }
 
-  /** Replicas and masters without slots are no concern of the site. */
+  /** Reports failures of known masters. Replicas and masters without slots do not concern the site. */
   readonly #onNodeError = (error: unknown, node: string) => this.#guards.get(node)?.connectionFailed(error)
 
   readonly #onReady = () => {
@@ -128,7 +131,7 @@ export class RedisServers {
     for (const guard of this.#all()) if (!guard.isWell) guard.probe().catch(() => {})
   }
 
-  /** A connection that is lost tells the cause when the client fails to make the next one. */
+  /** Reports a failure with its cause. After a lost connection the client knows the cause when it fails to open the next. */
   readonly #onFailure = (failure: RedisFailure) => {
     if (hasCause(failure) || !isReconnecting(this.#redis)) this.#listener?.failed(failure)
   }
@@ -148,12 +151,12 @@ function allowListeners(redis: Redis | Cluster, more: number): void {
   if (limit > 0) redis.setMaxListeners(limit + more)
 }
 
-/** When the connection of a client was last ended here: sites that share a client share this. */
+/** When the connection of a client was last ended here. Sites that share a client share this. */
 const lastEnds = new WeakMap<Redis, number>()
 
 /**
- * Ends a connection. The client makes a new one, through its Sentinels if it has some. A client that would not reconnect is left alone.
- * @param isSilent the other end may be gone, so responses on their way are not waited for
+ * Ends a connection. The client opens another, through its Sentinels if it has some. A client that would not reconnect is left alone.
+ * @param isSilent the server may not answer, so responses on their way are not waited for
  */
 export function endConnection(
   redis: Redis,

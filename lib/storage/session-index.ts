@@ -30,7 +30,7 @@ export interface TokenState {
   readonly isSidEnded: boolean
 }
 
-/** One session in the indexes. */
+/** A session in the indexes. */
 export interface Entry {
   readonly key: string
   readonly sidHash: string

@@ -10,7 +10,7 @@ export interface UnreadLogout extends Omit<SessionLogout, 'of'> {
   readonly device: Device
 }
 
-/** @see the head of the file */
+/** Logouts by key of their session. */
 export class UnreadLogouts {
   /** By session key. */
   readonly #logouts = new Map<string, UnreadLogout>()

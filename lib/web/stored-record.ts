@@ -1,5 +1,5 @@
 /**
- * The login record of one request's session, as this request knows it, and the only code that writes one. Every write is a
+ * The login record of one request's session, as this request knows it. This is the only code that writes a login record. Every write is a
  * compare-and-set on exactly what was read. If another request was faster, the record is read again.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,15 +9,15 @@ import { sessionKey } from '../storage/keys'
 import type { Records, Secrets } from '../storage/records'
 import type { Unavailable } from '../storage/unavailable'
 
-/** What became of a write. After `changed` the record is what another request made of it. */
+/** Result of a write. After `changed`, the value is the record that another request has written. */
 export type Written = 'done' | 'changed' | Unavailable
 
-/** What became of a revocation; the data were taken in the same step. */
+/** Result of the end of a session. Its data are taken in the same step. */
 export type Revoked =
   | { readonly outcome: 'done'; readonly taken: string | null }
   | { readonly outcome: 'changed' | Unavailable }
 
-/** What it needs of its site. */
+/** Parts of the site that a stored record needs. */
 export interface Parts {
   readonly records: Records
   readonly config: SessionLives
@@ -25,27 +25,27 @@ export interface Parts {
   now(): number
 }
 
-/** As many sessions may have followed one another while a browser still came with the first one's cookie. */
+/** A browser may still send the cookie of a session that has moved so many times. */
 const MAX_SUCCESSORS = 8
 const POLL_MS = 25
 const PATIENCE_MS = 500
-/** So many tries a compare-and-set has: more writers of one record at once are a fault. */
+/** Tries of a compare-and-set. More concurrent writers of one record are a fault. */
 export const MAX_TRIES = 4
 
-/** A session that followed on another one. */
+/** The session that follows a moved one. */
 export interface Successor {
   readonly sessionId: string
   readonly stored: StoredRecord
 }
 
-/** @see the head of the file */
+/** The login record of one request's session. */
 export class StoredRecord {
   readonly #parts: Parts
   #key: string | undefined
   #stored: StoredEntry
   #isAvailable: boolean
 
-  /** @param key of the session in the store; `undefined` when the browser has none */
+  /** @param key of the session in the store, `undefined` if the browser has no session */
   constructor(parts: Parts, key: string | undefined, stored: StoredEntry | Unavailable) {
     this.#parts = parts
     this.#key = key
@@ -56,7 +56,7 @@ export class StoredRecord {
   get key(): string | undefined {
     return this.#key
   }
-  /** The record, where there is a living one that can be read. */
+  /** The record, if there is one that can be read. */
   get value(): SsoRecord | undefined {
     return recordIn(this.#stored)
   }
@@ -67,20 +67,20 @@ export class StoredRecord {
   get isLate(): boolean {
     return isLateFor(this.#stored, this.#parts.now())
   }
-  /** Is nothing there yet? */
+  /** Is no entry stored yet? */
   get isYetToCome(): boolean {
     return this.#stored === NO_ENTRY || this.#stored.raw === null
   }
-  /** Could it be read at all? */
+  /** Could Redis be read? */
   get isAvailable(): boolean {
     return this.#isAvailable
   }
-  /** What is sealed in the record; `undefined` without a record, or when no secret of this process opens it. */
+  /** The decrypted secrets. `undefined` without a record, or if no secret of this process fits. */
   get secrets(): Secrets | undefined {
     return this.value && this.#parts.records.open(this.value)
   }
 
-  /** Reads it again. */
+  /** Reads the entry again. */
   async reread(): Promise<'done' | Unavailable> {
     if (this.#key === undefined) return 'done'
     const stored = await this.#parts.records.read(this.#key)
@@ -90,7 +90,7 @@ export class StoredRecord {
     return 'done'
   }
 
-  /** Writes what follows on what was read. @param dataSeconds renews the expiry of the session's data in the same step */
+  /** Replaces the record that was read. @param dataSeconds renews the expiry of the session's data in the same step */
   async replace(next: SsoRecord, dataSeconds?: number): Promise<Written> {
     if (this.#key === undefined) return 'changed'
     const { records, config, now } = this.#parts
@@ -99,7 +99,7 @@ export class StoredRecord {
     return this.#written(done, readEntry(text))
   }
 
-  /** Changes the record, whatever other requests make of it meanwhile. @param next the record to write, or `undefined` to stop */
+  /** Changes the record, also if other requests change it at the same time. @param next the record to write, or `undefined` to stop */
   async update(next: (found: SsoRecord) => SsoRecord | undefined): Promise<Written | 'stopped'> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const record = this.value && next(this.value)
@@ -110,7 +110,7 @@ export class StoredRecord {
     return 'changed'
   }
 
-  /** Takes the record away, as long as `isWanted` says so; the session goes on without one. */
+  /** Deletes the record while `isWanted` allows it. The session continues without a record. */
   async drop(isWanted: (stored: this) => boolean): Promise<Written> {
     for (let tries = 0; tries < MAX_TRIES && isWanted(this); tries += 1) {
       const { raw } = this.#stored
@@ -121,7 +121,7 @@ export class StoredRecord {
     return 'changed'
   }
 
-  /** Ends the session and takes its data, as long as `isWanted` says so. @param successor session ID of the one that follows */
+  /** Ends the session and takes its data, while `isWanted` allows it. @param successor session ID of the session that follows */
   async revoke(isWanted: (stored: this) => boolean, word: Tombstone, successor = ''): Promise<Revoked> {
     for (let tries = 0; tries < MAX_TRIES && isWanted(this); tries += 1) {
       const revoked = await this.#revokeRead(word, successor)
@@ -139,21 +139,21 @@ export class StoredRecord {
     return { outcome: 'done', taken: revoked.taken }
   }
 
-  /** Begins under another key, where nothing is yet. */
+  /** Writes the first record of another key. */
   async begin(key: string, record: SsoRecord): Promise<Written> {
     this.#key = key
     this.#stored = NO_ENTRY
     return this.replace(record)
   }
 
-  /** Goes over to a session that exists already. */
+  /** Switches to an existing session. */
   turnTo(sessionId: string): Promise<'done' | Unavailable> {
     this.#key = sessionKey(sessionId)
     this.#stored = NO_ENTRY
     return this.reread()
   }
 
-  /** Goes over to the session that followed on this one, and on that one, up to the last. */
+  /** Switches to the session that follows a moved session, up to the last. */
   async follow(): Promise<'done' | Unavailable> {
     for (let steps = 0; steps < MAX_SUCCESSORS; steps += 1) {
       const successor = this.#parts.records.successorOf(this.#stored)
@@ -163,7 +163,7 @@ export class StoredRecord {
     return 'done'
   }
 
-  /** The session that followed on this one, at the end of the trail; it may not have been written yet. */
+  /** Reads the last session that follows this moved session. It may not be written yet. */
   async successor(): Promise<Successor | undefined> {
     let last: Successor | undefined
     for (let steps = 0, stored = this.#stored; steps < MAX_SUCCESSORS; steps += 1) {
@@ -177,7 +177,7 @@ export class StoredRecord {
     return last
   }
 
-  /** As {@link successor}. The request that moved the session writes the one that follows in a moment: that is waited for. */
+  /** As {@link successor}, but waits until the session is written by the request that moves it. */
   async writtenSuccessor(): Promise<Successor | undefined> {
     const end = performance.now() + PATIENCE_MS
     for (;;) {

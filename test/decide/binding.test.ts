@@ -82,7 +82,7 @@ test.each([
 })
 
 test('without a key no mark is made', () => {
-  expect(() => makeBinding([], cookie, NOW)).toThrow(new TypeError('makeMark: no key'))
+  expect(() => makeBinding([], cookie, NOW)).toThrow(new TypeError('makeSignature: no key'))
 })
 
 test('where the subject ends and the time begins is part of what is signed', () => {

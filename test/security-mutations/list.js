@@ -17,8 +17,9 @@ module.exports = [
   {
     name: 'HS512 is accepted',
     file: 'protocol/token.ts',
-    find: "const expected = createHmac('sha256', key)",
-    replace: "const expected = createHmac(token.startsWith('eyJhbGciOiJIUzUxMi') ? 'sha512' : 'sha256', key)",
+    find: 'const expected = mac(signed, key)',
+    replace:
+      "const expected = createHmac(token.startsWith('eyJhbGciOiJIUzUxMi') ? 'sha512' : 'sha256', key).update(signed).digest()",
     also: [
       {
         find: "if (own(header, 'alg') !== 'HS256') refuse('algorithm', 'alg')",
@@ -519,8 +520,8 @@ module.exports = [
   {
     name: 'every browser is recognised',
     file: 'web/limits/device-cookie.ts',
-    find: '  if (device === undefined) return false\n  const',
-    replace: '  if (device === undefined) return true\n  const',
+    find: '  if (device === undefined) return undefined\n  const',
+    replace: "  if (device === undefined) return 'any'\n  const",
     test: 'safety/login-limits',
     title: '\\[[^\\]]*\\b(F3)\\b',
   },

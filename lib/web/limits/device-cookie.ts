@@ -13,7 +13,7 @@ const sealerOf = ({ config }: Site): Sealer => ({
 })
 
 /**
- * Has this browser logged in under this very user name, and has no logout of all sessions ended that since?
+ * Has this browser logged in under this very user name, without a logout of all sessions since?
  * @returns the short hash of the account's ID if so
  */
 export async function recognisedAccount({ site, req }: RequestContext, username: string): Promise<string | undefined> {
@@ -25,7 +25,7 @@ export async function recognisedAccount({ site, req }: RequestContext, username:
   return voidUntil !== 'unavailable' && device.issued > voidUntil ? device.account : undefined
 }
 
-/** Remembers a browser that has just logged in. */
+/** Adds a login to the device cookie. */
 export function rememberDevice({ site, req, res }: RequestContext, username: string, accountId: string): void {
   const { config } = site
   if (!config.rememberDevices || res.headersSent) return

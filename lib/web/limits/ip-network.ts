@@ -1,7 +1,7 @@
-/** Tells local addresses from those of visitors. Pure. */
+/** Distinguishes local addresses from those of visitors. Pure. */
 import { BlockList, isIPv6 } from 'node:net'
 
-/** Networks of which no visitor from the Internet has an address. */
+/** Networks without visitors from the Internet. */
 function localNetworks(): BlockList {
   const networks = new BlockList()
   for (const [net, prefix] of [
@@ -25,7 +25,7 @@ function localNetworks(): BlockList {
 
 const local = localNetworks()
 
-/** Is it a local address, which a proxy may show in place of all visitors? */
+/** Is this a local address, which a proxy may show instead of all visitors' addresses? */
 export function isLocalAddress(address: string): boolean {
   const plain = address.replace(/%.*$/, '') // a zone belongs to no address of the Internet
   return local.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4')

@@ -1,6 +1,6 @@
 /**
- * Limits login attempts before Authenticate: by address, network and site, and by user name. A browser that has logged in under a name
- * before is recognised, and other browsers' attempts do not count against it. Threats F3, F4, F20.
+ * Limits login attempts before Authenticate: by address, network and site, and by user name. A browser that has logged in under a user name
+ * before is recognised. Attempts of other browsers do not count against it. Threats F3, F4, F20.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import type { Config } from '../../config'
@@ -12,7 +12,7 @@ import type { Unavailable } from '../../storage/unavailable'
 import type { Admission, LoginLimit, Refusal } from '../site'
 import { closeAttempt, type NameAttempt, type OpenAttempt, openAttempt } from './username-lock'
 
-/** What the limits need of their site. */
+/** Parts of the site that the limits need. */
 interface Parts {
   readonly config: Pick<Config, 'loginLimit' | 'rememberDevices' | 'log'>
   readonly logins: LoginLocks
@@ -23,7 +23,7 @@ interface Parts {
 
 const UNLIMITED: LoginLimit = { admit: async () => ({ begin: async () => undefined, end: async () => {} }) }
 
-/** The limits of one site's logins. */
+/** Returns the limits of one site's logins. */
 export function loginLimit({ config, logins, counts, now }: Parts): LoginLimit {
   const { loginLimit: limit, rememberDevices: remembersDevices, log } = config
   if (!limit) return UNLIMITED
@@ -49,19 +49,19 @@ const NETWORK_LIMIT =
 const SITE_LIMIT =
   'Login limit reached for a quarter of all IP networks. Users on new devices get 429 there if a login from their network has failed in this minute. Check: an attacker may be guessing passwords from many networks (event express-sso2:login, outcome limited).'
 
-/** Logs a limit that other users feel. */
+/** Logs a limit that affects other users. */
 function warnOf(log: Config['log'], reason: LimitReason): void {
   if (reason === 'network') log.warn('limit:network', NETWORK_LIMIT)
   if (reason === 'site') log.warn('limit:site', SITE_LIMIT)
 }
 
-/** Name of a user name in Redis: a dump shows none. */
+/** Returns the name of a user name in Redis. It is a hash, so that a dump shows no user names. */
 const nameHash = (username: string) =>
   createHash('sha256')
     .update(`name\n${normalisedUsername(username)}`)
     .digest('base64url')
 
-/** A login that the counts have let through. */
+/** A login that the counts have admitted. */
 class AdmittedLogin implements Admission {
   #of: NameAttempt
   readonly #account: string | undefined
@@ -91,7 +91,7 @@ class AdmittedLogin implements Admission {
     return undefined
   }
 
-  /** A login that succeeded, or that the platform did not judge, costs no count. */
+  /** Ends the attempt. A login that succeeded, or that the platform did not judge, is subtracted from the counts. */
   async end(result: AttemptResult): Promise<void> {
     const isFree = result.was === 'right' || result.was === 'not_judged'
     await Promise.all([

@@ -1,4 +1,4 @@
-/** Lets one attempt at a user name through at a time, and stops before the platform's freeze. Threats F3, F16 to F18. */
+/** Allows one attempt at a user name at a time, and stops before the platform freezes the account. Threats F3, F16 to F18. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   ATTEMPTS_SECONDS,
@@ -13,12 +13,12 @@ import type { Unavailable } from '../../storage/unavailable'
 import type { Refusal } from '../site'
 
 const WAIT_MS = 5000
-/** Requests that wait ask less and less often, so that a crowd costs Redis little. */
+/** Waiting requests poll at growing intervals, so that many of them cost Redis little. */
 const POLL_MS = 40
 const MAX_POLL_MS = 250
 const MAX_WRITES = 8
 
-/** A name that is being tried. */
+/** An attempt at a user name. */
 export interface NameAttempt extends Omit<AttemptFacts, 'now'> {
   readonly logins: LoginLocks
   /** Hash of the normalised user name. */
@@ -37,7 +37,7 @@ export interface OpenAttempt {
 const factsOf = (of: NameAttempt): AttemptFacts => ({ ...of, now: of.now() })
 const secondsOf = ({ limit }: NameAttempt) => Math.max(ATTEMPTS_SECONDS, limit.perSeconds)
 
-/** Begins an attempt, after the one in progress. The first read is the first write, as most names have no value. */
+/** Begins an attempt, after the attempt in progress. Writes before it reads, because most user names have no value. */
 export async function openAttempt(of: NameAttempt): Promise<OpenAttempt | Refusal | Unavailable> {
   const end = performance.now() + WAIT_MS
   let known: StoredAttempts = { raw: null, attempts: undefined }
@@ -59,7 +59,7 @@ export async function openAttempt(of: NameAttempt): Promise<OpenAttempt | Refusa
   return { reason: 'turn', seconds: 1 }
 }
 
-/** Ends an attempt. Where Redis does not take it, the attempt has cost one, and its lock expires. */
+/** Ends an attempt. If Redis does not store the end, the attempt stays subtracted, and its lock expires. */
 export async function closeAttempt(of: NameAttempt, open: OpenAttempt, result: AttemptResult): Promise<void> {
   let known: StoredAttempts = { raw: open.written, attempts: open.attempts }
   for (let writes = 0; writes < MAX_WRITES; writes += 1) {
