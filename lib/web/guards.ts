@@ -145,8 +145,7 @@ function redirectToLogin(holder: IdentityHolder): Promise<void> | void {
 export function identifyGuard(): Guard {
   return guarded(async (req, _res, next) => {
     const holder = holderOf(req)
-    const isKnown = holder.identity.record !== undefined || holder.identity.degraded !== undefined
-    if (isKnown || (await isResolved(holder, { identify: 'always' }))) next()
+    if (await isResolved(holder, { identify: 'always' })) next()
   })
 }
 

@@ -41,7 +41,7 @@ async function renew(context: RequestContext, accountId: string, refused: string
   const claim = await site.records.lockRenewal(stored.key, RENEW_EVERY_SECONDS)
   if (claim === 'unavailable') throw unavailable('the session store')
   if (!claim) return waitForOther(context, accountId, refused)
-  if (!(await noteRefused(context))) return undefined
+  await noteRefused(context)
   const { asking, asked } = stored.value ?? {}
   const outcome = await resolveUser(context, { identify: 'never', fresh: { asking, asked } })
   const degraded = outcome.action === 'show' ? outcome.identity.degraded : undefined
@@ -54,10 +54,9 @@ const unavailable = (system: string) =>
   new Sso2UnavailableError('sessionstatus', true, `no new access token: ${system} does not answer`)
 
 /** From here on every check asks for a ticket, and a page load goes through Identify where none came. */
-async function noteRefused({ stored }: RequestContext): Promise<boolean> {
+async function noteRefused({ stored }: RequestContext): Promise<void> {
   const written = await stored.update((found) => (isLoggedIn(found) ? withoutAccessToken(found) : undefined))
   if (written === 'unavailable') throw unavailable('the session store')
-  return written === 'done'
 }
 
 async function waitForOther(context: RequestContext, accountId: string, refused: string): Promise<string | undefined> {

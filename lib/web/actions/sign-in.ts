@@ -104,9 +104,8 @@ async function writeInPlace(
 ): Promise<SignInResult | undefined> {
   if (!isSameStanding(stored.value, record)) return undefined
   if (stored.value) keepInIndex(site, stored.key, stored.value)
-  const written = await stored.update((found) =>
-    isSameStanding(found, record) ? { ...record, ...checkStateAfter(found, question) } : undefined,
-  )
+  // the record of a session never passes to another user: that makes a new session ID
+  const written = await stored.update((found) => ({ ...record, ...checkStateAfter(found, question) }))
   return written === 'done' || written === 'unavailable' ? written : 'lost_race'
 }
 

@@ -1,0 +1,54 @@
+import net from 'node:net'
+import express from 'express'
+import { addPages, present, redisUrl, view } from '../flows/network'
+import { type Process, reader, type Stage, startStage } from './support'
+
+/* A logout of a browser without its session cookie: its next landing names the SSO session, and ends it on this site first. Redis is slow. */
+
+const SLOW_MS = 120
+
+/** A way to Redis on which each command takes its time. */
+function slowRedis(): Promise<net.Server> {
+  const { hostname, port } = new URL(redisUrl())
+  const server = net.createServer((from) => {
+    const to = net.connect(Number(port), hostname)
+    to.pipe(from)
+    from.on('data', (data) => setTimeout(() => to.writable && to.write(data), SLOW_MS))
+    for (const one of [from, to]) one.on('error', () => {})
+    from.on('close', () => to.destroy())
+  })
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve(server))
+  })
+}
+
+let slow: net.Server
+let stage: Stage
+let quick: Process
+
+beforeAll(async () => {
+  slow = await slowRedis()
+  const redis = `redis://127.0.0.1:${(slow.address() as net.AddressInfo).port}`
+  const build: Parameters<Stage['another']>[1] = (sso, gates) => {
+    const app = express().get('/end', (_req, res) => void res.json({ status: 'none', url: '/end' }))
+    return addPages(app.use(sso), sso, gates)
+  }
+  stage = await startStage({ options: { redis }, build })
+  quick = await stage.another({ redis: redisUrl() })
+})
+afterAll(async () => {
+  await stage.close()
+  slow.close()
+})
+
+test('[S12] the landing responds when the sessions of its SSO session have ended here, not before', async () => {
+  const browser = await reader(stage)
+  const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
+  const opens = async () => (await stage.browser().fetchJson(`${quick.url}/`, { headers: { cookie } })).json.status
+  expect(await opens()).toBe('loggedin')
+  browser.dropCookies(({ name }) => name === 'sso2.sid')
+  const page = await browser.submit(`${stage.url}/logout`, { return_to: '/end' })
+  expect(page.url).toBe(`${stage.url}/end`)
+  expect(await opens()).toBe('none')
+  expect(view(await browser.visit(`${stage.url}/`)).status).toBe('anon')
+})
