@@ -2,25 +2,12 @@ import express, { type Express } from 'express'
 import { type Sso2, Sso2Error } from '../../lib'
 import type { Browser } from '../support/agent'
 import { failingStore } from './failing-store'
-import {
-  ada,
-  addPages,
-  eventually,
-  type Gates,
-  logIn,
-  type Network,
-  type PageView,
-  startNetwork,
-  view,
-} from './network'
+import { ada, addPages, eventually, type Gates, logIn, type PageView, startNetwork, view } from './network'
 
 /*
  * The store goes away in the middle of a request, after each of its commands in turn, or before it answers it: whoever is waiting
  * is told at once, nobody gets a page of somebody else's state, and all is well when the store is back.
  */
-
-let network: Network
-const store = failingStore()
 
 function build(sso: Sso2, gates: Gates): Express {
   const app = express()
@@ -37,60 +24,70 @@ function build(sso: Sso2, gates: Gates): Express {
   return app.use(failed)
 }
 
-beforeAll(async () => {
-  network = await startNetwork({ build, site: (name) => (name === 'morning' ? { redis: store.client } : {}) })
-})
-afterAll(async () => {
-  await network.close()
-  store.client.disconnect()
-})
-
-const at = (path: string) => `${network.morning.url}${path}`
-
-/** A page once the store is back; it may be late once more on a busy machine. */
-async function pageAtLast(browser: Browser): Promise<PageView> {
-  let page = view(await browser.visit(at('/')))
-  for (let tries = 1; tries < 5 && page.degraded === 'store_unavailable'; tries += 1) {
-    await store.comeBack(network.morning.sso)
-    page = view(await browser.visit(at('/')))
+/** A network of its own, and a morning site whose store can go away. */
+async function openScene() {
+  const store = failingStore()
+  const network = await startNetwork({ build, site: (name) => (name === 'morning' ? { redis: store.client } : {}) })
+  const at = (path: string) => `${network.morning.url}${path}`
+  return {
+    network,
+    store,
+    at,
+    /** Visits a page after the store is back. On a busy machine the store may be late once more. */
+    pageAtLast: async (browser: Browser): Promise<PageView> => {
+      let page = view(await browser.visit(at('/')))
+      for (let tries = 1; tries < 5 && page.degraded === 'store_unavailable'; tries += 1) {
+        await store.comeBack(network.morning.sso)
+        page = view(await browser.visit(at('/')))
+      }
+      return page
+    },
+    close: async () => {
+      await network.close()
+      store.client.disconnect()
+    },
   }
-  return page
 }
+type Scene = Awaited<ReturnType<typeof openScene>>
 
-type Act = (browser: Browser) => Promise<unknown>
+type Act<Result = unknown> = (browser: Browser, scene: Scene) => Promise<Result>
 
 /** What is done while the store goes away, and where it begins. */
-const actions: [name: string, prepare: Act, act: (browser: Browser) => Promise<{ status: number }>][] = [
+const actions: [name: string, prepare: Act, act: Act<{ status: number }>][] = [
   [
     'a login',
-    (browser) => browser.visit(at('/login')),
-    (browser) => browser.submit(at('/login'), { ...ada, return_to: '/' }),
+    (browser, { at }) => browser.visit(at('/login')),
+    (browser, { at }) => browser.submit(at('/login'), { ...ada, return_to: '/' }),
   ],
   [
     'a check',
-    async (browser) => {
+    async (browser, { network }) => {
       await logIn(browser, network.morning, ada)
       network.emulator.clock.advance(370)
     },
-    (browser) => browser.visit(at('/account')),
+    (browser, { at }) => browser.visit(at('/account')),
   ],
   [
     'a check of a session that has ended',
-    async (browser) => {
+    async (browser, { network }) => {
       await logIn(browser, network.morning, ada)
       for (const { sid } of network.emulator.sessions()) network.emulator.terminate(sid)
     },
-    (browser) => browser.fetchJson(at('/sensitive')),
+    (browser, { at }) => browser.fetchJson(at('/sensitive')),
   ],
   [
     'a call whose access token is refused',
-    async (browser) => {
+    async (browser, { network }) => {
       await logIn(browser, network.morning, ada)
       network.emulator.faults.add({ operation: 'me', kind: 'status', code: 401, times: 1 })
     },
-    (browser) => browser.fetchJson(at('/me')),
+    (browser, { at }) => browser.fetchJson(at('/me')),
   ],
-  ['a new session ID', (browser) => logIn(browser, network.morning, ada), (browser) => browser.fetchJson(at('/renew'))],
+  [
+    'a new session ID',
+    (browser, { network }) => logIn(browser, network.morning, ada),
+    (browser, { at }) => browser.fetchJson(at('/renew')),
+  ],
 ]
 
 const ways: [way: string, doesOneMore: boolean][] = [
@@ -99,27 +96,39 @@ const ways: [way: string, doesOneMore: boolean][] = [
 ]
 const rows = actions.flatMap(([name, ...acts]) => ways.map(([way, isDone]) => [name, way, isDone, ...acts] as const))
 
-test.each(rows)('%s, and the store goes away %s', async (_name, _way, doesOneMore, prepare, act) => {
+// each row waits for its own store most of the time, so the rows run together
+test.concurrent.each(rows)('%s, and the store goes away %s', async (_name, _way, doesOneMore, prepare, act) => {
+  const scene = await openScene()
+  await loseStoreAtEachCommand(scene, doesOneMore, prepare, act).finally(scene.close)
+})
+
+async function loseStoreAtEachCommand(
+  scene: Scene,
+  doesOneMore: boolean,
+  prepare: Act,
+  act: Act<{ status: number }>,
+): Promise<void> {
+  const { network, store } = scene
   const told: number[] = []
   for (let commands = 0, isOver = false; !isOver; commands += 1) {
     const browser = network.browser()
     const isReady = () =>
-      prepare(browser).then(
+      prepare(browser, scene).then(
         () => true,
         () => false, // no form on a machine that is busy
       )
     await eventually(isReady)
     store.goAwayAfter(commands, doesOneMore)
-    told.push((await act(browser)).status)
+    told.push((await act(browser, scene)).status)
     isOver = store.asked <= commands
     network.emulator.faults.clear()
     await store.comeBack(network.morning.sso)
     network.emulator.clock.advance(10)
-    const { status, degraded, username } = await pageAtLast(browser)
+    const { status, degraded, username } = await scene.pageAtLast(browser)
     expect([commands, degraded, username]).toEqual([commands, undefined, status === 'loggedin' ? 'ada' : undefined])
     expect(['anon', 'loggedin']).toContain(status)
   }
   // 409: a login that may still be under way
   expect(told.filter((status) => ![200, 401, 409, 503].includes(status))).toEqual([])
   expect(told).toContain(503)
-})
+}
