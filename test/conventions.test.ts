@@ -1,6 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseSync } from '@swc/core'
+
+const { longest } = require('./support/sequencer.js') as { longest: readonly string[] }
 
 /* What the rooms of the house must not do, each of which closes a class of defects. */
 
@@ -221,3 +223,34 @@ test.each(['const a = text.replace(/[ \\t]+$/, 1)', 'const f = (a) => /\\/+$/.te
     expect(patternsIn(code).map(isSlow)).toEqual([true])
   },
 )
+
+const tests = __dirname
+const isCode = (file: string) => /\.(?:[cm]?[jt]s)$/.test(file)
+/** Folders of code. Screenshots of failed browser tests have a folder too. */
+const folders = readdirSync(tests, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && readdirSync(path.join(tests, entry.name)).some(isCode))
+  .map(({ name }) => name)
+
+/** Files and folders in backticks that do not exist below `test`, below this folder, or below the project. */
+function missingPaths(text: string, folder: string): string[] {
+  const named = [...text.matchAll(/`([\w./-]+\.(?:[cm]?[jt]s|md)|test\/[\w-]+)`/g)].map(([, name = '']) => name)
+  const places = [path.join(tests, folder), path.join(tests, '..')]
+  return named.filter((name) => !places.some((place) => existsSync(path.join(place, name))))
+}
+
+test.each(folders)('the folder test/%s says in five lines what it is for', (folder) => {
+  const [title = '', ...lines] = readFileSync(path.join(tests, folder, 'README.md'), 'utf8').split('\n', 5)
+  expect(title).toMatch(/^# [A-Z]/)
+  expect(lines.join(' ').split(/\s+/).length).toBeGreaterThan(20)
+  expect(missingPaths(lines.join('\n'), folder)).toEqual([])
+})
+
+test('a README that names a file that is gone would be seen', () => {
+  const text = 'Begin at `gone.ts`, `README.md`, `test/gone` or `lib/index.ts`.'
+  expect(missingPaths(text, 'support')).toEqual(['gone.ts', 'test/gone'])
+})
+
+test('the suites that begin first exist', () => {
+  expect(longest.length).toBeGreaterThan(5)
+  expect(longest.filter((file) => !existsSync(file))).toEqual([])
+})
