@@ -43,7 +43,8 @@ export class Sso2ConfigError extends Sso2Error {
   constructor(problems: readonly ConfigProblem[], hint?: string) {
     const lines = problems.map((p) => `  - ${p.option}${p.variable ? ` (${p.variable})` : ''}: ${p.message}`)
     const title = `express-sso2: ${problems.length} problem${problems.length === 1 ? '' : 's'} in the configuration`
-    super([title, ...lines, ...(hint === undefined ? [] : [hint])].join('\n'))
+    const help = 'See "Sso2ConfigError" in docs/errors.md. Each option has a heading in docs/options.md.'
+    super([title, ...lines, ...(hint === undefined ? [] : [hint]), help].join('\n'))
     Object.defineProperty(this, 'problems', { value: problems })
   }
 }
@@ -51,9 +52,9 @@ export class Sso2ConfigError extends Sso2Error {
 /** A part of the package is mounted in the wrong place, or without the part that it needs. */
 export class Sso2SetupError extends Sso2Error {
   override readonly code = 'ERR_SSO2_SETUP'
-  /** @param fix what is wrong, and what to mount where */
+  /** @param fix names the fault and what to mount where, without a full stop */
   constructor(fix: string) {
-    super(`express-sso2: ${fix}`)
+    super(`express-sso2: ${fix}. See "Sso2SetupError" in docs/errors.md.`)
   }
 }
 
@@ -159,10 +160,12 @@ export class AccessTokenExpiredError extends PlatformApiError {
   }
 }
 
-/** `req.sso2.api` was used on a request that nobody is logged in on. */
+/** Thrown by `req.sso2.api` on a request without a user. */
 export class NotLoggedInError extends Sso2Error {
   override readonly code = 'ERR_SSO2_NOT_LOGGED_IN'
   constructor() {
-    super('nobody is logged in on this request, so there is no access token')
+    super(
+      'No user is logged in on this request, so there is no access token. See "NotLoggedInError" in docs/errors.md.',
+    )
   }
 }

@@ -4,6 +4,7 @@ import { inspect } from 'node:util'
 import { type Config, makeConfig } from '../lib/config'
 import type { ConfigOptions } from '../lib/config/options'
 import { optionSchemas } from '../lib/config/schema'
+import { LOG_LINES, logText } from '../lib/decide/log-lines'
 import { type ConfigProblem, Sso2ConfigError } from '../lib/errors'
 import type { CallOptions } from '../lib/remote/rest-call'
 import type { RequireLoginOptions } from '../lib/web/guards'
@@ -383,8 +384,8 @@ test('a logger may be an object of a class, and without one it is the console', 
   }
   expect(make({ logger: new Own() }).clientId).toBe('the-site')
   const warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
-  make().log.warn('a', 'something is wrong')
-  expect(warn.mock.calls).toEqual([['express-sso2: something is wrong']])
+  make().log.warn('a', LOG_LINES.redirectLoop)
+  expect(warn.mock.calls).toEqual([[`express-sso2: ${logText(LOG_LINES.redirectLoop)}`]])
   warn.mockRestore()
 })
 
@@ -397,7 +398,8 @@ test('no line of the log holds a secret of the configuration', () => {
     clientSecret: [clientSecret, `${clientSecret}-old`],
     redis,
   })
-  config.log.warn('a', `${clientSecret} ${clientSecret}-old ${sessionSecret} ${redis} redis-$-password`)
+  const happened = `${clientSecret} ${clientSecret}-old ${sessionSecret} ${redis} redis-$-password`
+  config.log.warn('a', { ...LOG_LINES.redirectLoop, happened })
   expect(lines).toHaveLength(1)
   expect(lines.join()).not.toMatch(/client-secret|session-secret|-password/)
 })

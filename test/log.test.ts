@@ -2,6 +2,11 @@ import { Writable } from 'node:stream'
 import pino from 'pino'
 import winston from 'winston'
 import { Log, type Logger } from '../lib/config/log'
+import { LOG_LINES, type LogLine } from '../lib/decide/log-lines'
+
+/** A line that says what happened, and the rest of it. */
+const line = (happened: string): LogLine => ({ ...LOG_LINES.viewFailed, happened })
+const REST = '. Users see the built-in page. Check the stack below. See "A view failed" in docs/troubleshooting.md.'
 
 const secret = 'Zk3v9-Qp_7sLw0aXyB4tRn2cVd8mEuJh'
 
@@ -9,8 +14,8 @@ const secret = 'Zk3v9-Qp_7sLw0aXyB4tRn2cVd8mEuJh'
 function stage(secrets: readonly string[] = []) {
   const lines: string[] = []
   const logger: Logger = {
-    warn: (message) => void lines.push(`warn ${message}`),
-    info: (message) => void lines.push(`info ${message}`),
+    warn: (message) => void lines.push(`warn ${message.replace(REST, '')}`),
+    info: (message) => void lines.push(`info ${message.replace(REST, '')}`),
   }
   return { lines, log: new Log(logger, secrets) }
 }
@@ -33,7 +38,7 @@ test('each cause is told once a minute, and how often it happened meanwhile', ()
     [120_000, 'a'],
   ] as const) {
     now = at
-    log.warn(cause, `${cause} at ${at}`)
+    log.warn(cause, line(`${cause} at ${at}`))
   }
   expect(lines).toEqual([
     'warn express-sso2: a at 0',
@@ -47,8 +52,8 @@ test('each cause is told once a minute, and how often it happened meanwhile', ()
 test('what was told is said to be over once, and what was not told is not', () => {
   const { lines, log } = stage()
   log.over('sso', 'the SSO system answers again')
-  log.warn('sso:no answer', 'it does not answer')
-  log.warn('store:away', 'nor does this')
+  log.warn('sso:no answer', line('it does not answer'))
+  log.warn('store:away', line('nor does this'))
   for (let times = 0; times < 3; times += 1) log.over('sso', 'the SSO system answers again')
   expect(lines.filter((line) => line.startsWith('info'))).toEqual(['info express-sso2: the SSO system answers again'])
 })
@@ -56,17 +61,17 @@ test('what was told is said to be over once, and what was not told is not', () =
 test('a second outage within a minute after the all-clear is logged, each cause of it', () => {
   const { lines, log } = stage()
   const away = () => {
-    log.warn('sso:ECONNREFUSED', 'refused')
-    log.warn('sso:503', 'failing')
+    log.warn('sso:ECONNREFUSED', line('refused'))
+    log.warn('sso:503', line('failing'))
   }
-  log.warn('store:x', 'another topic')
+  log.warn('store:x', line('another topic'))
   away()
   now += 100
-  log.warn('sso:503', 'failing')
+  log.warn('sso:503', line('failing'))
   log.over('sso', 'answers again')
   now += 100
   away()
-  log.warn('store:x', 'another topic')
+  log.warn('store:x', line('another topic'))
   expect(lines.map((line) => line.replace(/^(\w+) express-sso2:/, '$1'))).toEqual([
     'warn another topic',
     'warn refused',
@@ -81,7 +86,7 @@ test('a system that fails and recovers every second is logged four times a minut
   const { lines, log } = stage()
   now = 1_000_000
   for (let second = 0; second < 60; second += 1) {
-    log.warn('sso:503', 'failing')
+    log.warn('sso:503', line('failing'))
     now += 500
     log.over('sso', 'answers again')
     now += 499
@@ -89,7 +94,7 @@ test('a system that fails and recovers every second is logged four times a minut
   expect(lines).toHaveLength(8)
   expect(lines.at(-1)).toMatch(/^info/)
   now += 60_000
-  log.warn('sso:503', 'failing')
+  log.warn('sso:503', line('failing'))
   expect(lines.at(-1)).toMatch(/^warn .*56 more like it/)
 })
 
@@ -97,7 +102,9 @@ test('a failure is told with its step, what happened, what to look at, and its s
   const { lines, log } = stage()
   log.failed('redeem', { step: 'loadUser', error: new TypeError('no luck'), isOwn: true })
   const [first, ...frames] = (lines[0] ?? '').split('\n')
-  expect(first).toMatch(/^warn express-sso2: loadUser failed: TypeError: no luck\. Look at the hook loadUser/)
+  expect(first).toMatch(
+    /^warn express-sso2: Step loadUser failed: TypeError: no luck\. The user is not logged in \(degraded: user_unknown\)\..* Check the hook loadUser of your site\. See "The user could not be loaded" in docs/,
+  )
   expect(frames[0]).toMatch(/^ {4}at .*log\.test\.ts:\d+:\d+/)
 })
 
@@ -107,26 +114,26 @@ test('[O6] no line holds a secret of the site, or one that went along with what 
   const text = `${own} ${secret} ${encodeURIComponent(own)} ${Buffer.from(secret).toString('base64')}`
   const error = new Error(text, { cause: new Error(text) })
   log.failed('redeem', { step: 'loadUser', error, isOwn: true }, [undefined, secret])
-  log.broken('views:problem', `a view failed: ${own}`, new Error(own))
-  log.warn('a', own)
-  log.info('b', own)
+  log.broken('views:problem', line(`a view failed: ${own}`), new Error(own))
+  log.warn('a', line(own))
+  log.info('b', line(own))
   expect(lines).toHaveLength(4)
   expect(lines.join('\n')).not.toMatch(/the-client-key|Zk3v9|Wmszdjk/)
 })
 
 test('[O8] nobody writes a line of his own by what he was called, or by what a hook threw', () => {
   const { lines, log } = stage()
-  log.warn('a', 'a\r\nexpress-sso2: all is well')
-  log.broken('b', 'a view failed', new Error('b\nexpress-sso2: all is well\u001b[31m'))
+  log.warn('a', line('a\r\nexpress-sso2: all is well'))
+  log.broken('b', line('a view failed'), new Error('b\nexpress-sso2: all is well\u001b[31m'))
   for (const line of lines.flatMap((entry) => entry.split('\n').slice(1))) expect(line).toMatch(/^ {4}at /)
   expect(lines.join('')).not.toContain('\u001b')
 })
 
 test('many causes are told, and kept for no longer than there is room', () => {
   const { lines, log } = stage()
-  for (let cause = 0; cause < 1000; cause += 1) log.warn(`cause ${cause}`, 'x')
-  log.warn('cause 999', 'x')
-  log.warn('cause 0', 'x')
+  for (let cause = 0; cause < 1000; cause += 1) log.warn(`cause ${cause}`, line('x'))
+  log.warn('cause 999', line('x'))
+  log.warn('cause 0', line('x'))
   expect(lines).toHaveLength(1001)
 })
 
@@ -141,8 +148,8 @@ test.each<[string, () => unknown]>([
 ])('a logger that %s is no trouble of anybody else', async (_what, fail) => {
   const log = new Log({ warn: fail as () => void, info: fail as () => void })
   expect(() => {
-    log.warn('a', 'x')
-    log.info('b', 'x')
+    log.warn('a', line('x'))
+    log.info('b', line('x'))
     log.over('a', 'x')
   }).not.toThrow()
   await new Promise((resolve) => setImmediate(resolve)) // an unhandled rejection would end this test's process
@@ -164,10 +171,10 @@ function sink() {
 test('pino takes the lines, with its levels', () => {
   const { written, stream } = sink()
   const log = new Log(pino({}, stream))
-  log.warn('a', 'something is wrong')
+  log.warn('a', line('something is wrong'))
   log.over('a', 'it is over')
   expect(written).toEqual([
-    { level: 40, text: 'express-sso2: something is wrong' },
+    { level: 40, text: `express-sso2: something is wrong${REST}` },
     { level: 30, text: 'express-sso2: it is over' },
   ])
 })
@@ -176,13 +183,13 @@ test('winston takes the lines, with its levels', async () => {
   const { written, stream } = sink()
   const logger = winston.createLogger({ transports: [new winston.transports.Stream({ stream })] })
   const log = new Log(logger)
-  log.warn('a', 'something is wrong')
+  log.warn('a', line('something is wrong'))
   log.over('a', 'it is over')
   const ended = new Promise((resolve) => logger.once('finish', resolve))
   logger.end()
   await ended
   expect(written).toEqual([
-    { level: 'warn', text: 'express-sso2: something is wrong' },
+    { level: 'warn', text: `express-sso2: something is wrong${REST}` },
     { level: 'info', text: 'express-sso2: it is over' },
   ])
 })
@@ -201,6 +208,6 @@ test('a logger of a class has its `this`', () => {
     }
   }
   const own = new Own()
-  new Log(own).warn('a', 'something is wrong')
-  expect(own.lines).toEqual(['express-sso2: something is wrong'])
+  new Log(own).warn('a', line('something is wrong'))
+  expect(own.lines).toEqual([`express-sso2: something is wrong${REST}`])
 })

@@ -1,25 +1,56 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { parseSync } from '@swc/core'
+import { LOG_LINES, RECOVERIES } from '../lib/decide/log-lines'
 
-/* Pages quote what the package prints: a text that it no longer prints helps nobody. */
+/* Pages quote the texts of the package, and texts name headings of pages: both must exist. */
 
 const root = path.join(__dirname, '..')
-const sources = readdirSync(path.join(root, 'lib'), { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts'))
-  .map((file) => readFileSync(path.join(root, 'lib', file), 'utf8'))
-  .join('\n')
-  // in the sources a text stands in quotes, its parts in braces
-  .replaceAll("\\'", "'")
+const files = readdirSync(path.join(root, 'lib'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
+  .map((file) => [file, readFileSync(path.join(root, 'lib', file), 'utf8')] as const)
+
+/** A node of the syntax tree. */
+type Node = Readonly<Record<string, unknown>>
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null
+
+function* nodesOf(value: unknown): Generator<Node> {
+  if (!isNode(value)) return
+  yield value
+  for (const child of Object.values(value)) yield* nodesOf(child)
+}
+
+/** Text of a literal or a template, `…` for each part that differs. */
+function textOf(node: Node): string | undefined {
+  if (node['type'] === 'StringLiteral') return String(node['value'])
+  if (node['type'] !== 'TemplateLiteral') return undefined
+  return (node['quasis'] as Node[]).map((part) => String(part['cooked'])).join('…')
+}
+
+const trees = files.map(
+  ([file, source]) => [file, parseSync(source, { syntax: 'typescript', target: 'es2022' })] as const,
+)
+const texts = trees.flatMap(([file, tree]) =>
+  [...nodesOf(tree)].flatMap((node) => {
+    const text = textOf(node)
+    return text === undefined ? [] : [{ file, text }]
+  }),
+)
+const allTexts = texts.map(({ text }) => text).join('\n')
+
+const pageOf = (page: string) => readFileSync(path.join(root, 'docs', page), 'utf8')
+const headingsOf = (page: string) => [...pageOf(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading)
 
 /** What others print: Node.js, the compiler. */
 const FOREIGN = /^(?:Property '|[A-Z_]+$)/
 
 /** Sentences and codes of the first column and of quoted log lines. `…` stands for a part that differs. */
 const quoted = ['troubleshooting.md', 'testing.md', 'errors.md'].flatMap((page) => {
-  const text = readFileSync(path.join(root, 'docs', page), 'utf8')
-  const cells = [...text.matchAll(/^(?:\| ([^|]*\S) +\||> (.+)$)/gm)].map(([, cell, line]) => cell ?? line ?? '')
-  const texts = cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code))
-  return texts
+  const cells = [...pageOf(page).matchAll(/^(?:\| ([^|]*\S) +\||> (.+)$)/gm)].map(
+    ([, cell, line]) => cell ?? line ?? '',
+  )
+  const codes = cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code))
+  return codes
     .filter((code) => (/ /.test(code) || /^[a-z]+_[a-z_]+$/.test(code)) && !FOREIGN.test(code))
     .map((code) => [page, code] as const)
 })
@@ -30,24 +61,109 @@ test('there are such texts', () => {
 
 test.each(quoted)('%s: "%s" is printed by the package', (_page, code) => {
   const parts = code
-    .replace(/^(?:exchangeTicket|loadUser|identify|sessionstatus|authenticate|logout) (?=failed: )/, '')
+    .replace(/(?<=^Step )\w+(?= failed: )/, '…')
+    .replace(/^(?:onLogin|onLogout)(?= failed: )/, '…')
     .replace(/(?<=^signIn: GET )\/login (?=ended with )/, '…')
     .replace(/(?<= with )\d{3}(?:: )?|(?<=more than )20/, '…')
-    .replace(/^express-sso2: /, '') // put there by Sso2SetupError
-    .split('…')
-    .map((part) => part.trim())
-  expect(parts.filter((part) => part !== '' && !sources.includes(part))).toEqual([])
+    .split(/…| \((?=…|maxmemory)|:? …|(?<=…)\)/)
+    .map((part) => part.replace(/:$/, '').trim())
+  expect(parts.filter((part) => part !== '' && !allTexts.includes(part))).toEqual([])
 })
+
+describe('log lines', () => {
+  const page = pageOf('troubleshooting.md')
+  const section = page.slice(page.indexOf('\n## Log lines\n'))
+  const sections = new Map(
+    section.split(/^### /m).map((text) => [text.slice(0, text.indexOf('\n')), text.slice(text.indexOf('\n'))] as const),
+  )
+
+  test('docs/troubleshooting.md has a heading for each line, and each heading has a line', () => {
+    const named = [...new Set(Object.values(LOG_LINES).map(({ heading }) => heading))].sort()
+    expect(named.length).toBeGreaterThan(20)
+    expect([...sections.keys()].filter((heading) => heading !== '' && heading !== '## Log lines').sort()).toEqual(named)
+  })
+
+  /** First words of a text, without marks and parts that differ. */
+  const beginOf = (text: string) => text.replace(/[…:,]/g, '').split(/\s+/).slice(0, 3).join(' ').trim()
+
+  test.each(Object.entries(LOG_LINES))(
+    '%s: the heading quotes the line, and says what users see and what to check',
+    (_name, { heading, happened }) => {
+      const text = sections.get(heading) ?? ''
+      const [, quotes = ''] = /^> (.+)$/m.exec(text) ?? []
+      const begins = [...quotes.matchAll(/`([^`]+)`/g)].map(([, quote = '']) => beginOf(quote))
+      expect(begins).toContain(beginOf(happened))
+      expect(text).toMatch(/\n- \*\*Users see:\*\* .+\n- \*\*Check:\*\* /)
+    },
+  )
+
+  test('begin with a capital letter or a name of the API, and have sentences without questions', () => {
+    for (const { happened, users, check } of Object.values(LOG_LINES)) {
+      expect(happened).toMatch(/^(?:[A-Z]|req\.session\.destroy\(\)|onLogin |views\.problem )/)
+      expect(users).toMatch(/^[A-Z]/)
+      expect(`${happened}${users}${check}`).not.toMatch(/\?|\.$/m)
+    }
+    for (const text of Object.values(RECOVERIES)) {
+      expect(text).toMatch(/^[A-Z].*\.$/)
+      expect(section).toContain(`\`${text}\``)
+    }
+  })
+})
+
+test('each heading that a text of the package names exists', () => {
+  const named = texts.flatMap(({ file, text }) =>
+    [...text.matchAll(/"([^"…]+)" in docs\/([\w/-]+\.md)/g)].map(([, heading = '', page = '']) => ({
+      file,
+      heading,
+      page,
+    })),
+  )
+  expect(named.length).toBeGreaterThan(5)
+  expect(named.filter(({ heading, page }) => !headingsOf(page).includes(heading))).toEqual([])
+})
+
+test('docs/errors.md or docs/troubleshooting.md has a row for each error of a wrong mount or function', () => {
+  const pages = pageOf('errors.md') + pageOf('troubleshooting.md')
+  const thrown = trees.flatMap(([file, tree]) =>
+    [...nodesOf(tree)]
+      .filter(
+        ({ type, callee }) =>
+          type === 'NewExpression' &&
+          isNode(callee) &&
+          /^(?:Sso2SetupError|TypeError|Error)$/.test(String(callee['value'])),
+      )
+      .flatMap((node) => {
+        const [first] = node['arguments'] as { expression: Node }[]
+        const isSetup = (node['callee'] as Node)['value'] === 'Sso2SetupError'
+        const named =
+          first?.expression['type'] === 'Identifier' ? constantOf(file, String(first.expression['value'])) : undefined
+        const text = named ?? (first && textOf(first.expression))
+        return text !== undefined && (isSetup || text.startsWith('express-sso2: ')) ? [text] : []
+      }),
+  )
+  expect(thrown.length).toBeGreaterThan(10)
+  const begin = (text: string) => text.replace('express-sso2: ', '').split(/…|\. /)[0] ?? ''
+  expect(thrown.filter((text) => !pages.includes(`\`${begin(text)}`))).toEqual([])
+})
+
+function constantOf(file: string, name: string): string | undefined {
+  const tree = trees.find(([one]) => one === file)?.[1]
+  for (const node of nodesOf(tree)) {
+    const { type, id, init } = node
+    if (type === 'VariableDeclarator' && isNode(id) && id['value'] === name && isNode(init)) return textOf(init)
+  }
+  return undefined
+}
 
 /** Members of a union type, by its name. */
 function membersOf(file: string, type: string): string[] {
-  const text = readFileSync(path.join(root, 'lib', file), 'utf8')
+  const [, text = ''] = files.find(([name]) => name === file) ?? []
   const [, union = ''] = new RegExp(`export type ${type} =([^;{]*?)\n\n`).exec(text) ?? []
   return [...union.matchAll(/'(\w+)'/g)].map(([, member = '']) => member)
 }
 
 describe('docs/errors.md', () => {
-  const page = readFileSync(path.join(root, 'docs', 'errors.md'), 'utf8')
+  const page = pageOf('errors.md')
   const errors = readFileSync(path.join(root, 'lib', 'errors.ts'), 'utf8')
 
   test('has a heading for each error class, with its code', () => {

@@ -2,6 +2,7 @@
 
 import { describeError } from '../decide/describe-error'
 import { type FailedStep, failureAdvice } from '../decide/failure-advice'
+import { type LogLine, logText } from '../decide/log-lines'
 import { maskSecrets, onOneLine } from '../decide/masking'
 
 /** Where lines go; default is the console. pino and winston fit. */
@@ -49,25 +50,26 @@ export class Log {
   }
 
   /** @param cause names what went wrong, however it is worded; up to a colon it is the topic */
-  warn(cause: string, message: string): void {
-    this.#tell('warn', cause, () => onOneLine(message))
+  warn(cause: string, line: LogLine): void {
+    this.#tell('warn', cause, () => onOneLine(logText(line)))
   }
 
   /** As {@link warn}, for what is worth knowing and no fault. */
-  info(cause: string, message: string): void {
-    this.#tell('info', cause, () => onOneLine(message))
+  info(cause: string, line: LogLine): void {
+    this.#tell('info', cause, () => onOneLine(logText(line)))
   }
 
   /** A step has failed. @param secrets what the error may hold besides the site's own: ticket, tokens, password, session ID */
   failed(topic: string, failure: FailedStep, secrets: readonly Secret[] = []): void {
-    const { cause, what, advice, frames } = failureAdvice(failure)
-    this.#tell('warn', `${topic}:${cause}`, () => [`${what}. ${advice}`, ...frames].join(NEXT_LINE), secrets)
+    const { cause, line, frames } = failureAdvice(failure)
+    this.#tell('warn', `${topic}:${cause}`, () => [logText(line), ...frames].join(NEXT_LINE), secrets)
   }
 
   /** As {@link warn}, with what was thrown. */
-  broken(cause: string, message: string, error: unknown): void {
+  broken(cause: string, line: LogLine, error: unknown): void {
     const { text, frames } = describeError(error)
-    this.#tell('warn', cause, () => [`${message}: ${text}`, ...frames].join(NEXT_LINE))
+    const first = logText({ ...line, happened: `${line.happened}: ${text}` })
+    this.#tell('warn', cause, () => [first, ...frames].join(NEXT_LINE))
   }
 
   /** Logs that what was logged of a topic is over. Its next failure is then logged at once, also within the minute. */

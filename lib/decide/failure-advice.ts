@@ -8,6 +8,7 @@ import {
   type TokenFault,
 } from '../errors'
 import { describeError } from './describe-error'
+import { LOG_LINES, type LogLine } from './log-lines'
 
 /** A step that can fail: a hook, its default, or an operation of the SSO system. */
 export type Step =
@@ -30,28 +31,25 @@ export interface FailedStep {
   readonly isOwn: boolean
 }
 
-/** Parts of a log line. */
+/** The log line of a failure. */
 export interface FailureAdvice {
-  /** Name of the cause. It has few values. */
+  /** Names the cause, with few values: each is logged once a minute. */
   readonly cause: string
-  /** Failed step and error. */
-  readonly what: string
-  /** Settings or systems to check, and the effect on users. */
-  readonly advice: string
-  /** Stack frames, if they help. */
+  readonly line: LogLine
+  /** Stack of an error of the site, one place each. */
   readonly frames: readonly string[]
 }
 
-const TOKEN_ENDPOINT = 'tokenUrl (SSO2_TOKEN_URL): is it the token endpoint of the authorization server?'
+const TOKEN_ENDPOINT = 'that tokenUrl (SSO2_TOKEN_URL) is the token endpoint of the authorization server'
 const TOKEN_CLIENT =
-  'clientId (SSO2_CLIENT_ID), clientSecret (SSO2_CLIENT_SECRET) and ticketExchange: are they what the authorization server expects?'
-const USER_PATH = 'userPath (SSO2_USER_PATH) below apiUrl (SSO2_API_URL): does it name the user of an access token?'
-const SSO_URL = 'ssoUrl (SSO2_URL): is it the base address of the SSO system?'
+  'that the authorization server accepts clientId (SSO2_CLIENT_ID), clientSecret (SSO2_CLIENT_SECRET) and ticketExchange'
+const USER_PATH = 'that userPath (SSO2_USER_PATH) below apiUrl (SSO2_API_URL) returns the user of an access token'
+const SSO_URL = 'that ssoUrl (SSO2_URL) is the base address of the SSO system'
 const CLIENT =
-  "clientId (SSO2_CLIENT_ID), clientSecret (SSO2_CLIENT_SECRET), organisationId (SSO2_ORGANISATION_ID), this machine's clock, and the admin portal: is it an API client that is flagged for SSO2?"
-const BUSY = 'how much is asked of it; it is left alone for a while'
+  "clientId (SSO2_CLIENT_ID), clientSecret (SSO2_CLIENT_SECRET), organisationId (SSO2_ORGANISATION_ID), this machine's clock, and that the API client is enabled for SSO2 in the admin portal"
+const BUSY = 'how many calls your sites send. The package pauses them for a while'
 
-const works = (what: string) => `${what}: does it work, and does this machine reach it?`
+const works = (what: string) => `that ${what} works, and that this machine reaches it`
 
 type AdviceTexts = Readonly<Record<Exclude<FailureKind, 'token' | 'thrown'>, string>>
 
@@ -68,7 +66,8 @@ const USER_LOOKS: AdviceTexts = {
   failing: 'the REST API at apiUrl (SSO2_API_URL)',
   too_many: BUSY,
   nowhere: USER_PATH,
-  refused: 'the scopes of the API client, and apiUrl (SSO2_API_URL): does it take the access tokens of tokenUrl?',
+  refused:
+    'the scopes of the API client, and that apiUrl (SSO2_API_URL) accepts the access tokens of tokenUrl (SSO2_TOKEN_URL)',
   unreadable: USER_PATH,
 }
 const SSO_LOOKS: AdviceTexts = {
@@ -83,32 +82,34 @@ const SSO_LOOKS: AdviceTexts = {
 const looksOf = (step: Step): AdviceTexts =>
   step === 'exchangeTicket' ? TOKEN_LOOKS : step === 'loadUser' ? USER_LOOKS : SSO_LOOKS
 
-const ONE_SYSTEM = 'ssoUrl (SSO2_URL) and the client secret (SSO2_CLIENT_SECRET): are both of one SSO system?'
-const CLOCK = "this machine's clock"
+const ONE_SYSTEM = 'that ssoUrl (SSO2_URL) and clientSecret (SSO2_CLIENT_SECRET) belong to one SSO system'
+const CLOCK = "this machine's clock. Use NTP"
 const TOKEN_LOOK: Readonly<Record<TokenFault, string>> = {
   malformed: ONE_SYSTEM,
   algorithm: ONE_SYSTEM,
-  signature: 'clientSecret (SSO2_CLIENT_SECRET): is it the client secret that the SSO system uses for this client?',
-  issuer: "ssoIdentifier (SSO2_IDENTIFIER): is it the SSO system's own?",
-  audience: 'clientId (SSO2_CLIENT_ID): is it the client ID that this secret belongs to?',
+  signature: 'that clientSecret (SSO2_CLIENT_SECRET) is the secret of this client in the admin portal',
+  issuer: 'that ssoIdentifier (SSO2_IDENTIFIER) is the identifier of the SSO system',
+  audience: 'that clientId (SSO2_CLIENT_ID) is the client ID of this secret',
   expired: CLOCK,
   not_yet_valid: CLOCK,
-  claims: 'the SSO system: its answer is not of the documented interface',
-  session_mismatch: 'the SSO system, and what stands before it: the answer is about another session',
-  replayed: 'the SSO system: the answer was used before',
+  claims: 'the SSO system: the response is not documented. Report this line to the platform team',
+  session_mismatch: 'proxies in front of the SSO system: the response is about another session',
+  replayed: 'the SSO system: the response was used before',
 }
 
 /** Says what to check if this site refuses tokens of the SSO system. */
 export const tokenAdvice = (reason: TokenFault): string => TOKEN_LOOK[reason]
 
-const EFFECT: Readonly<Record<Step, string>> = {
-  exchangeTicket: 'the visitor is anonymous here, and asked about again in 30 s',
-  loadUser: 'the visitor is anonymous here, and asked about again in 30 s',
-  identify: 'new visitors are served without a session',
-  authenticate: 'the login is answered with "not now"',
-  sessionstatus: 'sessions are served as they were known, logins for graceSeconds at most',
-  logout: 'the logout holds here, and is told again until it is confirmed',
-  logoutall: 'the logout holds here, and is told again until it is confirmed',
+const { ticketExchangeFailed, userNotLoaded, ssoCallFailed } = LOG_LINES
+const LOGOUT_WAITS = 'Users are logged out of this site. The logout is retried until the SSO system confirms it'
+const LINES: Readonly<Record<Step, LogLine>> = {
+  exchangeTicket: ticketExchangeFailed,
+  loadUser: userNotLoaded,
+  identify: { ...ssoCallFailed, users: 'New visitors get pages without a session' },
+  authenticate: { ...ssoCallFailed, users: 'Logins get 503' },
+  sessionstatus: ssoCallFailed,
+  logout: { ...ssoCallFailed, users: LOGOUT_WAITS },
+  logoutall: { ...ssoCallFailed, users: LOGOUT_WAITS },
 }
 
 /** Describes one failure. */
@@ -118,20 +119,18 @@ export function failureAdvice(failure: FailedStep): FailureAdvice {
   const { text, frames } = describeError(error)
   const isOurs = error instanceof Sso2Error && !isOwn
   const place = kind === 'thrown' ? frames[0] : undefined
+  const happened = `Step ${step} failed: ${isOurs ? error.message.replace(/^\w+: /, '') : text}`
   return {
     cause: [step, kind, detailOf(error), place].filter(Boolean).join(':'),
-    what: `${step} failed: ${isOurs ? error.message.replace(/^\w+: /, '') : text}`,
-    advice: `Look at ${asSentence(adviceFor(failure, kind))} Meanwhile: ${EFFECT[step]}.`,
+    line: { ...LINES[step], happened, check: adviceFor(failure, kind) },
     frames: isOurs ? [] : frames,
   }
 }
 
-const asSentence = (text: string) => (text.endsWith('?') ? text : `${text}.`)
-
 function adviceFor({ step, error, isOwn }: FailedStep, kind: FailureKind): string {
-  if (isOwn) return `the hook ${step} of the site`
+  if (isOwn) return `the hook ${step} of your site`
   if (error instanceof TokenError) return tokenAdvice(error.reason)
-  return kind === 'thrown' || kind === 'token' ? 'where it was thrown' : looksOf(step)[kind]
+  return kind === 'thrown' || kind === 'token' ? 'the stack below' : looksOf(step)[kind]
 }
 
 function failureKindOf(error: unknown): FailureKind {

@@ -2,6 +2,7 @@
  * Says why a command or connection of Redis failed, and what the site's team can check. Pure. Quotes no message of Redis, because it may hold
  * a command.
  */
+import { LOG_LINES, type LogLine } from './log-lines'
 
 /** Kind of a command. Both kinds have their own state, because a Redis that is full or read-only still serves reads. */
 export type Access = 'read' | 'write'
@@ -18,21 +19,21 @@ export interface RedisFailure {
 /** Message of the error of a command that Redis did not answer in time. */
 export const NO_ANSWER = 'no answer in time'
 
-const ADDRESS = 'redis (REDIS_URL): does Redis run there, and does this machine reach it?'
-const CREDENTIALS = 'user name, password and permissions in redis (REDIS_URL)'
+const ADDRESS = 'that Redis runs at redis (REDIS_URL), and that this machine reaches it'
+const CREDENTIALS = 'username and password in redis (REDIS_URL), and the permissions of that user'
 
 /** Advice by the code of a refusal. */
 const CHECKS: Readonly<Record<string, string>> = {
   NOAUTH: CREDENTIALS,
   WRONGPASS: CREDENTIALS,
   NOPERM: CREDENTIALS,
-  READONLY: 'redis (REDIS_URL): this is a replica, which takes no writes',
-  OOM: 'maxmemory of Redis: it is full',
-  MISCONF: 'the disk of Redis: it takes no writes while it cannot save',
-  NOREPLICAS: 'the replicas of Redis: it takes no writes without them',
+  READONLY: 'redis (REDIS_URL): it names a replica, which accepts no writes',
+  OOM: 'the memory of Redis (maxmemory): it is full',
+  MISCONF: 'the disk of Redis: Redis accepts no writes while it cannot save',
+  NOREPLICAS: 'the replicas of Redis: Redis accepts no writes without them',
   CLUSTERDOWN: 'the Redis Cluster: some of its slots have no master',
-  LOADING: 'Redis, which is still loading its data',
-  ERR: 'the commands that Redis allows: MGET, SET, EVALSHA and those of sorted sets are needed, and no old version',
+  LOADING: 'whether Redis is still loading its data',
+  ERR: 'the version of Redis, and that it allows MGET, SET, EVALSHA and the commands of sorted sets',
 }
 
 interface Fields {
@@ -66,15 +67,12 @@ export function redisFailureReason({ error, access, node }: RedisFailure): strin
   return node === undefined ? cause : `${cause} (${node})`
 }
 
-/** Describes a failure in one log line, with its effect on users and what to check. */
-export function redisFailureAdvice(failure: RedisFailure): string {
+/** Describes a failure of Redis, with its effect on users and what to check. */
+export function redisFailureAdvice(failure: RedisFailure): LogLine {
   const code = codeOf(failure.error)
-  const effect =
-    failure.access === 'write'
-      ? 'users stay logged in, but logins fail, logouts wait, and changes of req.session are not saved'
-      : 'pages are served without their sessions, and logins fail'
-  const check = (code !== undefined && CHECKS[code]) || ADDRESS
-  return `Redis does not answer as it should (${redisFailureReason(failure)}${placeOf(failure)}): ${effect}. Check ${check}`
+  const line = failure.access === 'write' ? LOG_LINES.redisRefusesWrites : LOG_LINES.redisRefusesReads
+  const happened = `${line.happened} (${redisFailureReason(failure)}${placeOf(failure)})`
+  return { ...line, happened, check: (code !== undefined && CHECKS[code]) || ADDRESS }
 }
 
 /** Returns the code of Node.js or of a refusal, or the time-out. */

@@ -3,6 +3,7 @@
  * come back after a second, a probe goes the way of a browser. Interface: "Identify: browser redirect".
  */
 import type { Log } from '../config/log'
+import { LOG_LINES, RECOVERIES } from '../decide/log-lines'
 import { Sso2ResponseError } from '../errors'
 import type { EpochSeconds } from '../protocol/claims'
 import { Dependency } from './dependency'
@@ -38,7 +39,7 @@ export class IdentifyHealth {
     probe: () => this.#probe(),
     isFault: (error) => !(error instanceof NotAskedError),
     onSuccess: (isBack) => {
-      if (isBack) this.#options.log.over('identify', 'Identify works again')
+      if (isBack) this.#options.log.over('identify', RECOVERIES.identify)
       this.#awaitReturns()
     },
   })
@@ -88,8 +89,8 @@ export class IdentifyHealth {
   noteCookies(hasCookies: boolean): void {
     if (hasCookies) this.#hasSeenCookies = true
     if (this.#hasSeenCookies) return
-    const why = `do browsers reach the site at siteUrl (${this.#options.siteUrl}), https where it says so, and keep cookies?`
-    this.#options.log.warn('trips:cookies', `no browser has brought our cookies to the landing page yet: ${why}`)
+    const check = `that browsers reach the site at siteUrl (${this.#options.siteUrl}), with https if it says so`
+    this.#options.log.warn('trips:cookies', { ...LOG_LINES.cookiesBlocked, check })
   }
 
   /** May a browser be redirected there? False while Identify or the other operations of the SSO system are known not to work. */
@@ -152,8 +153,8 @@ export class IdentifyHealth {
   #judge(landing: URL): void {
     const { landingUrl, log } = this.#options
     if (landingUrl !== undefined && placeOf(landing) !== placeOf(new URL(landingUrl))) {
-      const found = `Identify leads to ${landing.origin}${landing.pathname}, and the landing page of this site is ${landingUrl}`
-      log.warn('identify:landing', `${found}: ${ONE_ADDRESS}`)
+      const happened = `Identify redirects to ${landing.origin}${landing.pathname}, but the landing page of this site is ${landingUrl}`
+      log.warn('identify:landing', { ...LOG_LINES.identifyElsewhere, happened })
       throw new MisdirectedError()
     }
     this.#client.readLanding(landing.searchParams.get('t'))
@@ -163,11 +164,8 @@ export class IdentifyHealth {
   #logLostBrowsers(): void {
     const { landingUrl = 'the landing page', log } = this.#options
     if (this.#hasSeenReturn || this.#redirects < FEW || performance.now() - this.#firstRedirectMs < LOST_MS) return
-    const found = `Identify is in order, and none of ${this.#redirects} browsers that were sent there has come to ${landingUrl}`
-    log.warn(
-      'trips:lost',
-      `${found}: is sso.router mounted at the path of siteUrl, and does what stands in front pass it on?`,
-    )
+    const happened = `Identify works, but none of ${this.#redirects} browsers has returned to ${landingUrl}`
+    log.warn('trips:lost', { ...LOG_LINES.lostBrowsers, happened })
   }
 }
 
@@ -176,8 +174,5 @@ class NotAskedError extends Error {}
 
 /** Identify leads elsewhere, which has been logged. */
 class MisdirectedError extends Error {}
-
-const ONE_ADDRESS =
-  'the API client in the admin portal, siteUrl (SSO2_SITE_URL) and routes.landing must name one address'
 
 const placeOf = ({ host, pathname }: URL) => `${host}${pathname}`

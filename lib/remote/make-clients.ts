@@ -1,6 +1,7 @@
 /** What one site speaks to other systems with, made of its configuration. */
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config'
+import { RECOVERIES } from '../decide/log-lines'
 import { Dependency, isOutage } from './dependency'
 import { IdentifyHealth } from './identify-health'
 import { PlatformApi, scopes } from './platform-api'
@@ -30,7 +31,7 @@ export function makeClient(config: Config): Sso2Client {
     clock,
     watch: {
       failed: (step, error) => log.failed('sso', { step, error, isOwn: false }),
-      back: () => log.over('sso', 'the SSO system answers again'),
+      back: () => log.over('sso', RECOVERIES.sso),
     },
   })
 }
@@ -60,7 +61,7 @@ export function makeLoginDependencies(
   hooks: { readonly exchangeTicket?: unknown; readonly loadUser?: unknown },
 ): LoginDependencies {
   const { apiUrl, userPath, log } = config
-  const watch = (step: 'exchangeTicket' | 'loadUser', name: string, isFault: IsFault, probe: () => Promise<unknown>) =>
+  const watch = (step: 'exchangeTicket' | 'loadUser', isFault: IsFault, probe: () => Promise<unknown>) =>
     new Dependency({
       isFault,
       probe: () =>
@@ -69,16 +70,14 @@ export function makeLoginDependencies(
           throw error
         }),
       onSuccess: (isBack) => {
-        if (isBack) log.over(step, `the ${name} works again`)
+        if (isBack) log.over(step, RECOVERIES[step])
       },
     })
   const probeToken = () => probeTokenEndpoint(endpoint)
   const probeUser = () => new PlatformApi({ apiUrl, accessToken: randomUUID() }).get(userPath)
   return {
-    token: hooks.exchangeTicket
-      ? undefined
-      : watch('exchangeTicket', 'token endpoint', isTokenEndpointFault, probeToken),
-    user: hooks.loadUser ? undefined : watch('loadUser', 'user path', isOutage, probeUser),
+    token: hooks.exchangeTicket ? undefined : watch('exchangeTicket', isTokenEndpointFault, probeToken),
+    user: hooks.loadUser ? undefined : watch('loadUser', isOutage, probeUser),
   }
 }
 

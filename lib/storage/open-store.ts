@@ -1,6 +1,7 @@
 /** Opens the store of a site, and logs its failures. */
 import type { Cluster, Redis } from 'ioredis'
 import type { Config } from '../config'
+import { LOG_LINES, RECOVERIES } from '../decide/log-lines'
 import { redisFailureAdvice, redisFailureReason } from '../decide/redis-failure-advice'
 import type { Kv } from './kv'
 import { MemoryKv } from './memory-kv'
@@ -14,24 +15,30 @@ export function openStore({ redis, prefix, clock, log }: Pick<Config, 'redis' | 
 } {
   if (redis === undefined) return { kv: new MemoryKv(() => clock.now()), client: undefined }
   const client = typeof redis === 'string' ? openRedis(redis) : redis
+  const { redisEviction } = LOG_LINES
   const listener: ServersListener = {
-    connected: evictionCheck(client, (text) => log.warn('redis:eviction', `Redis: ${text}`)),
+    connected: evictionCheck(client, (policy) =>
+      log.warn('redis:eviction', {
+        ...redisEviction,
+        happened: `${redisEviction.happened} (maxmemory-policy ${policy})`,
+      }),
+    ),
     failed: (failure) => log.warn(`store:${redisFailureReason(failure)}`, redisFailureAdvice(failure)),
-    recovered: () => log.over('store', 'Redis answers again'),
+    recovered: () => log.over('store', RECOVERIES.redis),
   }
   return { kv: redisKv(client, typeof redis === 'string', listener, prefix), client }
 }
 
-/** Describes the eviction policy of a server. @param info response to INFO @returns `undefined` if it evicts nothing */
-function evictionOf(info: string): string | undefined {
+/** Reads the eviction policy of a server. @param info response to INFO @returns `undefined` if it evicts nothing */
+function evictionPolicyOf(info: string): string | undefined {
   const field = (name: string) => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1] ?? ''
   const policy = field('maxmemory_policy')
   if (policy === 'noeviction' || field('maxmemory') === '0') return undefined
-  return `eviction policy ${policy || 'unknown'}: under pressure sessions are dropped, and used tokens forgotten; use noeviction`
+  return policy || 'unknown'
 }
 
 /** Returns a function whose first call reads the eviction policy of each server in the background. A Redis that evicts drops sessions. */
-export function evictionCheck(client: Redis | Cluster, warn: (text: string) => void): () => void {
+export function evictionCheck(client: Redis | Cluster, warn: (policy: string) => void): () => void {
   let isDone = false
   return () => {
     if (isDone) return
@@ -40,8 +47,8 @@ export function evictionCheck(client: Redis | Cluster, warn: (text: string) => v
     for (const server of servers)
       server.info().then(
         (info) => {
-          const text = evictionOf(info)
-          if (text !== undefined) warn(text)
+          const policy = evictionPolicyOf(info)
+          if (policy !== undefined) warn(policy)
         },
         () => {}, // it may not be allowed
       )

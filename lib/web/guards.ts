@@ -42,7 +42,7 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
     const holder = holderOf(req)
     const { context } = holder
     if (context.site !== site)
-      throw new Sso2SetupError('requireLogin belongs to another sso2() than the one mounted here')
+      throw new Sso2SetupError('This requireLogin() belongs to another sso2() than the one mounted here')
     const mustAsk = identifiedUser(holder.identity) !== undefined && (fresh || needsAccessToken(holder.identity))
     if (
       mustAsk &&
@@ -65,11 +65,12 @@ const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof RequireLoginOptions>(['
 function checkedOptions(options: RequireLoginOptions): RequireLoginOptions {
   const { fresh, allow } = options
   const unknown = Object.entries(options).find(([name, value]) => value !== undefined && !KNOWN_OPTIONS.has(name))
-  if (unknown) throw new Sso2SetupError(`requireLogin has no option ${unknown[0]}: it has fresh and allow`)
+  if (unknown)
+    throw new Sso2SetupError(`The guard requireLogin() has no option ${unknown[0]}. Its options are fresh and allow`)
   if (fresh !== undefined && typeof fresh !== 'boolean')
-    throw new Sso2SetupError('requireLogin: fresh must be true or false')
+    throw new Sso2SetupError('Option fresh of requireLogin() must be true or false')
   if (allow !== undefined && typeof allow !== 'function')
-    throw new Sso2SetupError('requireLogin: allow must be a function')
+    throw new Sso2SetupError('Option allow of requireLogin() must be a function')
   return options
 }
 
@@ -79,7 +80,9 @@ async function isAllowed(allow: Allow, user: User, req: Request): Promise<boolea
   const isLate = given instanceof Promise
   const answer = isLate ? await runHook('allow', AbortSignal.timeout(HOOKS_MS), () => given) : given
   if (typeof answer !== 'boolean' && answer !== undefined && answer !== null)
-    throw new TypeError('express-sso2: allow must return true or false')
+    throw new TypeError(
+      'express-sso2: Option allow of requireLogin() must return true or false. See "TypeError" in docs/errors.md.',
+    )
   return answer === true
 }
 
@@ -126,7 +129,9 @@ function redirectToLogin(holder: IdentityHolder): Promise<void> | void {
   if (decision.action !== 'lead') holder.identity = ANONYMOUS // nothing is shown here, so that his trips stay counted
   switch (decision.action) {
     case 'refuse_to_guard_the_login_page':
-      throw new Sso2SetupError('requireLogin guards the login page itself, which nobody could reach: see routes.login')
+      throw new Sso2SetupError(
+        'A requireLogin() guards the login page (routes.login), so users could not reach that page',
+      )
     case 'give_up':
       return sendProblem(site, req, res, 503, reasonCode(decision.reason, 'page_unavailable'))
     case 'require_login':

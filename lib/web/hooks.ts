@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import type { Request } from 'express'
 import type { Log } from '../config/log'
+import { LOG_LINES } from '../decide/log-lines'
 import { Sso2UnavailableError } from '../errors'
 
 /** Ticket exchange and naming the user together, or one view, in milliseconds. */
@@ -23,7 +24,7 @@ export async function callListener(name: 'onLogin' | 'onLogout', log: Log, run: 
   try {
     await runHook(name, AbortSignal.timeout(LISTENER_MS), async () => run())
   } catch (error) {
-    log.broken(`hook:${name}`, `${name} failed; users are not affected`, error)
+    log.broken(`hook:${name}`, { ...LOG_LINES.hookFailed, happened: `${name} failed` }, error)
   }
 }
 
@@ -33,7 +34,9 @@ export function guardedShouldIdentify(given: (req: Request) => boolean): (req: R
     const answer: unknown = given(req)
     if (typeof answer === 'object' && answer !== null && 'then' in answer) {
       Promise.resolve(answer).catch(() => {}) // nobody else would take its rejection
-      throw new TypeError('express-sso2: shouldIdentify must return true or false at once, not a promise')
+      throw new TypeError(
+        'express-sso2: Option shouldIdentify must return true or false, not a promise. See "TypeError" in docs/errors.md.',
+      )
     }
     return Boolean(answer)
   }

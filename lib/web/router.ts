@@ -1,6 +1,7 @@
 /** `sso.router`: landing, login, logout, logout-all, each on its path as the application compares paths; any other request goes on. */
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { TextCode } from '../config/texts/en'
+import { LOG_LINES } from '../decide/log-lines'
 import { isSameOriginPost } from '../decide/navigation'
 import { failing } from './http/failing'
 import { BODY_CONSUMED, bodyReader, type ReadBody } from './http/read-body'
@@ -101,14 +102,11 @@ async function route(
       return refuse(site, req, res, 403, 'cross_origin')
     }
     const status = await readBody(req, res)
-    if (status === BODY_CONSUMED) site.config.log.warn('body:consumed', CONSUMED)
+    if (status === BODY_CONSUMED) site.config.log.warn('body:consumed', LOG_LINES.bodyConsumed)
     if (status !== undefined) return refuse(site, req, res, status, 'bad_request')
   }
   await site.runningOperations.run(() => handler(site, req, res), res)
 }
-
-const CONSUMED =
-  'a form could not be read, because another middleware has consumed its body and left nothing in req.body. Users cannot log in. Mount sso before that middleware (express-formidable, multer, a proxy)'
 
 /** A password that a parser of the site's own has read does not stay on a request that is refused. Threat F8. */
 function refuse(site: Site, req: Request, res: Response, status: number, code: TextCode): Promise<void> {

@@ -150,6 +150,6 @@ export function attach(context: RequestContext, identity: Identity): Holder {
 /** The request's visit. @throws when `sso.middleware` is not mounted before this route */
 export function holderOf(req: Request): Holder {
   const holder = Sso2Request.holderBehind(req.sso2)
-  if (!holder) throw new Sso2SetupError('mount sso (or sso.middleware) before this route')
+  if (!holder) throw new Sso2SetupError('Mount sso (or sso.middleware) before this route')
   return holder
 }

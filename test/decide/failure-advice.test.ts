@@ -1,5 +1,11 @@
 import { failureAdvice, type Step, tokenAdvice } from '../../lib/decide/failure-advice'
-import { hasCause, redisFailureAdvice, redisFailureReason } from '../../lib/decide/redis-failure-advice'
+import { logText } from '../../lib/decide/log-lines'
+import {
+  hasCause,
+  type RedisFailure,
+  redisFailureAdvice,
+  redisFailureReason,
+} from '../../lib/decide/redis-failure-advice'
 import {
   PlatformApiError,
   Sso2ResponseError,
@@ -19,11 +25,11 @@ const looks: [step: Step, error: unknown, cause: string, look: RegExp][] = [
   ['exchangeTicket', answered(400), 'refused:400', /SSO2_CLIENT_ID.*SSO2_CLIENT_SECRET.*ticketExchange/],
   ['exchangeTicket', answered(401), 'refused:401', /SSO2_CLIENT_SECRET/],
   ['exchangeTicket', answered(403), 'refused:403', /SSO2_CLIENT_SECRET/],
-  ['exchangeTicket', answered(404), 'nowhere:404', /SSO2_TOKEN_URL.*is it the token endpoint/],
+  ['exchangeTicket', answered(404), 'nowhere:404', /SSO2_TOKEN_URL\) is the token endpoint/],
   ['exchangeTicket', answered(302), 'nowhere:302', /SSO2_TOKEN_URL/],
   ['exchangeTicket', answered(405), 'nowhere:405', /SSO2_TOKEN_URL/],
-  ['exchangeTicket', answered(429), 'too_many:429', /how much is asked/],
-  ['exchangeTicket', answered(502), 'failing:502', /Look at the authorization server at tokenUrl \(SSO2_TOKEN_URL\)\./],
+  ['exchangeTicket', answered(429), 'too_many:429', /how many calls/],
+  ['exchangeTicket', answered(502), 'failing:502', /^the authorization server at tokenUrl \(SSO2_TOKEN_URL\)$/],
   ['exchangeTicket', answered(200), 'unreadable:200', /SSO2_TOKEN_URL/],
   ['exchangeTicket', answered(undefined), 'unreadable', /SSO2_TOKEN_URL/],
   ['loadUser', silent(), 'no_answer', /SSO2_API_URL/],
@@ -31,7 +37,7 @@ const looks: [step: Step, error: unknown, cause: string, look: RegExp][] = [
   ['loadUser', rest(403), 'refused:403', /scopes/],
   ['loadUser', rest(404), 'nowhere:404', /userPath \(SSO2_USER_PATH\) below apiUrl/],
   ['loadUser', rest(500), 'failing:500', /the REST API at apiUrl/],
-  ['loadUser', rest(429), 'too_many:429', /how much is asked/],
+  ['loadUser', rest(429), 'too_many:429', /how many calls/],
   ['loadUser', answered(undefined, 'accountId: a text is required'), 'unreadable', /SSO2_USER_PATH/],
   ['sessionstatus', silent(), 'no_answer', /SSO2_URL/],
   ['sessionstatus', unreached('ECONNREFUSED'), 'no_answer:ECONNREFUSED', /SSO2_URL/],
@@ -40,21 +46,23 @@ const looks: [step: Step, error: unknown, cause: string, look: RegExp][] = [
   ['exchangeTicket', unreached('HTTP 503'), 'no_answer:HTTP 503', /SSO2_TOKEN_URL/],
   ['sessionstatus', answered(500), 'failing:500', /SSO system at ssoUrl/],
   ['sessionstatus', answered(404), 'nowhere:404', /SSO2_URL/],
-  ['sessionstatus', answered(400), 'refused:400', /SSO2_CLIENT_ID.*flagged for SSO2/],
+  ['sessionstatus', answered(400), 'refused:400', /SSO2_CLIENT_ID.*enabled for SSO2/],
   ['sessionstatus', answered(undefined, 'invalid_token'), 'refused', /SSO2_CLIENT_SECRET.*clock.*admin portal/],
   ['sessionstatus', answered(200, 'invalid_token'), 'unreadable:200', /SSO2_URL/],
   ['authenticate', answered(200), 'unreadable:200', /SSO2_URL/],
   ['authenticate', answered(300), 'nowhere:300', /SSO2_URL/],
   ['logout', silent(), 'no_answer', /SSO2_URL/],
   ['logoutall', new TokenError('session_mismatch'), 'token:session_mismatch', /another session/],
-  ['identify', answered(400), 'refused:400', /flagged for SSO2/],
+  ['identify', answered(400), 'refused:400', /enabled for SSO2/],
 ]
 
 test.each(looks)('%s that fails with %p is %s, and says what to look at', (step, error, cause, look) => {
   const trouble = of(step, error)
   expect(trouble.cause).toBe(`${step}:${cause}`)
-  expect(trouble.advice).toMatch(/^Look at .*[^?][?.] Meanwhile: .*\.$/)
-  expect(trouble.advice).toMatch(look)
+  expect(trouble.line.check).toMatch(look)
+  expect(logText(trouble.line)).toMatch(
+    /^Step \w+ failed: [^?]*\. [A-Z][^?]*\. Check [^?]*\. See "[A-Z].*" in docs\/troubleshooting\.md\.$/,
+  )
   expect(trouble.frames).toEqual([]) // they would be ours
   expect(JSON.stringify(trouble)).not.toContain('of the body')
 })
@@ -67,51 +75,51 @@ test.each<[TokenFault, RegExp]>([
   ['audience', /SSO2_CLIENT_ID/],
   ['expired', /clock/],
   ['not_yet_valid', /clock/],
-  ['claims', /interface/],
+  ['claims', /not documented/],
   ['session_mismatch', /another session/],
   ['replayed', /used before/],
 ])('a token that is refused for %s leads to its cause', (reason, look) => {
   expect(tokenAdvice(reason)).toMatch(look)
-  expect(of('sessionstatus', new TokenError(reason)).advice).toMatch(look)
+  expect(of('sessionstatus', new TokenError(reason)).line.check).toMatch(look)
 })
 
 test.each<[error: unknown, what: string]>([
-  [silent(), 'exchangeTicket failed: no answer (ECONNREFUSED)'],
+  [silent(), 'Step exchangeTicket failed: no answer (ECONNREFUSED)'],
   [
     new Sso2ResponseError('token', 401, 'the token endpoint refused: invalid_client'),
-    'exchangeTicket failed: the token endpoint refused: invalid_client (HTTP 401)',
+    'Step exchangeTicket failed: the token endpoint refused: invalid_client (HTTP 401)',
   ],
   [
     new Sso2UnavailableError('token', false, 'no answer within 3000 ms', true),
-    'exchangeTicket failed: no answer within 3000 ms',
+    'Step exchangeTicket failed: no answer within 3000 ms',
   ],
-  [new Sso2ResponseError('token', 200, 'the answer: odd'), 'exchangeTicket failed: the answer: odd (HTTP 200)'],
-  [rest(500), 'exchangeTicket failed: the REST API answered HTTP 500'],
-  [new TokenError('issuer'), 'exchangeTicket failed: token refused: issuer'],
+  [new Sso2ResponseError('token', 200, 'the answer: odd'), 'Step exchangeTicket failed: the answer: odd (HTTP 200)'],
+  [rest(500), 'Step exchangeTicket failed: the REST API answered HTTP 500'],
+  [new TokenError('issuer'), 'Step exchangeTicket failed: token refused: issuer'],
 ])('an error of ours is told without its class: %p', (error, what) => {
-  expect(of('exchangeTicket', error).what).toBe(what)
+  expect(of('exchangeTicket', error).line.happened).toBe(what)
 })
 
-test.each<[step: Step, effect: string]>([
-  ['exchangeTicket', 'the visitor is anonymous here, and asked about again in 30 s'],
-  ['loadUser', 'the visitor is anonymous here, and asked about again in 30 s'],
-  ['identify', 'new visitors are served without a session'],
-  ['authenticate', 'the login is answered with "not now"'],
-  ['sessionstatus', 'sessions are served as they were known, logins for graceSeconds at most'],
-  ['logout', 'the logout holds here, and is told again until it is confirmed'],
-  ['logoutall', 'the logout holds here, and is told again until it is confirmed'],
-])('while %s fails it is said what that means', (step, effect) => {
-  expect(of(step, silent()).advice).toMatch(new RegExp(`[.?] Meanwhile: ${effect}\\.$`))
+test.each<[step: Step, heading: string, users: RegExp]>([
+  ['exchangeTicket', 'The ticket could not be exchanged', /not logged in .*user_unknown.* 30 s/],
+  ['loadUser', 'The user could not be loaded', /not logged in .*user_unknown.* 30 s/],
+  ['identify', 'A call to the SSO system failed', /^New visitors get pages without a session$/],
+  ['authenticate', 'A call to the SSO system failed', /^Logins get 503$/],
+  ['sessionstatus', 'A call to the SSO system failed', /^Logged-in users stay logged in for graceSeconds$/],
+  ['logout', 'A call to the SSO system failed', /logged out of this site.* retried/],
+  ['logoutall', 'A call to the SSO system failed', /logged out of this site.* retried/],
+])('if %s fails, the line says what users see', (step, heading, users) => {
+  expect(of(step, silent()).line).toMatchObject({ heading, users: expect.stringMatching(users) })
 })
 
-test('what is thrown by nobody\u2019s hook is looked for where it was thrown', () => {
-  expect(of('identify', new TypeError('no luck')).advice).toMatch(/^Look at where it was thrown\. /)
+test('an error that is neither of a hook nor of the package leads to its stack', () => {
+  expect(of('identify', new TypeError('no luck')).line.check).toBe('the stack below')
 })
 
 test('a hook of the site is named, with the place where it threw, whatever it threw', () => {
   for (const error of [new TypeError('no luck'), silent(), answered(500)]) {
-    const { advice, frames } = of('loadUser', error, true)
-    expect(advice).toMatch(/^Look at the hook loadUser of the site\. /)
+    const { line, frames } = of('loadUser', error, true)
+    expect(line.check).toBe('the hook loadUser of your site')
     expect(frames[0]).toContain('failure-advice.test.ts')
   }
 })
@@ -173,7 +181,7 @@ test.each<[error: unknown, reason: string, look: RegExp]>([
   ],
   [Object.assign(reply('EXECABORT Transaction discarded.'), { previousErrors: [] }), 'EXECABORT', /REDIS_URL/],
 ])('a Redis that fails with %p: the line says %s, and what to check', (error, reason, check) => {
-  const line = redisFailureAdvice({ error })
+  const line = logText(redisFailureAdvice({ error }))
   expect(line).toContain(`(${reason})`)
   expect(line).toMatch(check)
   expect(line).not.toContain('SECRET')
@@ -194,8 +202,9 @@ test.each<[failure: Parameters<typeof redisFailureReason>[0], reason: string]>([
 })
 
 test('a line says what a refused write means for users, and names the node of a Cluster once', () => {
-  expect(redisFailureAdvice({ error: refused, access: 'write' })).toMatch(/: users stay logged in, but logins fail/)
-  expect(redisFailureAdvice({ error: refused, access: 'read' })).toMatch(/: pages are served without their sessions/)
+  const textOf = (failure: RedisFailure) => logText(redisFailureAdvice(failure))
+  expect(textOf({ error: refused, access: 'write' })).toMatch(/\. Users stay logged in, but logins get 503/)
+  expect(textOf({ error: refused, access: 'read' })).toMatch(/\. Users get pages without login/)
   const error = Object.assign(new Error('connect'), { code: 'ECONNREFUSED', address: '10.0.0.1', port: 6379 })
-  expect(redisFailureAdvice({ error, node: '10.0.0.1:6379' })).toContain('(ECONNREFUSED (10.0.0.1:6379))')
+  expect(textOf({ error, node: '10.0.0.1:6379' })).toContain('(ECONNREFUSED (10.0.0.1:6379))')
 })

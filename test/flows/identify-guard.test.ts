@@ -53,11 +53,12 @@ test('what was said of a page before its guard keeps nothing for others: a brows
 })
 
 test.each([
-  ['/too-early', 'ERR_SSO2_SETUP express-sso2: mount sso (or sso.middleware) before this route'],
-  ['/of-the-other', 'ERR_SSO2_SETUP express-sso2: requireLogin belongs to another sso2() than the one mounted here'],
+  ['/too-early', 'Mount sso (or sso.middleware) before this route'],
+  ['/of-the-other', 'This requireLogin() belongs to another sso2() than the one mounted here'],
 ])('a guard that cannot work at %s says why', async (path, message) => {
   const { status, json } = await network.browser().fetchJson(at(path))
-  expect([status, json]).toEqual([500, message])
+  const text = `ERR_SSO2_SETUP express-sso2: ${message}. See "Sso2SetupError" in docs/errors.md.`
+  expect([status, json]).toEqual([500, text])
 })
 
 test('a guard sends a visitor straight to the built-in login page, which identifies the visitor itself', async () => {

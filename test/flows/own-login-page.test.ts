@@ -123,7 +123,7 @@ describe("a page of the site's own", () => {
   test('that a guard stands before is an error that says so, and no endless redirect', async () => {
     const { status, trail } = await browser.visit(at('guarded', '/account'))
     expect([status, trail.length]).toEqual([500, 5])
-    expect(String(errors)).toContain('requireLogin guards the login page itself')
+    expect(String(errors)).toContain('A requireLogin() guards the login page')
   })
 
   test('switched off, a guard responds 401: with a page, or with JSON that names no login page', async () => {

@@ -124,7 +124,7 @@ describe('a hook of the site that fails', () => {
       expect(more).toEqual([])
       const [first, ...frames] = line.split('\n    ')
       expect(first).toMatch(
-        new RegExp(`${hook} failed: RangeError: no luck with \\*\\*\\* .*E_LUCK.*Look at the hook ${hook} of the site`),
+        new RegExp(`${hook} failed: RangeError: no luck with \\*\\*\\* .*E_LUCK.*Check the hook ${hook} of your site`),
       )
       expect(frames[0]).toMatch(/^at throwing \(.*failure-log\.test\.ts/)
       for (const secret of given.flatMap((text) => text.split(' '))) expect(line).not.toContain(secret.slice(0, 10))
@@ -163,7 +163,7 @@ test.each<[string, FaultOptions['operation'], (at: Stage) => Promise<unknown>]>(
   const at = await start()
   at.emulator.faults.add({ operation, kind: 'status', code: 503 })
   await act(at)
-  expect(lines[0]).toMatch(new RegExp(`${operation} failed: .*HTTP 503.*ssoUrl.*Meanwhile`))
+  expect(lines[0]).toMatch(new RegExp(`${operation} failed: .*HTTP 503.*ssoUrl.*See `))
   expect(lines.filter((line) => line.includes(operation))).toHaveLength(1)
 })
 
@@ -181,7 +181,7 @@ test('[O6] a login that fails for a reason of its own is told with its stack, an
   expect((await browser.fetchJson(`${at.url}/login`, { json: ada, headers })).status).toBe(503)
   const [first, frame, ...more] = (lines[0] ?? '').split('\n    ')
   expect(first).toMatch(
-    /authenticate failed: Error: no luck with ada and \*\*\*\. Look at where it was thrown\. Meanwhile/,
+    /authenticate failed: Error: no luck with ada and \*\*\*\. Logins get 503\. Check the stack below\. See/,
   )
   expect([lines.length, more.length > 0, frame]).toEqual([
     1,
@@ -203,7 +203,7 @@ describe('a landing that is lost', () => {
       expect([new URL(page.url).pathname, tripsOf(page), view(page).status]).toEqual(['/sso/old-landing', 1, 'none'])
       expect(lines).toEqual([
         expect.stringMatching(
-          /to \/sso\/old-landing, and the landing page of this site is \/sso2\/landing: .*admin portal/,
+          /to \/sso\/old-landing, but the landing page of this site is \/sso2\/landing\. .*admin portal/,
         ),
       ])
     },
@@ -213,12 +213,12 @@ describe('a landing that is lost', () => {
     [
       'where no router is mounted',
       { build: (sso, gates) => addPages(express().use(sso.session, sso.middleware), sso, gates) },
-      /to \/sso2\/landing, the landing page, and no router takes it: mount sso, or sso\.router before sso\.middleware/,
+      /to \/sso2\/landing, the landing page, but no router handles it\. .*sso\.router before sso\.middleware/,
     ],
     [
       'where the site is mounted at another path than that of its address',
       { mountPath: '/paper', build: (sso, gates) => addPages(express().use('/magazine', sso).use(sso), sso, gates) },
-      /to \/paper\/sso2\/landing, and the landing page of this site is \/sso2\/landing: .*SSO2_SITE_URL/,
+      /to \/paper\/sso2\/landing, but the landing page of this site is \/sso2\/landing\. .*SSO2_SITE_URL/,
     ],
   ]
   test.each(problems)('%s is served after one trip, and one line says so', async (_what, options, line) => {
@@ -234,13 +234,13 @@ describe('a landing that is lost', () => {
     const at = await start({ build })
     const page = await at.browser().visit(`${at.url}/page`)
     expect([page.url, view(page).status]).toEqual([`${at.url}/page`, 'anon'])
-    expect(lines).toEqual([expect.stringMatching(/no router takes it/)])
+    expect(lines).toEqual([expect.stringMatching(/no router handles it/)])
   })
 
   test('by a browser without cookies says what to look at, until the first one with cookies comes', async () => {
     const at = await start()
     await new Browser({ cookies: false }).visit(`${at.url}/`)
-    expect(lines).toEqual([expect.stringMatching(/no browser has brought our cookies.*siteUrl \(http:\/\/morning/)])
+    expect(lines).toEqual([expect.stringMatching(/No browser has returned the cookies.*siteUrl \(http:\/\/morning/)])
   })
 
   test('again and again, as processes do not share their secrets, is told once', async () => {
@@ -253,7 +253,7 @@ describe('a landing that is lost', () => {
     const page = await at.browser().visit(`${at.url}/page`)
     expect([tripsOf(page), view(page).degraded]).toEqual([2, 'identify_loop'])
     expect(lines).toEqual([
-      expect.stringMatching(/again and again.*redis \(REDIS_URL\) and sessionSecret.*session\.cookieName/),
+      expect.stringMatching(/Redirect loop stopped: .*redis \(REDIS_URL\) and sessionSecret.*session\.cookieName/),
     ])
   })
 
@@ -272,7 +272,7 @@ test.each<[string, Partial<Sso2Options>, RegExp]>([
   [
     'that the SSO system does not know',
     { clientId: 'nobody' },
-    /sessionstatus failed: .*HTTP 400.*clientId.*flagged for SSO2/,
+    /sessionstatus failed: .*HTTP 400.*clientId.*enabled for SSO2/,
   ],
   [
     'whose secret is another',
@@ -302,7 +302,7 @@ describe('Redis', () => {
     expect(lines).toEqual([expect.stringMatching(new RegExp(`ECONNREFUSED 127\\.0\\.0\\.1:${port}.*REDIS_URL`))])
     const redis = await startRedis({ port })
     await eventually(async () => lines.length > 1)
-    expect(lines[1]).toBe('express-sso2: Redis answers again')
+    expect(lines[1]).toBe('express-sso2: Redis responds again.')
     await at.close()
     stage = undefined
     await redis.stop()
@@ -328,8 +328,8 @@ describe('Redis', () => {
     expect(
       lines
         .filter((line) => line.includes('Redis') && !/EPIPE|ECONNRESET/.test(line)) // how the old connection ended
-        .map((line) => /ECONNREFUSED|no answer in time|answers again/.exec(line)?.[0]),
-    ).toEqual(['ECONNREFUSED', 'answers again', 'no answer in time', 'answers again', 'ECONNREFUSED'])
+        .map((line) => /ECONNREFUSED|no answer in time|responds again/.exec(line)?.[0]),
+    ).toEqual(['ECONNREFUSED', 'responds again', 'no answer in time', 'responds again', 'ECONNREFUSED'])
     await front.up()
     await at.close()
     stage = undefined

@@ -69,7 +69,7 @@ describe('requireLogin({ allow })', () => {
   test.each([
     ['/throws', /JSON/],
     ['/rejects', /^roles: the table is away$/],
-    ['/no-answer', /^express-sso2: allow must return true or false$/],
+    ['/no-answer', /^express-sso2: Option allow of requireLogin\(\) must return true or false\. See /],
   ])('%s: its error goes to the error handler', async (path, message) => {
     expect(await json(browser, path)).toEqual([500, expect.stringMatching(message)])
   })

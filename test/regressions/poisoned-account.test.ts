@@ -125,8 +125,8 @@ test.each(Object.keys(answers))(
 )
 
 test.each([
-  ['token endpoint', '/oauth/token', 'exchangeTicket', 'the token endpoint works again'],
-  ['user path', '/me', 'loadUser', 'the user path works again'],
+  ['token endpoint', '/oauth/token', 'exchangeTicket', 'The token endpoint works again.'],
+  ['user path', '/me', 'loadUser', 'The user path works again.'],
 ])(
   'health() says that no user can log in while the %s fails for all, and no longer',
   async (_name, where, step, over) => {

@@ -123,7 +123,7 @@ test('visitors are redirected again 1.2 s after Identify works again, and the op
   await clock.pass(10_000)
   emulator.faults.clear()
   expect(await clock.until(() => front.isAvailable, 5000)).toBeLessThanOrEqual(1200)
-  expect(lines).toEqual([expect.stringMatching(/HTTP 503/), 'express-sso2: Identify works again'])
+  expect(lines).toEqual([expect.stringMatching(/HTTP 503/), 'express-sso2: Identify works again.'])
 })
 
 test('who came back late, and was sent before it broke, delays nothing', async () => {
@@ -268,7 +268,7 @@ async function lookedAt(front: IdentifyHealth) {
 /* What Identify has to do. */
 
 const isOther =
-  /Identify leads to https:\/\/status\.example\/, and the landing page of this site is http:\/\/morning.*admin portal/
+  /Identify redirects to https:\/\/status\.example\/, but the landing page of this site is http:\/\/morning.*admin portal/
 const to =
   (location: string, status = 302): Behaviour =>
   (res) =>
@@ -276,15 +276,15 @@ const to =
 
 test.each<[name: string, line: RegExp, behave: Behaviour]>([
   ['shows a page', /failed: Identify does not lead on \(HTTP 200\).*SSO2_URL/s, (res) => res.end('<p>Back soon.')],
-  ['refuses the client', /HTTP 400.*SSO2_CLIENT_ID.*flagged for SSO2/s, (res) => res.writeHead(400).end()],
+  ['refuses the client', /HTTP 400.*SSO2_CLIENT_ID.*enabled for SSO2/s, (res) => res.writeHead(400).end()],
   ['is not there', /HTTP 404.*SSO2_URL/s, (res) => res.writeHead(404).end()],
   ['leads nowhere', /HTTP 302.*SSO2_URL/s, (res) => res.writeHead(302).end()],
   ['leads to what is no address', /does not lead on \(HTTP 302\)/, to('http://[')],
   ['leads to another site', isOther, to('https://status.example/?x=1')],
-  ['leads to another page', /leads to http:\/\/morning.localhost:1\/, and the landing/, to(`${siteUrl}/?t=a.b.c`)],
+  ['leads to another page', /redirects to http:\/\/morning.localhost:1\/, but the landing/, to(`${siteUrl}/?t=a.b.c`)],
   [
     'leads to another port',
-    /leads to http:\/\/morning.localhost:2\/sso2/,
+    /redirects to http:\/\/morning.localhost:2\/sso2/,
     to('http://morning.localhost:2/sso2/landing'),
   ],
   ['leads here without a token', /malformed/, to(landingUrl)],
@@ -311,7 +311,7 @@ test('that Identify leads here again is told, where it was told that it led else
   behave = leading(302)
   await clock.until(() => front.isAvailable, 1200)
   expect(lines[0]).toMatch(isOther)
-  expect(lines.at(-1)).toBe('express-sso2: Identify works again')
+  expect(lines.at(-1)).toBe('express-sso2: Identify works again.')
 })
 
 /** The landing address to which the emulator would lead this very browser. */
@@ -352,7 +352,7 @@ test('where the site has its landing page elsewhere, a good token is enough', as
 
 /* What the operator is told of browsers. */
 
-const lost = () => lines.filter((line) => line.includes('Identify is in order'))
+const lost = () => lines.filter((line) => line.includes('Identify works, but'))
 
 /** So many visitors, the last one of them so long after the first. */
 async function visitors(front: IdentifyHealth, many: number, ms: number) {
@@ -366,7 +366,7 @@ test('an Identify that works, and from which nobody has ever come back, is told'
   const { front } = channel()
   await visitors(front, 20, 9000)
   expect(lost()).toEqual([
-    expect.stringMatching(/none of 20 browsers .* has come to http.*\/sso2\/landing: is sso\.router/),
+    expect.stringMatching(/none of 20 browsers has returned to http.*\/sso2\/landing\..*sso\.router/),
   ])
 })
 
@@ -400,11 +400,7 @@ test('that no browser has ever brought a cookie of ours is told, until one has',
   const { front } = channel()
   front.noteCookies(false)
   front.noteCookies(false)
-  expect(lines).toEqual([
-    expect.stringMatching(
-      /no browser has brought our cookies to the landing page yet: do browsers.*siteUrl \(http:\/\/morning/,
-    ),
-  ])
+  expect(lines).toEqual([expect.stringMatching(/No browser has returned the cookies.*siteUrl \(http:\/\/morning/)])
   const other = channel()
   other.front.noteCookies(true)
   other.front.noteCookies(false)

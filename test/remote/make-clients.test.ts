@@ -47,10 +47,10 @@ test('a failure of the SSO system is told to the operator, and so is its end', a
   emulator.faults.add({ operation: 'sessionstatus', kind: 'status', code: 500, times: 3 })
   for (let times = 0; times < 2; times += 1) await failure(client.sessionStatus({ ...device, lks: 'anon' }))
   expect(lines).toEqual([
-    expect.stringMatching(/^warn express-sso2: sessionstatus failed: .*HTTP 500.*Look at the SSO system at ssoUrl/),
+    expect.stringMatching(/^warn express-sso2: Step sessionstatus failed: .*HTTP 500.*Check the SSO system at ssoUrl/),
   ])
   await eventually(async () => lines.some((line) => line.startsWith('info')))
-  expect(lines.slice(1)).toEqual(['info express-sso2: the SSO system answers again'])
+  expect(lines.slice(1)).toEqual(['info express-sso2: The SSO system responds again.'])
 })
 
 test.each([

@@ -102,7 +102,8 @@ describe('req.sessionStore', () => {
       const [other, store] = [{} as Request, req.sessionStore]
       res.json([thrown(() => store.generate(other)), thrown(() => store.regenerate(other, () => {}))])
     })
-    const message = 'express-sso2: this request did not pass through sso.session'
+    const message =
+      'express-sso2: This request did not pass through sso.session. See "Sso2SetupError" in docs/errors.md.'
     expect((await ask('/other')).json).toEqual([message, message])
   })
 })
@@ -269,9 +270,7 @@ describe('destroy', () => {
     expect(lines).toEqual([])
     await ask('/log-in')
     await ask('/destroy')
-    expect(lines).toEqual([
-      expect.stringMatching(/destroy\(\) has ended a login of this site alone.*req\.sso2\.logout/),
-    ])
+    expect(lines).toEqual([expect.stringMatching(/destroy\(\) has ended a login on this site only.*req\.sso2\.logout/)])
   })
 
   test('an error of what follows from it is for the callback', async () => {

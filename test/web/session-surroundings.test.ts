@@ -186,7 +186,7 @@ test('without any session the error says what to mount', async () => {
   await once(server, 'listening')
   const { json } = await browser.fetchJson(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
   server.close()
-  expect(json.message).toMatch(/mount sso\.session, or a session of your own, before/)
+  expect(json.message).toMatch(/Mount sso\.session, or your own express-session, before/)
 })
 
 const callable = () => {}
@@ -201,7 +201,7 @@ test.each<[string, object]>([
   await open()
   const request = Object.assign(Object.create(null), { headers: {} }, parts) as Request
   await expect(site.sessions.stateOf(request)).rejects.toThrow(
-    /req\.session is not of express-session.*cookie-session.*app\.use\(sso\) alone/,
+    /The session in req\.session is not of express-session.*cookie-session.*app\.use\(sso\) alone/,
   )
 })
 
@@ -348,7 +348,9 @@ describe("what happens in the middle of a request to a site's own session", () =
     store.isAway = true
     expect((await ask('/log-in')).json).toEqual({ id: 'unavailable' })
     expect((await ask('/end')).status).toBe(200)
-    expect(lines).toEqual([expect.stringMatching(/the session of the site's own could not be taken out of its store/)])
+    expect(lines).toEqual([
+      expect.stringMatching(/The store of the site's own express-session has not deleted a session/),
+    ])
   })
 
   test('it is known as such, and what is done to ours leaves it alone', async () => {

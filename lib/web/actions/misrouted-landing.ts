@@ -2,6 +2,7 @@
  * A landing that meets no router: the SSO system leads to another page of the site, or the router stands behind the middleware, or is
  * not mounted. Another trip would end in the same place, so the page is served, and the operator is told what it is.
  */
+import { LOG_LINES } from '../../decide/log-lines'
 import { queryOf } from '../http/request-facts'
 import type { RequestContext } from '../request-context'
 
@@ -29,11 +30,11 @@ function logMisroutedLanding(
   landing: string,
 ): void {
   const own = (isMounted ? config.mountPath : '') + landing
-  const found = `the SSO system sends browsers to ${path}`
-  if (path === own) config.log.warn('landing:router', `${found}, the landing page, and no router takes it: ${ROUTER}`)
-  else config.log.warn('landing:path', `${found}, and the landing page of this site is ${own}: ${ONE_ADDRESS}`)
+  const { landingUnrouted, landingElsewhere } = LOG_LINES
+  const found = `The SSO system redirects browsers to ${path}`
+  const line =
+    path === own
+      ? { ...landingUnrouted, happened: `${found}, the landing page, but no router handles it` }
+      : { ...landingElsewhere, happened: `${found}, but the landing page of this site is ${own}` }
+  config.log.warn(path === own ? 'landing:router' : 'landing:path', line)
 }
-
-const ROUTER = 'mount sso, or sso.router before sso.middleware, and at the path of siteUrl (SSO2_SITE_URL)'
-const ONE_ADDRESS =
-  'the API client in the admin portal, siteUrl (SSO2_SITE_URL) and routes.landing must name one address'

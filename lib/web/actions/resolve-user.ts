@@ -1,5 +1,6 @@
 /** Settles one visit: who is it, and may the page be shown? A loop over decisions; what it comes to is the value that comes back. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { LOG_LINES } from '../../decide/log-lines'
 import { isLoggedIn, type SsoRecord } from '../../decide/record'
 import {
   type ChecksAtStart,
@@ -9,7 +10,6 @@ import {
   type RequestDecision,
   type RequestFacts,
 } from '../../decide/request-decision'
-import { MAX_RETURN_LENGTH } from '../../decide/return-to'
 import { afterUnchangedCheck, afterUnusableLogin } from '../../decide/status-check'
 import { isGone } from '../../decide/stored-entry'
 import { publish } from '../events'
@@ -72,14 +72,12 @@ function logDegraded(context: RequestContext, options: ResolveOptions, outcome: 
   if (reason) publish('degraded', { operation: 'visit', outcome: 'served', durationMs: 0, reason })
   // whatever is said of it (a logout may be pending as well): the page is shown where it would have made a trip
   if (reason && blockOf(context) && mayIdentify(context, options)) recordPageShown(context)
-  if (reason === 'identify_loop') context.site.config.log.warn(IDENTIFY_LOOP, IDENTIFY_LOOP_MESSAGE)
+  if (reason === 'identify_loop') context.site.config.log.warn(IDENTIFY_LOOP, LOG_LINES.redirectLoop)
   return outcome
 }
 
 /** A page that is served without a session because it went through Identify too often. */
 export const IDENTIFY_LOOP = 'visit:identify_loop'
-const IDENTIFY_LOOP_MESSAGE =
-  'a page went through Identify again and again and still has no session, so it is served without one. Look at redis (REDIS_URL) and sessionSecret (SSO2_SESSION_SECRET): do all processes have the same? Do the cookies of siteUrl come back, and has another site on its host name another session.cookieName?'
 
 /** A login here drops the mark, unless it was under way at the logout and did not know of it: then it is due to end. */
 function logoutCookieState({ browser: { logoutCookie }, stored: { value } }: RequestContext): LogoutCookieState {
@@ -134,11 +132,9 @@ function mayIdentify(context: RequestContext, { identify }: ResolveOptions): boo
   if (isMisroutedLanding(context)) return false
   if (identify === 'never' || (identify === 'if_configured' && site.config.identify !== 'always')) return false
   if (pageOf(context) !== undefined) return site.shouldIdentify(req)
-  if (isNavigation(req)) site.config.log.info('visit:address', ADDRESS_TOO_LONG)
+  if (isNavigation(req)) site.config.log.info('visit:address', LOG_LINES.longAddress)
   return false
 }
-
-const ADDRESS_TOO_LONG = `a page whose address has more than ${MAX_RETURN_LENGTH} characters, or cannot be one of ours, was served without Identify`
 
 async function applyDecision(
   context: RequestContext,

@@ -3,4 +3,4 @@ import type { NextFunction } from 'express'
 
 /** For `catch`. */
 export const failing = (next: NextFunction) => (cause: unknown) =>
-  next(cause || new Error('express-sso2: a hook or view failed with nothing'))
+  next(cause || new Error('express-sso2: A hook or view failed without an error. See "TypeError" in docs/errors.md.'))

@@ -5,6 +5,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Config } from '../../config'
 import type { AttemptResult } from '../../decide/attempts'
+import { LOG_LINES } from '../../decide/log-lines'
 import { type LimitReason, loginBudgets, normalisedUsername } from '../../decide/login-budgets'
 import type { AddedCounts, Counts } from '../../storage/counts'
 import type { LoginLocks } from '../../storage/login-locks'
@@ -44,15 +45,10 @@ export function loginLimit({ config, logins, counts, now }: Parts): LoginLimit {
   }
 }
 
-const NETWORK_LIMIT =
-  'Login limit reached for an IP network (IPv4 /24, IPv6 /56 or /48). Users of that network on new devices get 429. Check: 1. trust proxy names every proxy in front of the site; 2. an attacker may be guessing passwords from there (event express-sso2:login, outcome limited).'
-const SITE_LIMIT =
-  'Login limit reached for a quarter of all IP networks. Users on new devices get 429 there if a login from their network has failed in this minute. Check: an attacker may be guessing passwords from many networks (event express-sso2:login, outcome limited).'
-
 /** Logs a limit that affects other users. */
 function warnOf(log: Config['log'], reason: LimitReason): void {
-  if (reason === 'network') log.warn('limit:network', NETWORK_LIMIT)
-  if (reason === 'site') log.warn('limit:site', SITE_LIMIT)
+  if (reason === 'network') log.warn('limit:network', LOG_LINES.networkLimit)
+  if (reason === 'site') log.warn('limit:site', LOG_LINES.siteLimit)
 }
 
 /** Returns the name of a user name in Redis. It is a hash, so that a dump shows no user names. */

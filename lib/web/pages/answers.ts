@@ -4,6 +4,7 @@ import type { Request, Response } from 'express'
 import { isPolicy } from '../../config/branding'
 import { isTextCode } from '../../config/texts'
 import type { TextCode } from '../../config/texts/en'
+import { LOG_LINES } from '../../decide/log-lines'
 import type { DegradedReason } from '../../decide/request-decision'
 import { HOOKS_MS, runHook } from '../hooks'
 import { setNoStore, setTokenHeaders } from '../http/redirect'
@@ -34,7 +35,10 @@ async function viewPolicy({ config: { contentSecurityPolicy } }: Site, nonce: st
   // awaited, so that a function that is asynchronous by mistake ends no process
   const policy: unknown =
     typeof contentSecurityPolicy === 'function' ? await contentSecurityPolicy(nonce) : contentSecurityPolicy
-  if (!isPolicy(policy)) throw new TypeError('express-sso2: contentSecurityPolicy must return a policy in one line')
+  if (!isPolicy(policy))
+    throw new TypeError(
+      'express-sso2: Option contentSecurityPolicy must return a policy in one line. See "TypeError" in docs/errors.md.',
+    )
   return policy
 }
 
@@ -114,7 +118,7 @@ export async function sendProblem(
   try {
     await sendPage(site, res, status, 'problem', identity)
   } catch (error) {
-    site.config.log.broken('views:problem', 'views.problem failed, so the built-in page is shown', error)
+    site.config.log.broken('views:problem', LOG_LINES.viewFailed, error)
     await sendBuiltIn(site, res, status, 'problem', identity)
   }
 }

@@ -9,6 +9,7 @@ import {
   isNewVisitor,
   type LandingDecision,
 } from '../../decide/landing'
+import { LOG_LINES } from '../../decide/log-lines'
 import {
   blockRedirects,
   clearFailure,
@@ -213,27 +214,22 @@ async function continueInSuccessor(
 const countAfterStore = ({ site }: RequestContext, redirects: RedirectCount | undefined, outcome: string) =>
   outcome === 'unavailable' ? withLandingFailure(redirects, 'a', site.now()) : clearFailure(redirects)
 
-const UNDOCUMENTED = 'landing tokens are refused: their claims are not those of the interface (sts, at, err)'
-const TOO_MANY =
-  'one address begins too many anonymous sessions, and for a minute its new visitors get none. Look at trust proxy: does it name what stands in front?'
-
-/** A refused token has been told with its reason. */
+/** Logs a landing that was given up. A refused token has been logged with its reason. */
 function logGivenUp({ config: { log } }: Site, reason: GiveUpReason): void {
-  if (reason === 'undocumented') log.warn('landing:claims', UNDOCUMENTED)
-  // under the name of what follows from it, so that this line alone is printed
-  if (reason === 'too_many_landings') log.warn(IDENTIFY_LOOP, TOO_MANY)
+  if (reason === 'undocumented') log.warn('landing:claims', LOG_LINES.landingClaims)
+  // under the topic of the redirect loop that follows, so that this line alone is printed
+  if (reason === 'too_many_landings') log.warn(IDENTIFY_LOOP, LOG_LINES.tooManyVisitors)
 }
 
-/** The operator is told why, and how far the clock is off. */
+/** Logs why a token was refused, and the offset of the clock. */
 function logRefusedToken({ config: { log } }: Site, { reason, offsetSeconds }: TokenError): void {
-  const found = 'landing tokens are refused: '
+  const { landingRefused, landingClock } = LOG_LINES
   if (offsetSeconds === undefined) {
-    log.warn(`landing:${reason}`, `${found}${reason}. Look at ${tokenAdvice(reason)}`)
+    const happened = `${landingRefused.happened} (${reason})`
+    log.warn(`landing:${reason}`, { ...landingRefused, happened, check: tokenAdvice(reason) })
     return
   }
   const direction = offsetSeconds < 0 ? 'behind' : 'ahead of'
-  log.warn(
-    'landing:clock',
-    `${found}this machine's clock is ${Math.abs(offsetSeconds)} s ${direction} the SSO system's`,
-  )
+  const clock = `this machine's clock is ${Math.abs(offsetSeconds)} s ${direction} the SSO system`
+  log.warn('landing:clock', { ...landingClock, happened: `${landingRefused.happened}, because ${clock}` })
 }

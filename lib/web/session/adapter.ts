@@ -85,7 +85,7 @@ export class Adapter implements SessionOpener {
   /** The session that the request comes with; for those who call it again, one that begins now: nothing becomes of the old one. */
   #generate(req: Request): void {
     const slot = slotOf(req)
-    if (!slot) throw new Sso2SetupError('this request did not pass through sso.session')
+    if (!slot) throw new Sso2SetupError('This request did not pass through sso.session')
     if (req.sessionID === undefined) this.present(slot)
     else this.#beginAnew(slot)
   }

@@ -1,6 +1,7 @@
 /** Where the site has a session of its own, by another express-session: only its ID counts, and the record under it. */
 import type { Request } from 'express'
 import type { Log } from '../../config/log'
+import { LOG_LINES } from '../../decide/log-lines'
 import { type SiteData, withChanges } from '../../decide/session-data'
 import { mayLive, type StoredEntry } from '../../decide/stored-entry'
 import { Sso2SetupError } from '../../errors'
@@ -26,9 +27,9 @@ type Marked = Request & { [KNOWN]?: Known }
 const MARK = 'sso2'
 
 const NO_SESSION =
-  'mount sso.session, or a session of your own, before sso.router and sso.middleware (an express-session whose store is not connected gives none)'
+  'Mount sso.session, or your own express-session, before sso.router and sso.middleware. An express-session whose store is not connected makes no session'
 const OTHER_SESSION =
-  'req.session is not of express-session, whose ID and store this package needs: with cookie-session the browser keeps the session, and a logout elsewhere could not end it. Mount app.use(sso) alone, or an express-session in the place of yours'
+  'The session in req.session is not of express-session. With cookie-session the browser keeps the session, and a logout elsewhere could not end it. Mount app.use(sso) alone, or replace yours by an express-session'
 
 /** Some put a `regenerate` and a `save` on what is no such session, for passport: an ID they do not. */
 const isOfExpressSession = ({ sessionID, session }: Request) =>
@@ -93,9 +94,7 @@ export async function renewExternalSession(
 
 /** Gives the request an empty session under a new ID, also if the site's store fails: that undoes no logout, and costs no page. */
 export async function endExternalSession(req: Request, log: Log): Promise<void> {
-  await regenerateExternalSession(req).catch(() =>
-    log.warn('session:regenerate', "the session of the site's own could not be taken out of its store"),
-  )
+  await regenerateExternalSession(req).catch(() => log.warn('session:regenerate', LOG_LINES.externalSessionFailed))
 }
 
 async function regenerateExternalSession(req: Marked): Promise<void> {

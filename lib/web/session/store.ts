@@ -7,6 +7,7 @@ import { RedisStore } from 'connect-redis'
 import type { Request } from 'express'
 import session from 'express-session'
 import type { Config } from '../../config'
+import { LOG_LINES } from '../../decide/log-lines'
 import {
   belongsToLogin,
   dataLife,
@@ -36,9 +37,6 @@ interface Loaded {
 interface WithMetadata {
   [METADATA]?: Loaded
 }
-
-const NO_LOGOUT =
-  'req.session.destroy() has ended a login of this site alone, and the next page brings it back; a logout is req.sso2.logout(), or a POST to routes.logout'
 
 /** A new session ID: 256 random bits. */
 export const newSessionId = (): string => randomBytes(32).toString('base64url')
@@ -175,7 +173,7 @@ export class SessionStore extends session.Store {
     const stored = await this.#records.read(key)
     if (stored === 'unavailable') return this.#records.end(key, 0)
     if (isGone(stored)) return undefined
-    if (belongsToLogin(stored)) this.#config.log.info('session:destroy', NO_LOGOUT)
+    if (belongsToLogin(stored)) this.#config.log.info('session:destroy', LOG_LINES.destroyIsNoLogout)
     const ended = await this.#records.end(key, 0)
     if (ended === 'done') await this.onDestroyed(key, stored)
     return ended
@@ -193,7 +191,7 @@ export class SessionStore extends session.Store {
   /** At the end of an answer nobody is left to hear of it. */
   #tellNotSaved(): void {
     publish('degraded', { operation: 'save', outcome: 'not_saved', durationMs: 0, reason: 'store_unavailable' })
-    this.#config.log.warn('store:save', 'a session could not be saved: the store did not take what a page put into it')
+    this.#config.log.warn('store:save', LOG_LINES.sessionNotSaved)
   }
 
   /** Text of what is in a session object. */
