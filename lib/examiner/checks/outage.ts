@@ -132,7 +132,10 @@ const tryLogin: Act = async (stage, { fail, failed }) => {
   const page = await stage.submit(browser, form, stage.account())
   need(page.status === 503 || (await failed()), 'the site did not call Authenticate')
   const isSame = page.words === wrong.words && page.status === wrong.status
-  return [...problemsOf(page, MAX_LOGIN_MS), ...(isSame ? ['the page says the same as for a wrong password'] : [])]
+  return [
+    ...problemsOf(page, MAX_LOGIN_MS),
+    ...(isSame ? [`the page says the same as for a wrong password: ${page.words.slice(0, 60)}`] : []),
+  ]
 }
 
 async function attempt(stage: Stage, password: string): Promise<Page> {

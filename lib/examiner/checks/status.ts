@@ -2,6 +2,7 @@
 import { USER_AGENT } from '../browser'
 import { type Check, failed, need, noneOf, notApplicable, passed, warning } from '../check'
 import type { Fault } from '../platform'
+import { pause } from '../stage'
 
 const young: Check = {
   name: 'status/young',
@@ -29,7 +30,8 @@ const old: Check = {
     const calls = stage.platform.calls(since, { operation: 'sessionstatus', sid })
     need(page.status !== 0, 'the page did not respond')
     const [call] = calls
-    if (!call?.call) return failed('the page of an old session is shown without a status check')
+    if (!call?.call)
+      return failed(await whyUnchecked(() => stage.platform.calls(since, { operation: 'sessionstatus', sid })))
     const { lks, ipa, uas } = call.call.claims
     return noneOf([
       ...(calls.length === 1 ? [] : [`one page causes ${calls.length} status checks`]),
@@ -39,6 +41,14 @@ const old: Check = {
       ...(stage.shows(page, account) ? [] : ['the user is not shown any more']),
     ])
   },
+}
+
+/** Tells a page that does not wait for its status check from one without a status check. */
+async function whyUnchecked(calls: () => readonly unknown[]): Promise<string> {
+  await pause(1000)
+  return calls().length > 0
+    ? 'the page of an old session is shown before the response of its status check: the site does not wait for it'
+    : 'the page of an old session is shown without a status check'
 }
 
 const tenAtOnce: Check = {

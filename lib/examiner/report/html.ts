@@ -45,7 +45,17 @@ function toFix(results: readonly Result[]): Html {
   const failed = results.filter(({ verdict }) => verdict === 'failed')
   if (failed.length === 0) return html``
   return html`<section aria-labelledby="first"><h2 id="first">To fix</h2>
-<ul class="fixes">${failed.map(({ name, text }) => html`<li><a href="#${idOf(name)}">${name}</a> ${text.effect}</li>`)}</ul></section>`
+<ul class="fixes">${byFix(failed).map(
+    (same) => html`<li>${same.map(({ name }) => html`<a href="#${idOf(name)}">${name}</a> `)}${same[0]?.text.effect}
+<br /><strong>Fix:</strong> ${same[0]?.text.fix}</li>`,
+  )}</ul></section>`
+}
+
+/** Results with the same fix, together. */
+function byFix(results: readonly Result[]): Result[][] {
+  const fixes = new Map<string, Result[]>()
+  for (const result of results) fixes.set(result.text.fix, [...(fixes.get(result.text.fix) ?? []), result])
+  return [...fixes.values()]
 }
 
 const classOf = (verdict: string) => verdict.replace(' ', '-')

@@ -25,7 +25,7 @@ export const paint = (text: string, code: string, hasColors: boolean): string =>
 export function terminalReport(examined: Examined, hasColors: boolean): string {
   const groups = groupsOf(examined.results).map(
     ([group, results]) =>
-      `${paint(group, '1', hasColors)}\n${results.map((result) => block(result, hasColors)).join('')}`,
+      `${paint(group, '1', hasColors)}\n${results.map((result, index) => block(result, hasColors, results.slice(0, index))).join('')}`,
   )
   const skipped = examined.skipped.map(({ name, reason }) => `  - ${name}: left out (${reason})\n`)
   const notes = examined.notes.map((note) => `  ${note}\n`)
@@ -35,10 +35,13 @@ ${summaryOf(examined)}; ${Math.round(examined.seconds)} s
 `
 }
 
-function block({ name, verdict, reason, text }: Result, hasColors: boolean): string {
+/** @param before the results above it: a fix that one of them has is not printed again */
+function block({ name, verdict, reason, text }: Result, hasColors: boolean, before: readonly Result[]): string {
   const head = `  ${paint(marks[verdict], colors[verdict], hasColors)} ${name}`
   if (verdict === 'passed') return `${head}\n`
   const words = `${head}: ${paint(verdict, colors[verdict], hasColors)}, ${reason}\n`
   if (verdict !== 'failed' && verdict !== 'warning') return words
+  const same = before.find((one) => one.verdict === verdict && one.text.fix === text.fix)
+  if (same) return `${words}      Fix: as for ${same.name}\n`
   return `${words}      Should be: ${text.good}\n      Effect: ${text.effect}\n      Fix: ${text.fix}\n      With express-sso2: ${text.fixHere}\n      ${text.source}\n`
 }

@@ -50,8 +50,10 @@ export const identifyTexts: CheckTexts = {
 }
 
 const VERIFY_HERE = 'The landing page of app.use(sso) verifies all of this. Do not parse t yourself.'
-const token = (good: string, source: string, fix: string): CheckText =>
-  row(good, 'An attacker who makes or finds such a token is logged in under any name.', source, fix, VERIFY_HERE)
+const FORGED = 'An attacker who makes such a token is logged in under any name.'
+const token = (good: string, source: string, fix: string, effect = FORGED): CheckText =>
+  row(good, effect, source, fix, VERIFY_HERE)
+const OLD = 'A landing address in a log, in a history or in a link logs in long after it was made.'
 const RFC = 'RFC 8725, 3.1; OWASP ASVS 5, 9.1'
 
 export const landingTexts: CheckTexts = {
@@ -63,12 +65,12 @@ export const landingTexts: CheckTexts = {
   'landing/alg-none': token(
     'A token without a signature (alg none) is refused.',
     RFC,
-    'Pass the list of algorithms to your JWT library: HS256 only.',
+    "Name the algorithm where you verify, and accept no other. In jsonwebtoken: { algorithms: ['HS256'] }.",
   ),
   'landing/alg-hs512': token(
     'A token with another algorithm than HS256 is refused.',
     RFC,
-    'Pass the list of algorithms to your JWT library: HS256 only.',
+    "Name the algorithm where you verify, and accept no other. In jsonwebtoken: { algorithms: ['HS256'] }.",
   ),
   'landing/no-typ': row(
     'A token whose header has no typ JWT is refused.',
@@ -90,12 +92,14 @@ export const landingTexts: CheckTexts = {
   'landing/expired': token(
     'A token that has expired two minutes ago is refused.',
     'Interface, "Session Token": exp; OWASP ASVS 5, 9.2.1',
-    'Check exp with a leeway of a few seconds.',
+    'exp is the second at which the token ends. Refuse the token 5 seconds after exp. In jsonwebtoken: clockTolerance: 5, and no ignoreExpiration.',
+    OLD,
   ),
   'landing/not-yet-valid': token(
     'A token that begins in two minutes is refused.',
     'Interface, "Session Token": nbf; OWASP ASVS 5, 9.2.1',
-    'Check nbf and iat with a leeway of a few seconds.',
+    'nbf is the second at which the token begins. Refuse the token until 5 seconds before nbf. In jsonwebtoken: clockTolerance: 5.',
+    'A wrong clock goes unnoticed, and a token lives longer than its ten seconds.',
   ),
   'landing/second-site-token': token(
     'A token of the second site of the publisher is refused.',
@@ -105,7 +109,7 @@ export const landingTexts: CheckTexts = {
   'landing/oversized': row(
     'A token of more than 8,000 characters is refused.',
     'An attacker makes the site decode large texts.',
-    'OWASP ASVS 5, 4.1; threat T14',
+    'OWASP ASVS 5, 4.1; threat model, T14',
     'Refuse long tokens before verifying them.',
     VERIFY_HERE,
   ),
@@ -117,14 +121,14 @@ export const landingTexts: CheckTexts = {
     VERIFY_HERE,
   ),
   'landing/no-ticket': token(
-    'A logged-in token without a ticket logs nobody in.',
+    'A logged-in token without a ticket logs no user in.',
     'Interface, "Rules for at"',
     'Log in only after the ticket exchange has named the user.',
   ),
   'landing/anonymous-with-ticket': token(
-    'An anonymous token logs nobody in, whatever ticket it carries.',
+    'An anonymous token logs no user in, even if it has a ticket.',
     'Interface, "Rules for at"',
-    'Exchange the ticket only if sts is loggedin.',
+    'Read sts first. Exchange the ticket at only if sts is loggedin.',
   ),
   'landing/request-token': token(
     'A request token of the site itself is not accepted at the landing page.',
@@ -140,43 +144,43 @@ export const landingTexts: CheckTexts = {
   ),
   'landing/parameters': row(
     'Missing, doubled and odd parameters cause no server error.',
-    'Anyone can fill your log with errors, or confuse the landing page.',
+    'Any visitor can fill your log with errors, or confuse the landing page.',
     'OWASP ASVS 5, 15.3.7',
     'Accept exactly one t and at most one r, both texts.',
     SENSIBLE,
   ),
   'landing/login-csrf': row(
-    'A landing address that another browser has got logs nobody in.',
+    'A landing address that another browser has got logs no user in.',
     "An attacker sends a link to a user. The user then works in the attacker's account: payments, addresses and searches end up there.",
-    'RFC 9700, 4.7 (CSRF); OWASP ASVS 5, 10.2.1; threat L1',
+    'RFC 9700, 4.7 (CSRF); OWASP ASVS 5, 10.2.1; threat model, L1',
     'Set a random cookie before the Identify redirect. Put a MAC of it into r. Accept the token only if both fit.',
     SENSIBLE,
   ),
   'landing/replay-after-logout': row(
-    'After a logout, the old landing address logs nobody in.',
+    'After a logout, the old landing address logs no user in.',
     'The next user of a shared computer presses "back" and is logged in.',
-    'RFC 9700, 4.3; threat L3',
+    'RFC 9700, 4.3; threat model, L3',
     'Accept each token once. Keep its signature until it expires.',
     SENSIBLE,
   ),
   'landing/replay-elsewhere': row(
     'A used landing address logs in no second browser.',
     'Addresses in proxy logs and histories log an attacker in.',
-    'RFC 9700, 4.5; threat L3',
+    'RFC 9700, 4.5; threat model, L3',
     'Bind the flow to the browser by a cookie, and accept each token once.',
     SENSIBLE,
   ),
   'landing/open-redirect': row(
     'A return address on another site is never followed.',
     "An attacker's link begins at your site and ends at a copy of your login page.",
-    'RFC 9700, 4.11.1; OWASP ASVS 5, 3.7.2; threat R1',
-    'Parse r with the origin of the site as base. Compare the origin, and redirect to path and query only.',
+    'RFC 9700, 4.11.1; OWASP ASVS 5, 3.7.2; threat model, R1',
+    "Parse r: const url = new URL(r, 'https://your.site'). Go on only if url.origin is the origin of your site. Redirect to url.pathname + url.search.",
     SENSIBLE,
   ),
   'landing/prefetch': row(
     'HEAD requests and prefetches of the landing page use nothing up.',
     'Link scanners and preloading browsers use up the login of the user.',
-    'Threat L12',
+    'Threat model, L12',
     'Handle GET page loads only at the landing page.',
     SENSIBLE,
   ),

@@ -4,6 +4,7 @@ import { row, SENSIBLE } from './row'
 
 const AUTHENTICATE = 'Interface, "POST {sso_url}/authenticate"'
 const ERRORS = 'Interface, "SSO2 errors"'
+const FAULTS = 'Good practice: each outside call has a time limit and a fallback'
 const FORM = 'Use the built-in login page, or req.sso2.login() with its result.'
 const refusal = (good: string): CheckText =>
   row(
@@ -33,7 +34,7 @@ export const loginTexts: CheckTexts = {
   'login/new-session-id': row(
     'The session ID changes at the login.',
     'An attacker who planted a session ID is logged in as the user.',
-    'OWASP ASVS 5, 7.2.4; threat L2',
+    'OWASP ASVS 5, 7.2.4; threat model, L2',
     'Make a new session ID at the login, and delete the old one.',
     'Use sso.session, or a session that regenerates.',
   ),
@@ -41,7 +42,7 @@ export const loginTexts: CheckTexts = {
     'A return address on another site is refused.',
     "After the login, the user is sent to the attacker's page.",
     'RFC 9700, 4.11.1; OWASP ASVS 5, 3.7.2',
-    'Resolve the address against the origin of the site, and compare origins.',
+    "Parse the address: const url = new URL(next, 'https://your.site'). Go on only if url.origin is the origin of your site. Redirect to url.pathname + url.search. A first character / proves nothing: // begins another host.",
     FORM,
   ),
   'login/foreign-form': row(
@@ -61,7 +62,7 @@ export const loginTexts: CheckTexts = {
   'login/lost-response': row(
     'When the response to Authenticate is lost, the password is not sent again.',
     'One click counts as two attempts, or uses up a one-time password.',
-    'Faults, "Authenticate"',
+    FAULTS,
     'Never repeat Authenticate. Ask Session Status for the result.',
     FORM,
   ),
@@ -76,14 +77,14 @@ export const loginTexts: CheckTexts = {
     'After a wrong password, the form is there with a message, the username and the attempts left, without the password.',
     'The user does not learn that the account will be frozen.',
     `${ERRORS}: raa`,
-    'Show raa in the message, and fill in the username.',
+    'Show raa, the number of attempts that are left, in the message. Fill the username in again.',
     FORM,
   ),
   'login/frozen-account': row(
     'A frozen account gets a message with its time.',
     'The user keeps trying for 12 hours.',
     `${ERRORS}: frf`,
-    'Show frf as a time.',
+    'frf is the number of seconds until the account works again. Show it as a time.',
     FORM,
   ),
   'login/inactive-account': refusal('An inactive account gets a page, and no login.'),
@@ -120,7 +121,6 @@ const failures: Readonly<Record<string, string>> = {
   'wrong-signature': 'signs with another secret',
 }
 
-const FAULTS = 'Faults, rows 1 to 5'
 const page = (does: string): CheckText =>
   row(
     `While Session Status ${does}, pages are served within 5 seconds.`,
@@ -134,14 +134,14 @@ const login = (does: string): CheckText =>
     `While Authenticate ${does}, the user is told "not now" and not "wrong password".`,
     'The user changes a password that is right, or sees an error page.',
     FAULTS,
-    'Tell a failure of the call apart from err in a verified response. Respond 503 with the form.',
+    'Say that the password is wrong only if the response is verified and its err is invalid_credentials. If the call fails in any way, respond 503 with the form and a message such as: Logging in does not work right now.',
     FORM,
   )
 const logout = (does: string): CheckText =>
   row(
     `While Logout ${does}, the user is logged out here, and Identify does not log the user in again.`,
     'The user believes to be logged out, and is not. The next user of the computer has the account.',
-    'Faults, "Logout, SSO2 down"',
+    FAULTS,
     'End the session of the site first. Remember the logout, and accept no login from Identify for this SSO session until the platform has confirmed it.',
     SENSIBLE,
   )
@@ -152,7 +152,7 @@ const landing =
     row(
       `While ${part} ${does}, the visitor gets the page and is anonymous.`,
       'Users who are logged in on another site see an error page on every page of this one.',
-      'Interface, "Landing page"; faults, row 9',
+      'Interface, "Landing page"',
       'Catch the failure, store an anonymous session, and redirect to r. Try the login again later.',
       HOOKS,
     )
@@ -169,40 +169,40 @@ export const outageTexts: CheckTexts = {
   'outage/few-calls': row(
     'While the platform does not work, not every page calls it.',
     'The load of your site keeps the platform down, and each page waits for the time limit.',
-    'Faults, promise I7',
+    FAULTS,
     'After some failed calls, stop calling for some seconds, and let one call at a time find out whether it works again.',
     SENSIBLE,
   ),
   'outage/grace-period': row(
     'After the grace period, a user who cannot be checked is not shown any more.',
     'A user who has logged out on another site stays logged in here as long as the platform is down.',
-    'Threat S11',
+    'Threat model, S11',
     'Keep the time of the last verified response. After the grace period, treat the user as anonymous.',
     'Leave graceSeconds at its default.',
   ),
   'outage/new-visitors': row(
     'In a long outage, new visitors are served without a redirect to the dead platform.',
     'New visitors cannot open the site.',
-    'Faults, "SSO2 down, new visitor"',
+    FAULTS,
     'After some failed calls, stop redirecting, and probe the platform in the background.',
     SENSIBLE,
   ),
   'outage/recovery': row(
     'Ten seconds after an outage, users can log in.',
     'The outage of the platform goes on at the site.',
-    'Faults, promise I9',
+    FAULTS,
     'Probe the platform every second while it is down.',
     SENSIBLE,
   ),
 }
 
-const CLOCK = 'Faults, rows 6 and 7'
+const CLOCK = 'Interface, "Limits": tokens live 10 seconds'
 const clock = (difference: string): CheckText =>
   row(
     `With the platform's clock ${difference}, the site works, or gives up with a page and without a loop.`,
-    'Users get "too many redirects".',
+    'Users get "too many redirects", or old tokens are accepted.',
     CLOCK,
-    'Allow 5 seconds. Beyond, refuse the token, and serve the page after the third redirect.',
+    'Allow a difference of 5 seconds. Refuse a token beyond that, and serve the page without a login after the third redirect.',
     'Leave clockToleranceSeconds at 5, and keep the clock right (NTP).',
   )
 

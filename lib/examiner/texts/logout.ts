@@ -24,7 +24,7 @@ export const logoutTexts: CheckTexts = {
     'The logout works by POST only.',
     'Any image or link on any page logs the user out.',
     'OWASP ASVS 5, 3.5',
-    'Show a form on GET, and log out on POST.',
+    'Change app.get to app.post for the address that logs out. A GET of it may show a form with a button.',
     FORM,
   ),
   'logout/foreign-form': row(
@@ -37,14 +37,14 @@ export const logoutTexts: CheckTexts = {
   'logout/platform-informed-later': row(
     'A logout that the platform missed is reported as soon as it is back.',
     'The user stays logged in on all other sites.',
-    'Faults, 25',
+    'Good practice: each outside call has a time limit and a fallback',
     'Queue the logout and retry it until the platform confirms it.',
     SENSIBLE,
   ),
   'logout/landing-in-progress': row(
     'A landing in progress at the moment of the logout does not restore the login.',
     'The user believes to be logged out, and is logged in again.',
-    'Threat L13',
+    'Threat model, L13',
     'Record the logout of the SSO session, and check it at the end of each landing.',
     SENSIBLE,
   ),
@@ -98,7 +98,7 @@ export const sessionTexts: CheckTexts = {
   'session/parallel-requests': row(
     'Requests at the same time lose no login, and bring none back after a logout.',
     'Users are logged out by chance, or stay logged in after a logout.',
-    'Threats, "races"',
+    'OWASP ASVS 5, 15.4',
     'Never write a whole session back that another request has ended.',
     'Use sso.session.',
   ),
