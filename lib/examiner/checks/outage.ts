@@ -15,7 +15,7 @@ const MAX_LOGIN_MS = 12_000
 type Failure = 'refused' | Fault
 
 /** The failures that `--quick` tries too. */
-const quick = ['down', 'status-500']
+const quick = ['refused', 'down', 'hang', 'status-500', 'garbage']
 
 /** Failures of every HTTP call. */
 const httpFailures: readonly (readonly [name: string, failure: Failure])[] = [

@@ -60,7 +60,10 @@ const tenAtOnce: Check = {
     const sid = await stage.sid(browser)
     await stage.grownOld()
     const since = Date.now()
+    const end = stage.platform.fault(['sessionstatus'], { kind: 'slow', ms: 400 }, { sid })
     const pages = await Promise.all(Array.from({ length: 10 }, () => stage.look(browser)))
+    end()
+    await pause(500) // the log has a slow call when it ends
     const calls = stage.platform.calls(since, { operation: 'sessionstatus', sid }).length
     if (pages.some((page) => !stage.shows(page, account))) return failed('one of ten pages at once loses the user')
     need(calls > 0, 'no status check was made')
