@@ -23,7 +23,6 @@ export {
 } from './protocol/claims'
 export type { SessionToken } from './protocol/session-token'
 export { PlatformApi, type PlatformApiOptions, scopes } from './remote/platform-api'
-export { createdAt } from './remote/platform-time'
 export type {
   Administrator,
   AdministratorAccount,
@@ -31,9 +30,10 @@ export type {
   Market,
   MarketplaceGroup,
 } from './remote/platform-types'
+export { createdAt } from './remote/platform-types'
 export type { AccessTokenSource, CallOptions } from './remote/rest-call'
+export type { ClientWatch, Sso2ClientOptions } from './remote/sso2'
 export { Sso2Client } from './remote/sso2'
-export type { ClientWatch, Sso2ClientOptions } from './remote/sso2-options'
 export type { AccessToken, ExchangeContext, ExchangeTicket, TicketExchange } from './remote/ticket'
 export { type ConnectHandler, type Sso2, sso2 } from './sso2'
 export type { Credentials } from './web/actions/log-in'

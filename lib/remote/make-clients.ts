@@ -5,13 +5,13 @@ import { RECOVERIES } from '../decide/log-lines'
 import { Dependency, isOutage } from './dependency'
 import { IdentifyHealth } from './identify-health'
 import { PlatformApi, scopes } from './platform-api'
-import { serviceTokenSource } from './service-token'
 import { Sso2Client } from './sso2'
 import {
   isTokenEndpointFault,
   probeTokenEndpoint,
   readGrant,
   serviceToken,
+  serviceTokenSource,
   type TicketExchange,
   type TokenEndpoint,
 } from './ticket'

@@ -6,6 +6,7 @@ import { readJsonObject } from '../protocol/json'
 import { own } from '../protocol/token'
 import { isOutage } from './dependency'
 import { type Call, readJson, send } from './http'
+import type { AccessTokenSource } from './rest-call'
 
 /**
  * An access token: a bare text, what the token endpoint answered as it is (`expires_in` in seconds from now), or with `expiresAt` in whole
@@ -157,4 +158,35 @@ async function fetchToken(call: Call): Promise<AccessToken> {
   if (answer.status !== 200)
     throw new Sso2ResponseError('token', answer.status, `the token endpoint refused${reasonIn(answer.text)}`)
   return readJson('token', answer) as AccessToken // read by readGrant, which checks it
+}
+
+const MARGIN_SECONDS = 30
+const DEFAULT_LIFE_SECONDS = 300
+
+/** @param fetchGrant asks the authorization server; @param now seconds since 1970 */
+export function serviceTokenSource(fetchGrant: () => Promise<Grant>, now: () => number): AccessTokenSource {
+  let kept: { readonly grant: Promise<Grant>; until: number } | undefined
+  const renew = () => {
+    const entry = { grant: fetchGrant(), until: Number.POSITIVE_INFINITY }
+    kept = entry
+    entry.grant.then(
+      ({ expiresAt }) => {
+        entry.until = (expiresAt ?? now() + DEFAULT_LIFE_SECONDS) - MARGIN_SECONDS
+      },
+      () => {
+        kept = undefined // no other is begun while one is asked for
+      },
+    )
+    return entry.grant
+  }
+  return async (refused) => {
+    const seen = kept
+    if (seen && now() < seen.until) {
+      const token = (await seen.grant).token()
+      if (token !== refused) return token
+    }
+    // whoever came first has fetched another one meanwhile
+    const newer = kept !== undefined && kept !== seen ? kept.grant : renew()
+    return (await newer).token()
+  }
 }

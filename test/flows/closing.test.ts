@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import { transport } from '../../lib/remote/transport'
+import { transport } from '../../lib/remote/http'
 import { Browser } from '../support/agent'
 import { freePort } from '../support/ports'
 import {

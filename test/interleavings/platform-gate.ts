@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { type TransportResponse, transport } from '../../lib/remote/transport'
+import { type TransportResponse, transport } from '../../lib/remote/http'
 import { inject } from './inject'
 import { contexts, type StepInfo, type Touch } from './scheduler'
 

@@ -1,4 +1,4 @@
-import { transport } from '../../lib/remote/transport'
+import { transport } from '../../lib/remote/http'
 
 const STEP_MS = 50
 /** A call that is not answered within so long, by the real clock, is not waited for any more. */

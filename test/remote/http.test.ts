@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { Sso2ResponseError, Sso2UnavailableError } from '../../lib/errors'
-import { type Call, readJson, retryAfterSeconds, send } from '../../lib/remote/http'
-import { transport } from '../../lib/remote/transport'
+import { type Call, readJson, retryAfterSeconds, send, transport } from '../../lib/remote/http'
 import { type Behaviour, failure, faultyServer, json } from './faulty-server'
 
 let server: Awaited<ReturnType<typeof faultyServer>>

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import net from 'node:net'
-import { transport } from '../../lib/remote/transport'
+import { transport } from '../../lib/remote/http'
 import { fakeClock } from './fake-clock'
 import { type Behaviour, faultyServer, json } from './faulty-server'
 import { claimsOf, clientOf, device, isWell, onlyOf, says, useScenes } from './sso-scene'

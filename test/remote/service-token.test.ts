@@ -1,7 +1,6 @@
 import { inspect } from 'node:util'
 import { PlatformApiError, Sso2ResponseError, Sso2UnavailableError } from '../../lib'
-import { serviceTokenSource } from '../../lib/remote/service-token'
-import { readGrant, serviceToken } from '../../lib/remote/ticket'
+import { readGrant, serviceToken, serviceTokenSource } from '../../lib/remote/ticket'
 import { type Network, present, startNetwork } from '../flows/network'
 import { failure, faultyServer, json } from './faulty-server'
 

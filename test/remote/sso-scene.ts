@@ -1,5 +1,4 @@
-import { Sso2Client } from '../../lib/remote/sso2'
-import type { Sso2ClientOptions } from '../../lib/remote/sso2-options'
+import { Sso2Client, type Sso2ClientOptions } from '../../lib/remote/sso2'
 import { readJwt, signJwt } from '../support/oracle'
 import { type Behaviour, faultyServer, json } from './faulty-server'
 

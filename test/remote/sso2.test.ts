@@ -1,6 +1,5 @@
 import { TokenError } from '../../lib/errors'
-import { Sso2Client } from '../../lib/remote/sso2'
-import type { Sso2ClientOptions } from '../../lib/remote/sso2-options'
+import { Sso2Client, type Sso2ClientOptions } from '../../lib/remote/sso2'
 import { readJwt, signJwt } from '../support/oracle'
 import { faultyServer, json } from './faulty-server'
 

@@ -190,7 +190,7 @@ module.exports = [
   },
   {
     name: 'return_to is not judged',
-    file: 'web/http/return-urls.ts',
+    file: 'web/http/request-facts.ts',
     find: 'validateReturnTo(value, config.returnPolicy) ?? `${config.siteUrl}/`',
     replace: "String(value ?? '/')",
     test: 'safety/addresses',
@@ -198,7 +198,7 @@ module.exports = [
   },
   {
     name: 'a guarded page may be kept by a shared cache',
-    file: 'web/http/caching.ts',
+    file: 'web/http/response-headers.ts',
     find: '  beforeHeaders(res, () => {\n    const said',
     replace: '  void (() => {\n    const said',
     test: 'safety/headers',
@@ -262,7 +262,7 @@ module.exports = [
   },
   {
     name: 'a redirect after a login keeps the method',
-    file: 'web/http/redirect.ts',
+    file: 'web/http/response-headers.ts',
     find: 'res.statusCode = status',
     replace: 'res.statusCode = status === 303 ? 307 : status',
     test: 'safety/trips',
@@ -326,7 +326,7 @@ module.exports = [
   },
   {
     name: 'answers may be cached',
-    file: 'web/http/redirect.ts',
+    file: 'web/http/response-headers.ts',
     find: "res.setHeader('cache-control', 'no-store')",
     replace: '',
     test: 'safety/headers',
@@ -334,7 +334,7 @@ module.exports = [
   },
   {
     name: 'the Referer is sent',
-    file: 'web/http/redirect.ts',
+    file: 'web/http/response-headers.ts',
     find: "res.setHeader('referrer-policy', 'no-referrer')",
     replace: '',
     test: 'safety/headers',
@@ -823,7 +823,7 @@ module.exports = [
   },
   {
     name: 'a client may speak to anybody in plain text',
-    file: 'remote/sso2-options.ts',
+    file: 'remote/sso2.ts',
     find: "ssoUrl: address(false, 'https://sso.example')",
     replace: 'ssoUrl: z.url()',
     test: 'remote/sso2',
@@ -831,7 +831,7 @@ module.exports = [
   },
   {
     name: 'one name may stand for two parties',
-    file: 'remote/sso2-options.ts',
+    file: 'remote/sso2.ts',
     find: '...nameProblems(options),',
     replace: '',
     test: 'remote/sso2',
@@ -1230,7 +1230,7 @@ module.exports = [
   },
   {
     name: 'an upgrade with an empty answer is taken for a page',
-    file: 'web/http/cookies.ts',
+    file: 'web/http/response-headers.ts',
     find: "if (typeof res.setHeader !== 'function' || res.headersSent) return",
     replace: 'if (res.headersSent) return',
     test: 'regressions/packages-upgrades',
@@ -1286,7 +1286,7 @@ module.exports = [
   },
   {
     name: 'no-transform of a page is lost',
-    file: 'web/http/caching.ts',
+    file: 'web/http/response-headers.ts',
     find: "${NO_TRANSFORM.test(said) ? 'no-transform, ' : ''}",
     replace: '',
     test: 'regressions/packages-of-the-site',

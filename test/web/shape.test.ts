@@ -2,7 +2,7 @@ import { createServer, get } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import v8 from 'node:v8'
 import express from 'express'
-import { untrackShape } from '../../lib/web/http/shape'
+import { untrackShape } from '../../lib/web/session/request-session'
 
 v8.setFlagsFromString('--allow-natives-syntax')
 const isTracked: (object: object) => boolean = new Function('object', 'return %HasFastProperties(object)') as never

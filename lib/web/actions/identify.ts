@@ -15,10 +15,8 @@ import {
 } from '../../decide/loop-guard'
 import { flowParameterOf, withFlowParameter } from '../../decide/return-to'
 import { publish } from '../events'
-import { beforeHeaders, makePrivate } from '../http/caching'
-import { dropCookie, setCookie } from '../http/cookies'
-import { redirect } from '../http/redirect'
 import { cookiesUnder } from '../http/request-facts'
+import { beforeHeaders, dropCookie, makePrivate, redirect, setCookie } from '../http/response-headers'
 import {
   mayHaveRedirectCounts,
   pageOf,

@@ -1,6 +1,6 @@
 /** The browser's mark of a logout that is not confirmed: set, tried again, dropped. Threats S12, S17. */
 import { LOGOUT_COOKIE_SECONDS, type LogoutCookie, writeLogoutCookie } from '../../decide/logout-cookie'
-import { dropCookie, setCookie } from '../http/cookies'
+import { dropCookie, setCookie } from '../http/response-headers'
 import type { RequestContext } from '../request-context'
 
 /** Marks the browser. */

@@ -4,7 +4,7 @@ import type { Request } from 'express'
 import { createIsbotFromList, list } from 'isbot'
 import type { Config } from '../../config'
 import { isDocumentNavigation, isPrefetch, type RequestShape } from '../../decide/navigation'
-import { MAX_CARRIED_LENGTH, validateReturnTo } from '../../decide/return-to'
+import { MAX_CARRIED_LENGTH, validateReturnTo, withoutFlowParameter } from '../../decide/return-to'
 import type { Device } from '../../protocol/claims'
 
 const MAX_USER_AGENT = 512
@@ -115,3 +115,16 @@ export function deviceOf(req: Request): Device {
 /** Some proxies add the port to the address that they forward. */
 const withoutPort = (address: string) =>
   address.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1').replace(/^\[([^\]]+)\](?::\d+)?$/, '$1')
+
+/** The return address of a form or a query; anything that is not ours leads to the front page. */
+export function returnToOf(config: Config, value: unknown): string {
+  return withoutFlowParameter(validateReturnTo(value, config.returnPolicy) ?? `${config.siteUrl}/`)
+}
+
+/** Returns the address of the login page, with one return address. @param loginPage its absolute address, built-in or custom */
+export function loginUrl(loginPage: string, returnTo: string, notice?: 'session_ended'): string {
+  const [head = '', ...fragment] = loginPage.split('#')
+  const more = notice ? `&notice=${notice}` : ''
+  const query = `${head.includes('?') ? '&' : '?'}return_to=${encodeURIComponent(returnTo)}${more}`
+  return [head + query, ...fragment].join('#')
+}

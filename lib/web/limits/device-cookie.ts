@@ -2,8 +2,8 @@
 import { DEVICE_SECONDS, exactNameHash, findDevice, type Sealer, withDevice } from '../../decide/device-cookie'
 import { shortHash } from '../../storage/keys'
 import { seal, unseal } from '../../storage/seal'
-import { setCookie } from '../http/cookies'
 import { readCookie } from '../http/request-facts'
+import { setCookie } from '../http/response-headers'
 import type { RequestContext } from '../request-context'
 import type { Site } from '../site'
 

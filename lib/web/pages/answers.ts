@@ -7,9 +7,9 @@ import type { TextCode } from '../../config/texts/en'
 import { LOG_LINES } from '../../decide/log-lines'
 import type { DegradedReason } from '../../decide/request-decision'
 import { HOOKS_MS, runHook } from '../hooks'
-import { setNoStore, setTokenHeaders } from '../http/redirect'
+import { setNoStore, setTokenHeaders } from '../http/response-headers'
 import type { Site, ViewContexts } from '../site'
-import { textOf } from './text'
+import { textOf } from './html'
 
 /** Does the client want JSON rather than a page? */
 export function wantsJson(req: Request): boolean {

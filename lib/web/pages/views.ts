@@ -1,9 +1,9 @@
 /** The built-in pages, in the site's language and look. */
 import type { Config } from '../../config'
 import type { TextCode } from '../../config/texts/en'
-import type { ConfirmLogoutContext, LoginContext, ProblemContext, Views } from '../site'
-import { Html, html } from './html'
-import { textOf } from './text'
+import type { BuiltInPages, ConfirmLogoutContext, LoginContext, ProblemContext, Views } from '../site'
+import { Html, html, textOf } from './html'
+import { contentSecurityPolicy, DEFAULT_COLOR, styleIn } from './style'
 
 /** What the pages take from the configuration. */
 export type Branding = Pick<Config, 'brand' | 'links' | 'language' | 'texts' | 'siteUrl' | 'routes'>
@@ -126,4 +126,16 @@ function problemPage(page: Page, { message, homeUrl }: ProblemContext): string {
 <p>${message}</p>
 <p class="links"><a href="${homeUrl}">${text('home')}</a></p>`,
   )
+}
+
+/** @see the head of the file */
+export function builtInPages(config: Config): BuiltInPages {
+  const { brand, ssoUrl, returnPolicy } = config
+  const style = styleIn(brand.color ?? DEFAULT_COLOR)
+  const formTargets = [new URL(ssoUrl).origin, returnPolicy.origin, ...returnPolicy.trustedOrigins]
+  const { logoUrl, stylesheetUrl } = brand
+  return {
+    views: builtInViews(config, style),
+    policy: contentSecurityPolicy(style, { logoUrl, stylesheetUrl, formTargets }),
+  }
 }

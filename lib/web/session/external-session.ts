@@ -8,7 +8,7 @@ import { Sso2SetupError } from '../../errors'
 import { sessionKey, shortHash } from '../../storage/keys'
 import type { Records } from '../../storage/records'
 import type { Unavailable } from '../../storage/unavailable'
-import { keepPrivate } from '../http/caching'
+import { keepPrivate } from '../http/response-headers'
 import { dataIn } from './request-session'
 
 /** What this room knows of a request whose session is the site's own. */

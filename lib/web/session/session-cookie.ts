@@ -2,9 +2,8 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 import type { Request, Response } from 'express'
 import type { Config } from '../../config'
-import { makePrivate } from '../http/caching'
-import { appendCookie } from '../http/cookies'
 import { cookieValues } from '../http/request-facts'
+import { appendCookie, makePrivate } from '../http/response-headers'
 
 /** What came under our name. */
 export interface CookieFinding {

@@ -15,11 +15,9 @@ import { sessionKey } from '../../storage/keys'
 import type { Records, StoredPair } from '../../storage/records'
 import type { SessionIndex } from '../../storage/session-index'
 import type { Unavailable } from '../../storage/unavailable'
-import { dropCookie } from '../http/cookies'
-import { untrackShape } from '../http/shape'
+import { dropCookie } from '../http/response-headers'
 import type { NextSession, SessionState, Sessions } from '../site'
 import { Adapter } from './adapter'
-import { changedBy } from './changed-data'
 import { Expiry } from './expiry'
 import { endExternalSession, readExternalSession, renewExternalSession } from './external-session'
 import { replaceSession } from './regenerate'
@@ -31,9 +29,10 @@ import {
   nothingIn,
   RequestSession,
   slotOf,
+  untrackShape,
 } from './request-session'
 import { SessionCookie } from './session-cookie'
-import { newSessionId, SessionStore } from './store'
+import { changedBy, newSessionId, SessionStore } from './store'
 
 const NO_TARGET: CookieTarget = Object.freeze({ key: undefined, stored: NO_ENTRY })
 

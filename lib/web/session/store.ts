@@ -11,9 +11,12 @@ import { LOG_LINES } from '../../decide/log-lines'
 import {
   belongsToLogin,
   dataLife,
+  readData,
   type SessionMetadata,
+  type SiteData,
   sessionPhaseOf,
   usableData,
+  withChanges,
   writeData,
 } from '../../decide/session-data'
 import { isGone, type StoredEntry } from '../../decide/stored-entry'
@@ -222,4 +225,20 @@ export class SessionStore extends session.Store {
 /** express-session keeps the request in its session objects; other objects may be saved as well. */
 function requestOf(sess: object): RequestSession | undefined {
   return 'req' in sess && typeof sess.req === 'object' && sess.req !== null ? slotOf(sess.req) : undefined
+}
+
+/** What this request's handler changed in `req.session`, laid over other data of the same session. */
+export function changedBy({ isOpen, req }: RequestSession, under: SiteData): SiteData {
+  if (!isOpen || !req.session) return under
+  const now = asStored(req.session)
+  return now === undefined ? under : withChanges(readData(textBehind(req.session))?.data ?? {}, now, under)
+}
+
+/** As it would be read again; nothing where it cannot be written (a BigInt, a circle): a login must not fail halfway for that. */
+function asStored(session: object): SiteData | undefined {
+  try {
+    return JSON.parse(JSON.stringify(dataIn(session)))
+  } catch {
+    return undefined
+  }
 }

@@ -1,6 +1,7 @@
 /** No shared cache may keep an answer that sets one of our cookies, whatever the page says of itself: it would hand one reader's session to the next. Threat R10. */
-import type { Response } from 'express'
+import type { NextFunction, Response } from 'express'
 import onHeaders from 'on-headers'
+import type { Config } from '../../config'
 
 const PRIVATE = Symbol('express-sso2: private')
 const STRICT = /(?:^|[\s,])(?:private|no-store)(?:[\s,=]|$)/i
@@ -58,3 +59,49 @@ export function keepFromOthers(res: Response): void {
     removeSharedCacheHeaders(res)
   })
 }
+
+/** Sets a helper cookie: HttpOnly, SameSite=Lax, Path=/, Secure over https. @param maxAge seconds; absent: until the browser closes */
+export function setCookie(res: Response, config: Config, name: string, value: string, maxAge?: number): void {
+  if (typeof res.setHeader !== 'function' || res.headersSent) return // an upgrade, or too late: nobody can be told
+  keepPrivate(res)
+  const age = maxAge === undefined ? '' : `; Max-Age=${maxAge}`
+  appendCookie(res, name, `${name}=${value}; Path=/; HttpOnly; SameSite=Lax${age}${config.isSecure ? '; Secure' : ''}`)
+}
+
+/** Expires a helper cookie. */
+export function dropCookie(res: Response, config: Config, name: string): void {
+  setCookie(res, config, name, '', 0)
+}
+
+/** Adds a line of `Set-Cookie`; replaces what this answer already says about the name. */
+export function appendCookie(res: Response, name: string, line: string): void {
+  const others = [res.getHeader('set-cookie') ?? []]
+    .flat()
+    .map(String)
+    .filter((other) => !other.startsWith(`${name}=`))
+  res.setHeader('set-cookie', [...others, line])
+}
+
+/** No cache may keep this response, whatever a handler in front of `sso` has set. */
+export function setNoStore(res: Response): void {
+  res.setHeader('cache-control', 'no-store')
+  removeSharedCacheHeaders(res)
+}
+
+/** For an answer that carries or follows a token: nobody keeps it, and no other site learns its address. */
+export function setTokenHeaders(res: Response): void {
+  setNoStore(res)
+  res.setHeader('referrer-policy', 'no-referrer')
+}
+
+/** Redirects without Express rewriting the address. @param status 302 for a GET, 303 after a POST */
+export function redirect(res: Response, address: string, status: 302 | 303): void {
+  setTokenHeaders(res)
+  res.statusCode = status
+  res.setHeader('location', address)
+  res.end()
+}
+
+/** For `catch`. */
+export const failing = (next: NextFunction) => (cause: unknown) =>
+  next(cause || new Error('express-sso2: A hook or view failed without an error. See "TypeError" in docs/errors.md.'))
