@@ -82,3 +82,15 @@ test('[S22] with the SSO system away as well, the logout waits in Redis until it
   network.emulator.faults.clear()
   await untilEnded()
 })
+
+test('[S22] a browser with an earlier logout's cookie and a newer session stays logged in', async () => {
+  const { browser } = await logOutUnread('/logout')
+  const mark = { cookie: `sso2.o=${present(browser.cookie('sso2.o'))}` }
+  await resumeStore(redis, network.morning.sso)
+  await untilEnded()
+  const later = await loggedIn(network)
+  const headers = { cookie: `sso2.sid=${present(later.cookie('sso2.sid'))}; ${mark.cookie}` }
+  const { json } = await network.browser().fetchJson(at('/'), { headers })
+  expect(json).toMatchObject({ status: 'loggedin' })
+  expect(json.degraded).toBeUndefined()
+})
