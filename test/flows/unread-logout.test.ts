@@ -83,7 +83,7 @@ test('[S22] with the SSO system away as well, the logout waits in Redis until it
   await untilEnded()
 })
 
-test('[S22] a browser with an earlier logout's cookie and a newer session stays logged in', async () => {
+test('[S22] a browser with the cookie of an earlier logout and a newer session stays logged in', async () => {
   const { browser } = await logOutUnread('/logout')
   const mark = { cookie: `sso2.o=${present(browser.cookie('sso2.o'))}` }
   await resumeStore(redis, network.morning.sso)
