@@ -189,7 +189,7 @@ test('--browser without Chromium says what to install', async () => {
 test('--list has a line for each check', async () => {
   const [code, out] = await output('--list')
   expect(code).toBe(0)
-  expect(out).toMatch(/^landing\/login-csrf +A landing address that another browser has got logs nobody in\.$/m)
+  expect(out).toMatch(/^landing\/login-csrf +A landing address that another browser has got logs no user in\.$/m)
   expect(out.trim().split('\n')).toHaveLength(allChecks.length)
 })
 
