@@ -6,8 +6,8 @@ import { startStage } from './support'
 
 /* The line of a landing that is given up names its own cause, and no other. */
 
-const TOO_MANY = /one address begins too many anonymous sessions/
-const CLAIMS = /their claims are not those of the interface/
+const TOO_MANY = /Too many new anonymous sessions from one IP address/
+const CLAIMS = /their claims are not documented/
 
 test('undocumented claims', async () => {
   const lines: string[] = []
