@@ -37,8 +37,8 @@ export { Sso2Client } from './remote/sso2'
 export type { AccessToken, ExchangeContext, ExchangeTicket, TicketExchange } from './remote/ticket'
 export { type ConnectHandler, type Sso2, sso2 } from './sso2'
 export type { Credentials } from './web/actions/log-in'
-export type { Sso2Event } from './web/events'
 export type { Guard, RequireLoginOptions } from './web/guards'
+export type { Sso2Event } from './web/hooks'
 export type { Sso2Options } from './web/options'
 export type {
   ConfirmLogoutContext,

@@ -18,25 +18,22 @@ import { Records } from './storage/records'
 import { SessionIndex } from './storage/session-index'
 import { storeUnavailable } from './storage/unavailable'
 import { UnreadLogouts } from './storage/unread-logouts'
-import { RunningOperations } from './web/actions/graceful-shutdown'
+import { defaultLoadUser } from './web/actions/exchange-ticket'
 import { LogoutRetryWorker } from './web/actions/logout-retry-worker'
-import { moveSession } from './web/actions/move-session'
-import { removeFromIndex } from './web/actions/sign-in'
+import { moveSession, removeFromIndex } from './web/actions/sign-in'
 import { type Guard, identifyGuard, type RequireLoginOptions, requireLogin } from './web/guards'
 import { health } from './web/health'
 import { guardedShouldIdentify } from './web/hooks'
 import { isNavigationByPerson, returnToOf } from './web/http/request-facts'
-import { landingLimit } from './web/limits/landing'
-import { loginLimit } from './web/limits/login'
-import { middleware } from './web/middleware'
+import { Limits } from './web/limits'
 import type { Sso2Options } from './web/options'
 import { builtInPages } from './web/pages/views'
-import { router } from './web/router'
+import { middleware, router } from './web/router'
+import { RunningOperations } from './web/running-operations'
 import { SiteSessions } from './web/session/site-sessions'
 import type { Site } from './web/site'
 import { Sso2Request } from './web/sso2-request'
 import { StoredRecord } from './web/stored-record'
-import { defaultLoadUser } from './web/user'
 
 /**
  * A handler that needs no Express: `app.use` takes it, socket.io's `engine.use`, and a listener of `upgrade` calls it with `{}` for the
@@ -143,14 +140,13 @@ async function close(site: OwnSite, kv: Kv): Promise<void> {
 type OwnSite = Site & {
   readonly logoutWorker: Pick<LogoutRetryWorker, 'start' | 'stop'>
   readonly sessions: SiteSessions
-  readonly runningOperations: RunningOperations
 }
 
 function makeSite(config: Config, options: Sso2Options, endpoint: TokenEndpoint, client: Sso2Client, kv: Kv) {
   const now = () => Math.floor(config.clock.now() / 1000)
   const { prefix, encryptionKeys } = config
   const records = new Records(kv, prefix, encryptionKeys, now)
-  const logins = new LoginLocks(kv, prefix, encryptionKeys)
+  const loginLocks = new LoginLocks(kv, prefix, encryptionKeys)
   const counts = new Counts(kv, prefix, () => config.clock.now())
   const sessionIndex = new SessionIndex(kv, prefix, () => config.clock.now())
   const site: OwnSite = {
@@ -159,7 +155,7 @@ function makeSite(config: Config, options: Sso2Options, endpoint: TokenEndpoint,
     identifyHealth: makeIdentifyHealth(config, client),
     records,
     sessionIndex,
-    loginLocks: logins,
+    loginLocks,
     logoutOutbox: new LogoutOutbox(kv, prefix, encryptionKeys),
     unreadLogouts: new UnreadLogouts(),
     sessions: new SiteSessions(config, records, sessionIndex, now),
@@ -172,8 +168,7 @@ function makeSite(config: Config, options: Sso2Options, endpoint: TokenEndpoint,
     onLogout: options.onLogout,
     views: options.views ?? {},
     builtIn: builtInPages(config),
-    loginLimit: loginLimit({ config, logins, counts, now }),
-    landingLimit: landingLimit(counts),
+    limits: new Limits({ config, loginLocks, counts, now }),
     logoutWorker: { start: () => queue.start(), stop: () => queue.stop() },
     runningOperations: new RunningOperations(),
     policy: policyOf(config),

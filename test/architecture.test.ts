@@ -217,18 +217,18 @@ const rooms: [house: string, rooms: readonly string[]][] = [
     [
       ...[
         'http',
-        'events.ts',
         'hooks.ts',
+        'limits.ts',
+        'running-operations.ts',
         'site.ts',
         'health.ts',
         'options.ts',
-        'user.ts',
         'stored-record.ts',
         'session',
         'pages',
         'request-context.ts',
       ],
-      ...['limits', 'actions', 'routes', 'sso2-request.ts', 'guards.ts', 'middleware.ts', 'router.ts'],
+      ...['actions', 'routes', 'sso2-request.ts', 'guards.ts', 'router.ts'],
     ],
   ],
 ]

@@ -44,7 +44,7 @@ test('nothing but the room for sessions knows express-session and connect-redis'
 })
 
 /** One channel and one log a name; which hold no visit. */
-const NAMED_ONCE = ['web/events.ts: const channels = new Map', 'web/events.ts: const logs = new Map']
+const NAMED_ONCE = ['web/hooks.ts: const channels = new Map', 'web/hooks.ts: const logs = new Map']
 
 test('no module of the room for web keeps a map or a set, but lists of words that nobody changes', () => {
   const kept = places('web/', /(?<=\n)(?:export )?(?:const|let|var) [^\n]*new (?:Weak)?(?:Map|Set)\b/)

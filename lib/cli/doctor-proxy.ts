@@ -1,6 +1,6 @@
 /** Does the site's `trust proxy` fit what stands in front of it? Pure. */
 import type { SiteReport } from '../decide/doctor-protocol'
-import { isLocalAddress } from '../web/limits/ip-network'
+import { isLocalAddress } from '../web/limits'
 import { about, type Finding } from './doctor-finding'
 
 /** An address of nobody, claimed in `X-Forwarded-For`: proxies add theirs behind it, or put theirs in its place. */

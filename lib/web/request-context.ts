@@ -1,13 +1,14 @@
 /** One request on its way: what was read of it, and the record that it may change. What a visit comes to is no field of it. */
 import type { Request, Response } from 'express'
 import { isBindingValue, isSignature, MARKER_SECONDS } from '../decide/binding'
-import { type LogoutCookie, readLogoutCookie } from '../decide/logout-cookie'
+import { LOGOUT_COOKIE_SECONDS, type LogoutCookie, readLogoutCookie, writeLogoutCookie } from '../decide/logout-cookie'
 import { blockReason, pageKey, type RedirectCount, readRedirectCount } from '../decide/loop-guard'
 import type { ChecksAtStart, DegradedReason } from '../decide/request-decision'
 import { flowParameterOf, MAX_RETURN_LENGTH, withoutFlowParameter } from '../decide/return-to'
 import { isLateFor } from '../decide/stored-entry'
 import { shortHash } from '../storage/keys'
 import { addressOf, isMountedAt, readCookie } from './http/request-facts'
+import { dropCookie, setCookie } from './http/response-headers'
 import type { Site } from './site'
 import { StoredRecord } from './stored-record'
 
@@ -119,3 +120,18 @@ export function redirectCountFor(context: RequestContext, page: string): Redirec
 
 /** Name of the cookie that counts a page's trips. */
 export const redirectCountCookie = ({ config }: Site, page: string): string => config.cookies.loop + pageKey(page)
+
+/** Marks the browser. */
+export function setLogoutCookie(context: RequestContext, logoutCookie: LogoutCookie): void {
+  const { site, res, browser } = context
+  browser.logoutCookie = logoutCookie
+  const value = writeLogoutCookie(logoutCookie, site.macKeys, site.now())
+  setCookie(res, site.config, site.config.cookies.signedOut, value, LOGOUT_COOKIE_SECONDS)
+}
+
+/** The logout is confirmed, or the SSO system itself says that this browser is anonymous, or somebody has logged in here. */
+export function dropLogoutCookie({ site, res, browser }: RequestContext): void {
+  if (browser.logoutCookie === undefined) return
+  browser.logoutCookie = undefined
+  dropCookie(res, site.config, site.config.cookies.signedOut)
+}

@@ -3,14 +3,17 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { TextCode } from '../config/texts/en'
 import { LOG_LINES } from '../decide/log-lines'
 import { isSameOriginPost } from '../decide/navigation'
+import { dropRedirectCountWhenServed } from './actions/identify'
+import { resolveUser } from './actions/resolve-user'
 import { BODY_CONSUMED, bodyReader, type ReadBody } from './http/read-body'
 import { failing, setTokenHeaders } from './http/response-headers'
 import { sendProblem } from './pages/answers'
-import { handleLanding } from './routes/landing'
-import { type LandingQuery, removeLandingQuery } from './routes/landing-query'
+import { openRequestContext } from './request-context'
+import { handleLanding, type LandingQuery, removeLandingQuery } from './routes/landing'
 import { handleLogin, showLogin } from './routes/login'
 import { handleLogout, showLogout } from './routes/logout'
 import type { Site } from './site'
+import { attach } from './sso2-request'
 
 type Handler = (site: Site, req: Request, res: Response, query: LandingQuery | undefined) => Promise<void>
 type Methods = Readonly<Record<string, Handler>>
@@ -111,4 +114,21 @@ async function route(
 function refuse(site: Site, req: Request, res: Response, status: number, code: TextCode): Promise<void> {
   req.body = undefined
   return sendProblem(site, req, res, status, code)
+}
+
+/** The middleware of one site. Mount it after the session and the router. */
+export function middleware(site: Site): RequestHandler {
+  return async (req: Request, res: Response, next: NextFunction) => {
+    try {
+      if (req.sso2) return next()
+      const context = await openRequestContext(site, req, res)
+      const outcome = await resolveUser(context, { identify: 'if_configured' })
+      if (outcome.action === 'answered') return
+      const holder = attach(context, outcome.identity)
+      if (outcome.identity.record) dropRedirectCountWhenServed(context, () => holder.identity.record !== undefined)
+      next()
+    } catch (error) {
+      next(error)
+    }
+  }
 }

@@ -1,10 +1,8 @@
 /** Everything that the handlers of one site share, each part as far as they need it; made once by `sso2()`. */
-import type { Request, Response } from 'express'
+import type { Request } from 'express'
 import type { Config } from '../config'
-import type { AttemptResult } from '../decide/attempts'
 import type { MacKeys } from '../decide/binding'
 import type { LoginError } from '../decide/login'
-import type { LimitReason } from '../decide/login-budgets'
 import type { LogoutResult } from '../decide/logout'
 import type { User } from '../decide/record'
 import type { RequestPolicy } from '../decide/request-decision'
@@ -20,6 +18,8 @@ import type { Records } from '../storage/records'
 import type { SessionIndex } from '../storage/session-index'
 import type { Unavailable } from '../storage/unavailable'
 import type { UnreadLogouts } from '../storage/unread-logouts'
+import type { Limits } from './limits'
+import type { RunningOperations } from './running-operations'
 
 /** What `loadUser` is given. */
 export interface LoadUserContext {
@@ -84,38 +84,6 @@ export interface Sessions {
   /** Gives this request the session that another request of the same browser got. */
   adopt(req: Request, sessionId: string): Promise<void>
 }
-
-/** One login attempt, as far as limits go. */
-export interface LoginAttempt {
-  readonly address: string
-  readonly username: string
-  /** Short hash of the account's ID, if this browser has logged in under this very name before. */
-  readonly account: string | undefined
-  /** Key of the session that it came with. */
-  readonly session: string
-}
-
-/** A limit that was reached, and how many seconds to wait. */
-export interface Refusal {
-  readonly reason: LimitReason
-  readonly seconds: number
-}
-
-/** A login that the counts of its address have let through. */
-export interface Admission {
-  /** Begins the attempt at the user name, right before Authenticate. @returns why it may not be sent */
-  begin(): Promise<Refusal | Unavailable | undefined>
-  /** Ends it. Without a call of `begin`, only gives the counts back. */
-  end(result: AttemptResult): Promise<void>
-}
-
-/** Limits logins before Authenticate. */
-export interface LoginLimit {
-  admit(attempt: LoginAttempt): Promise<Admission | Refusal>
-}
-
-/** Takes one new anonymous session from an address; true when it has had its share. */
-export type LandingLimit = (address: string) => Promise<boolean>
 
 /** What every view is given. */
 export interface PageContext {
@@ -211,13 +179,12 @@ export interface Site {
   /** The site's own. */
   readonly views: CustomViews
   readonly builtIn: BuiltInPages
-  readonly loginLimit: LoginLimit
-  readonly landingLimit: LandingLimit
+  readonly limits: Limits
   readonly unreadLogouts: UnreadLogouts
   /** Retries kept logouts in the background. */
   readonly logoutWorker: { start(): void }
-  /** Runs what must come to its end before the site may be closed. @param res where the answer counts as well */
-  readonly runningOperations: { run<T>(operation: () => Promise<T>, res?: Response): Promise<T> }
+  /** Runs operations that must end before the site may be closed. */
+  readonly runningOperations: RunningOperations
   readonly policy: RequestPolicy
   readonly macKeys: MacKeys
   /** Seconds since 1970. */

@@ -1,17 +1,19 @@
 /** `req.sso2`: what a handler may know and do. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import type { Request } from 'express'
 import type { LoginResult } from '../decide/login'
 import type { LogoutResult } from '../decide/logout'
-import type { User } from '../decide/record'
+import { isAccessTokenExpired, isLoggedIn, mayStillBeRenewed, type User, withoutAccessToken } from '../decide/record'
 import { ANONYMOUS, type DegradedReason, type Identity, identifiedUser, useRecord } from '../decide/request-decision'
 import { validateReturnTo, withoutFlowParameter } from '../decide/return-to'
 import { NotLoggedInError, Sso2SetupError, Sso2UnavailableError } from '../errors'
 import { PlatformApi } from '../remote/platform-api'
+import type { AccessTokenSource } from '../remote/rest-call'
 import { identifyAddress } from './actions/identify'
 import { type Credentials, logIn } from './actions/log-in'
 import { logOut } from './actions/log-out'
-import { accessTokenOf } from './actions/renew-access'
 import { resolveUser } from './actions/resolve-user'
 import type { RequestContext } from './request-context'
 
@@ -152,4 +154,77 @@ export function holderOf(req: Request): Holder {
   const holder = Sso2Request.holderBehind(req.sso2)
   if (!holder) throw new Sso2SetupError('Mount sso (or sso.middleware) before this route')
   return holder
+}
+
+/** One session asks for a new access token at most once in this time. */
+const RENEW_EVERY_SECONDS = 10
+const POLL_MS = 50
+
+/** The source of this visitor's access token; `undefined` when nobody is shown as logged in, or no token is known. */
+export function accessTokenOf(context: RequestContext, { record }: Identity): AccessTokenSource | undefined {
+  if (!isLoggedIn(record)) return undefined
+  const first = context.site.records.open(record)?.accessToken
+  if (first === undefined) return undefined
+  const { accountId } = record.user
+  let token: string | undefined = first
+  let renewal: Promise<string | undefined> | undefined
+  const renewed = (useless: string) => {
+    // parallel calls share one renewal
+    renewal ??= renew(context, accountId, useless).finally(() => {
+      renewal = undefined
+    })
+    return renewal
+  }
+  return async (refused) => {
+    const useless = refused ?? (isAccessTokenExpired(record, context.site.now()) ? first : undefined)
+    if (token === undefined || token === useless) token = await renewed(token ?? first)
+    return token
+  }
+}
+
+/** @returns another token of the same account than the one that was refused; `undefined` when none can be had now */
+async function renew(context: RequestContext, accountId: string, refused: string): Promise<string | undefined> {
+  const { site, stored } = context
+  const known = await readOther(context, accountId, refused)
+  if (known !== undefined || stored.key === undefined) return known
+  const claim = await site.records.lockRenewal(stored.key, RENEW_EVERY_SECONDS)
+  if (claim === 'unavailable') throw unavailable('the session store')
+  if (!claim) return waitForOther(context, accountId, refused)
+  await noteRefused(context)
+  const { asking, asked } = stored.value ?? {}
+  const outcome = await resolveUser(context, { identify: 'never', fresh: { asking, asked } })
+  const degraded = outcome.action === 'show' ? outcome.identity.degraded : undefined
+  if (degraded === 'store_unavailable') throw unavailable('the session store')
+  if (degraded === 'sso_unavailable') throw unavailable('the SSO system')
+  return tokenOf(context, accountId, refused)
+}
+
+const unavailable = (system: string) =>
+  new Sso2UnavailableError('sessionstatus', true, `no new access token: ${system} does not answer`)
+
+/** From here on every check asks for a ticket, and a page load goes through Identify where none came. */
+async function noteRefused({ stored }: RequestContext): Promise<void> {
+  const written = await stored.update((found) => (isLoggedIn(found) ? withoutAccessToken(found) : undefined))
+  if (written === 'unavailable') throw unavailable('the session store')
+}
+
+async function waitForOther(context: RequestContext, accountId: string, refused: string): Promise<string | undefined> {
+  const start = performance.now()
+  for (;;) {
+    const token = await readOther(context, accountId, refused)
+    if (token !== undefined || !mayStillBeRenewed(context.stored.value, performance.now() - start)) return token
+    await sleep(POLL_MS)
+  }
+}
+
+async function readOther(context: RequestContext, accountId: string, refused: string): Promise<string | undefined> {
+  if ((await context.stored.reread()) === 'unavailable') throw unavailable('the session store')
+  return tokenOf(context, accountId, refused)
+}
+
+/** A call that was begun for one account never goes on with another one's token. */
+function tokenOf({ stored }: RequestContext, accountId: string, refused: string): string | undefined {
+  const user = identifiedUser({ record: stored.value, degraded: undefined })
+  const token = user?.accountId === accountId ? stored.secrets?.accessToken : undefined
+  return token === refused ? undefined : token
 }

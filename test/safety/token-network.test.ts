@@ -1,6 +1,6 @@
 import diagnostics from 'node:diagnostics_channel'
 import { Sso2Client } from '../../lib'
-import type { Sso2Event } from '../../lib/web/events'
+import type { Sso2Event } from '../../lib/web/hooks'
 import type { Network } from '../flows/network'
 import { readJwt } from '../support/oracle'
 

@@ -222,7 +222,7 @@ module.exports = [
   },
   {
     name: 'anybody can say where a landing went',
-    file: 'web/actions/misrouted-landing.ts',
+    file: 'web/actions/identify.ts',
     find: "    site.client.readLanding(queryOf(req).get('t'))\n",
     replace: '',
     test: 'regressions/failure-log',
@@ -454,7 +454,7 @@ module.exports = [
   },
   {
     name: 'a logout of all leaves device cookies valid',
-    file: 'web/limits/device-cookie.ts',
+    file: 'web/limits.ts',
     find: 'device.issued > voidUntil',
     replace: 'device.issued > 0',
     test: 'safety/login-limits',
@@ -502,7 +502,7 @@ module.exports = [
   },
   {
     name: 'an outage costs attempts',
-    file: 'web/limits/login.ts',
+    file: 'web/limits.ts',
     find: "result.was === 'right' || result.was === 'not_judged'",
     replace: "result.was === 'right'",
     test: 'safety/login-limits',
@@ -510,7 +510,7 @@ module.exports = [
   },
   {
     name: 'logins that succeed cost attempts',
-    file: 'web/limits/login.ts',
+    file: 'web/limits.ts',
     find: "result.was === 'right' || result.was === 'not_judged'",
     replace: "result.was === 'not_judged'",
     test: 'safety/login-limits',
@@ -518,9 +518,9 @@ module.exports = [
   },
   {
     name: 'every browser is recognised',
-    file: 'web/limits/device-cookie.ts',
-    find: '  if (device === undefined) return undefined\n  const',
-    replace: "  if (device === undefined) return 'any'\n  const",
+    file: 'web/limits.ts',
+    find: '    if (device === undefined) return undefined\n    const',
+    replace: "    if (device === undefined) return 'account'\n    const",
     test: 'safety/login-limits',
     title: '\\[[^\\]]*\\b(F3)\\b',
   },
@@ -718,7 +718,7 @@ module.exports = [
   },
   {
     name: 'access logs see the token',
-    file: 'web/routes/landing-query.ts',
+    file: 'web/routes/landing.ts',
     find: '  req.originalUrl = hide(req.originalUrl ?? req.url)\n',
     replace: '',
     test: 'safety/leaks',
@@ -775,7 +775,7 @@ module.exports = [
   },
   {
     name: 'a stale login is nobody while the store takes no writes',
-    file: 'web/actions/check-session.ts',
+    file: 'web/actions/resolve-user.ts',
     find: "return useStaleRecord({ now: site.now() }, record, site.policy, 'store_unavailable')",
     replace: "return { record: undefined, degraded: 'store_unavailable' }",
     test: 'faults/store',
@@ -913,7 +913,7 @@ module.exports = [
   },
   {
     name: 'a logout with the cookie of a moment ago ends nothing',
-    file: 'web/actions/logout-step.ts',
+    file: 'web/actions/log-out.ts',
     find: '    await stored.follow()\n',
     replace: '',
     test: 'regressions/final-logout',
@@ -1019,7 +1019,7 @@ module.exports = [
   },
   {
     name: 'a stranger whom the SSO system forgets loses the basket',
-    file: 'web/actions/check-session.ts',
+    file: 'web/actions/resolve-user.ts',
     find: '(await dropAnonymousRecord(context, record.sidHash)) ?? endRecord(context, record.sidHash)',
     replace: 'endRecord(context, record.sidHash)',
     test: 'regressions/site-data',
@@ -1027,7 +1027,7 @@ module.exports = [
   },
   {
     name: 'a session that was told "terminated" lives on in another question',
-    file: 'web/actions/check-session.ts',
+    file: 'web/actions/resolve-user.ts',
     find: "const revoked = await stored.revoke(isIt, 'ended')",
     replace:
       "const first = stored.value\n  const revoked = await stored.revoke((found) => isIt(found) && found.value === first, 'ended')\n  if (revoked.outcome === 'changed' && stored.value) return { record: stored.value, degraded: undefined }",
@@ -1039,7 +1039,12 @@ module.exports = [
     file: 'web/sso2-request.ts',
     find: "const isRead = (await context.stored.reread()) === 'done'",
     replace: 'const isRead = context.stored.isAvailable',
-    also: [{ find: "{ identify: 'never', fresh: { asking, asked } }", replace: "{ identify: 'never' }" }],
+    also: [
+      {
+        find: "isRead ? await resolveUser(context, { identify: 'never', fresh: { asking, asked } })",
+        replace: "isRead ? await resolveUser(context, { identify: 'never' })",
+      },
+    ],
     test: 'regressions/fresh-pages',
     title: 'after a logout has returned',
   },
@@ -1294,7 +1299,7 @@ module.exports = [
   },
   {
     name: 'a session that the site renewed stays in its indexes',
-    file: 'web/actions/move-session.ts',
+    file: 'web/actions/sign-in.ts',
     find: '    removeFromIndex(site, key, value),\n',
     replace: '',
     test: 'regressions/session-index',
@@ -1318,7 +1323,7 @@ module.exports = [
   },
   {
     name: 'a logout leaves what the site has put into a session without a record',
-    file: 'web/actions/logout-step.ts',
+    file: 'web/actions/log-out.ts',
     find: "(await endWithoutRecord(stored)) === 'ended'",
     replace: 'stored.isAvailable',
     test: 'flows/logout',

@@ -1,6 +1,6 @@
 import { format } from 'node:util'
 import createDebug from 'debug'
-import { publish } from '../../lib/web/events'
+import { publish } from '../../lib/web/hooks'
 
 const said: string[] = []
 const { log } = createDebug

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import type { Response } from 'express'
-import { RunningOperations } from '../../lib/web/actions/graceful-shutdown'
+import { RunningOperations } from '../../lib/web/running-operations'
 
 const answer = () => Object.assign(new EventEmitter(), { closed: false, destroyed: false }) as unknown as Response
 const upgrade = {} as Response

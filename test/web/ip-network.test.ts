@@ -1,4 +1,4 @@
-import { isLocalAddress } from '../../lib/web/limits/ip-network'
+import { isLocalAddress } from '../../lib/web/limits'
 
 test.each(['127.0.0.1', '10.1.2.3', '172.31.0.1', '192.168.1.1', '100.64.0.1', '169.254.9.9', '0.0.0.0', '::1', '::'])(
   '%s is local',

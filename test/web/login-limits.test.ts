@@ -5,8 +5,7 @@ import { Counts } from '../../lib/storage/counts'
 import type { Kv } from '../../lib/storage/kv'
 import { LoginLocks } from '../../lib/storage/login-locks'
 import { MemoryKv } from '../../lib/storage/memory-kv'
-import { loginLimit } from '../../lib/web/limits/login'
-import type { Refusal } from '../../lib/web/site'
+import { Limits, type Refusal } from '../../lib/web/limits'
 
 /* User names under attack, with a store in memory: another request comes between any two commands of the first. */
 
@@ -31,9 +30,10 @@ const owner = by('ada', true, 's9')
 /** One process over a store. */
 function processOver(kv: Kv, limit: typeof LIMIT | false = LIMIT, rememberDevices = true) {
   const log = { warn: (cause: string) => void warned.push(cause) } as never
-  const logins = new LoginLocks(kv, '', () => [Buffer.alloc(32, 7)])
+  const loginLocks = new LoginLocks(kv, '', () => [Buffer.alloc(32, 7)])
   const counts = new Counts(kv, '', () => seconds * 1000)
-  return loginLimit({ config: { loginLimit: limit, rememberDevices, log }, logins, counts, now: () => seconds })
+  const config = { loginLimit: limit, rememberDevices, log } as never
+  return new Limits({ config, loginLocks, counts, now: () => seconds })
 }
 type Process = ReturnType<typeof processOver>
 
@@ -43,7 +43,7 @@ class Platform {
   asked = 0
   /** Runs one login as the site does. @returns what the browser is told */
   async login(site: Process, tried: ReturnType<typeof by>, judge: () => AttemptResult | Promise<AttemptResult>) {
-    const admitted = await site.admit(tried)
+    const admitted = await site.admitLogin(tried)
     if ('reason' in admitted) return admitted.reason
     const refusal = await admitted.begin()
     const result = refusal === undefined ? await judge() : ({ was: 'not_judged' } as const)

@@ -1,5 +1,5 @@
 import { UnreadLogouts } from '../../lib/storage/unread-logouts'
-import { endUnreadSessions } from '../../lib/web/actions/unread-logouts'
+import { endUnreadSessions } from '../../lib/web/actions/log-out'
 import type { Site } from '../../lib/web/site'
 
 /* What a process remembers of logouts whose sessions Redis did not return. test/flows/unread-logout.test.ts has the rest. */

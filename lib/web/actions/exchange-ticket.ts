@@ -2,19 +2,19 @@
  * A ticket becomes an access token and a user, and the browser's session his: for landing, login and check alike.
  * Ticket, access token, user and session ID travel in one chain of local variables. Interface: "SSO2", point 3; threats L9, O12.
  */
-import { isLoggedIn, type LoggedInRecord, type SsoRecord, withFailedRenewal } from '../../decide/record'
+import { isLoggedIn, type LoggedInRecord, type SsoRecord, type User, withFailedRenewal } from '../../decide/record'
 import { Sso2ResponseError } from '../../errors'
+import { isObject } from '../../protocol/json'
 import type { SessionToken } from '../../protocol/session-token'
+import { own } from '../../protocol/token'
 import { type Dependency, isNotSent } from '../../remote/dependency'
 import { PlatformApi } from '../../remote/platform-api'
 import { readGrant } from '../../remote/ticket'
 import { shortHash } from '../../storage/keys'
 import type { LoginStart } from '../../storage/session-index'
 import { callListener, HOOKS_MS, runHook } from '../hooks'
-import type { RequestContext } from '../request-context'
-import type { Hook } from '../site'
-import { readUser } from '../user'
-import { dropLogoutCookie } from './set-logout-cookie'
+import { dropLogoutCookie, type RequestContext } from '../request-context'
+import type { Hook, LoadUser } from '../site'
 import { type NamedUser, type SignInResult, signIn, stayAnonymous } from './sign-in'
 
 /** What became of a ticket. `user_unknown`: it could not be used; the SSO session is remembered and asked about again soon. */
@@ -86,4 +86,25 @@ export async function recordFailedRedirect(context: RequestContext, sid: string)
 
 function isLoginOf(record: SsoRecord | undefined, sid: string): record is LoggedInRecord {
   return isLoggedIn(record) && record.sidHash === shortHash(sid)
+}
+
+/** A user is JSON with at least `accountId`. @throws {Sso2ResponseError} naming the field */
+export function readUser(value: unknown): User {
+  const user: unknown = value === undefined ? undefined : JSON.parse(JSON.stringify(value))
+  const accountId = isObject(user) ? own(user, 'accountId') : undefined
+  if (!isObject(user) || typeof accountId !== 'string' || accountId === '') {
+    throw new Sso2ResponseError('loadUser', undefined, 'accountId: a text is required')
+  }
+  return { ...user, accountId }
+}
+
+/** The default `loadUser`: GET of `userPath`; its `item`, or the body itself, with `account_id` also as `accountId`. */
+export function defaultLoadUser(userPath: string): LoadUser {
+  return async ({ api }) => {
+    const body = await api.get(userPath)
+    const item = own(body, 'item')
+    const fields = isObject(item) ? item : body
+    const accountId = own(fields, 'accountId') ?? own(fields, 'account_id')
+    return { ...fields, accountId } as User // read by readUser, which checks it
+  }
 }

@@ -1,7 +1,9 @@
 /** Identify: the browser's trip through the SSO system, its binding to the browser, and the count of such trips. */
+
 import { randomBytes } from 'node:crypto'
 import { flowBeginning, makeBinding } from '../../decide/binding'
 import type { BindingFinding } from '../../decide/landing'
+import { LOG_LINES } from '../../decide/log-lines'
 import {
   countRedirect,
   isLastRedirect,
@@ -14,8 +16,8 @@ import {
   writeRedirectCount,
 } from '../../decide/loop-guard'
 import { flowParameterOf, withFlowParameter } from '../../decide/return-to'
-import { publish } from '../events'
-import { cookiesUnder } from '../http/request-facts'
+import { publish } from '../hooks'
+import { cookiesUnder, queryOf } from '../http/request-facts'
 import { beforeHeaders, dropCookie, makePrivate, redirect, setCookie } from '../http/response-headers'
 import {
   mayHaveRedirectCounts,
@@ -105,4 +107,37 @@ function setRedirectCountBeforeHeaders(
     setRedirectCount(context, page, changed)
     makePrivate(context.res)
   })
+}
+
+/** Every token begins with these letters: nearly all requests are known by them to be no landing. */
+const TOKEN_PREFIX = 't=eyJ'
+
+/** Is this such a landing? Only a good token says so: nobody can make one up. */
+export function isMisroutedLanding({ site, req, isMounted }: RequestContext): boolean {
+  const target = req.originalUrl ?? req.url
+  if (!target.includes(TOKEN_PREFIX)) return false
+  try {
+    site.client.readLanding(queryOf(req).get('t'))
+  } catch {
+    return false
+  }
+  const { landing } = site.config.routes
+  if (landing !== false) logMisroutedLanding(site, (target.split('?', 1)[0] ?? '').slice(0, 200), isMounted, landing)
+  return true
+}
+
+function logMisroutedLanding(
+  { config }: RequestContext['site'],
+  path: string,
+  isMounted: boolean,
+  landing: string,
+): void {
+  const own = (isMounted ? config.mountPath : '') + landing
+  const { landingUnrouted, landingElsewhere } = LOG_LINES
+  const found = `The SSO system redirects browsers to ${path}`
+  const line =
+    path === own
+      ? { ...landingUnrouted, happened: `${found}, the landing page, but no router handles it` }
+      : { ...landingElsewhere, happened: `${found}, but the landing page of this site is ${own}` }
+  config.log.warn(path === own ? 'landing:router' : 'landing:path', line)
 }

@@ -15,15 +15,13 @@ import { isLoggedIn, isOfAnother } from '../../decide/record'
 import { Sso2UnavailableError } from '../../errors'
 import type { SessionToken } from '../../protocol/session-token'
 import type { LoginStart } from '../../storage/session-index'
-import { publish } from '../events'
+import { publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
-import { recognisedAccount, rememberDevice } from '../limits/device-cookie'
+import type { AdmittedLogin, LoginAttempt, Refusal } from '../limits'
 import { browserName, type RequestContext } from '../request-context'
-import type { Admission, LoginAttempt, Refusal } from '../site'
-import { endRecord } from './check-session'
 import { exchangeTicketForUser } from './exchange-ticket'
 import { digestOf, joinFinished, type LoginLock, runExclusive } from './login-single-flight'
-import { resolveUser } from './resolve-user'
+import { endRecord, resolveUser } from './resolve-user'
 
 /** What the user typed. */
 export interface Credentials {
@@ -67,7 +65,7 @@ export async function logIn(
   const facts = { storeAvailable: stored.isAvailable, ssoAvailable: site.identifyHealth.isAvailable }
   const error = decideLoginStart({ ...facts, hasRecord: stored.value !== undefined })
   if (error !== undefined || key === undefined) return failed(error ?? 'session_ended')
-  const tried = { username, account: recognisedAccount(context, username), session: key }
+  const tried = { username, account: site.limits.recognisedAccount(context.req, username), session: key }
   return runExclusive(context, { key, ...submit }, (lock) => runLogin(context, tried, { username, password }, lock))
 }
 
@@ -117,7 +115,7 @@ async function attempt(
   lock: LoginLock,
 ): Promise<LoginResult> {
   const { ipa: address } = deviceOf(context.req)
-  const admitted = await context.site.loginLimit.admit({ ...tried, address, account: await tried.account })
+  const admitted = await context.site.limits.admitLogin({ ...tried, address, account: await tried.account })
   if ('reason' in admitted) return refused(admitted)
   const asked = await askForLogin(context, credentials, lock, admitted)
   if (!('judged' in asked)) {
@@ -126,7 +124,8 @@ async function attempt(
   }
   const { decision, judged, start } = asked
   const [result] = await Promise.all([applyLoginDecision(context, decision, start), admitted.end(judged)])
-  if (result.ok) rememberDevice(context, tried.username, result.user.accountId)
+  const { req, res, site } = context
+  if (result.ok) site.limits.rememberDevice(req, res, tried.username, result.user.accountId)
   return result
 }
 
@@ -146,7 +145,7 @@ async function askForLogin(
   context: RequestContext,
   credentials: Credentials,
   lock: LoginLock,
-  admitted: Admission,
+  admitted: AdmittedLogin,
 ): Promise<Asked | LoginResult> {
   const { site, stored } = context
   const wasIn = isLoggedIn(stored.value)
@@ -168,7 +167,7 @@ async function continueLostLogin(
   context: RequestContext,
   sid: string,
   wasIn: boolean,
-  admitted: Admission,
+  admitted: AdmittedLogin,
 ): Promise<Judged | undefined> {
   const decision = decideSuccession(await checkLostLogin(context, sid, wasIn))
   if (decision === undefined) return undefined

@@ -1,21 +1,21 @@
 /** Logout: final here at once, whatever the SSO system answers; what it has not confirmed is kept and retried. Threats S12, S16, S17, F12. */
-import type { LogoutDecision, LogoutResult } from '../../decide/logout'
+import { decideLogout, type LogoutDecision, type LogoutResult } from '../../decide/logout'
 import type { LogoutCookie, SessionLogout } from '../../decide/logout-cookie'
 import { isLoggedIn, type SsoRecord } from '../../decide/record'
 import type { LogoutCookieState } from '../../decide/request-decision'
+import { isGone } from '../../decide/stored-entry'
+import type { Device } from '../../protocol/claims'
 import { shortHash } from '../../storage/keys'
 import type { PendingLogout } from '../../storage/logout-outbox'
-import { publish } from '../events'
-import { callListener } from '../hooks'
+import type { Done, Unavailable } from '../../storage/unavailable'
+import type { UnreadLogout } from '../../storage/unread-logouts'
+import { callListener, publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
 import type { RequestContext } from '../request-context'
+import { dropLogoutCookie, setLogoutCookie } from '../request-context'
 import type { Site } from '../site'
-import type { StoredRecord } from '../stored-record'
-import { nextLogoutStep } from './logout-step'
-import { accountOf, logoutOf, queueLogout } from './queue-logout'
+import { MAX_TRIES, StoredRecord } from '../stored-record'
 import { localLogoutOf, revokeAccountSessions, revokeLocalSessions } from './revoke-local-sessions'
-import { dropLogoutCookie, setLogoutCookie } from './set-logout-cookie'
-import { endUnreadSession, pendingLogoutName } from './unread-logouts'
 
 /** Ends the browser's session, or all of the account's. */
 export async function logOut(context: RequestContext, isAll: boolean): Promise<LogoutResult> {
@@ -195,4 +195,77 @@ export async function retryPendingLogout(site: Site, name: string): Promise<Logo
   }
   await site.logoutOutbox.confirm(name)
   return 'no'
+}
+
+/** Where the browser names a session without a record, what the site has put there ends at once; what has come of it meanwhile is looked at anew. */
+export async function nextLogoutStep(context: RequestContext, isAll: boolean): Promise<LogoutDecision> {
+  const { stored, browser } = context
+  for (let tries = 1; ; tries += 1) {
+    await stored.follow()
+    const step = decideLogout({
+      isAvailable: stored.isAvailable,
+      record: stored.value,
+      key: stored.key,
+      state: stored.state,
+      hasUnreadableCookie: context.hasUnreadableCookie,
+      hasLogoutCookie: browser.logoutCookie !== undefined,
+      isAll,
+    })
+    if (step.action === 'end' || tries === MAX_TRIES || (await endWithoutRecord(stored)) === 'ended') return step
+  }
+}
+
+/** Ends what has no record, or one that nobody can read: it opens nothing any more. `changed`: something has come of it first. */
+async function endWithoutRecord(stored: StoredRecord): Promise<'ended' | 'changed'> {
+  if (stored.key === undefined || !stored.isAvailable || isGone(stored)) return 'ended'
+  const { outcome } = await stored.revoke(({ value }) => value === undefined && !isGone(stored), 'ended')
+  return outcome === 'changed' ? 'changed' : 'ended'
+}
+
+/** Account of which all sessions end, if they shall. */
+export const accountOf = (record: SsoRecord, isAll: boolean): string | undefined =>
+  isAll && isLoggedIn(record) ? record.user.accountId : undefined
+
+export const logoutOf = (sid: string, aid: string | undefined, device: Device): PendingLogout => ({
+  sid,
+  ...(aid === undefined ? {} : { aid }),
+  ...device,
+})
+
+/** Queues a logout. If Redis does not take it, this process remembers it. @param name hash of the SSO session, or key of the session */
+export async function queueLogout(site: Site, name: string, logout: PendingLogout): Promise<Done | Unavailable> {
+  const kept = await site.logoutOutbox.keep(name, logout, site.now())
+  site.logoutWorker.start()
+  return kept
+}
+
+const AT_ONCE = 8
+
+/** Name of the pending logout of such a session. */
+export const pendingLogoutName = ({ key, sidHash }: Pick<UnreadLogout, 'key' | 'sidHash'>): string => sidHash ?? key
+
+/** Reads the session again, ends it on this site and queues its logout at the SSO system. A session that has ended since needs nothing. */
+export async function endUnreadSession(site: Site, logout: UnreadLogout): Promise<Done | Unavailable> {
+  const stored = new StoredRecord(site, logout.key, 'unavailable')
+  if ((await stored.reread()) === 'unavailable' || (await stored.follow()) === 'unavailable') return 'unavailable'
+  const { value, secrets } = stored
+  if (!value) return 'done'
+  const aid = accountOf(value, logout.isAll)
+  // first: a browser that finds its session ended looks for the pending logout
+  if (
+    secrets &&
+    (await queueLogout(site, pendingLogoutName(logout), logoutOf(secrets.sid, aid, logout.device))) !== 'done'
+  )
+    return 'unavailable'
+  return revokeLocalSessions(site, localLogoutOf(stored.key, value, aid))
+}
+
+/** Finishes the logouts that this process remembers, until Redis does not answer. */
+export async function endUnreadSessions(site: Site): Promise<void> {
+  for (;;) {
+    const batch = site.unreadLogouts.oldest(AT_ONCE)
+    const results = await Promise.all(batch.map((logout) => endUnreadSession(site, logout)))
+    for (const [index, logout] of batch.entries()) if (results[index] === 'done') site.unreadLogouts.remove(logout)
+    if (batch.length === 0 || results.includes('unavailable')) return
+  }
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LoginResult } from '../../decide/login'
 import { LEASE_SECONDS, type LoginForm } from '../../storage/login-locks'
 import type { RequestContext } from '../request-context'
-import { dropLogoutCookie } from './set-logout-cookie'
+import { dropLogoutCookie } from '../request-context'
 
 const POLL_MS = 25
 const WAIT_MS = 20_000

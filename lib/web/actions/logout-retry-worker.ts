@@ -5,8 +5,7 @@
  */
 import type { Unavailable } from '../../storage/unavailable'
 import type { Site } from '../site'
-import { retryPendingLogout } from './log-out'
-import { endUnreadSessions } from './unread-logouts'
+import { endUnreadSessions, retryPendingLogout } from './log-out'
 
 /** A process that is doing nothing looks so often, in milliseconds, for what others have left behind. */
 const IDLE_MS = 10_000

@@ -2,7 +2,6 @@
  * The only place where privilege changes: the old session ends first, then come new session ID, record, indexes, and only then the
  * response. A login that finds a logout ends the session that it has just begun. Threats L2, L9, L10, L13.
  */
-
 import {
   beginningOf,
   CURRENT_VERSION,
@@ -16,7 +15,7 @@ import {
   type User,
 } from '../../decide/record'
 import { checkStateAfter } from '../../decide/status-check'
-import { isGone, mayFollow } from '../../decide/stored-entry'
+import { isGone, mayFollow, mayMove } from '../../decide/stored-entry'
 import { sessionKey, shortHash } from '../../storage/keys'
 import type { Secrets } from '../../storage/records'
 import type { LoginStart } from '../../storage/session-index'
@@ -179,4 +178,35 @@ async function storeRecord(context: RequestContext, record: SsoRecord, start?: L
 async function undoSignIn({ site, req, stored }: RequestContext): Promise<void> {
   stored.forget()
   await site.sessions.end(req)
+}
+
+/** Moves the record of a session to a new ID; nothing is there where the session is logged out meanwhile. */
+export async function moveSession(
+  site: Site,
+  stored: StoredRecord,
+  newId: string,
+): Promise<'moved' | 'nothing' | Unavailable> {
+  const start = site.sessionIndex.startNow()
+  const { key } = stored
+  let { value } = stored
+  const revoked = await stored.revoke(
+    (found) => {
+      value = found.value
+      return mayMove(found)
+    },
+    'moved',
+    newId,
+  )
+  if (revoked.outcome === 'unavailable') return revoked.outcome
+  if (revoked.outcome === 'changed' || value === undefined) {
+    stored.forget()
+    return 'nothing'
+  }
+  const [began] = await Promise.all([
+    beginSession(site, stored, sessionKey(newId), value, start),
+    removeFromIndex(site, key, value),
+  ])
+  if (began === 'done') return 'moved'
+  if (began === 'lost_race') stored.forget()
+  return began === 'lost_race' ? 'nothing' : began
 }

@@ -35,17 +35,21 @@ import { exchangeTicketForUser, recordFailedRedirect } from '../actions/exchange
 import { identifyAddress, recordReturn, setRedirectCount } from '../actions/identify'
 import { logOutLandedToken } from '../actions/log-out'
 import { IDENTIFY_LOOP } from '../actions/resolve-user'
-import { dropLogoutCookie } from '../actions/set-logout-cookie'
 import { stayAnonymous } from '../actions/sign-in'
-import { publish } from '../events'
-import { deviceOf, isPrefetchRequest } from '../http/request-facts'
+import { publish } from '../hooks'
+import { deviceOf, isPrefetchRequest, queryOf } from '../http/request-facts'
 import { redirect } from '../http/response-headers'
 import { sendProblem } from '../pages/answers'
-import { browserName, openRequestContext, type RequestContext, redirectCountFor } from '../request-context'
+import {
+  browserName,
+  dropLogoutCookie,
+  openRequestContext,
+  type RequestContext,
+  redirectCountFor,
+} from '../request-context'
 import type { Site } from '../site'
 import type { Successor } from '../stored-record'
 import { isDoctorRequest, sendDoctorReport } from './doctor-report'
-import type { LandingQuery } from './landing-query'
 
 /** Handles one landing. */
 export async function handleLanding(
@@ -129,7 +133,7 @@ const NO_TOKEN_STATE = { replayed: false, sidEnded: false, isShareSpent: false, 
 async function useUpToken({ site, req, stored }: RequestContext, t: string, token: SessionToken) {
   const [marks, isShareSpent] = await Promise.all([
     site.sessionIndex.useToken(tokenSignature(t), shortHash(token.sid ?? '')),
-    isNewVisitor(token, stored.value) && site.landingLimit(deviceOf(req).ipa),
+    isNewVisitor(token, stored.value) && site.limits.isLandingRefused(deviceOf(req).ipa),
   ])
   if (marks === 'unavailable') return { ...NO_TOKEN_STATE, storeAvailable: false }
   return { replayed: !marks.isFirst, sidEnded: marks.isSidEnded, isShareSpent, storeAvailable: true }
@@ -232,4 +236,42 @@ function logRefusedToken({ config: { log } }: Site, { reason, offsetSeconds }: T
   const direction = offsetSeconds < 0 ? 'behind' : 'ahead of'
   const clock = `this machine's clock is ${Math.abs(offsetSeconds)} s ${direction} the SSO system`
   log.warn('landing:clock', { ...landingClock, happened: `${landingRefused.happened}, because ${clock}` })
+}
+
+/** What a landing page is given. Interface: "Landing page". */
+export interface LandingQuery {
+  readonly t: string
+  readonly r: string | undefined
+}
+
+const isToken = (name: string) => new URLSearchParams(name).has('t')
+
+const hidden = (pair: string) => {
+  const [name = ''] = pair.split('=', 1)
+  return name.length < pair.length && isToken(name) ? 't=***' : pair
+}
+
+/** Pair by pair, as the query is read: a pattern would begin anew at each question mark. */
+function hide(url: string): string {
+  const [path = ''] = url.split('?', 1)
+  if (path.length === url.length) return url
+  const pairs = url.slice(path.length + 1).split('&')
+  return `${path}?${pairs.map(hidden).join('&')}`
+}
+
+/**
+ * Takes the query off a request for the landing page, whatever its method and whatever becomes of it: later handlers and
+ * access logs see that there was a token, never which. Names are case-sensitive, and the query parser of the site is not asked.
+ * @returns nothing unless there was exactly one `t` and at most one `r`
+ */
+export function removeLandingQuery(req: Request): LandingQuery | undefined {
+  const query = queryOf(req)
+  req.originalUrl = hide(req.originalUrl ?? req.url)
+  req.url = hide(req.url)
+  // what parseurl and Express 4 have read from the address before
+  Object.assign(req, { _parsedUrl: undefined, _parsedOriginalUrl: undefined })
+  if (Object.hasOwn(req, 'query') && req.query['t'] !== undefined) req.query['t'] = '***'
+  const [t, ...moreT] = query.getAll('t')
+  const [r, ...moreR] = query.getAll('r')
+  return t === undefined || moreT.length + moreR.length > 0 ? undefined : { t, r }
 }

@@ -23,7 +23,7 @@ import { isGone, type StoredEntry } from '../../decide/stored-entry'
 import { sessionKey } from '../../storage/keys'
 import type { Records } from '../../storage/records'
 import { storeUnavailable, type Unavailable } from '../../storage/unavailable'
-import { publish } from '../events'
+import { publish } from '../hooks'
 import { type CurrentSession, dataIn, isFilled, type RequestSession, slotOf } from './request-session'
 import { isSessionId } from './session-cookie'
 
