@@ -280,7 +280,7 @@ const longest = (chains: readonly (readonly string[])[]) =>
 /** How many floors of imports a folder may have: who reads one file climbs no further than this. */
 const mostFloors: [room: string, floors: number][] = [
   ['emulator', 10],
-  ['web', 8],
+  ['web', 11],
 ]
 
 test.each(mostFloors)('%s has at most %i floors of imports', (room, floors) => {
