@@ -72,7 +72,7 @@ export async function press(page: Page, role: 'button' | 'link', name: string | 
   await loaded
 }
 
-/** axe-core has nothing to say against the page as it stands; it is kept as screenshots of this name. */
+/** Expects that axe-core finds nothing on the page. @param name of its screenshots */
 export async function expectGood(page: Page, name: string): Promise<void> {
   expect(await violations(page)).toEqual([])
   await screenshots(page, name)

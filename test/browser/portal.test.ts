@@ -244,7 +244,7 @@ test.each([
   await page.locator('#flow summary').nth(4).click()
   expect(await violations(page)).toEqual([])
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
-  if (process.env['TEST_SCREENSHOTS']) await screenshots(page, `flow-${colorScheme}`)
+  await screenshots(page, `flow-${colorScheme}`)
 })
 
 test.each([1000, 1280, 1920])('at a width of %i the calls are at the top of the right column', async (width) => {

@@ -143,7 +143,7 @@ describe('a naive site', () => {
       await page.setViewportSize({ width, height: 900 })
       expect([name, await page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([name, true])
       expect([name, await violations(page)]).toEqual([name, []])
-      if (process.env['TEST_SCREENSHOTS']) await screenshots(page, `examine-${name}`)
+      await screenshots(page, `examine-${name}`)
     }
     await page.close()
   }, 60_000)

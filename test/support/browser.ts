@@ -51,8 +51,9 @@ async function screenshot(page: Page, name: string): Promise<string> {
   return file
 }
 
-/** Saves the page as it is now at both widths, and puts the first one back. */
+/** Saves the page at both widths if `TEST_SCREENSHOTS` is set, and restores its first width. No test judges the pictures. */
 export async function screenshots(page: Page, name: string): Promise<void> {
+  if (!process.env['TEST_SCREENSHOTS']) return
   const before = page.viewportSize()
   for (const [label, size] of Object.entries(viewports)) {
     await page.setViewportSize(size)
