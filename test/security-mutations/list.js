@@ -1244,8 +1244,8 @@ module.exports = [
   {
     name: 'a regenerate() that failed says that it went well',
     file: 'web/session/store.ts',
-    find: '() => callback(),\n      (error: unknown) => callback(error),\n    )\n  }\n\n  /** At the end',
-    replace: '() => callback(),\n      () => callback(),\n    )\n  }\n\n  /** At the end',
+    find: '() => callback(),\n      (error: unknown) => callback(error),\n    )\n  }\n\n  /** Logs that data',
+    replace: '() => callback(),\n      () => callback(),\n    )\n  }\n\n  /** Logs that data',
     test: 'regressions/packages-of-the-site',
     title: 'hand their callbacks an error',
   },

@@ -1,10 +1,10 @@
-/** Reads the form or the JSON of a POST: from the connection, or from what something in front of us has read of it. */
+/** Reads the form or the JSON of a POST, from the connection or from the bytes that another middleware has read. */
 import { Readable } from 'node:stream'
 import express, { type Request, type Response } from 'express'
 
 const BODY_LIMIT = 8192
 
-/** Status for a body that is not there any more: a fault of the site. */
+/** Status if another middleware has consumed the body, which is a fault of the site. */
 export const BODY_CONSUMED = 500
 
 /** Reads a body into `req.body`. @returns the status of one that cannot be read */
@@ -31,7 +31,7 @@ export function bodyReader(): ReadBody {
 
 const lengthOf = ({ headers }: Request) => Number(headers['content-length'] ?? 0)
 
-/** Has another middleware read the body, and left nothing of it in `req.body`? A body that a parser found empty has at most two bytes: `{}`. */
+/** Has another middleware read the body and left `req.body` empty? An empty JSON body has two bytes: `{}`. */
 const isConsumed = (req: Request) => req.readableDidRead && lengthOf(req) > 2
 
 /** The site may have a parser of its own. */
@@ -41,7 +41,7 @@ function isParsed(body: unknown): boolean {
 
 const isBytes = (body: unknown): body is Uint8Array => body instanceof Uint8Array || Buffer.isBuffer(body)
 
-/** The request; or, where its body has been read as bytes or text (serverless-http, `express.raw`), a stream of the same with its headers. */
+/** Returns the request, or a stream of its body and headers if `req.body` has bytes or text (serverless-http, `express.raw`). */
 function sourceOf(req: Request): Request {
   const { body, headers, method } = req
   if (!isBytes(body) && typeof body !== 'string') return req

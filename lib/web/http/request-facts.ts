@@ -1,4 +1,4 @@
-/** What a request says of itself, read once and strictly. */
+/** Facts of a request, read strictly: kind of navigation, cookies, address, device, return address. No decision is made here (lib/decide). */
 import { isIP } from 'node:net'
 import type { Request } from 'express'
 import { createIsbotFromList, list } from 'isbot'
@@ -30,7 +30,7 @@ export const isPrefetchRequest = (req: Request): boolean => isPrefetch(shapeOf(r
 /** Is this a navigation of a top-level document? */
 export const isNavigation = (req: Request): boolean => isDocumentNavigation(shapeOf(req))
 
-/** What is no bot though the list of bots has it: browsers that a test drives, which keep cookies and walk the login as people do. */
+/** Browsers that tests control. The list of bots has them, but they keep cookies and log in as people do. */
 const DRIVEN: ReadonlySet<string> = new Set(['headless', 'cypress/', 'playwright', 'selenium', 'phantomjs'])
 const isBot = createIsbotFromList(list.filter((pattern) => !DRIVEN.has(pattern)))
 
@@ -41,7 +41,7 @@ export function isNavigationByPerson(req: Request): boolean {
 
 const isBlank = (sign: string | undefined) => sign === ' ' || sign === '\t'
 
-/** Without the blanks at both ends; by hand, for a pattern looks at many blanks within it once for each of them. */
+/** Removes blanks at both ends. A regular expression would take quadratic time for a text of many blanks. */
 function withoutBlanks(text: string): string {
   let [from, to] = [0, text.length]
   while (from < to && isBlank(text[from])) from += 1
@@ -49,7 +49,7 @@ function withoutBlanks(text: string): string {
   return text.slice(from, to)
 }
 
-/** Names and values of a Cookie header where a text is in them; only space and tab are trimmed, as the standard says. */
+/** Returns names and values of those cookies that contain a text. Only space and tab are trimmed, as RFC 6265 says. */
 function pairsWith(header: string, text: string): [name: string, value: string][] {
   const pairs: [string, string][] = []
   for (const pair of header.split(';')) {
@@ -60,40 +60,40 @@ function pairsWith(header: string, text: string): [name: string, value: string][
   return pairs
 }
 
-/** The cookie's value, read strictly; two of one name are none, for one of them is not ours. Threats S1, S2. */
+/** Returns a cookie's value. Two cookies of one name count as none, because one of them is not ours. Threats S1, S2. */
 export function readCookie(req: Request, name: string): string | undefined {
   const values = cookieValues(req, name)
   return values.length === 1 ? values[0] : undefined
 }
 
-/** Every value that came under this name. */
+/** Returns all values of the cookies of this name. */
 export function cookieValues({ headers: { cookie } }: Request, name: string): string[] {
   if (!cookie?.includes(name)) return []
   return pairsWith(cookie, name).flatMap(([found, value]) => (found === name ? [value] : []))
 }
 
-/** Every cookie whose name begins so, by its name. */
+/** Returns the cookies whose names begin with a text, by name. */
 export function cookiesUnder({ headers: { cookie = '' } }: Request, prefix: string): Map<string, string> {
   return new Map(pairsWith(cookie, prefix).filter(([name]) => name.startsWith(prefix)))
 }
 
-/** The request target as it came; a raw request of Node.js has no `originalUrl`. */
+/** Returns the request target as the browser sent it. A request of plain Node.js has no `originalUrl`. */
 const targetOf = (req: Request): string => req.originalUrl ?? req.url
 
-/** The query as it was written: the site's own query parser is not asked, and a question mark in it is no end. */
+/** Returns the query as the browser sent it, without the site's query parser. A question mark within the query belongs to it. */
 export function queryOf(req: Request): URLSearchParams {
   const target = targetOf(req)
   const mark = target.indexOf('?')
   return new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1))
 }
 
-/** Is the site mounted in its application at the path that its address has? Asked where `sso` stands, not in a router below. */
+/** Is `sso` mounted at the path of `siteUrl`? Call it with the request as `sso` gets it, not from a router below. */
 export function isMountedAt(req: Request, mountPath: string): boolean {
   const baseUrl = req.baseUrl ?? ''
   return mountPath === '' || baseUrl === mountPath || baseUrl.startsWith(`${mountPath}/`)
 }
 
-/** The page's own public address with everything the visitor wrote; `undefined` where no address of ours can be made of it. */
+/** Returns the page's public address with path and query as the browser sent them, or `undefined` if it is no valid return address. */
 export function addressOf(req: Request, { siteUrl, returnPolicy }: Config, isMounted: boolean): string | undefined {
   const given = targetOf(req)
   const target = given.startsWith('/') ? given : '/'
@@ -104,7 +104,7 @@ export function addressOf(req: Request, { siteUrl, returnPolicy }: Config, isMou
   )
 }
 
-/** Address and User-Agent for the SSO system: `req.ip` under the site's own `trust proxy`, text without control characters. */
+/** Returns IP address (by the site's `trust proxy`) and User-Agent (without control characters) for the SSO system. */
 export function deviceOf(req: Request): Device {
   const ip = withoutPort(req.ip ?? req.socket?.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed
@@ -116,7 +116,7 @@ export function deviceOf(req: Request): Device {
 const withoutPort = (address: string) =>
   address.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1').replace(/^\[([^\]]+)\](?::\d+)?$/, '$1')
 
-/** The return address of a form or a query; anything that is not ours leads to the front page. */
+/** Returns the return address of a form or a query, or the front page's address if the value is not on this site or a trusted origin. */
 export function returnToOf(config: Config, value: unknown): string {
   return withoutFlowParameter(validateReturnTo(value, config.returnPolicy) ?? `${config.siteUrl}/`)
 }

@@ -1,4 +1,7 @@
-/** No shared cache may keep an answer that sets one of our cookies, whatever the page says of itself: it would hand one reader's session to the next. Threat R10. */
+/**
+ * Response headers: cookies, redirects, and what caches may keep. A response that sets one of our cookies is kept by no shared cache,
+ * because the cache would give the session of one user to the next. Threats R5, R10, R11, S1, S2.
+ */
 import type { NextFunction, Response } from 'express'
 import onHeaders from 'on-headers'
 import type { Config } from '../../config'
@@ -13,19 +16,19 @@ interface Marked extends Response {
   [PRIVATE]?: true
 }
 
-/** Runs when the head of an answer is about to be written; not where there is no answer, as on an upgrade. */
+/** Runs just before the response headers are written. An upgrade has no response. */
 export function beforeHeaders(res: Response, run: () => void): void {
   if (typeof res.writeHead === 'function') onHeaders(res, run)
 }
 
-/** For an answer that sets a cookie: looks at its head when it is written, after the page has had its say. */
+/** Makes a response private just before its headers are written, so after the page has set its own headers. */
 export function keepPrivate(res: Marked): void {
   if (res[PRIVATE]) return
   res[PRIVATE] = true
   beforeHeaders(res, () => makePrivate(res))
 }
 
-/** At once: for an answer whose head is being written. Who compresses keeps the page's `no-transform`. */
+/** Makes a response private at once, while its headers are being written. The page's `no-transform` stays, for compression. */
 export function makePrivate(res: Response): void {
   const said = String(res.getHeader('cache-control') ?? '')
   if (!STRICT.test(said))
@@ -33,7 +36,7 @@ export function makePrivate(res: Response): void {
   removeSharedCacheHeaders(res)
 }
 
-/** Removes what would let a shared cache keep a private response, whoever has set it. A header that forbids it stays. */
+/** Removes headers that let a shared cache keep a private response. A header that forbids it stays. */
 export function removeSharedCacheHeaders(res: Response): void {
   res.removeHeader('expires') // a cache that does not know Cache-Control follows it
   for (const name of res.getHeaderNames()) {
@@ -43,12 +46,11 @@ export function removeSharedCacheHeaders(res: Response): void {
   }
 }
 
-/** What lets a cache that many share keep an answer. */
+/** Words of Cache-Control that allow shared caches to keep a response. */
 const SHARED = /^(?:public|s-maxage|proxy-revalidate)\b/i
 
 /**
- * For a page that not everybody may see: whatever a handler says of it, or a backend that the handler passes on, a browser may keep it
- * and no shared cache.
+ * Lets the browser keep a protected page, but no shared cache, also if the handler or a backend behind the handler says otherwise.
  */
 export function keepFromOthers(res: Response): void {
   if (!res.hasHeader('cache-control')) res.setHeader('cache-control', 'private, no-store')
@@ -60,9 +62,9 @@ export function keepFromOthers(res: Response): void {
   })
 }
 
-/** Sets a helper cookie: HttpOnly, SameSite=Lax, Path=/, Secure over https. @param maxAge seconds; absent: until the browser closes */
+/** Sets a helper cookie: HttpOnly, SameSite=Lax, Path=/, Secure over https. @param maxAge in seconds, default until the browser closes */
 export function setCookie(res: Response, config: Config, name: string, value: string, maxAge?: number): void {
-  if (typeof res.setHeader !== 'function' || res.headersSent) return // an upgrade, or too late: nobody can be told
+  if (typeof res.setHeader !== 'function' || res.headersSent) return // an upgrade, or too late for a cookie
   keepPrivate(res)
   const age = maxAge === undefined ? '' : `; Max-Age=${maxAge}`
   appendCookie(res, name, `${name}=${value}; Path=/; HttpOnly; SameSite=Lax${age}${config.isSecure ? '; Secure' : ''}`)
@@ -73,7 +75,7 @@ export function dropCookie(res: Response, config: Config, name: string): void {
   setCookie(res, config, name, '', 0)
 }
 
-/** Adds a line of `Set-Cookie`; replaces what this answer already says about the name. */
+/** Adds a `Set-Cookie` header. It replaces an earlier one of the same name. */
 export function appendCookie(res: Response, name: string, line: string): void {
   const others = [res.getHeader('set-cookie') ?? []]
     .flat()
@@ -88,7 +90,7 @@ export function setNoStore(res: Response): void {
   removeSharedCacheHeaders(res)
 }
 
-/** For an answer that carries or follows a token: nobody keeps it, and no other site learns its address. */
+/** Forbids caching and a Referer, for a response whose address or target has a token. */
 export function setTokenHeaders(res: Response): void {
   setNoStore(res)
   res.setHeader('referrer-policy', 'no-referrer')
@@ -102,6 +104,6 @@ export function redirect(res: Response, address: string, status: 302 | 303): voi
   res.end()
 }
 
-/** For `catch`. */
+/** Passes an error to the site's error handler. A hook that throws `undefined` counts as failed too, which Express would not see. */
 export const failing = (next: NextFunction) => (cause: unknown) =>
   next(cause || new Error('express-sso2: A hook or view failed without an error. See "TypeError" in docs/errors.md.'))

@@ -1,4 +1,4 @@
-/** Answers of our own routes: pages under a policy, or JSON for those who ask for it. */
+/** Responses of the package's routes: pages with a Content-Security-Policy, or JSON. The HTML is in views.ts, or in the site's custom views. */
 import { randomBytes } from 'node:crypto'
 import type { Request, Response } from 'express'
 import { isPolicy } from '../../config/branding'
@@ -17,9 +17,9 @@ export function wantsJson(req: Request): boolean {
 }
 
 /**
- * Headers of every page of ours. A form must be able to say where it comes from, also in a browser without Fetch Metadata
- * (threat F14); the landing page has said before that its address is nobody's business.
- * @param policy absent: whatever the site itself has set stays
+ * Sets the headers of a page. `same-origin` lets browsers without Fetch Metadata send `Origin` with a form (threat F14). The landing page
+ * has already set the stricter `no-referrer`.
+ * @param policy default: the header that the site has set stays
  */
 function setPageHeaders(res: Response, policy: string | undefined): void {
   setNoStore(res)
@@ -42,10 +42,10 @@ async function viewPolicy({ config: { contentSecurityPolicy } }: Site, nonce: st
   return policy
 }
 
-/** What a page is made of, but for its nonce. */
+/** Data of a page without its nonce. */
 type ViewContext<Name extends keyof ViewContexts> = Omit<ViewContexts[Name], 'nonce'>
 
-/** Sends a page: the site's own view, or ours. A view that throws, or does not settle in time, is an error of the site. */
+/** Sends a page, custom or built-in. A custom view that throws or takes too long is an error of the site. */
 export async function sendPage<Name extends keyof ViewContexts>(
   site: Site,
   res: Response,
@@ -63,7 +63,7 @@ export async function sendPage<Name extends keyof ViewContexts>(
   res.status(status).type('html').send(text)
 }
 
-/** Ours know no nonce: their one style sheet is named by its hash. */
+/** Sends a built-in page. Its policy names the one style sheet by hash, so no nonce is needed. */
 async function sendBuiltIn<Name extends keyof ViewContexts>(
   { builtIn }: Site,
   res: Response,
@@ -76,7 +76,7 @@ async function sendBuiltIn<Name extends keyof ViewContexts>(
   res.status(status).type('html').send(text)
 }
 
-/** Sends JSON that nobody may keep. */
+/** Sends JSON that no cache keeps. */
 export function sendJson(res: Response, status: number, body: object): void {
   setTokenHeaders(res)
   res.status(status).json(body)
@@ -85,7 +85,7 @@ export function sendJson(res: Response, status: number, body: object): void {
 /** An outage is over within a breaker's window, or goes on. */
 const OUTAGE_SECONDS = 5
 
-/** When it is worth trying again, in seconds; the others are mended by no wait. */
+/** Retry-After in seconds. Other errors do not pass with time. */
 const RETRY_AFTER: Readonly<Partial<Record<TextCode, number>>> = {
   unavailable: OUTAGE_SECONDS,
   page_unavailable: OUTAGE_SECONDS,
@@ -93,16 +93,16 @@ const RETRY_AFTER: Readonly<Partial<Record<TextCode, number>>> = {
   token_refused: OUTAGE_SECONDS,
 }
 
-/** Tells a client when to try again, where the error says it. @param seconds of a failure that knows it better */
+/** Sets Retry-After if waiting helps. @param seconds instead of the usual time for this code */
 export function setRetryAfter(res: Response, code: TextCode, seconds: number | undefined = RETRY_AFTER[code]): void {
   if (seconds) res.setHeader('retry-after', String(seconds))
 }
 
-/** What a problem page says of a visit of which less is known than should be. @param otherwise for what is no text of its own */
+/** Returns the text code for a degraded request. @param otherwise if the reason has no text */
 export const reasonCode = (reason: DegradedReason, otherwise: TextCode): TextCode =>
   isTextCode(reason) ? reason : otherwise
 
-/** Says what was wrong, as JSON or as a page; where the site's own view fails, on ours. Threat O17. @param text of the page */
+/** Sends an error as JSON or as a page. If the custom view fails, the built-in page is sent. Threat O17. @param text of the page */
 export async function sendProblem(
   site: Site,
   req: Request,

@@ -1,7 +1,7 @@
-/** HTML with every value escaped: a template tag and nothing else. */
+/** Texts of the built-in pages, and HTML with every value escaped. */
 import type { AllTexts, TextCode } from '../../config/texts/en'
 
-/** `{attempts}`, `{minutes}` and `{hours}` give way to their values. */
+/** Returns a text with `{attempts}`, `{minutes}` and `{hours}` replaced by their values. */
 export function textOf(texts: AllTexts, code: TextCode, values: Readonly<Record<string, number>> = {}): string {
   return texts[code].replace(/\{(\w+)\}/g, (whole, name: string) =>
     Object.hasOwn(values, name) ? String(values[name]) : whole,
@@ -28,7 +28,7 @@ function render(value: unknown): string {
   return String(value).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
 }
 
-/** Template tag: values are escaped unless they are `Html`; arrays are joined; nothing stands for undefined, null and false. */
+/** Template tag that escapes every value but `Html`. Arrays are joined. `undefined`, `null` and `false` become empty text. */
 export function html(parts: TemplateStringsArray, ...values: readonly unknown[]): Html {
   return new Html(parts.reduce((text, part, index) => text + render(values[index - 1]) + part))
 }

@@ -5,7 +5,7 @@ import type { BuiltInPages, ConfirmLogoutContext, LoginContext, ProblemContext, 
 import { Html, html, textOf } from './html'
 import { contentSecurityPolicy, DEFAULT_COLOR, styleIn } from './style'
 
-/** What the pages take from the configuration. */
+/** Options that the pages show. */
 export type Branding = Pick<Config, 'brand' | 'links' | 'language' | 'texts' | 'siteUrl' | 'routes'>
 
 /** A page in the look of the site. */
@@ -79,7 +79,7 @@ ${backLink(page, returnTo)}`,
 const alert = (message: string, more: Html | false | undefined) =>
   html`<p class="alert" role="alert" id="message" tabindex="-1" autofocus>${message}${more}</p>`
 
-/** The way out for somebody who is logged in with another account. */
+/** Link for a user who is logged in with another account. */
 function logoutLink({ branding: { routes, siteUrl }, text }: Page, returnTo: string): Html | undefined {
   if (routes.logout === false) return undefined
   const address = `${siteUrl}${routes.logout}?return_to=${encodeURIComponent(returnTo)}`
@@ -128,7 +128,7 @@ function problemPage(page: Page, { message, homeUrl }: ProblemContext): string {
   )
 }
 
-/** @see the head of the file */
+/** Makes views and policy of the built-in pages, once for each site. */
 export function builtInPages(config: Config): BuiltInPages {
   const { brand, ssoUrl, returnPolicy } = config
   const style = styleIn(brand.color ?? DEFAULT_COLOR)

@@ -1,17 +1,17 @@
 /**
- * express-session, run when a handler first touches `req.session`, `req.sessionID` or `req.sessionStore`. What this room knows of
- * express-session 1.19, each held by a test:
- * - It leaves a request alone that has a `req.session`; while it runs, ours is still undefined.
- * - It looks for a cookie under its name. That is a random one, which nobody knows, so it never finds one, and asks `store.generate` for
- *   a session at once, without a wait: it gets the one that this room has decided on. What has changed in it since is saved at the end
- *   of the answer, through `store.set`, which may refuse.
- * - Its own cookie is sent by a listener on `res.writeHead`, the only thing that it hangs there; that is taken off again. So `DEBUG`
- *   prints no cookie, and no handler makes it send a live one again. One place sends our cookie: `#atHead`, below.
- * - A path that does not begin with `/` (`OPTIONS *`) is none of its business: then the session is made by hand, and not saved by itself.
- * - It calls `next` again when saving at the end fails; nobody is left to hear of it, and the store has told the operator.
- * - `createSession`, `generate`, `regenerate`, `get`, `set` and `destroy` of the store are all that `req.session` calls; `generate` is put on
- *   the store by express-session, and replaced after that. `touch` is not there, so an unchanged session costs no command.
- * - `Session` keeps its request as `req`, and `destroy` deletes `req.session`, while a site may set it to null.
+ * express-session, run when a handler first touches `req.session`, `req.sessionID` or `req.sessionStore`. Facts
+ * about express-session 1.19, each covered by a test:
+ * - It skips a request that has a `req.session`. While it runs, ours is still undefined.
+ * - It looks for a cookie under its name. The name is random, so express-session never finds a cookie and asks `store.generate` for
+ *   a session, synchronously. It gets the session that site-sessions.ts has chosen. Changes are saved at the end of the response through
+ *   `store.set`, which may refuse.
+ * - It sends its own cookie by a listener on `res.writeHead`. The adapter removes that listener, so `DEBUG` prints no cookie, and no
+ *   handler makes express-session send one. Only `#atHead`, below, sends our cookie.
+ * - It skips a path that does not begin with `/` (`OPTIONS *`). Then the adapter makes the session, and the end of the response does not save it.
+ * - It calls `next` again if saving fails. The response has ended then, and the store has logged the failure.
+ * - `req.session` calls only `createSession`, `generate`, `regenerate`, `get`, `set` and `destroy` of the store. express-session sets
+ *   `generate`, and the adapter replaces it. There is no `touch`, so an unchanged session costs no command.
+ * - `Session` keeps its request as `req`. `destroy` deletes `req.session`, while a site may set it to null.
  */
 import { randomBytes } from 'node:crypto'
 import type { Request, RequestHandler } from 'express'
@@ -59,7 +59,7 @@ export class Adapter implements SessionOpener {
     this.watch(slot)
   }
 
-  /** A session that cannot be had under its ID begins anew under another one. */
+  /** Begins a new session under another ID if the data of this one cannot be used. */
   #settled(current: CurrentSession): CurrentSession {
     const isLost = current.phase === 'data' && !this.#store.isUsable(current)
     const settled: CurrentSession = isLost
@@ -74,7 +74,7 @@ export class Adapter implements SessionOpener {
     res.writeHead = writeHead
   }
 
-  /** Gives the request a session object for the place where it stands, if it has one already. */
+  /** Gives an opened request the session object of its current session. */
   present(slot: RequestSession): void {
     if (!slot.isOpen) return
     const { req, current } = slot
@@ -82,7 +82,7 @@ export class Adapter implements SessionOpener {
     this.#store.createSession(req, this.#store.dataFor(current))
   }
 
-  /** The session that the request comes with; for those who call it again, one that begins now: nothing becomes of the old one. */
+  /** Gives the request its session. A second call begins a new session, and the old one is not saved. */
   #generate(req: Request): void {
     const slot = slotOf(req)
     if (!slot) throw new Sso2SetupError('This request did not pass through sso.session')
@@ -101,7 +101,7 @@ export class Adapter implements SessionOpener {
     return { phase: 'fresh', id, text: null, since: this.#now(), isLoggedIn: false, cookieAction }
   }
 
-  /** Sees to the head of the answer, once for each request; an upgrade, or an empty object in place of an answer, has none. */
+  /** Listens for the response headers, once for each request. An upgrade has no response. */
   watch(slot: RequestSession): void {
     const { res, current, isWatched } = slot
     if (isWatched || current.cookieAction === 'nothing') return

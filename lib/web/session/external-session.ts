@@ -1,4 +1,4 @@
-/** Where the site has a session of its own, by another express-session: only its ID counts, and the record under it. */
+/** The site's own express-session: the package uses its ID alone, and keeps the login record under a hash of this ID. */
 import type { Request } from 'express'
 import type { Log } from '../../config/log'
 import { LOG_LINES } from '../../decide/log-lines'
@@ -11,7 +11,7 @@ import type { Unavailable } from '../../storage/unavailable'
 import { keepPrivate } from '../http/response-headers'
 import { dataIn } from './request-session'
 
-/** What this room knows of a request whose session is the site's own. */
+/** Facts of a request with the site's own session. */
 const KNOWN = Symbol('express-sso2.foreign')
 interface Known {
   /** May the session's record still be alive? If not, data of its login must not reach another account. */
@@ -103,7 +103,7 @@ async function regenerateExternalSession(req: Marked): Promise<void> {
   req[KNOWN] = { isAlive: true, read: {} }
 }
 
-/** What other tabs have put into the session meanwhile, and over it what this request has changed. */
+/** Returns the data as other tabs have saved it, with the changes of this request on top. */
 async function currentData(req: Marked): Promise<SiteData> {
   const mine: SiteData = dataIn(req.session)
   await call((done) => req.session.reload(done)).catch(() => {}) // never saved: it stays as it is

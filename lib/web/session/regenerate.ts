@@ -1,4 +1,4 @@
-/** `req.session.regenerate()`: the request goes on with an empty session under a new ID, and whoever was logged in stays so. */
+/** `req.session.regenerate()`: gives the request an empty session under a new ID. A logged-in user stays logged in. */
 import { isGone, mayLive } from '../../decide/stored-entry'
 import { sessionKey } from '../../storage/keys'
 import { storeUnavailable, type Unavailable } from '../../storage/unavailable'
@@ -12,14 +12,14 @@ interface Next {
   readonly target: CookieTarget
 }
 
-/** What a regeneration needs of its site. */
+/** Parts of the site that a regeneration needs. */
 export interface Site extends Parts {
   readonly adapter: Adapter
   /** Moves the record of a session to a new ID. @returns false where there is none any more */
   moveRecord(slot: RequestSession, newId: string): Promise<boolean>
 }
 
-/** Gives the request its new session. Where that fails it gets an empty one that is not saved, and the error is for the caller. */
+/** Gives the request its new session. If that fails, the request gets an empty session that is not saved, and the error is thrown. */
 export async function replaceSession(site: Site, slot: RequestSession): Promise<void> {
   const { current, target } = slot
   const go = (next: Next) => {
@@ -40,14 +40,14 @@ async function nextOf(site: Site, slot: RequestSession): Promise<Next> {
   if (current.phase === 'away') throw storeUnavailable()
   if (current.phase === 'late') return { current: { ...current, text: null }, target }
   if (current.phase === 'fresh' && !slot.hasData) {
-    // nothing is to be ended, but what follows could not be saved either
+    // there is no session to end, but the new one could not be saved while Redis does not respond
     known(site.records.isAvailable ? await site.records.read(sessionKey(newSessionId())) : 'unavailable')
     return { current: site.adapter.freshPlace('send_if_filled'), target }
   }
   return leave(site, slot)
 }
 
-/** Moves a record; revokes data without a record. If the session has just ended, no other begins in its place. */
+/** Moves the login record, or deletes data without a record. If another request has just ended the session, no new one begins. */
 async function leave(site: Site, slot: RequestSession): Promise<Next> {
   const { current, target } = slot
   const stored = new StoredRecord(site, sessionKey(current.id), 'unavailable')

@@ -1,4 +1,7 @@
-/** The one object that this room hangs on a request: what was read for its session, and what has become of it since. */
+/**
+ * State of one request's session: what was read from Redis for the browser's cookie, and what has changed since. It is attached to the
+ * request, and opens express-session when a handler first touches `req.session`. What express-session does then is in adapter.ts.
+ */
 import { inspect } from 'node:util'
 import type { Request, Response } from 'express'
 import type { SessionPhase, SiteData } from '../../decide/session-data'
@@ -10,14 +13,14 @@ interface Marked {
   [SLOT]?: RequestSession
 }
 
-/** What the head of the answer says: nothing; the cookie, if the site has put anything into the session; the cookie; the cookie, or its end. */
+/** Cookie of the response: none, the cookie if the session has data, always the cookie, or the cookie if the session has data and else its removal. */
 export type CookieAction = 'nothing' | 'send_if_filled' | 'send' | 'send_or_drop'
 
-/** Where the request's session stands. */
+/** The request's session at this moment. */
 export interface CurrentSession {
-  /** `away`: the store did not answer. */
+  /** `away`: Redis did not respond. */
   readonly phase: SessionPhase | 'away'
-  /** Session ID; '' for a new one that nobody has needed yet. */
+  /** Session ID, '' for a new session without data. */
   readonly id: string
   /** Its data as stored. */
   readonly text: string | null
@@ -27,19 +30,19 @@ export interface CurrentSession {
   readonly cookieAction: CookieAction
 }
 
-/** Where a session's cookie stays, and there is nothing in it for this request. @param since seconds since 1970 */
+/** Returns an empty session for this request. The browser keeps its cookie. @param since seconds since 1970 */
 export function nothingIn(phase: 'late' | 'away', id: string, since: number): CurrentSession {
   return { phase, id, text: null, since, isLoggedIn: false, cookieAction: 'nothing' }
 }
 
-/** What the browser's cookie leads to. */
+/** The entry in Redis that the browser's cookie names. */
 export interface CookieTarget {
   readonly key: string | undefined
-  /** `undefined`: written since it was read. */
+  /** `undefined`: written after it was read. */
   readonly stored: StoredEntry | Unavailable | undefined
 }
 
-/** Who opens the session when a handler first touches it. */
+/** Opens the session when a handler first touches it. */
 export interface SessionOpener {
   open(slot: RequestSession): void
 }
@@ -48,9 +51,9 @@ export interface SessionOpener {
 export class RequestSession {
   /** Has express-session run for this request? */
   isOpen = false
-  /** What it, and the site, have put on the request. */
+  /** Values that express-session and the site have set on the request. */
   readonly held: { session?: unknown; sessionID?: unknown; sessionStore?: unknown } = {}
-  /** Is the head of the answer waited for? */
+  /** Is a listener set for the response headers? */
   isWatched = false
   /** May the store hold data under the session's ID? */
   hasData: boolean
@@ -92,7 +95,7 @@ export class RequestSession {
   }
 }
 
-/** What hangs on a request. */
+/** Returns the session state of a request. */
 export function slotOf(req: object): RequestSession | undefined {
   const marked: Marked = req
   return marked[SLOT]
@@ -100,7 +103,7 @@ export function slotOf(req: object): RequestSession | undefined {
 
 const NAMES = ['session', 'sessionID', 'sessionStore'] as const
 
-/** The properties, which open the session when somebody touches one of them: the same functions for all requests. */
+/** Properties of the request that open the session when a handler touches them. All requests share these functions. */
 const LAZY: PropertyDescriptorMap = Object.fromEntries(NAMES.map((name) => [name, lazy(name)]))
 
 function lazy(name: (typeof NAMES)[number]): PropertyDescriptor {
@@ -122,7 +125,7 @@ function opened(holder: object): RequestSession | undefined {
   return slot
 }
 
-/** Hangs a session on its request, unless one has come there meanwhile. */
+/** Attaches a session to its request, unless the request has one. */
 export function attachSession(slot: RequestSession): void {
   if (slotOf(slot.req)) return
   Object.defineProperty(slot.req, SLOT, { value: slot })
@@ -144,7 +147,10 @@ const MARK: unique symbol = Symbol('express-sso2.shape')
 
 const isSpared = Number(process.versions.node.split('.')[0]) >= 24
 
-/** Puts an object whose shape V8 would track in vain into dictionary mode; nothing that can be seen of it changes. */
+/**
+ * Puts a request or response into V8's dictionary mode. Express changes their prototypes, and V8 in Node.js 20 and 22 then makes a hidden
+ * class for each property that is set. That takes 1 kB for each request, and a third of the CPU time of an Express application.
+ */
 export const untrackShape: (object: object) => void = isSpared
   ? () => {}
   : (object: { [MARK]?: true }) => {

@@ -1,20 +1,20 @@
-/** The session's cookie: read strictly, signed as the package cookie-signature does, and set here alone. Threats S1 to S3, S19. */
+/** Reads and sets the session cookie, which is signed as the package cookie-signature does. No other file sets it. Threats S1 to S3, S19. */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 import type { Request, Response } from 'express'
 import type { Config } from '../../config'
 import { cookieValues } from '../http/request-facts'
 import { appendCookie, makePrivate } from '../http/response-headers'
 
-/** What came under our name. */
+/** Result of reading the session cookie. */
 export interface CookieFinding {
   /** Session ID with a good signature. */
   readonly id: string | undefined
-  /** It is ours and this process cannot read it: doubled, or signed by a secret that is not known here. */
+  /** There are two cookies of this name, or this process does not have the secret of the signature. */
   readonly isUnreadable: boolean
   readonly isDoubled: boolean
 }
 
-/** Nothing came, or nothing that is ours. */
+/** No cookie, or none in our format. */
 const NONE: CookieFinding = Object.freeze({ id: undefined, isUnreadable: false, isDoubled: false })
 const SIGNED = /^s:([\w-]{43})\.([A-Za-z0-9+/]{43})$/
 const SESSION_ID = /^[\w-]{43}$/
@@ -45,7 +45,7 @@ export class SessionCookie {
     this.#attributes = `HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
   }
 
-  /** Did anything come under our name? */
+  /** Has the browser sent a cookie of this name? */
   isIn(req: Request): boolean {
     return cookieValues(req, this.#name).length > 0
   }
@@ -62,13 +62,13 @@ export class SessionCookie {
     return { id: isGood ? id : undefined, isUnreadable: !isGood, isDoubled: false }
   }
 
-  /** Sets it on an answer whose head is being written. @param end milliseconds since 1970; absent: when the browser closes */
+  /** Sets the cookie while the response headers are being written. @param end milliseconds since 1970, default when the browser closes */
   send(res: Response, id: string, end: number | undefined): void {
     const [key] = this.#keys
     if (key) this.#put(res, encodeURIComponent(signedId(id, key)), end)
   }
 
-  /** Expires it on an answer whose head is being written. */
+  /** Expires the cookie while the response headers are being written. */
   drop(res: Response): void {
     this.#put(res, '', 0)
   }

@@ -1,4 +1,7 @@
-/** `sso.session`, and what the rest of the package may do to a request's session. Nothing else knows express-session. */
+/**
+ * `sso.session`, and all that the package does to a request's session: load, renew, end, adopt. Only this folder uses express-session.
+ * Login records are written elsewhere (lib/web/stored-record.ts). State of one request: request-session.ts. The store: store.ts.
+ */
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Config } from '../../config'
 import type { SsoRecord } from '../../decide/record'
@@ -40,7 +43,7 @@ const NO_TARGET: CookieTarget = Object.freeze({ key: undefined, stored: NO_ENTRY
 export class SiteSessions implements Sessions {
   /**
    * A handler of the site calls `req.session.regenerate()` on a session that has a record: moves the record to the new ID, and
-   * takes the old data away. False where there is no record any more; rejects where the store is away. Set by the wiring.
+   * deletes the old data. Returns false if there is no record any more. Rejects if Redis does not respond. Set by lib/sso2.ts.
    */
   declare onRegenerate: (req: Request, newId: string) => Promise<boolean>
   /** A handler of the site calls `req.session.destroy()` on a session that has this record. Set by the wiring. */
@@ -97,7 +100,7 @@ export class SiteSessions implements Sessions {
     }, next)
   }
 
-  /** What the request's session is; for a session of the site's own the record is read now. */
+  /** Returns key and record of the request's session. With the site's own session, the record is read now. */
   async stateOf(req: Request): Promise<SessionState> {
     const slot = this.#own(req)
     const isUnreadable = slot?.isUnreadable ?? false
@@ -118,14 +121,14 @@ export class SiteSessions implements Sessions {
     return livesFrom(target.stored, current.text, this.#now(), this.#config).data
   }
 
-  /** ID for the session that follows, on the server that holds its SSO session; '' where the session is the site's own. */
+  /** Draws a new session ID on the Redis server that holds its SSO session. '' with the site's own session. */
   nextId(req: Request, sidHash: string): string {
     return this.#own(req) ? this.#records.drawId(newSessionId, sidHash) : ''
   }
 
   /**
-   * Gives this request the session that follows, and sends its cookie with the head of the answer. What this request's handler changed
-   * in `req.session` since it was read is laid over the data that was taken.
+   * Gives this request its next session, and sends the cookie with the response headers. Changes that this request's handler made in
+   * `req.session` are applied to the data of the old session.
    * @returns the session ID, or 'unavailable' when data could not be saved
    */
   async renew(req: Request, next: NextSession): Promise<string | Unavailable> {
@@ -142,21 +145,21 @@ export class SiteSessions implements Sessions {
     return id
   }
 
-  /** The session has ended: the request goes on with an empty one; unless the site fills it the browser's cookie is dropped. */
+  /** Gives the request an empty session after its session has ended. The browser's cookie is dropped unless the site puts data into it. */
   async end(req: Request): Promise<void> {
     const slot = this.#own(req)
     if (!slot) return endExternalSession(req, this.#config.log)
     this.#move(slot, this.#stranger(this.#cookie.isIn(req) ? 'send_or_drop' : 'send_if_filled'), NO_TARGET)
   }
 
-  /** Another request has ended or moved the session: this one goes on without any, and leaves the browser's cookie alone. */
+  /** Gives the request no session, after another request has ended or moved it. The browser's cookie stays. */
   leave(req: Request): void {
     const slot = this.#own(req)
     if (!slot || slot.current.phase === 'late') return
     this.#move(slot, nothingIn('late', slot.current.id, this.#now()), { ...slot.target, stored: undefined })
   }
 
-  /** Gives this request the session that another request of the same browser got; it is not saved over unless the handler changes something. */
+  /** Gives this request the session of another request of the same browser. It is saved only if the handler changes it. */
   async adopt(req: Request, sessionId: string): Promise<void> {
     const slot = this.#own(req)
     if (!slot) return
@@ -206,7 +209,7 @@ export class SiteSessions implements Sessions {
     }
   }
 
-  /** A session that begins when somebody puts anything into it; not while the store is away. */
+  /** Returns a session that begins when a handler puts data into it. None begins while Redis does not respond. */
   #stranger(cookieAction: CookieAction): CurrentSession {
     const phase = this.#leadOfStranger().stored === 'unavailable' ? 'away' : 'fresh'
     return { phase, id: '', text: null, since: this.#now(), isLoggedIn: false, cookieAction }

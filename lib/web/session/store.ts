@@ -1,6 +1,6 @@
 /**
- * The store of `req.session`, as express-session wants one. connect-redis keeps the data; a dead session ID is refused; a live
- * session may have no data at all, for its record alone keeps it, so empty data is not stored. There is no `touch`: expiry is renewed elsewhere.
+ * The store of `req.session` for express-session. connect-redis keeps the data. A session ID that has ended is refused. Empty data is not
+ * stored, because the login record alone keeps a session alive. There is no `touch`: expiry.ts renews the expiry.
  */
 import { randomBytes } from 'node:crypto'
 import { RedisStore } from 'connect-redis'
@@ -30,7 +30,7 @@ import { isSessionId } from './session-cookie'
 type StoreCallback = (error?: unknown) => void
 
 const METADATA: unique symbol = Symbol('express-sso2.origin')
-/** Where a session object comes from; on the object itself, so that no copy of it, nor of its cookie, carries it on. */
+/** Origin of a session object, as a property of the object, so that no copy has it. */
 interface Loaded {
   readonly since: number
   readonly isLoggedIn: boolean
@@ -50,7 +50,7 @@ export function textBehind(sess: object | null | undefined): string | null {
   return marked[METADATA]?.text ?? null
 }
 
-/** How long the site wants a session to live unused, in milliseconds; `false`: until the browser closes. */
+/** Returns the unused lifetime that the site has set for a session, in milliseconds. `false`: until the browser closes. */
 export function maxAgeOf(sess: object | null | undefined): number | false | undefined {
   const { cookie }: { cookie?: { originalMaxAge?: unknown } | null } = sess ?? {}
   const maxAge = cookie?.originalMaxAge
@@ -66,15 +66,15 @@ export function expiresOf(sess: object | null | undefined): number | undefined {
 
 /** @see the head of the file */
 export class SessionStore extends session.Store {
-  /** Put here by express-session: gives a request a new session. */
+  /** Gives a request a new session. express-session sets this method. */
   declare generate: (req: Request) => void
   readonly #records: Records
   readonly #config: Config
   readonly #now: () => number
   readonly #data: RedisStore
-  /** Gives a request a new session in the place of the one that it has. Set by who made the store. */
+  /** Replaces the session of a request by a new one. Set by site-sessions.ts. */
   declare replace: (slot: RequestSession) => Promise<void>
-  /** Hears of each session that a handler of the site has destroyed. Set by who made the store. */
+  /** Called for each session that a handler of the site has destroyed. Set by site-sessions.ts. */
   declare onDestroyed: (key: string, stored: StoredEntry) => Promise<void>
 
   /** @param now seconds since 1970 */
@@ -98,7 +98,7 @@ export class SessionStore extends session.Store {
     return this.#dataOf({ since: found?.since ?? since, isLoggedIn, text }, found?.data ?? {}, found?.maxAge)
   }
 
-  /** Can the data of this place be had? */
+  /** Can the data of this session be used? */
   isUsable({ text, isLoggedIn }: CurrentSession): boolean {
     return usableData(text, isLoggedIn, this.#now(), this.#config) !== undefined
   }
@@ -171,7 +171,7 @@ export class SessionStore extends session.Store {
     )
   }
 
-  /** The site ends a session and leaves the browser its cookie: whoever comes with it may begin anew at once. One that is dead already stays as it is. */
+  /** Ends a session for the site. The browser keeps its cookie, and its next request may begin a new session. An ended session stays as it is. */
   async #end(key: string): Promise<unknown> {
     const stored = await this.#records.read(key)
     if (stored === 'unavailable') return this.#records.end(key, 0)
@@ -191,7 +191,7 @@ export class SessionStore extends session.Store {
     )
   }
 
-  /** At the end of an answer nobody is left to hear of it. */
+  /** Logs that data was not saved. The response has ended, so the browser cannot be told. */
   #tellNotSaved(): void {
     publish('degraded', { operation: 'save', outcome: 'not_saved', durationMs: 0, reason: 'store_unavailable' })
     this.#config.log.warn('store:save', LOG_LINES.sessionNotSaved)
@@ -222,19 +222,19 @@ export class SessionStore extends session.Store {
   }
 }
 
-/** express-session keeps the request in its session objects; other objects may be saved as well. */
+/** Returns the request of a session object. express-session keeps it there, other objects have none. */
 function requestOf(sess: object): RequestSession | undefined {
   return 'req' in sess && typeof sess.req === 'object' && sess.req !== null ? slotOf(sess.req) : undefined
 }
 
-/** What this request's handler changed in `req.session`, laid over other data of the same session. */
+/** Returns data of a session with the changes that this request's handler made in `req.session`. */
 export function changedBy({ isOpen, req }: RequestSession, under: SiteData): SiteData {
   if (!isOpen || !req.session) return under
   const now = asStored(req.session)
   return now === undefined ? under : withChanges(readData(textBehind(req.session))?.data ?? {}, now, under)
 }
 
-/** As it would be read again; nothing where it cannot be written (a BigInt, a circle): a login must not fail halfway for that. */
+/** Returns the data as JSON keeps it. `undefined` if JSON cannot (a BigInt, a circle), because a login must not fail halfway. */
 function asStored(session: object): SiteData | undefined {
   try {
     return JSON.parse(JSON.stringify(dataIn(session)))
