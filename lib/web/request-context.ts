@@ -25,7 +25,7 @@ export interface RequestContext {
   readonly hasExternalSession: boolean
   /** The browser's session has moved or ended a moment ago: whoever comes with its cookie is late. */
   readonly isLate: boolean
-  /** What was being asked when the request began. */
+  /** The status checks of the record when the request began. */
   readonly checksAtStart: ChecksAtStart
   /** Is the site mounted in its application at the path of its address? */
   readonly isMounted: boolean

@@ -34,7 +34,7 @@ export interface LoadUserContext {
 /** Names the user of an access token; may be the site's own. */
 export type LoadUser = (context: LoadUserContext) => Promise<User> | User
 
-/** What turns a ticket into a user. */
+/** The two steps from a ticket to a user. */
 export type Hook = 'exchangeTicket' | 'loadUser'
 
 /** Is called once after each login established on this site. */
@@ -42,7 +42,7 @@ export type OnLogin = (req: Request, user: User) => void | Promise<void>
 /** Is called once after each logout requested on this site. */
 export type OnLogout = (req: Request, result: LogoutResult) => void | Promise<void>
 
-/** What is known of a request's session. */
+/** The state of a request's session. */
 export interface SessionState {
   /** Key of the session that the browser's cookie leads to; undefined without a cookie of ours that can be read. */
   readonly key: string | undefined
@@ -67,7 +67,7 @@ export interface NextSession {
 
 /** `req.session`, as far as the rest of the package has to do with it. */
 export interface Sessions {
-  /** What the request's session is. */
+  /** Reads the state of the request's session. */
   stateOf(req: Request): Promise<SessionState>
   /** When the request arrived, in milliseconds since 1970: before its session was read. */
   arrivalOf(req: Request): number

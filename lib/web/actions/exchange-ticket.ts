@@ -17,7 +17,7 @@ import { dropLogoutCookie, type RequestContext } from '../request-context'
 import type { Hook, LoadUser } from '../site'
 import { type NamedUser, type SignInResult, signIn, stayAnonymous } from './sign-in'
 
-/** What became of a ticket. `user_unknown`: it could not be used; the SSO session is remembered and asked about again soon. */
+/** The outcome of a ticket exchange. `user_unknown`: it could not be used; the SSO session is remembered and asked about again soon. */
 export type TicketResult =
   | { readonly outcome: 'signed_in'; readonly user: NamedUser['user'] }
   | { readonly outcome: Failed }

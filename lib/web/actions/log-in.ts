@@ -1,4 +1,4 @@
-/** One login: limit, fresh record, one Authenticate, its outcome. Nothing keeps the password. Threats F3 to F9. */
+/** Logs a user in: limits, a status check if the record is stale, one Authenticate, its outcome. The password is not stored. Threats F3 to F9. */
 import type { AttemptResult } from '../../decide/attempts'
 import {
   attemptResultOf,
@@ -75,7 +75,7 @@ export async function joinOtherLogin(context: RequestContext): Promise<void> {
   if (isOfAnother(stored.value, browserName(context)) && (await stored.drop(() => true)) !== 'done') stored.forget()
 }
 
-/** What the limits are asked; the browser is recognised while the lock is taken. */
+/** The facts for the limits. The browser is recognised while the lock is acquired. */
 type Tried = Omit<LoginAttempt, 'account' | 'address'> & { readonly account: Promise<string | undefined> }
 
 async function runLogin(
@@ -131,7 +131,7 @@ async function attempt(
 
 const NOT_JUDGED: AttemptResult = { was: 'not_judged' }
 
-/** What the SSO system said of a login. */
+/** The answer of the SSO system to a login, judged. */
 interface Judged {
   readonly decision: LoginDecision
   readonly judged: AttemptResult

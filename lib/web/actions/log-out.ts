@@ -64,7 +64,7 @@ async function endSession(
   return 'pending'
 }
 
-/** What the store has taken of it nobody knows: perhaps all, and then no record says any more whose logout it was. So it is kept in any case. */
+/** Logs out at the SSO system while Redis fails. Redis may have ended the session all the same, so the logout is queued in any case. */
 async function sendLogoutWithoutRedis(
   context: RequestContext,
   stored: StoredRecord,
@@ -93,7 +93,7 @@ async function sendLogout(
   }
   const logout = logoutOf(secrets.sid, aid, deviceOf(context.req))
   const isConfirmed = await isLogoutConfirmed(context.site, logout)
-  // whoever landed before the SSO system knew of it
+  // sessions of landings that began before the SSO system ended the account's sessions
   if (aid !== undefined) await revokeAccountSessions(context.site, aid)
   if (isConfirmed) return 'confirmed'
   await queueForRetry(context, sidHash, logout)
@@ -197,7 +197,7 @@ export async function retryPendingLogout(site: Site, name: string): Promise<Logo
   return 'no'
 }
 
-/** Where the browser names a session without a record, what the site has put there ends at once; what has come of it meanwhile is looked at anew. */
+/** Decides what to end. A session without a record ends at once. If another request has changed the session, the decision is made again. */
 export async function nextLogoutStep(context: RequestContext, isAll: boolean): Promise<LogoutDecision> {
   const { stored, browser } = context
   for (let tries = 1; ; tries += 1) {

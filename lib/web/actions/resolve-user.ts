@@ -43,14 +43,14 @@ export interface ResolveOptions {
   readonly fresh?: ChecksAtStart
 }
 
-/** What a visit comes to: what the page may show, or an answer that has been given already. */
+/** The outcome of a request: the identity to show, or a response that has been sent already. */
 export type ResolveOutcome = { readonly action: 'show'; readonly identity: Identity } | { readonly action: 'answered' }
 
 /** More steps than any order of events needs. */
 const MAX_STEPS = 200
 const POLL_MS = 25
 
-/** What the loop itself has learnt. */
+/** Results of earlier steps of the loop. */
 interface Progress {
   /** What became of the mark, once it was tried. */
   logoutCookie: LogoutCookieState | undefined
@@ -200,7 +200,7 @@ async function continueAfterLogout({ site, req, stored }: RequestContext): Promi
   return 'again'
 }
 
-/** Somebody else asks: what the record says in a moment is looked at again. */
+/** Another request or process calls Session Status: waits, and reads the record again. */
 async function waitForOtherCheck({ stored }: RequestContext): Promise<ResolveOutcome | 'again'> {
   await sleep(POLL_MS)
   if ((await stored.reread()) === 'done') return 'again'
@@ -293,7 +293,7 @@ export async function endRecord({ stored, site, req }: RequestContext, sidHash: 
   }
   const revoked = await stored.revoke(isIt, 'ended')
   if (revoked.outcome === 'unavailable') return { record: undefined, degraded: 'store_unavailable' }
-  if (revoked.outcome === 'changed' && value?.sidHash !== sidHash) return 'again' // what is there now is another one's
+  if (revoked.outcome === 'changed' && value?.sidHash !== sidHash) return 'again' // the record belongs to another SSO session now
   if (revoked.outcome === 'done') await removeFromIndex(site, key, value)
   await site.sessions.end(req)
   stored.forget()

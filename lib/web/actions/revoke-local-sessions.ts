@@ -5,7 +5,7 @@ import type { Done, Unavailable } from '../../storage/unavailable'
 import type { Site } from '../site'
 import { StoredRecord } from '../stored-record'
 
-/** What a logout ends here. */
+/** The sessions that a logout ends on this site. */
 export interface LocalLogout {
   /** Every session here of this session of the SSO system. */
   readonly sidHash: string

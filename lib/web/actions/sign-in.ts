@@ -33,7 +33,7 @@ export interface NamedUser {
   readonly accessUntil: number | undefined
 }
 
-/** What became of a change of privilege. `lost_race`: somebody else has changed the session, or logged it out, meanwhile. */
+/** The outcome of a change of privilege. `lost_race`: another request has changed the session, or logged it out, in the meantime. */
 export type SignInResult = 'done' | 'lost_race' | Unavailable
 
 function makeRecord({ site, stored }: RequestContext, secrets: Secrets, accountId?: string, checkedAt?: number) {
@@ -174,7 +174,7 @@ async function storeRecord(context: RequestContext, record: SsoRecord, start?: L
   return established
 }
 
-/** Nothing came of it: no cookie of a session that is not there. */
+/** Undoes a failed login, so that the browser gets no cookie of a session that does not exist. */
 async function undoSignIn({ site, req, stored }: RequestContext): Promise<void> {
   stored.forget()
   await site.sessions.end(req)
