@@ -1,12 +1,11 @@
 /**
- * The client's secrets in use. The first signs and all verify, until the SSO system says that it takes another one: it refuses our
- * token in an answer of the back channel that it has signed with one of the others. So a secret may be changed there at any
- * moment, and processes need not all follow at once.
+ * The client's secrets. All verify, and the first signs until the SSO system uses another one. This shows when the SSO system refuses our
+ * token in a response that another secret of ours has signed. So the platform may change the secret at any moment.
  */
 import type { EpochSeconds } from '../protocol/claims'
 import { type Expected, type Keys, makeKeys, signToken, type VerifiedClaims, verifyToken } from '../protocol/token'
 
-/** @see the head of the file; secrets are named by their place in the list, from 0. */
+/** Signs and verifies with the client's secrets, which are numbered from 0. */
 export class ClientKeys {
   readonly #keys: Keys
   #inUse = 0
@@ -16,12 +15,12 @@ export class ClientKeys {
     this.#keys = makeKeys(secrets)
   }
 
-  /** The one that signs. */
+  /** Number of the secret that signs. */
   get inUse(): number {
     return this.#inUse
   }
 
-  /** Is the SSO system about to take another secret, as far as anybody can tell? */
+  /** Does the site have several secrets, so that the SSO system may use another one soon? */
   get isRotating(): boolean {
     return this.#keys.length > 1
   }
@@ -40,7 +39,7 @@ export class ClientKeys {
     return { claims: verifyToken(token, this.#keys, { ...expected, onSigned }), signedBy }
   }
 
-  /** The SSO system has refused a token of ours. @returns true where it takes another secret, which signs from now on: asking again will help */
+  /** Notes that the SSO system refused our token. @returns true if it uses another secret, which signs from now on, so a second call helps */
   wasRefused(ours: number, theirs: number): boolean {
     if (ours === theirs) return false
     this.#inUse = theirs

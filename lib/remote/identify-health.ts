@@ -1,6 +1,6 @@
 /**
- * Does Identify work? Browsers go there, so no response reaches this process: it shows in the redirects that come back. Where one has not
- * come back after a second, a probe goes the way of a browser. Interface: "Identify: browser redirect".
+ * Watches whether Identify works. Browsers call it, so this process sees only whether they come back. If a browser is not back after a
+ * second, a probe follows the same redirect. Interface: "Identify: browser redirect".
  */
 import type { Log } from '../config/log'
 import { LOG_LINES, RECOVERIES } from '../decide/log-lines'
@@ -13,14 +13,14 @@ import type { Sso2Client } from './sso2'
 /** An Identify redirect that is not back by then is a reason to probe. */
 const LATE_MS = 1000
 const PROBE_MS = 2000
-/** So many browsers that were redirected, the first of them so long ago, and none of which came back, are no accident. */
+/** If this many browsers were redirected, the first this long ago, and none came back, the log says so. */
 const FEW = 3
 const LOST_MS = 10_000
 
-/** What is needed of the client. */
+/** Operations of the client that are used here. */
 export type IdentifyClient = Pick<Sso2Client, 'identifyUrl' | 'readLanding' | 'probe' | 'isAvailable'>
 
-/** Where Identify has to lead. */
+/** The addresses that Identify has to redirect to, and the site's log and time. */
 export interface IdentifyHealthOptions {
   /** The site's own address. */
   readonly siteUrl: string

@@ -1,4 +1,4 @@
-/** What one site speaks to other systems with, made of its configuration. */
+/** Makes the clients and health watchers of one site from its configuration. */
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config'
 import { RECOVERIES } from '../decide/log-lines'
@@ -16,7 +16,7 @@ import {
   type TokenEndpoint,
 } from './ticket'
 
-/** The client of the SSO system; what fails is told to the operator. */
+/** Makes the client of the SSO system, whose failures are logged. */
 export function makeClient(config: Config): Sso2Client {
   const { ssoUrl, clientId, organisationId, ssoIdentifier, timeoutMs, clockToleranceSeconds, clock, log } = config
   const clientSecret = config.clientSecrets()

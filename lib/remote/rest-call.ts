@@ -1,4 +1,4 @@
-/** One call of the REST API with its rules: one deadline for all of it, a second try for reads, a new token after a 401. */
+/** Makes one call of the REST API: one deadline for the whole call, a second try, and a new access token after a 401. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AccessTokenExpiredError, PlatformApiError, Sso2UnavailableError } from '../errors'
 import { type Answer, retryAfterSeconds, send } from './http'
@@ -81,7 +81,7 @@ export async function callRest(
   throw new PlatformApiError(operation, answer.status, bodyOf(answer, token), scope)
 }
 
-/** Waits for a token, but not beyond the call's own bounds. */
+/** Waits for a token within the call's deadline. */
 async function withinTimeout<T>(
   { operation }: RestRequest,
   { signal, left }: Bounds,
@@ -102,7 +102,7 @@ async function withinTimeout<T>(
   }
 }
 
-/** Tried once more after a connection failure, 502, 503, 504, or the short wait that a 429 asks for. */
+/** Sends a request, and once more after a connection failure, 502, 503, 504, or the short wait that a 429 asks for. */
 async function sendTwice(request: RestRequest, bounds: Bounds, token: string): Promise<Answer> {
   let wait = jitter()
   try {
@@ -114,7 +114,7 @@ async function sendTwice(request: RestRequest, bounds: Bounds, token: string): P
     if (!(error instanceof Sso2UnavailableError) || error.timedOut || wait >= bounds.left()) throw error
   }
   const { signal } = bounds
-  await sleep(wait, undefined, signal ? { signal } : {}).catch(() => {}) // aborted: told by what follows, which sends nothing then
+  await sleep(wait, undefined, signal ? { signal } : {}).catch(() => {}) // if aborted, the next call throws before it sends anything
   return sendOnce(request, bounds, token)
 }
 
@@ -133,19 +133,19 @@ function sendOnce({ operation, method, url, body }: RestRequest, { signal, left 
 
 const jitter = () => 50 + Math.random() * 150
 
-/** Milliseconds to wait before the second try; `undefined` for an answer that stands. */
+/** Returns the milliseconds before the second try, or `undefined` if there is none. */
 function retryDelay(answer: Answer): number | undefined {
   if (TRY_AGAIN.has(answer.status)) return jitter()
   const asked = answer.status === 429 ? retryAfterSeconds(answer) : undefined
   return asked !== undefined && asked <= MAX_RETRY_AFTER_SECONDS ? asked * 1000 : undefined
 }
 
-/** What the API said, for the error; a token that it repeats is masked, however and wherever it is written. */
+/** Returns the response body for an error. If the body repeats the token, in any encoding, the token is masked. */
 function bodyOf({ text }: Answer, token: string): unknown {
   const forms = [token, encodeURIComponent(token), Buffer.from(token).toString('base64').replaceAll('=', '')]
   const mask = (said: string) => forms.reduce((masked, form) => masked.replaceAll(form, '***'), said)
   try {
-    return JSON.parse(mask(JSON.stringify(JSON.parse(text)))) // written anew, so that no escape hides it
+    return JSON.parse(mask(JSON.stringify(JSON.parse(text)))) // parsed and written again, so that no escape hides the token
   } catch {
     return mask(text).slice(0, 500)
   }
