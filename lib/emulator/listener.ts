@@ -1,4 +1,4 @@
-/** The port that an emulator answers on. */
+/** The port that an emulator listens on. */
 import http, { type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { isLoopbackName } from './control/guard'
@@ -10,11 +10,11 @@ export interface Listening {
   readonly url: string
   /** The one that was asked for, or the free one that was taken. */
   readonly port: number
-  /** Others than this machine may come. */
+  /** Does it accept connections from other machines? */
   readonly isOpen: boolean
 }
 
-/** Longer than clients keep an idle connection: a call must not meet one that is just being closed. */
+/** Longer than clients keep an idle connection, so that no call meets a connection that is being closed. */
 const KEEP_ALIVE_MS = 60_000
 
 /** One server, from `listen` to `close`. */
@@ -39,10 +39,7 @@ export class Listener {
     }
   }
 
-  /**
-   * Whoever chooses the port wants others to find it, so that the process stays; a free port is known in this process alone,
-   * and does not keep a test runner from ending.
-   */
+  /** Listens. With port 0, the server does not keep the process alive, so that a test runner can end. */
   listen(port: number, host: string): Promise<Listening> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject)

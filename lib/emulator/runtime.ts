@@ -1,4 +1,4 @@
-/** One running emulator: its world, clock, faults, log, and whoever wants to know when something changes. */
+/** One running emulator: its world, clock, faults, log, and the listeners to its changes. */
 import type { EpochSeconds } from '../protocol/claims'
 import type { Config } from './config/options'
 import { FaultList } from './faults/list'
@@ -25,7 +25,7 @@ export class Runtime {
   readonly traces = new TraceLog()
   readonly clock: EmulatorClock
   world: World
-  /** May others than this machine come? Known when it listens. */
+  /** Does it accept connections from other machines? Known when it listens. */
   isOpen = false
   private aheadMs: number
   private readonly listeners = new Set<() => void>()

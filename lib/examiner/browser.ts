@@ -54,6 +54,13 @@ const navigation: Readonly<Record<string, string>> = {
   'upgrade-insecure-requests': '1',
 }
 
+/** Headers of a form that a page of the attacker submits. */
+export const crossSite: Readonly<Record<string, string>> = {
+  'sec-fetch-site': 'cross-site',
+  origin: 'https://attacker.invalid',
+  referer: 'https://attacker.invalid/',
+}
+
 const MAX_HOPS = 20
 
 /** One browser with its own cookies. */

@@ -1,4 +1,4 @@
-/** What a check is, and what it finds. */
+/** The types of a check and of its result. */
 import type { Flow } from '../emulator/flow/types'
 import type { Finding } from './finding'
 import type { Stage } from './stage'

@@ -1,4 +1,4 @@
-/** What a check finds, and the words with which it says so. */
+/** The result of a check, and functions that make one. */
 
 /** The verdict of one check. */
 export type Verdict = 'passed' | 'failed' | 'warning' | 'not applicable' | 'undecided'

@@ -7,7 +7,7 @@ import type { Platform } from './platform'
 import type { Settings } from './settings'
 import { pause, type Run, Stage } from './stage'
 
-/** What a run needs. */
+/** Everything that a run needs. */
 export interface Examination {
   readonly platform: Platform
   readonly settings: Settings

@@ -1,4 +1,4 @@
-/** What a check has to work with: browsers, made-up users, the platform, and the site's pages as facts. */
+/** The tools of a check: browsers, made-up users, the platform, and the addresses of the site's pages. */
 import { Browser, type Hop, type OpenOptions, type Page } from './browser'
 import type { Chromium } from './chromium'
 import { loginFormOf, type SiteFacts, showsUser } from './facts'
@@ -11,7 +11,7 @@ import type { Settings } from './settings'
 /** Waits without ending the turn. */
 export const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))
 
-/** What all checks of a run share. */
+/** The parts that all checks of a run share. */
 export interface Run {
   readonly platform: Platform
   readonly settings: Settings
@@ -19,7 +19,7 @@ export interface Run {
   readonly siteOutput: (() => string) | undefined
   /** The real browser of `--browser`. */
   readonly chromium: Chromium | undefined
-  /** The next account that nobody has used. */
+  /** Returns the next unused account. */
   nextAccount(): Account
   /** Ends the turn of a check, waits, and takes the next turn. */
   wait(milliseconds: number): Promise<void>

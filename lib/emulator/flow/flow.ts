@@ -51,7 +51,7 @@ function stepsOf(trace: Trace): FlowStep[] {
   return [{ at, from: PLATFORM.id, to: PLATFORM.id, name: event, claims: {}, verdict: 'ok' }]
 }
 
-/** A site's redirect is known by the token that it made, whoever brings it. */
+/** A redirect belongs to the site that made its token, even if another browser brings the token. */
 function identifySteps(trace: Trace, call: Call): FlowStep[] {
   const { at } = trace
   const { id } = siteOf(call)

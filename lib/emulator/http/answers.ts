@@ -35,7 +35,7 @@ const HUGE_BYTES = 20_000_000
 
 const noStore = { 'cache-control': 'no-store', pragma: 'no-cache' }
 
-/** A JSON answer; never stored by anybody. */
+/** A JSON answer that no cache may store. */
 export function json(status: number, body: unknown, outcome: string, detail?: string): Answer {
   const headers = { ...noStore, 'content-type': 'application/json; charset=utf-8' }
   const answer = { status, headers, body: JSON.stringify(body), outcome }

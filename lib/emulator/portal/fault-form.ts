@@ -1,9 +1,9 @@
-/** The form that switches a fault on. It is not kept up to date: nobody wants to lose what was typed. */
+/** The form that switches a fault on. Live updates leave it alone, so that typed values stay. */
 import { sso2ErrorCodes } from '../../protocol/claims'
 import { emulatedOperations } from '../faults/rules'
 import { type Html, html } from './html'
 
-/** Each kind with the one value that it needs, and what that is at first. */
+/** Each kind with the value that it needs, and its first setting. */
 const kinds: readonly [kind: string, says: string, field?: string, first?: string | number][] = [
   ['down', 'connection lost, no answer'],
   ['hang', 'no answer, ever'],

@@ -2,6 +2,7 @@
 import type { Flow } from '../flow/types'
 import { flowDiagram, flowList } from './flow-diagram'
 import { type Html, html } from './html'
+import { pageHead } from './page-head'
 import { empty, section } from './parts'
 
 /** A link to another flow, or back. */
@@ -14,15 +15,7 @@ export interface FlowLink {
 export function flowPage(flow: Flow, links: readonly FlowLink[]): string {
   return html`<!doctype html>
 <html lang="en">
-<head>
-  <meta charset="utf-8" />
-  <meta name="viewport" content="width=device-width, initial-scale=1" />
-  <meta name="color-scheme" content="light dark" />
-  <title>SSO2 emulator: ${flow.title}</title>
-  <link rel="icon" href="data:," />
-  <link rel="stylesheet" href="/_emulator/portal.css" />
-  <script src="/_emulator/portal.js" defer></script>
-</head>
+${pageHead(flow.title)}
 <body class="flow">
   <a class="skip" href="#content">To the content</a>
   <aside class="banner" aria-label="What this is">This is an emulator of the SSO2 platform, for development and tests. Nothing here is real.</aside>

@@ -1,6 +1,7 @@
 /** The portal's page. */
 import { faultForm } from './fault-form'
 import { html } from './html'
+import { pageHead } from './page-head'
 import { accountsSection, callsSection, clientsSection, clockSection, faultsSection, sessionsSection } from './sections'
 import type { PortalView } from './shown'
 
@@ -8,19 +9,11 @@ import type { PortalView } from './shown'
 export function portalPage(view: PortalView): string {
   return html`<!doctype html>
 <html lang="en">
-<head>
-  <meta charset="utf-8" />
-  <meta name="viewport" content="width=device-width, initial-scale=1" />
-  <meta name="color-scheme" content="light dark" />
-  <title>SSO2 emulator: ${view.organisationId}</title>
-  <link rel="icon" href="data:," />
-  <link rel="stylesheet" href="/_emulator/portal.css" />
-  <script src="/_emulator/portal.js" defer></script>
-</head>
+${pageHead(view.organisationId)}
 <body>
   <a class="skip" href="#content">To the content</a>
   <aside class="banner" aria-label="What this is">This is an emulator of the SSO2 platform, for development and tests. Nothing here is real.${
-    view.isOpen && ' Whoever reaches this machine can log in as anybody and press every button.'
+    view.isOpen && ' Everyone who reaches this machine can log in to every account and press every button.'
   }</aside>
   <header>
     <h1><span class="mark" aria-hidden="true"></span>Admin portal</h1>

@@ -35,12 +35,12 @@ export function section(id: string, title: string, count: HtmlValue, content: Ht
 </section>`
 }
 
-/** What a section says when it has nothing to show. */
+/** The text of a section that has nothing to show. */
 export function empty(text: string): Html {
   return html`<p class="empty">${text}</p>`
 }
 
-/** The beginning of an ID, which tells it from others well enough; the whole of it as a title. */
+/** The first characters of an ID, with the whole ID as the title. */
 export function shortId(id: string): Html {
   return html`<code title="${id}">${id.slice(0, 8)}…</code>`
 }

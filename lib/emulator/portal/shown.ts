@@ -5,11 +5,11 @@ import type { AccountView, SessionView } from '../control/views'
 import type { Fault } from '../faults/list'
 import type { Call } from '../platform/calls'
 
-/** A session with what else is known of it. */
+/** A session with its browser, its user and its clients. */
 export interface SessionRow extends SessionView {
   /** Key of the browser that has the session. */
   readonly browser: string
-  /** Name of who is logged in. */
+  /** Name of the user who is logged in. */
   readonly who: string | undefined
   /** Clients that have used it, as far as the log reaches. */
   readonly clients: readonly string[]
@@ -19,7 +19,7 @@ export interface SessionRow extends SessionView {
 export interface PortalView {
   readonly organisationId: string
   readonly production: boolean
-  /** Others than this machine may come. */
+  /** Does it accept connections from other machines? */
   readonly isOpen: boolean
   readonly tokenTime: 'virtual' | 'real'
   readonly now: EpochSeconds

@@ -1,4 +1,5 @@
 /** Group `login`: the form, its security, and what it leaves behind. */
+import { crossSite } from '../browser'
 import { type Check, failed, need, noneOf, notApplicable, passed } from '../check'
 import { loginFormOf } from '../facts'
 import { pause, type Stage } from '../stage'
@@ -67,12 +68,6 @@ const returnAddress: Check = {
     }
     return noneOf(problems)
   },
-}
-
-const crossSite = {
-  'sec-fetch-site': 'cross-site',
-  origin: 'https://attacker.invalid',
-  referer: 'https://attacker.invalid/',
 }
 
 /** A page of the attacker submits the form without its hidden fields. A browser that is old sends the cookies along. */

@@ -1,5 +1,5 @@
 /** Group `logout`: the end of a login, here, in copies of the cookie, and at the platform. */
-import type { Browser } from '../browser'
+import { type Browser, crossSite } from '../browser'
 import { type Check, failed, need, noneOf, notApplicable, passed } from '../check'
 import type { Account } from '../platform'
 import { pause, type Stage } from '../stage'
@@ -52,12 +52,6 @@ const byPostOnly: Check = {
       ? passed()
       : failed('opening the address of the logout, as an image does, logs the user out')
   },
-}
-
-const crossSite = {
-  'sec-fetch-site': 'cross-site',
-  origin: 'https://attacker.invalid',
-  referer: 'https://attacker.invalid/',
 }
 
 const foreignForm: Check = {

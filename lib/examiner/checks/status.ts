@@ -3,6 +3,7 @@ import { USER_AGENT } from '../browser'
 import { type Check, failed, need, noneOf, notApplicable, passed, warning } from '../check'
 import type { Fault } from '../platform'
 import { pause } from '../stage'
+import { loggedIn } from './logout'
 
 const young: Check = {
   name: 'status/young',
@@ -21,9 +22,7 @@ const old: Check = {
   name: 'status/old',
   isSlow: true,
   run: async (stage) => {
-    const browser = stage.browser()
-    const account = await stage.login(browser)
-    const sid = await stage.sid(browser)
+    const { browser, account, sid } = await loggedIn(stage)
     await stage.grownOld()
     const since = Date.now()
     const page = await stage.look(browser)
@@ -55,9 +54,7 @@ const tenAtOnce: Check = {
   name: 'status/ten-at-once',
   isSlow: true,
   run: async (stage) => {
-    const browser = stage.browser()
-    const account = await stage.login(browser)
-    const sid = await stage.sid(browser)
+    const { browser, account, sid } = await loggedIn(stage)
     await stage.grownOld()
     const since = Date.now()
     const end = stage.platform.fault(['sessionstatus'], { kind: 'slow', ms: 400 }, { sid })
@@ -91,9 +88,8 @@ const logoutElsewhere: Check = {
   name: 'status/logout-elsewhere',
   isSlow: true,
   run: async (stage) => {
-    const browser = stage.browser()
-    const account = await stage.login(browser)
-    await stage.second.logout(await stage.sid(browser))
+    const { browser, account, sid } = await loggedIn(stage)
+    await stage.second.logout(sid)
     await stage.grownOld()
     if (await stage.isKnown(browser, account))
       return failed('a user who logged out on another site is still logged in here')
@@ -106,9 +102,8 @@ const removed: Check = {
   name: 'status/session-not-found',
   isSlow: true,
   run: async (stage) => {
-    const browser = stage.browser()
-    const account = await stage.login(browser)
-    stage.platform.prune(await stage.sid(browser))
+    const { browser, account, sid } = await loggedIn(stage)
+    stage.platform.prune(sid)
     await stage.grownOld()
     const page = await stage.visit(browser, stage.site.publicPage)
     const redirects = stage.identifies(page)
@@ -123,9 +118,8 @@ const otherAccount: Check = {
   name: 'status/other-account',
   isSlow: true,
   run: async (stage) => {
-    const browser = stage.browser()
-    const first = await stage.login(browser)
-    await stage.second.logout(await stage.sid(browser))
+    const { browser, account: first, sid } = await loggedIn(stage)
+    await stage.second.logout(sid)
     const { account: second } = await stage.loginElsewhere(browser)
     await stage.grownOld()
     const pages = [
@@ -150,10 +144,9 @@ const sensitivePage: Check = {
     const { sensitive } = stage.run.settings.pages
     if (sensitive === undefined) return notApplicable('examine.json names no page as pages.sensitive')
     const address = new URL(sensitive, stage.site.url).href
-    const browser = stage.browser()
-    const account = await stage.login(browser)
+    const { browser, account, sid } = await loggedIn(stage)
     need(stage.shows(await stage.look(browser, address), account), `${sensitive} does not show its user`)
-    await stage.second.logout(await stage.sid(browser))
+    await stage.second.logout(sid)
     const page = await stage.look(browser, address)
     if (page.status === 0 || (page.status >= 500 && page.status !== 503))
       return failed(`the page responds ${page.status || page.error}`)

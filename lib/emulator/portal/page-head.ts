@@ -1,0 +1,15 @@
+/** The head that all live pages of the portal share. */
+import { type Html, html } from './html'
+
+/** Returns the head of a page, and its link to the content. */
+export function pageHead(title: string): Html {
+  return html`<head>
+  <meta charset="utf-8" />
+  <meta name="viewport" content="width=device-width, initial-scale=1" />
+  <meta name="color-scheme" content="light dark" />
+  <title>SSO2 emulator: ${title}</title>
+  <link rel="icon" href="data:," />
+  <link rel="stylesheet" href="/_emulator/portal.css" />
+  <script src="/_emulator/portal.js" defer></script>
+</head>`
+}
