@@ -146,6 +146,16 @@ test('docs/errors.md or docs/troubleshooting.md has a row for each error of a wr
   expect(thrown.filter((text) => !pages.includes(`\`${begin(text)}`))).toEqual([])
 })
 
+test('docs/doctor.md has a heading for each line of the doctor', () => {
+  const sources = files.filter(([file]) => /^cli.doctor/.test(file)).map(([, source]) => source)
+  const subjects = sources.flatMap((source) => [...source.matchAll(/about\('([^']+)'\)/g)].map(([, name = '']) => name))
+  expect(new Set(subjects).size).toBeGreaterThan(12)
+  const headings = headingsOf('doctor.md').flatMap((heading) => heading.split(', '))
+  expect(
+    [...subjects, 'Redis', 'ssoUrl', 'tokenUrl', 'apiUrl', 'siteUrl'].filter((name) => !headings.includes(name)),
+  ).toEqual([])
+})
+
 function constantOf(file: string, name: string): string | undefined {
   const tree = trees.find(([one]) => one === file)?.[1]
   for (const node of nodesOf(tree)) {

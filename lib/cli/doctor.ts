@@ -16,6 +16,8 @@ what helps. Exit 1 when nobody could log in, else 0.
   --env-file <file>  reads variables from a file, as node --env-file does
   --module <file>    examines each sso2() that the file exports, options given in code included
   --help             shows this
+
+docs/doctor.md has a heading for each line.
 `
 
 /** @param args what follows the command's name @returns the exit code */
