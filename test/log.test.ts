@@ -82,6 +82,21 @@ test('a second outage within a minute after the all-clear is logged, each cause 
   ])
 })
 
+test('a failure of a call that began before the all-clear is not logged after it', () => {
+  const { lines, log } = stage()
+  const fail = (beganAt: number) =>
+    log.failed('sso', { step: 'sessionstatus', error: new Error('no response'), isOwn: false, beganAt })
+  fail(now)
+  const early = now
+  now += 2000
+  log.over('sso', 'the SSO system answers again')
+  now += 1000
+  fail(early)
+  expect(lines).toHaveLength(2)
+  fail(now)
+  expect(lines).toHaveLength(3)
+})
+
 test('a system that fails and recovers every second is logged four times a minute', () => {
   const { lines, log } = stage()
   now = 1_000_000

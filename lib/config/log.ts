@@ -43,6 +43,8 @@ export class Log {
   readonly #open = new Set<string>()
   /** When the last all-clears of a topic were logged. */
   readonly #allClears = new Map<string, readonly number[]>()
+  /** When the last recovery of a topic was logged. */
+  readonly #overAt = new Map<string, number>()
 
   constructor(logger: Logger, secrets: readonly string[] = []) {
     this.#logger = logger
@@ -61,6 +63,8 @@ export class Log {
 
   /** A step has failed. @param secrets what the error may hold besides the site's own: ticket, tokens, password, session ID */
   failed(topic: string, failure: FailedStep, secrets: readonly Secret[] = []): void {
+    const { beganAt = Number.POSITIVE_INFINITY } = failure
+    if (beganAt < (this.#overAt.get(topic) ?? 0)) return
     const { cause, line, frames } = failureAdvice(failure)
     this.#tell('warn', `${topic}:${cause}`, () => [logText(line), ...frames].join(NEXT_LINE), secrets)
   }
@@ -77,6 +81,7 @@ export class Log {
     if (!this.#open.delete(topic)) return
     this.#say('info', message)
     const now = performance.now()
+    this.#overAt.set(topic, now)
     const recent = (this.#allClears.get(topic) ?? []).filter((at) => now - at < EVERY_MS)
     if (recent.length >= MAX_ALL_CLEARS) return
     this.#allClears.set(topic, [...recent, now])

@@ -29,6 +29,8 @@ export interface FailedStep {
   readonly error: unknown
   /** Is the step a hook of the site? */
   readonly isOwn: boolean
+  /** When the call began, in milliseconds of the process. A recovery logged since then makes its failure old news. */
+  readonly beganAt?: number
 }
 
 /** The log line of a failure. */

@@ -111,11 +111,31 @@ export function landingBudgets(address: string): Budgets & { readonly perSeconds
 
 const MARKS_AND_IGNORABLES = /[\p{M}\p{Default_Ignorable_Code_Point}]/gu
 
+/** Compares letters as databases do that ignore case and accents. */
+const { compare } = new Intl.Collator('und', { sensitivity: 'base' })
+const PLAIN = [...'0123456789', 'a', 'ae', ...'bcdefghijklmno', 'oe', ...'pqrstuvwxyz'] // in the collator's order
+
+/** Returns the plain letters or digit that such a database takes the character for, '' if it ignores the character, else the character. */
+function plainOf(character: string): string {
+  if (compare(character, '') === 0) return ''
+  let [first, last] = [0, PLAIN.length - 1]
+  while (first <= last) {
+    const middle = (first + last) >> 1
+    const plain = PLAIN[middle] ?? ''
+    const order = compare(character, plain)
+    if (order === 0) return plain
+    if (order < 0) last = middle - 1
+    else first = middle + 1
+  }
+  return character
+}
+
 /**
  * Returns the user name without case, width, accents and invisible characters, because the platform may take such names for one account.
  * Two accounts with one normalised name share its limits, which is the safe side.
  */
 export function normalisedUsername(username: string): string {
-  const plain = username.normalize('NFKD').replace(MARKS_AND_IGNORABLES, '')
+  const letters = username.normalize('NFKD').replace(MARKS_AND_IGNORABLES, '').toLowerCase()
+  const plain = letters.replace(/[^\x20-\x7e]/gu, plainOf)
   return plain.toLowerCase().toUpperCase().toLowerCase().trim().normalize('NFKC') // upper case writes out the sharp s
 }

@@ -30,7 +30,7 @@ export function makeClient(config: Config): Sso2Client {
     clockToleranceSeconds,
     clock,
     watch: {
-      failed: (step, error) => log.failed('sso', { step, error, isOwn: false }),
+      failed: (step, error, beganAt) => log.failed('sso', { step, error, isOwn: false, beganAt }),
       back: () => log.over('sso', RECOVERIES.sso),
     },
   })
@@ -64,11 +64,13 @@ export function makeLoginDependencies(
   const watch = (step: 'exchangeTicket' | 'loadUser', isFault: IsFault, probe: () => Promise<unknown>) =>
     new Dependency({
       isFault,
-      probe: () =>
-        probe().catch((error: unknown) => {
-          if (isFault(error)) log.failed(step, { step, error, isOwn: false })
+      probe: () => {
+        const beganAt = performance.now()
+        return probe().catch((error: unknown) => {
+          if (isFault(error)) log.failed(step, { step, error, isOwn: false, beganAt })
           throw error
-        }),
+        })
+      },
       onSuccess: (isBack) => {
         if (isBack) log.over(step, RECOVERIES[step])
       },

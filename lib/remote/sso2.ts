@@ -20,10 +20,10 @@ import { ClientKeys } from './client-keys'
 import { Dependency } from './dependency'
 import { retryAfterSeconds, send } from './http'
 
-/** Whoever wants to know how the SSO system is. */
+/** Listens to how the SSO system is. */
 export interface ClientWatch {
-  /** A call got no usable answer; or an answer that refuses our tokens: then the error says `invalid_token`. */
-  failed(operation: Operation, error: unknown): void
+  /** Called if a call got no usable response, or one that refuses our tokens (`invalid_token`). @param beganAt when the call began, by `performance.now()` */
+  failed(operation: Operation, error: unknown, beganAt: number): void
   /** After a row of failures it answers again. */
   back(): void
 }
@@ -195,12 +195,14 @@ export class Sso2Client {
   /** Reports each failure, also of probes, which have no caller that could. */
   async #watched<T>(operation: Operation, call: () => Promise<T>): Promise<T> {
     const { watch } = this.#options
+    const beganAt = performance.now()
     try {
       const answer = await call()
-      if (isFaulty(answer)) watch?.failed(operation, new Sso2ResponseError(operation, undefined, 'invalid_token'))
+      if (isFaulty(answer))
+        watch?.failed(operation, new Sso2ResponseError(operation, undefined, 'invalid_token'), beganAt)
       return answer
     } catch (error) {
-      watch?.failed(operation, error)
+      watch?.failed(operation, error, beganAt)
       throw error
     }
   }

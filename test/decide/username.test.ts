@@ -23,6 +23,16 @@ test.each<[name: string, normalised: string]>([
   ['ada@demo.example', 'ada@demo.example'],
   ['ada-b', 'ada-b'],
   ['\u200b', ''],
+  ['s\u00f8ren', 'soren'],
+  ['\u0142ars', 'lars'],
+  ['\u0111an', 'dan'],
+  ['\u00c6gir', 'aegir'],
+  ['c\u0153ur', 'coeur'],
+  ['johan4\u0001\u0001', 'johan4'],
+  ['gr\u0640ace', 'grace'],
+  ['\u0600grace', 'grace'],
+  ['ada\u0661', 'ada1'],
+  ['ada\u06f1', 'ada1'],
 ])('[F16] the normalised user name of %j is %j', (name, normalised) => {
   expect(normalisedUsername(name)).toBe(normalised)
 })

@@ -36,6 +36,10 @@ beforeAll(async () => {
       app.get('/strict', sso.requireLogin(), (_req, res) => {
         res.set({ 'X-Accel-Expires': '0', 'CDN-Cache-Control': 'no-store' }).json('of one user')
       })
+      app.get('/qualified', sso.requireLogin(), (_req, res) => {
+        res.set({ 'CDN-Cache-Control': 'private="x", max-age=600' })
+        res.set('cache-control', 'public, max-age=600, private="set-cookie"').json('of one user')
+      })
       app.get('/public', (_req, res) => void res.send('of everybody'))
       addPages(app, sso, gates)
       const failed: express.ErrorRequestHandler = (_error, _req, res, _next) => void res.status(500).json('failed')
@@ -56,6 +60,7 @@ test.each<[what: string, status: number, ask: () => ReturnType<Browser['fetchJso
   ['a landing that is refused', 400, () => network.browser().fetchJson(at('/sso2/landing'), navigation)],
   ['a guarded page', 200, () => reader.fetchJson(at('/account'))],
   ['a guarded page that says so itself', 200, () => reader.fetchJson(at('/late'))],
+  ['a guarded page that names private fields only', 200, () => reader.fetchJson(at('/qualified'))],
   ['a page that asks at once', 200, () => reader.fetchJson(at('/sensitive'))],
   ['a 401', 401, () => network.browser().fetchJson(at('/account'))],
   ['a 403', 403, () => reader.fetchJson(at('/refused'))],

@@ -311,8 +311,8 @@ module.exports = [
   {
     name: 'a token endpoint that fails leaves health() as it was',
     file: 'remote/make-clients.ts',
-    find: 'probe: () =>\n        probe()',
-    replace: 'probe: () =>\n        Promise.resolve()',
+    find: 'return probe().catch(',
+    replace: 'return Promise.resolve().catch(',
     test: 'regressions/poisoned-account',
     title: 'health',
   },

@@ -48,6 +48,7 @@ export async function exchangeTicketForUser(
 /** @returns nothing where the exchange, the REST API or a hook of the site failed: one line tells the operator which, and why */
 async function loadTicketUser({ site }: RequestContext, { sid, at }: SessionToken): Promise<NamedUser | undefined> {
   let step: Hook = 'exchangeTicket'
+  let beganAt = performance.now()
   let accessToken: string | undefined
   try {
     if (sid === undefined || at === undefined) throw new Sso2ResponseError('token', undefined, 'no ticket')
@@ -55,6 +56,7 @@ async function loadTicketUser({ site }: RequestContext, { sid, at }: SessionToke
     const exchange = () => runHook('exchangeTicket', signal, async () => site.exchange(at, { sid, signal }))
     const grant = readGrant(await runWatched(site.loginDependencies.token, 'token', exchange), site.now())
     step = 'loadUser'
+    beganAt = performance.now()
     accessToken = grant.token()
     const api = new PlatformApi({ apiUrl: site.config.apiUrl, accessToken })
     const loadUserContext = { accessToken, api, sid }
@@ -62,7 +64,7 @@ async function loadTicketUser({ site }: RequestContext, { sid, at }: SessionToke
     const user = readUser(await runWatched(site.loginDependencies.user, 'loadUser', name))
     return { user, secrets: { sid, accessToken }, accessUntil: grant.expiresAt }
   } catch (error) {
-    const failure = { step, error, isOwn: site.ownHooks.has(step) }
+    const failure = { step, error, isOwn: site.ownHooks.has(step), beganAt }
     if (!isNotSent(error)) site.config.log.failed(step, failure, [at, sid, accessToken])
     return undefined
   }

@@ -7,7 +7,8 @@ import onHeaders from 'on-headers'
 import type { Config } from '../../config'
 
 const PRIVATE = Symbol('express-sso2: private')
-const STRICT = /(?:^|[\s,])(?:private|no-store)(?:[\s,=]|$)/i
+/** `private="a-field"` keeps only that field out of shared caches, so it does not count. */
+const STRICT = /(?:^|[\s,])(?:private|no-store)(?:[\s,]|$)/i
 const NO_TRANSFORM = /(?:^|[\s,])no-transform(?:[\s,]|$)/i
 /** Headers that some shared caches follow instead of Cache-Control: nginx, Akamai, Fastly, and every CDN with a `…-Cache-Control` of its own. */
 const SHARED_CACHE_HEADER = /^(?:x-accel-expires|edge-control|surrogate-control|.+-cache-control)$/i
@@ -47,7 +48,7 @@ export function removeSharedCacheHeaders(res: Response): void {
 }
 
 /** Words of Cache-Control that allow shared caches to keep a response. */
-const SHARED = /^(?:public|s-maxage|proxy-revalidate)\b/i
+const SHARED = /^(?:public|s-maxage|proxy-revalidate|private)\b/i
 
 /**
  * Lets the browser keep a protected page, but no shared cache, also if the handler or a backend behind the handler says otherwise.
