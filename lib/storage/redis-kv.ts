@@ -55,14 +55,14 @@ function batched(read: Read): Read {
     batch = undefined
     return send(keys, requests)
   }
-  return async (keys) => {
-    if (inProgress === 0) return send(keys)
+  const join = async (keys: readonly string[]) => {
     batch ??= { keys: [], requests: 0, values: sendBatch() }
     const from = batch.keys.push(...keys) - keys.length
     batch.requests += 1
     const values = await batch.values
     return values.slice(from, from + keys.length)
   }
+  return (keys) => (inProgress === 0 ? send(keys) : join(keys))
 }
 
 /** Reads keys of one session. On one server, sessions that are read at once share a command. */
