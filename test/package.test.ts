@@ -44,7 +44,8 @@ test('every dependency at run time is one that the library imports', () => {
   const sources = filesIn('lib')
     .filter((file) => file.endsWith('.ts'))
     .map(read)
-  const isImported = (name: string) => sources.some((text) => text.includes(`from '${name}'`))
+  const isImported = (name: string) =>
+    sources.some((text) => text.includes(`from '${name}'`) || text.includes(`require('${name}')`))
   expect(Object.keys(manifest.dependencies).filter((name) => !isImported(name))).toEqual([])
 })
 

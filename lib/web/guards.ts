@@ -61,7 +61,7 @@ const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof RequireLoginOptions>(['
 /** @throws {Sso2SetupError} an option that is unknown or wrong: a guard must not be weaker than its author believes */
 function checkedOptions(options: RequireLoginOptions): RequireLoginOptions {
   if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw new Sso2SetupError('requireLogin takes an object: { fresh, allow }')
+    throw new Sso2SetupError('The options of requireLogin() must be an object: { fresh, allow }')
   const { fresh, allow } = options
   const unknown = Object.entries(options).find(([name, value]) => value !== undefined && !KNOWN_OPTIONS.has(name))
   if (unknown)

@@ -108,8 +108,7 @@ export class Limits {
 }
 
 /** Networks without addresses of visitors from the Internet. */
-const LOCAL_NETWORKS = new BlockList()
-for (const [network, prefix, family] of [
+const LOCAL_NETWORKS = blockListOf([
   ['0.0.0.0', 8, 'ipv4'],
   ['10.0.0.0', 8, 'ipv4'],
   ['100.64.0.0', 10, 'ipv4'],
@@ -120,8 +119,13 @@ for (const [network, prefix, family] of [
   ['::', 127, 'ipv6'],
   ['fc00::', 7, 'ipv6'],
   ['fe80::', 10, 'ipv6'],
-] as const)
-  LOCAL_NETWORKS.addSubnet(network, prefix, family)
+])
+
+function blockListOf(networks: readonly [network: string, prefix: number, family: 'ipv4' | 'ipv6'][]): BlockList {
+  const list = new BlockList()
+  for (const [network, prefix, family] of networks) list.addSubnet(network, prefix, family)
+  return list
+}
 
 /** Returns true for a local address. A proxy may show it in place of all visitors, so it is never limited. */
 export function isLocalAddress(address: string): boolean {

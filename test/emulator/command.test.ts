@@ -190,7 +190,7 @@ test('it listens on loopback alone; with --host on more, and says so', async () 
   expect(closed.output()).not.toContain('=====')
   const open = await startCommand(compiled, ['--host', '0.0.0.0'])
   expect(open.output()).toMatch(/={20,}\n.*listens on 0\.0\.0\.0, not on this machine alone/)
-  expect((await new Platform(open.url).request('GET', '/')).body).toContain('Whoever reaches this machine')
+  expect((await new Platform(open.url).request('GET', '/')).body).toContain('Everyone who reaches this machine')
   const from = (url: string, path: string) =>
     fetch(`http://${elsewhere}:${new URL(url).port}${path}`).then(({ status }) => status)
   if (elsewhere) {

@@ -89,7 +89,9 @@ test('a guard with an option that is unknown or wrong is refused where it is mad
   for (const options of [{ alow: () => false }, { allow: ['editors'] }, { fresh: 'no' }])
     expect(() => stage.sso.requireLogin(options as object)).toThrow(Sso2SetupError)
   for (const notOptions of [() => false, [], null, 'editors'])
-    expect(() => stage.sso.requireLogin(notOptions as object)).toThrow('requireLogin takes an object')
+    expect(() => stage.sso.requireLogin(notOptions as object)).toThrow(
+      'The options of requireLogin() must be an object',
+    )
   expect(() => stage.sso.requireLogin({ alow: undefined } as object)).not.toThrow()
 })
 
