@@ -75,7 +75,7 @@ declare global {
 `
 
 /** What a page shows beside this package and nobody here installs: its names may be used in any way. */
-const ELSEWHERE = ['@playwright/test', 'helmet', 'http-proxy-middleware', 'next', 'next/server.js', 'vitest']
+const ELSEWHERE = ['redis', '@playwright/test', 'helmet', 'http-proxy-middleware', 'next', 'next/server.js', 'vitest']
 
 /** Who takes `sso.session` and `sso.middleware`: Express, socket.io's engine, and whoever has a bare request of Node.js. */
 const callers = `

@@ -29,7 +29,7 @@ export interface FailedStep {
   readonly error: unknown
   /** Is the step a hook of the site? */
   readonly isOwn: boolean
-  /** When the call began, in milliseconds of the process. A recovery logged since then makes its failure old news. */
+  /** When the call began, in milliseconds by the same clock as the log. A recovery logged since then makes its failure old news. */
   readonly beganAt?: number
 }
 

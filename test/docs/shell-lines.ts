@@ -61,6 +61,10 @@ export const shellLines: readonly Known[] = [
   ...curls.map((line) => ({ line, test: 'readme.test.ts' })),
   { line: 'node examples/start.mjs minimal', test: 'examples.test.ts' },
   {
+    line: 'npx esbuild site.js --bundle --platform=node --outfile=dist/site.cjs',
+    reason: 'esbuild is no dependency, so this was tried by hand',
+  },
+  {
     line: 'npm install express-sso2 express express-session',
     reason: 'npm run test:matrix does it with the packed file',
   },

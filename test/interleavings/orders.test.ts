@@ -25,7 +25,7 @@ afterAll(async () => {
 
 async function violations(name: string, maxExecutions: number, faultsUpTo: number): Promise<string[]> {
   const tried = await tryOrders(stage, readScenario(name), { maxExecutions, maxPreemptions: 4, faultsUpTo })
-  expect(tried.astray).toBeLessThanOrEqual(1) // more: what steps touch is wrongly told. One: a busy machine
+  expect(tried.astray).toBe(0) // more: what steps touch is wrongly told
   return tried.violations.map(({ promise, text, schedule }) => `${promise}: ${text}; --replay '${schedule}'`)
 }
 

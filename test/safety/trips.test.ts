@@ -106,12 +106,12 @@ describe('a loop', () => {
   })
 
   const refusals: [string, FaultKind, string, RegExp][] = [
-    ['signed with another secret', { kind: 'wrong_signature' }, 'signature', /client secret/],
+    ['signed with another secret', { kind: 'wrong_signature' }, 'signature', /clientSecret/],
     ['for another site', { kind: 'wrong_audience' }, 'audience', /client ID/],
     ['always expired', { kind: 'expired' }, 'expired', /clock/],
     ['from a clock ahead', { kind: 'skew', seconds: 90 }, 'not_yet_valid', /clock/],
     ['from a clock behind', { kind: 'skew', seconds: -90 }, 'expired', /clock/],
-    ['garbage', { kind: 'garbage' }, 'malformed', /client secret/],
+    ['garbage', { kind: 'garbage' }, 'malformed', /clientSecret/],
   ]
   test.each(refusals)(
     '[R8] of landing tokens %s ends after at most three trips with the page',
