@@ -1,4 +1,7 @@
-/** `sso2()`: one site's parts, made and wired. */
+/**
+ * `sso2()` creates and connects the parts of one site, and closes them. The file holds no rules of a login: decisions are in lib/decide, their
+ * effects in lib/web. Continue in lib/web/router.ts for the path of a request.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestHandler } from 'express'
 import { type Config, makeConfig } from './config'
@@ -36,8 +39,8 @@ import { Sso2Request } from './web/sso2-request'
 import { StoredRecord } from './web/stored-record'
 
 /**
- * A handler that needs no Express: `app.use` takes it, socket.io's `engine.use`, and a listener of `upgrade` calls it with `{}` for the
- * answer that an upgrade does not have. `next` is called once, with an error or without.
+ * A handler that works without Express. Pass the handler to `app.use` or to `engine.use` of socket.io. A listener of `upgrade` can call the
+ * handler too, with `{}` as the response. The handler calls `next` once, with or without an error.
  */
 export type ConnectHandler = (
   request: IncomingMessage,
@@ -45,52 +48,53 @@ export type ConnectHandler = (
   next: (error?: unknown) => void,
 ) => void
 
-/** A request handler that is session, router and middleware in order, and carries them for sites that mount them apart. */
+/** A request handler that runs session, router and middleware in order. A site can also mount the three parts separately. */
 export interface Sso2 extends RequestHandler {
   /**
-   * Gives the request its `req.session`, `req.sessionID` and `req.sessionStore`, as express-session does. `regenerate()` keeps the login;
-   * `destroy()` ends it on this site alone, and the next page load brings it back: a logout is `req.sso2.logout()`. What is set on
-   * `req.session.cookie` does not change a cookie that the browser has. docs/session-differences.md has the rest.
+   * Sets `req.session`, `req.sessionID` and `req.sessionStore`, as express-session does. `regenerate()` keeps the login. `destroy()` ends the
+   * session on this site only, so the next page load restores the login. To log out, call `req.sso2.logout()`. Changes to
+   * `req.session.cookie` do not affect a cookie already set. More: docs/session-differences.md.
    */
   readonly session: ConnectHandler
-  /** The pages of this package: landing, login, logout and logout of all sessions. Stands before `middleware`. */
+  /** Handles the routes of the package: landing, login, logout and logout of all sessions. Mount the router before `middleware`. */
   readonly router: RequestHandler
-  /** Gives the request its `req.sso2`, and sends a browser that nobody knows through Identify. */
+  /** Sets `req.sso2`, and redirects page loads of a browser without a session to Identify. */
   readonly middleware: ConnectHandler
   /**
-   * A guard: lets logged-in users pass; a navigation goes to the login page and comes back, everything else gets 401 JSON with the
-   * `loginUrl`. With `{ fresh: true }` it passes only on an answer that was asked for after the request began, and says 503 without one.
+   * Returns a guard that lets logged-in users pass. Other navigations are redirected to the login page and return after the login. Any
+   * other request gets 401 JSON with the `loginUrl`. With `{ fresh: true }` a user passes only after a status check that starts during the
+   * request. If the SSO system does not answer, the response is 503.
    */
   requireLogin(options?: RequireLoginOptions): Guard
-  /** A guard that identifies the visitor of one route, where option `identify` is `'on-demand'`. */
+  /** Returns a guard that identifies the visitor of a single route, if option `identify` is `'on-demand'`. */
   identify(): Guard
   /**
-   * Where to go on after a form of the site's own.
-   * @param value what came as `return_to`: a path or an address
-   * @returns that address where it is of this site or a trusted origin, else the front page's
+   * Validates the return address of a custom form.
+   * @param value the submitted `return_to`: a path or an address
+   * @returns the address, if on the site or a trusted origin. Otherwise the address of the front page
    */
   returnTo(value: unknown): string
   /** The five operations of SSO2, for use outside a request. */
   readonly client: Sso2Client
-  /** The REST API with a service token, for calls that need no identity. */
+  /** The REST API with a service token, for calls that need no user. */
   readonly api: PlatformApi
-  /** Asks the store and tells what is known of the rest; never throws for an outage. */
+  /** Probes the session store, and reports the known state of the other systems. Never throws because of an outage. */
   health(): Promise<Health>
-  /** Closes what `sso2()` itself opened. A client that the site gave stays open. */
+  /** Waits up to ten seconds for running operations, then closes the connections opened by `sso2()`. A Redis client of the site stays open. */
   close(): Promise<void>
 }
 
 /**
- * Single sign-on for one site: `app.use(sso2())`.
- * @param options what is left out comes from the environment
- * @throws {Sso2ConfigError} that lists every problem of options and environment
+ * Creates single sign-on for one site: `app.use(sso2())`.
+ * @param options a missing option is read from the environment
+ * @throws {Sso2ConfigError} with a list of every problem of options and environment
  */
 export function sso2(options: Sso2Options = {}): Sso2 {
   const config = makeConfig(options, process.env, { now: () => Date.now() })
   const client = makeClient(config)
   const endpoint = endpointOf(config, client, options.ticketExchange)
   const api = serviceApi(config, endpoint)
-  const { kv } = openStore(config) // last, so that nothing is left open where something throws
+  const { kv } = openStore(config) // last, because an error above would leave the connection open
   const site = makeSite(config, options, endpoint, client, kv)
   const inOrder = { session: site.sessions.handler, router: router(site), middleware: middleware(site) }
   const handler: RequestHandler = (req, res, next) => {
@@ -101,7 +105,7 @@ export function sso2(options: Sso2Options = {}): Sso2 {
       )
     })
   }
-  // what Express adds to a request is looked at where it is there, and nowhere else
+  // both parts also accept requests without the properties of Express
   const parts = inOrder as typeof inOrder & Pick<Sso2, 'session' | 'middleware'>
   let closing: Promise<void> | undefined
   const closed = () => {
@@ -109,7 +113,7 @@ export function sso2(options: Sso2Options = {}): Sso2 {
     return closing
   }
   site.logoutWorker.start()
-  if (config.clientSecrets().length > 1) client.look() // which of them the SSO system uses, before the first visitor comes
+  if (config.clientSecrets().length > 1) client.look() // finds out which secret the SSO system uses, before the first visitor arrives
   const { exchangeTicket, ticketExchange = {}, loadUser } = options
   const examined = { config, exchangeTicket, ticketExchange, namesUsers: loadUser !== undefined, close: closed }
   return Object.assign(makeDoctorTarget(handler, examined), parts, {
@@ -123,10 +127,10 @@ export function sso2(options: Sso2Options = {}): Sso2 {
   })
 }
 
-/** An Authenticate may take 8 s, and its ticket some more. */
+/** Authenticate may take 8 s, and the exchange of its ticket needs more time. */
 const DRAIN_MS = 10_000
 
-/** What is under way comes to its end first, and what comes meanwhile is served. */
+/** Waits for running operations, then closes every connection. Requests that arrive in the meantime are served. */
 async function close(site: OwnSite, kv: Kv): Promise<void> {
   await Promise.all([site.logoutWorker.stop(), site.runningOperations.idle(DRAIN_MS)])
   site.identifyHealth.close()
@@ -136,7 +140,7 @@ async function close(site: OwnSite, kv: Kv): Promise<void> {
   await kv.close()
 }
 
-/** What the wiring knows of a site, and no handler. */
+/** A site, with the parts that only `sso2()` uses. Request handlers do not see them. */
 type OwnSite = Site & {
   readonly logoutWorker: Pick<LogoutRetryWorker, 'start' | 'stop'>
   readonly sessions: SiteSessions
@@ -180,7 +184,7 @@ function makeSite(config: Config, options: Sso2Options, endpoint: TokenEndpoint,
   return site
 }
 
-/** What handlers of the site do to `req.session` is done to its record too. */
+/** Applies `destroy()` and `regenerate()` of `req.session` to the login record too. */
 function followSessions(site: OwnSite): void {
   site.sessions.onDestroy = (key, record) => removeFromIndex(site, key, record)
   site.sessions.onRegenerate = async (req, newId) => {
@@ -192,7 +196,7 @@ function followSessions(site: OwnSite): void {
   }
 }
 
-/** A claim outlives one call and its retry, in seconds. */
+/** Added to the timeout, in seconds. A check lock must outlive a call and its retry. */
 const LOCK_SPARE_SECONDS = 2
 
 function policyOf({ recheckSeconds, graceSeconds, absoluteSeconds, timeoutMs }: Config): RequestPolicy {

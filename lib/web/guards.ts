@@ -16,23 +16,26 @@ import { pageOf, redirectCountFor } from './request-context'
 import type { Site } from './site'
 import { holderOf, type Holder as IdentityHolder } from './sso2-request'
 
-/** A user that `allow` refuses gets 403. */
+/** The option `allow`. */
 type Allow = (user: User, req: Request) => boolean | Promise<boolean>
 
 /** Options of `requireLogin`. */
 export interface RequireLoginOptions {
-  /** Passes only on the response to a Session Status call that begins after the request, for sensitive pages. Without one: 503. Default: false. */
+  /** Lets a user pass only after a Session Status call that begins after the request, for sensitive pages. Without a response: 503. Default: false. */
   readonly fresh?: boolean | undefined
   /** Decides whether a logged-in user may see the page. If not: 403, as page or JSON. An error goes to the error handler. Default: every user. */
   readonly allow?: ((user: User, req: Request) => boolean | Promise<boolean>) | undefined
 }
 
-/** A guard for one route or for many. It also fits `app.ws()` of express-ws, which calls it with the socket in front of the request. */
+/** A guard for routes. A guard also works with `app.ws()` of express-ws, which passes the socket before the request. */
 export interface Guard extends RequestHandler {
   (socket: object, req: Request, next: NextFunction): void
 }
 
-/** Lets logged-in users pass, to a page that no shared cache keeps, and no browser unless the site says so; navigations go to the login page and come back, everything else gets 401 JSON. */
+/**
+ * Lets logged-in users pass. No shared cache may keep the page, and browsers may keep the page only if the site says so. Other navigations are
+ * redirected to the login page and return after the login. Any other request gets 401 JSON.
+ */
 export function requireLogin(site: Site, options: RequireLoginOptions = {}): Guard {
   const { fresh = false, allow } = checkedOptions(options)
   return guarded(async (req, res, next) => {
@@ -50,7 +53,7 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
     if (!identifiedUser(holder.identity) && isNavigation(req) && !(await isVisitorIdentified(holder))) return
     const user = identifiedUser(holder.identity)
     if (!user) return isNavigation(req) ? redirectToLogin(holder) : sendLoginRequired(holder)
-    keepFromOthers(res) // also an error page, if `allow` fails
+    keepFromOthers(res) // also for the error page, if `allow` fails
     if (allow && !(await isAllowed(allow, user, req))) return sendProblem(site, req, res, 403, 'not_allowed')
     next()
   })
@@ -58,7 +61,7 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
 
 const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof RequireLoginOptions>(['fresh', 'allow'])
 
-/** @throws {Sso2SetupError} an option that is unknown or wrong: a guard must not be weaker than its author believes */
+/** Checks the options, because a guard must not be weaker than its author believes. @throws {Sso2SetupError} if an option is unknown or wrong */
 function checkedOptions(options: RequireLoginOptions): RequireLoginOptions {
   if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw new Sso2SetupError('The options of requireLogin() must be an object: { fresh, allow }')
@@ -73,7 +76,7 @@ function checkedOptions(options: RequireLoginOptions): RequireLoginOptions {
   return options
 }
 
-/** Asks the site; only a promise needs a time limit. @throws {TypeError} an answer that is neither yes nor no */
+/** Calls `allow` of the site. Only a promise needs a time limit. @throws {TypeError} if the result is neither a boolean nor empty */
 async function isAllowed(allow: Allow, user: User, req: Request): Promise<boolean> {
   const given: unknown = allow(user, req)
   const isLate = given instanceof Promise
@@ -85,7 +88,7 @@ async function isAllowed(allow: Allow, user: User, req: Request): Promise<boolea
   return answer === true
 }
 
-/** Responds to a script. A user who logs in because a script was refused comes back to the page in which the script runs. */
+/** Responds to a script. After the login, the user returns to the page that runs the script. */
 function sendLoginRequired(holder: IdentityHolder): void {
   const { req, res, site } = holder.context
   const { loginPage, returnPolicy } = site.config
@@ -97,8 +100,9 @@ function sendLoginRequired(holder: IdentityHolder): void {
 const returnPage = ({ context }: IdentityHolder) => pageOf(context) ?? `${context.site.config.siteUrl}/`
 
 /**
- * Before a login page that is not ours: it cannot identify him for us, and where it is another site's, he may have logged in there since
- * this site asked. False when the browser is on its way through Identify.
+ * Identifies the visitor before a redirect to a custom login page, because a custom page cannot identify visitors for the package. If the page
+ * is on another site, the user may have logged in there since the last status check.
+ * @returns false if the browser is redirected to Identify
  */
 async function isVisitorIdentified(holder: IdentityHolder): Promise<boolean> {
   const { context, identity } = holder
@@ -109,7 +113,7 @@ async function isVisitorIdentified(holder: IdentityHolder): Promise<boolean> {
   return identity.record !== undefined || identity.degraded !== undefined || isResolved(holder, { identify: 'always' })
 }
 
-/** Sends a browser that nobody is logged in with to the login page. */
+/** Redirects a browser without a login to the login page. */
 function redirectToLogin(holder: IdentityHolder): Promise<void> | void {
   const { context, identity } = holder
   const { site, req, res } = context
@@ -125,7 +129,7 @@ function redirectToLogin(holder: IdentityHolder): Promise<void> | void {
     redirects,
     now: site.now(),
   })
-  if (decision.action !== 'lead') holder.identity = ANONYMOUS // nothing is shown here, so that his trips stay counted
+  if (decision.action !== 'lead') holder.identity = ANONYMOUS // no identity is shown, so that the redirects stay counted
   switch (decision.action) {
     case 'refuse_to_guard_the_login_page':
       throw new Sso2SetupError(
@@ -145,7 +149,7 @@ function redirectToLogin(holder: IdentityHolder): Promise<void> | void {
   }
 }
 
-/** Identifies the visitor of one route where `identify` is `'on-demand'`. */
+/** Identifies the visitor of a single route, if option `identify` is `'on-demand'`. */
 export function identifyGuard(): Guard {
   return guarded(async (req, _res, next) => {
     const holder = holderOf(req)
@@ -153,7 +157,7 @@ export function identifyGuard(): Guard {
   })
 }
 
-/** False when the browser is on its way through Identify: then nobody was shown. */
+/** Resolves the user again. @returns false if the browser is redirected to Identify. Then the request stays anonymous */
 async function isResolved(holder: IdentityHolder, options: ResolveOptions): Promise<boolean> {
   holder.identity = ANONYMOUS
   const outcome = await resolveUser(holder.context, options)
@@ -168,7 +172,7 @@ function guarded(handle: (req: Request, res: Response, next: NextFunction) => Pr
   }
 }
 
-/** Returns request and response. express-ws gives `(socket, req)`; a response other than 200 makes it close the socket. */
+/** Returns request and response. express-ws passes `(socket, req)`. A response other than 200 makes express-ws close the socket. */
 function exchangeOf(first: object, second: object): [Request, Response] {
   const isSocket = 'ws' in second && second.ws === first && 'res' in second
   return (isSocket ? [second, second.res] : [first, second]) as [Request, Response]

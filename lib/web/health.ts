@@ -3,7 +3,7 @@ import { type Health, healthOf } from '../decide/health'
 import { NO_ANSWER } from '../decide/redis-failure-advice'
 import type { Site } from './site'
 
-/** Tries the store, and reports what is known of the rest. */
+/** Probes the session store, and reports the known state of the other systems. */
 export async function health({
   client,
   config,

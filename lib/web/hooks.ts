@@ -1,4 +1,4 @@
-/** Hooks of the site may throw, reject, or never settle: no visitor waits for them longer than this. Threat O12. */
+/** Runs hooks of the site with a time limit, because a hook may throw, reject or never settle. Publishes the events. Threat O12. */
 import diagnostics from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import createDebug from 'debug'
@@ -7,10 +7,10 @@ import type { Log } from '../config/log'
 import { LOG_LINES } from '../decide/log-lines'
 import { Sso2UnavailableError } from '../errors'
 
-/** Ticket exchange and naming the user together, or one view, in milliseconds. */
+/** Time limit of ticket exchange and `loadUser` together, or of one view, in milliseconds. */
 export const HOOKS_MS = 8000
 
-/** @throws {Sso2UnavailableError} naming the hook, when the signal aborts first */
+/** Runs a hook. @throws {Sso2UnavailableError} with the name of the hook, if the signal aborts first */
 export async function runHook<T>(hook: string, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
   const late = once(signal, 'abort').then(() =>
     Promise.reject(new Sso2UnavailableError(hook, false, 'the hook did not settle in time', true)),
@@ -18,7 +18,7 @@ export async function runHook<T>(hook: string, signal: AbortSignal, run: () => P
   return Promise.race([run(), late])
 }
 
-/** A response waits so long for `onLogin` or `onLogout`, in milliseconds. */
+/** A response waits at most so long for `onLogin` or `onLogout`, in milliseconds. */
 const LISTENER_MS = 2000
 
 /** Runs `onLogin` or `onLogout`. A listener that fails, or does not settle in time, is logged and changes nothing. */
@@ -30,12 +30,12 @@ export async function callListener(name: 'onLogin' | 'onLogout', log: Log, run: 
   }
 }
 
-/** `shouldIdentify` of the site. @throws {TypeError} it answered with a promise, which would always pass for a yes */
+/** Wraps `shouldIdentify` of the site. @throws {TypeError} if the hook returns a promise, which would always count as true */
 export function guardedShouldIdentify(given: (req: Request) => boolean): (req: Request) => boolean {
   return (req) => {
     const answer: unknown = given(req)
     if (typeof answer === 'object' && answer !== null && 'then' in answer) {
-      Promise.resolve(answer).catch(() => {}) // nobody else would take its rejection
+      Promise.resolve(answer).catch(() => {}) // prevents an unhandled rejection
       throw new TypeError(
         'express-sso2: Option shouldIdentify must return true or false, not a promise. See "TypeError" in docs/errors.md.',
       )
@@ -44,20 +44,20 @@ export function guardedShouldIdentify(given: (req: Request) => boolean): (req: R
   }
 }
 
-/** Names of the channels, each below `express-sso2:`. */
+/** Names of the channels, without the prefix `express-sso2:`. */
 export type EventName = 'identify' | 'landing' | 'check' | 'login' | 'logout' | 'degraded'
 
-/** One message of the diagnostics channels `express-sso2:identify`, `:landing`, `:check`, `:login`, `:logout` and `:degraded`. */
+/** A message of the diagnostics channels `express-sso2:identify`, `:landing`, `:check`, `:login`, `:logout` and `:degraded`. */
 export interface Sso2Event {
-  /** What was done, for example `sessionstatus`. */
+  /** The operation, for example `sessionstatus`. */
   readonly operation: string
-  /** What it came to, in a word. */
+  /** The outcome of the operation, for example `redirected`. */
   readonly outcome: string
-  /** In milliseconds. */
+  /** Duration in milliseconds. */
   readonly durationMs: number
   /** Short hash of the SSO session ID. */
   readonly sidHash?: string | undefined
-  /** Where refused or degraded: why. */
+  /** The reason, if the outcome is a refusal or degraded. */
   readonly reason?: string | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
  * Limits of one site, checked before the SSO system is called: login attempts by address, network, site and username, and new anonymous
- * sessions by address. A device that has logged in under a username keeps a budget of its own, by its device cookie.
+ * sessions by address. A browser that has logged in under a username has a separate budget, because of its device cookie.
  * The rules are in lib/decide (attempts, login-budgets, device-cookie). The counts are in lib/storage. Threats F3, F4, F13, F16 to F20, S8.
  */
 import { createHash, randomUUID } from 'node:crypto'
@@ -24,9 +24,9 @@ import { setCookie } from './http/response-headers'
 export interface LoginAttempt {
   readonly address: string
   readonly username: string
-  /** Short hash of the account's ID, if this browser has logged in under exactly this username before. */
+  /** Short hash of the account's ID, if the browser has logged in under exactly the same username before. */
   readonly account: string | undefined
-  /** Key of the session that the form was sent with. */
+  /** Key of the session in the form's request. */
   readonly session: string
 }
 
@@ -44,7 +44,7 @@ interface Parts {
   readonly now: () => number
 }
 
-/** @see the head of the file */
+/** The limits of one site. */
 export class Limits {
   readonly #parts: Parts
 
@@ -72,7 +72,7 @@ export class Limits {
     return new AdmittedLogin(this.#parts, attempt, added)
   }
 
-  /** Counts a new anonymous session. @returns true if its address or network has begun too many */
+  /** Counts a new anonymous session. @returns true if its address or network has begun too many sessions */
   async isLandingRefused(address: string): Promise<boolean> {
     if (isLocalAddress(address)) return false
     const budgets = landingBudgets(address)
@@ -80,7 +80,7 @@ export class Limits {
   }
 
   /**
-   * Finds the account as which this browser has logged in under exactly this username. A logout of all sessions voids the device cookie.
+   * Finds the account of the browser's earlier login under exactly the same username. A logout of all sessions voids the device cookie.
    * @returns the short hash of the account's ID
    */
   async recognisedAccount(req: Request, username: string): Promise<string | undefined> {
@@ -127,14 +127,14 @@ function blockListOf(networks: readonly [network: string, prefix: number, family
   return list
 }
 
-/** Returns true for a local address. A proxy may show it in place of all visitors, so it is never limited. */
+/** Returns true for a local address. A proxy may pass a local address for all visitors, so local addresses are never limited. */
 export function isLocalAddress(address: string): boolean {
   const plain = address.replace(/%.*$/, '') // an address with a zone is local
   return LOCAL_NETWORKS.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4')
 }
 
 const WAIT_MS = 5000
-/** Requests that wait poll less and less often, so that a crowd costs Redis little. */
+/** Waiting requests poll less and less often, so that many of them cost Redis little. */
 const POLL_MS = 40
 const MAX_POLL_MS = 250
 const MAX_WRITES = 8
@@ -143,20 +143,20 @@ const MAX_WRITES = 8
 interface NameAttempt extends Omit<AttemptFacts, 'now'> {
   /** Hash of the normalised username: a dump of Redis shows none. */
   readonly name: string
-  /** Of a recognised browser: short hash of the account's ID. */
+  /** Short hash of the account's ID, for a recognised browser. */
   readonly account: string | undefined
   readonly limit: Limit
 }
 
-/** A login that the counts have let through. It begins its attempt at the username right before Authenticate. */
+/** A login admitted by the counts. Begins its attempt at the username right before Authenticate. */
 export class AdmittedLogin {
   readonly #parts: Parts
   #attempt: NameAttempt | undefined
   readonly #added: AddedCounts | undefined
-  /** The attempt in progress, as it was written. */
+  /** The attempt in progress, as written. */
   #begun: StoredAttempts | undefined
 
-  /** @param attempt `undefined`: nothing is limited */
+  /** @param attempt `undefined` without limits */
   constructor(parts: Parts, attempt?: NameAttempt, added?: AddedCounts) {
     this.#parts = parts
     this.#attempt = attempt
@@ -164,7 +164,7 @@ export class AdmittedLogin {
   }
 
   /**
-   * Begins the attempt at the username. In a Cluster the master of the name may be away. Then the attempts of a recognised browser are
+   * Begins the attempt at the username. In a Cluster the master of the name may be down. Then the attempts of a recognised browser are
    * stored beside its account, whose master the login needs anyway.
    */
   async begin(): Promise<Refusal | Unavailable | undefined> {
@@ -176,7 +176,7 @@ export class AdmittedLogin {
     return this.#begin(this.#attempt)
   }
 
-  /** Begins after the attempt in progress. Most names have no value, so the first command writes. */
+  /** Waits for the attempt in progress, then begins. Most names have no value, so the first command writes. */
   async #begin(attempt: NameAttempt): Promise<Refusal | Unavailable | undefined> {
     const end = performance.now() + WAIT_MS
     let known: StoredAttempts = { raw: null, attempts: undefined }
@@ -204,7 +204,7 @@ export class AdmittedLogin {
     await Promise.all([this.#endAttempt(result), isFree && this.#added && this.#parts.counts.takeBack(this.#added)])
   }
 
-  /** If Redis does not store the end, the attempt has cost one, and its lock expires. */
+  /** Ends the attempt. If Redis does not store the end, the attempt stays counted, and its lock expires. */
   async #endAttempt(result: AttemptResult): Promise<void> {
     const attempt = this.#attempt
     let known = this.#begun
@@ -216,7 +216,7 @@ export class AdmittedLogin {
     }
   }
 
-  /** @returns the attempts of another process, if they are there instead of the known ones */
+  /** Writes the attempts. @returns the stored attempts, if another process has changed them */
   async #write(attempt: NameAttempt, known: StoredAttempts, next: NonNullable<StoredAttempts['attempts']>) {
     const seconds = Math.max(ATTEMPTS_SECONDS, attempt.limit.perSeconds)
     const found = await this.#parts.loginLocks.writeAttempts(attempt.name, known.raw, next, seconds)

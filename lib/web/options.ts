@@ -4,7 +4,7 @@ import type { ConfigOptions } from '../config/options'
 import type { ExchangeTicket, TicketExchange } from '../remote/ticket'
 import type { CustomViews, LoadUser, OnLogin, OnLogout } from './site'
 
-/** Options of `sso2()`; the environment fills what is left out, and an explicit option wins. */
+/** Options of `sso2()`. A missing option is read from the environment. An explicit option wins. */
 export interface Sso2Options extends ConfigOptions {
   /**
    * Exchanges a ticket for an access token: `(ticket, { sid, signal })` returns a string, or the JSON of the token

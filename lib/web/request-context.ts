@@ -1,4 +1,4 @@
-/** One request on its way: what was read of it, and the record that it may change. What a visit comes to is no field of it. */
+/** The context of a request: its facts, its login record and the browser's cookies. The outcome of the request is not part of the context. */
 import type { Request, Response } from 'express'
 import { isBindingValue, isSignature, MARKER_SECONDS } from '../decide/binding'
 import { LOGOUT_COOKIE_SECONDS, type LogoutCookie, readLogoutCookie, writeLogoutCookie } from '../decide/logout-cookie'
@@ -12,18 +12,18 @@ import { dropCookie, setCookie } from './http/response-headers'
 import type { Site } from './site'
 import { StoredRecord } from './stored-record'
 
-/** @see the head of the file */
+/** The context of one request. */
 export interface RequestContext {
   readonly site: Site
   readonly req: Request
   readonly res: Response
-  /** The record of the browser's session; it follows when the session gets another ID. */
+  /** The login record of the browser's session, also after the session gets a new ID. */
   readonly stored: StoredRecord
-  /** A session cookie came that this process cannot read. */
+  /** Is the browser's session cookie unreadable for this process? */
   readonly hasUnreadableCookie: boolean
-  /** The session is one of the site's own: a sister domain may be able to set its cookie, as it cannot with ours. Threat S1. */
+  /** Is the session the site's own express-session? An attacker on a sibling domain may set its cookie, but not the package's cookie. Threat S1. */
   readonly hasExternalSession: boolean
-  /** The browser's session has moved or ended a moment ago: whoever comes with its cookie is late. */
+  /** Has the browser's session moved or ended a moment ago? Then the cookie of the request is outdated. */
   readonly isLate: boolean
   /** The status checks of the record when the request began. */
   readonly checksAtStart: ChecksAtStart
@@ -32,7 +32,7 @@ export interface RequestContext {
   readonly browser: BrowserState
 }
 
-/** What the browser carries, as this answer leaves it: read when it is asked for, and changed by the one action that sets its cookie. */
+/** Cookies of the browser, as the response will leave them. Read on first use, and changed only by the action that sets the cookie. */
 class BrowserState {
   readonly #site: Site
   readonly #req: Request
@@ -55,7 +55,7 @@ class BrowserState {
     this.#binding = value
   }
 
-  /** The mark of a logout that is not confirmed. */
+  /** The logout cookie, if a logout is not confirmed. */
   get logoutCookie(): LogoutCookie | undefined {
     if (this.#signedOut !== null) return this.#signedOut
     const { config, macKeys, now } = this.#site
@@ -67,7 +67,7 @@ class BrowserState {
   }
 }
 
-/** Reads the session and its record; never throws for a store that does not answer. */
+/** Reads the session and its record. Never throws because of an outage of Redis. */
 export async function openRequestContext(site: Site, req: Request, res: Response): Promise<RequestContext> {
   const { key, stored, isUnreadable, isExternal: isForeign } = await site.sessions.stateOf(req)
   const record = new StoredRecord(site, key, stored)
@@ -85,19 +85,19 @@ export async function openRequestContext(site: Site, req: Request, res: Response
   }
 }
 
-/** Name of this browser in its anonymous record, where that is needed: nobody but the browser knows what it is made of. */
+/** Returns the name of the browser for its anonymous record, with the site's own session only. Only the browser knows the cookie behind the hash. */
 export function browserName({ hasExternalSession, browser: { binding } }: RequestContext): string | undefined {
   return hasExternalSession && binding !== undefined ? shortHash(binding) : undefined
 }
 
-/** The address without our parameter: the page's name for the loop guard and the end of the flow. */
+/** Returns the address of the page without the parameter `sso2`, for the loop guard and as the return address. */
 export function pageOf({ site, req, isMounted }: RequestContext): string | undefined {
   const address = addressOf(req, site.config, isMounted)
   const page = address === undefined ? undefined : withoutFlowParameter(address)
   return page !== undefined && page.length > MAX_RETURN_LENGTH ? undefined : page
 }
 
-/** Must this page be served now, without another trip? The marker counts only where our cookie did not come back. */
+/** Returns why the page must be served now, without another Identify redirect. The marker counts only if the browser sent no binding cookie. */
 export function blockOf(context: RequestContext): DegradedReason | undefined {
   const { site, req, browser } = context
   const address = addressOf(req, site.config, context.isMounted) ?? ''
@@ -107,21 +107,21 @@ export function blockOf(context: RequestContext): DegradedReason | undefined {
   return page === undefined ? undefined : blockReason(redirectCountFor(context, page), site.now())
 }
 
-/** May this browser have made a trip within the last minute? Nearly none has, and the name of a page costs a hash. */
+/** May the browser have a redirect count? Few browsers have, so the hash of the page's address is rarely computed. */
 export const mayHaveRedirectCounts = ({ site, req }: RequestContext): boolean =>
   req.headers.cookie?.includes(site.config.cookies.loop) === true
 
-/** This browser's trips through Identify for a page, as its cookie tells them. @param page without our parameter */
+/** Reads the browser's count of Identify redirects for a page. @param page address without the parameter `sso2` */
 export function redirectCountFor(context: RequestContext, page: string): RedirectCount | undefined {
   if (!mayHaveRedirectCounts(context)) return undefined
   const { site, req } = context
   return readRedirectCount(readCookie(req, redirectCountCookie(site, page)), site.now())
 }
 
-/** Name of the cookie that counts a page's trips. */
+/** Returns the name of the cookie that counts the Identify redirects of a page. */
 export const redirectCountCookie = ({ config }: Site, page: string): string => config.cookies.loop + pageKey(page)
 
-/** Marks the browser. */
+/** Sets the logout cookie. */
 export function setLogoutCookie(context: RequestContext, logoutCookie: LogoutCookie): void {
   const { site, res, browser } = context
   browser.logoutCookie = logoutCookie
@@ -129,7 +129,7 @@ export function setLogoutCookie(context: RequestContext, logoutCookie: LogoutCoo
   setCookie(res, site.config, site.config.cookies.signedOut, value, LOGOUT_COOKIE_SECONDS)
 }
 
-/** The logout is confirmed, or the SSO system itself says that this browser is anonymous, or somebody has logged in here. */
+/** Drops the logout cookie, after a confirmed logout, a login, or an anonymous status from the SSO system. */
 export function dropLogoutCookie({ site, res, browser }: RequestContext): void {
   if (browser.logoutCookie === undefined) return
   browser.logoutCookie = undefined

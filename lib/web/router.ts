@@ -1,4 +1,9 @@
-/** `sso.router`: landing, login, logout, logout-all, each on its path as the application compares paths; any other request goes on. */
+/**
+ * lib/web: the Express side of the package. The folder reads requests, runs decisions of lib/decide and writes responses. Rules are not here.
+ * This file has `sso.router` and `sso.middleware`. The router handles landing, login, logout and logout of all sessions, and passes on any
+ * other request. The middleware sets `req.sso2`.
+ * Continue in routes/ for the pages, actions/ for the effects, session/ for `req.session`, and guards.ts for protected pages.
+ */
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { TextCode } from '../config/texts/en'
 import { LOG_LINES } from '../decide/log-lines'
@@ -42,7 +47,7 @@ function tableOf({ config }: Site): ReadonlyMap<string, Methods> {
   return new Map(rows.filter((row): row is [string, Methods] => row[0] !== false))
 }
 
-/** The routes under each combination of Express' settings `strict routing` and `case sensitive routing`. */
+/** Finds a route as Express does, for each combination of the settings `strict routing` and `case sensitive routing`. */
 function routeFinder(site: Site): (req: Request) => Methods | undefined {
   const rows = [...tableOf(site)]
   const bySettings = new Map(
@@ -52,7 +57,7 @@ function routeFinder(site: Site): (req: Request) => Methods | undefined {
     ]),
   )
   return (req) => {
-    const path: string | undefined = req.path // Express' own: a request of a plain server has none
+    const path: string | undefined = req.path // set by Express: a request of a plain server has no path
     if (path === undefined) return undefined
     const settings =
       (req.app?.enabled('strict routing') ? STRICT : 0) + (req.app?.enabled('case sensitive routing') ? SENSITIVE : 0)
@@ -63,7 +68,7 @@ function routeFinder(site: Site): (req: Request) => Methods | undefined {
 const STRICT = 1
 const SENSITIVE = 2
 
-/** As Express compares paths: without a slash at the end, and in lower case, unless the settings say otherwise. */
+/** Normalises a path as Express does: without a final slash and in lower case, unless the settings say otherwise. */
 function named(path: string, settings: number): string {
   const bare = (settings & STRICT) === 0 && path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
   return (settings & SENSITIVE) === 0 ? bare.toLowerCase() : bare
@@ -77,7 +82,7 @@ export function router(site: Site): RequestHandler {
     const methods = find(req)
     if (!methods) return next()
     const isLanding = methods['GET'] === handleLanding
-    if (isLanding) setTokenHeaders(res) // whatever becomes of it
+    if (isLanding) setTokenHeaders(res) // for every result
     const query = isLanding ? removeLandingQuery(req) : undefined
     const handler = Object.hasOwn(methods, req.method) ? methods[req.method] : undefined
     route(site, readBody, req, res, handler && ((...args) => handler(...args, query)), Object.keys(methods)).catch(
@@ -110,13 +115,13 @@ async function route(
   await site.runningOperations.run(() => handler(site, req, res), res)
 }
 
-/** A password that a parser of the site's own has read does not stay on a request that is refused. Threat F8. */
+/** Refuses a request, and removes a password that a parser of the site may have read. Threat F8. */
 function refuse(site: Site, req: Request, res: Response, status: number, code: TextCode): Promise<void> {
   req.body = undefined
   return sendProblem(site, req, res, status, code)
 }
 
-/** The middleware of one site. Mount it after the session and the router. */
+/** The middleware of one site. Mount the middleware after the session and the router. */
 export function middleware(site: Site): RequestHandler {
   return async (req: Request, res: Response, next: NextFunction) => {
     try {

@@ -6,9 +6,9 @@ import type { Response } from 'express'
 export class RunningOperations {
   readonly #running = new Set<Promise<unknown>>()
 
-  /** Runs an operation. @param res the response that also counts, until it has been sent or its connection is closed */
+  /** Runs an operation. @param res the response counts too, until sent or until the connection is closed */
   run<T>(operation: () => Promise<T>, res?: Response): Promise<T> {
-    const sent = whenSent(res) // listens from the start: a host without connections, as serverless ones are, emits nothing later
+    const sent = whenSent(res) // listens from the start, because a host without connections, for example a serverless host, emits no later event
     const result = operation()
     const over: Promise<unknown> = Promise.allSettled([result, sent]).then(() => this.#running.delete(over))
     this.#running.add(over)
@@ -24,7 +24,7 @@ export class RunningOperations {
   }
 }
 
-/** @returns `undefined` if there is no response to wait for: an upgrade has none of its own */
+/** Waits for the end of a response. @returns `undefined` if there is no response, as for an upgrade */
 function whenSent(res: Response | undefined): Promise<void> | undefined {
   if (typeof res?.once !== 'function' || res.writableFinished || res.closed || res.destroyed) return undefined
   return new Promise((resolve) => {
@@ -32,6 +32,6 @@ function whenSent(res: Response | undefined): Promise<void> | undefined {
       res.off('finish', over).off('close', over)
       resolve()
     }
-    res.once('finish', over).once('close', over) // a response whose client has gone never emits finish
+    res.once('finish', over).once('close', over) // a response to a closed connection never emits finish
   })
 }

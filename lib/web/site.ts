@@ -1,4 +1,4 @@
-/** Everything that the handlers of one site share, each part as far as they need it; made once by `sso2()`. */
+/** The parts that the handlers of a site share, as interfaces. `sso2()` creates them once. */
 import type { Request } from 'express'
 import type { Config } from '../config'
 import type { MacKeys } from '../decide/binding'
@@ -21,17 +21,17 @@ import type { UnreadLogouts } from '../storage/unread-logouts'
 import type { Limits } from './limits'
 import type { RunningOperations } from './running-operations'
 
-/** What `loadUser` is given. */
+/** Argument of `loadUser`. */
 export interface LoadUserContext {
-  /** What the ticket was exchanged for. */
+  /** Access token that the ticket was exchanged for. */
   readonly accessToken: string
-  /** The REST API with that token. */
+  /** The REST API with the access token. */
   readonly api: PlatformApi
   /** SSO2 session ID. */
   readonly sid: string
 }
 
-/** Names the user of an access token; may be the site's own. */
+/** Loads the user of an access token: the option `loadUser` or the default. */
 export type LoadUser = (context: LoadUserContext) => Promise<User> | User
 
 /** The two steps from a ticket to a user. */
@@ -44,94 +44,94 @@ export type OnLogout = (req: Request, result: LogoutResult) => void | Promise<vo
 
 /** The state of a request's session. */
 export interface SessionState {
-  /** Key of the session that the browser's cookie leads to; undefined without a cookie of ours that can be read. */
+  /** Key of the request's session. `undefined` without a readable session cookie. */
   readonly key: string | undefined
-  /** What stands there; 'unavailable' when the store did not answer, or is known to be away for a stranger whom nobody could store. */
+  /** The stored entry. 'unavailable' if Redis did not answer, or if the visitor has no session and Redis is known to be down. */
   readonly stored: StoredEntry | Unavailable
-  /** A cookie of our name came that this process cannot read: doubled, or signed by a secret it does not know. */
+  /** Is the browser's session cookie unreadable? Then the cookie is doubled, or signed with an unknown secret. */
   readonly isUnreadable: boolean
-  /** Is it a session of the site's own? */
+  /** Is the session the site's own, not `sso.session`? */
   readonly isExternal: boolean
 }
 
-/** The session that follows. */
+/** The next session of the browser. */
 export interface NextSession {
   readonly id: string
-  /** Data of the old session as it was taken out of the store; null: none. */
+  /** Data of the old session as taken from Redis, or null without data. */
   readonly taken: string | null
-  /** False: starts empty. */
+  /** Does the new session keep the data? Otherwise the session begins empty. */
   readonly keepsData: boolean
-  /** Whose login it is; `undefined` for an anonymous session. */
+  /** Account of the login. `undefined` for an anonymous session. */
   readonly accountId: string | undefined
 }
 
-/** `req.session`, as far as the rest of the package has to do with it. */
+/** `req.session`, as the rest of the package uses the session. */
 export interface Sessions {
   /** Reads the state of the request's session. */
   stateOf(req: Request): Promise<SessionState>
-  /** When the request arrived, in milliseconds since 1970: before its session was read. */
+  /** Returns when the request arrived, before its session was read, in milliseconds since 1970. */
   arrivalOf(req: Request): number
-  /** How long the data of the request's session is to live from now on, in seconds; `undefined` if there is none here. */
+  /** Returns the remaining lifetime of the session's data in seconds. `undefined` without data of `sso.session`. */
   dataLifeOf(req: Request): number | undefined
-  /** ID for the session that follows; '' where the session is the site's own. @param sidHash its session of the SSO system */
+  /** Creates the ID of the session that follows. @param sidHash hash of its SSO session @returns '' if the session is the site's own */
   nextId(req: Request, sidHash: string): string
-  /** Gives this request the session that follows. @returns its ID, or 'unavailable' when data could not be saved */
+  /** Gives the request the session that follows. @returns the session ID, or 'unavailable' if data could not be saved */
   renew(req: Request, next: NextSession): Promise<string | Unavailable>
-  /** The session has ended: the request goes on with an empty one. */
+  /** Replaces the session of the request by an empty session, after the session has ended. */
   end(req: Request): Promise<void>
-  /** Another request has ended or moved the session: this one goes on without any, and leaves the browser's cookie alone. */
+  /** Continues the request without a session, after another request has ended or moved the session. The browser keeps its cookie. */
   leave(req: Request): void
-  /** Gives this request the session that another request of the same browser got. */
+  /** Gives the request the session of another request of the same browser. */
   adopt(req: Request, sessionId: string): Promise<void>
 }
 
-/** What every view is given. */
+/** Context of every view. */
 export interface PageContext {
-  /** New for every answer, and known to `contentSecurityPolicy`: goes into the `nonce` of the page's scripts and styles. */
+  /** Value for the attribute `nonce` of scripts and styles. New for each response, and included in `contentSecurityPolicy`. */
   readonly nonce: string
 }
 
-/** What the login view shows. */
+/** Context of the login view. */
 export interface LoginContext extends PageContext {
-  /** Where the form is posted. */
+  /** Address for the form's POST. */
   readonly action: string
-  /** Goes into the hidden field `return_to`. */
+  /** Value of the hidden field `return_to`. */
   readonly returnTo: string
-  /** What was typed before; never a password. */
+  /** The username typed before. */
   readonly username: string
-  /** A stable code; `undefined` where nothing went wrong. */
+  /** A stable error code. `undefined` without an error. */
   readonly error: LoginError | undefined
-  /** The error, or the notice that the session had ended, in words. */
+  /** Text of the error, or of the notice about an ended session. */
   readonly message: string | undefined
-  /** Before the account is frozen, where the SSO system told them. */
+  /** Remaining attempts before the platform locks the account, if the SSO system sent the number. */
   readonly remainingAttempts: number | undefined
-  /** Until the account can be used again. */
+  /** Seconds until the platform unlocks the account, if the account is locked. */
   readonly frozenForSeconds: number | undefined
 }
 
-/** What the logout confirmation shows. */
+/** Context of the logout confirmation. */
 export interface ConfirmLogoutContext extends PageContext {
-  /** Where the form is posted. */
+  /** Address for the form's POST. */
   readonly action: string
-  /** Goes into the hidden field `return_to`. */
+  /** Value of the hidden field `return_to`. */
   readonly returnTo: string
-  /** Ends all sessions of the account. */
+  /** Does the form end all sessions of the account? */
   readonly isAll: boolean
 }
 
-/** What the problem page shows. */
+/** Context of the problem page. */
 export interface ProblemContext extends PageContext {
-  /** Of HTTP. */
+  /** HTTP status. */
   readonly status: number
-  /** Of its text, for example `page_unavailable`. */
+  /** Code of the text, for example `page_unavailable`. */
   readonly code: string
-  /** The same in words. */
+  /** Text of the problem. */
   readonly message: string
-  /** The site's front page. */
+  /** Address of the site's front page. */
   readonly homeUrl: string
 }
 
-/** What each view is given, by its name. */
+/** Context of each view, by the name of the view. */
 export interface ViewContexts {
   /** The login page. Default: the built-in page. */
   readonly login: LoginContext
@@ -146,17 +146,17 @@ export type Views = {
   readonly [Name in keyof ViewContexts]: (context: ViewContexts[Name]) => string | Promise<string>
 }
 
-/** Views of the site's own. A view that is absent is built in. */
+/** Custom views. A missing view is built in. */
 export type CustomViews = { readonly [Name in keyof Views]?: Views[Name] | undefined }
 
-/** The pages that a site has without views of its own. */
+/** The built-in pages. */
 export interface BuiltInPages {
   readonly views: Views
-  /** Content-Security-Policy of all of them. */
+  /** Content-Security-Policy of all built-in pages. */
   readonly policy: string
 }
 
-/** The parts of one site. */
+/** The parts of a site. */
 export interface Site {
   readonly config: Config
   readonly client: Sso2Client
@@ -169,21 +169,21 @@ export interface Site {
   readonly sessions: Sessions
   readonly exchange: ExchangeTicket
   readonly loadUser: LoadUser
-  /** Which of the two are the site's own, and not the package's. */
+  /** Custom hooks of the site. */
   readonly ownHooks: ReadonlySet<Hook>
-  /** The health of token endpoint and user path: while one is away, no login waits for it. */
+  /** The health of token endpoint and user path. During an outage, no login waits for them. */
   readonly loginDependencies: LoginDependencies
   readonly shouldIdentify: (req: Request) => boolean
   readonly onLogin: OnLogin | undefined
   readonly onLogout: OnLogout | undefined
-  /** The site's own. */
+  /** Custom views of the site. */
   readonly views: CustomViews
   readonly builtIn: BuiltInPages
   readonly limits: Limits
   readonly unreadLogouts: UnreadLogouts
-  /** Retries kept logouts in the background. */
+  /** Retries pending logouts in the background. */
   readonly logoutWorker: { start(): void }
-  /** Runs operations that must end before the site may be closed. */
+  /** Operations to finish before the site is closed. */
   readonly runningOperations: RunningOperations
   readonly policy: RequestPolicy
   readonly macKeys: MacKeys

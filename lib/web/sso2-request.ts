@@ -1,4 +1,4 @@
-/** `req.sso2`: what a handler may know and do. */
+/** `req.sso2`: the login of a request, for handlers of the site. The work is in lib/web/actions. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
@@ -20,51 +20,51 @@ import type { RequestContext } from './request-context'
 declare global {
   namespace Express {
     interface Request {
-      /** Who is logged in, and what can be done about it. Set by `sso.middleware`. */
+      /** The logged-in user, and methods to log in and out. Set by `sso.middleware`. */
       sso2: Sso2Request
     }
   }
 }
 
-/** A request's visit, and what of it is shown now: each action of this request gives another value. */
+/** The context of a request, and the identity shown now. Each action of the request replaces the identity. */
 export interface Holder {
   readonly context: RequestContext
   identity: Identity
 }
 
-/** `req.sso2`: what a handler may know and do. Printed, it shows `status` and `user` and nothing else. */
+/** `req.sso2`: the login of a request. Printing shows only `status` and `user`, so that logs contain no secret. */
 export class Sso2Request {
   readonly #holder: Holder
   /** @internal */
   constructor(holder: Holder) {
     this.#holder = holder
   }
-  /** @internal The visit, for this package alone: no property leads to it. */
+  /** @internal Returns the context, for this package only. No property exposes the context. */
   static holderBehind(request: Sso2Request | undefined): Holder | undefined {
     return request !== undefined && #holder in request ? request.#holder : undefined
   }
 
-  /** `'loggedin'`, `'anon'`, or `'none'`: no SSO session, for a bot, a cookie-less client, a skipped path or in an outage. */
+  /** `'loggedin'`, `'anon'` or `'none'`. `'none'`: no SSO session, for example for a bot, without cookies, on a skipped path or in an outage. */
   get status(): 'loggedin' | 'anon' | 'none' {
     return this.#holder.identity.record?.status ?? 'none'
   }
-  /** What `loadUser` returned; set if and only if `status` is `'loggedin'`. */
+  /** The user returned by `loadUser`. Set if and only if `status` is `'loggedin'`. */
   get user(): User | undefined {
     return identifiedUser(this.#holder.identity)
   }
-  /** When the SSO system last said so; `undefined` with `'none'`. */
+  /** Time of the last status check. `undefined` if `status` is `'none'`. */
   get checkedAt(): Date | undefined {
     const { record } = this.#holder.identity
     return record && new Date(record.checkedAt * 1000)
   }
-  /** Why less is known than should be; `undefined` where all is well. */
+  /** The reason why the login could not be verified. `undefined` if all systems work. */
   get degraded(): DegradedReason | undefined {
     return this.#holder.identity.degraded
   }
 
   /**
-   * Logs in: one Authenticate, within `loginLimit`. Interface: "POST {sso_url}/authenticate". On success the session ID is new, and `status`
-   * and `user` of this request are set. Forms of the site's own see to it that the request comes from their own page.
+   * Logs in with one Authenticate call, within `loginLimit`. Interface: "POST {sso_url}/authenticate". On success the session ID is new, and
+   * `status` and `user` of the request are set. A custom form must check that the request comes from its own page.
    * @returns `{ ok: true, user }`, or `{ ok: false, error }` for every documented code and every outage
    */
   async login(credentials: Credentials): Promise<LoginResult> {
@@ -75,23 +75,24 @@ export class Sso2Request {
     return result
   }
   /**
-   * Ends this session, here and at the SSO system; then redirect to `identifyUrl()`. Interface: "POST {sso_url}/logout".
-   * @returns what it came to there; here it is done in any case
+   * Ends the session, on this site and at the SSO system. Redirect to `identifyUrl()` afterwards. Interface: "POST {sso_url}/logout".
+   * @returns whether the SSO system confirmed the logout. The local session is ended in every case
    */
   logout(): Promise<LogoutResult> {
     return this.#logOut(false)
   }
   /**
-   * Ends all sessions of this account, on every site; then redirect to `identifyUrl()`. Interface: "POST {sso_url}/logoutall".
-   * @returns what it came to there; here it is done in any case
+   * Ends all sessions of the account, on every site. Redirect to `identifyUrl()` afterwards. Interface: "POST {sso_url}/logoutall".
+   * @returns whether the SSO system confirmed the logout. The local sessions are ended in every case
    */
   logoutAll(): Promise<LogoutResult> {
     return this.#logOut(true)
   }
   /**
-   * Asks Session Status now, whatever the age of what is known. Interface: "POST {sso_url}/sessionstatus". Never changes the session's ID on an answer that has begun.
-   * @returns the status after it
-   * @throws {Sso2UnavailableError} with `operation` `'store'`, when the session store is away
+   * Calls Session Status now, at any age of the last status check. Interface: "POST {sso_url}/sessionstatus". The session ID never changes
+   * after the response headers are sent.
+   * @returns the status after the check
+   * @throws {Sso2UnavailableError} with `operation` `'store'`, if the session store does not answer
    */
   async check(): Promise<'loggedin' | 'anon' | 'none'> {
     const { context } = this.#holder
@@ -104,9 +105,9 @@ export class Sso2Request {
     return this.status
   }
   /**
-   * The Identify address for this browser, good for ten seconds; sets the binding cookie where there is none. Interface: "Identify: browser
-   * redirect".
-   * @param returnTo a path or an address of this site, default the site's front page
+   * Returns the Identify address for the browser, valid for ten seconds. Sets the binding cookie if the browser has none. Interface: "Identify:
+   * browser redirect".
+   * @param returnTo a path or an address of the site. Default: the front page
    */
   identifyUrl(returnTo?: string): string {
     const { context } = this.#holder
@@ -115,9 +116,9 @@ export class Sso2Request {
     return identifyAddress(context, withoutFlowParameter(judged))
   }
   /**
-   * The REST API with this user's access token, which is renewed where the protocol allows it.
-   * Its calls throw `AccessTokenExpiredError` where it does not.
-   * @throws {NotLoggedInError} nobody is logged in on this request
+   * The REST API with the user's access token. The token is renewed if the protocol allows a renewal. Otherwise calls throw
+   * `AccessTokenExpiredError`.
+   * @throws {NotLoggedInError} if the request has no logged-in user
    */
   get api(): PlatformApi {
     const { context, identity } = this.#holder
@@ -126,7 +127,7 @@ export class Sso2Request {
     return new PlatformApi({ apiUrl: context.site.config.apiUrl, accessToken })
   }
 
-  /** Status and user, nothing else. */
+  /** Returns only status and user. */
   toJSON(): { status: string; user: User | undefined } {
     return { status: this.status, user: this.user }
   }
@@ -142,25 +143,25 @@ export class Sso2Request {
   }
 }
 
-/** Hangs `req.sso2` on the request. */
+/** Sets `req.sso2`. */
 export function attach(context: RequestContext, identity: Identity): Holder {
   const holder: Holder = { context, identity }
   context.req.sso2 = new Sso2Request(holder)
   return holder
 }
 
-/** The request's visit. @throws when `sso.middleware` is not mounted before this route */
+/** Returns the context and identity of a request. @throws {Sso2SetupError} if `sso.middleware` is not mounted before the route */
 export function holderOf(req: Request): Holder {
   const holder = Sso2Request.holderBehind(req.sso2)
   if (!holder) throw new Sso2SetupError('Mount sso (or sso.middleware) before this route')
   return holder
 }
 
-/** One session asks for a new access token at most once in this time. */
+/** A session requests at most one new access token in this time. */
 const RENEW_EVERY_SECONDS = 10
 const POLL_MS = 50
 
-/** The source of this visitor's access token; `undefined` when nobody is shown as logged in, or no token is known. */
+/** Returns the source of the user's access token. `undefined` without a logged-in user or a known token. */
 export function accessTokenOf(context: RequestContext, { record }: Identity): AccessTokenSource | undefined {
   if (!isLoggedIn(record)) return undefined
   const first = context.site.records.open(record)?.accessToken
@@ -182,7 +183,7 @@ export function accessTokenOf(context: RequestContext, { record }: Identity): Ac
   }
 }
 
-/** @returns another token of the same account than the one that was refused; `undefined` when none can be had now */
+/** Renews the access token. @returns a new token of the same account. `undefined` if no new token is available now */
 async function renew(context: RequestContext, accountId: string, refused: string): Promise<string | undefined> {
   const { site, stored } = context
   const known = await readOther(context, accountId, refused)
@@ -202,7 +203,7 @@ async function renew(context: RequestContext, accountId: string, refused: string
 const unavailable = (system: string) =>
   new Sso2UnavailableError('sessionstatus', true, `no new access token: ${system} does not answer`)
 
-/** From here on every check asks for a ticket, and a page load goes through Identify where none came. */
+/** Notes that the access token was refused. Then each status check requests a ticket. If no ticket arrives, a page load is redirected to Identify. */
 async function noteRefused({ stored }: RequestContext): Promise<void> {
   const written = await stored.update((found) => (isLoggedIn(found) ? withoutAccessToken(found) : undefined))
   if (written === 'unavailable') throw unavailable('the session store')
@@ -222,7 +223,7 @@ async function readOther(context: RequestContext, accountId: string, refused: st
   return tokenOf(context, accountId, refused)
 }
 
-/** A call that was begun for one account never goes on with another one's token. */
+/** Returns a new token of the account, if known. A call for one account never uses the token of another account. */
 function tokenOf({ stored }: RequestContext, accountId: string, refused: string): string | undefined {
   const user = identifiedUser({ record: stored.value, degraded: undefined })
   const token = user?.accountId === accountId ? stored.secrets?.accessToken : undefined

@@ -1,6 +1,6 @@
 /**
- * The login record of one request's session, as this request knows it. This is the only code that writes a login record. Every write is a
- * compare-and-set on exactly what was read. If another request was faster, the record is read again.
+ * The login record of a request's session, as the request knows the record. No other code writes a login record. Every write is a
+ * compare-and-set on the exact value read before. If another request was faster, the record is read again.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lifetimeOf, type SessionLives, type SsoRecord, serialiseRecord } from '../decide/record'
@@ -25,14 +25,14 @@ export interface Parts {
   now(): number
 }
 
-/** A browser may still send the cookie of a session that has moved so many times. */
+/** A browser may still send the cookie of a session after so many moves. */
 const MAX_SUCCESSORS = 8
 const POLL_MS = 25
 const PATIENCE_MS = 500
 /** Tries of a compare-and-set. More concurrent writers of one record are a fault. */
 export const MAX_TRIES = 4
 
-/** The session that follows a moved one. */
+/** The session that follows a moved session. */
 export interface Successor {
   readonly sessionId: string
   readonly stored: StoredRecord
@@ -56,7 +56,7 @@ export class StoredRecord {
   get key(): string | undefined {
     return this.#key
   }
-  /** The record, if there is one that can be read. */
+  /** The record, if readable. */
   get value(): SsoRecord | undefined {
     return recordIn(this.#stored)
   }
@@ -99,7 +99,7 @@ export class StoredRecord {
     return this.#written(done, readEntry(text))
   }
 
-  /** Changes the record, also if other requests change it at the same time. @param next the record to write, or `undefined` to stop */
+  /** Changes the record, also if other requests change the record at the same time. @param next returns the record to write, or `undefined` to stop */
   async update(next: (found: SsoRecord) => SsoRecord | undefined): Promise<Written | 'stopped'> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const record = this.value && next(this.value)
@@ -110,7 +110,7 @@ export class StoredRecord {
     return 'changed'
   }
 
-  /** Deletes the record while `isWanted` allows it. The session continues without a record. */
+  /** Deletes the record while `isWanted` returns true. The session continues without a record. */
   async drop(isWanted: (stored: this) => boolean): Promise<Written> {
     for (let tries = 0; tries < MAX_TRIES && isWanted(this); tries += 1) {
       const { raw } = this.#stored
@@ -121,7 +121,7 @@ export class StoredRecord {
     return 'changed'
   }
 
-  /** Ends the session and takes its data, while `isWanted` allows it. @param successor session ID of the session that follows */
+  /** Ends the session and takes its data, while `isWanted` returns true. @param successor ID of the next session */
   async revoke(isWanted: (stored: this) => boolean, word: Tombstone, successor = ''): Promise<Revoked> {
     for (let tries = 0; tries < MAX_TRIES && isWanted(this); tries += 1) {
       const revoked = await this.#revokeRead(word, successor)
@@ -135,7 +135,7 @@ export class StoredRecord {
     const revoked = await this.#parts.records.revoke(this.#key, this.#stored.raw, word, successor)
     if (revoked === 'unavailable') return { outcome: revoked }
     if (revoked === false) return { outcome: (await this.reread()) === 'done' ? 'changed' : 'unavailable' }
-    this.#stored = revoked.left // a logout on the same request follows it to the session that is being made
+    this.#stored = revoked.left // a logout of the same request follows the moved session
     return { outcome: 'done', taken: revoked.taken }
   }
 
@@ -163,7 +163,7 @@ export class StoredRecord {
     return 'done'
   }
 
-  /** Reads the last session that follows this moved session. It may not be written yet. */
+  /** Reads the last session that follows a moved session. The session may not be written yet. */
   async successor(): Promise<Successor | undefined> {
     let last: Successor | undefined
     for (let steps = 0, stored = this.#stored; steps < MAX_SUCCESSORS; steps += 1) {
@@ -177,7 +177,7 @@ export class StoredRecord {
     return last
   }
 
-  /** As {@link successor}, but waits until the session is written by the request that moves it. */
+  /** As {@link successor}, but waits until the other request has written the session. */
   async writtenSuccessor(): Promise<Successor | undefined> {
     const end = performance.now() + PATIENCE_MS
     for (;;) {

@@ -1,6 +1,7 @@
 /**
- * A ticket becomes an access token and a user, and the browser's session his: for landing, login and check alike.
- * Ticket, access token, user and session ID travel in one chain of local variables. Interface: "SSO2", point 3; threats L9, O12.
+ * Exchanges a ticket for an access token and a user, and logs the user in. Landing, login and status check all use this code. Ticket, access
+ * token, user and session ID are passed through local variables only, so that parallel logins cannot mix them up.
+ * Interface: "SSO2", point 3. Threats L9, O12.
  */
 import { isLoggedIn, type LoggedInRecord, type SsoRecord, type User, withFailedRenewal } from '../../decide/record'
 import { Sso2ResponseError } from '../../errors'
@@ -17,16 +18,16 @@ import { dropLogoutCookie, type RequestContext } from '../request-context'
 import type { Hook, LoadUser } from '../site'
 import { type NamedUser, type SignInResult, signIn, stayAnonymous } from './sign-in'
 
-/** The outcome of a ticket exchange. `user_unknown`: it could not be used; the SSO session is remembered and asked about again soon. */
+/** The outcome of a ticket exchange. `user_unknown`: the ticket could not be used. The SSO session is stored and checked again soon. */
 export type TicketResult =
   | { readonly outcome: 'signed_in'; readonly user: NamedUser['user'] }
   | { readonly outcome: Failed }
 type Failed = 'user_unknown' | Exclude<SignInResult, 'done'>
 
 /**
- * Redeems the ticket of a verified token.
- * @param start noted before the token was asked for, or taken
- * @param question the name of the status check that brought it, if one did
+ * Exchanges the ticket of a verified token, and logs the user in.
+ * @param start time noted before the token was requested or used
+ * @param question name of the status check that returned the token, if any
  */
 export async function exchangeTicketForUser(
   context: RequestContext,
@@ -45,7 +46,7 @@ export async function exchangeTicketForUser(
   return { outcome: 'signed_in', user: named.user }
 }
 
-/** @returns nothing where the exchange, the REST API or a hook of the site failed: one line tells the operator which, and why */
+/** @returns `undefined` if the exchange, the REST API or a hook of the site failed. A log line names the step and the cause */
 async function loadTicketUser({ site }: RequestContext, { sid, at }: SessionToken): Promise<NamedUser | undefined> {
   let step: Hook = 'exchangeTicket'
   let beganAt = performance.now()
@@ -73,14 +74,14 @@ async function loadTicketUser({ site }: RequestContext, { sid, at }: SessionToke
 const runWatched = <T>(dependency: Dependency | undefined, operation: string, call: () => Promise<T>) =>
   dependency ? dependency.run(operation, call, 'user_call') : call()
 
-/** A known login of the same session goes on with what it has; any other session is pending. */
+/** Keeps a known login of the same SSO session unchanged. Any other session is stored as pending. */
 async function rememberUnknown(context: RequestContext, sid: string, question: string | undefined): Promise<Failed> {
   if (isLoginOf(context.stored.value, sid)) return 'user_unknown'
   const remembered = await stayAnonymous(context, { sid, pending: true, question })
   return remembered === 'done' ? 'user_unknown' : remembered
 }
 
-/** A trip brought a ticket that could not be used: the reader goes on with what he has, and makes no other one for a while. */
+/** Notes that an Identify redirect returned an unusable ticket. The user stays logged in. The next redirect waits a minute. */
 export async function recordFailedRedirect(context: RequestContext, sid: string): Promise<void> {
   const now = context.site.now()
   await context.stored.update((found) => (isLoginOf(found, sid) ? withFailedRenewal(found, now) : undefined))
@@ -90,7 +91,7 @@ function isLoginOf(record: SsoRecord | undefined, sid: string): record is Logged
   return isLoggedIn(record) && record.sidHash === shortHash(sid)
 }
 
-/** A user is JSON with at least `accountId`. @throws {Sso2ResponseError} naming the field */
+/** Reads a user: JSON with at least `accountId`. @throws {Sso2ResponseError} with the name of the wrong field */
 export function readUser(value: unknown): User {
   const user: unknown = value === undefined ? undefined : JSON.parse(JSON.stringify(value))
   const accountId = isObject(user) ? own(user, 'accountId') : undefined
@@ -100,13 +101,13 @@ export function readUser(value: unknown): User {
   return { ...user, accountId }
 }
 
-/** The default `loadUser`: GET of `userPath`; its `item`, or the body itself, with `account_id` also as `accountId`. */
+/** The default `loadUser`: GET of `userPath`. Returns `item` of the response, or the body. `account_id` is also returned as `accountId`. */
 export function defaultLoadUser(userPath: string): LoadUser {
   return async ({ api }) => {
     const body = await api.get(userPath)
     const item = own(body, 'item')
     const fields = isObject(item) ? item : body
     const accountId = own(fields, 'accountId') ?? own(fields, 'account_id')
-    return { ...fields, accountId } as User // read by readUser, which checks it
+    return { ...fields, accountId } as User // checked by readUser
   }
 }

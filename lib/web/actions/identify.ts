@@ -1,4 +1,4 @@
-/** Identify: the browser's trip through the SSO system, its binding to the browser, and the count of such trips. */
+/** Redirects to Identify, binds the redirect to the browser (as `state` does in OAuth), and counts redirects to stop loops. */
 
 import { randomBytes } from 'node:crypto'
 import { flowBeginning, makeBinding } from '../../decide/binding'
@@ -27,7 +27,7 @@ import {
   redirectCountFor,
 } from '../request-context'
 
-/** The Identify address of this browser for one page; sets the binding cookie when there is none. @param trip the trip that it is for, where that counts */
+/** Returns the Identify address for a page. Sets the binding cookie if the browser has none. @param redirects count with this redirect, if counted */
 export function identifyAddress(context: RequestContext, page: string, redirects?: RedirectCount): string {
   const { site, res, browser } = context
   if (browser.binding === undefined) {
@@ -38,7 +38,7 @@ export function identifyAddress(context: RequestContext, page: string, redirects
   return site.client.identifyUrl(withFlowParameter(page, parameter))
 }
 
-/** Sends the browser through Identify to a page, without our parameter, and counts the trip. */
+/** Redirects the browser to Identify, and counts the redirect. @param page the return address, without the parameter `sso2` */
 export function sendToIdentify(context: RequestContext, page: string, reason: string): void {
   const { site, req, res } = context
   const redirects = countRedirect(redirectCountFor(context, page), site.now())
@@ -48,7 +48,7 @@ export function sendToIdentify(context: RequestContext, page: string, reason: st
   redirect(res, identifyAddress(context, page, redirects), req.method === 'GET' ? 302 : 303)
 }
 
-/** Notes that a browser came back from Identify with a good token. Only an address of ours tells when it was redirected there. */
+/** Notes that a browser returned from Identify with a valid token. The time of the redirect is known only from a return address that the site signed. */
 export function recordReturn(
   { site: { identifyHealth: front, now } }: RequestContext,
   binding: BindingFinding,
@@ -58,7 +58,7 @@ export function recordReturn(
   front.noteReturn((binding === 'bound' ? flowBeginning(flowParameterOf(returnTo)) : undefined) ?? now())
 }
 
-/** Notes the browser's trips for a page, where they have changed. @param trip `undefined`: forgotten */
+/** Sets the count of Identify redirects for a page, if the count has changed. @param redirects `undefined`: deletes the count */
 export function setRedirectCount(context: RequestContext, page: string, redirects: RedirectCount | undefined): void {
   const { site, res } = context
   const { config } = site
@@ -81,12 +81,12 @@ function dropOldestCounts({ site: { config, now }, req, res }: RequestContext, n
   for (const name of surplusPages(counts)) dropCookie(res, config, name)
 }
 
-/** A trip is forgotten when its page is served with the session it brought: asked when the answer's head is written. */
+/** Deletes the count when the page is served with a session. `isServed` is called when the response headers are sent. */
 export function dropRedirectCountWhenServed(context: RequestContext, isServed: () => boolean): void {
   setRedirectCountBeforeHeaders(context, (redirects) => (isServed() ? undefined : redirects))
 }
 
-/** The guard has the page shown, and with that the chain of redirects has ended, unless the page itself leads on. */
+/** Notes that the page is shown, which ends the chain of redirects. A response that redirects does not end the chain. */
 export function recordPageShown(context: RequestContext): void {
   const { site, res } = context
   setRedirectCountBeforeHeaders(context, (redirects) =>
@@ -109,10 +109,10 @@ function setRedirectCountBeforeHeaders(
   })
 }
 
-/** Every token begins with these letters: nearly all requests are known by them to be no landing. */
+/** Every token begins with these letters. Without them, a request is no landing and costs no further test. */
 const TOKEN_PREFIX = 't=eyJ'
 
-/** Is this such a landing? Only a good token says so: nobody can make one up. */
+/** Has the SSO system redirected a browser to the wrong path? Only a valid token proves it, because an attacker cannot forge a token. */
 export function isMisroutedLanding({ site, req, isMounted }: RequestContext): boolean {
   const target = req.originalUrl ?? req.url
   if (!target.includes(TOKEN_PREFIX)) return false

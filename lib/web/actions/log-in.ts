@@ -23,22 +23,22 @@ import { exchangeTicketForUser } from './exchange-ticket'
 import { digestOf, joinFinished, type LoginLock, runExclusive } from './login-single-flight'
 import { endRecord, resolveUser } from './resolve-user'
 
-/** What the user typed. */
+/** Input of the login form. */
 export interface Credentials {
-  /** As it was typed, 1 to 256 characters. */
+  /** The username as typed, 1 to 256 characters. */
   readonly username: string
-  /** Or a one-time password; 1 to 1024 characters. */
+  /** The password or a one-time password, 1 to 1024 characters. */
   readonly password: string
 }
 
 const MAX_USERNAME = 256
 const MAX_PASSWORD = 1024
-/** Both together, in bytes of JSON, where a control character has six: a longer token than that makes is refused unread. */
+/** Limit of both together, in bytes of JSON. The SSO system refuses a longer token unread. A control character takes six bytes. */
 const MAX_WRITTEN = 4096
 
 const failed = (error: LoginError): LoginResult => ({ ok: false, error })
 
-/** Is this what a form may send? */
+/** Are these valid credentials of a form? */
 function areCredentials(value: { username?: unknown; password?: unknown }): value is Credentials {
   const { username, password } = value
   const isText = (text: unknown, most: number) =>
@@ -69,7 +69,10 @@ export async function logIn(
   return runExclusive(context, { key, ...submit }, (lock) => runLogin(context, tried, { username, password }, lock))
 }
 
-/** An anonymous session that another browser has brought is no reader's to log in with: he gets one of his own. Threats L2, S1. */
+/**
+ * Drops an anonymous session that another browser began. A login would log in the other browser too, so the visitor gets a new session.
+ * Threats L2, S1.
+ */
 export async function joinOtherLogin(context: RequestContext): Promise<void> {
   const { stored } = context
   if (isOfAnother(stored.value, browserName(context)) && (await stored.drop(() => true)) !== 'done') stored.forget()
@@ -101,13 +104,13 @@ async function runLogin(
   return result
 }
 
-/** Refuses a login because of a limit: the SSO system is not asked. */
+/** Refuses a login because of a limit, without a call of the SSO system. */
 function refused({ reason, seconds }: Refusal): LoginResult {
   publish('login', { operation: 'limit', outcome: 'limited', durationMs: 0, reason })
   return { ok: false, error: 'too_many_attempts', retryAfterSeconds: Math.max(1, Math.ceil(seconds)) }
 }
 
-/** Asks the limits, then checks a stale session, which says nothing about the password. */
+/** Checks the limits first, then a stale session. The password has no effect on both steps. */
 async function attempt(
   context: RequestContext,
   tried: Tried,
@@ -131,7 +134,7 @@ async function attempt(
 
 const NOT_JUDGED: AttemptResult = { was: 'not_judged' }
 
-/** The answer of the SSO system to a login, judged. */
+/** The evaluated response of the SSO system to a login. */
 interface Judged {
   readonly decision: LoginDecision
   readonly judged: AttemptResult
@@ -140,7 +143,7 @@ interface Asked extends Judged {
   readonly start: LoginStart
 }
 
-/** Asks the SSO system. Interface: "POST {sso_url}/sessionstatus", "POST {sso_url}/authenticate". @returns a result where it was not asked */
+/** Sends the login to the SSO system. Interface: "POST {sso_url}/sessionstatus", "POST {sso_url}/authenticate". @returns a result if nothing was sent */
 async function askForLogin(
   context: RequestContext,
   credentials: Credentials,
@@ -155,14 +158,14 @@ async function askForLogin(
   if (!secrets) return failed(stored.isAvailable ? 'session_ended' : 'unavailable')
   const known = lock.isSuccessor ? await continueLostLogin(context, secrets.sid, wasIn, admitted) : undefined
   if (known) return { ...known, start }
-  const refusal = await admitted.begin() // last: all before it may have taken long
+  const refusal = await admitted.begin() // last, because the steps before may have taken long
   if (refusal === 'unavailable') return failed(refusal)
   if (refusal) return refused(refusal)
   if (!lock.isHeld()) return failed('busy')
   return { ...(await authenticate(context, secrets.sid, credentials)), start }
 }
 
-/** The process of the same form died: its Authenticate may have gone through. @returns nothing where this one may send its own */
+/** Continues a login whose process died after it may have sent Authenticate. @returns `undefined` if this process may send Authenticate */
 async function continueLostLogin(
   context: RequestContext,
   sid: string,
@@ -171,17 +174,20 @@ async function continueLostLogin(
 ): Promise<Judged | undefined> {
   const decision = decideSuccession(await checkLostLogin(context, sid, wasIn))
   if (decision === undefined) return undefined
-  await admitted.begin() // takes the lock of the dead process over, to end it
+  await admitted.begin() // takes over the lock of the dead process, to end the lock
   return { decision, judged: decision.action === 'sign_in' ? { was: 'right' } : NOT_JUDGED }
 }
 
-/** Looks up the outcome of an Authenticate. @returns nothing where it cannot be known: a user who was logged in before still is, whatever the password was */
+/**
+ * Looks up the outcome of an Authenticate by Session Status.
+ * @returns `undefined` if the outcome is unknown. A user who was logged in before stays logged in, even after a wrong password
+ */
 async function checkLostLogin(context: RequestContext, sid: string, wasIn: boolean): Promise<SessionToken | undefined> {
   if (wasIn) return undefined
   return context.site.client.sessionStatus({ sid, lks: 'anon', ...deviceOf(context.req) }).catch(() => undefined)
 }
 
-/** Sends one Authenticate. A lost response is looked up by Session Status, never asked for twice. */
+/** Sends one Authenticate. If the response is lost, looks up the outcome by Session Status and never sends a second Authenticate. */
 async function authenticate(
   context: RequestContext,
   sid: string,
@@ -215,7 +221,7 @@ async function applyLoginDecision(
       return { ok: false, ...identity }
     }
     case 'identify':
-      // the SSO system has forgotten the session: ours ends too, so that the next page load brings another one
+      // the SSO system no longer knows the session: the local session ends too, so that the next page load begins a new session
       await endRecord(context, context.stored.value?.sidHash ?? '')
       return failed('session_ended')
     case 'ask_status':

@@ -1,4 +1,7 @@
-/** Logout: final here at once, whatever the SSO system answers; what it has not confirmed is kept and retried. Threats S12, S16, S17, F12. */
+/**
+ * Logout. The local session ends at once, with or without a response of the SSO system. A logout that the SSO system has not confirmed is retried.
+ * Threats S12, S16, S17, F12.
+ */
 import { decideLogout, type LogoutDecision, type LogoutResult } from '../../decide/logout'
 import type { LogoutCookie, SessionLogout } from '../../decide/logout-cookie'
 import { isLoggedIn, type SsoRecord } from '../../decide/record'
@@ -50,7 +53,7 @@ async function applyLogoutDecision(context: RequestContext, step: LogoutDecision
   }
 }
 
-/** Ends one stored session: here first, then at the SSO system. A store that takes no writes is told at the next contact. */
+/** Ends a stored session, first on this site, then at the SSO system. If Redis takes no writes, the session ends at the next contact with Redis. */
 async function endSession(
   context: RequestContext,
   stored: StoredRecord,
@@ -80,7 +83,7 @@ async function sendLogoutWithoutRedis(
   await Promise.all([isLogoutConfirmed(site, logout), queueLogout(site, sidHash, logout)])
 }
 
-/** Tells the SSO system, now or later. A session that no secret of this process opens is ended by the browser's next landing. */
+/** Sends the logout to the SSO system, now or later. If no secret of this process decrypts the session, the browser's next landing ends it. */
 async function sendLogout(
   context: RequestContext,
   { secrets }: StoredRecord,
@@ -101,9 +104,10 @@ async function sendLogout(
 }
 
 /**
- * The token that meets the mark ends its own session: nobody is logged in silently after a logout. A mark of a session that could not be
- * ended comes first, for it may be of all sessions; it stays until the store has been told.
- * @returns true where the mark has fallen
+ * Logs out the session of a landing token, because the browser has a logout cookie. Otherwise a landing would undo the logout. If the
+ * cookie names a session, the logout of the session is retried first, because all sessions of the account may have to end. While the retry is
+ * pending, the cookie stays.
+ * @returns true if the browser had a logout cookie and the cookie is dropped
  */
 export async function logOutLandedToken(context: RequestContext, sid: string): Promise<boolean> {
   const { site, req, browser } = context
@@ -137,7 +141,7 @@ async function isLogoutConfirmed(
   }
 }
 
-/** Tries what the browser's mark stands for again, one process at a time; `'no'`: it is confirmed, and the mark has fallen. */
+/** Retries the logout of the browser's logout cookie. Only one process at a time retries. `'no'`: confirmed, and the cookie is dropped. */
 export async function retryLogoutFromCookie(context: RequestContext): Promise<LogoutCookieState> {
   const { logoutCookie } = context.browser
   if (logoutCookie === undefined) return 'no'
@@ -157,14 +161,14 @@ async function retryByCookie(context: RequestContext, logoutCookie: LogoutCookie
   }
 }
 
-/** A landing that was under way has brought a login meanwhile: it is what the logout was of. */
+/** Ends a login established by a landing during the logout, because the logout was meant for the login too. */
 async function endLateLogin(context: RequestContext): Promise<LogoutCookieState> {
   const { value } = context.stored
   if (!isLoggedIn(value)) return 'unknown'
   return (await endSession(context, context.stored, value, false)) === 'confirmed' ? 'no' : 'pending'
 }
 
-/** Ends the session that Redis did not return to an earlier logout of this browser. */
+/** Ends a session that Redis did not return to an earlier logout of the browser. */
 async function retryUnreadLogout(context: RequestContext, logoutCookie: SessionLogout): Promise<LogoutCookieState> {
   const { site, req } = context
   if ((await endUnreadSession(site, { ...logoutCookie, device: deviceOf(req) })) === 'done')
@@ -173,13 +177,13 @@ async function retryUnreadLogout(context: RequestContext, logoutCookie: SessionL
   return 'pending'
 }
 
-/** The browser may not return. */
+/** Remembers the logout in this process, because the browser may not return. */
 function rememberUnreadLogout({ site, req }: RequestContext, logoutCookie: SessionLogout): void {
   site.unreadLogouts.add({ ...logoutCookie, device: deviceOf(req) })
   site.logoutWorker.start()
 }
 
-/** Tries one kept logout again, from the beginning. @param name hash of its SSO session, or key of its session */
+/** Retries a pending logout from the first step. @param name hash of the SSO session, or key of the session */
 export async function retryPendingLogout(site: Site, name: string): Promise<LogoutCookieState> {
   const kept = await site.logoutOutbox.find(name)
   if (kept === 'unavailable') return 'pending'
@@ -215,14 +219,14 @@ export async function nextLogoutStep(context: RequestContext, isAll: boolean): P
   }
 }
 
-/** Ends what has no record, or one that nobody can read: it opens nothing any more. `changed`: something has come of it first. */
+/** Ends a session without a readable record, so that its cookie is void. `changed`: another request has written a record first. */
 async function endWithoutRecord(stored: StoredRecord): Promise<'ended' | 'changed'> {
   if (stored.key === undefined || !stored.isAvailable || isGone(stored)) return 'ended'
   const { outcome } = await stored.revoke(({ value }) => value === undefined && !isGone(stored), 'ended')
   return outcome === 'changed' ? 'changed' : 'ended'
 }
 
-/** Account of which all sessions end, if they shall. */
+/** Returns the account whose sessions all end, if the logout is for all sessions. */
 export const accountOf = (record: SsoRecord, isAll: boolean): string | undefined =>
   isAll && isLoggedIn(record) ? record.user.accountId : undefined
 
@@ -232,7 +236,7 @@ export const logoutOf = (sid: string, aid: string | undefined, device: Device): 
   ...device,
 })
 
-/** Queues a logout. If Redis does not take it, this process remembers it. @param name hash of the SSO session, or key of the session */
+/** Queues a logout. If Redis does not answer, the process remembers the logout. @param name hash of the SSO session, or key of the session */
 export async function queueLogout(site: Site, name: string, logout: PendingLogout): Promise<Done | Unavailable> {
   const kept = await site.logoutOutbox.keep(name, logout, site.now())
   site.logoutWorker.start()
@@ -244,14 +248,14 @@ const AT_ONCE = 8
 /** Name of the pending logout of such a session. */
 export const pendingLogoutName = ({ key, sidHash }: Pick<UnreadLogout, 'key' | 'sidHash'>): string => sidHash ?? key
 
-/** Reads the session again, ends it on this site and queues its logout at the SSO system. A session that has ended since needs nothing. */
+/** Reads the session again, ends the session and queues the logout for the SSO system. An ended session needs no logout. */
 export async function endUnreadSession(site: Site, logout: UnreadLogout): Promise<Done | Unavailable> {
   const stored = new StoredRecord(site, logout.key, 'unavailable')
   if ((await stored.reread()) === 'unavailable' || (await stored.follow()) === 'unavailable') return 'unavailable'
   const { value, secrets } = stored
   if (!value) return 'done'
   const aid = accountOf(value, logout.isAll)
-  // first: a browser that finds its session ended looks for the pending logout
+  // first, because a browser whose session has ended looks for the pending logout
   if (
     secrets &&
     (await queueLogout(site, pendingLogoutName(logout), logoutOf(secrets.sid, aid, logout.device))) !== 'done'
@@ -260,7 +264,7 @@ export async function endUnreadSession(site: Site, logout: UnreadLogout): Promis
   return revokeLocalSessions(site, localLogoutOf(stored.key, value, aid))
 }
 
-/** Finishes the logouts that this process remembers, until Redis does not answer. */
+/** Finishes the logouts remembered by the process, until Redis does not answer. */
 export async function endUnreadSessions(site: Site): Promise<void> {
   for (;;) {
     const batch = site.unreadLogouts.oldest(AT_ONCE)

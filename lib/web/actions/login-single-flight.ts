@@ -1,4 +1,4 @@
-/** One Authenticate for all simultaneous submits of one form, across processes: the second submit takes the first one's result. Threat F5. */
+/** Sends one Authenticate for all simultaneous submits of a form, across processes. Every other submit gets the result of the first. Threat F5. */
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LoginResult } from '../../decide/login'
@@ -14,26 +14,26 @@ const DROPPED_MS = 1000
 const BUSY: LoginResult = { ok: false, error: 'busy' }
 const UNAVAILABLE: LoginResult = { ok: false, error: 'unavailable' }
 
-/** One submit of a form. */
+/** A submit of a form. */
 export interface Submit {
-  /** Key of the session that the form was sent with. */
+  /** Key of the session in the form's request. */
   readonly key: string
   /** Digest of the credentials: simultaneous submits with equal digests are the same form. */
   readonly digest: string
-  /** When it arrived, in milliseconds since 1970. */
+  /** Time of arrival, in milliseconds since 1970. */
   readonly arrivedAt: number
 }
 
-/** Digest of the credentials. */
+/** Returns the digest of the credentials. */
 export function digestOf(credentials: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(credentials)).digest('base64url')
 }
 
-/** The lock of a login, as the submit that holds it knows it. */
+/** The lock of a login, as seen by the submit that has the lock. */
 export interface LoginLock {
-  /** Did the process of the same form die? Then Session Status says whether its Authenticate went through. */
+  /** Did the process of the same form die? Then Session Status reports whether its Authenticate succeeded. */
   readonly isSuccessor: boolean
-  /** Is the lock surely still held? Asked right before Authenticate: a process that stood still may have lost it. */
+  /** Is the lock certainly still valid? Call this right before Authenticate, because a stopped process may have lost the lock. */
   isHeld(): boolean
 }
 
@@ -65,20 +65,20 @@ export async function runExclusive(context: RequestContext, submit: Submit, run:
       hasJoined = isSame
       await sleep(POLL_MS)
     } else {
-      before = raw // its process has died
+      before = raw // the process has died
       isSuccessor = isSame
     }
   }
   return BUSY
 }
 
-/** A form that arrived after the response to another one is a new question. @param spareMs for a response that did not arrive */
+/** Did the submit arrive before the other form had its result? A later submit is a new login. @param spareMs allowed for a response that did not arrive */
 const isSimultaneous = ({ arrivedAt }: Submit, { endedAt = 0 }: LoginForm, spareMs = 0) =>
   arrivedAt <= endedAt + spareMs
 
 /**
- * The lock of one login. Renewed while the login takes long, because the next submit must learn within two seconds that a process died:
- * neither the browser nor Redis can tell it.
+ * The lock of one login. A timer renews the lock during a long login. If the process dies, the renewals stop, so that the next submit
+ * notices within two seconds.
  */
 class HeldLock implements LoginLock {
   readonly isSuccessor: boolean
@@ -116,11 +116,11 @@ async function start(context: RequestContext, submit: Submit, lock: HeldLock, ru
   const sessionId = result.ok ? req.sessionID : undefined
   const form = { digest, result, endedAt: site.config.clock.now(), ...(sessionId ? { sessionId } : {}) }
   const ended = await site.loginLocks.endForm(key, lock.held, form)
-  if (result.ok || ended !== false) return result // a login stands, whether the other submits learn of it or not
-  return (await joinFinished(context, submit)) ?? result // this process stood still, and another one took over
+  if (result.ok || ended !== false) return result // a login is valid even if the other submits do not get its result
+  return (await joinFinished(context, submit)) ?? result // another process took over, because this process was stopped
 }
 
-/** Waits for the result of the same form, where the session has moved since by the login of the first submit. @returns nothing where there is no such form */
+/** Waits for the result of the same form, if the first submit has already moved the session. @returns `undefined` if there is no such form */
 export async function joinFinished(context: RequestContext, submit: Submit): Promise<LoginResult | undefined> {
   const { loginLocks: logins } = context.site
   const end = performance.now() + WAIT_MS
@@ -139,7 +139,7 @@ export async function joinFinished(context: RequestContext, submit: Submit): Pro
   return BUSY
 }
 
-/** Gives the second submit the first one's result and session. */
+/** Gives the second submit the result and session of the first. */
 async function share(
   context: RequestContext,
   result: LoginResult,
@@ -148,7 +148,7 @@ async function share(
   const { site, req, stored } = context
   if (!result.ok || sessionId === undefined) return result
   if ((await stored.turnTo(sessionId)) === 'unavailable') return UNAVAILABLE
-  if (!stored.value) return { ok: false, error: 'session_ended' } // logged out meanwhile
+  if (!stored.value) return { ok: false, error: 'session_ended' } // logged out in the meantime
   await site.sessions.adopt(req, sessionId)
   dropLogoutCookie(context)
   return result

@@ -1,28 +1,27 @@
 /**
- * Retries kept logouts in the background, whichever process kept them: every process looks from its start on, until it is
- * closed. While the SSO system is known to be away nothing is taken; once it answers, all that waits goes at once, a few
- * at a time.
+ * Retries pending logouts in the background, also logouts of other processes. Each process polls the queue from start to close.
+ * During an outage of the SSO system no logout is taken. After the outage all waiting logouts are sent in small batches.
  */
 import type { Unavailable } from '../../storage/unavailable'
 import type { Site } from '../site'
 import { endUnreadSessions, retryPendingLogout } from './log-out'
 
-/** A process that is doing nothing looks so often, in milliseconds, for what others have left behind. */
+/** Polling interval of an idle process, in milliseconds. Finds logouts left by other processes. */
 const IDLE_MS = 10_000
-/** While something is waiting here. */
+/** Polling interval while logouts are waiting, in milliseconds. */
 const BUSY_MS = 1000
 const AT_ONCE = 8
-/** In each look, so many of this process's own are seen to be in the store still. */
+/** In each round, so many logouts of this process are queued again if Redis has lost them. */
 const RESTORED = 50
 
-/** The queue of one site. */
+/** The worker of one site. */
 export class LogoutRetryWorker {
   readonly #site: Site
   #timer: NodeJS.Timeout | undefined
   #nextLook = Number.POSITIVE_INFINITY
   #round: Promise<void> | undefined
   #isStopped = false
-  /** Has none succeeded since some failed, or since the start? Then the first success makes all others due. */
+  /** Has no logout succeeded since a failure, or since the start? Then the first success makes all others due. */
   #wasAway = true
   #isBusy = false
 
@@ -30,20 +29,20 @@ export class LogoutRetryWorker {
     this.#site = site
   }
 
-  /** Looks soon; whoever keeps a logout calls this too. */
+  /** Starts polling, or polls again soon. Call after queueing a logout. */
   start(): void {
     this.#isBusy = true
     this.#lookWithin(BUSY_MS)
   }
 
-  /** Stops for good, and waits for the end of a round that is under way. */
+  /** Stops permanently, and waits for the current round. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#timer)
     await this.#round
   }
 
-  /** Never later than a look that is planned already. */
+  /** Plans a round, unless an earlier round is planned. */
   #lookWithin(ms: number): void {
     const wait = ms * (0.75 + Math.random() / 2)
     if (this.#isStopped || this.#nextLook <= performance.now() + wait) return
@@ -81,7 +80,7 @@ export class LogoutRetryWorker {
     return isBack ? logoutOutbox.takeWaiting(now(), AT_ONCE) : logoutOutbox.takeDue(now(), AT_ONCE)
   }
 
-  /** Retries one logout. @returns has the SSO system just confirmed it? */
+  /** Retries a logout. @returns true if the SSO system has just confirmed the logout */
   async #retry(sidHash: string): Promise<boolean> {
     const { logoutOutbox, now } = this.#site
     const kept = await logoutOutbox.find(sidHash)

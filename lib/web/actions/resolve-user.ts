@@ -1,4 +1,8 @@
-/** Settles one visit: who is it, and may the page be shown? A loop over decisions; what it comes to is the value that comes back. */
+/**
+ * lib/web/actions: the effects of a request, for example login, logout and status check. The decisions are pure functions in lib/decide.
+ * This file resolves the user of a request. A loop of decisions and effects ends with an identity to show, or with a sent response.
+ * Continue in exchange-ticket.ts and sign-in.ts for logins, and in log-out.ts for logouts.
+ */
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -33,36 +37,36 @@ import { isMisroutedLanding, recordPageShown, sendToIdentify } from './identify'
 import { retryLogoutFromCookie } from './log-out'
 import { keepInIndex, removeFromIndex } from './sign-in'
 
-/** How a request is to be treated, beyond what it says of itself. */
+/** Options of the caller for a request. */
 export interface ResolveOptions {
-  /** `'always'`, `'if_configured'`: where `identify` is `'always'`; `'never'`: whoever asks cannot be redirected. */
+  /** May the browser be redirected to Identify? `'if_configured'`: if option `identify` is `'always'`. `'never'`: the caller cannot redirect. */
   readonly identify: 'always' | 'if_configured' | 'never'
-  /** It is the login page. */
+  /** Is the page the login page? */
   readonly wantsLogin?: boolean
-  /** The questions that are too old to be an answer; set where only fresh news will do. */
+  /** Status checks that began too early to count. Set if only a status check during the request is accepted. */
   readonly fresh?: ChecksAtStart
 }
 
 /** The outcome of a request: the identity to show, or a response that has been sent already. */
 export type ResolveOutcome = { readonly action: 'show'; readonly identity: Identity } | { readonly action: 'answered' }
 
-/** More steps than any order of events needs. */
+/** Limit of the loop. No order of events needs so many steps. */
 const MAX_STEPS = 200
 const POLL_MS = 25
 
 /** Results of earlier steps of the loop. */
 interface Progress {
-  /** What became of the mark, once it was tried. */
+  /** Result of the retried logout, `undefined` before the retry. */
   logoutCookie: LogoutCookieState | undefined
   hasWaited: boolean
 }
 
-/** @see the head of the file */
+/** Resolves the user of a request. */
 export async function resolveUser(context: RequestContext, options: ResolveOptions): Promise<ResolveOutcome> {
   const progress: Progress = { logoutCookie: undefined, hasWaited: false }
   const deadline = performance.now() + context.site.policy.lockSeconds * 1000
   const { value } = context.stored
-  if (value) context.site.identifyHealth.noteReturn(value.since) // it may have begun at another process
+  if (value) context.site.identifyHealth.noteReturn(value.since) // another process may have begun the session
   const wasIn = isLoggedIn(value)
   for (let steps = 0; steps < MAX_STEPS; steps += 1) {
     const decision = decideRequest(new LazyRequestFacts(context, options, progress), context.site.policy)
@@ -74,7 +78,7 @@ export async function resolveUser(context: RequestContext, options: ResolveOptio
   return logDegraded(context, options, { action: 'show', identity: { record: undefined, degraded: 'sso_unavailable' } })
 }
 
-/** Has somebody else ended the session, or has the store lost a reader's? A stranger's goes on without its record. */
+/** Has another request ended the session, or has Redis lost the session of a user? An anonymous session continues without its record. */
 function hasSessionEnded(stored: RequestContext['stored'], wasIn: boolean): boolean {
   return isGone(stored) || (wasIn && stored.key !== undefined && stored.isYetToCome)
 }
@@ -82,23 +86,23 @@ function hasSessionEnded(stored: RequestContext['stored'], wasIn: boolean): bool
 function logDegraded(context: RequestContext, options: ResolveOptions, outcome: ResolveOutcome): ResolveOutcome {
   const reason = outcome.action === 'show' ? outcome.identity.degraded : undefined
   if (reason) publish('degraded', { operation: 'visit', outcome: 'served', durationMs: 0, reason })
-  // whatever is said of it (a logout may be pending as well): the page is shown where it would have made a trip
+  // for every reason, also a pending logout: only the loop guard has kept the page from a redirect
   if (reason && blockOf(context) && mayIdentify(context, options)) recordPageShown(context)
   if (reason === 'identify_loop') context.site.config.log.warn(IDENTIFY_LOOP, LOG_LINES.redirectLoop)
   return outcome
 }
 
-/** A page that is served without a session because it went through Identify too often. */
+/** Log topic of a page that is served without a session after too many Identify redirects. */
 export const IDENTIFY_LOOP = 'visit:identify_loop'
 
-/** A login here drops the mark, unless it was under way at the logout and did not know of it: then it is due to end. */
+/** Returns the state of the logout cookie. A login drops the cookie. A login that still has the cookie began before the logout, and must end. */
 function logoutCookieState({ browser: { logoutCookie }, stored: { value } }: RequestContext): LogoutCookieState {
   if (logoutCookie === undefined) return 'no'
   const isDue = logoutCookie.of === 'session' || (logoutCookie.of === 'anything' && isLoggedIn(value))
   return isDue ? 'due' : 'untried'
 }
 
-/** The facts of one decision; the costly ones are looked at only where it asks for them. */
+/** The facts of a decision. A costly fact is computed only when the decision reads it. */
 class LazyRequestFacts implements RequestFacts {
   readonly #visit: RequestContext
   readonly #wishes: ResolveOptions
@@ -169,13 +173,13 @@ async function applyDecision(
   }
 }
 
-/** An answer to a check may bring a ticket, which names the user or renews the access token. */
+/** Checks the session. The response may have a ticket, to load the user or to renew the access token. */
 async function checkStatus(context: RequestContext, record: SsoRecord): Promise<CheckResult> {
   const checked = await checkSession(context, record)
   return checked !== 'again' && 'token' in checked ? acceptLogin(context, checked) : checked
 }
 
-/** A session that cannot move, as the answer has begun, is asked about again soon. */
+/** Logs the user in. After the response headers are sent, the session ID cannot change. Then the login is checked again soon. */
 async function acceptLogin(context: RequestContext, { token, start, question }: LoginToken): Promise<CheckResult> {
   const { site, stored, res } = context
   if (res.headersSent !== false && !isLoggedIn(stored.value))
@@ -189,7 +193,7 @@ async function acceptLogin(context: RequestContext, { token, start, question }: 
 const toOutcome = (checked: Identity | 'again'): ResolveOutcome | 'again' =>
   checked === 'again' ? checked : { action: 'show', identity: checked }
 
-/** The logout that was tried again may have been of the session that the browser came with. */
+/** Reads the session again, because the retried logout may have ended the session of the request. */
 async function continueAfterLogout({ site, req, stored }: RequestContext): Promise<ResolveOutcome | 'again'> {
   if (stored.value === undefined) return 'again'
   if ((await stored.reread()) === 'unavailable')
@@ -200,24 +204,24 @@ async function continueAfterLogout({ site, req, stored }: RequestContext): Promi
   return 'again'
 }
 
-/** Another request or process calls Session Status: waits, and reads the record again. */
+/** Waits for the status check of another request or process, then reads the record again. */
 async function waitForOtherCheck({ stored }: RequestContext): Promise<ResolveOutcome | 'again'> {
   await sleep(POLL_MS)
   if ((await stored.reread()) === 'done') return 'again'
   return { action: 'show', identity: { record: undefined, degraded: 'store_unavailable' } }
 }
 
-/** `'again'`: the record has changed, or somebody else asks, so decide anew; else what may be shown, for the store takes no writes. */
+/** `'again'`: the record has changed, or another request checks it, so decide again. Otherwise the identity to show, because Redis takes no writes. */
 export type CheckResult = 'again' | Identity
-/** An answer that brought a ticket, for whoever can redeem it. @see settle */
+/** A status check response with a ticket. The caller exchanges the ticket. */
 export interface LoginToken {
   readonly token: SessionToken
   readonly start: LoginStart
-  /** The name of the status check that brought it. */
+  /** Name of the status check that returned the token. */
   readonly question: string
 }
 
-/** Claims the check and asks. */
+/** Acquires the lock of the status check, then calls Session Status. */
 export async function checkSession(context: RequestContext, record: SsoRecord): Promise<CheckResult | LoginToken> {
   const { site, stored } = context
   const question = randomUUID()
@@ -251,7 +255,7 @@ export async function checkSession(context: RequestContext, record: SsoRecord): 
   }
 }
 
-/** The answer, or why it was refused; `undefined` when none came. */
+/** @returns the response, or the reason why the response was refused. `undefined` without a response */
 async function askSessionStatus(
   context: RequestContext,
   record: SsoRecord,
@@ -266,7 +270,10 @@ async function askSessionStatus(
   }
 }
 
-/** Writes the result of the status check. If Redis takes no writes it holds for this request: without a response, within the grace period. */
+/**
+ * Writes the result of the status check. If Redis takes no writes, only this request uses the result. If the SSO system did not answer either,
+ * the grace period applies.
+ */
 export async function writeCheckResult(
   { site, stored }: RequestContext,
   next: (found: SsoRecord) => SsoRecord,
@@ -276,14 +283,14 @@ export async function writeCheckResult(
   return useStaleRecord({ now: site.now() }, next(stored.value), site.policy, 'store_unavailable')
 }
 
-/** Drops the record of an anonymous session that the SSO system has forgotten: its data stays. @returns nothing if it is a login's now */
+/** Drops the record of an anonymous session unknown to the SSO system, and keeps the data. @returns `undefined` if the record has changed, for example by a login */
 async function dropAnonymousRecord({ stored }: RequestContext, sidHash: string): Promise<CheckResult | undefined> {
   const dropped = await stored.drop(({ value }) => value?.sidHash === sidHash && !isLoggedIn(value))
   if (dropped === 'unavailable') return { record: undefined, degraded: 'store_unavailable' }
   return dropped === 'done' ? 'again' : undefined
 }
 
-/** The session has ended at the SSO system: whatever others have made of its record meanwhile, it ends here too. */
+/** Ends the local session, because the SSO session has ended. Concurrent changes of the record do not prevent the end. */
 export async function endRecord({ stored, site, req }: RequestContext, sidHash: string): Promise<CheckResult> {
   const { key } = stored
   let { value } = stored

@@ -1,28 +1,28 @@
-/** Ends sessions on this site, whatever the SSO system says of them. Threats S16, S17, S21. */
+/** Ends sessions on this site, with or without a response of the SSO system. Threats S16, S17, S21. */
 import { isLoggedIn, type SsoRecord } from '../../decide/record'
 import { type Entry, MAX_SESSIONS, type Surplus } from '../../storage/session-index'
 import type { Done, Unavailable } from '../../storage/unavailable'
 import type { Site } from '../site'
 import { StoredRecord } from '../stored-record'
 
-/** The sessions that a logout ends on this site. */
+/** The sessions to end on the site. */
 export interface LocalLogout {
-  /** Every session here of this session of the SSO system. */
+  /** Hash of an SSO session: all its sessions on the site end. */
   readonly sidHash: string
-  /** One of them, whatever the index says. */
+  /** Key of a session to end even if missing in the index. */
   readonly key?: string | undefined
-  /** Account of all of these, where that is known. */
+  /** Account of all these sessions, if known. */
   readonly accountId?: string | undefined
-  /** Account of which all sessions end. */
+  /** Account whose sessions all end, if any. */
   readonly aid: string | undefined
 }
 
-/** Sessions are ended so many at a time: between two batches, other requests have their turn. */
+/** Batch size. Between two batches, other requests are served. */
 const BATCH = 50
-/** Of an index that is larger than it may be: so many parts of {@link MAX_SESSIONS}. */
+/** An oversized index is processed in at most so many parts of {@link MAX_SESSIONS}. */
 const MAX_PARTS = 100
 
-/** Names what a logout of this session ends. */
+/** Returns the sessions that end with a logout. */
 export const localLogoutOf = (key: string | undefined, record: SsoRecord, aid: string | undefined): LocalLogout => ({
   sidHash: record.sidHash,
   key,
@@ -30,7 +30,7 @@ export const localLogoutOf = (key: string | undefined, record: SsoRecord, aid: s
   aid,
 })
 
-/** Revokes first, then ends every session in the index: a login in progress sees the revocation, or is in the index. */
+/** Writes a revocation first, then ends every session in the index. So a login in progress either finds the revocation or is in the index. */
 export async function revokeLocalSessions(
   site: Site,
   { sidHash, key, accountId, aid }: LocalLogout,
@@ -52,7 +52,7 @@ export async function revokeLocalSessions(
   return ends.slice(0, 4).includes('unavailable') ? 'unavailable' : 'done'
 }
 
-/** Revokes all logins of an account that are in progress, and ends its sessions. @param own ended by the caller */
+/** Revokes all logins of an account in progress, and ends the account's sessions. @param own key of a session that the caller ends */
 export async function revokeAccountSessions(site: Site, aid: string, own?: string): Promise<Done | Unavailable> {
   const index = site.sessionIndex
   return revokeListed(
@@ -62,7 +62,7 @@ export async function revokeAccountSessions(site: Site, aid: string, own?: strin
   )
 }
 
-/** Ends the sessions of an index; of one that is larger than it may be, part by part. */
+/** Ends the sessions of an index. An oversized index is processed in parts. */
 async function revokeListed(
   site: Site,
   revoke: () => Promise<string[] | Unavailable>,
@@ -76,7 +76,7 @@ async function revokeListed(
   }
 }
 
-/** A session stays in its index until it has ended, so that a retry finds it. */
+/** Ends sessions. A session stays in its index until the session has ended, so that a retry finds it. */
 async function revokeAll(
   site: Site,
   keys: readonly string[],
@@ -93,7 +93,7 @@ async function revokeAll(
   return isOver ? 'done' : 'unavailable'
 }
 
-/** Ends the sessions that an index has too many, the least recently used first. @param added the session that has made them too many */
+/** Ends the surplus sessions of an index, the least recently used first. @param added the new session that exceeded the limit */
 export async function revokeSurplus(site: Site, added: Entry, { count, candidates }: Surplus): Promise<void> {
   const found = await Promise.all(candidates.map((key) => readCandidate(site, added, key)))
   const used = found.filter((one) => one !== undefined).sort((a, b) => a.usedAt - b.usedAt)

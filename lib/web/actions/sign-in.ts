@@ -1,6 +1,6 @@
 /**
- * The only place where privilege changes: the old session ends first, then come new session ID, record, indexes, and only then the
- * response. A login that finds a logout ends the session that it has just begun. Threats L2, L9, L10, L13.
+ * Changes the privilege of a session. No other code does. The old session ends first. The new session ID, record and index entries follow, and
+ * last the response. If a login finds a logout, the login ends the session that it has just begun. Threats L2, L9, L10, L13.
  */
 import {
   beginningOf,
@@ -25,11 +25,11 @@ import type { Site } from '../site'
 import type { StoredRecord } from '../stored-record'
 import { revokeSurplus } from './revoke-local-sessions'
 
-/** A user with what the ticket brought. */
+/** A user, and the secrets of the login. */
 export interface NamedUser {
   readonly user: User
   readonly secrets: Secrets
-  /** End of the access token's life in seconds since 1970, where the authorization server told. */
+  /** Expiry of the access token in seconds since 1970, if the authorization server sent an expiry. */
   readonly accessUntil: number | undefined
 }
 
@@ -49,13 +49,13 @@ function makeRecord({ site, stored }: RequestContext, secrets: Secrets, accountI
 
 interface Anonymous {
   readonly sid: string
-  /** When the SSO system said so, in seconds since 1970. Default: now. */
+  /** Time of the report by the SSO system, in seconds since 1970. Default: now. */
   readonly checkedAt?: number
-  /** The SSO system says logged in, but the user could not be loaded yet. */
+  /** The SSO system reports a login, but the user could not be loaded yet. */
   readonly pending?: true
-  /** Name of the browser that has just brought it, where it counts. */
+  /** Name of the browser that began the session, if needed. */
   readonly browser?: string | undefined
-  /** The name of the status check that says so, if one does. */
+  /** Name of the status check with the report, if any. */
   readonly question?: string | undefined
 }
 
@@ -70,9 +70,9 @@ export async function stayAnonymous(
 }
 
 /**
- * Logs a named user in: one function for landing, login form and Session Status.
- * @param question the name of the status check that brought the ticket, if one did
- * @returns `'renewed'` if this session was the same user's login already, and only its access token is new
+ * Logs a user in. Landing, login form and status check all use this function.
+ * @param question name of the status check that returned the ticket, if any
+ * @returns `'renewed'` if the session was already a login of the same user, and only the access token is new
  */
 export async function signIn(
   context: RequestContext,
@@ -93,8 +93,8 @@ const afterQuestion = <T extends SsoRecord>(record: T, question: string | undefi
   question === undefined ? record : { ...record, asked: question }
 
 /**
- * Same person, same session: only the record changes. A status check of another request stays in progress.
- * @returns nothing where a new session is needed
+ * Changes only the record, if the user and the SSO session are the same. A status check of another request stays in progress.
+ * @returns `undefined` if a new session is needed
  */
 async function writeInPlace(
   { site, stored }: RequestContext,
@@ -103,17 +103,17 @@ async function writeInPlace(
 ): Promise<SignInResult | undefined> {
   if (!isSameStanding(stored.value, record)) return undefined
   if (stored.value) keepInIndex(site, stored.key, stored.value)
-  // the record of a session never passes to another user: that makes a new session ID
+  // another user always gets a new session ID: the record of a session never changes its user
   const written = await stored.update((found) => ({ ...record, ...checkStateAfter(found, question) }))
   return written === 'done' || written === 'unavailable' ? written : 'lost_race'
 }
 
-/** Removes a session that has ended, or has another ID now, from its indexes. */
+/** Removes a session from its indexes, after the session has ended or moved to a new ID. */
 export async function removeFromIndex(site: Site, key: string | undefined, record: SsoRecord | undefined) {
   if (isLoggedIn(record) && key !== undefined) await site.sessionIndex.remove(entryOf(key, record))
 }
 
-/** Renews the entries of a session in its indexes, where that is due: nothing waits for it. */
+/** Renews the index entries of a session, if due. The request does not wait for the renewal. */
 export function keepInIndex(site: Site, key: string | undefined, record: SsoRecord): void {
   const now = site.now()
   if (key === undefined || !isLoggedIn(record) || !isIndexDue(record, now, site.config)) return
@@ -123,8 +123,8 @@ export function keepInIndex(site: Site, key: string | undefined, record: SsoReco
 const entryOf = (key: string, { sidHash, user: { accountId } }: LoggedInRecord) => ({ key, sidHash, accountId })
 
 /**
- * Begins a session: its record and its entries in the indexes are written in parallel. A logout that finds an entry before its record
- * leaves a deleted-session marker there, over which no record is written. A logout that came first is read with the entries.
+ * Begins a session. The record and the index entries are written in parallel. If a logout finds an entry before the record is written, the
+ * logout leaves a deleted-session marker, and no record can replace the marker. An earlier logout is read with the entries.
  */
 export async function beginSession(
   site: Site,
@@ -151,10 +151,13 @@ async function addToIndex(site: Site, key: string, record: SsoRecord, start: Log
 
 const accountIdOf = (record: SsoRecord) => (isLoggedIn(record) ? record.user.accountId : undefined)
 
-/** New session ID: the old session is revoked first, and the request that revokes it wins; its data go along in the same step. */
+/**
+ * Stores the record under a new session ID. The old session is revoked first, and its data are taken in the same step. Only the
+ * request that revokes the session continues.
+ */
 async function storeRecord(context: RequestContext, record: SsoRecord, start?: LoginStart): Promise<SignInResult> {
   const { site, req, res, stored } = context
-  if (res.headersSent !== false) return 'lost_race' // the browser could not be told its new session
+  if (res.headersSent !== false) return 'lost_race' // too late to send the cookie of a new session
   const [before, oldKey] = [stored.value, stored.key]
   const keepsData = !isOtherAccount(before, record)
   const id = site.sessions.nextId(req, record.sidHash)
@@ -180,7 +183,7 @@ async function undoSignIn({ site, req, stored }: RequestContext): Promise<void> 
   await site.sessions.end(req)
 }
 
-/** Moves the record of a session to a new ID; nothing is there where the session is logged out meanwhile. */
+/** Moves the record of a session to a new ID. @returns `'nothing'` if there is no record to move, for example after a logout */
 export async function moveSession(
   site: Site,
   stored: StoredRecord,

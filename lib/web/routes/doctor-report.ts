@@ -1,4 +1,4 @@
-/** What the landing page tells `doctor`, and nobody else: how requests arrive, and whether store and SSO system answer. */
+/** The report for `doctor`: how requests arrive, and whether Redis and the SSO system answer. Only a signed request gets the report. */
 import type { Request, Response } from 'express'
 import { DOCTOR_HEADER, isDoctorSignature, type SiteReport } from '../../decide/doctor-protocol'
 import { sendJson } from '../pages/answers'
@@ -16,13 +16,13 @@ const PROXY_HEADERS = [
   'true-client-ip',
 ]
 
-/** Does the request show that it comes from somebody who has the site's own secret? */
+/** Is the request signed with the `sessionSecret` of the site? */
 export function isDoctorRequest(site: Site, req: Request): boolean {
   const mark = req.headers[DOCTOR_HEADER]
   return typeof mark === 'string' && isDoctorSignature(site.macKeys, mark, site.now())
 }
 
-/** Answers an examination. */
+/** Sends the report. */
 export async function sendDoctorReport(site: Site, req: Request, res: Response): Promise<void> {
   const { clientId, siteUrl } = site.config
   const forwarded = req.headers['x-forwarded-for']

@@ -1,4 +1,9 @@
-/** `GET {landing}?t&r`: facts, decision, effect, and always a redirect to the return address. Interface: "Landing page". */
+/**
+ * lib/web/routes: the handlers of the package's own routes. A handler reads the request, calls an action and sends the response. Rules of a
+ * login are not here, but in lib/decide. Continue in login.ts, logout.ts and lib/web/actions.
+ * This file handles `GET {landing}?t&r`, the callback URL. Except for a prefetch, a request with a token ends with a redirect to `r`.
+ * Interface: "Landing page".
+ */
 import type { Request, Response } from 'express'
 import { isBound, isBoundAsLast, makeSignature } from '../../decide/binding'
 import { tokenAdvice } from '../../decide/failure-advice'
@@ -51,7 +56,7 @@ import type { Site } from '../site'
 import type { Successor } from '../stored-record'
 import { isDoctorRequest, sendDoctorReport } from './doctor-report'
 
-/** Handles one landing. */
+/** Handles a request for the landing page. */
 export async function handleLanding(
   site: Site,
   req: Request,
@@ -121,7 +126,7 @@ async function decideFor(
   return { decision, start, successor }
 }
 
-/** No binding cookie at all is a browser that keeps none, or one that never began a flow here. */
+/** Compares the binding cookie with the return address. Without a binding cookie, the browser blocks cookies or never began a redirect here. */
 function findBinding({ site, browser }: RequestContext, returnTo: string): BindingFinding {
   if (browser.binding === undefined) return 'no_cookies'
   return isBound(site.macKeys, browser.binding, flowParameterOf(returnTo), site.now()) ? 'bound' : 'unbound'
@@ -129,7 +134,7 @@ function findBinding({ site, browser }: RequestContext, returnTo: string): Bindi
 
 const NO_TOKEN_STATE = { replayed: false, sidEnded: false, isShareSpent: false, storeAvailable: true }
 
-/** From here on the token is used up, whatever follows. */
+/** Uses the token. From now on, another landing with the same token is a replay, even if the landing fails. */
 async function useUpToken({ site, req, stored }: RequestContext, t: string, token: SessionToken) {
   const [marks, isShareSpent] = await Promise.all([
     site.sessionIndex.useToken(tokenSignature(t), shortHash(token.sid ?? '')),
@@ -147,7 +152,7 @@ async function applyLandingDecision(
   const { site, res, browser } = context
   const page = withoutFlowParameter(returnTo)
   if (decision.action === 'mark_cookieless') {
-    identifyAddress(context, page) // gives a browser that does keep cookies the binding for its next trip
+    identifyAddress(context, page) // sets the binding cookie for the next redirect, if the browser accepts cookies
     return redirect(res, withFlowParameter(page, makeSignature(site.macKeys, 'marker', '', site.now())), 303)
   }
   const isLast = isBoundAsLast(site.macKeys, browser.binding, flowParameterOf(returnTo), site.now())
@@ -156,7 +161,7 @@ async function applyLandingDecision(
   redirect(res, page, 303)
 }
 
-/** Does what is decided. @returns the page's trips from now on */
+/** Carries out the decision. @returns the new redirect count of the page */
 async function storeLanding(
   context: RequestContext,
   decision: Exclude<LandingDecision, { action: 'mark_cookieless' }>,
@@ -199,7 +204,7 @@ async function keepAnonymous(context: RequestContext, { sid = '', iat }: Session
   return outcome
 }
 
-/** Goes over to the session that followed. If a login has moved that one since, the browser gets no cookie in the place of the login's. */
+/** Switches to the session that followed. If a login has moved the session since, the browser keeps the cookie of the login. */
 async function continueInSuccessor(
   context: RequestContext,
   { sessionId }: Successor,
@@ -214,14 +219,14 @@ async function continueInSuccessor(
   return countAfterStore(context, redirects, outcome)
 }
 
-/** A store that did not take the session would not take it at the next trip either. */
+/** Returns the redirect count after a landing. If Redis did not store the session, another redirect would fail too. */
 const countAfterStore = ({ site }: RequestContext, redirects: RedirectCount | undefined, outcome: string) =>
   outcome === 'unavailable' ? withLandingFailure(redirects, 'a', site.now()) : clearFailure(redirects)
 
-/** Logs a landing that was given up. A refused token has been logged with its reason. */
+/** Logs why a landing was given up. A refused token is already logged with its reason. */
 function logGivenUp({ config: { log } }: Site, reason: GiveUpReason): void {
   if (reason === 'undocumented') log.warn('landing:claims', LOG_LINES.landingClaims)
-  // under the topic of the redirect loop that follows, so that this line alone is printed
+  // the redirect loop after the landing has the same topic, so its line is not printed too
   if (reason === 'too_many_landings') log.warn(IDENTIFY_LOOP, LOG_LINES.tooManyVisitors)
 }
 
@@ -238,7 +243,7 @@ function logRefusedToken({ config: { log } }: Site, { reason, offsetSeconds }: T
   log.warn('landing:clock', { ...landingClock, happened: `${landingRefused.happened}, because ${clock}` })
 }
 
-/** What a landing page is given. Interface: "Landing page". */
+/** The query of the landing page. Interface: "Landing page". */
 export interface LandingQuery {
   readonly t: string
   readonly r: string | undefined
@@ -251,7 +256,7 @@ const hidden = (pair: string) => {
   return name.length < pair.length && isToken(name) ? 't=***' : pair
 }
 
-/** Pair by pair, as the query is read: a pattern would begin anew at each question mark. */
+/** Hides the token in an address, pair by pair. A regular expression would start again at each question mark, and be slow. */
 function hide(url: string): string {
   const [path = ''] = url.split('?', 1)
   if (path.length === url.length) return url
@@ -260,15 +265,15 @@ function hide(url: string): string {
 }
 
 /**
- * Takes the query off a request for the landing page, whatever its method and whatever becomes of it: later handlers and
- * access logs see that there was a token, never which. Names are case-sensitive, and the query parser of the site is not asked.
- * @returns nothing unless there was exactly one `t` and at most one `r`
+ * Hides the token in a request for the landing page, for every method and result. Later handlers and access logs see `t=***` instead of the
+ * token. Parameter names are case-sensitive. The query parser of the site is not used.
+ * @returns `undefined` unless the query has exactly one `t` and at most one `r`
  */
 export function removeLandingQuery(req: Request): LandingQuery | undefined {
   const query = queryOf(req)
   req.originalUrl = hide(req.originalUrl ?? req.url)
   req.url = hide(req.url)
-  // what parseurl and Express 4 have read from the address before
+  // discards the parsed addresses of parseurl and Express 4
   Object.assign(req, { _parsedUrl: undefined, _parsedOriginalUrl: undefined })
   if (Object.hasOwn(req, 'query') && req.query['t'] !== undefined) req.query['t'] = '***'
   const [t, ...moreT] = query.getAll('t')

@@ -1,4 +1,4 @@
-/** `GET {login}` shows the form, `POST {login}` takes it as form or JSON. */
+/** The login page. `GET {login}` shows the form, `POST {login}` accepts the form or JSON. */
 import type { Request, Response } from 'express'
 import { type LoginError, type LoginResult, textOfFailure } from '../../decide/login'
 import { ANONYMOUS, identifiedUser } from '../../decide/request-decision'
@@ -19,7 +19,7 @@ const NEUTRAL: ReadonlySet<LoginError> = new Set([
   'account_not_active',
 ])
 
-/** Shows the form; a visitor without a session goes through Identify first, and one who has logged out has it confirmed. */
+/** Shows the form. A visitor without a session is redirected to Identify first. A logout that is not confirmed is retried first. */
 export async function showLogin(site: Site, req: Request, res: Response): Promise<void> {
   const context = await openRequestContext(site, req, res)
   const isIdentifying = isNavigation(req)
@@ -58,7 +58,7 @@ function sendForm(
   return sendPage(site, res, status, 'login', { action: ownLoginPage(site), ...identity })
 }
 
-/** Takes the form. The password is read once and does not stay on the request. */
+/** Handles the submitted form. Reads the password once, and removes it from the request. */
 export async function handleLogin(site: Site, req: Request, res: Response): Promise<void> {
   const { username, password, return_to } = takeBody(req)
   const context = await openRequestContext(site, req, res)
@@ -90,7 +90,7 @@ function takeBody(req: Request): Readonly<Record<string, unknown>> {
 
 type Failure = Extract<LoginResult, { ok: false }>
 
-/** With `loginMessages: 'neutral'` nobody learns which accounts exist. Threat F7. */
+/** Replaces the error if `loginMessages` is `'neutral'`, so that an attacker cannot find out which accounts exist. Threat F7. */
 function neutralised({ config }: Site, failure: Failure): Failure {
   return config.loginMessages === 'neutral' && NEUTRAL.has(failure.error)
     ? { ok: false, error: 'login_failed' }

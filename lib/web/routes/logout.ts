@@ -1,4 +1,4 @@
-/** `GET {logout}` asks and changes nothing; `POST {logout}` and `POST {logoutAll}` log out and go through Identify. */
+/** The logout pages. `GET` shows a confirmation form and changes nothing. `POST {logout}` and `POST {logoutAll}` log out, then redirect to Identify. */
 import type { Request, Response } from 'express'
 import { identifyAddress } from '../actions/identify'
 import { logOut } from '../actions/log-out'
@@ -17,7 +17,7 @@ export async function showLogout(site: Site, req: Request, res: Response, isAll:
   await sendPage(site, res, 200, 'confirmLogout', { action, returnTo, isAll })
 }
 
-/** Logs out here at once. While the SSO system has not confirmed it, the browser is not sent to Identify. */
+/** Logs out on the site at once. While the logout is pending, the browser is not redirected to Identify. */
 export async function handleLogout(site: Site, req: Request, res: Response, isAll: boolean): Promise<void> {
   const body: unknown = req.body
   const context = await openRequestContext(site, req, res)
