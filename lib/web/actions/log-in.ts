@@ -110,7 +110,7 @@ function refused({ reason, seconds }: Refusal): LoginResult {
   return { ok: false, error: 'too_many_attempts', retryAfterSeconds: Math.max(1, Math.ceil(seconds)) }
 }
 
-/** Checks the limits first, then a stale session. The password has no effect on both steps. */
+/** Checks the limits first, then a stale session. Both steps are independent of the password. */
 async function attempt(
   context: RequestContext,
   tried: Tried,
@@ -143,7 +143,10 @@ interface Asked extends Judged {
   readonly start: LoginStart
 }
 
-/** Sends the login to the SSO system. Interface: "POST {sso_url}/sessionstatus", "POST {sso_url}/authenticate". @returns a result if nothing was sent */
+/**
+ * Sends the login to the SSO system. Interface: "POST {sso_url}/sessionstatus", "POST {sso_url}/authenticate".
+ * @returns a result if no Authenticate was sent
+ */
 async function askForLogin(
   context: RequestContext,
   credentials: Credentials,

@@ -72,7 +72,10 @@ export async function runExclusive(context: RequestContext, submit: Submit, run:
   return BUSY
 }
 
-/** Did the submit arrive before the other form had its result? A later submit is a new login. @param spareMs allowed for a response that did not arrive */
+/**
+ * Did the submit arrive before the other form had its result? A later submit is a new login.
+ * @param spareMs allowed for a response that did not arrive
+ */
 const isSimultaneous = ({ arrivedAt }: Submit, { endedAt = 0 }: LoginForm, spareMs = 0) =>
   arrivedAt <= endedAt + spareMs
 

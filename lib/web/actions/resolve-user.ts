@@ -283,7 +283,10 @@ export async function writeCheckResult(
   return useStaleRecord({ now: site.now() }, next(stored.value), site.policy, 'store_unavailable')
 }
 
-/** Drops the record of an anonymous session unknown to the SSO system, and keeps the data. @returns `undefined` if the record has changed, for example by a login */
+/**
+ * Drops the record of an anonymous session unknown to the SSO system, and keeps the data.
+ * @returns `undefined` if the record has changed, for example by a login
+ */
 async function dropAnonymousRecord({ stored }: RequestContext, sidHash: string): Promise<CheckResult | undefined> {
   const dropped = await stored.drop(({ value }) => value?.sidHash === sidHash && !isLoggedIn(value))
   if (dropped === 'unavailable') return { record: undefined, degraded: 'store_unavailable' }
