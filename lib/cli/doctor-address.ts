@@ -1,4 +1,4 @@
-/** Name, connection and certificate of each address. */
+/** Checks name, connection and certificate of each configured address. */
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import net from 'node:net'
@@ -9,7 +9,10 @@ const CONNECT_MS = 5000
 const DAY_MS = 86_400_000
 const SOON_DAYS = 14
 
-/** @param name of the option that has the address */
+/**
+ * Connects to an address and reads its certificate.
+ * @param name of the option that has the address
+ */
 export async function addressFinding(name: string, url: URL): Promise<Finding> {
   const { ok, note, wrong } = about(name)
   const host = url.hostname.replace(/^\[|\]$/g, '')

@@ -1,4 +1,8 @@
-/** What is looked at, in which order, and what each look needs: one cause is told once. */
+/**
+ * Lists the doctor's checks in order, with the servers that each check needs.
+ * A server that does not respond is reported once, and the checks that need the server are skipped.
+ * The checks themselves are in the other `doctor-*.ts` files.
+ */
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config'
 import type { DoctorTarget } from '../doctor-target'
@@ -18,14 +22,14 @@ import { visitFindings } from './doctor-visit'
 type Findings = Promise<Finding> | AsyncIterable<Finding>
 
 interface Check {
-  /** What its findings are about. */
+  /** Names of the findings that the check reports. */
   readonly subjects: readonly string[]
-  /** Places that have to answer: without one of them there is nothing to be seen. */
+  /** Servers that have to respond. Without a response, the check is skipped. */
   readonly needs: readonly string[]
   readonly look: () => Findings
 }
 
-/** Everything about one site. */
+/** Runs all checks of a site. */
 export async function* examine(site: DoctorTarget): AsyncGenerator<Finding> {
   const { config } = site
   yield about('configuration').ok(`complete, for ${config.siteUrl}`)
@@ -89,7 +93,10 @@ function siteChecks(config: Config, client: Sso2Client): Check[] {
   ]
 }
 
-/** Looks one after the other; what needs a place that gave no answer is named in the end, and a place is told once. */
+/**
+ * Runs the checks in order and reports each unreachable server once.
+ * Skips each check that needs an unreachable server, and lists the skipped checks at the end.
+ */
 async function* inTurn(checks: readonly Check[]): AsyncGenerator<Finding> {
   const missed = new Map<string, string[]>()
   for (const { subjects, needs, look } of checks) {

@@ -1,38 +1,38 @@
-/** What the doctor finds: one line each, and below it the line that helps. */
+/** Defines a finding of the doctor: a result line, and below the line advice on how to fix the problem. */
 import { Sso2UnavailableError } from '../errors'
 
-/** `note` is something to think about that keeps nobody from logging in. */
+/** `wrong` prevents logins. `note` deserves attention, but users can log in. */
 export interface Finding {
   readonly state: 'ok' | 'note' | 'wrong'
   readonly what: string
   readonly says: string
-  /** What to do about it: a setting, a command, a line of code. */
+  /** Advice: a setting, a command or a line of code. */
   readonly help?: string | undefined
-  /** A place that gives no answer at all: what needs it cannot be looked at. */
+  /** Server that does not respond at all. Checks that need the server are skipped. */
   readonly away?: string | undefined
 }
 
-/** Redis, or whatever keeps the sessions, as a place that may be away. */
+/** Names the session store as a server that can be unavailable. */
 export const STORE = 'Redis'
 
-/** The place of an address: what listens there answers for all of its paths. */
+/** Returns the origin of an address, because all paths of an origin are on the same server. */
 export const placeOf = (address: string): string => new URL(address).origin
 
-/** A finding after which nothing else of a place can be looked at. */
+/** Adds the unreachable server to a finding, so that later checks of the server are skipped. */
 export const awayAt = (place: string, finding: Finding): Finding => ({ ...finding, away: place })
 
-/** A call without any answer speaks for its whole place, and a status or a refusal for itself. */
+/** Adds the server to a finding if the call got no response. An error status or a refused token concerns only the call itself. */
 export const ofFailedCall = (error: unknown, address: string, finding: Finding): Finding =>
   error instanceof Sso2UnavailableError ? awayAt(placeOf(address), finding) : finding
 
-/** Findings of one subject. */
+/** Creates findings about a subject. */
 export const about = (what: string) => ({
   ok: (says: string): Finding => ({ state: 'ok', what, says }),
   note: (says: string, help?: string): Finding => ({ state: 'note', what, says, help }),
   wrong: (says: string, help?: string): Finding => ({ state: 'wrong', what, says, help }),
 })
 
-/** Code or name of an error: enough to act on, and never a value. */
+/** Returns the code or the name of an error, and never its message, because a message can contain secret values. */
 export function codeOf(error: unknown): string {
   const source = error instanceof Error && error.cause instanceof Error ? error.cause : error
   if (typeof source !== 'object' || source === null) return 'unknown error'
@@ -60,5 +60,5 @@ const HELP: Readonly<Record<string, string>> = {
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'no TLS is spoken at that port: correct the port, or the scheme',
 }
 
-/** What helps against a connection that failed with this code. */
+/** Returns advice for a connection error code. */
 export const helpFor = (code: string): string | undefined => (Object.hasOwn(HELP, code) ? HELP[code] : undefined)

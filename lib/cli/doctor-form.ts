@@ -1,4 +1,4 @@
-/** The login form: does a post of a browser reach the package, or does a middleware in front of it refuse the form? */
+/** Checks the login form: does a browser's POST reach the package, or does another middleware refuse the form first? */
 import type { Config } from '../config'
 import { send } from '../remote/http'
 import { about, codeOf, type Finding } from './doctor-finding'
@@ -8,7 +8,10 @@ const { ok, wrong, note } = about('login form')
 
 const MOUNT = 'mount sso before the CSRF middleware (csurf, csrf-csrf, lusca): our forms need no token'
 
-/** Posts the form with an empty username: the package answers 400 without a call to the SSO system, so it costs no attempt. */
+/**
+ * Posts the login form with an empty username.
+ * The package responds with 400 and does not call the SSO system, so the check uses no login attempt.
+ */
 export async function* formFindings({ routes: { login }, siteUrl, returnPolicy }: Config): AsyncGenerator<Finding> {
   if (typeof login !== 'string' || !login.startsWith('/')) return
   const url = siteUrl + login

@@ -1,4 +1,7 @@
-/** One trip through Identify by hand: where does the platform send the browser? It leaves one anonymous session there. */
+/**
+ * Follows a redirect to Identify and reads the landing page (the callback URL) that the platform uses.
+ * Leaves an anonymous session in the SSO system.
+ */
 import type { Config } from '../config'
 import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../errors'
 import { type Answer, send } from '../remote/http'
@@ -8,7 +11,7 @@ import { about, type Finding, ofFailedCall } from './doctor-finding'
 const ANSWER_MS = 5000
 const { ok, note, wrong } = about('landing page')
 
-/** Compares the landing page that the platform uses with the site's. */
+/** Compares the platform's landing page with the site's. */
 export async function identifyFinding(config: Config, client: Sso2Client): Promise<Finding> {
   const url = client.identifyUrl(`${config.siteUrl}/`)
   try {
@@ -43,7 +46,7 @@ function judge(config: Config, client: Sso2Client, url: string, { status, header
   return compare(config, place, leads, headers) ?? readToken(client, landing.searchParams.get('t'), leads)
 }
 
-/** @returns nothing where it is the site's */
+/** @returns undefined if the platform and the site use the same landing page */
 function compare(config: Config, place: string, leads: string, headers: Answer['headers']): Finding | undefined {
   const { siteUrl, routes, clientId } = config
   if (routes.landing === false)
@@ -60,7 +63,7 @@ function compare(config: Config, place: string, leads: string, headers: Answer['
   )
 }
 
-/** The setting with which the site's landing page is where the platform leads. */
+/** Returns the setting that changes the site's landing page to the platform's. */
 function setting(siteUrl: string, landing: string, place: string): string {
   if (place.startsWith(`${siteUrl}/`)) return `sso2({ routes: { landing: '${place.slice(siteUrl.length)}' } })`
   const isSameRoute = place.endsWith(landing)

@@ -1,4 +1,4 @@
-/** The longest address that goes through Identify: what stands in front may have no room for it, there or back. */
+/** Checks that the longest accepted address passes through Identify, because a proxy can limit URLs and response headers. */
 import type { Config } from '../config'
 import { DOCTOR_HEADER, makeDoctorSignature } from '../decide/doctor-protocol'
 import { MAX_RETURN_LENGTH } from '../decide/return-to'
@@ -6,9 +6,9 @@ import { about, codeOf, type Finding } from './doctor-finding'
 import { visit } from './doctor-visit'
 
 const ANSWER_MS = 5000
-/** A list of numbers in a query: harmless, and twice as long once it is encoded. */
+/** Part of a query with commas, which need three characters each when they are encoded. */
 const UNIT = '1,'
-/** In the place of the Session Token, which comes with a real landing. */
+/** Takes the place of the Session Token of a real callback. */
 const TOKEN = 'x'.repeat(600)
 
 const FOR_REQUESTS = 'nginx: large_client_header_buffers 4 16k;   in http, or in the default server'
@@ -17,7 +17,7 @@ const FOR_ANSWERS = 'nginx: proxy_buffer_size 16k; proxy_buffers 8 16k;'
 const { ok, note } = about('long addresses')
 const SAYS = `a page with an address of ${MAX_RETURN_LENGTH} characters`
 
-/** Nothing is said where a short address does not go through Identify either. */
+/** Yields no finding if the page does not redirect to Identify. */
 export async function* longFindings(config: Config): AsyncGenerator<Finding> {
   try {
     const path = longPath(config)
@@ -39,10 +39,13 @@ function longPath({ identify, routes, siteUrl }: Config): string {
   return start + UNIT.repeat(MAX_RETURN_LENGTH).slice(0, MAX_RETURN_LENGTH - siteUrl.length - start.length)
 }
 
-/** URI Too Long, Request Header Fields Too Large. */
+/** HTTP 414 URI Too Long and 431 Request Header Fields Too Large. */
 const TOO_LONG = new Set([414, 431])
 
-/** A gateway that fails has met an answer which it has no room for. Any other status has to do with more than length. */
+/**
+ * Returns a finding if a proxy has limited the length.
+ * A 502 means that the site's response headers were too long for the proxy. Other statuses have other causes.
+ */
 function refusal(status: number): Finding | undefined {
   if (TOO_LONG.has(status)) return note(`${SAYS} is answered with HTTP ${status}`, FOR_REQUESTS)
   return status === 502
@@ -50,7 +53,10 @@ function refusal(status: number): Finding | undefined {
     : undefined
 }
 
-/** The landing page as Identify leads to it, but for the token: it tells who has the site's secret that it was reached. */
+/**
+ * Requests the landing page as Identify would, with a placeholder for the token.
+ * The doctor's signature, made with `sessionSecret`, lets the landing page confirm that the request arrived.
+ */
 async function land({ siteUrl, routes, macKeys }: Config, page: string): Promise<number> {
   const url = `${siteUrl}${routes.landing || '/'}?doctor=${TOKEN}&r=${encodeURIComponent(page)}`
   const headers = { [DOCTOR_HEADER]: makeDoctorSignature(macKeys(), Math.floor(Date.now() / 1000)) }

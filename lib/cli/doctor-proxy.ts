@@ -1,9 +1,9 @@
-/** Does the site's `trust proxy` fit what stands in front of it? Pure. */
+/** Compares the site's `trust proxy` with the proxies in front. The functions are pure. */
 import type { SiteReport } from '../decide/doctor-protocol'
 import { isLocalAddress } from '../web/limits'
 import { about, type Finding } from './doctor-finding'
 
-/** An address of nobody, claimed in `X-Forwarded-For`: proxies add theirs behind it, or put theirs in its place. */
+/** An unused address that the doctor sends in `X-Forwarded-For`. Proxies append their own addresses or replace the header. */
 export const CLAIMED_ADDRESS = '203.0.113.7'
 
 const { ok, note, wrong } = about('proxy')
@@ -11,7 +11,10 @@ const { ok, note, wrong } = about('proxy')
 const trust = (hops: number) => `app.set('trust proxy', ${hops})   before app.use(sso)`
 const count = (hops: number) => (hops === 1 ? 'a proxy' : `${hops} proxies`)
 
-/** @param report how a request with {@link CLAIMED_ADDRESS} arrived */
+/**
+ * Judges the proxies and the `trust proxy` setting.
+ * @param report how a request with {@link CLAIMED_ADDRESS} arrived
+ */
 export function proxyFinding(report: SiteReport, isSecure: boolean): Finding {
   const { trustedHops, proxyHeaders, isEncrypted } = report
   const added = addedBy(report.forwardedFor)
@@ -36,14 +39,14 @@ function judgeHops(added: readonly string[], trusted: number): Finding {
       `${count(there)} in front, and the application trusts ${trusted}: all readers share one address, and the limits of one`,
       trust(there),
     )
-  // a doctor beside the proxy has an address that a trusted network may hold as well
+  // if the doctor runs beside the proxy, a trusted IP range can contain the doctor's address too
   const isTooMany = trusted > there && !isLocalAddress(added[0] ?? '')
   return isTooMany
     ? note(`${count(there)} in front, and the application trusts more: visitors choose their address`, trust(there))
     : ok(`${count(there)} in front, trusted`)
 }
 
-/** Addresses that the proxies on the way have added, the visitor's first. */
+/** Returns the addresses that proxies have added, the visitor's address first. */
 function addedBy(forwardedFor: string): string[] {
   const list = forwardedFor
     .split(',')

@@ -1,11 +1,14 @@
-/** Redis: reachable, takes writes, keeps what it has; and its version. */
+/** Checks that Redis is reachable, accepts writes and keeps its data, and checks the version. */
 import { type Cluster, Redis } from 'ioredis'
 import { about, awayAt, codeOf, type Finding, helpFor, STORE } from './doctor-finding'
 
 const ANSWER_MS = 3000
 const { ok, note, wrong } = about(STORE)
 
-/** @param redis as configured: an address, or a client of the site's own, which is left open */
+/**
+ * Yields the findings about Redis.
+ * @param redis as configured: an address, or the site's own client, which stays open
+ */
 export async function* redisFindings(redis: string | Redis | Cluster | undefined): AsyncGenerator<Finding> {
   if (redis === undefined)
     return yield note(
@@ -38,9 +41,9 @@ function connect(address: string): Redis {
   })
 }
 
-/** What each master says of itself. */
+/** Reads the INFO text of each master. */
 async function infosOf(client: Redis | Cluster): Promise<string[]> {
-  const nodes = client.isCluster ? (client as Cluster).nodes('master') : [client] // a site may have another copy of ioredis
+  const nodes = client.isCluster ? (client as Cluster).nodes('master') : [client] // the site's own client can be of another copy of ioredis
   return Promise.all(nodes.map((node) => inTime(node.info())))
 }
 
@@ -52,7 +55,7 @@ function inTime<T>(answer: Promise<T>): Promise<T> {
   ])
 }
 
-/** What Redis calls its refusals stands first in their messages. */
+/** Advice for refusals. A Redis error message begins with the name of the refusal. */
 const REFUSALS: Readonly<Record<string, string>> = {
   NOAUTH: 'REDIS_URL=redis://:<password>@host:6379',
   WRONGPASS: 'REDIS_URL=redis://:<password>@host:6379   with the right password',

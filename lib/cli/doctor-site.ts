@@ -1,4 +1,4 @@
-/** The running site, found by its own address: what answers there, and is it the site that this configuration is for? */
+/** Requests the running site at `siteUrl`, and checks that the site and the doctor have the same configuration. */
 import type { Config } from '../config'
 import { DOCTOR_HEADER, makeDoctorSignature, type SiteReport, siteReport } from '../decide/doctor-protocol'
 import { Sso2UnavailableError } from '../errors'
@@ -9,7 +9,10 @@ import { CLAIMED_ADDRESS, proxyFinding } from './doctor-proxy'
 const ANSWER_MS = 5000
 const { ok, note, wrong } = about('site')
 
-/** What answers at the landing page, and what it says of itself. @param offset this machine's clock minus the SSO system's */
+/**
+ * Requests the landing page and yields the findings about the response.
+ * @param offset this machine's clock minus the SSO system's, in seconds
+ */
 export async function* siteFindings(config: Config, offset: number | undefined): AsyncGenerator<Finding> {
   const url = config.siteUrl + (config.routes.landing || '/')
   const now = Math.floor(Date.now() / 1000)
@@ -56,14 +59,14 @@ function nobody(url: string, error: unknown): Finding {
   )
 }
 
-/** It is no site of ours, or one that does not know our secret. */
+/** Explains a response that is not the doctor's report: another program, or a site with another `sessionSecret`. */
 function judge({ routes, siteUrl }: Config, url: string, { status, headers }: Answer): Finding {
   const server = headers.get('server') ?? headers.get('x-powered-by')
   const says = `GET ${url} answers HTTP ${status}${server && /^[\w ./-]{1,40}$/.test(server) ? ` from ${server}` : ''}`
   if (routes.landing === false) return note(`${says}; routes.landing is false, so nothing more can be asked`)
   if (headers.has('x-sso2-emulator'))
     return wrong(`${says}: this is the emulator, not the site`, "siteUrl (SSO2_SITE_URL): the site's own address")
-  // our landing page answers so to whoever brings no token
+  // the landing page of this package responds like this to a request without a token
   if (status === 400 && headers.get('referrer-policy') === 'no-referrer')
     return note(
       `${says}: a site with this package, which does not know this sessionSecret or runs an older version`,
@@ -108,7 +111,7 @@ function* judgeReport(config: Config, report: SiteReport): Generator<Finding> {
   yield proxyFinding(report, config.isSecure)
 }
 
-/** The site's machine may have another clock than this one. */
+/** Checks the clock of the site's machine, because the site can run on another machine than the doctor. */
 function clockFinding({ clockToleranceSeconds }: Config, { headers }: Answer, offset = 0): Finding | undefined {
   const date = Date.parse(headers.get('date') ?? '')
   const ahead = Math.round((date - Date.now()) / 1000) + offset

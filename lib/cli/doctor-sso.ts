@@ -1,4 +1,4 @@
-/** Client ID, secret and clock: the SSO system is asked about a session that nobody has. */
+/** Checks client ID, secret and clock: asks the SSO system for the status of a session that does not exist. */
 import type { Config } from '../config'
 import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../errors'
 import { operationUrl } from '../protocol/requests'
@@ -7,7 +7,10 @@ import { about, type Finding, ofFailedCall } from './doctor-finding'
 
 const NTP = 'sudo timedatectl set-ntp true   (or chronyc makestep): set the clock of the machine that is wrong'
 
-/** @param sid a made-up session ID */
+/**
+ * Calls Session Status and judges the response.
+ * @param sid a made-up session ID
+ */
 export async function clientFinding(config: Config, client: Sso2Client, sid: string): Promise<Finding> {
   const { ok, wrong } = about('client')
   try {
@@ -23,8 +26,9 @@ export async function clientFinding(config: Config, client: Sso2Client, sid: str
 }
 
 /**
- * It says so in a token of this secret, issuer and audience: what is left is the organisation, or a clock that is ahead.
- * @param offset this machine's clock minus the SSO system's, in seconds: one more where the answer took a moment
+ * Explains `invalid_token`. The response is signed with the right secret and has the right issuer and audience.
+ * The cause is therefore the organisation, or a clock that is ahead.
+ * @param offset this machine's clock minus the SSO system's, in seconds. A slow response can add a second.
  */
 export function refusedTokenFinding({ organisationId }: Pick<Config, 'organisationId'>, offset: number): Finding {
   const { wrong } = about('client')
@@ -37,7 +41,7 @@ export function refusedTokenFinding({ organisationId }: Pick<Config, 'organisati
       )
 }
 
-/** Its answer does not fit. */
+/** Explains why the token in the response is refused. */
 function refusedAnswer({ clientId, ssoIdentifier }: Config, { reason }: TokenError): Finding {
   const { note, wrong } = about('client')
   switch (reason) {
@@ -81,7 +85,10 @@ function noToken({ ssoUrl, clientId }: Config, error: unknown): Finding {
   )
 }
 
-/** @param offset this machine's clock minus the SSO system's, where a signed answer told it */
+/**
+ * Judges the clock of this machine.
+ * @param offset this machine's clock minus the SSO system's, in seconds, or undefined without a signed response
+ */
 export function clockFinding({ clockToleranceSeconds }: Config, offset: number | undefined): Finding {
   const { ok, note, wrong } = about('clock')
   if (offset === undefined) return note('unknown: no signed answer came')

@@ -1,4 +1,4 @@
-/** Which sites are examined: the one of the environment, or those that a module exports. */
+/** Finds the sites to examine: the site that the environment describes, or the sites that a module exports. */
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { makeConfig } from '../config'
@@ -6,7 +6,7 @@ import { type DoctorTarget, doctorTargetOf } from '../doctor-target'
 import type { ConfigProblem, Sso2ConfigError } from '../errors'
 import { about, type Finding } from './doctor-finding'
 
-/** Sites, and what was wrong where there are none. */
+/** Sites to examine, and the problems if there are no sites. */
 export interface Subjects {
   readonly sites: readonly DoctorTarget[]
   readonly problems: readonly Finding[]
@@ -14,7 +14,7 @@ export interface Subjects {
 
 const { wrong } = about('configuration')
 
-/** The site that the environment alone describes. */
+/** Reads the site from the environment variables alone. */
 export function readEnvironment(environment: NodeJS.ProcessEnv): Subjects {
   try {
     const config = makeConfig({}, environment, { now: () => Date.now() })
@@ -26,7 +26,10 @@ export function readEnvironment(environment: NodeJS.ProcessEnv): Subjects {
   }
 }
 
-/** Every `sso2()` that a file exports, by name, as default, or as member of its default. @param file from the working directory */
+/**
+ * Finds every `sso2()` that a file exports by name, as default, or as a member of the default.
+ * @param file relative to the working directory
+ */
 export async function readModule(file: string): Promise<Subjects> {
   try {
     const exported: unknown = await import(pathToFileURL(path.resolve(file)).href)
@@ -50,17 +53,17 @@ function valuesOf(exported: unknown): unknown[] {
 const membersOf = (value: unknown): unknown[] =>
   typeof value === 'object' && value !== null ? Object.values(value) : []
 
-/** By its code: a module has its own copy of the class, where it has its own copy of the package. */
+/** Recognises a configuration error by its code, because the module can load another copy of the package and its classes. */
 function configProblems(error: unknown): Finding[] | undefined {
   const isOurs = error instanceof Error && 'code' in error && error.code === 'ERR_SSO2_CONFIG' && 'problems' in error
   if (!isOurs) return undefined
-  const problems = error.problems as Sso2ConfigError['problems'] // of this package by its code
+  const problems = error.problems as Sso2ConfigError['problems'] // the code shows that the error is from this package
   return problems.map((problem) => wrong(`${nameOf(problem)} ${problem.message}`))
 }
 
 const nameOf = ({ option, variable }: ConfigProblem) => `${option}${variable ? ` (${variable})` : ''}`
 
-/** The module's own error, as Node.js would show it: its first line. */
+/** Reports the first line of the module's own error. */
 function loadProblem(file: string, error: unknown): Finding {
   const [message = ''] = (error instanceof Error ? error.message : 'unknown error').split('\n')
   return wrong(`${file} cannot be loaded: ${error instanceof Error ? error.name : 'error'}: ${message}`)

@@ -1,4 +1,4 @@
-/** The token endpoint is asked to exchange a made-up ticket: a refusal of the ticket is what shows that the address is right. */
+/** Sends a made-up ticket to the token endpoint. If the endpoint refuses the ticket, the address and the client are right. */
 
 import type { DoctorTarget } from '../doctor-target'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
@@ -9,7 +9,10 @@ import { about, codeOf, type Finding, ofFailedCall } from './doctor-finding'
 
 const { ok, note, wrong } = about('token endpoint')
 
-/** @param ticket that nobody issued */
+/**
+ * Checks the token endpoint.
+ * @param ticket a random value that the platform has not issued
+ */
 export async function tokenFinding(site: DoctorTarget, ticket: string): Promise<Finding> {
   if (site.exchangeTicket) return askHook(site.exchangeTicket, ticket)
   const endpoint = endpointOf(site)
@@ -22,7 +25,7 @@ export async function tokenFinding(site: DoctorTarget, ticket: string): Promise<
   }
 }
 
-/** Where tickets are exchanged, and as whom. */
+/** Returns the address and the client for a ticket exchange. */
 export function endpointOf({ config, ticketExchange }: DoctorTarget): TokenEndpoint {
   const { tokenUrl = '', clientId, clientSecrets } = config
   return { tokenUrl, clientId, clientSecret: () => clientSecrets()[0] ?? '', ticketExchange }
@@ -30,7 +33,7 @@ export function endpointOf({ config, ticketExchange }: DoctorTarget): TokenEndpo
 
 const ADDRESS = 'tokenUrl (SSO2_TOKEN_URL): the access token endpoint of the authorization server, path included'
 
-/** Statuses of a place where nothing is, or where nothing takes a POST. */
+/** Statuses of an address without an endpoint, or without one for POST. */
 const NO_ENDPOINT = new Set([404, 405, 410, 501])
 
 function judge(endpoint: TokenEndpoint, answer: Answer): Finding {
@@ -51,7 +54,7 @@ function judge(endpoint: TokenEndpoint, answer: Answer): Finding {
   return judgeRefusal(endpoint, says, typeof body?.['error'] === 'string' ? body['error'] : undefined)
 }
 
-/** Errors of RFC 6749, 5.2. */
+/** Judges an error of RFC 6749, section 5.2. */
 function judgeRefusal({ clientId, ticketExchange }: TokenEndpoint, says: string, error: string | undefined): Finding {
   switch (error) {
     case 'invalid_grant':
@@ -90,7 +93,7 @@ function jsonOf({ text }: Answer): Readonly<Record<string, unknown>> | undefined
   }
 }
 
-/** The site's own exchange has to refuse it too; what it asks, and where, is known to the site alone. */
+/** Calls the site's own `exchangeTicket`, which has to refuse the ticket too. Only the site knows the address and the protocol. */
 async function askHook(exchange: NonNullable<DoctorTarget['exchangeTicket']>, ticket: string): Promise<Finding> {
   try {
     await exchange(ticket, { sid: 'express-sso2-doctor', signal: AbortSignal.timeout(8000) })

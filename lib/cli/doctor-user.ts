@@ -1,4 +1,4 @@
-/** The user path is asked with a made-up access token: 401 is right, and 404 a wrong address. */
+/** Calls the user path with a made-up access token. The right response is 401, and 404 means a wrong address. */
 
 import { DEFAULT_USER_PATH } from '../config/schema'
 import type { DoctorTarget } from '../doctor-target'
@@ -11,10 +11,13 @@ import { endpointOf } from './doctor-token'
 
 const { ok, note, wrong } = about('user path')
 const ANSWER_MS = 5000
-/** A 404 in any of these says that nothing is there. */
+/** Each of these statuses means that the path does not exist. */
 const NOT_THERE = new Set([404, 405, 410, 501])
 
-/** @param token that nobody issued */
+/**
+ * Checks the user path.
+ * @param token a random value that the platform has not issued
+ */
 export async function userFinding(site: DoctorTarget, token: string): Promise<Finding> {
   if (site.namesUsers) return note('not asked: loadUser of the site names the users')
   const { apiUrl, userPath } = site.config
@@ -46,7 +49,7 @@ async function judge(site: DoctorTarget, url: string, token: string, { status }:
   return judgeWithService(site, url, says)
 }
 
-/** Does the usual path work where the configured one does not? */
+/** Suggests the default path if only the default path works. */
 async function betterPath({ config }: DoctorTarget, token: string): Promise<string> {
   const { apiUrl, userPath } = config
   if (userPath === DEFAULT_USER_PATH) return ADDRESS
@@ -56,13 +59,16 @@ async function betterPath({ config }: DoctorTarget, token: string): Promise<stri
     : ADDRESS
 }
 
-/** Some gateways refuse a token before they look at the path. */
+/**
+ * Asks for a path that does not exist, because some gateways check the token before the path.
+ * @returns whether the gateway reports the wrong path
+ */
 async function tellsPathsApart({ config }: DoctorTarget, token: string): Promise<boolean> {
   const { status } = await ask(`${config.apiUrl}${config.userPath}-${token.slice(0, 12)}`, token)
   return NOT_THERE.has(status)
 }
 
-/** A real token without an identity comes past such a gateway, where the platform gives one. */
+/** Asks again with a service token, which passes such a gateway. The token has no user identity, and not every platform issues one. */
 async function judgeWithService(site: DoctorTarget, url: string, says: string): Promise<Finding> {
   const grant = await fetchServiceToken(site)
   const blind = `${says} to any path without a good token: whether the path is right, the first login shows`

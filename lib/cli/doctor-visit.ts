@@ -1,4 +1,4 @@
-/** The first visit of a browser: the redirect to Identify, the cookie that binds it, and what a proxy makes of them. */
+/** Checks the first visit of a browser: the redirect to Identify, the binding cookie, and changes that a proxy makes to both. */
 import type { Config } from '../config'
 import { operationUrl } from '../protocol/requests'
 import { about, codeOf, type Finding } from './doctor-finding'
@@ -7,17 +7,17 @@ const ANSWER_MS = 5000
 const AGENT = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'
 const MOUNT = 'app.use(sso)   before the pages that the site serves'
 
-/** One page as a browser without cookies gets it. */
+/** The response to a browser without cookies. */
 interface RequestContext {
-  /** What was asked, and what came back. */
+  /** Request and status as text for a finding. */
   readonly says: string
   readonly status: number
   readonly headers: Headers
-  /** Where it leads, when that is Identify. */
+  /** Target of the redirect, if the target is Identify. */
   readonly identify: URL | undefined
 }
 
-/** Front page, or login page where the front page leads nowhere. */
+/** Visits the front page, and the login page if the front page does not redirect to Identify. */
 export async function* visitFindings(config: Config): AsyncGenerator<Finding> {
   const { ok, note, wrong } = about('first visit')
   const { login } = config.routes
@@ -38,7 +38,10 @@ export async function* visitFindings(config: Config): AsyncGenerator<Finding> {
   }
 }
 
-/** Gets a page of the site. @param path below siteUrl */
+/**
+ * Requests a page of the site.
+ * @param path below siteUrl
+ */
 export async function visit({ siteUrl, ssoUrl }: Config, path: string): Promise<RequestContext> {
   const url = siteUrl + path
   const browser = {

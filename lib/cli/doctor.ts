@@ -1,4 +1,7 @@
-/** `express-sso2 doctor`: says, line by line, what is right and what is wrong with the real set-up, and what helps. */
+/**
+ * Runs `express-sso2 doctor`, which prints a line for each check of the real set-up, and advice for each problem.
+ * The checks are listed in `doctor-checks.ts`.
+ */
 import { existsSync } from 'node:fs'
 import { loadEnvFile } from 'node:process'
 import { parseArgs } from 'node:util'
@@ -20,7 +23,11 @@ what helps. Exit 1 when nobody could log in, else 0.
 docs/doctor.md has a heading for each line.
 `
 
-/** @param args what follows the command's name @returns the exit code */
+/**
+ * Runs the command.
+ * @param args arguments after the name of the command
+ * @returns the exit code
+ */
 export async function doctorCommand(args: readonly string[]): Promise<number> {
   const given = parse(args)
   if (!given || given.help) {
@@ -33,7 +40,7 @@ export async function doctorCommand(args: readonly string[]): Promise<number> {
   const subjects = problem ? { sites: [], problems: [problem] } : await subjectsOf(module)
   const isWell = await examineAll(subjects, envFile !== undefined)
   const code = isWell ? 0 : 1
-  // what else the module has opened, such as a port, is not ours to close
+  // the process exits here, because the doctor cannot close a port that the module has opened
   if (module !== undefined) process.stdout.write('', () => process.exit(code))
   return code
 }
@@ -51,7 +58,7 @@ function parse(args: readonly string[]) {
   }
 }
 
-/** @returns what is wrong with the file */
+/** @returns the problem of the file, or undefined */
 function readEnvFile(file: string): Finding | undefined {
   try {
     loadEnvFile(file)
@@ -82,7 +89,10 @@ async function examineAll({ sites, problems }: Subjects, hasEnvFile: boolean): P
   return isWell
 }
 
-/** A module that starts the site as well meets the one that runs, and has its port already: that one is examined. */
+/**
+ * Reports an error of the module and goes on. A module that starts a second site fails at the port of the running site.
+ * The doctor examines the running site.
+ */
 function tellModuleError(error: Error): void {
   print(about('module').note(`an error that it does not catch: ${codeOf(error)}`))
 }

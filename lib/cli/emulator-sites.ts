@@ -1,4 +1,4 @@
-/** Sites of the command line: each gets an API client, and a complete `.env`. */
+/** Creates an API client and a complete `.env` for each site of the command line. */
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -6,59 +6,65 @@ import { address } from '../config/validators'
 import type { ClientOptions, EmulatorOptions } from '../emulator'
 import { withoutLastSlashes } from '../protocol/requests'
 
-/** Where a site has its landing page unless `routes.landing` says otherwise. */
+/** Landing page of a site that does not set `routes.landing`. */
 const LANDING = '/sso2/landing'
 
-/** A site and the client that it uses. */
+/** A site and its client. */
 export interface SiteClient {
   readonly siteUrl: string
   readonly client: ClientOptions
-  /** The client is of a configuration file: its secret is not printed. */
+  /** True if a configuration file defines the client. The secret is then not printed. */
   readonly isConfigured: boolean
 }
 
-/** The address of a site without slashes at its end. @throws {TypeError} saying what is wrong with it */
+/**
+ * Reads the address of a site and removes slashes at the end.
+ * @throws {TypeError} if the address is invalid, with the reason
+ */
 export function readSite(text: string): string {
   const [problem] = address(false, 'http://localhost:3000').safeParse(text).error?.issues ?? []
   if (problem) throw new TypeError(`--site ${problem.message}`)
   return withoutLastSlashes(text)
 }
 
-/** The client of a site: of the configuration, where one lands there; else made, always the same for the same address. */
+/**
+ * Returns the client of a site.
+ * Prefers a configured client whose landing page is on the site. Otherwise creates a client, the same for each start.
+ */
 export function clientOf(siteUrl: string, configured: readonly ClientOptions[]): SiteClient {
   const found = configured.find(({ landingPage }) => isBelow(landingPage, siteUrl))
   if (found) return { siteUrl, client: found, isConfigured: true }
   const name = nameOf(siteUrl)
   const clientId = wordOf(siteUrl)
-  // stays valid when the emulator is started again; in production sites refuse it by its last words
+  // the secret stays the same at the next start. In production, sites refuse the secret because of its last words
   const clientSecret = `${clientId}-demo-secret-not-for-production`
   return { siteUrl, client: { clientId, clientSecret, name, landingPage: siteUrl + LANDING }, isConfigured: false }
 }
 
-/** Host, port and path of a site. */
+/** Returns host, port and path of a site. */
 function nameOf(siteUrl: string): string {
   const { host, pathname } = new URL(siteUrl)
   return `${host}${pathname}`.replace(/\/$/, '')
 }
 
-/** The same as a word of letters, digits and dashes. */
+/** Returns the same name with letters, digits and dashes only. */
 const wordOf = (siteUrl: string) =>
   nameOf(siteUrl)
     .replace(/[^A-Za-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
 
-/** What the `.env` of a site is called, where there are several. */
+/** Returns the file name of the site's `.env`, for more than one site. */
 export const fileOf = ({ siteUrl }: SiteClient): string => `${wordOf(siteUrl)}.env`
 
 const isBelow = (landingPage: string, siteUrl: string) => landingPage.startsWith(`${siteUrl}/`)
 
-/** The site of a client, where its landing page is the usual one. */
+/** Returns the site of a client, if the client has the default landing page. */
 export function siteOf(client: ClientOptions, isConfigured: boolean): SiteClient | undefined {
   if (!client.landingPage.endsWith(LANDING)) return undefined
   return { siteUrl: client.landingPage.slice(0, -LANDING.length), client, isConfigured }
 }
 
-/** Lines of a `.env` with everything that a site needs; the session secret is made anew each time. */
+/** Returns the lines of a complete `.env`. Each call creates a new session secret. */
 export function environmentOf(site: SiteClient, url: string, platform: EmulatorOptions): string {
   const { clientId, clientSecret } = site.client
   const secret = `SSO2_CLIENT_SECRET=${site.isConfigured ? '' : quoted(clientSecret)}`
@@ -76,21 +82,21 @@ ${site.isConfigured ? `# its clientSecret in the configuration file\n${secret}` 
 `
 }
 
-/** Where the site listens, if its address says so. */
+/** Returns the site's port, if the address contains a port. */
 function portOf(siteUrl: string): string {
   const { port } = new URL(siteUrl)
   return port === '' ? '' : `PORT=${port}\n`
 }
 
-/** A file with the environment of a site. */
+/** The `.env` file of a site. */
 export interface EnvironmentFile {
   readonly siteUrl: string
   readonly file: string
-  /** It was there before, with a session secret and changes of its own, and is as it was. */
+  /** True if the file existed before. An existing file is not changed, because a user may have edited it. */
   readonly isKept: boolean
 }
 
-/** Writes the `.env` of a site into a folder, for its owner to read, unless there is one. */
+/** Writes the `.env` of a site into a folder, readable by the file's owner only. Keeps an existing file. */
 export function writeEnvironment(folder: string, site: SiteClient, environment: string): EnvironmentFile {
   const file = path.join(folder, fileOf(site))
   mkdirSync(folder, { recursive: true })
@@ -99,10 +105,10 @@ export function writeEnvironment(folder: string, site: SiteClient, environment: 
   return { siteUrl: site.siteUrl, file, isKept }
 }
 
-/** As `node --env-file` reads it back. */
+/** Quotes a value so that `node --env-file` reads the same value. */
 const quoted = (value: string) => (/^[\w.:/@-]*$/.test(value) ? value : `'${value}'`)
 
-/** Host names that several sites share: cookies know no ports. */
+/** Returns host names that more than one site uses. These sites share cookies, because cookies ignore the port. */
 export function sharedHosts(sites: readonly SiteClient[]): string[] {
   const names = sites.map(({ siteUrl }) => new URL(siteUrl).hostname)
   return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))]

@@ -1,24 +1,24 @@
-/** What the emulator's command says when it runs, beside the environment of sites. */
+/** Writes the start message of the emulator's command. The `.env` of a site is in `emulator-sites.ts`. */
 import type { EmulatorOptions } from '../emulator'
 import { type EnvironmentFile, fileOf, type SiteClient, sharedHosts } from './emulator-sites'
 
-/** What is told. */
+/** Facts for the start message. */
 export interface StartFacts {
   readonly url: string
-  /** As given; others than this machine may come by it. */
+  /** The host as given, if other machines can reach the emulator. */
   readonly openHost: string | undefined
   readonly platform: EmulatorOptions
-  /** Sites that were asked for. */
+  /** Sites that the command line names. */
   readonly sites: readonly SiteClient[]
-  /** The accounts are the published ones, whose passwords may be shown. */
+  /** True for the demo accounts, whose published passwords may be shown. */
   readonly isDemo: boolean
-  /** Environments of several sites, which standard output cannot have. */
+  /** The `.env` texts of several sites, which cannot share standard output. */
   readonly apart: readonly string[]
-  /** Where they were written instead. */
+  /** Files that have the `.env` texts instead. */
   readonly files: readonly EnvironmentFile[] | undefined
 }
 
-/** Where it is, whom to log in as, and how to end it. */
+/** Returns the start message: addresses, accounts, and how to end the emulator. */
 export function startText(facts: StartFacts): string {
   const { url, platform, isDemo } = facts
   const width = Math.max(...(platform.clients ?? []).map(({ clientId }) => clientId.length), 12)

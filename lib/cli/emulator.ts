@@ -1,4 +1,4 @@
-/** `express-sso2 emulator`: runs the emulator until it is told to stop. */
+/** Runs `express-sso2 emulator` until the process receives SIGINT or SIGTERM. */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions, type Listening } from '../emulator'
@@ -35,7 +35,7 @@ admin portal. It listens on the loopback interface only, unless --host says othe
   --help             shows this
 `
 
-/** What is wrong with the command line, or the file, or the port: said in one message, without a stack. */
+/** Reports a problem with the command line, a file or the port. Only the message is printed, without a stack. */
 class CommandError extends Error {}
 
 interface Arguments {
@@ -51,8 +51,9 @@ interface Arguments {
 
 /**
  * Runs the command.
- * @param args what follows the command's name
- * @returns the exit code, when the emulator has ended: 0 after SIGINT or SIGTERM, 1 when it cannot run, 2 for wrong arguments
+ * @param args arguments after the name of the command
+ * @returns the exit code after the emulator has ended: 0 after SIGINT or SIGTERM, 1 if the emulator cannot run, 2 for wrong
+ * arguments
  */
 export async function emulatorCommand(args: readonly string[]): Promise<number> {
   try {
@@ -77,7 +78,7 @@ async function run(given: Arguments): Promise<void> {
   const sites = addresses.map((siteUrl) => clientOf(siteUrl, configured))
   const made = sites.filter(({ isConfigured }) => !isConfigured).map(({ client }) => client)
   const clients = made.length === 0 ? base.clients : [...configured, ...made]
-  // Sites run in processes of their own here, and cannot follow a virtual clock.
+  // Sites run in other processes, which cannot follow a virtual clock.
   const options = { tokenTime: 'real', ...base, clients, ...(production ? { production } : {}) } as const
   const emulator = create(options, config)
   if (printConfig) return printOptions(emulator)
@@ -108,7 +109,7 @@ function say(emulator: Emulator, { url, openHost, sites, envDir, isDemo }: Said)
   }))
   const files = envDir === undefined ? undefined : described.map((one) => write(envDir, one))
   const shown = files ? [] : described.map(({ environment }) => `${environment}\n`)
-  // several in one file would be the last of them
+  // if several sites shared a `.env`, only the last site's values would apply
   if (shown.length === 1) process.stdout.write(shown.join(''))
   const apart = shown.length > 1 ? shown : []
   process.stderr.write(startText({ url, openHost, platform, sites, isDemo, apart, files }))
@@ -194,7 +195,7 @@ async function listen(emulator: Emulator, port: number, host: string): Promise<L
   }
 }
 
-/** Resolves at the first SIGINT or SIGTERM. Until then the process stays, whatever port it listens on. */
+/** Resolves at the first SIGINT or SIGTERM. The timer keeps the process running until then. */
 function stopSignal(): Promise<void> {
   const stay = setInterval(() => {}, 2 ** 30)
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** The command line of `express-sso2 examine`. */
+/** Reads the command line of `express-sso2 examine`. */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { unknownName } from '../examiner'
@@ -32,7 +32,7 @@ The accounts of the examiner are made up: no real password is needed.
 Exit codes: 0 no check failed, 1 at least one failed, 2 the examination could not be made.
 `
 
-/** What is to be done. */
+/** The task of the command, with its options. */
 export interface ExamineArguments {
   readonly what: 'help' | 'list' | 'settings' | 'examine'
   readonly siteUrl: string
@@ -67,7 +67,10 @@ const options = {
   'i-own-this-site': text,
 } as const
 
-/** Reads the arguments. @throws {TypeError} saying what is wrong */
+/**
+ * Reads the arguments.
+ * @throws {TypeError} if an argument is wrong, with the reason
+ */
 export function readArguments(args: readonly string[]): ExamineArguments {
   const end = args.indexOf('--')
   const own = end < 0 ? args : args.slice(0, end)

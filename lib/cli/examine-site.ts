@@ -1,4 +1,4 @@
-/** The site under examination, started by the examiner: its process, its output, and its end. */
+/** Starts and ends the examined site as a child process, and collects its output. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { CannotExamine } from '../examiner/discovery'
 import { send } from '../examiner/request'
@@ -23,7 +23,7 @@ export class SiteProcess {
     const { port, protocol } = new URL(platform.siteUrl)
     const settings = Object.fromEntries(siteSettings(platform).map(({ variable, value }) => [variable, value]))
     const env = { ...process.env, PORT: port || (protocol === 'https:' ? '443' : '80'), ...settings }
-    // a group of its own, so that what it starts ends with it
+    // the child process gets its own process group, so that its own children end too
     this.#child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream?.on('data', (chunk: Buffer) => {
@@ -34,10 +34,13 @@ export class SiteProcess {
     })
   }
 
-  /** Everything that the site has written. */
+  /** Returns the output of the site so far. */
   readonly output = (): string => this.#output
 
-  /** Waits until the site responds. @throws {CannotExamine} when it ends, or does not respond in time */
+  /**
+   * Waits until the site responds.
+   * @throws {CannotExamine} if the site ends, or does not respond in time
+   */
   async responds(siteUrl: string): Promise<void> {
     const end = Date.now() + START_MS
     while (Date.now() < end && this.#isRunning()) {

@@ -1,4 +1,4 @@
-/** `express-sso2 examine`: examines a site and reports. */
+/** Runs `express-sso2 examine`, which examines a site and reports. The checks are in `lib/examiner`. */
 import { writeFileSync } from 'node:fs'
 import { examine, listOfChecks } from '../examiner'
 import { USER_AGENT } from '../examiner/browser'
@@ -16,7 +16,7 @@ import { isTaken, SiteProcess } from './examine-site'
 
 /**
  * Runs the command.
- * @param args what follows the command's name
+ * @param args arguments after the name of the command
  * @returns the exit code: 0 no check failed, 1 at least one failed, 2 the examination could not be made
  */
 export async function examineCommand(args: readonly string[]): Promise<number> {
@@ -108,7 +108,7 @@ async function listen(platform: Platform, port: number): Promise<void> {
   }
 }
 
-/** One line that is written over and over, on terminals only. */
+/** Overwrites a line of progress, on terminals only. */
 function progress(now: Progress | undefined): void {
   if (!process.stderr.isTTY) return
   if (!now) return void process.stderr.write('\r\u001b[K')

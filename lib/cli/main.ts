@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-/** The command `express-sso2`: finds the subcommand and runs it. */
+/** Runs the command `express-sso2`: finds the subcommand and starts it. */
 
 type Command = (args: readonly string[]) => Promise<number>
 
-/** Each is loaded when it is asked for: the doctor has no use for the emulator. */
+/** Loads each subcommand only if it is used, because the doctor does not need the emulator. */
 const commands: Readonly<Record<string, Command>> = {
   emulator: async (args) => (await import('./emulator.js')).emulatorCommand(args),
   doctor: async (args) => (await import('./doctor.js')).doctorCommand(args),

@@ -1,4 +1,8 @@
-/** The whole platform of the interface on one port, for development and tests. Contract: section 9. */
+/**
+ * Emulates the whole SSO2 platform on a single port, for development and tests.
+ * Never for production: the accounts have known passwords.
+ * The options are in `config/options.ts`, the HTTP operations in `http/`, the session rules in `platform/`.
+ */
 import type { RequestListener } from 'node:http'
 import { Sso2ConfigError } from '../errors'
 import type { EmulatorOptions } from './config/options'
@@ -43,7 +47,7 @@ export type { Listening } from './listener'
 export type { Call, CallFilter } from './platform/calls'
 export type { EmulatorClock } from './runtime'
 
-/** What a site needs to know of the platform: spread it into the options of `sso2()`. */
+/** Options that a site needs to use the platform. Spread them into the options of `sso2()`. */
 export interface SiteOptions {
   readonly ssoUrl: string
   readonly apiUrl: string
@@ -54,76 +58,87 @@ export interface SiteOptions {
   readonly ssoIdentifier: string
 }
 
-/** The faults of an emulator. */
+/** Switches the faults of an emulator on and off. */
 export interface FaultControl {
   /**
-   * Switches a fault on and gives it with its ID.
-   * @throws {Sso2ConfigError} for what makes no sense
+   * Switches a fault on.
+   * @returns the fault with its ID
+   * @throws {Sso2ConfigError} if the fault is not valid
    */
   add(fault: FaultOptions): Fault
-  /** What is switched on, in the order in which it was added. */
+  /** Returns the active faults, in the order in which they were added. */
   list(): Fault[]
-  /** Switches one off, or all; says whether there was one. */
+  /**
+   * Switches a fault off, or all faults without an ID.
+   * @returns whether a fault was switched off
+   */
   clear(id?: string): boolean
 }
 
-/** A running emulator, or one that is about to. */
+/** An emulator, before or after `listen`. */
 export interface Emulator {
-  /** The Express application; fit for supertest, without `listen`. */
+  /** Express application, which supertest can use without `listen`. */
   readonly app: RequestListener
   /** Base address, without a slash at the end. Throws before `listen`. */
   readonly url: string
-  /** The time that the platform lives in. */
+  /** Clock of the platform. */
   readonly clock: EmulatorClock
-  /** What goes wrong on purpose. */
+  /** Failures to simulate. */
   readonly faults: FaultControl
   /**
-   * Listens on this machine only, unless told otherwise.
-   * @param port 0, which is the default, takes a free one, and does not keep the process from ending
-   * @param host default 127.0.0.1; beyond loopback, whoever reaches the machine can log in as anybody
+   * Listens on the loopback interface only, unless `host` says otherwise.
+   * @param port 0, the default, takes a free port and does not keep the process running
+   * @param host default 127.0.0.1. With another address, every machine that reaches the port can log in as any user.
    */
   listen(port?: number, host?: string): Promise<Listening>
   /**
-   * Options for a site that uses the client, the first one flagged for SSO2 when none is named. After `listen`.
-   * @throws {TypeError} there is no such client
+   * Returns the options for a site that uses the client. Call after `listen`.
+   * @param clientId default: the first client that is flagged for SSO2
+   * @throws {TypeError} if the client does not exist
    */
   siteOptions(clientId?: string): SiteOptions
   /**
-   * Issues a one-time password of six digits, good for `otpSeconds`.
-   * @throws {TypeError} there is no account with this user name
+   * Issues a one-time password of six digits, valid for `otpSeconds`.
+   * @throws {TypeError} if no account has the username
    */
   issueOtp(username: string): string
   /**
-   * Steers one account.
-   * @throws {TypeError} there is no account with this user name
+   * Returns the controls of an account.
+   * @throws {TypeError} if no account has the username
    */
   account(username: string): AccountControl
-  /** Sessions that are not forgotten. */
+  /** Returns the sessions that have not been pruned. */
   sessions(): SessionView[]
-  /** Forgets a session, as inactivity does; false when there is none. */
+  /**
+   * Removes a session, as the platform does after inactivity.
+   * @returns false if the session does not exist
+   */
   prune(sid: string): boolean
-  /** Ends a session, as Logout does; false when there is none. */
+  /**
+   * Ends a session, as Logout does.
+   * @returns false if the session does not exist
+   */
   terminate(sid: string): boolean
-  /** The latest calls, oldest first: 10,000 at most. */
+  /** Returns the latest calls, oldest first, 10,000 at most. */
   calls(filter?: CallFilter): Call[]
   /**
-   * The steps of one session between browser, sites and platform. `String()` of it is text for a failed assertion.
+   * Returns the steps of a session between browser, sites and platform. `String(flow)` is text for a failed assertion.
    * Passwords and tickets are masked.
    */
   flow(sid: string): Flow
-  /** The running state as options, passwords and secrets included. */
+  /** Returns the running state as options, passwords and secrets included. */
   export(): EmulatorOptions
-  /** Back to the configuration: sessions, accounts, clock, faults and log. */
+  /** Restores the configuration: sessions, accounts, clock, faults and log. */
   reset(): void
-  /** Ends every connection, hanging ones too, and frees the port. */
+  /** Closes every connection, including requests without a response, and frees the port. */
   close(): Promise<void>
 }
 
 /**
- * Makes an emulator of the platform.
- * @param options what is left out comes from the demo data
- * @throws {Sso2ConfigError} listing everything that is wrong with the options
- * @throws {Error} where `NODE_ENV` is `production`: it is no place for accounts with known passwords
+ * Creates an emulator of the platform.
+ * @param options the demo data fills in missing options
+ * @throws {Sso2ConfigError} if options are wrong, with every problem
+ * @throws {Error} if `NODE_ENV` is `production`, because the accounts have known passwords
  */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
   if (process.env['NODE_ENV'] === 'production')

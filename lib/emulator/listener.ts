@@ -1,23 +1,23 @@
-/** The port that an emulator listens on. */
+/** Opens and closes the port of an emulator. */
 import http, { type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { isLoopbackName } from './control/guard'
 import type { Runtime } from './runtime'
 
-/** Where it listens. */
+/** Address of a listening emulator. */
 export interface Listening {
   /** Base address, without a slash at the end. */
   readonly url: string
-  /** The one that was asked for, or the free one that was taken. */
+  /** Port as given, or the free port that was taken. */
   readonly port: number
-  /** Does it accept connections from other machines? */
+  /** Can other machines connect? */
   readonly isOpen: boolean
 }
 
-/** Longer than clients keep an idle connection, so that no call meets a connection that is being closed. */
+/** Keeps idle connections open for longer than clients do, so that no request meets a closing connection. */
 const KEEP_ALIVE_MS = 60_000
 
-/** One server, from `listen` to `close`. */
+/** Runs an HTTP server from `listen` to `close`. */
 export class Listener {
   readonly #server: http.Server
   readonly #runtime: Runtime
@@ -27,7 +27,10 @@ export class Listener {
     this.#runtime = runtime
   }
 
-  /** @throws {Error} before `listen` */
+  /**
+   * Returns the address.
+   * @throws {Error} before `listen`
+   */
   get at(): Listening {
     const address = this.#server.address()
     if (address === null || typeof address === 'string') throw new Error('the emulator does not listen yet')
@@ -52,7 +55,7 @@ export class Listener {
     })
   }
 
-  /** Ends every connection, hanging ones too. */
+  /** Closes every connection, including requests without a response. */
   close(): Promise<void> {
     if (!this.#server.listening) return Promise.resolve()
     return new Promise((resolve) => {
@@ -67,7 +70,7 @@ export class Listener {
   }
 }
 
-/** Every address of this machine. */
+/** Does the address mean all addresses of the machine? */
 const isWildcard = ({ address }: AddressInfo): boolean => address === '0.0.0.0' || address === '::'
 
 const hostOf = ({ address, family }: AddressInfo): string => (family === 'IPv6' ? `[${address}]` : address)

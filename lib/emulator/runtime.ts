@@ -1,4 +1,4 @@
-/** One running emulator: its world, clock, faults, log, and the listeners to its changes. */
+/** State of a running emulator: platform, clock, faults, log, and listeners that are notified of changes. */
 import type { EpochSeconds } from '../protocol/claims'
 import type { Config } from './config/options'
 import { FaultList } from './faults/list'
@@ -6,26 +6,26 @@ import { CallLog } from './platform/calls'
 import { TraceLog } from './platform/traces'
 import { createWorld, type World } from './platform/world'
 
-/** The emulator's clock. Give it to a site as its `clock` option. */
+/** The emulator's clock. Pass the clock to a site as the `clock` option. */
 export interface EmulatorClock {
-  /** Epoch milliseconds. */
+  /** Returns the time in epoch milliseconds. */
   now(): number
   /**
    * Moves the clock forward.
-   * @param seconds not negative
-   * @throws {RangeError} for anything else
+   * @param seconds zero or more
+   * @throws {RangeError} if `seconds` is negative, too large, or no number
    */
   advance(seconds: number): void
 }
 
-/** State and parts of one emulator. */
+/** Holds the state and the parts of an emulator. */
 export class Runtime {
   readonly faults = new FaultList()
   readonly log = new CallLog()
   readonly traces = new TraceLog()
   readonly clock: EmulatorClock
   world: World
-  /** Does it accept connections from other machines? Known when it listens. */
+  /** Can other machines connect? Set after `listen`. */
   isOpen = false
   private aheadMs: number
   private readonly listeners = new Set<() => void>()
@@ -38,22 +38,22 @@ export class Runtime {
     for (const fault of config.faults) this.faults.add(fault)
   }
 
-  /** The emulator's time in whole seconds. */
+  /** Returns the emulator's time in whole seconds. */
   now(): EpochSeconds {
     return Math.floor(this.clock.now() / 1000)
   }
 
-  /** The time that tokens live in: the emulator's or the system's. */
+  /** Returns the time for tokens: the emulator's or the system's (option `tokenTime`). */
   tokenNow(): EpochSeconds {
     return this.config.tokenTime === 'virtual' ? this.now() : Math.floor(Date.now() / 1000)
   }
 
-  /** How far the clock is ahead of the system's. */
+  /** Returns the seconds by which the clock is ahead of the system's. */
   aheadSeconds(): number {
     return this.aheadMs / 1000
   }
 
-  /** Back to the configuration: world, clock, faults and log. */
+  /** Restores the configuration: platform, clock, faults and log. */
   reset(): void {
     this.stop()
     this.aheadMs = this.config.clockAheadSeconds * 1000
@@ -65,7 +65,7 @@ export class Runtime {
     this.changed()
   }
 
-  /** Tells every listener that something changed. */
+  /** Notifies every listener of a change. */
   changed(): void {
     for (const listener of this.listeners) listener()
   }
@@ -75,13 +75,16 @@ export class Runtime {
     this.traces.add({ at: this.clock.now(), sid, event })
   }
 
-  /** Calls `listener` at each change; the function that comes back ends that. */
+  /**
+   * Calls `listener` at each change.
+   * @returns a function that removes the listener
+   */
   onChange(listener: () => void): () => void {
     this.listeners.add(listener)
     return () => this.listeners.delete(listener)
   }
 
-  /** Runs `work` in `ms` milliseconds, unless the emulator is reset or closed before. */
+  /** Runs `work` after `ms` milliseconds, unless the emulator is reset or closed before. */
   later(ms: number, work: () => void): void {
     const timer = setTimeout(() => {
       this.timers.delete(timer)
@@ -90,7 +93,7 @@ export class Runtime {
     this.timers.add(timer)
   }
 
-  /** Drops all work that waits. */
+  /** Drops all waiting work. */
   stop(): void {
     for (const timer of this.timers) clearTimeout(timer)
     this.timers.clear()

@@ -1,4 +1,7 @@
-/** The Express shell: requests become work, work becomes answers, faults come between. It decides nothing itself. */
+/**
+ * Connects Express with the operations, and applies faults between request and response.
+ * The decisions are elsewhere: the operations in `http/`, the session rules in `platform/`.
+ */
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { controlRouter } from './control/routes'
 import type { Fault } from './faults/list'
@@ -16,7 +19,7 @@ import type { Runtime } from './runtime'
 const MAX_BODY_BYTES = 32 * 1024
 const backChannel: readonly BackChannelOperation[] = ['authenticate', 'sessionstatus', 'logout', 'logoutall']
 
-/** The whole platform as an Express application. */
+/** Creates the platform as an Express application. */
 export function createApp(runtime: Runtime): Express {
   const app = express()
   app.disable('x-powered-by')
@@ -29,7 +32,7 @@ export function createApp(runtime: Runtime): Express {
     res.setHeader('x-content-type-options', 'nosniff')
     next()
   })
-  // Any type is read, so that a wrong one is answered, logged and hit by faults like everything else.
+  // Any content type is read, so that a wrong type also gets a response, a log entry and faults.
   app.use(['/sso', '/oauth', '/external'], rawBody(MAX_BODY_BYTES))
   addOperations(app, runtime)
   app.use('/_emulator', controlRouter(runtime))
@@ -67,7 +70,7 @@ function addOperations(app: Express, runtime: Runtime): void {
 
 const restOperations: readonly RestOperation[] = ['me', 'marketplace', 'gift', 'administrators']
 
-/** Lets a fault hit, or carries the work out; logs how it went. */
+/** Carries out the operation, or simulates a fault instead, and logs the result. */
 function serve(runtime: Runtime, res: Response, work: Work): void {
   const fault = runtime.faults.take(work.operation, work.sid)
   const begin = { at: runtime.clock.now(), tick: performance.now() }
@@ -146,11 +149,11 @@ function addToLog(
 }
 
 function send(res: Response, { status, headers, body }: Answer): void {
-  // Written without Express: it would add a charset, an entity tag and a body of its own.
+  // Written without Express, which would add a charset and an ETag.
   res.writeHead(status, { ...headers, 'content-length': String(Buffer.byteLength(body)) }).end(body)
 }
 
-/** The query as it came, undecoded. */
+/** Returns the query as received, undecoded. */
 function queryOf({ originalUrl }: Request): string {
   const start = originalUrl.indexOf('?')
   return start < 0 ? '' : originalUrl.slice(start + 1)
@@ -161,7 +164,10 @@ function browserOf(req: Request): string | undefined {
   return pairs.find((pair) => pair.startsWith(`${BROWSER_COOKIE}=`))?.slice(BROWSER_COOKIE.length + 1)
 }
 
-/** The JSON of a body that says that it is JSON, or `undefined`. */
+/**
+ * Parses the body if the content type is JSON.
+ * @returns undefined for other types and for invalid JSON
+ */
 function jsonBody(req: Request): unknown {
   const body: unknown = req.body
   if (!Buffer.isBuffer(body) || !req.is('application/json')) return undefined
@@ -172,7 +178,7 @@ function jsonBody(req: Request): unknown {
   }
 }
 
-/** Fields of a form; one that is there twice becomes a list, which no reader takes. */
+/** Parses the fields of a form. A repeated field becomes a list, which every operation refuses. */
 function formBody(req: Request): Record<string, unknown> {
   const body: unknown = req.body
   if (!Buffer.isBuffer(body) || !req.is('application/x-www-form-urlencoded')) return {}
@@ -184,7 +190,7 @@ function onlyValue(values: readonly string[]): unknown {
   return values.length === 1 ? values[0] : values
 }
 
-/** Errors of Express and its body reader: always a short JSON answer, never a stack. */
+/** Responds to errors of Express and of the body reader with short JSON, never with a stack. */
 function answerError(error: unknown, _req: Request, res: Response, _next: NextFunction): void {
   const status = statusOf(error)
   if (res.headersSent) res.socket?.destroy()

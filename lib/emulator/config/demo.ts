@@ -1,7 +1,7 @@
-/** Demo data: an organisation with two newspapers, for a first try without a configuration. Everybody in it is invented. */
+/** Demo data for a start without a configuration: an organisation with two newspapers. All people are invented. */
 import type { EmulatorOptions } from './options'
 
-/** The three scopes of the interface. Interface: "Authentication", "REST API". */
+/** The three scopes of the platform. Interface: "Authentication", "REST API". */
 export const platformScopes = ['/external/marketing/r', '/external/me/order/r', '/external/admin/r'] as const
 
 const gracesAddress = {
@@ -97,7 +97,7 @@ const marketplaceGroups = [
   },
 ]
 
-/** The demo data as options, `overrides` put over it key by key: other landing pages or limits, for example. */
+/** Returns the demo data as options. `overrides` replaces single keys, for example landing pages or limits. */
 export function demoOptions(overrides: EmulatorOptions = {}): EmulatorOptions {
   return { organisationId: 'demo-press', clients, accounts, campaigns, marketplaceGroups, ...overrides }
 }

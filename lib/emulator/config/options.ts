@@ -1,22 +1,22 @@
-/** What the emulator plays: options as they are given, and the complete configuration that is made of them. */
+/** Defines the options of the emulator, and the complete configuration made from the options. */
 import type { SessionStatus } from '../../protocol/claims'
 import type { FaultOptions } from '../faults/rules'
 
-/** An API client of the organisation: one web site, as a rule. */
+/** An API client of the organisation. Usually each web site has its own client. */
 export interface Client {
   /** `cid` of request tokens and `aud` of Session Tokens. */
   readonly clientId: string
-  /** Signs every token in both directions, and authenticates at the token endpoint. */
+  /** Secret that signs every token in both directions, and authenticates the client at the token endpoint. */
   readonly clientSecret: string
   readonly name: string
-  /** Absolute http(s) address without a fragment; Identify redirects here and nowhere else. */
+  /** Absolute http(s) address without a fragment. Identify redirects to no other address. */
   readonly landingPage: string
   /** Is the client flagged for SSO2? Interface: "Preconditions for SSO2". */
   readonly sso2: boolean
   readonly scopes: readonly string[]
 }
 
-/** An address as the REST API writes it; every field is optional, since the interface does not say which are required. */
+/** An address of the REST API. Every field is optional, because the interface does not name required fields. */
 export interface Address {
   readonly first_name?: string | undefined
   readonly last_name?: string | undefined
@@ -27,14 +27,14 @@ export interface Address {
   readonly country_code?: string | undefined
 }
 
-/** A subscription in the subscription system; only an active one is in the way of a gift. */
+/** A subscription. Only an active subscription prevents a gift. */
 export interface Subscription {
   readonly productCode: string
   readonly address: Address
   readonly active: boolean
 }
 
-/** A person's account. */
+/** A user's account. */
 export interface Account {
   readonly accountId: string
   readonly username: string
@@ -42,16 +42,16 @@ export interface Account {
   readonly name: string
   readonly email: string
   readonly active: boolean
-  /** Scopes that the account has; every scope when left out. */
+  /** Scopes of the account. Default: every scope. */
   readonly scopes?: readonly string[] | undefined
-  /** Administrator groups; an account without any is no administrator. */
+  /** Administrator groups. An account without a group is not an administrator. */
   readonly groups: readonly string[]
   readonly subscriptions: readonly Subscription[]
-  /** `created` of its administrator entries: `YYYY-MM-DDThh:mm:ss`, without a zone. */
+  /** `created` of the administrator entries: `YYYY-MM-DDThh:mm:ss`, without a time zone. */
   readonly created: string
   /** Wrong passwords so far. */
   readonly failedAttempts: number
-  /** Seconds that the account is still frozen when the emulator starts. */
+  /** Seconds that the account is still locked after the start. */
   readonly frozenForSeconds: number
 }
 
@@ -78,21 +78,21 @@ interface Campaign {
   /** `campaign_code` of the REST call. */
   readonly productCode: string
   readonly name: string
-  /** Further products whose active subscription makes a receiver not eligible. */
+  /** Other products that also prevent the gift if the receiver has an active subscription. */
   readonly conflictsWith: readonly string[]
 }
 
-/** What the interface leaves open ("Limits"), and what it states; whole seconds. */
+/** Limits of the interface, and defaults for limits that the interface leaves open ("Limits"). Whole seconds. */
 export interface Limits {
-  /** Wrong passwords until an account is frozen. Default 5. */
+  /** Wrong passwords until an account is locked. Default 5. */
   readonly attemptsBeforeFreeze: number
   /** Default 43200: 12 hours. */
   readonly freezeSeconds: number
-  /** Sessions of one account that may be logged in at once. Default 5. */
+  /** Maximum of logged-in sessions of an account. Default 5. */
   readonly sessionsPerAccount: number
-  /** Inactivity after which a session is forgotten. Default 7200. */
+  /** Inactivity until a session is pruned. Default 7200. */
   readonly pruneAfterSeconds: number
-  /** `exp` minus `iat` of Session Tokens. Request tokens may always live 10 s. Default 10. */
+  /** `exp` minus `iat` of Session Tokens. Default 10. Request tokens are always valid for up to 10 s. */
   readonly tokenSeconds: number
   /** Default 60. */
   readonly ticketSeconds: number
@@ -104,7 +104,7 @@ export interface Limits {
   readonly leewaySeconds: number
 }
 
-/** A session that is there from the start: what `export` writes, so that a scenario can be kept. */
+/** A session that exists from the start. `export` writes such sessions, so that a scenario can be saved. */
 export interface SavedSession {
   readonly sid: string
   /** Value of the browser's cookie. */
@@ -125,67 +125,70 @@ export interface Config {
   readonly clients: readonly Client[]
   readonly accounts: readonly Account[]
   readonly marketplaceGroups: readonly MarketplaceGroup[]
-  /** The feature switch of marketplace groups. */
+  /** Are marketplace groups enabled? */
   readonly marketplaceEnabled: boolean
   readonly campaigns: readonly Campaign[]
   readonly limits: Limits
-  /** Do the times in tokens follow the emulator's clock (`virtual`), or the system's (`real`)? */
+  /** Do times in tokens follow the emulator's clock (`virtual`) or the system's (`real`)? */
   readonly tokenTime: 'virtual' | 'real'
-  /** Plays the production environment: `debug_url` is refused. */
+  /** Emulates the production environment: `debug_url` is refused. */
   readonly production: boolean
   readonly sessions: readonly SavedSession[]
   readonly faults: readonly FaultOptions[]
-  /** How far the emulator's clock is ahead of the system's when it starts. */
+  /** Seconds by which the emulator's clock is ahead of the system's at the start. */
   readonly clockAheadSeconds: number
 }
 
 type WithDefaults<T, Defaulted extends keyof T> = Omit<T, Defaulted> & { readonly [K in Defaulted]?: T[K] | undefined }
 
-/** A client as it is given; left out: `name` is the client ID, `sso2` is true, `scopes` are the three of the interface. */
+/** Options of a client. Defaults: `name` is the client ID, `sso2` is true, `scopes` has the three scopes of the platform. */
 export type ClientOptions = WithDefaults<Client, 'name' | 'sso2' | 'scopes'>
 
-/** A subscription as it is given; `active` unless it says otherwise. */
+/** Options of a subscription. Active by default. */
 export type SubscriptionOptions = WithDefaults<Subscription, 'active'>
 
-/** An account as it is given; active, without groups and subscriptions unless it says otherwise. */
+/** Options of an account. Default: active, without groups and subscriptions. */
 export type AccountOptions = Pick<Account, 'accountId' | 'username' | 'password' | 'scopes'> & {
   readonly [K in 'name' | 'email' | 'active' | 'groups' | 'created' | 'failedAttempts' | 'frozenForSeconds']?:
     | Account[K]
     | undefined
 } & { readonly subscriptions?: readonly SubscriptionOptions[] | undefined }
 
-/** A campaign as it is given. */
+/** Options of a campaign. */
 export type CampaignOptions = WithDefaults<Campaign, 'name' | 'conflictsWith'>
 
-/** A saved session as it is given; new and just seen unless it says otherwise. */
+/** Options of a saved session. Default: created and used at the start. */
 export type SavedSessionOptions = WithDefaults<SavedSession, 'ageSeconds' | 'idleSeconds'>
 
-/** Options of `createEmulator`. What is left out comes from the demo data; unknown keys are refused. */
+/** Options of `createEmulator`. The demo data fills in missing options. Unknown keys are refused. */
 export interface EmulatorOptions {
   /** `iss` of request tokens. Default `demo-press`. */
   readonly organisationId?: string | undefined
   /** `aud` of request tokens and `iss` of Session Tokens. Default `sso-service`. */
   readonly ssoIdentifier?: string | undefined
-  /** API clients, one a site. Default: the two of the demo. */
+  /** API clients, usually a client for each site. Default: the two clients of the demo data. */
   readonly clients?: readonly ClientOptions[] | undefined
-  /** Who can log in. Default: `ada`, `grace` and `edsger`. */
+  /** Accounts that can log in. Default: `ada`, `grace` and `edsger`. */
   readonly accounts?: readonly AccountOptions[] | undefined
-  /** What the REST API answers. */
+  /** Marketplace groups of the REST API. */
   readonly marketplaceGroups?: readonly MarketplaceGroup[] | undefined
-  /** The feature switch of marketplace groups. Default true. */
+  /** Are marketplace groups enabled? Default true. */
   readonly marketplaceEnabled?: boolean | undefined
   /** Campaigns of gift subscriptions. */
   readonly campaigns?: readonly CampaignOptions[] | undefined
-  /** Settings where the interface is silent, each with a default. */
+  /** Limits, each with a default. */
   readonly limits?: { readonly [K in keyof Limits]?: Limits[K] | undefined } | undefined
-  /** Times in tokens: `'virtual'` (default in code) for sites that share the emulator's clock, `'real'` (default of the command) for others. */
+  /**
+   * Clock of the times in tokens. `'virtual'`, the default in code, fits sites that share the emulator's clock.
+   * `'real'`, the default of the command, fits other sites.
+   */
   readonly tokenTime?: 'virtual' | 'real' | undefined
-  /** Plays the production environment: `debug_url` is refused. Default false. */
+  /** Emulates the production environment: `debug_url` is refused. Default false. */
   readonly production?: boolean | undefined
-  /** There from the start. Default: none. */
+  /** Sessions that exist from the start. Default: none. */
   readonly sessions?: readonly SavedSessionOptions[] | undefined
-  /** Switched on from the start. Default: none. */
+  /** Faults that are on from the start. Default: none. */
   readonly faults?: readonly FaultOptions[] | undefined
-  /** How far the emulator's clock is ahead of the system's when it starts. Default 0. */
+  /** Seconds by which the emulator's clock is ahead of the system's at the start. Default 0. */
   readonly clockAheadSeconds?: number | undefined
 }

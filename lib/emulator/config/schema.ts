@@ -1,4 +1,4 @@
-/** Reads options and configuration files: everything that is wrong at once, each with its path. */
+/** Validates options and configuration files, and reports all problems together, each with its path. */
 import { z } from 'zod'
 import { type ConfigProblem, Sso2ConfigError } from '../../errors'
 import { DEFAULT_SSO_IDENTIFIER, TOKEN_LIFETIME_SECONDS } from '../../protocol/claims'
@@ -128,7 +128,7 @@ const options = z
     unique(value.accounts, 'accounts', 'username', report)
     unique(value.campaigns, 'campaigns', 'productCode', report)
     unique(value.sessions, 'sessions', 'sid', report)
-    // of a browser's sessions one at most has not ended
+    // a browser has at most one session that has not ended
     const current = value.sessions.map(({ sid, browser, status }) => ({
       browser: status === 'terminated' ? `${browser} ${sid}` : browser,
     }))
@@ -154,9 +154,9 @@ function unique<K extends string>(
 }
 
 /**
- * The complete configuration. What is left out at the top level comes from the demo data, limits from their defaults.
+ * Completes the configuration with the demo data at the top level, and with default limits.
  * @param given options, or a parsed file
- * @throws {Sso2ConfigError} with every problem, each with its path, and without any value
+ * @throws {Sso2ConfigError} with every problem and its path, and without any value
  */
 export function readConfig(given: unknown): Config {
   const base: unknown = isRecord(given) ? { ...demoOptions(), ...defined(given) } : given
@@ -165,7 +165,7 @@ export function readConfig(given: unknown): Config {
   throw new Sso2ConfigError(problemsOf(result.error))
 }
 
-/** What a schema refused, each with its path as one writes it in code. */
+/** Returns the problems that a schema found, with paths as in code. */
 export function problemsOf(error: z.ZodError): ConfigProblem[] {
   return error.issues.map(({ path, message }) => ({ option: pathText(path) || 'options', message }))
 }

@@ -1,4 +1,4 @@
-/** What tests and the portal do to the platform from outside: the same functions in code and over HTTP. */
+/** Controls the platform from tests and from the admin portal, with the same functions in code and over HTTP. */
 import type { EpochSeconds } from '../../protocol/claims'
 import type { Account, EmulatorOptions } from '../config/options'
 import { freeze, frozenSeconds, issueOtp, thaw } from '../platform/credentials'
@@ -7,31 +7,34 @@ import { type AccountState, removeSession, type SsoSession } from '../platform/w
 import type { Runtime } from '../runtime'
 import type { AccountView, SessionView } from './views'
 
-/** What can be changed about an account. Its running sessions go on. */
+/** Changes of an account. Its sessions are not affected. */
 export interface AccountChanges {
-  /** May it log in? */
+  /** Can the user log in? */
   readonly active?: boolean | undefined
-  /** Takes the place of the old one. */
+  /** New password. */
   readonly password?: string | undefined
 }
 
-/** Steers one account. */
+/** Controls an account. */
 export interface AccountControl {
-  /** Changes what is given, and leaves the rest. */
+  /** Changes the given fields only. */
   set(changes: AccountChanges): AccountView
-  /** Freezes it from now on, for `freezeSeconds`. */
+  /** Locks the account for `freezeSeconds` from now. */
   freeze(): AccountView
-  /** Lifts a freeze, and forgets wrong attempts. */
+  /** Unlocks the account and resets the counter of wrong attempts. */
   unfreeze(): AccountView
-  /** Ends all its sessions and says how many there were. */
+  /**
+   * Ends all sessions of the account.
+   * @returns the number of ended sessions
+   */
   logoutAll(): number
-  /** Issues a one-time password of six digits; `expiresAt` in seconds. */
+  /** Issues a one-time password of six digits. `expiresAt` is in seconds. */
   issueOtp(): { otp: string; expiresAt: EpochSeconds }
-  /** As it is now. */
+  /** Returns the current state. */
   view(): AccountView
 }
 
-/** Steers one account, or gives nothing when there is no such user name. */
+/** Returns the controls of an account, or undefined if no account has the username. */
 export function accountControl(runtime: Runtime, username: string): AccountControl | undefined {
   const stateOf = () => runtime.world.accountsByName.get(username)
   if (!stateOf()) return undefined
@@ -74,7 +77,7 @@ function present(state: AccountState | undefined): AccountState {
   return state
 }
 
-/** All accounts, in the order of the configuration. */
+/** Returns all accounts, in the order of the configuration. */
 export function viewAccounts(runtime: Runtime): AccountView[] {
   return [...runtime.world.accountsByName.values()].map((state) => viewAccount(runtime, state))
 }
@@ -95,20 +98,23 @@ function viewAccount(runtime: Runtime, { account, attempts }: AccountState): Acc
   }
 }
 
-/** All sessions that are not forgotten, the one that was inactive longest first. */
+/** Returns all sessions that have not been pruned, the longest inactive session first. */
 export function viewSessions(runtime: Runtime): SessionView[] {
   const { world } = runtime
   const now = runtime.now()
   return [...world.sessions.values()].filter((session) => !isForgotten(world, session, now)).map(viewSession)
 }
 
-/** One session as tests and the portal see it. */
+/** Returns a session as tests and the portal see the session. */
 export function viewSession(session: SsoSession): SessionView {
   const { sid, status, createdAt, lastSeenAt } = session
   return { sid, status, accountId: status === 'loggedin' ? session.accountId : null, createdAt, lastSeenAt }
 }
 
-/** Forgets a session, as inactivity does; false when there is none. */
+/**
+ * Removes a session, as the platform does after inactivity.
+ * @returns false if the session does not exist
+ */
 export function pruneSession(runtime: Runtime, sid: string): boolean {
   const session = findSession(runtime.world, sid, runtime.now())
   if (!session) return false
@@ -118,7 +124,10 @@ export function pruneSession(runtime: Runtime, sid: string): boolean {
   return true
 }
 
-/** Ends a session, as Logout does; false when there is none. */
+/**
+ * Ends a session, as Logout does.
+ * @returns false if the session does not exist
+ */
 export function terminateSession(runtime: Runtime, sid: string): boolean {
   const session = findSession(runtime.world, sid, runtime.now())
   if (!session) return false
@@ -129,8 +138,8 @@ export function terminateSession(runtime: Runtime, sid: string): boolean {
 }
 
 /**
- * The running state as options: accounts as they are now, sessions, faults and the clock. Passwords and secrets are in
- * it; one-time passwords, tickets and access tokens are not.
+ * Returns the running state as options: accounts, sessions, faults and clock.
+ * Includes passwords and secrets, but no one-time passwords, tickets and access tokens.
  */
 export function exportOptions(runtime: Runtime): EmulatorOptions {
   const { config, world, faults } = runtime

@@ -1,11 +1,11 @@
-/** Server-sent events: tells the portal that something changed, at most four times a second. */
+/** Notifies the portal of changes by server-sent events, at most four times a second. */
 import type { RequestHandler } from 'express'
 import type { Runtime } from '../runtime'
 
 const QUIET_MS = 250
 const KEEP_ALIVE_MS = 15_000
 
-/** A stream of `changed` events for as long as the page is open. */
+/** Streams `changed` events while the page is open. */
 export function events(runtime: Runtime): RequestHandler {
   return (_req, res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })

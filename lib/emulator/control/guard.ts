@@ -1,9 +1,9 @@
-/** Keeps web pages of other sites, and names that point to this machine, away from controls and portal. */
+/** Protects controls and portal from pages of other sites, and from foreign host names that resolve to this machine. */
 import { isIP } from 'node:net'
 import type { RequestHandler, Response } from 'express'
 import type { Runtime } from '../runtime'
 
-/** Lets requests pass that are addressed to this machine by a name of its own: a foreign name that resolves to it is refused. */
+/** Accepts requests to a host name of this machine only. An attacker's name that resolves here is refused (DNS rebinding). */
 export function ownHostOnly(runtime: Runtime): RequestHandler {
   return (req, res, next) => {
     if (isOwnHost(runtime, req.headers.host)) next()
@@ -11,7 +11,7 @@ export function ownHostOnly(runtime: Runtime): RequestHandler {
   }
 }
 
-/** Besides, refuses requests that a page of another site made: controls are for tests and the portal. */
+/** Also refuses requests from pages of other sites, because controls are only for tests and the portal. */
 export function sameOriginOnly(runtime: Runtime): RequestHandler {
   return (req, res, next) => {
     const { host, origin } = req.headers
@@ -34,7 +34,10 @@ function hostMessage({ isOpen }: Runtime): string {
     : 'the Host header must name a loopback host'
 }
 
-/** Where others may come, they come by an address or by the name of a container: nobody can point those here from outside. */
+/**
+ * If other machines can connect, also accepts IP addresses and names without a dot, such as container names.
+ * An attacker outside cannot make such names resolve to this machine.
+ */
 function isOwnHost({ isOpen }: Runtime, host: string | undefined): boolean {
   const address = `http://${host ?? ''}`
   const name = URL.canParse(address) ? new URL(address).hostname : ''
@@ -42,7 +45,7 @@ function isOwnHost({ isOpen }: Runtime, host: string | undefined): boolean {
   return isOpen && name !== '' && (isIP(name.replace(/^\[|\]$/g, '')) !== 0 || !name.includes('.'))
 }
 
-/** Does this host of an address name this very machine? */
+/** Is this a loopback host name? */
 export function isLoopbackName(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost') || name === '[::1]' || /^127(\.\d{1,3}){3}$/.test(name)
 }

@@ -1,24 +1,27 @@
-/** What a control is, and how it reads its request. */
+/** Defines a control, and reads the requests of controls. */
 import type { Request } from 'express'
 import type { z } from 'zod'
 import { problemsOf } from '../config/schema'
 
-/** One control: what is listed, and what is done. */
+/** A control: its description and its function. */
 export interface Control {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Below `/_emulator`, as Express writes it. */
+  /** Path below `/_emulator`, in Express syntax. */
   readonly path: string
-  /** What it does, in one sentence. */
+  /** Description in a sentence. */
   readonly does: string
-  /** A body to try it with. */
+  /** Example of a body. */
   readonly body?: object
-  /** Default 200. */
+  /** Status of the response. Default 200. */
   readonly status?: number
-  /** Gives the JSON of its answer. @throws {ControlError} */
+  /**
+   * Returns the JSON of the response.
+   * @throws {ControlError} if the request is refused
+   */
   answer(req: Request): object
 }
 
-/** A control that was refused: becomes an answer in the one error shape. */
+/** A refusal of a control, sent as a JSON error. */
 export class ControlError extends Error {
   constructor(
     readonly status: number,
@@ -29,7 +32,10 @@ export class ControlError extends Error {
   }
 }
 
-/** The body of a request, read by a schema; what is wrong with it is said path by path. @throws {ControlError} */
+/**
+ * Reads the body of a request with a schema.
+ * @throws {ControlError} if the body is wrong, with the path of each problem
+ */
 export function readBody<T>(schema: z.ZodType<T>, req: Request): T {
   const body: unknown = req.body
   const result = schema.safeParse(body)
@@ -38,7 +44,7 @@ export function readBody<T>(schema: z.ZodType<T>, req: Request): T {
   throw new ControlError(400, 'bad_request', problems.join('; '))
 }
 
-/** A parameter of the path. */
+/** Returns a parameter of the path. */
 export function param(req: Request, name: string): string {
   const value: unknown = req.params[name]
   return typeof value === 'string' ? value : ''

@@ -1,4 +1,4 @@
-/** The controls over HTTP, under `/_emulator`. */
+/** Serves the controls over HTTP, under `/_emulator`. */
 import express, { type Response, Router } from 'express'
 import type { Runtime } from '../runtime'
 import { events } from './events'
@@ -6,7 +6,7 @@ import { sameOriginOnly } from './guard'
 import { ControlError } from './request'
 import { controlsOf } from './table'
 
-/** All controls as a router. */
+/** Returns all controls as a router. */
 export function controlRouter(runtime: Runtime): Router {
   const router = Router()
   router.use(sameOriginOnly(runtime), express.json({ limit: '64kb' }))

@@ -1,4 +1,4 @@
-/** Every control that answers at once: the router serves this table, and `/_emulator` lists it. */
+/** Lists every control with an immediate response. The router serves the table, and `/_emulator` shows the table. */
 import type { Request } from 'express'
 import { z } from 'zod'
 import { faultSchema } from '../faults/rules'
@@ -15,7 +15,7 @@ import {
 import { flowOfSession } from './flows'
 import { type Control, ControlError, param, readBody } from './request'
 
-/** The controls of one emulator. */
+/** Returns the controls of an emulator. */
 export function controlsOf(runtime: Runtime): Control[] {
   return [
     ...stateControls(runtime),
@@ -26,7 +26,7 @@ export function controlsOf(runtime: Runtime): Control[] {
   ]
 }
 
-/** A row of the table. */
+/** Creates a row of the table. */
 const row =
   (method: Control['method']) =>
   (path: string, does: string, answer: Control['answer'], more: Pick<Control, 'body' | 'status'> = {}): Control => ({

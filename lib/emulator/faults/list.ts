@@ -1,10 +1,10 @@
-/** The faults that are switched on. The first one that fits an operation and session hits it. */
+/** Keeps the active faults. The first fault that fits an operation and a session applies. */
 import type { EmulatedOperation, FaultOptions } from './rules'
 
-/** A fault that is switched on: `id` is for `clear`, and `times` how many answers it still hits. */
+/** An active fault. `id` is for `clear`, and `times` counts the remaining responses. */
 export type Fault = FaultOptions & { readonly id: string }
 
-/** The faults of one emulator, in the order in which they were added. */
+/** Keeps the faults of an emulator, in the order in which they were added. */
 export class FaultList {
   private faults: Fault[] = []
   private nextId = 1
@@ -16,12 +16,15 @@ export class FaultList {
     return fault
   }
 
-  /** What is switched on now. */
+  /** Returns the active faults. */
   list(): Fault[] {
     return [...this.faults]
   }
 
-  /** Switches one fault off, or all of them when no ID is given; says whether there was one. */
+  /**
+   * Switches a fault off, or all faults without an ID.
+   * @returns whether a fault was switched off
+   */
   clear(id?: string): boolean {
     const kept = id === undefined ? [] : this.faults.filter((fault) => fault.id !== id)
     const hadSome = kept.length < this.faults.length
@@ -29,7 +32,7 @@ export class FaultList {
     return hadSome
   }
 
-  /** The fault that hits this call, if any; counts it. */
+  /** Returns the fault for a call, if any, and counts the call. */
   take(operation: EmulatedOperation, sid: string | null): Fault | undefined {
     const fault = this.faults.find((f) => f.operation === operation && (f.sid === undefined || f.sid === sid))
     if (fault?.times === undefined) return fault

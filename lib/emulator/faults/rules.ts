@@ -1,8 +1,8 @@
-/** Which faults there are, and which of them make sense where. Contract: section 9, "Faults". */
+/** Defines the faults, and the operations that each fault fits. */
 import { z } from 'zod'
 import { isServiceErrorCode, type Operation, type Sso2ServiceErrorCode } from '../../protocol/claims'
 
-/** Every operation that a fault can hit, and that the call log names. */
+/** Operations that a fault can affect, by their names in the call log. */
 export const emulatedOperations = [
   'identify',
   'authenticate',
@@ -29,9 +29,9 @@ const sso2Operations: readonly string[] = [
 
 interface Target {
   readonly operation: EmulatedOperation
-  /** How many answers it hits; until cleared when left out. */
+  /** Number of responses that the fault affects. Default: until the fault is cleared. */
   readonly times?: number | undefined
-  /** Only this SSO session; at Identify, the browser's. Not for Logout all, which names no session. */
+  /** Affects only this SSO session, or the browser's session at Identify. Not for Logout all, which names no session. */
   readonly sid?: string | undefined
 }
 
@@ -41,18 +41,18 @@ export type FaultKind =
   | { readonly kind: 'down' | 'hang' | 'garbage' | 'empty' | 'huge' }
   /** An HTTP status from 300 to 599 instead of a response, with a `Retry-After` header if `retryAfter` is given. */
   | { readonly kind: 'status'; readonly code: number; readonly retryAfter?: number | undefined }
-  /** A documented `err` in a properly signed answer. */
+  /** A documented `err` in a correctly signed response. */
   | { readonly kind: 'error'; readonly code: Sso2ServiceErrorCode }
-  /** Work and answer come `ms` milliseconds late. */
+  /** The work and the response are `ms` milliseconds late. */
   | { readonly kind: 'slow'; readonly ms: number }
-  /** The work is done, and the connection ends without an answer. */
+  /** The work is done, but the connection ends without a response. */
   | { readonly kind: 'drop_after_commit' }
-  /** The Session Token is signed with another secret, too old, about another session (account), or for another client. */
+  /** The Session Token has a wrong signature, has expired, or names another session (account) or another client. */
   | { readonly kind: 'wrong_signature' | 'expired' | 'wrong_session' | 'wrong_audience' }
-  /** The Session Token's times are `seconds` ahead (negative: behind). */
+  /** The times of the Session Token are `seconds` ahead, or behind if `seconds` is negative. */
   | { readonly kind: 'skew'; readonly seconds: number }
 
-/** A fault as it is asked for. */
+/** Options of a fault. */
 export type FaultOptions = Target & FaultKind
 
 const target = {
@@ -62,7 +62,7 @@ const target = {
 }
 const code = z.string().refine(isServiceErrorCode, 'is no error code of the specification')
 
-/** Reads a fault; refuses unknown members and what makes no sense. */
+/** Validates a fault, and refuses unknown members and impossible combinations. */
 export const faultSchema = z
   .discriminatedUnion('kind', [
     z.strictObject({ ...target, kind: z.enum(['down', 'hang', 'garbage', 'empty', 'huge']) }),

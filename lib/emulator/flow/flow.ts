@@ -1,4 +1,4 @@
-/** Makes flows of traces. */
+/** Makes flows from traces. */
 import type { EmulatedOperation } from '../faults/rules'
 import type { Call } from '../platform/calls'
 import type { Trace } from '../platform/traces'
@@ -15,7 +15,7 @@ export interface FlowSite {
 const BROWSER: FlowParticipant = { id: 'browser', name: 'Browser' }
 const PLATFORM: FlowParticipant = { id: 'platform', name: 'Platform' }
 
-/** A site that sent no client ID that the platform knows. */
+/** A site without a client ID that the platform knows. */
 const UNKNOWN: FlowParticipant = { id: 'unknown', name: 'Unknown site' }
 
 const names: Readonly<Record<EmulatedOperation, string>> = {
@@ -31,7 +31,7 @@ const names: Readonly<Record<EmulatedOperation, string>> = {
   administrators: 'REST API: administrators',
 }
 
-/** The flow of some traces. `sites` are the API clients by which sites are named. */
+/** Makes the flow of traces. `sites` are API clients, which give the sites their names. */
 export function makeFlow(title: string, traces: readonly Trace[], sites: readonly FlowSite[]): Flow {
   const used = new Set(traces.flatMap(({ call }) => (call ? [call.clientId ?? UNKNOWN.id] : [])))
   const known = sites.filter(({ clientId }) => used.has(clientId)).map(({ clientId, name }) => ({ id: clientId, name }))
@@ -39,7 +39,7 @@ export function makeFlow(title: string, traces: readonly Trace[], sites: readonl
   return flowOf(title, participants, traces.flatMap(stepsOf))
 }
 
-/** A flow of steps that are known already. */
+/** Makes a flow of given steps. */
 export function flowOf(title: string, participants: readonly FlowParticipant[], steps: readonly FlowStep[]): Flow {
   const flow = { title, participants, steps }
   return { ...flow, toString: () => flowText(flow) }
@@ -51,7 +51,7 @@ function stepsOf(trace: Trace): FlowStep[] {
   return [{ at, from: PLATFORM.id, to: PLATFORM.id, name: event, claims: {}, verdict: 'ok' }]
 }
 
-/** A redirect belongs to the site that made its token, even if another browser brings the token. */
+/** Assigns a redirect to the site that made its token, even if another browser brings the token. */
 function identifySteps(trace: Trace, call: Call): FlowStep[] {
   const { at } = trace
   const { id } = siteOf(call)

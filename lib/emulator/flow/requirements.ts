@@ -1,9 +1,9 @@
-/** The requirement of the interface behind each refusal, and the meaning of each fault. */
+/** Maps each refusal to the requirement of the interface, and each fault to its meaning. */
 import type { Call } from '../platform/calls'
 
 const TOKEN = 'Interface, "SSO JSON Web Token (JWT)" and "Request JWT claims"'
 
-/** By outcome. A refusal that is not here shows its own detail. */
+/** Requirements by outcome. Other refusals show their own detail. */
 const refusals: Readonly<Record<string, string>> = {
   invalid_token: `${TOKEN}: signed HS256 with the client's secret, iss the organisation, aud the SSO system, exp 10 s after nbf and iat.`,
   invalid_client: `${TOKEN}: cid is the ID of an API client that is flagged for SSO2.`,
@@ -48,7 +48,7 @@ const faults: Readonly<Record<NonNullable<Call['fault']>, string>> = {
 /** Outcomes of calls that worked. */
 const good = new Set(['anon', 'loggedin', 'terminated', 'ok'])
 
-/** Verdict about a call, with the requirement where it is not `ok`. */
+/** Returns the verdict about a call, with the requirement if the verdict is not `ok`. */
 export function judgeCall({ outcome, fault, detail }: Call): {
   verdict: 'ok' | 'refused' | 'fault'
   requirement?: string

@@ -1,7 +1,7 @@
-/** A flow as text. */
+/** Writes a flow as text. */
 import type { Flow, FlowStep } from './types'
 
-/** The whole flow, one line a step; the requirement of a refusal or a fault below its step. */
+/** Writes the flow, a line for each step. Below a refusal or a fault, adds the requirement. */
 export function flowText({ title, participants, steps }: Omit<Flow, 'toString'>): string {
   const nameOf = (id: string) => participants.find((one) => one.id === id)?.name ?? id
   const ways = steps.map(({ from, to }) => (from === to ? nameOf(from) : `${nameOf(from)} → ${nameOf(to)}`))
@@ -14,17 +14,17 @@ export function flowText({ title, participants, steps }: Omit<Flow, 'toString'>)
   return [title, ...(lines.length === 0 ? ['no call was about it'] : lines), ''].join('\n')
 }
 
-/** The time of day in UTC, to the millisecond. */
+/** Returns the time of day in UTC, to the millisecond. */
 export const clockText = (at: number): string => new Date(at).toISOString().slice(11, 23)
 
-/** The verdict in one word, for steps that are not as they should be. */
+/** Returns the sign of a step's verdict. */
 const markOf = ({ verdict }: FlowStep): string => ({ ok: '·', refused: '✗', fault: '!' })[verdict]
 
 function durationText({ durationMs }: FlowStep): string {
   return durationMs === undefined ? '' : ` (${Math.round(durationMs)} ms)`
 }
 
-/** Claims in one line. */
+/** Returns the claims in a single line. */
 function claimsText({ claims }: FlowStep): string {
   return Object.entries(claims)
     .map(([name, value]) => `${name}=${String(value)}`)

@@ -1,6 +1,6 @@
-/** A flow: what happened between a browser, the sites and the platform, in order. */
+/** Defines a flow: the requests and responses between a browser, the sites and the platform, in order. */
 
-/** One of those between whom the steps go. */
+/** The browser, a site or the platform. */
 export interface FlowParticipant {
   /** `browser`, `platform`, or the client ID of a site. */
   readonly id: string
@@ -8,7 +8,7 @@ export interface FlowParticipant {
   readonly name: string
 }
 
-/** One step of a flow. */
+/** A step of a flow. */
 export interface FlowStep {
   /** Time by the emulator's clock, in milliseconds. */
   readonly at: number
@@ -16,7 +16,7 @@ export interface FlowStep {
   readonly from: string
   /** ID of the participant that receives. */
   readonly to: string
-  /** What is sent, such as `Session Status` or `logged in`. */
+  /** Name of the message, such as `Session Status` or `logged in`. */
   readonly name: string
   /** Claims of the token that is sent. Passwords and tickets are masked. */
   readonly claims: Readonly<Record<string, string | number | boolean | null>>
@@ -28,7 +28,7 @@ export interface FlowStep {
   readonly requirement?: string
 }
 
-/** The steps of one session, or of one browser. `String(flow)` gives them as text, for a failed assertion. */
+/** The steps of a session or of a browser. `String(flow)` is text for a failed assertion. */
 export interface Flow {
   /** Subject of the flow, for a heading. */
   readonly title: string
@@ -36,6 +36,6 @@ export interface Flow {
   readonly participants: readonly FlowParticipant[]
   /** Oldest first. */
   readonly steps: readonly FlowStep[]
-  /** The flow as text, one line a step. */
+  /** Returns the flow as text, a line for each step. */
   toString(): string
 }

@@ -1,32 +1,32 @@
-/** HTTP answers as plain data, and what a fault makes of them. */
+/** Defines HTTP responses as plain data, and the responses of faults. */
 
 import type { FaultOptions } from '../faults/rules'
 import type { Call } from '../platform/calls'
 import { problemPage } from '../portal/problem'
 
-/** One HTTP answer, and how it is called in the log. */
+/** An HTTP response, with the name of its outcome in the log. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly outcome: string
-  /** Why a request was refused, for people. */
+  /** Reason of a refusal, for people. */
   readonly detail?: string
-  /** The session that the call turned out to be about, when the request did not name it. */
+  /** Session that the call concerned, if the request did not name the session. */
   readonly sid?: string
-  /** Claims of the Session Token in the response, fit for the log. */
+  /** Claims of the Session Token in the response, masked for the log. */
   readonly claims?: Call['claims']
 }
 
-/** A call that has been read so far that it can be logged, hit by a fault, and carried out. */
+/** A parsed call, ready for the log, for a fault, and for its execution. */
 export interface Work {
   readonly operation: Call['operation']
   readonly clientId: string | null
   readonly sid: string | null
   readonly claims: Call['claims']
-  /** Does the work; `fault` is one that spoils the Session Token of the answer. */
+  /** Carries out the call. `fault` changes the Session Token of the response. */
   carryOut(fault?: FaultOptions): Answer
-  /** The answer of the fault `garbage`. */
+  /** Returns the response of the fault `garbage`. */
   garbage(): Answer
 }
 
@@ -35,19 +35,19 @@ const HUGE_BYTES = 20_000_000
 
 const noStore = { 'cache-control': 'no-store', pragma: 'no-cache' }
 
-/** A JSON answer that no cache may store. */
+/** Creates a JSON response that no cache may store. */
 export function json(status: number, body: unknown, outcome: string, detail?: string): Answer {
   const headers = { ...noStore, 'content-type': 'application/json; charset=utf-8' }
   const answer = { status, headers, body: JSON.stringify(body), outcome }
   return detail === undefined ? answer : { ...answer, detail }
 }
 
-/** The one error shape of REST API, back channel and controls. */
+/** Creates an error response of the REST API, the back channel and the controls. */
 export function jsonError(status: number, code: string, message: string): Answer {
   return json(status, { error: { code, message } }, code, message)
 }
 
-/** A page for a browser that says what is wrong. */
+/** Creates an error page for a browser. */
 export function htmlError(status: number, code: string, message: string): Answer {
   const headers = {
     ...noStore,
@@ -58,7 +58,7 @@ export function htmlError(status: number, code: string, message: string): Answer
   return { status, headers, body: problemPage(status, message), outcome: code, detail: message }
 }
 
-/** What an answer looks like when something on the way has broken it. */
+/** Creates a JSON response that was damaged on the way. */
 export function garbledJson(): Answer {
   return { ...json(200, {}, 'garbage'), body: '{"t":"eyJhbGciOi\u0000<html>' }
 }

@@ -1,4 +1,4 @@
-/** The four server-to-server operations: body in, work out. Interface: "SSO2 endpoints", "SSO2 errors". */
+/** Reads and carries out the four server-to-server operations. Interface: "SSO2 endpoints", "SSO2 errors". */
 import type { Operation } from '../../protocol/claims'
 import type { FaultOptions } from '../faults/rules'
 import { claimsForLog } from '../platform/calls'
@@ -14,7 +14,7 @@ import { sessionToken } from './session-token'
 /** An operation of the back channel. */
 export type BackChannelOperation = Exclude<Operation, 'identify'>
 
-/** Reads the body of a call; what is wrong with it is found out now and said when the work is carried out. */
+/** Reads the body of a call. An invalid body is noticed here and refused when the call is carried out. */
 export function backChannelWork(runtime: Runtime, operation: BackChannelOperation, body: unknown): Work {
   const token = readBody(body)
   const nobody = { operation, clientId: null, sid: null, claims: {}, garbage: garbledJson }
@@ -55,7 +55,7 @@ function accepted(
   return tokenAnswer(runtime, client, outcome, fault)
 }
 
-/** An `err` that a fault asks for, with a plausible `frf` or `raa`. */
+/** Returns the error that a fault asks for, with plausible `frf` or `raa`. */
 function errorByFault(
   { config }: Runtime,
   operation: Operation,
@@ -69,7 +69,7 @@ function errorByFault(
   return { ...outcome, attempts: { frf, raa } }
 }
 
-/** Without a client there is no secret to sign an answer with. */
+/** Refuses a call. Without a known client, the response has no token, because there is no secret to sign with. */
 function refused(
   runtime: Runtime,
   operation: Operation,

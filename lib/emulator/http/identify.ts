@@ -1,4 +1,4 @@
-/** Identify: query and cookie in, work out. Interface: "Identify: browser redirect". */
+/** Reads and carries out Identify requests. Interface: "Identify: browser redirect". */
 
 import type { FaultOptions } from '../faults/rules'
 import { claimsForLog } from '../platform/calls'
@@ -10,12 +10,12 @@ import { type Answer, htmlError, type Work } from './answers'
 import { type AcceptedRequest, readRequestToken } from './request-token'
 import { sessionToken } from './session-token'
 
-/** The emulator's own cookie. It holds a random value that stands for the browser. */
+/** The emulator's own cookie, with a random value that identifies the browser. */
 export const BROWSER_COOKIE = 'sso2emu'
 
-/** What a browser sends to Identify. */
+/** The browser's Identify request. */
 export interface IdentifyRequest {
-  /** Query of the address, as it came, without the question mark. */
+  /** Query as received, without the question mark. */
   readonly query: string
   /** Value of the emulator's cookie. */
   readonly browser: string | undefined
@@ -49,7 +49,10 @@ function failing(call: Omit<Work, 'carryOut' | 'garbage'>, code: string, message
   return { ...call, carryOut: answer, garbage: answer }
 }
 
-/** The parameters, decoded strictly; `undefined` for a bad encoding, or a parameter that is there twice. */
+/**
+ * Decodes the parameters strictly.
+ * @returns undefined for a wrong encoding or a repeated parameter
+ */
 function readQuery(query: string): Map<string, string> | undefined {
   const parameters = new Map<string, string>()
   try {
@@ -70,7 +73,7 @@ interface Addresses {
   readonly returnTo: string
 }
 
-/** Where to go; a text says why nowhere. */
+/** Returns the addresses of the redirect, or a text with the reason for a refusal. */
 function readAddresses(
   { config }: Runtime,
   { client }: AcceptedRequest,
@@ -123,7 +126,7 @@ function cookie(value: string): string {
   return `${BROWSER_COOKIE}=${value}; Path=/sso; HttpOnly; SameSite=Lax`
 }
 
-/** Adds `t` and `r` to whatever query the landing page has; a fragment stays at the end. */
+/** Redirects to the landing page. Adds `t` and `r` to its query, before a fragment. */
 function toLanding({ landing, returnTo }: Addresses, token: string): Answer {
   const [page = '', fragment] = landing.split('#', 2)
   const separator = page.includes('?') ? '&' : '?'

@@ -1,7 +1,7 @@
-/** Reads the body of a request as bytes. `express.raw` would do so too, but Express 4.16 does not have it. */
+/** Reads the body of a request as bytes. Replaces `express.raw`, which Express 4.16 does not have. */
 import type { RequestHandler } from 'express'
 
-/** Sets `req.body` to a Buffer, of any content type. A longer body is refused with 413, a compressed body with 415. */
+/** Sets `req.body` to a Buffer for every content type. Refuses a longer body with 413, and a compressed body with 415. */
 export function rawBody(maxBytes: number): RequestHandler {
   return (req, _res, next) => {
     const { 'content-length': declared = '0', 'content-encoding': encoding = 'identity' } = req.headers
@@ -10,7 +10,7 @@ export function rawBody(maxBytes: number): RequestHandler {
     if (isRefused) next(withStatus(isEncoded ? 415 : 413))
     let length = 0
     const chunks: Buffer[] = []
-    // The rest of a refused body is read and dropped: the client gets the response, and the connection stays usable.
+    // The rest of a refused body is read and dropped, so that the client gets the response and the connection stays usable.
     req.on('data', (chunk: Buffer) => {
       if (isRefused) return
       length += chunk.length

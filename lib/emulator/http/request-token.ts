@@ -1,34 +1,35 @@
 /**
- * Reads request tokens, each rule its own check, on node:crypto alone: it shares no judgement with the package's own
- * verifier, so that one can contradict the other. Interface: "SSO JSON Web Token (JWT)", "Authentication", "SSO2".
+ * Verifies request tokens with `node:crypto` alone, each rule separately.
+ * Shares no code with the package's own verifier, so that tests notice a mistake in either of them.
+ * Interface: "SSO JSON Web Token (JWT)", "Authentication", "SSO2".
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type EpochSeconds, type Operation, TOKEN_LIFETIME_SECONDS } from '../../protocol/claims'
 import { type Claims, text } from '../platform/claims'
 import type { ClientState, World } from '../platform/world'
 
-/** A token of more characters is refused unread. */
+/** Maximum length in characters. A longer token is refused unread. */
 const MAX_TOKEN_LENGTH = 8192
 
-/** A request that passed every check; the claims of its operation are there, and are strings. */
+/** A request that passed every check. The claims that its operation needs exist and are strings. */
 export interface AcceptedRequest {
   readonly ok: true
   readonly client: ClientState
   readonly claims: Claims
 }
 
-/** A request that failed one. */
+/** A request that failed a check. */
 export interface RefusedRequest {
   readonly ok: false
-  /** The client that the token names, when it is one for SSO2: only then can an answer be signed. */
+  /** Client that the token names, if the client is flagged for SSO2. Only then can a response be signed. */
   readonly client: ClientState | undefined
-  /** What the token says, unchecked; for the log, and for echoing the `sid`. */
+  /** Unverified claims, for the log and for the `sid` of the response. */
   readonly claims: Claims
-  /** What was wrong, for people. */
+  /** Reason of the refusal, for people. */
   readonly reason: string
 }
 
-/** Reads `t` of a request. `tokenNow` is the time that tokens live in. */
+/** Verifies `t` of a request. `tokenNow` is the current time for tokens. */
 export function readRequestToken(
   world: World,
   operation: Operation,
@@ -112,7 +113,7 @@ function seconds(claims: Claims, name: string): EpochSeconds | undefined {
 
 const device = ['ipa', 'uas']
 
-/** Additional claims by operation: those that must be strings, and those that must not be empty either. */
+/** Additional claims by operation: claims that must be strings, and claims that must also not be empty. */
 const additionalClaims: Record<Operation, { strings: readonly string[]; filled: readonly string[] }> = {
   identify: { strings: [], filled: [] },
   authenticate: { strings: device, filled: ['sid', 'usr', 'pwd'] },

@@ -1,4 +1,4 @@
-/** The REST API: a request with a bearer token in, work out. Interface: "REST API". */
+/** Reads and carries out calls of the REST API with a bearer token. Interface: "REST API". */
 import { z } from 'zod'
 import { addressSchema, problemsOf } from '../config/schema'
 import type { EmulatedOperation } from '../faults/rules'
@@ -10,9 +10,9 @@ import { type Answer, garbledJson, json, jsonError, type Work } from './answers'
 /** A request to the REST API. */
 export interface RestRequest {
   readonly authorization: string | undefined
-  /** Query of the address, as it came. */
+  /** Query as received. */
   readonly query: string
-  /** The parsed JSON body; `undefined` when there was none. */
+  /** Parsed JSON body, or `undefined` without a body. */
   readonly body: unknown
 }
 
@@ -22,13 +22,13 @@ export type RestOperation = Extract<EmulatedOperation, 'me' | 'marketplace' | 'g
 interface Endpoint {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  /** Must the token stand for an account? */
+  /** Does the endpoint need a token of an account? */
   readonly identity: boolean
   readonly scope: string | undefined
   answer(runtime: Runtime, request: RestRequest, account: AccountState | undefined): Answer
 }
 
-/** The endpoints with what their tokens must have. Interface: "Authentication", "REST API". */
+/** The endpoints, with the requirements of their tokens. Interface: "Authentication", "REST API". */
 export const restEndpoints: Readonly<Record<RestOperation, Endpoint>> = {
   me: { method: 'GET', path: '/external/api/v1/me', identity: true, scope: undefined, answer: me },
   marketplace: {
@@ -54,7 +54,7 @@ export const restEndpoints: Readonly<Record<RestOperation, Endpoint>> = {
   },
 }
 
-/** Reads a REST call. */
+/** Reads a call of the REST API. */
 export function restWork(runtime: Runtime, operation: RestOperation, request: RestRequest): Work {
   const [, bearer] = /^bearer ([\w.~+/-]+=*)$/i.exec(request.authorization ?? '') ?? []
   const token = bearer === undefined ? undefined : findAccessToken(runtime.world, bearer, runtime.now())

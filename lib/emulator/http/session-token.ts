@@ -1,4 +1,4 @@
-/** Makes Session Tokens, spoilt ones too. Interface: "Session Token (ST), the response JWT". */
+/** Makes Session Tokens, and wrong tokens for faults. Interface: "Session Token (ST), the response JWT". */
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import type { EpochSeconds } from '../../protocol/claims'
 import type { FaultOptions } from '../faults/rules'
@@ -6,10 +6,10 @@ import type { Outcome } from '../platform/service'
 import { randomId } from '../platform/sessions'
 import type { ClientState, World } from '../platform/world'
 
-/** How much too old the fault `expired` makes a token, beyond its life. */
+/** Age of a token with the fault `expired`, beyond its lifetime. */
 const LONG_AGO_SECONDS = 3600
 
-/** Signs what an outcome says for a client, with the spoiling that a fault asks for. */
+/** Signs an outcome for a client. A fault can change the token. */
 export function sessionToken(
   world: World,
   { client, key }: ClientState,
@@ -34,7 +34,7 @@ export function sessionToken(
   return sign(claims, fault?.kind === 'wrong_signature' ? createSecretKey(Buffer.from(randomId())) : key)
 }
 
-/** By how many seconds a fault moves the times of a token. */
+/** Returns the seconds by which a fault moves the times of a token. */
 function shift(fault: FaultOptions | undefined): number {
   if (fault?.kind === 'skew') return fault.seconds
   return fault?.kind === 'expired' ? -LONG_AGO_SECONDS : 0
@@ -46,7 +46,7 @@ function another(subject: Outcome['subject']): Outcome['subject'] {
 
 const HEADER = encode({ alg: 'HS256', typ: 'JWT' })
 
-/** On node:crypto alone, so that a mistake of the package's own signer shows. */
+/** Signs with `node:crypto` alone, so that tests notice a mistake in the package's own signer. */
 function sign(claims: object, key: KeyObject): string {
   const signed = `${HEADER}.${encode(claims)}`
   return `${signed}.${createHmac('sha256', key).update(signed).digest('base64url')}`

@@ -1,4 +1,4 @@
-/** The access token endpoint of the authorization server. Interface: "Authentication", "SSO2", 3; contract: section 6. */
+/** Serves the access token endpoint of the authorization server. Interface: "Authentication", "SSO2", 3. */
 
 import { isSameText } from '../platform/credentials'
 import { issueAccessToken, scopesOf, takeTicket } from '../platform/tickets'
@@ -6,9 +6,9 @@ import type { AccessToken } from '../platform/world'
 import type { Runtime } from '../runtime'
 import { type Answer, garbledJson, json, type Work } from './answers'
 
-/** A form post to the token endpoint. */
+/** A form POST to the token endpoint. */
 export interface TokenRequest {
-  /** The form's fields; a field that is there twice is no string. */
+  /** Fields of the form. A repeated field is not a string. */
   readonly fields: Readonly<Record<string, unknown>>
   readonly authorization: string | undefined
 }
@@ -53,7 +53,7 @@ function grantForTicket(runtime: Runtime, clientId: string, code: string | undef
   return typeof token === 'string' ? failed('invalid_grant', token) : granted(runtime, token)
 }
 
-/** Without `scope`, all of the client's. */
+/** Issues a token for a client. Without `scope`, the token has all of the client's scopes. */
 function grantForClient(runtime: Runtime, clientId: string, scope: string | undefined): Answer {
   const allowed = scopesOf(runtime.world, clientId, undefined)
   const asked = (scope ?? '').split(' ').filter((name) => name !== '')
@@ -74,7 +74,10 @@ function failed(error: string, description: string, status = 400): Answer {
   return json(status, { error, error_description: description }, error, description)
 }
 
-/** Client ID and secret, from the header or the form; `undefined` when they are missing, or in both places. */
+/**
+ * Returns client ID and secret from the header or the form.
+ * @returns undefined if they are missing, or given in both places
+ */
 function credentials({ fields, authorization }: TokenRequest): Credentials | undefined {
   const clientId = field(fields, 'client_id')
   const secret = field(fields, 'client_secret')
@@ -99,7 +102,7 @@ function readBasic(authorization: string): Credentials | undefined {
   }
 }
 
-/** Each half is form-encoded before it is put into the header (RFC 6749, 2.3.1). */
+/** Decodes half of a Basic header, which is form-encoded first (RFC 6749, 2.3.1). */
 function formDecode(text: string): string {
   return decodeURIComponent(text.replaceAll('+', ' '))
 }

@@ -1,29 +1,29 @@
-/** The log of calls: what was asked and how it went, without passwords, tokens and tickets. Bounded. */
+/** Keeps the log of calls with claims and outcomes, without passwords, tokens and tickets. The length is limited. */
 import type { EpochSeconds } from '../../protocol/claims'
 import type { EmulatedOperation, FaultKind } from '../faults/rules'
 import type { Claims } from './claims'
 
-/** One call of an operation. */
+/** A call of an operation. */
 export interface Call {
-  /** The emulator's time, in seconds. */
+  /** Time by the emulator's clock, in seconds. */
   readonly at: EpochSeconds
-  /** Of SSO2, the token endpoint, or the REST API. */
+  /** Operation of SSO2, of the token endpoint, or of the REST API. */
   readonly operation: EmulatedOperation
-  /** Who called; null where nobody can tell. */
+  /** Client that made the call, or null if the client is unknown. */
   readonly clientId: string | null
-  /** SSO session of the request, the browser's session at Identify, the ticket's or access token's elsewhere. */
+  /** SSO session of the request. At Identify, the browser's session. Elsewhere, the session of the ticket or the access token. */
   readonly sid: string | null
-  /** Claims of the request as they came, checked or not; `pwd` is masked. At the REST API, what was asked for. */
+  /** Claims of the request, verified or not, with `pwd` masked. At the REST API, the account of the access token. */
   readonly claims: Readonly<Record<string, string | number | boolean | null>>
-  /** `sts` or `err` of the answer; `ok` or the error's code elsewhere; `no_answer`, `garbage`, `status_503` by a fault. */
+  /** `sts` or `err` of the response, or `ok` or an error code elsewhere. By a fault: `no_answer`, `garbage`, `status_503`. */
   readonly outcome: string
-  /** Why a request was refused, for people. */
+  /** Reason of a refusal, for people. */
   readonly detail?: string
-  /** The fault that hit the call. */
+  /** Fault that affected the call. */
   readonly fault?: FaultKind['kind']
 }
 
-/** Which calls to give; what is left out does not matter. */
+/** Selects calls. Missing members select all. */
 export interface CallFilter {
   /** Calls of this operation. */
   readonly operation?: string | undefined
@@ -33,22 +33,22 @@ export interface CallFilter {
   readonly clientId?: string | undefined
 }
 
-/** How many calls the log keeps. */
+/** Maximum of calls in the log. */
 export const CALLS_KEPT = 10_000
 
-/** The latest calls of one emulator. */
+/** Keeps the latest calls of an emulator. */
 export class CallLog {
   private calls: Call[] = []
   private count = 0
 
-  /** Adds a call; drops the oldest ones, many at a time, so that adding costs nothing. */
+  /** Adds a call. Drops the oldest calls, many at a time, because that is cheaper. */
   add(call: Call): void {
     this.calls.push(call)
     this.count += 1
     if (this.calls.length >= 2 * CALLS_KEPT) this.calls = this.calls.slice(-CALLS_KEPT)
   }
 
-  /** Calls that fit, oldest first. */
+  /** Returns the calls that the filter selects, oldest first. */
   list({ operation, sid, clientId }: CallFilter = {}): Call[] {
     return this.calls
       .slice(-CALLS_KEPT)
@@ -60,13 +60,13 @@ export class CallLog {
       )
   }
 
-  /** The latest calls, newest first, each with its number since the start. */
+  /** Returns the latest calls, newest first, each with its number since the start. */
   latest(count: number): { call: Call; number: number }[] {
     const newestFirst = this.calls.slice(-count).reverse()
     return newestFirst.map((call, index) => ({ call, number: this.count - index }))
   }
 
-  /** Forgets all calls. */
+  /** Removes all calls. */
   clear(): void {
     this.calls = []
     this.count = 0
@@ -76,13 +76,13 @@ export class CallLog {
 const loggedClaims = ['cid', 'nbf', 'iat', 'exp', 'iss', 'aud', 'sid', 'aid', 'usr', 'pwd', 'ipa', 'uas', 'lks']
 const MAX_LOGGED_TEXT = 300
 
-/** The known claims of a request, fit for the log: the password masked, long texts cut, structures named. */
+/** Returns the known claims of a request for the log, with the password masked and long texts cut. */
 export function claimsForLog(claims: Claims): Call['claims'] {
   const present = loggedClaims.filter((name) => Object.hasOwn(claims, name))
   return Object.fromEntries(present.map((name) => [name, name === 'pwd' ? '***' : printable(claims[name])]))
 }
 
-/** A claim as the log shows it: long texts cut, structures named. */
+/** Returns a claim for the log. Long texts are cut, and structures are replaced by their type. */
 export function printable(value: unknown): string | number | boolean | null {
   if (typeof value === 'string') return value.slice(0, MAX_LOGGED_TEXT)
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value

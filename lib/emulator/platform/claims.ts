@@ -1,9 +1,9 @@
-/** Claims of a request as the platform reads them, once their token was checked. */
+/** Reads the claims of verified requests. */
 
-/** Claims by name, as the sender wrote them. */
+/** Claims by name, as received. */
 export type Claims = Readonly<Record<string, unknown>>
 
-/** A claim that is a string, or the empty string. Own members only: `constructor` is no claim. */
+/** Returns a claim, or an empty string if the claim is not a string. Ignores inherited members such as `constructor`. */
 export function text(claims: Claims, name: string): string {
   const value = Object.hasOwn(claims, name) ? claims[name] : undefined
   return typeof value === 'string' ? value : ''

@@ -1,29 +1,29 @@
-/** Passwords, one-time passwords, and freezing. Interface: "SSO2 errors", "Limits". */
+/** Checks passwords and one-time passwords, and locks accounts. Interface: "SSO2 errors", "Limits". */
 import { createHash, randomInt, timingSafeEqual } from 'node:crypto'
 import type { EpochSeconds, Sso2ServiceErrorCode } from '../../protocol/claims'
 import { type AccountState, type Attempts, limitsOf, type Otp, type World } from './world'
 
-/** Who it is, and the one-time password to consume when the login succeeds; or why not, with `raa` and `frf`. */
+/** The account, with the one-time password to consume after the login. For a refusal, the error with `raa` and `frf`. */
 export type CredentialResult =
   | { readonly ok: true; readonly state: AccountState; readonly otp: Otp | undefined }
   | { readonly ok: false; readonly err: Sso2ServiceErrorCode; readonly raa: number; readonly frf: number }
 
-/** How many issued one-time passwords an account remembers, to tell used ones from wrong ones. */
+/** Maximum of one-time passwords that an account remembers, to distinguish used passwords from wrong passwords. */
 const REMEMBERED_OTPS = 20
 
-/** How many names that are no account have their attempts counted. */
+/** Maximum of usernames without an account whose attempts are counted. */
 const REMEMBERED_STRANGERS = 1000
 
 /**
- * Judges user name and password, and counts a wrong one. An account that is not active is named so only to somebody
- * who knows its password; a frozen one says so to everybody.
+ * Checks username and password, and counts a wrong password.
+ * Only a caller with the right password learns that an account is not active. Every caller learns that an account is locked.
  */
 export function checkCredentials(world: World, usr: string, pwd: string, now: EpochSeconds): CredentialResult {
   const state = world.accountsByName.get(usr)
   const attempts = state?.attempts ?? attemptsOfStranger(world, usr)
   const frozenFor = frozenSeconds(attempts, now)
   if (frozenFor > 0) return failed('account_frozen', { frf: frozenFor })
-  // Compared for a stranger too, so that the time taken does not tell whether the account exists.
+  // Compared without an account too, so that the response time does not reveal whether the account exists.
   const hasPassword = isSameText(pwd, state?.account.password ?? '')
   if (!state) return countWrong(world, attempts, now, 'invalid_credentials')
   if (hasPassword) return accept(state, undefined)
@@ -41,7 +41,7 @@ function accept(state: AccountState, otp: Otp | undefined): CredentialResult {
   return state.account.active ? { ok: true, state, otp } : failed('account_not_active')
 }
 
-/** A login that succeeded: the one-time password is used up, and wrong attempts are forgotten. */
+/** Completes a login: consumes the one-time password, and resets the counter of wrong attempts. */
 export function settleLogin(state: AccountState, otp: Otp | undefined): void {
   if (otp) otp.consumed = true
   state.attempts.failed = 0
@@ -64,7 +64,7 @@ function failed(err: Sso2ServiceErrorCode, { raa = -1, frf = -1 } = {}): Credent
   return { ok: false, err, raa, frf }
 }
 
-/** Seconds that the account stays frozen; 0 when it is not. A freeze that is over is lifted here. */
+/** Returns the seconds until the account is unlocked, or 0. Unlocks the account if the time is over. */
 export function frozenSeconds(attempts: Attempts, now: EpochSeconds): number {
   if (attempts.frozenUntil === 0) return 0
   if (attempts.frozenUntil > now) return attempts.frozenUntil - now
@@ -72,18 +72,21 @@ export function frozenSeconds(attempts: Attempts, now: EpochSeconds): number {
   return 0
 }
 
-/** Freezes from now on, for as long as the configuration says. */
+/** Locks from now on for `freezeSeconds`. */
 export function freeze(world: World, attempts: Attempts, now: EpochSeconds): void {
   attempts.frozenUntil = now + limitsOf(world).freezeSeconds
 }
 
-/** Lifts a freeze and forgets wrong attempts. */
+/** Unlocks and resets the counter of wrong attempts. */
 export function thaw(attempts: Attempts): void {
   attempts.failed = 0
   attempts.frozenUntil = 0
 }
 
-/** Issues a one-time password of six digits, which no earlier one of the account has, and which is not its password. */
+/**
+ * Issues a one-time password of six digits.
+ * The digits differ from the account's password and from its remembered one-time passwords.
+ */
 export function issueOtp(world: World, state: AccountState, now: EpochSeconds): Otp {
   const taken = new Set([state.account.password, ...state.otps.map(({ code }) => code)])
   let code = ''
@@ -94,7 +97,7 @@ export function issueOtp(world: World, state: AccountState, now: EpochSeconds): 
   return otp
 }
 
-/** Equality of two texts in a time that does not depend on where they differ. */
+/** Compares two texts in constant time. */
 export function isSameText(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b))
 }

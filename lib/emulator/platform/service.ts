@@ -1,4 +1,4 @@
-/** The five operations of SSO2: world, request and time go in, an outcome comes out. Interface: "SSO2 endpoints". */
+/** Carries out the five operations of SSO2 on the platform's state. Interface: "SSO2 endpoints". */
 import type { EpochSeconds, Operation, SessionStatus, Sso2ServiceErrorCode } from '../../protocol/claims'
 import { type Claims, text } from './claims'
 import { checkCredentials, settleLogin } from './credentials'
@@ -15,14 +15,14 @@ import {
 import { issueTicket } from './tickets'
 import { limitsOf, type SsoSession, type World } from './world'
 
-/** What a Session Token is going to say, without issuer, audience and times. */
+/** Content of a Session Token, without issuer, audience and times. */
 export interface Outcome {
-  /** Session ID, or the account ID for Logout all; null when a refused request named none. */
+  /** Session ID, or account ID for Logout all. Null if a refused request named neither of them. */
   readonly subject: { readonly sid: string | null } | { readonly aid: string | null }
   readonly sts: SessionStatus
   readonly at: string | null
   readonly err: Sso2ServiceErrorCode | null
-  /** Authenticate only: seconds that the account is frozen, and remaining attempts. */
+  /** Authenticate only: seconds until the account is unlocked, and remaining attempts. */
   readonly attempts?: { readonly frf: number; readonly raa: number }
 }
 
@@ -33,7 +33,7 @@ export interface BackChannelCall {
   readonly claims: Claims
 }
 
-/** Identify: the browser's session, a new anonymous one when it has none that can be used. */
+/** Carries out Identify: returns the browser's session, or a new anonymous session if the browser has no usable session. */
 export function identify(
   world: World,
   clientId: string,
@@ -62,7 +62,7 @@ export function answerCall(world: World, call: BackChannelCall, now: EpochSecond
   }
 }
 
-/** What an error answer says beside its code: the status that the interface's tables leave for it. */
+/** Returns an error outcome, with the status that belongs to the error in the interface's tables. */
 export function refusal(operation: Operation, subject: string | null, err: Sso2ServiceErrorCode): Outcome {
   if (operation === 'logoutall') return { subject: { aid: subject }, sts: statusOfError(err), at: null, err }
   const outcome: Outcome = { subject: { sid: subject }, sts: statusOfError(err), at: null, err }
@@ -78,7 +78,7 @@ function authenticate(world: World, clientId: string, before: SsoSession, claims
   const session = touch(world, before, now)
   const refuse = (err: Sso2ServiceErrorCode) => refusal('authenticate', session.sid, err)
   if (session.status === 'terminated') return refuse('session_terminated')
-  // Asked before the password, so that a session of one account is no place to try those of others.
+  // Checked before the password, so that a session of an account cannot be used to guess passwords of other accounts.
   const named = world.accountsByName.get(text(claims, 'usr'))?.account.accountId
   if (session.status === 'loggedin' && session.accountId !== named) {
     return refuse('session_already_logged_in_on_another_account')
@@ -99,14 +99,14 @@ function isAtLimit(world: World, accountId: string, now: EpochSeconds): boolean 
   return sessionsOfAccount(world, accountId, now).length >= limitsOf(world).sessionsPerAccount
 }
 
-/** A ticket is handed out only to a site that still believes the session to be anonymous. */
+/** Carries out Session Status. Issues a ticket only if the site's last known status is `anon`. */
 function sessionStatus(world: World, clientId: string, before: SsoSession, claims: Claims, now: EpochSeconds): Outcome {
   const session = touch(world, before, now)
   const isNews = text(claims, 'lks') === 'anon'
   return current(session, isNews ? ticketFor(world, clientId, session, now) : null)
 }
 
-/** An unknown account is answered alike: the answer does not tell which accounts exist. */
+/** Carries out Logout all. The response for an unknown account is the same, so that accounts are not revealed. */
 function logoutAll(world: World, aid: string, now: EpochSeconds): Outcome {
   endSessionsOfAccount(world, aid, now)
   return { subject: { aid }, sts: 'terminated', at: null, err: null }

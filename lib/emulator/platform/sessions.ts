@@ -1,20 +1,20 @@
-/** The life of SSO2 sessions. Interface: "States and transitions". Each function changes the world it is given. */
+/** Opens, changes and ends SSO2 sessions. Each function changes the given world. Interface: "States and transitions". */
 import { createHash, randomBytes } from 'node:crypto'
 import type { EpochSeconds } from '../../protocol/claims'
 import { nextStatus, type Trigger } from './machine'
 import { type LoggedinSession, putSession, removeSession, type SsoSession, type World } from './world'
 
-/** 128 random bits, for session IDs, cookies, tickets and access tokens. */
+/** Returns 128 random bits for session IDs, cookies, tickets and access tokens. */
 export function randomId(): string {
   return randomBytes(16).toString('base64url')
 }
 
-/** A name for a session's browser: it does not give its cookie away. */
+/** Returns a name of the session's browser that does not reveal its cookie. */
 export function browserKey({ browser }: SsoSession): string {
   return createHash('sha256').update(browser).digest('hex').slice(0, 12)
 }
 
-/** The session, unless there is none or it was inactive for too long: then it is forgotten here and now. */
+/** Finds a session. Removes the session instead if the session was inactive for too long. */
 export function findSession(world: World, sid: string | undefined, now: EpochSeconds): SsoSession | undefined {
   const session = sid === undefined ? undefined : world.sessions.get(sid)
   if (!session) return undefined
@@ -23,17 +23,17 @@ export function findSession(world: World, sid: string | undefined, now: EpochSec
   return undefined
 }
 
-/** The session of a browser, by its cookie. */
+/** Finds the session of a browser by the browser's cookie. */
 export function sessionOfBrowser(world: World, browser: string | undefined, now: EpochSeconds): SsoSession | undefined {
   return browser === undefined ? undefined : findSession(world, world.sidByBrowser.get(browser), now)
 }
 
-/** Was the session inactive for so long that it is pruned? */
+/** Was the session inactive for so long that the platform prunes it? */
 export function isForgotten(world: World, { lastSeenAt }: SsoSession, now: EpochSeconds): boolean {
   return now - lastSeenAt >= world.config.limits.pruneAfterSeconds
 }
 
-/** Opens an anonymous session. `browser` is its cookie, when it has one already. */
+/** Opens an anonymous session. `browser` is the browser's cookie, if any. */
 export function openSession(world: World, browser: string | undefined, now: EpochSeconds): SsoSession {
   sweep(world, now)
   const session: SsoSession = {
@@ -47,7 +47,7 @@ export function openSession(world: World, browser: string | undefined, now: Epoc
   return session
 }
 
-/** Notes that the session was used, and gives it as it is now. */
+/** Records the use of a session, and returns the changed session. */
 export function touch<S extends SsoSession>(world: World, session: S, now: EpochSeconds): S {
   if (session.lastSeenAt === now) return session
   const seen = { ...session, lastSeenAt: now }
@@ -55,7 +55,7 @@ export function touch<S extends SsoSession>(world: World, session: S, now: Epoch
   return seen
 }
 
-/** Logs an account in: the move `accepted`. */
+/** Logs an account in (transition `accepted`). */
 export function logIn(world: World, session: SsoSession, accountId: string): LoggedinSession {
   if (move(session, 'accepted') !== 'loggedin') throw new Error('the table lets nobody log in here')
   const { sid, browser, createdAt, lastSeenAt } = session
@@ -64,7 +64,7 @@ export function logIn(world: World, session: SsoSession, accountId: string): Log
   return next
 }
 
-/** Ends a session: the moves `logout` and `logout_all`. */
+/** Ends a session (transition `logout` or `logout_all`). */
 export function endSession(world: World, session: SsoSession, trigger: 'logout' | 'logout_all'): SsoSession {
   if (move(session, trigger) !== 'terminated') throw new Error('the table does not end the session here')
   const { sid, browser, createdAt, lastSeenAt } = session
@@ -73,13 +73,16 @@ export function endSession(world: World, session: SsoSession, trigger: 'logout' 
   return next
 }
 
-/** The logged-in sessions of an account, forgotten ones dropped on the way. */
+/** Returns the logged-in sessions of an account, and removes inactive sessions. */
 export function sessionsOfAccount(world: World, accountId: string, now: EpochSeconds): SsoSession[] {
   const sids = [...(world.sidsByAccount.get(accountId) ?? [])]
   return sids.flatMap((sid) => findSession(world, sid, now) ?? [])
 }
 
-/** Ends every active session of an account and says how many there were. */
+/**
+ * Ends every logged-in session of an account.
+ * @returns the number of ended sessions
+ */
 export function endSessionsOfAccount(world: World, accountId: string, now: EpochSeconds): number {
   const sessions = sessionsOfAccount(world, accountId, now)
   for (const session of sessions) endSession(world, session, 'logout_all')
@@ -90,7 +93,7 @@ function move({ status }: SsoSession, trigger: Trigger): string | undefined {
   return nextStatus(status, trigger)
 }
 
-/** Drops forgotten sessions from the front: each is looked at once, whatever their number. */
+/** Removes inactive sessions from the front of the map. Stops at the first active session, because the map is ordered. */
 function sweep(world: World, now: EpochSeconds): void {
   for (const session of world.sessions.values()) {
     if (!isForgotten(world, session, now)) return

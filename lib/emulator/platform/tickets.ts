@@ -1,9 +1,9 @@
-/** Authorization Tickets and access tokens. Interface: "Authentication"; contract: sections 6 and 9. */
+/** Issues and exchanges Authorization Tickets and access tokens. Interface: "Authentication". */
 import type { EpochSeconds } from '../../protocol/claims'
 import { findSession, randomId } from './sessions'
 import { type AccessToken, dropExpired, type LoggedinSession, limitsOf, type World } from './world'
 
-/** Issues a ticket, bound to one client, account and session. */
+/** Issues a ticket for a client, an account and a session. */
 export function issueTicket(world: World, clientId: string, session: LoggedinSession, now: EpochSeconds): string {
   dropExpired(world.tickets, now)
   const ticket = randomId()
@@ -13,8 +13,8 @@ export function issueTicket(world: World, clientId: string, session: LoggedinSes
 }
 
 /**
- * Takes a ticket, once. A client that it was not issued for does not use it up.
- * @returns the access token's content, or why it is refused
+ * Consumes a ticket. Another client than the ticket's cannot consume the ticket.
+ * @returns the content of the access token, or the reason of a refusal
  */
 export function takeTicket(world: World, code: string, clientId: string, now: EpochSeconds): AccessToken | string {
   const ticket = world.tickets.get(code)
@@ -29,14 +29,17 @@ export function takeTicket(world: World, code: string, clientId: string, now: Ep
   return { clientId, accountId, sid, scopes, expiresAt: now + limitsOf(world).accessTokenSeconds }
 }
 
-/** Scopes of the client that the account has too; without an account, all of the client's. */
+/** Returns the scopes that client and account share, or all of the client's scopes without an account. */
 export function scopesOf(world: World, clientId: string, accountId: string | undefined): readonly string[] {
   const scopes = world.clients.get(clientId)?.client.scopes ?? []
   const allowed = accountId === undefined ? undefined : world.accountsById.get(accountId)?.account.scopes
   return allowed ? scopes.filter((scope) => allowed.includes(scope)) : scopes
 }
 
-/** Stores an access token and gives its text. */
+/**
+ * Stores an access token.
+ * @returns the bearer text
+ */
 export function issueAccessToken(world: World, token: AccessToken, now: EpochSeconds): string {
   dropExpired(world.accessTokens, now)
   const bearer = randomId() + randomId()
@@ -44,7 +47,7 @@ export function issueAccessToken(world: World, token: AccessToken, now: EpochSec
   return bearer
 }
 
-/** The access token of a bearer, unless it is unknown or expired. */
+/** Finds an access token by its bearer text, unless the token is unknown or expired. */
 export function findAccessToken(world: World, bearer: string, now: EpochSeconds): AccessToken | undefined {
   const token = world.accessTokens.get(bearer)
   return token && token.expiresAt > now ? token : undefined

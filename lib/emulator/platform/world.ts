@@ -1,4 +1,4 @@
-/** Everything that the emulated platform remembers: plain data with indexes, so that no call looks through all sessions. */
+/** Defines the state of the emulated platform: plain data with indexes, so that no call searches all sessions. */
 
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import type { EpochSeconds } from '../../protocol/claims'
@@ -6,14 +6,14 @@ import type { Account, Address, Client, Config, Limits, SavedSession, Subscripti
 
 interface SessionBase {
   readonly sid: string
-  /** Value of the browser's cookie; it may outlive the session. */
+  /** The browser's cookie, which may outlive the session. */
   readonly browser: string
   readonly createdAt: EpochSeconds
-  /** Last Identify, Authenticate or Session Status. */
+  /** Time of the last Identify, Authenticate or Session Status. */
   readonly lastSeenAt: EpochSeconds
 }
 
-/** A session between the SSO2 system and one browser. Interface: "SSO2 session states". */
+/** A session between the SSO2 system and a browser. Interface: "SSO2 session states". */
 export type SsoSession = SessionBase &
   (
     | { readonly status: 'anon' }
@@ -21,32 +21,32 @@ export type SsoSession = SessionBase &
     | { readonly status: 'terminated' }
   )
 
-/** A session with somebody logged in. */
+/** A session with a logged-in user. */
 export type LoggedinSession = Extract<SsoSession, { status: 'loggedin' }>
 
-/** Failed attempts under one user name. */
+/** Failed attempts with a username. */
 export interface Attempts {
   failed: number
-  /** 0: not frozen. */
+  /** End of the lock, or 0 without a lock. */
   frozenUntil: EpochSeconds
 }
 
-/** A one-time password that was issued. */
+/** An issued one-time password. */
 export interface Otp {
   readonly code: string
   readonly expiresAt: EpochSeconds
   consumed: boolean
 }
 
-/** An account and what changes about it. */
+/** An account and its changing state. */
 export interface AccountState {
   account: Account
   readonly attempts: Attempts
-  /** The latest ones, used and expired ones included, so that those can be told from wrong ones. */
+  /** The latest one-time passwords. Used and expired passwords stay, to distinguish them from wrong passwords. */
   otps: Otp[]
 }
 
-/** A client with its secret made into a key once. */
+/** A client, with its secret as a key. */
 export interface ClientState {
   readonly client: Client
   readonly key: KeyObject
@@ -60,7 +60,7 @@ interface Ticket {
   readonly expiresAt: EpochSeconds
 }
 
-/** An access token; without account and session when a client asked for itself. */
+/** An access token. Without account and session, the token is for the client itself. */
 export interface AccessToken {
   readonly clientId: string
   readonly accountId: string | undefined
@@ -69,13 +69,13 @@ export interface AccessToken {
   readonly expiresAt: EpochSeconds
 }
 
-/** The state of the platform. Maps with an `expiresAt` are in order of expiry, `sessions` in order of `lastSeenAt`. */
+/** The state of the platform. Maps with `expiresAt` are ordered by expiry, `sessions` by `lastSeenAt`. */
 export interface World {
   readonly config: Config
   readonly clients: ReadonlyMap<string, ClientState>
   readonly accountsByName: ReadonlyMap<string, AccountState>
   readonly accountsById: ReadonlyMap<string, AccountState>
-  /** Attempts under names that are no account: counted alike, so that an answer does not tell. */
+  /** Attempts with usernames without an account. They are counted too, so that responses do not reveal accounts. */
   readonly strangers: Map<string, Attempts>
   readonly sessions: Map<string, SsoSession>
   readonly sidByBrowser: Map<string, string>
@@ -87,7 +87,7 @@ export interface World {
   readonly productsByAddress: ReadonlyMap<string, ReadonlySet<string>>
 }
 
-/** Makes the world that a configuration describes. */
+/** Creates the world of a configuration. */
 export function createWorld(config: Config, now: EpochSeconds): World {
   const states = config.accounts.map((account) => accountState(account, now))
   const world: World = {
@@ -105,7 +105,7 @@ export function createWorld(config: Config, now: EpochSeconds): World {
   }
   const oldestFirst = [...config.sessions].sort((a, b) => b.idleSeconds - a.idleSeconds)
   for (const saved of oldestFirst) putSession(world, restored(saved, now))
-  // one that has ended may have been asked for after the browser got its next one
+  // an ended session may have been seen last, after the browser got its next session
   for (const { sid, browser, status } of config.sessions)
     if (status !== 'terminated') world.sidByBrowser.set(browser, sid)
   return world
@@ -128,14 +128,14 @@ function restored(saved: SavedSession, now: EpochSeconds): SsoSession {
     : { ...base, status: status === 'terminated' ? 'terminated' : 'anon' }
 }
 
-/** Puts a session in, or its next state in the place of the last one; keeps the indexes. */
+/** Adds or replaces a session, and updates the indexes. */
 export function putSession(world: World, session: SsoSession): void {
   const before = world.sessions.get(session.sid)
   if (before) unindexAccount(world, before)
-  // A session that was just seen goes to the end: that keeps the map in order of inactivity.
+  // A session that was used moves to the end, so that the map stays in order of inactivity.
   if (before && before.lastSeenAt !== session.lastSeenAt) world.sessions.delete(session.sid)
   world.sessions.set(session.sid, session)
-  if (!before) world.sidByBrowser.set(session.browser, session.sid) // a question about an old session is not its return
+  if (!before) world.sidByBrowser.set(session.browser, session.sid) // a call about an old session does not make the session current again
   if (session.status === 'loggedin') {
     const sids = world.sidsByAccount.get(session.accountId)
     if (sids) sids.add(session.sid)
@@ -143,7 +143,7 @@ export function putSession(world: World, session: SsoSession): void {
   }
 }
 
-/** Forgets a session. A browser that has a newer one keeps that. */
+/** Removes a session. The browser keeps a newer session. */
 export function removeSession(world: World, session: SsoSession): void {
   unindexAccount(world, session)
   world.sessions.delete(session.sid)
@@ -157,7 +157,7 @@ function unindexAccount(world: World, session: SsoSession): void {
   if (sids?.size === 0) world.sidsByAccount.delete(session.accountId)
 }
 
-/** Drops what has expired from the front of a map that is in order of expiry. */
+/** Removes expired entries from the front of a map that is ordered by expiry. */
 export function dropExpired(map: Map<string, { readonly expiresAt: EpochSeconds }>, now: EpochSeconds): void {
   for (const [key, { expiresAt }] of map) {
     if (expiresAt > now) return
@@ -175,7 +175,7 @@ const addressFields = [
   'country_code',
 ] as const satisfies (keyof Address)[]
 
-/** One text for an address, the same whatever its letters' case and spaces. */
+/** Returns a text for an address, without differences of case and spaces. */
 export function addressKey(address: Address): string {
   const parts = addressFields.map((field) => (address[field] ?? '').normalize('NFC').toLowerCase().replace(/\s/gu, ''))
   return JSON.stringify(parts)
@@ -191,7 +191,6 @@ function indexSubscriptions(subscriptions: readonly Subscription[]): Map<string,
   return index
 }
 
-/** The limits in force. */
 export function limitsOf(world: World): Limits {
   return world.config.limits
 }

@@ -1,9 +1,9 @@
-/** The list of controls at `/_emulator`: for a browser a page, for everybody else JSON. */
+/** Shows the list of controls at `/_emulator`: a page for a browser, JSON for programs. */
 import type { Control } from '../control/request'
 import { type Html, html } from './html'
 import { chip } from './parts'
 
-/** What JSON says of each. */
+/** Returns the JSON of a control. */
 export const listed = ({ method, path, does, body }: Control) => ({
   method,
   path: `/_emulator${path}`,
@@ -20,7 +20,10 @@ const head = html`<head>
   <link rel="stylesheet" href="/_emulator/portal.css" />
 </head>`
 
-/** The page. @param url base address of the emulator, as the reader's browser has it */
+/**
+ * Returns the page.
+ * @param url base address of the emulator, as the browser sees the address
+ */
 export function controlsPage(controls: readonly Control[], url: string): string {
   return html`<!doctype html>
 <html lang="en">

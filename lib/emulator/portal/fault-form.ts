@@ -1,9 +1,9 @@
-/** The form that switches a fault on. Live updates leave it alone, so that typed values stay. */
+/** Renders the form that switches a fault on. Live updates do not replace the form, so that typed values stay. */
 import { sso2ErrorCodes } from '../../protocol/claims'
 import { emulatedOperations } from '../faults/rules'
 import { type Html, html } from './html'
 
-/** Each kind with the value that it needs, and its first setting. */
+/** Each kind, with the field of its value and a default value. */
 const kinds: readonly [kind: string, says: string, field?: string, first?: string | number][] = [
   ['down', 'connection lost, no answer'],
   ['hang', 'no answer, ever'],
@@ -21,7 +21,6 @@ const kinds: readonly [kind: string, says: string, field?: string, first?: strin
   ['wrong_audience', 'another client (SSO2)'],
 ]
 
-/** The form. */
 export function faultForm(): Html {
   return html`<form id="fault-form" data-path="/_emulator/faults" data-done="The fault is on.">
   <h3>Switch a fault on</h3>

@@ -1,4 +1,4 @@
-/** A flow as a sequence diagram: SVG made on the server, and a list of its steps with their claims. */
+/** Renders a flow as a sequence diagram (SVG), and as a list of steps with their claims. */
 import { clockText } from '../flow/text'
 import type { Flow, FlowStep } from '../flow/types'
 import { type Html, html } from './html'
@@ -10,12 +10,12 @@ const TOP = 58
 const HALF_BOX = 82
 const CHARACTER = 7.2
 
-/** Claims that a reader wants to see beside the arrow. */
+/** Claims beside the arrow. */
 const shownClaims = ['sts', 'err', 'raa', 'frf', 'lks', 'usr', 'grant_type']
 
 /**
- * The diagram. Each arrow is a link to its step in the list.
- * @param prefix begins the IDs of this flow's steps, so that one page can hold several flows
+ * Returns the diagram. Each arrow links to its step in the list.
+ * @param prefix begins the IDs of the flow's steps, so that a page can hold several flows
  */
 export function flowDiagram(flow: Flow, prefix: string): Html {
   const { participants, steps, title } = flow
@@ -60,7 +60,7 @@ ${from === to ? event(step, from, y) : line({ ...step, name: `${index + 1}. ${st
 </a>`
 }
 
-/** An event at one participant: a note beside its lane. */
+/** Draws an event of a participant beside its lane. */
 function event({ name }: FlowStep, x: number, y: number): Html {
   return html`<circle class="head" cx="${x}" cy="${y}" r="5" /><text class="label" x="${x - 12}" y="${y + 4}" text-anchor="end">${name}</text>`
 }
@@ -83,7 +83,7 @@ function line(step: FlowStep, { from, to, y, isReply }: Line): Html {
 <text class="detail" x="${middle}" y="${y + 15}" text-anchor="middle">${cut(step.requirement ?? claimsInShort(step), room)}</text>`
 }
 
-/** The few claims that a reader wants to see at once, without those that say nothing. */
+/** Returns the most important claims, without empty values. */
 function claimsInShort({ claims }: FlowStep): string {
   const shown = shownClaims.filter(
     (name) => Object.hasOwn(claims, name) && claims[name] !== null && claims[name] !== -1,
@@ -96,7 +96,7 @@ function cut(text: string, room: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`
 }
 
-/** The steps as a list. The claims of each open on a click, or on its arrow in the diagram. */
+/** Returns the list of steps. A click on a step, or on its arrow in the diagram, opens the claims. */
 export function flowList({ participants, steps }: Flow, prefix: string): Html {
   const nameOf = (id: string) => participants.find((one) => one.id === id)?.name ?? id
   return html`<ol class="steps">${steps.map((step, index) => {
@@ -113,7 +113,7 @@ ${hasClaims ? html`<pre>${JSON.stringify(claims, undefined, 2)}</pre>` : html`<p
   })}</ol>`
 }
 
-/** The style of diagrams and lists, for light and dark; it needs the variables of the page around it. */
+/** Styles diagrams and lists for light and dark. Needs the CSS variables of the page. */
 export const flowStyle = `
 .diagram { overflow-x: auto; margin-bottom: 0.75rem; }
 .diagram svg { display: block; max-width: none; font: 13px system-ui, "Segoe UI", Roboto, sans-serif; }

@@ -1,17 +1,17 @@
-/** The portal's page of one flow. */
+/** Renders the portal's page of a flow. */
 import type { Flow } from '../flow/types'
 import { flowDiagram, flowList } from './flow-diagram'
 import { type Html, html } from './html'
 import { pageHead } from './page-head'
 import { empty, section } from './parts'
 
-/** A link to another flow, or back. */
+/** A link to another flow, or back to the portal. */
 export interface FlowLink {
   readonly href: string
   readonly text: string
 }
 
-/** The whole page. It follows the flow as long as it is open. */
+/** Returns the page, which updates itself while the page is open. */
 export function flowPage(flow: Flow, links: readonly FlowLink[]): string {
   return html`<!doctype html>
 <html lang="en">

@@ -1,14 +1,14 @@
-/** HTML with everything escaped that is not HTML already. */
+/** Builds HTML from templates and escapes all texts. */
 
 /** A piece of HTML. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
-/** What a template takes: text is escaped, pieces of HTML and lists of them are not, nothing leaves nothing. */
+/** Values of a template. Text is escaped, pieces of HTML are not. `undefined` and `false` add nothing. */
 export type HtmlValue = string | number | Html | readonly HtmlValue[] | undefined | false
 
-/** Tag of templates. Attribute values in templates are always in double quotes. */
+/** Template tag. Attribute values in templates are always in double quotes. */
 export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   return new Html(parts.map((part, index) => part + render(values[index])).join(''))
 }

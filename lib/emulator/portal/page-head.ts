@@ -1,7 +1,7 @@
-/** The head that all live pages of the portal share. */
+/** Renders the HTML head that all live pages of the portal share. */
 import { type Html, html } from './html'
 
-/** Returns the head of a page, and its link to the content. */
+/** Returns the HTML head of a page. */
 export function pageHead(title: string): Html {
   return html`<head>
   <meta charset="utf-8" />

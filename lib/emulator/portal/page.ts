@@ -1,11 +1,11 @@
-/** The portal's page. */
+/** Renders the portal's page. */
 import { faultForm } from './fault-form'
 import { html } from './html'
 import { pageHead } from './page-head'
 import { accountsSection, callsSection, clientsSection, clockSection, faultsSection, sessionsSection } from './sections'
 import type { PortalView } from './shown'
 
-/** The whole page. */
+/** Returns the whole page. */
 export function portalPage(view: PortalView): string {
   return html`<!doctype html>
 <html lang="en">

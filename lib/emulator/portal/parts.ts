@@ -1,19 +1,19 @@
-/** Small pieces that the sections of the portal share. */
+/** Renders small parts that the sections of the portal share. */
 import { type Html, type HtmlValue, html } from './html'
 
-/** A control call behind a button. */
+/** The control call of a button. */
 export interface ControlCall {
   readonly method: 'POST' | 'PATCH' | 'DELETE'
-  /** Below `/_emulator`. */
+  /** Path below `/_emulator`. */
   readonly path: string
   readonly body?: object
-  /** What the page says when it is done. */
+  /** Message after success. */
   readonly done: string
-  /** A question to answer first. */
+  /** Question to confirm before the call. */
   readonly confirm?: string
 }
 
-/** A button that makes one control call: the same one that tests make. `about` completes its name for a screen reader. */
+/** Renders a button that makes a control call. `about` completes the button's name for a screen reader. */
 export function button(label: string, call: ControlCall, about = ''): Html {
   const { method, path, body = {}, done, confirm } = call
   const name = about === '' ? undefined : html` aria-label="${`${label}: ${about}`}"`
@@ -22,12 +22,12 @@ export function button(label: string, call: ControlCall, about = ''): Html {
     ${confirm === undefined ? '' : html`data-confirm="${confirm}"`}${name}>${label}</button>`
 }
 
-/** A word on a coloured ground; the word alone says it all. */
+/** Renders a label with a coloured background. The meaning is in the text, not in the colour. */
 export function chip(text: string, tone: 'good' | 'bad' | 'warn' | 'plain' = 'plain'): Html {
   return html`<span class="chip ${tone}">${text}</span>`
 }
 
-/** A section that the page keeps up to date. */
+/** Renders a section that the page updates. */
 export function section(id: string, title: string, count: HtmlValue, content: HtmlValue): Html {
   return html`<section id="${id}" data-live aria-labelledby="${id}-title">
   <h2 id="${id}-title">${title} <span class="count">${count}</span></h2>
@@ -35,12 +35,12 @@ export function section(id: string, title: string, count: HtmlValue, content: Ht
 </section>`
 }
 
-/** The text of a section that has nothing to show. */
+/** Renders the text of an empty section. */
 export function empty(text: string): Html {
   return html`<p class="empty">${text}</p>`
 }
 
-/** The first characters of an ID, with the whole ID as the title. */
+/** Renders the first characters of an ID, with the whole ID as the title. */
 export function shortId(id: string): Html {
   return html`<code title="${id}">${id.slice(0, 8)}…</code>`
 }

@@ -1,7 +1,7 @@
-/** The page that a browser gets when Identify refuses it. */
+/** Renders the page that a browser gets if Identify refuses the request. */
 import { html } from './html'
 
-/** A whole page: the status, and what is wrong. */
+/** Returns a page with the status and the reason. */
 export function problemPage(status: number, message: string): string {
   return html`<!doctype html>
 <html lang="en">

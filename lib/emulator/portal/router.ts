@@ -1,4 +1,4 @@
-/** Serves the admin portal: one page, one style sheet, one script. */
+/** Serves the admin portal: its pages, the style sheet and the script. */
 import { type RequestHandler, type Response, Router } from 'express'
 import { browserOfSession, flowOfBrowser, flowOfSession } from '../control/flows'
 import { ownHostOnly } from '../control/guard'
@@ -12,7 +12,7 @@ import { portalScript } from './script'
 import { portalStyle } from './style'
 import { portalView } from './view'
 
-/** Nothing from elsewhere, nothing inline, no frame around it. */
+/** Allows no foreign content, no inline code and no frame. */
 const policy = [
   "default-src 'none'",
   "style-src 'self'",
@@ -26,7 +26,7 @@ const policy = [
 
 const PORTAL = { href: '/', text: 'Admin portal' }
 
-/** The portal as a router. */
+/** Returns the portal as a router. */
 export function portalRouter(runtime: Runtime): Router {
   const router = Router()
   const controls = controlsOf(runtime)
@@ -40,7 +40,7 @@ export function portalRouter(runtime: Runtime): Router {
     sendPage(res, flowPage(flowOfBrowser(runtime, param(req, 'browser')), [PORTAL])),
   )
   router.get('/_emulator', ownHostOnly(runtime), (req, res) => {
-    // curl takes anything: what can be read by a program is read by people too
+    // curl accepts any type and therefore gets JSON
     if (req.accepts(['json', 'html']) === 'html') sendPage(res, controlsPage(controls, `http://${req.headers.host}`))
     else res.json({ controls: controls.map(listed) })
   })

@@ -1,6 +1,6 @@
-/** The portal's script, as text: it is sent to browsers and never runs here. */
+/** The portal's script as text. The script runs in browsers only. */
 
-/** Plain JavaScript without a build: buttons make control calls, and the page replaces its live sections. */
+/** Plain JavaScript without a build. Buttons make control calls, and the page replaces its live sections. */
 export const portalScript = `'use strict'
 const notice = document.getElementById('notice')
 const live = document.getElementById('live')

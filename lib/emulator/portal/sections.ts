@@ -1,4 +1,4 @@
-/** The sections of the portal. Interface: "Preconditions for SSO2" for what an admin portal holds. */
+/** Renders the sections of the portal. Interface: "Preconditions for SSO2" describes the admin portal. */
 import type { SessionStatus } from '../../protocol/claims'
 import type { Client } from '../config/options'
 import type { AccountView } from '../control/views'
@@ -15,7 +15,7 @@ const steps: readonly [label: string, seconds: number][] = [
   ['12 h', 43_200],
 ]
 
-/** The clock, and the buttons that put it forward. */
+/** Renders the clock, and the buttons that move the clock forward. */
 export function clockSection({ now, aheadSeconds, tokenTime }: PortalView): Html {
   const ahead = aheadSeconds > 0 ? `${spanText(aheadSeconds)} ahead of the system` : "the system's time"
   const content = html`<p class="time"><time>${dateText(now)}</time> <span class="muted">UTC, ${ahead}</span></p>
@@ -39,7 +39,7 @@ export function clockSection({ now, aheadSeconds, tokenTime }: PortalView): Html
   return section('clock', 'Clock', '', content)
 }
 
-/** API clients with landing page and SSO2 flag. */
+/** Renders API clients with landing page and SSO2 flag. */
 export function clientsSection({ clients }: PortalView): Html {
   const rows = clients.map(clientRow)
   return section('clients', 'API clients', clients.length, html`<ul class="rows">${rows}</ul>`)
@@ -54,7 +54,7 @@ function clientRow({ clientId, name, landingPage, sso2, scopes }: Client): Html 
   </li>`
 }
 
-/** Accounts with their state, and what can be done to them. */
+/** Renders accounts with their state and their buttons. */
 export function accountsSection({ accounts, now }: PortalView): Html {
   const rows = accounts.map((account) => accountRow(account, now))
   const list = rows.length === 0 ? empty('No accounts are configured.') : html`<ul class="rows">${rows}</ul>`
@@ -104,7 +104,7 @@ const tones: Readonly<Record<SessionStatus, 'good' | 'bad' | 'plain'>> = {
   terminated: 'bad',
 }
 
-/** Sessions across all sites, the one used last first. */
+/** Renders the sessions of all sites, the latest used session first. */
 export function sessionsSection({ sessions, sessionCount, now }: PortalView): Html {
   const rows = sessions.map((session) => sessionRow(session, now))
   const more = sessionCount > rows.length && html`<p class="muted">The latest ${rows.length} of ${sessionCount}.</p>`
@@ -130,7 +130,7 @@ function sessionRow(session: SessionRow, now: number): Html {
   </li>`
 }
 
-/** The faults that are switched on. */
+/** Renders the active faults. */
 export function faultsSection({ faults }: PortalView): Html {
   const off = button('Switch all off', { method: 'DELETE', path: '/faults', done: 'All faults are off.' })
   const list =
@@ -158,7 +158,7 @@ function faultRow({ id, operation, kind, times, sid, ...rest }: Fault): Html {
 
 const good = new Set(['anon', 'loggedin', 'ok'])
 
-/** The calls, newest first. */
+/** Renders the calls, newest first. */
 export function callsSection({ calls }: PortalView): Html {
   const rows = calls.map(({ call, number }) => {
     const { at, operation, clientId, sid, claims, outcome, detail, fault } = call

@@ -1,4 +1,4 @@
-/** What the portal shows. */
+/** Defines the data that the portal shows. */
 import type { EpochSeconds } from '../../protocol/claims'
 import type { Client } from '../config/options'
 import type { AccountView, SessionView } from '../control/views'
@@ -11,15 +11,15 @@ export interface SessionRow extends SessionView {
   readonly browser: string
   /** Name of the user who is logged in. */
   readonly who: string | undefined
-  /** Clients that have used it, as far as the log reaches. */
+  /** Clients that have used the session, as far as the log reaches. */
   readonly clients: readonly string[]
 }
 
-/** Everything on the page. */
+/** All data of the page. */
 export interface PortalView {
   readonly organisationId: string
   readonly production: boolean
-  /** Does it accept connections from other machines? */
+  /** Can other machines connect? */
   readonly isOpen: boolean
   readonly tokenTime: 'virtual' | 'real'
   readonly now: EpochSeconds
@@ -27,7 +27,7 @@ export interface PortalView {
   readonly clients: readonly Client[]
   readonly accounts: readonly AccountView[]
   readonly sessions: readonly SessionRow[]
-  /** How many there are in all. */
+  /** Number of all sessions. */
   readonly sessionCount: number
   readonly faults: readonly Fault[]
   readonly calls: readonly { readonly call: Call; readonly number: number }[]

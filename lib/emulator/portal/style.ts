@@ -1,8 +1,8 @@
-/** The portal's style sheet, as text. */
+/** The portal's style sheet as text. */
 
 import { flowStyle } from './flow-diagram'
 
-/** Light and dark, from a phone's width to a wide screen. */
+/** Styles for light and dark, from the width of a phone to a wide screen. */
 export const portalStyle = `
 :root {
   color-scheme: light dark;

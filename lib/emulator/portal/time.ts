@@ -1,17 +1,17 @@
-/** Times as the portal writes them. */
+/** Formats times for the portal. */
 import type { EpochSeconds } from '../../protocol/claims'
 
-/** A date and time in UTC, to the second. */
+/** Returns date and time in UTC, to the second. */
 export function dateText(seconds: EpochSeconds): string {
   return new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ')
 }
 
-/** The time of day in UTC. */
+/** Returns the time of day in UTC. */
 export function timeText(seconds: EpochSeconds): string {
   return dateText(seconds).slice(11)
 }
 
-/** A span in its two largest units: `1 h 5 min`. */
+/** Returns a span in its two largest units, such as `1 h 5 min`. */
 export function spanText(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds))
   const parts: [number, string][] = [

@@ -1,4 +1,4 @@
-/** Gathers what the portal shows from a running emulator. */
+/** Collects the data of the portal from a running emulator. */
 
 import { viewAccounts, viewSession } from '../control/actions'
 import type { Call } from '../platform/calls'
@@ -6,11 +6,11 @@ import { browserKey, isForgotten } from '../platform/sessions'
 import type { Runtime } from '../runtime'
 import type { PortalView } from './shown'
 
-/** How many sessions and calls the page lists. */
+/** Maximum of sessions and calls on the page. */
 const SESSIONS_SHOWN = 30
 const CALLS_SHOWN = 40
 
-/** Everything on the page, as it is now. */
+/** Returns the current data of the page. */
 export function portalView(runtime: Runtime): PortalView {
   const { config, world, faults, log } = runtime
   const now = runtime.now()
