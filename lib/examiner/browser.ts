@@ -1,42 +1,45 @@
-/** A plain browser: cookies, redirects and forms, with a record of each request. With `--browser`, Chromium opens its pages and sends the forms on them. */
+/**
+ * Plays a browser: cookies, redirects and forms, with a record of each request.
+ * With `--browser`, Chromium opens the pages and sends their forms.
+ */
 import type { Chromium, ChromiumWindow, Loaded } from './chromium'
 import { Cookies } from './cookies'
 import { type Form, formsOf, type Link, linksOf, textOf } from './html'
 import { type Response, send } from './request'
 
-/** One request of a browser, with its response. */
+/** A request of a browser, with its response. */
 export interface Hop extends Response {
   readonly browser: string
   /** Time of the request, in milliseconds. */
   readonly at: number
-  /** The same by a monotonic clock. */
+  /** Time of the request by a monotonic clock. */
   readonly tick: number
   readonly method: string
   readonly url: URL
-  /** Fields that were sent, passwords masked. */
+  /** Fields of the request, passwords masked. */
   readonly fields: Readonly<Record<string, string>>
   /** Absolute address of a redirect. */
   readonly location: string | undefined
 }
 
-/** Where a browser is after its redirects. */
+/** The page that a browser shows after its redirects. */
 export interface Page extends Hop {
-  /** Every request on the way, the page itself last. */
+  /** Every request until the page, the page itself last. */
   readonly hops: readonly Hop[]
-  /** The redirect that was not followed. */
+  /** Address of a redirect that was not followed. */
   readonly next: string | undefined
-  /** The page, without tags. */
+  /** Text of the page, without tags. */
   readonly words: string
   readonly forms: readonly Form[]
   readonly links: readonly Link[]
 }
 
-/** How to open an address. */
+/** Options for opening an address. */
 export interface OpenOptions {
   readonly method?: string
   readonly fields?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
-  /** A redirect to such an address is not followed. */
+  /** Stops before a redirect to such an address. */
   readonly stopAt?: (address: URL) => boolean
 }
 
@@ -63,10 +66,10 @@ export const crossSite: Readonly<Record<string, string>> = {
 
 const MAX_HOPS = 20
 
-/** One browser with its own cookies. */
+/** A browser with its own cookies. */
 export class Browser {
   cookies = new Cookies()
-  /** Does it refuse every cookie of the site? */
+  /** Does the browser accept cookies of the site? */
   hasCookies = true
   #window: ChromiumWindow | undefined
 
@@ -77,14 +80,14 @@ export class Browser {
     private readonly chromium?: Chromium,
   ) {}
 
-  /** Another browser with the same cookies: a stolen copy, or another tab before its next response. */
+  /** Returns another browser with the same cookies, such as a stolen copy or another tab. */
   copy(name: string): Browser {
     const copy = new Browser(name, this.record, this.always, this.chromium)
     copy.cookies = this.cookies.copy()
     return copy
   }
 
-  /** Returns a browser that has the cookies of the platform and none of the site. */
+  /** Returns a browser that has the cookies of the platform, but no cookies of the site. */
   withoutCookiesOf(site: string, platform: string): Browser {
     const other = new Browser(`${this.name}, later`, this.record, this.always, this.chromium)
     const kept = this.cookies.of(new URL('/sso/identify', platform))
@@ -93,7 +96,7 @@ export class Browser {
     return other
   }
 
-  /** Opens an address and follows its redirects, 20 at most. */
+  /** Opens an address and follows up to 20 redirects. */
   async open(address: string, options: OpenOptions = {}): Promise<Page> {
     if (this.chromium && this.hasCookies && Object.keys(options).length === 0) {
       this.#window ??= await this.chromium.window()
@@ -136,7 +139,7 @@ export class Browser {
     return this.open(url.href, options)
   }
 
-  /** The page that Chromium shows, with the requests on the way. */
+  /** Returns the page that Chromium shows, with its requests. */
   #shown({ url, text, responses }: Loaded): Page {
     const hops = responses.map((response, index): Hop => {
       const to = response.headers['location']

@@ -1,28 +1,28 @@
-/** The types of a check and of its result. */
+/** Defines a check and its result. */
 import type { Flow } from '../emulator/flow/types'
 import type { Finding } from './finding'
 import type { Stage } from './stage'
 
 export * from './finding'
 
-/** One check: arranges a situation, acts, and judges. */
+/** A check: arranges a situation, acts, and judges. */
 export interface Check {
   /** Group and name, such as `landing/login-csrf`. */
   readonly name: string
-  /** Does it wait until a session is old? */
+  /** Does the check wait until a session is old? */
   readonly isSlow?: boolean
-  /** Does `--quick` leave it out, because a check like it runs anyway? */
+  /** Does `--quick` leave the check out, because a similar check runs anyway? */
   readonly isThorough?: boolean
-  /** Does it disturb the platform for a while, so that the site needs time to recover? */
+  /** Does the check disturb the platform, so that the site needs time to recover? */
   readonly isRough?: boolean
   run(stage: Stage): Promise<Finding>
 }
 
-/** Texts about a check, for its report. */
+/** Texts about a check, for the report. */
 export interface CheckText {
-  /** Behaviour of a good site, in one sentence. */
+  /** Behaviour of a good site, in a sentence. */
   readonly good: string
-  /** Effect on a user, or gain for an attacker, where the site does not behave so. */
+  /** Effect on a user, or gain for an attacker, if the site behaves otherwise. */
   readonly effect: string
   /** Paragraph of the interface or of a standard. */
   readonly source: string
@@ -35,7 +35,7 @@ export interface CheckText {
 /** The texts of a group, by the check's name. */
 export type CheckTexts = Readonly<Record<string, CheckText>>
 
-/** One check with its finding and its evidence. */
+/** A check with its finding and its evidence. */
 export interface Result extends Finding {
   readonly name: string
   readonly text: CheckText

@@ -1,11 +1,11 @@
-/** A real Chromium for `--browser`: it opens pages and sends forms with scripts. It needs playwright-core, which is optional. */
+/** Controls a real Chromium for `--browser`: opens pages and sends forms with scripts. Needs playwright-core, which is optional. */
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import type { Cookies } from './cookies'
 import type { Form } from './html'
 
-/** The parts of playwright-core that are used here. The package is not a dependency, so its types are not either. */
+/** Types of playwright-core. They are defined here, because the package is not a dependency. */
 interface PlaywrightResponse {
   url(): string
   status(): number
@@ -44,7 +44,7 @@ interface Playwright {
   readonly chromium: { launch(options: object): Promise<PlaywrightBrowser>; executablePath(): string }
 }
 
-/** One response that Chromium got. */
+/** A response that Chromium got. */
 export interface LoadedResponse {
   readonly url: URL
   readonly method: string
@@ -55,7 +55,7 @@ export interface LoadedResponse {
   readonly fields: Readonly<Record<string, string>>
 }
 
-/** What Chromium shows in the end, and every document and fetch call on the way. */
+/** The page that Chromium shows at last, with every document and fetch call until then. */
 export interface Loaded {
   readonly url: URL
   readonly text: string
@@ -72,7 +72,10 @@ export class Chromium {
     private readonly userAgent: string,
   ) {}
 
-  /** Starts Chromium. @throws {Error} naming what is missing */
+  /**
+   * Starts Chromium.
+   * @throws {Error} if Chromium or playwright-core is missing
+   */
   static async start(userAgent: string): Promise<Chromium> {
     const { chromium } = loadPlaywright()
     const executablePath = chromiumPath(chromium.executablePath())
@@ -83,7 +86,7 @@ export class Chromium {
     return new Chromium(await chromium.launch({ executablePath, args: ['--no-sandbox'] }), userAgent)
   }
 
-  /** Opens a window with cookies of its own. */
+  /** Opens a window with its own cookies. */
   async window(): Promise<ChromiumWindow> {
     const context = await this.browser.newContext({ userAgent: this.userAgent, ignoreHTTPSErrors: true })
     return new ChromiumWindow(context, await context.newPage())
@@ -94,7 +97,7 @@ export class Chromium {
   }
 }
 
-/** Loads playwright-core of the folder in which the command runs, or of this package. */
+/** Loads playwright-core from the working directory, or from the folder of this package. */
 function loadPlaywright(): Playwright {
   for (const folder of [process.cwd(), __dirname]) {
     try {
@@ -113,7 +116,7 @@ function chromiumPath(own: string): string | undefined {
   return [process.env['CHROMIUM_PATH'] ?? '', own, ...installed].find((file) => file !== '' && existsSync(file))
 }
 
-/** One window of Chromium. It shares its cookies with the jar of an examiner's browser. */
+/** A window of Chromium, which shares its cookies with a browser of the examiner. */
 export class ChromiumWindow {
   #responses: Promise<LoadedResponse | undefined>[] = []
 
@@ -131,7 +134,7 @@ export class ChromiumWindow {
     return this.#load(cookies, () => this.page.goto(address, { timeout: PATIENCE_MS }))
   }
 
-  /** Fills in a form of the page that is open, and sends it by the Enter key in its last field. */
+  /** Fills in a form of the open page, and sends the form with the Enter key in its last field. */
   submit(form: Form, filled: Readonly<Record<string, string>>, cookies: Cookies): Promise<Loaded> {
     return this.#load(cookies, async () => {
       const typed = form.fields.filter(({ type }) => type !== 'hidden' && type !== 'submit').map(({ name }) => name)
@@ -142,7 +145,7 @@ export class ChromiumWindow {
     })
   }
 
-  /** Does the window show this address? */
+  /** Does the window show the address? */
   isAt(address: string): boolean {
     return this.page.url() === address
   }
@@ -176,7 +179,7 @@ export class ChromiumWindow {
 
 const selectorOf = (name: string) => `[name=${JSON.stringify(name)}]`
 
-/** A response as the examiner records it. */
+/** Converts a response to the examiner's form. */
 async function read(response: PlaywrightResponse): Promise<LoadedResponse | undefined> {
   try {
     const request = response.request()
@@ -192,6 +195,6 @@ async function read(response: PlaywrightResponse): Promise<LoadedResponse | unde
       fields: Object.fromEntries(new URLSearchParams(request.postData() ?? '')),
     }
   } catch {
-    return undefined // the window has gone on before the response was read
+    return undefined // the window has opened another page before the response was read
   }
 }

@@ -1,6 +1,6 @@
-/** The cookies of one browser: by host and path. Ports share cookies, as they do in real browsers. */
+/** Keeps the cookies of a browser by host and path. Ports share cookies, as in real browsers. */
 
-/** One cookie as the site set it. */
+/** A cookie as the site set the cookie. */
 export interface Cookie {
   readonly name: string
   readonly value: string
@@ -14,7 +14,7 @@ export interface Cookie {
 export class Cookies {
   #cookies: Cookie[] = []
 
-  /** Takes the `Set-Cookie` lines of a response. */
+  /** Stores the cookies of a response's `Set-Cookie` lines. */
   take(url: URL, lines: readonly string[]): void {
     for (const line of lines) {
       const cookie = readCookie(url, line)
@@ -22,30 +22,29 @@ export class Cookies {
     }
   }
 
-  /** Puts a cookie in the place of the one with its name, host and path. */
+  /** Adds a cookie, or replaces the cookie with the same name, host and path. */
   put(cookie: Cookie, isRemoved = false): void {
     const isOther = (one: Cookie) => one.name !== cookie.name || one.host !== cookie.host || one.path !== cookie.path
     this.#cookies = [...this.#cookies.filter(isOther), ...(isRemoved ? [] : [cookie])]
   }
 
-  /** The value of the `Cookie` header for an address. */
+  /** Returns the value of the `Cookie` header for an address. */
   header(url: URL): string {
     return this.of(url)
       .map(({ name, value }) => `${name}=${value}`)
       .join('; ')
   }
 
-  /** Cookies that are sent to an address. */
+  /** Returns the cookies that the browser sends to an address. */
   of({ hostname, pathname }: URL): Cookie[] {
     return this.#cookies.filter(({ host, path }) => host === hostname && isBelow(pathname, path))
   }
 
-  /** Every cookie. */
   all(): readonly Cookie[] {
     return this.#cookies
   }
 
-  /** Takes over values that a script has set, and drops cookies that it has removed. */
+  /** Takes over the values that a script has set, and drops the cookies that a script has removed. */
   keep(cookies: readonly Pick<Cookie, 'name' | 'value' | 'host' | 'path'>[]): void {
     this.#cookies = cookies.map((cookie) => {
       const known = this.#cookies.find(
@@ -55,12 +54,12 @@ export class Cookies {
     })
   }
 
-  /** Forgets a cookie by its name. */
+  /** Removes a cookie by its name. */
   forget(name: string): void {
     this.#cookies = this.#cookies.filter((cookie) => cookie.name !== name)
   }
 
-  /** The same cookies in another jar. */
+  /** Returns another jar with the same cookies. */
   copy(): Cookies {
     const copy = new Cookies()
     copy.#cookies = [...this.#cookies]
@@ -71,7 +70,10 @@ export class Cookies {
 const isBelow = (pathname: string, path: string) =>
   path === '/' || pathname === path || pathname.startsWith(path.endsWith('/') ? path : `${path}/`)
 
-/** One `Set-Cookie` line, or `undefined` where it is none. */
+/**
+ * Parses a `Set-Cookie` line.
+ * @returns undefined for an invalid line
+ */
 function readCookie({ hostname }: URL, line: string): Cookie | undefined {
   const [pair = '', ...rest] = line.split(';').map((part) => part.trim())
   const end = pair.indexOf('=')

@@ -1,4 +1,4 @@
-/** Learns a site's pages and forms, as a user would: opens the first page, finds the login form, logs in, logs out. */
+/** Finds a site's pages and forms, as a user would: opens the first page, finds the login form, logs in, logs out. */
 import { Browser, type Page } from './browser'
 import type { Chromium } from './chromium'
 import {
@@ -14,10 +14,10 @@ import {
 import type { Account, Platform } from './platform'
 import type { Settings } from './settings'
 
-/** The examination could not be made. The message names the first thing to look at. */
+/** The examination could not be made. The message names the first problem to solve. */
 export class CannotExamine extends Error {}
 
-/** Facts, and how each was learnt. */
+/** Facts about the site, with notes about their discovery. */
 export interface Discovery {
   readonly facts: SiteFacts
   readonly notes: readonly string[]
@@ -36,7 +36,10 @@ const loginPaths = [
 const userPaths = ['/account', '/profile', '/me', '/user', '/my', '/']
 const logoutPaths = ['/logout', '/signout', '/account/logout', '/log-out']
 
-/** Discovers a site. @throws {CannotExamine} */
+/**
+ * Discovers a site.
+ * @throws {CannotExamine} if a page or a form is not found
+ */
 export function discover(
   platform: Platform,
   settings: Settings,
@@ -110,7 +113,7 @@ class Discoverer {
     return page
   }
 
-  /** The first call that the platform refused: the settings of the site are wrong then. */
+  /** Returns the first refusal of the platform, because a refusal means that the settings of the site are wrong. */
   #refusals(): string | undefined {
     const call = this.platform.calls(0).find(({ call: one }) => one?.detail !== undefined)?.call
     return call && `the platform refuses ${call.operation}: ${call.detail}. Compare the site's settings with --settings`
@@ -172,7 +175,7 @@ class Discoverer {
     return 'no page shows the user after the login: name one as pages.account, or a text as loggedIn, in examine.json'
   }
 
-  /** A landing page elsewhere than configured shows as a login that never came from Identify. */
+  /** Fails if the site has never redirected to Identify. */
   #checkLanding(): void {
     if (this.platform.calls(0, { operation: 'identify' }).length === 0)
       throw new CannotExamine(
@@ -191,7 +194,7 @@ class Discoverer {
     return { logout: way, logoutAll: all === undefined ? undefined : this.#at(all) }
   }
 
-  /** The confirmation form at the usual address, if there is one. */
+  /** Returns the confirmation form at the usual address, if any. */
   async #logoutAllPage(): Promise<string | undefined> {
     const { forms } = await this.#browser.open(this.#at('/logout-all'))
     return forms.find(({ method, action, text }) => method === 'POST' && isLogoutAll(action, text))?.action
@@ -204,7 +207,7 @@ class Discoverer {
     const form = found.find(({ method }) => method === 'POST')
     if (form) return { page: form.page, action: form.address, method: 'POST' }
     for (const address of [...found.map((link) => link.address), ...logoutPaths.map((path) => this.#at(path))]) {
-      // a site that logs out by GET is logged out here: the checks say so
+      // if the site logs out by GET, the user is logged out here, and a check reports the fault
       const page = await this.#browser.open(address)
       const confirmation = page.forms.find(({ method, action, text }) => method === 'POST' && isLogout(action, text))
       if (confirmation) return { page: address, action: confirmation.action, method: 'POST' }
@@ -219,7 +222,7 @@ class Discoverer {
   }
 }
 
-/** Everything on a page that a user can press: links and forms. */
+/** Returns all links and forms of a page, which a user can click. */
 function controls({ forms, links, url }: Page) {
   return [
     ...forms.map(({ action, method, text }) => ({ page: url.href, address: action, method, text })),

@@ -1,4 +1,4 @@
-/** Evidence of a check: its requests and the platform's calls as one flow, secrets masked. */
+/** Collects the evidence of a check: its requests and the platform's calls as a flow, with secrets masked. */
 import { flowOf } from '../emulator/flow/flow'
 import { judgeCall } from '../emulator/flow/requirements'
 import type { Flow, FlowParticipant, FlowStep } from '../emulator/flow/types'
@@ -7,10 +7,10 @@ import type { Hop } from './browser'
 import type { Platform } from './platform'
 import { maskedClaims } from './tokens'
 
-/** Longer evidence is cut in the middle: a report must open in a browser. */
+/** Maximum of steps. Longer evidence is cut in the middle, so that a browser can open the report. */
 const MAX_STEPS = 60
 
-/** The flow of a check. */
+/** Returns the flow of a check. */
 export function evidenceOf(title: string, hops: readonly Hop[], traces: readonly Trace[], platform: Platform): Flow {
   const own = traces.filter(({ call }) => call?.operation !== 'identify')
   const timed = [
@@ -43,13 +43,13 @@ function cut(steps: readonly FlowStep[]): readonly FlowStep[] {
   return first ? [...steps.slice(0, half), gap, ...steps.slice(-half)] : []
 }
 
-/** A step with its place in time. */
+/** A step with its time. */
 interface TimedStep {
   readonly tick: number
   readonly step: FlowStep
 }
 
-/** A request and its response. */
+/** Returns a request and its response as steps. */
 const pair = (tick: number, ms: number, request: FlowStep, response: FlowStep): TimedStep[] => [
   { tick, step: request },
   { tick: tick + ms, step: response },
@@ -87,7 +87,7 @@ const shortAddress = (location: string) => {
   return pathname.length > 1 ? pathname : origin
 }
 
-/** Names of cookies without their values. */
+/** Returns the names of cookies without their values. */
 function cookieNames({ setCookie }: Hop): Record<string, string> {
   const names = setCookie.map((line) => line.replace(/=[^;]*/, '=***'))
   return names.length === 0 ? {} : { 'set-cookie': names.join(', ') }
@@ -113,7 +113,7 @@ function callSteps(trace: Trace, platform: Platform): TimedStep[] {
   )
 }
 
-/** No password of the examiner's accounts and no secret is left in a step, whatever field it came in. */
+/** Masks the passwords of the examiner's accounts and the client secrets in every field. */
 function scrubbed(step: FlowStep, { accounts, site, second }: Platform): FlowStep {
   const secrets = new Set([...accounts.map(({ password }) => password), site.clientSecret, second.clientSecret])
   const claims = Object.entries(step.claims).map(([name, value]) => [name, secrets.has(String(value)) ? '***' : value])

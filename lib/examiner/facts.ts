@@ -1,35 +1,38 @@
-/** Facts about a site: given in `examine.json`, or discovered. */
+/** Defines the facts about a site. `examine.json` gives them, or the examiner discovers them. */
 import type { Form } from './html'
 import type { Account } from './platform'
 import type { Settings } from './settings'
 
-/** A site as the checks use it. All addresses are absolute. */
+/** A site for the checks. All addresses are absolute. */
 export interface SiteFacts {
   readonly url: string
-  /** A page that everybody may see. */
+  /** A page that visitors may see. */
   readonly publicPage: string
-  /** A page that shows the user, once logged in. */
+  /** A page that shows the logged-in user. */
   readonly userPage: string
   readonly loginPage: string
   readonly usernameField: string
   readonly passwordField: string
   readonly returnField: string | undefined
   readonly logout: LogoutWay
-  /** Address of the page or form that logs out of all sessions. */
+  /** Address of the page or form that ends all sessions of the user. */
   readonly logoutAll: string | undefined
   readonly landing: string
-  /** Does the first load of the public page go through Identify? */
+  /** Does the first load of the public page redirect to Identify? */
   readonly isIdentifiedAlways: boolean
 }
 
-/** How a user logs out: the page with the button, and the address of its form. */
+/** The user's way to log out: the page with the button, and the address of its form. */
 export interface LogoutWay {
   readonly page: string
   readonly action: string
   readonly method: 'GET' | 'POST'
 }
 
-/** Does a page show that this user is logged in: by a text of `examine.json`, or by the account's own words? */
+/**
+ * Does a page show that the user is logged in?
+ * Looks for a text of `examine.json`, or for the account's name, username or ID.
+ */
 export function showsUser(
   { text, status }: { readonly text: string; readonly status: number },
   { name, username, accountId }: Account,
@@ -43,25 +46,25 @@ export function showsUser(
 const LOGOUT = /log.?out|sign.?out|log.?off/i
 const EVERYWHERE = /\ball\b|everywhere|-all|all.?(?:devices|sessions)/i
 
-/** Is this the form or link that logs out of this session? */
+/** Does the form or link log out of the current session? */
 export const isLogout = (address: string, text: string): boolean =>
   LOGOUT.test(`${new URL(address).pathname} ${text}`) && !isLogoutAll(address, text)
 
-/** Is this the form or link that logs out of all sessions? */
+/** Does the form or link log out of all sessions? */
 export const isLogoutAll = (address: string, text: string): boolean =>
   LOGOUT.test(`${new URL(address).pathname} ${text}`) && EVERYWHERE.test(`${new URL(address).pathname} ${text}`)
 
-/** Is this link one to a login page? */
+/** Does the link point to a login page? */
 export const isLogin = (address: string, text: string): boolean =>
   /log.?in|sign.?in|anmeld|logga|kirjaudu/i.test(`${new URL(address).pathname} ${text}`)
 
-/** The form that has a password field. */
+/** Returns the form that has a password field. */
 export const loginFormOf = (forms: readonly Form[], passwordField?: string): Form | undefined =>
   forms.find(({ fields }) =>
     fields.some(({ type, name }) => (passwordField === undefined ? type === 'password' : name === passwordField)),
   )
 
-/** The fields of a login form, by their types. */
+/** Finds the fields of a login form by their types. */
 export function loginFields(form: Form): {
   username: string | undefined
   password: string | undefined

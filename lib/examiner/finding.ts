@@ -1,13 +1,13 @@
-/** The result of a check, and functions that make one. */
+/** Defines the result of a check, and creates results. */
 
-/** The verdict of one check. */
+/** The verdict of a check. */
 export type Verdict = 'passed' | 'failed' | 'warning' | 'not applicable' | 'undecided'
 
-/** A verdict with its reason, which is empty where the check passed. */
+/** A verdict with its reason. The reason is empty for a passed check. */
 export interface Finding {
   readonly verdict: Verdict
   readonly reason: string
-  /** Effect on a user, where it is another one than the check's text says. */
+  /** Effect on a user, if the effect differs from the check's text. */
   readonly effect?: string
 }
 
@@ -20,14 +20,17 @@ export const warning = (reason: string, effect?: string): Finding => ({
 })
 export const notApplicable = (reason: string): Finding => ({ verdict: 'not applicable', reason })
 
-/** Judges a list of problems: none of them is a pass. */
+/** Passes without problems, and otherwise fails with the list of problems. */
 export const noneOf = (problems: readonly string[]): Finding =>
   problems.length === 0 ? passed() : failed([...new Set(problems)].join('; '))
 
-/** A check that cannot be judged. It is never counted as passed. */
+/** A check without a verdict, which never counts as passed. */
 export class Undecided extends Error {}
 
-/** The check goes on only if this holds. @throws {Undecided} */
+/**
+ * Continues the check only if the condition is true.
+ * @throws {Undecided} if the condition is false
+ */
 export function need(condition: unknown, reason: string): asserts condition {
   if (!condition) throw new Undecided(reason)
 }

@@ -1,4 +1,4 @@
-/** Forms and links of a page, found as a browser finds them, without scripts. */
+/** Finds forms and links of a page, as a browser without scripts does. */
 
 /** A form with the fields that a browser would send. */
 export interface Form {
@@ -7,24 +7,23 @@ export interface Form {
   readonly action: string
   readonly method: 'GET' | 'POST'
   readonly fields: readonly Field[]
-  /** The text inside the form. */
+  /** Text inside the form. */
   readonly text: string
 }
 
-/** One field of a form. */
+/** A field of a form. */
 interface Field {
   readonly name: string
   readonly type: string
   readonly value: string
 }
 
-/** A link. */
 export interface Link {
   readonly href: string
   readonly text: string
 }
 
-/** The forms of a page. `base` is the address of the page. */
+/** Returns the forms of a page. `base` is the address of the page. */
 export function formsOf(html: string, base: string): Form[] {
   return [...clean(html).matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form\s*>/gi)].map(([, head = '', inside = '']) => {
     const { action, method } = attributes(head)
@@ -38,7 +37,7 @@ export function formsOf(html: string, base: string): Form[] {
   })
 }
 
-/** The links of a page. */
+/** Returns the links of a page. */
 export function linksOf(html: string, base: string): Link[] {
   return [...clean(html).matchAll(/<a\b([^>]*)>([\s\S]*?)<\/a\s*>/gi)].flatMap(([, head = '', inside = '']) => {
     const { href } = attributes(head)
@@ -46,7 +45,7 @@ export function linksOf(html: string, base: string): Link[] {
   })
 }
 
-/** The text of a page, without tags, scripts and styles. */
+/** Returns the text of a page, without tags, scripts and styles. */
 export function textOf(html: string): string {
   return decode(clean(html).replace(/<[^<>]*>/g, ' '))
     .replace(/\s+/g, ' ')
@@ -70,7 +69,7 @@ function fieldsOf(html: string): Field[] {
   })
 }
 
-/** The value of a select, or of a text area. */
+/** Returns the value of a select or a text area. */
 function chosen(inside: string): string {
   const options = [...inside.matchAll(/<option\b([^>]*)>([^<]*)/gi)].map(([, head = '', text = '']) => {
     const given = attributes(head)

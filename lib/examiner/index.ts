@@ -1,4 +1,8 @@
-/** The examiner: plays the platform, the users and the attackers against a running site, and reports. */
+/**
+ * Examines a running site and reports: plays the platform, the users and the attackers.
+ * Sites in any language can be examined, because the examiner uses HTTP only.
+ * The checks are in `checks/`, their texts in `texts/`, the reports in `report/`.
+ */
 import type { Check } from './check'
 import { allChecks } from './checks'
 import type { Chromium } from './chromium'
@@ -9,11 +13,11 @@ import { type Progress, runChecks } from './run'
 import type { Settings } from './settings'
 import { allTexts } from './texts'
 
-/** What to examine, and how. */
+/** Options of an examination. */
 export interface ExamineOptions {
   readonly platform: Platform
   readonly settings: Settings
-  /** Beginnings of names of checks; all when empty. */
+  /** Names of checks or groups. All checks run if the list is empty. */
   readonly only: readonly string[]
   readonly skip: readonly string[]
   /** Leaves out every check that waits until a session is old. */
@@ -24,7 +28,10 @@ export interface ExamineOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
-/** Examines a site. @throws {CannotExamine} naming the first thing to look at */
+/**
+ * Examines a site.
+ * @throws {CannotExamine} if the examination cannot be made, with the first problem to solve
+ */
 export async function examine(options: ExamineOptions): Promise<Examined> {
   const { platform, settings } = options
   const begin = Date.now()
@@ -38,7 +45,7 @@ export async function examine(options: ExamineOptions): Promise<Examined> {
   return { siteUrl: platform.siteUrl, at: begin, seconds: (Date.now() - begin) / 1000, notes, results, skipped }
 }
 
-/** The checks that run, and those that are left out with a reason. */
+/** Returns the checks to run, and the omitted checks with a reason. */
 function choose({ only, skip, isQuick, settings }: Pick<ExamineOptions, 'only' | 'skip' | 'isQuick' | 'settings'>) {
   const skipped: { name: string; reason: string }[] = []
   const chosen = allChecks.filter((check) => {
@@ -61,13 +68,13 @@ function reasonToSkip(
   return isQuick && check.isThorough ? '--quick: a check like it has run' : undefined
 }
 
-/** A name is a whole one, or a group. */
+/** Does a check have the name, or belong to the group? */
 const isNamed = ({ name }: Check, given: string) => name === given || name.startsWith(`${given}/`)
 
-/** A name that fits no check, if there is one among them. */
+/** Returns a name that fits no check, or undefined. */
 export const unknownName = (names: readonly string[]): string | undefined =>
   names.find((name) => !allChecks.some((check) => isNamed(check, name)))
 
-/** All checks with their subject, for `--list`. */
+/** Returns all checks with their subjects, for `--list`. */
 export const listOfChecks = (): { name: string; good: string; isSlow: boolean }[] =>
   allChecks.map(({ name, isSlow = false }) => ({ name, good: allTexts[name]?.good ?? '', isSlow }))

@@ -1,4 +1,4 @@
-/** The platform that a site is examined against: the emulator's parts, two API clients, made-up accounts. */
+/** Runs the platform of an examination: parts of the emulator, two API clients and made-up accounts. */
 import { readConfig } from '../emulator/config/schema'
 import { accountControl } from '../emulator/control/actions'
 import type { EmulatedOperation, FaultOptions } from '../emulator/faults/rules'
@@ -24,7 +24,7 @@ export interface Client {
   readonly clientSecret: string
 }
 
-/** A fault without its target. */
+/** A fault without its operation. */
 export type Fault = FaultOptions extends infer F ? (F extends unknown ? Omit<F, 'operation'> : never) : never
 
 const MAX_ACCOUNTS = 250
@@ -32,7 +32,7 @@ const organisationId = 'examined-organisation'
 const ssoIdentifier = 'sso-service'
 const campaigns = [{ productCode: 'examined-campaign', name: 'Examined campaign', conflictsWith: [] }]
 
-/** One running platform. */
+/** A running platform. */
 export class Platform {
   readonly site: Client
   readonly second: Client = {
@@ -70,22 +70,22 @@ export class Platform {
     return new Listener(createApp(this.runtime), this.runtime)
   }
 
-  /** Listens on this machine alone. */
+  /** Listens on the loopback interface only. */
   async listen(port: number): Promise<void> {
     this.#url = (await this.#listener.listen(port, '127.0.0.1')).url
   }
 
-  /** Base address. */
+  /** Returns the base address. */
   get url(): string {
     return this.#url
   }
 
-  /** Everything that the site needs to know. */
+  /** Returns the settings that the site needs. */
   get addresses(): PlatformAddresses {
     return this.#addresses(this.url)
   }
 
-  /** The same for a platform that will listen on a port. */
+  /** Returns the settings for a platform that will listen on a port. */
   addressesAt(port: number): PlatformAddresses {
     return this.#addresses(`http://127.0.0.1:${port}`)
   }
@@ -95,19 +95,22 @@ export class Platform {
     return { url, siteUrl, landing, organisationId, ssoIdentifier, ...site }
   }
 
-  /** Is this the address of Identify? */
+  /** Is the address that of Identify? */
   isIdentify({ origin, pathname }: URL): boolean {
     return origin === new URL(this.#url).origin && pathname === '/sso/identify'
   }
 
-  /** Switches a fault on for some operations; the function that comes back switches it off. */
+  /**
+   * Switches a fault on for some operations.
+   * @returns a function that switches the fault off
+   */
   fault(
     operations: readonly EmulatedOperation[],
     fault: Fault,
     more: { times?: number; sid?: string } = {},
   ): () => void {
     const { faults } = this.runtime
-    // built of parts that fit: the emulator's own schema checks them for others
+    // the parts fit together, so the emulator's schema is not needed here
     const added = operations.map((operation) => faults.add({ operation, ...more, ...fault } as FaultOptions))
     return () => {
       for (const { id } of added) faults.clear(id)
@@ -127,12 +130,12 @@ export class Platform {
     }
   }
 
-  /** Forgets every access token, as the platform does an hour after it has issued one. */
+  /** Removes every access token, as if all of them had expired. */
   expireAccessTokens(): void {
     this.runtime.world.accessTokens.clear()
   }
 
-  /** The site's calls since a moment, oldest first. */
+  /** Returns the site's calls since a time, oldest first. */
   calls(since: number, filter: { operation?: EmulatedOperation; sid?: string | undefined } = {}): Trace[] {
     return this.runtime.traces
       .since(since)
@@ -145,30 +148,30 @@ export class Platform {
       )
   }
 
-  /** Ends an SSO session, as a logout elsewhere does. */
+  /** Ends an SSO session, as a logout on another site does. */
   terminate(sid: string): void {
     const session = findSession(this.runtime.world, sid, this.runtime.now())
     if (session) endSession(this.runtime.world, session, 'logout')
   }
 
-  /** Removes an SSO session, as inactivity does. */
+  /** Removes an SSO session, as the platform does after inactivity. */
   prune(sid: string): void {
     const session = this.runtime.world.sessions.get(sid)
     if (session) removeSession(this.runtime.world, session)
   }
 
-  /** State of an SSO session: `undefined` when there is none. */
+  /** Returns the state of an SSO session, or `undefined` if the session does not exist. */
   status(sid: string): string | undefined {
     return this.runtime.world.sessions.get(sid)?.status
   }
 
-  /** Account that is logged in on an SSO session. */
+  /** Returns the account that is logged in on an SSO session. */
   accountOf(sid: string): string | undefined {
     const session = this.runtime.world.sessions.get(sid)
     return session?.status === 'loggedin' ? session.accountId : undefined
   }
 
-  /** Controls one account. */
+  /** Returns the controls of an account. */
   control({ username }: Account) {
     const control = accountControl(this.runtime, username)
     if (!control) throw new Error('the examiner has lost an account')
@@ -218,7 +221,7 @@ const ends = [
   'ellow',
 ]
 
-/** Words that appear nowhere else, so that a page that has one shows this user. */
+/** Makes an account of invented words, so that a page with such a word shows this very user. */
 function accountOf(index: number): Account {
   const word = (beginnings[index % 16] ?? '') + (ends[Math.floor(index / 16)] ?? '')
   const mirror = (beginnings[(index * 7 + 3) % 16] ?? '') + (ends[(index * 5 + 11) % 16] ?? '')

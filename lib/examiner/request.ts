@@ -1,8 +1,7 @@
-/** One HTTP request as a browser sends it, redirects not followed. */
+/** Sends an HTTP request as a browser does, without following redirects. */
 import http from 'node:http'
 import https from 'node:https'
 
-/** A request. */
 export interface RequestOptions {
   readonly method: string
   readonly url: URL
@@ -10,9 +9,9 @@ export interface RequestOptions {
   readonly body?: string | undefined
 }
 
-/** A response, or the reason why there is none. */
+/** A response, or the reason for the missing response. */
 export interface Response {
-  /** 0: there is no response. */
+  /** HTTP status, or 0 without a response. */
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly setCookie: readonly string[]
@@ -24,7 +23,10 @@ export interface Response {
 const PATIENCE_MS = 20_000
 const MAX_TEXT = 2_000_000
 
-/** Sends a request. A failure is a response with status 0. */
+/**
+ * Sends a request.
+ * @returns a response with status 0 after a failure
+ */
 export function send({ method, url, headers, body }: RequestOptions): Promise<Response> {
   const begin = performance.now()
   const failure = (error: string): Response => {
@@ -66,13 +68,13 @@ export function send({ method, url, headers, body }: RequestOptions): Promise<Re
   })
 }
 
-/** Names below localhost are this machine, whatever the resolver knows; its certificates are made by hand. */
+/** Resolves names below `localhost` to this machine without DNS. Accepts self-signed certificates on loopback addresses. */
 function loopback({ hostname }: URL): { hostname?: string; rejectUnauthorized?: boolean } {
   if (!isLoopback(hostname)) return {}
   return { rejectUnauthorized: false, ...(hostname.endsWith('.localhost') ? { hostname: '127.0.0.1' } : {}) }
 }
 
-/** Is this host of an address this very machine? */
+/** Does the host name mean this machine? */
 export function isLoopback(hostname: string): boolean {
   return (
     hostname === 'localhost' ||

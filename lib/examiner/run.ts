@@ -1,4 +1,4 @@
-/** Runs checks: one at a time, and those that wait until a session is old wait at the same time. */
+/** Runs the checks in turn. Checks that wait until a session is old wait at the same time. */
 import { type Check, type CheckTexts, type Finding, type Result, Undecided } from './check'
 import type { Chromium } from './chromium'
 import { evidenceOf } from './evidence'
@@ -7,7 +7,7 @@ import type { Platform } from './platform'
 import type { Settings } from './settings'
 import { pause, type Run, Stage } from './stage'
 
-/** Everything that a run needs. */
+/** Input of a run. */
 export interface Examination {
   readonly platform: Platform
   readonly settings: Settings
@@ -15,30 +15,33 @@ export interface Examination {
   readonly texts: CheckTexts
   readonly siteOutput?: (() => string) | undefined
   readonly chromium?: Chromium | undefined
-  /** Default 45 s. */
+  /** Time for a site to recover after a disturbance. Default 45 s. */
   readonly recoveryMs?: number
-  /** Called before each check, and after the last. */
+  /** Called before each check. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
-/** How far a run is. */
+/** Progress of a run. */
 export interface Progress {
   readonly name: string
   readonly done: number
   readonly all: number
-  /** Seconds that the rest will take, at a guess. */
+  /** Estimated seconds until the end. */
   readonly leftSeconds: number
 }
 
 const SECONDS_OF_CHECK = 1.2
-/** How long a site may take to recover from a disturbance before the next check begins. */
+/** Maximum time for a site to recover from a disturbance before the next check. */
 const RECOVERY_MS = 45_000
 
-/** One turn at a time, in the order of asking. */
+/** Lets a single check run at a time, in the order of the requests. */
 class Turns {
   #last: Promise<void> = Promise.resolve()
 
-  /** Waits for a turn. The function that comes back ends it. */
+  /**
+   * Waits for the turn.
+   * @returns a function that ends the turn
+   */
   async take(): Promise<() => void> {
     const before = this.#last
     let end = () => {}
@@ -50,7 +53,10 @@ class Turns {
   }
 }
 
-/** Runs checks and gives their results in the order of the list. */
+/**
+ * Runs checks.
+ * @returns the results in the order of the list
+ */
 export async function runChecks(checks: readonly Check[], examination: Examination): Promise<Result[]> {
   return new Runner(checks, examination).run()
 }
@@ -66,7 +72,7 @@ class Runner {
     private readonly examination: Examination,
   ) {}
 
-  /** Slow checks begin first, so that their sessions age while the others run. */
+  /** Starts slow checks first, so that their sessions age during the other checks. */
   async run(): Promise<Result[]> {
     const results = new Map<string, Result>()
     const inOrder = [...this.checks].sort((a, b) => Number(b.isSlow ?? false) - Number(a.isSlow ?? false))
@@ -149,7 +155,10 @@ async function recover(stage: Stage, patienceMs: number): Promise<void> {
   stage.hops.splice(kept)
 }
 
-/** Do new visitors go through Identify and see the login form, and is a user known who is logged in on the second site? */
+/**
+ * Does the site work? New visitors must be redirected to Identify and see the login form.
+ * A user who logs in on the second site must be logged in here too.
+ */
 async function isWorking(stage: Stage): Promise<boolean> {
   const { isIdentifiedAlways, publicPage, loginPage, passwordField, userPage } = stage.site
   const first = await stage.visit(stage.browser(), isIdentifiedAlways ? publicPage : loginPage)

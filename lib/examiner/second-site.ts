@@ -1,21 +1,23 @@
-/** A second site of the same publisher, played by the examiner: it has its own client, and no pages. */
+/** Plays a second site of the same publisher, with its own client and without pages. */
 import { type Browser, USER_AGENT } from './browser'
 import { need } from './finding'
 import type { Account, Platform } from './platform'
 import { send } from './request'
 import { type Claims, forge, readToken } from './tokens'
 
-/** The second site. */
 export class SecondSite {
   constructor(private readonly platform: Platform) {}
 
-  /** Sends a browser through Identify and gives its SSO session ID. */
+  /**
+   * Sends a browser through Identify.
+   * @returns the browser's SSO session ID
+   */
   async identify(browser: Browser): Promise<string> {
     const token = await this.landingToken(browser)
     return String(readToken(token)?.claims['sid'])
   }
 
-  /** The Session Token that Identify would bring to this site's landing page. */
+  /** Returns the Session Token that Identify sends to the second site's landing page. */
   async landingToken(browser: Browser): Promise<string> {
     const address = `${this.platform.url}/sso/identify?t=${this.#request({})}&r=http%3A%2F%2Fsecond.invalid%2F`
     const page = await browser.open(address, { stopAt: ({ hostname }) => hostname === 'second.invalid' })

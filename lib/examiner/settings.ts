@@ -1,4 +1,4 @@
-/** The keys of `examine.json`, and the settings that a site needs to be examined. */
+/** Reads `examine.json`, and lists the settings that a site needs for an examination. */
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 
@@ -34,10 +34,13 @@ const settingsSchema = z.strictObject({
     .prefault({}),
 })
 
-/** `examine.json`, complete. */
+/** Complete content of `examine.json`. */
 export type Settings = z.infer<typeof settingsSchema>
 
-/** Reads `examine.json`. @throws {TypeError} naming each key that is wrong */
+/**
+ * Reads `examine.json`.
+ * @throws {TypeError} if keys are wrong, with the name of each key
+ */
 export function readSettings(value: unknown): Settings {
   const read = settingsSchema.safeParse(value)
   if (read.success) return read.data
@@ -45,14 +48,14 @@ export function readSettings(value: unknown): Settings {
   throw new TypeError(problems.join('; '))
 }
 
-/** An address and a client of the platform, as a site needs them. */
+/** A setting of the site, such as an address of the platform or the client. */
 export interface SiteSetting {
   readonly variable: string
   readonly value: string
   readonly meaning: string
 }
 
-/** Who the platform is, for the site. */
+/** Addresses and IDs of the platform and of the site's client. */
 export interface PlatformAddresses {
   readonly url: string
   readonly siteUrl: string
@@ -63,7 +66,7 @@ export interface PlatformAddresses {
   readonly clientSecret: string
 }
 
-/** What a site must be configured with, in the order of a table. */
+/** Returns the settings of a site, in the order of the table. */
 export function siteSettings(platform: PlatformAddresses): SiteSetting[] {
   const row = (variable: string, value: string, meaning: string): SiteSetting => ({ variable, value, meaning })
   return [
@@ -84,7 +87,7 @@ export function siteSettings(platform: PlatformAddresses): SiteSetting[] {
   ]
 }
 
-/** The settings as a table, as a `.env` and as JSON. */
+/** Returns the settings as a table, as a `.env` and as JSON. */
 export function settingsText(platform: PlatformAddresses): string {
   const rows = siteSettings(platform)
   const width = Math.max(...rows.map(({ variable }) => variable.length))
@@ -102,6 +105,6 @@ export function settingsText(platform: PlatformAddresses): string {
   ].join('\n\n')
 }
 
-/** The client secret of a site: the same for the same address, so that settings stay valid from run to run. */
+/** Returns the client secret of a site. The secret is the same for each run, so that settings stay valid. */
 export const clientSecretOf = (siteUrl: string): string =>
   `examined-${new URL(siteUrl).host.replace(/\W+/g, '-')}-made-up-secret-not-for-production`

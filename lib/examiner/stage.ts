@@ -1,4 +1,4 @@
-/** The tools of a check: browsers, made-up users, the platform, and the addresses of the site's pages. */
+/** Gives a check its tools: browsers, made-up users, the platform, and the addresses of the site's pages. */
 import { Browser, type Hop, type OpenOptions, type Page } from './browser'
 import type { Chromium } from './chromium'
 import { loginFormOf, type SiteFacts, showsUser } from './facts'
@@ -15,7 +15,7 @@ export const pause = (milliseconds: number) => new Promise<void>((resolve) => se
 export interface Run {
   readonly platform: Platform
   readonly settings: Settings
-  /** Output of the site, where the examiner has started it. */
+  /** Output of the site, if the examiner has started the site. */
   readonly siteOutput: (() => string) | undefined
   /** The real browser of `--browser`. */
   readonly chromium: Chromium | undefined
@@ -27,7 +27,7 @@ export interface Run {
 
 const MAX_LOGIN_WAIT_SECONDS = 61
 
-/** The stage of one check. */
+/** The tools of a check. */
 export class Stage {
   readonly hops: Hop[] = []
   readonly second: SecondSite
@@ -44,7 +44,7 @@ export class Stage {
     return this.run.platform
   }
 
-  /** A browser that has never been here. */
+  /** Returns a browser that has not visited the site before. */
   browser(): Browser {
     const name = `Browser ${String.fromCharCode(65 + (this.#browsers++ % 26))}`
     return new Browser(name, (hop) => this.hops.push(hop), this.run.settings.headers, this.run.chromium)
@@ -59,48 +59,52 @@ export class Stage {
     return browser.open(page)
   }
 
-  /** Opens the page that shows the user, and goes no further than the site: Identify is not visited. */
+  /** Opens the page that shows the user, and stops before a redirect to Identify. */
   look(browser: Browser, page = this.site.userPage): Promise<Page> {
     return browser.open(page, { stopAt: (url) => this.platform.isIdentify(url) })
   }
 
-  /** Opens an address of the site without going to Identify. */
+  /** Opens an address of the site, and stops before a redirect to Identify. */
   openHere(browser: Browser, address: string, options: OpenOptions = {}): Promise<Page> {
     return browser.open(address, { ...options, stopAt: (url) => this.platform.isIdentify(url) })
   }
 
-  /** Does the page show this user? */
+  /** Does the page show the user? */
   shows(page: Pick<Page, 'text' | 'status'>, account: Account): boolean {
     return showsUser(page, account, this.run.settings)
   }
 
-  /** Does a page name its user? A site that `loggedIn` or `loggedOut` describes does not. */
+  /** Do pages name the user? If `loggedIn` or `loggedOut` describes the pages, their texts do not identify a user. */
   get namesUsers(): boolean {
     const { loggedIn, loggedOut } = this.run.settings
     return loggedIn === undefined && loggedOut === undefined
   }
 
-  /** Does one of the accounts appear by its name, although this user is not logged in here? */
+  /** Does the page show an account that is not logged in here? */
   showsOther(page: Page, account: Account): boolean {
     return this.namesUsers && this.shows(page, account)
   }
 
-  /** Is the user shown by the site now, without a new Identify redirect? */
+  /** Does the site show the user without a new Identify redirect? */
   async isKnown(browser: Browser, account: Account): Promise<boolean> {
     return this.shows(await this.look(browser), account)
   }
 
-  /** Is the user shown once every redirect is followed? */
+  /** Does the site show the user after every redirect? */
   async isShown(browser: Browser, account: Account): Promise<boolean> {
     return this.shows(await this.visit(browser, this.site.userPage), account)
   }
 
-  /** Number of Identify redirects on the way to a page. */
+  /** Returns the number of Identify redirects before a page. */
   identifies({ hops }: Pick<Page, 'hops'>): number {
     return hops.filter(({ url }) => this.platform.isIdentify(url)).length
   }
 
-  /** The login form, on its page. @throws {Undecided} when it is not there */
+  /**
+   * Opens the login page.
+   * @returns the page and its form
+   * @throws {Undecided} if the form is missing
+   */
   async loginForm(browser: Browser): Promise<{ page: Page; form: Form }> {
     const page = await this.visit(browser, this.site.loginPage)
     const form = loginFormOf(page.forms, this.site.passwordField)
@@ -108,7 +112,7 @@ export class Stage {
     return { page, form }
   }
 
-  /** Fills in the login form and sends it. */
+  /** Fills in the login form and sends the form. */
   async submit(
     browser: Browser,
     form: Form,
@@ -122,7 +126,10 @@ export class Stage {
     return browser.submit(form, fields)
   }
 
-  /** Logs in by the form. @throws {Undecided} when the user is not shown afterwards */
+  /**
+   * Logs in with the form.
+   * @throws {Undecided} if the site does not show the user afterwards
+   */
   async login(browser: Browser, account = this.account()): Promise<Account> {
     const { form } = await this.loginForm(browser)
     const page = await this.submit(browser, form, account)
@@ -134,7 +141,7 @@ export class Stage {
     return account
   }
 
-  /** The form that logs out, with its hidden fields. @throws {Undecided} when it is not there */
+  /** Returns the logout form with its hidden fields, or the bare address of the logout without fields. */
   async logoutForm(browser: Browser): Promise<Form> {
     const { page, action, method } = this.site.logout
     const shown = await this.look(browser, page)
@@ -142,7 +149,7 @@ export class Stage {
     return form ?? { page, action, method, fields: [], text: '' }
   }
 
-  /** Logs out, and follows every redirect unless told otherwise. */
+  /** Logs out, and follows every redirect unless the options say otherwise. */
   async logout(browser: Browser, options: OpenOptions = {}): Promise<Page> {
     return browser.submit(await this.logoutForm(browser), {}, options)
   }
@@ -152,12 +159,16 @@ export class Stage {
     return this.second.login(browser, account)
   }
 
-  /** The browser's SSO session ID, as the second site gets it. */
+  /** Returns the browser's SSO session ID, as the second site learns the ID. */
   sid(browser: Browser): Promise<string> {
     return this.second.identify(browser)
   }
 
-  /** Sends a browser through Identify and gives the address of the landing page, which is not opened. @throws {Undecided} */
+  /**
+   * Sends a browser through Identify, and does not open the landing page.
+   * @returns the address of the landing page
+   * @throws {Undecided} if the browser does not get there
+   */
   async landing(browser: Browser): Promise<URL> {
     const { landing } = this.site
     const stopAt = (url: URL) => url.href.split('?')[0] === landing
@@ -168,7 +179,7 @@ export class Stage {
     return new URL(page.next)
   }
 
-  /** Waits until everything before is old: older than the time after which the site must check. */
+  /** Waits until all existing sessions are old, so that the site has to check them again. */
   grownOld(): Promise<void> {
     return this.run.wait((this.run.settings.recheckSeconds + 3) * 1000)
   }

@@ -1,16 +1,16 @@
-/** Tokens as an attacker or a broken platform makes them. On node:crypto alone: every mistake must be possible. */
+/** Makes tokens of attackers and of broken platforms. Uses `node:crypto` alone, because a JWT library prevents such mistakes. */
 import { createHmac, randomBytes } from 'node:crypto'
 
-/** Claims of a token, as they are. */
+/** Claims of a token, unverified. */
 export type Claims = Readonly<Record<string, unknown>>
 
-/** The parts of a token that can be read. */
+/** The readable parts of a token. */
 export interface ReadToken {
   readonly header: Claims
   readonly claims: Claims
 }
 
-/** Reads a token without checking it. */
+/** Reads a token without verifying the token. */
 export function readToken(token: string): ReadToken | undefined {
   const [header, claims] = token.split('.', 2).map((part) => {
     try {
@@ -23,14 +23,14 @@ export function readToken(token: string): ReadToken | undefined {
   return header && claims ? { header, claims } : undefined
 }
 
-/** How to sign. */
+/** Options for signing. */
 export interface SignOptions {
   readonly secret: string
   readonly header?: Claims
   readonly hash?: 'sha256' | 'sha512' | undefined
 }
 
-/** Signs claims. With `alg` `none` the signature is empty. */
+/** Signs claims. The signature is empty if `alg` is `none`. */
 export function forge(
   claims: Claims,
   { secret, header = { alg: 'HS256', typ: 'JWT' }, hash = 'sha256' }: SignOptions,
@@ -41,23 +41,23 @@ export function forge(
   return `${signed}.${createHmac(hash, secret).update(signed).digest('base64url')}`
 }
 
-/** The same signature in another spelling: its last character has two bits that mean nothing. */
+/** Encodes the same signature differently, because the last base64url character has two unused bits. */
 export function respell(token: string): string {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const last = letters.indexOf(token.slice(-1))
   return token.slice(0, -1) + letters.charAt(last ^ 1)
 }
 
-/** A secret that is not the client's. */
+/** Returns a secret that is not the client's. */
 export const otherSecret = (): string => randomBytes(32).toString('hex')
 
-/** Signature check of a request token. */
+/** Is a request token signed with the secret? */
 export function isSignedWith(token: string, secret: string): boolean {
   const end = token.lastIndexOf('.')
   return createHmac('sha256', secret).update(token.slice(0, end)).digest('base64url') === token.slice(end + 1)
 }
 
-/** Claims as a report may show them: passwords and tickets masked. */
+/** Returns the claims for a report, with passwords and tickets masked. */
 export function maskedClaims(token: string): Readonly<Record<string, string | number | boolean | null>> {
   const claims = readToken(token)?.claims ?? {}
   const plain = (value: unknown) =>

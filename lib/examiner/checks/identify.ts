@@ -1,4 +1,4 @@
-/** Group `identify`: which requests are redirected to Identify, how often, and with which token. */
+/** Group `identify`: requests that are redirected to Identify, the number of redirects, and the request token. */
 import { type Check, failed, need, noneOf, notApplicable, passed } from '../check'
 import type { Stage } from '../stage'
 import { isSignedWith, readToken } from '../tokens'
@@ -45,7 +45,7 @@ const requestToken: Check = {
   },
 }
 
-/** The parameters with which a new browser is redirected to Identify. */
+/** Returns the parameters with which a new browser is redirected to Identify. */
 async function identifyRequest(stage: Stage): Promise<{ t: string; r: string; page: string }> {
   const { isIdentifiedAlways, publicPage, userPage } = stage.site
   const page = `${isIdentifiedAlways ? publicPage : userPage}?examined=return`
@@ -96,7 +96,7 @@ const navigationsOnly: Check = {
       const fields = method === 'POST' ? { fields: { examined: '1' } } : {}
       const page = await stage.openHere(stage.browser(), stage.site.publicPage, { method, headers, ...fields })
       need(page.status !== 0, `${name} got no response`)
-      // a POST may lead to a page, which a browser then opens as usual
+      // a POST may redirect to a page, and the browser opens the page as usual
       const isRedirected = page.next !== undefined && (method !== 'POST' || page.hops.length === 1)
       if (isRedirected) problems.push(`${name} is redirected to Identify`)
     }
@@ -136,7 +136,6 @@ const once: Check = {
   },
 }
 
-/** All checks of this group. */
 export const identifyChecks: readonly Check[] = [
   firstVisit,
   requestToken,

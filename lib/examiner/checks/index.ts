@@ -1,4 +1,4 @@
-/** All checks, in the order of the report. */
+/** Lists all checks, in the order of the report. */
 import type { Check } from '../check'
 import { identifyChecks } from './identify'
 import { landingTokenChecks } from './landing'
@@ -14,7 +14,6 @@ import { sessionChecks } from './session'
 import { statusChecks } from './status'
 import { ticketChecks } from './ticket'
 
-/** Every check that the examiner has. */
 export const allChecks: readonly Check[] = [
   ...identifyChecks,
   ...landingTokenChecks,

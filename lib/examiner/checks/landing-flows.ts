@@ -1,4 +1,7 @@
-/** Group `landing`, flows: whose token it is, how often it works, where it leads, and where it stays. */
+/**
+ * Group `landing`, flows at the landing page (the callback URL).
+ * Checks foreign tokens, reused tokens, open redirects, prefetches, and traces of the token.
+ */
 import { type Check, failed, need, noneOf, passed } from '../check'
 import type { Stage } from '../stage'
 import { arrive, needGenuine } from './landing'
@@ -77,7 +80,7 @@ const hostile = [
   'javascript:alert(1)//attacker.invalid',
 ]
 
-/** Addresses that begin like the site's, and lead to the attacker. */
+/** Returns addresses of the attacker that begin like the site's address. */
 const lookalikes = (site: URL) => [
   `${site.protocol}//${site.host}@attacker.invalid/`,
   `${site.protocol}//${site.host}.attacker.invalid/`,
@@ -114,7 +117,7 @@ const consumesNothing: Check = {
     const problems: string[] = []
     for (const [name, headers, method] of variants) {
       const { browser, account, address } = await arrive(stage)
-      // what comes back is thrown away, cookies too, as a link scanner and a prefetch do
+      // the response and its cookies are dropped, as a link scanner or a prefetch drops them
       await stage.openHere(browser.copy('Browser A, thrown away'), address.href, { method, headers })
       await stage.openHere(browser, address.href)
       if (!(await stage.isKnown(browser, account)))
@@ -151,7 +154,6 @@ const leavesNothing: Check = {
   },
 }
 
-/** Checks of flows at the landing page. */
 export const landingFlowChecks: readonly Check[] = [
   loginCsrf,
   replaySame,

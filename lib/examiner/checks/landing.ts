@@ -1,11 +1,11 @@
-/** Group `landing`, tokens: each spoilt token must give no login, while the genuine one does. */
+/** Group `landing`, tokens: a genuine token must log the user in, and each wrong token must not. */
 import type { Browser } from '../browser'
 import { type Check, type Finding, failed, need, noneOf, passed, warning } from '../check'
 import type { Account } from '../platform'
 import type { Stage } from '../stage'
 import { type Claims, forge, otherSecret, readToken, respell } from '../tokens'
 
-/** A flow of a user who is logged in elsewhere, stopped before the landing page. */
+/** A browser before the landing page, after its user has logged in on another site. */
 export interface Arrival {
   readonly browser: Browser
   readonly account: Account
@@ -13,7 +13,10 @@ export interface Arrival {
   readonly claims: Claims
 }
 
-/** Arranges an arrival. @throws {Undecided} */
+/**
+ * Logs a user in on the second site, and stops before the landing page.
+ * @throws {Undecided} if the user does not get there
+ */
 export async function arrive(stage: Stage): Promise<Arrival> {
   const browser = stage.browser()
   const { account } = await stage.loginElsewhere(browser)
@@ -23,14 +26,17 @@ export async function arrive(stage: Stage): Promise<Arrival> {
   return { browser, account, address, claims }
 }
 
-/** The genuine token logs in: without this, a refusal of a spoilt one means nothing. @throws {Undecided} */
+/**
+ * Checks that a genuine token logs in, because otherwise a refusal of a wrong token proves nothing.
+ * @throws {Undecided} if the genuine token does not log in
+ */
 export async function needGenuine(stage: Stage): Promise<void> {
   const { browser, account, address } = await arrive(stage)
   await stage.openHere(browser, address.href)
   need(await stage.isKnown(browser, account), 'the genuine token did not log its user in')
 }
 
-/** An address with another token. */
+/** Returns the address with another token. */
 function withToken(address: URL, token: string): string {
   const changed = new URL(address)
   changed.searchParams.set('t', token)
@@ -39,14 +45,14 @@ function withToken(address: URL, token: string): string {
 
 type Spoil = (claims: Claims, stage: Stage, token: string) => string | Promise<string>
 
-/** The token is refused, though not well. */
+/** Warns that the token is refused, but with a server error. */
 const refusedWithError = (status: number) =>
   warning(
     `the token is refused, but with ${status}`,
     'The user whose token was refused for a good reason gets a server error.',
   )
 
-/** The same user comes back with the same SSO session and without a session of the site. */
+/** Returns the user with the same SSO session and without a session of the site. */
 async function arriveAgain(stage: Stage): Promise<Arrival> {
   const { browser, account, address } = await arrive(stage)
   await stage.openHere(browser, address.href)
@@ -56,7 +62,7 @@ async function arriveAgain(stage: Stage): Promise<Arrival> {
   return { browser: again, account, address: next, claims: readToken(next.searchParams.get('t') ?? '')?.claims ?? {} }
 }
 
-/** A check that lands one spoilt token. `judge` says how bad it is when that logs the user in. */
+/** Creates a check with a wrong token. `judge` makes the finding if the token logs the user in. */
 function spoilt(name: string, spoil: Spoil, judge: (reason: string) => Finding = failed): Check {
   return {
     name: `landing/${name}`,
@@ -72,7 +78,7 @@ function spoilt(name: string, spoil: Spoil, judge: (reason: string) => Finding =
   }
 }
 
-/** The claims, signed by the platform's own secret. */
+/** Signs the changed claims with the client's own secret. */
 const signed = (change: (claims: Claims, stage: Stage) => Claims): Spoil => {
   return (claims, stage) => forge({ ...claims, ...change(claims, stage) }, { secret: stage.platform.site.clientSecret })
 }
@@ -177,5 +183,4 @@ const parameters: Check = {
   },
 }
 
-/** Checks of tokens at the landing page. */
 export const landingTokenChecks: readonly Check[] = [...tokenChecks, reflected, anonymous, parameters]

@@ -1,4 +1,4 @@
-/** Group `login`, errors: each documented error leads to a page that helps, and never to a wrong login. */
+/** Group `login`, errors: after each documented error, the user must get a helpful page and must not be logged in. */
 import type { Sso2ServiceErrorCode } from '../../protocol/claims'
 import type { Browser, Page } from '../browser'
 import { type Check, type Finding, failed, need, passed, warning } from '../check'
@@ -12,7 +12,7 @@ interface Refusal {
   readonly page: Page
 }
 
-/** A login that the platform refuses. */
+/** Tries a login that the platform refuses. */
 async function refused(stage: Stage, prepare: (account: Account) => void, password?: string): Promise<Refusal> {
   const browser = stage.browser()
   const account = stage.account()
@@ -24,7 +24,7 @@ async function refused(stage: Stage, prepare: (account: Account) => void, passwo
   return { browser, account, page }
 }
 
-/** The user must see a page that is no server error, and must not be logged in. */
+/** Fails if the user gets a server error or an empty page, or is logged in. */
 async function judge(stage: Stage, { browser, account, page }: Refusal): Promise<Finding> {
   if (page.status >= 500 || page.status === 0) return failed(`the user gets ${page.status || page.error}`)
   if (await stage.isKnown(browser, account))
@@ -69,7 +69,7 @@ const inactive: Check = {
     judge(stage, await refused(stage, (account) => void stage.platform.control(account).set({ active: false }))),
 }
 
-/** An error that a fault makes, because the situation is hard to arrange. */
+/** Creates a check whose error comes from a fault, because the real situation is hard to arrange. */
 function byFault(name: string, code: Sso2ServiceErrorCode): Check {
   return {
     name: `login/${name}`,
@@ -99,7 +99,10 @@ const oneTimePassword: Check = {
   },
 }
 
-/** The SSO session has ended while the form was open: the user must get the form again, and the next try must work. */
+/**
+ * Creates a check that ends the SSO session after the form was opened.
+ * The user must get the form again, and the second attempt must work.
+ */
 function ended(name: string, end: (stage: Stage, sid: string) => void): Check {
   return {
     name: `login/${name}`,
@@ -138,7 +141,6 @@ const otherAccount: Check = {
   },
 }
 
-/** Errors of the login. */
 export const loginErrorChecks: readonly Check[] = [
   wrongPassword,
   frozen,

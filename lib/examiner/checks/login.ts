@@ -1,4 +1,4 @@
-/** Group `login`: the form, its security, and what it leaves behind. */
+/** Group `login`: the form, its security, and traces of the password. */
 import { crossSite } from '../browser'
 import { type Check, failed, need, noneOf, notApplicable, passed } from '../check'
 import { loginFormOf } from '../facts'
@@ -70,7 +70,7 @@ const returnAddress: Check = {
   },
 }
 
-/** A page of the attacker submits the form without its hidden fields. A browser that is old sends the cookies along. */
+/** Submits the form from a page of the attacker, without hidden fields. An old browser sends the cookies too. */
 const foreignForm: Check = {
   name: 'login/foreign-form',
   run: async (stage) => {
@@ -131,7 +131,7 @@ const lostResponse: Check = {
   },
 }
 
-/** Does a text hold the password, as it is or encoded? */
+/** Does the text contain the password, plain or encoded? */
 const holds = (text: string, password: string) =>
   text.includes(password) ||
   text.includes(encodeURIComponent(password)) ||
@@ -166,7 +166,6 @@ const passwordNowhere: Check = {
   run: async (stage) => noneOf(await passwordTraces(stage)),
 }
 
-/** The form and its security. */
 export const loginChecks: readonly Check[] = [
   right,
   newSession,

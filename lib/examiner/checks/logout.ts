@@ -1,10 +1,13 @@
-/** Group `logout`: the end of a login, here, in copies of the cookie, and at the platform. */
+/** Group `logout`: the end of a login on the site, in copies of the cookie, and at the platform. */
 import { type Browser, crossSite } from '../browser'
 import { type Check, failed, need, noneOf, notApplicable, passed } from '../check'
 import type { Account } from '../platform'
 import { pause, type Stage } from '../stage'
 
-/** A browser that is logged in, with its SSO session. */
+/**
+ * Logs a user in.
+ * @returns the browser, the account and the SSO session ID
+ */
 export async function loggedIn(stage: Stage): Promise<{ browser: Browser; account: Account; sid: string }> {
   const browser = stage.browser()
   const account = await stage.login(browser)
@@ -77,7 +80,7 @@ const toldLater: Check = {
     need(stage.platform.status(sid) === 'loggedin', 'the platform was informed in spite of the fault')
     const limit = Date.now() + 90_000
     while (Date.now() < limit) {
-      await pause(3000) // the turn is kept: other checks would disturb the platform
+      await pause(3000) // the turn does not end, because other checks would disturb the platform
       if (stage.platform.status(sid) !== 'loggedin') return passed()
     }
     return failed(
@@ -86,7 +89,7 @@ const toldLater: Check = {
   },
 }
 
-/** A slow landing of one tab ends after the logout in another. */
+/** Logs out while a slow callback of another tab is in progress. */
 const landingRace: Check = {
   name: 'logout/landing-in-progress',
   run: async (stage) => {
@@ -131,7 +134,6 @@ const all: Check = {
   },
 }
 
-/** All checks of this group. */
 export const logoutChecks: readonly Check[] = [
   here,
   identifyAfterwards,

@@ -1,7 +1,7 @@
 /** Groups `clock` and `headers`. */
 import { type Check, failed, need, noneOf, passed, warning } from '../check'
 
-/** The platform's clock differs: the site works, or gives up with a page. */
+/** Creates a check with another clock at the platform. The site must work, or refuse the token and show a page. */
 const clock = (name: string, seconds: number): Check => ({
   name: `clock/${name}`,
   isRough: true,
@@ -88,7 +88,6 @@ const banner: Check = {
   },
 }
 
-/** The clock of the platform against that of the site. */
 export const clockChecks: readonly Check[] = [
   clock('ahead-3-s', 3),
   clock('behind-3-s', -3),
@@ -98,5 +97,4 @@ export const clockChecks: readonly Check[] = [
   clock('behind-10-min', -600),
 ]
 
-/** Response headers. */
 export const headerChecks: readonly Check[] = [framing, referrer, cacheControl, banner]

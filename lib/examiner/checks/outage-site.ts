@@ -1,11 +1,11 @@
-/** Group `outage`, the site as a whole: new visitors, load on the platform, grace period, recovery. */
+/** Group `outage`, the site as a whole: new visitors, calls to the platform, grace period, recovery. */
 import type { EmulatedOperation } from '../../emulator/faults/rules'
 import { type Check, failed, need, notApplicable, passed } from '../check'
 import { pause } from '../stage'
 
 const everything: readonly EmulatedOperation[] = ['identify', 'authenticate', 'sessionstatus', 'logout', 'token', 'me']
 
-/** Everything fails, Identify too: after a while, new visitors are served without a redirect. */
+/** Lets all operations fail, also Identify. Within 15 seconds, new visitors must get pages without a redirect. */
 const newVisitors: Check = {
   name: 'outage/new-visitors',
   isRough: true,
@@ -31,7 +31,7 @@ const newVisitors: Check = {
 const BROWSERS = 4
 const PAGES_EACH = 5
 
-/** Several users with old sessions read on while Session Status fails: not each of their pages may call it. */
+/** Lets Session Status fail while users with old sessions open pages. Not every page may call Session Status. */
 const fewCalls: Check = {
   name: 'outage/few-calls',
   isSlow: true,
@@ -51,10 +51,10 @@ const fewCalls: Check = {
   },
 }
 
-/** Longer than this, a check would take longer than the whole examination may. */
+/** Maximum grace period for the check. A longer period would take longer than the whole examination. */
 const MAX_GRACE_SECONDS = 60
 
-/** The platform does not respond for longer than the grace period: the user is not shown any more. */
+/** Lets the platform fail for longer than the grace period. The site must not show the user any more. */
 const gracePeriod: Check = {
   name: 'outage/grace-period',
   isSlow: true,
@@ -77,7 +77,7 @@ const gracePeriod: Check = {
   },
 }
 
-/** Everything breaks off and works again: ten seconds later, a user can log in. */
+/** Lets all operations fail, and then work again. Within ten seconds, a user must be able to log in. */
 const recovery: Check = {
   name: 'outage/recovery',
   isRough: true,
@@ -100,5 +100,4 @@ const recovery: Check = {
   },
 }
 
-/** The site as a whole. */
 export const outageSiteChecks: readonly Check[] = [newVisitors, fewCalls, gracePeriod, recovery]

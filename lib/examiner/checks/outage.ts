@@ -1,4 +1,4 @@
-/** Group `outage`, cells: each operation of the platform fails in each of the usual ways, and the site goes on. */
+/** Group `outage`, cells: each operation of the platform fails in each of the usual ways, and the site must keep working. */
 import type { EmulatedOperation } from '../../emulator/faults/rules'
 import type { Page } from '../browser'
 import { type Check, need, noneOf } from '../check'
@@ -11,10 +11,10 @@ const SLOW_MS = 6000
 const MAX_PAGE_MS = 5500
 const MAX_LOGIN_MS = 12_000
 
-/** A way to fail: the fault of one operation, or `refused` where the platform accepts no connection at all. */
+/** A failure: the fault of an operation, or `refused` if the platform accepts no connection at all. */
 type Failure = 'refused' | Fault
 
-/** The failures that `--quick` tries too. */
+/** The failures that `--quick` includes. */
 const quick = ['refused', 'down', 'hang', 'status-500', 'garbage']
 
 /** Failures of every HTTP call. */
@@ -34,20 +34,23 @@ const httpFailures: readonly (readonly [name: string, failure: Failure])[] = [
 /** Failures of calls whose response is a Session Token. */
 const tokenFailures: typeof httpFailures = [...httpFailures, ['wrong-signature', { kind: 'wrong_signature' }]]
 
-/** The failure of one check. */
+/** The failure of a check. */
 interface Outage {
-  /** Begins the failure. It ends with the check. */
+  /** Begins the failure, which lasts until the end of the check. */
   fail(): Promise<void>
-  /** Did the site meet the failure? */
+  /** Has the site called the failing operation? */
   failed(): Promise<boolean>
-  /** Accepts connections again where the failure refuses them: without Identify, no browser can be logged in. */
+  /** Accepts connections again if the failure refuses them, because a check needs Identify to see the user's state. */
   reach(): Promise<void>
 }
 
-/** Acts while an operation fails. Gives the problems that it has seen. */
+/**
+ * Acts while an operation fails.
+ * @returns the problems
+ */
 type Act = (stage: Stage, outage: Outage) => Promise<string[]>
 
-/** The checks of one operation: one for each failure. */
+/** Creates a check of an operation for each failure. */
 function cells(name: string, operation: EmulatedOperation, failures: typeof httpFailures, act: Act): Check[] {
   return failures.map(([failureName, failure]) => ({
     name: `outage/${name}-${failureName}`,
@@ -86,7 +89,7 @@ async function begin(
   return async () => end()
 }
 
-/** Did the site call the operation? The log has a slow call when it ends, and a refused one never. */
+/** Has the site called the operation? The log gets a slow call at the end of the call, and never a refused call. */
 async function wasCalled(
   stage: Stage,
   since: number,
@@ -102,7 +105,7 @@ async function wasCalled(
   return true
 }
 
-/** Problems of a page that a user gets during an outage. 503 is right where the page cannot do without the platform. */
+/** Returns the problems of a page during an outage. A 503 is right if the page needs the platform. */
 function problemsOf(page: Page, limitMs: number): string[] {
   const ms = Math.max(...page.hops.map((hop) => hop.ms))
   if (page.status === 0) return [`the user gets ${page.error}`]
@@ -110,7 +113,7 @@ function problemsOf(page: Page, limitMs: number): string[] {
   return ms > limitMs ? [`a response took ${(ms / 1000).toFixed(1)} s`] : []
 }
 
-/** The page of a known user, whose session is old, is served while Session Status fails. */
+/** Opens a page of a known user with an old session while Session Status fails. The site must serve the page. */
 const showPage: Act = async (stage, { fail, failed }) => {
   const browser = stage.browser()
   await stage.login(browser)
@@ -123,7 +126,7 @@ const showPage: Act = async (stage, { fail, failed }) => {
   return [...problemsOf(page, MAX_PAGE_MS), ...isDown]
 }
 
-/** A user tries to log in while Authenticate fails: the message must not be that of a wrong password. */
+/** Tries to log in while Authenticate fails. The message must differ from the message for a wrong password. */
 const tryLogin: Act = async (stage, { fail, failed }) => {
   const wrong = await attempt(stage, 'not-the-password')
   const browser = stage.browser()
@@ -144,7 +147,7 @@ async function attempt(stage: Stage, password: string): Promise<Page> {
   return stage.submit(browser, form, { ...stage.account(), password })
 }
 
-/** A user logs out while Logout fails: the session here ends all the same, and Identify does not bring the login back. */
+/** Logs out while Logout fails. The local session must end, and Identify must not restore the login. */
 const tryLogout: Act = async (stage, { fail, failed, reach }) => {
   const { browser, account } = await loggedIn(stage)
   await fail()
@@ -160,7 +163,7 @@ const tryLogout: Act = async (stage, { fail, failed, reach }) => {
   ]
 }
 
-/** A user lands while a call fails that the login needs: the visitor gets the page, and is anonymous. */
+/** Opens the landing page while a call of the login fails. The visitor must get the page and be anonymous. */
 const tryLanding: Act = async (stage, { fail, failed }) => {
   const { browser, account, address } = await arrive(stage)
   await fail()
@@ -176,7 +179,7 @@ const tryLanding: Act = async (stage, { fail, failed }) => {
   ]
 }
 
-/** All cells. The checks of old sessions wait. */
+/** Lists all cells. Checks with old sessions wait. */
 export const outageCells: readonly Check[] = [
   ...cells('page', 'sessionstatus', tokenFailures, showPage).map((check) => ({ ...check, isSlow: true })),
   ...cells('login', 'authenticate', tokenFailures, tryLogin),

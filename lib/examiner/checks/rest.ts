@@ -1,4 +1,4 @@
-/** Group `rest`: pages that call the REST API, named in `examine.json`. */
+/** Group `rest`: pages of `examine.json` that call the REST API. */
 import type { Page } from '../browser'
 import { type Check, need, noneOf, notApplicable } from '../check'
 import { isLogin, isLogout, isLogoutAll } from '../facts'
@@ -6,7 +6,7 @@ import type { Stage } from '../stage'
 
 type RestPage = 'marketplace' | 'gift' | 'administrators'
 
-/** Opens a page that calls the REST API. Where a form makes the call, the form is filled in and sent. */
+/** Opens a page that calls the REST API. Sends the page's form first if the call needs the form. */
 async function use(stage: Stage, name: RestPage, address: string, browser = stage.browser()): Promise<Page> {
   const since = Date.now()
   const page = await stage.visit(browser, address)
@@ -17,7 +17,7 @@ async function use(stage: Stage, name: RestPage, address: string, browser = stag
   return browser.submit(form, Object.fromEntries(typed.map((field) => [field.name, exampleOf(field.name)])))
 }
 
-/** A value that fits the name of a field. */
+/** Returns a value that fits the name of a field. */
 function exampleOf(name: string): string {
   if (/country/i.test(name)) return 'FI'
   if (/zip|post/i.test(name)) return '00100'
@@ -26,7 +26,10 @@ function exampleOf(name: string): string {
 
 const isBroken = ({ status }: Page) => status === 0 || (status >= 500 && status !== 502 && status !== 503)
 
-/** The page of one endpoint: it works, and a refusal or a failure of the REST API is no server error. */
+/**
+ * Creates a check for the page of an endpoint.
+ * The page must work. If the REST API refuses or fails, the page must respond without a server error.
+ */
 const restPage = (name: RestPage): Check => ({
   name: `rest/${name}`,
   isRough: true,
@@ -52,7 +55,7 @@ const restPage = (name: RestPage): Check => ({
   },
 })
 
-/** The access token of a user has run out: the page works again, or says what to do. */
+/** Opens a page after the user's access token has expired. The page must work again, or respond without a server error. */
 const expiredToken: Check = {
   name: 'rest/expired-token',
   run: async (stage) => {
@@ -77,7 +80,6 @@ const expiredToken: Check = {
   },
 }
 
-/** Pages that call the REST API. */
 export const restChecks: readonly Check[] = [
   restPage('marketplace'),
   restPage('gift'),

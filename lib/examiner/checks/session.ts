@@ -1,4 +1,4 @@
-/** Group `session`: the site's own cookie, its caches, and requests at the same time. */
+/** Group `session`: the site's own cookie, caches, and parallel requests. */
 import type { Browser } from '../browser'
 import { type Check, failed, need, noneOf, passed, warning } from '../check'
 import type { Cookie } from '../cookies'
@@ -8,11 +8,11 @@ import { pause, type Stage } from '../stage'
 interface Login {
   readonly browser: Browser
   readonly account: Account
-  /** Cookies without which the user is not shown. */
+  /** Cookies that the login needs. */
   readonly keys: readonly Cookie[]
 }
 
-/** Logs in and finds the session cookie: without it, the user is not shown. */
+/** Logs in and finds the session cookies. Without them, the site does not show the user. */
 async function sessionOf(stage: Stage): Promise<Login> {
   const browser = stage.browser()
   const account = await stage.login(browser)
@@ -60,7 +60,7 @@ const content: Check = {
   },
 }
 
-/** A cookie's value, also decoded in the usual ways, part by part. */
+/** Returns a cookie's value and its parts, also decoded in the usual ways. */
 function spellings(value: string): string[] {
   const parts = [value, ...value.split(/[.:|&=~%]/)]
   const decoded = (text: string) => {
@@ -140,5 +140,4 @@ const parallel: Check = {
   },
 }
 
-/** All checks of this group. */
 export const sessionChecks: readonly Check[] = [flags, content, fixed, sharedCache, browserCache, parallel]

@@ -1,4 +1,4 @@
-/** Group `status`: a session is checked when it is old, and only then. Most of these checks wait. */
+/** Group `status`: the site must check an old session, and must not check a young session. Most checks wait. */
 import { USER_AGENT } from '../browser'
 import { type Check, failed, need, noneOf, notApplicable, passed, warning } from '../check'
 import type { Fault } from '../platform'
@@ -42,7 +42,7 @@ const old: Check = {
   },
 }
 
-/** Tells a page that does not wait for its status check from one without a status check. */
+/** Distinguishes a page that does not wait for its status check from a page without a status check. */
 async function whyUnchecked(calls: () => readonly unknown[]): Promise<string> {
   await pause(1000)
   return calls().length > 0
@@ -60,7 +60,7 @@ const tenAtOnce: Check = {
     const end = stage.platform.fault(['sessionstatus'], { kind: 'slow', ms: 400 }, { sid })
     const pages = await Promise.all(Array.from({ length: 10 }, () => stage.look(browser)))
     end()
-    await pause(500) // the log has a slow call when it ends
+    await pause(500) // the log gets a slow call at the end of the call
     const calls = stage.platform.calls(since, { operation: 'sessionstatus', sid }).length
     if (pages.some((page) => !stage.shows(page, account))) return failed('one of ten pages at once loses the user')
     need(calls > 0, 'no status check was made')
@@ -137,7 +137,7 @@ const otherAccount: Check = {
   },
 }
 
-/** The user logs out on another site: a sensitive page must not rely on the last status check, however young it is. */
+/** Logs the user out on another site. A sensitive page must not rely on an earlier status check. */
 const sensitivePage: Check = {
   name: 'status/sensitive-page',
   run: async (stage) => {
@@ -156,7 +156,7 @@ const sensitivePage: Check = {
   },
 }
 
-/** A response that must change nothing: it would log a user in. */
+/** Creates a check with a wrong response that would log a user in. The site must ignore the response. */
 function spoilt(name: string, fault: Fault): Check {
   return {
     name: `status/${name}`,
@@ -182,7 +182,6 @@ function spoilt(name: string, fault: Fault): Check {
   }
 }
 
-/** All checks of this group. */
 export const statusChecks: readonly Check[] = [
   young,
   old,

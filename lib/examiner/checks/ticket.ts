@@ -1,4 +1,4 @@
-/** Group `ticket`: a ticket becomes a user once, and a failure on the way costs no page. */
+/** Group `ticket`: a site exchanges a ticket only once, and a failed exchange must not break the page. */
 import { type Check, failed, need, noneOf, passed } from '../check'
 import { pause } from '../stage'
 import { arrive } from './landing'
@@ -23,7 +23,7 @@ const once: Check = {
   },
 }
 
-/** The platform refuses the ticket: the visitor gets a page, and is anonymous. */
+/** Refuses the ticket. The visitor must get a page and be anonymous. */
 const refused: Check = {
   name: 'ticket/refused',
   isRough: true,
@@ -58,7 +58,7 @@ const back: Check = {
     const limit = Date.now() + 60_000
     while (Date.now() < limit) {
       if (await stage.isShown(browser, account)) return passed()
-      await pause(3000) // the turn is kept: other checks would disturb the platform
+      await pause(3000) // the turn does not end, because other checks would disturb the platform
     }
     return failed('60 s after the token endpoint works again, the user is still not logged in')
   },
@@ -86,5 +86,4 @@ const rightUser: Check = {
   },
 }
 
-/** All checks of this group. */
 export const ticketChecks: readonly Check[] = [once, refused, back, rightUser]

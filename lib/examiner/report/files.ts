@@ -1,8 +1,8 @@
-/** Reports for machines: JUnit XML and JSON. */
+/** Writes reports for programs: JUnit XML and JSON. */
 import type { Result } from '../check'
 import { countOf, type Examined, groupsOf } from './summary'
 
-/** The report as JSON. */
+/** Returns the report as JSON. */
 export function jsonReport(examined: Examined): string {
   const results = examined.results.map(({ flow, ...rest }) => ({
     ...rest,
@@ -12,7 +12,7 @@ export function jsonReport(examined: Examined): string {
   return `${JSON.stringify({ ...examined, results }, undefined, 2)}\n`
 }
 
-/** The report as JUnit XML: a failed check is a failure, a check without a verdict is skipped. */
+/** Returns the report as JUnit XML. A failed check is a failure, and a check without a verdict is skipped. */
 export function junitReport({ results, seconds }: Examined): string {
   const suites = groupsOf(results).map(
     ([group, own]) =>
@@ -37,7 +37,7 @@ function testCase(result: Result): string {
 
 const marks: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
 
-/** Characters that XML cannot hold are left out. */
+/** Escapes a text, and removes characters that XML cannot hold. */
 function xml(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what XML cannot hold
   return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '').replace(/[&<>"']/g, (mark) => marks[mark] ?? '')

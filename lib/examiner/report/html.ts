@@ -1,11 +1,10 @@
-/** The report as one HTML file without outside resources. */
+/** Writes the report as a single HTML file without external resources. */
 import { flowDiagram, flowList, flowStyle } from '../../emulator/portal/flow-diagram'
 import { Html, html } from '../../emulator/portal/html'
 import type { Result } from '../check'
 import { reportStyle } from './style'
 import { countOf, type Examined, groupsOf, sentenceOf, verdicts } from './summary'
 
-/** The whole file. */
 export function htmlReport(examined: Examined): string {
   const { siteUrl, at, seconds, notes, results, skipped } = examined
   const style = new Html(`<style>${reportStyle}${flowStyle}</style>`)
@@ -40,7 +39,7 @@ export function htmlReport(examined: Examined): string {
 `.text
 }
 
-/** What to do first: the failed checks, each with its fix. */
+/** Returns the failed checks, each with its fix. */
 function toFix(results: readonly Result[]): Html {
   const failed = results.filter(({ verdict }) => verdict === 'failed')
   if (failed.length === 0) return html``
@@ -51,7 +50,7 @@ function toFix(results: readonly Result[]): Html {
   )}</ul></section>`
 }
 
-/** Results with the same fix, together. */
+/** Groups results with the same fix. */
 function byFix(results: readonly Result[]): Result[][] {
   const fixes = new Map<string, Result[]>()
   for (const result of results) fixes.set(result.text.fix, [...(fixes.get(result.text.fix) ?? []), result])

@@ -1,4 +1,4 @@
-/** The style sheet of the HTML report, as text: light, dark and print. */
+/** The style sheet of the HTML report as text, for light, dark and print. */
 export const reportStyle = `
 :root {
   color-scheme: light dark;

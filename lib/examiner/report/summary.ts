@@ -1,4 +1,4 @@
-/** The result of an examination, counted and grouped. */
+/** Counts and groups the results of an examination. */
 import type { Result, Verdict } from '../check'
 
 /** A finished examination. */
@@ -7,27 +7,27 @@ export interface Examined {
   /** Epoch milliseconds. */
   readonly at: number
   readonly seconds: number
-  /** How the pages and forms of the site were found. */
+  /** Notes about the discovery of pages and forms. */
   readonly notes: readonly string[]
   readonly results: readonly Result[]
-  /** Checks that were left out, with the reason. */
+  /** Omitted checks, with the reason. */
   readonly skipped: readonly { readonly name: string; readonly reason: string }[]
 }
 
 export const verdicts: readonly Verdict[] = ['failed', 'warning', 'undecided', 'not applicable', 'passed']
 
-/** Number of results by verdict. */
+/** Returns the number of results with the verdict. */
 export function countOf(results: readonly Result[], verdict: Verdict): number {
   return results.filter((result) => result.verdict === verdict).length
 }
 
-/** One line that says it all. */
+/** Returns the number of results for each verdict, in a line. */
 export function summaryOf({ results, skipped }: Examined): string {
   const counts = verdicts.map((verdict) => `${countOf(results, verdict)} ${verdict}`)
   return [...counts.reverse(), ...(skipped.length > 0 ? [`${skipped.length} left out`] : [])].join(', ')
 }
 
-/** A sentence that any reader understands. */
+/** Returns the overall result as a sentence. */
 export function sentenceOf({ results }: Examined): string {
   const failed = countOf(results, 'failed')
   const undecided = countOf(results, 'undecided')
@@ -36,7 +36,7 @@ export function sentenceOf({ results }: Examined): string {
   return `No check failed.${open}`
 }
 
-/** Results by group, in the order of the checks. */
+/** Groups results in the order of the checks. */
 export function groupsOf(results: readonly Result[]): [group: string, results: Result[]][] {
   const groups = new Map<string, Result[]>()
   for (const result of results) {

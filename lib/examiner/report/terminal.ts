@@ -1,4 +1,4 @@
-/** The report for a terminal. */
+/** Writes the report for a terminal. */
 import type { Result, Verdict } from '../check'
 import { type Examined, groupsOf, sentenceOf, summaryOf } from './summary'
 
@@ -17,11 +17,10 @@ const marks: Readonly<Record<Verdict, string>> = {
   'not applicable': '-',
 }
 
-/** Paints a text, where the terminal has colours. */
+/** Colours a text if the terminal has colours. */
 export const paint = (text: string, code: string, hasColors: boolean): string =>
   hasColors ? `\u001b[${code}m${text}\u001b[0m` : text
 
-/** The whole report. */
 export function terminalReport(examined: Examined, hasColors: boolean): string {
   const groups = groupsOf(examined.results).map(
     ([group, results]) =>
@@ -35,7 +34,10 @@ ${summaryOf(examined)}; ${Math.round(examined.seconds)} s
 `
 }
 
-/** @param before the results above it: a fix that one of them has is not printed again */
+/**
+ * Returns the report of a result.
+ * @param before earlier results of the group; a fix is printed only for the first of them
+ */
 function block({ name, verdict, reason, text }: Result, hasColors: boolean, before: readonly Result[]): string {
   const head = `  ${paint(marks[verdict], colors[verdict], hasColors)} ${name}`
   if (verdict === 'passed') return `${head}\n`

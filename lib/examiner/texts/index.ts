@@ -1,11 +1,11 @@
-/** The texts of all checks. */
+/** Collects the texts of all checks. */
 import type { CheckTexts } from '../check'
 import { identifyTexts, landingTexts } from './identify'
 import { clockTexts, headerTexts, loginTexts, outageTexts, restTexts } from './login'
 import { logoutTexts, sessionTexts } from './logout'
 import { statusTexts, ticketTexts } from './session'
 
-/** By name of the check. */
+/** Texts by the name of the check. */
 export const allTexts: CheckTexts = {
   ...identifyTexts,
   ...landingTexts,

@@ -106,7 +106,7 @@ export const loginTexts: CheckTexts = {
   ),
 }
 
-/** How an operation fails, by the last part of the check's name. */
+/** Descriptions of the failures, by the last part of the check's name. */
 const failures: Readonly<Record<string, string>> = {
   refused: 'cannot be reached (connection refused)',
   down: 'breaks off connections',
