@@ -36,7 +36,7 @@ ${summaryOf(examined)}; ${Math.round(examined.seconds)} s
 
 /**
  * Returns the report of a result.
- * @param before earlier results of the group; a fix is printed only for the first of them
+ * @param before earlier results of the group, whose fixes are not printed again
  */
 function block({ name, verdict, reason, text }: Result, hasColors: boolean, before: readonly Result[]): string {
   const head = `  ${paint(marks[verdict], colors[verdict], hasColors)} ${name}`
