@@ -32,7 +32,7 @@ export const sso2ErrorCodes = Object.freeze({
 /** A documented value of `err`. */
 export type Sso2ServiceErrorCode = keyof typeof sso2ErrorCodes
 
-/** Is this text a documented `err`? Only own keys count, `toString` does not. */
+/** Is the text a documented `err`? Only own keys count, `toString` does not. */
 export function isServiceErrorCode(text: string): text is Sso2ServiceErrorCode {
   return Object.hasOwn(sso2ErrorCodes, text)
 }

@@ -14,7 +14,7 @@ function membersWritten(text: string): number {
   return members
 }
 
-/** Returns the index of the quotation mark that ends the string which begins at `from`. */
+/** Returns the index of the quotation mark that ends a string. The string begins at `from`. */
 function endOfText(text: string, from: number): number {
   let at = from + 1
   while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1
@@ -24,7 +24,7 @@ function endOfText(text: string, from: number): number {
 /**
  * Reads a JSON object strictly.
  * @param bytes UTF-8 without a byte order mark
- * @returns the object, or `undefined` for anything else: bad UTF-8, bad JSON, not an object, a name twice
+ * @returns the object, or `undefined` for bad UTF-8, bad JSON, a repeated name, or a value that is not an object
  */
 export function readJsonObject(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
   try {
@@ -37,12 +37,12 @@ export function readJsonObject(bytes: Buffer): Readonly<Record<string, unknown>>
   }
 }
 
-/** Is this a JSON object (not null, not an array)? */
+/** Is the value a JSON object (not null, not an array)? */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Is this a whole number from 0, small enough to be held exactly? */
+/** Is the value a whole number from 0 that JavaScript represents exactly? */
 export function isWholeNumber(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0
 }

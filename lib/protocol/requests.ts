@@ -29,7 +29,7 @@ export interface OperationClaims {
   logoutall: LogoutAllClaims
 }
 
-/** Returns the claims of one request token, which is created at `now` and expires ten seconds later. */
+/** Returns the claims of a request token, which is created at `now` and expires ten seconds later. */
 export function requestClaims<O extends Operation>(
   caller: Caller,
   claims: OperationClaims[O],

@@ -1,6 +1,6 @@
 /**
- * Reads verified claims as the Session Token of one operation, and checks each claim and their combination.
- * Interface: "Session Token (ST), the response JWT" and "Rules for `at`". Anything that is not documented is refused.
+ * Reads verified claims as the Session Token of an operation, and checks each claim and their combination.
+ * Interface: "Session Token (ST), the response JWT" and "Rules for `at`". Undocumented values are refused.
  */
 import { TokenError } from '../errors'
 import { isServiceErrorCode, type Operation, type SessionStatus, type Sso2ServiceErrorCode } from './claims'
@@ -10,14 +10,14 @@ import { own, type VerifiedClaims } from './token'
 const MAX_ID_LENGTH = 512
 const MAX_TICKET_LENGTH = 4096
 
-/** An `err` as read: a documented code, or `unknown_error` for one that this package does not know. */
+/** An `err` as read: a documented code, or `unknown_error` for any other code. */
 export type SessionTokenError = Sso2ServiceErrorCode | 'unknown_error'
 
 /** A Session Token. Interface: "Session Token (ST), the response JWT". Ticket and session ID are readable as `at` and `sid`, and never printed. */
 export class SessionToken {
   readonly #sid: string | undefined
   readonly #at: string | undefined
-  /** State of the session, `undefined` only if an error left it out. */
+  /** State of the session. `undefined` only if an error response has no state. */
   readonly sts: SessionStatus | undefined
   /** Error of the SSO system, or `undefined`. Interface: "SSO2 errors". */
   readonly err: SessionTokenError | undefined
@@ -32,7 +32,7 @@ export class SessionToken {
     this.#at = at
     Object.assign(this, shown)
   }
-  /** SSO2 session ID, absent at Logout all, and if an error left it out. */
+  /** SSO2 session ID. Absent at Logout all, and in errors without a session ID. */
   get sid(): string | undefined {
     return this.#sid
   }
@@ -45,7 +45,7 @@ export class SessionToken {
 /** Values of all claims. */
 export type SessionTokenFields = Pick<SessionToken, keyof SessionToken>
 
-/** Reads each claim. A new claim is a field of {@link SessionToken}, and a row here, which the compiler asks for. */
+/** Reads each claim. A new claim needs a field of {@link SessionToken} and a row here. The compiler demands the row. */
 const READERS: {
   readonly [name in keyof SessionToken]: (claims: VerifiedClaims, question: Question) => SessionToken[name]
 } = {
@@ -58,20 +58,21 @@ const READERS: {
   iat: ({ iat }) => iat,
 }
 
-/** The request that a Session Token answers. */
+/** The request of a Session Token. */
 export interface Question {
   readonly operation: Operation
-  /** The `sid` that was sent, none at the landing page. */
+  /** The `sid` of the request. Absent at the landing page. */
   readonly sid?: string
-  /** The `aid` sent with Logout all. */
+  /** The `aid` of Logout all. */
   readonly aid?: string
   /** The `lks` sent with Session Status. */
   readonly lks?: SessionStatus
 }
 
 /**
- * Reads the Session Token of one response.
- * @throws {TokenError} `claims` for a wrong type or an undocumented combination, `session_mismatch` for the response to another session
+ * Reads the Session Token of a response.
+ * @throws {TokenError} `claims` for a wrong type or an undocumented combination, `session_mismatch` for the response to another
+ * session
  */
 export function readSessionToken(claims: VerifiedClaims, question: Question): SessionToken {
   const values = Object.entries(READERS).map(([name, read]) => [name, read(claims, question)])
@@ -114,7 +115,7 @@ function readText(claims: VerifiedClaims, name: string, maximum: number): string
   return value
 }
 
-/** Reads a count of Authenticate. @param err the error that the count belongs to */
+/** Reads a count of Authenticate. @param err the error to which the count belongs */
 function readCount(
   claims: VerifiedClaims,
   { operation }: Question,
@@ -127,7 +128,7 @@ function readCount(
   return own(claims, 'err') === err ? value : undefined
 }
 
-/** The response must be about the requested session or account. An error may leave it out. */
+/** Checks that the response concerns the requested session or account. An error response may name neither of them. */
 function checkSubject(claims: VerifiedClaims, question: Question, sid: string | undefined, err: unknown): void {
   const isLogoutAll = question.operation === 'logoutall'
   const [name, asked, answered] = isLogoutAll

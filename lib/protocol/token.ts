@@ -1,10 +1,10 @@
-/** Signs and verifies one HS256 token. Pure: secret and time are arguments. Interface: "SSO JSON Web Token (JWT)". */
+/** Signs and verifies an HS256 token. Pure: secret and time are arguments. Interface: "SSO JSON Web Token (JWT)". */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { TokenError, type TokenFault } from '../errors'
 import { type EpochSeconds, TOKEN_LIFETIME_SECONDS } from './claims'
 import { isWholeNumber, readJsonObject } from './json'
 
-/** A longer token is refused before it is parsed. */
+/** Maximum length in characters. A longer token is refused before parsing. */
 export const MAX_TOKEN_LENGTH = 8192
 
 /** Keys of the client's secrets. The first signs, all verify (rotation). */
@@ -18,7 +18,7 @@ export function makeKeys(secrets: string | readonly string[]): Keys {
 }
 
 /**
- * Signs claims as they are. `iat` must be among them, because jsonwebtoken adds the system's time otherwise.
+ * Signs claims without changes. The claims must include `iat`, because jsonwebtoken adds the system's time otherwise.
  * @param index of the key that signs, default the first
  */
 export function signToken(claims: { readonly iat: EpochSeconds }, keys: Keys, index = 0): string {
@@ -46,8 +46,8 @@ export type VerifiedClaims = Readonly<Record<string, unknown>> & {
 }
 
 /**
- * Verifies shape, algorithm, signature, issuer, audience and times, in this order.
- * @throws {TokenError} with the first check that failed
+ * Verifies shape, algorithm, signature, issuer, audience and times, in the given order.
+ * @throws {TokenError} for the first failed check
  */
 export function verifyToken(token: unknown, keys: Keys, expected: Expected): VerifiedClaims {
   const [header, payload] = splitToken(token)
@@ -60,7 +60,7 @@ export function verifyToken(token: unknown, keys: Keys, expected: Expected): Ver
   return checkTimes(claims, expected)
 }
 
-/** Returns the bytes that name a used token: its decoded signature, in any encoding. */
+/** Returns the bytes that identify a used token: its decoded signature, in any encoding. */
 export function tokenSignature(token: string): Buffer {
   return Buffer.from(token.slice(token.lastIndexOf('.') + 1), 'base64url')
 }

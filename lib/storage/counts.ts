@@ -1,4 +1,7 @@
-/** Counts logins and landings, for all processes together. While the Redis master of a count does not answer, a process counts for itself. */
+/**
+ * Counts logins and landings for all processes together.
+ * While the Redis master of a count does not answer, each process counts alone.
+ */
 import { createHash } from 'node:crypto'
 import { type Budgets, type LimitReason, SITE_SHARES } from '../decide/login-budgets'
 import type { Kv } from './kv'
@@ -9,18 +12,18 @@ import { unlessUnavailable } from './unavailable'
 export interface AddedCounts {
   readonly kv: Kv
   readonly keys: readonly string[]
-  /** Ends of the windows to which it was added. */
+  /** Ends of the windows to which the attempt was added. */
   readonly ends: readonly number[]
 }
 
 /** A limit that was reached. */
 export interface Reached {
   readonly reason: LimitReason
-  /** Until its window ends. */
+  /** Seconds until the window ends. */
   readonly seconds: number
 }
 
-/** The counts of one site, under its prefix. */
+/** The counts of a site, under the site's prefix. */
 export class Counts {
   readonly #kv: Kv
   readonly #own: Kv
@@ -33,7 +36,7 @@ export class Counts {
     this.#prefix = prefix
   }
 
-  /** Adds one to all counts, or to none if a count has reached its limit. */
+  /** Increments all counts, or none of them if a count has reached its limit. */
   async add({ counts, kept }: Budgets, perSeconds: number): Promise<AddedCounts | Reached> {
     const share = hashOf(counts[0].subject).readUInt8() % SITE_SHARES // each share is in its own slot of a Cluster
     const keyed = counts.map(({ subject, limit }) => ({

@@ -1,4 +1,4 @@
-/** Names in the store. They are hashes, so that a dump of the store opens no session and names no account. */
+/** Derives the names of keys in the store. The names are hashes, so that a dump of the store opens no session and names no account. */
 import { hash } from 'node:crypto'
 
 /** Returns the name of a session in the store. */

@@ -1,7 +1,8 @@
 /**
  * The operations that this package needs of a store, for Redis and for memory. The test test/storage/contract.test.ts covers both.
- * This file is the interface alone. The classes that give keys their names and values their form are beside it: records.ts, session-index.ts,
- * logout-outbox.ts, login-locks.ts and counts.ts. All keys of one call are in one slot of a Cluster, so every call is one step of one server.
+ * Here is the interface alone. The classes that name keys and encode values are records.ts, session-index.ts, logout-outbox.ts,
+ * login-locks.ts and counts.ts.
+ * All keys of a call are in the same slot of a Cluster, so every call is a single step of a single server.
  */
 
 /** A value for each key, `null` for a key without a value. */
@@ -10,7 +11,7 @@ export type Values<Keys extends readonly string[]> = { readonly [index in keyof 
 /** A second key that the step of {@link Kv.compareAndSet} reads, and deletes or renews. */
 export type OtherKey =
   | { readonly key: string; readonly action: 'keep' | 'delete' }
-  /** Renews its expiry. */
+  /** Renews the expiry of the key. */
   | { readonly key: string; readonly action: 'renew'; readonly seconds: number }
 
 /** Result of a compare-and-set. */
@@ -26,15 +27,15 @@ export interface Compared {
 
 /** An index after an entry was added. */
 export interface Listing {
-  /** How long ago the revocation was written, in milliseconds, by the clock of the server that holds both. `null` without a revocation. */
+  /** Age of the revocation in milliseconds, by the clock of the server that holds both. `null` without a revocation. */
   readonly revokedAgeMs: number | null
   /** Number of members that have not expired. */
   readonly size: number
-  /** If there are more than allowed: the members that expire first, some more than must go. */
+  /** If the index has too many members: the members that expire first, some more than must go. */
   readonly oldest: readonly string[]
 }
 
-/** A member's place in an index: its expiry and the time now, in seconds, and how many members the index may have. */
+/** A member's place in an index: its expiry, the current time in seconds, and the maximum of members. */
 export interface ListEntry {
   readonly until: number
   readonly now: number
@@ -46,7 +47,7 @@ export const MORE_CANDIDATES = 7
 /** At most so many candidates are named at once. */
 export const MAX_CANDIDATES = 100
 
-/** A count, of several that are added to together. */
+/** A count of several counts that are incremented together. */
 export interface Count {
   readonly key: string
   readonly limit: number
@@ -66,8 +67,8 @@ export interface Kv {
    * Writes `after` if the key holds `before`.
    * @param before `null`: nothing, `undefined`: any value or nothing
    * @param after `null` deletes the key
-   * @param other is read in any case. It is deleted or renewed only if the write is done. If it is to be deleted, and neither key holds
-   * anything as expected, nothing is written.
+   * @param other is always read, but deleted or renewed only if the write is done. Writes nothing if `other` is to be deleted
+   * and neither key holds the expected value.
    */
   compareAndSet(
     key: string,
@@ -76,16 +77,20 @@ export interface Kv {
     seconds: number,
     other?: OtherKey,
   ): Promise<Compared>
-  /** Writes `value` unless the guard key holds a deleted-session marker, which does not begin with `{`. @returns is it written? */
+  /**
+   * Writes `value` unless the guard key holds a deleted-session marker, which does not begin with `{`.
+   * @returns whether the value is written
+   */
   setUnlessDead(key: string, guard: string, value: string, seconds: number): Promise<boolean>
   del(key: string): Promise<void>
   expire(key: string, seconds: number): Promise<void>
   /**
-   * Adds one to each count, or to none if a count has reached its limit. The first addition to a count begins a window of `seconds`.
+   * Increments each count, or none of them if a count has reached its limit. The first addition to a count begins a window of
+   * `seconds`.
    * @param kept part of the last count's limit that only callers whose first count is 0 may use
    */
   addToCounts(counts: readonly Count[], seconds: number, kept: number): Promise<Counted>
-  /** Takes one from each count whose window still has the end that `addToCounts` returned. */
+  /** Decrements each count whose window still has the end that `addToCounts` returned. */
   takeFromCounts(keys: readonly string[], ends: readonly number[]): Promise<void>
   /** Removes expired members from an index, adds a member, and then reads the revocation. */
   enlist(index: string, member: string, entry: ListEntry, revocation: string): Promise<Listing>
@@ -98,11 +103,14 @@ export interface Kv {
     index: string,
     { now, member, most }: { readonly now: number; readonly member: string; readonly most: number },
   ): Promise<string[]>
-  /** Puts an entry into a queue, due at a time. An equal entry gets this time. */
+  /** Puts an entry into a queue, due at the given time. An equal entry gets the new time. */
   enqueue(queue: string, entry: string, due: number): Promise<void>
   /** As `enqueue`, but an equal entry keeps its time. */
   enqueueOnce(queue: string, entry: string, due: number): Promise<void>
-  /** Takes entries that are due at `now`, or later than `latest`. Each is due again at `next`, so that no other process takes it until then. */
+  /**
+   * Takes entries that are due at `now`, or later than `latest`.
+   * Each entry is due again at `next`, so that no other process takes the entry until then.
+   */
   takeDue(
     queue: string,
     times: { readonly now: number; readonly latest: number },
@@ -111,7 +119,7 @@ export interface Kv {
   ): Promise<string[]>
   /** Removes members of an index, or entries of a queue. */
   remove(set: string, members: readonly string[]): Promise<void>
-  /** Are both keys on one server? */
+  /** Are both keys on the same server? */
   isTogether(key: string, other: string): boolean
   /** False while no server is known to serve reads and writes. Sends nothing. */
   readonly isAvailable: boolean

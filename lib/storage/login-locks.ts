@@ -8,16 +8,16 @@ import type { Compared, Kv } from './kv'
 import { seal, unseal } from './seal'
 import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
 
-/** A form in progress is stored for this time after its process last renewed it. */
+/** Seconds until a form in progress expires after its process last renewed the form. */
 const FORM_SECONDS = 20
-/** If the process of a form has not renewed it for this time, the process has died. */
+/** Seconds without a renewal after which the process of a form counts as dead. */
 export const LEASE_SECONDS = 2
-/** The result of a form is stored for simultaneous submits for this time. */
+/** Seconds for which the result of a form is stored for simultaneous submits. */
 const RESULT_SECONDS = 5
-/** No stored form has this value, so a compare-and-set with it writes nothing. */
+/** A value that no stored form has. A compare-and-set with the value writes nothing. */
 const NO_FORM = ''
 
-/** A form in progress, or its result. It is encrypted, because a dump of Redis would allow guesses at the digest. */
+/** A form in progress, or its result. The value is encrypted, because a dump of Redis would allow guesses at the digest. */
 export interface LoginForm {
   /** Digest of the credentials. Submits with equal digests are the same form. */
   readonly digest: string
@@ -28,15 +28,15 @@ export interface LoginForm {
   readonly endedAt?: number
 }
 
-/** A form of this process, as its unique encrypted value. */
+/** A form of the current process, as its unique encrypted value. */
 export type HeldForm = { readonly held: string }
 /** A form of another submit, as read. */
 export interface FoundForm {
   /** Encrypted value, `null` if there is no form. */
   readonly raw: string | null
-  /** `undefined` if there is no form, or if no secret of this process decrypts it. */
+  /** `undefined` if there is no form, or if no secret of the process decrypts the form. */
   readonly form: LoginForm | undefined
-  /** Has its process renewed it within the last two seconds? */
+  /** Has the process of the form renewed the form within the last two seconds? */
   readonly isAlive: boolean
 }
 
@@ -46,7 +46,7 @@ export interface StoredAttempts {
   readonly attempts: Attempts | undefined
 }
 
-/** The logins in progress of one site, under its prefix. */
+/** The logins in progress of a site, under the site's prefix. */
 export class LoginLocks {
   readonly #kv: Kv
   readonly #prefix: string
@@ -59,8 +59,8 @@ export class LoginLocks {
 
   /**
    * Begins a form of a session.
-   * @param before value of a form that was found, and has finished or lost its process. `null`: there is no form
-   * @returns the form that was found instead, if it is not `before`
+   * @param before value of a form that has finished, or whose process has died. `null`: there is no form
+   * @returns the form that was found instead of `before`
    */
   beginForm(key: string, before: string | null, digest: string): Promise<HeldForm | FoundForm | Unavailable> {
     const held = this.#seal({ digest })
@@ -69,7 +69,7 @@ export class LoginLocks {
       return found.isDone ? { held } : this.#read(found)
     })
   }
-  /** Renews a form of this process. @returns false if another submit has replaced the form */
+  /** Renews a form of the current process. @returns false if another submit has replaced the form */
   renewForm(key: string, held: string): Promise<boolean | Unavailable> {
     return this.#replaceForm(key, held, held, FORM_SECONDS)
   }
@@ -97,7 +97,7 @@ export class LoginLocks {
   /**
    * Writes the attempts at a name.
    * @param before the value that was read
-   * @returns the attempts that were found instead, if they are not `before`
+   * @returns the attempts that were found instead of `before`
    */
   writeAttempts(
     name: string,

@@ -1,6 +1,7 @@
 /**
- * Logouts that the SSO system has not confirmed. They are encrypted, queued, and shared by all processes. The queue has eight parts, each in
- * one slot of a Cluster together with its logouts, so that a master that does not answer delays no logout of another master.
+ * Queues logouts that the SSO system has not confirmed. They are encrypted and shared by all processes.
+ * The queue has eight parts. Each part is in the same slot of a Cluster as its logouts.
+ * So a master that does not answer delays no logout of another master.
  */
 import type { Kv } from './kv'
 import { seal, unseal } from './seal'
@@ -10,7 +11,7 @@ import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable }
 /** A logout that the SSO system has not confirmed. */
 export interface PendingLogout {
   readonly sid: string
-  /** Account ID, if all of its sessions are to end. */
+  /** Account ID, if all sessions of the account are to end. */
   readonly aid?: string
   readonly ipa: string
   readonly uas: string
@@ -18,36 +19,36 @@ export interface PendingLogout {
 
 /** A logout in the queue. */
 export interface QueuedLogout extends PendingLogout {
-  /** When it was queued, in seconds since 1970. */
+  /** Time of queuing, in seconds since 1970. */
   readonly since: number
 }
 
 type FoundLogout = QueuedLogout | 'confirmed' | 'unknown' | 'gone'
 
-/** Stored in place of a logout that the SSO system has confirmed. */
+/** Replaces a logout that the SSO system has confirmed. */
 const CONFIRMED = 'confirmed'
 const RETRY_LOCK_SECONDS = 2
-/** An entry belongs to the process that took it for this time, which is longer than one Logout. */
+/** Seconds for which an entry belongs to the process that took the entry. Longer than a Logout call. */
 const LEASE_SECONDS = 5
-/** A logout waits as long as it has waited before, within these bounds. */
+/** Bounds of the wait before the next retry. A logout waits again for as long as the logout has waited so far. */
 const MIN_WAIT_SECONDS = 5
 const MAX_WAIT_SECONDS = 120
-/** Random share of a wait, so that the logouts of one outage are not retried together. */
+/** Random share of a wait, so that the logouts of an outage are not retried together. */
 const WAIT_SPREAD = 0.2
 const PARTS = 8
-/** A process remembers so many of its own logouts. The oldest are forgotten first. */
+/** Maximum of own logouts that a process remembers. The oldest logouts are forgotten first. */
 const MAX_OWN = 10_000
 
-/** A logout in the memory of the process that queued it, and when it is forgotten. */
+/** A logout in the memory of the process that queued the logout, with the time until which the process remembers the logout. */
 interface OwnLogout {
   readonly logout: QueuedLogout
   readonly until: number
 }
 
-/** The logouts of one site, under its prefix. */
+/** The pending logouts of a site, under the site's prefix. */
 export class LogoutOutbox {
   readonly #kv: Kv
-  /** Logouts that this process has queued, because Redis may evict them, restart empty, or refuse writes. */
+  /** Logouts that the current process has queued, because Redis may evict logouts, restart empty, or refuse writes. */
   readonly #own = new Map<string, OwnLogout>()
   readonly #prefix: string
   readonly #encryptionKeys: () => readonly Buffer[]
@@ -58,7 +59,7 @@ export class LogoutOutbox {
     this.#encryptionKeys = encryptionKeys
   }
 
-  /** Queues a logout, due at once. A logout of all sessions stays one of all. @param now seconds since 1970 */
+  /** Queues a logout, due at once. A logout of all sessions stays a logout of all sessions. @param now seconds since 1970 */
   keep(sidHash: string, logout: PendingLogout, now: number): Promise<Done | Unavailable> {
     const { aid } = this.#own.get(sidHash)?.logout ?? {}
     const widest = { ...(aid === undefined ? {} : { aid }), ...logout, since: now }
@@ -69,7 +70,10 @@ export class LogoutOutbox {
     })
   }
 
-  /** Writes a logout. A logout of all sessions replaces any other. A logout of one session that loses against another writer is not needed. */
+  /**
+   * Writes a logout. A logout of all sessions replaces any other.
+   * A logout of a single session that loses against another writer is not needed.
+   */
   async #write(sidHash: string, logout: QueuedLogout): Promise<void> {
     const { raw, kept } = logout.aid === undefined ? await this.#read(sidHash) : { raw: undefined, kept: 'gone' }
     if (typeof kept !== 'string') return
@@ -77,7 +81,7 @@ export class LogoutOutbox {
     await this.#kv.compareAndSet(this.#key('pend', sidHash), raw, sealed, ENDED_SECONDS)
   }
 
-  /** Queues again logouts of this process that Redis has lost. @param most so many are examined, in turn */
+  /** Queues again logouts of the current process that Redis has lost. @param most maximum of logouts to examine, in turn */
   restore(now: number, most: number): Promise<Done | Unavailable> {
     const examined = [...this.#own].slice(0, most)
     return doneUnlessUnavailable(() =>
@@ -103,7 +107,7 @@ export class LogoutOutbox {
     if (this.#own.size > MAX_OWN && oldest !== undefined) this.#own.delete(oldest)
   }
 
-  /** Reads a logout. `'unknown'`: only another process may have the secret that decrypts it. `'gone'`: Redis has none. */
+  /** Reads a logout. `'unknown'`: only another process may have the secret for the logout. `'gone'`: Redis has no logout. */
   find(sidHash: string): Promise<FoundLogout | Unavailable> {
     return unlessUnavailable(async () => (await this.#read(sidHash)).kept)
   }
@@ -116,18 +120,18 @@ export class LogoutOutbox {
     return { raw, kept: text === undefined ? 'unknown' : JSON.parse(text) }
   }
 
-  /** Acquires the lock of a logout's retry. True for one caller in two seconds. */
+  /** Acquires the lock of a logout's retry. True for a single caller in two seconds. */
   lockRetry(sidHash: string): Promise<boolean | Unavailable> {
     const key = this.#key('retry', sidHash)
     return unlessUnavailable(async () => (await this.#kv.compareAndSet(key, null, '1', RETRY_LOCK_SECONDS)).isDone)
   }
 
-  /** Releases the lock of a retry that has failed, so that the next one may follow at once. */
+  /** Releases the lock of a failed retry, so that the next retry may follow at once. */
   unlockRetry(sidHash: string): Promise<Done | Unavailable> {
     return doneUnlessUnavailable(() => this.#kv.del(this.#key('retry', sidHash)))
   }
 
-  /** Notes that the SSO system has confirmed a logout. */
+  /** Records that the SSO system has confirmed a logout. */
   confirm(sidHash: string): Promise<Done | Unavailable> {
     this.#own.delete(sidHash)
     return doneUnlessUnavailable(async () => {
@@ -142,15 +146,15 @@ export class LogoutOutbox {
   }
 
   /**
-   * Takes logouts that are due from all parts of the queue. No other process takes them in the next seconds. An entry that would wait longer
-   * than the longest wait was written with a wrong clock, and is due.
+   * Takes due logouts from all parts of the queue. No other process takes the logouts in the next seconds.
+   * An entry with a longer wait than the maximum was written with a wrong clock, and is due.
    * @returns `'unavailable'` if no logout is due and a part could not be read
    */
   takeDue(now: number, most: number): Promise<string[] | Unavailable> {
     return this.#take(now, most, MAX_WAIT_SECONDS * (1 + WAIT_SPREAD) + LEASE_SECONDS)
   }
 
-  /** As `takeDue`, when the SSO system answers again: all logouts are due, except those that a process has just taken. */
+  /** Takes logouts when the SSO system answers again: all logouts are due, except those that a process has just taken. */
   takeWaiting(now: number, most: number): Promise<string[] | Unavailable> {
     return this.#take(now, most, LEASE_SECONDS)
   }
@@ -166,7 +170,11 @@ export class LogoutOutbox {
     return due.length === 0 && found.includes('unavailable') ? 'unavailable' : due
   }
 
-  /** Delays a logout after a retry that failed. @param since when it was queued, if known @param spread from 0 to 1, at random */
+  /**
+   * Delays a logout after a failed retry.
+   * @param since time of queuing, if known
+   * @param spread from 0 to 1, at random
+   */
   postpone(sidHash: string, since: number | undefined, now: number, spread: number): Promise<Done | Unavailable> {
     const waited = since === undefined ? MAX_WAIT_SECONDS : now - since
     const wait = Math.min(Math.max(waited, MIN_WAIT_SECONDS), MAX_WAIT_SECONDS)

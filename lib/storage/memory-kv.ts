@@ -1,4 +1,4 @@
-/** The store in memory, for development. Its content is lost at a restart, and not shared between processes. */
+/** Keeps the store in memory, for development. The content is lost at a restart, and not shared between processes. */
 import {
   type Compared,
   type Count,
@@ -34,7 +34,7 @@ export class MemoryKv implements Kv {
   }
 
   async mget<const Keys extends readonly string[]>(keys: Keys): Promise<Values<Keys>> {
-    return keys.map((key) => this.#read(key)) as Values<Keys> // one for each key
+    return keys.map((key) => this.#read(key)) as Values<Keys> // a value for each key
   }
   async compareAndSet(
     key: string,
@@ -157,7 +157,7 @@ export class MemoryKv implements Kv {
   #write(key: string, value: string, seconds: number): void {
     this.#texts.set(key, { value, expiresAt: this.#now() + seconds * 1000 })
     this.#writes += 1
-    if (this.#writes % SWEEP_EVERY === 0) for (const text of this.#texts.keys()) this.#read(text) // deletes what has expired
+    if (this.#writes % SWEEP_EVERY === 0) for (const text of this.#texts.keys()) this.#read(text) // deletes expired values
   }
   #endOf(key: string): number {
     return this.#texts.get(key)?.expiresAt ?? 0

@@ -29,7 +29,7 @@ export function openStore({ redis, prefix, clock, log }: Pick<Config, 'redis' | 
   return { kv: redisKv(client, typeof redis === 'string', listener, prefix), client }
 }
 
-/** Reads the eviction policy of a server. @param info response to INFO @returns `undefined` if it evicts nothing */
+/** Reads the eviction policy of a server. @param info response to INFO @returns `undefined` if the server evicts nothing */
 function evictionPolicyOf(info: string): string | undefined {
   const field = (name: string) => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1] ?? ''
   const policy = field('maxmemory_policy')
@@ -50,7 +50,7 @@ export function evictionCheck(client: Redis | Cluster, warn: (policy: string) =>
           const policy = evictionPolicyOf(info)
           if (policy !== undefined) warn(policy)
         },
-        () => {}, // it may not be allowed
+        () => {}, // the Redis user may not be allowed to read the policy
       )
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Sessions in the store. Each session has two values: the site's data, and the login record. This class names their keys, encrypts the secrets
- * of a record, and makes each change one step. It decides nothing: lib/decide/stored-entry.ts reads an entry, and lib/web/stored-record.ts is
- * the only caller that writes a record.
+ * Stores sessions. Each session has two values: the site's data, and the login record.
+ * Names the keys, encrypts the secrets of a record, and makes each change in a single step.
+ * Decides nothing: lib/decide/stored-entry.ts reads an entry, and only lib/web/stored-record.ts writes a record.
  */
 import type { SsoRecord } from '../decide/record'
 import { readEntry, type StoredEntry, type Tombstone, tombstone } from '../decide/stored-entry'
@@ -13,7 +13,7 @@ import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable }
 /** A deleted-session marker outlives every request that may still save its session, in seconds. */
 const TOMBSTONE_SECONDS = 3600
 
-/** Enough for nearly every draw in a Cluster of a hundred masters. */
+/** Maximum of drawn IDs. Nearly always enough for a Cluster of a hundred masters. */
 const MAX_DRAWS = 500
 
 /** The encrypted part of a record. */
@@ -29,7 +29,7 @@ export interface StoredPair {
   readonly stored: StoredEntry
 }
 
-/** The sessions of one site, under its prefix. */
+/** The sessions of a site, under the site's prefix. */
 export class Records {
   readonly #kv: Kv
   readonly #prefix: string
@@ -52,7 +52,7 @@ export class Records {
     return `${this.#prefix}sso2:{${key}}`
   }
 
-  /** Draws session IDs until one is on the server that holds the index of its SSO session, so that a login depends on fewer servers. */
+  /** Draws session IDs until an ID is on the server that holds the index of its SSO session. A login then depends on fewer servers. */
   drawId(draw: () => string, sidHash: string): string {
     for (let draws = 1; ; draws += 1) {
       const id = draw()
@@ -61,7 +61,7 @@ export class Records {
     }
   }
 
-  /** Reads session data and record in one round trip. */
+  /** Reads session data and record together. */
   async readBoth(key: string): Promise<StoredPair | Unavailable> {
     const values = await unlessUnavailable(() => this.#kv.mget([this.#dataKey(key), this.#recordKey(key)]))
     if (values === 'unavailable') return values
@@ -77,7 +77,11 @@ export class Records {
     })
   }
 
-  /** Replaces a record that is exactly `before`. @param dataSeconds renews the expiry of the data in the same step @returns is it replaced? */
+  /**
+   * Replaces a record that is exactly `before`.
+   * @param dataSeconds renews the expiry of the data in the same step
+   * @returns whether the record is replaced
+   */
   replace(
     key: string,
     before: string | null,
@@ -89,7 +93,7 @@ export class Records {
     return this.#change(key, before, after, seconds, dataSeconds === undefined ? undefined : data)
   }
 
-  /** Deletes a record that is exactly `before`, and leaves the data. @returns is it deleted? */
+  /** Deletes a record that is exactly `before`, and leaves the data. @returns whether the record is deleted */
   drop(key: string, before: string): Promise<boolean | Unavailable> {
     return this.#change(key, before, null, 0)
   }
@@ -101,8 +105,8 @@ export class Records {
 
   /**
    * Ends a session whose record is exactly `before`, and takes its data in the same step.
-   * @param successor session ID of the session that follows, '' for none
-   * @returns the data and the new entry, or false if the record is another by now
+   * @param successor session ID of the session that follows, or '' without such a session
+   * @returns the data and the new entry, or false if the record has changed
    */
   async revoke(
     key: string,
@@ -119,7 +123,7 @@ export class Records {
     return result.isDone && { taken: result.other, left: readEntry(text) }
   }
 
-  /** Ends a session, whatever its record says. @param since 0: the next request with its cookie begins another session at once */
+  /** Ends a session, regardless of its record. @param since 0: the next request with its cookie begins another session at once */
   async end(key: string, since = this.#now()): Promise<Done | Unavailable> {
     const text = tombstone('ended', since)
     const data = { key: this.#dataKey(key), action: 'delete' } as const
@@ -136,7 +140,10 @@ export class Records {
   seal(secrets: Secrets): string {
     return seal(JSON.stringify(secrets), this.#encryptionKeys())
   }
-  /** Returns the session ID of the session that follows a moved one. `undefined` if there is none, or if no secret of this process fits. */
+  /**
+   * Returns the ID of the session that follows a moved session.
+   * @returns `undefined` if no session follows, or if no secret of the process fits
+   */
   successorOf(stored: StoredEntry): string | undefined {
     return stored.state === 'moved' ? unseal(stored.successor, this.#encryptionKeys()) : undefined
   }
@@ -149,14 +156,14 @@ export class Records {
     return doneUnlessUnavailable(() => this.#kv.del(this.#dataKey(key)))
   }
 
-  /** Renews the expiry of record and data. @param dataSeconds if the site sets another life for its data */
+  /** Renews the expiry of record and data. @param dataSeconds if the site sets another lifetime for its data */
   renew(key: string, seconds: number, dataSeconds = seconds): Promise<Done | Unavailable> {
     return doneUnlessUnavailable(() =>
       Promise.all([this.#kv.expire(this.#dataKey(key), dataSeconds), this.#kv.expire(this.#recordKey(key), seconds)]),
     )
   }
 
-  /** Acquires the lock for a new access token of this session. True for one caller in `seconds`. */
+  /** Acquires the lock for a new access token of a session. True for a single caller in `seconds`. */
   lockRenewal(key: string, seconds: number): Promise<boolean | Unavailable> {
     const lock = `${this.#prefix}renew:${key}`
     return unlessUnavailable(async () => (await this.#kv.compareAndSet(lock, null, '1', seconds)).isDone)

@@ -1,6 +1,8 @@
 /**
- * Deadline and circuit breakers around the commands of one Redis server. No request waits for a server that is known not to answer. Reads and
- * writes have their own breakers, because a successful read says nothing about writes, and a refused write says nothing about reads.
+ * Puts a deadline and circuit breakers around the commands of a Redis server.
+ * No request waits for a server that is known not to answer.
+ * Reads and writes have their own breakers, because a successful read says nothing about writes, and a refused write says nothing
+ * about reads.
  */
 import { inTime } from '../deadline'
 import { type Access, hasCause, isRefusal, NO_ANSWER, type RedisFailure } from '../decide/redis-failure-advice'
@@ -13,11 +15,11 @@ const KINDS: readonly Access[] = ['read', 'write']
 
 /** The server behind a guard. */
 export interface RedisServer {
-  /** Its address, in a Cluster. */
+  /** Address of the server, in a Cluster. */
   readonly node?: string | undefined
-  /** Sends it a harmless read or write. */
+  /** Sends a harmless read or write to the server. */
   probe(access: Access): Promise<unknown>
-  /** Ends its connection, so that the client opens another. @param isSilent the server may not respond any more */
+  /** Ends the connection to the server, so that the client opens another. @param isSilent the server may not respond any more */
   reconnect(isSilent: boolean): void
 }
 
@@ -29,13 +31,13 @@ export interface GuardListener {
   recovered(): void
 }
 
-/** Failures of one kind of command since the last success. */
+/** Failures of reads, or of writes, since the last success. */
 interface Failures {
   count: number
   last: RedisFailure | undefined
 }
 
-/** Guards one server. */
+/** Guards a Redis server. */
 export class Guard {
   readonly #server: RedisServer
   readonly #listener: GuardListener | undefined
@@ -64,24 +66,24 @@ export class Guard {
   }
 
   /**
-   * Runs a command that only reads. After three failures in a row only probes are sent.
-   * @param requests number of requests that wait for the response, and fail with it
+   * Runs a command that only reads. After three failures in a row, sends only probes.
+   * @param requests number of requests that wait for the response, and fail together
    */
   read<T>(command: () => Promise<T>, requests = 1): Promise<T> {
     return this.#run('read', command, requests)
   }
 
-  /** As {@link read}, for a command or script that writes. */
+  /** Runs a command or script that writes, with the same rules as {@link read}. */
   write<T>(command: () => Promise<T>): Promise<T> {
     return this.#run('write', command, 1)
   }
 
-  /** Sends a harmless read and a harmless write. @throws if one of them fails */
+  /** Sends a harmless read and a harmless write. @throws if a probe fails */
   async probe(): Promise<void> {
     await Promise.all(KINDS.map((kind) => this.#attempt(kind, async () => this.#server.probe(kind), 1, true)))
   }
 
-  /** Notes that the connection has failed. */
+  /** Records that the connection has failed. */
   connectionFailed(error: unknown): void {
     if (hasCause({ error })) this.#connectionError = error
     this.#note({ error: this.#causeOf(error), node: this.#server.node }, KINDS, 1)
@@ -110,8 +112,8 @@ export class Guard {
   }
 
   /**
-   * Closes the breaker. After a refused write only a probe closes it, because Redis may refuse SET and accept DEL. The probe tries every
-   * command.
+   * Closes the breaker. After a refused write, only a probe closes the breaker, because Redis may refuse SET and accept DEL.
+   * The probe tries every command.
    */
   #succeeded(kind: Access, isProbe: boolean): void {
     this.#connectionError = undefined
@@ -124,7 +126,7 @@ export class Guard {
     if (!this.#isClosed) this.#listener?.recovered()
   }
 
-  /** Counts a failure. A refusal concerns its kind of command. A server that does not answer concerns both kinds. */
+  /** Counts a failure. A refusal concerns only reads or only writes. A server that does not answer concerns both. */
   #failed(kind: Access, error: unknown, requests: number): void {
     const { node } = this.#server
     if (isRefusal(error)) this.#note({ error, access: kind, node }, [kind], requests)
@@ -134,7 +136,7 @@ export class Guard {
     else if (!isRefusal(error) && this.#failures[kind].count >= MAX_FAILURES) this.#server.reconnect(true)
   }
 
-  /** Returns the cause. A command without a connection does not know it, but an earlier failure may. */
+  /** Returns the cause. A command without a connection does not know the cause, but an earlier failure may. */
   #causeOf(error: unknown): unknown {
     const { last } = this.#failures.read
     const before = last?.access === undefined ? last?.error : undefined
@@ -152,7 +154,7 @@ export class Guard {
     this.#timer ??= setTimeout(() => this.#probeLater(), PROBE_EVERY_MS).unref()
   }
 
-  /** Probes the server. A probe that fails starts the timer again. */
+  /** Probes the server. A failed probe starts the timer again. */
   #probeLater(): void {
     this.#timer = undefined
     this.probe().catch(() => {})

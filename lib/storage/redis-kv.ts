@@ -1,4 +1,4 @@
-/** The store in Redis. Every command has a deadline. No command is sent to a server that is known not to answer. */
+/** Keeps the store in Redis. Every command has a deadline. No command is sent to a server that is known not to answer. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Cluster, Redis } from 'ioredis'
 import { redisFailureReason } from '../decide/redis-failure-advice'
@@ -7,12 +7,12 @@ import { type ScriptedRedis, withScripts } from './redis-scripts'
 import { type Probing, RedisServers, type ServersListener } from './redis-servers'
 
 const CONNECT_MS = 2000
-/** A process that ends waits no longer than this for a Redis that does not answer. */
+/** Maximum time for which an ending process waits for a Redis that does not answer. */
 const DISCONNECT_MS = 300
 
 /** Opens a connection that never hangs. Retries are bounded, and a command that may have run is not sent again. */
 export function openRedis(address: string): Redis {
-  const ioredis: typeof import('ioredis') = require('ioredis') // a site without Redis, or with a client of its own, does not load it here
+  const ioredis: typeof import('ioredis') = require('ioredis') // a site without Redis, or with its own client, does not load ioredis here
   const redis = new ioredis.Redis(address, {
     connectTimeout: CONNECT_MS,
     disconnectTimeout: DISCONNECT_MS,
@@ -24,10 +24,10 @@ export function openRedis(address: string): Redis {
   return redis
 }
 
-/** @param requests how many requests wait for the values, default 1 */
+/** @param requests number of requests that wait for the values, default 1 */
 type Read = (keys: readonly string[], requests?: number) => Promise<(string | null)[]>
 
-/** Reads of one turn of the event loop. */
+/** Reads of the same turn of the event loop. */
 interface Batch {
   readonly keys: string[]
   requests: number
@@ -35,8 +35,9 @@ interface Batch {
 }
 
 /**
- * Reads at once while no other read is in progress. Otherwise joins all reads of one turn of the event loop to one command, which saves both
- * sides most of the work under load. Not for a Cluster, where the keys of two sessions are in two slots.
+ * Reads at once while no other read is in progress.
+ * Otherwise joins all reads of a turn of the event loop to a single command, which saves both sides most of the work under load.
+ * Not for a Cluster, where the keys of two sessions are in two slots.
  */
 function batched(read: Read): Read {
   let inProgress = 0
@@ -65,7 +66,7 @@ function batched(read: Read): Read {
   return (keys) => (inProgress === 0 ? send(keys) : join(keys))
 }
 
-/** Reads keys of one session. On one server, sessions that are read at once share a command. */
+/** Reads keys of a session. Without a Cluster, simultaneous reads of several sessions share a command. */
 function readerOf(redis: Redis | Cluster, servers: RedisServers): Read {
   const read: Read = (keys, requests) => servers.of(keys[0] ?? '').read(() => redis.mget(...keys), requests)
   return redis.isCluster ? read : batched(read)
@@ -137,8 +138,8 @@ function setsOf(redis: ScriptedRedis, at: At) {
 
 /**
  * Returns a `Kv` over ioredis. Every command but MGET counts as a write.
- * @param owned `close` ends the connection too: true if this package opened it
- * @param listener hears of failures and recoveries
+ * @param owned true if this package opened the connection. `close` then ends the connection too.
+ * @param listener is notified of failures and recoveries
  * @param prefix begins the keys of probes
  */
 export function redisKv(client: Redis | Cluster, owned: boolean, listener?: ServersListener, prefix = 'sso2:'): Kv {
@@ -146,7 +147,7 @@ export function redisKv(client: Redis | Cluster, owned: boolean, listener?: Serv
   const servers = new RedisServers(client, probing(redis, prefix), listener)
   const at: At = (key, run) => servers.of(key).write(run)
   return {
-    mget: readerOf(redis, servers) as Kv['mget'], // Redis answers with one value for each key
+    mget: readerOf(redis, servers) as Kv['mget'], // Redis answers with a value for each key
     ...textsOf(redis, at),
     ...setsOf(redis, at),
     isTogether: (key, other) => servers.of(key) === servers.of(other),

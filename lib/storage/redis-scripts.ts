@@ -1,4 +1,4 @@
-/** Scripts of Redis. No command of another client comes between the commands of one script. */
+/** Scripts of Redis. No command of another client runs between the commands of a script. */
 import type { Cluster, Redis } from 'ioredis'
 
 /** Reads a text. A key of another type holds nothing, as for MGET. */
@@ -23,7 +23,7 @@ local guard = read(KEYS[2])
 if guard and string.sub(guard, 1, 1) ~= '{' then return 0 end
 redis.call('set', KEYS[1], ARGV[1], 'EX', ARGV[2])
 return 1`
-/** The end of a count's window names the window. Two readings of one end differ by a few milliseconds at most. */
+/** Identifies a count's window by the end of the window. Two readings of the same end differ by a few milliseconds at most. */
 const COUNT = `${READ}
 local time = redis.call('time')
 local function endOf(key) return time[1] * 1000 + math.floor(time[2] / 1000) + redis.call('pttl', key) end
@@ -48,7 +48,7 @@ end`
 const TIME = `
 local time = redis.call('time')
 local now = time[1] * 1000000 + time[2]`
-/** Lets an index live as long as its last member. */
+/** Lets an index expire together with its last member. */
 const LIVE_ON = `
 local last = redis.call('zrange', KEYS[1], -1, -1, 'WITHSCORES')
 redis.call('expire', KEYS[1], math.max(1, math.ceil(tonumber(last[2]) - tonumber(ARGV[3]))))`
@@ -81,7 +81,7 @@ local due = redis.call('zrangebyscore', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, AR
 for _, entry in ipairs(due) do redis.call('zadd', KEYS[1], ARGV[2], entry) end
 return due`
 
-/** Tries every command of the other scripts on a key that does not exist, and leaves nothing behind. */
+/** Tries every command of the other scripts on a key that does not exist, and writes nothing. */
 const PROBE = `
 redis.call('time')
 redis.call('set', KEYS[1], '1', 'XX')
@@ -99,7 +99,7 @@ redis.call('zrangebyscore', KEYS[1], 1, 1)
 redis.call('zrem', KEYS[1], '1')
 return redis.call('zremrangebyscore', KEYS[1], 1, 1)`
 
-/** Sources by the name of the command that they become. */
+/** Sources by command name. */
 export const SCRIPTS = {
   sso2Probe: PROBE,
   sso2CompareAndSet: COMPARE_AND_SET,
@@ -135,5 +135,5 @@ export type ScriptedRedis = (Redis | Cluster) & Scripts
 /** Adds the scripts to a client. */
 export function withScripts(redis: Redis | Cluster): ScriptedRedis {
   for (const [name, lua] of Object.entries(SCRIPTS)) redis.defineCommand(name, { lua })
-  return redis as ScriptedRedis // defineCommand adds the methods that the type cannot show
+  return redis as ScriptedRedis // defineCommand adds the methods, which the type cannot show
 }

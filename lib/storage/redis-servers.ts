@@ -1,6 +1,6 @@
 /**
- * The servers of a client: one Redis, or the masters of a Cluster. Each has its own guard, so that a master that does not answer affects its
- * own users only.
+ * The servers of a client: a single Redis, or the masters of a Cluster.
+ * Each server has its own guard, so that a master that does not answer affects its own users only.
  */
 import calculateSlot from 'cluster-key-slot'
 import type { Cluster, Redis } from 'ioredis'
@@ -8,14 +8,14 @@ import { type Access, hasCause, type RedisFailure } from '../decide/redis-failur
 import { Guard, type GuardListener } from './redis-guard'
 import { storeUnavailable } from './unavailable'
 
-/** A new connection has this time to become ready before it is ended too. */
+/** Milliseconds until a new connection must be ready. A slower connection is ended too. */
 const PATIENCE_MS = 2000
-/** A master that holds none of so many keys has no slots any more. */
+/** Maximum of keys to try for a probe. A master that holds none of the keys has no slots any more. */
 const MAX_PROBE_KEYS = 5000
-/** Owner of all keys if there is one server, or if the Cluster is not connected yet. */
+/** Owner of all keys without a Cluster, or until the Cluster is connected. */
 const ANY = ''
 
-/** How a server is probed. */
+/** Options of probes. */
 export interface Probing {
   /** Begins each key, because a user of Redis may be limited to the keys of its site. */
   readonly prefix: string
@@ -37,7 +37,7 @@ export class RedisServers {
   /** Guards by address of the master. */
   readonly #guards = new Map<string, Guard>()
 
-  /** Listens to the errors of the client, so that the site need not. */
+  /** Listens to the errors of the client, so that the site does not need a listener. */
   constructor(redis: Redis | Cluster, probing: Probing, listener?: ServersListener) {
     this.#redis = redis
     this.#probing = probing
@@ -58,14 +58,14 @@ export class RedisServers {
     return this.#guards.size === 0 || this.#all().some(({ isWell }) => isWell)
   }
 
-  /** A failure of any server that lasts. */
+  /** Returns a lasting failure of any server, or undefined. */
   get failure(): RedisFailure | undefined {
     return this.#all().find(({ isWell }) => !isWell)?.failure
   }
 
   /** Sends a harmless read and a harmless write to every server. @throws if a command fails, or is known to fail */
   async probe(): Promise<void> {
-    if (this.failure) throw storeUnavailable() // its guard sends probes already
+    if (this.failure) throw storeUnavailable() // the server's guard sends probes already
     const masters = this.#redis.isCluster ? (this.#redis as Cluster).nodes('master').map(addressOf) : []
     for (const owner of masters.length > 0 ? masters : [ANY]) this.#guardOf(owner)
     await Promise.all(this.#all().map((guard) => guard.probe()))
@@ -111,7 +111,7 @@ export class RedisServers {
     this.#guards.delete(owner)
   }
 
-  /** Ends the connection of a server. A Cluster opens another when it is needed. */
+  /** Ends the connection of a server. A Cluster opens another connection when needed. */
   #reconnect(owner: string, isSilent: boolean): void {
     if (this.#redis.isCluster) {
       const node = (this.#redis as Cluster).nodes().find((one) => addressOf(one) === owner)
@@ -131,7 +131,7 @@ export class RedisServers {
     for (const guard of this.#all()) if (!guard.isWell) guard.probe().catch(() => {})
   }
 
-  /** Reports a failure with its cause. After a lost connection the client knows the cause when it fails to open the next. */
+  /** Reports a failure with its cause. After a lost connection, the client knows the cause when the next connection fails. */
   readonly #onFailure = (failure: RedisFailure) => {
     if (hasCause(failure) || !isReconnecting(this.#redis)) this.#listener?.failed(failure)
   }
@@ -151,12 +151,13 @@ function allowListeners(redis: Redis | Cluster, more: number): void {
   if (limit > 0) redis.setMaxListeners(limit + more)
 }
 
-/** When the connection of a client was last ended here. Sites that share a client share this. */
+/** Time at which the connection of a client was last ended here. Sites that share a client share the time. */
 const lastEnds = new WeakMap<Redis, number>()
 
 /**
- * Ends a connection. The client opens another, through its Sentinels if it has some. A client that would not reconnect is left alone.
- * @param isSilent the server may not answer, so responses on their way are not waited for
+ * Ends a connection. The client opens another connection, through its Sentinels if any. A client that does not reconnect is not
+ * changed.
+ * @param isSilent the server may not answer, so pending responses are not waited for
  */
 export function endConnection(
   redis: Redis,

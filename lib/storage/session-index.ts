@@ -1,7 +1,8 @@
 /**
- * Indexes of the sessions on this site: by session of the SSO system, and by account. Beside each index is the revocation of a logout.
- * A login first adds its session to both indexes and then reads their revocations, in one script for each. A logout writes the revocation
- * and then reads the index, in one script too. In any interleaving, at least one of the two sees the other.
+ * Indexes the sessions on the site: by SSO session, and by account. Beside each index is the revocation of a logout.
+ * A login first adds its session to both indexes and then reads their revocations, with a script for each index.
+ * A logout writes the revocation and then reads the index, also in a script.
+ * In any interleaving, the login or the logout sees the other.
  */
 import { createHash } from 'node:crypto'
 import { isRevokedSince } from '../decide/timestamps'
@@ -9,14 +10,14 @@ import { shortHash } from './keys'
 import type { Kv, Listing } from './kv'
 import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
 
-/** A revocation is remembered as long as its logout is retried, in seconds. */
+/** Seconds for which a revocation is stored, as long as the retries of its logout. */
 export const ENDED_SECONDS = 86_400
-/** A used token is remembered past its life and the widest leeway, in seconds. */
+/** Seconds for which a used token is stored, longer than its lifetime and the widest leeway. */
 const USED_TOKEN_SECONDS = 150
-/** Sessions of one account, and of one session of the SSO system. Beyond that the least recently used session ends. Threat S21. */
+/** Maximum of sessions for an account, and for an SSO session. Beyond the limit, the least recently used session ends. Threat S21. */
 export const MAX_SESSIONS = 1000
 
-/** When a login began, by two clocks. People may set the first. The second stops while the machine sleeps. */
+/** Start of a login, by two clocks. People may set the first. The second stops while the machine sleeps. */
 export interface LoginStart {
   readonly wallMs: number
   readonly steadyMs: number
@@ -26,7 +27,7 @@ export interface LoginStart {
 export interface TokenState {
   /** Is the token used for the first time? */
   readonly isFirst: boolean
-  /** Has this site logged the token's SSO session out? */
+  /** Has the site logged out the token's SSO session? */
   readonly isSidEnded: boolean
 }
 
@@ -37,10 +38,10 @@ export interface Entry {
   readonly accountId: string
 }
 
-/** Sessions of one index beyond its limit. */
+/** Sessions of an index beyond its limit. */
 export interface Surplus {
   readonly count: number
-  /** The least recently used one is among these. */
+  /** The candidates include the least recently used session. */
   readonly candidates: readonly string[]
 }
 
@@ -51,7 +52,7 @@ export interface AddedEntry {
   readonly surplus: readonly Surplus[]
 }
 
-/** The indexes of one site, under its prefix. */
+/** The indexes of a site, under the site's prefix. */
 export class SessionIndex {
   readonly #kv: Kv
   readonly #prefix: string
@@ -64,12 +65,15 @@ export class SessionIndex {
     this.#nowMs = nowMs
   }
 
-  /** Notes when a login begins. Call this before the first call that may establish a session. */
+  /** Returns the start time of a login. Call before the first call that may establish a session. */
   startNow(): LoginStart {
     return { wallMs: this.#nowMs(), steadyMs: performance.now() }
   }
 
-  /** Uses a landing token, and reads whether its SSO session was logged out. @param signature decoded bytes of the token's signature */
+  /**
+   * Uses a landing token, and reads whether the token's SSO session was logged out.
+   * @param signature decoded bytes of the token's signature
+   */
   useToken(signature: Buffer, sidHash: string): Promise<TokenState | Unavailable> {
     const used = createHash('sha256').update(signature).digest('base64url')
     return unlessUnavailable(async () => {
@@ -103,7 +107,7 @@ export class SessionIndex {
     return { until: now + lifeSeconds, now, max: MAX_SESSIONS }
   }
 
-  /** Renews both entries of a session. An entry that has been removed is not added again. */
+  /** Renews both entries of a session. Does not add a removed entry again. */
   renew({ key, sidHash, accountId }: Entry, lifeSeconds: number): Promise<Done | Unavailable> {
     const { until, now } = this.#entry(lifeSeconds)
     const indexes = [this.#sidKey(sidHash), this.#accountKey(shortHash(accountId))]
@@ -111,15 +115,15 @@ export class SessionIndex {
   }
 
   /**
-   * Revokes a session of the SSO system.
+   * Revokes an SSO session.
    * @param own key that is removed from the index
-   * @returns keys of the other sessions on this site, {@link MAX_SESSIONS} at most, of which some may have ended
+   * @returns keys of the other sessions on the site, {@link MAX_SESSIONS} at most. Some of the sessions may have ended.
    */
   revokeSsoSession(sidHash: string, own?: string): Promise<string[] | Unavailable> {
     return this.#revoke(this.#sidKey(sidHash), this.#outKey(sidHash), own)
   }
 
-  /** Revokes all logins of an account that are in progress now. Parameter and result are those of `revokeSsoSession`. */
+  /** Revokes all logins of an account that are in progress now. Parameter and result are as for `revokeSsoSession`. */
   revokeAccount(accountId: string, own?: string): Promise<string[] | Unavailable> {
     const account = shortHash(accountId)
     return this.#revoke(this.#accountKey(account), this.#allKey(account), own)
@@ -130,18 +134,18 @@ export class SessionIndex {
     return unlessUnavailable(() => this.#kv.revokeAndList(revocation, ENDED_SECONDS, index, read))
   }
 
-  /** Removes a session that has ended from both indexes. */
+  /** Removes an ended session from both indexes. */
   remove({ key, sidHash, accountId }: Entry): Promise<Done | Unavailable> {
     const indexes = [this.#sidKey(sidHash), this.#accountKey(shortHash(accountId))]
     return doneUnlessUnavailable(() => Promise.all(indexes.map((index) => this.#kv.remove(index, [key]))))
   }
 
-  /** Removes sessions that have ended from the index of their SSO session. */
+  /** Removes ended sessions from the index of their SSO session. */
   removeOfSsoSession(sidHash: string, keys: readonly string[]): Promise<Done | Unavailable> {
     return doneUnlessUnavailable(() => this.#kv.remove(this.#sidKey(sidHash), keys))
   }
 
-  /** Removes sessions that have ended from the index of their account. */
+  /** Removes ended sessions from the index of their account. */
   removeOfAccount(accountId: string, keys: readonly string[]): Promise<Done | Unavailable> {
     return doneUnlessUnavailable(() => this.#kv.remove(this.#accountKey(shortHash(accountId)), keys))
   }

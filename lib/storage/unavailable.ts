@@ -1,4 +1,4 @@
-/** An outage of the store. Within this folder it is an exception, outside it is a value. */
+/** Handles an outage of the store. Within the folder an outage is an exception, outside an outage is a value. */
 import { Sso2UnavailableError } from '../errors'
 
 /** Result of a method if the store does not answer in time, or refuses a command. */
@@ -7,7 +7,7 @@ export type Unavailable = 'unavailable'
 /** Result of a method that only writes. */
 export type Done = 'done'
 
-/** Makes the error of one command. It has no cause, because that may hold the command's arguments. */
+/** Creates the error of a command. The error has no cause, because a cause may hold the command's arguments. */
 export function storeUnavailable(): Sso2UnavailableError {
   return new Sso2UnavailableError('store', true, 'the session store did not answer')
 }
