@@ -81,7 +81,7 @@ async function rememberUnknown(context: RequestContext, sid: string, question: s
   return remembered === 'done' ? 'user_unknown' : remembered
 }
 
-/** Notes that an Identify redirect returned an unusable ticket. The user stays logged in. The next redirect waits a minute. */
+/** Notes that an Identify redirect returned an unusable ticket. The user stays logged in. The next redirect for a ticket waits a minute. */
 export async function recordFailedRedirect(context: RequestContext, sid: string): Promise<void> {
   const now = context.site.now()
   await context.stored.update((found) => (isLoginOf(found, sid) ? withFailedRenewal(found, now) : undefined))

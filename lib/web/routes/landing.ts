@@ -1,8 +1,8 @@
 /**
  * lib/web/routes: the handlers of the package's own routes. A handler reads the request, calls an action and sends the response. Rules of a
  * login are not here, but in lib/decide. Continue in login.ts, logout.ts and lib/web/actions.
- * This file handles `GET {landing}?t&r`, the callback URL. Except for a prefetch, a request with a token ends with a redirect to `r`.
- * Interface: "Landing page".
+ * This file handles `GET {landing}?t&r`, the callback URL. Except for a prefetch, a request with a token ends with a redirect to `r`, or to the
+ * front page if `r` is not valid. Interface: "Landing page".
  */
 import type { Request, Response } from 'express'
 import { isBound, isBoundAsLast, makeSignature } from '../../decide/binding'
