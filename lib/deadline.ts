@@ -1,15 +1,15 @@
-/** Deadlines that a process keeps for others: one that stood still itself does not take them for silent. */
+/** Deadlines for other systems. If this process itself stood still, it first reads the responses that arrived during the standstill. */
 
-/** A timer that fires so late was not kept by this process, which stood still: */
+/** A timer that fires this late shows that the process stood still. */
 const STOOD_STILL_MS = 50
-/** what has come meanwhile is read first, in steps of which only those count that the process had time for. */
+/** After a standstill, the process reads for `STEPS` steps of this length. A step with another standstill does not count. */
 const STEP_MS = 20
 const STEPS = 5
 const MAX_STEPS = 25
 
 /**
- * Calls `late` in so many milliseconds, when everything has been read that came until then. Keeps no process alive.
- * @returns calls it off
+ * Calls `late` after so many milliseconds, as soon as all input that arrived until then is read. Keeps no process alive.
+ * @returns cancels the call
  */
 export function whenLate(ms: number, late: () => void): () => void {
   let timer: NodeJS.Timeout
@@ -30,7 +30,7 @@ export function whenLate(ms: number, late: () => void): () => void {
   }
 }
 
-/** What comes of it in so many milliseconds. @throws {Error} of this message where nothing does */
+/** Returns the outcome of a promise. @throws {Error} with this message if there is no outcome after so many milliseconds */
 export function inTime<T>(outcome: Promise<T>, ms: number, message: string): Promise<T> {
   return new Promise((resolve, reject) => {
     const callOff = whenLate(ms, () => reject(new Error(message)))

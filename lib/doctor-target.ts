@@ -1,29 +1,29 @@
-/** What `doctor` looks at: the configuration of a site, from the environment or from the `sso2()` that a module exports. */
+/** The configuration that `doctor` checks: from the environment, or from the `sso2()` that a module exports. */
 import type { Config } from './config'
 import type { ExchangeTicket, TicketExchange } from './remote/ticket'
 
-/** One site as it is configured. */
+/** Configuration of a site. */
 export interface DoctorTarget {
   readonly config: Config
-  /** The site's own ticket exchange, where it has one. */
+  /** The site's own ticket exchange, if there is any. */
   readonly exchangeTicket: ExchangeTicket | undefined
   readonly ticketExchange: TicketExchange
-  /** The site names its users itself; `userPath` is not asked. */
+  /** Has the site its own `loadUser`? `doctor` does not call `userPath` then. */
   readonly namesUsers: boolean
   close(): Promise<void>
 }
 
-/** The same in every copy of the package: the one of the command is not always the site's. */
+/** Shared by all copies of the package, because the command and the site may have loaded different copies. */
 const DOCTOR_TARGET = Symbol.for('express-sso2.examined')
 
-/** Lets a `sso2()` be examined. What it holds shows in no listing of its properties. */
+/** Lets `doctor` examine an `sso2()`. No listing of its properties shows the target. */
 export function makeDoctorTarget<T extends object>(handler: T, examined: DoctorTarget): T {
   return Object.defineProperty(handler, DOCTOR_TARGET, { value: () => examined })
 }
 
-/** The site behind a value, if it is a `sso2()`. */
+/** Returns the doctor target of a value, if the value is an `sso2()`. */
 export function doctorTargetOf(value: unknown): DoctorTarget | undefined {
   if (typeof value !== 'function') return undefined
   const tell: unknown = Reflect.get(value, DOCTOR_TARGET)
-  return typeof tell === 'function' ? (tell() as DoctorTarget) : undefined // written by makeExamined alone
+  return typeof tell === 'function' ? (tell() as DoctorTarget) : undefined // only makeDoctorTarget writes this property
 }

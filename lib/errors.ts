@@ -11,9 +11,9 @@ export type Sso2ErrorCode =
   | 'ERR_SSO2_NOT_LOGGED_IN'
   | 'ERR_SSO2_SETUP'
 
-/** Base of all errors of this package; `code` is stable, `message` is for people. */
+/** Base of all errors of this package. `code` is stable, `message` is for people. */
 export abstract class Sso2Error extends Error {
-  /** One for each class; a release changes none of them. */
+  /** Code of the class. No release changes an existing code. */
   abstract readonly code: Sso2ErrorCode
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -21,24 +21,24 @@ export abstract class Sso2Error extends Error {
   }
 }
 
-/** One thing that is wrong with the configuration: which option, which variable, and what to do. */
+/** A problem of the configuration: the option, its environment variable, and the fix. */
 export interface ConfigProblem {
-  /** With its path, for example `session.idleSeconds`. */
+  /** Name of the option with its path, for example `session.idleSeconds`. */
   readonly option: string
-  /** Environment variable of the option, where it has one. */
+  /** Environment variable of the option, if there is any. */
   readonly variable?: string
-  /** What it must be; never the value that is there. */
+  /** Required kind of value. Never contains the current value. */
   readonly message: string
 }
 
-/** The options or the environment are wrong; lists every problem at once and never a value. */
+/** The options or the environment are wrong. Lists every problem at once, and never a value. */
 export class Sso2ConfigError extends Sso2Error {
   override readonly code = 'ERR_SSO2_CONFIG'
-  /** At least one. The message has them too, so that a listing of the error's properties leaves them out. */
+  /** At least one problem. A listing of the error's properties leaves the problems out, because the message has them too. */
   declare readonly problems: readonly ConfigProblem[]
   /**
    * @param problems at least one
-   * @param hint what they may have in common
+   * @param hint likely common cause of the problems
    */
   constructor(problems: readonly ConfigProblem[], hint?: string) {
     const lines = problems.map((p) => `  - ${p.option}${p.variable ? ` (${p.variable})` : ''}: ${p.message}`)
@@ -58,7 +58,7 @@ export class Sso2SetupError extends Sso2Error {
   }
 }
 
-/** Why a token was refused. */
+/** Reason why a token was refused. */
 export type TokenFault =
   | 'malformed'
   | 'algorithm'
@@ -75,9 +75,9 @@ export type TokenFault =
 export class TokenError extends Sso2Error {
   override readonly code = 'ERR_SSO2_TOKEN'
   /**
-   * @param reason the check that it did not pass
-   * @param detail which claim, never its value
-   * @param offsetSeconds with `expired` and `not_yet_valid`: our clock minus the time at which the token says it was made
+   * @param reason the check that failed
+   * @param detail name of the claim, never its value
+   * @param offsetSeconds for `expired` and `not_yet_valid`: the site's clock minus the token's time of issue (`iat`), in seconds
    */
   constructor(
     readonly reason: TokenFault,
@@ -88,15 +88,15 @@ export class TokenError extends Sso2Error {
   }
 }
 
-/** No usable answer in time: connection refused, deadline passed, 5xx, or the circuit breaker is open. */
+/** There is no usable response in time: connection refused, deadline passed, 5xx, or the circuit breaker is open. */
 export class Sso2UnavailableError extends Sso2Error {
   override readonly code = 'ERR_SSO2_UNAVAILABLE'
   /**
-   * @param operation what was asked, for example `sessionstatus`, or `store` for Redis
-   * @param retryable false when the question may have been acted upon, so that asking again could do it twice
+   * @param operation name of the operation, for example `sessionstatus`, or `store` for Redis
+   * @param retryable false if the other system may have acted on the request, so that a retry could repeat the effect
    * @param why goes into the message
-   * @param timedOut true when the time was up rather than the connection gone
-   * @param detail tells it from other failures, where known: `ECONNREFUSED`, `CERT_HAS_EXPIRED`, `HTTP 503`
+   * @param timedOut true if the time limit passed, false if the connection failed
+   * @param detail cause of the failure, if known: `ECONNREFUSED`, `CERT_HAS_EXPIRED`, `HTTP 503`
    */
   constructor(
     readonly operation: string,
@@ -109,14 +109,14 @@ export class Sso2UnavailableError extends Sso2Error {
   }
 }
 
-/** An answer came, but not one that the interface documents. */
+/** A response arrived that the interface does not document. */
 export class Sso2ResponseError extends Sso2Error {
   override readonly code = 'ERR_SSO2_RESPONSE'
   /**
-   * @param operation what was asked, for example `sessionstatus` or `loadUser`
-   * @param status of HTTP, where it came to one
+   * @param operation name of the operation, for example `sessionstatus` or `loadUser`
+   * @param status HTTP status, if there is any
    * @param why goes into the message
-   * @param retryAfterSeconds how long the other side asked to be left alone, where it did
+   * @param retryAfterSeconds `Retry-After` of the response in seconds, if there is any
    */
   constructor(
     readonly operation: string,
@@ -133,9 +133,9 @@ export class PlatformApiError extends Sso2Error {
   override readonly code: 'ERR_SSO2_PLATFORM_API' | 'ERR_SSO2_ACCESS_TOKEN' = 'ERR_SSO2_PLATFORM_API'
   /**
    * @param operation the method that was called
-   * @param status of HTTP
-   * @param body what it answered: parsed where it is JSON, else the text
-   * @param scope what the call needs, where the interface says so; a 403 mostly means that the token has not got it
+   * @param status HTTP status
+   * @param body body of the response: the parsed value of JSON, else the text
+   * @param scope scope that the call needs, if the interface names a scope. A 403 mostly means that the token does not have the scope
    */
   constructor(
     readonly operation: string,
@@ -147,13 +147,16 @@ export class PlatformApiError extends Sso2Error {
   }
 }
 
-/** The user's access token has run out and a new one could not be had silently: the next page load, or `req.sso2.identifyUrl()`, brings one. */
+/**
+ * The user's access token has expired, and no new token was available without a redirect. The next page load, or a redirect to
+ * `req.sso2.identifyUrl()`, brings a new token.
+ */
 export class AccessTokenExpiredError extends PlatformApiError {
   override readonly code = 'ERR_SSO2_ACCESS_TOKEN'
   /**
    * @param operation the method that was called
-   * @param body what the REST API answered with its 401
-   * @param scope what the call needs, where the interface says so
+   * @param body body of the 401 response of the REST API
+   * @param scope scope that the call needs, if the interface names a scope
    */
   constructor(operation: string, body: unknown, scope: string | undefined) {
     super(operation, 401, body, scope)

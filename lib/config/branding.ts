@@ -1,4 +1,4 @@
-/** How the built-in pages look and speak: brand, links, language, texts; and the policy of a site's own views. */
+/** Options for the look and language of the built-in pages, and the Content-Security-Policy of custom views. */
 import { z } from 'zod'
 import { isColor } from '../decide/contrast'
 import { isTextCode, LANGUAGES, type Language, TEXTS } from './texts'
@@ -24,7 +24,7 @@ export interface BrandOptions {
   readonly stylesheetUrl?: string | undefined
 }
 
-/** Where the login page leads besides: paths of the site's origin, or `https:` addresses. */
+/** Extra links on the login page. Each is a path of the site's origin, or an `https:` address. */
 export interface LoginPageLinks {
   /** Page for a forgotten password. Must be a path that begins with /, or an address that begins with https:. */
   readonly forgotPassword?: string | undefined
@@ -34,10 +34,10 @@ export interface LoginPageLinks {
   readonly help?: string | undefined
 }
 
-/** Content-Security-Policy of the site's own views: a text, made of a fresh nonce, or none. */
+/** Content-Security-Policy of custom views: a string, a function that returns a string for a fresh nonce, or `false` for no header. */
 export type ViewPolicy = string | ((nonce: string) => string) | false
 
-/** Options of this part. */
+/** Options for the look and language of the built-in pages. */
 export interface BrandingOptions {
   /** Name, logo and colour on the built-in pages. */
   readonly brand?: BrandOptions | undefined
@@ -60,7 +60,7 @@ export interface BrandingOptions {
 
 const COLOUR = 'must be a colour such as #17477a'
 
-/** A header's text: printable ASCII in one line. */
+/** Can this value be sent as a header: printable ASCII in one line? */
 export const isPolicy = (value: unknown): value is string => typeof value === 'string' && /^[\x20-\x7e]+$/.test(value)
 
 const policy = z
@@ -85,7 +85,7 @@ const texts = z
   .default({})
   .describe('Single texts of the built-in pages by code. They replace those of `language` (docs/texts.md).')
 
-/** The options of this part, for the schema. */
+/** Returns the schema of these options. */
 export const branding = (isProduction: boolean) => {
   const place = (description: string) => webAddress(isProduction).optional().describe(description)
   return {
@@ -132,7 +132,7 @@ export const branding = (isProduction: boolean) => {
   }
 }
 
-/** Every text in a language, the site's own in place of ours. */
+/** Returns all texts of a language. Texts of the site replace the built-in texts. */
 export function textsIn(language: Language, own: Readonly<Record<string, string | undefined>>): AllTexts {
   const given = Object.entries(own).filter(([, text]) => text !== undefined)
   return Object.freeze({ ...TEXTS[language], ...Object.fromEntries(given) })

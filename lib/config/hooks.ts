@@ -1,11 +1,11 @@
-/** What hooks and views of the site must be: their kind alone; what they do is seen where they are called. */
+/** Schemas of hooks and views. Only the type of a hook is checked here. Its result is checked by its caller. */
 import { z } from 'zod'
 
 const hook = () => z.custom((value) => typeof value === 'function', 'must be a function').optional()
 const name = () => z.string({ error: 'must be a text' }).min(1, 'must not be empty').optional()
 const view = (description: string) => hook().meta({ description, otherwise: 'the built-in page' })
 
-/** Options that are passed on as they are. */
+/** Schemas of the options that are passed on unchanged. */
 export const hooks = z.object({
   exchangeTicket: hook().meta({
     description:
@@ -80,7 +80,7 @@ export const hooks = z.object({
     }),
 })
 
-/** Loggers are often objects of a class: methods of the prototype count. */
+/** Has the value all these methods? Methods of the prototype count, because many loggers are instances of a class. */
 function hasFunctions(value: unknown, names: readonly string[]): boolean {
   if (typeof value !== 'object' || value === null) return false
   return names.every((name) => typeof Reflect.get(value, name) === 'function')

@@ -1,4 +1,8 @@
-/** Options and environment in, one frozen configuration out; all faults are reported at once. */
+/**
+ * Turns options and environment into one frozen configuration. Reports all faults at once.
+ * This folder decides nothing about a request (lib/decide) and sends nothing.
+ * Options: schema.ts, branding.ts, hooks.ts. Environment variables: load.ts. Texts of the pages: texts/index.ts. Log lines: log.ts.
+ */
 import { hkdfSync } from 'node:crypto'
 import type { MacKeys } from '../decide/binding'
 import type { ReturnPolicy } from '../decide/return-to'
@@ -16,20 +20,19 @@ export interface Clock {
   now(): number
 }
 
-/** Names of our cookies. */
 interface CookieNames {
   readonly session: string
   readonly binding: string
-  /** Followed by the name of the page whose trips it counts. */
+  /** Prefix of the cookies that count Identify redirects. A hash of the page follows. */
   readonly loop: string
   readonly signedOut: string
   readonly device: string
 }
 
-/** What is taken as the schema gives it. */
+/** Fields that keep the name and type of the checked options. */
 type Plain = Omit<CheckedOptions, 'clientSecret' | 'sessionSecret' | 'session' | 'trustedReturnOrigins' | 'texts'>
 
-/** The checked configuration. Secrets are keys or closures, so that printing it shows none. */
+/** The checked configuration. Secrets are keys or closures, so a printed configuration shows none. */
 export interface Config extends Readonly<Plain> {
   /** Paths of our routes. `login` is false if the login page is custom, or if there is none. */
   readonly routes: Readonly<Plain['routes']>
@@ -55,9 +58,9 @@ export interface Config extends Readonly<Plain> {
 const ANONYMOUS_IDLE_SECONDS = 86_400
 
 /**
- * Checks everything at once.
- * @param environment usually `process.env`; an explicit option wins
- * @throws {Sso2ConfigError} that lists every problem and no value
+ * Checks options and environment, and makes the configuration.
+ * @param environment usually `process.env`. An explicit option takes precedence
+ * @throws {Sso2ConfigError} with every problem and no value
  */
 export function makeConfig(
   options: ConfigOptions & HookOptions,
@@ -90,7 +93,7 @@ export function makeConfig(
   })
 }
 
-/** Switched off, our login route leaves its path to the site. */
+/** Returns routes and login page. A custom login page switches the built-in login route off. */
 function loginPlaces(routes: Plain['routes'], siteUrl: string): Pick<Config, 'routes' | 'loginPage'> {
   const { login } = routes
   if (login !== false && !login.startsWith('/'))
@@ -109,23 +112,23 @@ function secretFields(clientSecret: readonly string[], sessionSecret: readonly s
   }
 }
 
-/** The password in an address. A client that the site gave prints its own errors. */
+/** Returns the password of a Redis address, so that the log masks it. A Redis client of the site logs its own errors. */
 function passwordIn(redis: unknown): string[] {
   const url = typeof redis === 'string' && URL.canParse(redis) ? new URL(redis) : undefined
   return url?.password ? [url.password, decodeURIComponent(url.password)] : []
 }
 
-/** Braces in a prefix would be taken by Redis Cluster for the hash tag of a key. */
+/** Encodes braces, because Redis Cluster reads braces in a key as a hash tag. */
 function withoutBraces(clientId: string): string {
   return clientId.replace(/[{}%]/g, encodeURIComponent)
 }
 
-/** One 256-bit key a secret, each use under its own label. */
+/** Derives one 256-bit key from each secret. Each use of a secret has another label. */
 function deriveKeys(secrets: readonly string[], label: string): MacKeys {
   return secrets.map((secret) => Buffer.from(hkdfSync('sha256', secret, '', label, 32)))
 }
 
-/** `__Host-` over https, plain over http. The session's cookie is called as the site says; the helpers share its stem. */
+/** Returns the cookie names, over https with `__Host-`. The site names the session cookie. The helper cookies share its stem. */
 function cookieNames(given = 'sso2.sid', isSecure: boolean): CookieNames {
   const own = given.replace(/^__Host-/, '')
   const stem = own.replace(/\.sid$/, '')

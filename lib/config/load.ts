@@ -1,4 +1,4 @@
-/** Reads options and environment: everything that is wrong at once, by option and variable. */
+/** Reads options and environment. Reports every fault at once, by option and variable. */
 import type { z } from 'zod'
 import type { ConfigProblem } from '../errors'
 import { hooks } from './hooks'
@@ -7,10 +7,10 @@ import { type CheckedOptions, optionSchemas, schema } from './schema'
 import { unknownOptions } from './unknown-options'
 import { nameProblems } from './validators'
 
-/** Hooks and views are passed on as they are; here only their kind counts. With `exchangeTicket`, `tokenUrl` may be absent. */
+/** Hooks and views. They are passed on unchanged, and only their type is checked. With `exchangeTicket`, `tokenUrl` may be absent. */
 export type HookOptions = Readonly<Partial<Record<keyof z.input<typeof hooks>, unknown>>>
 
-/** Which variable fills which option. */
+/** Environment variable of each option that has one. */
 export const VARIABLES: Readonly<Record<string, string>> = {
   ssoUrl: 'SSO2_URL',
   clientId: 'SSO2_CLIENT_ID',
@@ -45,7 +45,7 @@ const problem = (option: string, message: string): ConfigProblem => {
   return { option, message, ...(variable ? { variable } : {}) }
 }
 
-/** For an option that is not there at all: what it is, in its first sentence. */
+/** Returns the first sentence of an option's description, if the option is missing. Else returns an empty text. */
 function purposeOf([name = '', ...inner]: readonly PropertyKey[], given: Readonly<Record<string, unknown>>): string {
   if (inner.length > 0 || given[String(name)] !== undefined) return ''
   const schemas: Readonly<Record<string, z.ZodType>> = optionSchemas()
@@ -53,7 +53,7 @@ function purposeOf([name = '', ...inner]: readonly PropertyKey[], given: Readonl
   return sentence === undefined ? '' : `. ${sentence}`
 }
 
-/** Names the likely cause if neither the environment nor the code has any of the variables' options: the `.env` file was not read. */
+/** Names the likely cause if neither environment nor code sets any `SSO2_` option: the `.env` file was not read. */
 export function hintFor(problems: readonly ConfigProblem[], options: object, environment: NodeJS.ProcessEnv) {
   const variables = Object.entries(VARIABLES).filter(([, variable]) => variable.startsWith('SSO2_'))
   const isGiven = variables.some(([option, variable]) => environment[variable] || Reflect.get(options, option))
@@ -62,13 +62,13 @@ export function hintFor(problems: readonly ConfigProblem[], options: object, env
     : undefined
 }
 
-/** A guard hands the visitor over to this page: it is the site's own, or one that may send him back here. */
+/** Is the login page on the origin of the site, or on a trusted origin? Only such a page may redirect the visitor back to the site. */
 function isTrustedLogin({ routes: { login }, siteUrl, trustedReturnOrigins }: CheckedOptions): boolean {
   if (login === false || login.startsWith('/')) return true
   return [siteUrl, ...trustedReturnOrigins].some((known) => new URL(known).origin === new URL(login).origin)
 }
 
-/** Checks options and environment; every fault goes into `problems`. @returns `undefined` when a field could not be read */
+/** Checks options and environment, and adds every fault to `problems`. @returns `undefined` if a field could not be read */
 export function checkOptions(
   options: ConfigOptions & HookOptions,
   environment: NodeJS.ProcessEnv,

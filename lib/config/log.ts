@@ -1,47 +1,53 @@
-/** Writes the log lines of one site: one line a minute for each cause, anew after an all-clear, through the site's own logger, and never a secret. */
+/**
+ * Writes the log lines of one site to the site's logger, without secrets. Each cause is logged at most once a minute.
+ * After a recovery is logged, the next failure is logged at once.
+ */
 
 import { describeError } from '../decide/describe-error'
 import { type FailedStep, failureAdvice } from '../decide/failure-advice'
 import { type LogLine, logText } from '../decide/log-lines'
 import { maskSecrets, onOneLine } from '../decide/masking'
 
-/** Where lines go; default is the console. pino and winston fit. */
+/** Receives the log lines. Default: the console. pino and winston fit. */
 export interface Logger {
-  /** What stops a login, or soon will. */
+  /** Logs a problem that prevents logins, or soon will. */
   warn(message: string): void
-  /** That it is over, and what is worth knowing. */
+  /** Logs a recovery, or another fact worth knowing. */
   info(message: string): void
 }
 
-/** Before the places of a stack. */
+/** Precedes each frame of a stack. */
 const NEXT_LINE = '\n    '
 const EVERY_MS = 60_000
-/** More causes than a site has; a log that meets more forgets the oldest. */
+/** No site has as many causes. Beyond this number, the log forgets the oldest cause. */
 const MAX_CAUSES = 500
 
-/** So many all-clears of one topic a minute let the next failure be logged at once: a system that fails and recovers all the time fills no log. */
+/**
+ * Recoveries of one topic in a minute after which the next failure is logged at once. Further recoveries have no such effect, so that a
+ * system that fails and recovers all the time does not fill the log.
+ */
 const MAX_ALL_CLEARS = 3
 
-/** A secret that may be in a text; `undefined` where there is none. */
+/** A secret that a text may contain, if there is one. */
 type Secret = string | undefined
 
 const topicOf = (cause: string) => cause.split(':', 1)[0] ?? ''
 
 interface LoggedCause {
   readonly at: number
-  /** How often it has happened since, untold. */
+  /** Number of occurrences since `at` that were not logged. */
   suppressed: number
 }
 
-/** @see the head of the file */
+/** The log of one site. */
 export class Log {
   readonly #logger: Logger
-  /** The site's own, which no line may hold. */
+  /** Secrets of the site. No line may contain any of them. */
   readonly #secrets: readonly string[]
   readonly #told = new Map<string, LoggedCause>()
-  /** Topics of which something was told that may be over. */
+  /** Topics with a log line since their last recovery. */
   readonly #open = new Set<string>()
-  /** When the last all-clears of a topic were logged. */
+  /** Times of the latest recoveries of a topic, at most `MAX_ALL_CLEARS`. */
   readonly #allClears = new Map<string, readonly number[]>()
   /** When the last recovery of a topic was logged. */
   readonly #overAt = new Map<string, number>()
@@ -51,17 +57,17 @@ export class Log {
     this.#secrets = secrets
   }
 
-  /** @param cause names what went wrong, however it is worded; up to a colon it is the topic */
+  /** Logs a problem. @param cause key of the problem. The part before the first colon is the topic */
   warn(cause: string, line: LogLine): void {
     this.#tell('warn', cause, () => onOneLine(logText(line)))
   }
 
-  /** As {@link warn}, for what is worth knowing and no fault. */
+  /** As {@link warn}, for a fact that is not a problem. */
   info(cause: string, line: LogLine): void {
     this.#tell('info', cause, () => onOneLine(logText(line)))
   }
 
-  /** A step has failed. @param secrets what the error may hold besides the site's own: ticket, tokens, password, session ID */
+  /** Logs a failed step. @param secrets that the error may contain besides the site's own: ticket, tokens, password, session ID */
   failed(topic: string, failure: FailedStep, secrets: readonly Secret[] = []): void {
     const { beganAt = Number.POSITIVE_INFINITY } = failure
     if (beganAt < (this.#overAt.get(topic) ?? 0)) return
@@ -69,14 +75,14 @@ export class Log {
     this.#tell('warn', `${topic}:${cause}`, () => [logText(line), ...frames].join(NEXT_LINE), secrets)
   }
 
-  /** As {@link warn}, with what was thrown. */
+  /** As {@link warn}, with the thrown error. */
   broken(cause: string, line: LogLine, error: unknown): void {
     const { text, frames } = describeError(error)
     const first = logText({ ...line, happened: `${line.happened}: ${text}` })
     this.#tell('warn', cause, () => [first, ...frames].join(NEXT_LINE))
   }
 
-  /** Logs that what was logged of a topic is over. Its next failure is then logged at once, also within the minute. */
+  /** Logs that a topic has recovered, if it had a log line before. Its next failure is then logged at once, even within the minute. */
   over(topic: string, message: string): void {
     if (!this.#open.delete(topic)) return
     this.#say('info', message)
@@ -103,14 +109,14 @@ export class Log {
   }
 
   #note(cause: string, now: number): void {
-    this.#told.delete(cause) // the newest stands last
+    this.#told.delete(cause) // the newest is last
     this.#told.set(cause, { at: now, suppressed: 0 })
     this.#open.add(topicOf(cause))
     const [oldest] = this.#told.keys()
     if (this.#told.size > MAX_CAUSES && oldest !== undefined) this.#told.delete(oldest)
   }
 
-  /** A logger that fails costs no visitor his page, and no process its life. */
+  /** Writes a line. A logger that fails breaks no page and ends no process. */
   #say(level: keyof Logger, text: string): void {
     try {
       const done: unknown = this.#logger[level](`express-sso2: ${text}`)

@@ -1,12 +1,12 @@
-/** A client of ioredis that a site gives: its `Redis` or `Cluster`, of whichever version the site has beside ours. */
+/** The ioredis client that a site may pass in: a `Redis` or `Cluster`, in the site's own version of ioredis. */
 
-/** What of a `Redis` or `Cluster` is the same in all versions of ioredis, and tells it from other clients of Redis. */
+/** Members that `Redis` and `Cluster` have in all versions of ioredis. Other Redis clients do not have all of them. */
 export interface RedisClient {
-  /** Are there several masters behind it? */
+  /** Is this a client of several Redis masters? */
   readonly isCluster: boolean
-  /** Of the connection, in the words of ioredis. */
+  /** State of the connection, as ioredis names the states. */
   readonly status: string
-  /** Makes a script a command. */
+  /** Defines a command that runs a Lua script. */
   defineCommand(name: string, definition: { lua: string; numberOfKeys?: number }): void
   /** Reads several keys at once. */
   mget(...keys: string[]): Promise<(string | null)[]>

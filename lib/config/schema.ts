@@ -1,7 +1,6 @@
 /**
- * What each option is for and must be, in zod. The descriptions are the one text on an
- * option: `npm run docs` writes them into docs/options.md and into the comments of the types, and a missing option is named with its own.
- * `otherwise` says in words what is taken where no value is.
+ * Purpose and validation of each option, in zod. `npm run docs` writes the descriptions into docs/options.md and into the comments of the
+ * types. The error for a missing option quotes its description. `otherwise` describes the default in words.
  */
 import type { Cluster, Redis } from 'ioredis'
 import { z } from 'zod'
@@ -12,7 +11,7 @@ import { address, between, identifier, loginRoute, route, secrets } from './vali
 
 const DAY = 86_400
 
-/** The path that names the user unless the site says otherwise. */
+/** Default of `userPath`. */
 export const DEFAULT_USER_PATH = '/external/api/v1/me'
 const USER_PATH = 'must be a path that begins with /'
 
@@ -98,7 +97,7 @@ const loginLimit = z
     'Failed logins per IP address and username before further logins are refused. Other limits are multiples of this one (docs/login-limits.md). `false` switches all limits off.',
   )
 
-/** Required unless the site exchanges tickets itself. */
+/** Returns the schema of `tokenUrl`, which a site with its own `exchangeTicket` may omit. */
 const tokenUrl = (isProduction: boolean, isRequired: boolean) => {
   const required = address(isProduction, 'https://login.example/token')
   return isRequired ? required : required.optional()
@@ -111,7 +110,7 @@ const rememberDevices = z
     'A browser that has logged in under a username keeps its own budget of attempts for 180 days. An encrypted cookie remembers this. A logout of all sessions ends it. `false`: no such cookie is set or accepted.',
   )
 
-/** Who is who, and where. */
+/** Returns the schema of identifiers, addresses and secrets. */
 const parties = (isProduction: boolean, options: Given) => ({
   ssoUrl: address(isProduction, 'https://sso.example').describe('Base address of the SSO system.'),
   apiUrl: address(isProduction, 'https://api.example').describe('Base address of the REST API.'),
@@ -142,7 +141,7 @@ const parties = (isProduction: boolean, options: Given) => ({
   }),
 })
 
-/** When the SSO system is asked, and who is let in. */
+/** Returns the schema of routes, times, limits and trusted origins. */
 const behaviour = (isProduction: boolean) => ({
   userPath: z
     .string({ error: USER_PATH })
@@ -191,12 +190,12 @@ const behaviour = (isProduction: boolean) => ({
 
 type Given = Readonly<Record<string, unknown>>
 
-/** The options that become configuration. @param options as they are given: some decide what others must be */
+/** Returns the schema of the configuration. @param options as the site gave them, because some options change the validation of others */
 export const schema = (isProduction: boolean, options: Given) =>
   z.object({ ...parties(isProduction, options), ...behaviour(isProduction), ...branding(isProduction) })
 
-/** Every option's own schema, outside production. */
+/** Returns the schema of each option, outside production. */
 export const optionSchemas = () => ({ ...schema(false, {}).shape, ...hooks.shape })
 
-/** Options that passed. */
+/** Options after validation. */
 export type CheckedOptions = z.infer<ReturnType<typeof schema>>

@@ -7,7 +7,7 @@ type Schemas = Readonly<Record<string, z.ZodType>>
 /** Options of earlier versions, and their names today. */
 const RENAMED: ReadonlyMap<string, string> = new Map([['identifyUser', 'loadUser']])
 
-/** Reports every unknown option, nested ones too. One that is `undefined` counts as absent. */
+/** Reports every unknown option, nested options too. An `undefined` option counts as absent. */
 export function unknownOptions(schemas: Schemas, options: object): ConfigProblem[] {
   const names = namesIn(schemas, '')
   return unknownIn(schemas, options, '').map((option) => {
@@ -40,7 +40,7 @@ interface Definition {
   readonly shape?: Schemas
 }
 
-/** Returns the options within an option; none for a plain value. */
+/** Returns the options within an option. A plain value has none. */
 export function optionsWithin(schema: z.ZodType): Schemas {
   const { shape, innerType, options = [] } = schema.def as Definition
   if (innerType) return optionsWithin(innerType)
@@ -59,7 +59,7 @@ export function nearest(path: string, names: readonly string[]): string {
   return names.reduce((best, name) => (cost(name) < cost(best) ? name : best), names[0] ?? '')
 }
 
-/** A name that is a part of the other one is as near as one edit: `logo` for `logoUrl`. */
+/** Counts the edits between two names. A name that is part of the other counts as a single edit: `logo` for `logoUrl`. */
 function distance(from: string, to: string): number {
   const edits = editsBetween(from, to)
   return from.length > 2 && (from.includes(to) || to.includes(from)) ? Math.min(edits, 1) : edits

@@ -1,10 +1,10 @@
-/** What single options must be: addresses, identifiers, secrets, numbers, paths. No message quotes a value. */
+/** Validators of single options: addresses, identifiers, secrets, numbers, paths. No message quotes a value. */
 import { z } from 'zod'
 import { FLOW_PARAMETER } from '../decide/return-to'
 import type { ConfigProblem } from '../errors'
 import { DEFAULT_SSO_IDENTIFIER } from '../protocol/claims'
 
-/** Is the host of this address this very machine? */
+/** Does this host name mean the local machine? */
 function isLoopback(hostname: string): boolean {
   return (
     hostname === 'localhost' ||
@@ -21,10 +21,10 @@ function addressProblem(text: string, isProduction: boolean, example: string): s
   return placeProblem(url, isProduction)
 }
 
-/** Letters, digits, dots, dashes and underscores: whatever else could stand in a host would end a word of our policies. */
+/** Letters, digits, dots, dashes and underscores. Other characters in a host could end a source in a Content-Security-Policy. */
 const HOST = /^(?:[\w.-]+|\[[0-9a-f:.]+\])$/
 
-/** What keeps an address from being talked to, or led to. */
+/** Returns the reason why the site may not call, load or link to this address. */
 function placeProblem(url: URL, isProduction: boolean): string | undefined {
   if (url.username || url.password) return 'must not hold a user name or password'
   if (!HOST.test(url.hostname)) return 'must have a host of letters, digits, dots and dashes'
@@ -34,7 +34,7 @@ function placeProblem(url: URL, isProduction: boolean): string | undefined {
   return isProduction ? 'must begin with https: in production' : undefined
 }
 
-/** An absolute address that may be talked to. @param example goes into the messages */
+/** Returns the schema of an absolute address that the site calls. @param example goes into the messages */
 export const address = (isProduction: boolean, example: string) =>
   z.string({ error: missing(`an address such as ${example}`) }).superRefine((text, context) => {
     const problem = addressProblem(text, isProduction, example)
@@ -43,7 +43,7 @@ export const address = (isProduction: boolean, example: string) =>
 
 const PLACE = 'must be a path that begins with /, or an address that begins with https:'
 
-/** A path of the site's own origin, or an absolute address: what a page of ours may load or lead to. */
+/** Returns the schema of an address that a built-in page loads or links to: a path of the site's origin, or an absolute address. */
 export const webAddress = (isProduction: boolean) =>
   z.string({ error: PLACE }).superRefine((text, context) => {
     const problem = webAddressProblem(text, isProduction)
@@ -57,17 +57,17 @@ function webAddressProblem(text: string, isProduction: boolean): string | undefi
   return /^https?:\/\/[^/]/i.test(text) && URL.canParse(text) ? placeProblem(new URL(text), isProduction) : PLACE
 }
 
-/** Says "is required" where nothing was given. */
+/** Makes a message that says "is required" if there is no value. */
 const missing = (what: string) => (issue: { input?: unknown }) =>
   issue.input === undefined ? `is required: ${what}` : `must be ${what}`
 
 const IDENTIFIER = '1 to 200 printable characters without spaces'
 
-/** An identifier of the platform. */
+/** Returns the schema of an identifier of the platform. */
 export const identifier = () =>
   z.string({ error: missing(IDENTIFIER) }).regex(/^[\x21-\x7e]{1,200}$/, `must be ${IDENTIFIER}`)
 
-/** Who is who: with one name for two parties, a token of the one could pass for a token of the other. */
+/** Reports equal names. If two parties had the same name, a token of one party could pass as a token of the other. */
 export function nameProblems(names: {
   readonly clientId?: unknown
   readonly organisationId?: unknown
@@ -85,7 +85,7 @@ export function nameProblems(names: {
   return problems
 }
 
-/** The secrets that the emulator publishes say so themselves. */
+/** The emulator's published secrets contain this text. */
 const PUBLISHED = 'not-for-production'
 
 function secretProblem(secret: string, allowWeak: boolean, isProduction: boolean): string | undefined {
@@ -97,7 +97,7 @@ function secretProblem(secret: string, allowWeak: boolean, isProduction: boolean
   return new Set(secret).size === 1 ? 'must not be one character repeated' : undefined
 }
 
-/** One secret, or several. */
+/** Returns the schema of one secret or several secrets. */
 export const secrets = (allowWeak: boolean, isProduction: boolean) =>
   z
     .union([z.string().transform((one) => [one]), z.array(z.string()).min(1)], {
@@ -109,24 +109,24 @@ export const secrets = (allowWeak: boolean, isProduction: boolean) =>
       }
     })
 
-/** A whole number in a range, with its unit. */
+/** Returns the schema of a whole number in a range, with its unit. */
 export const between = (minimum: number, maximum: number, unit: string) => {
   const message = `must be a whole number from ${minimum} to ${maximum} (${unit})`
   return z.number({ error: message }).int(message).min(minimum, message).max(maximum, message)
 }
 
-/** Not `//id.example/login`, which is the address of another host in other places. */
+/** Is this text a path? `//id.example/login` is not, because a browser reads such a text as the address of another host. */
 const isRoute = (text: string) => /^\/(?!\/)[A-Za-z0-9._~/-]*$/.test(text)
 const ROUTE = 'must be a path that begins with /, or false'
 
-/** A path, or false. */
+/** Returns the schema of a path or `false`. */
 export const route = (fallback: string) =>
   z.union([z.literal(false), z.string().refine(isRoute, ROUTE)], { error: ROUTE }).default(fallback)
 
 const OWN_PARAMETERS = ['return_to', 'notice', FLOW_PARAMETER]
 const LOGIN_ROUTE = 'must be a path that begins with /, the address of a login page, or false'
 
-/** A path, false, or the address of a login page that is not ours; whose origin it may have is seen where all options are known. */
+/** Returns the schema of a path, `false`, or the address of a custom login page. load.ts checks its origin, because other options decide that. */
 export const loginRoute = (isProduction: boolean) =>
   z
     .union([z.literal(false), z.string()], { error: LOGIN_ROUTE })

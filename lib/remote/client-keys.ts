@@ -1,6 +1,7 @@
 /**
- * The client's secrets. All verify, and the first signs until the SSO system uses another one. This shows when the SSO system refuses our
- * token in a response that another secret of ours has signed. So the platform may change the secret at any moment.
+ * The client's secrets. All secrets verify. The first secret signs, until the SSO system uses another secret of the list. The SSO system
+ * shows the change when it refuses a token of the site in a response signed with the other secret. So the platform may change the secret
+ * at any moment.
  */
 import type { EpochSeconds } from '../protocol/claims'
 import { type Expected, type Keys, makeKeys, signToken, type VerifiedClaims, verifyToken } from '../protocol/token'
@@ -10,7 +11,7 @@ export class ClientKeys {
   readonly #keys: Keys
   #inUse = 0
 
-  /** @param secrets one, or several */
+  /** @param secrets a single secret, or several */
   constructor(secrets: string | readonly string[]) {
     this.#keys = makeKeys(secrets)
   }
@@ -20,7 +21,7 @@ export class ClientKeys {
     return this.#inUse
   }
 
-  /** Does the site have several secrets, so that the SSO system may use another one soon? */
+  /** Does the site have several secrets, so that the SSO system may change to another secret? */
   get isRotating(): boolean {
     return this.#keys.length > 1
   }
@@ -39,7 +40,12 @@ export class ClientKeys {
     return { claims: verifyToken(token, this.#keys, { ...expected, onSigned }), signedBy }
   }
 
-  /** Notes that the SSO system refused our token. @returns true if it uses another secret, which signs from now on, so a second call helps */
+  /**
+   * Notes that the SSO system refused a token of the site.
+   * @param ours number of the secret that signed the token
+   * @param theirs number of the secret that signed the response
+   * @returns true if the SSO system uses another secret. That secret signs from now on, so a second call helps
+   */
   wasRefused(ours: number, theirs: number): boolean {
     if (ours === theirs) return false
     this.#inUse = theirs

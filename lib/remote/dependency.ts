@@ -1,24 +1,24 @@
 /**
- * The health of one system that the site depends on: its circuit breaker, and a monitor that sends a probe once a second while something
- * is unanswered. A success of any call ends the probing. Judgements: lib/decide/breaker.ts.
+ * The health of a system that the site depends on: its circuit breaker and a monitor. The monitor sends a probe once a second while a
+ * call is unanswered. A success of any call ends the probing. Rules of the breaker: lib/decide/breaker.ts.
  */
 import { afterFailure, afterSuccess, type CallKind, CLOSED, isMoreRecent, isOpen, pauseOf } from '../decide/breaker'
 import { PlatformApiError, Sso2ResponseError, Sso2UnavailableError } from '../errors'
 
-/** Between the beginnings of two probes. A probe that hangs does not delay the next one. */
+/** Time between the starts of two probes. A probe that hangs does not delay the next probe. */
 const PROBE_EVERY_MS = 1000
-/** After a failure, other calls have so long to succeed, which makes a probe unnecessary. */
+/** Time from a failure to the first probe. A success of another call in this time makes the probe unnecessary. */
 const FIRST_PROBE_MS = 300
-/** Probes of several processes spread over this much more. */
+/** Maximum random delay of a probe, so that several processes do not probe at once. */
 const SPREAD_MS = 100
 
 const OPEN = 'the circuit breaker is open'
 
-/** How to watch a system. */
+/** Options for the watch over a system. */
 export interface DependencyOptions {
-  /** Asks the system a question about no account and no session. Rejects unless the system works. */
+  /** Sends a request that concerns no account and no session. Rejects unless the system works. */
   readonly probe: () => Promise<unknown>
-  /** Is this error the system's fault? Default: no answer, a failure, too many calls, or a response of another kind than expected. */
+  /** Is this error the system's fault? Default: no response, a failure, too many calls, or an unexpected kind of response. */
   readonly isFault?: (error: unknown) => boolean
   /** Is this a response of a system that does not work? Default: no. */
   readonly isFaulty?: (response: unknown) => boolean
@@ -38,7 +38,7 @@ export function isNotSent(error: unknown): boolean {
   return error instanceof Sso2UnavailableError && error.message.endsWith(OPEN)
 }
 
-/** @see the head of the file */
+/** Health of a system that the site depends on. */
 export class Dependency {
   readonly #options: DependencyOptions
   #breaker = CLOSED
@@ -51,7 +51,7 @@ export class Dependency {
     this.#options = options
   }
 
-  /** False while the breaker is open: from a row of failures until a probe succeeds. */
+  /** False while the breaker is open: from several failures in a row until a probe succeeds. */
   get isAvailable(): boolean {
     return !isOpen(this.#breaker)
   }
@@ -64,14 +64,14 @@ export class Dependency {
   /**
    * Sends a call, unless the breaker is open.
    * @param attempt `user_call` if the failure of this call may be about its user alone
-   * @throws {Sso2UnavailableError} the breaker is open; else what the call throws
+   * @throws {Sso2UnavailableError} if the breaker is open, or the error of the call
    */
   async run<T>(operation: string, call: () => Promise<T>, attempt: CallKind = 'call'): Promise<T> {
     if (!this.isAvailable) throw new Sso2UnavailableError(operation, true, OPEN)
     return this.#judge(call, attempt)
   }
 
-  /** Probes now. Callers within a second share one probe. @throws what the probe throws */
+  /** Probes now. Callers within a second share a probe. @throws the error of the probe */
   probe(): Promise<unknown> {
     const now = performance.now()
     if (now - this.#probedAt < PROBE_EVERY_MS) return this.#lastProbe
@@ -80,7 +80,7 @@ export class Dependency {
     return this.#lastProbe
   }
 
-  /** Probes in so many milliseconds, and then once a second until something succeeds. At most one probe begins in a second. */
+  /** Probes after so many milliseconds, then once a second until any call succeeds. Never begins two probes within a second. */
   look(inMs = 0): void {
     if (this.#timer || this.#isClosed) return
     const now = performance.now()
@@ -88,7 +88,7 @@ export class Dependency {
     this.#timer = setTimeout(() => this.#lookNow(), wait + Math.min(wait, Math.random() * SPREAD_MS)).unref()
   }
 
-  /** Notes that the system works, and ends the probing. @param beganAt when the call began that shows it */
+  /** Notes that the system works, and ends the probing. @param beganAt start of the call that succeeded, by `performance.now()` */
   noteSuccess(beganAt = performance.now()): void {
     const isBack = this.#breaker.hasFailedProbe || !this.isAvailable
     this.#breaker = afterSuccess(this.#breaker, beganAt)
@@ -110,7 +110,7 @@ export class Dependency {
   #lookNow(): void {
     this.#timer = undefined
     if (pauseOf(this.#breaker, performance.now()) === 0) this.probe().catch(() => {})
-    this.look() // also where this probe hangs
+    this.look() // also if the probe hangs
   }
 
   async #judge<T>(call: () => Promise<T>, attempt: CallKind): Promise<T> {

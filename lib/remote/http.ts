@@ -1,4 +1,4 @@
-/** One HTTP call: deadline, size cap, no redirects. Milliseconds appear here and nowhere else. */
+/** Makes an HTTP call with a deadline and a size limit. Follows no redirect. */
 
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
@@ -8,7 +8,6 @@ import { whenLate } from '../deadline'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import { isObject } from '../protocol/json'
 
-/** One request. */
 interface TransportRequest {
   readonly url: string
   readonly method: string
@@ -18,7 +17,7 @@ interface TransportRequest {
   readonly signal: AbortSignal
 }
 
-/** A response whose body is still to be read, decompressed. Whoever does not read it discards it. */
+/** A response. Its body is decompressed while the caller reads it. A caller that does not read the body calls `discard()`. */
 export interface TransportResponse {
   readonly status: number
   readonly headers: Pick<Headers, 'get' | 'has' | 'getSetCookie'>
@@ -26,12 +25,12 @@ export interface TransportResponse {
   discard(): void
 }
 
-/** An idle connection is closed after so long, before most servers do: one that has closed it would lose the next request. */
+/** Time after which an idle connection is closed. Most servers wait longer. If a server closed it first, the next request would be lost. */
 const IDLE_MS = 4000
 const options = { keepAlive: true, timeout: IDLE_MS }
 const agents = { http: new http.Agent(options), https: new https.Agent(options) }
 
-/** Servers are told that compression is not wanted. Some compress all the same. */
+/** Decoders by `Content-Encoding`. Requests ask for no compression, but some servers compress all the same. */
 const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>> = {
   gzip: createGunzip,
   'x-gzip': createGunzip,
@@ -71,46 +70,46 @@ function request({ url, method, headers, body, signal }: TransportRequest): Prom
   })
 }
 
-/** A property, so that tests can stand between the package and the network. */
+/** Sends the requests. A property of an object, so that tests can replace the function. */
 export const transport = { request }
 
-/** One call. */
+/** An HTTP call. */
 export interface Call {
-  /** Name for errors and events. */
+  /** Name of the operation, for errors and events. */
   readonly operation: string
   readonly url: string
   readonly method: 'GET' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** Bound on the whole call, connecting included. */
+  /** Limit of the whole call in milliseconds, connection included. */
   readonly timeoutMs: number
-  /** A larger body is refused, counted after decompression; default 64 KiB. */
+  /** Limit of the body in bytes after decompression. A larger body is refused. Default: 64 KiB. */
   readonly maxBytes?: number
   readonly signal?: AbortSignal | undefined
-  /** A redirect is an answer here; it is not followed all the same. */
+  /** Is a redirect a valid response? A redirect is not followed in either case. */
   readonly takesRedirect?: boolean
 }
 
-/** What came back. */
+/** A response with its body. */
 export interface Answer {
   readonly status: number
   readonly headers: TransportResponse['headers']
   readonly text: string
 }
 
-/** Bound on an answer that holds a token. */
+/** Limit of a response that contains a token. */
 const MAX_BODY_BYTES = 65_536
 
-/** The emulator marks every answer; in production none of them counts. Threat O10. */
+/** Every response of the emulator has this header. In production such a response is refused. Threat O10. */
 const EMULATOR_HEADER = 'x-sso2-emulator'
 
-/** Failures before a byte was sent: asking again cannot do anything twice. */
+/** Failures before the first byte was sent. A retry cannot repeat an effect. */
 const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
 
 /**
- * Makes one call.
- * @throws {Sso2UnavailableError} no answer in time; `retryable` when nothing was sent
- * @throws {Sso2ResponseError} a redirect or an oversized body
+ * Makes an HTTP call.
+ * @throws {Sso2UnavailableError} if there is no response in time. `retryable` if nothing was sent
+ * @throws {Sso2ResponseError} for a redirect, an oversized body, or the emulator in production
  */
 export async function send(call: Call): Promise<Answer> {
   const late = new AbortController()
@@ -136,10 +135,10 @@ export async function send(call: Call): Promise<Answer> {
   }
 }
 
-/** The cause is dropped on purpose: it may hold the address and the body. */
+/** Makes an error without its cause, because the cause may contain address and body of the request. */
 function unavailable({ operation, timeoutMs }: Call, error: unknown, isLate: boolean): Sso2UnavailableError {
   if (isLate) return new Sso2UnavailableError(operation, false, `no answer within ${timeoutMs} ms`, true)
-  const code = String((isObject(error) ? error['code'] : undefined) ?? 'no connection') // not `instanceof`: of another realm inside Jest
+  const code = String((isObject(error) ? error['code'] : undefined) ?? 'no connection') // not `instanceof`, because Jest has another realm
   return new Sso2UnavailableError(operation, NOT_SENT.has(code), `no answer (${code})`, false, code)
 }
 
@@ -158,7 +157,7 @@ async function readCapped(
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** How many seconds the other side asks to be left alone, where it does. */
+/** Returns the `Retry-After` of a response in seconds. `undefined` if the header is missing or not valid. */
 export function retryAfterSeconds({ headers }: Answer): number | undefined {
   const asked = headers.get('retry-after')
   if (asked === null) return undefined
@@ -166,7 +165,7 @@ export function retryAfterSeconds({ headers }: Answer): number | undefined {
   return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined
 }
 
-/** Text as a JSON value. @throws {Sso2ResponseError} not JSON */
+/** Parses the body as JSON. @throws {Sso2ResponseError} if the body is not JSON */
 export function readJson(operation: string, answer: Answer): unknown {
   try {
     return JSON.parse(answer.text)

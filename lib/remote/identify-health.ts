@@ -24,14 +24,14 @@ export type IdentifyClient = Pick<Sso2Client, 'identifyUrl' | 'readLanding' | 'p
 export interface IdentifyHealthOptions {
   /** The site's own address. */
   readonly siteUrl: string
-  /** Address of the landing page; `undefined` where the site has it elsewhere: then the token alone has to be good. */
+  /** Address of the landing page, or `undefined` if the site handles the callback on a route of its own. Then only the token is checked. */
   readonly landingUrl: string | undefined
   readonly log: Pick<Log, 'warn' | 'failed' | 'over'>
-  /** Time of the site. Its processes share it, as one may send a browser to Identify that comes back to another. */
+  /** Time of the site in seconds. All processes share this time, because a browser may come back to another process. */
   readonly now: () => EpochSeconds
 }
 
-/** @see the head of the file */
+/** Health of Identify for a site. */
 export class IdentifyHealth {
   readonly #client: IdentifyClient
   readonly #options: IdentifyHealthOptions
@@ -43,9 +43,9 @@ export class IdentifyHealth {
       this.#awaitReturns()
     },
   })
-  /** Redirects that are not known to be back: the first of each second, by a clock that cannot be set. */
+  /** Time of the first redirect of each second from which no browser is known to be back, by `performance.now()`. */
   readonly #away = new Map<EpochSeconds, number>()
-  /** When the newest probe began that failed. */
+  /** Start of the latest failed probe. */
   #failedAt: EpochSeconds = Number.NEGATIVE_INFINITY
   readonly #startedAt: EpochSeconds
   /** Has any browser come back since the start? */
@@ -53,7 +53,7 @@ export class IdentifyHealth {
   /** Redirects since the start. */
   #redirects = 0
   #firstRedirectMs = 0
-  /** Has any browser ever brought one of our cookies to the landing page? */
+  /** Has any browser ever brought a cookie of the site to the landing page? */
   #hasSeenCookies = false
 
   constructor(client: IdentifyClient, options: IdentifyHealthOptions) {
@@ -75,8 +75,8 @@ export class IdentifyHealth {
 
   /**
    * Notes that Identify has sent a browser back, to any process of the site.
-   * @param since when that browser was redirected there, or when its session began, which a landing page began. Every redirect before is
-   * taken for answered
+   * @param since time of the redirect of that browser, or the start of its session, because a landing page began the session. Every
+   * earlier redirect counts as answered
    */
   noteReturn(since: EpochSeconds): void {
     this.#hasSeenReturn ||= since >= this.#startedAt
@@ -85,7 +85,7 @@ export class IdentifyHealth {
     if (answered.length > 0 && since > this.#failedAt) this.#identify.noteSuccess()
   }
 
-  /** Notes whether a browser that came back brought our cookies. That some do not is usual. That none ever did is logged. */
+  /** Notes whether a browser that came back brought cookies of the site. Some browsers never do. Logs a warning if no browser ever did. */
   noteCookies(hasCookies: boolean): void {
     if (hasCookies) this.#hasSeenCookies = true
     if (this.#hasSeenCookies) return
@@ -93,7 +93,7 @@ export class IdentifyHealth {
     this.#options.log.warn('trips:cookies', { ...LOG_LINES.cookiesBlocked, check })
   }
 
-  /** May a browser be redirected there? False while Identify or the other operations of the SSO system are known not to work. */
+  /** May a browser be redirected to Identify? False while Identify or the other operations of the SSO system are known not to work. */
   get isAvailable(): boolean {
     return this.#identify.isAvailable && this.#client.isAvailable
   }
@@ -111,7 +111,7 @@ export class IdentifyHealth {
   async #probe(): Promise<void> {
     const began = { second: this.#options.now(), ms: performance.now() }
     try {
-      await this.#client.probe() // costs the SSO system least, and tells which secret it uses
+      await this.#client.probe() // the cheapest call, and its response shows which secret the SSO system uses
     } catch {
       throw new NotAskedError() // the client's own breaker has counted it
     }
@@ -125,7 +125,7 @@ export class IdentifyHealth {
     this.#logLostBrowsers()
   }
 
-  /** Each call that finds Identify in order makes an anonymous session there, as the browser would have that it stands for. */
+  /** Calls Identify as a browser would. A successful call creates an anonymous session at the SSO system. */
   async #identifyAsBrowser(): Promise<void> {
     const url = this.#client.identifyUrl(`${this.#options.siteUrl}/`)
     const headers = { accept: 'text/html' }
@@ -160,7 +160,7 @@ export class IdentifyHealth {
     this.#client.readLanding(landing.searchParams.get('t'))
   }
 
-  /** Identify is in order, and yet no browser has ever come back. */
+  /** Logs a warning if Identify works, but no browser has ever come back. */
   #logLostBrowsers(): void {
     const { landingUrl = 'the landing page', log } = this.#options
     if (this.#hasSeenReturn || this.#redirects < FEW || performance.now() - this.#firstRedirectMs < LOST_MS) return
@@ -172,7 +172,7 @@ export class IdentifyHealth {
 /** The SSO system does not respond, so nothing was learnt about Identify. */
 class NotAskedError extends Error {}
 
-/** Identify leads elsewhere, which has been logged. */
+/** Identify redirects to another address than the landing page, which has been logged. */
 class MisdirectedError extends Error {}
 
 const placeOf = ({ host, pathname }: URL) => `${host}${pathname}`

@@ -1,4 +1,9 @@
-/** Makes the clients and health watchers of one site from its configuration. */
+/**
+ * Makes the clients and health watchers of a site from its configuration.
+ * This folder calls the SSO system, the authorization server and the REST API. It decides nothing about a request (lib/decide), and
+ * knows nothing of Express (lib/web).
+ * SSO system: sso2.ts. Tickets: ticket.ts. REST API: platform-api.ts. Circuit breakers: dependency.ts. HTTP: http.ts.
+ */
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config'
 import { RECOVERIES } from '../decide/log-lines'
@@ -36,25 +41,25 @@ export function makeClient(config: Config): Sso2Client {
   })
 }
 
-/** The health of Identify. */
+/** Makes the health watcher of Identify. */
 export function makeIdentifyHealth({ siteUrl, routes, log, clock }: Config, client: Sso2Client): IdentifyHealth {
   const landingUrl = routes.landing ? `${siteUrl}${routes.landing}` : undefined
   return new IdentifyHealth(client, { siteUrl, landingUrl, log, now: () => Math.floor(clock.now() / 1000) })
 }
 
-/** The authorization server; it is shown the secret that the SSO system takes. */
+/** Returns the token endpoint. The client authenticates with the secret that the SSO system uses. */
 export function endpointOf(config: Config, client: Sso2Client, ticketExchange: TicketExchange = {}): TokenEndpoint {
   const clientSecret = () => config.clientSecrets()[client.secretInUse] ?? ''
   return { tokenUrl: config.tokenUrl ?? '', clientId: config.clientId, clientSecret, ticketExchange }
 }
 
-/** Systems that a login needs after the SSO system has accepted it. `undefined` where a hook of the site takes the place of the call. */
+/** Systems that a login needs after the SSO system has accepted it. `undefined` if a hook of the site replaces the call. */
 export interface LoginDependencies {
   readonly token: Dependency | undefined
   readonly user: Dependency | undefined
 }
 
-/** Watches the token endpoint and the user path. A hook of the site is not watched: nothing but a user's own ticket could probe it. */
+/** Watches the token endpoint and the user path. A hook of the site is not watched, because a probe would need a user's own ticket. */
 export function makeLoginDependencies(
   config: Config,
   endpoint: TokenEndpoint,
@@ -85,7 +90,7 @@ export function makeLoginDependencies(
 
 type IsFault = (error: unknown) => boolean
 
-/** The REST API with a token of the client itself. */
+/** Returns a REST API client that uses an access token of the site itself, without a user. */
 export function serviceApi({ apiUrl, clock }: Config, endpoint: TokenEndpoint): PlatformApi {
   const now = () => Math.floor(clock.now() / 1000)
   const fetchGrant = async () => readGrant(await serviceToken(endpoint, scopes.marketplaceGroups), now())

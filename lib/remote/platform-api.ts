@@ -1,4 +1,4 @@
-/** The REST API, typed and checked. Works without Express. Interface: "REST API". Fields keep the platform's names. */
+/** The client of the REST API, with checked arguments and responses. Works without Express. Interface: "REST API". Fields keep the platform's names. */
 import { z } from 'zod'
 import { Sso2ResponseError } from '../errors'
 import { withoutLastSlashes } from '../protocol/requests'
@@ -21,7 +21,7 @@ import { type AccessTokenSource, type CallOptions, callRest, type RestRequest } 
 export interface PlatformApiOptions {
   /** `{base_url}` of the REST API. */
   readonly apiUrl: string
-  /** An access token, or a function that gets one; after a 401 it is told the token that was refused, and may give another one. */
+  /** An access token, or a function that returns an access token. After a 401 the function gets the refused token and may return another. */
   readonly accessToken: string | AccessTokenSource
 }
 
@@ -36,20 +36,23 @@ export const scopes = Object.freeze({
 /**
  * Client of the REST API for one access token. Works without Express. Interface: "REST API".
  *
- * Every call is bounded (`timeoutMs`, 3000) and tried once more within that time after a lost connection, a 502, 503 or 504, or the
- * short wait that a 429 asks for. It throws `PlatformApiError` where the API refuses, `AccessTokenExpiredError` where the token has run out
- * and no other could be had, `Sso2UnavailableError` without an answer in time, `Sso2ResponseError` for an answer that the interface does
- * not document, and `TypeError` for bad arguments, before anything is sent.
+ * Every call has a time limit (`timeoutMs`, 3000 milliseconds). Within the limit, a call is retried once after a lost connection, a 502,
+ * 503 or 504, or a 429 with a short `Retry-After`. Errors:
+ * - `PlatformApiError`: the REST API refuses the call.
+ * - `AccessTokenExpiredError`: the token has expired, and there is no other token.
+ * - `Sso2UnavailableError`: there is no response in time.
+ * - `Sso2ResponseError`: the interface does not document the response.
+ * - `TypeError`: the arguments are wrong. Nothing was sent.
  */
 export class PlatformApi {
   /** Scope that each call needs. */
   static readonly scopes = scopes
   readonly #apiUrl: string
   readonly #accessToken: AccessTokenSource
-  /** True where a refused token can be replaced by a new one. */
+  /** Can a refused token be replaced by a new token? */
   readonly #canRenew: boolean
 
-  /** @throws {TypeError} naming the option that is wrong */
+  /** @throws {TypeError} that names the wrong option */
   constructor({ apiUrl, accessToken }: PlatformApiOptions) {
     if (typeof apiUrl !== 'string' || !/^https?:\/\//i.test(apiUrl) || !URL.canParse(apiUrl))
       throw new TypeError('PlatformApi: apiUrl must be an absolute address')
@@ -66,9 +69,9 @@ export class PlatformApi {
   }
 
   /**
-   * The configured marketplace groups with their markets, in the platform's order. Scope `/external/marketing/r`; a service token will
-   * do. Interface: "Marketplace group".
-   * @param options signal and bound of this call
+   * Returns the configured marketplace groups with their markets, in the platform's order. Needs the scope `/external/marketing/r`. A
+   * service token is enough. Interface: "Marketplace group".
+   * @param options signal and time limit of this call
    */
   marketplaceGroups(options?: CallOptions): Promise<MarketplaceGroup[]> {
     const path = '/external/api/v2/marketing/marketplace/groups'
@@ -76,11 +79,12 @@ export class PlatformApi {
   }
 
   /**
-   * May this receiver be given the gift subscription? Both answers are a success. Needs a user's token with `/external/me/order/r`.
+   * Asks whether a receiver may get the gift subscription. Needs a user's token with `/external/me/order/r`.
    * Interface: "validate_gift_receiver".
    * @param receiver campaign and address
-   * @param options signal and bound of this call
-   * @throws {TypeError} before anything is sent, naming the bad field
+   * @param options signal and time limit of this call
+   * @returns whether the receiver is eligible. Both values are a success
+   * @throws {TypeError} that names the wrong field, before anything is sent
    */
   async validateGiftReceiver(receiver: GiftReceiver, options?: CallOptions): Promise<boolean> {
     const body = checkArgument('validateGiftReceiver', giftReceiver, receiver)
@@ -94,10 +98,10 @@ export class PlatformApi {
   }
 
   /**
-   * All administrators, an entry a group, in the platform's order. Needs a user's token with `/external/admin/r`. Interface: "Administrator
-   * entry".
-   * @param filter one group's only
-   * @param options signal and bound of this call
+   * Returns all administrators, with an entry for each account in a group, in the platform's order. Needs a user's token with
+   * `/external/admin/r`. Interface: "Administrator entry".
+   * @param filter limits the result to a group
+   * @param options signal and time limit of this call
    */
   async administrators(filter: { readonly group?: string } = {}, options?: CallOptions): Promise<Administrator[]> {
     const { group } = checkArgument('administrators', administratorFilter, filter)
@@ -112,18 +116,19 @@ export class PlatformApi {
   }
 
   /**
-   * As {@link administrators}, one entry an account with all its groups, in the order in which the platform first names them.
-   * @param options signal and bound of this call
+   * Returns all {@link administrators}, with an entry for each account that lists all groups of the account. The order is that of the first
+   * entries.
+   * @param options signal and time limit of this call
    */
   async administratorsByAccount(options?: CallOptions): Promise<AdministratorAccount[]> {
     return byAccount(await this.administrators({}, options))
   }
 
   /**
-   * GET of any path that answers a JSON object, for example the user's own account.
+   * Sends a GET to a path that returns a JSON object, for example the user's own account.
    * @param path below `apiUrl`, beginning with `/`, with its query
-   * @param options signal and bound of this call
-   * @returns the object as it came, unchecked
+   * @param options signal and time limit of this call
+   * @returns the object, unchecked
    */
   async get(path: string, options?: CallOptions): Promise<Readonly<Record<string, unknown>>> {
     if (typeof path !== 'string' || !/^\/[\x21-\x7e]*$/.test(path))

@@ -1,4 +1,4 @@
-/** Resources of the REST API as types, checked at the border. Interface: "Resources and their fields". Unknown fields pass through. */
+/** Types and schemas of the resources of the REST API. Interface: "Resources and their fields". Unknown fields pass through. */
 import { z } from 'zod'
 
 /** Interface: "Market". */
@@ -32,7 +32,7 @@ export const administratorFilter = z.strictObject({
 })
 /** Interface: "Gift receiver eligibility". */
 export const eligibility = z.looseObject({ item: z.looseObject({ receiver_eligible: z.boolean() }) })
-/** Interface: "validate_gift_receiver", request. Which address fields are required is not shown: each may be left out. */
+/** Interface: "validate_gift_receiver", request. All address fields are optional, because the interface does not say which fields are required. */
 export const giftReceiver = z.strictObject({
   campaign_code: z.string().min(1),
   delivery_address: z.strictObject({
@@ -46,24 +46,24 @@ export const giftReceiver = z.strictObject({
   }),
 })
 
-/** One market of a marketplace group. Interface: "Market". Fields that are not known here pass through. */
+/** A market of a marketplace group. Interface: "Market". Unknown fields pass through. */
 export interface Market {
   /** Name of the market. */
   name: string
-  /** Its key. */
+  /** Key of the market. */
   key: string
   [field: string]: unknown
 }
 
-/** One marketplace group with its markets. Interface: "Marketplace group". Fields that are not known here pass through. */
+/** A marketplace group with its markets. Interface: "Marketplace group". Unknown fields pass through. */
 export interface MarketplaceGroup {
   /** Name of the group. */
   name: string
-  /** Its key. */
+  /** Key of the group. */
   key: string
-  /** Address of its image. */
+  /** Address of the group's image. */
   image_url: string
-  /** Where the image leads. */
+  /** Address that the image links to. */
   image_link: string
   /** Colour, in the style of `#rrggbb`. */
   rgb: string
@@ -76,11 +76,11 @@ export interface MarketplaceGroup {
   [field: string]: unknown
 }
 
-/** One entry of the administrators: an account in a group. Interface: "Administrator entry". Fields that are not known here pass through. */
+/** An entry of the administrators: an account in a group. Interface: "Administrator entry". Unknown fields pass through. */
 export interface Administrator {
   /** Name of the administrator group. */
   group: string
-  /** `YYYY-MM-DDThh:mm:ss`, without a zone: `createdAt()` makes a `Date` of it. */
+  /** Time of creation: `YYYY-MM-DDThh:mm:ss`, without a zone. `createdAt()` converts the time to a `Date`. */
   created: string
   /** Account ID: the same in all entries of an administrator. */
   account_id: string
@@ -92,13 +92,13 @@ export interface Administrator {
 }
 
 /**
- * Argument of `validateGiftReceiver`. Interface: "validate_gift_receiver" and "Address object". The interface does not say which fields of
- * an address are required: each may be left out, and no other may be there.
+ * Argument of `validateGiftReceiver`. Interface: "validate_gift_receiver" and "Address object". All address fields are
+ * optional, because the interface does not say which fields are required. Other fields are refused.
  */
 export interface GiftReceiver {
   /** Code of the gift campaign, not empty. */
   campaign_code: string
-  /** Whom the gift goes to. */
+  /** Name and address of the person who gets the gift. */
   delivery_address: {
     first_name?: string | undefined
     last_name?: string | undefined
@@ -110,7 +110,7 @@ export interface GiftReceiver {
   }
 }
 
-/** One administrator with all groups. Interface: "Administrator entry". */
+/** An administrator with all groups. Interface: "Administrator entry". */
 export interface AdministratorAccount {
   /** Account ID. */
   readonly account_id: string
@@ -118,13 +118,13 @@ export interface AdministratorAccount {
   readonly name: string
   /** E-mail address. */
   readonly contact_email: string
-  /** Of the first entry: `YYYY-MM-DDThh:mm:ss`, without a zone; `createdAt()` makes a `Date` of it. */
+  /** `created` of the first entry: `YYYY-MM-DDThh:mm:ss`, without a zone. `createdAt()` converts the time to a `Date`. */
   readonly created: string
   /** Names of the groups, in the platform's order. */
   readonly groups: string[]
 }
 
-/** Entries an account and group, made into entries an account; the first entry's fields count. */
+/** Merges the entries of each account. The fields of the first entry count. */
 export function byAccount(entries: readonly Administrator[]): AdministratorAccount[] {
   const accounts = new Map<string, AdministratorAccount>()
   for (const { account_id, name, contact_email, created, group } of entries) {
@@ -135,15 +135,15 @@ export function byAccount(entries: readonly Administrator[]): AdministratorAccou
   return [...accounts.values()]
 }
 
-/** Of four digits, and none of the years that `Intl` writes with fewer. */
+/** A year of four digits, without the early years that `Intl` writes with fewer digits. */
 const YEAR = /^(19|[2-9])/
 
 /**
- * The moment of a `created` such as `2024-05-06T07:08:09`.
- * A wall clock time that a change of the clock skips or repeats is read with the offset from before the change.
- * @param created as the platform sent it
- * @param timeZone IANA name of the zone that the platform's clock shows, for example `Europe/Stockholm` or `UTC`; ask the operator
- * @throws {TypeError} the text is no such time, or of before 1900, or the zone is unknown
+ * Converts a `created` such as `2024-05-06T07:08:09` to a `Date`.
+ * If a clock change skips or repeats the time, the offset before the change counts.
+ * @param created the text that the platform sent
+ * @param timeZone IANA name of the zone of the platform's clock, for example `Europe/Stockholm` or `UTC`. Ask the platform team
+ * @throws {TypeError} if the text is no such time, the year is before 1900, or the zone is unknown
  */
 export function createdAt(created: string, timeZone: string): Date {
   const wall = wallTime(created)
@@ -153,7 +153,7 @@ export function createdAt(created: string, timeZone: string): Date {
   return new Date(candidates.find((moment) => moment + offset(moment) === wall) ?? before)
 }
 
-/** The wall clock's time as if it were in UTC, in milliseconds. */
+/** Reads a wall clock time as if its zone were UTC. @returns milliseconds since 1970 */
 function wallTime(created: unknown): number {
   const moment = typeof created === 'string' && YEAR.test(created) ? Date.parse(`${created}Z`) : Number.NaN
   if (Number.isNaN(moment) || new Date(moment).toISOString() !== `${created}.000Z`)
@@ -161,7 +161,7 @@ function wallTime(created: unknown): number {
   return moment
 }
 
-/** How far a zone is ahead of UTC at a moment, in milliseconds. */
+/** Returns a function that gives the offset of a zone from UTC at a moment, in milliseconds. */
 function offsetOf(timeZone: string): (moment: number) => number {
   let format: Intl.DateTimeFormat
   try {

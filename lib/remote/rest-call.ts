@@ -1,46 +1,46 @@
-/** Makes one call of the REST API: one deadline for the whole call, a second try, and a new access token after a 401. */
+/** Makes a call of the REST API: with a deadline for the whole call, a retry, and a new access token after a 401. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AccessTokenExpiredError, PlatformApiError, Sso2UnavailableError } from '../errors'
 import { type Answer, retryAfterSeconds, send } from './http'
 
-/** Options of one call. */
+/** Options of a call. */
 export interface CallOptions {
-  /** Gives the call up, which then throws the signal's reason. */
+  /** Aborts the call, which then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined
-  /** Bound on the whole call in milliseconds, second try included; default 3000. */
+  /** Limit of the whole call in milliseconds, retry included. Default: 3000. */
   readonly timeoutMs?: number | undefined
 }
 
 /**
- * Gets an access token. `refused` is the token that was answered with a 401: then another one is wanted.
- * `undefined` says that there is none.
+ * Returns an access token, or `undefined` if there is none. `refused` is a token that the REST API has answered with a 401, so that the
+ * call needs another token.
  */
 export type AccessTokenSource = (refused?: string) => Promise<string | undefined>
 
-/** What is asked. All calls are reads, the POST too: sending one twice changes nothing. */
+/** A request to the REST API. All requests only read data, even the POST, so a retry changes nothing. */
 export interface RestRequest {
   readonly operation: string
   readonly method: 'GET' | 'POST'
   readonly url: string
   readonly body?: object
-  /** What the call needs; for errors. */
+  /** Scope that the call needs, for errors. */
   readonly scope?: string
 }
 
 const DEFAULT_MS = 3000
 const MAX_MS = 600_000
-/** Lists are longer than tokens. */
+/** Limit of the body. Lists are longer than tokens. */
 const MAX_BYTES = 524_288
 const TRY_AGAIN = new Set([502, 503, 504])
 const MAX_RETRY_AFTER_SECONDS = 2
 
 interface Bounds {
   readonly signal: AbortSignal | undefined
-  /** Milliseconds that are left. */
+  /** Returns the milliseconds before the deadline, at least 1. */
   readonly left: () => number
 }
 
-/** @throws {TypeError} naming the option */
+/** @throws {TypeError} that names the wrong option */
 function boundsOf(operation: string, options: CallOptions): Bounds {
   if (typeof options !== 'object' || options === null) throw new TypeError(`${operation}: options must be an object`)
   const { signal, timeoutMs = DEFAULT_MS } = options
@@ -53,12 +53,13 @@ function boundsOf(operation: string, options: CallOptions): Bounds {
 }
 
 /**
- * Makes one call.
+ * Makes a call.
  * @param canRenew may the source have another token after a 401?
- * @returns an answer with a status of 200 to 299
- * @throws {PlatformApiError} any other status; {@link AccessTokenExpiredError} where a renewable token could not be renewed
- * @throws {Sso2UnavailableError} no answer in time
- * @throws {TypeError} bad options
+ * @returns a response with a status of 200 to 299
+ * @throws {PlatformApiError} for any other status
+ * @throws {AccessTokenExpiredError} if there is no access token, or no other token after a 401
+ * @throws {Sso2UnavailableError} if there is no response in time
+ * @throws {TypeError} for wrong options
  */
 export async function callRest(
   request: RestRequest,
@@ -102,7 +103,7 @@ async function withinTimeout<T>(
   }
 }
 
-/** Sends a request, and once more after a connection failure, 502, 503, 504, or the short wait that a 429 asks for. */
+/** Sends a request. Retries once after a connection failure, a 502, 503 or 504, or the short `Retry-After` of a 429. */
 async function sendTwice(request: RestRequest, bounds: Bounds, token: string): Promise<Answer> {
   let wait = jitter()
   try {

@@ -1,4 +1,4 @@
-/** The five operations of SSO2. Works without Express. Interface: "SSO2 endpoints". */
+/** The client of the SSO system, with the five operations of SSO2. Works without Express. Interface: "SSO2 endpoints". */
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { address, nameProblems } from '../config/validators'
@@ -20,11 +20,11 @@ import { ClientKeys } from './client-keys'
 import { Dependency } from './dependency'
 import { retryAfterSeconds, send } from './http'
 
-/** Listens to how the SSO system is. */
+/** Gets notified of failures and recoveries of the SSO system. */
 export interface ClientWatch {
-  /** Called if a call got no usable response, or one that refuses our tokens (`invalid_token`). @param beganAt when the call began, by `performance.now()` */
+  /** Called if a call got no usable response, or a response that refuses the site's tokens (`invalid_token`). @param beganAt start of the call, by `performance.now()` */
   failed(operation: Operation, error: unknown, beganAt: number): void
-  /** After a row of failures it answers again. */
+  /** Called when the SSO system responds again after failures. */
   back(): void
 }
 
@@ -34,19 +34,22 @@ export interface Sso2ClientOptions {
   readonly ssoUrl: string
   /** API client ID: `cid` of request tokens, and `aud` of Session Tokens. */
   readonly clientId: string
-  /** The API client's secret. Of several, all verify, and the one that the SSO system takes signs; the first of them to begin with. */
+  /**
+   * The API client's secret, or several secrets. All secrets verify. The first secret signs, until a response shows that the SSO system uses
+   * another secret.
+   */
   readonly clientSecret: string | readonly string[]
   /** `iss` of request tokens. */
   readonly organisationId: string
   /** `aud` of request tokens and `iss` of Session Tokens, default `sso-service`. */
   readonly ssoIdentifier?: string | undefined
-  /** Bound on one Session Status call in milliseconds, default 2000; Authenticate has 8000, Logout 3000. */
+  /** Limit of a Session Status call in milliseconds. Default: 2000. Authenticate has 8000, Logout and Logout All have 3000. */
   readonly timeoutMs?: number | undefined
   /** Leeway on token times in seconds, default 5. */
   readonly clockToleranceSeconds?: number | undefined
   /** Source of time in milliseconds since 1970, default the system's. */
   readonly clock?: { now(): number } | undefined
-  /** Hears of every call that fails, those in the background too, and that the SSO system is back. Must not throw. */
+  /** Gets notified of every failed call, in the background too, and of recoveries. Must not throw. */
   readonly watch?: ClientWatch | undefined
 }
 
@@ -57,7 +60,7 @@ const fields = z.object({
   organisationId: z.string().min(1),
 })
 
-/** @throws {TypeError} that names every option that is wrong, and no value */
+/** @throws {TypeError} that names every wrong option, and no value */
 export function checkClientOptions(options: Sso2ClientOptions): void {
   const issues = fields.safeParse(options).error?.issues ?? []
   const problems = [
@@ -72,11 +75,11 @@ const AUTHENTICATE_MS = 8000
 const LOGOUT_MS = 3000
 const DEFAULT_MS = 2000
 
-/** No response, or one that cannot be used. */
+/** Is there no usable response? */
 const isFault = (error: unknown) =>
   error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError || error instanceof TokenError
 
-/** Makes a call, and once more if it never reached the other side. */
+/** Makes a call, and repeats the call if the first request was never sent. */
 async function againIfNotSent<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call()
@@ -86,22 +89,26 @@ async function againIfNotSent<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The SSO system does not accept our tokens. */
+/** Does the SSO system refuse the site's tokens? */
 const isFaulty = (answer: unknown) => answer instanceof SessionToken && answer.err === 'invalid_token'
 
 /**
- * The five operations of SSO2 for one API client. Works without Express. Interface: "SSO2 endpoints". A call gives a Session Token, with `err`
- * where the SSO system refuses; or throws `Sso2UnavailableError` (no answer in time, or a row of failures before), `Sso2ResponseError` (no
- * token in it) or `TokenError` (one that does not verify). Bounds: Session Status `timeoutMs`, Authenticate 8000 ms, the others 3000.
+ * The five operations of SSO2 for an API client. Works without Express. Interface: "SSO2 endpoints".
+ *
+ * A call returns a Session Token, with `err` if the SSO system refuses. Limits: `timeoutMs` for Session Status, 8000 milliseconds for
+ * Authenticate, 3000 for the others. Errors:
+ * - `Sso2UnavailableError`: there is no response in time, or the circuit breaker is open after several failures.
+ * - `Sso2ResponseError`: the response contains no token.
+ * - `TokenError`: the token of the response does not verify.
  */
 export class Sso2Client {
   readonly #options: Sso2ClientOptions
   readonly #keys: ClientKeys
   readonly #health: Dependency
-  /** Our clock minus the SSO system's, in seconds, from the last signed answer of the back channel. */
+  /** The site's clock minus the SSO system's in seconds, from the last signed back-channel response. */
   #clockOffset: number | undefined
 
-  /** @throws {TypeError} naming every option that is wrong */
+  /** @throws {TypeError} that names every wrong option */
   constructor(options: Sso2ClientOptions) {
     checkClientOptions(options)
     this.#options = options
@@ -112,24 +119,24 @@ export class Sso2Client {
     this.#health = new Dependency({ probe: () => this.#askAboutNoSession(), isFault, isFaulty, onSuccess })
   }
 
-  /** The address to send the browser to, good for ten seconds. Interface: "Identify: browser redirect". @param returnTo where the user should end (`r`) */
+  /** Returns the address of Identify for a browser redirect, valid for ten seconds. Interface: "Identify: browser redirect". @param returnTo address of the page to return to (`r`) */
   identifyUrl(returnTo: string): string {
-    if (this.#keys.isRotating) this.look() // Identify shows to the browser alone that it uses another secret
+    if (this.#keys.isRotating) this.look() // only the browser sees a response of Identify, so a probe finds the secret
     return identifyUrl(this.#options.ssoUrl, this.#sign<'identify'>({}), returnTo)
   }
 
-  /** Logs a session in. Never sent twice once bytes may have left. Interface: "POST {sso_url}/authenticate". */
+  /** Logs a session in. Not repeated once the request may have been sent. Interface: "POST {sso_url}/authenticate". */
   authenticate(claims: AuthenticateClaims): Promise<SessionToken> {
     return this.#ask('authenticate', claims, { operation: 'authenticate', sid: claims.sid }, AUTHENTICATE_MS)
   }
 
-  /** Asks for a session's status; `lks: 'anon'` asks for a ticket too. Interface: "POST {sso_url}/sessionstatus". */
+  /** Gets the status of a session. With `lks: 'anon'`, gets a ticket too. Interface: "POST {sso_url}/sessionstatus". */
   sessionStatus(claims: SessionStatusClaims): Promise<SessionToken> {
     const question = { operation: 'sessionstatus', sid: claims.sid, lks: claims.lks } as const
     return this.#ask('sessionstatus', claims, question, this.#options.timeoutMs ?? DEFAULT_MS)
   }
 
-  /** Ends a session; afterwards the browser must go through Identify. Interface: "POST {sso_url}/logout". */
+  /** Ends a session. Afterwards the browser must be redirected to Identify for a new session. Interface: "POST {sso_url}/logout". */
   logout(claims: LogoutClaims): Promise<SessionToken> {
     return this.#ask('logout', claims, { operation: 'logout', sid: claims.sid }, LOGOUT_MS)
   }
@@ -139,30 +146,30 @@ export class Sso2Client {
     return this.#ask('logoutall', claims, { operation: 'logoutall', aid: claims.aid }, LOGOUT_MS)
   }
 
-  /** Verifies and reads a landing page's `t`, which says nothing about the clocks: anybody may show an old one. Interface: "Landing page". @throws {TokenError} with the reason */
+  /** Verifies and reads the `t` of a landing page. Does not measure the clock offset, because a browser may bring an old token. Interface: "Landing page". @throws {TokenError} with the reason */
   readLanding(token: unknown): SessionToken {
     return this.#read(token, { operation: 'identify' }).answer
   }
 
-  /** Asks the SSO system in the background whether it works, and which secret it uses. At most once a second. */
+  /** Probes in the background whether the SSO system works, and which secret it uses. At most once a second. */
   look(): void {
     this.#health.look()
   }
 
-  /** Asks Session Status about a session that does not exist. @throws unless the SSO system says so. Callers within a second share one call */
+  /** Asks Session Status about a session that does not exist. Callers within a second share a call. @throws unless the SSO system responds that there is no such session */
   async probe(): Promise<void> {
     await this.#health.probe()
   }
 
-  /** False while the circuit breaker is open: from a row of failures until a probe succeeds. */
+  /** False while the circuit breaker is open: from several failures in a row until a probe succeeds. */
   get isAvailable(): boolean {
     return this.#health.isAvailable
   }
-  /** Our clock minus the SSO system's in seconds; `undefined` before the first answer of the back channel. */
+  /** The site's clock minus the SSO system's in seconds. `undefined` before the first back-channel response. */
   get clockOffsetSeconds(): number | undefined {
     return this.#clockOffset
   }
-  /** Which of the secrets signs, by its place in the list: the first, 0, until the SSO system says that it takes another one. */
+  /** Index of the secret that signs: 0, until a response shows that the SSO system uses another secret. */
   get secretInUse(): number {
     return this.#keys.inUse
   }
@@ -192,7 +199,7 @@ export class Sso2Client {
     return this.#health.run(operation, () => againIfNotSent(call), operation === 'authenticate' ? 'user_call' : 'call')
   }
 
-  /** Reports each failure, also of probes, which have no caller that could. */
+  /** Reports each failure, also of probes, because a probe has no caller that could report the failure. */
   async #watched<T>(operation: Operation, call: () => Promise<T>): Promise<T> {
     const { watch } = this.#options
     const beganAt = performance.now()
@@ -207,7 +214,7 @@ export class Sso2Client {
     }
   }
 
-  /** Asks once more where the SSO system takes another of our secrets: it has done nothing with a token that it refused. */
+  /** Repeats a call if the SSO system uses another secret of the site. The SSO system did nothing with the token that it refused. */
   async #exchange<O extends Operation>(
     operation: O,
     claims: OperationClaims[O],
@@ -222,7 +229,7 @@ export class Sso2Client {
     return this.#read(await this.#post(operation, claims, left), question).answer
   }
 
-  /** Posts a token made for this very try: it lives for ten seconds only. */
+  /** Posts a new token for each try, because a token is valid for ten seconds only. */
   async #post<O extends Operation>(operation: O, claims: OperationClaims[O], timeoutMs: number): Promise<unknown> {
     const url = operationUrl(this.#options.ssoUrl, operation)
     const body = JSON.stringify({ t: this.#sign<O>(claims) })
@@ -249,7 +256,7 @@ export class Sso2Client {
     return { answer: readSessionToken(claims, question), signedBy }
   }
 
-  /** A question about a session that nobody has: only a system that works can say, in a token of its own, that there is none. */
+  /** Asks about a session that does not exist. Only a working SSO system can respond with a signed token that there is none. */
   #askAboutNoSession(): Promise<void> {
     return this.#watched('sessionstatus', async () => {
       const claims = { sid: randomUUID(), ipa: '127.0.0.1', uas: 'express-sso2', lks: 'anon' } as const

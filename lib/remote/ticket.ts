@@ -1,4 +1,4 @@
-/** Tickets become access tokens at the authorization server. Interface: "SSO2", point 3. */
+/** Exchanges tickets for access tokens at the authorization server. Interface: "SSO2", point 3. */
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
@@ -9,32 +9,32 @@ import { type Call, readJson, send } from './http'
 import type { AccessTokenSource } from './rest-call'
 
 /**
- * An access token: a bare text, what the token endpoint answered as it is (`expires_in` in seconds from now), or with `expiresAt` in whole
- * seconds since 1970. Without an end it is used until the REST API answers 401.
+ * An access token: a text, the response of the token endpoint (`expires_in` in seconds from now), or an object with `expiresAt` in whole
+ * seconds since 1970. A token without a time of expiry is used until the REST API responds with a 401.
  */
 export type AccessToken =
   | string
   | { readonly access_token: string; readonly expires_in?: number; readonly scope?: string }
   | { readonly accessToken: string; readonly expiresAt?: number; readonly scope?: string }
 
-/** An access token as we keep it: printing it shows nothing. */
+/** An access token inside a closure, so that a printed grant does not show the token. */
 export interface Grant {
   readonly token: () => string
-  /** End of life in whole seconds since 1970, where the server told one that can be. */
+  /** Time of expiry in whole seconds since 1970, if the server sent a valid time. */
   readonly expiresAt: number | undefined
 }
 
-/** Where the ticket came from. */
+/** Context of a ticket exchange. */
 export interface ExchangeContext {
   /** SSO2 session ID. */
   readonly sid: string
-  /** Aborts when nobody waits for the answer any more: pass it on to `fetch`. */
+  /** Aborts when the package no longer waits for the result. Pass the signal on to `fetch`. */
   readonly signal?: AbortSignal
 }
 
 /**
- * Exchanges a ticket for an access token; may be the site's own. Interface: "SSO2", point 3. A ticket is good for one exchange: what
- * throws leaves the reader unnamed, and he is asked about again after 30 s.
+ * Exchanges a ticket for an access token. A site may have its own function. Interface: "SSO2", point 3. A ticket is valid for a single
+ * exchange. If the function throws, the request has no user, and the next status check follows after 30 seconds.
  */
 export type ExchangeTicket = (ticket: string, context: ExchangeContext) => Promise<AccessToken> | AccessToken
 
@@ -48,7 +48,7 @@ export interface TicketExchange {
   readonly clientAuth?: 'post' | 'basic' | undefined
 }
 
-/** The authorization server and who we are to it. */
+/** The token endpoint of the authorization server, and the site's client there. */
 export interface TokenEndpoint {
   readonly tokenUrl: string
   readonly clientId: string
@@ -73,7 +73,7 @@ const accessToken = z.union([
     .transform((own) => ({ ...bare, token: own.accessToken, expiresAt: wholeSeconds(own.expiresAt) })),
 ])
 
-/** A count of seconds that a record can hold; whatever else stands there is no reason to refuse the token. */
+/** Returns a number of seconds that a login record can hold. Another value counts as absent, because the token itself may be valid. */
 function wholeSeconds(value: unknown): number | undefined {
   const given = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   if (typeof given !== 'number' || given < 0) return undefined
@@ -81,7 +81,11 @@ function wholeSeconds(value: unknown): number | undefined {
   return Number.isSafeInteger(seconds) ? seconds : undefined
 }
 
-/** Reads what an exchange gave. @throws {Sso2ResponseError} no access token in it */
+/**
+ * Reads the result of an exchange.
+ * @param now seconds since 1970
+ * @throws {Sso2ResponseError} if the result has no access token
+ */
 export function readGrant(value: unknown, now: number): Grant {
   const { data } = accessToken.safeParse(value)
   if (!data || !/^[\x21-\x7e]+$/.test(data.token))
@@ -90,12 +94,12 @@ export function readGrant(value: unknown, now: number): Grant {
   return { token: () => data.token, expiresAt: data.expiresAt ?? ending }
 }
 
-/** The default exchange: a form POST to the token endpoint, never sent twice. */
+/** Returns the default exchange: a form POST to the token endpoint, never repeated. */
 export function formExchange(endpoint: TokenEndpoint): ExchangeTicket {
   return (ticket, { signal }) => fetchToken({ ...ticketCall(endpoint, ticket), signal })
 }
 
-/** RFC 6749, 5.2: the client itself is refused, so every ticket would be. */
+/** RFC 6749, 5.2: the token endpoint refuses the client itself, so it would refuse every ticket. */
 const CLIENT_REFUSED = /refused: (?:invalid_client|unauthorized_client|unsupported_grant_type) \(/
 
 /** Does this error mean that the token endpoint exchanges no ticket of any user? */
@@ -109,12 +113,12 @@ export async function probeTokenEndpoint(endpoint: TokenEndpoint): Promise<void>
   await fetchToken(ticketCall(endpoint, randomUUID()))
 }
 
-/** A token of the client itself, without an identity. */
+/** Gets an access token of the client itself, without a user. */
 export function serviceToken(endpoint: TokenEndpoint, scope: string): Promise<AccessToken> {
   return fetchToken(formCall(endpoint, { grant_type: 'client_credentials', scope }))
 }
 
-/** RFC 6749, 5.2. Nothing else of an answer gets into an error: who refuses may repeat what he was sent. */
+/** RFC 6749, 5.2. Errors quote no other text of a response, because a response may repeat the ticket or the secret. */
 const REASONS: ReadonlySet<unknown> = new Set([
   'invalid_request',
   'invalid_client',
@@ -130,7 +134,7 @@ function reasonIn(text: string): string {
   return REASONS.has(reason) ? `: ${reason}` : ''
 }
 
-/** The exchange of one ticket as it is sent. */
+/** Returns the HTTP call that exchanges a ticket. */
 export function ticketCall(endpoint: TokenEndpoint, ticket: string): Call {
   const { grantType = 'authorization_code', ticketParameter = 'code' } = endpoint.ticketExchange
   return formCall(endpoint, { grant_type: grantType, [ticketParameter]: ticket })
@@ -163,7 +167,11 @@ async function fetchToken(call: Call): Promise<AccessToken> {
 const MARGIN_SECONDS = 30
 const DEFAULT_LIFE_SECONDS = 300
 
-/** @param fetchGrant asks the authorization server; @param now seconds since 1970 */
+/**
+ * Returns a source of service tokens. The source keeps a token until 30 seconds before its expiry.
+ * @param fetchGrant gets a token from the authorization server
+ * @param now returns seconds since 1970
+ */
 export function serviceTokenSource(fetchGrant: () => Promise<Grant>, now: () => number): AccessTokenSource {
   let kept: { readonly grant: Promise<Grant>; until: number } | undefined
   const renew = () => {
@@ -174,7 +182,7 @@ export function serviceTokenSource(fetchGrant: () => Promise<Grant>, now: () => 
         entry.until = (expiresAt ?? now() + DEFAULT_LIFE_SECONDS) - MARGIN_SECONDS
       },
       () => {
-        kept = undefined // no other is begun while one is asked for
+        kept = undefined // still the same entry, because no other request starts while a request runs
       },
     )
     return entry.grant
@@ -185,7 +193,7 @@ export function serviceTokenSource(fetchGrant: () => Promise<Grant>, now: () => 
       const token = (await seen.grant).token()
       if (token !== refused) return token
     }
-    // whoever came first has fetched another one meanwhile
+    // if another call has begun a renewal since, its result is used
     const newer = kept !== undefined && kept !== seen ? kept.grant : renew()
     return (await newer).token()
   }

@@ -1,4 +1,8 @@
-/** Help for the tests of sites that use express-sso2. Needs `supertest` among the site's own development dependencies. */
+/**
+ * Helpers for the tests of sites that use express-sso2: `signIn()` and `visit()`. They need `supertest` as a development dependency of the site.
+ * They replace no part of the package: each request goes to the site under test or to the running emulator.
+ * The browser: visitor.ts. The reasons in an error: record-events.ts.
+ */
 import type { Express } from 'express'
 import type supertest from 'supertest'
 import { sso2ErrorCodes } from '../protocol/claims'
@@ -7,9 +11,9 @@ import { type Visited, Visitor } from './visitor'
 
 export type { Hop, Visited } from './visitor'
 
-/** Credentials, and where the site's login page is. */
+/** Credentials, and the path of the site's login page. */
 export interface SignIn {
-  /** Of an account of the emulator. */
+  /** Username of an account of the emulator. */
   readonly username: string
   /** Its password, or a one-time password. */
   readonly password: string
@@ -18,11 +22,11 @@ export interface SignIn {
 }
 
 /**
- * Logs in for real: through Identify, the landing page and the login form, against the running emulator.
+ * Logs a user in for real: through Identify, the landing page and the login form, against the running emulator.
  * @param app the site: an Express application that need not listen
- * @param credentials who logs in, and where
- * @returns a supertest agent that holds the site's cookies
- * @throws {Error} when the login did not work, with the status, the code that the SSO system gave, and never the password
+ * @param credentials username, password and login path
+ * @returns a supertest agent with the site's cookies
+ * @throws {Error} if the login failed, with HTTP status and error code, without the password
  */
 export async function signIn(
   app: Express,
@@ -39,24 +43,27 @@ export async function signIn(
 }
 
 /**
- * Visits a path as a person with a new browser would, through every redirect.
+ * Opens a path as a visitor with a new browser would, and follows every redirect.
  * @param app the site: an Express application that need not listen
  * @param path of the site, with its query
- * @returns the page at the end, and the browser to go on with
- * @throws {Error} more than 20 redirects
+ * @returns the last page, with the browser for further requests
+ * @throws {Error} after more than 20 redirects
  */
 export function visit(app: Express, path: string): Promise<Visited> {
   return new Visitor(app).visit(path)
 }
 
-/** A form of the site's own may answer a refusal with a redirect; a session that has ended leads through Identify. */
+/**
+ * Was the login refused? A custom form may respond to a refusal with a redirect. If the SSO session has ended, the browser is redirected to
+ * Identify.
+ */
 function isRefused({ trail }: Visited, heard: readonly RecordedEvents[]): boolean {
   const status = trail[0]?.status
   const isOnlyOne = heard.length === 1 && heard[0]?.outcome === 'refused'
   return (status !== 303 && status !== 302) || isOnlyOne || trail.some(({ url }) => /\/identify\?/.test(url))
 }
 
-/** Where a visit ended; at the emulator, with what its page says. No query: it may hold a token. */
+/** Describes the last page of a visit, with the message of an emulator page. Omits the query, because a query may contain a token. */
 function endOf({ status, url, text }: Visited): string {
   if (!URL.canParse(url)) return String(status)
   const { origin, pathname } = new URL(url)
@@ -68,7 +75,7 @@ function endOf({ status, url, text }: Visited): string {
 
 const CLOCK = "give the site the emulator's clock: sso2({ clock: emulator.clock })"
 
-/** What mostly helps, where the code is about the test rather than about the site. */
+/** Advice for codes whose usual cause is in the test and not in the site. */
 const ADVICE: Readonly<Record<string, string>> = {
   session_limit_reached: 'emulator.reset() between tests, or limits.sessionsPerAccount',
   account_frozen: 'emulator.account(username).unfreeze(), or emulator.reset()',
@@ -80,7 +87,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 
 const MEANINGS: Readonly<Record<string, string>> = sso2ErrorCodes
 
-/** The reasons that the site gave, each with its meaning. */
+/** Returns the reasons that the site reported, each with its meaning. */
 function reasonOf(heard: readonly RecordedEvents[]): string {
   const reasons = [...new Set(heard.flatMap(({ reason }) => reason ?? []))]
   const texts = reasons.map((reason) => {

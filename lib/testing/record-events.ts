@@ -1,13 +1,13 @@
-/** What the site under test says on its diagnostics channels meanwhile: it runs in the process of the test. */
+/** Records the events that the site under test publishes on its diagnostics channels. The site runs in the process of the test. */
 import diagnostics from 'node:diagnostics_channel'
 
-/** What is read of a message. */
+/** Fields of an event that the helpers use. */
 export interface RecordedEvents {
   readonly outcome: string
   readonly reason: string | undefined
 }
 
-/** Runs something and gives what it came to, with the messages of one channel since its beginning. */
+/** Runs a function. Returns its result, and the events of a channel during the run. */
 export async function recordEvents<T>(
   name: string,
   run: () => Promise<T>,

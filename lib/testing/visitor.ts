@@ -1,30 +1,30 @@
-/** A cookie-keeping browser for other people's tests: it follows every hop between the site under test and its emulator. */
+/** A browser with cookies for the tests of a site. Follows every redirect between the site and the emulator. */
 import type { Express } from 'express'
 import supertest from 'supertest'
 
-/** One answer on the way. */
+/** A response in a chain of redirects. */
 export interface Hop {
-  /** Of HTTP. */
+  /** HTTP status. */
   readonly status: number
-  /** What was asked for. */
+  /** Requested address. */
   readonly url: string
 }
 
-/** Where a visit ended, and the browser to go on with. */
+/** The last page of a visit, and the browser for further requests. */
 export interface Visited {
-  /** Of HTTP. */
+  /** HTTP status. */
   readonly status: number
-  /** Address of the page, or path and query where the site was asked directly. */
+  /** Address of a page of the emulator, or path and query of a page of the site. */
   readonly url: string
-  /** The page as it came. */
+  /** Body of the page as text. */
   readonly text: string
-  /** The page, parsed where it is JSON. */
+  /** Body of the page, parsed if it is JSON. */
   readonly body: unknown
-  /** Every answer on the way, the page itself last. */
+  /** All responses in order. The last entry is the page itself. */
   readonly trail: readonly Hop[]
-  /** The next page in the same browser. */
+  /** Opens another page in the same browser. */
   visit(path: string): Promise<Visited>
-  /** Posts a form as a browser does, and follows where it leads. */
+  /** Posts a form as a browser does, and follows every redirect. */
   submit(path: string, fields: Readonly<Record<string, string>>): Promise<Visited>
   /** The supertest agent with the site's cookies. */
   readonly agent: ReturnType<typeof supertest.agent>
@@ -44,23 +44,23 @@ interface Answer extends Hop {
   readonly body: unknown
 }
 
-/** A new browser for one app. */
+/** A new browser for a single site. */
 export class Visitor {
   readonly agent: ReturnType<typeof supertest.agent>
   readonly #foreignCookies = new Map<string, string>()
-  /** Origin of the site, learned from the address that the platform sends the browser back to. */
+  /** Origin of the site, known from the address to which Identify redirects the browser. */
   #siteOrigin: string | undefined
 
   constructor(app: Express) {
     this.agent = supertest.agent(app)
   }
 
-  /** Visits a path of the site and follows every redirect. @throws after 20 hops */
+  /** Opens a path of the site and follows every redirect. @throws after 20 redirects */
   async visit(path: string): Promise<Visited> {
     return this.#follow(await this.#get(path))
   }
 
-  /** Posts a form to a path of the site. The site's origin is known after the first trip through Identify. */
+  /** Posts a form to a path of the site. Sends `Origin` after the first Identify redirect, because the site's origin is known from then on. */
   async submit(path: string, fields: Readonly<Record<string, string>>): Promise<Visited> {
     const headers = {
       ...HEADERS,
@@ -99,7 +99,7 @@ export class Visitor {
     return { status, url, text, body, trail, visit, submit, agent: this.agent }
   }
 
-  /** Identify is at the emulator; what it sends back to, and everything else, is the site's. */
+  /** Requests the next address. Identify is at the emulator, and every address that Identify redirects to is at the site. */
   async #next({ location = '', url }: Answer): Promise<Answer> {
     if (location.startsWith('/'))
       return /^https?:/.test(url) ? this.#getForeign(new URL(location, url)) : this.#get(location)
@@ -132,7 +132,7 @@ export class Visitor {
   }
 }
 
-/** @throws {Error} naming what could not be reached; its query is a token's */
+/** @throws {Error} with the address that cannot be reached, without its query, because the query contains a token */
 async function reach(url: URL, headers: Record<string, string>): Promise<Response> {
   try {
     return await fetch(url, { redirect: 'manual', headers })
@@ -144,7 +144,7 @@ async function reach(url: URL, headers: Record<string, string>): Promise<Respons
   }
 }
 
-/** Not `instanceof`: inside Jest the errors of fetch are of another realm. */
+/** Returns the code of an error. Does not use `instanceof`, because inside Jest the errors of fetch are of another realm. */
 function codeOf(error: unknown): string {
   const cause = typeof error === 'object' && error !== null && 'cause' in error ? error.cause : undefined
   return typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : 'no connection'

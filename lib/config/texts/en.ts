@@ -1,6 +1,6 @@
-/** English texts of the built-in pages; every other language has the same codes. */
+/** English texts of the built-in pages. Every other language has the same codes. */
 
-/** `{attempts}`, `{minutes}` and `{hours}` are filled in; they are always two or more. */
+/** `{attempts}`, `{minutes}` and `{hours}` are replaced by numbers of two or more. */
 export const EN = {
   login_title: 'Log in',
   login_button: 'Log in',
@@ -59,7 +59,7 @@ export const EN = {
   prefetch: 'This page is not loaded in advance.',
 }
 
-/** Code of one text of the built-in pages; docs/texts.md has them all. */
+/** Code of a text of the built-in pages. docs/texts.md lists all codes. */
 export type TextCode = keyof typeof EN
 /** A text for every code. */
 export type AllTexts = Readonly<Record<TextCode, string>>

@@ -1,4 +1,4 @@
-/** Words of the built-in pages, by language and code. A site's `texts` replace any of them. */
+/** Texts of the built-in pages, by language and code. The option `texts` replaces single texts. */
 import { DA } from './da'
 import { DE } from './de'
 import { type AllTexts, EN, type TextCode } from './en'
@@ -8,7 +8,7 @@ import { SV } from './sv'
 
 /** Languages of the built-in pages, by their tags in HTML. */
 export const LANGUAGES = ['en', 'sv', 'nb', 'da', 'fi', 'de'] as const
-/** Tag of a language that the built-in pages speak. */
+/** Tag of a language of the built-in pages. */
 export type Language = (typeof LANGUAGES)[number]
 
 /** All texts of all languages. */
