@@ -1,5 +1,5 @@
 declare module 'on-headers' {
-  /** Runs a listener when the head of an answer is about to be written. */
+  /** Runs a listener just before the response headers are written. */
   function onHeaders(res: import('node:http').ServerResponse, listener: () => void): void
   export = onHeaders
 }

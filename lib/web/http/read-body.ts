@@ -7,10 +7,10 @@ const BODY_LIMIT = 8192
 /** Status if another middleware has consumed the body, which is a fault of the site. */
 export const BODY_CONSUMED = 500
 
-/** Reads a body into `req.body`. @returns the status of one that cannot be read */
+/** Reads a body into `req.body`. @returns the error status if the body cannot be read, else `undefined` */
 export type ReadBody = (req: Request, res: Response) => Promise<number | undefined>
 
-/** Makes the reader of one site. */
+/** Makes the body reader of a site. */
 export function bodyReader(): ReadBody {
   const parsers = [
     express.json({ limit: BODY_LIMIT }),
@@ -34,7 +34,7 @@ const lengthOf = ({ headers }: Request) => Number(headers['content-length'] ?? 0
 /** Has another middleware read the body and left `req.body` empty? An empty JSON body has two bytes: `{}`. */
 const isConsumed = (req: Request) => req.readableDidRead && lengthOf(req) > 2
 
-/** The site may have a parser of its own. */
+/** Has a parser of the site already parsed the body? */
 function isParsed(body: unknown): boolean {
   return typeof body === 'object' && body !== null && !isBytes(body) && Object.keys(body).length > 0
 }
@@ -48,7 +48,7 @@ function sourceOf(req: Request): Request {
   const bytes = Buffer.from(body)
   const { 'transfer-encoding': _read, ...others } = headers
   const parts = { headers: { ...others, 'content-length': String(bytes.length) }, method, body: undefined }
-  return Object.assign(Readable.from([bytes], { objectMode: false }), parts) as Readable as Request // all that a parser asks of it
+  return Object.assign(Readable.from([bytes], { objectMode: false }), parts) as Readable as Request // a parser uses no other member of a request
 }
 
 const statusOf = (error: unknown) =>

@@ -1,4 +1,8 @@
-/** Facts of a request, read strictly: kind of navigation, cookies, address, device, return address. No decision is made here (lib/decide). */
+/**
+ * Reads facts of a request strictly: kind of navigation, cookies, address, device, return address.
+ * This folder decides nothing (lib/decide) and sends no page (lib/web/pages).
+ * Cookies, redirects and caching of a response: response-headers.ts. Body of a POST: read-body.ts.
+ */
 import { isIP } from 'node:net'
 import type { Request } from 'express'
 import { createIsbotFromList, list } from 'isbot'
@@ -14,7 +18,7 @@ function header(req: Request, name: string): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value
 }
 
-/** The headers that tell whether a redirect can be followed. */
+/** Returns the facts that show whether the client can follow a redirect. */
 function shapeOf(req: Request): RequestShape {
   const purpose = [header(req, 'sec-purpose'), header(req, 'purpose'), header(req, 'x-moz')].filter(Boolean).join(' ')
   return {
@@ -27,10 +31,10 @@ function shapeOf(req: Request): RequestShape {
 
 /** Is this request a prefetch? */
 export const isPrefetchRequest = (req: Request): boolean => isPrefetch(shapeOf(req))
-/** Is this a navigation of a top-level document? */
+/** Is this request a navigation of a top-level document? */
 export const isNavigation = (req: Request): boolean => isDocumentNavigation(shapeOf(req))
 
-/** Browsers that tests control. The list of bots has them, but they keep cookies and log in as people do. */
+/** Browsers that tests control. The list of bots contains these browsers, but they keep cookies and log in as people do. */
 const DRIVEN: ReadonlySet<string> = new Set(['headless', 'cypress/', 'playwright', 'selenium', 'phantomjs'])
 const isBot = createIsbotFromList(list.filter((pattern) => !DRIVEN.has(pattern)))
 
@@ -49,7 +53,7 @@ function withoutBlanks(text: string): string {
   return text.slice(from, to)
 }
 
-/** Returns names and values of those cookies that contain a text. Only space and tab are trimmed, as RFC 6265 says. */
+/** Returns names and values of the cookies that contain a text. Only space and tab are trimmed, as RFC 6265 says. */
 function pairsWith(header: string, text: string): [name: string, value: string][] {
   const pairs: [string, string][] = []
   for (const pair of header.split(';')) {
@@ -60,13 +64,13 @@ function pairsWith(header: string, text: string): [name: string, value: string][
   return pairs
 }
 
-/** Returns a cookie's value. Two cookies of one name count as none, because one of them is not ours. Threats S1, S2. */
+/** Returns a cookie's value. Two cookies of the same name count as none, because the package did not set both. Threats S1, S2. */
 export function readCookie(req: Request, name: string): string | undefined {
   const values = cookieValues(req, name)
   return values.length === 1 ? values[0] : undefined
 }
 
-/** Returns all values of the cookies of this name. */
+/** Returns the values of all cookies of a name. */
 export function cookieValues({ headers: { cookie } }: Request, name: string): string[] {
   if (!cookie?.includes(name)) return []
   return pairsWith(cookie, name).flatMap(([found, value]) => (found === name ? [value] : []))
@@ -80,20 +84,20 @@ export function cookiesUnder({ headers: { cookie = '' } }: Request, prefix: stri
 /** Returns the request target as the browser sent it. A request of plain Node.js has no `originalUrl`. */
 const targetOf = (req: Request): string => req.originalUrl ?? req.url
 
-/** Returns the query as the browser sent it, without the site's query parser. A question mark within the query belongs to it. */
+/** Returns the query as the browser sent it, without the site's query parser. A question mark within the query is part of the query. */
 export function queryOf(req: Request): URLSearchParams {
   const target = targetOf(req)
   const mark = target.indexOf('?')
   return new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1))
 }
 
-/** Is `sso` mounted at the path of `siteUrl`? Call it with the request as `sso` gets it, not from a router below. */
+/** Is `sso` mounted at the path of `siteUrl`? Pass the request that `sso` gets, not the request of a router below. */
 export function isMountedAt(req: Request, mountPath: string): boolean {
   const baseUrl = req.baseUrl ?? ''
   return mountPath === '' || baseUrl === mountPath || baseUrl.startsWith(`${mountPath}/`)
 }
 
-/** Returns the page's public address with path and query as the browser sent them, or `undefined` if it is no valid return address. */
+/** Returns the page's public address with path and query as the browser sent them, or `undefined` if the address is no valid return address. */
 export function addressOf(req: Request, { siteUrl, returnPolicy }: Config, isMounted: boolean): string | undefined {
   const given = targetOf(req)
   const target = given.startsWith('/') ? given : '/'
@@ -116,12 +120,12 @@ export function deviceOf(req: Request): Device {
 const withoutPort = (address: string) =>
   address.replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1').replace(/^\[([^\]]+)\](?::\d+)?$/, '$1')
 
-/** Returns the return address of a form or a query, or the front page's address if the value is not on this site or a trusted origin. */
+/** Returns the return address of a form or a query. If the value is not on the site or a trusted origin, returns the front page's address. */
 export function returnToOf(config: Config, value: unknown): string {
   return withoutFlowParameter(validateReturnTo(value, config.returnPolicy) ?? `${config.siteUrl}/`)
 }
 
-/** Returns the address of the login page, with one return address. @param loginPage its absolute address, built-in or custom */
+/** Returns the address of the login page with a return address. @param loginPage absolute address of the page, built-in or custom */
 export function loginUrl(loginPage: string, returnTo: string, notice?: 'session_ended'): string {
   const [head = '', ...fragment] = loginPage.split('#')
   const more = notice ? `&notice=${notice}` : ''

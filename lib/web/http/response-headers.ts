@@ -1,16 +1,16 @@
 /**
- * Response headers: cookies, redirects, and what caches may keep. A response that sets one of our cookies is kept by no shared cache,
- * because the cache would give the session of one user to the next. Threats R5, R10, R11, S1, S2.
+ * Sets response headers: cookies, redirects, caching. No shared cache may keep a response that sets a cookie of the package. The cache
+ * would send the session of a user to other users. Threats R5, R10, R11, S1, S2.
  */
 import type { NextFunction, Response } from 'express'
 import onHeaders from 'on-headers'
 import type { Config } from '../../config'
 
 const PRIVATE = Symbol('express-sso2: private')
-/** `private="a-field"` keeps only that field out of shared caches, so it does not count. */
+/** Finds `private` and `no-store`. `private="a-field"` does not count, because a shared cache may keep the rest of the response. */
 const STRICT = /(?:^|[\s,])(?:private|no-store)(?:[\s,]|$)/i
 const NO_TRANSFORM = /(?:^|[\s,])no-transform(?:[\s,]|$)/i
-/** Headers that some shared caches follow instead of Cache-Control: nginx, Akamai, Fastly, and every CDN with a `…-Cache-Control` of its own. */
+/** Headers that some shared caches follow instead of Cache-Control: nginx, Akamai, Fastly, and CDNs with their own `…-Cache-Control`. */
 const SHARED_CACHE_HEADER = /^(?:x-accel-expires|edge-control|surrogate-control|.+-cache-control)$/i
 
 interface Marked extends Response {
@@ -37,9 +37,9 @@ export function makePrivate(res: Response): void {
   removeSharedCacheHeaders(res)
 }
 
-/** Removes headers that let a shared cache keep a private response. A header that forbids it stays. */
+/** Removes headers that let a shared cache keep a private response. A header that forbids caching stays. */
 export function removeSharedCacheHeaders(res: Response): void {
-  res.removeHeader('expires') // a cache that does not know Cache-Control follows it
+  res.removeHeader('expires') // caches that do not know Cache-Control use this header
   for (const name of res.getHeaderNames()) {
     if (!SHARED_CACHE_HEADER.test(name)) continue
     const value = String(res.getHeader(name)).trim()
@@ -51,7 +51,8 @@ export function removeSharedCacheHeaders(res: Response): void {
 const SHARED = /^(?:public|s-maxage|proxy-revalidate|private)\b/i
 
 /**
- * Lets the browser keep a protected page, but no shared cache, also if the handler or a backend behind the handler says otherwise.
+ * Lets the browser keep a protected page, but no shared cache. Overrides headers of the handler, or of a backend behind the handler, that
+ * allow shared caches.
  */
 export function keepFromOthers(res: Response): void {
   if (!res.hasHeader('cache-control')) res.setHeader('cache-control', 'private, no-store')
@@ -76,7 +77,7 @@ export function dropCookie(res: Response, config: Config, name: string): void {
   setCookie(res, config, name, '', 0)
 }
 
-/** Adds a `Set-Cookie` header. It replaces an earlier one of the same name. */
+/** Adds a `Set-Cookie` header. Replaces an earlier cookie of the same name. */
 export function appendCookie(res: Response, name: string, line: string): void {
   const others = [res.getHeader('set-cookie') ?? []]
     .flat()
@@ -85,7 +86,7 @@ export function appendCookie(res: Response, name: string, line: string): void {
   res.setHeader('set-cookie', [...others, line])
 }
 
-/** No cache may keep this response, whatever a handler in front of `sso` has set. */
+/** Forbids all caches to keep this response. Overrides headers that an earlier handler has set. */
 export function setNoStore(res: Response): void {
   res.setHeader('cache-control', 'no-store')
   removeSharedCacheHeaders(res)

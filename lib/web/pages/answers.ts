@@ -1,4 +1,8 @@
-/** Responses of the package's routes: pages with a Content-Security-Policy, or JSON. The HTML is in views.ts, or in the site's custom views. */
+/**
+ * Sends the responses of the package's routes: pages with a Content-Security-Policy, or JSON.
+ * The caller chooses page, status and text. This folder decides nothing about a login.
+ * HTML of the built-in pages: views.ts. Style sheet and policy: style.ts. Escaping: html.ts. Texts: lib/config/texts.
+ */
 import { randomBytes } from 'node:crypto'
 import type { Request, Response } from 'express'
 import { isPolicy } from '../../config/branding'
@@ -29,7 +33,7 @@ function setPageHeaders(res: Response, policy: string | undefined): void {
   res.setHeader('x-frame-options', 'DENY')
 }
 
-/** The policy of the site's own views. @throws {TypeError} the site's function made none */
+/** Returns the policy of custom views. @throws {TypeError} if the site's function returned no policy */
 async function viewPolicy({ config: { contentSecurityPolicy } }: Site, nonce: string): Promise<string | undefined> {
   if (contentSecurityPolicy === false) return undefined
   // awaited, so that a function that is asynchronous by mistake ends no process
@@ -63,7 +67,7 @@ export async function sendPage<Name extends keyof ViewContexts>(
   res.status(status).type('html').send(text)
 }
 
-/** Sends a built-in page. Its policy names the one style sheet by hash, so no nonce is needed. */
+/** Sends a built-in page. The policy allows the style sheet by its hash, so no nonce is needed. */
 async function sendBuiltIn<Name extends keyof ViewContexts>(
   { builtIn }: Site,
   res: Response,
@@ -82,10 +86,10 @@ export function sendJson(res: Response, status: number, body: object): void {
   res.status(status).json(body)
 }
 
-/** An outage is over within a breaker's window, or goes on. */
+/** Seconds after which the client should retry during an outage. */
 const OUTAGE_SECONDS = 5
 
-/** Retry-After in seconds. Other errors do not pass with time. */
+/** Retry-After in seconds. Waiting does not help against other errors. */
 const RETRY_AFTER: Readonly<Partial<Record<TextCode, number>>> = {
   unavailable: OUTAGE_SECONDS,
   page_unavailable: OUTAGE_SECONDS,

@@ -8,7 +8,7 @@ export function textOf(texts: AllTexts, code: TextCode, values: Readonly<Record<
   )
 }
 
-/** Markup that needs no escaping any more. */
+/** Markup that is already escaped. */
 export class Html {
   constructor(readonly text: string) {}
 }

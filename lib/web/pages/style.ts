@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto'
 import { accentOf, TEXT_CONTRAST } from '../../decide/contrast'
 
-/** Colour of a site that gives none. */
+/** Default of `brand.color`. */
 export const DEFAULT_COLOR = '#17477a'
 
-/** What is the same whatever colour a site has. */
+/** Colours that do not depend on the colour of the site. */
 export const SCHEMES = {
   light: {
     ink: '#1c1b1a',
@@ -29,10 +29,10 @@ export const SCHEMES = {
   },
 } as const
 
-/** On a dark ground a colour that has just enough contrast looks as if it were switched off. */
+/** Contrast of links. In the dark scheme, links of minimal contrast look disabled. */
 const LINK_CONTRAST = { light: TEXT_CONTRAST, dark: 6.5 } as const
 
-/** All colours of a scheme, by the names of their custom properties. */
+/** Returns all colours of a scheme, by the names of their CSS custom properties. */
 export function colorsOf(scheme: keyof typeof SCHEMES, color: string): Readonly<Record<string, string>> {
   const { paper, card } = SCHEMES[scheme]
   const { brand, onBrand, brandEdge, link } = accentOf(color, [paper, card], LINK_CONTRAST[scheme])
@@ -70,25 +70,25 @@ const declared = (scheme: keyof typeof SCHEMES, color: string) =>
     .map(([name, value]) => `--${name}:${value}`)
     .join(';')
 
-/** The style sheet in the site's colour. @param color `#rgb` or `#rrggbb` */
+/** Returns the style sheet in the site's colour. @param color `#rgb` or `#rrggbb` */
 export function styleIn(color: string): string {
   return `
 :root{color-scheme:light dark;${declared('light', color)}}
 @media (prefers-color-scheme:dark){:root{${declared('dark', color)}}}${RULES}`
 }
 
-/** What the built-in pages load from elsewhere, and where their forms lead. */
+/** Resources that the built-in pages load, and targets of their forms. */
 export interface Sources {
   readonly logoUrl: string | undefined
   readonly stylesheetUrl: string | undefined
-  /** Origins that a form's redirects may lead to, besides the page's own. */
+  /** Origins that a form may redirect to, besides the origin of the page. */
   readonly formTargets: readonly string[]
 }
 
-/** The origin of an address in the words of a policy; a path is the page's own. */
+/** Returns the origin of an address as a source of the policy. A path has the origin of the page. */
 const sourceOf = (address: string) => (address.startsWith('/') ? "'self'" : new URL(address).origin)
 
-/** The policy of our pages: the style sheet by its hash, what the brand names, and nothing else. */
+/** Returns the policy of the built-in pages. The policy allows the style sheet by its hash, the resources of the brand, and no others. */
 export function contentSecurityPolicy(style: string, { logoUrl, stylesheetUrl, formTargets }: Sources): string {
   const hash = createHash('sha256').update(style).digest('base64')
   const [logo, sheet] = [logoUrl, stylesheetUrl].map((url) => (url === undefined ? [] : [sourceOf(url)])) as [

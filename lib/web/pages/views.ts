@@ -1,4 +1,4 @@
-/** The built-in pages, in the site's language and look. */
+/** The HTML of the built-in pages, in the language and look of the site. */
 import type { Config } from '../../config'
 import type { TextCode } from '../../config/texts/en'
 import type { BuiltInPages, ConfirmLogoutContext, LoginContext, ProblemContext, Views } from '../site'
@@ -15,7 +15,7 @@ interface Page {
   text(code: TextCode): string
 }
 
-/** The built-in views. @param style goes into each page */
+/** Returns the built-in views. @param style style sheet of each page */
 export function builtInViews(branding: Branding, style: string): Views {
   const page: Page = { branding, style, text: (code) => textOf(branding.texts, code) }
   return {
@@ -46,11 +46,11 @@ ${body}
 `.text
 }
 
-/** The site's name or logo, which leads to its front page. */
+/** Returns the name or logo of the site, with a link to the front page. */
 function header({ brand: { name, logoUrl }, siteUrl, texts }: Branding): Html | undefined {
   if (name === undefined && logoUrl === undefined) return undefined
   const mark = logoUrl === undefined ? name : html`<img src="${logoUrl}" alt="${name ?? textOf(texts, 'home')}">`
-  // an image without a size of its own, as many a logo.svg, takes its width from the link
+  // many SVG logos have no size, so the link gives the width
   const kind = logoUrl === undefined ? undefined : html` class="logo"`
   return html`\n<header class="brand"><a${kind} href="${`${siteUrl}/`}">${mark}</a></header>`
 }

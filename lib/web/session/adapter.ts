@@ -1,14 +1,15 @@
 /**
  * express-session, run when a handler first touches `req.session`, `req.sessionID` or `req.sessionStore`. Facts
  * about express-session 1.19, each covered by a test:
- * - It skips a request that has a `req.session`. While it runs, ours is still undefined.
- * - It looks for a cookie under its name. The name is random, so express-session never finds a cookie and asks `store.generate` for
- *   a session, synchronously. It gets the session that site-sessions.ts has chosen. Changes are saved at the end of the response through
- *   `store.set`, which may refuse.
- * - It sends its own cookie by a listener on `res.writeHead`. The adapter removes that listener, so `DEBUG` prints no cookie, and no
- *   handler makes express-session send one. Only `#atHead`, below, sends our cookie.
- * - It skips a path that does not begin with `/` (`OPTIONS *`). Then the adapter makes the session, and the end of the response does not save it.
- * - It calls `next` again if saving fails. The response has ended then, and the store has logged the failure.
+ * - express-session skips a request that has a `req.session`. While express-session runs, `req.session` is still undefined.
+ * - express-session looks for a cookie under a name that the adapter chose at random. No browser sends such a cookie, so express-session
+ *   asks `store.generate` for a session, synchronously. `generate` returns the session that site-sessions.ts has chosen. The end of the
+ *   response saves changes through `store.set`, which may refuse.
+ * - express-session sends its own cookie by a listener on `res.writeHead`. The adapter removes that listener, so `DEBUG` prints no cookie,
+ *   and no handler makes express-session send a cookie. Only `#atHead`, below, sends the session cookie.
+ * - express-session skips a path that does not begin with `/` (`OPTIONS *`). Then the adapter makes the session, and the end of the
+ *   response does not save the session.
+ * - express-session calls `next` again if saving fails. The response has ended then, and the store has logged the failure.
  * - `req.session` calls only `createSession`, `generate`, `regenerate`, `get`, `set` and `destroy` of the store. express-session sets
  *   `generate`, and the adapter replaces it. There is no `touch`, so an unchanged session costs no command.
  * - `Session` keeps its request as `req`. `destroy` deletes `req.session`, while a site may set it to null.
@@ -24,7 +25,7 @@ import { type CurrentSession, isFilled, type RequestSession, type SessionOpener,
 import type { SessionCookie } from './session-cookie'
 import { expiresOf, maxAgeOf, newSessionId, type SessionStore } from './store'
 
-/** @see the head of the file */
+/** Runs express-session for the requests of a site. */
 export class Adapter implements SessionOpener {
   readonly #config: Config
   readonly #store: SessionStore
@@ -48,7 +49,7 @@ export class Adapter implements SessionOpener {
     store.generate = (req: Request) => this.#generate(req)
   }
 
-  /** The first touch. */
+  /** Runs express-session when a handler first touches the session. */
   open(slot: RequestSession): void {
     if (slot.isOpen) return
     slot.isOpen = true
@@ -59,7 +60,7 @@ export class Adapter implements SessionOpener {
     this.watch(slot)
   }
 
-  /** Begins a new session under another ID if the data of this one cannot be used. */
+  /** Begins a new session under another ID if the data of the current session cannot be used. */
   #settled(current: CurrentSession): CurrentSession {
     const isLost = current.phase === 'data' && !this.#store.isUsable(current)
     const settled: CurrentSession = isLost
@@ -96,7 +97,7 @@ export class Adapter implements SessionOpener {
     this.watch(slot)
   }
 
-  /** A session that begins now. */
+  /** Returns a session that begins now. */
   freshPlace(cookieAction: CurrentSession['cookieAction'], id = newSessionId()): CurrentSession {
     return { phase: 'fresh', id, text: null, since: this.#now(), isLoggedIn: false, cookieAction }
   }

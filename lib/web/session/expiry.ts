@@ -1,4 +1,4 @@
-/** Renews what a used session needs to live on, in the background: no command of a request waits for it. A status check renews by itself. */
+/** Renews the expiry of used sessions in Redis, in the background. No request waits for the renewal. A status check renews the expiry itself. */
 import type { Config } from '../../config'
 import { indexLifeOf, isLoggedIn, type SsoRecord } from '../../decide/record'
 import { isDueToRenew, livesFrom } from '../../decide/session-data'
@@ -10,7 +10,7 @@ import type { SessionIndex } from '../../storage/session-index'
 const RENEW_EVERY_SECONDS = 60
 const MAX_RENEWED = 10_000
 
-/** Expiry of the sessions of one site. */
+/** Expiry of the sessions of a site. */
 export class Expiry {
   readonly #config: Config
   readonly #records: Records
@@ -24,7 +24,7 @@ export class Expiry {
     this.#index = index
   }
 
-  /** A session is being used: renewed where it is due, at most once a minute. @param now seconds since 1970 */
+  /** Renews the expiry of a session that a request uses, if a renewal is due, at most once a minute. @param now seconds since 1970 */
   used(key: string, pair: StoredPair, now: number): void {
     const lives = livesFrom(pair.stored, pair.data, now, this.#config)
     if (!isDueToRenew(pair.stored, lives, now)) return

@@ -1,4 +1,4 @@
-/** The site's own express-session: the package uses its ID alone, and keeps the login record under a hash of this ID. */
+/** Supports a site with its own express-session. The login record is stored under a hash of the session ID. The site stores the data. */
 import type { Request } from 'express'
 import type { Log } from '../../config/log'
 import { LOG_LINES } from '../../decide/log-lines'
@@ -14,15 +14,15 @@ import { dataIn } from './request-session'
 /** Facts of a request with the site's own session. */
 const KNOWN = Symbol('express-sso2.foreign')
 interface Known {
-  /** May the session's record still be alive? If not, data of its login must not reach another account. */
+  /** May the login record of the session still be valid? If not, data of that login must not reach another account. */
   readonly isAlive: boolean
   /** The data when the request came in. */
   readonly read: SiteData
 }
 type Marked = Request & { [KNOWN]?: Known }
 /**
- * Our entry in the data: false, or session and account of the login that the data belongs to. It is always there, because some stores
- * keep no empty session.
+ * Entry of the package in the session data: `false`, or session and account of the login that the data belongs to. The entry is always
+ * set, because some stores do not keep an empty session.
  */
 const MARK = 'sso2'
 
@@ -31,13 +31,13 @@ const NO_SESSION =
 const OTHER_SESSION =
   'The session in req.session is not of express-session. With cookie-session the browser keeps the session, and a logout elsewhere could not end it. Mount app.use(sso) alone, or replace yours by an express-session'
 
-/** Some put a `regenerate` and a `save` on what is no such session, for passport: an ID they do not. */
+/** Is this a session of express-session? Some packages add `regenerate` and `save` to other sessions for passport, but no `sessionID`. */
 const isOfExpressSession = ({ sessionID, session }: Request) =>
   typeof sessionID === 'string' && typeof session.regenerate === 'function' && typeof session.reload === 'function'
 
 /**
  * Reads the login record under the session's ID. A slow request can save the data of a login again after its logout (`resave`), and send
- * the old cookie again (`rolling`). Such data belong to a login of this very ID that has ended, so the request gets an empty session.
+ * the old cookie again (`rolling`). If the data belongs to an ended login of the same session ID, the request gets an empty session.
  */
 export async function readExternalSession(
   req: Marked,
@@ -56,7 +56,7 @@ export async function readExternalSession(
   return { key, stored }
 }
 
-/** Returns hashes of the session and the account of the login that the data belong to. */
+/** Returns the hashes of session and account of the login that the data belongs to. */
 function loginOf({ [MARK]: mark }: SiteData): { readonly session: string; readonly account: string } | undefined {
   const [session, account] = typeof mark === 'string' ? mark.split('.') : []
   return session === undefined || account === undefined ? undefined : { session, account }
@@ -65,8 +65,9 @@ function loginOf({ [MARK]: mark }: SiteData): { readonly session: string; readon
 const markerOf = (sessionId: string, accountId: string) => `${shortHash(sessionId)}.${shortHash(accountId)}`
 
 /**
- * Data without a living record is lost if its login was of this very session, which has ended. Under another ID the site has copied it
- * over `regenerate()`, as passport does with `keepSessionInfo`: then it goes on with the same account.
+ * Must the data of a session without a valid login record be dropped? Yes, if the data belongs to an ended login of the same session ID. If
+ * the data belongs to another session ID, the site has copied the data over `regenerate()`, as passport does with `keepSessionInfo`. Then
+ * only a login of the same account keeps the data.
  */
 function isSessionLost(req: Marked, accountId: string | undefined): boolean {
   const { isAlive = true, read = {} } = req[KNOWN] ?? {}
@@ -75,7 +76,7 @@ function isSessionLost(req: Marked, accountId: string | undefined): boolean {
   return login.session === shortHash(req.sessionID) || accountId === undefined || login.account !== shortHash(accountId)
 }
 
-/** Has the site's session make a new ID. @returns it, or 'unavailable' where its store fails */
+/** Regenerates the site's session. @returns the new session ID, or 'unavailable' if the site's store fails */
 export async function renewExternalSession(
   req: Marked,
   keepsData: boolean,
@@ -92,7 +93,7 @@ export async function renewExternalSession(
   }
 }
 
-/** Gives the request an empty session under a new ID, also if the site's store fails: that undoes no logout, and costs no page. */
+/** Gives the request an empty session under a new ID. A failure of the site's store is only logged, so the page is served and the logout stays valid. */
 export async function endExternalSession(req: Request, log: Log): Promise<void> {
   await regenerateExternalSession(req).catch(() => log.warn('session:regenerate', LOG_LINES.externalSessionFailed))
 }
@@ -106,7 +107,7 @@ async function regenerateExternalSession(req: Marked): Promise<void> {
 /** Returns the data as other tabs have saved it, with the changes of this request on top. */
 async function currentData(req: Marked): Promise<SiteData> {
   const mine: SiteData = dataIn(req.session)
-  await call((done) => req.session.reload(done)).catch(() => {}) // never saved: it stays as it is
+  await call((done) => req.session.reload(done)).catch(() => {}) // a session that was never saved stays unchanged
   return withChanges(req[KNOWN]?.read ?? mine, mine, dataIn(req.session))
 }
 

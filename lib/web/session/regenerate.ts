@@ -15,7 +15,7 @@ interface Next {
 /** Parts of the site that a regeneration needs. */
 export interface Site extends Parts {
   readonly adapter: Adapter
-  /** Moves the record of a session to a new ID. @returns false where there is none any more */
+  /** Moves the login record of a session to a new ID. @returns false if there is no login record any more */
   moveRecord(slot: RequestSession, newId: string): Promise<boolean>
 }
 

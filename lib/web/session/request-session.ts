@@ -1,6 +1,6 @@
 /**
- * State of one request's session: what was read from Redis for the browser's cookie, and what has changed since. It is attached to the
- * request, and opens express-session when a handler first touches `req.session`. What express-session does then is in adapter.ts.
+ * State of the session of a request: the data that Redis had for the browser's cookie, and the changes since. The state is attached to the
+ * request. When a handler first touches `req.session`, the state runs express-session (adapter.ts).
  */
 import { inspect } from 'node:util'
 import type { Request, Response } from 'express'
@@ -13,7 +13,7 @@ interface Marked {
   [SLOT]?: RequestSession
 }
 
-/** Cookie of the response: none, the cookie if the session has data, always the cookie, or the cookie if the session has data and else its removal. */
+/** Cookie of the response. `nothing`: none. `send_if_filled`: the cookie if the session has data. `send`: the cookie. `send_or_drop`: the cookie if the session has data, else its removal. */
 export type CookieAction = 'nothing' | 'send_if_filled' | 'send' | 'send_or_drop'
 
 /** The request's session at this moment. */
@@ -22,9 +22,9 @@ export interface CurrentSession {
   readonly phase: SessionPhase | 'away'
   /** Session ID, '' for a new session without data. */
   readonly id: string
-  /** Its data as stored. */
+  /** The stored data. */
   readonly text: string | null
-  /** When it began, in seconds since 1970. */
+  /** Start of the session, in seconds since 1970. */
   readonly since: number
   readonly isLoggedIn: boolean
   readonly cookieAction: CookieAction
@@ -47,7 +47,7 @@ export interface SessionOpener {
   open(slot: RequestSession): void
 }
 
-/** Mutable on purpose: one request's own state, never shared. */
+/** Session state of a single request. Mutable, because no other request shares the state. */
 export class RequestSession {
   /** Has express-session run for this request? */
   isOpen = false
@@ -57,9 +57,9 @@ export class RequestSession {
   isWatched = false
   /** May the store hold data under the session's ID? */
   hasData: boolean
-  /** When the reading of the session began, in milliseconds since 1970. */
+  /** Start of the read of the session, in milliseconds since 1970. */
   arrivedAt: number | undefined
-  /** Text of data that was saved without express-session: it need not be saved again. */
+  /** Text of data that was saved without express-session, and need not be saved again. */
   settled: string | undefined
 
   constructor(
@@ -73,7 +73,7 @@ export class RequestSession {
     this.hasData = current.text !== null
   }
 
-  /** Goes over to another session. */
+  /** Changes to another session. */
   moveTo(current: CurrentSession, target: CookieTarget): void {
     this.current = current
     this.target = target
@@ -81,12 +81,12 @@ export class RequestSession {
     this.settled = undefined
   }
 
-  /** May `req.session` be saved under this ID? A session object of before a change may not. */
+  /** May `req.session` be saved under this ID? A session object from before a change of session may not be saved. */
   maySave(id: string): boolean {
     return id === this.current.id && this.current.phase !== 'late' && this.current.phase !== 'away'
   }
 
-  /** Printing the request shows none of it. */
+  /** A printed request shows no session state. */
   [inspect.custom](): string {
     return '[session]'
   }
@@ -132,13 +132,13 @@ export function attachSession(slot: RequestSession): void {
   Object.defineProperties(slot.req, LAZY)
 }
 
-/** The site's own data in a session object. */
+/** Returns the site's data in a session object. */
 export function dataIn(session: object | null | undefined): SiteData {
   const { cookie: _cookie, ...data }: { cookie?: unknown } = { ...session }
   return data
 }
 
-/** Is there anything in it that would be stored? A member that is undefined would not. */
+/** Has the session object data to store? An undefined member is not stored. */
 export function isFilled(session: object | null | undefined): boolean {
   return Object.values(dataIn(session)).some((value) => !['undefined', 'function', 'symbol'].includes(typeof value))
 }

@@ -14,28 +14,28 @@ export interface CookieFinding {
   readonly isDoubled: boolean
 }
 
-/** No cookie, or none in our format. */
+/** No cookie, or a cookie in another format. */
 const NONE: CookieFinding = Object.freeze({ id: undefined, isUnreadable: false, isDoubled: false })
 const SIGNED = /^s:([\w-]{43})\.([A-Za-z0-9+/]{43})$/
 const SESSION_ID = /^[\w-]{43}$/
 
-/** Can this be an ID that we gave? */
+/** Does this value have the format of a session ID? */
 export function isSessionId(id: unknown): id is string {
   return typeof id === 'string' && SESSION_ID.test(id)
 }
 
-/** The ID with its signature. @param key made once: making one costs more than signing */
+/** Returns the ID with its signature. @param key created only once, because the creation of a key costs more than a signature */
 function signedId(id: string, key: KeyObject): string {
   return `s:${id}.${signatureOf(id, key)}`
 }
 
-/** Base64 of 32 bytes, without its padding. */
+/** Returns the signature: base64 of 32 bytes, without padding. */
 const signatureOf = (id: string, key: KeyObject) => createHmac('sha256', key).update(id).digest('base64').slice(0, 43)
 
-/** The cookie of one site. */
+/** The session cookie of a site. */
 export class SessionCookie {
   readonly #name: string
-  /** The first signs, all verify. */
+  /** All keys verify. The first key signs. */
   readonly #keys: readonly KeyObject[]
   readonly #attributes: string
 
@@ -50,7 +50,7 @@ export class SessionCookie {
     return cookieValues(req, this.#name).length > 0
   }
 
-  /** Reads the header itself: what a parser in front made of it does not count. */
+  /** Reads the cookie from the request header, and ignores the result of any cookie parser. */
   read(req: Request): CookieFinding {
     const [value, ...more] = cookieValues(req, this.#name)
     if (value === undefined) return NONE

@@ -1,6 +1,7 @@
 /**
- * `sso.session`, and all that the package does to a request's session: load, renew, end, adopt. Only this folder uses express-session.
- * Login records are written elsewhere (lib/web/stored-record.ts). State of one request: request-session.ts. The store: store.ts.
+ * `sso.session`, and all changes that the package makes to the session of a request: load, renew, end, adopt.
+ * Only this folder uses express-session (adapter.ts). Login records are written in lib/web/stored-record.ts.
+ * State of a request: request-session.ts. Store: store.ts. Cookie: session-cookie.ts. A site's own express-session: external-session.ts.
  */
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Config } from '../../config'
@@ -39,14 +40,15 @@ import { changedBy, newSessionId, SessionStore } from './store'
 
 const NO_TARGET: CookieTarget = Object.freeze({ key: undefined, stored: NO_ENTRY })
 
-/** `req.session` for one site. */
+/** Sessions of a site. */
 export class SiteSessions implements Sessions {
   /**
-   * A handler of the site calls `req.session.regenerate()` on a session that has a record: moves the record to the new ID, and
-   * deletes the old data. Returns false if there is no record any more. Rejects if Redis does not respond. Set by lib/sso2.ts.
+   * Moves the login record of a session to a new ID, and deletes the old data. Called if a handler of the site calls
+   * `req.session.regenerate()` on a session with a login record. Returns false if there is no login record any more. Rejects if Redis does
+   * not respond. Set by lib/sso2.ts.
    */
   declare onRegenerate: (req: Request, newId: string) => Promise<boolean>
-  /** A handler of the site calls `req.session.destroy()` on a session that has this record. Set by the wiring. */
+  /** Called if a handler of the site calls `req.session.destroy()` on a session with this login record. Set by lib/sso2.ts. */
   declare onDestroy: (key: string, record: SsoRecord) => Promise<void>
   readonly #config: Config
   readonly #records: Records
@@ -76,7 +78,7 @@ export class SiteSessions implements Sessions {
 
   /** `sso.session`. */
   readonly handler: RequestHandler = (req, res, next) => {
-    if (slotOf(req) || req.session) return next() // mounted twice, or the site has a session of its own
+    if (slotOf(req) || req.session) return next() // mounted twice, or the site has its own express-session
     untrackShape(req)
     untrackShape(res)
     const { id, isUnreadable, isDoubled } = this.#cookie.read(req)
@@ -100,7 +102,7 @@ export class SiteSessions implements Sessions {
     }, next)
   }
 
-  /** Returns key and record of the request's session. With the site's own session, the record is read now. */
+  /** Returns key and login record of the request's session. With the site's own session, the login record is read now. */
   async stateOf(req: Request): Promise<SessionState> {
     const slot = this.#own(req)
     const isUnreadable = slot?.isUnreadable ?? false
@@ -109,12 +111,12 @@ export class SiteSessions implements Sessions {
     return { key, stored: stored ?? (await this.#records.read(String(key))), isUnreadable, isExternal: !slot }
   }
 
-  /** When the request arrived: before its session was read. Now, for a session of the site's own. In milliseconds since 1970. */
+  /** Returns the time before the session was read, in milliseconds since 1970. With the site's own session, returns the current time. */
   arrivalOf(req: Request): number {
     return this.#own(req)?.arrivedAt ?? this.#config.clock.now()
   }
 
-  /** How long the data of the request's session is to live from now on. */
+  /** Returns the remaining lifetime of the session data in seconds, or `undefined` if no stored data is known. */
   dataLifeOf(req: Request): number | undefined {
     const { target, current } = this.#own(req) ?? {}
     if (!current || current.text === null || !target?.stored || target.stored === 'unavailable') return undefined
@@ -129,7 +131,7 @@ export class SiteSessions implements Sessions {
   /**
    * Gives this request its next session, and sends the cookie with the response headers. Changes that this request's handler made in
    * `req.session` are applied to the data of the old session.
-   * @returns the session ID, or 'unavailable' when data could not be saved
+   * @returns the session ID, or 'unavailable' if data could not be saved
    */
   async renew(req: Request, next: NextSession): Promise<string | Unavailable> {
     const slot = this.#own(req)
@@ -159,7 +161,7 @@ export class SiteSessions implements Sessions {
     this.#move(slot, nothingIn('late', slot.current.id, this.#now()), { ...slot.target, stored: undefined })
   }
 
-  /** Gives this request the session of another request of the same browser. It is saved only if the handler changes it. */
+  /** Gives this request the session of another request of the same browser. The session is saved only if the handler changes the data. */
   async adopt(req: Request, sessionId: string): Promise<void> {
     const slot = this.#own(req)
     if (!slot) return
@@ -188,7 +190,7 @@ export class SiteSessions implements Sessions {
     this.#adapter.watch(slot)
   }
 
-  /** A landing could not be stored while Redis takes no writes, so a new visitor is not redirected to Identify then. */
+  /** Returns the entry of a visitor without a session. 'unavailable' while Redis accepts no writes, because the callback could not be stored. */
   #leadOfStranger(): { readonly key: undefined; readonly stored: StoredEntry | Unavailable } {
     return { key: undefined, stored: this.#records.isAvailable ? NO_ENTRY : 'unavailable' }
   }
@@ -209,13 +211,13 @@ export class SiteSessions implements Sessions {
     }
   }
 
-  /** Returns a session that begins when a handler puts data into it. None begins while Redis does not respond. */
+  /** Returns a session that begins when a handler adds data. While Redis does not respond, no session begins. */
   #stranger(cookieAction: CookieAction): CurrentSession {
     const phase = this.#leadOfStranger().stored === 'unavailable' ? 'away' : 'fresh'
     return { phase, id: '', text: null, since: this.#now(), isLoggedIn: false, cookieAction }
   }
 
-  /** The old session's data, as far as the session that follows may have it. */
+  /** Returns the data of the old session that the next session may have. */
   #usable({ target: { stored }, current }: RequestSession, taken: string | null): SiteData {
     const isKnown = stored === undefined || (stored !== 'unavailable' && recordIn(stored) !== undefined)
     const isIn = isKnown && current.isLoggedIn

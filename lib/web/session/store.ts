@@ -30,7 +30,7 @@ import { isSessionId } from './session-cookie'
 type StoreCallback = (error?: unknown) => void
 
 const METADATA: unique symbol = Symbol('express-sso2.origin')
-/** Origin of a session object, as a property of the object, so that no copy has it. */
+/** Origin of a session object. Copies of the session's data do not have this property. */
 interface Loaded {
   readonly since: number
   readonly isLoggedIn: boolean
@@ -41,10 +41,10 @@ interface WithMetadata {
   [METADATA]?: Loaded
 }
 
-/** A new session ID: 256 random bits. */
+/** Returns a new session ID: 256 random bits. */
 export const newSessionId = (): string => randomBytes(32).toString('base64url')
 
-/** The text that a session object was made of. */
+/** Returns the stored text of which a session object was made. */
 export function textBehind(sess: object | null | undefined): string | null {
   const marked: WithMetadata = sess ?? {}
   return marked[METADATA]?.text ?? null
@@ -64,7 +64,7 @@ export function expiresOf(sess: object | null | undefined): number | undefined {
   return Number.isFinite(end) ? end : undefined
 }
 
-/** @see the head of the file */
+/** Session store of a site for express-session. */
 export class SessionStore extends session.Store {
   /** Gives a request a new session. express-session sets this method. */
   declare generate: (req: Request) => void
@@ -92,7 +92,7 @@ export class SessionStore extends session.Store {
     })
   }
 
-  /** Data for a session object. */
+  /** Returns the data for a session object. */
   dataFor({ text, isLoggedIn, since }: CurrentSession): session.SessionData {
     const found = usableData(text, isLoggedIn, this.#now(), this.#config)
     return this.#dataOf({ since: found?.since ?? since, isLoggedIn, text }, found?.data ?? {}, found?.maxAge)
@@ -127,7 +127,7 @@ export class SessionStore extends session.Store {
     )
   }
 
-  /** An ID that cannot be ours costs no command. */
+  /** Reads a session. An ID in another format costs no Redis command. */
   async #read(id: string): Promise<session.SessionData | null> {
     if (!isSessionId(id)) return null
     const pair = await this.#records.readBoth(sessionKey(id))
@@ -171,7 +171,7 @@ export class SessionStore extends session.Store {
     )
   }
 
-  /** Ends a session for the site. The browser keeps its cookie, and its next request may begin a new session. An ended session stays as it is. */
+  /** Ends a session for the site. The browser keeps its cookie, and its next request may begin a new session. An ended session stays unchanged. */
   async #end(key: string): Promise<unknown> {
     const stored = await this.#records.read(key)
     if (stored === 'unavailable') return this.#records.end(key, 0)
@@ -191,13 +191,13 @@ export class SessionStore extends session.Store {
     )
   }
 
-  /** Logs that data was not saved. The response has ended, so the browser cannot be told. */
+  /** Logs that data was not saved. The response has already ended, so no error can be sent to the browser. */
   #tellNotSaved(): void {
     publish('degraded', { operation: 'save', outcome: 'not_saved', durationMs: 0, reason: 'store_unavailable' })
     this.#config.log.warn('store:save', LOG_LINES.sessionNotSaved)
   }
 
-  /** Text of what is in a session object. */
+  /** Returns the data of a session object as text. */
   textOf(sess: session.SessionData): string {
     return writeData(this.#originOf(sess), dataIn(sess))
   }
@@ -209,7 +209,7 @@ export class SessionStore extends session.Store {
     return { since, isLoggedIn, maxAge: maxAge === false ? undefined : maxAge }
   }
 
-  /** The few commands that connect-redis uses here. */
+  /** Returns a Redis client with the few commands that connect-redis uses. */
   #client() {
     const unlessAway = async (run: Promise<unknown>) => {
       if ((await run) === 'unavailable') throw storeUnavailable()
@@ -222,7 +222,7 @@ export class SessionStore extends session.Store {
   }
 }
 
-/** Returns the request of a session object. express-session keeps it there, other objects have none. */
+/** Returns the session state behind a session object. Objects that express-session did not create have none. */
 function requestOf(sess: object): RequestSession | undefined {
   return 'req' in sess && typeof sess.req === 'object' && sess.req !== null ? slotOf(sess.req) : undefined
 }
