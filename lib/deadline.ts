@@ -1,6 +1,6 @@
-/** Deadlines for other systems. If this process itself stood still, it first reads the responses that arrived during the standstill. */
+/** Deadlines for other systems. After a standstill, the process first reads the responses from the time of the standstill. */
 
-/** A timer that fires this late shows that the process stood still. */
+/** A timer with this much delay shows a standstill of the process. */
 const STOOD_STILL_MS = 50
 /** After a standstill, the process reads for `STEPS` steps of this length. A step with another standstill does not count. */
 const STEP_MS = 20
@@ -8,7 +8,7 @@ const STEPS = 5
 const MAX_STEPS = 25
 
 /**
- * Calls `late` after so many milliseconds, as soon as all input that arrived until then is read. Keeps no process alive.
+ * Calls `late` after so many milliseconds, as soon as all earlier input is read. Keeps no process alive.
  * @returns cancels the call
  */
 export function whenLate(ms: number, late: () => void): () => void {

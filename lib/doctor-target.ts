@@ -16,7 +16,7 @@ export interface DoctorTarget {
 /** Shared by all copies of the package, because the command and the site may have loaded different copies. */
 const DOCTOR_TARGET = Symbol.for('express-sso2.examined')
 
-/** Lets `doctor` examine an `sso2()`. No listing of its properties shows the target. */
+/** Lets `doctor` examine an `sso2()`. A listing of the properties does not show the target. */
 export function makeDoctorTarget<T extends object>(handler: T, examined: DoctorTarget): T {
   return Object.defineProperty(handler, DOCTOR_TARGET, { value: () => examined })
 }

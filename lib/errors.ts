@@ -21,7 +21,7 @@ export abstract class Sso2Error extends Error {
   }
 }
 
-/** A problem of the configuration: the option, its environment variable, and the fix. */
+/** A problem of the configuration: option, environment variable, and fix. */
 export interface ConfigProblem {
   /** Name of the option with its path, for example `session.idleSeconds`. */
   readonly option: string
@@ -49,7 +49,7 @@ export class Sso2ConfigError extends Sso2Error {
   }
 }
 
-/** A part of the package is mounted in the wrong place, or without the part that it needs. */
+/** A part of the package is mounted in the wrong place, or without a required part. */
 export class Sso2SetupError extends Sso2Error {
   override readonly code = 'ERR_SSO2_SETUP'
   /** @param fix names the fault and what to mount where, without a full stop */
@@ -109,7 +109,7 @@ export class Sso2UnavailableError extends Sso2Error {
   }
 }
 
-/** A response arrived that the interface does not document. */
+/** The interface does not document the response. */
 export class Sso2ResponseError extends Sso2Error {
   override readonly code = 'ERR_SSO2_RESPONSE'
   /**
@@ -135,7 +135,7 @@ export class PlatformApiError extends Sso2Error {
    * @param operation the method that was called
    * @param status HTTP status
    * @param body body of the response: the parsed value of JSON, else the text
-   * @param scope scope that the call needs, if the interface names a scope. A 403 mostly means that the token does not have the scope
+   * @param scope scope that the call needs, if the interface names a scope. A 403 mostly means a token without the scope
    */
   constructor(
     readonly operation: string,

@@ -60,7 +60,7 @@ export interface BrandingOptions {
 
 const COLOUR = 'must be a colour such as #17477a'
 
-/** Can this value be sent as a header: printable ASCII in one line? */
+/** Can a header have this value: printable ASCII without line breaks? */
 export const isPolicy = (value: unknown): value is string => typeof value === 'string' && /^[\x20-\x7e]+$/.test(value)
 
 const policy = z
@@ -85,7 +85,7 @@ const texts = z
   .default({})
   .describe('Single texts of the built-in pages by code. They replace those of `language` (docs/texts.md).')
 
-/** Returns the schema of these options. */
+/** Returns the schema of the branding options. */
 export const branding = (isProduction: boolean) => {
   const place = (description: string) => webAddress(isProduction).optional().describe(description)
   return {

@@ -1,11 +1,11 @@
-/** Schemas of hooks and views. Only the type of a hook is checked here. Its result is checked by its caller. */
+/** Schemas of hooks and views. Only the type of a hook is checked here. The caller of a hook checks the result. */
 import { z } from 'zod'
 
 const hook = () => z.custom((value) => typeof value === 'function', 'must be a function').optional()
 const name = () => z.string({ error: 'must be a text' }).min(1, 'must not be empty').optional()
 const view = (description: string) => hook().meta({ description, otherwise: 'the built-in page' })
 
-/** Schemas of the options that are passed on unchanged. */
+/** Schemas of options passed on unchanged. */
 export const hooks = z.object({
   exchangeTicket: hook().meta({
     description:

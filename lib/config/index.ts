@@ -1,5 +1,5 @@
 /**
- * Turns options and environment into one frozen configuration. Reports all faults at once.
+ * Turns options and environment into a frozen configuration. Reports all faults at once.
  * This folder decides nothing about a request (lib/decide) and sends nothing.
  * Options: schema.ts, branding.ts, hooks.ts. Environment variables: load.ts. Texts of the pages: texts/index.ts. Log lines: log.ts.
  */
@@ -23,13 +23,13 @@ export interface Clock {
 interface CookieNames {
   readonly session: string
   readonly binding: string
-  /** Prefix of the cookies that count Identify redirects. A hash of the page follows. */
+  /** Prefix of the cookies with the number of Identify redirects. A hash of the page follows. */
   readonly loop: string
   readonly signedOut: string
   readonly device: string
 }
 
-/** Fields that keep the name and type of the checked options. */
+/** Fields with name and type of the checked options. */
 type Plain = Omit<CheckedOptions, 'clientSecret' | 'sessionSecret' | 'session' | 'trustedReturnOrigins' | 'texts'>
 
 /** The checked configuration. Secrets are keys or closures, so a printed configuration shows none. */
@@ -93,7 +93,7 @@ export function makeConfig(
   })
 }
 
-/** Returns routes and login page. A custom login page switches the built-in login route off. */
+/** Returns routes and login page. A custom login page disables the built-in login route. */
 function loginPlaces(routes: Plain['routes'], siteUrl: string): Pick<Config, 'routes' | 'loginPage'> {
   const { login } = routes
   if (login !== false && !login.startsWith('/'))
@@ -112,7 +112,7 @@ function secretFields(clientSecret: readonly string[], sessionSecret: readonly s
   }
 }
 
-/** Returns the password of a Redis address, so that the log masks it. A Redis client of the site logs its own errors. */
+/** Returns the password of a Redis address, for masking in the log. A Redis client of the site does its own logging. */
 function passwordIn(redis: unknown): string[] {
   const url = typeof redis === 'string' && URL.canParse(redis) ? new URL(redis) : undefined
   return url?.password ? [url.password, decodeURIComponent(url.password)] : []
@@ -123,12 +123,12 @@ function withoutBraces(clientId: string): string {
   return clientId.replace(/[{}%]/g, encodeURIComponent)
 }
 
-/** Derives one 256-bit key from each secret. Each use of a secret has another label. */
+/** Derives a 256-bit key from each secret. Each use of a secret has another label. */
 function deriveKeys(secrets: readonly string[], label: string): MacKeys {
   return secrets.map((secret) => Buffer.from(hkdfSync('sha256', secret, '', label, 32)))
 }
 
-/** Returns the cookie names, over https with `__Host-`. The site names the session cookie. The helper cookies share its stem. */
+/** Returns the cookie names, over https with `__Host-`. The site names the session cookie. The helper cookies share the stem of the name. */
 function cookieNames(given = 'sso2.sid', isSecure: boolean): CookieNames {
   const own = given.replace(/^__Host-/, '')
   const stem = own.replace(/\.sid$/, '')

@@ -10,7 +10,7 @@ import { nameProblems } from './validators'
 /** Hooks and views. They are passed on unchanged, and only their type is checked. With `exchangeTicket`, `tokenUrl` may be absent. */
 export type HookOptions = Readonly<Partial<Record<keyof z.input<typeof hooks>, unknown>>>
 
-/** Environment variable of each option that has one. */
+/** Environment variables by option. */
 export const VARIABLES: Readonly<Record<string, string>> = {
   ssoUrl: 'SSO2_URL',
   clientId: 'SSO2_CLIENT_ID',
@@ -45,7 +45,7 @@ const problem = (option: string, message: string): ConfigProblem => {
   return { option, message, ...(variable ? { variable } : {}) }
 }
 
-/** Returns the first sentence of an option's description, if the option is missing. Else returns an empty text. */
+/** Returns the first sentence of an option's description, if the option is missing. Returns an empty text otherwise. */
 function purposeOf([name = '', ...inner]: readonly PropertyKey[], given: Readonly<Record<string, unknown>>): string {
   if (inner.length > 0 || given[String(name)] !== undefined) return ''
   const schemas: Readonly<Record<string, z.ZodType>> = optionSchemas()

@@ -1,5 +1,5 @@
 /**
- * Writes the log lines of one site to the site's logger, without secrets. Each cause is logged at most once a minute.
+ * Writes the log lines of a site to the site's logger, without secrets. Each cause is logged at most once a minute.
  * After a recovery is logged, the next failure is logged at once.
  */
 
@@ -10,7 +10,7 @@ import { maskSecrets, onOneLine } from '../decide/masking'
 
 /** Receives the log lines. Default: the console. pino and winston fit. */
 export interface Logger {
-  /** Logs a problem that prevents logins, or soon will. */
+  /** Logs a problem with an effect on logins, now or soon. */
   warn(message: string): void
   /** Logs a recovery, or another fact worth knowing. */
   info(message: string): void
@@ -23,23 +23,23 @@ const EVERY_MS = 60_000
 const MAX_CAUSES = 500
 
 /**
- * Recoveries of one topic in a minute after which the next failure is logged at once. Further recoveries have no such effect, so that a
- * system that fails and recovers all the time does not fill the log.
+ * Recoveries of a topic in a minute after which the next failure is logged at once. Further recoveries have no such effect, because a
+ * system with constant failures and recoveries would fill the log.
  */
 const MAX_ALL_CLEARS = 3
 
-/** A secret that a text may contain, if there is one. */
+/** A secret in a text, or `undefined`. */
 type Secret = string | undefined
 
 const topicOf = (cause: string) => cause.split(':', 1)[0] ?? ''
 
 interface LoggedCause {
   readonly at: number
-  /** Number of occurrences since `at` that were not logged. */
+  /** Number of occurrences since `at` without a log line. */
   suppressed: number
 }
 
-/** The log of one site. */
+/** The log of a site. */
 export class Log {
   readonly #logger: Logger
   /** Secrets of the site. No line may contain any of them. */
@@ -62,7 +62,7 @@ export class Log {
     this.#tell('warn', cause, () => onOneLine(logText(line)))
   }
 
-  /** As {@link warn}, for a fact that is not a problem. */
+  /** As {@link warn}, for a fact without a problem. */
   info(cause: string, line: LogLine): void {
     this.#tell('info', cause, () => onOneLine(logText(line)))
   }
@@ -82,7 +82,7 @@ export class Log {
     this.#tell('warn', cause, () => [first, ...frames].join(NEXT_LINE))
   }
 
-  /** Logs that a topic has recovered, if it had a log line before. Its next failure is then logged at once, even within the minute. */
+  /** Logs the recovery of a topic with an earlier log line. The next failure of the topic is then logged at once, even within the minute. */
   over(topic: string, message: string): void {
     if (!this.#open.delete(topic)) return
     this.#say('info', message)

@@ -1,6 +1,6 @@
 /**
  * Purpose and validation of each option, in zod. `npm run docs` writes the descriptions into docs/options.md and into the comments of the
- * types. The error for a missing option quotes its description. `otherwise` describes the default in words.
+ * types. The error for a missing option quotes the description. `otherwise` describes the default in words.
  */
 import type { Cluster, Redis } from 'ioredis'
 import { z } from 'zod'

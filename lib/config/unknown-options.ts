@@ -1,4 +1,4 @@
-/** Reports options that do not exist, each with the nearest name that does. */
+/** Reports unknown options, each with the nearest known name. */
 import type { z } from 'zod'
 import type { ConfigProblem } from '../errors'
 
@@ -59,7 +59,7 @@ export function nearest(path: string, names: readonly string[]): string {
   return names.reduce((best, name) => (cost(name) < cost(best) ? name : best), names[0] ?? '')
 }
 
-/** Counts the edits between two names. A name that is part of the other counts as a single edit: `logo` for `logoUrl`. */
+/** Counts the edits between two names. A name contained in the other counts as a single edit: `logo` for `logoUrl`. */
 function distance(from: string, to: string): number {
   const edits = editsBetween(from, to)
   return from.length > 2 && (from.includes(to) || to.includes(from)) ? Math.min(edits, 1) : edits

@@ -24,7 +24,7 @@ function addressProblem(text: string, isProduction: boolean, example: string): s
 /** Letters, digits, dots, dashes and underscores. Other characters in a host could end a source in a Content-Security-Policy. */
 const HOST = /^(?:[\w.-]+|\[[0-9a-f:.]+\])$/
 
-/** Returns the reason why the site may not call, load or link to this address. */
+/** Returns the reason why the site may not call, load or link to an address. */
 function placeProblem(url: URL, isProduction: boolean): string | undefined {
   if (url.username || url.password) return 'must not hold a user name or password'
   if (!HOST.test(url.hostname)) return 'must have a host of letters, digits, dots and dashes'
@@ -85,7 +85,7 @@ export function nameProblems(names: {
   return problems
 }
 
-/** The emulator's published secrets contain this text. */
+/** Part of the emulator's published secrets. */
 const PUBLISHED = 'not-for-production'
 
 function secretProblem(secret: string, allowWeak: boolean, isProduction: boolean): string | undefined {
@@ -97,7 +97,7 @@ function secretProblem(secret: string, allowWeak: boolean, isProduction: boolean
   return new Set(secret).size === 1 ? 'must not be one character repeated' : undefined
 }
 
-/** Returns the schema of one secret or several secrets. */
+/** Returns the schema of a secret, or several secrets. */
 export const secrets = (allowWeak: boolean, isProduction: boolean) =>
   z
     .union([z.string().transform((one) => [one]), z.array(z.string()).min(1)], {
@@ -126,7 +126,7 @@ export const route = (fallback: string) =>
 const OWN_PARAMETERS = ['return_to', 'notice', FLOW_PARAMETER]
 const LOGIN_ROUTE = 'must be a path that begins with /, the address of a login page, or false'
 
-/** Returns the schema of a path, `false`, or the address of a custom login page. load.ts checks its origin, because other options decide that. */
+/** Returns the schema of a path, `false`, or the address of a custom login page. load.ts checks the origin, because the allowed origins depend on other options. */
 export const loginRoute = (isProduction: boolean) =>
   z
     .union([z.literal(false), z.string()], { error: LOGIN_ROUTE })

@@ -16,7 +16,7 @@ export class ClientKeys {
     this.#keys = makeKeys(secrets)
   }
 
-  /** Number of the secret that signs. */
+  /** Number of the signing secret. */
   get inUse(): number {
     return this.#inUse
   }

@@ -5,11 +5,11 @@
 import { afterFailure, afterSuccess, type CallKind, CLOSED, isMoreRecent, isOpen, pauseOf } from '../decide/breaker'
 import { PlatformApiError, Sso2ResponseError, Sso2UnavailableError } from '../errors'
 
-/** Time between the starts of two probes. A probe that hangs does not delay the next probe. */
+/** Time between the starts of two probes. A hanging probe does not delay the next probe. */
 const PROBE_EVERY_MS = 1000
 /** Time from a failure to the first probe. A success of another call in this time makes the probe unnecessary. */
 const FIRST_PROBE_MS = 300
-/** Maximum random delay of a probe, so that several processes do not probe at once. */
+/** Maximum random delay of a probe, because several processes should not probe at once. */
 const SPREAD_MS = 100
 
 const OPEN = 'the circuit breaker is open'
@@ -20,13 +20,13 @@ export interface DependencyOptions {
   readonly probe: () => Promise<unknown>
   /** Is this error the system's fault? Default: no response, a failure, too many calls, or an unexpected kind of response. */
   readonly isFault?: (error: unknown) => boolean
-  /** Is this a response of a system that does not work? Default: no. */
+  /** Is the response a sign of a broken system? Default: no. */
   readonly isFaulty?: (response: unknown) => boolean
   /** Called for each success. @param isBack a probe had failed before, or the breaker was open */
   readonly onSuccess?: (isBack: boolean) => void
 }
 
-/** A refusal (400, 401, 403) is a response of a system that works. Errors of the site itself say nothing about the system. */
+/** A refusal (400, 401, 403) is a response of a working system. Errors of the site itself say nothing about the system. */
 export function isOutage(error: unknown): boolean {
   if (error instanceof PlatformApiError) return error.status === 429 || error.status >= 500
   if (error instanceof Sso2ResponseError) return ![400, 401, 403].includes(error.status ?? 500)
@@ -38,7 +38,7 @@ export function isNotSent(error: unknown): boolean {
   return error instanceof Sso2UnavailableError && error.message.endsWith(OPEN)
 }
 
-/** Health of a system that the site depends on. */
+/** Health of a single system. */
 export class Dependency {
   readonly #options: DependencyOptions
   #breaker = CLOSED

@@ -17,7 +17,7 @@ interface TransportRequest {
   readonly signal: AbortSignal
 }
 
-/** A response. Its body is decompressed while the caller reads it. A caller that does not read the body calls `discard()`. */
+/** A response. The body is decompressed during the read. Without a read, the caller must call `discard()`. */
 export interface TransportResponse {
   readonly status: number
   readonly headers: Pick<Headers, 'get' | 'has' | 'getSetCookie'>
@@ -97,7 +97,7 @@ export interface Answer {
   readonly text: string
 }
 
-/** Limit of a response that contains a token. */
+/** Limit of a response with a token. */
 const MAX_BODY_BYTES = 65_536
 
 /** Every response of the emulator has this header. In production such a response is refused. Threat O10. */

@@ -1,5 +1,5 @@
 /**
- * Watches whether Identify works. Browsers call it, so this process sees only whether they come back. If a browser is not back after a
+ * Watches whether Identify works. Browsers call Identify, so the process sees only their return. If a browser is not back after a
  * second, a probe follows the same redirect. Interface: "Identify: browser redirect".
  */
 import type { Log } from '../config/log'
@@ -17,10 +17,10 @@ const PROBE_MS = 2000
 const FEW = 3
 const LOST_MS = 10_000
 
-/** Operations of the client that are used here. */
+/** Operations of the client for the watch over Identify. */
 export type IdentifyClient = Pick<Sso2Client, 'identifyUrl' | 'readLanding' | 'probe' | 'isAvailable'>
 
-/** The addresses that Identify has to redirect to, and the site's log and time. */
+/** Expected addresses of the redirect, and the site's log and time. */
 export interface IdentifyHealthOptions {
   /** The site's own address. */
   readonly siteUrl: string
@@ -85,7 +85,7 @@ export class IdentifyHealth {
     if (answered.length > 0 && since > this.#failedAt) this.#identify.noteSuccess()
   }
 
-  /** Notes whether a browser that came back brought cookies of the site. Some browsers never do. Logs a warning if no browser ever did. */
+  /** Notes whether a returning browser brought cookies of the site. Some browsers never do. Logs a warning if no browser ever did. */
   noteCookies(hasCookies: boolean): void {
     if (hasCookies) this.#hasSeenCookies = true
     if (this.#hasSeenCookies) return

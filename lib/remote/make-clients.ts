@@ -1,6 +1,6 @@
 /**
- * Makes the clients and health watchers of a site from its configuration.
- * This folder calls the SSO system, the authorization server and the REST API. It decides nothing about a request (lib/decide), and
+ * Makes the clients and health watchers of a site from the configuration.
+ * The folder calls the SSO system, the authorization server and the REST API. The folder decides nothing about a request (lib/decide), and
  * knows nothing of Express (lib/web).
  * SSO system: sso2.ts. Tickets: ticket.ts. REST API: platform-api.ts. Circuit breakers: dependency.ts. HTTP: http.ts.
  */
@@ -90,7 +90,7 @@ export function makeLoginDependencies(
 
 type IsFault = (error: unknown) => boolean
 
-/** Returns a REST API client that uses an access token of the site itself, without a user. */
+/** Returns a REST API client with an access token of the site itself, without a user. */
 export function serviceApi({ apiUrl, clock }: Config, endpoint: TokenEndpoint): PlatformApi {
   const now = () => Math.floor(clock.now() / 1000)
   const fetchGrant = async () => readGrant(await serviceToken(endpoint, scopes.marketplaceGroups), now())

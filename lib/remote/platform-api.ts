@@ -34,7 +34,7 @@ export const scopes = Object.freeze({
 })
 
 /**
- * Client of the REST API for one access token. Works without Express. Interface: "REST API".
+ * Client of the REST API for an access token. Works without Express. Interface: "REST API".
  *
  * Every call has a time limit (`timeoutMs`, 3000 milliseconds). Within the limit, a call is retried once after a lost connection, a 502,
  * 503 or 504, or a 429 with a short `Retry-After`. Errors:

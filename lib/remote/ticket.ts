@@ -73,7 +73,7 @@ const accessToken = z.union([
     .transform((own) => ({ ...bare, token: own.accessToken, expiresAt: wholeSeconds(own.expiresAt) })),
 ])
 
-/** Returns a number of seconds that a login record can hold. Another value counts as absent, because the token itself may be valid. */
+/** Returns a number of seconds for a login record. Another value counts as absent, because the token itself may be valid. */
 function wholeSeconds(value: unknown): number | undefined {
   const given = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   if (typeof given !== 'number' || given < 0) return undefined
@@ -99,7 +99,7 @@ export function formExchange(endpoint: TokenEndpoint): ExchangeTicket {
   return (ticket, { signal }) => fetchToken({ ...ticketCall(endpoint, ticket), signal })
 }
 
-/** RFC 6749, 5.2: the token endpoint refuses the client itself, so it would refuse every ticket. */
+/** RFC 6749, 5.2: the token endpoint refuses the client itself, and so would refuse every ticket. */
 const CLIENT_REFUSED = /refused: (?:invalid_client|unauthorized_client|unsupported_grant_type) \(/
 
 /** Does this error mean that the token endpoint exchanges no ticket of any user? */

@@ -1,5 +1,5 @@
 /**
- * Helpers for the tests of sites that use express-sso2: `signIn()` and `visit()`. They need `supertest` as a development dependency of the site.
+ * Helpers for the tests of sites with express-sso2: `signIn()` and `visit()`. They need `supertest` as a development dependency of the site.
  * They replace no part of the package: each request goes to the site under test or to the running emulator.
  * The browser: visitor.ts. The reasons in an error: record-events.ts.
  */
@@ -87,7 +87,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 
 const MEANINGS: Readonly<Record<string, string>> = sso2ErrorCodes
 
-/** Returns the reasons that the site reported, each with its meaning. */
+/** Returns the reported reasons, each with a meaning. */
 function reasonOf(heard: readonly RecordedEvents[]): string {
   const reasons = [...new Set(heard.flatMap(({ reason }) => reason ?? []))]
   const texts = reasons.map((reason) => {

@@ -1,7 +1,7 @@
-/** Records the events that the site under test publishes on its diagnostics channels. The site runs in the process of the test. */
+/** Records the events of the site under test on the diagnostics channels. The site runs in the process of the test. */
 import diagnostics from 'node:diagnostics_channel'
 
-/** Fields of an event that the helpers use. */
+/** Fields of an event for the helpers. */
 export interface RecordedEvents {
   readonly outcome: string
   readonly reason: string | undefined

@@ -1,5 +1,5 @@
 /**
- * Sets response headers: cookies, redirects, caching. No shared cache may keep a response that sets a cookie of the package. The cache
+ * Sets response headers: cookies, redirects, caching. No shared cache may keep a response with a cookie of the package. The cache
  * would send the session of a user to other users. Threats R5, R10, R11, S1, S2.
  */
 import type { NextFunction, Response } from 'express'
@@ -37,7 +37,7 @@ export function makePrivate(res: Response): void {
   removeSharedCacheHeaders(res)
 }
 
-/** Removes headers that let a shared cache keep a private response. A header that forbids caching stays. */
+/** Removes headers by which a shared cache may keep a private response. A header against caching stays. */
 export function removeSharedCacheHeaders(res: Response): void {
   res.removeHeader('expires') // caches that do not know Cache-Control use this header
   for (const name of res.getHeaderNames()) {
@@ -86,7 +86,7 @@ export function appendCookie(res: Response, name: string, line: string): void {
   res.setHeader('set-cookie', [...others, line])
 }
 
-/** Forbids all caches to keep this response. Overrides headers that an earlier handler has set. */
+/** Forbids all caches to keep this response. Overrides headers of earlier handlers. */
 export function setNoStore(res: Response): void {
   res.setHeader('cache-control', 'no-store')
   removeSharedCacheHeaders(res)

@@ -5,7 +5,7 @@ import { accentOf, TEXT_CONTRAST } from '../../decide/contrast'
 /** Default of `brand.color`. */
 export const DEFAULT_COLOR = '#17477a'
 
-/** Colours that do not depend on the colour of the site. */
+/** Colours without regard to the colour of the site. */
 export const SCHEMES = {
   light: {
     ink: '#1c1b1a',

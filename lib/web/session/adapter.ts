@@ -83,7 +83,7 @@ export class Adapter implements SessionOpener {
     this.#store.createSession(req, this.#store.dataFor(current))
   }
 
-  /** Gives the request its session. A second call begins a new session, and the old one is not saved. */
+  /** Gives the request its session. A second call begins a new session. The old session is not saved. */
   #generate(req: Request): void {
     const slot = slotOf(req)
     if (!slot) throw new Sso2SetupError('This request did not pass through sso.session')
@@ -97,7 +97,7 @@ export class Adapter implements SessionOpener {
     this.watch(slot)
   }
 
-  /** Returns a session that begins now. */
+  /** Returns a new session, begun now. */
   freshPlace(cookieAction: CurrentSession['cookieAction'], id = newSessionId()): CurrentSession {
     return { phase: 'fresh', id, text: null, since: this.#now(), isLoggedIn: false, cookieAction }
   }

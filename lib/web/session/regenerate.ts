@@ -40,14 +40,14 @@ async function nextOf(site: Site, slot: RequestSession): Promise<Next> {
   if (current.phase === 'away') throw storeUnavailable()
   if (current.phase === 'late') return { current: { ...current, text: null }, target }
   if (current.phase === 'fresh' && !slot.hasData) {
-    // there is no session to end, but the new one could not be saved while Redis does not respond
+    // no session has to end, but the new session could not be saved while Redis does not respond
     known(site.records.isAvailable ? await site.records.read(sessionKey(newSessionId())) : 'unavailable')
     return { current: site.adapter.freshPlace('send_if_filled'), target }
   }
   return leave(site, slot)
 }
 
-/** Moves the login record, or deletes data without a record. If another request has just ended the session, no new one begins. */
+/** Moves the login record, or deletes data without a record. If another request has just ended the session, no new session begins. */
 async function leave(site: Site, slot: RequestSession): Promise<Next> {
   const { current, target } = slot
   const stored = new StoredRecord(site, sessionKey(current.id), 'unavailable')

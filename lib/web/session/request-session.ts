@@ -38,11 +38,11 @@ export function nothingIn(phase: 'late' | 'away', id: string, since: number): Cu
 /** The entry in Redis that the browser's cookie names. */
 export interface CookieTarget {
   readonly key: string | undefined
-  /** `undefined`: written after it was read. */
+  /** `undefined`: written after the read. */
   readonly stored: StoredEntry | Unavailable | undefined
 }
 
-/** Opens the session when a handler first touches it. */
+/** Opens the session at the first touch by a handler. */
 export interface SessionOpener {
   open(slot: RequestSession): void
 }

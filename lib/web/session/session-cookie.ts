@@ -1,4 +1,4 @@
-/** Reads and sets the session cookie, which is signed as the package cookie-signature does. No other file sets it. Threats S1 to S3, S19. */
+/** Reads and sets the session cookie, which is signed as the package cookie-signature does. No other file sets the cookie. Threats S1 to S3, S19. */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 import type { Request, Response } from 'express'
 import type { Config } from '../../config'

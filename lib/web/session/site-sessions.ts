@@ -123,7 +123,7 @@ export class SiteSessions implements Sessions {
     return livesFrom(target.stored, current.text, this.#now(), this.#config).data
   }
 
-  /** Draws a new session ID on the Redis server that holds its SSO session. '' with the site's own session. */
+  /** Draws a new session ID on the Redis server of the SSO session. '' with the site's own session. */
   nextId(req: Request, sidHash: string): string {
     return this.#own(req) ? this.#records.drawId(newSessionId, sidHash) : ''
   }
@@ -147,14 +147,14 @@ export class SiteSessions implements Sessions {
     return id
   }
 
-  /** Gives the request an empty session after its session has ended. The browser's cookie is dropped unless the site puts data into it. */
+  /** Gives the request an empty session after its session has ended. The browser's cookie is dropped unless the site adds session data. */
   async end(req: Request): Promise<void> {
     const slot = this.#own(req)
     if (!slot) return endExternalSession(req, this.#config.log)
     this.#move(slot, this.#stranger(this.#cookie.isIn(req) ? 'send_or_drop' : 'send_if_filled'), NO_TARGET)
   }
 
-  /** Gives the request no session, after another request has ended or moved it. The browser's cookie stays. */
+  /** Gives the request no session, after another request has ended or moved the session. The browser's cookie stays. */
   leave(req: Request): void {
     const slot = this.#own(req)
     if (!slot || slot.current.phase === 'late') return

@@ -34,7 +34,7 @@ const METADATA: unique symbol = Symbol('express-sso2.origin')
 interface Loaded {
   readonly since: number
   readonly isLoggedIn: boolean
-  /** The data as it was read. */
+  /** The stored data. */
   readonly text: string | null
 }
 interface WithMetadata {
@@ -72,7 +72,7 @@ export class SessionStore extends session.Store {
   readonly #config: Config
   readonly #now: () => number
   readonly #data: RedisStore
-  /** Replaces the session of a request by a new one. Set by site-sessions.ts. */
+  /** Replaces the session of a request by a new session. Set by site-sessions.ts. */
   declare replace: (slot: RequestSession) => Promise<void>
   /** Called for each session that a handler of the site has destroyed. Set by site-sessions.ts. */
   declare onDestroyed: (key: string, stored: StoredEntry) => Promise<void>
