@@ -5,20 +5,20 @@
 import type { EpochSeconds } from '../protocol/claims'
 import type { Limit } from './login-budgets'
 
-/** A value expires after this time. A user name that is refused is refused for this time. */
+/** Seconds until a value expires. A refused user name stays refused for the same time. */
 export const ATTEMPTS_SECONDS = 900
-/** The lock of an attempt expires after this time, which is longer than Authenticate and a Session Status call after it. */
+/** Seconds until the lock of an attempt expires, longer than Authenticate and a Session Status call afterwards. */
 const LOCK_SECONDS = 12
-/** Attempts that a user name is assumed to have before a freeze, until the platform reports a number. */
+/** Attempts that a user name is assumed to have left, until the platform reports a number. */
 const ASSUMED_LEFT = 5
 /** A browser stops before the last attempt. An unrecognised browser also leaves one attempt to recognised browsers. */
 const LAST = 1
 const LAST_AND_KEPT = 2
-/** Factors of `loginLimit` for one user name: wrong passwords of unrecognised browsers, and successful logins. */
+/** Factors of `loginLimit` for a user name: wrong passwords of unrecognised browsers, and successful logins. */
 const WRONG_PER_NAME = 3
 const LOGINS_PER_NAME = 10
 
-/** The stored value of one user name. */
+/** The stored value of a user name. */
 export interface Attempts {
   /** Attempts left before a freeze, without the attempt in progress. Absent until the platform reports a number. */
   readonly left?: number
@@ -38,20 +38,20 @@ interface AttemptLock {
   readonly session: string
   readonly id: string
   readonly until: EpochSeconds
-  /** `left` and `at` before this attempt. */
+  /** `left` and `at` before the attempt. */
   readonly left?: number
   readonly at: EpochSeconds
 }
 
-/** Facts of one attempt. */
+/** Facts of an attempt. */
 export interface AttemptFacts {
   readonly now: EpochSeconds
   readonly session: string
   /** Unique for each attempt. */
   readonly id: string
-  /** Has this browser logged in under this very name before? */
+  /** Has the browser logged in with exactly the same user name before? */
   readonly isRecognised: boolean
-  /** Can any browser be recognised on this site (`rememberDevices`)? */
+  /** Can the site recognise browsers (`rememberDevices`)? */
   readonly remembersDevices: boolean
   readonly limit: Limit
 }
@@ -69,8 +69,8 @@ export type AttemptResult =
   | { readonly was: 'wrong'; readonly left: number | undefined }
 
 /**
- * Decides whether an attempt may begin. It subtracts one attempt at once, because a response may be lost. Table:
- * docs/internals/decision-tables.md, "Login".
+ * Decides whether an attempt may begin. Subtracts an attempt at once, because a response may be lost.
+ * Table: docs/internals/decision-tables.md, "Login".
  */
 export function beginAttempt(stored: Attempts | undefined, facts: AttemptFacts): AttemptDecision {
   const { now, session, id, isRecognised, limit } = facts
@@ -104,9 +104,10 @@ function current(stored: Attempts | undefined, now: EpochSeconds, { perSeconds }
 }
 
 /**
- * Returns the value of a user name after an attempt. A success, or an attempt that the platform did not judge, adds the subtracted attempt
- * again. A wrong password leaves the lower of the stored and the reported number.
- * @param stored as it is now. If it has the lock of another attempt, this attempt can only lower its number.
+ * Returns the value of a user name after an attempt.
+ * A success, or an attempt that the platform did not judge, adds the subtracted attempt again.
+ * A wrong password leaves the lower of the stored and the reported number.
+ * @param stored current value. If another attempt has the lock, the finished attempt can only lower the number.
  */
 export function endAttempt(stored: Attempts | undefined, facts: AttemptFacts, result: AttemptResult): Attempts {
   const { now, id, isRecognised, limit } = facts
@@ -129,7 +130,7 @@ function countedAs(found: Attempts, { was }: AttemptResult, isRecognised: boolea
   return isRecognised ? { ...found, wrongRecognised: found.wrongRecognised + 1 } : { ...found, wrong: found.wrong + 1 }
 }
 
-/** @param left the stored number, from which this attempt is subtracted */
+/** @param left the stored number, from which the attempt is subtracted */
 function leftAfter(left: number | undefined, own: AttemptLock | undefined, told: number | undefined): number {
   const isFirst = own !== undefined && own.left === undefined
   if (told === undefined) return left ?? ASSUMED_LEFT - 1

@@ -1,13 +1,15 @@
 /**
- * Binds an Identify redirect to the browser that began it, although the protocol has no state. Makes and checks the `sso2` parameter. Pure.
- * The MAC covers the value of the binding cookie and the issue time. Its key is derived from `sessionSecret`, and signs no tokens.
+ * Binds an Identify redirect to the browser that began the redirect, because the protocol has no state. Makes and checks the `sso2`
+ * parameter. Pure.
+ * The MAC covers the value of the binding cookie and the issue time. The MAC key is derived from `sessionSecret`, and signs no
+ * tokens.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { EpochSeconds } from '../protocol/claims'
 
-/** An Identify redirect may take this long, in seconds. */
+/** Maximum duration of an Identify redirect, in seconds. */
 const BINDING_SECONDS = 300
-/** The marker for browsers without cookies is valid for this time, in seconds. */
+/** Lifetime of the marker for browsers without cookies, in seconds. */
 export const MARKER_SECONDS = 60
 
 /** Keys of MACs. The first signs, all verify. */
@@ -16,7 +18,7 @@ export type MacKeys = readonly Buffer[]
 const SHAPE = /^(\d{1,12})\.([A-Za-z0-9_-]{22})$/
 const BINDING_VALUE = /^[A-Za-z0-9_-]{22}$/
 
-/** Is this text a binding cookie's value (128 bits, base64url)? */
+/** Is the text a binding cookie's value (128 bits, base64url)? */
 export function isBindingValue(value: string | undefined): value is string {
   return value !== undefined && BINDING_VALUE.test(value)
 }
@@ -31,14 +33,14 @@ function mac(key: Buffer, purpose: Purpose, ...parts: readonly (string | number)
     .slice(0, 22)
 }
 
-/** Returns `<issued>.<MAC>`. @param subject the signed text, for a redirect the value of the binding cookie */
+/** Returns `<issued>.<MAC>`. @param subject the signed text. For a redirect, the value of the binding cookie. */
 export function makeSignature(keys: MacKeys, purpose: Purpose, subject: string, now: EpochSeconds): string {
   const [key] = keys
   if (!key) throw new TypeError('makeSignature: no key')
   return `${now}.${mac(key, purpose, subject, now)}`
 }
 
-/** Is this a MAC for this purpose and subject, at most `maximumAge` seconds old? Compares in constant time. */
+/** Is the value a MAC for the purpose and the subject, at most `maximumAge` seconds old? Compares in constant time. */
 export function isSignature(
   keys: MacKeys,
   purpose: Purpose,
@@ -61,7 +63,7 @@ export function makeBinding(keys: MacKeys, cookie: string, now: EpochSeconds, is
   return makeSignature(keys, isLast ? 'last-flow' : 'flow', cookie, now)
 }
 
-/** Does the parameter fit this browser's cookie, and is it young enough? */
+/** Does the parameter fit the browser's cookie, and is the parameter young enough? */
 export function isBound(
   keys: MacKeys,
   cookie: string | undefined,
@@ -72,7 +74,7 @@ export function isBound(
   return isFlow || isBoundAsLast(keys, cookie, parameter, now)
 }
 
-/** As {@link isBound}, for the last redirect of a chain. */
+/** Checks the last redirect of a chain, with the same rules as {@link isBound}. */
 export function isBoundAsLast(
   keys: MacKeys,
   cookie: string | undefined,
@@ -82,7 +84,7 @@ export function isBoundAsLast(
   return isBindingValue(cookie) && isSignature(keys, 'last-flow', cookie, parameter, now, BINDING_SECONDS)
 }
 
-/** Returns when the redirect with this parameter began. @returns `undefined` for another text */
+/** Returns the start time of the redirect with the parameter. @returns `undefined` for another text */
 export function flowBeginning(parameter: string | undefined): EpochSeconds | undefined {
   const [, issued] = SHAPE.exec(parameter ?? '') ?? []
   return issued === undefined ? undefined : Number(issued)

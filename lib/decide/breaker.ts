@@ -1,16 +1,17 @@
 /**
- * The circuit breaker of one system, as a value: results of calls and probes lead to the next state. Pure. Table:
+ * The circuit breaker of a system, as a value: results of calls and probes determine the next state. Pure. Table:
  * docs/internals/decision-tables.md, "Breaker". Times are milliseconds of a monotonic clock.
  */
 
-/** Failures of this weight open the breaker, if no call succeeds in between. */
+/** Total weight of failures that opens the breaker, if no call succeeds in between. */
 const OPENING_WEIGHT = 5
 /** The longest pause that a system may request (`Retry-After`). */
 const MAX_PAUSE_MS = 60_000
 
 /**
- * Kind of a failed call. A `user_call` may have failed for its user alone. It says nothing about the system, and is a reason to probe it. A
- * `probe` concerns no user.
+ * Kind of a failed call. A `user_call` may have failed for its user alone. It says nothing about the system, but is a reason to
+ * probe the system.
+ * A `probe` concerns no user.
  */
 export type CallKind = 'call' | 'user_call' | 'probe'
 const WEIGHTS: Readonly<Record<CallKind, number>> = { call: 1, user_call: 0, probe: 2 }
@@ -44,12 +45,15 @@ export const CLOSED: Breaker = Object.freeze({
   pausedUntil: Number.NEGATIVE_INFINITY,
 })
 
-/** Closes the breaker after one success. */
+/** Closes the breaker after a success. */
 export function afterSuccess({ wellAt }: Breaker, beganAt: number): Breaker {
   return { ...CLOSED, wellAt: Math.max(wellAt, beganAt) }
 }
 
-/** Is this failure newer than the last success? A failure of a call that began before a successful call says nothing about the system now. */
+/**
+ * Is the failure newer than the last success?
+ * A failure of a call that began before a successful call says nothing about the system now.
+ */
 export function isMoreRecent({ wellAt }: Breaker, { beganAt }: Pick<FailedAttempt, 'beganAt'>): boolean {
   return beganAt >= wellAt
 }

@@ -5,7 +5,7 @@ export const TEXT_CONTRAST = 4.5
 /** @see {@link TEXT_CONTRAST} */
 export const EDGE_CONTRAST = 3
 
-/** Is this a colour in the form `#rgb` or `#rrggbb`? */
+/** Is the text a colour in the form `#rgb` or `#rrggbb`? */
 export const isColor = (text: string): boolean => /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i.test(text)
 
 type Channels = readonly [red: number, green: number, blue: number]
@@ -44,9 +44,10 @@ function mixedColor(color: string, end: string, steps: number): string {
 }
 
 /**
- * Returns the colour itself if it has enough contrast with all backgrounds, else the nearest colour towards black or white that has.
+ * Returns the colour itself if the contrast with all backgrounds is sufficient. Otherwise returns the nearest sufficient colour
+ * towards black or white.
  * @param grounds all light or all dark
- * @returns `#rrggbb`. It has less contrast only if black and white have less.
+ * @returns `#rrggbb`. The contrast is insufficient only if black and white are insufficient too.
  */
 export function standingOut(color: string, grounds: readonly string[], least: number): string {
   const worst = (candidate: string) => Math.min(...grounds.map((ground) => contrast(candidate, ground)))
@@ -58,11 +59,11 @@ export function standingOut(color: string, grounds: readonly string[], least: nu
   return end
 }
 
-/** Colours that follow from the site's colour. */
+/** Colours that are derived from the site's colour. */
 export interface Accent {
   /** The colour itself, as background of buttons. */
   readonly brand: string
-  /** Text on that background. */
+  /** Text on `brand`. */
   readonly onBrand: string
   /** Edge of a button, visible on any background. */
   readonly brandEdge: string
@@ -71,9 +72,9 @@ export interface Accent {
 }
 
 /**
- * Returns the colours of one scheme, light or dark.
+ * Returns the colours of a scheme, light or dark.
  * @param grounds backgrounds of page and card
- * @param linkContrast of links on them, at least that of text
+ * @param linkContrast of links on the backgrounds, at least that of text
  */
 export function accentOf(color: string, grounds: readonly string[], linkContrast: number): Accent {
   const brand = textOf(channelsOf(color))

@@ -3,7 +3,7 @@ import { onOneLine } from './masking'
 
 /** Description of an error. */
 export interface DescribedError {
-  /** Name, code and message of the error and of its causes, on one line. */
+  /** Name, code and message of the error and of its causes, on a single line. */
   readonly text: string
   /** Stack frames, innermost first. None for a value that is not an error. */
   readonly frames: readonly string[]

@@ -1,13 +1,14 @@
 /**
- * The device cookie. It lists the user names that have logged in with this browser, which has its own budget for them. Pure. Threats F3, F13,
- * F18.
+ * The device cookie. It lists the user names that have logged in with the browser. The browser has its own budget for these names.
+ * Pure.
+ * Threats F3, F13, F18.
  */
 import { createHash } from 'node:crypto'
 import type { EpochSeconds } from '../protocol/claims'
 
-/** A device cookie is valid for this time. */
+/** Lifetime of a device cookie, in seconds. */
 export const DEVICE_SECONDS = 180 * 86_400
-/** A browser keeps so many user names, enough for a household. */
+/** Maximum of user names in a cookie, enough for a household. */
 const MAX_NAMES = 4
 const SEPARATOR = '~'
 /** A process with a slow clock accepts the cookies of other processes. */
@@ -33,7 +34,7 @@ export interface Sealer {
   open(sealed: string): string | undefined
 }
 
-/** Returns the entry of a user name in a cookie, if it can be read and is young enough. */
+/** Returns the entry of a user name in a cookie, if the entry is readable and young enough. */
 export function findDevice(
   cookie: string | undefined,
   username: string,

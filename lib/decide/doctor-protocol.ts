@@ -6,28 +6,28 @@ import { isSignature, MARKER_SECONDS, type MacKeys, makeSignature } from './bind
 /** Request header with the doctor's signature, sent to the landing page. */
 export const DOCTOR_HEADER = 'x-sso2-doctor'
 
-/** Makes the doctor's signature. It needs the site's `sessionSecret`. */
+/** Makes the doctor's signature with the site's `sessionSecret`. */
 export function makeDoctorSignature(keys: MacKeys, now: EpochSeconds): string {
   return makeSignature(keys, 'doctor', '', now)
 }
 
-/** Is this request sent by a doctor that knows the site's `sessionSecret`? */
+/** Does the request come from a doctor that knows the site's `sessionSecret`? */
 export function isDoctorSignature(keys: MacKeys, value: string | undefined, now: EpochSeconds): boolean {
   return isSignature(keys, 'doctor', '', value, now, MARKER_SECONDS)
 }
 
 const reach = z.enum(['ok', 'unavailable'])
 
-/** Report of a site about itself and about the request as it arrived. It holds no secret. */
+/** Report of a site about itself and about the request as received. The report holds no secret. */
 export const siteReport = z.object({
   clientId: z.string(),
   siteUrl: z.string(),
   sso: reach,
   store: reach,
-  /** `X-Forwarded-For` as it arrived, and the names of other headers that proxies add. */
+  /** `X-Forwarded-For` as received, and the names of other headers that proxies add. */
   forwardedFor: z.string(),
   proxyHeaders: z.array(z.string()),
-  /** How many proxies the application trusts for this request, by its `trust proxy`. */
+  /** Number of proxies that the application trusts for the request, by its `trust proxy`. */
   trustedHops: z.int(),
   /** Did the request reach the application itself over TLS? */
   isEncrypted: z.boolean(),

@@ -20,7 +20,7 @@ export type Step =
   | 'logout'
   | 'logoutall'
 
-/** Kind of a failure. `token`: this site refused the response. */
+/** Kind of a failure. `token`: the site refused the response. */
 type FailureKind = 'no_answer' | 'failing' | 'too_many' | 'nowhere' | 'refused' | 'unreadable' | 'token' | 'thrown'
 
 /** A failed step. */
@@ -29,7 +29,7 @@ export interface FailedStep {
   readonly error: unknown
   /** Is the step a hook of the site? */
   readonly isOwn: boolean
-  /** When the call began, in milliseconds by the same clock as the log. A recovery logged since then makes its failure old news. */
+  /** Start of the call, in milliseconds of the process. The failure is outdated if a recovery was logged since. */
   readonly beganAt?: number
 }
 
@@ -38,7 +38,7 @@ export interface FailureAdvice {
   /** Names the cause, with few values: each is logged once a minute. */
   readonly cause: string
   readonly line: LogLine
-  /** Stack of an error of the site, one place each. */
+  /** Stack of an error of the site, a line for each place. */
   readonly frames: readonly string[]
 }
 
@@ -99,7 +99,7 @@ const TOKEN_LOOK: Readonly<Record<TokenFault, string>> = {
   replayed: 'the SSO system: the response was used before',
 }
 
-/** Says what to check if this site refuses tokens of the SSO system. */
+/** Says what to check if the site refuses tokens of the SSO system. */
 export const tokenAdvice = (reason: TokenFault): string => TOKEN_LOOK[reason]
 
 const { ticketExchangeFailed, userNotLoaded, ssoCallFailed } = LOG_LINES
@@ -114,7 +114,7 @@ const LINES: Readonly<Record<Step, LogLine>> = {
   logoutall: { ...ssoCallFailed, users: LOGOUT_WAITS },
 }
 
-/** Describes one failure. */
+/** Describes a failure. */
 export function failureAdvice(failure: FailedStep): FailureAdvice {
   const { step, error, isOwn } = failure
   const kind = failureKindOf(error)
@@ -152,7 +152,7 @@ function kindOfStatus(status: number): FailureKind {
   return status < 300 ? 'unreadable' : 'nowhere'
 }
 
-/** Returns what distinguishes two failures of one kind. Each is logged once a minute. */
+/** Returns the detail that distinguishes two failures of the same kind. Each detail is logged once a minute. */
 function detailOf(error: unknown): string {
   if (error instanceof TokenError) return error.reason
   if (error instanceof Sso2UnavailableError) return error.timedOut ? 'timeout' : (error.detail ?? '')

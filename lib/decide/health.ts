@@ -1,10 +1,16 @@
 /** The report of `sso.health()`. Pure. Table: docs/internals/decision-tables.md, "Health". */
 
-/** The known state of the systems around the site. It comes from calls for visitors, so it needs traffic. Only Redis is called for the report. */
+/**
+ * The known state of the systems around the site. The state comes from calls for visitors, so traffic is needed. Only Redis is
+ * called for the report.
+ */
 export interface Health {
-  /** True if all of `sso`, `store` and `login` are `'ok'`, and the clock is within `clockToleranceSeconds`, as far as it is known. */
+  /** True if all of `sso`, `store` and `login` are `'ok'`, and the clock is within `clockToleranceSeconds`, as far as known. */
   readonly ok: boolean
-  /** `'unavailable'` while the circuit breaker of the SSO system is open, or that of Identify: new visitors are not redirected there. */
+  /**
+   * `'unavailable'` while the circuit breaker of the SSO system or of Identify is open. New visitors are then not redirected to
+   * Identify.
+   */
   readonly sso: 'ok' | 'unavailable'
   /** Tried now, with a harmless read and a harmless write: Redis, or memory. `'unavailable'` until both have succeeded. */
   readonly store: 'ok' | 'unavailable'
@@ -14,12 +20,13 @@ export interface Health {
    */
   readonly storeReason?: string
   /**
-   * `'unavailable'` while no user could log in: from a failed call of the token endpoint or the user path, with a probe of it that failed
-   * as well, until the next success. A failure for one account alone does not count. Hooks of the site (`exchangeTicket`, `loadUser`) are
+   * `'unavailable'` while users cannot log in. Begins when a call of the token endpoint or the user path fails, and a probe fails
+   * too.
+   * Ends at the next success. A failure for a single account does not count. Hooks of the site (`exchangeTicket`, `loadUser`) are
    * not watched.
    */
   readonly login: 'ok' | 'unavailable'
-  /** This machine's clock minus the SSO system's clock. `undefined` before its first response. */
+  /** This machine's clock minus the SSO system's clock. `undefined` before the first response of the SSO system. */
   readonly clockOffsetSeconds: number | undefined
 }
 

@@ -6,20 +6,20 @@ import { isLoggedIn, type SsoRecord } from './record'
 /** How `r` and the binding cookie fit. */
 export type BindingFinding = 'bound' | 'unbound' | 'no_cookies'
 
-/** Facts of one landing. */
+/** Facts of a landing (callback). */
 export interface LandingFacts {
   readonly binding: BindingFinding
   /** The verified Session Token, or the reason why it was refused. */
   readonly token: SessionToken | TokenFault
-  /** Was this token used before? */
+  /** Was the token used before? */
   readonly replayed: boolean
-  /** Has this site logged the token's SSO session out? */
+  /** Has the site logged out the token's SSO session? */
   readonly sidEnded: boolean
   readonly storeAvailable: boolean
-  /** Has the browser the cookie of a logout that is not confirmed? */
+  /** Has the browser the cookie of an unconfirmed logout? */
   readonly hasLogoutCookie: boolean
   readonly record: SsoRecord | undefined
-  /** The session that follows the browser's session, if that has moved a moment ago. */
+  /** The session that follows the browser's session, if the session has just moved. */
   readonly successor: SsoRecord | undefined
   /** Has the visitor's network reached its limit of anonymous sessions? */
   readonly isShareSpent: boolean
@@ -32,15 +32,15 @@ export interface LandingFacts {
 /** Why a landing fails, so that the page starts no other Identify redirect. */
 export type GiveUpReason = 'clock' | 'secret_or_issuer' | 'undocumented' | 'too_many_landings'
 
-/** Decision of a landing. Each ends with a redirect to the return address. */
+/** Decision of a landing. Each decision ends with a redirect to the return address. */
 export type LandingDecision =
   | { readonly action: 'sign_in'; readonly token: SessionToken }
   | { readonly action: 'stay_anonymous'; readonly token: SessionToken }
-  /** The user logged out, but the SSO system has not confirmed that. The token's SSO session is ended now. */
+  /** The user logged out, but the SSO system has not confirmed the logout. The token's SSO session is ended now. */
   | { readonly action: 'log_out'; readonly token: SessionToken; readonly reason: 'signed_out' }
-  /** Another request of this browser has made the session of this token already. */
+  /** Another request of the browser has already created the session of the token. */
   | { readonly action: 'adopt'; readonly reason: 'session_moved' }
-  /** Another request of this browser has begun an anonymous session. It is kept as the session of this token. */
+  /** Another request of the browser has begun an anonymous session, which becomes the session of the token. */
   | { readonly action: 'go_on'; readonly token: SessionToken; readonly reason: 'session_moved' }
   | {
       readonly action: 'as_it_is'
@@ -50,7 +50,7 @@ export type LandingDecision =
   | { readonly action: 'mark_cookieless'; readonly reason: 'no_cookies' }
   | { readonly action: 'give_up'; readonly reason: GiveUpReason }
 
-/** Decides one landing. Table: docs/internals/decision-tables.md, "Landing". */
+/** Decides a landing. Table: docs/internals/decision-tables.md, "Landing". */
 export function decideLanding(facts: LandingFacts): LandingDecision {
   const { binding, token } = facts
   if (binding === 'no_cookies') return { action: 'mark_cookieless', reason: 'no_cookies' }
@@ -65,23 +65,27 @@ export function decideLanding(facts: LandingFacts): LandingDecision {
   return token.sts === 'anon' ? decideAnonymous(facts, token) : { action: 'sign_in', token }
 }
 
-/** Two sessions of one browser would replace each other, in the order of the responses. Only a request with a login gets another session. */
+/**
+ * Has another request created the session already?
+ * Two sessions of a browser would replace each other, in the order of the responses. Only a request with a login gets another
+ * session.
+ */
 function isMadeAlready({ successor, sidHash }: LandingFacts, token: SessionToken): boolean {
   return (
     successor !== undefined && successor.sidHash === sidHash && isLoggedIn(successor) === (token.sts === 'loggedin')
   )
 }
 
-/** Would this landing begin an anonymous session? */
+/** Would the landing begin an anonymous session? */
 export function isNewVisitor(token: SessionToken, record: SsoRecord | undefined): boolean {
   return token.sts === 'anon' && record === undefined
 }
 
-/** A browser that has a session keeps it, regardless of the limit of its network. */
+/** Decides an anonymous landing. A browser with a session keeps the session, regardless of the limit of its network. */
 function decideAnonymous(facts: LandingFacts, token: SessionToken): LandingDecision {
   const { record, successor, sidHash, isShareSpent } = facts
   const issuedAt = token.iat + facts.clockOffset
-  // a session of the SSO system never becomes anonymous again, and the login is newer than this token
+  // an SSO session never becomes anonymous again, and the login is newer than the token
   const isOlder = [record, successor].some(
     (login) => isLoggedIn(login) && (login.sidHash === sidHash || issuedAt <= login.checkedAt),
   )
@@ -90,7 +94,8 @@ function decideAnonymous(facts: LandingFacts, token: SessionToken): LandingDecis
   const isNewer = (known: SsoRecord | undefined) => known && known.sidHash !== sidHash && issuedAt < known.checkedAt
   if (isNewer(record)) return { action: 'as_it_is', reason: 'newer_session' }
   if (isNewer(successor)) return { action: 'adopt', reason: 'session_moved' }
-  // Identify makes a session for each of two tabs that come to it at once: two sessions here would lose what the site has kept in one
+  // Identify creates a session for each of two tabs that arrive at the same time. Two sessions here would lose the site's data in
+  // one of them
   if (record === undefined && successor?.status === 'anon') return { action: 'go_on', token, reason: 'session_moved' }
   const isRefused = isShareSpent && record === undefined
   return isRefused ? { action: 'give_up', reason: 'too_many_landings' } : { action: 'stay_anonymous', token }

@@ -171,7 +171,7 @@ export const LOG_LINES = {
   },
 } as const satisfies Readonly<Record<string, LogTexts>>
 
-/** One log line, under one of the headings above. */
+/** A log line, under one of the headings above. */
 export interface LogLine extends LogTexts {
   readonly heading: (typeof LOG_LINES)[keyof typeof LOG_LINES]['heading']
 }

@@ -17,26 +17,26 @@ interface Budget {
   readonly limit: number
 }
 
-/** The counts of one attempt, the narrowest first. */
+/** The counts of an attempt, the narrowest first. */
 export interface Budgets {
   readonly counts: readonly [Budget, ...Budget[]]
   /** Part of the last count's limit that is kept for networks without a counted attempt. */
   readonly kept: number
 }
 
-/** The limit of the site is divided by networks into so many shares, so that no Redis key is needed by all logins. */
+/** Number of shares of the site's limit. Each network counts in a share, so that no Redis key is needed by all logins. */
 export const SITE_SHARES = 4
-/** Factors of `loginLimit` for one address, and for the whole site. */
+/** Factors of `loginLimit` for an address, and for the whole site. */
 const PER_ADDRESS = 5
 const PER_SITE = 100
 /** Part of the site's limit that is kept for networks without a failed attempt. */
 const KEPT_PART = 1 / 4
-/** Ten new visitors a second, more than a university or a mobile network behind one address needs. */
+/** Limit of new visitors: ten a second, more than a university or a mobile network behind a single address needs. */
 const LANDINGS: Limit = { attempts: 600, perSeconds: 60 }
 
 /**
- * Returns the networks of an address from the widest to the narrowest, each with its multiple of the budget of one address. An IPv6 visitor
- * has a whole /64, a customer may have a /56, and a company a /48. For IPv4: /24 and address.
+ * Returns the networks of an address from the widest to the narrowest, each with its multiple of an address's budget.
+ * An IPv6 visitor has a whole /64, a customer may have a /56, and a company a /48. For IPv4: /24 and address.
  */
 export function networksOf(address: string): readonly [Network, ...Network[]] {
   if (!address.includes(':')) {
@@ -56,13 +56,13 @@ export function networksOf(address: string): readonly [Network, ...Network[]] {
   ]
 }
 
-/** An address or network, and its multiple of the budget of one address. */
+/** An address or network, and its multiple of an address's budget. */
 export interface Network {
   readonly name: string
   readonly multiple: number
 }
 
-/** Returns the first four groups of an IPv6 address, which name its /64. */
+/** Returns the first four groups of an IPv6 address, which identify the /64. */
 function ipv6Groups(address: string): number[] {
   const [head = [], tail = []] = address.split('::').map((half) => half.split(':').filter(Boolean))
   const zeros = Array<string>(Math.max(0, 8 - head.length - tail.length)).fill('0')
@@ -76,7 +76,7 @@ function withMask(group: number, bits: number): string {
   return ((group >> shift) << shift).toString(16)
 }
 
-/** Returns the counts of one login attempt of an unrecognised browser. @param name the normalised user name, or its hash */
+/** Returns the counts of a login attempt of an unrecognised browser. @param name the normalised user name, or its hash */
 export function loginBudgets({ attempts }: Limit, address: string, name: string): Budgets {
   const networks = networksOf(address)
   const [widest] = networks
@@ -98,7 +98,7 @@ export function loginBudgets({ attempts }: Limit, address: string, name: string)
   }
 }
 
-/** Returns the counts of one anonymous landing, and the time of the limit. */
+/** Returns the counts of an anonymous landing, and the time of the limit. */
 export function landingBudgets(address: string): Budgets & { readonly perSeconds: number } {
   const [widest, ...narrower] = networksOf(address)
   const of = ({ name, multiple }: Network): Budget => ({
@@ -115,7 +115,10 @@ const MARKS_AND_IGNORABLES = /[\p{M}\p{Default_Ignorable_Code_Point}]/gu
 const { compare } = new Intl.Collator('und', { sensitivity: 'base' })
 const PLAIN = [...'0123456789', 'a', 'ae', ...'bcdefghijklmno', 'oe', ...'pqrstuvwxyz'] // in the collator's order
 
-/** Returns the plain letters or digit that such a database takes the character for, '' if it ignores the character, else the character. */
+/**
+ * Returns the plain letters or digit that such a database takes the character for.
+ * @returns '' if the database ignores the character, and the character itself if no letter or digit is equal
+ */
 function plainOf(character: string): string {
   if (compare(character, '') === 0) return ''
   let [first, last] = [0, PLAIN.length - 1]
@@ -131,8 +134,9 @@ function plainOf(character: string): string {
 }
 
 /**
- * Returns the user name without case, width, accents and invisible characters, because the platform may take such names for one account.
- * Two accounts with one normalised name share its limits, which is the safe side.
+ * Returns the user name without case, width, accents and invisible characters, because the platform may treat such names as the
+ * same account.
+ * Two accounts with the same normalised name share its limits, which is the safe side.
  */
 export function normalisedUsername(username: string): string {
   const letters = username.normalize('NFKD').replace(MARKS_AND_IGNORABLES, '').toLowerCase()

@@ -10,11 +10,11 @@ import type { DegradedReason } from './request-decision'
 export interface LoginRedirectFacts {
   /** Address of the guarded page, without its query. */
   readonly page: string
-  /** Address of the login page. `undefined` if the site has none. */
+  /** Address of the login page. `undefined` if the site has no login page. */
   readonly loginPage: string | undefined
-  /** Origin of this site. */
+  /** Origin of the site. */
   readonly origin: string
-  /** Why the status could not be verified. Checked after this request began if the login page is on another site. */
+  /** Reason why the status could not be verified. If the login page is on another site, the status is checked after the request began. */
   readonly degraded: DegradedReason | undefined
   /** Is Identify known to work? */
   readonly canIdentify: boolean
@@ -39,7 +39,7 @@ export type LoginRedirectDecision =
 const REDIRECTS_BEFORE_IDENTIFY = 2
 const MAX_REDIRECTS = 3
 
-/** Is the login page on another site? Then this site learns of a login only from the SSO system. */
+/** Is the login page on another site? The site then learns of a login only from the SSO system. */
 export const isElsewhere = (loginPage: string, origin: string): boolean => new URL(loginPage).origin !== origin
 
 /** Decides where the visitor is redirected. */

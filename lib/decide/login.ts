@@ -66,7 +66,7 @@ export type LoginDecision =
   | { readonly action: 'ask_status' }
   | { readonly action: 'not_now' }
 
-/** Decides one login. Table: docs/internals/decision-tables.md, "Login". @param answer `undefined` if the response was lost */
+/** Decides a login. Table: docs/internals/decision-tables.md, "Login". @param answer `undefined` if the response was lost */
 export function decideLogin(answer: SessionToken | undefined): LoginDecision {
   if (!answer) return { action: 'ask_status' }
   switch (answer.err) {
@@ -107,7 +107,7 @@ export function decideSuccession(answer: SessionToken | undefined): LoginDecisio
   return decideLostLogin(answer)
 }
 
-/** Returns why a login may not begin. A visitor without a session cannot get one while the SSO system does not answer. */
+/** Returns the reason why a login may not begin. A visitor without a session cannot get a session while the SSO system does not answer. */
 export function decideLoginStart(facts: {
   readonly storeAvailable: boolean
   readonly ssoAvailable: boolean
@@ -130,7 +130,10 @@ export function attemptResultOf({ err, raa }: Pick<SessionToken, 'err' | 'raa'>)
   return WRONG.has(err) || err === 'unknown_error' ? { was: 'wrong', left: raa } : { was: 'refused' }
 }
 
-/** Returns the result of an attempt without a response. The platform may have judged it, unless it was not sent or the status is 503 or 429. */
+/**
+ * Returns the result of an attempt without a response.
+ * The platform may have judged the attempt, unless the attempt was not sent or the status is 503 or 429.
+ */
 export function lostAttemptResult(error: unknown): AttemptResult {
   const wasSent = !(error instanceof Sso2UnavailableError && error.retryable)
   const isTurnedAway = error instanceof Sso2ResponseError && (error.status === 503 || error.status === 429)
@@ -152,7 +155,7 @@ const MINUTES_FROM = 90
 
 const messages = <Code extends string>(code: Code, values: Message['values'] = {}): Message<Code> => ({ code, values })
 
-/** Returns the text of a failed login: that of its error, or a more precise text. */
+/** Returns the text of a failed login: the text of its error, or a more precise text. */
 export function textOfFailure(failure: Failure) {
   const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds = 0 } = failure
   switch (error) {
@@ -172,7 +175,7 @@ export function textOfFailure(failure: Failure) {
 const inMinutes = (seconds: number) => ({ minutes: Math.ceil(seconds / 60) })
 const inHours = (seconds: number) => ({ hours: Math.ceil(seconds / 3600) })
 
-/** The platform may count down to zero. Then it has frozen the account with this response. */
+/** Returns the text for the remaining attempts. If zero attempts are left, the platform has frozen the account with the same response. */
 function attemptsLeft(attempts: number) {
   if (attempts > 1) return messages('invalid_credentials_attempts', { attempts })
   return messages(attempts === 1 ? 'invalid_credentials_last' : 'account_frozen')

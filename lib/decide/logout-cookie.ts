@@ -10,7 +10,7 @@ export interface SessionLogout {
   readonly of: 'session'
   readonly key: string
   readonly isAll: boolean
-  /** Hash of its SSO session, if known. Then the pending logout has this name. */
+  /** Hash of the session's SSO session, if known. The pending logout then has the same name. */
   readonly sidHash?: string
 }
 
@@ -19,7 +19,7 @@ export type LogoutCookie =
   /** A pending logout by the hash of its SSO session. */
   | { readonly of: 'sso_session'; readonly sidHash: string }
   | SessionLogout
-  /** Any login of this browser, because the session of the logout is not known. */
+  /** Any login of the browser, because the session of the logout is not known. */
   | { readonly of: 'anything' }
 
 /** Begins a subject that is not a hash. */
@@ -44,8 +44,9 @@ export function writeLogoutCookie(logoutCookie: LogoutCookie, keys: MacKeys, now
 const SHAPE = /^([~*]?[\w-]{0,64})\.(\d{1,12}\.[\w-]{22})$/
 
 /**
- * Parses the cookie. A cookie in this form whose signature no secret of this process verifies stands for any login, because another process
- * may have the secret, and a logout must hold while secrets are rotated.
+ * Parses the cookie.
+ * A cookie whose signature no secret of the process verifies stands for any login. Another process may have the secret, and a
+ * logout must stay in force while secrets are rotated.
  */
 export function readLogoutCookie(
   cookie: string | undefined,

@@ -5,8 +5,9 @@ import type { SsoRecord } from './record'
 import type { StoredEntry } from './stored-entry'
 
 /**
- * Result of a logout at the SSO system. On this site the session is ended in every case. `'confirmed'`: the SSO system has ended the session.
- * `'pending'`: the logout is retried until the SSO system confirms it. `'no_session'`: there was no session.
+ * Result of a logout at the SSO system. The session on the site is ended in every case. `'confirmed'`: the SSO system has ended the
+ * session.
+ * `'pending'`: the logout is retried until the SSO system confirms the logout. `'no_session'`: there was no session.
  */
 export type LogoutResult = 'confirmed' | 'pending' | 'no_session'
 
@@ -15,7 +16,7 @@ export interface LogoutFacts {
   /** Could Redis be read? */
   readonly isAvailable: boolean
   readonly record: SsoRecord | undefined
-  /** Key of the session in the browser's cookie, if it has one. */
+  /** Key of the session in the browser's cookie, if any. */
   readonly key: string | undefined
   readonly state: StoredEntry['state']
   readonly hasUnreadableCookie: boolean
@@ -24,16 +25,19 @@ export interface LogoutFacts {
   readonly isAll: boolean
 }
 
-/** Decision of a logout. `mark`: the SSO session is not known. The browser gets the logout cookie, and a login that its next landing finds is ended. */
+/**
+ * Decision of a logout. `mark`: the SSO session is not known. The browser gets the logout cookie. The next landing ends a login
+ * that the landing finds.
+ */
 export type LogoutDecision =
   | { readonly action: 'end'; readonly record: SsoRecord; readonly isAll: boolean }
   | { readonly action: 'retry' }
   | { readonly action: 'mark'; readonly logoutCookie: LogoutCookie; readonly result: 'pending' | 'no_session' }
 
-/** Decides one logout. */
+/** Decides a logout. */
 export function decideLogout(facts: LogoutFacts): LogoutDecision {
   const { isAvailable, record, key = '', state, isAll } = facts
-  // a login would have taken the mark away: what it stands for is the session that matters
+  // a login would have removed the cookie, so the session of the cookie is the session to end
   if (!isAvailable && facts.hasLogoutCookie) return { action: 'retry' }
   if (!isAvailable) return { action: 'mark', logoutCookie: { of: 'session', key, isAll }, result: 'pending' }
   if (record) return { action: 'end', record, isAll }

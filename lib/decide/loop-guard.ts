@@ -1,8 +1,9 @@
 /**
- * Limits the Identify redirects of a page. The count is in a small cookie for each page, because tabs would overwrite a common cookie. Pure. A
- * chain of redirects ends when a page is shown. Until then a page makes at most two redirects, so that no browser gives up. After that, each
- * page load may begin one more redirect every five seconds, so that the guard ends with its cause. A page never makes more than three
- * redirects in ten seconds.
+ * Limits the Identify redirects of a page. Each page has its own small cookie with the count, because tabs would overwrite a common
+ * cookie. Pure.
+ * A chain of redirects ends when a page is shown. Until then a page makes at most two redirects, so that no browser gives up.
+ * Afterwards, each page load may begin another redirect every five seconds, so that the guard ends with its cause.
+ * A page never makes more than three redirects in ten seconds.
  */
 import { createHash } from 'node:crypto'
 import type { EpochSeconds } from '../protocol/claims'
@@ -19,23 +20,23 @@ const WINDOW_SECONDS = 10
  */
 const MAX_FAILED_REDIRECTS = 1
 const PAUSE_SECONDS = 5
-/** Pages work again five seconds after Redis does, so this pause is shorter. */
+/** Pages work again five seconds after the recovery of Redis, so the pause is shorter. */
 const STORE_PAUSE_SECONDS = 4
-/** The count of a page expires after this time since its last redirect. */
+/** Seconds until the count of a page expires, since the page's last redirect. */
 export const REDIRECT_COUNT_SECONDS = 60
-/** A browser keeps the counts of so many pages. More tabs are not opened at once. */
+/** Maximum of pages whose counts a browser keeps. More tabs are not opened at once. */
 const MAX_PAGES = 32
-/** So many cookies are deleted at once, because a response has no space for more. */
+/** Maximum of cookies that a response deletes, because a response has no space for more. */
 const MAX_DROPPED_COOKIES = 8
 
 /** Why the last landing of a page failed: `c` the clock, `r` a refused token, `a` Redis did not answer. */
 type Cause = '' | 'c' | 'r' | 'a'
 
-/** Identify redirects of this browser for one page. */
+/** Identify redirects of a browser for a page. */
 export interface RedirectCount {
   /** Time of the last redirect. */
   readonly since: EpochSeconds
-  /** Number of redirects of this chain, up to a maximum. */
+  /** Number of redirects of the chain, up to a maximum. */
   readonly count: number
   readonly cause: Cause
   /** Was the page shown without another redirect? Then the chain has ended. */
@@ -49,7 +50,7 @@ export function pageKey(address: string): string {
   return createHash('sha256').update(address).digest('hex').slice(0, 8)
 }
 
-/** Is this the name of a page? */
+/** Is the text the name of a page? */
 export const isPageKey = (text: string): boolean => /^[0-9a-f]{8}$/.test(text)
 
 /** Parses a cookie. @returns `undefined` for another text or an expired count */
@@ -67,7 +68,8 @@ export function writeRedirectCount({ since, count, cause, isShown }: RedirectCou
 }
 
 /**
- * Returns the pages whose counts are deleted when another page is counted: unreadable ones, then ended chains, then the oldest.
+ * Returns the pages whose counts are deleted when another page is counted: unreadable counts, then ended chains, then the oldest
+ * counts.
  * @param others by name
  */
 export function surplusPages(others: ReadonlyMap<string, RedirectCount | undefined>): string[] {
@@ -96,13 +98,13 @@ export function blockReason(redirects: RedirectCount | undefined, now: EpochSeco
   return REASONS[redirects.cause]
 }
 
-/** Counts one more redirect. */
+/** Counts another redirect. */
 export function countRedirect(redirects: RedirectCount | undefined, now: EpochSeconds): RedirectCount {
   const { count = 0, cause = '' } = redirects ?? {}
   return { since: now, count: Math.min(count + 1, MAX_COUNTED), cause, isShown: false }
 }
 
-/** Is this the last redirect of its chain? Its `sso2` parameter says so too, because the response to another tab may lower the count. */
+/** Is the redirect the last of its chain? The `sso2` parameter says so too, because the response to another tab may lower the count. */
 export const isLastRedirect = ({ count }: RedirectCount): boolean => count >= MAX_REDIRECTS
 
 /** Returns the count at the landing page. @param isLast as its `sso2` parameter says */
@@ -114,7 +116,7 @@ export function redirectCountAtLanding(
   return isLast && (!redirects || !isLastRedirect(redirects)) ? blockRedirects(now) : redirects
 }
 
-/** Returns the number of redirects, each within the window of the one before. */
+/** Returns the number of redirects, each within the window of the previous redirect. */
 export function recentRedirects(redirects: RedirectCount | undefined, now: EpochSeconds): number {
   return !redirects || now - redirects.since >= WINDOW_SECONDS ? 0 : redirects.count
 }
@@ -133,17 +135,17 @@ export function blockRedirects(now: EpochSeconds): RedirectCount {
   return { since: now, count: MAX_REDIRECTS, cause: '', isShown: false }
 }
 
-/** Notes that the page is shown. The pause counts from the last redirect, with a correct clock. */
+/** Records that the page is shown. The pause counts from the last redirect, with a correct clock. */
 export function withPageShown(redirects: RedirectCount, now: EpochSeconds): RedirectCount {
   return { ...redirects, since: Math.min(redirects.since, now), isShown: true }
 }
 
-/** Notes that the landing succeeded. The count stays, because the session may not be stored. */
+/** Records that the landing succeeded. The count stays, because the session may not be stored. */
 export function clearFailure(redirects: RedirectCount | undefined): RedirectCount | undefined {
   return redirects && { ...redirects, cause: '' }
 }
 
-/** Subtracts the last redirect, which ended a pending logout. That happens once, so it does not count. */
+/** Subtracts the last redirect, which ended a pending logout. The redirect happens only once, so it does not count. */
 export function uncountRedirect(redirects: RedirectCount | undefined): RedirectCount | undefined {
   return redirects && { ...redirects, count: Math.max(0, Math.min(redirects.count, MAX_REDIRECTS) - 1) }
 }

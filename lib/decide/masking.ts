@@ -45,7 +45,7 @@ function spellings(secret: string): string[] {
   return [secret, encoded, encoded.replaceAll('%20', '+'), JSON.stringify(secret).slice(1, -1), ...long]
 }
 
-/** Returns the text on one line without control characters, so that it cannot add lines to a log. */
+/** Returns the text without line breaks and control characters, so that the text cannot add lines to a log. */
 export function onOneLine(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are removed
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ')

@@ -9,14 +9,14 @@ export interface RequestShape {
   readonly purpose: string | undefined
 }
 
-/** Is this a prefetch or prerender, which must consume nothing? */
+/** Is the request a prefetch or prerender, which must consume nothing? */
 export function isPrefetch({ purpose }: Pick<RequestShape, 'purpose'>): boolean {
   return purpose !== undefined && /prefetch|prerender|preview/i.test(purpose)
 }
 
 /**
- * Is this a navigation of a top-level document, but not a prefetch? It is a GET with `Sec-Fetch-Dest: document`. Without that header its
- * `Accept` begins with `text/html`.
+ * Is the request a navigation of a top-level document, but not a prefetch?
+ * A navigation is a GET with `Sec-Fetch-Dest: document`. Without the header, `Accept` must begin with `text/html`.
  */
 export function isDocumentNavigation(shape: RequestShape): boolean {
   if (shape.method !== 'GET' || isPrefetch(shape)) return false
@@ -25,8 +25,8 @@ export function isDocumentNavigation(shape: RequestShape): boolean {
 }
 
 /**
- * Is this POST sent by a page of the site? `Sec-Fetch-Site` must be `same-origin`. Without that header, `Origin` must be the site's. A request
- * without both headers is refused.
+ * Does a page of the site send the POST? `Sec-Fetch-Site` must be `same-origin`.
+ * Without the header, `Origin` must be the site's. A request without both headers is refused.
  * @param siteOrigin from configuration, never from the Host header
  */
 export function isSameOriginPost(

@@ -1,7 +1,9 @@
 /**
- * The login record of one session: the tables of its fields, its text, and the functions that make a new record of an old one. Pure.
- * Types, reader and writer follow from the tables. A new field is one row. Reading, writing and encrypting in the store is the task of
- * lib/storage/records.ts. The rules for the entry around a record are in stored-entry.ts, the rules for requests in request-decision.ts.
+ * The login record of a session: the tables of its fields, its text, and the functions that make a new record from an old record.
+ * Pure.
+ * Types, reader and writer follow from the tables. A new field is a new row. lib/storage/records.ts reads, writes and encrypts
+ * records in the store.
+ * The rules for the entry around a record are in stored-entry.ts, the rules for requests in request-decision.ts.
  */
 import type { EpochSeconds } from '../protocol/claims'
 import { isObject } from '../protocol/json'
@@ -9,11 +11,11 @@ import { isYoungerThan } from './timestamps'
 
 /** The user as `loadUser` returned it: JSON with at least `accountId`. Open for declaration merging. */
 export interface User {
-  /** Never empty, and the same for one account on every site. */
+  /** Never empty, and the same for an account on every site. */
   accountId: string
 }
 
-/** Version that is written. The next version is read as well, so that two releases can run side by side. */
+/** Version of written records. The next version is read as well, so that two releases can run side by side. */
 export const CURRENT_VERSION = 1
 const NEWEST_READABLE = CURRENT_VERSION + 1
 
@@ -43,9 +45,9 @@ const optional =
 /** Fields of every record. */
 const COMMON = {
   v: isVersion,
-  /** When the session began on this site. The absolute limit counts from here. */
+  /** Start of the session on the site. The absolute limit counts from here. */
   since: isTime,
-  /** When the SSO system last reported the status. */
+  /** Time of the SSO system's last report of the status. */
   checkedAt: isTime,
   /** When the status check in progress began. */
   askingAt: optional(isTime),
@@ -53,7 +55,7 @@ const COMMON = {
   asking: optional(isText),
   /** Name of the last status check that ended, with or without a response. */
   asked: optional(isText),
-  /** When the last status check began, if it got no usable response. */
+  /** Start of the last status check, if the check got no usable response. */
   unansweredAt: optional(isTime),
   /** Short hash of the SSO session ID, for comparing and logging. */
   sidHash: isText,
@@ -67,9 +69,9 @@ const ANONYMOUS = {
   status: (value: unknown): value is 'anon' => value === 'anon',
   /** The SSO system reports a login, but the user could not be loaded yet. */
   pending: optional(isTrue),
-  /** The next request checks the status, because this request could not complete a login. */
+  /** The next request checks the status, because the last request could not complete a login. */
   due: optional(isTrue),
-  /** Name of the browser that began the session, if another browser may have its cookie: in a session of the site's own. */
+  /** Name of the browser that began the session, if another browser may have the session's cookie. Only for the site's own sessions. */
   browser: optional(isText),
 }
 
@@ -82,7 +84,7 @@ const LOGGED_IN = {
   accessUntil: optional(isTime),
   /** The REST API refused the access token, and Session Status gave no ticket for another token. Identify gives a ticket. */
   accessRefused: optional(isTrue),
-  /** When a ticket for another access token could not be used. */
+  /** Time at which a ticket for another access token could not be used. */
   accessFailedAt: optional(isTime),
 }
 
@@ -128,7 +130,7 @@ export function isLoggedIn(record: SsoRecord | undefined): record is LoggedInRec
 }
 
 /**
- * Has another browser begun this anonymous session? A login would log in that browser's session of the SSO system.
+ * Has another browser begun the anonymous session? A login would log in the other browser's SSO session.
  * @param browser name of the browser that sends the request
  */
 export function isOfAnother(record: SsoRecord | undefined, browser: string | undefined): boolean {
@@ -146,7 +148,7 @@ export function isStale(record: SsoRecord, now: EpochSeconds, recheckSeconds: nu
   return !isYoungerThan(record.checkedAt, now, staleAfter(record, recheckSeconds))
 }
 
-/** Returns how long a record lives unused, in seconds: its idle time, but not beyond the absolute limit. */
+/** Returns the lifetime of an unused record, in seconds: the idle time, but not beyond the absolute limit. */
 export function lifetimeOf(record: SsoRecord, now: EpochSeconds, lives: SessionLives): number {
   return Math.max(1, Math.min(idleOf(record, lives), record.since + lives.absoluteSeconds - now))
 }
@@ -154,17 +156,20 @@ export function lifetimeOf(record: SsoRecord, now: EpochSeconds, lives: SessionL
 const idleOf = (record: SsoRecord, lives: SessionLives) =>
   record.status === 'loggedin' ? lives.idleSeconds : lives.anonymousIdleSeconds
 
-/** The index entry of a session in use is renewed after this time, or ten times in the session's idle time if that is shorter. */
+/** Seconds between renewals of a used session's index entry. Shorter for a short idle time: a tenth of the idle time. */
 const INDEX_EVERY_SECONDS = 3600
 const indexPeriod = (record: SsoRecord, lives: SessionLives) =>
   Math.max(1, Math.min(INDEX_EVERY_SECONDS, Math.floor(idleOf(record, lives) / 10)))
 
-/** Returns how long an index keeps the entry of a session, in seconds. The entry outlives the session, although it is renewed less often. */
+/**
+ * Returns the lifetime of a session's index entry, in seconds. The entry outlives the session, although the entry is renewed less
+ * often.
+ */
 export function indexLifeOf(record: SsoRecord, now: EpochSeconds, lives: SessionLives): number {
   return lifetimeOf(record, now, lives) + 2 * indexPeriod(record, lives)
 }
 
-/** Has another period of the session begun since its last status check? Then this check renews its index entries. */
+/** Has another period of the session begun since its last status check? The check then renews the session's index entries. */
 export function isIndexDue(record: SsoRecord, now: EpochSeconds, lives: SessionLives): boolean {
   const periodAt = (moment: EpochSeconds) => Math.floor((moment - record.since) / indexPeriod(record, lives))
   return periodAt(now) !== periodAt(record.unansweredAt ?? record.checkedAt)
@@ -177,7 +182,7 @@ export interface SessionLives {
   readonly absoluteSeconds: number
 }
 
-/** Does this record need a ticket, to load the user, or because its access token expires before the next check? */
+/** Does the record need a ticket, to load the user, or because its access token expires before the next check? */
 export function wantsTicket(record: SsoRecord, now: EpochSeconds, recheckSeconds: number): boolean {
   if (record.status === 'anon') return true
   return record.accessRefused === true || (record.accessUntil ?? Number.POSITIVE_INFINITY) <= now + recheckSeconds
@@ -203,7 +208,7 @@ export function beginningOf(
   return before === undefined || isOther ? now : Math.min(before.since, now)
 }
 
-/** Have both records the same user and SSO session? Then the next record replaces this record under the same session ID. */
+/** Have both records the same user and SSO session? The next record then replaces the record under the same session ID. */
 export function isSameStanding(record: SsoRecord | undefined, next: SsoRecord): boolean {
   if (!isLoggedIn(record) || !isLoggedIn(next)) return record?.status === next.status
   return record.user.accountId === next.user.accountId && record.sidHash === next.sidHash
@@ -224,7 +229,7 @@ export function isAccessTokenExpired({ accessUntil }: LoggedInRecord, now: Epoch
   return accessUntil !== undefined && accessUntil <= now
 }
 
-/** May a request that has waited so long go on waiting for an access token that another request renews? */
+/** May a request that has waited for `waitedMs` continue to wait for another request's renewal of the access token? */
 export function mayStillBeRenewed(record: SsoRecord | undefined, waitedMs: number): boolean {
   if (waitedMs > RENEWAL_MS) return false
   return waitedMs < CLAIM_MS || record?.askingAt !== undefined

@@ -1,6 +1,6 @@
 /**
- * Says why a command or connection of Redis failed, and what the site's team can check. Pure. Quotes no message of Redis, because it may hold
- * a command.
+ * Says why a command or connection of Redis failed, and what the site's team can check. Pure.
+ * Quotes no message of Redis, because a message may hold a command.
  */
 import { LOG_LINES, type LogLine } from './log-lines'
 
@@ -53,7 +53,7 @@ const fieldsOf = (error: unknown): Fields => (typeof error === 'object' && error
 /** Has Redis refused the command? Then Redis answers. */
 export const isRefusal = (error: unknown): boolean => error instanceof Error && error.name === 'ReplyError'
 
-/** Does the failure name its cause? A command without a connection does not. */
+/** Does the failure name its cause? The failure of a command without a connection has no cause. */
 export const hasCause = ({ error }: RedisFailure): boolean => codeOf(error) !== undefined
 
 /**
@@ -86,7 +86,7 @@ function codeOf(error: unknown): string | undefined {
   return message === NO_ANSWER ? NO_ANSWER : undefined
 }
 
-/** Redis 7.0 and older say `ERR` if a script of this user may not run a command. */
+/** Returns the code of a refusal. Redis 7.0 and older say `ERR` if a script of the Redis user may not run a command. */
 function refusalCode(message: string): string | undefined {
   if (/^ERR The user executing the script /.test(message)) return 'NOPERM'
   return /^[A-Z]{2,20}(?= )/.exec(message)?.[0]

@@ -1,5 +1,5 @@
 /**
- * Decides what one request does, from its facts, its login record and the health of the systems. Pure. Table:
+ * Decides the action of a request, from its facts, its login record and the health of the systems. Pure. Table:
  * docs/internals/decision-tables.md, "Visit".
  */
 import type { EpochSeconds } from '../protocol/claims'
@@ -25,7 +25,7 @@ export type DegradedReason =
   | 'cookies_blocked'
   | 'token_refused'
 
-/** The record that a page may show, if any, and why it could not be fully verified. */
+/** The record that a page may show, if any, and the reason why the record could not be fully verified. */
 export interface Identity {
   readonly record: SsoRecord | undefined
   readonly degraded: DegradedReason | undefined
@@ -35,21 +35,21 @@ export interface Identity {
 export const ANONYMOUS: Identity = Object.freeze({ record: undefined, degraded: undefined })
 
 /**
- * State of the browser's logout cookie. `due`: the logout is to be retried, because the session may still live on this site. `unknown`: its
- * session is not known any more.
+ * State of the browser's logout cookie. `due`: the logout is to be retried, because the session may still exist on the site.
+ * `unknown`: the session of the logout is not known any more.
  */
 export type LogoutCookieState = 'no' | 'untried' | 'due' | 'pending' | 'unknown'
 
-/** The status checks in progress, and the last that ended, when a request began. Their responses are not fresh for the request. */
+/** The status checks in progress, and the last ended check, at the start of a request. Their responses are not fresh for the request. */
 export interface ChecksAtStart {
   readonly asking: string | undefined
   readonly asked: string | undefined
 }
 
-/** Facts of one request. */
+/** Facts of a request. */
 export interface RequestFacts {
   readonly now: EpochSeconds
-  /** The session's login record, if there is one. */
+  /** The session's login record, if any. */
   readonly record: SsoRecord | undefined
   /** Did Redis answer? */
   readonly storeAvailable: boolean
@@ -57,7 +57,7 @@ export interface RequestFacts {
   readonly ssoAvailable: boolean
   /** Does Identify fail, although the other operations may work? */
   readonly identifyBroken: boolean
-  /** May this request be redirected? It must be a navigation by a person, on a page that identifies. */
+  /** May the request be redirected? Only a navigation by a person may be redirected, on a page that identifies. */
   readonly mayIdentify: boolean
   /** Reason of the loop guard or the cookie-less marker to serve the page now. */
   readonly blocked: DegradedReason | undefined
@@ -66,7 +66,7 @@ export interface RequestFacts {
   readonly wantsLogin: boolean
   /** Does the page need the response to a Session Status call that began after this request? */
   readonly fresh: ChecksAtStart | undefined
-  /** Has this request waited as long as it may for the check of another request? */
+  /** Has the request reached its maximum wait for the check of another request? */
   readonly hasWaited: boolean
 }
 
@@ -91,9 +91,9 @@ export type RequestDecision =
   | { readonly action: 'wait_for_answer' }
   | { readonly action: 'retry_logout' }
 
-/** A session is not checked again for this time from the beginning of a failed check. */
+/** Seconds from the beginning of a failed check in which the session is not checked again. */
 const CHECK_PAUSE_SECONDS = 4
-/** A login whose access token expired and cannot be renewed is shown without it for this time, before the next Identify redirect. */
+/** Seconds in which a login with an expired access token is shown without the token, before the next Identify redirect. */
 const ACCESS_PAUSE_SECONDS = 60
 
 const anonymous = (degraded: DegradedReason | undefined): RequestDecision => ({
@@ -102,7 +102,7 @@ const anonymous = (degraded: DegradedReason | undefined): RequestDecision => ({
   degraded,
 })
 
-/** Decides one request. */
+/** Decides a request. */
 export function decideRequest(facts: RequestFacts, policy: RequestPolicy): RequestDecision {
   if (!facts.storeAvailable) return anonymous('store_unavailable')
   const { record, now } = facts
@@ -123,8 +123,9 @@ function decideUnknownVisitor(facts: RequestFacts, reason: IdentifyReason): Requ
 }
 
 /**
- * A browser that has logged out is not redirected to Identify until the logout is confirmed. If its session is not known any more, a click on
- * "log in" leads to Identify. The landing page then ends the login that the logout cookie stands for.
+ * Decides a request of a browser that has logged out. The browser is not redirected to Identify until the logout is confirmed.
+ * If the logout's session is not known any more, a click on "log in" redirects to Identify. The landing page then ends the login
+ * that the logout cookie stands for.
  */
 function decideLoggedOut(facts: RequestFacts): RequestDecision {
   if (facts.logoutCookie === 'untried') return { action: 'retry_logout' }
@@ -158,7 +159,7 @@ function decideKnown(facts: RequestFacts, record: SsoRecord, policy: RequestPoli
   return { action: 'ask_status', record, reason: 'stale' }
 }
 
-/** Has a check of this session failed a moment ago? */
+/** Has a check of the session failed a moment ago? */
 function isPaused({ now }: RequestFacts, { unansweredAt }: SsoRecord, { lockSeconds }: RequestPolicy): boolean {
   return isYoungerThan(unansweredAt, now, Math.max(CHECK_PAUSE_SECONDS, lockSeconds))
 }
@@ -167,7 +168,10 @@ function isBeingAsked({ now, hasWaited }: RequestFacts, record: SsoRecord, { loc
   return !hasWaited && isYoungerThan(record.askingAt, now, lockSeconds)
 }
 
-/** Another request checks the status. Within the grace period this request is served from the record, with the failure of the last check. */
+/**
+ * Decides while another request checks the status. Within the grace period, the request is served from the record, with the failure
+ * of the last check.
+ */
 function decideWhileAsked(facts: RequestFacts, record: SsoRecord, policy: RequestPolicy): RequestDecision {
   if (!isWithinGrace(facts.now, record, policy)) return { action: 'wait_for_answer' }
   return record.unansweredAt === undefined ? useRecord(record) : useStaleRecord(facts, record, policy)
@@ -182,7 +186,7 @@ function needsNewAccess(facts: RequestFacts, record: SsoRecord): boolean {
 
 type ShowDecision = Extract<RequestDecision, { action: 'show' }>
 
-/** Shows a record as it is. The user of a pending login is not known yet. */
+/** Shows a record unchanged. The user of a pending login is not known yet. */
 export function useRecord(record: SsoRecord): ShowDecision {
   return { action: 'show', record, degraded: record.status === 'anon' && record.pending ? 'user_unknown' : undefined }
 }
@@ -214,7 +218,7 @@ export function isVerified({ degraded }: Identity): boolean {
   return VERIFIED.has(degraded)
 }
 
-/** Has the REST API refused the access token of this login? */
+/** Has the REST API refused the access token of the login? */
 export function needsAccessToken({ record }: Identity): boolean {
   return isLoggedIn(record) && record.accessRefused === true
 }

@@ -2,7 +2,7 @@
 
 /** A longer return address is refused. */
 export const MAX_RETURN_LENGTH = 2048
-/** During an Identify redirect an address is longer by the parameter `sso2`, which is at most this long. */
+/** Maximum length of an address during an Identify redirect, which adds the parameter `sso2`. */
 export const MAX_CARRIED_LENGTH = MAX_RETURN_LENGTH + 48
 
 /** Origins of valid return addresses. */
@@ -18,8 +18,8 @@ export const FLOW_PARAMETER = 'sso2'
 const PRINTABLE = /^[\x21-\x7e]+$/
 
 /**
- * Judges one address from outside. Spaces within it are encoded.
- * @returns an absolute address on an allowed origin, byte for byte as given if possible. `undefined` for any other
+ * Validates an address from outside. Encodes spaces within the address.
+ * @returns an absolute address on an allowed origin, byte for byte as given if possible. `undefined` for any other address
  */
 export function validateReturnTo(
   value: unknown,
@@ -36,7 +36,8 @@ export function validateReturnTo(
 }
 
 /**
- * Judges the page in a `Referer`, which must be of the site's own origin. A browser writes the origin in one way only, without a user name.
+ * Validates the page in a `Referer`, which must be of the site's own origin. A browser always writes the origin in the same way,
+ * without a user name.
  * @returns the page without the parameter `sso2`, `undefined` if the visitor may not return there
  */
 export function validateReferer(value: unknown, { origin }: ReturnPolicy): string | undefined {
@@ -88,7 +89,7 @@ export function withFlowParameter(address: string, value: string): string {
   return [joined, ...fragment].join('#')
 }
 
-/** Returns the value of the parameter `sso2`, if the address has exactly one. */
+/** Returns the value of the parameter `sso2`, if the address has the parameter exactly once. */
 export function flowParameterOf(address: string): string | undefined {
   const [head = ''] = address.split('#', 1)
   const mark = head.indexOf('?')

@@ -1,6 +1,7 @@
 /**
- * The site's own data in the store: its text, its life, and how two versions become one. Pure. The metadata of this package is in `cookie`,
- * where express-session keeps its cookie. It comes first, so that it can be read without the data.
+ * The site's own data in the store: the text, the lifetime, and the merge of two versions. Pure.
+ * The metadata of this package is in `cookie`, where express-session keeps its cookie. The metadata comes first, so that it can be
+ * read without the data.
  */
 import type { EpochSeconds } from '../protocol/claims'
 import { isObject } from '../protocol/json'
@@ -57,7 +58,10 @@ export function readMetadata(text: string): SessionMetadata | undefined {
   return { since: Number(since), isLoggedIn: mark !== undefined, ...(maxAge ? { maxAge: Number(maxAge) } : {}) }
 }
 
-/** Returns stored data within its absolute limit. Data of a login that is lost are not returned, because they must not reach the next account. */
+/**
+ * Returns stored data within the absolute limit. Data of a lost login are not returned, because the data must not reach the next
+ * account.
+ */
 export function usableData(
   text: string | null,
   isIn: boolean,
@@ -106,18 +110,18 @@ export function livesFrom(stored: StoredEntry, text: string | null, now: EpochSe
   return { data, record: stored.state === 'live' ? lifetimeOf(stored.record, now, lives) : data }
 }
 
-/** Share of its life by which a session may end too early, so that its expiry is renewed less often. */
+/** Share of its lifetime by which a session may end too early, so that its expiry is renewed less often. */
 const SPARE_LIFE = 0.1
 
-/** Must the expiry of this session be renewed? The last status check has renewed it. */
+/** Must the expiry of the session be renewed? The last status check has also renewed the expiry. */
 export function isDueToRenew(stored: StoredEntry, lives: { data: number; record: number }, now: EpochSeconds): boolean {
   const { checkedAt } = recordIn(stored) ?? {}
   return !isYoungerThan(checkedAt, now, SPARE_LIFE * Math.min(lives.data, lives.record))
 }
 
 /**
- * Phase of a session. `live`: it has a record. `data`: it has data alone. `fresh`: it has not begun. `late`: it ended a moment ago, and no
- * other session begins in its place.
+ * Phase of a session. `live`: has a record. `data`: has data alone. `fresh`: has not begun. `late`: has just ended, and no other
+ * session replaces the ended session.
  */
 export type SessionPhase = 'live' | 'data' | 'fresh' | 'late'
 
@@ -128,7 +132,7 @@ export function sessionPhaseOf(stored: StoredEntry, data: string | null, now: Ep
   return isLateFor(stored, now) ? 'late' : 'fresh'
 }
 
-/** Is a user logged in, as far as this version can read the record? */
+/** Is a user logged in, as far as the current version can read the record? */
 export function belongsToLogin(stored: StoredEntry): boolean {
   if (stored.state === 'unreadable') return stored.raw.includes('"status":"loggedin"')
   return isLoggedIn(recordIn(stored))

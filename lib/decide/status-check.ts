@@ -10,8 +10,9 @@ export function withCheckLock(record: SsoRecord, question: string, now: EpochSec
 }
 
 /**
- * Returns the record after a status check without a usable response. The pause before the next one counts from the beginning of the check, so that
- * a response that was lost late delays the session no longer.
+ * Returns the record after a status check without a usable response.
+ * The pause before the next check counts from the beginning of the failed check. So a response that was lost late delays the
+ * session no longer.
  */
 export function afterFailedCheck(record: SsoRecord, now: EpochSeconds, question: string): SsoRecord {
   return { ...withoutCheck(record, question), unansweredAt: Math.min(record.askingAt ?? now, now) }
@@ -25,7 +26,10 @@ export function afterUnchangedCheck(record: SsoRecord, now: EpochSeconds, questi
   return { ...anonymous, checkedAt: now }
 }
 
-/** Returns the record after a response that reports a login, if this request cannot complete the login because its own response has begun. */
+/**
+ * Returns the record after a response that reports a login, if the request cannot complete the login because its own response has
+ * begun.
+ */
 export function afterUnusableLogin(record: SsoRecord, question: string): SsoRecord {
   const kept = withoutCheck(record, question)
   return kept.status === 'anon' ? { ...kept, pending: true, due: true } : kept
@@ -35,8 +39,8 @@ export function afterUnusableLogin(record: SsoRecord, question: string): SsoReco
 export type CheckState = Pick<SsoRecord, 'askingAt' | 'asking' | 'asked'>
 
 /**
- * Returns the status checks of a record after one of them has ended. A check that another request has started since stays in progress.
- * @param question the check that has ended, if any
+ * Returns the status checks of a record after a check has ended. A check that another request has started since stays in progress.
+ * @param question the ended check, if any
  */
 export function checkStateAfter({ askingAt, asking, asked }: CheckState, question?: string): CheckState {
   if (question !== undefined && asking === question) return { asked: question }
@@ -57,9 +61,9 @@ export type StatusDecision =
   | { readonly action: 'keep_for_now'; readonly reason: 'no_answer' | 'refused' | TokenFault }
 
 /**
- * Decides what a Session Status call means for a record. Interface: "POST {sso_url}/sessionstatus".
+ * Decides the effect of a Session Status call on a record. Interface: "POST {sso_url}/sessionstatus".
  * @param record before the call
- * @param answer the Session Token, the reason why it was refused, or `undefined` without a response
+ * @param answer the Session Token, the reason why the token was refused, or `undefined` without a response
  */
 export function decideStatus(record: SsoRecord, answer: SessionToken | TokenFault | undefined): StatusDecision {
   if (typeof answer === 'string') return { action: 'keep_for_now', reason: answer }

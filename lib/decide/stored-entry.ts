@@ -3,14 +3,14 @@ import type { EpochSeconds } from '../protocol/claims'
 import { parseRecord, type SsoRecord } from './record'
 import { isYoungerThan } from './timestamps'
 
-/** Why a session ID is no longer valid: its session has another ID, or has ended. */
+/** Reason why a session ID is no longer valid: the session has another ID, or has ended. */
 export type Tombstone = 'moved' | 'ended'
 
 /** An entry as read. A compare-and-set compares with `raw`. */
 export type StoredEntry =
   | { readonly state: 'none'; readonly raw: null }
   | { readonly state: 'live'; readonly raw: string; readonly record: SsoRecord }
-  /** A record that this version or this process's secrets cannot read. */
+  /** A record that this version or the process's secrets cannot read. */
   | { readonly state: 'unreadable'; readonly raw: string }
   | {
       readonly state: Tombstone
@@ -40,7 +40,7 @@ export function tombstone(word: Tombstone, now: EpochSeconds, successor = ''): s
   return `${word}.${now}${successor === '' ? '' : `.${successor}`}`
 }
 
-/** Returns the record of an entry, if it has one that can be read. */
+/** Returns the record of an entry, if the entry has a readable record. */
 export function recordIn(stored: StoredEntry): SsoRecord | undefined {
   return stored.state === 'live' ? stored.record : undefined
 }
@@ -50,25 +50,25 @@ export function isGone({ state }: Pick<StoredEntry, 'state'>): boolean {
   return state === 'moved' || state === 'ended'
 }
 
-/** May this be a live session? An entry that cannot be read may be one. */
+/** May the entry be a live session? An unreadable entry may be live. */
 export function mayLive({ state }: Pick<StoredEntry, 'state'>): boolean {
   return state === 'live' || state === 'unreadable'
 }
 
-/** May another session replace this session? If it had a record, that record must still be there. */
+/** May another session replace the session? If the session had a record, the record must still exist. */
 export function mayFollow({ state }: Pick<StoredEntry, 'state'>, wasThere: boolean): boolean {
   return state === 'live' || (!wasThere && !isGone({ state }))
 }
 
-/** May this session get another session ID? */
+/** May the session get another session ID? */
 export function mayMove({ state }: Pick<StoredEntry, 'state'>): boolean {
   return state === 'live' || state === 'none'
 }
 
-/** A browser may still send the ID of a session that has just ended, for this time. */
+/** Seconds in which a browser may still send the ID of an ended session. */
 const LATE_SECONDS = 60
 
-/** Has this session ended a moment ago? Then its browser gets no session in its place. */
+/** Has the session just ended? Its browser then gets no session in its place. */
 export function isLateFor(stored: StoredEntry, now: EpochSeconds): boolean {
   return (stored.state === 'moved' || stored.state === 'ended') && isYoungerThan(stored.since, now, LATE_SECONDS)
 }
