@@ -3,7 +3,7 @@ import type { TokenFault } from '../errors'
 import type { SessionToken } from '../protocol/session-token'
 import { isLoggedIn, type SsoRecord } from './record'
 
-/** How `r` and the binding cookie fit. */
+/** Result of comparing `r` with the binding cookie. */
 export type BindingFinding = 'bound' | 'unbound' | 'no_cookies'
 
 /** Facts of a landing (callback). */

@@ -1,6 +1,6 @@
 /** Budgets of logins and landings, by address and network, and the user names that limits compare. Pure. Threats F3, F4, F16, F20, S8. */
 
-/** How often something may happen in a time. */
+/** Maximum of attempts in a time. */
 export interface Limit {
   readonly attempts: number
   readonly perSeconds: number

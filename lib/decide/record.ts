@@ -175,7 +175,7 @@ export function isIndexDue(record: SsoRecord, now: EpochSeconds, lives: SessionL
   return periodAt(now) !== periodAt(record.unansweredAt ?? record.checkedAt)
 }
 
-/** How long sessions live, in seconds. */
+/** Lifetimes of sessions, in seconds. */
 export interface SessionLives {
   readonly idleSeconds: number
   readonly anonymousIdleSeconds: number

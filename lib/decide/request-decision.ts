@@ -75,7 +75,7 @@ export interface RequestPolicy {
   readonly recheckSeconds: number
   readonly graceSeconds: number
   readonly absoluteSeconds: number
-  /** How long the lock of a status check holds. */
+  /** Seconds until the lock of a status check expires. */
   readonly lockSeconds: number
 }
 

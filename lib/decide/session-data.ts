@@ -18,7 +18,7 @@ export interface SessionMetadata {
   readonly since: EpochSeconds
   /** Does the data belong to a login? */
   readonly isLoggedIn: boolean
-  /** How long the data lives unused, in milliseconds, if the site has set a life. */
+  /** Lifetime of unused data in milliseconds, if the site has set a lifetime. */
   readonly maxAge?: number | undefined
 }
 
@@ -73,7 +73,7 @@ export function usableData(
   return found
 }
 
-/** Returns how long data lives unused, in seconds. 0 or less: the data are not stored. */
+/** Returns the lifetime of unused data, in seconds. 0 or less: the data are not stored. */
 export function dataLife(
   { since, isLoggedIn, maxAge }: SessionMetadata,
   now: EpochSeconds,

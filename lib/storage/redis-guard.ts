@@ -166,7 +166,7 @@ export class Guard {
   }
 }
 
-/** Has the server become a replica? Then the address of Redis may lead to another master by now. */
+/** Has the server become a replica? Then the address of Redis may point to another master by now. */
 function isDemotion(error: unknown): boolean {
   return error instanceof Error && isRefusal(error) && error.message.startsWith('READONLY ')
 }

@@ -84,7 +84,7 @@ export class SessionIndex {
     })
   }
 
-  /** Adds a session to both indexes. @param lifeSeconds how long the session lives unused */
+  /** Adds a session to both indexes. @param lifeSeconds lifetime of an unused session */
   add({ key, sidHash, accountId }: Entry, lifeSeconds: number, start: LoginStart): Promise<AddedEntry | Unavailable> {
     const account = shortHash(accountId)
     return unlessUnavailable(async () => {
