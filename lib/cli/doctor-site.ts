@@ -59,14 +59,14 @@ function nobody(url: string, error: unknown): Finding {
   )
 }
 
-/** Explains a response that is not the doctor's report: another program, or a site with another `sessionSecret`. */
+/** Explains a response without the doctor's report: from another program, or from a site with another `sessionSecret`. */
 function judge({ routes, siteUrl }: Config, url: string, { status, headers }: Answer): Finding {
   const server = headers.get('server') ?? headers.get('x-powered-by')
   const says = `GET ${url} answers HTTP ${status}${server && /^[\w ./-]{1,40}$/.test(server) ? ` from ${server}` : ''}`
   if (routes.landing === false) return note(`${says}; routes.landing is false, so nothing more can be asked`)
   if (headers.has('x-sso2-emulator'))
     return wrong(`${says}: this is the emulator, not the site`, "siteUrl (SSO2_SITE_URL): the site's own address")
-  // the landing page of this package responds like this to a request without a token
+  // the package's landing page gives the same response to a request without a token
   if (status === 400 && headers.get('referrer-policy') === 'no-referrer')
     return note(
       `${says}: a site with this package, which does not know this sessionSecret or runs an older version`,

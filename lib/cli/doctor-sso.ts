@@ -86,7 +86,7 @@ function noToken({ ssoUrl, clientId }: Config, error: unknown): Finding {
 }
 
 /**
- * Judges the clock of this machine.
+ * Judges the machine's clock.
  * @param offset this machine's clock minus the SSO system's, in seconds, or undefined without a signed response
  */
 export function clockFinding({ clockToleranceSeconds }: Config, offset: number | undefined): Finding {

@@ -57,7 +57,7 @@ const membersOf = (value: unknown): unknown[] =>
 function configProblems(error: unknown): Finding[] | undefined {
   const isOurs = error instanceof Error && 'code' in error && error.code === 'ERR_SSO2_CONFIG' && 'problems' in error
   if (!isOurs) return undefined
-  const problems = error.problems as Sso2ConfigError['problems'] // the code shows that the error is from this package
+  const problems = error.problems as Sso2ConfigError['problems'] // the code shows that the error is from the package
   return problems.map((problem) => wrong(`${nameOf(problem)} ${problem.message}`))
 }
 

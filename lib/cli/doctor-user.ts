@@ -11,7 +11,7 @@ import { endpointOf } from './doctor-token'
 
 const { ok, note, wrong } = about('user path')
 const ANSWER_MS = 5000
-/** Each of these statuses means that the path does not exist. */
+/** Statuses of a path that does not exist. */
 const NOT_THERE = new Set([404, 405, 410, 501])
 
 /**

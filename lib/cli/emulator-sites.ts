@@ -108,7 +108,7 @@ export function writeEnvironment(folder: string, site: SiteClient, environment: 
 /** Quotes a value so that `node --env-file` reads the same value. */
 const quoted = (value: string) => (/^[\w.:/@-]*$/.test(value) ? value : `'${value}'`)
 
-/** Returns host names that more than one site uses. These sites share cookies, because cookies ignore the port. */
+/** Returns host names that more than one site uses. Sites with the same host name share cookies, because cookies ignore the port. */
 export function sharedHosts(sites: readonly SiteClient[]): string[] {
   const names = sites.map(({ siteUrl }) => new URL(siteUrl).hostname)
   return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))]
