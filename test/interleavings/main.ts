@@ -86,9 +86,12 @@ class Tour {
       this.#orders += tried.orders
       this.#complete += Number(tried.isComplete)
       this.#astray += tried.astray
-      const { executions, orders, isComplete, violations } = tried
+      const { executions, orders, isComplete, violations, astray } = tried
+      const lost = astray > 0 ? `, ${astray} astray` : ''
       const bound = limits.maxPreemptions < 99 ? `, up to ${limits.maxPreemptions} preemptions` : ''
-      console.log(`${name}: ${orders} orders in ${executions} executions, ${isComplete ? 'all' : 'not all'}${bound}`)
+      console.log(
+        `${name}: ${orders} orders in ${executions} executions, ${isComplete ? 'all' : 'not all'}${bound}${lost}`,
+      )
       this.#take(violations)
     }
   }
