@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * How plain the prose is: documents against fixed budgets, comments of lib against the figures that they have. Fails when a figure is
+ * How plain the prose is: documents, and comments of lib, against fixed budgets. Fails when a figure is
  * worse than its budget. A budget only ever falls. The figures follow from good sentences: never twist a sentence for them.
  *
  *   npm run lint:prose
