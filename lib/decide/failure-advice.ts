@@ -29,7 +29,7 @@ export interface FailedStep {
   readonly error: unknown
   /** Is the step a hook of the site? */
   readonly isOwn: boolean
-  /** Start of the call, in milliseconds of the process. The failure is outdated if a recovery was logged since. */
+  /** Start of the call, in milliseconds by a monotonic clock. The failure is outdated if a recovery was logged since. */
   readonly beganAt?: number
 }
 
