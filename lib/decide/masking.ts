@@ -1,8 +1,14 @@
 /** Masks secrets in a text before it is printed. Pure. Threats O6, O8. */
 
 const MASK = '***'
-/** So many characters from the beginning of a secret are masked as well. */
+/** Random characters at the beginning of a secret that are masked too, because a text may be cut off. */
 const BEFORE_SECRET = 8
+/** Fewer characters than this are masked only if they contain random characters, or are the whole secret. */
+const LONG_PART = 24
+/** Share of a secret that is masked too, even if it consists of words. */
+const LONG_SHARE = 0.75
+/** Words and numbers at the beginning of a secret, for example a host name and its port. */
+const WORDS = /^(?:[A-Z]?[a-z]{2,}|[A-Z]{3,}|\d+|[^A-Za-z0-9]+)*/
 
 /** Forms of secrets: tokens, and credentials in headers, forms, JSON and addresses. The first group stays. */
 const SHAPES: readonly RegExp[] = [
@@ -28,8 +34,14 @@ function withoutForm(text: string, form: string): string {
   const pattern =
     form.length < BEFORE_SECRET
       ? `(?<![\\w])${whole}(?![\\w])`
-      : `${whole}|${escaped(form.slice(0, BEFORE_SECRET))}[\\w.~+/=%-]*`
+      : `${whole}|${escaped(form.slice(0, revealingLength(form)))}[\\w.~+/=%-]*`
   return text.replace(new RegExp(pattern, 'gi'), MASK)
+}
+
+/** Returns the length of the shortest beginning that reveals a secret. Common words and the site's host name reveal nothing. */
+function revealingLength(form: string): number {
+  const words = WORDS.exec(form)?.[0].length ?? 0
+  return Math.min(words + BEFORE_SECRET, Math.max(LONG_PART, Math.ceil(form.length * LONG_SHARE)))
 }
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')

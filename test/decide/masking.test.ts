@@ -97,6 +97,29 @@ test('where one secret is a part of another nothing is left of the longer one', 
 })
 
 test('the first eight characters of a secret count as the secret, and seven do not', () => {
-  expect(maskSecrets('abcdefgh1, abcdefg1, x-abcdefgh', ['abcdefgh'])).toBe('***1, abcdefg1, x-***')
-  expect(maskSecrets('abcdefg1, abcdefg', ['abcdefg'])).toBe('abcdefg1, ***')
+  expect(maskSecrets('Zk3v9-Qp1, Zk3v9-Q1, x-Zk3v9-Qp', ['Zk3v9-Qp'])).toBe('***1, Zk3v9-Q1, x-***')
+  expect(maskSecrets('Zk3v9-Q1, Zk3v9-Q', ['Zk3v9-Q'])).toBe('Zk3v9-Q1, ***')
+})
+
+const DEMO = 'localhost-3000-demo-secret-not-for-production'
+
+test.each<[secret: string, printed: string]>([
+  [DEMO, 'ssoUrl http://localhost:4000/sso, siteUrl http://localhost:3000, client ID localhost-3000'],
+  ['morning-post-demo-secret-not-for-production', 'the client ID morning-post and the Morning Post'],
+  ['News24-Example-8443-demo-secret-not-for-production', 'https://news24.example:8443, news24-example-8443'],
+  ['newspaper1', 'a newspaper and its newspapers'],
+  ['newspaper-Zk3v9-Qp_7sLw0aXyB4tRn2c', 'a newspaper, newspaper-7, newspaper-Zk3v9'],
+  ['production_secret_of_the_evening_star', 'in production, production_secret'],
+  ['correct horse battery staple', 'correct horses, correct horse, battery'],
+])('the words and host names at the beginning of the secret %j stay', (secret, printed) => {
+  expect(maskSecrets(printed, [secret])).toBe(printed)
+  expect(maskSecrets(`${printed} ${secret} ${encodeURIComponent(secret)} end`, [secret])).toBe(`${printed} *** *** end`)
+})
+
+test.each<[secret: string, printed: string, expected: string]>([
+  [DEMO, 'cut localhost-3000-demo-secret-not-for-pro...', 'cut ***'],
+  ['newspaper-Zk3v9-Qp_7sLw0aXyB4tRn2c', 'cut newspaper-Zk3v9-Qp... off', 'cut *** off'],
+  ['production_secret_of_the_evening_star', 'cut production_secret_of_the_eve... off', 'cut *** off'],
+])('a long part of the secret %j is masked in %j', (secret, printed, expected) => {
+  expect(maskSecrets(printed, [secret])).toBe(expected)
 })
