@@ -32,6 +32,7 @@ export interface GatedClient {
 /** Opens a client. @param short name of a key in a schedule that people read */
 export function openGatedClient(socket: string, short: (key: string) => string): GatedClient {
   const redis = new Redis(socket, { maxRetriesPerRequest: 1, autoResendUnfulfilledCommands: false })
+  delete redis.options.retryStrategy // a site ends a silent connection only if another follows, and another takes real time
   redis.setMaxListeners(0) // every site that is made on it may listen
   redis.on('error', () => {})
   const client: GatedClient = { redis, isReadOnly: false }
