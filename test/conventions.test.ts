@@ -254,3 +254,13 @@ test('the suites that begin first exist', () => {
   expect(longest.length).toBeGreaterThan(5)
   expect(longest.filter((file) => !existsSync(file))).toEqual([])
 })
+
+test('each folder of the mutation run names suites that exist', () => {
+  const folders = require('./mutation/folders.js') as Record<string, { suites: readonly string[] }>
+  const missing = Object.values(folders)
+    .flatMap(({ suites }) => suites)
+    .filter(
+      (suite) => !existsSync(path.join(__dirname, suite)) && !existsSync(path.join(__dirname, `${suite}.test.ts`)),
+    )
+  expect(missing).toEqual([])
+})

@@ -8,21 +8,63 @@ module.exports = {
     mutate: ['lib/storage/*.ts', 'lib/deadline.ts'],
     suites: [
       'deadline',
-      ...suites('storage', 'contract guard hashes lists logouts-and-logins masters opening outage records seal'),
+      ...suites(
+        'storage',
+        'contract counts guard keys logout-outbox-and-login-locks masters opening outage records seal',
+      ),
+      ...suites('storage', 'session-index'),
+      'web/unread-logouts',
     ],
   },
   platform: {
     mutate: ['lib/emulator/platform/*.ts'],
-    suites: suites('emulator', 'calls controls machine rules/in-process scale world'),
+    suites: suites('emulator', 'calls controls machine scale world'),
   },
   session: {
-    mutate: ['lib/web/session/*.ts'],
-    suites: suites('web', 'session session-moves session-outage session-store session-surroundings'),
+    mutate: ['lib/web/session/*.ts', 'lib/web/stored-record.ts'],
+    suites: suites('web', 'session session-moves session-outage session-store session-surroundings stored-record'),
+  },
+  actions: {
+    mutate: ['lib/web/actions/*.ts'],
+    suites: [
+      ...suites(
+        'flows',
+        'access-token eviction first-visit identify-guard login logout lost-record status unread-logout',
+      ),
+      ...suites(
+        'regressions',
+        'asked-again final-logout fresh-pages landed-logout login-hooks logout-again logout-all',
+      ),
+      ...suites('regressions', 'logout-all-landing one-sso-session session-and-login session-index'),
+      ...suites('safety', 'login-while-logged-in operation races races-login two-processes'),
+      'web/logout-retry-worker',
+    ],
+  },
+  routes: {
+    mutate: ['lib/web/routes/*.ts', 'lib/web/router.ts'],
+    suites: [
+      ...suites('flows', 'first-visit login logout own-login-page sso-away'),
+      ...suites('regressions', 'body-parsers clocks csrf-middleware endless-redirects landing-lines login-hooks'),
+      ...suites('safety', 'landing landing-limit login-form redirects referers tabs tokens trips'),
+      ...suites('web', 'pages route-paths'),
+    ],
+  },
+  limits: {
+    mutate: ['lib/web/limits.ts', 'lib/decide/login-budgets.ts', 'lib/storage/counts.ts'],
+    suites: [
+      ...suites('safety', 'landing-limit login-limits remember-devices session-limits'),
+      ...suites('storage', 'contract counts'),
+      'web/login-limits',
+      'web/ip-network',
+    ],
   },
   remote: {
     mutate: ['lib/remote/*.ts'],
     suites: [
-      ...suites('remote', 'circuit client-keys front-channel http outages parts platform-api platform-rules'),
+      ...suites(
+        'remote',
+        'client-keys dependency http identify-health make-clients outages platform-api platform-rules',
+      ),
       ...suites('remote', 'platform-time platform-types service-token sso2 sso2-calls ticket'),
     ],
   },
