@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -186,6 +186,55 @@ describe('docs/deployment.md: a process that is told to end while a page of 2.5 
     const begun = performance.now()
     expect(await ended).toBe(0)
     expect(performance.now() - begun).toBeLessThan(withinMs)
+  })
+})
+
+async function withFreePorts(text: string, ports: readonly string[]): Promise<string> {
+  let changed = text
+  for (const port of ports) changed = changed.replaceAll(new RegExp(`\\b${port}\\b`, 'g'), String(await freePort()))
+  return changed
+}
+
+describe('docs/deployment.md: the rehearsal of production', () => {
+  let redis: TestRedis
+  beforeEach(async () => {
+    redis = await startRedis()
+  })
+  afterEach(() => redis.stop())
+
+  test('runs with https, a proxy and Redis, and the doctor finds nothing wrong until NODE_ENV is production', async () => {
+    const rehearse = files('deployment.md').get('rehearse.mjs') ?? ''
+    const [shell = ''] = blocks('deployment.md', 'Rehearse production', 'sh')
+    const [environment = ''] = blocks('deployment.md', 'Rehearse production', 'text')
+    const [site = ''] = /(?<=```js\n)[\s\S]*?(?=^```)/m.exec(readFileSync(path.join(root, 'README.md'), 'utf8')) ?? []
+    const folder = project({
+      'rehearse.mjs': rehearse,
+      'site.mjs': site.replace('app.use(sso)', "app.set('trust proxy', 1)\napp.use(sso)"),
+      'rehearsal.env': await withFreePorts(environment.replace('redis://127.0.0.1:6379', redis.url), [
+        '3000',
+        '3443',
+        '4443',
+      ]),
+    })
+    execFileSync('/bin/sh', ['-c', shell], { cwd: folder, stdio: 'pipe' })
+    const trust = { NODE_EXTRA_CA_CERTS: 'cert.pem' }
+    start(folder, ['--env-file=rehearsal.env', 'rehearse.mjs'], trust)
+    start(folder, ['--env-file=rehearsal.env', 'site.mjs'], trust)
+    const main = path.join(root, 'dist', 'cli', 'main.js')
+    const doctor = async (more: Readonly<Record<string, string>>) => {
+      const run = start(folder, [main, 'doctor', '--env-file=rehearsal.env'], { ...trust, ...more })
+      const code = await run.ended
+      return { code, output: run.output() }
+    }
+    await eventually(async () => /^ok +site +https:/m.test((await doctor({})).output), 60)
+    const { code, output } = await doctor({})
+    expect(output).not.toMatch(/^WRONG/m)
+    expect(output).toMatch(/^ok +proxy +a proxy in front, trusted$/m)
+    expect(output).toMatch(/^ok +cookies +__Host-sso2\.b: HttpOnly.*Secure$/m)
+    expect(code).toBe(0)
+    const refused = await doctor({ NODE_ENV: 'production' })
+    expect(refused.output).toMatch(/this is the emulator, and NODE_ENV is production/)
+    expect(refused.code).toBe(1)
   })
 })
 

@@ -85,7 +85,7 @@ const looksOf = (step: Step): AdviceTexts =>
   step === 'exchangeTicket' ? TOKEN_LOOKS : step === 'loadUser' ? USER_LOOKS : SSO_LOOKS
 
 const ONE_SYSTEM = 'that ssoUrl (SSO2_URL) and clientSecret (SSO2_CLIENT_SECRET) belong to one SSO system'
-const CLOCK = "this machine's clock. Use NTP"
+const CLOCK = "this machine's clock (use NTP), then the SSO system's"
 const TOKEN_LOOK: Readonly<Record<TokenFault, string>> = {
   malformed: ONE_SYSTEM,
   algorithm: ONE_SYSTEM,
@@ -114,6 +114,11 @@ const LINES: Readonly<Record<Step, LogLine>> = {
   logoutall: { ...ssoCallFailed, users: LOGOUT_WAITS },
 }
 
+/** Faults of every token: a wrong secret, client ID, identifier or clock. The SSO system then refuses new visitors too. */
+const SETUP_FAULTS: readonly TokenFault[] = ['signature', 'issuer', 'audience', 'expired', 'not_yet_valid']
+const SETUP_USERS =
+  'New visitors get an error page of the SSO system at first, then pages without login. Logged-in users stay logged in for graceSeconds'
+
 /** Describes a failure. */
 export function failureAdvice(failure: FailedStep): FailureAdvice {
   const { step, error, isOwn } = failure
@@ -124,9 +129,15 @@ export function failureAdvice(failure: FailedStep): FailureAdvice {
   const happened = `Step ${step} failed: ${isOurs ? error.message.replace(/^\w+: /, '') : text}`
   return {
     cause: [step, kind, detailOf(error), place].filter(Boolean).join(':'),
-    line: { ...LINES[step], happened, check: adviceFor(failure, kind) },
+    line: { ...LINES[step], ...usersOf(failure, kind), happened, check: adviceFor(failure, kind) },
     frames: isOurs ? [] : frames,
   }
+}
+
+/** Returns the effect on users if the failure is about every request token. */
+function usersOf({ step, error }: FailedStep, kind: FailureKind): Partial<LogLine> {
+  const isSetup = kind === 'refused' || (error instanceof TokenError && SETUP_FAULTS.includes(error.reason))
+  return step === 'sessionstatus' && isSetup ? { users: SETUP_USERS } : {}
 }
 
 function adviceFor({ step, error, isOwn }: FailedStep, kind: FailureKind): string {

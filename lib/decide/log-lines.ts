@@ -130,7 +130,7 @@ export const LOG_LINES = {
   ssoCallFailed: {
     heading: 'A call to the SSO system failed',
     happened: 'Step failed',
-    users: 'Logged-in users stay logged in for graceSeconds',
+    users: 'Logged-in users stay logged in for graceSeconds. If this lasts, new visitors get pages without login',
     check: 'ssoUrl (SSO2_URL)',
   },
   ticketExchangeFailed: {

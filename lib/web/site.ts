@@ -97,6 +97,8 @@ export interface LoginContext extends PageContext {
   readonly action: string
   /** Value of the hidden field `return_to`. */
   readonly returnTo: string
+  /** Address for the link "Go back": the page of the site that the user came from, or the front page. Never the login page. */
+  readonly backUrl: string
   /** The username typed before. */
   readonly username: string
   /** A stable error code. `undefined` without an error. */

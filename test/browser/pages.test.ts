@@ -134,6 +134,15 @@ test('an administrator sees each account once, with its groups, and can filter b
   expect(await page.getByLabel('Group').inputValue()).toBe('Accounting')
 })
 
+test('a user who came from the front page to a guarded page returns to the front page by "Go back"', async () => {
+  const { morning } = network().urls
+  await open(page, `${morning}/`)
+  await page.evaluate("location.assign('/account')")
+  await page.waitForURL(/\/login\?/)
+  await press(page, 'link', 'Go back')
+  await page.waitForURL(`${morning}/`)
+})
+
 test('nobody sees the gift form without logging in first', async () => {
   await open(page, `${network().urls.evening}/gift`)
   expect(new URL(page.url()).pathname).toBe('/login')

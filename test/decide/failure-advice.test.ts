@@ -105,11 +105,33 @@ test.each<[step: Step, heading: string, users: RegExp]>([
   ['loadUser', 'The user could not be loaded', /not logged in .*user_unknown.* 30 s/],
   ['identify', 'A call to the SSO system failed', /^New visitors get pages without a session$/],
   ['authenticate', 'A call to the SSO system failed', /^Logins get 503$/],
-  ['sessionstatus', 'A call to the SSO system failed', /^Logged-in users stay logged in for graceSeconds$/],
+  [
+    'sessionstatus',
+    'A call to the SSO system failed',
+    /^Logged-in users stay logged in for graceSeconds\. If this lasts, new visitors get pages without login$/,
+  ],
   ['logout', 'A call to the SSO system failed', /logged out of this site.* retried/],
   ['logoutall', 'A call to the SSO system failed', /logged out of this site.* retried/],
 ])('if %s fails, the line says what users see', (step, heading, users) => {
   expect(of(step, silent()).line).toMatchObject({ heading, users: expect.stringMatching(users) })
+})
+
+test.each<[what: string, error: unknown, areNewVisitorsHit: boolean]>([
+  ['a wrong secret', new TokenError('signature'), true],
+  ['a wrong client ID', new TokenError('audience'), true],
+  ['a wrong ssoIdentifier', new TokenError('issuer'), true],
+  ['a clock ahead', new TokenError('expired'), true],
+  ['a clock behind', new TokenError('not_yet_valid'), true],
+  ['a refused request token', new Sso2ResponseError('sessionstatus', undefined, 'invalid_token'), true],
+  ['an undocumented claim', new TokenError('claims'), false],
+  ['the response to another request', new TokenError('session_mismatch'), false],
+  ['HTTP 503', answered(503), false],
+  ['no response', silent(), false],
+])('after %s the line of a status check says whether new visitors leave for an error page: %#', (_what, error, hit) => {
+  const { users } = of('sessionstatus', error).line
+  expect(users).toMatch(/Logged-in users stay logged in for graceSeconds/)
+  expect(users).toMatch(/ew visitors get .*pages without login/)
+  expect(/an error page of the SSO system/.test(users)).toBe(hit)
 })
 
 test('an error that is neither of a hook nor of the package leads to its stack', () => {

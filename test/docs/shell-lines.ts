@@ -59,6 +59,12 @@ const curls = [
 /** Every line of the README and of docs that is not the quick start's. */
 export const shellLines: readonly Known[] = [
   ...curls.map((line) => ({ line, test: 'readme.test.ts' })),
+  ...[
+    'openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=localhost -addext subjectAltName=DNS:localhost -keyout key.pem -out cert.pem',
+    'NODE_EXTRA_CA_CERTS=cert.pem node --env-file=rehearsal.env rehearse.mjs',
+    'NODE_EXTRA_CA_CERTS=cert.pem node --env-file=rehearsal.env site.mjs',
+    'NODE_EXTRA_CA_CERTS=cert.pem npx express-sso2 doctor --env-file=rehearsal.env',
+  ].map((line) => ({ line, test: 'recipes.test.ts' })),
   { line: 'node examples/start.mjs minimal', test: 'examples.test.ts' },
   {
     line: 'npx esbuild site.js --bundle --platform=node --outfile=dist/site.cjs',

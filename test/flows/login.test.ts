@@ -22,6 +22,39 @@ function hidden(body: string, name: string): string {
   return value.replaceAll('&amp;', '&')
 }
 
+/** Address of the link "Go back". */
+const backOf = (body: string) => /<a href="([^"]*)">Go back</.exec(body)?.[1]?.replaceAll('&amp;', '&')
+
+describe('the link "Go back" of the login page', () => {
+  test.each<[what: string, page: string, referer: string | undefined, back: string]>([
+    ['a link of the front page to a guarded page', '/account', '/', '/'],
+    ['a link of an article to a guarded page', '/account', '/news?a=1&b=%20', '/news?a=1&b=%20'],
+    ['the address of a guarded page, typed', '/account', undefined, '/'],
+    ['the link "Go back" to a guarded page', '/account', '/login?return_to=%2Faccount', '/'],
+    ['a link to the login page', '/login?return_to=%2Fnews', '/news', '/news'],
+    ['a link to the login page, with Referrer-Policy: no-referrer', '/login?return_to=%2Fnews', undefined, '/'],
+    ['a page with our parameter', '/account', '/news?sso2=1.abc&a=1', '/news?a=1'],
+  ])('after %s leads to a page that the user has seen', async (_what, page, referer, back) => {
+    const headers: Record<string, string> = referer === undefined ? {} : { referer: at(referer) }
+    const { body, url } = await browser.visit(at(page), { from: at('/'), headers })
+    expect(new URL(url).pathname).toBe('/login')
+    expect(backOf(body)).toBe(at(back))
+  })
+
+  test.each(['https://evil.example/', 'https://evil.example/login', 'javascript:alert(1)', '//evil.example', 'x'])(
+    'never leads to %s',
+    async (referer) => {
+      const { body } = await browser.visit(at('/account'), { headers: { referer } })
+      expect(backOf(body)).toBe(at('/'))
+    },
+  )
+
+  test('after a wrong password leads to return_to, which is a public page for a user who came by a link', async () => {
+    const page = await browser.submit(at('/login'), { username: 'ada', password: 'no', return_to: '/news' })
+    expect(backOf(page.body)).toBe(at('/news'))
+  })
+})
+
 describe('a login', () => {
   test('by the form ends at return_to, logged in', async () => {
     const page = await logIn(browser, network.morning, ada, '/news?a=1&b=%20')

@@ -31,7 +31,9 @@ async function expectUnavailable() {
 
 test('a wrong clientSecret makes the SSO system unavailable within seconds of the first visitor', async () => {
   network = await startNetwork({ site: wrongSecret })
+  expect((await network.morning.sso.health()).ok).toBe(true) // unknown before the first visitor: docs/monitoring.md says so
   await expectUnavailable()
+  expect(warn.mock.calls.flat().join()).toMatch(/New visitors get an error page of the SSO system at first/)
 })
 
 test('so do responses that another secret signs, until they verify again', async () => {

@@ -55,7 +55,7 @@ function header({ brand: { name, logoUrl }, siteUrl, texts }: Branding): Html | 
   return html`\n<header class="brand"><a${kind} href="${`${siteUrl}/`}">${mark}</a></header>`
 }
 
-function loginPage(page: Page, { action, returnTo, username, message, error }: LoginContext): string {
+function loginPage(page: Page, { action, returnTo, backUrl, username, message, error }: LoginContext): string {
   const { text } = page
   const focus = message ? undefined : new Html(' autofocus')
   return whole(
@@ -72,7 +72,7 @@ ${message && alert(message, error === 'session_already_logged_in_on_another_acco
 <button type="submit">${text('login_button')}</button>
 </form>
 ${linkList(page)}
-${backLink(page, returnTo)}`,
+${backLink(page, backUrl)}`,
   )
 }
 
@@ -98,8 +98,8 @@ function linkList({ branding: { links }, text }: Page): Html | undefined {
   return items.length === 0 ? undefined : html`<ul class="links">\n${items}</ul>`
 }
 
-const backLink = ({ text }: Page, returnTo: string) =>
-  html`<p class="links"><a href="${returnTo}">${text('back')}</a></p>`
+const backLink = ({ text }: Page, address: string) =>
+  html`<p class="links"><a href="${address}">${text('back')}</a></p>`
 
 function logoutPage(page: Page, { action, returnTo, isAll }: ConfirmLogoutContext): string {
   const { text } = page

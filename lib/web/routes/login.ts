@@ -2,6 +2,7 @@
 import type { Request, Response } from 'express'
 import { type LoginError, type LoginResult, textOfFailure } from '../../decide/login'
 import { ANONYMOUS, identifiedUser } from '../../decide/request-decision'
+import { validateReferer } from '../../decide/return-to'
 import { dropRedirectCountWhenServed, sendToIdentify } from '../actions/identify'
 import { joinOtherLogin, logIn } from '../actions/log-in'
 import { resolveUser } from '../actions/resolve-user'
@@ -38,6 +39,7 @@ export async function showLogin(site: Site, req: Request, res: Response): Promis
   const notice = query.get('notice') === 'session_ended' ? textOf(site.config.texts, 'session_ended') : undefined
   await sendForm(context, 200, {
     returnTo,
+    backUrl: pageBefore(site, req),
     username: '',
     error: undefined,
     message: notice,
@@ -48,6 +50,13 @@ export async function showLogin(site: Site, req: Request, res: Response): Promis
 
 /** Returns the address of the built-in login page. */
 const ownLoginPage = ({ config: { siteUrl, routes } }: Site) => siteUrl + (routes.login || '')
+
+/** Returns the page that the user came from. `return_to` may be a guarded page, which redirects straight back to the login page. */
+function pageBefore(site: Site, { headers: { referer } }: Request): string {
+  const page = validateReferer(referer, site.config.returnPolicy)
+  const isLoginPage = page?.replace(/[?#].*/s, '') === ownLoginPage(site)
+  return page === undefined || isLoginPage ? `${site.config.siteUrl}/` : page
+}
 
 function sendForm(
   context: RequestContext,
@@ -74,6 +83,7 @@ export async function handleLogin(site: Site, req: Request, res: Response): Prom
   const name = typeof username === 'string' ? username.slice(0, 256) : ''
   await sendForm(context, statusOf(error), {
     returnTo,
+    backUrl: returnTo,
     username: name,
     error,
     message: messageOf(site, identity),
