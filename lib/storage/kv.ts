@@ -96,7 +96,7 @@ export interface Kv {
   enlist(index: string, member: string, entry: ListEntry, revocation: string): Promise<Listing>
   /** Renews the expiry of a member, if the index has it. */
   renewEntry(index: string, member: string, until: number, now: number): Promise<void>
-  /** Writes a revocation with the server's time, removes a member from the index, and then reads at most `most` of the others. */
+  /** Writes a revocation: the server's time, a space, and `now`. Removes a member from the index, and then reads at most `most` of the others. */
   revokeAndList(
     revocation: string,
     seconds: number,

@@ -1,12 +1,9 @@
-/** State of logins that all processes share: login forms in progress, attempts at user names, and revoked device cookies. */
+/** State of logins that all processes share: login forms in progress, and attempts at user names. */
 import type { Attempts } from '../decide/attempts'
-import { DEVICE_SECONDS } from '../decide/device-cookie'
 import type { LoginResult } from '../decide/login'
-import type { EpochSeconds } from '../protocol/claims'
-import { shortHash } from './keys'
 import type { Compared, Kv } from './kv'
 import { seal, unseal } from './seal'
-import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
+import { type Unavailable, unlessUnavailable } from './unavailable'
 
 /** Seconds until a form in progress expires after its process last renewed the form. */
 const FORM_SECONDS = 20
@@ -112,20 +109,6 @@ export class LoginLocks {
     })
   }
 
-  /** Revokes all device cookies of an account that were issued until now. */
-  revokeDevices(accountId: string, now: EpochSeconds): Promise<Done | Unavailable> {
-    return doneUnlessUnavailable(() =>
-      this.#kv.compareAndSet(this.#devicesKey(shortHash(accountId)), undefined, String(now), DEVICE_SECONDS),
-    )
-  }
-  /** Returns when device cookies of an account were last revoked, or 0. @param account short hash of its ID */
-  devicesRevokedAt(account: string): Promise<EpochSeconds | Unavailable> {
-    return unlessUnavailable(async () => {
-      const [revokedAt] = await this.#kv.mget([this.#devicesKey(account)])
-      return Number(revokedAt ?? 0)
-    })
-  }
-
   #seal(form: LoginForm): string {
     return seal(JSON.stringify(form), this.#encryptionKeys())
   }
@@ -141,9 +124,6 @@ export class LoginLocks {
   }
   #nameKey(name: string): string {
     return `${this.#prefix}left:${name}`
-  }
-  #devicesKey(account: string): string {
-    return `${this.#prefix}devices:{${account}}`
   }
 }
 

@@ -96,7 +96,7 @@ export class MemoryKv implements Kv {
     const surplus = members.size - max
     const count = surplus > 0 ? Math.min(surplus + MORE_CANDIDATES, MAX_CANDIDATES) : 0
     return {
-      revokedAgeMs: revokedAt === null ? null : performance.now() - Number(revokedAt),
+      revokedAgeMs: revokedAt === null ? null : performance.now() - Number.parseFloat(revokedAt),
       size: members.size,
       oldest: count === 0 ? [] : earliest(members, count),
     }
@@ -110,7 +110,7 @@ export class MemoryKv implements Kv {
     index: string,
     { now, member, most }: { readonly now: number; readonly member: string; readonly most: number },
   ): Promise<string[]> {
-    this.#write(revocation, String(performance.now()), seconds)
+    this.#write(revocation, `${performance.now()} ${now}`, seconds)
     await this.remove(index, [member])
     const living = [...this.#setOf(index)].filter(([, until]) => until > now)
     return living.slice(0, most).map(([other]) => other)

@@ -63,14 +63,14 @@ local oldest = {}
 if surplus > 0 then
   oldest = redis.call('zrange', KEYS[1], 0, math.min(surplus + tonumber(ARGV[5]), tonumber(ARGV[6])) - 1)
 end
-return {revoked and now - tonumber(revoked) or false, size, oldest}`
+return {revoked and now - tonumber(string.match(revoked, '^%d+')) or false, size, oldest}`
 const RENEW_ENTRY = `
 if not redis.call('zscore', KEYS[1], ARGV[1]) then return 0 end
 redis.call('zadd', KEYS[1], 'XX', ARGV[2], ARGV[1])
 ${LIVE_ON}
 return 1`
 const REVOKE_AND_LIST = `${TIME}
-redis.call('set', KEYS[2], string.format('%.0f', now), 'EX', ARGV[1])
+redis.call('set', KEYS[2], string.format('%.0f', now) .. ' ' .. ARGV[2], 'EX', ARGV[1])
 redis.call('zrem', KEYS[1], ARGV[3])
 return redis.call('zrangebyscore', KEYS[1], '(' .. ARGV[2], '+inf', 'LIMIT', 0, ARGV[4])`
 const TAKE_DUE = `

@@ -5,12 +5,14 @@
  * In any interleaving, the login or the logout sees the other.
  */
 import { createHash } from 'node:crypto'
+import { DEVICE_SECONDS } from '../decide/device-cookie'
 import { isRevokedSince } from '../decide/timestamps'
+import type { EpochSeconds } from '../protocol/claims'
 import { shortHash } from './keys'
 import type { Kv, Listing } from './kv'
 import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
 
-/** Seconds for which a revocation is stored, as long as the retries of its logout. */
+/** Seconds for which the revocation of an SSO session is stored, as long as the retries of its logout. */
 export const ENDED_SECONDS = 86_400
 /** Seconds for which a used token is stored, longer than its lifetime and the widest leeway. */
 const USED_TOKEN_SECONDS = 150
@@ -120,18 +122,29 @@ export class SessionIndex {
    * @returns keys of the other sessions on the site, {@link MAX_SESSIONS} at most. Some of the sessions may have ended.
    */
   revokeSsoSession(sidHash: string, own?: string): Promise<string[] | Unavailable> {
-    return this.#revoke(this.#sidKey(sidHash), this.#outKey(sidHash), own)
+    return this.#revoke(this.#sidKey(sidHash), this.#outKey(sidHash), ENDED_SECONDS, own)
   }
 
-  /** Revokes all logins of an account that are in progress now. Parameter and result are as for `revokeSsoSession`. */
+  /**
+   * Revokes all logins of an account that are in progress now, and the account's device cookies. Parameter and result are as for
+   * `revokeSsoSession`.
+   */
   revokeAccount(accountId: string, own?: string): Promise<string[] | Unavailable> {
     const account = shortHash(accountId)
-    return this.#revoke(this.#accountKey(account), this.#allKey(account), own)
+    return this.#revoke(this.#accountKey(account), this.#allKey(account), DEVICE_SECONDS, own)
   }
 
-  #revoke(index: string, revocation: string, own = ''): Promise<string[] | Unavailable> {
+  #revoke(index: string, revocation: string, seconds: number, own = ''): Promise<string[] | Unavailable> {
     const read = { now: Math.floor(this.#nowMs() / 1000), member: own, most: MAX_SESSIONS }
-    return unlessUnavailable(() => this.#kv.revokeAndList(revocation, ENDED_SECONDS, index, read))
+    return unlessUnavailable(() => this.#kv.revokeAndList(revocation, seconds, index, read))
+  }
+
+  /** Returns when all logins of an account were last revoked, or 0. @param account short hash of its ID */
+  accountRevokedAt(account: string): Promise<EpochSeconds | Unavailable> {
+    return unlessUnavailable(async () => {
+      const [revocation] = await this.#kv.mget([this.#allKey(account)])
+      return Number(revocation?.split(' ')[1] ?? 0)
+    })
   }
 
   /** Removes an ended session from both indexes. */

@@ -16,6 +16,7 @@ import type { AddedCounts, Counts } from '../storage/counts'
 import { shortHash } from '../storage/keys'
 import type { LoginLocks, StoredAttempts } from '../storage/login-locks'
 import { seal, unseal } from '../storage/seal'
+import type { SessionIndex } from '../storage/session-index'
 import type { Unavailable } from '../storage/unavailable'
 import { readCookie } from './http/request-facts'
 import { setCookie } from './http/response-headers'
@@ -40,6 +41,7 @@ interface Parts {
   readonly config: Config
   readonly loginLocks: LoginLocks
   readonly counts: Counts
+  readonly sessionIndex: SessionIndex
   /** Seconds since 1970. */
   readonly now: () => number
 }
@@ -84,11 +86,11 @@ export class Limits {
    * @returns the short hash of the account's ID
    */
   async recognisedAccount(req: Request, username: string): Promise<string | undefined> {
-    const { config, loginLocks, now } = this.#parts
+    const { config, sessionIndex, now } = this.#parts
     if (!config.rememberDevices) return undefined
     const device = findDevice(readCookie(req, config.cookies.device), username, this.#sealer, now())
     if (device === undefined) return undefined
-    const voidUntil = await loginLocks.devicesRevokedAt(device.account)
+    const voidUntil = await sessionIndex.accountRevokedAt(device.account)
     return voidUntil !== 'unavailable' && device.issued > voidUntil ? device.account : undefined
   }
 

@@ -71,6 +71,8 @@ export interface Sessions {
   stateOf(req: Request): Promise<SessionState>
   /** Returns when the request arrived, before its session was read, in milliseconds since 1970. */
   arrivalOf(req: Request): number
+  /** Returns the ID of the request's session, without running express-session. */
+  idOf(req: Request): string
   /** Returns the remaining lifetime of the session's data in seconds. `undefined` without data of `sso.session`. */
   dataLifeOf(req: Request): number | undefined
   /** Creates the ID of the session that follows. @param sidHash hash of its SSO session @returns '' if the session is the site's own */

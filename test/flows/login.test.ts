@@ -1,14 +1,24 @@
+import express from 'express'
+import { slotOf } from '../../lib/web/session/request-session'
 import type { Browser } from '../support/agent'
 import { callsAbout } from '../support/calls'
-import { ada, edsger, grace, logIn, type Network, present, startNetwork, view, visitor } from './network'
+import { ada, addPages, edsger, grace, logIn, type Network, present, startNetwork, view, visitor } from './network'
 
 let network: Network
 let browser: Browser
 const at = (path: string) => `${network.morning.url}${path}`
 const newestSid = () => present(network.emulator.sessions().at(-1)).sid
 
+/** Has express-session run for a request, by the method of each request. */
+let hasRun: [method: string, boolean | undefined][] = []
+
 beforeAll(async () => {
-  network = await startNetwork()
+  const app = express()
+  app.use((req, res, next) => {
+    res.once('finish', () => hasRun.push([req.method, slotOf(req)?.isOpen]))
+    next()
+  })
+  network = await startNetwork({ build: (sso, gates) => addPages(express().use(app, sso), sso, gates) })
 })
 beforeEach(async () => {
   browser = await visitor(network)
@@ -64,6 +74,12 @@ describe('a login', () => {
     ])
     expect(view(page)).toEqual({ status: 'loggedin', username: 'ada', url: '/news?a=1&b=%20' })
     expect(network.count('authenticate')).toBe(1)
+  })
+
+  test('does not run express-session, if no handler of the site touches req.session', async () => {
+    hasRun = []
+    await logIn(browser, network.morning, ada)
+    expect(hasRun).toContainEqual(['POST', false])
   })
 
   test('by JSON answers the user', async () => {

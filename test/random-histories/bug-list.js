@@ -93,8 +93,8 @@ module.exports = [
   {
     name: '"log out everywhere" ends this session only',
     file: 'web/actions/revoke-local-sessions.ts',
-    find: '() => index.revokeAccount(aid, own),',
-    replace: '() => index.revokeAccount(aid, own).then(() => []),',
+    find: 'aid === undefined ? [] : index.revokeAccount(aid, key)',
+    replace: 'aid === undefined ? [] : index.revokeAccount(aid, key).then(() => [])',
     breaks: ['I5 log out everywhere'],
   },
   {

@@ -1,4 +1,3 @@
-import { shortHash } from '../../lib/storage/keys'
 import type { Kv } from '../../lib/storage/kv'
 import type { FoundForm } from '../../lib/storage/login-locks'
 import type { PendingLogout } from '../../lib/storage/logout-outbox'
@@ -286,14 +285,6 @@ describe.each(stores)('in %s', (name, open) => {
       ).toHaveLength(1)
       await kv.compareAndSet(`${site.prefix}left:odd`, undefined, 'not JSON', 60)
       expect(await site.logins.readAttempts('odd')).toEqual({ raw: 'not JSON', attempts: undefined })
-    })
-
-    test('of an account that has ended its device cookies', async () => {
-      const account = shortHash('ada')
-      expect(await site.logins.devicesRevokedAt(account)).toBe(0)
-      expect(await site.logins.revokeDevices('ada', NOW)).toBe('done')
-      expect(await site.logins.devicesRevokedAt(account)).toBe(NOW)
-      expect(await site.logins.devicesRevokedAt(shortHash('grace'))).toBe(0)
     })
   })
 })

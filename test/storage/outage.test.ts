@@ -29,6 +29,7 @@ const questions: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['removeOfAccount', ({ sessionIndex }) => sessionIndex.removeOfAccount('a', ['k'])],
   ['revokeSsoSession', ({ sessionIndex }) => sessionIndex.revokeSsoSession('s')],
   ['revokeAccount', ({ sessionIndex }) => sessionIndex.revokeAccount('a')],
+  ['accountRevokedAt', ({ sessionIndex }) => sessionIndex.accountRevokedAt('a')],
   ['keep', ({ keptLogouts }) => keptLogouts.keep('h', logout, NOW)],
   ['find', ({ keptLogouts }) => keptLogouts.find('h')],
   ['lockRetry', ({ keptLogouts }) => keptLogouts.lockRetry('h')],
@@ -51,8 +52,6 @@ const questions: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['findForm', ({ logins }) => logins.findForm('k')],
   ['readAttempts', ({ logins }) => logins.readAttempts('n')],
   ['writeAttempts', ({ logins }) => logins.writeAttempts('n', null, attempts, 60)],
-  ['revokeDevices', ({ logins }) => logins.revokeDevices('a', NOW)],
-  ['devicesRevokedAt', ({ logins }) => logins.devicesRevokedAt('a')],
 ]
 
 describe('a Redis that nobody listens at', () => {

@@ -5,6 +5,7 @@ import { Counts } from '../../lib/storage/counts'
 import type { Kv } from '../../lib/storage/kv'
 import { LoginLocks } from '../../lib/storage/login-locks'
 import { MemoryKv } from '../../lib/storage/memory-kv'
+import { SessionIndex } from '../../lib/storage/session-index'
 import { Limits, type Refusal } from '../../lib/web/limits'
 
 /* User names under attack, with a store in memory: another request comes between any two commands of the first. */
@@ -33,7 +34,8 @@ function processOver(kv: Kv, limit: typeof LIMIT | false = LIMIT, rememberDevice
   const loginLocks = new LoginLocks(kv, '', () => [Buffer.alloc(32, 7)])
   const counts = new Counts(kv, '', () => seconds * 1000)
   const config = { loginLimit: limit, rememberDevices, log } as never
-  return new Limits({ config, loginLocks, counts, now: () => seconds })
+  const sessionIndex = new SessionIndex(kv, '', () => seconds * 1000)
+  return new Limits({ config, loginLocks, counts, sessionIndex, now: () => seconds })
 }
 type Process = ReturnType<typeof processOver>
 

@@ -116,7 +116,7 @@ async function start(context: RequestContext, submit: Submit, lock: HeldLock, ru
   const { site, req } = context
   const { key, digest } = submit
   const result = await run(lock).finally(() => lock.stopRenewing())
-  const sessionId = result.ok ? req.sessionID : undefined
+  const sessionId = result.ok ? site.sessions.idOf(req) : undefined
   const form = { digest, result, endedAt: site.config.clock.now(), ...(sessionId ? { sessionId } : {}) }
   const ended = await site.loginLocks.endForm(key, lock.held, form)
   if (result.ok || ended !== false) return result // a login is valid even if the other submits do not get its result

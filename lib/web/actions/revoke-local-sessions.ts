@@ -35,62 +35,56 @@ export async function revokeLocalSessions(
   site: Site,
   { sidHash, key, accountId, aid }: LocalLogout,
 ): Promise<Done | Unavailable> {
-  const index = site.sessionIndex
-  const isLeft = key !== undefined && accountId !== undefined && accountId !== aid
+  const { sessionIndex: index, records } = site
+  const list = () =>
+    Promise.all([index.revokeSsoSession(sidHash, key), aid === undefined ? [] : index.revokeAccount(aid, key)])
   const remove = (keys: readonly string[]) =>
     Promise.all([
       index.removeOfSsoSession(sidHash, keys),
       accountId === undefined ? 'done' : index.removeOfAccount(accountId, keys),
     ])
+  const isLeft = key !== undefined && accountId !== undefined && aid === undefined
   const ends = await Promise.all([
-    revokeListed(site, () => index.revokeSsoSession(sidHash, key), remove),
-    aid === undefined ? 'done' : revokeAccountSessions(site, aid, key),
-    key === undefined ? 'done' : site.records.end(key),
-    aid === undefined || !site.config.rememberDevices ? 'done' : site.loginLocks.revokeDevices(aid, site.now()),
+    revokeListed(site, list, remove),
+    key === undefined ? 'done' : records.end(key),
     isLeft ? index.removeOfAccount(accountId, [key]) : 'done',
   ])
-  return ends.slice(0, 4).includes('unavailable') ? 'unavailable' : 'done'
+  return ends.slice(0, 2).includes('unavailable') ? 'unavailable' : 'done'
 }
 
-/** Revokes all logins of an account in progress, and ends the account's sessions. @param own key of a session that the caller ends */
-export async function revokeAccountSessions(site: Site, aid: string, own?: string): Promise<Done | Unavailable> {
-  const index = site.sessionIndex
-  return revokeListed(
+/** Revokes all logins of an account in progress, and ends the account's sessions. */
+export async function revokeAccountSessions(site: Site, aid: string): Promise<void> {
+  const { sessionIndex: index } = site
+  await revokeListed(
     site,
-    () => index.revokeAccount(aid, own),
+    async () => [await index.revokeAccount(aid)],
     (keys) => index.removeOfAccount(aid, keys),
   )
 }
 
-/** Ends the sessions of an index. An oversized index is processed in parts. */
+/**
+ * Ends the sessions of some indexes. A session stays in its indexes until the session has ended, so that a retry finds it. No request waits
+ * for the removal, because the entry of an ended session does no harm. An oversized index is processed in parts.
+ */
 async function revokeListed(
   site: Site,
-  revoke: () => Promise<string[] | Unavailable>,
+  list: () => Promise<readonly (readonly string[] | Unavailable)[]>,
   remove: (keys: readonly string[]) => Promise<unknown>,
 ): Promise<Done | Unavailable> {
   for (let parts = 1; ; parts += 1) {
-    const keys = await revoke()
-    if (keys === 'unavailable') return keys
-    const ended = await revokeAll(site, keys, remove)
-    if (ended === 'unavailable' || keys.length < MAX_SESSIONS || parts === MAX_PARTS) return ended
+    const lists = await list()
+    const keys = [...new Set(lists.flatMap((found) => (found === 'unavailable' ? [] : found)))]
+    let isOver = !lists.includes('unavailable')
+    for (let from = 0; from < keys.length; from += BATCH) {
+      const batch = keys.slice(from, from + BATCH)
+      const ends = await Promise.all(batch.map((key) => site.records.end(key)))
+      const gone = batch.filter((_key, index) => ends[index] === 'done')
+      if (gone.length > 0) remove(gone).catch(() => {})
+      isOver &&= gone.length === batch.length
+    }
+    if (!isOver) return 'unavailable'
+    if (keys.length < MAX_SESSIONS || parts === MAX_PARTS) return 'done'
   }
-}
-
-/** Ends sessions. A session stays in its index until the session has ended, so that a retry finds it. */
-async function revokeAll(
-  site: Site,
-  keys: readonly string[],
-  remove: (keys: readonly string[]) => Promise<unknown>,
-): Promise<Done | Unavailable> {
-  let isOver = true
-  for (let from = 0; from < keys.length; from += BATCH) {
-    const batch = keys.slice(from, from + BATCH)
-    const ends = await Promise.all(batch.map((key) => site.records.end(key)))
-    const gone = batch.filter((_key, index) => ends[index] === 'done')
-    if (gone.length > 0) await remove(gone)
-    isOver &&= gone.length === batch.length
-  }
-  return isOver ? 'done' : 'unavailable'
 }
 
 /** Ends the surplus sessions of an index, the least recently used first. @param added the new session that exceeded the limit */

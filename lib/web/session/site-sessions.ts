@@ -116,6 +116,11 @@ export class SiteSessions implements Sessions {
     return this.#own(req)?.arrivedAt ?? this.#config.clock.now()
   }
 
+  /** Returns the ID of the request's session, without running express-session. */
+  idOf(req: Request): string {
+    return this.#own(req)?.current.id ?? req.sessionID
+  }
+
   /** Returns the remaining lifetime of the session data in seconds, or `undefined` if no stored data is known. */
   dataLifeOf(req: Request): number | undefined {
     const { target, current } = this.#own(req) ?? {}
