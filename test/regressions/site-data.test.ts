@@ -52,6 +52,15 @@ describe.each(keepings)('with %s', (keeping) => {
     expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
   })
 
+  test('[S20] a visitor whose SSO session Authenticate does not know keeps the basket', async () => {
+    const browser = await stranger(keeping)
+    for (const { sid } of stage.emulator.sessions()) stage.emulator.prune(sid)
+    await submit(browser) // no status check is due, so Authenticate is the first to say so
+    expect(await basketOf(browser)).toMatchObject({ basket: ['book'] })
+    await submit(browser)
+    expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
+  })
+
   test('[S20] what another tab puts into the session during Authenticate goes along', async () => {
     const browser = await stranger(keeping)
     const held = stage.naming.close()

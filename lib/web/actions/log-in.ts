@@ -21,7 +21,7 @@ import type { AdmittedLogin, LoginAttempt, Refusal } from '../limits'
 import { browserName, type RequestContext } from '../request-context'
 import { exchangeTicketForUser } from './exchange-ticket'
 import { digestOf, joinFinished, type LoginLock, runExclusive } from './login-single-flight'
-import { endRecord, resolveUser } from './resolve-user'
+import { endWithSsoSession, resolveUser } from './resolve-user'
 
 /** Input of the login form. */
 export interface Credentials {
@@ -224,8 +224,8 @@ async function applyLoginDecision(
       return { ok: false, ...identity }
     }
     case 'identify':
-      // the SSO system no longer knows the session: the local session ends too, so that the next page load begins a new session
-      await endRecord(context, context.stored.value?.sidHash ?? '')
+      // the SSO session is over: the next page load begins another
+      await endWithSsoSession(context, context.stored.value?.sidHash ?? '')
       return failed('session_ended')
     case 'ask_status':
     case 'not_now':

@@ -232,7 +232,7 @@ export async function checkSession(context: RequestContext, record: SsoRecord): 
   if (claim === 'unavailable') return useStaleRecord({ now: site.now() }, record, site.policy, 'store_unavailable')
   keepInIndex(site, stored.key, record)
   const { secrets } = stored
-  if (!secrets) return endRecord(context, record.sidHash)
+  if (!secrets) return endWithSsoSession(context, record.sidHash)
   const started = performance.now()
   const answer = await askSessionStatus(context, record, secrets.sid)
   const decision = decideStatus(record, answer)
@@ -249,7 +249,7 @@ export async function checkSession(context: RequestContext, record: SsoRecord): 
     case 'sign_in':
       return { token: decision.token, start, question }
     case 'identify':
-      return (await dropAnonymousRecord(context, record.sidHash)) ?? endRecord(context, record.sidHash)
+      return endWithSsoSession(context, record.sidHash)
     case 'keep_for_now':
       return writeCheckResult(context, (found) => afterFailedCheck(found, site.now(), question))
   }
@@ -293,8 +293,13 @@ async function dropAnonymousRecord({ stored }: RequestContext, sidHash: string):
   return dropped === 'done' ? 'again' : undefined
 }
 
-/** Ends the local session, because the SSO session has ended. Concurrent changes of the record do not prevent the end. */
-export async function endRecord({ stored, site, req }: RequestContext, sidHash: string): Promise<CheckResult> {
+/** Ends the local session, because the SSO session has ended or is not known. An anonymous session keeps its data, and loses its record only. */
+export async function endWithSsoSession(context: RequestContext, sidHash: string): Promise<CheckResult> {
+  return (await dropAnonymousRecord(context, sidHash)) ?? endRecord(context, sidHash)
+}
+
+/** Ends the local session and its data. Concurrent changes of the record do not prevent the end. */
+async function endRecord({ stored, site, req }: RequestContext, sidHash: string): Promise<CheckResult> {
   const { key } = stored
   let { value } = stored
   const isIt = (found: StoredRecord) => {
