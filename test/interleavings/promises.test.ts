@@ -190,7 +190,37 @@ const excused: [what: string, history: History][] = [
   ],
   [
     'a logout without a session',
-    history('known:landing1|logout', [login(1), logout(11, { hadSession: false })], inEnd('ada')),
+    history('known:landing1|logout', [login(1), logout(11, { session: undefined })], inEnd('ada')),
+  ],
+  [
+    'a logout of a session that has run out',
+    history('loggedIn:logout|expiry', [login(1), logout(11, { logout: 'no_session' })], inEnd('ada')),
+  ],
+  [
+    'two sessions that are checked at once',
+    history('twoStale:page|b2.page', [login(1)], {
+      ...inEnd('ada'),
+      calls: [status(11), status(12, { sid: 'sid-2' })],
+    }),
+  ],
+  [
+    'a form that is sent in another session than the first',
+    history('basket:login|login|page', [login(11, { arrived: 18 }), login(11.5, { actor: 1, session: 'two' })], {
+      ...inEnd('ada'),
+      calls: [authenticate(11.2), authenticate(11.7, { actor: 1 })],
+    }),
+  ],
+  [
+    "data in a site's own session that a page had read before the logout",
+    history(
+      'own/basket:page|logout',
+      [logout(11, { arrived: 13 }), page(12, undefined, { actor: 1, arrived: 15 })],
+      inEnd(undefined),
+    ),
+  ],
+  [
+    'a login form that says "not now", when a logout ends the session meanwhile',
+    history('basket:login|logout', [seen(13, { path: '/login', status: 503 })], inEnd(undefined, [])),
   ],
   [
     'a login whose answer comes after that to the logout',
@@ -263,7 +293,7 @@ const excused: [what: string, history: History][] = [
     'a landing without a session whose answer comes after the login',
     history(
       'stranger:landing1+login|landing2',
-      [seen(12, { path: '/sso2/landing', hadSession: false, arrived: 15 }), login(13)],
+      [seen(12, { path: '/sso2/landing', session: undefined, arrived: 15 }), login(13)],
       inEnd(undefined),
     ),
   ],

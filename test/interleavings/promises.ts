@@ -30,10 +30,15 @@ const has = (scenario: Scenario, names: ReadonlySet<string>) => doings(scenario)
 const endsNothing = ({ scenario, hasFault }: History) =>
   !hasFault && !has(scenario, ENDERS) && !/[eE]nded$/.test(scenario.state)
 
-/** Logouts that count for a browser: its own, and all that ended every session of the account. Who has no session logs out of none. */
-function logoutsOf({ world }: History, browser: string): Seen[] {
+/**
+ * Logouts that count for a browser: its own, and all that ended every session of the account. A browser without a session logs out of none,
+ * nor does one whose session has run out.
+ */
+function logoutsOf({ world, scenario }: History, browser: string): Seen[] {
   const isIts = (seen: Seen) => (seen.browser === browser && isForm(seen, '/logout')) || isForm(seen, '/logout-all')
-  return world.seen.filter((seen) => isDone(seen) && seen.hadSession && isIts(seen))
+  const hasSession = ({ session, logout }: Seen) =>
+    session !== undefined && !(logout === 'no_session' && doings(scenario).includes('expiry'))
+  return world.seen.filter((seen) => isDone(seen) && hasSession(seen) && isIts(seen))
 }
 
 /** Did the platform take this form's password after it had ended all sessions of the account? Then it is a new login. */
@@ -106,10 +111,18 @@ const isDirect = ({ aftermath }: History, seen: Seen) => aftermath.some(({ direc
 const finalLogoutData: Promised = (history) =>
   history.aftermath.map(({ browser, walked }) => {
     const isOut = outSince(history, browser, walked.left)
+    if (isOut && history.scenario.isOwnSession && wasBeside(history, isOut)) return undefined
     return isOut?.browser === browser && walked.view?.basket?.includes('book')
       ? `${browser} still has the basket of before its logout`
       : undefined
   })
+
+/** Was another request of the browser in progress during the logout? A site's own express-session saves what that request had read before. */
+const wasBeside = ({ world }: History, logout: Seen) =>
+  world.seen.some(
+    ({ browser, actor, left, arrived }) =>
+      browser === logout.browser && actor !== logout.actor && left < logout.arrived && arrived > logout.left,
+  )
 
 const rightPerson: Promised = ({ world }) =>
   world.seen.map((seen) => {
@@ -157,16 +170,17 @@ const checkAfterLogout: Promised = (history) =>
   })
 
 /**
- * Submits that were with the site at the same time are one form, sent twice. A submit that arrives when another one has been answered is
- * a new question.
+ * Submits that were with the site at the same time, in one session, are one form, sent twice. A submit that arrives when another one has been
+ * answered is a new question.
  */
 function forms({ world, acted }: History): number {
   const posts = world.seen.filter((seen) => isForm(seen, '/login') && seen.left > acted[0])
   const groups: { key: string; until: number }[] = []
-  for (const { browser, as, left, answered } of posts.sort((a, b) => a.left - b.left)) {
-    const same = groups.find(({ key, until }) => key === `${browser} ${as}` && until > left)
+  for (const { browser, session, as, left, answered } of posts.sort((a, b) => a.left - b.left)) {
+    const name = `${browser} ${session} ${as}`
+    const same = groups.find(({ key, until }) => key === name && until > left)
     if (same) same.until = Math.min(same.until, answered)
-    else groups.push({ key: `${browser} ${as}`, until: answered })
+    else groups.push({ key: name, until: answered })
   }
   return groups.length
 }
@@ -182,8 +196,11 @@ const ONLY_PAGES = new Set(['page', 'script', 'save', 'terminate', 'tick'])
 
 const oneCheck: Promised = ({ scenario, world, hasFault }) => {
   const asked = world.calls.filter(({ operation, actor }) => operation === 'sessionstatus' && actor !== undefined)
+  const sessions = new Set(asked.map(({ sid }) => sid)).size
   const isOnlyPages = doings(scenario).every((name) => ONLY_PAGES.has(name))
-  return isOnlyPages && !hasFault && asked.length > 1 ? [`${asked.length} Session Status for one check`] : []
+  return isOnlyPages && !hasFault && asked.length > sessions
+    ? [`${asked.length} Session Status to check ${sessions} session(s)`]
+    : []
 }
 
 const noLoop: Promised = ({ world }) => {
@@ -204,8 +221,8 @@ const SESSION_ENDERS = new Set(['logout', 'logoutAll', 'terminate'])
  * the ticket of a session that was ended meanwhile: then "not now" is a fair answer to a login.
  */
 const serves: Promised = ({ scenario, world, hasFault }) =>
-  world.seen.map(({ method, path, status, as }) => {
-    const isFair = as !== undefined && status === 503 && has(scenario, SESSION_ENDERS)
+  world.seen.map(({ method, path, status }) => {
+    const isFair = path === '/login' && status === 503 && has(scenario, SESSION_ENDERS)
     const isExpected = isFair || (hasFault && (scenario.isOwnSession || !PAGES.has(path)))
     return status >= 500 && !isExpected ? `${method} ${path} answered ${status}` : undefined
   })
@@ -242,7 +259,7 @@ function isOvertaken({ world }: History, { browser }: Aftermath): boolean {
       login !== undefined &&
       seen.browser === browser &&
       seen.path === '/sso2/landing' &&
-      !seen.hadSession &&
+      seen.session === undefined &&
       seen.left < login.left &&
       seen.arrived > login.arrived,
   )

@@ -15,6 +15,9 @@ declare module 'express-session' {
 /** Where the site is; nobody listens there, requests are handed over in memory. */
 export const SITE = 'http://paper.localhost:3999'
 
+/** The header that tells the result of a logout. */
+export const LOGOUT_RESULT = 'x-logout-result'
+
 /** What a page of the site answers. */
 export interface View {
   readonly status: 'loggedin' | 'anon' | 'none'
@@ -55,6 +58,7 @@ export function buildProcess(emulator: Emulator, redis: Redis, prefix: string, i
     session: { prefix },
     clock: { now: () => contexts.getStore()?.scheduler.now ?? Date.now() },
     loginLimit: false,
+    onLogout: (req, result) => void req.res?.setHeader(LOGOUT_RESULT, result),
   })
   return { app: addPages(express(), sso, store), sso }
 }

@@ -72,16 +72,17 @@ export function openGatedClient(socket: string, short: (key: string) => string):
 
 const isScript = ({ name }: Command) => name.startsWith('eval')
 
+const VIRTUAL_TIME =
+  'local function virtualTime() return {math.floor(tonumber(ARGV[#ARGV]) / 1000), (tonumber(ARGV[#ARGV]) % 1000) * 1000} end'
+
 /** A script that asks the server for its time gets that of the execution, which is its last argument. */
 function useVirtualTime(redis: Redis): void {
   const define = redis.defineCommand.bind(redis)
   redis.defineCommand = (name, { lua, ...definition }) => {
-    const virtual = lua.replaceAll(
-      "redis.call('time')",
-      '{math.floor(tonumber(ARGV[#ARGV]) / 1000), (tonumber(ARGV[#ARGV]) % 1000) * 1000}',
-    )
-    if (virtual !== lua && lua.includes("redis.call('set'"))
+    const virtual = `${VIRTUAL_TIME}\n${lua.replaceAll("redis.call('time')", 'virtualTime()')}`
+    if (lua.includes("redis.call('time')") && lua.includes("redis.call('set'"))
       storesTime.add(createHash('sha1').update(virtual).digest('hex'))
+    void redis.script('LOAD', virtual) // a script that Redis does not know yet would be sent twice, in one step
     return define(name, { ...definition, lua: virtual })
   }
 }

@@ -2,7 +2,7 @@ import { CookieJar } from '../support/cookie-jar'
 import { inject } from './inject'
 import type { PlatformCall } from './platform-gate'
 import { contexts, type Scheduler, type Touch } from './scheduler'
-import { cookies, SITE, type View } from './site'
+import { cookies, LOGOUT_RESULT, SITE, type View } from './site'
 import type { Site, Stage } from './stage'
 
 /** One answer, as its browser saw it. Numbers are marks of the scheduler. */
@@ -12,8 +12,10 @@ export interface Seen {
   readonly actor: number | undefined
   readonly method: string
   readonly path: string
-  /** Did the browser send the cookie of a session? */
-  readonly hadSession: boolean
+  /** The session cookie that the browser sent. */
+  readonly session: string | undefined
+  /** The result of a logout. */
+  readonly logout: string | undefined
   /** When the request left the browser. */
   readonly left: number
   /** When the site had answered. */
@@ -86,8 +88,9 @@ export class World {
     const arrived = scheduler.mark()
     const { status } = answer
     const isLogin = as !== undefined && status === 303 && location === `${SITE}/`
-    const hadSession = /\.sid=/.test(cookie ?? '')
-    const what = { browser, hadSession, actor: actor?.index, method, path: url.pathname, as }
+    const session = /\.sid=([^;]*)/.exec(cookie ?? '')?.[1]
+    const logout = answer.headers[LOGOUT_RESULT]
+    const what = { browser, session, logout, actor: actor?.index, method, path: url.pathname, as }
     const seen = { ...what, left, answered, arrived, status, location, view, isLogin }
     this.seen.push(seen)
     return seen

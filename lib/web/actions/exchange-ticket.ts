@@ -14,7 +14,7 @@ import { readGrant } from '../../remote/ticket'
 import { shortHash } from '../../storage/keys'
 import type { LoginStart } from '../../storage/session-index'
 import { callListener, HOOKS_MS, runHook } from '../hooks'
-import { dropLogoutCookie, type RequestContext } from '../request-context'
+import type { RequestContext } from '../request-context'
 import type { Hook, LoadUser } from '../site'
 import { type NamedUser, type SignInResult, signIn, stayAnonymous } from './sign-in'
 
@@ -39,7 +39,6 @@ export async function exchangeTicketForUser(
   if (named === undefined) return { outcome: await rememberUnknown(context, token.sid ?? '', question) }
   const established = await signIn(context, named, start, question)
   if (established !== 'done' && established !== 'renewed') return { outcome: established }
-  dropLogoutCookie(context)
   const { onLogin, config } = context.site
   if (onLogin && established === 'done')
     await callListener('onLogin', config.log, () => onLogin(context.req, named.user))

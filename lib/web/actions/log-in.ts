@@ -18,7 +18,7 @@ import type { LoginStart } from '../../storage/session-index'
 import { publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
 import type { AdmittedLogin, LoginAttempt, Refusal } from '../limits'
-import { browserName, type RequestContext } from '../request-context'
+import { browserName, dropLogoutCookie, type RequestContext } from '../request-context'
 import { exchangeTicketForUser } from './exchange-ticket'
 import { digestOf, joinFinished, type LoginLock, runExclusive } from './login-single-flight'
 import { endWithSsoSession, resolveUser } from './resolve-user'
@@ -216,7 +216,10 @@ async function applyLoginDecision(
   switch (decision.action) {
     case 'sign_in': {
       const redeemed = await exchangeTicketForUser(context, decision.token, start)
-      if (redeemed.outcome === 'signed_in') return { ok: true, user: redeemed.user }
+      if (redeemed.outcome === 'signed_in') {
+        dropLogoutCookie(context) // only a form is a new login: what a landing or status check finds may be older than the logout
+        return { ok: true, user: redeemed.user }
+      }
       return failed(redeemed.outcome === 'lost_race' ? 'session_ended' : 'unavailable')
     }
     case 'show': {
