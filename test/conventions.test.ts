@@ -2,6 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseSync } from '@swc/core'
 
+import { faulty, morePairs, pairs } from './interleavings/scenarios'
+
 const { longest } = require('./support/sequencer.js') as { longest: readonly string[] }
 
 /* What the rooms of the house must not do, each of which closes a class of defects. */
@@ -248,6 +250,32 @@ test.each(folders)('the folder test/%s says in five lines what it is for', (fold
 test('a README that names a file that is gone would be seen', () => {
   const text = 'Begin at `gone.ts`, `README.md`, `test/gone` or `lib/index.ts`.'
   expect(missingPaths(text, 'support')).toEqual(['gone.ts', 'test/gone'])
+})
+
+describe('docs/internals/decision-tables.md', () => {
+  const page = readFileSync(path.join(tests, '..', 'docs', 'internals', 'decision-tables.md'), 'utf8')
+  const all = [...sources.values()].join('\n')
+  const named = (pattern: RegExp) => [...new Set([...page.matchAll(pattern)].map(([, name = '']) => name))]
+
+  test('names no file that is gone', () => {
+    const files = named(/`([\w/-]+\.ts)`/g)
+    const places = ['', 'lib', 'lib/web/actions', 'lib/storage'].map((folder) => path.join(tests, '..', folder))
+    expect(files.length).toBeGreaterThan(50)
+    expect(files.filter((file) => !places.some((place) => existsSync(path.join(place, file))))).toEqual([])
+  })
+
+  test('names no function, option or constant that is gone', () => {
+    const names = named(/`([a-z]+[A-Z]\w*|MAX_\w+)`/g)
+    expect(names.length).toBeGreaterThan(20)
+    expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(all))).toEqual([])
+  })
+
+  test('names no order of events that is not tried', () => {
+    const tried = new Set<string>([...pairs, ...morePairs, ...faulty])
+    const names = named(/`((?:\w+\/)?\w+:[\w+]+(?:\\\|[\w+.]+)*)`/g).map((name) => name.replaceAll('\\|', '|'))
+    expect(names.length).toBeGreaterThan(25)
+    expect(names.filter((name) => !tried.has(name))).toEqual([])
+  })
 })
 
 test('the suites that begin first exist', () => {

@@ -85,6 +85,7 @@ export const actions = {
   check: async (world, tab) => void (await ask(world, tab, '/check')),
   login: async (world, tab) => void (await submit(world, tab, '/login', ada)),
   loginGrace: async (world, tab) => void (await submit(world, tab, '/login', grace)),
+  loginWrong: async (world, tab) => void (await submit(world, tab, '/login', { ...ada, password: 'wrong' })),
   logout: async (world, tab) => void (await submit(world, tab, '/logout', {})),
   logoutAll: async (world, tab) => void (await submit(world, tab, '/logout-all', {})),
   landing1: async (world, tab) => void (await navigate(world, tab, landingOf(world, 0))),

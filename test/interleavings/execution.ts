@@ -49,7 +49,7 @@ export async function execute(
   choose: (options: readonly Option[]) => Choice,
 ): Promise<Execution> {
   const calls: PlatformCall[] = []
-  const site = await stage.begin(calls, scenario.isOwnSession)
+  const site = await stage.begin(calls, scenario)
   const names = scenario.parts.map(({ acts }) => acts.join('+'))
   const scheduler = new Scheduler(names, site.begins)
   const { steps } = scheduler

@@ -165,6 +165,14 @@ const broken: [promise: string, what: string, history: History][] = [
       calls: [status(11.2), status(11.3, { actor: 1 })],
     }),
   ],
+  [
+    'I8 no user is locked out',
+    'a fourth wrong password',
+    history('limits/basket:loginWrong|b2.loginWrong', [page(11, undefined)], {
+      ...inEnd(undefined),
+      calls: [1, 2, 3, 4].map((at) => authenticate(at, { sts: 'anon', err: 'invalid_credentials' })),
+    }),
+  ],
 ]
 
 test.each(broken)('%s: %s is seen', (promise, _what, bad) => {

@@ -192,6 +192,15 @@ const oneAuthenticate: Promised = (history) => {
   return count > most ? [`${count} Authenticates for ${most} form(s)`] : []
 }
 
+/** With five attempts, browsers that have never logged in get three: the last but one belongs to a known browser. */
+const MAX_WRONG = 3
+
+const notLockedOut: Promised = ({ scenario, world }) => {
+  const wrong = world.calls.filter(({ operation, err }) => operation === 'authenticate' && err !== undefined)
+  if (!scenario.hasLimits || wrong.length <= MAX_WRONG) return []
+  return [`${wrong.length} wrong passwords of unknown browsers were sent to the platform`]
+}
+
 const ONLY_PAGES = new Set(['page', 'script', 'save', 'terminate', 'tick'])
 
 const oneCheck: Promised = ({ scenario, world, hasFault }) => {
@@ -330,4 +339,5 @@ export const promises: Readonly<Record<string, Promised>> = {
   'I6 data kept': dataKept,
   'I7 one Authenticate a form': oneAuthenticate,
   'I7 one Session Status a check': oneCheck,
+  'I8 no user is locked out': notLockedOut,
 }

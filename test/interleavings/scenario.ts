@@ -15,6 +15,8 @@ export interface Scenario {
   readonly parts: readonly Part[]
   /** The site keeps an express-session of its own. */
   readonly isOwnSession: boolean
+  /** The site counts attempts at user names. */
+  readonly hasLimits: boolean
   /** Redis takes no writes while the actors act. */
   readonly isReadOnly: boolean
 }
@@ -24,8 +26,8 @@ const isAction = (name: string): name is ActionName => Object.hasOwn(actions, na
 
 /**
  * Reads a scenario: `state:part|part`, a part being actions joined by `+`. `b2.` before a part: another browser.
- * In front: `own/` for a site with its own session, `readonly/` for a Redis that takes no writes, `one/` for one process
- * where there are two otherwise.
+ * In front: `own/` for a site with its own session, `limits/` for a site that counts attempts at user names,
+ * `readonly/` for a Redis that takes no writes, `one/` for one process where there are two otherwise.
  */
 export function readScenario(name: string): Scenario {
   const words = name.split('/')
@@ -38,7 +40,8 @@ export function readScenario(name: string): Scenario {
     for (const act of acts) if (!isAction(act)) throw new Error(`there is no action ${act}`)
     return { tab: { browser, process: isOneProcess ? 0 : index % 2 }, acts: acts.filter(isAction) }
   })
-  return { name, state, parts, isOwnSession: words.includes('own'), isReadOnly: words.includes('readonly') }
+  const has = (word: string) => words.includes(word)
+  return { name, state, parts, isOwnSession: has('own'), hasLimits: has('limits'), isReadOnly: has('readonly') }
 }
 
 /** All that is done in a scenario. */

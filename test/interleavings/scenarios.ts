@@ -23,6 +23,7 @@ const others: Readonly<Record<string, number>> = {
   'stale:check|fresh': 36,
   'ended:fresh|fresh': 28,
   'ended:fresh|tick+fresh': 28,
+  'limits/basket:loginWrong+loginWrong|b2.page+loginWrong+loginWrong': 60,
 }
 
 /** How many executions of a pair `npm test` affords: those with the fewest preemptions. */
@@ -132,6 +133,12 @@ export const pairs: readonly string[] = [
   'two:logoutAll|b2.logout',
   'twoStale:logoutAll|b2.page',
   'oneOfTwo:logoutAll|b2.login',
+  // a logout that the platform has not confirmed, in two tabs
+  'basketPending:page|page',
+  // attempts at one user name
+  'limits/basket:loginWrong+loginWrong|b2.page+loginWrong+loginWrong',
+  'limits/basket:login|login',
+  'limits/oneOfTwo:login|b2.login',
 ]
 
 /** Pairs of the long run only: much like those above. */
@@ -172,6 +179,7 @@ export const morePairs: readonly string[] = [
 export const faulty: readonly string[] = [
   'basket:login',
   'basket:login+logout',
+  'limits/basket:login',
   'basketForgotten:page',
   'known:landing1',
   'known:landing1+logout',

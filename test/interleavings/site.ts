@@ -47,8 +47,16 @@ function current(): Scheduler {
   return context.scheduler
 }
 
-/** One process of the site. @param isOwnSession does the site keep an express-session of its own? */
-export function buildProcess(emulator: Emulator, redis: Redis, prefix: string, isOwnSession: boolean) {
+/** What sites differ in. */
+export interface SiteKind {
+  /** Does the site keep an express-session of its own? */
+  readonly isOwnSession: boolean
+  /** Does the site count attempts at user names? */
+  readonly hasLimits: boolean
+}
+
+/** One process of the site. */
+export function buildProcess(emulator: Emulator, redis: Redis, prefix: string, { isOwnSession, hasLimits }: SiteKind) {
   const store = isOwnSession ? new RedisStore({ client: redis, prefix: `${prefix}own:` }) : undefined
   const sso = sso2({
     ...emulator.siteOptions('paper'),
@@ -57,7 +65,7 @@ export function buildProcess(emulator: Emulator, redis: Redis, prefix: string, i
     redis,
     session: { prefix },
     clock: { now: () => contexts.getStore()?.scheduler.now ?? Date.now() },
-    loginLimit: false,
+    ...(hasLimits ? {} : { loginLimit: false }),
     onLogout: (req, result) => void req.res?.setHeader(LOGOUT_RESULT, result),
   })
   return { app: addPages(express(), sso, store), sso }

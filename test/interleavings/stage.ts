@@ -7,7 +7,7 @@ import type { Sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
 import { startRedis } from '../support/redis'
 import { installPlatform, type PlatformCall } from './platform-gate'
-import { buildProcess, SITE } from './site'
+import { buildProcess, SITE, type SiteKind } from './site'
 import { type GatedClient, openGatedClient } from './store-gate'
 import { installTime } from './timers'
 
@@ -18,7 +18,7 @@ export interface Stage {
   /** A client that no step waits for. */
   readonly redis: Redis
   /** The site of the next execution, on an empty store and with a platform that knows nobody. */
-  begin(calls: PlatformCall[], isOwnSession: boolean): Promise<Site>
+  begin(calls: PlatformCall[], kind: SiteKind): Promise<Site>
   /** What ran may have opened a breaker: the next execution gets a site of its own. */
   retire(): Promise<void>
   close(): Promise<void>
@@ -54,13 +54,13 @@ export async function openStage(): Promise<Stage> {
   const gated = [openGatedClient(socket, short), openGatedClient(socket, short)] as const
   let calls: PlatformCall[] = []
   let number = 0
-  const sites = new Map<boolean, Site>()
+  const sites = new Map<string, Site>()
   const undo = [installTime(), installPlatform(emulator.app, (call) => void calls.push(call))]
   await Promise.all([redis.ping(), ...gated.map((client) => client.redis.ping())])
-  const open = (isOwnSession: boolean): Site => {
+  const open = (kind: SiteKind): Site => {
     number += 1
     const prefix = `orders-${number}:`
-    const make = ({ redis: client }: GatedClient) => buildProcess(emulator, client, prefix, isOwnSession)
+    const make = ({ redis: client }: GatedClient) => buildProcess(emulator, client, prefix, kind)
     return { prefix, processes: [make(gated[0]), make(gated[1])], begins: BEGIN_MS }
   }
   const retire = async () => {
@@ -71,14 +71,15 @@ export async function openStage(): Promise<Stage> {
     emulator,
     clients: gated,
     redis,
-    begin: async (next, isOwnSession) => {
+    begin: async (next, kind) => {
+      const name = `${kind.isOwnSession} ${kind.hasLimits}`
       names.clear()
       calls = next
       await redis.flushdb()
       emulator.reset()
       for (const client of gated) client.isReadOnly = false
-      const site = sites.get(isOwnSession) ?? open(isOwnSession)
-      sites.set(isOwnSession, site)
+      const site = sites.get(name) ?? open(kind)
+      sites.set(name, site)
       site.begins += HOUR_MS
       return site
     },
