@@ -56,9 +56,24 @@ const OUTAGES: ReadonlySet<string | undefined> = new Set(['sso_unavailable', 'st
 const GUARDED: ReadonlySet<string | undefined> = new Set(['identify_loop', 'token_refused'])
 
 /** A form that could not be shown because nobody can tell whose logout it was stands behind the same guard. */
-function isGuarded(view: HistoryView, { agent, what, begin, degraded }: Entry): boolean {
+function isGuarded(view: HistoryView, { agent, what, begin, clock, degraded }: Entry): boolean {
   if (what !== 'form') return GUARDED.has(degraded)
-  return GUARDED.has(degraded) || view.of(agent).pages.findLast(({ end }) => end < begin)?.degraded === 'logout_pending'
+  const { all, pages } = view.of(agent)
+  const isLogoutPending = pages.findLast(({ end }) => end < begin)?.degraded === 'logout_pending'
+  const before = all.filter(({ end }) => end < begin)
+  return GUARDED.has(degraded) || isLogoutPending || hasBeenAround(before, clock)
+}
+
+/** The loop guard in seconds: a page that was redirected twice within a minute is redirected again after a pause. */
+const COUNTED_SECONDS = 60
+const PAUSE_SECONDS = 5
+
+/** Has the form gone through Identify twice of late, so that the loop guard makes it pause? */
+function hasBeenAround(before: readonly Entry[], clock: number): boolean {
+  const trips = before.filter(({ what, hops }) => what === 'form' && hops !== 1)
+  const [one, two] = trips.slice(-2)
+  if (!one || !two) return false
+  return clock - two.clock <= PAUSE_SECONDS + 1 && two.clock - one.clock < COUNTED_SECONDS
 }
 
 /** The platform refuses the ticket of a session that was logged out under the login: "not now" is a fair answer. */

@@ -199,6 +199,15 @@ const broken: [promise: string, what: string, history: History][] = [
     'an outage long after it',
     history([page(20, undefined, { degraded: 'store_unavailable' })], { troubles: [trouble('store', 5, 6)] }),
   ],
+  [
+    'I9 heals',
+    'a login page that has gone through Identify twice, longer ago than the guard pauses',
+    history([
+      step(20, { what: 'form', hops: 4 }),
+      step(25, { what: 'form', hops: 4 }),
+      step(32, { what: 'form', status: 503 }),
+    ]),
+  ],
   ['I9 works in the end', 'a login', history([], { aftermath: { stillIn: [], broken: ['1 cannot log in'] } })],
   ['no process ends or warns', 'an end', history([], { mishaps: ['a process ended with 1'] })],
 ]
@@ -231,6 +240,14 @@ const excused: [what: string, history: History][] = [
     history([login(1, { status: 503, error: 'unavailable' }), step(2, { what: 'wrong', account: 'ada' })], {
       troubles: [trouble('platform', 0, 5)],
     }),
+  ],
+  [
+    'a login page that has gone through Identify twice of late',
+    history([
+      step(20, { what: 'form', hops: 4 }),
+      step(25, { what: 'form', hops: 4 }),
+      step(28, { what: 'form', status: 503 }),
+    ]),
   ],
   [
     'a login whose session was logged out under it',
