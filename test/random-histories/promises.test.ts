@@ -242,6 +242,13 @@ const excused: [what: string, history: History][] = [
     }),
   ],
   [
+    'a check during which time passes, so that another one follows',
+    history([login(1)], {
+      calls: [authenticate(1), status(400), status(410)],
+      troubles: [trouble('time', 400, 400.05)],
+    }),
+  ],
+  [
     'a login page that has gone through Identify twice of late',
     history([
       step(20, { what: 'form', hops: 4 }),
