@@ -91,4 +91,5 @@ function typeText(type: string): string {
   return own ? `[\`${own}\`](api/index.md#${own.toLowerCase()})` : `\`${type}\``
 }
 
-const withLinks = (text: string) => text.replace(/\bdocs\/([\w-]+\.md)/g, '[$1]($1)')
+const withLinks = (text: string) =>
+  text.replace(/\bdocs\/([\w-]+)\.md/g, (_path, page: string) => `[${page.replaceAll('-', ' ')}](${page}.md)`)

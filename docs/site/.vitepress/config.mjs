@@ -36,6 +36,8 @@ export default defineConfig({
   cacheDir: '.cache',
   markdown: {
     anchor: { slugify },
+    linkify: false, // addresses such as https://api.example are no links
+    languageAlias: { mjs: 'js' },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },
   themeConfig: {
