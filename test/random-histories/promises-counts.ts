@@ -33,13 +33,16 @@ function formsOf(submits: readonly Entry[], view: HistoryView): Form[] {
   return forms
 }
 
-/** May this form have sent one more? Only after an answer that let nobody in: then the second submit comes for the site after the first. */
-function mayHaveSent({ begin, until, ends, sent }: Form, { seen }: Asked): boolean {
+/**
+ * May this form have sent one more? Only after an answer that left the session as it was, because nobody was logged in, or somebody already
+ * was: then the second submit comes for the site after the first.
+ */
+function mayHaveSent({ begin, until, ends, sent }: Form, { seen }: Asked, isFirst: (call: Asked) => boolean): boolean {
   if (seen < begin || seen > until) return false
   const before = sent.at(-1)
   if (!before) return true
-  const isIn = before.outcome === 'loggedin' && !before.isSpoilt
-  return !isIn && seen > (ends[sent.length - 1] ?? Number.POSITIVE_INFINITY)
+  const isNew = before.outcome === 'loggedin' && !before.isSpoilt && isFirst(before)
+  return !isNew && seen > (ends[sent.length - 1] ?? Number.POSITIVE_INFINITY)
 }
 
 /** Whoever takes over from a process or a store that is gone may have to send the form after all. */
@@ -52,9 +55,11 @@ const endsOf = (span: Span, view: HistoryView) =>
 /** Gives each Authenticate a form that it may be of, the one whose time is over first. @returns how many there are too many */
 function withoutForm(authenticates: readonly Asked[], forms: readonly Form[]): number {
   const soonest = [...forms].sort((a, b) => a.until - b.until)
+  const isFirst = (call: Asked) =>
+    !authenticates.some(({ sid, outcome, seen }) => sid === call.sid && outcome === 'loggedin' && seen < call.seen)
   let tooMany = 0
   for (const one of [...authenticates].sort((a, b) => a.seen - b.seen)) {
-    const form = soonest.find((candidate) => mayHaveSent(candidate, one))
+    const form = soonest.find((candidate) => mayHaveSent(candidate, one, isFirst))
     if (form) form.sent.push(one)
     else tooMany += 1
   }

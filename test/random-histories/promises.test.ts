@@ -242,6 +242,12 @@ const excused: [what: string, history: History][] = [
     }),
   ],
   [
+    'a form that is sent twice by somebody who is logged in, and the second arrives late',
+    history([login(1), login(5), login(5, { end: 5400 })], {
+      calls: [authenticate(1), authenticate(5, { seen: 5090 }), authenticate(5, { seen: 5300 })],
+    }),
+  ],
+  [
     'a check during which time passes, so that another one follows',
     history([login(1)], {
       calls: [authenticate(1), status(400), status(410)],
