@@ -63,6 +63,9 @@ const dataKept: Promised = (view) =>
     }),
   )
 
+/** A process writes to Redis again after the next probe, one second later at most, in milliseconds. */
+const PROBED_MS = 1500
+
 /** Lean pages do not look. */
 const hasItems = ({ items, isLean }: Entry) => items !== undefined || !isLean
 
@@ -71,7 +74,7 @@ function mayBeLost(view: HistoryView, span: { begin: number; end: number }, user
   const isEnded = view.history.ends.some(
     (ended) => (user === undefined || ended.account === undefined || ended.account === user) && ended.begin < span.end,
   )
-  return isEnded || view.isTroubled(span, ['store', 'loss', 'process', 'busy'], 500)
+  return isEnded || view.isTroubled(span, ['store', 'loss', 'process', 'busy'], PROBED_MS)
 }
 
 /** A session that has ended a moment ago keeps nothing for whoever still comes with its cookie, in seconds. */
