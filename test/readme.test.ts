@@ -256,6 +256,13 @@ function curl(line: string) {
   return { address, body, headers, method: after('-X')[0] ?? (body === undefined ? 'GET' : 'POST') }
 }
 
+test('the README has at most 1,000 words of text, tables included', () => {
+  const text = proseOf(readFileSync(path.join(root, 'README.md'), 'utf8')).replace(/<!--.*?-->|(?<=\])\([^)]*\)/g, '')
+  const words = text.split(/\s+/).filter((word) => /\w/.test(word))
+  expect(words.length).toBeGreaterThan(500)
+  expect(words.length).toBeLessThanOrEqual(1000)
+})
+
 describe('links', () => {
   const links = pages.flatMap(({ file, text }) =>
     [...proseOf(text).matchAll(/\]\((?!\w+:)([^)\s]*)\)/g)].map(([, target = '']) => {
