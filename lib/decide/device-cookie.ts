@@ -60,7 +60,7 @@ export function withDevice(cookie: string | undefined, device: Device, sealer: S
   return [sealer.seal(['device', issued, account, name].join('\n')), ...others].slice(0, MAX_NAMES).join(SEPARATOR)
 }
 
-const entriesOf = (cookie = '') => cookie.split(SEPARATOR, MAX_NAMES).filter((entry) => entry !== '')
+const entriesOf = (cookie = '') => cookie.split(SEPARATOR, MAX_NAMES)
 
 function readDevice(text: string | undefined): Device | undefined {
   const [purpose, issued, account = '', name = ''] = text?.split('\n') ?? []

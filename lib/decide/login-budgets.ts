@@ -64,10 +64,10 @@ export interface Network {
 
 /** Returns the first four groups of an IPv6 address, which identify the /64. */
 function ipv6Groups(address: string): number[] {
-  const [head = [], tail = []] = address.split('::').map((half) => half.split(':').filter(Boolean))
+  const [head = [], tail = []] = address.split('::').map((half) => half.split(':'))
   const zeros = Array<string>(Math.max(0, 8 - head.length - tail.length)).fill('0')
-  const groups = [...head, ...(address.includes('::') ? zeros : []), ...tail].slice(0, 4)
-  return groups.map((group) => Number.parseInt(group, 16))
+  const groups = [...head, ...zeros, ...tail].slice(0, 4)
+  return groups.map((group) => Number.parseInt(group || '0', 16))
 }
 
 /** Returns a group of 16 bits as text. All but the first `bits` of them are zero. */
@@ -139,7 +139,7 @@ function plainOf(character: string): string {
  * Two accounts with the same normalised name share its limits, which is the safe side.
  */
 export function normalisedUsername(username: string): string {
-  const letters = username.normalize('NFKD').replace(MARKS_AND_IGNORABLES, '').toLowerCase()
+  const letters = username.normalize('NFKD').replace(MARKS_AND_IGNORABLES, '')
   const plain = letters.replace(/[^\x20-\x7e]/gu, plainOf)
   return plain.toLowerCase().toUpperCase().toLowerCase().trim().normalize('NFKC') // upper case writes out the sharp s
 }

@@ -8,7 +8,7 @@ const LONG_PART = 24
 /** Share of a secret that is masked too, even if it consists of words. */
 const LONG_SHARE = 0.75
 /** Words and numbers at the beginning of a secret, for example a host name and its port. */
-const WORDS = /^(?:[A-Z]?[a-z]{2,}|[A-Z]{3,}|\d+|[^A-Za-z0-9]+)*/
+const WORDS = /^(?:[A-Z]?[a-z]{2,}|[A-Z]{3,}|[^A-Za-z])*/
 
 /** Forms of secrets: tokens, and credentials in headers, forms, JSON and addresses. The first group stays. */
 const SHAPES: readonly RegExp[] = [

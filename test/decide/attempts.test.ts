@@ -32,7 +32,7 @@ const shortly = (decision: AttemptDecision) =>
     ? `refuse ${decision.reason} ${decision.seconds}`
     : decision.action === 'try'
       ? `try ${decision.next.left}`
-      : 'wait'
+      : decision.action
 
 const known = { isRecognised: true }
 const off = { remembersDevices: false }
@@ -55,6 +55,8 @@ test.each<[what: string, stored: Attempts | undefined, facts: Partial<AttemptFac
   ['a lock that has expired', value({ left: 4, lock: lock({ until: NOW }) }), {}, 'try 3'],
   ['a lock of a clock that is an hour ahead', value({ left: 4, lock: lock({ until: NOW + 3600 }) }), {}, 'try 3'],
   ['30 wrong passwords in a minute', value({ left: 99, wrong: 30 }), {}, 'refuse name 50'],
+  ['29 wrong passwords in a minute', value({ left: 99, wrong: 29 }), {}, 'try 98'],
+  ['30 wrong passwords in this very second', value({ left: 99, wrong: 30, since: NOW }), {}, 'refuse name 60'],
   ['30 wrong passwords, recognised', value({ left: 99, wrong: 30 }), known, 'try 98'],
   ['30 wrong passwords in the minute before', value({ left: 99, wrong: 30, since: NOW - 60 }), {}, 'try 98'],
   ['10 wrong passwords of recognised browsers', value({ left: 99, wrongRecognised: 10 }), known, 'refuse name 50'],
@@ -111,6 +113,7 @@ test('[F3] an attempt whose lock another attempt has only lowers what is stored'
   expect(endAttempt(other, facts({ now: NOW + 14 }), { was: 'right' })).toMatchObject({ left: 2, lock: { id: 'a2' } })
   expect(endAttempt(undefined, facts(), wrong(2)).left).toBe(2)
   expect(endAttempt(undefined, facts(), wrong()).left).toBe(4)
+  expect(endAttempt(value({ left: 3 }), facts(), wrong(2)).left).toBe(2)
 })
 
 test.each<[result: AttemptResult, isRecognised: boolean, counts: readonly number[]]>([

@@ -1,4 +1,5 @@
 import {
+  flowBeginning,
   isBindingValue,
   isBound,
   isBoundAsLast,
@@ -89,4 +90,14 @@ test('where the subject ends and the time begins is part of what is signed', () 
   const [, mac = ''] = makeSignature(keys, 'signed-out', 'x1', 80).split('.')
   expect(isSignature(keys, 'signed-out', 'x1', `80.${mac}`, 80, 60)).toBe(true)
   expect(isSignature(keys, 'signed-out', 'x', `180.${mac}`, 180, 60)).toBe(false)
+})
+
+test.each<[parameter: string | undefined, beginning: number | undefined]>([
+  [value, NOW],
+  ['1799999999.' + 'A'.repeat(22), 1_799_999_999],
+  ['', undefined],
+  [undefined, undefined],
+  ['1799999999', undefined],
+])('the redirect with the parameter %j began at %s', (parameter, beginning) => {
+  expect(flowBeginning(parameter)).toBe(beginning)
 })

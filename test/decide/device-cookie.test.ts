@@ -28,6 +28,13 @@ test.each<[what: string, value: string | undefined, username: string, now: numbe
   ['a cut cookie', cookie.slice(0, -3), 'ada', NOW, false],
   ['no cookie', undefined, 'ada', NOW, false],
   ['nothing', '~~~', 'ada', NOW, false],
+  [
+    'another sealed text with the hash of the name',
+    seal(`flow\n${NOW}\nx\n${exactNameHash('ada')}`, keys),
+    'ada',
+    NOW,
+    false,
+  ],
   ['something else that was sealed', seal('flow\n1\nx\ny', keys), 'ada', NOW, false],
 ])('[F3, F13] a device cookie and %s', (_what, value, username, now, isFound) => {
   expect(findDevice(value, username, box, now) !== undefined).toBe(isFound)
@@ -37,6 +44,17 @@ test('[F3] a secret that was rotated opens it, another one does not', () => {
   const other = Buffer.alloc(32, 2)
   expect(findDevice(cookie, 'ada', boxWith([other, ...keys]), NOW)).toEqual(device('ada'))
   expect(findDevice(cookie, 'ada', boxWith([other]), NOW)).toBeUndefined()
+})
+
+test('a device cookie lasts 180 days, and holds 16 characters of the hash of a name', () => {
+  expect(DEVICE_SECONDS).toBe(15_552_000)
+  expect(exactNameHash('ada')).toMatch(/^[\w-]{16}$/)
+})
+
+test('a login replaces the entry of its user name, and drops entries that cannot be read', () => {
+  const twice = withDevice(`unreadable~${cookie}~${withDevice(undefined, device('grace'), box)}`, device('ada'), box)
+  expect(twice.split('~')).toHaveLength(2)
+  expect(['ada', 'grace'].filter((name) => findDevice(twice, name, box, NOW))).toEqual(['ada', 'grace'])
 })
 
 test('a browser keeps the last four names, each once', () => {

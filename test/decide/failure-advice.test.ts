@@ -1,7 +1,8 @@
 import { failureAdvice, type Step, tokenAdvice } from '../../lib/decide/failure-advice'
-import { logText } from '../../lib/decide/log-lines'
+import { LOG_LINES, logText } from '../../lib/decide/log-lines'
 import {
   hasCause,
+  isRefusal,
   type RedisFailure,
   redisFailureAdvice,
   redisFailureReason,
@@ -229,4 +230,32 @@ test('a line says what a refused write means for users, and names the node of a 
   expect(textOf({ error: refused, access: 'read' })).toMatch(/\. Users get pages without login/)
   const error = Object.assign(new Error('connect'), { code: 'ECONNREFUSED', address: '10.0.0.1', port: 6379 })
   expect(textOf({ error, node: '10.0.0.1:6379' })).toContain('(ECONNREFUSED (10.0.0.1:6379))')
+})
+
+const named = (name: string, message = 'NOAUTH Authentication required.') => Object.assign(new Error(message), { name })
+
+test.each<[what: string, error: unknown, isRefused: boolean]>([
+  ['a refusal of Redis', named('ReplyError'), true],
+  ['another error', named('Error'), false],
+  ['an object that is no error', { name: 'ReplyError' }, false],
+  ['nothing', undefined, false],
+])('%s is a refusal of Redis, or is not', (_what, error, isRefused) => {
+  expect(isRefusal(error)).toBe(isRefused)
+})
+
+test('a refusal that quotes the error of a script keeps its own code', () => {
+  const error = named('ReplyError', 'EXECABORT it said: ERR The user executing the script can not run this command')
+  expect(redisFailureReason({ error, access: 'write', node: undefined })).toBe('writes refused: EXECABORT')
+})
+
+test('a line of the log has one full stop after what happened, and says what to check', () => {
+  const line = logText({ ...LOG_LINES.redisRefusesWrites, happened: 'It said: no.' })
+  expect(line).toMatch(/^It said: no\. Users stay/)
+  for (const { check } of Object.values(LOG_LINES)) expect(check).toMatch(/^(?:1\. )?\w.{5}/)
+})
+
+test('only a refused request token keeps every user from the SSO system', () => {
+  const usersOf = (step: Step) => of(step, answered(400)).line.users
+  expect(usersOf('exchangeTicket')).not.toBe(usersOf('sessionstatus'))
+  expect(usersOf('loadUser')).not.toBe(usersOf('sessionstatus'))
 })

@@ -24,5 +24,5 @@ test.each<[name: string, facts: Partial<HealthFacts>, expected: object]>([
   ['the clock is ahead', { clockOffsetSeconds: 6 }, { ok: false, clockOffsetSeconds: 6 }],
   ['the clock is ten minutes behind', { clockOffsetSeconds: -600 }, { ok: false, clockOffsetSeconds: -600 }],
 ])('%s', (_name, facts, expected) => {
-  expect(healthOf({ ...well, ...facts })).toEqual({ ...report, ...expected })
+  expect(healthOf({ ...well, ...facts })).toStrictEqual({ ...report, ...expected })
 })

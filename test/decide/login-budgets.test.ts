@@ -10,6 +10,9 @@ test.each<[address: string, networks: readonly string[]]>([
   ['2001:db8:1:2:3:4:5:6', ['2001:db8:1:0::/48 4', '2001:db8:1:0::/56 2', '2001:db8:1:2::/64 1']],
   ['2001:db8:ffff:ffff::', ['2001:db8:ffff:0::/48 4', '2001:db8:ffff:ff00::/56 2', '2001:db8:ffff:ffff::/64 1']],
   ['::1', ['0:0:0:0::/48 4', '0:0:0:0::/56 2', '0:0:0:0::/64 1']],
+  ['::1:2:3:4:5:6', ['0:0:1:0::/48 4', '0:0:1:0::/56 2', '0:0:1:2::/64 1']],
+  ['a::1:2:3:4:5:6', ['a:0:1:0::/48 4', 'a:0:1:0::/56 2', 'a:0:1:2::/64 1']],
+  ['::', ['0:0:0:0::/48 4', '0:0:0:0::/56 2', '0:0:0:0::/64 1']],
   ['64:ff9b::192.0.2.1', ['64:ff9b:0:0::/48 4', '64:ff9b:0:0::/56 2', '64:ff9b:0:0::/64 1']],
 ])('[F20] the networks of %s', (address, networks) => {
   expect(multiples(address)).toEqual(networks)
@@ -39,10 +42,21 @@ test('[F4, F20] an attempt is counted for its networks, its address, its name th
   expect(shared).toEqual([3, 2, 1])
 })
 
+test('[F4] processes of two versions count under the same names', () => {
+  const { counts } = loginBudgets({ attempts: 10, perSeconds: 60 }, '203.0.113.7', 'ada')
+  expect(counts.map(({ subject }) => subject)).toEqual([
+    'login\n203.0.113.0/24',
+    'login\n203.0.113.7',
+    'login\n203.0.113.7\nada',
+    'login',
+  ])
+})
+
 test('[S8, F20] a landing is counted for its networks and its address', () => {
   expect(landingBudgets('2001:db8:1:2::1').counts.map(({ limit }) => limit)).toEqual([2400, 1200, 600])
   expect(landingBudgets('203.0.113.7').counts.map(({ limit }) => limit)).toEqual([2400, 600])
   const logins = loginBudgets({ attempts: 1, perSeconds: 1 }, '203.0.113.7', 'ada').counts
   const subjects = new Set([...logins, ...landingBudgets('203.0.113.7').counts].map(({ subject }) => subject))
   expect(subjects.size).toBe(6)
+  expect(landingBudgets('203.0.113.7').counts.map(({ reason }) => reason)).toEqual(['network', 'network'])
 })

@@ -119,6 +119,7 @@ test.each<[secret: string, printed: string]>([
 test.each<[secret: string, printed: string, expected: string]>([
   [DEMO, 'cut localhost-3000-demo-secret-not-for-pro...', 'cut ***'],
   ['newspaper-Zk3v9-Qp_7sLw0aXyB4tRn2c', 'cut newspaper-Zk3v9-Qp... off', 'cut *** off'],
+  ['a1b2c3d4e5f6g7h8i9j0k1', 'cut a1b2c3d4e5... off', 'cut *** off'],
   ['production_secret_of_the_evening_star', 'cut production_secret_of_the_eve... off', 'cut *** off'],
 ])('a long part of the secret %j is masked in %j', (secret, printed, expected) => {
   expect(maskSecrets(printed, [secret])).toBe(expected)

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import {
   beginningOf,
+  indexLifeOf,
+  isIndexDue,
   isLoggedIn,
   isOfAnother,
   isOtherAccount,
@@ -215,4 +217,35 @@ test.each<[name: string, record: SsoRecord | undefined, browser: string | undefi
   ['any browser without a record', undefined, 'b2', false],
 ])('for %s an anonymous session is, or is not, of another', (_name, record, browser, expected) => {
   expect(isOfAnother(record, browser)).toBe(expected)
+})
+
+const livesOf = (idleSeconds: number, anonymousIdleSeconds = 900) => ({
+  idleSeconds,
+  anonymousIdleSeconds,
+  absoluteSeconds: 2_000_000,
+})
+
+test.each<[what: string, record: SsoRecord, idleSeconds: number, life: number]>([
+  ['a long idle time', loggedInRecord(), 86_400, 86_400 + 7200],
+  ['a short idle time', loggedInRecord(), 1234, 1234 + 246],
+  ['the shortest idle time', loggedInRecord(), 5, 5 + 2],
+  ['an anonymous session', anonRecord(), 86_400, 900 + 180],
+])('with %s the index entry outlives the session by two renewals', (_what, record, idleSeconds, life) => {
+  expect(indexLifeOf({ ...record, since: NOW }, NOW, livesOf(idleSeconds))).toBe(life)
+})
+
+test.each<[what: string, times: Partial<SsoRecord>, now: number, isDue: boolean]>([
+  ['the same period', { since: NOW, checkedAt: NOW + 10 }, NOW + 99, false],
+  ['the next period', { since: NOW, checkedAt: NOW + 99 }, NOW + 100, true],
+  ['the same period of a session', { since: NOW - 30, checkedAt: NOW - 20 }, NOW + 60, false],
+  ['a period long after', { since: NOW, checkedAt: NOW + 10 }, NOW + 700, true],
+  [
+    'the period of a check without an answer',
+    { since: NOW, checkedAt: NOW, unansweredAt: NOW + 110 },
+    NOW + 199,
+    false,
+  ],
+  ['the period after it', { since: NOW, checkedAt: NOW, unansweredAt: NOW + 110 }, NOW + 200, true],
+])('%s: a status check renews the index entries, or does not', (_what, times, now, isDue) => {
+  expect(isIndexDue(loggedInRecord(times as object), now, livesOf(1000))).toBe(isDue)
 })

@@ -13,6 +13,7 @@ test.each<[what: string, ageMs: number | null, elapsedMs: number, isRevoked: boo
   ['a login of no time, within what is rounded', 1, 0, true],
   ['a login of no time, after that', 1.1, 0, false],
   ['the clock was set back by less than a minute since', -59_999, 0, true],
+  ['the clock was set back by a minute since', -60_000, 0, true],
   ['the clock was set back by more: a timestamp in the future is ignored', -60_001, 60_000, false],
 ])('%s', (_what, ageMs, elapsedMs, isRevoked) => {
   expect(isRevokedSince(ageMs, elapsedMs)).toBe(isRevoked)

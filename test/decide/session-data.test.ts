@@ -96,6 +96,11 @@ test.each<[what: string, times: Partial<CookieTimes>, end: number]>([
   ['an end after the session', { wanted: (NOW + 9000) * 1000 }, (NOW + 5000) * 1000],
   ['an end that is now', { wanted: NOW * 1000 }, NOW * 1000],
   [
+    'an end, by a clock a second behind',
+    { wanted: NOW * 1000 + 60_000, systemNow: NOW * 1000 - 1000 },
+    NOW * 1000 + 61_000,
+  ],
+  [
     'an end, by a clock 100 s behind',
     { wanted: NOW * 1000 - 40_000, systemNow: (NOW - 100) * 1000 },
     NOW * 1000 + 60_000,

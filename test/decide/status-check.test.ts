@@ -44,6 +44,8 @@ test('the response to an earlier status check leaves a later one in progress', (
   expect(checkStateAfter(later)).toStrictEqual({ askingAt: NOW, asking: 'q2', asked: 'q0' })
   expect(checkStateAfter(later, 'q2')).toStrictEqual({ asked: 'q2' })
   expect(checkStateAfter({})).toStrictEqual({})
+  expect(checkStateAfter({ askingAt: NOW })).toStrictEqual({}) // half of a check that is in progress
+  expect(checkStateAfter({ asking: 'q2' })).toStrictEqual({})
 })
 
 test('an answer that changes nothing ends a pending login, and leaves what is known of the access token', () => {

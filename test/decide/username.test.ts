@@ -33,6 +33,9 @@ test.each<[name: string, normalised: string]>([
   ['\u0600grace', 'grace'],
   ['ada\u0661', 'ada1'],
   ['ada\u06f1', 'ada1'],
+  ['ada\u0669', 'ada9'],
+  ['\ua787om', 'tom'],
+  ['stra\u1e9ee', 'strasse'],
 ])('[F16] the normalised user name of %j is %j', (name, normalised) => {
   expect(normalisedUsername(name)).toBe(normalised)
 })

@@ -23,6 +23,7 @@ module.exports = [
     ['decide/session-data.ts', 'if (!isObject(cookie)) return undefined', 'false'],
     ['decide/session-data.ts', 'text === null ? undefined : readMetadata(text)', 'false'],
     ['decide/masking.ts', "if (secret === '') return []"],
+    ['decide/login-budgets.ts', 'let [first, last] = [0, PLAIN.length - 1]', 'PLAIN.length + 1'],
     ['session/session-cookie.ts', "if (!value.includes('%')) return value", ['false', '""']],
   ]),
   ...because('for the compiler: what is undefined is refused by what follows, or cannot be there', [
@@ -53,6 +54,18 @@ module.exports = [
     ['platform/world.ts', 'sids?.delete(session.sid)', 'sids.delete'],
     ['platform/world.ts', 'sids?.size === 0', 'sids.size'],
     ['decide/navigation.ts', 'purpose !== undefined &&', 'true'],
+    ['decide/binding.ts', "SHAPE.exec(parameter ?? '') ?? []", ['"Stryker was here!"', '["Stryker was here"]']],
+    ['decide/login-budgets.ts', 'const [head = [], tail = []] =', '["Stryker was here"]'],
+    ['decide/login-budgets.ts', "PLAIN[middle] ?? ''", '"Stryker was here!"'],
+    ['decide/record.ts', "status: (value: unknown): value is 'loggedin'", 'true'],
+    ['decide/attempts.ts', 'known.left !== undefined && known.left <= least', 'true'],
+    [
+      'decide/device-cookie.ts',
+      "account = '', name = ''] = text?.split",
+      ['"Stryker was here!"', '["Stryker was here"]'],
+    ],
+    ['decide/device-cookie.ts', "const entriesOf = (cookie = '')", '"Stryker was here!"'],
+    ['decide/masking.ts', 'WORDS.exec(form)?.[0]', 'WORDS.exec(form)[0]'],
     ['decide/return-to.ts', "const [beforeQuery = ''] = text.split", '"Stryker was here!"'],
     ['decide/return-to.ts', "const [head = '', ...fragment] =", '"Stryker was here!"'],
     ['decide/return-to.ts', "const [head = ''] = address.split", '"Stryker was here!"'],
@@ -136,6 +149,24 @@ module.exports = [
   ]),
   ...because('the key of a used token is one text for one signature, however it is written', [
     ['storage/session-index.ts', "update(signature).digest('base64url')", '""'],
+  ]),
+  ...because('JSON leaves out what is undefined', [
+    ['decide/attempts.ts', 'left === undefined ? { at } : { left, at }', 'false'],
+    ['decide/attempts.ts', 'own.left === undefined ? {} :', 'false'],
+    ['decide/attempts.ts', 'left !== undefined && now - stored.at < ATTEMPTS_SECONDS', 'true'],
+  ]),
+  ...because('a group of an address without digits counts as zero', [
+    ['decide/login-budgets.ts', "head.length - tail.length)).fill('0')", '""'],
+    ['decide/login-budgets.ts', "Number.parseInt(group || '0', 16)", '""'],
+  ]),
+  ...because('an equal letter has been returned in the line before', [
+    ['decide/login-budgets.ts', 'if (order < 0) last = middle - 1', 'order <= 0'],
+  ]),
+  ...because('the upper case that follows makes it equal', [
+    ['decide/login-budgets.ts', 'plain.toLowerCase().toUpperCase()', 'plain.toUpperCase()'],
+  ]),
+  ...because('the pattern also fits nothing, so that it fits at the beginning', [
+    ['decide/masking.ts', 'const WORDS = ', '/(?:[A-Z]?[a-z]{2,}|[A-Z]{3,}|[^A-Za-z])*/'],
   ]),
   ...because('writes what is there already, or nothing', [
     ['storage/logout-outbox.ts', 'aid === undefined ? {} : { aid }', 'false'],

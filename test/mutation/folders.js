@@ -50,13 +50,8 @@ module.exports = {
     ],
   },
   limits: {
-    mutate: ['lib/web/limits.ts', 'lib/decide/login-budgets.ts', 'lib/storage/counts.ts'],
-    suites: [
-      ...suites('safety', 'landing-limit login-limits remember-devices session-limits'),
-      ...suites('storage', 'contract counts'),
-      'web/login-limits',
-      'web/ip-network',
-    ],
+    mutate: ['lib/web/limits.ts'],
+    suites: [...suites('safety', 'landing-limit login-limits'), ...suites('web', 'login-limits ip-network')],
   },
   remote: {
     mutate: ['lib/remote/*.ts'],
