@@ -24,6 +24,9 @@ const answers: Record<string, Answer> = {
   'never answers': () => {},
 }
 
+/** Logins of other accounts during the attack. */
+const OTHERS = 15
+
 let stage: Stage
 /** Stands before token endpoint and REST API: `answer` is for the poisoned account, or for all. */
 let front: http.Server
@@ -110,18 +113,18 @@ test.each(Object.keys(answers))(
     const stop = await attack()
     await sleep(1000)
     const others: { status: number; ms: number }[] = []
-    for (let number = 10; number < 40; number += 1) {
+    for (let number = 10; number < 10 + OTHERS; number += 1) {
       others.push(await logIn(number))
       expect(await stage.sso.health()).toMatchObject({ login: 'ok', ok: true })
       await sleep(100)
     }
-    expect(await stop()).toBeGreaterThan(60)
-    expect(others.filter(({ status }) => status === 200)).toHaveLength(30)
-    expect(Math.max(...others.map(({ ms }) => ms))).toBeLessThan(2000)
+    expect(await stop()).toBeGreaterThan(20) // three of them open a breaker that counts them
+    expect(others.filter(({ status }) => status === 200)).toHaveLength(OTHERS)
+    expect(Math.max(...others.map(({ ms }) => ms))).toBeLessThan(5000) // whoever waited for the user path would wait for eight seconds
     expect(lines.filter((line) => line.includes('loadUser failed')).length).toBeLessThanOrEqual(2)
     expect(lines.filter((line) => line.includes('works again'))).toEqual([])
   },
-  30_000,
+  120_000,
 )
 
 test.each([
