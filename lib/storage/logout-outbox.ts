@@ -27,7 +27,10 @@ type FoundLogout = QueuedLogout | 'confirmed' | 'unknown' | 'gone'
 
 /** Replaces a logout that the SSO system has confirmed. */
 const CONFIRMED = 'confirmed'
-const RETRY_LOCK_SECONDS = 2
+/** Longer than a Logout call. */
+const RETRY_LOCK_SECONDS = 5
+/** Seconds without another retry after a slow failure, so that few pages wait for the SSO system. */
+const RETRY_PAUSE_SECONDS = 4
 /** Seconds for which an entry belongs to the process that took the entry. Longer than a Logout call. */
 const LEASE_SECONDS = 5
 /** Bounds of the wait before the next retry. A logout waits again for as long as the logout has waited so far. */
@@ -120,7 +123,7 @@ export class LogoutOutbox {
     return { raw, kept: text === undefined ? 'unknown' : JSON.parse(text) }
   }
 
-  /** Acquires the lock of a logout's retry. True for a single caller in two seconds. */
+  /** Acquires the lock of a logout's retry. True for a single caller in five seconds. */
   lockRetry(sidHash: string): Promise<boolean | Unavailable> {
     const key = this.#key('retry', sidHash)
     return unlessUnavailable(async () => (await this.#kv.compareAndSet(key, null, '1', RETRY_LOCK_SECONDS)).isDone)
@@ -129,6 +132,12 @@ export class LogoutOutbox {
   /** Releases the lock of a failed retry, so that the next retry may follow at once. */
   unlockRetry(sidHash: string): Promise<Done | Unavailable> {
     return doneUnlessUnavailable(() => this.#kv.del(this.#key('retry', sidHash)))
+  }
+
+  /** Allows no retry for a pause, after a retry that failed slowly. */
+  pauseRetry(sidHash: string): Promise<Done | Unavailable> {
+    const key = this.#key('retry', sidHash)
+    return doneUnlessUnavailable(() => this.#kv.compareAndSet(key, undefined, '1', RETRY_PAUSE_SECONDS))
   }
 
   /** Records that the SSO system has confirmed a logout. */

@@ -247,3 +247,21 @@ test('[S17] a trip that was under way before a logout that is not confirmed does
   expect(mark(browser)).toBeDefined()
   await expectNobody(stage, browser)
 })
+
+test('[S17] while the SSO system hangs in Logout alone, one page in a few seconds waits for it', async () => {
+  await start()
+  const browser = await stage.reader()
+  stage.emulator.faults.add({ operation: 'logout', kind: 'hang' })
+  expect((await post(browser)).json.logout).toBe('pending')
+  const waits: number[] = []
+  for (let page = 0; page < 8; page += 1) {
+    const begin = performance.now()
+    expect(view(await browser.visit(stage.at('/')))).toMatchObject({ degraded: 'logout_pending' })
+    waits.push(performance.now() - begin)
+  }
+  expect(waits.filter((ms) => ms > 1000).length).toBeLessThanOrEqual(1)
+  stage.emulator.faults.clear()
+  const until = performance.now() + 10_000
+  while (loginsAtSso(stage).length > 0 && performance.now() < until) await browser.visit(stage.at('/'))
+  expect(loginsAtSso(stage)).toEqual([])
+}, 30_000)

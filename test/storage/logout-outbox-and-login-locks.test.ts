@@ -179,6 +179,8 @@ describe.each(stores)('in %s', (name, open) => {
       expect(await winners(10, () => site.keptLogouts.lockRetry('h1'))).toEqual([true])
       expect(await site.keptLogouts.unlockRetry('h1')).toBe('done')
       expect(await winners(10, () => site.keptLogouts.lockRetry('h1'))).toEqual([true])
+      expect(await site.keptLogouts.pauseRetry('h1')).toBe('done')
+      expect(await winners(10, () => site.keptLogouts.lockRetry('h1'))).toEqual([])
     })
 
     test('waits its turn where many are due: from each part of the queue, the oldest first', async () => {

@@ -33,6 +33,7 @@ const questions: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['keep', ({ keptLogouts }) => keptLogouts.keep('h', logout, NOW)],
   ['find', ({ keptLogouts }) => keptLogouts.find('h')],
   ['lockRetry', ({ keptLogouts }) => keptLogouts.lockRetry('h')],
+  ['pauseRetry', ({ keptLogouts }) => keptLogouts.pauseRetry('h')],
   ['unlockRetry', ({ keptLogouts }) => keptLogouts.unlockRetry('h')],
   ['confirm', ({ keptLogouts }) => keptLogouts.confirm('h')],
   ['drop', ({ keptLogouts }) => keptLogouts.drop('h')],

@@ -95,11 +95,13 @@ async function sendLogout(
     return 'pending'
   }
   const logout = logoutOf(secrets.sid, aid, deviceOf(context.req))
+  const beganAt = performance.now()
   const isConfirmed = await isLogoutConfirmed(context.site, logout)
   // sessions of landings that began before the SSO system ended the account's sessions
   if (aid !== undefined) await revokeAccountSessions(context.site, aid)
   if (isConfirmed) return 'confirmed'
   await queueForRetry(context, sidHash, logout)
+  if (isSlow(beganAt)) await context.site.logoutOutbox.pauseRetry(sidHash)
   return 'pending'
 }
 
@@ -183,6 +185,10 @@ function rememberUnreadLogout({ site, req }: RequestContext, logoutCookie: Sessi
   site.logoutWorker.start()
 }
 
+const SLOW_MS = 1000
+/** Did a call of the SSO system take so long that the next page must not wait for another call at once? */
+const isSlow = (beganAt: number) => performance.now() - beganAt > SLOW_MS
+
 /** Retries a pending logout from the first step. @param name hash of the SSO session, or key of the session */
 export async function retryPendingLogout(site: Site, name: string): Promise<LogoutCookieState> {
   const kept = await site.logoutOutbox.find(name)
@@ -191,10 +197,12 @@ export async function retryPendingLogout(site: Site, name: string): Promise<Logo
   if (kept === 'gone') await site.logoutOutbox.drop(name)
   if (kept === 'gone' || kept === 'unknown') return 'unknown'
   if ((await site.logoutOutbox.lockRetry(name)) !== true) return 'pending'
+  const beganAt = performance.now()
   const isOver =
     (await revokeLocalSessions(site, { sidHash: shortHash(kept.sid), accountId: kept.aid, aid: kept.aid })) === 'done'
   if (!(isOver && (await isLogoutConfirmed(site, kept)))) {
-    await site.logoutOutbox.unlockRetry(name)
+    const { logoutOutbox } = site
+    await (isSlow(beganAt) ? logoutOutbox.pauseRetry(name) : logoutOutbox.unlockRetry(name))
     return 'pending'
   }
   await site.logoutOutbox.confirm(name)
