@@ -784,7 +784,7 @@ module.exports = [
   {
     name: 'a session that Authenticate calls unknown stays',
     file: 'web/actions/log-in.ts',
-    find: "      await endRecord(context, context.stored.value?.sidHash ?? '')\n",
+    find: "      await endWithSsoSession(context, context.stored.value?.sidHash ?? '')\n",
     replace: '',
     test: 'faults/platform',
     title: '8b.*login',
@@ -946,9 +946,8 @@ module.exports = [
   {
     name: 'a logout of all that is not confirmed is kept as one of one',
     file: 'web/actions/log-out.ts',
-    find: "  await queueForRetry(context, sidHash, logout)\n  return 'pending'",
-    replace:
-      "  await queueForRetry(context, sidHash, logoutOf(secrets.sid, undefined, context.req))\n  return 'pending'",
+    find: '  await queueForRetry(context, sidHash, logout)\n  if (isSlow(',
+    replace: '  await queueForRetry(context, sidHash, logoutOf(secrets.sid, undefined, context.req))\n  if (isSlow(',
     test: 'regressions/logout-all',
     title: 'while the SSO system is down',
   },
@@ -1020,10 +1019,26 @@ module.exports = [
   {
     name: 'a stranger whom the SSO system forgets loses the basket',
     file: 'web/actions/resolve-user.ts',
-    find: '(await dropAnonymousRecord(context, record.sidHash)) ?? endRecord(context, record.sidHash)',
-    replace: 'endRecord(context, record.sidHash)',
+    find: '(await dropAnonymousRecord(context, sidHash)) ?? endRecord(context, sidHash)',
+    replace: 'endRecord(context, sidHash)',
     test: 'regressions/site-data',
     title: 'whom the SSO system forgets',
+  },
+  {
+    name: 'a hanging Logout is asked again by the first page',
+    file: 'web/actions/log-out.ts',
+    find: '  if (isSlow(beganAt)) await context.site.logoutOutbox.pauseRetry(sidHash)\n',
+    replace: '',
+    test: 'regressions/logout-again',
+    title: 'hangs in Logout alone',
+  },
+  {
+    name: 'a hanging Logout is asked again by each page',
+    file: 'web/actions/log-out.ts',
+    find: '(isSlow(beganAt) ? logoutOutbox.pauseRetry(name) : logoutOutbox.unlockRetry(name))',
+    replace: 'logoutOutbox.unlockRetry(name)',
+    test: 'regressions/logout-again',
+    title: 'hangs in Logout alone',
   },
   {
     name: 'a session that was told "terminated" lives on in another question',
