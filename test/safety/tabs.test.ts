@@ -1,5 +1,5 @@
 import type { FaultKind } from '../../lib/emulator'
-import { type Network, startNetwork } from '../flows/network'
+import { ada, loggedIn, type Network, type PageView, startNetwork, view } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { documentHeaders } from './address-support'
 
@@ -22,6 +22,8 @@ afterEach(async () => {
 interface Tab {
   url: string | undefined
   trips: number
+  /** The page that ended the redirects. */
+  page?: { status: number; view: PageView }
 }
 
 const dropSession = (browser: Browser) => browser.dropCookies(({ name }) => name === 'sso2.sid')
@@ -30,8 +32,10 @@ async function hop(browser: Browser, tab: Tab): Promise<void> {
   const { url } = tab
   if (url === undefined) return
   if (url.startsWith(`${network.emulator.url}/sso/identify`)) tab.trips += 1
-  const { location } = (await browser.fetchJson(url, { headers: documentHeaders })).headers
+  const answer = await browser.fetchJson(url, { headers: documentHeaders })
+  const { location } = answer.headers
   tab.url = location && new URL(location, url).href
+  if (location === undefined) tab.page = { status: answer.status, view: view(answer) }
 }
 
 type Pace = (browser: Browser, tabs: readonly Tab[]) => Promise<void>
@@ -100,4 +104,48 @@ test('[R8] the count of a page is its own, and a browser keeps 32 of them', asyn
   expect(names()).toHaveLength(32)
   expect([await visit(32), await visit(33)]).toEqual([0, 0])
   expect(names()).toHaveLength(32)
+})
+
+const together = async (browser: Browser, tabs: readonly Tab[]) => {
+  await Promise.all(tabs.map((tab) => hop(browser, tab)))
+}
+const tokenOf = ({ url = '' }: Tab) => new URL(url).searchParams.get('t')
+
+/** Orders in which the landings of two tabs arrive. */
+const landings: [name: string, land: (browser: Browser, tabs: readonly Tab[]) => Promise<void>][] = [
+  ['both landings leave before an answer', (browser, tabs) => together(browser, tabs)],
+  [
+    'the second landing follows the first',
+    async (browser, tabs) => {
+      for (const tab of tabs) await hop(browser, tab)
+    },
+  ],
+  [
+    'the first tab has its page before the second lands',
+    async (browser, tabs) => {
+      for (const tab of tabs) while (tab.url !== undefined) await hop(browser, tab)
+    },
+  ],
+]
+
+describe.each(landings)('two tabs come back from Identify in one second, and %s', (_name, land) => {
+  test.each(['anon', 'loggedin'])('[R8] each has its page, with the session that is %s', async (status) => {
+    const browser = status === 'loggedin' ? await loggedIn(network) : network.browser()
+    await browser.visit(at('/page'))
+    dropSession(browser)
+    const { clock } = network.emulator
+    clock.advance(Math.ceil(clock.now() / 1000) - clock.now() / 1000)
+    const tabs = pages(2).map((path): Tab => ({ url: at(path), trips: 0 }))
+    await together(browser, tabs)
+    await together(browser, tabs)
+    // a ticket is made for one landing, so only tokens without a ticket are the same
+    expect(new Set(tabs.map(tokenOf)).size).toBe(status === 'anon' ? 1 : 2)
+    await land(browser, tabs)
+    for (let round = 0; round < 9; round += 1) await together(browser, tabs)
+    expect(tabs.map(({ url }) => url)).toEqual([undefined, undefined])
+    expect(tabs.map(({ trips }) => trips)).toEqual([1, 1])
+    expect(tabs.map(({ page }) => page)).toMatchObject(pages(2).map((url) => ({ status: 200, view: { url, status } })))
+    expect(view(await browser.fetchJson(at('/page')))).toMatchObject({ status })
+    if (status === 'anon') expect((await browser.fetchJson(at('/login'), { json: ada })).status).toBe(200)
+  })
 })
