@@ -31,7 +31,7 @@ export function whenLate(ms: number, late: () => void): () => void {
 }
 
 /** Returns the outcome of a promise. @throws {Error} with this message if there is no outcome after so many milliseconds */
-export function inTime<T>(outcome: Promise<T>, ms: number, message: string): Promise<T> {
+export function withDeadline<T>(outcome: Promise<T>, ms: number, message: string): Promise<T> {
   return new Promise((resolve, reject) => {
     const callOff = whenLate(ms, () => reject(new Error(message)))
     outcome.then(

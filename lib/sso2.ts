@@ -8,7 +8,13 @@ import { type Config, makeConfig } from './config'
 import type { Health } from './decide/health'
 import type { RequestPolicy } from './decide/request-decision'
 import { makeDoctorTarget } from './doctor-target'
-import { endpointOf, makeClient, makeIdentifyHealth, makeLoginDependencies, serviceApi } from './remote/make-clients'
+import {
+  makeClient,
+  makeIdentifyHealth,
+  makeLoginDependencies,
+  makeTokenEndpoint,
+  serviceApi,
+} from './remote/make-clients'
 import type { PlatformApi } from './remote/platform-api'
 import type { Sso2Client } from './remote/sso2'
 import { formExchange, type TokenEndpoint } from './remote/ticket'
@@ -92,7 +98,7 @@ export interface Sso2 extends RequestHandler {
 export function sso2(options: Sso2Options = {}): Sso2 {
   const config = makeConfig(options, process.env, { now: () => Date.now() })
   const client = makeClient(config)
-  const endpoint = endpointOf(config, client, options.ticketExchange)
+  const endpoint = makeTokenEndpoint(config, client, options.ticketExchange)
   const api = serviceApi(config, endpoint)
   const { kv } = openStore(config) // last, because an error above would leave the connection open
   const site = makeSite(config, options, endpoint, client, kv)

@@ -1,5 +1,5 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
-import { inTime, whenLate } from '../lib/deadline'
+import { whenLate, withDeadline } from '../lib/deadline'
 import { standStill } from './support/stand-still'
 
 /* A process that stands still is late itself: what came meanwhile, or comes in a few turns more, is in time. */
@@ -12,25 +12,25 @@ async function afterTurns<T>(turns: number, value: T): Promise<T> {
 }
 
 test('what comes in time is passed on, and what goes wrong too', async () => {
-  expect(await inTime(Promise.resolve(7), 1000, 'late')).toBe(7)
-  await expect(inTime(Promise.reject(new Error('broken')), 1000, 'late')).rejects.toThrow('broken')
+  expect(await withDeadline(Promise.resolve(7), 1000, 'late')).toBe(7)
+  await expect(withDeadline(Promise.reject(new Error('broken')), 1000, 'late')).rejects.toThrow('broken')
 })
 
 test('what does not come ends with the message, and not before its time', async () => {
   const begin = performance.now()
-  await expect(inTime(never(), 50, 'late')).rejects.toThrow('late')
+  await expect(withDeadline(never(), 50, 'late')).rejects.toThrow('late')
   expect(performance.now() - begin).toBeGreaterThanOrEqual(49)
 })
 
 test.each([1, 2])('what can be read in %i turns when the time is over is in time', async (turns) => {
   await sleep(1) // timers come first in the turn that follows
-  const outcome = inTime(afterTurns(turns, 'read'), 30, 'late')
+  const outcome = withDeadline(afterTurns(turns, 'read'), 30, 'late')
   standStill(40)
   expect(await outcome).toBe('read')
 })
 
 test.each([1, 2])('a process that stood still, %i times, has some turns more to read', async (times) => {
-  const outcome = inTime(
+  const outcome = withDeadline(
     sleep(180).then(() => afterTurns(20, 'read')),
     30,
     'late',
@@ -43,7 +43,7 @@ test.each([1, 2])('a process that stood still, %i times, has some turns more to 
 })
 
 test('one that stood still waits for nobody for ever', async () => {
-  const outcome = inTime(never(), 30, 'late')
+  const outcome = withDeadline(never(), 30, 'late')
   standStill(200)
   await expect(outcome).rejects.toThrow('late')
 })

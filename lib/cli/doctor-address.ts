@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import net from 'node:net'
 import tls from 'node:tls'
-import { about, awayAt, codeOf, type Finding, helpFor } from './doctor-finding'
+import { about, errorCode, type Finding, helpFor, unavailableAt } from './doctor-finding'
 
 const CONNECT_MS = 5000
 const DAY_MS = 86_400_000
@@ -19,17 +19,20 @@ export async function addressFinding(name: string, url: URL): Promise<Finding> {
   try {
     const { address } = await lookup(host)
     if (url.protocol === 'http:') {
-      await connect(net.connect({ host, port: Number(url.port || 80) }), 'connect')
+      await waitForSocket(net.connect({ host, port: Number(url.port || 80) }), 'connect')
       return note(`${url.origin} answers at ${address}, unencrypted (loopback only)`)
     }
     const days = await certificateDays(host, Number(url.port || 443))
     const says = `${url.origin} answers at ${address}, certificate good for ${days} days`
     return days < SOON_DAYS ? note(says) : ok(says)
   } catch (error) {
-    const code = codeOf(error)
+    const code = errorCode(error)
     const isStopped = name === 'siteUrl' && code === 'ECONNREFUSED'
     const start = `start the site, or correct host and port of siteUrl (SSO2_SITE_URL): nothing listens at ${url.host}`
-    return awayAt(url.origin, wrong(`${url.origin} cannot be reached: ${code}`, isStopped ? start : helpFor(code)))
+    return unavailableAt(
+      url.origin,
+      wrong(`${url.origin} cannot be reached: ${code}`, isStopped ? start : helpFor(code)),
+    )
   }
 }
 
@@ -39,11 +42,11 @@ async function certificateDays(host: string, port: number): Promise<number> {
   socket.once('secureConnect', () => {
     end = Date.parse(socket.getPeerCertificate().valid_to)
   })
-  await connect(socket, 'secureConnect')
+  await waitForSocket(socket, 'secureConnect')
   return Math.floor((end - Date.now()) / DAY_MS)
 }
 
-async function connect(socket: net.Socket, event: string): Promise<void> {
+async function waitForSocket(socket: net.Socket, event: string): Promise<void> {
   try {
     await once(socket, event, { signal: AbortSignal.timeout(CONNECT_MS) })
   } finally {

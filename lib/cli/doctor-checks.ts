@@ -8,13 +8,13 @@ import type { Config } from '../config'
 import type { DoctorTarget } from '../doctor-target'
 import { Sso2Client } from '../remote/sso2'
 import { addressFinding } from './doctor-address'
-import { about, type Finding, placeOf, STORE } from './doctor-finding'
+import { about, addressOrigin, type Finding, STORE } from './doctor-finding'
 import { formFindings } from './doctor-form'
 import { identifyFinding } from './doctor-identify'
 import { longFindings } from './doctor-long'
 import { redisFindings } from './doctor-redis'
 import { siteFindings } from './doctor-site'
-import { clientFinding, clockFinding } from './doctor-sso'
+import { clientFinding, ssoClockFinding } from './doctor-sso'
 import { tokenFinding } from './doctor-token'
 import { userFinding } from './doctor-user'
 import { visitFindings } from './doctor-visit'
@@ -30,10 +30,10 @@ interface Check {
 }
 
 /** Runs all checks of a site. */
-export async function* examine(site: DoctorTarget): AsyncGenerator<Finding> {
+export async function* checkDoctorTarget(site: DoctorTarget): AsyncGenerator<Finding> {
   const { config } = site
   yield about('configuration').ok(`complete, for ${config.siteUrl}`)
-  const client = clientOf(config)
+  const client = makeDoctorClient(config)
   try {
     yield* inTurn([...addressChecks(config), ...platformChecks(site, client), ...siteChecks(config, client)])
   } finally {
@@ -41,7 +41,7 @@ export async function* examine(site: DoctorTarget): AsyncGenerator<Finding> {
   }
 }
 
-function clientOf(config: Config): Sso2Client {
+function makeDoctorClient(config: Config): Sso2Client {
   const { ssoUrl, clientId, organisationId, ssoIdentifier, timeoutMs, clockToleranceSeconds, clock } = config
   const clientSecret = config.clientSecrets()
   const options = { ssoUrl, clientId, organisationId, ssoIdentifier, timeoutMs, clockToleranceSeconds, clock }
@@ -52,34 +52,34 @@ function addressChecks({ ssoUrl, tokenUrl, apiUrl, siteUrl }: Config): Check[] {
   return Object.entries({ ssoUrl, tokenUrl, apiUrl, siteUrl }).flatMap(([name, address]) =>
     address === undefined
       ? []
-      : [{ subjects: [name], needs: [placeOf(address)], look: () => addressFinding(name, new URL(address)) }],
+      : [{ subjects: [name], needs: [addressOrigin(address)], look: () => addressFinding(name, new URL(address)) }],
   )
 }
 
 function platformChecks(site: DoctorTarget, client: Sso2Client): Check[] {
   const { config, exchangeTicket, namesUsers } = site
   const { ssoUrl, tokenUrl, apiUrl } = config
-  const needs = [placeOf(ssoUrl)]
+  const needs = [addressOrigin(ssoUrl)]
   return [
     { subjects: ['client'], needs, look: () => clientFinding(config, client, randomUUID()) },
-    { subjects: ['clock'], needs, look: async () => clockFinding(config, client.clockOffsetSeconds) },
+    { subjects: ['clock'], needs, look: async () => ssoClockFinding(config, client.clockOffsetSeconds) },
     { subjects: ['landing page'], needs, look: () => identifyFinding(config, client) },
     {
       subjects: ['token endpoint'],
-      needs: exchangeTicket || tokenUrl === undefined ? [] : [placeOf(tokenUrl)],
+      needs: exchangeTicket || tokenUrl === undefined ? [] : [addressOrigin(tokenUrl)],
       look: () => tokenFinding(site, randomUUID()),
     },
     {
       subjects: ['user path'],
-      needs: namesUsers ? [] : [placeOf(apiUrl)],
+      needs: namesUsers ? [] : [addressOrigin(apiUrl)],
       look: () => userFinding(site, randomUUID()),
     },
   ]
 }
 
 function siteChecks(config: Config, client: Sso2Client): Check[] {
-  const site = placeOf(config.siteUrl)
-  const visit = [site, placeOf(config.ssoUrl), STORE]
+  const site = addressOrigin(config.siteUrl)
+  const visit = [site, addressOrigin(config.ssoUrl), STORE]
   return [
     { subjects: ['Redis'], needs: [], look: () => redisFindings(config.redis) },
     { subjects: ['site', 'proxy'], needs: [site], look: () => siteFindings(config, client.clockOffsetSeconds) },
@@ -105,7 +105,7 @@ async function* inTurn(checks: readonly Check[]): AsyncGenerator<Finding> {
       missed.get(place)?.push(...subjects)
       continue
     }
-    for await (const finding of listed(look())) {
+    for await (const finding of eachFinding(look())) {
       const { away } = finding
       if (away !== undefined && missed.has(away)) continue
       yield finding
@@ -117,7 +117,7 @@ async function* inTurn(checks: readonly Check[]): AsyncGenerator<Finding> {
       yield about('not checked').note(`${subjects.join(', ')} (${subjects.length > 1 ? 'need' : 'needs'} ${place})`)
 }
 
-async function* listed(findings: Findings): AsyncGenerator<Finding> {
+async function* eachFinding(findings: Findings): AsyncGenerator<Finding> {
   if (findings instanceof Promise) yield await findings
   else yield* findings
 }

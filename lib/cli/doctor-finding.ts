@@ -16,14 +16,14 @@ export interface Finding {
 export const STORE = 'Redis'
 
 /** Returns the origin of an address, because all paths of an origin are on the same server. */
-export const placeOf = (address: string): string => new URL(address).origin
+export const addressOrigin = (address: string): string => new URL(address).origin
 
 /** Adds the unreachable server to a finding, so that later checks of the server are skipped. */
-export const awayAt = (place: string, finding: Finding): Finding => ({ ...finding, away: place })
+export const unavailableAt = (place: string, finding: Finding): Finding => ({ ...finding, away: place })
 
 /** Adds the server to a finding if the call got no response. An error status or a refused token concerns only the call itself. */
 export const ofFailedCall = (error: unknown, address: string, finding: Finding): Finding =>
-  error instanceof Sso2UnavailableError ? awayAt(placeOf(address), finding) : finding
+  error instanceof Sso2UnavailableError ? unavailableAt(addressOrigin(address), finding) : finding
 
 /** Creates findings about a subject. */
 export const about = (what: string) => ({
@@ -33,7 +33,7 @@ export const about = (what: string) => ({
 })
 
 /** Returns the code or the name of an error, and never its message, because a message can contain secret values. */
-export function codeOf(error: unknown): string {
+export function errorCode(error: unknown): string {
   const source = error instanceof Error && error.cause instanceof Error ? error.cause : error
   if (typeof source !== 'object' || source === null) return 'unknown error'
   if ('code' in source && typeof source.code === 'string') return source.code

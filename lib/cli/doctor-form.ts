@@ -1,7 +1,7 @@
 /** Checks the login form: does a browser's POST reach the package, or does another middleware refuse the form first? */
 import type { Config } from '../config'
-import { send } from '../remote/http'
-import { about, codeOf, type Finding } from './doctor-finding'
+import { sendCall } from '../remote/http'
+import { about, errorCode, type Finding } from './doctor-finding'
 
 const ANSWER_MS = 5000
 const { ok, wrong, note } = about('login form')
@@ -23,7 +23,7 @@ export async function* formFindings({ routes: { login }, siteUrl, returnPolicy }
   }
   const form = { operation: 'site', url, method: 'POST', headers, body: 'username=&password=' } as const
   try {
-    const { status, text } = await send({ ...form, timeoutMs: ANSWER_MS, takesRedirect: true })
+    const { status, text } = await sendCall({ ...form, timeoutMs: ANSWER_MS, takesRedirect: true })
     const says = `POST ${url} answers HTTP ${status}`
     if (text.includes('"invalid_request"')) yield ok(`${says} to a form without a username, as it should`)
     else if (text.includes('"cross_origin"'))
@@ -32,6 +32,6 @@ export async function* formFindings({ routes: { login }, siteUrl, returnPolicy }
       yield wrong(`${says}: another middleware has read the form`, 'mount sso before that middleware')
     else if (status === 403) yield wrong(`${says}: a middleware or a proxy in front refuses forms`, MOUNT)
   } catch (error) {
-    yield note(`POST ${url} gets no answer: ${codeOf(error)}`, 'see site')
+    yield note(`POST ${url} gets no answer: ${errorCode(error)}`, 'see site')
   }
 }

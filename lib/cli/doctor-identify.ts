@@ -4,7 +4,7 @@
  */
 import type { Config } from '../config'
 import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../errors'
-import { type Answer, send } from '../remote/http'
+import { type Answer, sendCall } from '../remote/http'
 import type { Sso2Client } from '../remote/sso2'
 import { about, type Finding, ofFailedCall } from './doctor-finding'
 
@@ -24,14 +24,19 @@ export async function identifyFinding(config: Config, client: Sso2Client): Promi
       timeoutMs: ANSWER_MS,
       takesRedirect: true,
     } as const
-    return judge(config, client, url, await send(call))
+    return identifyResponseFinding(config, client, url, await sendCall(call))
   } catch (error) {
     const isKnown = error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError
     return ofFailedCall(error, url, wrong(`Identify cannot be asked: ${isKnown ? error.message : 'failed'}`))
   }
 }
 
-function judge(config: Config, client: Sso2Client, url: string, { status, headers }: Answer): Finding {
+function identifyResponseFinding(
+  config: Config,
+  client: Sso2Client,
+  url: string,
+  { status, headers }: Answer,
+): Finding {
   const location = headers.get('location') ?? ''
   if (status < 300 || status > 399 || !URL.canParse(location, url))
     return wrong(
@@ -43,7 +48,7 @@ function judge(config: Config, client: Sso2Client, url: string, { status, header
   const landing = new URL(location, url)
   const place = landing.origin + landing.pathname
   const leads = `HTTP ${status} to ${place}`
-  return compare(config, place, leads, headers) ?? readToken(client, landing.searchParams.get('t'), leads)
+  return compare(config, place, leads, headers) ?? sessionTokenFinding(client, landing.searchParams.get('t'), leads)
 }
 
 /** @returns undefined if the platform and the site use the same landing page */
@@ -70,7 +75,7 @@ function setting(siteUrl: string, landing: string, place: string): string {
   return `SSO2_SITE_URL=${isSameRoute ? place.slice(0, -landing.length) : new URL(place).origin}`
 }
 
-function readToken(client: Sso2Client, token: string | null, leads: string): Finding {
+function sessionTokenFinding(client: Sso2Client, token: string | null, leads: string): Finding {
   try {
     const { err } = client.readLanding(token)
     return err === undefined

@@ -2,8 +2,8 @@
 import type { Config } from '../config'
 import { DOCTOR_HEADER, makeDoctorSignature } from '../decide/doctor-protocol'
 import { MAX_RETURN_LENGTH } from '../decide/return-to'
-import { about, codeOf, type Finding } from './doctor-finding'
-import { visit } from './doctor-visit'
+import { about, errorCode, type Finding } from './doctor-finding'
+import { requestPage } from './doctor-visit'
 
 const ANSWER_MS = 5000
 /** Part of a query with commas, which need three characters each when they are encoded. */
@@ -21,8 +21,8 @@ const SAYS = `a page with an address of ${MAX_RETURN_LENGTH} characters`
 export async function* longFindings(config: Config): AsyncGenerator<Finding> {
   try {
     const path = longPath(config)
-    const { status, identify } = await visit(config, path)
-    const problem = refusal(status)
+    const { status, identify } = await requestPage(config, path)
+    const problem = refusalFinding(status)
     if (problem) return yield problem
     if (!identify) return
     const back = await land(config, config.siteUrl + path)
@@ -30,7 +30,7 @@ export async function* longFindings(config: Config): AsyncGenerator<Finding> {
       ? note(`${SAYS}, on its way back from Identify, is answered with HTTP ${back}`, FOR_REQUESTS)
       : ok(`${SAYS} goes through Identify`)
   } catch (error) {
-    yield note(`${SAYS} gets no answer: ${codeOf(error)}`, FOR_REQUESTS)
+    yield note(`${SAYS} gets no answer: ${errorCode(error)}`, FOR_REQUESTS)
   }
 }
 
@@ -46,7 +46,7 @@ const TOO_LONG = new Set([414, 431])
  * Returns a finding if a proxy has limited the length.
  * A 502 means that the site's response headers were too long for the proxy. Other statuses have other causes.
  */
-function refusal(status: number): Finding | undefined {
+function refusalFinding(status: number): Finding | undefined {
   if (TOO_LONG.has(status)) return note(`${SAYS} is answered with HTTP ${status}`, FOR_REQUESTS)
   return status === 502
     ? note(`${SAYS}, on its way to Identify, is answered with HTTP ${status}`, FOR_ANSWERS)

@@ -4,7 +4,7 @@ import { isLocalAddress } from '../web/limits'
 import { about, type Finding } from './doctor-finding'
 
 /** An unused address that the doctor sends in `X-Forwarded-For`. Proxies append their own addresses or replace the header. */
-export const CLAIMED_ADDRESS = '203.0.113.7'
+export const FORGED_ADDRESS = '203.0.113.7'
 
 const { ok, note, wrong } = about('proxy')
 
@@ -13,7 +13,7 @@ const count = (hops: number) => (hops === 1 ? 'a proxy' : `${hops} proxies`)
 
 /**
  * Judges the proxies and the `trust proxy` setting.
- * @param report how a request with {@link CLAIMED_ADDRESS} arrived
+ * @param report how a request with {@link FORGED_ADDRESS} arrived
  */
 export function proxyFinding(report: SiteReport, isSecure: boolean): Finding {
   const { trustedHops, proxyHeaders, isEncrypted } = report
@@ -52,5 +52,5 @@ function addedBy(forwardedFor: string): string[] {
     .split(',')
     .map((one) => one.trim())
     .filter(Boolean)
-  return list.slice(list.lastIndexOf(CLAIMED_ADDRESS) + 1)
+  return list.slice(list.lastIndexOf(FORGED_ADDRESS) + 1)
 }

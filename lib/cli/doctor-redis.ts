@@ -1,6 +1,6 @@
 /** Checks that Redis is reachable, accepts writes and keeps its data, and checks the version. */
 import { type Cluster, Redis } from 'ioredis'
-import { about, awayAt, codeOf, type Finding, helpFor, STORE } from './doctor-finding'
+import { about, errorCode, type Finding, helpFor, STORE, unavailableAt } from './doctor-finding'
 
 const ANSWER_MS = 3000
 const { ok, note, wrong } = about(STORE)
@@ -15,23 +15,23 @@ export async function* redisFindings(redis: string | Redis | Cluster | undefined
       'not configured: sessions are in memory, lost at a restart and not shared between processes',
       'REDIS_URL=redis://127.0.0.1:6379',
     )
-  const client = typeof redis === 'string' ? connect(redis) : redis
+  const client = typeof redis === 'string' ? connectRedis(redis) : redis
   let cause: unknown
   const onError = (error: unknown) => {
     cause = error
   }
   client.on('error', onError)
   try {
-    for (const info of await infosOf(client)) yield* examine(info)
+    for (const info of await infosOf(client)) yield* redisInfoFindings(info)
   } catch (error) {
-    yield awayAt(STORE, unreachable(cause ?? error))
+    yield unavailableAt(STORE, unreachable(cause ?? error))
   } finally {
     client.off('error', onError)
     if (client !== redis) client.disconnect()
   }
 }
 
-function connect(address: string): Redis {
+function connectRedis(address: string): Redis {
   return new Redis(address, {
     lazyConnect: true,
     retryStrategy: null,
@@ -44,10 +44,10 @@ function connect(address: string): Redis {
 /** Reads the INFO text of each master. */
 async function infosOf(client: Redis | Cluster): Promise<string[]> {
   const nodes = client.isCluster ? (client as Cluster).nodes('master') : [client] // the site's own client can be of another copy of ioredis
-  return Promise.all(nodes.map((node) => inTime(node.info())))
+  return Promise.all(nodes.map((node) => withRedisDeadline(node.info())))
 }
 
-function inTime<T>(answer: Promise<T>): Promise<T> {
+function withRedisDeadline<T>(answer: Promise<T>): Promise<T> {
   const late = AbortSignal.timeout(ANSWER_MS)
   return Promise.race([
     answer,
@@ -67,14 +67,14 @@ const REFUSALS: Readonly<Record<string, string>> = {
 function unreachable(error: unknown): Finding {
   const [, refusal = ''] = /^(?:ERR )?-?([A-Z]{5,})\b/.exec(error instanceof Error ? error.message : '') ?? []
   if (Object.hasOwn(REFUSALS, refusal)) return wrong(`refuses us: ${refusal}`, REFUSALS[refusal])
-  const code = codeOf(error)
+  const code = errorCode(error)
   return wrong(
     `cannot be reached: ${code}`,
     `redis-cli -u "$REDIS_URL" ping   must answer PONG; ${helpFor(code) ?? 'redis (REDIS_URL)'}`,
   )
 }
 
-function* examine(info: string): Generator<Finding> {
+function* redisInfoFindings(info: string): Generator<Finding> {
   const field = (name: string) => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim() ?? ''
   const version = field('redis_version')
   yield Number.parseInt(version, 10) < 6 ? note(`version ${version}; 6 or later is tested`) : ok(`version ${version}`)

@@ -2,9 +2,9 @@
 import type { Config } from '../config'
 import { DOCTOR_HEADER, makeDoctorSignature, type SiteReport, siteReport } from '../decide/doctor-protocol'
 import { Sso2UnavailableError } from '../errors'
-import { type Answer, send } from '../remote/http'
-import { about, awayAt, type Finding, helpFor, ofFailedCall, placeOf, STORE } from './doctor-finding'
-import { CLAIMED_ADDRESS, proxyFinding } from './doctor-proxy'
+import { type Answer, sendCall } from '../remote/http'
+import { about, addressOrigin, type Finding, helpFor, ofFailedCall, STORE, unavailableAt } from './doctor-finding'
+import { FORGED_ADDRESS, proxyFinding } from './doctor-proxy'
 
 const ANSWER_MS = 5000
 const { ok, note, wrong } = about('site')
@@ -19,10 +19,10 @@ export async function* siteFindings(config: Config, offset: number | undefined):
   const headers = {
     accept: 'application/json',
     [DOCTOR_HEADER]: makeDoctorSignature(config.macKeys(), now),
-    'x-forwarded-for': CLAIMED_ADDRESS,
+    'x-forwarded-for': FORGED_ADDRESS,
   }
   try {
-    const answer = await send({
+    const answer = await sendCall({
       operation: 'site',
       url,
       method: 'GET',
@@ -31,12 +31,12 @@ export async function* siteFindings(config: Config, offset: number | undefined):
       takesRedirect: true,
     })
     const report = reportOf(answer)
-    if (!report) return yield judge(config, url, answer)
+    if (!report) return yield landingResponseFinding(config, url, answer)
     yield* judgeReport(config, report)
-    const finding = clockFinding(config, answer, offset)
+    const finding = siteClockFinding(config, answer, offset)
     if (finding) yield finding
   } catch (error) {
-    yield ofFailedCall(error, url, nobody(url, error))
+    yield ofFailedCall(error, url, siteUnreachable(url, error))
   }
 }
 
@@ -49,7 +49,7 @@ function reportOf({ status, text }: Answer): SiteReport | undefined {
   }
 }
 
-function nobody(url: string, error: unknown): Finding {
+function siteUnreachable(url: string, error: unknown): Finding {
   const why =
     error instanceof Sso2UnavailableError ? error.message.replace(/^site: /, '') : 'no answer that can be read'
   const [, code = ''] = /\((\w+)\)$/.exec(why) ?? []
@@ -60,7 +60,7 @@ function nobody(url: string, error: unknown): Finding {
 }
 
 /** Explains a response without the doctor's report: from another program, or from a site with another `sessionSecret`. */
-function judge({ routes, siteUrl }: Config, url: string, { status, headers }: Answer): Finding {
+function landingResponseFinding({ routes, siteUrl }: Config, url: string, { status, headers }: Answer): Finding {
   const server = headers.get('server') ?? headers.get('x-powered-by')
   const says = `GET ${url} answers HTTP ${status}${server && /^[\w ./-]{1,40}$/.test(server) ? ` from ${server}` : ''}`
   if (routes.landing === false) return note(`${says}; routes.landing is false, so nothing more can be asked`)
@@ -74,8 +74,8 @@ function judge({ routes, siteUrl }: Config, url: string, { status, headers }: An
     )
   if (status >= 300 && status < 400) return elsewhere(siteUrl, says, headers.get('location') ?? '')
   if (status === 502 || status === 503 || status === 504)
-    return awayAt(
-      placeOf(siteUrl),
+    return unavailableAt(
+      addressOrigin(siteUrl),
       wrong(`${says}: what stands in front does not reach the site`, 'start the site, or correct the proxy'),
     )
   const path = new URL(siteUrl).pathname.replace(/\/$/, '')
@@ -102,17 +102,17 @@ function* judgeReport(config: Config, report: SiteReport): Generator<Finding> {
         'give doctor and site one environment: siteUrl (SSO2_SITE_URL), clientId (SSO2_CLIENT_ID)',
       )
   if (store === 'unavailable')
-    yield awayAt(STORE, wrong('its store does not answer: nobody is recognised', 'see Redis'))
+    yield unavailableAt(STORE, wrong('its store does not answer: nobody is recognised', 'see Redis'))
   if (sso === 'unavailable')
-    yield awayAt(
-      placeOf(config.ssoUrl),
+    yield unavailableAt(
+      addressOrigin(config.ssoUrl),
       wrong('it takes the SSO system for away, and sends nobody there', 'see client and landing page'),
     )
   yield proxyFinding(report, config.isSecure)
 }
 
 /** Checks the clock of the site's machine, because the site can run on another machine than the doctor. */
-function clockFinding({ clockToleranceSeconds }: Config, { headers }: Answer, offset = 0): Finding | undefined {
+function siteClockFinding({ clockToleranceSeconds }: Config, { headers }: Answer, offset = 0): Finding | undefined {
   const date = Date.parse(headers.get('date') ?? '')
   const ahead = Math.round((date - Date.now()) / 1000) + offset
   if (!(Math.abs(ahead) > clockToleranceSeconds + 1) || Math.abs(ahead - offset) <= 1) return undefined

@@ -89,7 +89,7 @@ function noToken({ ssoUrl, clientId }: Config, error: unknown): Finding {
  * Judges the machine's clock.
  * @param offset this machine's clock minus the SSO system's, in seconds, or undefined without a signed response
  */
-export function clockFinding({ clockToleranceSeconds }: Config, offset: number | undefined): Finding {
+export function ssoClockFinding({ clockToleranceSeconds }: Config, offset: number | undefined): Finding {
   const { ok, note, wrong } = about('clock')
   if (offset === undefined) return note('unknown: no signed answer came')
   if (Math.abs(offset) <= 1) return ok('within 1 s of the SSO system')

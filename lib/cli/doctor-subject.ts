@@ -58,10 +58,10 @@ function configProblems(error: unknown): Finding[] | undefined {
   const isOurs = error instanceof Error && 'code' in error && error.code === 'ERR_SSO2_CONFIG' && 'problems' in error
   if (!isOurs) return undefined
   const problems = error.problems as Sso2ConfigError['problems'] // the code shows that the error is from the package
-  return problems.map((problem) => wrong(`${nameOf(problem)} ${problem.message}`))
+  return problems.map((problem) => wrong(`${problemName(problem)} ${problem.message}`))
 }
 
-const nameOf = ({ option, variable }: ConfigProblem) => `${option}${variable ? ` (${variable})` : ''}`
+const problemName = ({ option, variable }: ConfigProblem) => `${option}${variable ? ` (${variable})` : ''}`
 
 /** Reports the first line of the module's own error. */
 function loadProblem(file: string, error: unknown): Finding {

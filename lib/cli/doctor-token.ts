@@ -3,9 +3,9 @@
 import type { DoctorTarget } from '../doctor-target'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import { isObject } from '../protocol/json'
-import { type Answer, send } from '../remote/http'
+import { type Answer, sendCall } from '../remote/http'
 import { type TokenEndpoint, ticketCall } from '../remote/ticket'
-import { about, codeOf, type Finding, ofFailedCall } from './doctor-finding'
+import { about, errorCode, type Finding, ofFailedCall } from './doctor-finding'
 
 const { ok, note, wrong } = about('token endpoint')
 
@@ -15,9 +15,9 @@ const { ok, note, wrong } = about('token endpoint')
  */
 export async function tokenFinding(site: DoctorTarget, ticket: string): Promise<Finding> {
   if (site.exchangeTicket) return askHook(site.exchangeTicket, ticket)
-  const endpoint = endpointOf(site)
+  const endpoint = doctorTokenEndpoint(site)
   try {
-    return judge(endpoint, await send(ticketCall(endpoint, ticket)))
+    return tokenResponseFinding(endpoint, await sendCall(ticketCall(endpoint, ticket)))
   } catch (error) {
     const isKnown = error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError
     const why = isKnown ? error.message.replace(/^token: /, '') : 'failed'
@@ -26,7 +26,7 @@ export async function tokenFinding(site: DoctorTarget, ticket: string): Promise<
 }
 
 /** Returns the address and the client for a ticket exchange. */
-export function endpointOf({ config, ticketExchange }: DoctorTarget): TokenEndpoint {
+export function doctorTokenEndpoint({ config, ticketExchange }: DoctorTarget): TokenEndpoint {
   const { tokenUrl = '', clientId, clientSecrets } = config
   return { tokenUrl, clientId, clientSecret: () => clientSecrets()[0] ?? '', ticketExchange }
 }
@@ -36,7 +36,7 @@ const ADDRESS = 'tokenUrl (SSO2_TOKEN_URL): the access token endpoint of the aut
 /** Statuses of an address without an endpoint, or without one for POST. */
 const NO_ENDPOINT = new Set([404, 405, 410, 501])
 
-function judge(endpoint: TokenEndpoint, answer: Answer): Finding {
+function tokenResponseFinding(endpoint: TokenEndpoint, answer: Answer): Finding {
   const { status, headers } = answer
   const says = `POST ${endpoint.tokenUrl} answers HTTP ${status}`
   if (NO_ENDPOINT.has(status)) {
@@ -99,7 +99,7 @@ async function askHook(exchange: NonNullable<DoctorTarget['exchangeTicket']>, ti
     await exchange(ticket, { sid: 'express-sso2-doctor', signal: AbortSignal.timeout(8000) })
     return wrong('exchangeTicket of the site gives an access token for a ticket that nobody issued')
   } catch (error) {
-    const code = codeOf(error)
+    const code = errorCode(error)
     return /^E[A-Z]+_?[A-Z]*$/.test(code) && !code.startsWith('ERR_')
       ? wrong(`exchangeTicket of the site reaches nobody: ${code}`)
       : note(`exchangeTicket of the site refuses a made-up ticket (${code}); whether a real one works, a login shows`)

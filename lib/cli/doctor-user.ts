@@ -3,11 +3,11 @@
 import { DEFAULT_USER_PATH } from '../config/schema'
 import type { DoctorTarget } from '../doctor-target'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
-import { type Answer, send } from '../remote/http'
+import { type Answer, sendCall } from '../remote/http'
 import { scopes } from '../remote/platform-api'
 import { readGrant, serviceToken } from '../remote/ticket'
 import { about, type Finding, ofFailedCall } from './doctor-finding'
-import { endpointOf } from './doctor-token'
+import { doctorTokenEndpoint } from './doctor-token'
 
 const { ok, note, wrong } = about('user path')
 const ANSWER_MS = 5000
@@ -23,7 +23,7 @@ export async function userFinding(site: DoctorTarget, token: string): Promise<Fi
   const { apiUrl, userPath } = site.config
   const url = apiUrl + userPath
   try {
-    return await judge(site, url, token, await ask(url, token))
+    return await userResponseFinding(site, url, token, await ask(url, token))
   } catch (error) {
     const isKnown = error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError
     const why = isKnown ? error.message.replace(/^user: /, '') : 'failed'
@@ -35,17 +35,22 @@ const ADDRESS = 'apiUrl (SSO2_API_URL): the base address of the REST API; userPa
 
 function ask(url: string, token: string): Promise<Answer> {
   const headers = { authorization: `Bearer ${token}` }
-  return send({ operation: 'user', url, method: 'GET', headers, timeoutMs: ANSWER_MS, maxBytes: 1024 * 1024 })
+  return sendCall({ operation: 'user', url, method: 'GET', headers, timeoutMs: ANSWER_MS, maxBytes: 1024 * 1024 })
 }
 
-async function judge(site: DoctorTarget, url: string, token: string, { status }: Answer): Promise<Finding> {
+async function userResponseFinding(
+  site: DoctorTarget,
+  url: string,
+  token: string,
+  { status }: Answer,
+): Promise<Finding> {
   const says = `GET ${url} answers HTTP ${status}`
   if (NOT_THERE.has(status)) return wrong(`${says}: nothing is there`, await betterPath(site, token))
   if (status >= 500) return wrong(`${says}: it is broken, or away`)
   if (status === 429) return note(`${says}: it asks for patience, so that it cannot be examined now`)
   if (status < 400)
     return wrong(`${says} to an access token that nobody issued: this is some page, and no REST API`, ADDRESS)
-  if (await tellsPathsApart(site, token)) return ok(`${says} to a made-up access token, as it should`)
+  if (await distinguishesPaths(site, token)) return ok(`${says} to a made-up access token, as it should`)
   return judgeWithService(site, url, says)
 }
 
@@ -63,7 +68,7 @@ async function betterPath({ config }: DoctorTarget, token: string): Promise<stri
  * Asks for a path that does not exist, because some gateways check the token before the path.
  * @returns whether the gateway reports the wrong path
  */
-async function tellsPathsApart({ config }: DoctorTarget, token: string): Promise<boolean> {
+async function distinguishesPaths({ config }: DoctorTarget, token: string): Promise<boolean> {
   const { status } = await ask(`${config.apiUrl}${config.userPath}-${token.slice(0, 12)}`, token)
   return NOT_THERE.has(status)
 }
@@ -83,7 +88,7 @@ async function judgeWithService(site: DoctorTarget, url: string, says: string): 
 async function fetchServiceToken(site: DoctorTarget): Promise<string | undefined> {
   if (site.config.tokenUrl === undefined) return undefined
   try {
-    return readGrant(await serviceToken(endpointOf(site), scopes.marketplaceGroups), 0).token()
+    return readGrant(await serviceToken(doctorTokenEndpoint(site), scopes.marketplaceGroups), 0).token()
   } catch {
     return undefined
   }

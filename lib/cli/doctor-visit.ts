@@ -1,7 +1,7 @@
 /** Checks the first visit of a browser: the redirect to Identify, the binding cookie, and changes that a proxy makes to both. */
 import type { Config } from '../config'
 import { operationUrl } from '../protocol/requests'
-import { about, codeOf, type Finding } from './doctor-finding'
+import { about, errorCode, type Finding } from './doctor-finding'
 
 const ANSWER_MS = 5000
 const AGENT = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'
@@ -22,9 +22,10 @@ export async function* visitFindings(config: Config): AsyncGenerator<Finding> {
   const { ok, note, wrong } = about('first visit')
   const { login } = config.routes
   try {
-    const front = config.identify === 'always' ? await visit(config, '/') : undefined
+    const front = config.identify === 'always' ? await requestPage(config, '/') : undefined
     const hasForm = typeof login === 'string' && login.startsWith('/')
-    const last = front?.identify || !hasForm ? (front ?? (await visit(config, '/'))) : await visit(config, login)
+    const last =
+      front?.identify || !hasForm ? (front ?? (await requestPage(config, '/'))) : await requestPage(config, login)
     if (!last.identify)
       return yield wrong(`${last.says}, and does not lead to Identify`, last.status === 503 ? 'see site' : MOUNT)
     yield front && front !== last
@@ -34,7 +35,7 @@ export async function* visitFindings(config: Config): AsyncGenerator<Finding> {
     yield cookieFinding(config, last.headers.getSetCookie())
     yield cacheFinding(last.headers.get('cache-control') ?? '')
   } catch (error) {
-    yield wrong(`no answer from the site: ${codeOf(error)}`, 'see site')
+    yield wrong(`no answer from the site: ${errorCode(error)}`, 'see site')
   }
 }
 
@@ -42,7 +43,7 @@ export async function* visitFindings(config: Config): AsyncGenerator<Finding> {
  * Requests a page of the site.
  * @param path below siteUrl
  */
-export async function visit({ siteUrl, ssoUrl }: Config, path: string): Promise<RequestContext> {
+export async function requestPage({ siteUrl, ssoUrl }: Config, path: string): Promise<RequestContext> {
   const url = siteUrl + path
   const browser = {
     accept: 'text/html',

@@ -5,8 +5,8 @@
 import { existsSync } from 'node:fs'
 import { loadEnvFile } from 'node:process'
 import { parseArgs } from 'node:util'
-import { examine } from './doctor-checks'
-import { about, codeOf, type Finding } from './doctor-finding'
+import { checkDoctorTarget } from './doctor-checks'
+import { about, errorCode, type Finding } from './doctor-finding'
 import { readEnvironment, readModule, type Subjects } from './doctor-subject'
 
 const help = `Usage: express-sso2 doctor [--env-file .env] [--module ./sso.js]
@@ -36,7 +36,7 @@ export async function doctorCommand(args: readonly string[]): Promise<number> {
   }
   const { module, 'env-file': envFile } = given
   const problem = envFile === undefined ? undefined : readEnvFile(envFile)
-  if (module !== undefined) process.on('uncaughtException', tellModuleError)
+  if (module !== undefined) process.on('uncaughtException', printModuleError)
   const subjects = problem ? { sites: [], problems: [problem] } : await subjectsOf(module)
   const isWell = await examineAll(subjects, envFile !== undefined)
   const code = isWell ? 0 : 1
@@ -64,7 +64,7 @@ function readEnvFile(file: string): Finding | undefined {
     loadEnvFile(file)
     return undefined
   } catch (error) {
-    return about('configuration').wrong(`${file} cannot be read: ${codeOf(error)}`, '--env-file <path of the file>')
+    return about('configuration').wrong(`${file} cannot be read: ${errorCode(error)}`, '--env-file <path of the file>')
   }
 }
 
@@ -83,7 +83,7 @@ async function examineAll({ sites, problems }: Subjects, hasEnvFile: boolean): P
       about('configuration').note('there is a .env here that has not been read', 'express-sso2 doctor --env-file .env'),
     )
   for (const site of sites) {
-    for await (const finding of examine(site)) tell(finding)
+    for await (const finding of checkDoctorTarget(site)) tell(finding)
     await site.close()
   }
   return isWell
@@ -93,8 +93,8 @@ async function examineAll({ sites, problems }: Subjects, hasEnvFile: boolean): P
  * Reports an error of the module and goes on. A module that starts a second site fails at the port of the running site.
  * The doctor examines the running site.
  */
-function tellModuleError(error: Error): void {
-  print(about('module').note(`an error that it does not catch: ${codeOf(error)}`))
+function printModuleError(error: Error): void {
+  print(about('module').note(`an error that it does not catch: ${errorCode(error)}`))
 }
 
 const SIGNS = { ok: 'ok   ', note: 'note ', wrong: 'WRONG' }

@@ -31,10 +31,10 @@ export function readSite(text: string): string {
  * Returns the client of a site.
  * Prefers a configured client whose landing page is on the site. Otherwise creates a client, the same for each start.
  */
-export function clientOf(siteUrl: string, configured: readonly ClientOptions[]): SiteClient {
-  const found = configured.find(({ landingPage }) => isBelow(landingPage, siteUrl))
+export function clientForSite(siteUrl: string, configured: readonly ClientOptions[]): SiteClient {
+  const found = configured.find(({ landingPage }) => isLandingPageOfSite(landingPage, siteUrl))
   if (found) return { siteUrl, client: found, isConfigured: true }
-  const name = nameOf(siteUrl)
+  const name = siteName(siteUrl)
   const clientId = wordOf(siteUrl)
   // the secret stays the same at the next start. In production, sites refuse the secret because of its last words
   const clientSecret = `${clientId}-demo-secret-not-for-production`
@@ -42,24 +42,24 @@ export function clientOf(siteUrl: string, configured: readonly ClientOptions[]):
 }
 
 /** Returns host, port and path of a site. */
-function nameOf(siteUrl: string): string {
+function siteName(siteUrl: string): string {
   const { host, pathname } = new URL(siteUrl)
   return `${host}${pathname}`.replace(/\/$/, '')
 }
 
 /** Returns the same name with letters, digits and dashes only. */
 const wordOf = (siteUrl: string) =>
-  nameOf(siteUrl)
+  siteName(siteUrl)
     .replace(/[^A-Za-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
 
 /** Returns the file name of the site's `.env`, for more than one site. */
 export const fileOf = ({ siteUrl }: SiteClient): string => `${wordOf(siteUrl)}.env`
 
-const isBelow = (landingPage: string, siteUrl: string) => landingPage.startsWith(`${siteUrl}/`)
+const isLandingPageOfSite = (landingPage: string, siteUrl: string) => landingPage.startsWith(`${siteUrl}/`)
 
 /** Returns the site of a client, if the client has the default landing page. */
-export function siteOf(client: ClientOptions, isConfigured: boolean): SiteClient | undefined {
+export function siteForClient(client: ClientOptions, isConfigured: boolean): SiteClient | undefined {
   if (!client.landingPage.endsWith(LANDING)) return undefined
   return { siteUrl: client.landingPage.slice(0, -LANDING.length), client, isConfigured }
 }

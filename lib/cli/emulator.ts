@@ -4,12 +4,12 @@ import { parseArgs } from 'node:util'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions, type Listening } from '../emulator'
 import { Sso2ConfigError } from '../errors'
 import {
-  clientOf,
+  clientForSite,
   type EnvironmentFile,
   environmentOf,
   readSite,
   type SiteClient,
-  siteOf,
+  siteForClient,
   writeEnvironment,
 } from './emulator-sites'
 import { startText } from './emulator-text'
@@ -57,12 +57,12 @@ interface Arguments {
  */
 export async function emulatorCommand(args: readonly string[]): Promise<number> {
   try {
-    const given = readArguments(args)
+    const given = readEmulatorArguments(args)
     if (given === undefined || given.help) {
       ;(given ? process.stdout : process.stderr).write(help)
       return given ? 0 : 2
     }
-    await run(given)
+    await runEmulator(given)
     return 0
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
@@ -71,18 +71,18 @@ export async function emulatorCommand(args: readonly string[]): Promise<number> 
   }
 }
 
-async function run(given: Arguments): Promise<void> {
+async function runEmulator(given: Arguments): Promise<void> {
   const { port, host, config, sites: addresses, envDir, production, printConfig } = given
   const base = config === undefined ? demoOptions() : readFile(config)
   const configured = config === undefined ? [] : (create(base, config).export().clients ?? [])
-  const sites = addresses.map((siteUrl) => clientOf(siteUrl, configured))
+  const sites = addresses.map((siteUrl) => clientForSite(siteUrl, configured))
   const made = sites.filter(({ isConfigured }) => !isConfigured).map(({ client }) => client)
   const clients = made.length === 0 ? base.clients : [...configured, ...made]
   // Sites run in other processes, which cannot follow a virtual clock.
   const options = { tokenTime: 'real', ...base, clients, ...(production ? { production } : {}) } as const
   const emulator = create(options, config)
   if (printConfig) return printOptions(emulator)
-  const { url, isOpen } = await listen(emulator, port, host)
+  const { url, isOpen } = await listenEmulator(emulator, port, host)
   try {
     say(emulator, { url, openHost: isOpen ? host : undefined, sites, envDir, isDemo: config === undefined })
     await stopSignal()
@@ -102,12 +102,12 @@ interface Said {
 function say(emulator: Emulator, { url, openHost, sites, envDir, isDemo }: Said): void {
   const platform = emulator.export()
   const [first] = platform.clients ?? []
-  const usual = first && siteOf(first, !isDemo)
+  const usual = first && siteForClient(first, !isDemo)
   const described = (sites.length > 0 || !usual ? sites : [usual]).map((site) => ({
     site,
     environment: environmentOf(site, url, platform),
   }))
-  const files = envDir === undefined ? undefined : described.map((one) => write(envDir, one))
+  const files = envDir === undefined ? undefined : described.map((one) => writeSiteFile(envDir, one))
   const shown = files ? [] : described.map(({ environment }) => `${environment}\n`)
   // if several sites shared a `.env`, only the last site's values would apply
   if (shown.length === 1) process.stdout.write(shown.join(''))
@@ -115,11 +115,14 @@ function say(emulator: Emulator, { url, openHost, sites, envDir, isDemo }: Said)
   process.stderr.write(startText({ url, openHost, platform, sites, isDemo, apart, files }))
 }
 
-function write(folder: string, { site, environment }: { site: SiteClient; environment: string }): EnvironmentFile {
+function writeSiteFile(
+  folder: string,
+  { site, environment }: { site: SiteClient; environment: string },
+): EnvironmentFile {
   try {
     return writeEnvironment(folder, site, environment)
   } catch (error) {
-    throw new CommandError(`cannot write into ${folder}: ${messageOf(error)}`)
+    throw new CommandError(`cannot write into ${folder}: ${startErrorMessage(error)}`)
   }
 }
 
@@ -128,7 +131,7 @@ function printOptions(emulator: Emulator): void {
   process.stdout.write(`${JSON.stringify(options, undefined, 2)}\n`)
 }
 
-function readArguments(args: readonly string[]): Arguments | undefined {
+function readEmulatorArguments(args: readonly string[]): Arguments | undefined {
   try {
     const { values } = parseArgs({
       args: [...args],
@@ -151,7 +154,7 @@ function readArguments(args: readonly string[]): Arguments | undefined {
     if (new Set(sites).size < sites.length) throw new TypeError('--site is there twice with one address')
     return { port: Number(port), host, config, sites, envDir, printConfig, production, help: asksForHelp }
   } catch (error) {
-    process.stderr.write(`express-sso2 emulator: ${messageOf(error)}\n\n`)
+    process.stderr.write(`express-sso2 emulator: ${startErrorMessage(error)}\n\n`)
     return undefined
   }
 }
@@ -163,7 +166,7 @@ function readFile(file: string): EmulatorOptions {
       throw new TypeError('it holds no JSON object')
     return value
   } catch (error) {
-    throw new CommandError(`cannot read ${file}: ${messageOf(error)}`)
+    throw new CommandError(`cannot read ${file}: ${startErrorMessage(error)}`)
   }
 }
 
@@ -171,7 +174,7 @@ function create(options: EmulatorOptions, file: string | undefined): Emulator {
   try {
     return createEmulator(options)
   } catch (error) {
-    if (!(error instanceof Sso2ConfigError)) throw new CommandError(messageOf(error))
+    if (!(error instanceof Sso2ConfigError)) throw new CommandError(startErrorMessage(error))
     const lines = error.problems.map(({ option, message }) => `  - ${option}: ${message}`)
     throw new CommandError(`${file ?? 'the configuration'} is not right:\n${lines.join('\n')}`)
   }
@@ -184,7 +187,7 @@ const LISTEN_FAULTS: Readonly<Record<string, (port: number, host: string) => str
   ENOTFOUND: (_port, host) => `${host} is no address of this machine; choose another one with --host`,
 }
 
-async function listen(emulator: Emulator, port: number, host: string): Promise<Listening> {
+async function listenEmulator(emulator: Emulator, port: number, host: string): Promise<Listening> {
   try {
     return await emulator.listen(port, host)
   } catch (error) {
@@ -208,6 +211,6 @@ function stopSignal(): Promise<void> {
   })
 }
 
-function messageOf(error: unknown): string {
+function startErrorMessage(error: unknown): string {
   return error instanceof Error ? error.message : 'unknown error'
 }

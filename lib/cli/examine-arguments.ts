@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { unknownName } from '../examiner'
-import { isLoopback } from '../examiner/request'
+import { isLoopbackHost } from '../examiner/request'
 import { readSettings, type Settings } from '../examiner/settings'
 import { withoutLastSlashes } from '../protocol/requests'
 
@@ -71,7 +71,7 @@ const options = {
  * Reads the arguments.
  * @throws {TypeError} if an argument is wrong, with the reason
  */
-export function readArguments(args: readonly string[]): ExamineArguments {
+export function readExamineArguments(args: readonly string[]): ExamineArguments {
   const end = args.indexOf('--')
   const own = end < 0 ? args : args.slice(0, end)
   const { values, positionals } = parseArgs({ args: [...own], options, allowPositionals: true })
@@ -85,7 +85,7 @@ export function readArguments(args: readonly string[]): ExamineArguments {
   if (unknown !== undefined) throw new TypeError(`there is no check ${JSON.stringify(unknown)}: see --list`)
   const siteUrl = needsSite ? siteAddress(positionals[0] ?? '', values['i-own-this-site']) : ''
   const { port, quick: isQuick, browser: hasChromium, report, junit, json, config } = values
-  const settings = readConfig(config)
+  const settings = readSettingsFile(config)
   const command = end < 0 ? [] : args.slice(end + 1)
   return { what, siteUrl, settings, port: Number(port), only, skip, isQuick, hasChromium, report, junit, json, command }
 }
@@ -101,14 +101,14 @@ function siteAddress(given: string, again: string | undefined): string {
   const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:'
   if (!url || !isWeb || url.username !== '' || url.search !== '' || url.hash !== '')
     throw new TypeError('the address of the site must be absolute, http or https, without a query')
-  if (!isLoopback(url.hostname) && again !== given)
+  if (!isLoopbackHost(url.hostname) && again !== given)
     throw new TypeError(
       `${url.host} is not on this machine. The examiner attacks the site: give --i-own-this-site ${given} if it is yours`,
     )
   return withoutLastSlashes(given)
 }
 
-function readConfig(file: string | undefined): Settings {
+function readSettingsFile(file: string | undefined): Settings {
   if (file === undefined) return readSettings({})
   try {
     return readSettings(JSON.parse(readFileSync(file, 'utf8')))

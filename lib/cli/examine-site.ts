@@ -1,7 +1,7 @@
 /** Starts and ends the examined site as a child process, and collects its output. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { CannotExamine } from '../examiner/discovery'
-import { send } from '../examiner/request'
+import { sendRequest } from '../examiner/request'
 import { type PlatformAddresses, siteSettings } from '../examiner/settings'
 
 const START_MS = 60_000
@@ -10,7 +10,7 @@ const MAX_OUTPUT = 20_000_000
 
 /** Does any program respond at an address? */
 export async function isTaken(siteUrl: string): Promise<boolean> {
-  return (await send({ method: 'HEAD', url: new URL(siteUrl), headers: {} })).status !== 0
+  return (await sendRequest({ method: 'HEAD', url: new URL(siteUrl), headers: {} })).status !== 0
 }
 
 /** A running site. */

@@ -11,7 +11,7 @@ import { countOf, type Examined } from '../examiner/report/summary'
 import { paint, terminalReport } from '../examiner/report/terminal'
 import type { Progress } from '../examiner/run'
 import { settingsText } from '../examiner/settings'
-import { type ExamineArguments, examineHelp, readArguments } from './examine-arguments'
+import { type ExamineArguments, examineHelp, readExamineArguments } from './examine-arguments'
 import { isTaken, SiteProcess } from './examine-site'
 
 /**
@@ -22,9 +22,9 @@ import { isTaken, SiteProcess } from './examine-site'
 export async function examineCommand(args: readonly string[]): Promise<number> {
   let given: ExamineArguments
   try {
-    given = readArguments(args)
+    given = readExamineArguments(args)
   } catch (error) {
-    process.stderr.write(`express-sso2 examine: ${messageOf(error)}\n\n${examineHelp}`)
+    process.stderr.write(`express-sso2 examine: ${errorMessage(error)}\n\n${examineHelp}`)
     return 2
   }
   switch (given.what) {
@@ -38,14 +38,14 @@ export async function examineCommand(args: readonly string[]): Promise<number> {
       process.stdout.write(settingsText(new Platform(given.siteUrl, given.settings.landing).addressesAt(given.port)))
       return 0
     case 'examine':
-      return run(given)
+      return runExaminer(given)
   }
 }
 
-async function run(given: ExamineArguments): Promise<number> {
+async function runExaminer(given: ExamineArguments): Promise<number> {
   try {
     const examined = await examineSite(given)
-    write(examined, given)
+    writeReports(examined, given)
     process.stdout.write(terminalReport(examined, hasColors(process.stdout)))
     if (examined.results.length === 0) throw new CannotExamine('no check was left to run')
     return countOf(examined.results, 'failed') > 0 ? 1 : 0
@@ -70,7 +70,7 @@ async function examineSite({
     throw new CannotExamine(`another program responds at ${siteUrl}: end it, or leave the command out`)
   const chromium = hasChromium ? await startChromium() : undefined
   const platform = new Platform(siteUrl, settings.landing)
-  await listen(platform, port)
+  await listenPlatform(platform, port)
   const site = command.length > 0 ? new SiteProcess(command, platform.addresses) : undefined
   const stop = async () => {
     await chromium?.close()
@@ -94,16 +94,16 @@ async function startChromium(): Promise<Chromium> {
   try {
     return await Chromium.start(USER_AGENT)
   } catch (error) {
-    throw new CannotExamine(messageOf(error))
+    throw new CannotExamine(errorMessage(error))
   }
 }
 
-async function listen(platform: Platform, port: number): Promise<void> {
+async function listenPlatform(platform: Platform, port: number): Promise<void> {
   try {
     await platform.listen(port)
   } catch (error) {
     throw new CannotExamine(
-      `the platform cannot listen on port ${port} (${messageOf(error)}): choose another one with --port`,
+      `the platform cannot listen on port ${port} (${errorMessage(error)}): choose another one with --port`,
     )
   }
 }
@@ -117,7 +117,7 @@ function progress(now: Progress | undefined): void {
   process.stderr.write(`\r\u001b[K${paint(`[${done}/${all}]`, '1', true)} ${name}, about ${left} left`)
 }
 
-function write(examined: Examined, { report, junit, json }: ExamineArguments): void {
+function writeReports(examined: Examined, { report, junit, json }: ExamineArguments): void {
   const files: readonly [string | undefined, (examined: Examined) => string][] = [
     [report, htmlReport],
     [junit, junitReport],
@@ -128,7 +128,7 @@ function write(examined: Examined, { report, junit, json }: ExamineArguments): v
     try {
       writeFileSync(file, make(examined))
     } catch (error) {
-      throw new CannotExamine(`the report ${file} cannot be written: ${messageOf(error)}`)
+      throw new CannotExamine(`the report ${file} cannot be written: ${errorMessage(error)}`)
     }
   }
 }
@@ -141,4 +141,4 @@ function listText(): string {
 
 const hasColors = (stream: NodeJS.WriteStream) => stream.isTTY && process.env['NO_COLOR'] === undefined
 
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : 'unknown error')
+const errorMessage = (error: unknown) => (error instanceof Error ? error.message : 'unknown error')

@@ -44,7 +44,7 @@ export class Log {
   readonly #logger: Logger
   /** Secrets of the site. No line may contain any of them. */
   readonly #secrets: readonly string[]
-  readonly #told = new Map<string, LoggedCause>()
+  readonly #logged = new Map<string, LoggedCause>()
   /** Topics with a log line since their last recovery. */
   readonly #open = new Set<string>()
   /** Times of the latest recoveries of a topic, at most `MAX_ALL_CLEARS`. */
@@ -59,12 +59,12 @@ export class Log {
 
   /** Logs a problem. @param cause key of the problem. The part before the first colon is the topic */
   warn(cause: string, line: LogLine): void {
-    this.#tell('warn', cause, () => onOneLine(logText(line)))
+    this.#logOnce('warn', cause, () => onOneLine(logText(line)))
   }
 
   /** As {@link warn}, for a fact without a problem. */
   info(cause: string, line: LogLine): void {
-    this.#tell('info', cause, () => onOneLine(logText(line)))
+    this.#logOnce('info', cause, () => onOneLine(logText(line)))
   }
 
   /** Logs a failed step. @param secrets that the error may contain besides the site's own: ticket, tokens, password, session ID */
@@ -72,14 +72,14 @@ export class Log {
     const { beganAt = Number.POSITIVE_INFINITY } = failure
     if (beganAt < (this.#overAt.get(topic) ?? 0)) return
     const { cause, line, frames } = failureAdvice(failure)
-    this.#tell('warn', `${topic}:${cause}`, () => [logText(line), ...frames].join(NEXT_LINE), secrets)
+    this.#logOnce('warn', `${topic}:${cause}`, () => [logText(line), ...frames].join(NEXT_LINE), secrets)
   }
 
   /** As {@link warn}, with the thrown error. */
   broken(cause: string, line: LogLine, error: unknown): void {
     const { text, frames } = describeError(error)
     const first = logText({ ...line, happened: `${line.happened}: ${text}` })
-    this.#tell('warn', cause, () => [first, ...frames].join(NEXT_LINE))
+    this.#logOnce('warn', cause, () => [first, ...frames].join(NEXT_LINE))
   }
 
   /** Logs the recovery of a topic with an earlier log line. The next failure of the topic is then logged at once, even within the minute. */
@@ -91,13 +91,13 @@ export class Log {
     const recent = (this.#allClears.get(topic) ?? []).filter((at) => now - at < EVERY_MS)
     if (recent.length >= MAX_ALL_CLEARS) return
     this.#allClears.set(topic, [...recent, now])
-    for (const [cause, told] of this.#told)
-      if (topicOf(cause) === topic) this.#told.set(cause, { ...told, at: Number.NEGATIVE_INFINITY })
+    for (const [cause, told] of this.#logged)
+      if (topicOf(cause) === topic) this.#logged.set(cause, { ...told, at: Number.NEGATIVE_INFINITY })
   }
 
-  #tell(level: keyof Logger, cause: string, textOf: () => string, secrets: readonly Secret[] = []): void {
+  #logOnce(level: keyof Logger, cause: string, textOf: () => string, secrets: readonly Secret[] = []): void {
     const now = performance.now()
-    const last = this.#told.get(cause)
+    const last = this.#logged.get(cause)
     if (last && now - last.at < EVERY_MS) {
       last.suppressed += 1
       return
@@ -109,11 +109,11 @@ export class Log {
   }
 
   #note(cause: string, now: number): void {
-    this.#told.delete(cause) // the newest is last
-    this.#told.set(cause, { at: now, suppressed: 0 })
+    this.#logged.delete(cause) // the newest is last
+    this.#logged.set(cause, { at: now, suppressed: 0 })
     this.#open.add(topicOf(cause))
-    const [oldest] = this.#told.keys()
-    if (this.#told.size > MAX_CAUSES && oldest !== undefined) this.#told.delete(oldest)
+    const [oldest] = this.#logged.keys()
+    if (this.#logged.size > MAX_CAUSES && oldest !== undefined) this.#logged.delete(oldest)
   }
 
   /** Writes a line. A logger that fails breaks no page and ends no process. */

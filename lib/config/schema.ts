@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { DEFAULT_SSO_IDENTIFIER } from '../protocol/claims'
 import { branding } from './branding'
 import { hooks } from './hooks'
-import { address, between, identifier, loginRoute, route, secrets } from './validators'
+import { address, between, identifier, loginRoute, routeOption, secrets } from './validators'
 
 const DAY = 86_400
 
@@ -63,14 +63,14 @@ const routes = (isProduction: boolean) =>
   z
     .object(
       {
-        landing: route('/sso2/landing').describe(
+        landing: routeOption('/sso2/landing').describe(
           'Path of the landing page (the callback URL). The admin portal must have its full address for the API client.',
         ),
         login: loginRoute(isProduction).describe(
           'Path of the login page. Or the full address of a custom login page, on the origin of the site or a trusted origin. Guards then redirect to it with `return_to`.',
         ),
-        logout: route('/logout').describe('Path of the logout. `GET` shows a question, `POST` logs out.'),
-        logoutAll: route('/logout-all').describe(
+        logout: routeOption('/logout').describe('Path of the logout. `GET` shows a question, `POST` logs out.'),
+        logoutAll: routeOption('/logout-all').describe(
           'Path of the logout of all sessions of the account. `GET` shows a question, `POST` logs out.',
         ),
       },

@@ -120,7 +120,7 @@ const isRoute = (text: string) => /^\/(?!\/)[A-Za-z0-9._~/-]*$/.test(text)
 const ROUTE = 'must be a path that begins with /, or false'
 
 /** Returns the schema of a path or `false`. */
-export const route = (fallback: string) =>
+export const routeOption = (fallback: string) =>
   z.union([z.literal(false), z.string().refine(isRoute, ROUTE)], { error: ROUTE }).default(fallback)
 
 const OWN_PARAMETERS = ['return_to', 'notice', FLOW_PARAMETER]

@@ -74,7 +74,7 @@ export type AttemptResult =
  */
 export function beginAttempt(stored: Attempts | undefined, facts: AttemptFacts): AttemptDecision {
   const { now, session, id, isRecognised, limit } = facts
-  const { lock, ...known } = current(stored, now, limit)
+  const { lock, ...known } = currentAttempts(stored, now, limit)
   if (lock !== undefined && lock.session !== session) return { action: 'wait' }
   const least = isRecognised || !facts.remembersDevices ? LAST : LAST_AND_KEPT
   if (known.left !== undefined && known.left <= least)
@@ -93,7 +93,7 @@ function isWindowSpent({ wrong, wrongRecognised, logins }: Attempts, { isRecogni
 }
 
 /** Returns the parts of a value that are still valid. A timestamp in the future was written with a wrong clock, and locks nothing. */
-function current(stored: Attempts | undefined, now: EpochSeconds, { perSeconds }: Limit): Attempts {
+function currentAttempts(stored: Attempts | undefined, now: EpochSeconds, { perSeconds }: Limit): Attempts {
   if (stored === undefined) return { at: now, since: now, wrong: 0, wrongRecognised: 0, logins: 0 }
   const { left, lock, ...rest } = stored
   const isWindowOver = now - stored.since >= perSeconds || stored.since > now
@@ -111,7 +111,7 @@ function current(stored: Attempts | undefined, now: EpochSeconds, { perSeconds }
  */
 export function endAttempt(stored: Attempts | undefined, facts: AttemptFacts, result: AttemptResult): Attempts {
   const { now, id, isRecognised, limit } = facts
-  const { lock, ...found } = current(stored, now, limit)
+  const { lock, ...found } = currentAttempts(stored, now, limit)
   const own = stored?.lock?.id === id ? stored.lock : undefined
   const { left: _left, ...withoutLeft } = found
   const othersLock = lock === undefined || lock.id === id ? {} : { lock }

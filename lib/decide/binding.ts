@@ -85,7 +85,7 @@ export function isBoundAsLast(
 }
 
 /** Returns the start time of the redirect with the parameter. @returns `undefined` for another text */
-export function flowBeginning(parameter: string | undefined): EpochSeconds | undefined {
+export function flowStart(parameter: string | undefined): EpochSeconds | undefined {
   const [, issued] = SHAPE.exec(parameter ?? '') ?? []
   return issued === undefined ? undefined : Number(issued)
 }

@@ -76,6 +76,6 @@ export function isOpen({ weight }: Breaker): boolean {
 }
 
 /** Returns the milliseconds until the next probe may be sent. `Retry-After` is respected while the breaker is open. */
-export function pauseOf(breaker: Breaker, now: number): number {
+export function breakerPause(breaker: Breaker, now: number): number {
   return isOpen(breaker) ? Math.max(0, breaker.pausedUntil - now) : 0
 }

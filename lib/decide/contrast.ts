@@ -17,7 +17,7 @@ function channelsOf(color: string): Channels {
   return [at(0), at(2), at(4)]
 }
 
-const textOf = (channels: Channels) => `#${channels.map((value) => value.toString(16).padStart(2, '0')).join('')}`
+const hexColor = (channels: Channels) => `#${channels.map((value) => value.toString(16).padStart(2, '0')).join('')}`
 
 /** Returns the relative luminance, 0 for black to 1 for white. */
 function luminanceOf(color: string): number {
@@ -40,7 +40,7 @@ const STEPS = 64
 function mixedColor(color: string, end: string, steps: number): string {
   const [from, to] = [channelsOf(color), channelsOf(end)]
   const mixed = from.map((value, index) => Math.round(value + (((to[index] ?? 0) - value) * steps) / STEPS))
-  return textOf(mixed as unknown as Channels)
+  return hexColor(mixed as unknown as Channels)
 }
 
 /**
@@ -77,7 +77,7 @@ export interface Accent {
  * @param linkContrast of links on the backgrounds, at least that of text
  */
 export function accentOf(color: string, grounds: readonly string[], linkContrast: number): Accent {
-  const brand = textOf(channelsOf(color))
+  const brand = hexColor(channelsOf(color))
   return {
     brand,
     onBrand: contrast(brand, '#ffffff') >= TEXT_CONTRAST ? '#ffffff' : '#000000',

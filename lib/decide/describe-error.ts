@@ -17,19 +17,19 @@ const MAX_FRAME = 300
 /** Describes a thrown value of any type. A hook may throw anything, and reading the value may throw again. */
 export function describeError(error: unknown): DescribedError {
   try {
-    return { text: cut(textOf(error, MAX_CAUSES), MAX_MESSAGE * 2), frames: framesOf(error) }
+    return { text: truncate(errorText(error, MAX_CAUSES), MAX_MESSAGE * 2), frames: framesOf(error) }
   } catch {
     return { text: 'an error that cannot be read', frames: [] }
   }
 }
 
-function textOf(error: unknown, causes: number): string {
+function errorText(error: unknown, causes: number): string {
   if (typeof error === 'string') return `the text "${plain(error)}"`
   if (!isErrorLike(error)) return error === undefined ? 'nothing' : `what is no error (${typeof error})`
   const { name, message, code, cause } = error
   const codeText = typeof code === 'string' && /^\w{1,40}$/.test(code) && !message.includes(code) ? ` (${code})` : ''
   const own = `${plain(String(name ?? 'Error'))}: ${plain(message)}${codeText}`
-  return cause === undefined || causes === 0 ? own : `${own}; caused by ${textOf(cause, causes - 1)}`
+  return cause === undefined || causes === 0 ? own : `${own}; caused by ${errorText(cause, causes - 1)}`
 }
 
 interface ErrorLike {
@@ -44,8 +44,8 @@ interface ErrorLike {
 const isErrorLike = (error: unknown): error is ErrorLike =>
   typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string'
 
-const cut = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}...` : text)
-const plain = (text: string) => cut(onOneLine(text).trim(), MAX_MESSAGE)
+const truncate = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}...` : text)
+const plain = (text: string) => truncate(onOneLine(text).trim(), MAX_MESSAGE)
 
 /** Returns the stack without the message and without frames of Node.js itself. */
 function framesOf(error: unknown): string[] {
@@ -57,5 +57,5 @@ function framesOf(error: unknown): string[] {
     .split('\n')
     .filter((line) => /^\s+at /.test(line) && !line.includes('node:internal'))
     .slice(0, MAX_FRAMES)
-    .map((line) => cut(onOneLine(line).trim(), MAX_FRAME))
+    .map((line) => truncate(onOneLine(line).trim(), MAX_FRAME))
 }

@@ -149,12 +149,13 @@ function adviceFor({ step, error, isOwn }: FailedStep, kind: FailureKind): strin
 function failureKindOf(error: unknown): FailureKind {
   if (error instanceof TokenError) return 'token'
   if (error instanceof PlatformApiError) return kindOfStatus(error.status)
-  if (error instanceof Sso2ResponseError) return isRefusal(error) ? 'refused' : kindOfStatus(error.status ?? 200)
+  if (error instanceof Sso2ResponseError) return isRefusedByApi(error) ? 'refused' : kindOfStatus(error.status ?? 200)
   return error instanceof Sso2UnavailableError ? 'no_answer' : 'thrown'
 }
 
 /** Has the SSO system refused the request token? */
-const isRefusal = ({ status, message }: Sso2ResponseError) => status === undefined && message.includes('invalid_token')
+const isRefusedByApi = ({ status, message }: Sso2ResponseError) =>
+  status === undefined && message.includes('invalid_token')
 
 function kindOfStatus(status: number): FailureKind {
   if (status >= 500) return 'failing'

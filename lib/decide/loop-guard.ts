@@ -82,7 +82,7 @@ export function surplusPages(others: ReadonlyMap<string, RedirectCount | undefin
 
 const limitOf = ({ cause }: RedirectCount) => (cause === 'r' || cause === 'a' ? MAX_FAILED_REDIRECTS : MAX_REDIRECTS)
 
-const pauseOf = ({ cause }: RedirectCount) => (cause === 'a' ? STORE_PAUSE_SECONDS : PAUSE_SECONDS)
+const redirectPause = ({ cause }: RedirectCount) => (cause === 'a' ? STORE_PAUSE_SECONDS : PAUSE_SECONDS)
 
 const REASONS: Readonly<Record<Cause, DegradedReason>> = {
   '': 'identify_loop',
@@ -94,7 +94,7 @@ const REASONS: Readonly<Record<Cause, DegradedReason>> = {
 /** Returns why the page must be served now without another redirect. */
 export function blockReason(redirects: RedirectCount | undefined, now: EpochSeconds): DegradedReason | undefined {
   if (!redirects || redirects.count < limitOf(redirects)) return undefined
-  if (redirects.isShown && !isYoungerThan(redirects.since, now, pauseOf(redirects))) return undefined
+  if (redirects.isShown && !isYoungerThan(redirects.since, now, redirectPause(redirects))) return undefined
   return REASONS[redirects.cause]
 }
 

@@ -23,7 +23,7 @@ const SHAPES: readonly RegExp[] = [
 
 /** Returns the text without the secrets, in all usual encodings, and without anything in the form of a secret. */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
-  const forms = [...new Set(secrets.flatMap(spellings))].sort((one, other) => other.length - one.length)
+  const forms = [...new Set(secrets.flatMap(secretSpellings))].sort((one, other) => other.length - one.length)
   const known = forms.reduce(withoutForm, text)
   return SHAPES.reduce((rest, shape) => rest.replace(shape, `$1${MASK}`), known)
 }
@@ -47,7 +47,7 @@ function revealingLength(form: string): number {
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&')
 
 /** Returns a secret in the encodings of URLs, JSON, hex and base64, in base64 also from inside a longer text. */
-function spellings(secret: string): string[] {
+function secretSpellings(secret: string): string[] {
   if (secret === '') return []
   const bytes = Buffer.from(secret)
   const encoded = encodeURIComponent(bytes.toString()) // without lone surrogates, which cannot be encoded

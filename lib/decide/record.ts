@@ -112,13 +112,15 @@ export function parseRecord(text: string | null): SsoRecord | undefined {
   if (!text?.startsWith('{')) return undefined
   try {
     const record: unknown = JSON.parse(text)
-    return isObject(record) && isRecord(record) ? record : undefined
+    return isObject(record) && isSsoRecord(record) ? record : undefined
   } catch {
     return undefined
   }
 }
 
-function isRecord(record: Readonly<Record<string, unknown>>): record is Readonly<Record<string, unknown>> & SsoRecord {
+function isSsoRecord(
+  record: Readonly<Record<string, unknown>>,
+): record is Readonly<Record<string, unknown>> & SsoRecord {
   const checks = record['status'] === 'loggedin' ? LOGGED_IN_CHECKS : ANONYMOUS_CHECKS
   for (const [name, isValid] of checks) if (!isValid(record[name])) return false
   return true
@@ -133,7 +135,7 @@ export function isLoggedIn(record: SsoRecord | undefined): record is LoggedInRec
  * Has another browser begun the anonymous session? A login would log in the other browser's SSO session.
  * @param browser name of the browser that sends the request
  */
-export function isOfAnother(record: SsoRecord | undefined, browser: string | undefined): boolean {
+export function isBegunByOtherBrowser(record: SsoRecord | undefined, browser: string | undefined): boolean {
   return record?.status === 'anon' && record.browser !== undefined && record.browser !== browser
 }
 
@@ -199,7 +201,7 @@ export function withFailedRenewal(record: LoggedInRecord, now: EpochSeconds): Lo
 }
 
 /** Returns when the session after a record began: with the record's, unless another account logs in. @param accountId of the login, if any */
-export function beginningOf(
+export function sessionStart(
   before: SsoRecord | undefined,
   accountId: string | undefined,
   now: EpochSeconds,
@@ -209,7 +211,7 @@ export function beginningOf(
 }
 
 /** Have both records the same user and SSO session? The next record then replaces the record under the same session ID. */
-export function isSameStanding(record: SsoRecord | undefined, next: SsoRecord): boolean {
+export function isSameLogin(record: SsoRecord | undefined, next: SsoRecord): boolean {
   if (!isLoggedIn(record) || !isLoggedIn(next)) return record?.status === next.status
   return record.user.accountId === next.user.accountId && record.sidHash === next.sidHash
 }
@@ -222,7 +224,7 @@ export function isOtherAccount(record: SsoRecord | undefined, next: SsoRecord): 
 /** Session Status, exchange of the ticket and loading the user take at most so long, in milliseconds. */
 const RENEWAL_MS = 8000
 /** Time between the lock of a renewal and the record that shows it, in milliseconds. */
-const CLAIM_MS = 500
+const LOCK_MS = 500
 
 /** Has the access token expired, as far as the authorization server said? */
 export function isAccessTokenExpired({ accessUntil }: LoggedInRecord, now: EpochSeconds): boolean {
@@ -232,5 +234,5 @@ export function isAccessTokenExpired({ accessUntil }: LoggedInRecord, now: Epoch
 /** May a request that has waited for `waitedMs` continue to wait for another request's renewal of the access token? */
 export function mayStillBeRenewed(record: SsoRecord | undefined, waitedMs: number): boolean {
   if (waitedMs > RENEWAL_MS) return false
-  return waitedMs < CLAIM_MS || record?.askingAt !== undefined
+  return waitedMs < LOCK_MS || record?.askingAt !== undefined
 }

@@ -48,20 +48,20 @@ interface Fields {
   readonly previousErrors?: unknown
 }
 
-const fieldsOf = (error: unknown): Fields => (typeof error === 'object' && error !== null ? error : {})
+const errorFields = (error: unknown): Fields => (typeof error === 'object' && error !== null ? error : {})
 
 /** Has Redis refused the command? Then Redis answers. */
-export const isRefusal = (error: unknown): boolean => error instanceof Error && error.name === 'ReplyError'
+export const isRedisRefusal = (error: unknown): boolean => error instanceof Error && error.name === 'ReplyError'
 
 /** Does the failure name its cause? The failure of a command without a connection has no cause. */
-export const hasCause = ({ error }: RedisFailure): boolean => codeOf(error) !== undefined
+export const hasCause = ({ error }: RedisFailure): boolean => redisErrorCode(error) !== undefined
 
 /**
  * Names the cause of a failure in a short form that stays the same, for `storeReason` of `health()`: `'writes refused: OOM'`,
  * `'reads refused: NOAUTH'`, `'ECONNREFUSED'`, `'no answer in time'` or `'no connection'`. A node of a Cluster follows: `'ECONNREFUSED (10.0.0.1:6379)'`.
  */
 export function redisFailureReason({ error, access, node }: RedisFailure): string {
-  const code = codeOf(error)
+  const code = redisErrorCode(error)
   const refusal = code === undefined ? `${access}s refused` : `${access}s refused: ${code}`
   const cause = access === undefined ? (code ?? 'no connection') : refusal
   return node === undefined ? cause : `${cause} (${node})`
@@ -69,17 +69,17 @@ export function redisFailureReason({ error, access, node }: RedisFailure): strin
 
 /** Describes a failure of Redis, with its effect on users and what to check. */
 export function redisFailureAdvice(failure: RedisFailure): LogLine {
-  const code = codeOf(failure.error)
+  const code = redisErrorCode(failure.error)
   const line = failure.access === 'write' ? LOG_LINES.redisRefusesWrites : LOG_LINES.redisRefusesReads
-  const happened = `${line.happened} (${redisFailureReason(failure)}${placeOf(failure)})`
+  const happened = `${line.happened} (${redisFailureReason(failure)}${nodeName(failure)})`
   return { ...line, happened, check: (code !== undefined && CHECKS[code]) || ADDRESS }
 }
 
 /** Returns the code of Node.js or of a refusal, or the time-out. */
-function codeOf(error: unknown): string | undefined {
-  const { name, message, code, lastNodeError, previousErrors } = fieldsOf(error)
-  if (lastNodeError !== undefined) return codeOf(lastNodeError)
-  if (Array.isArray(previousErrors) && previousErrors.length > 0) return codeOf(previousErrors[0])
+function redisErrorCode(error: unknown): string | undefined {
+  const { name, message, code, lastNodeError, previousErrors } = errorFields(error)
+  if (lastNodeError !== undefined) return redisErrorCode(lastNodeError)
+  if (Array.isArray(previousErrors) && previousErrors.length > 0) return redisErrorCode(previousErrors[0])
   if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code)) return code
   if (typeof message !== 'string') return undefined
   if (name === 'ReplyError') return refusalCode(message)
@@ -93,7 +93,7 @@ function refusalCode(message: string): string | undefined {
 }
 
 /** Returns the address of a connection, if the failure does not name a node. */
-function placeOf({ error, node }: RedisFailure): string {
-  const { address, port } = fieldsOf(error)
+function nodeName({ error, node }: RedisFailure): string {
+  const { address, port } = errorFields(error)
   return node === undefined && typeof address === 'string' && typeof port === 'number' ? ` ${address}:${port}` : ''
 }

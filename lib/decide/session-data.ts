@@ -104,7 +104,7 @@ export function cookieEnd({ since, wanted, now, systemNow }: CookieTimes, { abso
 }
 
 /** Returns how long record and data live from now on, in seconds. */
-export function livesFrom(stored: StoredEntry, text: string | null, now: EpochSeconds, lives: SessionLives) {
+export function remainingLives(stored: StoredEntry, text: string | null, now: EpochSeconds, lives: SessionLives) {
   const origin = (text === null ? undefined : readMetadata(text)) ?? { since: now, isLoggedIn: belongsToLogin(stored) }
   const data = Math.max(1, dataLife(origin, now, lives))
   return { data, record: stored.state === 'live' ? lifetimeOf(stored.record, now, lives) : data }
@@ -142,11 +142,11 @@ export function belongsToLogin(stored: StoredEntry): boolean {
 export function withChanges(before: SiteData, now: SiteData, under: SiteData): SiteData {
   const result = new Map(Object.entries(under))
   for (const name of new Set([...Object.keys(before), ...Object.keys(now)])) {
-    if (textOf(before, name) === textOf(now, name)) continue
+    if (dataText(before, name) === dataText(now, name)) continue
     if (Object.hasOwn(now, name)) result.set(name, now[name])
     else result.delete(name)
   }
   return Object.fromEntries(result)
 }
 
-const textOf = (data: SiteData, name: string) => (Object.hasOwn(data, name) ? JSON.stringify(data[name]) : undefined)
+const dataText = (data: SiteData, name: string) => (Object.hasOwn(data, name) ? JSON.stringify(data[name]) : undefined)

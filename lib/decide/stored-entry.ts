@@ -51,7 +51,7 @@ export function isGone({ state }: Pick<StoredEntry, 'state'>): boolean {
 }
 
 /** May the entry be a live session? An unreadable entry may be live. */
-export function mayLive({ state }: Pick<StoredEntry, 'state'>): boolean {
+export function mayBeAlive({ state }: Pick<StoredEntry, 'state'>): boolean {
   return state === 'live' || state === 'unreadable'
 }
 

@@ -6,7 +6,7 @@
 import type { RequestListener } from 'node:http'
 import { Sso2ConfigError } from '../errors'
 import type { EmulatorOptions } from './config/options'
-import { problemsOf, readConfig } from './config/schema'
+import { optionProblems, readConfig } from './config/schema'
 import {
   type AccountControl,
   accountControl,
@@ -175,7 +175,7 @@ function faultControl(runtime: Runtime): FaultControl {
   return {
     add: (options) => {
       const read = faultSchema.safeParse(options)
-      if (!read.success) throw new Sso2ConfigError(problemsOf(read.error))
+      if (!read.success) throw new Sso2ConfigError(optionProblems(read.error))
       const fault = runtime.faults.add(read.data)
       runtime.changed()
       return fault

@@ -37,7 +37,7 @@ export function createApp(runtime: Runtime): Express {
   addOperations(app, runtime)
   app.use('/_emulator', controlRouter(runtime))
   app.use('/', portalRouter(runtime))
-  app.use((_req, res) => send(res, jsonError(404, 'not_found', 'there is nothing at this address')))
+  app.use((_req, res) => sendAnswer(res, jsonError(404, 'not_found', 'there is nothing at this address')))
   app.use(answerError)
   return app
 }
@@ -47,9 +47,12 @@ function addOperations(app: Express, runtime: Runtime): void {
     app.all(path, (req, res) => {
       if (req.method === method) serve(runtime, res, read(req))
       else
-        send(res.setHeader('allow', method), jsonError(405, 'method_not_allowed', `this address takes ${method} only`))
+        sendAnswer(
+          res.setHeader('allow', method),
+          jsonError(405, 'method_not_allowed', `this address takes ${method} only`),
+        )
     })
-  add('GET', '/sso/identify', (req) => identifyWork(runtime, { query: queryOf(req), browser: browserOf(req) }))
+  add('GET', '/sso/identify', (req) => identifyWork(runtime, { query: rawQuery(req), browser: browserOf(req) }))
   for (const operation of backChannel) {
     add('POST', `/sso/${operation}`, (req) => backChannelWork(runtime, operation, jsonBody(req)))
   }
@@ -61,7 +64,7 @@ function addOperations(app: Express, runtime: Runtime): void {
     add(method, path, (req) =>
       restWork(runtime, operation, {
         authorization: req.headers.authorization,
-        query: queryOf(req),
+        query: rawQuery(req),
         body: jsonBody(req),
       }),
     )
@@ -77,14 +80,14 @@ function serve(runtime: Runtime, res: Response, work: Work): void {
   const log = (given: LoggedAnswer) => addToLog(runtime, work, fault, given, begin)
   const answer = (given: Answer) => {
     log(given)
-    send(res, given)
+    sendAnswer(res, given)
   }
   switch (fault?.kind) {
     case 'down':
       noAnswer(res, log)
       break
     case 'drop_after_commit':
-      work.carryOut()
+      work.respond()
       noAnswer(res, log)
       break
     case 'hang':
@@ -101,10 +104,10 @@ function serve(runtime: Runtime, res: Response, work: Work): void {
       answer(spoiltLength(fault.kind))
       break
     case 'slow':
-      runtime.later(fault.ms, () => answer(work.carryOut()))
+      runtime.later(fault.ms, () => answer(work.respond()))
       break
     default:
-      answer(work.carryOut(fault))
+      answer(work.respond(fault))
   }
 }
 
@@ -148,13 +151,13 @@ function addToLog(
   runtime.changed()
 }
 
-function send(res: Response, { status, headers, body }: Answer): void {
+function sendAnswer(res: Response, { status, headers, body }: Answer): void {
   // Written without Express, which would add a charset and an ETag.
   res.writeHead(status, { ...headers, 'content-length': String(Buffer.byteLength(body)) }).end(body)
 }
 
 /** Returns the query as received, undecoded. */
-function queryOf({ originalUrl }: Request): string {
+function rawQuery({ originalUrl }: Request): string {
   const start = originalUrl.indexOf('?')
   return start < 0 ? '' : originalUrl.slice(start + 1)
 }
@@ -192,10 +195,13 @@ function onlyValue(values: readonly string[]): unknown {
 
 /** Responds to errors of Express and of the body reader with short JSON, never with a stack. */
 function answerError(error: unknown, _req: Request, res: Response, _next: NextFunction): void {
-  const status = statusOf(error)
+  const status = errorStatus(error)
   if (res.headersSent) res.socket?.destroy()
   else
-    send(res, jsonError(status, status === 500 ? 'internal_error' : 'bad_request', messages[status] ?? 'bad request'))
+    sendAnswer(
+      res,
+      jsonError(status, status === 500 ? 'internal_error' : 'bad_request', messages[status] ?? 'bad request'),
+    )
 }
 
 const messages: Readonly<Record<number, string>> = {
@@ -204,7 +210,7 @@ const messages: Readonly<Record<number, string>> = {
   500: 'the emulator has a fault of its own',
 }
 
-function statusOf(error: unknown): number {
+function errorStatus(error: unknown): number {
   const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined
   return typeof status === 'number' && status >= 400 && status < 500 ? status : 500
 }

@@ -4,8 +4,8 @@
  */
 import type { Chromium, ChromiumWindow, Loaded } from './chromium'
 import { Cookies } from './cookies'
-import { type Form, formsOf, type Link, linksOf, textOf } from './html'
-import { type Response, send } from './request'
+import { type Form, formsOf, type Link, linksOf, visibleText } from './html'
+import { type Response, sendRequest } from './request'
 
 /** A request of a browser, with its response. */
 export interface Hop extends Response {
@@ -113,9 +113,9 @@ export class Browser {
     for (;;) {
       const hop = await this.#request(url, method, fields, { ...headers, ...options.headers })
       hops.push(hop)
-      if (hop.location === undefined) return pageOf(hops, undefined)
+      if (hop.location === undefined) return pageAfter(hops, undefined)
       const next = new URL(hop.location)
-      if (options.stopAt?.(next) || hops.length > MAX_HOPS) return pageOf(hops, hop.location)
+      if (options.stopAt?.(next) || hops.length > MAX_HOPS) return pageAfter(hops, hop.location)
       if (next.origin !== url.origin && headers['sec-fetch-site'] !== 'none')
         headers = { 'sec-fetch-site': 'cross-site' }
       if (hop.status !== 307 && hop.status !== 308) {
@@ -152,7 +152,7 @@ export class Browser {
     for (const hop of hops) this.record(hop)
     const last = hops.findLast((hop) => hop.url.href === url.href) ?? hops[hops.length - 1]
     if (!last) throw new Error('Chromium has opened no page')
-    return pageOf([...hops, { ...last, url, text }], undefined)
+    return pageAfter([...hops, { ...last, url, text }], undefined)
   }
 
   async #request(
@@ -167,7 +167,7 @@ export class Browser {
     const form: Record<string, string> =
       body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }
     const headers = { ...navigation, ...this.always, ...form, ...(cookie === '' ? {} : { cookie }), ...extra }
-    const response = await send({ method, url, headers, body })
+    const response = await sendRequest({ method, url, headers, body })
     if (this.hasCookies || url.pathname.endsWith('/identify')) this.cookies.take(url, response.setCookie)
     const location = response.status >= 300 && response.status < 400 ? response.headers['location'] : undefined
     const target = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url).href : undefined
@@ -191,10 +191,10 @@ const masked = (fields: Readonly<Record<string, string>>) =>
     Object.entries(fields).map(([name, value]) => [name, /pass|pwd|secret|token|csrf/i.test(name) ? '***' : value]),
   )
 
-function pageOf(hops: readonly Hop[], next: string | undefined): Page {
+function pageAfter(hops: readonly Hop[], next: string | undefined): Page {
   const last = hops[hops.length - 1]
   if (!last) throw new Error('a page has at least one request')
   const { text, url } = last
-  const words = textOf(text)
+  const words = visibleText(text)
   return { ...last, hops, next, words, forms: formsOf(text, url.href), links: linksOf(text, url.href) }
 }

@@ -125,7 +125,8 @@ export class ChromiumWindow {
     private readonly page: PlaywrightPage,
   ) {
     page.on('response', (response) => {
-      if (['document', 'fetch', 'xhr'].includes(response.request().resourceType())) this.#responses.push(read(response))
+      if (['document', 'fetch', 'xhr'].includes(response.request().resourceType()))
+        this.#responses.push(readResponse(response))
     })
   }
 
@@ -180,7 +181,7 @@ export class ChromiumWindow {
 const selectorOf = (name: string) => `[name=${JSON.stringify(name)}]`
 
 /** Converts a response to the examiner's form. */
-async function read(response: PlaywrightResponse): Promise<LoadedResponse | undefined> {
+async function readResponse(response: PlaywrightResponse): Promise<LoadedResponse | undefined> {
   try {
     const request = response.request()
     const lines = (await response.headersArray()).filter(({ name }) => name.toLowerCase() === 'set-cookie')

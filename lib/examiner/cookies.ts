@@ -17,7 +17,7 @@ export class Cookies {
   /** Stores the cookies of a response's `Set-Cookie` lines. */
   take(url: URL, lines: readonly string[]): void {
     for (const line of lines) {
-      const cookie = readCookie(url, line)
+      const cookie = readSetCookie(url, line)
       if (cookie) this.put(cookie, isOver(cookie))
     }
   }
@@ -37,7 +37,7 @@ export class Cookies {
 
   /** Returns the cookies that the browser sends to an address. */
   of({ hostname, pathname }: URL): Cookie[] {
-    return this.#cookies.filter(({ host, path }) => host === hostname && isBelow(pathname, path))
+    return this.#cookies.filter(({ host, path }) => host === hostname && isPathBelow(pathname, path))
   }
 
   all(): readonly Cookie[] {
@@ -67,14 +67,14 @@ export class Cookies {
   }
 }
 
-const isBelow = (pathname: string, path: string) =>
+const isPathBelow = (pathname: string, path: string) =>
   path === '/' || pathname === path || pathname.startsWith(path.endsWith('/') ? path : `${path}/`)
 
 /**
  * Parses a `Set-Cookie` line.
  * @returns undefined for an invalid line
  */
-function readCookie({ hostname }: URL, line: string): Cookie | undefined {
+function readSetCookie({ hostname }: URL, line: string): Cookie | undefined {
   const [pair = '', ...rest] = line.split(';').map((part) => part.trim())
   const end = pair.indexOf('=')
   if (end < 1) return undefined

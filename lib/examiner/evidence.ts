@@ -18,7 +18,7 @@ export function evidenceOf(title: string, hops: readonly Hop[], traces: readonly
     ...own.flatMap((trace) => callSteps(trace, platform)),
   ]
   const steps = timed.sort((a, b) => a.tick - b.tick).map(({ step }) => step)
-  const ordered = cut(steps).map((step) => scrubbed(step, platform))
+  const ordered = shortenFlow(steps).map((step) => scrubbed(step, platform))
   const browsers = [...new Set(hops.map(({ browser }) => browser))].map((id) => ({ id, name: id }))
   const second = own.some(({ call }) => call?.clientId === platform.second.clientId) ? [SECOND] : []
   return flowOf(title, [...browsers, SITE, ...second, PLATFORM], ordered)
@@ -28,7 +28,7 @@ const SITE: FlowParticipant = { id: 'site', name: 'Site' }
 const SECOND: FlowParticipant = { id: 'second', name: 'Second site' }
 const PLATFORM: FlowParticipant = { id: 'platform', name: 'Platform' }
 
-function cut(steps: readonly FlowStep[]): readonly FlowStep[] {
+function shortenFlow(steps: readonly FlowStep[]): readonly FlowStep[] {
   if (steps.length <= MAX_STEPS) return steps
   const half = MAX_STEPS / 2
   const [first] = steps
@@ -62,7 +62,7 @@ function hopSteps(hop: Hop, platform: Platform): TimedStep[] {
   const claims = { ...fields, ...(token === null ? {} : maskedClaims(token)) }
   const isBad = status === 0 || status >= 500
   const cache = headers['cache-control']
-  const reply = { ...(cache === undefined ? {} : { 'cache-control': cache }), ...cookieNames(hop) }
+  const reply = { ...(cache === undefined ? {} : { 'cache-control': cache }), ...receivedCookieNames(hop) }
   return pair(
     tick,
     ms,
@@ -88,7 +88,7 @@ const shortAddress = (location: string) => {
 }
 
 /** Returns the names of cookies without their values. */
-function cookieNames({ setCookie }: Hop): Record<string, string> {
+function receivedCookieNames({ setCookie }: Hop): Record<string, string> {
   const names = setCookie.map((line) => line.replace(/=[^;]*/, '=***'))
   return names.length === 0 ? {} : { 'set-cookie': names.join(', ') }
 }

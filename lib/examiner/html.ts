@@ -31,8 +31,8 @@ export function formsOf(html: string, base: string): Form[] {
       page: base,
       action: absolute(action || base, base),
       method: method?.toUpperCase() === 'POST' ? 'POST' : 'GET',
-      fields: fieldsOf(inside),
-      text: textOf(inside),
+      fields: formFields(inside),
+      text: visibleText(inside),
     }
   })
 }
@@ -41,18 +41,18 @@ export function formsOf(html: string, base: string): Form[] {
 export function linksOf(html: string, base: string): Link[] {
   return [...clean(html).matchAll(/<a\b([^>]*)>([\s\S]*?)<\/a\s*>/gi)].flatMap(([, head = '', inside = '']) => {
     const { href } = attributes(head)
-    return href === undefined ? [] : [{ href: absolute(href, base), text: textOf(inside) }]
+    return href === undefined ? [] : [{ href: absolute(href, base), text: visibleText(inside) }]
   })
 }
 
 /** Returns the text of a page, without tags, scripts and styles. */
-export function textOf(html: string): string {
+export function visibleText(html: string): string {
   return decode(clean(html).replace(/<[^<>]*>/g, ' '))
     .replace(/\s+/g, ' ')
     .trim()
 }
 
-function fieldsOf(html: string): Field[] {
+function formFields(html: string): Field[] {
   let hasButton = false
   const found = html.matchAll(/<input\b([^>]*)>|<(button|select|textarea)\b([^>]*)>([\s\S]*?)<\/\2\s*>/gi)
   return [...found].flatMap(([, ofInput, tag = 'input', ofOther = '', inside = '']) => {

@@ -3,7 +3,7 @@ import { readConfig } from '../emulator/config/schema'
 import { accountControl } from '../emulator/control/actions'
 import type { EmulatedOperation, FaultOptions } from '../emulator/faults/rules'
 import { Listener } from '../emulator/listener'
-import { endSession, findSession } from '../emulator/platform/sessions'
+import { endSsoSession, findSession } from '../emulator/platform/sessions'
 import type { Trace } from '../emulator/platform/traces'
 import { removeSession } from '../emulator/platform/world'
 import { Runtime } from '../emulator/runtime'
@@ -151,7 +151,7 @@ export class Platform {
   /** Ends an SSO session, as a logout on another site does. */
   terminate(sid: string): void {
     const session = findSession(this.runtime.world, sid, this.runtime.now())
-    if (session) endSession(this.runtime.world, session, 'logout')
+    if (session) endSsoSession(this.runtime.world, session, 'logout')
   }
 
   /** Removes an SSO session, as the platform does after inactivity. */

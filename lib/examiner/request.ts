@@ -27,7 +27,7 @@ const MAX_TEXT = 2_000_000
  * Sends a request.
  * @returns a response with status 0 after a failure
  */
-export function send({ method, url, headers, body }: RequestOptions): Promise<Response> {
+export function sendRequest({ method, url, headers, body }: RequestOptions): Promise<Response> {
   const begin = performance.now()
   const failure = (error: string): Response => {
     return { status: 0, headers: {}, setCookie: [], text: '', error, ms: performance.now() - begin }
@@ -48,7 +48,7 @@ export function send({ method, url, headers, body }: RequestOptions): Promise<Re
       answer.on('data', (chunk: string) => {
         if (text.length < MAX_TEXT) text += chunk
       })
-      answer.once('error', (error) => resolve(failure(codeOf(error))))
+      answer.once('error', (error) => resolve(failure(requestErrorCode(error))))
       answer.once('end', () => {
         const { statusCode = 0, headers: received } = answer
         const { 'set-cookie': setCookie = [], ...others } = received
@@ -63,19 +63,19 @@ export function send({ method, url, headers, body }: RequestOptions): Promise<Re
       })
     })
     sent.setTimeout(PATIENCE_MS, () => sent.destroy(new Error(`no response within ${PATIENCE_MS / 1000} s`)))
-    sent.once('error', (error) => resolve(failure(codeOf(error))))
+    sent.once('error', (error) => resolve(failure(requestErrorCode(error))))
     sent.end(body)
   })
 }
 
 /** Resolves names below `localhost` to this machine without DNS. Accepts self-signed certificates on loopback addresses. */
 function loopback({ hostname }: URL): { hostname?: string; rejectUnauthorized?: boolean } {
-  if (!isLoopback(hostname)) return {}
+  if (!isLoopbackHost(hostname)) return {}
   return { rejectUnauthorized: false, ...(hostname.endsWith('.localhost') ? { hostname: '127.0.0.1' } : {}) }
 }
 
 /** Does the host name mean this machine? */
-export function isLoopback(hostname: string): boolean {
+export function isLoopbackHost(hostname: string): boolean {
   return (
     hostname === 'localhost' ||
     hostname.endsWith('.localhost') ||
@@ -84,4 +84,4 @@ export function isLoopback(hostname: string): boolean {
   )
 }
 
-const codeOf = (error: Error) => ('code' in error ? String(error.code) : error.message)
+const requestErrorCode = (error: Error) => ('code' in error ? String(error.code) : error.message)

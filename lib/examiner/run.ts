@@ -108,7 +108,7 @@ class Runner {
       },
     }
     const stage = new Stage(run, facts)
-    const finding = await judge(check, stage)
+    const finding = await runCheck(check, stage)
     platform.runtime.faults.clear()
     if (check.isRough) await recover(stage, this.examination.recoveryMs ?? RECOVERY_MS)
     leave()
@@ -138,7 +138,7 @@ class Runner {
   }
 }
 
-async function judge(check: Check, stage: Stage): Promise<Finding> {
+async function runCheck(check: Check, stage: Stage): Promise<Finding> {
   try {
     return await check.run(stage)
   } catch (error) {

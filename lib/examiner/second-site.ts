@@ -2,8 +2,8 @@
 import { type Browser, USER_AGENT } from './browser'
 import { need } from './finding'
 import type { Account, Platform } from './platform'
-import { send } from './request'
-import { type Claims, forge, readToken } from './tokens'
+import { sendRequest } from './request'
+import { type Claims, decodeToken, forge } from './tokens'
 
 export class SecondSite {
   constructor(private readonly platform: Platform) {}
@@ -14,7 +14,7 @@ export class SecondSite {
    */
   async identify(browser: Browser): Promise<string> {
     const token = await this.landingToken(browser)
-    return String(readToken(token)?.claims['sid'])
+    return String(decodeToken(token)?.claims['sid'])
   }
 
   /** Returns the Session Token that Identify sends to the second site's landing page. */
@@ -43,7 +43,7 @@ export class SecondSite {
   /** Makes a server-to-server call. */
   async call(operation: string, claims: Claims): Promise<Claims> {
     const t = this.#request({ ...claims, ipa: '127.0.0.1', uas: USER_AGENT })
-    const { text } = await send({
+    const { text } = await sendRequest({
       method: 'POST',
       url: new URL(`${this.platform.url}/sso/${operation}`),
       headers: { 'content-type': 'application/json' },
@@ -51,7 +51,7 @@ export class SecondSite {
     })
     const answer: unknown = JSON.parse(text)
     const token = typeof answer === 'object' && answer !== null && 't' in answer ? String(answer.t) : ''
-    return readToken(token)?.claims ?? {}
+    return decodeToken(token)?.claims ?? {}
   }
 
   #request(claims: Claims): string {

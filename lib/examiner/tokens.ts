@@ -11,7 +11,7 @@ export interface ReadToken {
 }
 
 /** Reads a token without verifying the token. */
-export function readToken(token: string): ReadToken | undefined {
+export function decodeToken(token: string): ReadToken | undefined {
   const [header, claims] = token.split('.', 2).map((part) => {
     try {
       const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
@@ -59,7 +59,7 @@ export function isSignedWith(token: string, secret: string): boolean {
 
 /** Returns the claims for a report, with passwords and tickets masked. */
 export function maskedClaims(token: string): Readonly<Record<string, string | number | boolean | null>> {
-  const claims = readToken(token)?.claims ?? {}
+  const claims = decodeToken(token)?.claims ?? {}
   const plain = (value: unknown) =>
     typeof value === 'number' || typeof value === 'boolean' || value === null ? value : String(value).slice(0, 300)
   return Object.fromEntries(

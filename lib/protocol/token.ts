@@ -54,9 +54,9 @@ export function verifyToken(token: unknown, keys: Keys, expected: Expected): Ver
   checkHeader(header)
   const key = checkSignature(String(token), keys)
   expected.onSigned?.(key)
-  const claims = readJsonObject(payload) ?? refuse('malformed', 'payload')
-  if (own(claims, 'iss') !== expected.issuer) refuse('issuer')
-  if (own(claims, 'aud') !== expected.audience) refuse('audience')
+  const claims = readJsonObject(payload) ?? refuseToken('malformed', 'payload')
+  if (own(claims, 'iss') !== expected.issuer) refuseToken('issuer')
+  if (own(claims, 'aud') !== expected.audience) refuseToken('audience')
   return checkTimes(claims, expected)
 }
 
@@ -70,14 +70,15 @@ export function own(claims: Readonly<Record<string, unknown>>, name: string): un
   return Object.hasOwn(claims, name) ? claims[name] : undefined
 }
 
-function refuse(reason: TokenFault, detail?: string, offsetSeconds?: number): never {
+function refuseToken(reason: TokenFault, detail?: string, offsetSeconds?: number): never {
   throw new TokenError(reason, detail, offsetSeconds)
 }
 
 function splitToken(token: unknown): [Buffer, Buffer] {
-  if (typeof token !== 'string' || token.length === 0 || token.length > MAX_TOKEN_LENGTH) refuse('malformed', 'size')
+  if (typeof token !== 'string' || token.length === 0 || token.length > MAX_TOKEN_LENGTH)
+    refuseToken('malformed', 'size')
   const segments = token.split('.')
-  if (!isTriple(segments)) return refuse('malformed', 'segments')
+  if (!isTriple(segments)) return refuseToken('malformed', 'segments')
   const [header, payload, signature] = segments
   decodeCanonical(signature)
   return [decodeCanonical(header), decodeCanonical(payload)]
@@ -88,17 +89,17 @@ const isTriple = (segments: string[]): segments is [string, string, string] => s
 /** Decodes canonical base64url: no padding, no other alphabet, no white space, no unused bits. */
 function decodeCanonical(segment: string): Buffer {
   const bytes = Buffer.from(segment, 'base64url')
-  if (bytes.length === 0 || bytes.toString('base64url') !== segment) refuse('malformed', 'encoding')
+  if (bytes.length === 0 || bytes.toString('base64url') !== segment) refuseToken('malformed', 'encoding')
   return bytes
 }
 
 const FORBIDDEN_HEADERS = ['crit', 'b64', 'zip', 'cty']
 
 function checkHeader(bytes: Buffer): void {
-  const header = readJsonObject(bytes) ?? refuse('malformed', 'header')
-  if (own(header, 'alg') !== 'HS256') refuse('algorithm', 'alg')
-  if (own(header, 'typ') !== 'JWT') refuse('malformed', 'typ')
-  if (FORBIDDEN_HEADERS.some((name) => Object.hasOwn(header, name))) refuse('malformed', 'header')
+  const header = readJsonObject(bytes) ?? refuseToken('malformed', 'header')
+  if (own(header, 'alg') !== 'HS256') refuseToken('algorithm', 'alg')
+  if (own(header, 'typ') !== 'JWT') refuseToken('malformed', 'typ')
+  if (FORBIDDEN_HEADERS.some((name) => Object.hasOwn(header, name))) refuseToken('malformed', 'header')
 }
 
 /** Tries every key in constant time, before the payload is read. Threat T15. */
@@ -109,7 +110,7 @@ function checkSignature(token: string, keys: Keys): number {
     const expected = createHmac('sha256', key).update(signed).digest()
     return given.length === expected.length && timingSafeEqual(given, expected)
   })
-  if (!fits.includes(true)) refuse('signature')
+  if (!fits.includes(true)) refuseToken('signature')
   return fits.indexOf(true)
 }
 
@@ -119,14 +120,14 @@ function checkTimes(claims: Readonly<Record<string, unknown>>, expected: Expecte
   const iat = readTime(claims, 'iat')
   const exp = readTime(claims, 'exp')
   expected.onIssued?.(iat)
-  if (exp <= iat || exp - iat > TOKEN_LIFETIME_SECONDS + toleranceSeconds) refuse('claims', 'exp')
-  if (nbf > now + toleranceSeconds) refuse('not_yet_valid', 'nbf', now - iat)
-  if (iat > now + toleranceSeconds) refuse('not_yet_valid', 'iat', now - iat)
-  if (exp <= now - toleranceSeconds) refuse('expired', 'exp', now - iat)
+  if (exp <= iat || exp - iat > TOKEN_LIFETIME_SECONDS + toleranceSeconds) refuseToken('claims', 'exp')
+  if (nbf > now + toleranceSeconds) refuseToken('not_yet_valid', 'nbf', now - iat)
+  if (iat > now + toleranceSeconds) refuseToken('not_yet_valid', 'iat', now - iat)
+  if (exp <= now - toleranceSeconds) refuseToken('expired', 'exp', now - iat)
   return { ...claims, iat, exp }
 }
 
 function readTime(claims: Readonly<Record<string, unknown>>, name: string): EpochSeconds {
   const value = own(claims, name)
-  return isWholeNumber(value) ? value : refuse('claims', name)
+  return isWholeNumber(value) ? value : refuseToken('claims', name)
 }

@@ -2,7 +2,15 @@
  * The health of a system that the site depends on: its circuit breaker and a monitor. The monitor sends a probe once a second while a
  * call is unanswered. A success of any call ends the probing. Rules of the breaker: lib/decide/breaker.ts.
  */
-import { afterFailure, afterSuccess, type CallKind, CLOSED, isMoreRecent, isOpen, pauseOf } from '../decide/breaker'
+import {
+  afterFailure,
+  afterSuccess,
+  breakerPause,
+  type CallKind,
+  CLOSED,
+  isMoreRecent,
+  isOpen,
+} from '../decide/breaker'
 import { PlatformApiError, Sso2ResponseError, Sso2UnavailableError } from '../errors'
 
 /** Time between the starts of two probes. A hanging probe does not delay the next probe. */
@@ -84,7 +92,7 @@ export class Dependency {
   look(inMs = 0): void {
     if (this.#timer || this.#isClosed) return
     const now = performance.now()
-    const wait = Math.max(inMs, this.#probedAt + PROBE_EVERY_MS - now, pauseOf(this.#breaker, now))
+    const wait = Math.max(inMs, this.#probedAt + PROBE_EVERY_MS - now, breakerPause(this.#breaker, now))
     this.#timer = setTimeout(() => this.#lookNow(), wait + Math.min(wait, Math.random() * SPREAD_MS)).unref()
   }
 
@@ -109,7 +117,7 @@ export class Dependency {
 
   #lookNow(): void {
     this.#timer = undefined
-    if (pauseOf(this.#breaker, performance.now()) === 0) this.probe().catch(() => {})
+    if (breakerPause(this.#breaker, performance.now()) === 0) this.probe().catch(() => {})
     this.look() // also if the probe hangs
   }
 

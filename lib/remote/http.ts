@@ -38,7 +38,7 @@ const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>
   br: createBrotliDecompress,
 }
 
-function bodyOf(response: IncomingMessage): Readable {
+function decodedBody(response: IncomingMessage): Readable {
   const decoder = decoders[response.headers['content-encoding']?.toLowerCase() ?? '']?.()
   return decoder ? pipeline(response, decoder, () => {}) : response
 }
@@ -57,7 +57,7 @@ function request({ url, method, headers, body, signal }: TransportRequest): Prom
   return new Promise((resolve, reject) => {
     const init = { method, headers: all, signal, agent: isSecure ? agents.https : agents.http }
     const sent = (isSecure ? https : http).request(url, init, (response) => {
-      const read = bodyOf(response)
+      const read = decodedBody(response)
       resolve({
         status: response.statusCode ?? 0,
         headers: headersOf(response),
@@ -111,7 +111,7 @@ const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREAC
  * @throws {Sso2UnavailableError} if there is no response in time. `retryable` if nothing was sent
  * @throws {Sso2ResponseError} for a redirect, an oversized body, or the emulator in production
  */
-export async function send(call: Call): Promise<Answer> {
+export async function sendCall(call: Call): Promise<Answer> {
   const late = new AbortController()
   const callOff = whenLate(call.timeoutMs, () => late.abort())
   const signal = call.signal ? AbortSignal.any([late.signal, call.signal]) : late.signal
@@ -129,14 +129,14 @@ export async function send(call: Call): Promise<Answer> {
     return { status: response.status, headers: response.headers, text: await readCapped(call, response) }
   } catch (error) {
     if (call.signal?.aborted) throw call.signal.reason
-    throw error instanceof Sso2ResponseError ? error : unavailable(call, error, late.signal.aborted)
+    throw error instanceof Sso2ResponseError ? error : callUnavailable(call, error, late.signal.aborted)
   } finally {
     callOff()
   }
 }
 
 /** Makes an error without its cause, because the cause may contain address and body of the request. */
-function unavailable({ operation, timeoutMs }: Call, error: unknown, isLate: boolean): Sso2UnavailableError {
+function callUnavailable({ operation, timeoutMs }: Call, error: unknown, isLate: boolean): Sso2UnavailableError {
   if (isLate) return new Sso2UnavailableError(operation, false, `no answer within ${timeoutMs} ms`, true)
   const code = String((isObject(error) ? error['code'] : undefined) ?? 'no connection') // not `instanceof`, because Jest has another realm
   return new Sso2UnavailableError(operation, NOT_SENT.has(code), `no answer (${code})`, false, code)

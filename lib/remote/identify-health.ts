@@ -7,7 +7,7 @@ import { LOG_LINES, RECOVERIES } from '../decide/log-lines'
 import { Sso2ResponseError } from '../errors'
 import type { EpochSeconds } from '../protocol/claims'
 import { Dependency } from './dependency'
-import { send } from './http'
+import { sendCall } from './http'
 import type { Sso2Client } from './sso2'
 
 /** An Identify redirect that is not back by then is a reason to probe. */
@@ -138,7 +138,7 @@ export class IdentifyHealth {
       takesRedirect: true,
     } as const
     try {
-      const response = await send(call)
+      const response = await sendCall(call)
       const location = response.headers.get('location')
       if (response.status < 300 || response.status > 399 || location === null || !URL.canParse(location, url))
         throw new Sso2ResponseError('identify', response.status, 'Identify does not lead on')
@@ -152,7 +152,7 @@ export class IdentifyHealth {
 
   #judge(landing: URL): void {
     const { landingUrl, log } = this.#options
-    if (landingUrl !== undefined && placeOf(landing) !== placeOf(new URL(landingUrl))) {
+    if (landingUrl !== undefined && hostAndPath(landing) !== hostAndPath(new URL(landingUrl))) {
       const happened = `Identify redirects to ${landing.origin}${landing.pathname}, but the landing page of this site is ${landingUrl}`
       log.warn('identify:landing', { ...LOG_LINES.identifyElsewhere, happened })
       throw new MisdirectedError()
@@ -175,4 +175,4 @@ class NotAskedError extends Error {}
 /** Identify redirects to another address than the landing page, which has been logged. */
 class MisdirectedError extends Error {}
 
-const placeOf = ({ host, pathname }: URL) => `${host}${pathname}`
+const hostAndPath = ({ host, pathname }: URL) => `${host}${pathname}`

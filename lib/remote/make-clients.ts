@@ -48,7 +48,11 @@ export function makeIdentifyHealth({ siteUrl, routes, log, clock }: Config, clie
 }
 
 /** Returns the token endpoint. The client authenticates with the secret that the SSO system uses. */
-export function endpointOf(config: Config, client: Sso2Client, ticketExchange: TicketExchange = {}): TokenEndpoint {
+export function makeTokenEndpoint(
+  config: Config,
+  client: Sso2Client,
+  ticketExchange: TicketExchange = {},
+): TokenEndpoint {
   const clientSecret = () => config.clientSecrets()[client.secretInUse] ?? ''
   return { tokenUrl: config.tokenUrl ?? '', clientId: config.clientId, clientSecret, ticketExchange }
 }

@@ -1,7 +1,7 @@
 /** Makes a call of the REST API: with a deadline for the whole call, a retry, and a new access token after a 401. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AccessTokenExpiredError, PlatformApiError, Sso2UnavailableError } from '../errors'
-import { type Answer, retryAfterSeconds, send } from './http'
+import { type Answer, retryAfterSeconds, sendCall } from './http'
 
 /** Options of a call. */
 export interface CallOptions {
@@ -73,13 +73,13 @@ export async function callRest(
   if (token === undefined) throw new AccessTokenExpiredError(operation, undefined, scope)
   let answer = await sendTwice(request, bounds, token)
   if (answer.status === 401 && canRenew) {
-    const refused = { token, body: bodyOf(answer, token) }
+    const refused = { token, body: parseBody(answer, token) }
     token = await withinTimeout(request, bounds, () => source(refused.token))
     if (token === undefined) throw new AccessTokenExpiredError(operation, refused.body, scope)
     answer = await sendTwice(request, bounds, token)
   }
   if (answer.status < 300) return answer
-  throw new PlatformApiError(operation, answer.status, bodyOf(answer, token), scope)
+  throw new PlatformApiError(operation, answer.status, parseBody(answer, token), scope)
 }
 
 /** Waits for a token within the call's deadline. */
@@ -120,7 +120,7 @@ async function sendTwice(request: RestRequest, bounds: Bounds, token: string): P
 }
 
 function sendOnce({ operation, method, url, body }: RestRequest, { signal, left }: Bounds, token: string) {
-  return send({
+  return sendCall({
     operation,
     url,
     method,
@@ -142,7 +142,7 @@ function retryDelay(answer: Answer): number | undefined {
 }
 
 /** Returns the response body for an error. If the body repeats the token, in any encoding, the token is masked. */
-function bodyOf({ text }: Answer, token: string): unknown {
+function parseBody({ text }: Answer, token: string): unknown {
   const forms = [token, encodeURIComponent(token), Buffer.from(token).toString('base64').replaceAll('=', '')]
   const mask = (said: string) => forms.reduce((masked, form) => masked.replaceAll(form, '***'), said)
   try {

@@ -18,7 +18,7 @@ import { type Question, readSessionToken, SessionToken } from '../protocol/sessi
 import { own } from '../protocol/token'
 import { ClientKeys } from './client-keys'
 import { Dependency } from './dependency'
-import { retryAfterSeconds, send } from './http'
+import { retryAfterSeconds, sendCall } from './http'
 
 /** Gets notified of failures and recoveries of the SSO system. */
 export interface ClientWatch {
@@ -234,7 +234,7 @@ export class Sso2Client {
     const url = operationUrl(this.#options.ssoUrl, operation)
     const body = JSON.stringify({ t: this.#sign<O>(claims) })
     const headers = { 'content-type': 'application/json' }
-    const answer = await send({ operation, url, method: 'POST', headers, body, timeoutMs })
+    const answer = await sendCall({ operation, url, method: 'POST', headers, body, timeoutMs })
     const pause = retryAfterSeconds(answer)
     if (answer.status >= 500) throw new Sso2ResponseError(operation, answer.status, 'the SSO system failed', pause)
     const json = readJsonObject(Buffer.from(answer.text))

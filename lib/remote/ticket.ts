@@ -5,7 +5,7 @@ import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import { readJsonObject } from '../protocol/json'
 import { own } from '../protocol/token'
 import { isOutage } from './dependency'
-import { type Call, readJson, send } from './http'
+import { type Call, readJson, sendCall } from './http'
 import type { AccessTokenSource } from './rest-call'
 
 /**
@@ -155,7 +155,7 @@ function formCall(endpoint: TokenEndpoint, form: Readonly<Record<string, string>
 }
 
 async function fetchToken(call: Call): Promise<AccessToken> {
-  const answer = await send(call)
+  const answer = await sendCall(call)
   const http = `HTTP ${answer.status}`
   if (answer.status >= 500)
     throw new Sso2UnavailableError('token', false, `the token endpoint answered ${http}`, false, http)

@@ -52,7 +52,7 @@ export class Counts {
   }
 
   /** Takes an addition back from its windows. */
-  async takeBack({ kv, keys, ends }: AddedCounts): Promise<void> {
+  async undo({ kv, keys, ends }: AddedCounts): Promise<void> {
     await unlessUnavailable(() => kv.takeFromCounts(keys, ends)) // without Redis the window ends by itself
   }
 }

@@ -164,7 +164,7 @@ export class LogoutOutbox {
   }
 
   /** Takes logouts when the SSO system answers again: all logouts are due, except those that a process has just taken. */
-  takeWaiting(now: number, most: number): Promise<string[] | Unavailable> {
+  takeAllDue(now: number, most: number): Promise<string[] | Unavailable> {
     return this.#take(now, most, LEASE_SECONDS)
   }
 

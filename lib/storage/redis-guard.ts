@@ -4,8 +4,8 @@
  * Reads and writes have their own breakers, because a successful read says nothing about writes, and a refused write says nothing
  * about reads.
  */
-import { inTime } from '../deadline'
-import { type Access, hasCause, isRefusal, NO_ANSWER, type RedisFailure } from '../decide/redis-failure-advice'
+import { withDeadline } from '../deadline'
+import { type Access, hasCause, isRedisRefusal, NO_ANSWER, type RedisFailure } from '../decide/redis-failure-advice'
 import { storeUnavailable } from './unavailable'
 
 const COMMAND_MS = 300
@@ -102,7 +102,7 @@ export class Guard {
 
   async #attempt<T>(kind: Access, command: () => Promise<T>, requests: number, isProbe: boolean): Promise<T> {
     try {
-      const result = await inTime(command(), COMMAND_MS, NO_ANSWER)
+      const result = await withDeadline(command(), COMMAND_MS, NO_ANSWER)
       this.#succeeded(kind, isProbe)
       return result
     } catch (error) {
@@ -129,11 +129,11 @@ export class Guard {
   /** Counts a failure. A refusal concerns only reads or only writes. A server that does not answer concerns both. */
   #failed(kind: Access, error: unknown, requests: number): void {
     const { node } = this.#server
-    if (isRefusal(error)) this.#note({ error, access: kind, node }, [kind], requests)
+    if (isRedisRefusal(error)) this.#note({ error, access: kind, node }, [kind], requests)
     else this.#note({ error: this.#causeOf(error), node }, KINDS, requests)
     if (this.#isClosed) return
     if (isDemotion(error)) this.#server.reconnect(false)
-    else if (!isRefusal(error) && this.#failures[kind].count >= MAX_FAILURES) this.#server.reconnect(true)
+    else if (!isRedisRefusal(error) && this.#failures[kind].count >= MAX_FAILURES) this.#server.reconnect(true)
   }
 
   /** Returns the cause. A command without a connection does not know the cause, but an earlier failure may. */
@@ -168,5 +168,5 @@ export class Guard {
 
 /** Has the server become a replica? Then the address of Redis may point to another master by now. */
 function isDemotion(error: unknown): boolean {
-  return error instanceof Error && isRefusal(error) && error.message.startsWith('READONLY ')
+  return error instanceof Error && isRedisRefusal(error) && error.message.startsWith('READONLY ')
 }

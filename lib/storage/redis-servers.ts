@@ -66,7 +66,7 @@ export class RedisServers {
   /** Sends a harmless read and a harmless write to every server. @throws if a command fails, or is known to fail */
   async probe(): Promise<void> {
     if (this.failure) throw storeUnavailable() // the server's guard sends probes already
-    const masters = this.#redis.isCluster ? (this.#redis as Cluster).nodes('master').map(addressOf) : []
+    const masters = this.#redis.isCluster ? (this.#redis as Cluster).nodes('master').map(nodeAddress) : []
     for (const owner of masters.length > 0 ? masters : [ANY]) this.#guardOf(owner)
     await Promise.all(this.#all().map((guard) => guard.probe()))
   }
@@ -114,7 +114,7 @@ export class RedisServers {
   /** Ends the connection of a server. A Cluster opens another connection when needed. */
   #reconnect(owner: string, isSilent: boolean): void {
     if (this.#redis.isCluster) {
-      const node = (this.#redis as Cluster).nodes().find((one) => addressOf(one) === owner)
+      const node = (this.#redis as Cluster).nodes().find((one) => nodeAddress(one) === owner)
       if (node) endConnection(node, isSilent, true)
     } else endConnection(this.#redis as Redis, isSilent)
   }
@@ -144,7 +144,7 @@ export class RedisServers {
 const isReconnecting = ({ status }: Redis | Cluster) => status === 'close' || status === 'reconnecting'
 const isLost = (redis: Redis | Cluster) => isReconnecting(redis) || redis.status === 'end'
 
-const addressOf = ({ options }: Redis) => `${options.host}:${options.port}`
+const nodeAddress = ({ options }: Redis) => `${options.host}:${options.port}`
 
 function allowListeners(redis: Redis | Cluster, more: number): void {
   const limit = redis.getMaxListeners()

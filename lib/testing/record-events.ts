@@ -13,7 +13,7 @@ export async function recordEvents<T>(
   run: () => Promise<T>,
 ): Promise<{ result: T; heard: RecordedEvents[] }> {
   const heard: RecordedEvents[] = []
-  const listen = (message: unknown) => heard.push(read(message))
+  const listen = (message: unknown) => heard.push(readRecordedEvents(message))
   diagnostics.subscribe(`express-sso2:${name}`, listen)
   try {
     return { result: await run(), heard }
@@ -22,7 +22,7 @@ export async function recordEvents<T>(
   }
 }
 
-function read(message: unknown): RecordedEvents {
+function readRecordedEvents(message: unknown): RecordedEvents {
   const fields: { outcome?: unknown; reason?: unknown } = typeof message === 'object' && message !== null ? message : {}
   const { outcome, reason } = fields
   return { outcome: String(outcome), reason: typeof reason === 'string' ? reason : undefined }

@@ -139,13 +139,13 @@ async function reach(url: URL, headers: Record<string, string>): Promise<Respons
   } catch (error) {
     const where = url.origin + url.pathname
     throw new Error(
-      `visit: ${where} cannot be reached (${codeOf(error)}): does the emulator listen, and is ssoUrl its address?`,
+      `visit: ${where} cannot be reached (${connectionErrorCode(error)}): does the emulator listen, and is ssoUrl its address?`,
     )
   }
 }
 
 /** Returns the code of an error. Does not use `instanceof`, because inside Jest the errors of fetch are of another realm. */
-function codeOf(error: unknown): string {
+function connectionErrorCode(error: unknown): string {
   const cause = typeof error === 'object' && error !== null && 'cause' in error ? error.cause : undefined
   return typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : 'no connection'
 }

@@ -10,9 +10,9 @@ import { sendToIdentify, setRedirectCount } from './actions/identify'
 import { type ResolveOptions, resolveUser } from './actions/resolve-user'
 import { HOOKS_MS, runHook } from './hooks'
 import { isNavigation, loginUrl } from './http/request-facts'
-import { failing, keepFromOthers, redirect } from './http/response-headers'
+import { forwardError, keepFromOthers, redirect } from './http/response-headers'
 import { reasonCode, sendJson, sendProblem } from './pages/answers'
-import { pageOf, redirectCountFor } from './request-context'
+import { pageAddress, redirectCountFor } from './request-context'
 import type { Site } from './site'
 import { holderOf, type Holder as IdentityHolder } from './sso2-request'
 
@@ -97,7 +97,7 @@ function sendLoginRequired(holder: IdentityHolder): void {
   sendJson(res, 401, { error: 'login_required', ...more })
 }
 
-const returnPage = ({ context }: IdentityHolder) => pageOf(context) ?? `${context.site.config.siteUrl}/`
+const returnPage = ({ context }: IdentityHolder) => pageAddress(context) ?? `${context.site.config.siteUrl}/`
 
 /**
  * Identifies the visitor before a redirect to a custom login page, because a custom page cannot identify visitors for the package. If the page
@@ -168,7 +168,7 @@ async function isResolved(holder: IdentityHolder, options: ResolveOptions): Prom
 function guarded(handle: (req: Request, res: Response, next: NextFunction) => Promise<void>): Guard {
   return (first: object, second: object, next: NextFunction) => {
     const [req, res] = exchangeOf(first, second)
-    handle(req, res, next).catch(failing(next))
+    handle(req, res, next).catch(forwardError(next))
   }
 }
 

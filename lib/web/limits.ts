@@ -203,7 +203,7 @@ export class AdmittedLogin {
   /** Ends the login. A login that succeeded, or that the platform did not judge, costs no count. */
   async end(result: AttemptResult): Promise<void> {
     const isFree = result.was === 'right' || result.was === 'not_judged'
-    await Promise.all([this.#endAttempt(result), isFree && this.#added && this.#parts.counts.takeBack(this.#added)])
+    await Promise.all([this.#endAttempt(result), isFree && this.#added && this.#parts.counts.undo(this.#added)])
   }
 
   /** Ends the attempt. If Redis does not store the end, the attempt stays counted, and its lock expires. */

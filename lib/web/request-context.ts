@@ -7,7 +7,7 @@ import type { ChecksAtStart, DegradedReason } from '../decide/request-decision'
 import { flowParameterOf, MAX_RETURN_LENGTH, withoutFlowParameter } from '../decide/return-to'
 import { isLateFor } from '../decide/stored-entry'
 import { shortHash } from '../storage/keys'
-import { addressOf, isMountedAt, readCookie } from './http/request-facts'
+import { isMountedAt, readCookie, requestAddress } from './http/request-facts'
 import { dropCookie, setCookie } from './http/response-headers'
 import type { Site } from './site'
 import { StoredRecord } from './stored-record'
@@ -91,8 +91,8 @@ export function browserName({ hasExternalSession, browser: { binding } }: Reques
 }
 
 /** Returns the address of the page without the parameter `sso2`, for the loop guard and as the return address. */
-export function pageOf({ site, req, isMounted }: RequestContext): string | undefined {
-  const address = addressOf(req, site.config, isMounted)
+export function pageAddress({ site, req, isMounted }: RequestContext): string | undefined {
+  const address = requestAddress(req, site.config, isMounted)
   const page = address === undefined ? undefined : withoutFlowParameter(address)
   return page !== undefined && page.length > MAX_RETURN_LENGTH ? undefined : page
 }
@@ -100,10 +100,10 @@ export function pageOf({ site, req, isMounted }: RequestContext): string | undef
 /** Returns why the page must be served now, without another Identify redirect. The marker counts only if the browser sent no binding cookie. */
 export function blockOf(context: RequestContext): DegradedReason | undefined {
   const { site, req, browser } = context
-  const address = addressOf(req, site.config, context.isMounted) ?? ''
+  const address = requestAddress(req, site.config, context.isMounted) ?? ''
   const isMarked = isSignature(site.macKeys, 'marker', '', flowParameterOf(address), site.now(), MARKER_SECONDS)
   if (isMarked && browser.binding === undefined) return 'cookies_blocked'
-  const page = pageOf(context)
+  const page = pageAddress(context)
   return page === undefined ? undefined : blockReason(redirectCountFor(context, page), site.now())
 }
 

@@ -11,7 +11,7 @@ import { isSameOriginPost } from '../decide/navigation'
 import { dropRedirectCountWhenServed } from './actions/identify'
 import { resolveUser } from './actions/resolve-user'
 import { BODY_CONSUMED, bodyReader, type ReadBody } from './http/read-body'
-import { failing, setTokenHeaders } from './http/response-headers'
+import { forwardError, setTokenHeaders } from './http/response-headers'
 import { sendProblem } from './pages/answers'
 import { openRequestContext } from './request-context'
 import { handleLanding, type LandingQuery, removeLandingQuery } from './routes/landing'
@@ -85,13 +85,18 @@ export function router(site: Site): RequestHandler {
     if (isLanding) setTokenHeaders(res) // for every result
     const query = isLanding ? removeLandingQuery(req) : undefined
     const handler = Object.hasOwn(methods, req.method) ? methods[req.method] : undefined
-    route(site, readBody, req, res, handler && ((...args) => handler(...args, query)), Object.keys(methods)).catch(
-      failing(next),
-    )
+    routeRequest(
+      site,
+      readBody,
+      req,
+      res,
+      handler && ((...args) => handler(...args, query)),
+      Object.keys(methods),
+    ).catch(forwardError(next))
   }
 }
 
-async function route(
+async function routeRequest(
   site: Site,
   readBody: ReadBody,
   req: Request,
@@ -101,22 +106,22 @@ async function route(
 ): Promise<void> {
   if (!handler) {
     res.setHeader('allow', allowed.join(', '))
-    return refuse(site, req, res, 405, 'method_not_allowed')
+    return refuseRequest(site, req, res, 405, 'method_not_allowed')
   }
   if (req.method === 'POST') {
     const { origin } = req.headers
     if (!isSameOriginPost({ secFetchSite: req.get('sec-fetch-site'), origin }, site.config.returnPolicy.origin)) {
-      return refuse(site, req, res, 403, 'cross_origin')
+      return refuseRequest(site, req, res, 403, 'cross_origin')
     }
     const status = await readBody(req, res)
     if (status === BODY_CONSUMED) site.config.log.warn('body:consumed', LOG_LINES.bodyConsumed)
-    if (status !== undefined) return refuse(site, req, res, status, 'bad_request')
+    if (status !== undefined) return refuseRequest(site, req, res, status, 'bad_request')
   }
   await site.runningOperations.run(() => handler(site, req, res), res)
 }
 
 /** Refuses a request, and removes a password that a parser of the site may have read. Threat F8. */
-function refuse(site: Site, req: Request, res: Response, status: number, code: TextCode): Promise<void> {
+function refuseRequest(site: Site, req: Request, res: Response, status: number, code: TextCode): Promise<void> {
   req.body = undefined
   return sendProblem(site, req, res, status, code)
 }

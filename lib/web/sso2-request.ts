@@ -189,24 +189,24 @@ async function renew(context: RequestContext, accountId: string, refused: string
   const known = await readOther(context, accountId, refused)
   if (known !== undefined || stored.key === undefined) return known
   const claim = await site.records.lockRenewal(stored.key, RENEW_EVERY_SECONDS)
-  if (claim === 'unavailable') throw unavailable('the session store')
+  if (claim === 'unavailable') throw renewalUnavailable('the session store')
   if (!claim) return waitForOther(context, accountId, refused)
   await noteRefused(context)
   const { asking, asked } = stored.value ?? {}
   const outcome = await resolveUser(context, { identify: 'never', fresh: { asking, asked } })
   const degraded = outcome.action === 'show' ? outcome.identity.degraded : undefined
-  if (degraded === 'store_unavailable') throw unavailable('the session store')
-  if (degraded === 'sso_unavailable') throw unavailable('the SSO system')
+  if (degraded === 'store_unavailable') throw renewalUnavailable('the session store')
+  if (degraded === 'sso_unavailable') throw renewalUnavailable('the SSO system')
   return tokenOf(context, accountId, refused)
 }
 
-const unavailable = (system: string) =>
+const renewalUnavailable = (system: string) =>
   new Sso2UnavailableError('sessionstatus', true, `no new access token: ${system} does not answer`)
 
 /** Notes that the access token was refused. Then each status check requests a ticket. If no ticket arrives, a page load is redirected to Identify. */
 async function noteRefused({ stored }: RequestContext): Promise<void> {
   const written = await stored.update((found) => (isLoggedIn(found) ? withoutAccessToken(found) : undefined))
-  if (written === 'unavailable') throw unavailable('the session store')
+  if (written === 'unavailable') throw renewalUnavailable('the session store')
 }
 
 async function waitForOther(context: RequestContext, accountId: string, refused: string): Promise<string | undefined> {
@@ -219,7 +219,7 @@ async function waitForOther(context: RequestContext, accountId: string, refused:
 }
 
 async function readOther(context: RequestContext, accountId: string, refused: string): Promise<string | undefined> {
-  if ((await context.stored.reread()) === 'unavailable') throw unavailable('the session store')
+  if ((await context.stored.reread()) === 'unavailable') throw renewalUnavailable('the session store')
   return tokenOf(context, accountId, refused)
 }
 

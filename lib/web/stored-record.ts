@@ -68,7 +68,7 @@ export class StoredRecord {
     return isLateFor(this.#stored, this.#parts.now())
   }
   /** Is no entry stored yet? */
-  get isYetToCome(): boolean {
+  get isUnwritten(): boolean {
     return this.#stored === NO_ENTRY || this.#stored.raw === null
   }
   /** Could Redis be read? */
@@ -147,7 +147,7 @@ export class StoredRecord {
   }
 
   /** Switches to an existing session. */
-  turnTo(sessionId: string): Promise<'done' | Unavailable> {
+  switchTo(sessionId: string): Promise<'done' | Unavailable> {
     this.#key = sessionKey(sessionId)
     this.#stored = NO_ENTRY
     return this.reread()
@@ -158,7 +158,7 @@ export class StoredRecord {
     for (let steps = 0; steps < MAX_SUCCESSORS; steps += 1) {
       const successor = this.#parts.records.successorOf(this.#stored)
       if (successor === undefined) return 'done'
-      if ((await this.turnTo(successor)) === 'unavailable') return 'unavailable'
+      if ((await this.switchTo(successor)) === 'unavailable') return 'unavailable'
     }
     return 'done'
   }
@@ -182,7 +182,7 @@ export class StoredRecord {
     const end = performance.now() + PATIENCE_MS
     for (;;) {
       const found = await this.successor()
-      if (!found?.stored.isYetToCome || performance.now() > end) return found
+      if (!found?.stored.isUnwritten || performance.now() > end) return found
       await sleep(POLL_MS)
     }
   }

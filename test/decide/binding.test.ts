@@ -1,5 +1,5 @@
 import {
-  flowBeginning,
+  flowStart,
   isBindingValue,
   isBound,
   isBoundAsLast,
@@ -99,5 +99,5 @@ test.each<[parameter: string | undefined, beginning: number | undefined]>([
   [undefined, undefined],
   ['1799999999', undefined],
 ])('the redirect with the parameter %j began at %s', (parameter, beginning) => {
-  expect(flowBeginning(parameter)).toBe(beginning)
+  expect(flowStart(parameter)).toBe(beginning)
 })

@@ -2,10 +2,10 @@ import {
   afterFailure,
   afterSuccess,
   type Breaker,
+  breakerPause,
   type CallKind,
   CLOSED,
   isOpen,
-  pauseOf,
 } from '../../lib/decide/breaker'
 
 /** What happens to a breaker. Times are milliseconds. */
@@ -65,5 +65,5 @@ test.each<[name: string, events: Event[], now: number, pause: number]>([
   ['it is closed', [{ failed: 'probe', at: 0, end: 100, pause: 7000 }], 100, 0],
   ['a success has closed it', [...opened(7000), { ok: 200 }, ...opened(0)], 300, 0],
 ])('the next probe is put off: %s', (_name, events, now, pause) => {
-  expect(pauseOf(after(events), now)).toBe(pause)
+  expect(breakerPause(after(events), now)).toBe(pause)
 })

@@ -2,7 +2,7 @@ import { failureAdvice, type Step, tokenAdvice } from '../../lib/decide/failure-
 import { LOG_LINES, logText } from '../../lib/decide/log-lines'
 import {
   hasCause,
-  isRefusal,
+  isRedisRefusal,
   type RedisFailure,
   redisFailureAdvice,
   redisFailureReason,
@@ -240,7 +240,7 @@ test.each<[what: string, error: unknown, isRefused: boolean]>([
   ['an object that is no error', { name: 'ReplyError' }, false],
   ['nothing', undefined, false],
 ])('%s is a refusal of Redis, or is not', (_what, error, isRefused) => {
-  expect(isRefusal(error)).toBe(isRefused)
+  expect(isRedisRefusal(error)).toBe(isRefused)
 })
 
 test('a refusal that quotes the error of a script keeps its own code', () => {

@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import {
-  beginningOf,
   indexLifeOf,
+  isBegunByOtherBrowser,
   isIndexDue,
   isLoggedIn,
-  isOfAnother,
   isOtherAccount,
-  isSameStanding,
+  isSameLogin,
   isStale,
   lifetimeOf,
   parseRecord,
   type SsoRecord,
   serialiseRecord,
+  sessionStart,
   staleAfter,
   wantsTicket,
   withFailedRenewal,
@@ -193,7 +193,7 @@ test.each<[name: string, before: SsoRecord | undefined, next: SsoRecord, same: b
   ['a login and one of another account', ada, bob, false, true],
   ['a login and nobody any more', ada, anon, false, true],
 ])('%s: same standing and other account are told', (_name, before, next, same, other) => {
-  expect([isSameStanding(before, next), isOtherAccount(before, next)]).toEqual([same, other])
+  expect([isSameLogin(before, next), isOtherAccount(before, next)]).toEqual([same, other])
 })
 
 test.each<[name: string, before: SsoRecord | undefined, accountId: string | undefined, since: number]>([
@@ -205,7 +205,7 @@ test.each<[name: string, before: SsoRecord | undefined, accountId: string | unde
   ['a login of another account begins now', ada, 'b1', NOW],
   ['a session that begins in the future begins now', anonRecord({ since: NOW + 99 }), 'a1', NOW],
 ])('what follows on %s', (_name, before, accountId, since) => {
-  expect(beginningOf(before, accountId, NOW)).toBe(since)
+  expect(sessionStart(before, accountId, NOW)).toBe(since)
 })
 
 test.each<[name: string, record: SsoRecord | undefined, browser: string | undefined, expected: boolean]>([
@@ -216,7 +216,7 @@ test.each<[name: string, record: SsoRecord | undefined, browser: string | undefi
   ['any browser that is logged in', loggedInRecord(), 'b2', false],
   ['any browser without a record', undefined, 'b2', false],
 ])('for %s an anonymous session is, or is not, of another', (_name, record, browser, expected) => {
-  expect(isOfAnother(record, browser)).toBe(expected)
+  expect(isBegunByOtherBrowser(record, browser)).toBe(expected)
 })
 
 const livesOf = (idleSeconds: number, anonymousIdleSeconds = 900) => ({

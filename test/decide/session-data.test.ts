@@ -4,9 +4,9 @@ import {
   cookieEnd,
   dataLife,
   isDueToRenew,
-  livesFrom,
   readData,
   readMetadata,
+  remainingLives,
   type SessionMetadata,
   type SiteData,
   sessionPhaseOf,
@@ -116,7 +116,7 @@ test.each<[what: string, StoredEntry, text: string | null, { data: number; recor
   ['data with an age of its own', loggedIn, writeData(origin({ maxAge: 5000 }), {}), { data: 5, record: 1000 }],
   ['data of another spelling', anonymous, `{"a":1,"cookie":{"since":${NOW}}}`, { data: 100, record: 100 }],
 ])('%s is renewed for its own time', (_what, stored, text, expected) => {
-  expect(livesFrom(stored, text, NOW, lives)).toEqual(expected)
+  expect(remainingLives(stored, text, NOW, lives)).toEqual(expected)
 })
 
 test.each<[what: string, StoredEntry, lives: { data: number; record: number }, age: number, boolean]>([

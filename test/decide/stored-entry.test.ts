@@ -2,8 +2,8 @@ import { serialiseRecord } from '../../lib/decide/record'
 import {
   isGone,
   isLateFor,
+  mayBeAlive,
   mayFollow,
-  mayLive,
   mayMove,
   NO_ENTRY,
   readEntry,
@@ -100,7 +100,13 @@ test.each<[raw: string | null, live: boolean, gone: boolean, moves: boolean, fol
   ],
 )('of %j it is told whether it may live, is gone, may move and may be followed', (raw, ...told) => {
   const stored = readEntry(raw)
-  const answers = [mayLive(stored), isGone(stored), mayMove(stored), mayFollow(stored, true), mayFollow(stored, false)]
+  const answers = [
+    mayBeAlive(stored),
+    isGone(stored),
+    mayMove(stored),
+    mayFollow(stored, true),
+    mayFollow(stored, false),
+  ]
   expect(answers).toEqual(told)
   expect(recordIn(stored)).toEqual(raw === live ? record : undefined)
 })

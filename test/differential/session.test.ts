@@ -10,10 +10,11 @@ import { startWorld, type World } from './stacks'
 /** A Redis that a busy machine keeps back is waited for so many times as long, but where its outage is what is shown. */
 const mockPatience = { times: 1 }
 jest.mock('../../lib/deadline', () => {
-  const { inTime, ...others } = jest.requireActual<typeof import('../../lib/deadline')>('../../lib/deadline')
+  const { withDeadline, ...others } = jest.requireActual<typeof import('../../lib/deadline')>('../../lib/deadline')
   return {
     ...others,
-    inTime: <T>(outcome: Promise<T>, ms: number, message: string) => inTime(outcome, mockPatience.times * ms, message),
+    withDeadline: <T>(outcome: Promise<T>, ms: number, message: string) =>
+      withDeadline(outcome, mockPatience.times * ms, message),
   }
 })
 

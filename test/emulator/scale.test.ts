@@ -85,5 +85,5 @@ test('names that are no account are remembered up to a number', () => {
     const wrong = { ...claims, usr: `nobody-${n}` }
     answerCall(world, { operation: 'authenticate', clientId: 'morning', claims: wrong }, now)
   }
-  expect(world.strangers.size).toBe(1000)
+  expect(world.attemptsByUnknownName.size).toBe(1000)
 })

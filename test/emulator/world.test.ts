@@ -2,8 +2,8 @@ import crypto from 'node:crypto'
 import { readConfig } from '../../lib/emulator/config/schema'
 import { CallLog, claimsForLog } from '../../lib/emulator/platform/calls'
 import { checkCredentials, issueOtp } from '../../lib/emulator/platform/credentials'
-import { answerCall, identify, refusal } from '../../lib/emulator/platform/service'
-import { endSession, findSession, logIn, openSession, touch } from '../../lib/emulator/platform/sessions'
+import { answerCall, identify, refusedOutcome } from '../../lib/emulator/platform/service'
+import { endSsoSession, findSession, logInSsoSession, openSession, touch } from '../../lib/emulator/platform/sessions'
 import {
   findAccessToken,
   issueAccessToken,
@@ -22,24 +22,25 @@ beforeEach(() => {
   world = createWorld(readConfig(configuration), NOW)
 })
 
-const loggedIn = (accountId = 'A-ada', now = NOW) => logIn(world, openSession(world, undefined, now), accountId)
+const loggedIn = (accountId = 'A-ada', now = NOW) =>
+  logInSsoSession(world, openSession(world, undefined, now), accountId)
 const limits = () => world.config.limits
 
 describe('sessions', () => {
   test('are listed under their account as long as they are logged in', () => {
     const [one, two] = [loggedIn(), loggedIn()]
     expect(world.sidsByAccount.get('A-ada')).toEqual(new Set([one.sid, two.sid]))
-    endSession(world, one, 'logout')
+    endSsoSession(world, one, 'logout')
     expect(world.sidsByAccount.get('A-ada')).toEqual(new Set([two.sid]))
-    endSession(world, two, 'logout_all')
+    endSsoSession(world, two, 'logout_all')
     expect(world.sidsByAccount.size).toBe(0)
     expect(world.sessions.get(one.sid)).toEqual({ ...one, accountId: undefined, status: 'terminated' })
   })
 
   test('do only what the table lets them do', () => {
-    const ended = endSession(world, openSession(world, undefined, NOW), 'logout')
-    expect(() => logIn(world, ended, 'A-ada')).toThrow('the table lets nobody log in here')
-    expect(() => endSession(world, openSession(world, undefined, NOW), 'logout_all')).toThrow(
+    const ended = endSsoSession(world, openSession(world, undefined, NOW), 'logout')
+    expect(() => logInSsoSession(world, ended, 'A-ada')).toThrow('the table lets nobody log in here')
+    expect(() => endSsoSession(world, openSession(world, undefined, NOW), 'logout_all')).toThrow(
       'the table does not end the session here',
     )
   })
@@ -101,9 +102,9 @@ describe('a ticket', () => {
     const ended = 'the session of the ticket has ended'
     const [one, two, three] = [loggedIn(), loggedIn(), loggedIn()]
     const codes = [one, two, three].map((session) => issueTicket(world, 'morning', session, NOW))
-    endSession(world, one, 'logout')
+    endSsoSession(world, one, 'logout')
     world.sessions.delete(two.sid)
-    logIn(world, three, 'A-grace')
+    logInSsoSession(world, three, 'A-grace')
     expect(codes.map((code) => takeTicket(world, code, 'morning', NOW))).toEqual([ended, ended, ended])
   })
 
@@ -174,11 +175,15 @@ describe('one-time passwords', () => {
 test('a refusal names what was asked about, and an authentication tells no counts', () => {
   const attempts = { frf: -1, raa: -1 }
   const common = { at: null, err: 'invalid_token', sts: 'anon' }
-  expect(refusal('logoutall', 'a1', 'invalid_token')).toStrictEqual({ ...common, subject: { aid: 'a1' } })
-  expect(refusal('logout', 's1', 'invalid_token')).toStrictEqual({ ...common, subject: { sid: 's1' } })
-  expect(refusal('authenticate', 's1', 'invalid_token')).toStrictEqual({ ...common, subject: { sid: 's1' }, attempts })
+  expect(refusedOutcome('logoutall', 'a1', 'invalid_token')).toStrictEqual({ ...common, subject: { aid: 'a1' } })
+  expect(refusedOutcome('logout', 's1', 'invalid_token')).toStrictEqual({ ...common, subject: { sid: 's1' } })
+  expect(refusedOutcome('authenticate', 's1', 'invalid_token')).toStrictEqual({
+    ...common,
+    subject: { sid: 's1' },
+    attempts,
+  })
   const { session } = identify(world, 'morning', undefined, NOW)
-  endSession(world, session, 'logout')
+  endSsoSession(world, session, 'logout')
   const claims = { sid: session.sid, usr: 'ada', pwd: 'x' }
   expect(answerCall(world, { operation: 'authenticate', clientId: 'morning', claims }, NOW)).toEqual({
     subject: { sid: session.sid },

@@ -66,7 +66,7 @@ module.exports = [
     file: 'web/actions/log-in.ts',
     find: 'decideLostLogin(await checkLostLogin(context, sid, isLoggedIn(context.stored.value)))',
     replace:
-      'decideLostLogin(await context.site.client.authenticate({ sid, usr: username, pwd: password, ...deviceOf(context.req) }).catch(() => undefined))',
+      'decideLostLogin(await context.site.client.callAuthenticate({ sid, usr: username, pwd: password, ...deviceOf(context.req) }).catch(() => undefined))',
     breaks: ['I7 one Authenticate'],
   },
   {
@@ -100,14 +100,14 @@ module.exports = [
   {
     name: 'an open breaker stays open',
     file: 'remote/dependency.ts',
-    find: 'if (pauseOf(this.#breaker, performance.now()) === 0) this.probe().catch(() => {})',
+    find: 'if (breakerPause(this.#breaker, performance.now()) === 0) this.probe().catch(() => {})',
     replace: '',
     breaks: ['I9'],
   },
   {
     name: 'a connection to Redis that has gone silent is kept',
     file: 'storage/redis-guard.ts',
-    find: 'else if (!isRefusal(error) && this.#failures[kind].count >= MAX_FAILURES) this.#server.reconnect(true)',
+    find: 'else if (!isRedisRefusal(error) && this.#failures[kind].count >= MAX_FAILURES) this.#server.reconnect(true)',
     replace: '',
     breaks: ['I9'],
   },

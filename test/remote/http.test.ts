@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { Sso2ResponseError, Sso2UnavailableError } from '../../lib/errors'
-import { type Call, readJson, retryAfterSeconds, send, transport } from '../../lib/remote/http'
+import { type Call, readJson, retryAfterSeconds, sendCall, transport } from '../../lib/remote/http'
 import { type Behaviour, failure, faultyServer, json } from './faulty-server'
 
 let server: Awaited<ReturnType<typeof faultyServer>>
@@ -14,7 +14,7 @@ afterEach(() => {
 })
 
 const call = (options: Partial<Call> = {}) =>
-  send({ operation: 'asking', url: `${server.url}/x`, method: 'GET', timeoutMs: 5000, ...options })
+  sendCall({ operation: 'asking', url: `${server.url}/x`, method: 'GET', timeoutMs: 5000, ...options })
 
 test('a call sends what it is given, asks for JSON where nothing else is said, and gives what came back', async () => {
   server.become((res) => json(res, 404, { a: 1 }, { 'x-a': 'b' }))

@@ -1,6 +1,6 @@
 import { makeConfig } from '../../lib/config'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
-import { endpointOf, makeClient, makeIdentifyHealth, serviceApi } from '../../lib/remote/make-clients'
+import { makeClient, makeIdentifyHealth, makeTokenEndpoint, serviceApi } from '../../lib/remote/make-clients'
 import { ticketCall } from '../../lib/remote/ticket'
 import { eventually } from '../flows/network'
 import { failure } from './faulty-server'
@@ -39,7 +39,7 @@ function partsOf(options: object = {}) {
   const client = makeClient(config)
   const front = makeIdentifyHealth(config, client)
   open.push(front, client)
-  return { config, client, front, endpoint: endpointOf(config, client) }
+  return { config, client, front, endpoint: makeTokenEndpoint(config, client) }
 }
 
 test('a failure of the SSO system is told to the operator, and so is its end', async () => {
@@ -83,6 +83,9 @@ test('the authorization server is shown the secret that the SSO system takes', a
 
 test('a ticket is exchanged as ticketExchange says', () => {
   const { config, client } = partsOf()
-  const { body } = ticketCall(endpointOf(config, client, { grantType: 'ticket', ticketParameter: 't' }), 'a-ticket')
+  const { body } = ticketCall(
+    makeTokenEndpoint(config, client, { grantType: 'ticket', ticketParameter: 't' }),
+    'a-ticket',
+  )
   expect(Object.fromEntries(new URLSearchParams(body))).toMatchObject({ grant_type: 'ticket', t: 'a-ticket' })
 })

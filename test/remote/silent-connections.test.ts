@@ -1,7 +1,7 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { send } from '../../lib/remote/http'
+import { sendCall } from '../../lib/remote/http'
 import { type Front, startFront } from '../support/front'
 
 /*
@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 
 const call = () =>
-  send({ operation: 'token', url: `http://127.0.0.1:${front.port}/`, method: 'POST', body: '{}', timeoutMs: 3000 })
+  sendCall({ operation: 'token', url: `http://127.0.0.1:${front.port}/`, method: 'POST', body: '{}', timeoutMs: 3000 })
 
 test(
   'a call does not meet a connection that went silent while it was idle',

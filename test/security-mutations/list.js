@@ -9,7 +9,7 @@ module.exports = [
   {
     name: 'the algorithm in the header is not looked at',
     file: 'protocol/token.ts',
-    find: "if (own(header, 'alg') !== 'HS256') refuse('algorithm', 'alg')",
+    find: "if (own(header, 'alg') !== 'HS256') refuseToken('algorithm', 'alg')",
     replace: '',
     test: 'safety/tokens',
     title: '\\[[^\\]]*\\b(T1|T2)\\b',
@@ -21,8 +21,8 @@ module.exports = [
     replace: "const expected = createHmac(token.startsWith('eyJhbGciOiJIUzUxMi') ? 'sha512' : 'sha256', key)",
     also: [
       {
-        find: "if (own(header, 'alg') !== 'HS256') refuse('algorithm', 'alg')",
-        replace: "if (!['HS256', 'HS512'].includes(String(own(header, 'alg')))) refuse('algorithm', 'alg')",
+        find: "if (own(header, 'alg') !== 'HS256') refuseToken('algorithm', 'alg')",
+        replace: "if (!['HS256', 'HS512'].includes(String(own(header, 'alg')))) refuseToken('algorithm', 'alg')",
       },
     ],
     test: 'safety/tokens',
@@ -31,7 +31,7 @@ module.exports = [
   {
     name: 'the signature is not compared',
     file: 'protocol/token.ts',
-    find: "if (!fits.includes(true)) refuse('signature')",
+    find: "if (!fits.includes(true)) refuseToken('signature')",
     replace: '',
     test: 'safety/tokens',
     title: '\\[[^\\]]*\\b(T2|T5)\\b',
@@ -47,7 +47,7 @@ module.exports = [
   {
     name: 'the audience is not checked',
     file: 'protocol/token.ts',
-    find: "if (own(claims, 'aud') !== expected.audience) refuse('audience')",
+    find: "if (own(claims, 'aud') !== expected.audience) refuseToken('audience')",
     replace: '',
     test: 'safety/tokens',
     title: '\\[[^\\]]*\\b(L6)\\b',
@@ -55,7 +55,7 @@ module.exports = [
   {
     name: 'the issuer is not checked',
     file: 'protocol/token.ts',
-    find: "if (own(claims, 'iss') !== expected.issuer) refuse('issuer')",
+    find: "if (own(claims, 'iss') !== expected.issuer) refuseToken('issuer')",
     replace: '',
     test: 'safety/tokens',
     title: '\\[[^\\]]*\\b(L5)\\b',
@@ -79,7 +79,7 @@ module.exports = [
   {
     name: 'expired tokens are taken',
     file: 'protocol/token.ts',
-    find: "if (exp <= now - toleranceSeconds) refuse('expired', 'exp', now - iat)",
+    find: "if (exp <= now - toleranceSeconds) refuseToken('expired', 'exp', now - iat)",
     replace: '',
     test: 'safety/tokens',
     title: '\\[[^\\]]*\\b(T11)\\b',
@@ -87,7 +87,7 @@ module.exports = [
   {
     name: 'tokens of the future are taken',
     file: 'protocol/token.ts',
-    find: "if (iat > now + toleranceSeconds) refuse('not_yet_valid', 'iat', now - iat)",
+    find: "if (iat > now + toleranceSeconds) refuseToken('not_yet_valid', 'iat', now - iat)",
     replace: '',
     test: 'safety/tokens',
     title: '\\[[^\\]]*\\b(T11)\\b',
@@ -95,8 +95,8 @@ module.exports = [
   {
     name: 'times may be any number',
     file: 'protocol/token.ts',
-    find: "return isWholeNumber(value) ? value : refuse('claims', name)",
-    replace: "return typeof value === 'number' ? value : refuse('claims', name)",
+    find: "return isWholeNumber(value) ? value : refuseToken('claims', name)",
+    replace: "return typeof value === 'number' ? value : refuseToken('claims', name)",
     test: 'safety/tokens',
     title: '\\[[^\\]]*\\b(T9|T10)\\b',
   },
@@ -223,7 +223,7 @@ module.exports = [
   {
     name: 'anybody can say where a landing went',
     file: 'web/actions/identify.ts',
-    find: "    site.client.readLanding(queryOf(req).get('t'))\n",
+    find: "    site.client.readLanding(queryParameters(req).get('t'))\n",
     replace: '',
     test: 'regressions/failure-log',
     title: '\\[[^\\]]*\\b(O9)\\b',
@@ -888,9 +888,9 @@ module.exports = [
   {
     name: 'what this version does not know of a record is lost',
     file: 'decide/record.ts',
-    find: 'return isObject(record) && isRecord(record) ? record : undefined',
+    find: 'return isObject(record) && isSsoRecord(record) ? record : undefined',
     replace:
-      'const known = /^(v|status|since|checked|ask|unanswered|sidHash|box|user|pending|due|access)/\n    if (!isObject(record) || !isRecord(record)) return undefined\n    return Object.fromEntries(Object.entries(record).filter(([name]) => known.test(name))) as never',
+      'const known = /^(v|status|since|checked|ask|unanswered|sidHash|box|user|pending|due|access)/\n    if (!isObject(record) || !isSsoRecord(record)) return undefined\n    return Object.fromEntries(Object.entries(record).filter(([name]) => known.test(name))) as never',
     test: 'decide/record',
     title: 'keeps it through every change',
   },
@@ -1194,8 +1194,8 @@ module.exports = [
   {
     name: 'a guard asks in its own router where the site is mounted',
     file: 'web/request-context.ts',
-    find: 'const address = addressOf(req, site.config, isMounted)',
-    replace: "const address = addressOf(req, site.config, isMounted || req.baseUrl !== '')",
+    find: 'const address = requestAddress(req, site.config, isMounted)',
+    replace: "const address = requestAddress(req, site.config, isMounted || req.baseUrl !== '')",
     test: 'regressions/addresses',
     title: 'a router at /admin',
   },
@@ -1363,7 +1363,7 @@ module.exports = [
   {
     name: 'a page shows nobody the data of a reader whose session Redis has lost',
     file: 'web/actions/resolve-user.ts',
-    find: 'return isGone(stored) || (wasIn && stored.key !== undefined && stored.isYetToCome)',
+    find: 'return isGone(stored) || (wasIn && stored.key !== undefined && stored.isUnwritten)',
     replace: 'return isGone(stored) || (wasIn && stored.key === undefined)',
     test: 'regressions/site-data',
     title: 'Redis loses during a check',

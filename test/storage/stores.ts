@@ -9,10 +9,10 @@ import { SessionIndex } from '../../lib/storage/session-index'
 
 /* What a store finds is asked with these, not how soon: a Redis that a busy machine keeps back is waited for. */
 jest.mock('../../lib/deadline', () => {
-  const { inTime, ...others } = jest.requireActual<typeof import('../../lib/deadline')>('../../lib/deadline')
+  const { withDeadline, ...others } = jest.requireActual<typeof import('../../lib/deadline')>('../../lib/deadline')
   return {
     ...others,
-    inTime: <T>(outcome: Promise<T>, ms: number, message: string) => inTime(outcome, 20 * ms, message),
+    withDeadline: <T>(outcome: Promise<T>, ms: number, message: string) => withDeadline(outcome, 20 * ms, message),
   }
 })
 

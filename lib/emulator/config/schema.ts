@@ -8,7 +8,7 @@ import type { Config } from './options'
 
 const name = z.string().min(1).max(200)
 const scopes = z.array(z.string().min(1).regex(/^\S+$/, 'a scope has no spaces'))
-const seconds = (fallback: number) => z.int().min(1).max(1_000_000_000).default(fallback)
+const secondsOption = (fallback: number) => z.int().min(1).max(1_000_000_000).default(fallback)
 const landingPage = z
   .url({ protocol: /^https?$/, message: 'must be an absolute http(s) address' })
   .refine((text) => !text.includes('#'), 'must have no fragment')
@@ -80,13 +80,13 @@ const campaign = z
 
 const limits = z.strictObject({
   attemptsBeforeFreeze: z.int().min(1).max(1000).default(5),
-  freezeSeconds: seconds(43_200),
+  freezeSeconds: secondsOption(43_200),
   sessionsPerAccount: z.int().min(1).max(1_000_000).default(5),
-  pruneAfterSeconds: seconds(7200),
-  tokenSeconds: seconds(TOKEN_LIFETIME_SECONDS),
-  ticketSeconds: seconds(60),
-  otpSeconds: seconds(600),
-  accessTokenSeconds: seconds(3600),
+  pruneAfterSeconds: secondsOption(7200),
+  tokenSeconds: secondsOption(TOKEN_LIFETIME_SECONDS),
+  ticketSeconds: secondsOption(60),
+  otpSeconds: secondsOption(600),
+  accessTokenSeconds: secondsOption(3600),
   leewaySeconds: z.int().min(0).max(3600).default(0),
 })
 
@@ -159,14 +159,14 @@ function unique<K extends string>(
  * @throws {Sso2ConfigError} with every problem and its path, and without any value
  */
 export function readConfig(given: unknown): Config {
-  const base: unknown = isRecord(given) ? { ...demoOptions(), ...defined(given) } : given
+  const base: unknown = isPlainObject(given) ? { ...demoOptions(), ...defined(given) } : given
   const result = options.safeParse(base)
   if (result.success) return result.data
-  throw new Sso2ConfigError(problemsOf(result.error))
+  throw new Sso2ConfigError(optionProblems(result.error))
 }
 
 /** Returns the problems that a schema found, with paths as in code. */
-export function problemsOf(error: z.ZodError): ConfigProblem[] {
+export function optionProblems(error: z.ZodError): ConfigProblem[] {
   return error.issues.map(({ path, message }) => ({ option: pathText(path) || 'options', message }))
 }
 
@@ -181,6 +181,6 @@ function defined(given: Readonly<Record<string, unknown>>): Record<string, unkno
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -2,7 +2,7 @@
 import type { EpochSeconds } from '../../protocol/claims'
 import type { Account, EmulatorOptions } from '../config/options'
 import { freeze, frozenSeconds, issueOtp, thaw } from '../platform/credentials'
-import { endSession, endSessionsOfAccount, findSession, isForgotten, sessionsOfAccount } from '../platform/sessions'
+import { endSessionsOfAccount, endSsoSession, findSession, isForgotten, sessionsOfAccount } from '../platform/sessions'
 import { type AccountState, removeSession, type SsoSession } from '../platform/world'
 import type { Runtime } from '../runtime'
 import type { AccountView, SessionView } from './views'
@@ -131,7 +131,7 @@ export function pruneSession(runtime: Runtime, sid: string): boolean {
 export function terminateSession(runtime: Runtime, sid: string): boolean {
   const session = findSession(runtime.world, sid, runtime.now())
   if (!session) return false
-  endSession(runtime.world, session, 'logout')
+  endSsoSession(runtime.world, session, 'logout')
   runtime.addEvent(sid, 'the platform ends the session')
   runtime.changed()
   return true

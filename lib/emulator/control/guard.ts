@@ -7,7 +7,7 @@ import type { Runtime } from '../runtime'
 export function ownHostOnly(runtime: Runtime): RequestHandler {
   return (req, res, next) => {
     if (isOwnHost(runtime, req.headers.host)) next()
-    else refuse(res, hostMessage(runtime))
+    else sendForbidden(res, hostMessage(runtime))
   }
 }
 
@@ -18,13 +18,13 @@ export function sameOriginOnly(runtime: Runtime): RequestHandler {
     const site = req.headers['sec-fetch-site'] ?? 'none'
     const isForeign =
       (site !== 'none' && site !== 'same-origin') || (origin !== undefined && origin !== `http://${host}`)
-    if (!isOwnHost(runtime, host)) refuse(res, hostMessage(runtime))
-    else if (isForeign) refuse(res, 'controls do not take requests that other sites make')
+    if (!isOwnHost(runtime, host)) sendForbidden(res, hostMessage(runtime))
+    else if (isForeign) sendForbidden(res, 'controls do not take requests that other sites make')
     else next()
   }
 }
 
-function refuse(res: Response, message: string): void {
+function sendForbidden(res: Response, message: string): void {
   res.status(403).json({ error: { code: 'forbidden', message } })
 }
 

@@ -1,7 +1,7 @@
 /** Defines a control, and reads the requests of controls. */
 import type { Request } from 'express'
 import type { z } from 'zod'
-import { problemsOf } from '../config/schema'
+import { optionProblems } from '../config/schema'
 
 /** A control: its description and its function. */
 export interface Control {
@@ -36,11 +36,11 @@ export class ControlError extends Error {
  * Reads the body of a request with a schema.
  * @throws {ControlError} if the body is wrong, with the path of each problem
  */
-export function readBody<T>(schema: z.ZodType<T>, req: Request): T {
+export function readControlBody<T>(schema: z.ZodType<T>, req: Request): T {
   const body: unknown = req.body
   const result = schema.safeParse(body)
   if (result.success) return result.data
-  const problems = problemsOf(result.error).map(({ option, message }) => `${option}: ${message}`)
+  const problems = optionProblems(result.error).map(({ option, message }) => `${option}: ${message}`)
   throw new ControlError(400, 'bad_request', problems.join('; '))
 }
 

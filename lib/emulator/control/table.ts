@@ -13,7 +13,7 @@ import {
   viewSessions,
 } from './actions'
 import { flowOfSession } from './flows'
-import { type Control, ControlError, param, readBody } from './request'
+import { type Control, ControlError, param, readControlBody } from './request'
 
 /** Returns the controls of an emulator. */
 export function controlsOf(runtime: Runtime): Control[] {
@@ -27,7 +27,7 @@ export function controlsOf(runtime: Runtime): Control[] {
 }
 
 /** Creates a row of the table. */
-const row =
+const controlRow =
   (method: Control['method']) =>
   (path: string, does: string, answer: Control['answer'], more: Pick<Control, 'body' | 'status'> = {}): Control => ({
     method,
@@ -36,7 +36,7 @@ const row =
     answer,
     ...more,
   })
-const [get, post, patch, remove] = [row('GET'), row('POST'), row('PATCH'), row('DELETE')]
+const [get, post, patch, remove] = [controlRow('GET'), controlRow('POST'), controlRow('PATCH'), controlRow('DELETE')]
 
 function stateControls(runtime: Runtime): Control[] {
   const reset = () => {
@@ -62,7 +62,7 @@ function clockControls(runtime: Runtime): Control[] {
   const view = () => ({ now: runtime.clock.now(), aheadSeconds: runtime.aheadSeconds() })
   const advance = z.strictObject({ advance: z.number().min(0).max(1e9) })
   const put = (req: Request) => {
-    runtime.clock.advance(readBody(advance, req).advance)
+    runtime.clock.advance(readControlBody(advance, req).advance)
     return view()
   }
   return [
@@ -79,11 +79,12 @@ function accountControls(runtime: Runtime): Control[] {
   }
   const named = (req: Request) => account(param(req, 'username'))
   const changes = z.strictObject({ active: z.boolean().optional(), password: z.string().min(1).optional() })
-  const otp = (req: Request) => account(readBody(z.strictObject({ username: z.string() }), req).username).issueOtp()
+  const otp = (req: Request) =>
+    account(readControlBody(z.strictObject({ username: z.string() }), req).username).issueOtp()
   const path = '/accounts/:username'
   return [
     get('/accounts', 'The accounts, without passwords.', () => ({ accounts: viewAccounts(runtime) })),
-    patch(path, 'Changes an account: active, password.', (req) => named(req).set(readBody(changes, req)), {
+    patch(path, 'Changes an account: active, password.', (req) => named(req).set(readControlBody(changes, req)), {
       body: { active: false },
     }),
     post(`${path}/freeze`, 'Freezes an account, as too many wrong passwords do.', (req) => named(req).freeze()),
@@ -114,7 +115,7 @@ function sessionControls(runtime: Runtime): Control[] {
 
 function faultControls(runtime: Runtime): Control[] {
   const add = (req: Request) => {
-    const fault = runtime.faults.add(readBody(faultSchema, req))
+    const fault = runtime.faults.add(readControlBody(faultSchema, req))
     runtime.changed()
     return fault
   }

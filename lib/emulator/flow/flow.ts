@@ -54,7 +54,7 @@ function stepsOf(trace: Trace): FlowStep[] {
 /** Assigns a redirect to the site that made its token, even if another browser brings the token. */
 function identifySteps(trace: Trace, call: Call): FlowStep[] {
   const { at } = trace
-  const { id } = siteOf(call)
+  const { id } = flowParticipant(call)
   const request = { at, claims: {}, verdict: 'ok' } as const
   return [
     { ...request, from: id, to: BROWSER.id, name: 'redirect to Identify' },
@@ -64,7 +64,7 @@ function identifySteps(trace: Trace, call: Call): FlowStep[] {
 }
 
 function serverSteps(trace: Trace, call: Call): FlowStep[] {
-  const { id } = siteOf(call)
+  const { id } = flowParticipant(call)
   const { at } = trace
   return [
     { at, from: id, to: PLATFORM.id, name: names[call.operation], claims: call.claims, verdict: 'ok' },
@@ -72,7 +72,7 @@ function serverSteps(trace: Trace, call: Call): FlowStep[] {
   ]
 }
 
-const siteOf = ({ clientId }: Call) => (clientId === null ? UNKNOWN : { id: clientId })
+const flowParticipant = ({ clientId }: Call) => (clientId === null ? UNKNOWN : { id: clientId })
 
 function response({ at, durationMs = 0, answer = {} }: Trace, call: Call): Omit<FlowStep, 'to'> {
   const isLanding = call.operation === 'identify' && answer['sts'] !== undefined

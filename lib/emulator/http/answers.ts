@@ -2,7 +2,7 @@
 
 import type { FaultOptions } from '../faults/rules'
 import type { Call } from '../platform/calls'
-import { problemPage } from '../portal/problem'
+import { portalProblemPage } from '../portal/problem'
 
 /** An HTTP response, with the name of its outcome in the log. */
 export interface Answer {
@@ -25,7 +25,7 @@ export interface Work {
   readonly sid: string | null
   readonly claims: Call['claims']
   /** Carries out the call. `fault` changes the Session Token of the response. */
-  carryOut(fault?: FaultOptions): Answer
+  respond(fault?: FaultOptions): Answer
   /** Returns the response of the fault `garbage`. */
   garbage(): Answer
 }
@@ -55,7 +55,7 @@ export function htmlError(status: number, code: string, message: string): Answer
     'content-security-policy': "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'",
     'referrer-policy': 'no-referrer',
   }
-  return { status, headers, body: problemPage(status, message), outcome: code, detail: message }
+  return { status, headers, body: portalProblemPage(status, message), outcome: code, detail: message }
 }
 
 /** Creates a JSON response that was damaged on the way. */

@@ -3,7 +3,7 @@ import type { Operation } from '../../protocol/claims'
 import type { FaultOptions } from '../faults/rules'
 import { claimsForLog } from '../platform/calls'
 import { text } from '../platform/claims'
-import { answerCall, type Outcome, refusal } from '../platform/service'
+import { answerCall, type Outcome, refusedOutcome } from '../platform/service'
 import { answerForLog } from '../platform/traces'
 import type { ClientState } from '../platform/world'
 import type { Runtime } from '../runtime'
@@ -16,11 +16,11 @@ export type BackChannelOperation = Exclude<Operation, 'identify'>
 
 /** Reads the body of a call. An invalid body is noticed here and refused when the call is carried out. */
 export function backChannelWork(runtime: Runtime, operation: BackChannelOperation, body: unknown): Work {
-  const token = readBody(body)
+  const token = readTokenBody(body)
   const nobody = { operation, clientId: null, sid: null, claims: {}, garbage: garbledJson }
   if (token === undefined) {
     const message = 'the body must be a JSON object with one field t, a string'
-    return { ...nobody, carryOut: () => jsonError(400, 'bad_request', message) }
+    return { ...nobody, respond: () => jsonError(400, 'bad_request', message) }
   }
   const request = readRequestToken(runtime.world, operation, token, runtime.tokenNow())
   return {
@@ -28,12 +28,12 @@ export function backChannelWork(runtime: Runtime, operation: BackChannelOperatio
     clientId: request.client?.client.clientId ?? null,
     sid: text(request.claims, 'sid') || null,
     claims: claimsForLog(request.claims),
-    carryOut: (fault) =>
-      request.ok ? accepted(runtime, operation, request, fault) : refused(runtime, operation, request, fault),
+    respond: (fault) =>
+      request.ok ? accepted(runtime, operation, request, fault) : refusedWork(runtime, operation, request, fault),
   }
 }
 
-function readBody(body: unknown): string | undefined {
+function readTokenBody(body: unknown): string | undefined {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined
   const entries: [string, unknown][] = Object.entries(body)
   const [name, value] = entries[0] ?? []
@@ -62,7 +62,7 @@ function errorByFault(
   asked: string,
   code: Extract<FaultOptions, { kind: 'error' }>['code'],
 ): Outcome {
-  const outcome = refusal(operation, asked, code)
+  const outcome = refusedOutcome(operation, asked, code)
   if (operation !== 'authenticate') return outcome
   const frf = code === 'account_frozen' ? config.limits.freezeSeconds : -1
   const raa = code === 'invalid_credentials' ? config.limits.attemptsBeforeFreeze - 1 : -1
@@ -70,14 +70,18 @@ function errorByFault(
 }
 
 /** Refuses a call. Without a known client, the response has no token, because there is no secret to sign with. */
-function refused(
+function refusedWork(
   runtime: Runtime,
   operation: Operation,
   { client, claims, reason }: RefusedRequest,
   fault: FaultOptions | undefined,
 ): Answer {
   if (!client) return jsonError(400, 'invalid_client', reason)
-  const outcome = refusal(operation, text(claims, operation === 'logoutall' ? 'aid' : 'sid') || null, 'invalid_token')
+  const outcome = refusedOutcome(
+    operation,
+    text(claims, operation === 'logoutall' ? 'aid' : 'sid') || null,
+    'invalid_token',
+  )
   return { ...tokenAnswer(runtime, client, outcome, fault), detail: reason }
 }
 

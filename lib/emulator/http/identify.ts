@@ -2,7 +2,7 @@
 
 import type { FaultOptions } from '../faults/rules'
 import { claimsForLog } from '../platform/calls'
-import { identify, type Outcome, refusal } from '../platform/service'
+import { identify, type Outcome, refusedOutcome } from '../platform/service'
 import { sessionOfBrowser } from '../platform/sessions'
 import { answerForLog } from '../platform/traces'
 import type { Runtime } from '../runtime'
@@ -28,25 +28,25 @@ export function identifyWork(runtime: Runtime, { query, browser }: IdentifyReque
   const nobody = { operation: 'identify', clientId: null, sid: session?.sid ?? null, claims: {} } as const
   const request =
     parameters && readRequestToken(runtime.world, 'identify', parameters.get('t') ?? '', runtime.tokenNow())
-  if (!request) return failing(nobody, 'bad_request', 'The query can not be read, or names a parameter twice.')
+  if (!request) return failingWork(nobody, 'bad_request', 'The query can not be read, or names a parameter twice.')
   const known = {
     ...nobody,
     clientId: request.client?.client.clientId ?? null,
     claims: claimsForLog(request.claims),
   }
-  if (!request.ok) return failing(known, 'invalid_token', `The request token t is not valid: ${request.reason}.`)
+  if (!request.ok) return failingWork(known, 'invalid_token', `The request token t is not valid: ${request.reason}.`)
   const addresses = readAddresses(runtime, request, parameters)
-  if (typeof addresses === 'string') return failing(known, 'bad_request', addresses)
+  if (typeof addresses === 'string') return failingWork(known, 'bad_request', addresses)
   return {
     ...known,
-    carryOut: (fault) => redirect(runtime, request, browser, addresses, fault),
+    respond: (fault) => redirectAnswer(runtime, request, browser, addresses, fault),
     garbage: () => ({ ...toLanding(addresses, 'garbage.in.transit'), outcome: 'garbage' }),
   }
 }
 
-function failing(call: Omit<Work, 'carryOut' | 'garbage'>, code: string, message: string): Work {
+function failingWork(call: Omit<Work, 'respond' | 'garbage'>, code: string, message: string): Work {
   const answer = () => htmlError(400, code, message)
-  return { ...call, carryOut: answer, garbage: answer }
+  return { ...call, respond: answer, garbage: answer }
 }
 
 /**
@@ -92,7 +92,7 @@ function isWebAddress(address: string): boolean {
   return /^https?:\/\//i.test(address) && URL.canParse(address)
 }
 
-function redirect(
+function redirectAnswer(
   runtime: Runtime,
   { client }: AcceptedRequest,
   browser: string | undefined,
@@ -102,7 +102,7 @@ function redirect(
   const { world } = runtime
   if (fault?.kind === 'error') {
     const sid = sessionOfBrowser(world, browser, runtime.now())?.sid ?? null
-    return land(refusal('identify', sid, fault.code), {})
+    return land(refusedOutcome('identify', sid, fault.code), {})
   }
   const { session, outcome } = identify(world, client.client.clientId, browser, runtime.now())
   const isNew = session.browser !== browser

@@ -64,13 +64,13 @@ function split(token: string): { header: Claims; claims: Claims } | undefined {
 function parseObject(part: string): Claims | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
-    return isObject(value) ? value : undefined
+    return isClaims(value) ? value : undefined
   } catch {
     return undefined
   }
 }
 
-function isObject(value: unknown): value is Claims {
+function isClaims(value: unknown): value is Claims {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
@@ -96,7 +96,7 @@ function faultOfParties({ config }: World, claims: Claims): string | undefined {
 
 function faultOfTimes({ config }: World, claims: Claims, now: EpochSeconds): string | undefined {
   const { leewaySeconds } = config.limits
-  const [nbf, iat, exp] = [seconds(claims, 'nbf'), seconds(claims, 'iat'), seconds(claims, 'exp')]
+  const [nbf, iat, exp] = [secondsClaim(claims, 'nbf'), secondsClaim(claims, 'iat'), secondsClaim(claims, 'exp')]
   if (nbf === undefined || iat === undefined || exp === undefined) return 'nbf, iat, exp: must be whole seconds'
   if (nbf !== iat) return 'nbf: must be the creation time, as iat is'
   if (exp <= iat) return 'exp: must be after iat'
@@ -106,7 +106,7 @@ function faultOfTimes({ config }: World, claims: Claims, now: EpochSeconds): str
   return undefined
 }
 
-function seconds(claims: Claims, name: string): EpochSeconds | undefined {
+function secondsClaim(claims: Claims, name: string): EpochSeconds | undefined {
   const value = Object.hasOwn(claims, name) ? claims[name] : undefined
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }

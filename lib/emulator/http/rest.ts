@@ -1,6 +1,6 @@
 /** Reads and carries out calls of the REST API with a bearer token. Interface: "REST API". */
 import { z } from 'zod'
-import { addressSchema, problemsOf } from '../config/schema'
+import { addressSchema, optionProblems } from '../config/schema'
 import type { EmulatedOperation } from '../faults/rules'
 import { findAccessToken } from '../platform/tickets'
 import { type AccessToken, type AccountState, addressKey } from '../platform/world'
@@ -63,7 +63,7 @@ export function restWork(runtime: Runtime, operation: RestOperation, request: Re
     clientId: token?.clientId ?? null,
     sid: token?.sid ?? null,
     claims: token?.accountId === undefined ? {} : { aid: token.accountId },
-    carryOut: () => (token ? authorised(runtime, operation, request, token) : unauthorised(request.authorization)),
+    respond: () => (token ? authorised(runtime, operation, request, token) : unauthorised(request.authorization)),
     garbage: garbledJson,
   }
 }
@@ -108,7 +108,7 @@ const giftRequest = z.strictObject({
 function gift({ config, world }: Runtime, { body }: RestRequest): Answer {
   const read = giftRequest.safeParse(body)
   if (!read.success) {
-    const problems = problemsOf(read.error).map(({ option, message }) => `${option}: ${message}`)
+    const problems = optionProblems(read.error).map(({ option, message }) => `${option}: ${message}`)
     return jsonError(400, 'bad_request', problems.join('; '))
   }
   const { campaign_code, delivery_address } = read.data

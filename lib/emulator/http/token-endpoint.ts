@@ -28,29 +28,29 @@ export function tokenWork(runtime: Runtime, request: TokenRequest): Work {
     clientId: given && runtime.world.clients.has(given.clientId) ? given.clientId : null,
     sid: (code !== undefined && runtime.world.tickets.get(code)?.sid) || null,
     claims: { grant_type: grantType.slice(0, 100) },
-    carryOut: () => grant(runtime, request, grantType, given),
+    respond: () => grant(runtime, request, grantType, given),
     garbage: garbledJson,
   }
 }
 
 function grant(runtime: Runtime, { fields }: TokenRequest, grantType: string, given: Credentials | undefined): Answer {
   if (Object.values(fields).some((value) => typeof value !== 'string'))
-    return failed('invalid_request', 'a field twice')
+    return tokenErrorAnswer('invalid_request', 'a field twice')
   if (!given || !isKnown(runtime, given)) {
-    const answer = failed('invalid_client', 'client_id and client_secret are not those of a client', 401)
+    const answer = tokenErrorAnswer('invalid_client', 'client_id and client_secret are not those of a client', 401)
     return { ...answer, headers: { ...answer.headers, 'www-authenticate': 'Basic realm="token"' } }
   }
   if (grantType === 'authorization_code') return grantForTicket(runtime, given.clientId, field(fields, 'code'))
   if (grantType === 'client_credentials') return grantForClient(runtime, given.clientId, field(fields, 'scope'))
   return grantType === ''
-    ? failed('invalid_request', 'grant_type is missing')
-    : failed('unsupported_grant_type', 'authorization_code or client_credentials')
+    ? tokenErrorAnswer('invalid_request', 'grant_type is missing')
+    : tokenErrorAnswer('unsupported_grant_type', 'authorization_code or client_credentials')
 }
 
 function grantForTicket(runtime: Runtime, clientId: string, code: string | undefined): Answer {
-  if (!code) return failed('invalid_request', 'code is missing')
+  if (!code) return tokenErrorAnswer('invalid_request', 'code is missing')
   const token = takeTicket(runtime.world, code, clientId, runtime.now())
-  return typeof token === 'string' ? failed('invalid_grant', token) : granted(runtime, token)
+  return typeof token === 'string' ? tokenErrorAnswer('invalid_grant', token) : granted(runtime, token)
 }
 
 /** Issues a token for a client. Without `scope`, the token has all of the client's scopes. */
@@ -58,7 +58,7 @@ function grantForClient(runtime: Runtime, clientId: string, scope: string | unde
   const allowed = scopesOf(runtime.world, clientId, undefined)
   const asked = (scope ?? '').split(' ').filter((name) => name !== '')
   if (asked.some((name) => !allowed.includes(name)))
-    return failed('invalid_scope', 'a scope that the client does not have')
+    return tokenErrorAnswer('invalid_scope', 'a scope that the client does not have')
   const scopes = asked.length > 0 ? [...new Set(asked)] : allowed
   const expiresAt = runtime.now() + runtime.config.limits.accessTokenSeconds
   return granted(runtime, { clientId, accountId: undefined, sid: undefined, scopes, expiresAt })
@@ -70,7 +70,7 @@ function granted(runtime: Runtime, token: AccessToken): Answer {
   return json(200, { access_token, token_type: 'Bearer', expires_in, scope: token.scopes.join(' ') }, 'ok')
 }
 
-function failed(error: string, description: string, status = 400): Answer {
+function tokenErrorAnswer(error: string, description: string, status = 400): Answer {
   return json(status, { error, error_description: description }, error, description)
 }
 

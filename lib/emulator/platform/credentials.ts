@@ -20,9 +20,9 @@ const REMEMBERED_STRANGERS = 1000
  */
 export function checkCredentials(world: World, usr: string, pwd: string, now: EpochSeconds): CredentialResult {
   const state = world.accountsByName.get(usr)
-  const attempts = state?.attempts ?? attemptsOfStranger(world, usr)
+  const attempts = state?.attempts ?? attemptsOfUnknownName(world, usr)
   const frozenFor = frozenSeconds(attempts, now)
-  if (frozenFor > 0) return failed('account_frozen', { frf: frozenFor })
+  if (frozenFor > 0) return failedCredentials('account_frozen', { frf: frozenFor })
   // Compared without an account too, so that the response time does not reveal whether the account exists.
   const hasPassword = isSameText(pwd, state?.account.password ?? '')
   if (!state) return countWrong(world, attempts, now, 'invalid_credentials')
@@ -32,13 +32,13 @@ export function checkCredentials(world: World, usr: string, pwd: string, now: Ep
 
 function checkOtp(world: World, state: AccountState, pwd: string, now: EpochSeconds): CredentialResult {
   const otp = /^\d{6}$/.test(pwd) ? state.otps.find(({ code }) => isSameText(pwd, code)) : undefined
-  if (otp) return isUsable(otp, now) ? accept(state, otp) : failed('otp_consumed_or_expired')
+  if (otp) return isUsable(otp, now) ? accept(state, otp) : failedCredentials('otp_consumed_or_expired')
   const expectsOtp = /^\d{6}$/.test(pwd) && state.otps.some((candidate) => isUsable(candidate, now))
   return countWrong(world, state.attempts, now, expectsOtp ? 'invalid_otp' : 'invalid_credentials')
 }
 
 function accept(state: AccountState, otp: Otp | undefined): CredentialResult {
-  return state.account.active ? { ok: true, state, otp } : failed('account_not_active')
+  return state.account.active ? { ok: true, state, otp } : failedCredentials('account_not_active')
 }
 
 /** Completes a login: consumes the one-time password, and resets the counter of wrong attempts. */
@@ -57,10 +57,10 @@ function countWrong(
   attempts.failed += 1
   const remaining = Math.max(0, attemptsBeforeFreeze - attempts.failed)
   if (remaining === 0) freeze(world, attempts, now)
-  return failed(err, err === 'invalid_credentials' ? { raa: remaining } : {})
+  return failedCredentials(err, err === 'invalid_credentials' ? { raa: remaining } : {})
 }
 
-function failed(err: Sso2ServiceErrorCode, { raa = -1, frf = -1 } = {}): CredentialResult {
+function failedCredentials(err: Sso2ServiceErrorCode, { raa = -1, frf = -1 } = {}): CredentialResult {
   return { ok: false, err, raa, frf }
 }
 
@@ -110,7 +110,7 @@ function isUsable({ consumed, expiresAt }: Otp, now: EpochSeconds): boolean {
   return !consumed && expiresAt > now
 }
 
-function attemptsOfStranger({ strangers }: World, name: string): Attempts {
+function attemptsOfUnknownName({ attemptsByUnknownName: strangers }: World, name: string): Attempts {
   const known = strangers.get(name)
   if (known) return known
   const [oldest] = strangers.keys()

@@ -3,10 +3,10 @@ import type { EpochSeconds, Operation, SessionStatus, Sso2ServiceErrorCode } fro
 import { type Claims, text } from './claims'
 import { checkCredentials, settleLogin } from './credentials'
 import {
-  endSession,
   endSessionsOfAccount,
+  endSsoSession,
   findSession,
-  logIn,
+  logInSsoSession,
   openSession,
   sessionOfBrowser,
   sessionsOfAccount,
@@ -42,7 +42,7 @@ export function identify(
 ): { session: SsoSession; outcome: Outcome } {
   const found = sessionOfBrowser(world, browser, now)
   const session = touch(world, usable(found) ?? openSession(world, found?.browser, now), now)
-  return { session, outcome: current(session, ticketFor(world, clientId, session, now)) }
+  return { session, outcome: currentOutcome(session, ticketFor(world, clientId, session, now)) }
 }
 
 /** Carries out a call of the back channel. */
@@ -51,19 +51,19 @@ export function answerCall(world: World, call: BackChannelCall, now: EpochSecond
   if (operation === 'logoutall') return logoutAll(world, text(claims, 'aid'), now)
   const sid = text(claims, 'sid')
   const session = findSession(world, sid, now)
-  if (!session) return refusal(operation, sid, 'session_not_found')
+  if (!session) return refusedOutcome(operation, sid, 'session_not_found')
   switch (operation) {
     case 'authenticate':
-      return authenticate(world, clientId, session, claims, now)
+      return answerAuthenticate(world, clientId, session, claims, now)
     case 'sessionstatus':
       return sessionStatus(world, clientId, session, claims, now)
     case 'logout':
-      return current(endSession(world, session, 'logout'))
+      return currentOutcome(endSsoSession(world, session, 'logout'))
   }
 }
 
 /** Returns an error outcome, with the status that belongs to the error in the interface's tables. */
-export function refusal(operation: Operation, subject: string | null, err: Sso2ServiceErrorCode): Outcome {
+export function refusedOutcome(operation: Operation, subject: string | null, err: Sso2ServiceErrorCode): Outcome {
   if (operation === 'logoutall') return { subject: { aid: subject }, sts: statusOfError(err), at: null, err }
   const outcome: Outcome = { subject: { sid: subject }, sts: statusOfError(err), at: null, err }
   return operation === 'authenticate' ? { ...outcome, attempts: { frf: -1, raa: -1 } } : outcome
@@ -74,9 +74,15 @@ function statusOfError(err: Sso2ServiceErrorCode): SessionStatus {
   return err === 'session_already_logged_in_on_another_account' ? 'loggedin' : 'anon'
 }
 
-function authenticate(world: World, clientId: string, before: SsoSession, claims: Claims, now: EpochSeconds): Outcome {
+function answerAuthenticate(
+  world: World,
+  clientId: string,
+  before: SsoSession,
+  claims: Claims,
+  now: EpochSeconds,
+): Outcome {
   const session = touch(world, before, now)
-  const refuse = (err: Sso2ServiceErrorCode) => refusal('authenticate', session.sid, err)
+  const refuse = (err: Sso2ServiceErrorCode) => refusedOutcome('authenticate', session.sid, err)
   if (session.status === 'terminated') return refuse('session_terminated')
   // Checked before the password, so that a session of an account cannot be used to guess passwords of other accounts.
   const named = world.accountsByName.get(text(claims, 'usr'))?.account.accountId
@@ -91,8 +97,8 @@ function authenticate(world: World, clientId: string, before: SsoSession, claims
   const { accountId } = result.state.account
   if (session.status === 'anon' && isAtLimit(world, accountId, now)) return refuse('session_limit_reached')
   settleLogin(result.state, result.otp)
-  const next = logIn(world, session, accountId)
-  return { ...current(next, ticketFor(world, clientId, next, now)), attempts: { frf: -1, raa: -1 } }
+  const next = logInSsoSession(world, session, accountId)
+  return { ...currentOutcome(next, ticketFor(world, clientId, next, now)), attempts: { frf: -1, raa: -1 } }
 }
 
 function isAtLimit(world: World, accountId: string, now: EpochSeconds): boolean {
@@ -103,7 +109,7 @@ function isAtLimit(world: World, accountId: string, now: EpochSeconds): boolean 
 function sessionStatus(world: World, clientId: string, before: SsoSession, claims: Claims, now: EpochSeconds): Outcome {
   const session = touch(world, before, now)
   const isNews = text(claims, 'lks') === 'anon'
-  return current(session, isNews ? ticketFor(world, clientId, session, now) : null)
+  return currentOutcome(session, isNews ? ticketFor(world, clientId, session, now) : null)
 }
 
 /** Carries out Logout all. The response for an unknown account is the same, so that accounts are not revealed. */
@@ -112,7 +118,7 @@ function logoutAll(world: World, aid: string, now: EpochSeconds): Outcome {
   return { subject: { aid }, sts: 'terminated', at: null, err: null }
 }
 
-function current({ sid, status }: SsoSession, at: string | null = null): Outcome {
+function currentOutcome({ sid, status }: SsoSession, at: string | null = null): Outcome {
   return { subject: { sid }, sts: status, at, err: null }
 }
 

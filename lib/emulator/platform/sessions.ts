@@ -56,7 +56,7 @@ export function touch<S extends SsoSession>(world: World, session: S, now: Epoch
 }
 
 /** Logs an account in (transition `accepted`). */
-export function logIn(world: World, session: SsoSession, accountId: string): LoggedinSession {
+export function logInSsoSession(world: World, session: SsoSession, accountId: string): LoggedinSession {
   if (move(session, 'accepted') !== 'loggedin') throw new Error('the table lets nobody log in here')
   const { sid, browser, createdAt, lastSeenAt } = session
   const next: LoggedinSession = { sid, browser, createdAt, lastSeenAt, status: 'loggedin', accountId }
@@ -65,7 +65,7 @@ export function logIn(world: World, session: SsoSession, accountId: string): Log
 }
 
 /** Ends a session (transition `logout` or `logout_all`). */
-export function endSession(world: World, session: SsoSession, trigger: 'logout' | 'logout_all'): SsoSession {
+export function endSsoSession(world: World, session: SsoSession, trigger: 'logout' | 'logout_all'): SsoSession {
   if (move(session, trigger) !== 'terminated') throw new Error('the table does not end the session here')
   const { sid, browser, createdAt, lastSeenAt } = session
   const next: SsoSession = { sid, browser, createdAt, lastSeenAt, status: 'terminated' }
@@ -85,7 +85,7 @@ export function sessionsOfAccount(world: World, accountId: string, now: EpochSec
  */
 export function endSessionsOfAccount(world: World, accountId: string, now: EpochSeconds): number {
   const sessions = sessionsOfAccount(world, accountId, now)
-  for (const session of sessions) endSession(world, session, 'logout_all')
+  for (const session of sessions) endSsoSession(world, session, 'logout_all')
   return sessions.length
 }
 

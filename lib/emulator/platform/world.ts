@@ -76,7 +76,7 @@ export interface World {
   readonly accountsByName: ReadonlyMap<string, AccountState>
   readonly accountsById: ReadonlyMap<string, AccountState>
   /** Attempts with usernames without an account. They are counted too, so that responses do not reveal accounts. */
-  readonly strangers: Map<string, Attempts>
+  readonly attemptsByUnknownName: Map<string, Attempts>
   readonly sessions: Map<string, SsoSession>
   readonly sidByBrowser: Map<string, string>
   /** Logged-in sessions only. */
@@ -95,7 +95,7 @@ export function createWorld(config: Config, now: EpochSeconds): World {
     clients: new Map(config.clients.map((client) => [client.clientId, clientState(client)])),
     accountsByName: new Map(states.map((state) => [state.account.username, state])),
     accountsById: new Map(states.map((state) => [state.account.accountId, state])),
-    strangers: new Map(),
+    attemptsByUnknownName: new Map(),
     sessions: new Map(),
     sidByBrowser: new Map(),
     sidsByAccount: new Map(),

@@ -1,17 +1,17 @@
 /** Shows the list of controls at `/_emulator`: a page for a browser, JSON for programs. */
 import type { Control } from '../control/request'
-import { type Html, html } from './html'
+import { type Html, portalHtml } from './html'
 import { chip } from './parts'
 
 /** Returns the JSON of a control. */
-export const listed = ({ method, path, does, body }: Control) => ({
+export const controlSummary = ({ method, path, does, body }: Control) => ({
   method,
   path: `/_emulator${path}`,
   does,
   ...(body ? { body } : {}),
 })
 
-const head = html`<head>
+const head = portalHtml`<head>
   <meta charset="utf-8" />
   <meta name="viewport" content="width=device-width, initial-scale=1" />
   <meta name="color-scheme" content="light dark" />
@@ -25,24 +25,24 @@ const head = html`<head>
  * @param url base address of the emulator, as the browser sees the address
  */
 export function controlsPage(controls: readonly Control[], url: string): string {
-  return html`<!doctype html>
+  return portalHtml`<!doctype html>
 <html lang="en">
 ${head}
 <body class="problem">
   <main>
     <h1>Controls</h1>
     <p>What tests do to the platform from outside, in any language: JSON in and out. The <a href="/">admin portal</a> has buttons for them.</p>
-    <ul class="rows">${controls.map((control) => row(control, url))}</ul>
+    <ul class="rows">${controls.map((control) => controlTableRow(control, url))}</ul>
   </main>
 </body>
 </html>
 `.text
 }
 
-function row({ method, path, does, body }: Control, url: string): Html {
+function controlTableRow({ method, path, does, body }: Control, url: string): Html {
   const address = `${url}/_emulator${path}`
   const data = body ? ` -H 'content-type: application/json' -d '${JSON.stringify(body)}'` : ''
-  return html`<li>
+  return portalHtml`<li>
     <div class="head">${chip(method)} <code>/_emulator${path}</code></div>
     <p>${does}</p>
     <pre>${method === 'GET' ? `curl ${address}` : `curl -X ${method} ${address}${data}`}</pre>

@@ -1,7 +1,7 @@
 /** Renders the form that switches a fault on. Live updates do not replace the form, so that typed values stay. */
 import { sso2ErrorCodes } from '../../protocol/claims'
 import { emulatedOperations } from '../faults/rules'
-import { type Html, html } from './html'
+import { type Html, portalHtml } from './html'
 
 /** Each kind, with the field of its value and a default value. */
 const kinds: readonly [kind: string, says: string, field?: string, first?: string | number][] = [
@@ -22,15 +22,15 @@ const kinds: readonly [kind: string, says: string, field?: string, first?: strin
 ]
 
 export function faultForm(): Html {
-  return html`<form id="fault-form" data-path="/_emulator/faults" data-done="The fault is on.">
+  return portalHtml`<form id="fault-form" data-path="/_emulator/faults" data-done="The fault is on.">
   <h3>Switch a fault on</h3>
-  <label class="wide">Operation <select name="operation">${emulatedOperations.map((name) => html`<option>${name}</option>`)}</select></label>
+  <label class="wide">Operation <select name="operation">${emulatedOperations.map((name) => portalHtml`<option>${name}</option>`)}</select></label>
   <label class="wide">Kind <select name="kind">${kinds.map(
     ([kind, says, field = '', first = '']) =>
-      html`<option value="${kind}" data-field="${field}" data-first="${first}">${kind}: ${says}</option>`,
+      portalHtml`<option value="${kind}" data-field="${field}" data-first="${first}">${kind}: ${says}</option>`,
   )}</select></label>
   <label id="fault-value" class="wide" hidden><span>Value</span> <input name="value" list="error-codes" autocomplete="off" /></label>
-  <datalist id="error-codes">${Object.keys(sso2ErrorCodes).map((code) => html`<option>${code}</option>`)}</datalist>
+  <datalist id="error-codes">${Object.keys(sso2ErrorCodes).map((code) => portalHtml`<option>${code}</option>`)}</datalist>
   <label>Times <input name="times" type="number" min="1" placeholder="until switched off" /></label>
   <label>Session <input name="sid" placeholder="every session" autocomplete="off" /></label>
   <button class="primary" data-key="add-fault">Switch on</button>

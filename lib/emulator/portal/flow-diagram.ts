@@ -1,7 +1,7 @@
 /** Renders a flow as a sequence diagram (SVG), and as a list of steps with their claims. */
 import { clockText } from '../flow/text'
 import type { Flow, FlowStep } from '../flow/types'
-import { type Html, html } from './html'
+import { type Html, portalHtml } from './html'
 
 const GUTTER = 110
 const LANE = 270
@@ -22,7 +22,7 @@ export function flowDiagram(flow: Flow, prefix: string): Html {
   const width = GUTTER + 2 * HALF_BOX + LANE * (participants.length - 1) + 20
   const height = TOP + ROW * steps.length + 24
   const lanes = participants.map(({ name }, index) => lane(name, laneX(index), height))
-  return html`<div class="diagram" tabindex="0" role="region" aria-label="Sequence diagram: ${title}">
+  return portalHtml`<div class="diagram" tabindex="0" role="region" aria-label="Sequence diagram: ${title}">
 <svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="group" aria-label="Steps of ${title}">
 ${lanes}
 ${steps.map((step, index) => arrow(flow, step, { index, prefix }))}
@@ -32,9 +32,9 @@ ${steps.map((step, index) => arrow(flow, step, { index, prefix }))}
 const laneX = (index: number) => GUTTER + HALF_BOX + LANE * index
 
 function lane(name: string, x: number, height: number): Html {
-  return html`<line class="lane" x1="${x}" y1="40" x2="${x}" y2="${height}" />
+  return portalHtml`<line class="lane" x1="${x}" y1="40" x2="${x}" y2="${height}" />
 <rect class="who" x="${x - HALF_BOX}" y="6" width="${2 * HALF_BOX}" height="34" rx="8" />
-<text class="name" x="${x}" y="28" text-anchor="middle">${cut(name, 2 * HALF_BOX - 12)}</text>`
+<text class="name" x="${x}" y="28" text-anchor="middle">${fitText(name, 2 * HALF_BOX - 12)}</text>`
 }
 
 interface Place {
@@ -54,7 +54,7 @@ function arrow({ participants, steps }: Flow, step: FlowStep, { index, prefix }:
   const y = TOP + ROW * index + 28
   const isReply = index > 0 && step.durationMs !== undefined
   const first = steps[0]?.at ?? step.at
-  return html`<a href="#${prefix}${index + 1}" class="step ${step.verdict}">
+  return portalHtml`<a href="#${prefix}${index + 1}" class="step ${step.verdict}">
 <text class="when" x="8" y="${y + 4}">+${((step.at - first) / 1000).toFixed(2)} s</text>
 ${from === to ? event(step, from, y) : line({ ...step, name: `${index + 1}. ${step.name}` }, { from, to, y, isReply })}
 </a>`
@@ -62,7 +62,7 @@ ${from === to ? event(step, from, y) : line({ ...step, name: `${index + 1}. ${st
 
 /** Draws an event of a participant beside its lane. */
 function event({ name }: FlowStep, x: number, y: number): Html {
-  return html`<circle class="head" cx="${x}" cy="${y}" r="5" /><text class="label" x="${x - 12}" y="${y + 4}" text-anchor="end">${name}</text>`
+  return portalHtml`<circle class="head" cx="${x}" cy="${y}" r="5" /><text class="label" x="${x - 12}" y="${y + 4}" text-anchor="end">${name}</text>`
 }
 
 interface Line {
@@ -77,10 +77,10 @@ function line(step: FlowStep, { from, to, y, isReply }: Line): Html {
   const room = Math.abs(to - from) - 16
   const middle = (from + to) / 2
   const mark = step.verdict === 'ok' ? '' : step.verdict === 'fault' ? '! ' : '✗ '
-  return html`<line class="${isReply ? 'arrow reply' : 'arrow'}" x1="${from}" y1="${y}" x2="${to + side * 8}" y2="${y}" />
+  return portalHtml`<line class="${isReply ? 'arrow reply' : 'arrow'}" x1="${from}" y1="${y}" x2="${to + side * 8}" y2="${y}" />
 <path class="head" d="M${to} ${y}l${side * 10} -5v10z" />
-<text class="label" x="${middle}" y="${y - 8}" text-anchor="middle">${cut(mark + step.name, room)}</text>
-<text class="detail" x="${middle}" y="${y + 15}" text-anchor="middle">${cut(step.requirement ?? claimsInShort(step), room)}</text>`
+<text class="label" x="${middle}" y="${y - 8}" text-anchor="middle">${fitText(mark + step.name, room)}</text>
+<text class="detail" x="${middle}" y="${y + 15}" text-anchor="middle">${fitText(step.requirement ?? claimsInShort(step), room)}</text>`
 }
 
 /** Returns the most important claims, without empty values. */
@@ -91,7 +91,7 @@ function claimsInShort({ claims }: FlowStep): string {
   return shown.map((name) => `${name} ${String(claims[name])}`).join(', ')
 }
 
-function cut(text: string, room: number): string {
+function fitText(text: string, room: number): string {
   const most = Math.floor(room / CHARACTER)
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`
 }
@@ -99,16 +99,16 @@ function cut(text: string, room: number): string {
 /** Returns the list of steps. A click on a step, or on its arrow in the diagram, opens the claims. */
 export function flowList({ participants, steps }: Flow, prefix: string): Html {
   const nameOf = (id: string) => participants.find((one) => one.id === id)?.name ?? id
-  return html`<ol class="steps">${steps.map((step, index) => {
+  return portalHtml`<ol class="steps">${steps.map((step, index) => {
     const { from, to, name, verdict, claims, requirement, at, durationMs } = step
     const way = from === to ? nameOf(from) : `${nameOf(from)} → ${nameOf(to)}`
     const hasClaims = Object.keys(claims).length > 0
-    return html`<li><details data-key="${prefix}${index + 1}"><summary>
+    return portalHtml`<li><details data-key="${prefix}${index + 1}"><summary>
 <time>${clockText(at)}</time> <span>${way}</span> <strong class="${verdict === 'ok' ? 'fine' : 'wrong'}">${name}</strong>${
-      durationMs !== undefined && html` <span class="muted">${Math.round(durationMs)} ms</span>`
+      durationMs !== undefined && portalHtml` <span class="muted">${Math.round(durationMs)} ms</span>`
     }</summary>
-<div id="${prefix}${index + 1}">${requirement !== undefined && html`<p class="wrong">${requirement}</p>`}
-${hasClaims ? html`<pre>${JSON.stringify(claims, undefined, 2)}</pre>` : html`<p class="muted">No token and no claims.</p>`}</div>
+<div id="${prefix}${index + 1}">${requirement !== undefined && portalHtml`<p class="wrong">${requirement}</p>`}
+${hasClaims ? portalHtml`<pre>${JSON.stringify(claims, undefined, 2)}</pre>` : portalHtml`<p class="muted">No token and no claims.</p>`}</div>
 </details></li>`
   })}</ol>`
 }

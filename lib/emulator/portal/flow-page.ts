@@ -1,7 +1,7 @@
 /** Renders the portal's page of a flow. */
 import type { Flow } from '../flow/types'
 import { flowDiagram, flowList } from './flow-diagram'
-import { type Html, html } from './html'
+import { type Html, portalHtml } from './html'
 import { pageHead } from './page-head'
 import { empty, section } from './parts'
 
@@ -13,7 +13,7 @@ export interface FlowLink {
 
 /** Returns the page, which updates itself while the page is open. */
 export function flowPage(flow: Flow, links: readonly FlowLink[]): string {
-  return html`<!doctype html>
+  return portalHtml`<!doctype html>
 <html lang="en">
 ${pageHead(flow.title)}
 <body class="flow">
@@ -21,7 +21,7 @@ ${pageHead(flow.title)}
   <aside class="banner" aria-label="What this is">This is an emulator of the SSO2 platform, for development and tests. Nothing here is real.</aside>
   <header>
     <h1><span class="mark" aria-hidden="true"></span>${flow.title}</h1>
-    <p class="muted">${links.map(({ href, text }) => html`<a href="${href}">${text}</a> `)}<span id="live" class="chip plain" role="status">connecting</span></p>
+    <p class="muted">${links.map(({ href, text }) => portalHtml`<a href="${href}">${text}</a> `)}<span id="live" class="chip plain" role="status">connecting</span></p>
   </header>
   <p id="notice" role="status" aria-live="polite"></p>
   <main id="content">${flowSection(flow)}</main>
@@ -34,6 +34,6 @@ ${pageHead(flow.title)}
 
 function flowSection(flow: Flow): Html {
   if (flow.steps.length === 0) return section('flow', 'Flow', 0, empty('No call has been about it yet.'))
-  const content = html`${flowDiagram(flow, 'step-')}${flowList(flow, 'step-')}`
+  const content = portalHtml`${flowDiagram(flow, 'step-')}${flowList(flow, 'step-')}`
   return section('flow', 'Flow', `${flow.steps.length} steps`, content)
 }

@@ -9,14 +9,14 @@ export class Html {
 export type HtmlValue = string | number | Html | readonly HtmlValue[] | undefined | false
 
 /** Template tag. Attribute values in templates are always in double quotes. */
-export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
-  return new Html(parts.map((part, index) => part + render(values[index])).join(''))
+export function portalHtml(parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  return new Html(parts.map((part, index) => part + renderPortalValue(values[index])).join(''))
 }
 
-function render(value: HtmlValue): string {
+function renderPortalValue(value: HtmlValue): string {
   if (value === undefined || value === false) return ''
   if (value instanceof Html) return value.text
-  return typeof value === 'object' ? value.map(render).join('') : escapeText(String(value))
+  return typeof value === 'object' ? value.map(renderPortalValue).join('') : escapeText(String(value))
 }
 
 const entities: Readonly<Record<string, string>> = {

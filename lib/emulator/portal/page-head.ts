@@ -1,9 +1,9 @@
 /** Renders the HTML head that all live pages of the portal share. */
-import { type Html, html } from './html'
+import { type Html, portalHtml } from './html'
 
 /** Returns the HTML head of a page. */
 export function pageHead(title: string): Html {
-  return html`<head>
+  return portalHtml`<head>
   <meta charset="utf-8" />
   <meta name="viewport" content="width=device-width, initial-scale=1" />
   <meta name="color-scheme" content="light dark" />

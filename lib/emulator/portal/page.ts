@@ -1,13 +1,13 @@
 /** Renders the portal's page. */
 import { faultForm } from './fault-form'
-import { html } from './html'
+import { portalHtml } from './html'
 import { pageHead } from './page-head'
 import { accountsSection, callsSection, clientsSection, clockSection, faultsSection, sessionsSection } from './sections'
 import type { PortalView } from './shown'
 
 /** Returns the whole page. */
 export function portalPage(view: PortalView): string {
-  return html`<!doctype html>
+  return portalHtml`<!doctype html>
 <html lang="en">
 ${pageHead(view.organisationId)}
 <body>

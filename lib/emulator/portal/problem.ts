@@ -1,9 +1,9 @@
 /** Renders the page that a browser gets if Identify refuses the request. */
-import { html } from './html'
+import { portalHtml } from './html'
 
 /** Returns a page with the status and the reason. */
-export function problemPage(status: number, message: string): string {
-  return html`<!doctype html>
+export function portalProblemPage(status: number, message: string): string {
+  return portalHtml`<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />

@@ -5,7 +5,7 @@ import { ownHostOnly } from '../control/guard'
 import { param } from '../control/request'
 import { controlsOf } from '../control/table'
 import type { Runtime } from '../runtime'
-import { controlsPage, listed } from './controls-page'
+import { controlSummary, controlsPage } from './controls-page'
 import { flowPage } from './flow-page'
 import { portalPage } from './page'
 import { portalScript } from './script'
@@ -30,26 +30,27 @@ const PORTAL = { href: '/', text: 'Admin portal' }
 export function portalRouter(runtime: Runtime): Router {
   const router = Router()
   const controls = controlsOf(runtime)
-  router.get('/', ownHostOnly(runtime), (_req, res) => sendPage(res, portalPage(portalView(runtime))))
+  router.get('/', ownHostOnly(runtime), (_req, res) => sendPortalPage(res, portalPage(portalView(runtime))))
   router.get('/flows/sessions/:sid', ownHostOnly(runtime), (req, res) => {
     const browser = browserOfSession(runtime, param(req, 'sid'))
     const links = browser === undefined ? [] : [{ href: `/flows/browsers/${browser}`, text: 'All of this browser' }]
-    sendPage(res, flowPage(flowOfSession(runtime, param(req, 'sid')), [...links, PORTAL]))
+    sendPortalPage(res, flowPage(flowOfSession(runtime, param(req, 'sid')), [...links, PORTAL]))
   })
   router.get('/flows/browsers/:browser', ownHostOnly(runtime), (req, res) =>
-    sendPage(res, flowPage(flowOfBrowser(runtime, param(req, 'browser')), [PORTAL])),
+    sendPortalPage(res, flowPage(flowOfBrowser(runtime, param(req, 'browser')), [PORTAL])),
   )
   router.get('/_emulator', ownHostOnly(runtime), (req, res) => {
     // curl accepts any type and therefore gets JSON
-    if (req.accepts(['json', 'html']) === 'html') sendPage(res, controlsPage(controls, `http://${req.headers.host}`))
-    else res.json({ controls: controls.map(listed) })
+    if (req.accepts(['json', 'html']) === 'html')
+      sendPortalPage(res, controlsPage(controls, `http://${req.headers.host}`))
+    else res.json({ controls: controls.map(controlSummary) })
   })
   router.get('/_emulator/portal.css', asset('css', portalStyle))
   router.get('/_emulator/portal.js', asset('js', portalScript))
   return router
 }
 
-function sendPage(res: Response, page: string): void {
+function sendPortalPage(res: Response, page: string): void {
   res.setHeader('content-security-policy', policy)
   res.setHeader('referrer-policy', 'no-referrer')
   res.setHeader('cache-control', 'no-store')

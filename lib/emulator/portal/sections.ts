@@ -3,7 +3,7 @@ import type { SessionStatus } from '../../protocol/claims'
 import type { Client } from '../config/options'
 import type { AccountView } from '../control/views'
 import type { Fault } from '../faults/list'
-import { type Html, html } from './html'
+import { type Html, portalHtml } from './html'
 import { button, chip, empty, section, shortId } from './parts'
 import type { PortalView, SessionRow } from './shown'
 import { dateText, spanText, timeText } from './time'
@@ -18,7 +18,7 @@ const steps: readonly [label: string, seconds: number][] = [
 /** Renders the clock, and the buttons that move the clock forward. */
 export function clockSection({ now, aheadSeconds, tokenTime }: PortalView): Html {
   const ahead = aheadSeconds > 0 ? `${spanText(aheadSeconds)} ahead of the system` : "the system's time"
-  const content = html`<p class="time"><time>${dateText(now)}</time> <span class="muted">UTC, ${ahead}</span></p>
+  const content = portalHtml`<p class="time"><time>${dateText(now)}</time> <span class="muted">UTC, ${ahead}</span></p>
     <p class="muted">Times in tokens follow ${tokenTime === 'virtual' ? 'this clock' : "the system's clock"}.</p>
     <div class="buttons" role="group" aria-label="Put the clock forward">
       ${steps.map(([label, seconds]) =>
@@ -42,22 +42,22 @@ export function clockSection({ now, aheadSeconds, tokenTime }: PortalView): Html
 /** Renders API clients with landing page and SSO2 flag. */
 export function clientsSection({ clients }: PortalView): Html {
   const rows = clients.map(clientRow)
-  return section('clients', 'API clients', clients.length, html`<ul class="rows">${rows}</ul>`)
+  return section('clients', 'API clients', clients.length, portalHtml`<ul class="rows">${rows}</ul>`)
 }
 
 function clientRow({ clientId, name, landingPage, sso2, scopes }: Client): Html {
-  return html`<li>
+  return portalHtml`<li>
     <div class="head"><strong>${name}</strong> <code>${clientId}</code>
       ${sso2 ? chip('SSO2', 'good') : chip('not SSO2', 'warn')}</div>
     <div class="muted wrap">Landing page <code>${landingPage}</code></div>
-    <div class="muted wrap">Scopes ${scopes.length === 0 ? 'none' : scopes.map((scope) => html`<code>${scope}</code> `)}</div>
+    <div class="muted wrap">Scopes ${scopes.length === 0 ? 'none' : scopes.map((scope) => portalHtml`<code>${scope}</code> `)}</div>
   </li>`
 }
 
 /** Renders accounts with their state and their buttons. */
 export function accountsSection({ accounts, now }: PortalView): Html {
   const rows = accounts.map((account) => accountRow(account, now))
-  const list = rows.length === 0 ? empty('No accounts are configured.') : html`<ul class="rows">${rows}</ul>`
+  const list = rows.length === 0 ? empty('No accounts are configured.') : portalHtml`<ul class="rows">${rows}</ul>`
   return section('accounts', 'Accounts', accounts.length, list)
 }
 
@@ -65,7 +65,7 @@ function accountRow(account: AccountView, now: number): Html {
   const { username, name, active, frozenUntil, failedAttempts, sessions } = account
   const frozen =
     frozenUntil === null ? undefined : `frozen until ${dateText(frozenUntil)}, ${spanText(frozenUntil - now)}`
-  return html`<li>
+  return portalHtml`<li>
     <div class="head"><strong>${name}</strong> <code>${username}</code>
       ${active ? chip('active', 'good') : chip('not active', 'bad')}
       ${frozen !== undefined && chip(frozen, 'bad')}
@@ -107,8 +107,10 @@ const tones: Readonly<Record<SessionStatus, 'good' | 'bad' | 'plain'>> = {
 /** Renders the sessions of all sites, the latest used session first. */
 export function sessionsSection({ sessions, sessionCount, now }: PortalView): Html {
   const rows = sessions.map((session) => sessionRow(session, now))
-  const more = sessionCount > rows.length && html`<p class="muted">The latest ${rows.length} of ${sessionCount}.</p>`
-  const list = rows.length === 0 ? empty('No browser has been here yet.') : html`<ul class="rows">${rows}</ul>${more}`
+  const more =
+    sessionCount > rows.length && portalHtml`<p class="muted">The latest ${rows.length} of ${sessionCount}.</p>`
+  const list =
+    rows.length === 0 ? empty('No browser has been here yet.') : portalHtml`<ul class="rows">${rows}</ul>${more}`
   return section('sessions', 'Sessions', sessionCount, list)
 }
 
@@ -117,8 +119,8 @@ function sessionRow(session: SessionRow, now: number): Html {
   const path = `/sessions/${encodeURIComponent(sid)}`
   const about = `session ${sid.slice(0, 8)}`
   const end = { method: 'POST', path: `${path}/terminate`, done: 'The session has ended.' } as const
-  return html`<li>
-    <div class="head">${shortId(sid)} ${chip(status, tones[status])} ${who !== undefined && html`<strong>${who}</strong>`}
+  return portalHtml`<li>
+    <div class="head">${shortId(sid)} ${chip(status, tones[status])} ${who !== undefined && portalHtml`<strong>${who}</strong>`}
       ${clients.map((client) => chip(client))}</div>
     <div class="muted">${spanText(now - createdAt)} old, used ${spanText(now - lastSeenAt)} ago</div>
     <div class="links"><a href="/flows/sessions/${encodeURIComponent(sid)}" aria-label="Flow of session ${sid.slice(0, 8)}">Flow</a>
@@ -136,7 +138,7 @@ export function faultsSection({ faults }: PortalView): Html {
   const list =
     faults.length === 0
       ? empty('Everything works as it should.')
-      : html`<ul class="rows">${faults.map(faultRow)}</ul><div class="buttons">${off}</div>`
+      : portalHtml`<ul class="rows">${faults.map(faultRow)}</ul><div class="buttons">${off}</div>`
   return section('faults', 'Faults', faults.length, list)
 }
 
@@ -147,10 +149,10 @@ function faultRow({ id, operation, kind, times, sid, ...rest }: Fault): Html {
     { method: 'DELETE', path: `/faults/${id}`, done: 'The fault is off.' },
     `${kind} at ${operation}`,
   )
-  return html`<li>
+  return portalHtml`<li>
     <div class="head"><code>${operation}</code> ${chip(kind, 'bad')} <span>${details.join(', ')}</span></div>
     <div class="muted">${times === undefined ? 'until switched off' : `the next ${times}`}${
-      sid !== undefined && html`, session ${shortId(sid)}`
+      sid !== undefined && portalHtml`, session ${shortId(sid)}`
     }</div>
     <div class="buttons">${off}</div>
   </li>`
@@ -163,15 +165,15 @@ export function callsSection({ calls }: PortalView): Html {
   const rows = calls.map(({ call, number }) => {
     const { at, operation, clientId, sid, claims, outcome, detail, fault } = call
     const tone = good.has(outcome) ? 'good' : outcome === 'terminated' ? 'plain' : 'bad'
-    return html`<li><details data-key="${`call ${number}`}"><summary>
+    return portalHtml`<li><details data-key="${`call ${number}`}"><summary>
       <time>${timeText(at)}</time> <strong>${operation}</strong> ${chip(outcome, tone)}
       ${fault !== undefined && chip(`fault: ${fault}`, 'warn')}
       <span class="muted">${clientId ?? 'unknown client'}</span></summary>
-      ${detail !== undefined && html`<p>${detail}</p>`}
-      ${sid !== null && html`<p class="wrap">Session <code>${sid}</code> <a href="/flows/sessions/${encodeURIComponent(sid)}">Flow of this session</a></p>`}
+      ${detail !== undefined && portalHtml`<p>${detail}</p>`}
+      ${sid !== null && portalHtml`<p class="wrap">Session <code>${sid}</code> <a href="/flows/sessions/${encodeURIComponent(sid)}">Flow of this session</a></p>`}
       <pre>${JSON.stringify(claims, undefined, 2)}</pre>
     </details></li>`
   })
-  const list = rows.length === 0 ? empty('No site has called yet.') : html`<ul class="rows calls">${rows}</ul>`
+  const list = rows.length === 0 ? empty('No site has called yet.') : portalHtml`<ul class="rows calls">${rows}</ul>`
   return section('calls', 'Calls', rows.length, list)
 }

@@ -1,7 +1,7 @@
 /** Group `identify`: requests that are redirected to Identify, the number of redirects, and the request token. */
 import { type Check, failed, need, noneOf, notApplicable, passed } from '../check'
 import type { Stage } from '../stage'
-import { isSignedWith, readToken } from '../tokens'
+import { decodeToken, isSignedWith } from '../tokens'
 
 const onDemand = notApplicable('the first page load of this site does not go through Identify')
 
@@ -25,7 +25,7 @@ const requestToken: Check = {
   name: 'identify/request-token',
   run: async (stage) => {
     const { t } = await identifyRequest(stage)
-    const token = readToken(t)
+    const token = decodeToken(t)
     if (!token) return failed('t is not a JWT')
     const { header, claims } = token
     const { organisationId, ssoIdentifier, clientId, clientSecret } = stage.platform.addresses

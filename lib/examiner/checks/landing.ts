@@ -3,7 +3,7 @@ import type { Browser } from '../browser'
 import { type Check, type Finding, failed, need, noneOf, passed, warning } from '../check'
 import type { Account } from '../platform'
 import type { Stage } from '../stage'
-import { type Claims, forge, otherSecret, readToken, respell } from '../tokens'
+import { type Claims, decodeToken, forge, otherSecret, respell } from '../tokens'
 
 /** A browser before the landing page, after its user has logged in on another site. */
 export interface Arrival {
@@ -21,7 +21,7 @@ export async function arrive(stage: Stage): Promise<Arrival> {
   const browser = stage.browser()
   const { account } = await stage.loginElsewhere(browser)
   const address = await stage.landing(browser)
-  const claims = readToken(address.searchParams.get('t') ?? '')?.claims
+  const claims = decodeToken(address.searchParams.get('t') ?? '')?.claims
   need(claims?.['sts'] === 'loggedin', 'the platform of the examiner sent no logged-in user to the landing page')
   return { browser, account, address, claims }
 }
@@ -59,11 +59,11 @@ async function arriveAgain(stage: Stage): Promise<Arrival> {
   need(await stage.isKnown(browser, account), 'the genuine token did not log its user in')
   const again = browser.withoutCookiesOf(stage.site.url, stage.platform.url)
   const next = await stage.landing(again)
-  return { browser: again, account, address: next, claims: readToken(next.searchParams.get('t') ?? '')?.claims ?? {} }
+  return { browser: again, account, address: next, claims: decodeToken(next.searchParams.get('t') ?? '')?.claims ?? {} }
 }
 
 /** Creates a check with a wrong token. `judge` makes the finding if the token logs the user in. */
-function spoilt(name: string, spoil: Spoil, judge: (reason: string) => Finding = failed): Check {
+function spoiltTokenCheck(name: string, spoil: Spoil, judge: (reason: string) => Finding = failed): Check {
   return {
     name: `landing/${name}`,
     run: async (stage) => {
@@ -93,34 +93,34 @@ const shifted = (seconds: number) =>
   }))
 
 const tokenChecks: readonly Check[] = [
-  spoilt('other-secret', (claims) => forge(claims, { secret: otherSecret() })),
-  spoilt('alg-none', withHeader({ alg: 'none', typ: 'JWT' })),
-  spoilt('alg-hs512', withHeader({ alg: 'HS512', typ: 'JWT' }, 'sha512')),
-  spoilt('no-typ', withHeader({ alg: 'HS256' }), warning),
-  spoilt(
+  spoiltTokenCheck('other-secret', (claims) => forge(claims, { secret: otherSecret() })),
+  spoiltTokenCheck('alg-none', withHeader({ alg: 'none', typ: 'JWT' })),
+  spoiltTokenCheck('alg-hs512', withHeader({ alg: 'HS512', typ: 'JWT' }, 'sha512')),
+  spoiltTokenCheck('no-typ', withHeader({ alg: 'HS256' }), warning),
+  spoiltTokenCheck(
     'wrong-audience',
     signed((_claims, { platform }) => ({ aud: platform.second.clientId })),
   ),
-  spoilt(
+  spoiltTokenCheck(
     'wrong-issuer',
     signed((_claims, { platform }) => ({ iss: platform.addresses.organisationId })),
   ),
-  spoilt('expired', shifted(-120)),
-  spoilt('not-yet-valid', shifted(120)),
-  spoilt('second-site-token', (claims, { platform: { second } }) =>
+  spoiltTokenCheck('expired', shifted(-120)),
+  spoiltTokenCheck('not-yet-valid', shifted(120)),
+  spoiltTokenCheck('second-site-token', (claims, { platform: { second } }) =>
     forge({ ...claims, aud: second.clientId }, { secret: second.clientSecret }),
   ),
-  spoilt(
+  spoiltTokenCheck(
     'oversized',
     signed(() => ({ padding: 'x'.repeat(7000) })),
     warning,
   ),
-  spoilt('not-canonical', (_claims, _stage, token) => respell(token), warning),
-  spoilt(
+  spoiltTokenCheck('not-canonical', (_claims, _stage, token) => respell(token), warning),
+  spoiltTokenCheck(
     'no-ticket',
     signed(() => ({ at: null })),
   ),
-  spoilt(
+  spoiltTokenCheck(
     'anonymous-with-ticket',
     signed(() => ({ sts: 'anon' })),
   ),

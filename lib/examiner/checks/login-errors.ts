@@ -13,7 +13,7 @@ interface Refusal {
 }
 
 /** Tries a login that the platform refuses. */
-async function refused(stage: Stage, prepare: (account: Account) => void, password?: string): Promise<Refusal> {
+async function causeRefusal(stage: Stage, prepare: (account: Account) => void, password?: string): Promise<Refusal> {
   const browser = stage.browser()
   const account = stage.account()
   const { form } = await stage.loginForm(browser)
@@ -25,7 +25,7 @@ async function refused(stage: Stage, prepare: (account: Account) => void, passwo
 }
 
 /** Fails if the user gets a server error or an empty page, or is logged in. */
-async function judge(stage: Stage, { browser, account, page }: Refusal): Promise<Finding> {
+async function refusalPageFinding(stage: Stage, { browser, account, page }: Refusal): Promise<Finding> {
   if (page.status >= 500 || page.status === 0) return failed(`the user gets ${page.status || page.error}`)
   if (await stage.isKnown(browser, account))
     return failed('the user is logged in, though the platform refused the login')
@@ -35,9 +35,9 @@ async function judge(stage: Stage, { browser, account, page }: Refusal): Promise
 const wrongPassword: Check = {
   name: 'login/wrong-password',
   run: async (stage) => {
-    const refusal = await refused(stage, () => {}, 'not-the-password')
+    const refusal = await causeRefusal(stage, () => {}, 'not-the-password')
     const { page, account } = refusal
-    const finding = await judge(stage, refusal)
+    const finding = await refusalPageFinding(stage, refusal)
     if (finding.verdict !== 'passed') return finding
     const form = loginFormOf(page.forms, stage.site.passwordField)
     if (!form) return failed('the form is gone after a wrong password')
@@ -51,9 +51,9 @@ const wrongPassword: Check = {
 const frozen: Check = {
   name: 'login/frozen-account',
   run: async (stage) => {
-    const { page: wrong } = await refused(stage, () => {}, 'not-the-password')
-    const refusal = await refused(stage, (account) => stage.platform.control(account).freeze())
-    const finding = await judge(stage, refusal)
+    const { page: wrong } = await causeRefusal(stage, () => {}, 'not-the-password')
+    const refusal = await causeRefusal(stage, (account) => stage.platform.control(account).freeze())
+    const finding = await refusalPageFinding(stage, refusal)
     if (finding.verdict !== 'passed') return finding
     const { words } = refusal.page
     if (words === wrong.words) return warning('the page says the same as for a wrong password')
@@ -66,7 +66,10 @@ const frozen: Check = {
 const inactive: Check = {
   name: 'login/inactive-account',
   run: async (stage) =>
-    judge(stage, await refused(stage, (account) => void stage.platform.control(account).set({ active: false }))),
+    refusalPageFinding(
+      stage,
+      await causeRefusal(stage, (account) => void stage.platform.control(account).set({ active: false })),
+    ),
 }
 
 /** Creates a check whose error comes from a fault, because the real situation is hard to arrange. */
@@ -74,11 +77,11 @@ function byFault(name: string, code: Sso2ServiceErrorCode): Check {
   return {
     name: `login/${name}`,
     run: async (stage) => {
-      const refusal = await refused(
+      const refusal = await causeRefusal(
         stage,
         () => void stage.platform.fault(['authenticate'], { kind: 'error', code }, { times: 1 }),
       )
-      return judge(stage, refusal)
+      return refusalPageFinding(stage, refusal)
     },
   }
 }
@@ -95,7 +98,7 @@ const oneTimePassword: Check = {
     const other = stage.browser()
     const { form: again } = await stage.loginForm(other)
     const page = await stage.submit(other, again, { ...account, password: otp })
-    return judge(stage, { browser: other, account, page })
+    return refusalPageFinding(stage, { browser: other, account, page })
   },
 }
 

@@ -2,7 +2,7 @@
 import { type Check, failed, need, noneOf, passed, warning } from '../check'
 
 /** Creates a check with another clock at the platform. The site must work, or refuse the token and show a page. */
-const clock = (name: string, seconds: number): Check => ({
+const clockCheck = (name: string, seconds: number): Check => ({
   name: `clock/${name}`,
   isRough: true,
   run: async (stage) => {
@@ -89,12 +89,12 @@ const banner: Check = {
 }
 
 export const clockChecks: readonly Check[] = [
-  clock('ahead-3-s', 3),
-  clock('behind-3-s', -3),
-  clock('ahead-30-s', 30),
-  clock('behind-30-s', -30),
-  clock('ahead-10-min', 600),
-  clock('behind-10-min', -600),
+  clockCheck('ahead-3-s', 3),
+  clockCheck('behind-3-s', -3),
+  clockCheck('ahead-30-s', 30),
+  clockCheck('behind-30-s', -30),
+  clockCheck('ahead-10-min', 600),
+  clockCheck('behind-10-min', -600),
 ]
 
 export const headerChecks: readonly Check[] = [framing, referrer, cacheControl, banner]

@@ -106,7 +106,7 @@ async function wasCalled(
 }
 
 /** Returns the problems of a page during an outage. A 503 is right if the page needs the platform. */
-function problemsOf(page: Page, limitMs: number): string[] {
+function pageProblems(page: Page, limitMs: number): string[] {
   const ms = Math.max(...page.hops.map((hop) => hop.ms))
   if (page.status === 0) return [`the user gets ${page.error}`]
   if (page.status >= 500 && page.status !== 503) return [`the user gets ${page.status}`]
@@ -123,12 +123,12 @@ const showPage: Act = async (stage, { fail, failed }) => {
   const page = await stage.look(browser, isIdentifiedAlways ? publicPage : userPage)
   need(await failed(), 'the site made no status check, so nothing failed')
   const isDown = page.status === 503 ? ['the user gets 503'] : []
-  return [...problemsOf(page, MAX_PAGE_MS), ...isDown]
+  return [...pageProblems(page, MAX_PAGE_MS), ...isDown]
 }
 
 /** Tries to log in while Authenticate fails. The message must differ from the message for a wrong password. */
 const tryLogin: Act = async (stage, { fail, failed }) => {
-  const wrong = await attempt(stage, 'not-the-password')
+  const wrong = await submitPassword(stage, 'not-the-password')
   const browser = stage.browser()
   const { form } = await stage.loginForm(browser)
   await fail()
@@ -136,12 +136,12 @@ const tryLogin: Act = async (stage, { fail, failed }) => {
   need(page.status === 503 || (await failed()), 'the site did not call Authenticate')
   const isSame = page.words === wrong.words && page.status === wrong.status
   return [
-    ...problemsOf(page, MAX_LOGIN_MS),
+    ...pageProblems(page, MAX_LOGIN_MS),
     ...(isSame ? [`the page says the same as for a wrong password: ${page.words.slice(0, 60)}`] : []),
   ]
 }
 
-async function attempt(stage: Stage, password: string): Promise<Page> {
+async function submitPassword(stage: Stage, password: string): Promise<Page> {
   const browser = stage.browser()
   const { form } = await stage.loginForm(browser)
   return stage.submit(browser, form, { ...stage.account(), password })
@@ -157,7 +157,7 @@ const tryLogout: Act = async (stage, { fail, failed, reach }) => {
   const isShown = !isKnown && (await stage.isShown(browser, account))
   need(isKnown || isShown || (await failed()), 'the site did not call Logout')
   return [
-    ...problemsOf(page, MAX_PAGE_MS),
+    ...pageProblems(page, MAX_PAGE_MS),
     ...(isKnown ? ['the user is still logged in'] : []),
     ...(isShown ? ['the next Identify redirect logs the user in again'] : []),
   ]

@@ -54,14 +54,14 @@ const content: Check = {
     const cookies = browser.cookies.of(new URL(stage.site.url))
     return noneOf(
       cookies
-        .filter(({ value }) => spellings(value).some((text) => words.some((word) => text.includes(word))))
+        .filter(({ value }) => valueSpellings(value).some((text) => words.some((word) => text.includes(word))))
         .map(({ name }) => `${name} holds data of the user`),
     )
   },
 }
 
 /** Returns a cookie's value and its parts, also decoded in the usual ways. */
-function spellings(value: string): string[] {
+function valueSpellings(value: string): string[] {
   const parts = [value, ...value.split(/[.:|&=~%]/)]
   const decoded = (text: string) => {
     try {

@@ -157,7 +157,7 @@ const sensitivePage: Check = {
 }
 
 /** Creates a check with a wrong response that would log a user in. The site must ignore the response. */
-function spoilt(name: string, fault: Fault): Check {
+function spoiltResponseCheck(name: string, fault: Fault): Check {
   return {
     name: `status/${name}`,
     isSlow: true,
@@ -191,8 +191,8 @@ export const statusChecks: readonly Check[] = [
   removed,
   otherAccount,
   sensitivePage,
-  spoilt('wrong-signature', { kind: 'wrong_signature' }),
-  spoilt('wrong-session', { kind: 'wrong_session' }),
-  spoilt('wrong-audience', { kind: 'wrong_audience' }),
-  spoilt('expired', { kind: 'expired' }),
+  spoiltResponseCheck('wrong-signature', { kind: 'wrong_signature' }),
+  spoiltResponseCheck('wrong-session', { kind: 'wrong_session' }),
+  spoiltResponseCheck('wrong-audience', { kind: 'wrong_audience' }),
+  spoiltResponseCheck('expired', { kind: 'expired' }),
 ]

@@ -1,6 +1,6 @@
 /** Writes the report as a single HTML file without external resources. */
 import { flowDiagram, flowList, flowStyle } from '../../emulator/portal/flow-diagram'
-import { Html, html } from '../../emulator/portal/html'
+import { Html, portalHtml } from '../../emulator/portal/html'
 import type { Result } from '../check'
 import { reportStyle } from './style'
 import { countOf, type Examined, groupsOf, sentenceOf, verdicts } from './summary'
@@ -8,7 +8,7 @@ import { countOf, type Examined, groupsOf, sentenceOf, verdicts } from './summar
 export function htmlReport(examined: Examined): string {
   const { siteUrl, at, seconds, notes, results, skipped } = examined
   const style = new Html(`<style>${reportStyle}${flowStyle}</style>`)
-  return html`<!doctype html>
+  return portalHtml`<!doctype html>
 <html lang="en">
 <head>
   <meta charset="utf-8" />
@@ -24,14 +24,14 @@ export function htmlReport(examined: Examined): string {
     <h1>SSO2 examination of ${siteUrl}</h1>
     <p class="sentence">${sentenceOf(examined)}</p>
     <p class="muted">${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC, ${Math.round(seconds)} seconds. All users in this report are made up.</p>
-    <ul class="counts">${verdicts.map((verdict) => html`<li class="chip ${classOf(verdict)}">${countOf(results, verdict)} ${verdict}</li>`)}</ul>
+    <ul class="counts">${verdicts.map((verdict) => portalHtml`<li class="chip ${classOf(verdict)}">${countOf(results, verdict)} ${verdict}</li>`)}</ul>
   </header>
   <main id="content">
     ${toFix(results)}
     ${groupsOf(results).map(([group, own]) => groupSection(group, own))}
     <section aria-labelledby="found"><h2 id="found">About this examination</h2>
-      <ul>${notes.map((note) => html`<li>${note}</li>`)}
-      ${skipped.map(({ name, reason }) => html`<li><code>${name}</code> was left out: ${reason}</li>`)}</ul>
+      <ul>${notes.map((note) => portalHtml`<li>${note}</li>`)}
+      ${skipped.map(({ name, reason }) => portalHtml`<li><code>${name}</code> was left out: ${reason}</li>`)}</ul>
       <p class="muted">An undecided check is never counted as passed. Passwords, secrets and tickets are masked.</p></section>
   </main>
 </body>
@@ -42,10 +42,12 @@ export function htmlReport(examined: Examined): string {
 /** Returns the failed checks, each with its fix. */
 function toFix(results: readonly Result[]): Html {
   const failed = results.filter(({ verdict }) => verdict === 'failed')
-  if (failed.length === 0) return html``
-  return html`<section aria-labelledby="first"><h2 id="first">To fix</h2>
+  if (failed.length === 0) return portalHtml``
+  return portalHtml`<section aria-labelledby="first"><h2 id="first">To fix</h2>
 <ul class="fixes">${byFix(failed).map(
-    (same) => html`<li>${same.map(({ name }) => html`<a href="#${idOf(name)}">${name}</a> `)}${same[0]?.text.effect}
+    (
+      same,
+    ) => portalHtml`<li>${same.map(({ name }) => portalHtml`<a href="#${idOf(name)}">${name}</a> `)}${same[0]?.text.effect}
 <br /><strong>Fix:</strong> ${same[0]?.text.fix}</li>`,
   )}</ul></section>`
 }
@@ -61,19 +63,19 @@ const classOf = (verdict: string) => verdict.replace(' ', '-')
 const idOf = (name: string) => `check-${name.replace('/', '-')}`
 
 function groupSection(group: string, results: readonly Result[]): Html {
-  return html`<section aria-labelledby="group-${group}"><h2 id="group-${group}">${group}</h2>
+  return portalHtml`<section aria-labelledby="group-${group}"><h2 id="group-${group}">${group}</h2>
 ${results.map(checkBlock)}</section>`
 }
 
 function checkBlock(result: Result): Html {
   const { name, verdict, reason, text, seconds, flow } = result
   const id = idOf(name)
-  return html`<details class="check" id="${id}"><summary><span class="chip ${classOf(verdict)}">${verdict}</span>
+  return portalHtml`<details class="check" id="${id}"><summary><span class="chip ${classOf(verdict)}">${verdict}</span>
 <span class="what"><strong>${name}</strong> <span class="muted">${text.good}</span></span></summary>
 <div class="body">
 ${
   verdict !== 'passed' &&
-  html`<dl>
+  portalHtml`<dl>
   <dt>Found</dt><dd>${reason}</dd>
   <dt>Effect</dt><dd>${text.effect}</dd>
   <dt>Fix</dt><dd>${text.fix}</dd>
@@ -81,6 +83,6 @@ ${
 </dl>`
 }
 <p class="muted">${text.source}. The check took ${seconds.toFixed(1)} s.</p>
-${flow.steps.length > 0 && html`<h3>Evidence: ${name}</h3>${flowDiagram(flow, `${id}-`)}<details class="list"><summary>Steps and claims of ${name}</summary>${flowList(flow, `${id}-`)}</details>`}
+${flow.steps.length > 0 && portalHtml`<h3>Evidence: ${name}</h3>${flowDiagram(flow, `${id}-`)}<details class="list"><summary>Steps and claims of ${name}</summary>${flowList(flow, `${id}-`)}</details>`}
 </div></details>`
 }

@@ -6,7 +6,7 @@ const AUTHENTICATE = 'Interface, "POST {sso_url}/authenticate"'
 const ERRORS = 'Interface, "SSO2 errors"'
 const FAULTS = 'Good practice: each outside call has a time limit and a fallback'
 const FORM = 'Use the built-in login page, or req.sso2.login() with its result.'
-const refusal = (good: string): CheckText =>
+const refusalText = (good: string): CheckText =>
   row(
     good,
     'The user does not learn why the login fails, or gets an error page.',
@@ -87,10 +87,10 @@ export const loginTexts: CheckTexts = {
     'frf is the number of seconds until the account works again. Show it as a time.',
     FORM,
   ),
-  'login/inactive-account': refusal('An inactive account gets a page, and no login.'),
-  'login/session-limit': refusal('A user with too many sessions gets a page, and no login.'),
-  'login/expired-one-time-password': refusal('An expired one-time password gets a page, and no login.'),
-  'login/one-time-password': refusal('A one-time password logs in once.'),
+  'login/inactive-account': refusalText('An inactive account gets a page, and no login.'),
+  'login/session-limit': refusalText('A user with too many sessions gets a page, and no login.'),
+  'login/expired-one-time-password': refusalText('An expired one-time password gets a page, and no login.'),
+  'login/one-time-password': refusalText('A one-time password logs in once.'),
   'login/session-terminated': ENDED(
     'When the SSO session has ended while the form was open, the user can still log in.',
   ),
@@ -197,7 +197,7 @@ export const outageTexts: CheckTexts = {
 }
 
 const CLOCK = 'Interface, "Limits": tokens live 10 seconds'
-const clock = (difference: string): CheckText =>
+const clockCheckText = (difference: string): CheckText =>
   row(
     `With the platform's clock ${difference}, the site works, or gives up with a page and without a loop.`,
     'Users get "too many redirects", or old tokens are accepted.',
@@ -207,12 +207,12 @@ const clock = (difference: string): CheckText =>
   )
 
 export const clockTexts: CheckTexts = {
-  'clock/ahead-3-s': clock('3 seconds ahead'),
-  'clock/behind-3-s': clock('3 seconds behind'),
-  'clock/ahead-30-s': clock('30 seconds ahead'),
-  'clock/behind-30-s': clock('30 seconds behind'),
-  'clock/ahead-10-min': clock('10 minutes ahead'),
-  'clock/behind-10-min': clock('10 minutes behind'),
+  'clock/ahead-3-s': clockCheckText('3 seconds ahead'),
+  'clock/behind-3-s': clockCheckText('3 seconds behind'),
+  'clock/ahead-30-s': clockCheckText('30 seconds ahead'),
+  'clock/behind-30-s': clockCheckText('30 seconds behind'),
+  'clock/ahead-10-min': clockCheckText('10 minutes ahead'),
+  'clock/behind-10-min': clockCheckText('10 minutes behind'),
 }
 
 export const headerTexts: CheckTexts = {

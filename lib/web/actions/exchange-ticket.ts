@@ -16,7 +16,7 @@ import type { LoginStart } from '../../storage/session-index'
 import { callListener, HOOKS_MS, runHook } from '../hooks'
 import type { RequestContext } from '../request-context'
 import type { Hook, LoadUser } from '../site'
-import { type NamedUser, type SignInResult, signIn, stayAnonymous } from './sign-in'
+import { beginAnonymousSession, type NamedUser, type SignInResult, signInUser } from './sign-in'
 
 /** The outcome of a ticket exchange. `user_unknown`: the ticket could not be used. The SSO session is stored and checked again soon. */
 export type TicketResult =
@@ -37,7 +37,7 @@ export async function exchangeTicketForUser(
 ): Promise<TicketResult> {
   const named = await loadTicketUser(context, token)
   if (named === undefined) return { outcome: await rememberUnknown(context, token.sid ?? '', question) }
-  const established = await signIn(context, named, start, question)
+  const established = await signInUser(context, named, start, question)
   if (established !== 'done' && established !== 'renewed') return { outcome: established }
   const { onLogin, config } = context.site
   if (onLogin && established === 'done')
@@ -76,7 +76,7 @@ const runWatched = <T>(dependency: Dependency | undefined, operation: string, ca
 /** Keeps a known login of the same SSO session unchanged. Any other session is stored as pending. */
 async function rememberUnknown(context: RequestContext, sid: string, question: string | undefined): Promise<Failed> {
   if (isLoginOf(context.stored.value, sid)) return 'user_unknown'
-  const remembered = await stayAnonymous(context, { sid, pending: true, question })
+  const remembered = await beginAnonymousSession(context, { sid, pending: true, question })
   return remembered === 'done' ? 'user_unknown' : remembered
 }
 

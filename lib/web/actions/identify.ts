@@ -1,7 +1,7 @@
 /** Redirects to Identify, binds the redirect to the browser (as `state` does in OAuth), and counts redirects to stop loops. */
 
 import { randomBytes } from 'node:crypto'
-import { flowBeginning, makeBinding } from '../../decide/binding'
+import { flowStart, makeBinding } from '../../decide/binding'
 import type { BindingFinding } from '../../decide/landing'
 import { LOG_LINES } from '../../decide/log-lines'
 import {
@@ -17,11 +17,11 @@ import {
 } from '../../decide/loop-guard'
 import { flowParameterOf, withFlowParameter } from '../../decide/return-to'
 import { publish } from '../hooks'
-import { cookiesUnder, queryOf } from '../http/request-facts'
+import { cookiesUnder, queryParameters } from '../http/request-facts'
 import { beforeHeaders, dropCookie, makePrivate, redirect, setCookie } from '../http/response-headers'
 import {
   mayHaveRedirectCounts,
-  pageOf,
+  pageAddress,
   type RequestContext,
   redirectCountCookie,
   redirectCountFor,
@@ -55,7 +55,7 @@ export function recordReturn(
   returnTo: string,
 ): void {
   front.noteCookies(binding !== 'no_cookies')
-  front.noteReturn((binding === 'bound' ? flowBeginning(flowParameterOf(returnTo)) : undefined) ?? now())
+  front.noteReturn((binding === 'bound' ? flowStart(flowParameterOf(returnTo)) : undefined) ?? now())
 }
 
 /** Sets the count of Identify redirects for a page, if the count has changed. @param redirects `undefined`: deletes the count */
@@ -98,7 +98,7 @@ function setRedirectCountBeforeHeaders(
   context: RequestContext,
   change: (redirects: RedirectCount) => RedirectCount | undefined,
 ): void {
-  const page = mayHaveRedirectCounts(context) ? pageOf(context) : undefined
+  const page = mayHaveRedirectCounts(context) ? pageAddress(context) : undefined
   const redirects = page === undefined ? undefined : redirectCountFor(context, page)
   if (page === undefined || redirects === undefined) return
   beforeHeaders(context.res, () => {
@@ -117,7 +117,7 @@ export function isMisroutedLanding({ site, req, isMounted }: RequestContext): bo
   const target = req.originalUrl ?? req.url
   if (!target.includes(TOKEN_PREFIX)) return false
   try {
-    site.client.readLanding(queryOf(req).get('t'))
+    site.client.readLanding(queryParameters(req).get('t'))
   } catch {
     return false
   }

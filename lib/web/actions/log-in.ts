@@ -11,7 +11,7 @@ import {
   type LoginResult,
   lostAttemptResult,
 } from '../../decide/login'
-import { isLoggedIn, isOfAnother } from '../../decide/record'
+import { isBegunByOtherBrowser, isLoggedIn } from '../../decide/record'
 import { Sso2UnavailableError } from '../../errors'
 import type { SessionToken } from '../../protocol/session-token'
 import type { LoginStart } from '../../storage/session-index'
@@ -36,7 +36,7 @@ const MAX_PASSWORD = 1024
 /** Limit of both together, in bytes of JSON. The SSO system refuses a longer token unread. A control character takes six bytes. */
 const MAX_WRITTEN = 4096
 
-const failed = (error: LoginError): LoginResult => ({ ok: false, error })
+const failedLogin = (error: LoginError): LoginResult => ({ ok: false, error })
 
 /** Are these valid credentials of a form? */
 function areCredentials(value: { username?: unknown; password?: unknown }): value is Credentials {
@@ -52,7 +52,7 @@ export async function logIn(
   context: RequestContext,
   credentials: { username?: unknown; password?: unknown },
 ): Promise<LoginResult> {
-  if (!areCredentials(credentials)) return failed('invalid_request')
+  if (!areCredentials(credentials)) return failedLogin('invalid_request')
   const { stored, site } = context
   const { username, password } = credentials
   const { key } = stored
@@ -64,7 +64,7 @@ export async function logIn(
   await joinOtherLogin(context)
   const facts = { storeAvailable: stored.isAvailable, ssoAvailable: site.identifyHealth.isAvailable }
   const error = decideLoginStart({ ...facts, hasRecord: stored.value !== undefined })
-  if (error !== undefined || key === undefined) return failed(error ?? 'session_ended')
+  if (error !== undefined || key === undefined) return failedLogin(error ?? 'session_ended')
   const tried = { username, account: site.limits.recognisedAccount(context.req, username), session: key }
   return runExclusive(context, { key, ...submit }, (lock) => runLogin(context, tried, { username, password }, lock))
 }
@@ -75,7 +75,8 @@ export async function logIn(
  */
 export async function joinOtherLogin(context: RequestContext): Promise<void> {
   const { stored } = context
-  if (isOfAnother(stored.value, browserName(context)) && (await stored.drop(() => true)) !== 'done') stored.forget()
+  if (isBegunByOtherBrowser(stored.value, browserName(context)) && (await stored.drop(() => true)) !== 'done')
+    stored.forget()
 }
 
 /** The facts for the limits. The browser is recognised while the lock is acquired. */
@@ -89,10 +90,10 @@ async function runLogin(
 ): Promise<LoginResult> {
   const started = performance.now()
   const sidHash = context.stored.value?.sidHash
-  const result = await attempt(context, tried, credentials, lock).catch((error: unknown): LoginResult => {
+  const result = await attemptLogin(context, tried, credentials, lock).catch((error: unknown): LoginResult => {
     const failure = { step: 'authenticate', error, isOwn: false } as const
     context.site.config.log.failed('login', failure, [credentials.password, context.stored.secrets?.sid])
-    return failed('unavailable')
+    return failedLogin('unavailable')
   })
   publish('login', {
     operation: 'authenticate',
@@ -105,13 +106,13 @@ async function runLogin(
 }
 
 /** Refuses a login because of a limit, without a call of the SSO system. */
-function refused({ reason, seconds }: Refusal): LoginResult {
+function refusedLogin({ reason, seconds }: Refusal): LoginResult {
   publish('login', { operation: 'limit', outcome: 'limited', durationMs: 0, reason })
   return { ok: false, error: 'too_many_attempts', retryAfterSeconds: Math.max(1, Math.ceil(seconds)) }
 }
 
 /** Checks the limits first, then a stale session. Both steps are independent of the password. */
-async function attempt(
+async function attemptLogin(
   context: RequestContext,
   tried: Tried,
   credentials: Credentials,
@@ -119,7 +120,7 @@ async function attempt(
 ): Promise<LoginResult> {
   const { ipa: address } = deviceOf(context.req)
   const admitted = await context.site.limits.admitLogin({ ...tried, address, account: await tried.account })
-  if ('reason' in admitted) return refused(admitted)
+  if ('reason' in admitted) return refusedLogin(admitted)
   const asked = await askForLogin(context, credentials, lock, admitted)
   if (!('judged' in asked)) {
     await admitted.end(NOT_JUDGED)
@@ -158,14 +159,14 @@ async function askForLogin(
   await resolveUser(context, { identify: 'never' })
   const start = site.sessionIndex.startNow()
   const { secrets } = stored
-  if (!secrets) return failed(stored.isAvailable ? 'session_ended' : 'unavailable')
+  if (!secrets) return failedLogin(stored.isAvailable ? 'session_ended' : 'unavailable')
   const known = lock.isSuccessor ? await continueLostLogin(context, secrets.sid, wasIn, admitted) : undefined
   if (known) return { ...known, start }
   const refusal = await admitted.begin() // last, because the steps before may have taken long
-  if (refusal === 'unavailable') return failed(refusal)
-  if (refusal) return refused(refusal)
-  if (!lock.isHeld()) return failed('busy')
-  return { ...(await authenticate(context, secrets.sid, credentials)), start }
+  if (refusal === 'unavailable') return failedLogin(refusal)
+  if (refusal) return refusedLogin(refusal)
+  if (!lock.isHeld()) return failedLogin('busy')
+  return { ...(await callAuthenticate(context, secrets.sid, credentials)), start }
 }
 
 /** Continues a login whose process died after it may have sent Authenticate. @returns `undefined` if this process may send Authenticate */
@@ -191,7 +192,7 @@ async function checkLostLogin(context: RequestContext, sid: string, wasIn: boole
 }
 
 /** Sends one Authenticate. If the response is lost, looks up the outcome by Session Status and never sends a second Authenticate. */
-async function authenticate(
+async function callAuthenticate(
   context: RequestContext,
   sid: string,
   { username, password }: Credentials,
@@ -220,7 +221,7 @@ async function applyLoginDecision(
         dropLogoutCookie(context) // only a form is a new login: what a landing or status check finds may be older than the logout
         return { ok: true, user: redeemed.user }
       }
-      return failed(redeemed.outcome === 'lost_race' ? 'session_ended' : 'unavailable')
+      return failedLogin(redeemed.outcome === 'lost_race' ? 'session_ended' : 'unavailable')
     }
     case 'show': {
       const { action: _shown, ...identity } = decision
@@ -229,9 +230,9 @@ async function applyLoginDecision(
     case 'identify':
       // the SSO session is over: the next page load begins another
       await endWithSsoSession(context, context.stored.value?.sidHash ?? '')
-      return failed('session_ended')
+      return failedLogin('session_ended')
     case 'ask_status':
     case 'not_now':
-      return failed('unavailable')
+      return failedLogin('unavailable')
   }
 }

@@ -60,7 +60,7 @@ async function endSession(
   record: SsoRecord,
   isAll: boolean,
 ): Promise<LogoutResult> {
-  const aid = accountOf(record, isAll)
+  const aid = accountForLogoutAll(record, isAll)
   if ((await revokeLocalSessions(context.site, localLogoutOf(stored.key, record, aid))) === 'done')
     return sendLogout(context, stored, record, aid)
   await sendLogoutWithoutRedis(context, stored, record, isAll)
@@ -79,7 +79,7 @@ async function sendLogoutWithoutRedis(
   const { sidHash } = record
   setLogoutCookie(context, { of: 'session', key, isAll, sidHash })
   if (!secrets) return
-  const logout = logoutOf(secrets.sid, accountOf(record, isAll), deviceOf(req))
+  const logout = logoutOf(secrets.sid, accountForLogoutAll(record, isAll), deviceOf(req))
   await Promise.all([isLogoutConfirmed(site, logout), queueLogout(site, sidHash, logout)])
 }
 
@@ -235,7 +235,7 @@ async function endWithoutRecord(stored: StoredRecord): Promise<'ended' | 'change
 }
 
 /** Returns the account whose sessions all end, if the logout is for all sessions. */
-export const accountOf = (record: SsoRecord, isAll: boolean): string | undefined =>
+export const accountForLogoutAll = (record: SsoRecord, isAll: boolean): string | undefined =>
   isAll && isLoggedIn(record) ? record.user.accountId : undefined
 
 export const logoutOf = (sid: string, aid: string | undefined, device: Device): PendingLogout => ({
@@ -262,7 +262,7 @@ export async function endUnreadSession(site: Site, logout: UnreadLogout): Promis
   if ((await stored.reread()) === 'unavailable' || (await stored.follow()) === 'unavailable') return 'unavailable'
   const { value, secrets } = stored
   if (!value) return 'done'
-  const aid = accountOf(value, logout.isAll)
+  const aid = accountForLogoutAll(value, logout.isAll)
   // first, because a browser whose session has ended looks for the pending logout
   if (
     secrets &&

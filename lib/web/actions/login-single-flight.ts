@@ -150,7 +150,7 @@ async function share(
 ): Promise<LoginResult> {
   const { site, req, stored } = context
   if (!result.ok || sessionId === undefined) return result
-  if ((await stored.turnTo(sessionId)) === 'unavailable') return UNAVAILABLE
+  if ((await stored.switchTo(sessionId)) === 'unavailable') return UNAVAILABLE
   if (!stored.value) return { ok: false, error: 'session_ended' } // logged out in the meantime
   await site.sessions.adopt(req, sessionId)
   dropLogoutCookie(context)

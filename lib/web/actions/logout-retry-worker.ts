@@ -77,7 +77,7 @@ export class LogoutRetryWorker {
 
   #take(isBack: boolean): Promise<string[] | Unavailable> {
     const { logoutOutbox, now } = this.#site
-    return isBack ? logoutOutbox.takeWaiting(now(), AT_ONCE) : logoutOutbox.takeDue(now(), AT_ONCE)
+    return isBack ? logoutOutbox.takeAllDue(now(), AT_ONCE) : logoutOutbox.takeDue(now(), AT_ONCE)
   }
 
   /** Retries a logout. @returns true if the SSO system has just confirmed the logout */

@@ -30,7 +30,7 @@ import type { SessionToken } from '../../protocol/session-token'
 import type { LoginStart } from '../../storage/session-index'
 import { publish } from '../hooks'
 import { deviceOf, isNavigation } from '../http/request-facts'
-import { blockOf, pageOf, type RequestContext } from '../request-context'
+import { blockOf, pageAddress, type RequestContext } from '../request-context'
 import type { StoredRecord } from '../stored-record'
 import { exchangeTicketForUser } from './exchange-ticket'
 import { isMisroutedLanding, recordPageShown, sendToIdentify } from './identify'
@@ -80,7 +80,7 @@ export async function resolveUser(context: RequestContext, options: ResolveOptio
 
 /** Has another request ended the session, or has Redis lost the session of a user? An anonymous session continues without its record. */
 function hasSessionEnded(stored: RequestContext['stored'], wasIn: boolean): boolean {
-  return isGone(stored) || (wasIn && stored.key !== undefined && stored.isYetToCome)
+  return isGone(stored) || (wasIn && stored.key !== undefined && stored.isUnwritten)
 }
 
 function logDegraded(context: RequestContext, options: ResolveOptions, outcome: ResolveOutcome): ResolveOutcome {
@@ -147,7 +147,7 @@ function mayIdentify(context: RequestContext, { identify }: ResolveOptions): boo
   const { site, req } = context
   if (isMisroutedLanding(context)) return false
   if (identify === 'never' || (identify === 'if_configured' && site.config.identify !== 'always')) return false
-  if (pageOf(context) !== undefined) return site.shouldIdentify(req)
+  if (pageAddress(context) !== undefined) return site.shouldIdentify(req)
   if (isNavigation(req)) site.config.log.info('visit:address', LOG_LINES.longAddress)
   return false
 }
@@ -159,7 +159,7 @@ async function applyDecision(
 ): Promise<ResolveOutcome | 'again'> {
   switch (decision.action) {
     case 'identify':
-      sendToIdentify(context, pageOf(context) ?? '', decision.reason)
+      sendToIdentify(context, pageAddress(context) ?? '', decision.reason)
       return { action: 'answered' }
     case 'end_session':
       return toOutcome(await endRecord(context, context.stored.value?.sidHash ?? ''))

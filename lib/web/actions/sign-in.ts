@@ -3,15 +3,15 @@
  * last the response. If a login finds a logout, the login ends the session that it has just begun. Threats L2, L9, L10, L13.
  */
 import {
-  beginningOf,
   CURRENT_VERSION,
   indexLifeOf,
   isIndexDue,
   isLoggedIn,
   isOtherAccount,
-  isSameStanding,
+  isSameLogin,
   type LoggedInRecord,
   type SsoRecord,
+  sessionStart,
   type User,
 } from '../../decide/record'
 import { checkStateAfter } from '../../decide/status-check'
@@ -40,7 +40,7 @@ function makeRecord({ site, stored }: RequestContext, secrets: Secrets, accountI
   const now = site.now()
   return {
     v: CURRENT_VERSION,
-    since: beginningOf(stored.value, accountId, now),
+    since: sessionStart(stored.value, accountId, now),
     checkedAt: checkedAt ?? now,
     sidHash: shortHash(secrets.sid),
     box: site.records.seal(secrets),
@@ -60,7 +60,7 @@ interface Anonymous {
 }
 
 /** Stores an anonymous session. */
-export async function stayAnonymous(
+export async function beginAnonymousSession(
   context: RequestContext,
   { sid, checkedAt, pending, browser, question }: Anonymous,
 ): Promise<SignInResult> {
@@ -74,7 +74,7 @@ export async function stayAnonymous(
  * @param question name of the status check that returned the ticket, if any
  * @returns `'renewed'` if the session was already a login of the same user, and only the access token is new
  */
-export async function signIn(
+export async function signInUser(
   context: RequestContext,
   named: NamedUser,
   start: LoginStart,
@@ -101,7 +101,7 @@ async function writeInPlace(
   record: SsoRecord,
   question: string | undefined,
 ): Promise<SignInResult | undefined> {
-  if (!isSameStanding(stored.value, record)) return undefined
+  if (!isSameLogin(stored.value, record)) return undefined
   if (stored.value) keepInIndex(site, stored.key, stored.value)
   // another user always gets a new session ID: the record of a session never changes its user
   const written = await stored.update((found) => ({ ...record, ...checkStateAfter(found, question) }))

@@ -18,11 +18,11 @@ export function bodyReader(): ReadBody {
   ]
   return async (req, res) => {
     if (isParsed(req.body)) return undefined
-    const source = sourceOf(req)
+    const source = bodySource(req)
     if (source === req && isConsumed(req)) return BODY_CONSUMED
     for (const parser of parsers) {
       const error = await new Promise<unknown>((resolve) => parser(source, res, resolve))
-      if (error) return statusOf(error)
+      if (error) return bodyErrorStatus(error)
     }
     req.body = source.body
     return lengthOf(req) > 0 && !req.is(['json', 'urlencoded']) ? 415 : undefined
@@ -42,7 +42,7 @@ function isParsed(body: unknown): boolean {
 const isBytes = (body: unknown): body is Uint8Array => body instanceof Uint8Array || Buffer.isBuffer(body)
 
 /** Returns the request, or a stream of its body and headers if `req.body` has bytes or text (serverless-http, `express.raw`). */
-function sourceOf(req: Request): Request {
+function bodySource(req: Request): Request {
   const { body, headers, method } = req
   if (!isBytes(body) && typeof body !== 'string') return req
   const bytes = Buffer.from(body)
@@ -51,7 +51,7 @@ function sourceOf(req: Request): Request {
   return Object.assign(Readable.from([bytes], { objectMode: false }), parts) as Readable as Request // a parser uses no other member of a request
 }
 
-const statusOf = (error: unknown) =>
+const bodyErrorStatus = (error: unknown) =>
   typeof error === 'object' && error !== null && 'status' in error && typeof error.status === 'number'
     ? error.status
     : 400

@@ -13,18 +13,20 @@ import type { Device } from '../../protocol/claims'
 
 const MAX_USER_AGENT = 512
 
-function header(req: Request, name: string): string | undefined {
+function headerValue(req: Request, name: string): string | undefined {
   const value = req.headers[name]
   return Array.isArray(value) ? value.join(', ') : value
 }
 
 /** Returns the facts that show whether the client can follow a redirect. */
 function shapeOf(req: Request): RequestShape {
-  const purpose = [header(req, 'sec-purpose'), header(req, 'purpose'), header(req, 'x-moz')].filter(Boolean).join(' ')
+  const purpose = [headerValue(req, 'sec-purpose'), headerValue(req, 'purpose'), headerValue(req, 'x-moz')]
+    .filter(Boolean)
+    .join(' ')
   return {
     method: req.method,
-    accept: header(req, 'accept'),
-    secFetchDest: header(req, 'sec-fetch-dest'),
+    accept: headerValue(req, 'accept'),
+    secFetchDest: headerValue(req, 'sec-fetch-dest'),
     purpose: purpose || undefined,
   }
 }
@@ -85,7 +87,7 @@ export function cookiesUnder({ headers: { cookie = '' } }: Request, prefix: stri
 const targetOf = (req: Request): string => req.originalUrl ?? req.url
 
 /** Returns the query as the browser sent it, without the site's query parser. A question mark within the query is part of the query. */
-export function queryOf(req: Request): URLSearchParams {
+export function queryParameters(req: Request): URLSearchParams {
   const target = targetOf(req)
   const mark = target.indexOf('?')
   return new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1))
@@ -98,7 +100,11 @@ export function isMountedAt(req: Request, mountPath: string): boolean {
 }
 
 /** Returns the page's public address with path and query as the browser sent them, or `undefined` if the address is no valid return address. */
-export function addressOf(req: Request, { siteUrl, returnPolicy }: Config, isMounted: boolean): string | undefined {
+export function requestAddress(
+  req: Request,
+  { siteUrl, returnPolicy }: Config,
+  isMounted: boolean,
+): string | undefined {
   const given = targetOf(req)
   const target = given.startsWith('/') ? given : '/'
   return validateReturnTo(

@@ -13,7 +13,7 @@ const NO_TRANSFORM = /(?:^|[\s,])no-transform(?:[\s,]|$)/i
 /** Headers that some shared caches follow instead of Cache-Control: nginx, Akamai, Fastly, and CDNs with their own `…-Cache-Control`. */
 const SHARED_CACHE_HEADER = /^(?:x-accel-expires|edge-control|surrogate-control|.+-cache-control)$/i
 
-interface Marked extends Response {
+interface TrackedResponse extends Response {
   [PRIVATE]?: true
 }
 
@@ -23,7 +23,7 @@ export function beforeHeaders(res: Response, run: () => void): void {
 }
 
 /** Makes a response private just before its headers are written, so after the page has set its own headers. */
-export function keepPrivate(res: Marked): void {
+export function keepPrivate(res: TrackedResponse): void {
   if (res[PRIVATE]) return
   res[PRIVATE] = true
   beforeHeaders(res, () => makePrivate(res))
@@ -107,5 +107,5 @@ export function redirect(res: Response, address: string, status: 302 | 303): voi
 }
 
 /** Passes an error to the site's error handler. A hook that throws `undefined` counts as failed too, which Express would not see. */
-export const failing = (next: NextFunction) => (cause: unknown) =>
+export const forwardError = (next: NextFunction) => (cause: unknown) =>
   next(cause || new Error('express-sso2: A hook or view failed without an error. See "TypeError" in docs/errors.md.'))

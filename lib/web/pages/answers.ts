@@ -13,7 +13,7 @@ import type { DegradedReason } from '../../decide/request-decision'
 import { HOOKS_MS, runHook } from '../hooks'
 import { setNoStore, setTokenHeaders } from '../http/response-headers'
 import type { Site, ViewContexts } from '../site'
-import { textOf } from './html'
+import { localizedText } from './html'
 
 /** Does the client want JSON rather than a page? */
 export function wantsJson(req: Request): boolean {
@@ -118,7 +118,7 @@ export async function sendProblem(
   setRetryAfter(res, code)
   if (wantsJson(req)) return sendJson(res, status, { error: code })
   const { texts, siteUrl } = site.config
-  const identity = { status, code, message: textOf(texts, text), homeUrl: `${siteUrl}/` }
+  const identity = { status, code, message: localizedText(texts, text), homeUrl: `${siteUrl}/` }
   try {
     await sendPage(site, res, status, 'problem', identity)
   } catch (error) {

@@ -2,7 +2,7 @@
 import type { AllTexts, TextCode } from '../../config/texts/en'
 
 /** Returns a text with `{attempts}`, `{minutes}` and `{hours}` replaced by their values. */
-export function textOf(texts: AllTexts, code: TextCode, values: Readonly<Record<string, number>> = {}): string {
+export function localizedText(texts: AllTexts, code: TextCode, values: Readonly<Record<string, number>> = {}): string {
   return texts[code].replace(/\{(\w+)\}/g, (whole, name: string) =>
     Object.hasOwn(values, name) ? String(values[name]) : whole,
   )
@@ -21,14 +21,14 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-function render(value: unknown): string {
+function renderValue(value: unknown): string {
   if (value instanceof Html) return value.text
-  if (Array.isArray(value)) return value.map(render).join('')
+  if (Array.isArray(value)) return value.map(renderValue).join('')
   if (value === undefined || value === null || value === false) return ''
   return String(value).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
 }
 
 /** Template tag that escapes every value but `Html`. Arrays are joined. `undefined`, `null` and `false` become empty text. */
 export function html(parts: TemplateStringsArray, ...values: readonly unknown[]): Html {
-  return new Html(parts.reduce((text, part, index) => text + render(values[index - 1]) + part))
+  return new Html(parts.reduce((text, part, index) => text + renderValue(values[index - 1]) + part))
 }

@@ -86,12 +86,12 @@ export interface Sources {
 }
 
 /** Returns the origin of an address as a source of the policy. A path has the origin of the page. */
-const sourceOf = (address: string) => (address.startsWith('/') ? "'self'" : new URL(address).origin)
+const cspSource = (address: string) => (address.startsWith('/') ? "'self'" : new URL(address).origin)
 
 /** Returns the policy of the built-in pages. The policy allows the style sheet by its hash, the resources of the brand, and no others. */
 export function contentSecurityPolicy(style: string, { logoUrl, stylesheetUrl, formTargets }: Sources): string {
   const hash = createHash('sha256').update(style).digest('base64')
-  const [logo, sheet] = [logoUrl, stylesheetUrl].map((url) => (url === undefined ? [] : [sourceOf(url)])) as [
+  const [logo, sheet] = [logoUrl, stylesheetUrl].map((url) => (url === undefined ? [] : [cspSource(url)])) as [
     string[],
     string[],
   ]

@@ -2,7 +2,7 @@
 import type { Config } from '../../config'
 import type { TextCode } from '../../config/texts/en'
 import type { BuiltInPages, ConfirmLogoutContext, LoginContext, ProblemContext, Views } from '../site'
-import { Html, html, textOf } from './html'
+import { Html, html, localizedText } from './html'
 import { contentSecurityPolicy, DEFAULT_COLOR, styleIn } from './style'
 
 /** Options that the pages show. */
@@ -17,7 +17,7 @@ interface Page {
 
 /** Returns the built-in views. @param style style sheet of each page */
 export function builtInViews(branding: Branding, style: string): Views {
-  const page: Page = { branding, style, text: (code) => textOf(branding.texts, code) }
+  const page: Page = { branding, style, text: (code) => localizedText(branding.texts, code) }
   return {
     login: (context) => loginPage(page, context),
     confirmLogout: (context) => logoutPage(page, context),
@@ -37,7 +37,7 @@ function whole({ branding, style }: Page, title: string, body: Html): string {
 <title>${brand.name === undefined ? title : `${title} – ${brand.name}`}</title>
 <style>${new Html(style)}</style>${stylesheetUrl && html`\n<link rel="stylesheet" href="${stylesheetUrl}">`}
 </head>
-<body>${header(branding)}
+<body>${pageHeader(branding)}
 <main>
 ${body}
 </main>
@@ -47,9 +47,9 @@ ${body}
 }
 
 /** Returns the name or logo of the site, with a link to the front page. */
-function header({ brand: { name, logoUrl }, siteUrl, texts }: Branding): Html | undefined {
+function pageHeader({ brand: { name, logoUrl }, siteUrl, texts }: Branding): Html | undefined {
   if (name === undefined && logoUrl === undefined) return undefined
-  const mark = logoUrl === undefined ? name : html`<img src="${logoUrl}" alt="${name ?? textOf(texts, 'home')}">`
+  const mark = logoUrl === undefined ? name : html`<img src="${logoUrl}" alt="${name ?? localizedText(texts, 'home')}">`
   // many SVG logos have no size, so the link gives the width
   const kind = logoUrl === undefined ? undefined : html` class="logo"`
   return html`\n<header class="brand"><a${kind} href="${`${siteUrl}/`}">${mark}</a></header>`

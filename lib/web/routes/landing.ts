@@ -40,9 +40,9 @@ import { exchangeTicketForUser, recordFailedRedirect } from '../actions/exchange
 import { identifyAddress, recordReturn, setRedirectCount } from '../actions/identify'
 import { logOutLandedToken } from '../actions/log-out'
 import { IDENTIFY_LOOP } from '../actions/resolve-user'
-import { stayAnonymous } from '../actions/sign-in'
+import { beginAnonymousSession } from '../actions/sign-in'
 import { publish } from '../hooks'
-import { deviceOf, isPrefetchRequest, queryOf } from '../http/request-facts'
+import { deviceOf, isPrefetchRequest, queryParameters } from '../http/request-facts'
 import { redirect } from '../http/response-headers'
 import { sendProblem } from '../pages/answers'
 import {
@@ -69,7 +69,7 @@ export async function handleLanding(
   if (!query) return sendProblem(site, req, res, 400, 'bad_request')
   const context = await openRequestContext(site, req, res)
   const returnTo = validateReturnTo(query.r, site.config.returnPolicy, MAX_CARRIED_LENGTH) ?? `${site.config.siteUrl}/`
-  const token = readToken(site, query.t)
+  const token = readLandingToken(site, query.t)
   const decided = await decideFor(context, query.t, token, returnTo)
   const { decision } = decided
   await applyLandingDecision(context, decided, returnTo)
@@ -82,7 +82,7 @@ export async function handleLanding(
   })
 }
 
-function readToken(site: Site, t: string): SessionToken | TokenError {
+function readLandingToken(site: Site, t: string): SessionToken | TokenError {
   try {
     return site.client.readLanding(t)
   } catch (error) {
@@ -199,7 +199,7 @@ async function storeLanding(
 async function keepAnonymous(context: RequestContext, { sid = '', iat }: SessionToken) {
   const { site } = context
   const checkedAt = Math.min(site.now(), iat + (site.client.clockOffsetSeconds ?? 0))
-  const outcome = await stayAnonymous(context, { sid, checkedAt, browser: browserName(context) })
+  const outcome = await beginAnonymousSession(context, { sid, checkedAt, browser: browserName(context) })
   if (outcome === 'done') dropLogoutCookie(context)
   return outcome
 }
@@ -212,7 +212,7 @@ async function continueInSuccessor(
   redirects: RedirectCount | undefined,
 ) {
   const { site, req, stored } = context
-  await stored.turnTo(sessionId)
+  await stored.switchTo(sessionId)
   if (stored.value === undefined || isLoggedIn(stored.value)) return redirects
   const outcome = await keepAnonymous(context, token)
   if (outcome === 'done') await site.sessions.adopt(req, sessionId)
@@ -270,7 +270,7 @@ function hide(url: string): string {
  * @returns `undefined` unless the query has exactly one `t` and at most one `r`
  */
 export function removeLandingQuery(req: Request): LandingQuery | undefined {
-  const query = queryOf(req)
+  const query = queryParameters(req)
   req.originalUrl = hide(req.originalUrl ?? req.url)
   req.url = hide(req.url)
   // discards the parsed addresses of parseurl and Express 4

@@ -6,10 +6,10 @@ import { validateReferer } from '../../decide/return-to'
 import { dropRedirectCountWhenServed, sendToIdentify } from '../actions/identify'
 import { joinOtherLogin, logIn } from '../actions/log-in'
 import { resolveUser } from '../actions/resolve-user'
-import { isNavigation, loginUrl, queryOf, returnToOf } from '../http/request-facts'
+import { isNavigation, loginUrl, queryParameters, returnToOf } from '../http/request-facts'
 import { redirect } from '../http/response-headers'
 import { reasonCode, sendJson, sendPage, sendProblem, setRetryAfter, wantsJson } from '../pages/answers'
-import { textOf } from '../pages/html'
+import { localizedText } from '../pages/html'
 import { blockOf, openRequestContext, type RequestContext } from '../request-context'
 import type { LoginContext, Site } from '../site'
 
@@ -30,13 +30,13 @@ export async function showLogin(site: Site, req: Request, res: Response): Promis
     : { action: 'show' as const, identity: ANONYMOUS }
   if (outcome.action === 'answered') return
   if (outcome.identity.record) dropRedirectCountWhenServed(context, () => true)
-  const query = queryOf(req)
+  const query = queryParameters(req)
   const returnTo = returnToOf(site.config, query.get('return_to') ?? undefined)
   if (identifiedUser(outcome.identity)) return redirect(res, returnTo, 302)
   const { degraded } = outcome.identity
   if (degraded && degraded !== 'user_unknown')
     return sendProblem(site, req, res, 503, reasonCode(degraded, 'unavailable'))
-  const notice = query.get('notice') === 'session_ended' ? textOf(site.config.texts, 'session_ended') : undefined
+  const notice = query.get('notice') === 'session_ended' ? localizedText(site.config.texts, 'session_ended') : undefined
   await sendForm(context, 200, {
     returnTo,
     backUrl: pageBefore(site, req),
@@ -69,7 +69,7 @@ function sendForm(
 
 /** Handles the submitted form. Reads the password once, and removes it from the request. */
 export async function handleLogin(site: Site, req: Request, res: Response): Promise<void> {
-  const { username, password, return_to } = takeBody(req)
+  const { username, password, return_to } = readFormBody(req)
   const context = await openRequestContext(site, req, res)
   const returnTo = returnToOf(site.config, return_to)
   const result = await logIn(context, { username, password })
@@ -81,18 +81,18 @@ export async function handleLogin(site: Site, req: Request, res: Response): Prom
   const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds } = identity
   setRetryAfter(res, error, retryAfterSeconds)
   const name = typeof username === 'string' ? username.slice(0, 256) : ''
-  await sendForm(context, statusOf(error), {
+  await sendForm(context, loginErrorStatus(error), {
     returnTo,
     backUrl: returnTo,
     username: name,
     error,
-    message: messageOf(site, identity),
+    message: loginErrorMessage(site, identity),
     remainingAttempts,
     frozenForSeconds,
   })
 }
 
-function takeBody(req: Request): Readonly<Record<string, unknown>> {
+function readFormBody(req: Request): Readonly<Record<string, unknown>> {
   const body: unknown = req.body
   req.body = undefined
   return typeof body === 'object' && body !== null ? { ...body } : {}
@@ -107,16 +107,16 @@ function neutralised({ config }: Site, failure: Failure): Failure {
     : failure
 }
 
-function statusOf(error: LoginError): number {
+function loginErrorStatus(error: LoginError): number {
   if (error === 'too_many_attempts') return 429
   if (error === 'unavailable') return 503
   if (error === 'invalid_request') return 400
   return error === 'busy' ? 409 : 401
 }
 
-function messageOf({ config }: Site, failure: Failure): string {
+function loginErrorMessage({ config }: Site, failure: Failure): string {
   const { code, values } = textOfFailure(failure)
-  return textOf(config.texts, code, values)
+  return localizedText(config.texts, code, values)
 }
 
 function answerJson(context: RequestContext, result: LoginResult, returnTo: string): void {
@@ -130,5 +130,5 @@ function answerJson(context: RequestContext, result: LoginResult, returnTo: stri
   const { ok: _failed, retryAfterSeconds: _said, ...identity } = failure
   const more =
     identity.error === 'session_ended' ? { loginUrl: loginUrl(ownLoginPage(site), returnTo, 'session_ended') } : {}
-  sendJson(res, statusOf(identity.error), { ...identity, ...more })
+  sendJson(res, loginErrorStatus(identity.error), { ...identity, ...more })
 }

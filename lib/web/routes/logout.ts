@@ -2,7 +2,7 @@
 import type { Request, Response } from 'express'
 import { identifyAddress } from '../actions/identify'
 import { logOut } from '../actions/log-out'
-import { queryOf, returnToOf } from '../http/request-facts'
+import { queryParameters, returnToOf } from '../http/request-facts'
 import { redirect } from '../http/response-headers'
 import { sendJson, sendPage, sendProblem, wantsJson } from '../pages/answers'
 import { openRequestContext } from '../request-context'
@@ -10,7 +10,7 @@ import type { Site } from '../site'
 
 /** Shows the confirmation form. */
 export async function showLogout(site: Site, req: Request, res: Response, isAll: boolean): Promise<void> {
-  const query = queryOf(req)
+  const query = queryParameters(req)
   const returnTo = returnToOf(site.config, query.get('return_to') ?? undefined)
   const { siteUrl, routes } = site.config
   const action = siteUrl + (isAll ? routes.logoutAll : routes.logout)

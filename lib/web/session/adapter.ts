@@ -6,7 +6,7 @@
  *   asks `store.generate` for a session, synchronously. `generate` returns the session that site-sessions.ts has chosen. The end of the
  *   response saves changes through `store.set`, which may refuse.
  * - express-session sends its own cookie by a listener on `res.writeHead`. The adapter removes that listener, so `DEBUG` prints no cookie,
- *   and no handler makes express-session send a cookie. Only `#atHead`, below, sends the session cookie.
+ *   and no handler makes express-session send a cookie. Only `#onHeaders`, below, sends the session cookie.
  * - express-session skips a path that does not begin with `/` (`OPTIONS *`). Then the adapter makes the session, and the end of the
  *   response does not save the session.
  * - express-session calls `next` again if saving fails. The response has ended then, and the store has logged the failure.
@@ -92,13 +92,13 @@ export class Adapter implements SessionOpener {
   }
 
   #beginAnew(slot: RequestSession): void {
-    slot.moveTo(this.freshPlace('send_if_filled'), slot.target)
+    slot.moveTo(this.freshSession('send_if_filled'), slot.target)
     this.present(slot)
     this.watch(slot)
   }
 
   /** Returns a new session, begun now. */
-  freshPlace(cookieAction: CurrentSession['cookieAction'], id = newSessionId()): CurrentSession {
+  freshSession(cookieAction: CurrentSession['cookieAction'], id = newSessionId()): CurrentSession {
     return { phase: 'fresh', id, text: null, since: this.#now(), isLoggedIn: false, cookieAction }
   }
 
@@ -108,10 +108,10 @@ export class Adapter implements SessionOpener {
     if (isWatched || current.cookieAction === 'nothing') return
     if (typeof res.writeHead !== 'function' || typeof res.setHeader !== 'function') return
     slot.isWatched = true
-    onHeaders(res, () => this.#atHead(slot))
+    onHeaders(res, () => this.#onHeaders(slot))
   }
 
-  #atHead(slot: RequestSession): void {
+  #onHeaders(slot: RequestSession): void {
     const { req, res, current, isOpen } = slot
     if (isOpen && !('session' in req)) return // destroyed
     const sess = isOpen ? req.session : undefined

@@ -1,7 +1,7 @@
 /** Renews the expiry of used sessions in Redis, in the background. No request waits for the renewal. A status check renews the expiry itself. */
 import type { Config } from '../../config'
 import { indexLifeOf, isLoggedIn, type SsoRecord } from '../../decide/record'
-import { isDueToRenew, livesFrom } from '../../decide/session-data'
+import { isDueToRenew, remainingLives } from '../../decide/session-data'
 import { recordIn } from '../../decide/stored-entry'
 import { isYoungerThan } from '../../decide/timestamps'
 import type { Records, StoredPair } from '../../storage/records'
@@ -26,7 +26,7 @@ export class Expiry {
 
   /** Renews the expiry of a session that a request uses, if a renewal is due, at most once a minute. @param now seconds since 1970 */
   used(key: string, pair: StoredPair, now: number): void {
-    const lives = livesFrom(pair.stored, pair.data, now, this.#config)
+    const lives = remainingLives(pair.stored, pair.data, now, this.#config)
     if (!isDueToRenew(pair.stored, lives, now)) return
     if (!isYoungerThan(this.#since, now, RENEW_EVERY_SECONDS) || this.#renewed.size >= MAX_RENEWED) {
       this.#renewed = new Set()

@@ -3,7 +3,7 @@ import type { Request } from 'express'
 import type { Log } from '../../config/log'
 import { LOG_LINES } from '../../decide/log-lines'
 import { type SiteData, withChanges } from '../../decide/session-data'
-import { mayLive, type StoredEntry } from '../../decide/stored-entry'
+import { mayBeAlive, type StoredEntry } from '../../decide/stored-entry'
 import { Sso2SetupError } from '../../errors'
 import { sessionKey, shortHash } from '../../storage/keys'
 import type { Records } from '../../storage/records'
@@ -19,7 +19,7 @@ interface Known {
   /** The data when the request came in. */
   readonly read: SiteData
 }
-type Marked = Request & { [KNOWN]?: Known }
+type RequestWithKnown = Request & { [KNOWN]?: Known }
 /**
  * Entry of the package in the session data: `false`, or session and account of the login that the data belongs to. The entry is always
  * set, because some stores do not keep an empty session.
@@ -40,7 +40,7 @@ const isOfExpressSession = ({ sessionID, session }: Request) =>
  * the old cookie again (`rolling`). If the data belongs to an ended login of the same session ID, the request gets an empty session.
  */
 export async function readExternalSession(
-  req: Marked,
+  req: RequestWithKnown,
   records: Records,
   log: Log,
 ): Promise<{ readonly key: string; readonly stored: StoredEntry | Unavailable } | undefined> {
@@ -50,7 +50,7 @@ export async function readExternalSession(
   const key = sessionKey(req.sessionID)
   const stored = await records.read(key)
   const data: SiteData = dataIn(req.session)
-  const isAlive = stored === 'unavailable' || mayLive(stored)
+  const isAlive = stored === 'unavailable' || mayBeAlive(stored)
   req[KNOWN] ??= { isAlive, read: structuredClone(data) }
   if (!isAlive && loginOf(data)?.session === shortHash(req.sessionID)) await endExternalSession(req, log)
   return { key, stored }
@@ -69,7 +69,7 @@ const markerOf = (sessionId: string, accountId: string) => `${shortHash(sessionI
  * the data belongs to another session ID, the site has copied the data over `regenerate()`, as passport does with `keepSessionInfo`. Then
  * only a login of the same account keeps the data.
  */
-function isSessionLost(req: Marked, accountId: string | undefined): boolean {
+function isSessionLost(req: RequestWithKnown, accountId: string | undefined): boolean {
   const { isAlive = true, read = {} } = req[KNOWN] ?? {}
   const login = loginOf(read)
   if (isAlive || !login) return false
@@ -78,7 +78,7 @@ function isSessionLost(req: Marked, accountId: string | undefined): boolean {
 
 /** Regenerates the site's session. @returns the new session ID, or 'unavailable' if the site's store fails */
 export async function renewExternalSession(
-  req: Marked,
+  req: RequestWithKnown,
   keepsData: boolean,
   accountId: string | undefined,
 ): Promise<string | Unavailable> {
@@ -98,14 +98,14 @@ export async function endExternalSession(req: Request, log: Log): Promise<void> 
   await regenerateExternalSession(req).catch(() => log.warn('session:regenerate', LOG_LINES.externalSessionFailed))
 }
 
-async function regenerateExternalSession(req: Marked): Promise<void> {
+async function regenerateExternalSession(req: RequestWithKnown): Promise<void> {
   if (req.res) keepPrivate(req.res)
   await call((done) => req.session.regenerate(done))
   req[KNOWN] = { isAlive: true, read: {} }
 }
 
 /** Returns the data as other tabs have saved it, with the changes of this request on top. */
-async function currentData(req: Marked): Promise<SiteData> {
+async function currentData(req: RequestWithKnown): Promise<SiteData> {
   const mine: SiteData = dataIn(req.session)
   await call((done) => req.session.reload(done)).catch(() => {}) // a session that was never saved stays unchanged
   return withChanges(req[KNOWN]?.read ?? mine, mine, dataIn(req.session))

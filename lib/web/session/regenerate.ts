@@ -1,5 +1,5 @@
 /** `req.session.regenerate()`: gives the request an empty session under a new ID. A logged-in user stays logged in. */
-import { isGone, mayLive } from '../../decide/stored-entry'
+import { isGone, mayBeAlive } from '../../decide/stored-entry'
 import { sessionKey } from '../../storage/keys'
 import { storeUnavailable, type Unavailable } from '../../storage/unavailable'
 import { type Parts, StoredRecord } from '../stored-record'
@@ -42,7 +42,7 @@ async function nextOf(site: Site, slot: RequestSession): Promise<Next> {
   if (current.phase === 'fresh' && !slot.hasData) {
     // no session has to end, but the new session could not be saved while Redis does not respond
     known(site.records.isAvailable ? await site.records.read(sessionKey(newSessionId())) : 'unavailable')
-    return { current: site.adapter.freshPlace('send_if_filled'), target }
+    return { current: site.adapter.freshSession('send_if_filled'), target }
   }
   return leave(site, slot)
 }
@@ -52,11 +52,11 @@ async function leave(site: Site, slot: RequestSession): Promise<Next> {
   const { current, target } = slot
   const stored = new StoredRecord(site, sessionKey(current.id), 'unavailable')
   known(await stored.reread())
-  const next = { current: site.adapter.freshPlace('send'), target: { key: undefined, stored: undefined } }
-  const { outcome } = await stored.revoke(({ isYetToCome }) => isYetToCome, 'moved', next.current.id)
+  const next = { current: site.adapter.freshSession('send'), target: { key: undefined, stored: undefined } }
+  const { outcome } = await stored.revoke(({ isUnwritten }) => isUnwritten, 'moved', next.current.id)
   known(outcome)
   if (outcome === 'done') return next
-  if (mayLive(stored)) return moved(site, slot)
+  if (mayBeAlive(stored)) return moved(site, slot)
   if (stored.isLate) return { current: { ...current, phase: 'late', text: null, cookieAction: 'nothing' }, target }
   if (isGone(stored)) return next
   throw storeUnavailable()
@@ -65,7 +65,7 @@ async function leave(site: Site, slot: RequestSession): Promise<Next> {
 async function moved(site: Site, slot: RequestSession): Promise<Next> {
   const id = newSessionId()
   if (!(await site.moveRecord(slot, id)))
-    return { current: site.adapter.freshPlace('send', id), target: { key: undefined, stored: undefined } }
+    return { current: site.adapter.freshSession('send', id), target: { key: undefined, stored: undefined } }
   const current: CurrentSession = { ...slot.current, phase: 'live', id, text: null, cookieAction: 'send' }
   return { current, target: { key: sessionKey(id), stored: undefined } }
 }

@@ -9,7 +9,7 @@ import type { StoredEntry } from '../../decide/stored-entry'
 import type { Unavailable } from '../../storage/unavailable'
 
 const SLOT: unique symbol = Symbol('express-sso2.session')
-interface Marked {
+interface RequestWithSlot {
   [SLOT]?: RequestSession
 }
 
@@ -97,7 +97,7 @@ export class RequestSession {
 
 /** Returns the session state of a request. */
 export function slotOf(req: object): RequestSession | undefined {
-  const marked: Marked = req
+  const marked: RequestWithSlot = req
   return marked[SLOT]
 }
 

@@ -8,7 +8,7 @@ import type { Config } from '../../config'
 import type { SsoRecord } from '../../decide/record'
 import {
   belongsToLogin,
-  livesFrom,
+  remainingLives,
   type SiteData,
   sessionPhaseOf,
   usableData,
@@ -85,7 +85,7 @@ export class SiteSessions implements Sessions {
     if (isDoubled) dropCookie(res, this.#config, this.#config.cookies.session)
     if (id !== undefined) return this.#load(req, res, id, next)
     attachSession(
-      new RequestSession(this.#adapter, req, res, isUnreadable, NO_TARGET, this.#stranger('send_if_filled')),
+      new RequestSession(this.#adapter, req, res, isUnreadable, NO_TARGET, this.#freshSession('send_if_filled')),
     )
     next()
   }
@@ -107,7 +107,7 @@ export class SiteSessions implements Sessions {
     const slot = this.#own(req)
     const isUnreadable = slot?.isUnreadable ?? false
     const target = slot?.target ?? (await readExternalSession(req, this.#records, this.#config.log))
-    const { key, stored } = target?.key === undefined ? this.#leadOfStranger() : target
+    const { key, stored } = target?.key === undefined ? this.#emptyTarget() : target
     return { key, stored: stored ?? (await this.#records.read(String(key))), isUnreadable, isExternal: !slot }
   }
 
@@ -125,7 +125,7 @@ export class SiteSessions implements Sessions {
   dataLifeOf(req: Request): number | undefined {
     const { target, current } = this.#own(req) ?? {}
     if (!current || current.text === null || !target?.stored || target.stored === 'unavailable') return undefined
-    return livesFrom(target.stored, current.text, this.#now(), this.#config).data
+    return remainingLives(target.stored, current.text, this.#now(), this.#config).data
   }
 
   /** Draws a new session ID on the Redis server of the SSO session. '' with the site's own session. */
@@ -156,7 +156,7 @@ export class SiteSessions implements Sessions {
   async end(req: Request): Promise<void> {
     const slot = this.#own(req)
     if (!slot) return endExternalSession(req, this.#config.log)
-    this.#move(slot, this.#stranger(this.#cookie.isIn(req) ? 'send_or_drop' : 'send_if_filled'), NO_TARGET)
+    this.#move(slot, this.#freshSession(this.#cookie.isIn(req) ? 'send_or_drop' : 'send_if_filled'), NO_TARGET)
   }
 
   /** Gives the request no session, after another request has ended or moved the session. The browser's cookie stays. */
@@ -196,7 +196,7 @@ export class SiteSessions implements Sessions {
   }
 
   /** Returns the entry of a visitor without a session. 'unavailable' while Redis accepts no writes, because the callback could not be stored. */
-  #leadOfStranger(): { readonly key: undefined; readonly stored: StoredEntry | Unavailable } {
+  #emptyTarget(): { readonly key: undefined; readonly stored: StoredEntry | Unavailable } {
     return { key: undefined, stored: this.#records.isAvailable ? NO_ENTRY : 'unavailable' }
   }
 
@@ -206,7 +206,7 @@ export class SiteSessions implements Sessions {
     const { stored, data } = pair
     const target = { key, stored }
     const phase = sessionPhaseOf(stored, data, now)
-    if (phase === 'fresh') return { target, current: this.#stranger('send_if_filled') }
+    if (phase === 'fresh') return { target, current: this.#freshSession('send_if_filled') }
     if (phase === 'late') return { target, current: nothingIn(phase, id, now) }
     this.#expiry.used(key, pair, now)
     const began = recordIn(stored)?.since ?? now
@@ -217,8 +217,8 @@ export class SiteSessions implements Sessions {
   }
 
   /** Returns a session that begins when a handler adds data. While Redis does not respond, no session begins. */
-  #stranger(cookieAction: CookieAction): CurrentSession {
-    const phase = this.#leadOfStranger().stored === 'unavailable' ? 'away' : 'fresh'
+  #freshSession(cookieAction: CookieAction): CurrentSession {
+    const phase = this.#emptyTarget().stored === 'unavailable' ? 'away' : 'fresh'
     return { phase, id: '', text: null, since: this.#now(), isLoggedIn: false, cookieAction }
   }
 
