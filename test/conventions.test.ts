@@ -292,3 +292,20 @@ test('each folder of the mutation run names suites that exist', () => {
     )
   expect(missing).toEqual([])
 })
+
+/** Its functions are those of a page, in a text. */
+const PAGE_SCRIPT = 'emulator/portal/script.ts'
+
+test('no two functions of the package share a name', () => {
+  const named = /^(?:export )?(?:(?:async )?function\*? (\w+)|const (\w+) = (?:async )?(?:<[^=]*>)?(?:\(|\w+ =>))/gm
+  const places = new Map<string, Set<string>>()
+  for (const [file, source] of sources) {
+    if (file === PAGE_SCRIPT) continue
+    for (const [, one, other = ''] of source.matchAll(named)) {
+      const name = one ?? other
+      places.set(name, (places.get(name) ?? new Set()).add(file))
+    }
+  }
+  expect(places.size).toBeGreaterThan(500)
+  expect([...places].filter(([, files]) => files.size > 1).map(([name]) => name)).toEqual([])
+})

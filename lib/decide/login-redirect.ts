@@ -24,12 +24,12 @@ export interface LoginRedirectFacts {
 }
 
 /**
- * `require_login`: there is no login page to redirect to. `lead`: redirect to the login page. `count_and_lead`: also count the redirect,
+ * `require_login`: there is no login page to redirect to. `redirect`: redirect to the login page. `count_and_redirect`: also count the redirect,
  * because a login page on another site may see a login and redirect straight back.
  */
 export type LoginRedirectDecision =
-  | { readonly action: 'lead' }
-  | { readonly action: 'count_and_lead' }
+  | { readonly action: 'redirect' }
+  | { readonly action: 'count_and_redirect' }
   | { readonly action: 'identify' }
   | { readonly action: 'give_up'; readonly reason: DegradedReason }
   | { readonly action: 'refuse_to_guard_the_login_page' }
@@ -47,11 +47,11 @@ export function decideLoginRedirect(facts: LoginRedirectFacts): LoginRedirectDec
   const { page, loginPage } = facts
   if (loginPage === undefined) return decideWithoutLoginPage(facts)
   if (page === loginPage.replace(/[?#].*/, '')) return { action: 'refuse_to_guard_the_login_page' }
-  if (!isElsewhere(loginPage, facts.origin)) return { action: 'lead' }
+  if (!isElsewhere(loginPage, facts.origin)) return { action: 'redirect' }
   const count = recentRedirects(facts.redirects, facts.now)
   const reason = facts.degraded ?? (count >= MAX_REDIRECTS ? 'identify_loop' : refusalOf(facts))
   if (reason) return { action: 'give_up', reason }
-  if (count < REDIRECTS_BEFORE_IDENTIFY) return { action: 'count_and_lead' }
+  if (count < REDIRECTS_BEFORE_IDENTIFY) return { action: 'count_and_redirect' }
   return facts.canIdentify ? { action: 'identify' } : { action: 'give_up', reason: 'sso_unavailable' }
 }
 

@@ -26,22 +26,22 @@ export interface LogoutFacts {
 }
 
 /**
- * Decision of a logout. `mark`: the SSO session is not known. The browser gets the logout cookie. The next landing ends a login
+ * Decision of a logout. `set_cookie`: the SSO session is not known. The browser gets the logout cookie. The next landing ends a login
  * that the landing finds.
  */
 export type LogoutDecision =
   | { readonly action: 'end'; readonly record: SsoRecord; readonly isAll: boolean }
   | { readonly action: 'retry' }
-  | { readonly action: 'mark'; readonly logoutCookie: LogoutCookie; readonly result: 'pending' | 'no_session' }
+  | { readonly action: 'set_cookie'; readonly logoutCookie: LogoutCookie; readonly result: 'pending' | 'no_session' }
 
 /** Decides a logout. */
 export function decideLogout(facts: LogoutFacts): LogoutDecision {
   const { isAvailable, record, key = '', state, isAll } = facts
   // a login would have removed the cookie, so the session of the cookie is the session to end
   if (!isAvailable && facts.hasLogoutCookie) return { action: 'retry' }
-  if (!isAvailable) return { action: 'mark', logoutCookie: { of: 'session', key, isAll }, result: 'pending' }
+  if (!isAvailable) return { action: 'set_cookie', logoutCookie: { of: 'session', key, isAll }, result: 'pending' }
   if (record) return { action: 'end', record, isAll }
   if (facts.hasLogoutCookie) return { action: 'retry' }
   const hadSession = facts.hasUnreadableCookie || (facts.key !== undefined && state !== 'ended')
-  return { action: 'mark', logoutCookie: { of: 'anything' }, result: hadSession ? 'pending' : 'no_session' }
+  return { action: 'set_cookie', logoutCookie: { of: 'anything' }, result: hadSession ? 'pending' : 'no_session' }
 }

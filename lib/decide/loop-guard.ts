@@ -11,7 +11,7 @@ import type { DegradedReason } from './request-decision'
 import { isYoungerThan } from './timestamps'
 
 const MAX_REDIRECTS = 2
-/** Counted further for `lead`, because these visitors return from a login page. */
+/** Counted further for a login page of another site, because its visitors return from there. */
 const MAX_COUNTED = 3
 const WINDOW_SECONDS = 10
 /**

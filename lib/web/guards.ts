@@ -129,7 +129,7 @@ function redirectToLogin(holder: IdentityHolder): Promise<void> | void {
     redirects,
     now: site.now(),
   })
-  if (decision.action !== 'lead') holder.identity = ANONYMOUS // no identity is shown, so that the redirects stay counted
+  if (decision.action !== 'redirect') holder.identity = ANONYMOUS // no identity is shown, so that the redirects stay counted
   switch (decision.action) {
     case 'refuse_to_guard_the_login_page':
       throw new Sso2SetupError(
@@ -141,10 +141,10 @@ function redirectToLogin(holder: IdentityHolder): Promise<void> | void {
       return sendProblem(site, req, res, 401, 'login_required')
     case 'identify':
       return sendToIdentify(context, page, 'login_elsewhere')
-    case 'count_and_lead':
+    case 'count_and_redirect':
       setRedirectCount(context, page, countRedirect(redirects, site.now()))
       return redirect(res, loginUrl(loginPage ?? '', page), 302)
-    case 'lead':
+    case 'redirect':
       return redirect(res, loginUrl(loginPage ?? '', page), 302)
   }
 }

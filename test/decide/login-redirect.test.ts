@@ -27,24 +27,24 @@ const trips = (count: number, ago = 1, cause: RedirectCount['cause'] = ''): Redi
 })
 
 test.each<[what: string, change: Partial<LoginRedirectFacts>, decision: LoginRedirectDecision]>([
-  ["the site's own page", { loginPage: `${here}/sign-in` }, { action: 'lead' }],
-  ["the site's own page, after trips", { loginPage: `${here}/sign-in`, redirects: trips(3) }, { action: 'lead' }],
+  ["the site's own page", { loginPage: `${here}/sign-in` }, { action: 'redirect' }],
+  ["the site's own page, after trips", { loginPage: `${here}/sign-in`, redirects: trips(3) }, { action: 'redirect' }],
   [
     "the site's own page, in an outage",
     { loginPage: `${here}/sign-in`, degraded: 'sso_unavailable' },
-    { action: 'lead' },
+    { action: 'redirect' },
   ],
-  ["another site's page", {}, { action: 'count_and_lead' }],
-  ['back once as a stranger', { redirects: trips(1) }, { action: 'count_and_lead' }],
+  ["another site's page", {}, { action: 'count_and_redirect' }],
+  ['back once as a stranger', { redirects: trips(1) }, { action: 'count_and_redirect' }],
   ['back twice', { redirects: trips(2) }, { action: 'identify' }],
-  ['back twice, long ago', { redirects: trips(2, 10) }, { action: 'count_and_lead' }],
+  ['back twice, long ago', { redirects: trips(2, 10) }, { action: 'count_and_redirect' }],
   [
     'back twice, Identify away',
     { redirects: trips(2), canIdentify: false },
     { action: 'give_up', reason: 'sso_unavailable' },
   ],
   ['back three times', { redirects: trips(3) }, { action: 'give_up', reason: 'identify_loop' }],
-  ['back three times, a while ago', { redirects: trips(3, 10) }, { action: 'count_and_lead' }],
+  ['back three times, a while ago', { redirects: trips(3, 10) }, { action: 'count_and_redirect' }],
   ['an outage', { degraded: 'sso_unavailable' }, { action: 'give_up', reason: 'sso_unavailable' }],
   ['a user that nobody can name', { degraded: 'user_unknown' }, { action: 'give_up', reason: 'user_unknown' }],
   ['a logout not confirmed', { degraded: 'logout_pending' }, { action: 'give_up', reason: 'logout_pending' }],
@@ -53,7 +53,7 @@ test.each<[what: string, change: Partial<LoginRedirectFacts>, decision: LoginRed
     { redirects: trips(1, 1, 'r') },
     { action: 'give_up', reason: 'token_refused' },
   ],
-  ['a landing that the store did not take', { redirects: trips(1, 1, 'a') }, { action: 'count_and_lead' }],
+  ['a landing that the store did not take', { redirects: trips(1, 1, 'a') }, { action: 'count_and_redirect' }],
   ['no login page', { loginPage: undefined }, { action: 'require_login' }],
   [
     'no login page, an outage',
@@ -95,8 +95,8 @@ test('nobody is led in a circle: whatever the pace of coming back, a page is giv
       decisions.push(decision.action)
       if (decision.action !== 'give_up') trail = countRedirect(trail, now)
     }
-    const last = pace < 5 ? 'give_up' : 'count_and_lead'
-    expect(decisions).toEqual(['count_and_lead', 'count_and_lead', 'identify', 'give_up', last])
+    const last = pace < 5 ? 'give_up' : 'count_and_redirect'
+    expect(decisions).toEqual(['count_and_redirect', 'count_and_redirect', 'identify', 'give_up', last])
   }
 })
 

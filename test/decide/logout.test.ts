@@ -12,12 +12,12 @@ const usual: LogoutFacts = {
 }
 const [ada, anon] = [loggedInRecord(), anonRecord()]
 const anything = (result: 'pending' | 'no_session'): LogoutDecision => ({
-  action: 'mark',
+  action: 'set_cookie',
   logoutCookie: { of: 'anything' },
   result,
 })
 const away = (key: string, isAll: boolean): LogoutDecision => ({
-  action: 'mark',
+  action: 'set_cookie',
   logoutCookie: { of: 'session', key, isAll },
   result: 'pending',
 })

@@ -46,7 +46,7 @@ async function applyLogoutDecision(context: RequestContext, step: LogoutDecision
       return endSession(context, context.stored, step.record, step.isAll)
     case 'retry':
       return (await retryLogoutFromCookie(context)) === 'no' ? 'confirmed' : 'pending'
-    case 'mark':
+    case 'set_cookie':
       setLogoutCookie(context, step.logoutCookie)
       if (step.logoutCookie.of === 'session') rememberUnreadLogout(context, step.logoutCookie)
       return step.result
