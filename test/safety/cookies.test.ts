@@ -246,6 +246,6 @@ async function commands(): Promise<string[]> {
   )
   const looks = calls.get('zrangebyscore') ?? 0
   calls.delete('zrangebyscore')
-  if (looks > 0) for (const script of ['evalsha', 'eval']) calls.delete(script) // commands of other scripts are counted too
+  for (const script of ['evalsha', 'eval']) if ((calls.get(script) ?? 0) <= looks) calls.delete(script)
   return [...calls.keys()].filter((name) => !['info', 'config|resetstat', 'client|setinfo'].includes(name))
 }
