@@ -45,8 +45,12 @@ export async function startCluster() {
     admin.disconnect()
   }
   const admins = masters.map(({ url }) => new Redis(url))
-  const isComplete = async (admin: Redis) =>
-    /cluster_slots_assigned:16384/.test(await admin.cluster('INFO')) && (await admin.cluster('SLOTS')).length === 3
+  /* A master takes no commands in its first two seconds: `cluster_state` then says `fail`, whatever it knows. */
+  const isComplete = async (admin: Redis) => {
+    const info = await admin.cluster('INFO')
+    const isUp = info.includes('cluster_state:ok') && info.includes('cluster_slots_assigned:16384')
+    return isUp && (await admin.cluster('SLOTS')).length === 3
+  }
   for (const admin of admins) while (!(await isComplete(admin))) await new Promise((resolve) => setTimeout(resolve, 50))
   for (const admin of admins) admin.disconnect()
   return {
