@@ -5,7 +5,7 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '
 import { transformSync } from '@swc/core'
 import express, { type Express } from 'express'
 import { ada, addPages, eventually, logIn, type Network, startNetwork, view } from './flows/network'
-import type { RequestContext } from './support/agent'
+import type { VisitedPage } from './support/agent'
 
 /*
  * The two examples of docs/monitoring.md, taken from there and run as they are: what a Prometheus server would fetch, and the
@@ -39,7 +39,7 @@ beforeAll(async () => {
   })
   const browser = network.browser()
   // a store that a busy machine keeps back for once is asked again
-  const until = (status: string, visit: () => Promise<RequestContext>) =>
+  const until = (status: string, visit: () => Promise<VisitedPage>) =>
     eventually(() =>
       visit().then(
         (page) => view(page).status === status,

@@ -1,4 +1,4 @@
-import { Browser, type RequestContext } from '../support/agent'
+import { Browser, type VisitedPage } from '../support/agent'
 import { type HttpAnswer, send } from '../support/http'
 import type { PageView } from './flows'
 import type { Entry } from './judge'
@@ -209,7 +209,7 @@ async function tooLate(): Promise<never> {
   throw new Error('no answer')
 }
 
-function seen({ status, url, body, trail }: RequestContext): Partial<Entry> {
+function seen({ status, url, body, trail }: VisitedPage): Partial<Entry> {
   const isIdentify = (address: string) => address.includes('/sso/identify')
   const trips = trail.filter((hop) => isIdentify(hop.url)).length
   return { status, trips, isStranded: isIdentify(url), ...viewOf(parse(body)) }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { Browser, type RequestContext } from '../support/agent'
+import { Browser, type VisitedPage } from '../support/agent'
 
 /** Where an example is: `http://localhost:3000`, or the name of a paper in front of `localhost`. */
 export type At = (path: string, paper?: 'morning' | 'evening') => string
@@ -7,11 +7,11 @@ export type At = (path: string, paper?: 'morning' | 'evening') => string
 const ada = { username: 'ada', password: 'correct-horse' }
 const grace = { username: 'grace', password: 'battery-staple' }
 
-const json = ({ body }: RequestContext) => JSON.parse(body)
-const pathsOf = ({ trail }: RequestContext) => trail.map(({ url }) => new URL(url).pathname)
+const json = ({ body }: VisitedPage) => JSON.parse(body)
+const pathsOf = ({ trail }: VisitedPage) => trail.map(({ url }) => new URL(url).pathname)
 
 /** Opens a page that needs a login, fills in the form that comes instead, and gives the page. */
-async function logIn(browser: Browser, page: string, account = ada): Promise<RequestContext> {
+async function logIn(browser: Browser, page: string, account = ada): Promise<VisitedPage> {
   const form = await browser.visit(page)
   const { origin, pathname } = new URL(form.url)
   assert.deepEqual([form.status, pathname, origin], [200, '/login', new URL(page).origin])
@@ -74,7 +74,7 @@ const ANON_PAGE = 'public, max-age=60, s-maxage=300'
 
 async function onDemandCdn(at: At): Promise<void> {
   const browser = new Browser()
-  const caching = (visit: RequestContext) => [
+  const caching = (visit: VisitedPage) => [
     visit.trail.length,
     visit.headers['cache-control'],
     visit.headers['set-cookie'],

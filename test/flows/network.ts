@@ -6,7 +6,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { Redis } from 'ioredis'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
-import { Browser, type BrowserOptions, type RequestContext, type ScriptAnswer } from '../support/agent'
+import { Browser, type BrowserOptions, type ScriptAnswer, type VisitedPage } from '../support/agent'
 import { callsAbout } from '../support/calls'
 import type { TestRedis } from '../support/redis'
 
@@ -243,7 +243,7 @@ function recordAnswer(req: http.IncomingMessage, res: http.ServerResponse, sent:
 }
 
 /** The page's own answer. */
-export function view({ body }: Pick<RequestContext | ScriptAnswer, 'body'>): PageView {
+export function view({ body }: Pick<VisitedPage | ScriptAnswer, 'body'>): PageView {
   return JSON.parse(body) as PageView
 }
 
@@ -253,7 +253,7 @@ export async function logIn(
   site: Pick<TestSite, 'url'>,
   account: { username: string; password: string },
   returnTo = '/',
-): Promise<RequestContext> {
+): Promise<VisitedPage> {
   const open = () => browser.visit(`${site.url}/login?return_to=${encodeURIComponent(returnTo)}`)
   let form = await open()
   for (let tries = 1; form.status === 503 && tries < 10; tries += 1) {
@@ -265,12 +265,8 @@ export async function logIn(
 }
 
 /** Logs in, for tests that need somebody who is: what a busy machine refuses is sent again. @returns the page it ends on */
-export async function logInAtLast(
-  browser: Browser,
-  site: Pick<TestSite, 'url'>,
-  account = ada,
-): Promise<RequestContext> {
-  let page: RequestContext | undefined
+export async function logInAtLast(browser: Browser, site: Pick<TestSite, 'url'>, account = ada): Promise<VisitedPage> {
+  let page: VisitedPage | undefined
   await eventually(async () => {
     page = await logIn(browser, site, account).catch(() => undefined) // there was no form
     return page?.status === 200 && view(page).username === account.username
@@ -287,7 +283,7 @@ interface Visited {
 /** A browser that is logged in: a busy machine may refuse that at first, or say so only on the next page. */
 export async function loggedIn(network: Visited, account = ada, site = network.morning): Promise<Browser> {
   const browser = network.browser()
-  const isIn = ({ body }: RequestContext) => body.includes('"status":"loggedin"')
+  const isIn = ({ body }: VisitedPage) => body.includes('"status":"loggedin"')
   await eventually(async () => {
     const page = await logIn(browser, site, account).catch(() => undefined) // there was no form
     return (page !== undefined && isIn(page)) || isIn(await browser.visit(`${site.url}/`))

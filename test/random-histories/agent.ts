@@ -1,5 +1,5 @@
 import { document } from '../safety/session-support'
-import { Browser, type BrowserOptions, NoAnswer, type RequestContext } from '../support/agent'
+import { Browser, type BrowserOptions, NoAnswer, type VisitedPage } from '../support/agent'
 import type { Entry, What } from './entries'
 import type { Account, Stage } from './stage'
 
@@ -202,7 +202,7 @@ function commonOptions(stage: Stage, number: number): BrowserOptions {
 
 const isSite = (stage: Stage, url: string) => url.startsWith(stage.url)
 
-function fromVisit(stage: Stage, { status, url, body, trail }: RequestContext): Seen {
+function fromVisit(stage: Stage, { status, url, body, trail }: VisitedPage): Seen {
   const own = trail.filter((hop) => isSite(stage, hop.url))
   const slowest = Math.max(0, ...own.map(({ ms }) => ms))
   const at = isSite(stage, url) ? 'site' : 'platform'

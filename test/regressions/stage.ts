@@ -13,7 +13,7 @@ import {
   sessionSecret,
   startNetwork,
 } from '../flows/network'
-import type { Browser, RequestContext, ScriptAnswer } from '../support/agent'
+import type { Browser, ScriptAnswer, VisitedPage } from '../support/agent'
 import { addStagePages, type BasketView } from './stage-pages'
 import { type AnswerFront, Barrier, startAnswerFront, Turnstile } from './turnstile'
 
@@ -196,10 +196,10 @@ export async function exchange({ emulator }: Pick<Network, 'emulator'>, ticket: 
 }
 
 /** How often the browser was sent through Identify on its way. */
-export const tripsOf = ({ trail }: Pick<RequestContext, 'trail'>) =>
+export const tripsOf = ({ trail }: Pick<VisitedPage, 'trail'>) =>
   trail.filter(({ url }) => new URL(url).pathname.endsWith('/sso/identify')).length
 
-export const basket = ({ body }: Pick<RequestContext | ScriptAnswer, 'body'>) => JSON.parse(body) as BasketView
+export const basket = ({ body }: Pick<VisitedPage | ScriptAnswer, 'body'>) => JSON.parse(body) as BasketView
 
 /** Headers of a navigation that a script of the test sends, to see each answer of the way. */
 export const document = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }

@@ -7,7 +7,7 @@ import { normalisedUsername } from '../../lib/decide/login-budgets'
 import { demoOptions } from '../../lib/emulator'
 import { addPages, present, view } from '../flows/network'
 import { startCluster } from '../storage/servers'
-import { Browser, type RequestContext } from '../support/agent'
+import { Browser, type VisitedPage } from '../support/agent'
 import { type Stage, startStage } from './support'
 
 /*
@@ -50,12 +50,12 @@ function newBrowser(): Browser {
   return new Browser({ now: () => stage.emulator.clock.now(), headers: { 'x-forwarded-for': address } })
 }
 
-function noted(visit: RequestContext): RequestContext {
+function noted(visit: VisitedPage): VisitedPage {
   for (const { url, ms } of visit.trail) if (url.startsWith(stage.url)) responses.push(ms)
   return visit
 }
 
-const statusOf = (visit: RequestContext) => (visit.status === 200 ? view(visit).status : undefined)
+const statusOf = (visit: VisitedPage) => (visit.status === 200 ? view(visit).status : undefined)
 
 /** Are the attempts at this user name kept by the stopped master, the second of three? */
 function isNameAway({ username }: Account): boolean {

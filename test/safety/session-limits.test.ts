@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Sso2Options } from '../../lib'
 import { ada, logIn, type Network, present, startNetwork, view } from '../flows/network'
-import type { Browser, RequestContext } from '../support/agent'
+import type { Browser, VisitedPage } from '../support/agent'
 import { rawGet } from './cookies-raw'
 
 const idleSeconds = 600
 const absoluteSeconds = 3600
 const limits = { pruneAfterSeconds: 1_000_000, accessTokenSeconds: 1_000_000 }
-const identifies = ({ trail }: RequestContext) => trail.filter(({ url }) => url.includes('/sso/identify?')).length
+const identifies = ({ trail }: VisitedPage) => trail.filter(({ url }) => url.includes('/sso/identify?')).length
 
 describe.each(['memory', 'Redis'])('[S10] over %s', (store) => {
   let network: Network

@@ -1,6 +1,6 @@
 import type { EmulatorOptions, FaultKind } from '../../lib/emulator'
 import { ada, logIn, type Network, present, startNetwork, type TestSite, view } from '../flows/network'
-import type { Browser, RequestContext } from '../support/agent'
+import type { Browser, VisitedPage } from '../support/agent'
 import { type Answered, anonymousCookies, ask, cookieHeader, documentHeaders, postForm } from './address-support'
 import { hearEvents } from './session-support'
 
@@ -28,7 +28,7 @@ afterAll(async () => {
 })
 
 const isIdentify = ({ url }: { url: string }) => url.startsWith(`${network.emulator.url}/sso/identify`)
-const tripsIn = ({ trail }: RequestContext) => trail.filter(isIdentify).length
+const tripsIn = ({ trail }: VisitedPage) => trail.filter(isIdentify).length
 
 /** Follows by hand, with a chance to meddle after every hop. */
 async function follow(browser: Browser, start: string, meddle: () => void): Promise<{ trips: number; page: string }> {

@@ -5,13 +5,13 @@ import type { Sso2Options } from '../../lib'
 import { redisFindings } from '../../lib/cli/doctor-redis'
 import { ada, eventually, logIn, redisUrl, view } from '../flows/network'
 import { startStage } from '../regressions/support'
-import type { RequestContext } from '../support/agent'
+import type { VisitedPage } from '../support/agent'
 import { startCluster } from './servers'
 
 /* A site installs the newest ioredis for its own client, which is another one than this package brings. */
 
 /** The page of a visit as it is in the end: a store that a busy machine keeps back for once is tried again. */
-async function shows(visit: () => Promise<RequestContext>, page: object): Promise<void> {
+async function shows(visit: () => Promise<VisitedPage>, page: object): Promise<void> {
   let last: unknown
   const isShown = async () => {
     last = await visit().then(view, String)

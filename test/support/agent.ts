@@ -23,7 +23,7 @@ export class NoAnswer extends Error {
 }
 
 /** Where a navigation ended, and the way there. The last hop is the page itself. */
-export interface RequestContext {
+export interface VisitedPage {
   status: number
   url: string
   body: string
@@ -103,7 +103,7 @@ export class Browser {
   }
 
   /** Opens an address as a document and follows every redirect. */
-  visit(url: string, { from, headers = {} }: NavigationOptions = {}): Promise<RequestContext> {
+  visit(url: string, { from, headers = {} }: NavigationOptions = {}): Promise<VisitedPage> {
     const initiator = from === undefined ? undefined : new URL(from).origin
     return this.navigate({ method: 'GET', url: new URL(url), initiator, body: undefined, headers })
   }
@@ -113,7 +113,7 @@ export class Browser {
     url: string,
     fields: Record<string, string>,
     { from, headers = {} }: NavigationOptions = {},
-  ): Promise<RequestContext> {
+  ): Promise<VisitedPage> {
     return this.navigate({
       method: 'POST',
       url: new URL(url),
@@ -143,7 +143,7 @@ export class Browser {
     return { status: answer.status, headers: answer.headers, body: answer.body, json: parseJson(answer.body) }
   }
 
-  private async navigate(start: Navigation): Promise<RequestContext> {
+  private async navigate(start: Navigation): Promise<VisitedPage> {
     const trail: Hop[] = []
     let step = start
     let site = start.initiator === undefined ? 'none' : 'same-origin'
