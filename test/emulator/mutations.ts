@@ -71,8 +71,8 @@ const tokens: Mutation[] = [
   {
     name: 'nbf is not needed',
     file: requestToken,
-    find: "const [nbf, iat, exp] = [seconds(claims, 'nbf'),",
-    replace: "const [nbf, iat, exp] = [seconds(claims, 'iat'),",
+    find: "const [nbf, iat, exp] = [secondsClaim(claims, 'nbf'),",
+    replace: "const [nbf, iat, exp] = [secondsClaim(claims, 'iat'),",
     caughtBy: 'a request with no nbf is refused',
   },
   {
@@ -154,8 +154,8 @@ const sessions: Mutation[] = [
   {
     name: 'Logout all ends only one session',
     file: 'platform/sessions.ts',
-    find: "for (const session of sessions) endSession(world, session, 'logout_all')",
-    replace: "for (const session of sessions.slice(0, 1)) endSession(world, session, 'logout_all')",
+    find: "for (const session of sessions) endSsoSession(world, session, 'logout_all')",
+    replace: "for (const session of sessions.slice(0, 1)) endSsoSession(world, session, 'logout_all')",
     caughtBy: 'Logout all ends every session of the account',
   },
   {
@@ -213,9 +213,9 @@ const credentials: Mutation[] = [
   {
     name: 'a frozen account may log in with the right password',
     file: 'platform/credentials.ts',
-    find: "if (frozenFor > 0) return failed('account_frozen', { frf: frozenFor })",
+    find: "if (frozenFor > 0) return failedCredentials('account_frozen', { frf: frozenFor })",
     replace:
-      "if (frozenFor > 0 && pwd !== state?.account.password) return failed('account_frozen', { frf: frozenFor })",
+      "if (frozenFor > 0 && pwd !== state?.account.password) return failedCredentials('account_frozen', { frf: frozenFor })",
     caughtBy: 'account_frozen: even with the right password, and frf says for how long',
   },
   {
