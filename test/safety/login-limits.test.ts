@@ -32,8 +32,8 @@ beforeAll(async () => {
 afterAll(() => network.close())
 beforeEach(async () => {
   diagnostics.subscribe('express-sso2:login', note)
-  const limits = (await network.keys()).filter((key) => /:(limit|left|devices)/.test(key))
-  if (limits.length > 0) await network.redis.del(limits)
+  const left = await network.keys() // also a logout of all sessions, which the platform's clock had moved into the future
+  if (left.length > 0) await network.redis.del(left)
 })
 afterEach(() => {
   diagnostics.unsubscribe('express-sso2:login', note)
