@@ -61,7 +61,7 @@ const fields = z.object({
 })
 
 /** @throws {TypeError} that names every wrong option, and no value */
-export function checkClientOptions(options: Sso2ClientOptions): void {
+function checkClientOptions(options: Sso2ClientOptions): void {
   const issues = fields.safeParse(options).error?.issues ?? []
   const problems = [
     ...issues.map(({ path, message }) => ({ option: path.join('.'), message })),

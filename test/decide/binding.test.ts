@@ -94,7 +94,7 @@ test('where the subject ends and the time begins is part of what is signed', () 
 
 test.each<[parameter: string | undefined, beginning: number | undefined]>([
   [value, NOW],
-  ['1799999999.' + 'A'.repeat(22), 1_799_999_999],
+  [`1799999999.${'A'.repeat(22)}`, 1_799_999_999],
   ['', undefined],
   [undefined, undefined],
   ['1799999999', undefined],

@@ -91,7 +91,7 @@ function isLoginOf(record: SsoRecord | undefined, sid: string): record is Logged
 }
 
 /** Reads a user: JSON with at least `accountId`. @throws {Sso2ResponseError} with the name of the wrong field */
-export function readUser(value: unknown): User {
+function readUser(value: unknown): User {
   const user: unknown = value === undefined ? undefined : JSON.parse(JSON.stringify(value))
   const accountId = isObject(user) ? own(user, 'accountId') : undefined
   if (!isObject(user) || typeof accountId !== 'string' || accountId === '') {

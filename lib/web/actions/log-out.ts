@@ -210,7 +210,7 @@ export async function retryPendingLogout(site: Site, name: string): Promise<Logo
 }
 
 /** Decides what to end. A session without a record ends at once. If another request has changed the session, the decision is made again. */
-export async function nextLogoutStep(context: RequestContext, isAll: boolean): Promise<LogoutDecision> {
+async function nextLogoutStep(context: RequestContext, isAll: boolean): Promise<LogoutDecision> {
   const { stored, browser } = context
   for (let tries = 1; ; tries += 1) {
     await stored.follow()
@@ -235,17 +235,17 @@ async function endWithoutRecord(stored: StoredRecord): Promise<'ended' | 'change
 }
 
 /** Returns the account whose sessions all end, if the logout is for all sessions. */
-export const accountForLogoutAll = (record: SsoRecord, isAll: boolean): string | undefined =>
+const accountForLogoutAll = (record: SsoRecord, isAll: boolean): string | undefined =>
   isAll && isLoggedIn(record) ? record.user.accountId : undefined
 
-export const logoutOf = (sid: string, aid: string | undefined, device: Device): PendingLogout => ({
+const logoutOf = (sid: string, aid: string | undefined, device: Device): PendingLogout => ({
   sid,
   ...(aid === undefined ? {} : { aid }),
   ...device,
 })
 
 /** Queues a logout. If Redis does not answer, the process remembers the logout. @param name hash of the SSO session, or key of the session */
-export async function queueLogout(site: Site, name: string, logout: PendingLogout): Promise<Done | Unavailable> {
+async function queueLogout(site: Site, name: string, logout: PendingLogout): Promise<Done | Unavailable> {
   const kept = await site.logoutOutbox.keep(name, logout, site.now())
   site.logoutWorker.start()
   return kept
@@ -254,10 +254,10 @@ export async function queueLogout(site: Site, name: string, logout: PendingLogou
 const AT_ONCE = 8
 
 /** Name of the pending logout of such a session. */
-export const pendingLogoutName = ({ key, sidHash }: Pick<UnreadLogout, 'key' | 'sidHash'>): string => sidHash ?? key
+const pendingLogoutName = ({ key, sidHash }: Pick<UnreadLogout, 'key' | 'sidHash'>): string => sidHash ?? key
 
 /** Reads the session again, ends the session and queues the logout for the SSO system. An ended session needs no logout. */
-export async function endUnreadSession(site: Site, logout: UnreadLogout): Promise<Done | Unavailable> {
+async function endUnreadSession(site: Site, logout: UnreadLogout): Promise<Done | Unavailable> {
   const stored = new StoredRecord(site, logout.key, 'unavailable')
   if ((await stored.reread()) === 'unavailable' || (await stored.follow()) === 'unavailable') return 'unavailable'
   const { value, secrets } = stored

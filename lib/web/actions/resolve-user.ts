@@ -214,7 +214,7 @@ async function waitForOtherCheck({ stored }: RequestContext): Promise<ResolveOut
 /** `'again'`: the record has changed, or another request checks it, so decide again. Otherwise the identity to show, because Redis takes no writes. */
 export type CheckResult = 'again' | Identity
 /** A status check response with a ticket. The caller exchanges the ticket. */
-export interface LoginToken {
+interface LoginToken {
   readonly token: SessionToken
   readonly start: LoginStart
   /** Name of the status check that returned the token. */
@@ -222,7 +222,7 @@ export interface LoginToken {
 }
 
 /** Acquires the lock of the status check, then calls Session Status. */
-export async function checkSession(context: RequestContext, record: SsoRecord): Promise<CheckResult | LoginToken> {
+async function checkSession(context: RequestContext, record: SsoRecord): Promise<CheckResult | LoginToken> {
   const { site, stored } = context
   const question = randomUUID()
   const claimedNow = withCheckLock(record, question, site.now())
@@ -274,7 +274,7 @@ async function askSessionStatus(
  * Writes the result of the status check. If Redis takes no writes, only this request uses the result. If the SSO system did not answer either,
  * the grace period applies.
  */
-export async function writeCheckResult(
+async function writeCheckResult(
   { site, stored }: RequestContext,
   next: (found: SsoRecord) => SsoRecord,
 ): Promise<CheckResult> {

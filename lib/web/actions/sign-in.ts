@@ -126,7 +126,7 @@ const entryOf = (key: string, { sidHash, user: { accountId } }: LoggedInRecord) 
  * Begins a session. The record and the index entries are written in parallel. If a logout finds an entry before the record is written, the
  * logout leaves a deleted-session marker, and no record can replace the marker. An earlier logout is read with the entries.
  */
-export async function beginSession(
+async function beginSession(
   site: Site,
   stored: StoredRecord,
   key: string,

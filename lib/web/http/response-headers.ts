@@ -38,7 +38,7 @@ export function makePrivate(res: Response): void {
 }
 
 /** Removes headers by which a shared cache may keep a private response. A header against caching stays. */
-export function removeSharedCacheHeaders(res: Response): void {
+function removeSharedCacheHeaders(res: Response): void {
   res.removeHeader('expires') // caches that do not know Cache-Control use this header
   for (const name of res.getHeaderNames()) {
     if (!SHARED_CACHE_HEADER.test(name)) continue

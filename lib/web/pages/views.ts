@@ -6,7 +6,7 @@ import { Html, html, localizedText } from './html'
 import { contentSecurityPolicy, DEFAULT_COLOR, styleIn } from './style'
 
 /** Options that the pages show. */
-export type Branding = Pick<Config, 'brand' | 'links' | 'language' | 'texts' | 'siteUrl' | 'routes'>
+type Branding = Pick<Config, 'brand' | 'links' | 'language' | 'texts' | 'siteUrl' | 'routes'>
 
 /** A page in the look of the site. */
 interface Page {
@@ -16,7 +16,7 @@ interface Page {
 }
 
 /** Returns the built-in views. @param style style sheet of each page */
-export function builtInViews(branding: Branding, style: string): Views {
+function builtInViews(branding: Branding, style: string): Views {
   const page: Page = { branding, style, text: (code) => localizedText(branding.texts, code) }
   return {
     login: (context) => loginPage(page, context),

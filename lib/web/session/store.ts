@@ -45,7 +45,7 @@ interface WithMetadata {
 export const newSessionId = (): string => randomBytes(32).toString('base64url')
 
 /** Returns the stored text of which a session object was made. */
-export function textBehind(sess: object | null | undefined): string | null {
+function textBehind(sess: object | null | undefined): string | null {
   const marked: WithMetadata = sess ?? {}
   return marked[METADATA]?.text ?? null
 }
