@@ -15,7 +15,7 @@ module.exports = {
   // or Jest changes objects that Node.js and all suites of a process share
   testEnvironmentOptions: { globalsCleanup: 'off' },
   testTimeout: 60_000,
-  maxWorkers: 3, // of two cores: many suites wait for clocks
+  maxWorkers: 4, // of two cores: many suites wait for clocks
   testSequencer: '<rootDir>/test/support/sequencer.js',
   maxConcurrency: 8,
   workerGracefulExitTimeout: 20_000, // a busy machine is slow to end a process; one that does not end fails the run

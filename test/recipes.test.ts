@@ -229,7 +229,7 @@ describe('docs/deployment.md: the rehearsal of production', () => {
     await eventually(async () => /^ok +site +https:/m.test((await doctor({})).output), 60)
     const { code, output } = await doctor({})
     expect(output).not.toMatch(/^WRONG/m)
-    expect(output).toMatch(/^ok +proxy +a proxy in front, trusted$/m)
+    expect(output).toMatch(/^ok +proxy +one proxy, trusted$/m)
     expect(output).toMatch(/^ok +cookies +__Host-sso2\.b: HttpOnly.*Secure$/m)
     expect(code).toBe(0)
     const refused = await doctor({ NODE_ENV: 'production' })

@@ -20,15 +20,15 @@ export async function addressFinding(name: string, url: URL): Promise<Finding> {
     const { address } = await lookup(host)
     if (url.protocol === 'http:') {
       await waitForSocket(net.connect({ host, port: Number(url.port || 80) }), 'connect')
-      return note(`${url.origin} answers at ${address}, unencrypted (loopback only)`)
+      return note(`${url.origin} answers at ${address} without TLS`)
     }
     const days = await certificateDays(host, Number(url.port || 443))
-    const says = `${url.origin} answers at ${address}, certificate good for ${days} days`
-    return days < SOON_DAYS ? note(says) : ok(says)
+    const says = `${url.origin} answers at ${address}, certificate valid for ${days} days`
+    return days < SOON_DAYS ? note(says, 'renew the certificate') : ok(says)
   } catch (error) {
     const code = errorCode(error)
     const isStopped = name === 'siteUrl' && code === 'ECONNREFUSED'
-    const start = `start the site, or correct host and port of siteUrl (SSO2_SITE_URL): nothing listens at ${url.host}`
+    const start = `nothing listens at ${url.host}: start the site, or correct siteUrl (SSO2_SITE_URL)`
     return unavailableAt(
       url.origin,
       wrong(`${url.origin} cannot be reached: ${code}`, isStopped ? start : helpFor(code)),

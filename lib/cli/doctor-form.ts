@@ -6,7 +6,8 @@ import { about, errorCode, type Finding } from './doctor-finding'
 const ANSWER_MS = 5000
 const { ok, wrong, note } = about('login form')
 
-const MOUNT = 'mount sso before the CSRF middleware (csurf, csrf-csrf, lusca): our forms need no token'
+const MOUNT =
+  'mount sso before the CSRF middleware (csurf, csrf-csrf, lusca). The forms of this package need no CSRF token'
 
 /**
  * Posts the login form with an empty username.
@@ -25,13 +26,13 @@ export async function* formFindings({ routes: { login }, siteUrl, returnPolicy }
   try {
     const { status, text } = await sendCall({ ...form, timeoutMs: ANSWER_MS, takesRedirect: true })
     const says = `POST ${url} answers HTTP ${status}`
-    if (text.includes('"invalid_request"')) yield ok(`${says} to a form without a username, as it should`)
+    if (text.includes('"invalid_request"')) yield ok(`${says} to a form without a username, as expected`)
     else if (text.includes('"cross_origin"'))
-      yield wrong(`${says}: Origin or Sec-Fetch-Site came changed`, 'the proxy must pass both headers on')
+      yield wrong(`${says}: a proxy changes Origin or Sec-Fetch-Site`, 'the proxy must pass both headers on unchanged')
     else if (text.includes('"bad_request"'))
-      yield wrong(`${says}: another middleware has read the form`, 'mount sso before that middleware')
-    else if (status === 403) yield wrong(`${says}: a middleware or a proxy in front refuses forms`, MOUNT)
+      yield wrong(`${says}: another middleware reads the form first`, 'mount sso before that middleware')
+    else if (status === 403) yield wrong(`${says}: another middleware or a proxy refuses the form`, MOUNT)
   } catch (error) {
-    yield note(`POST ${url} gets no answer: ${errorCode(error)}`, 'see site')
+    yield note(`POST ${url}: no answer (${errorCode(error)})`, 'see site')
   }
 }

@@ -27,7 +27,13 @@ export async function identifyFinding(config: Config, client: Sso2Client): Promi
     return identifyResponseFinding(config, client, url, await sendCall(call))
   } catch (error) {
     const isKnown = error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError
-    return ofFailedCall(error, url, wrong(`Identify cannot be asked: ${isKnown ? error.message : 'failed'}`))
+    return ofFailedCall(
+      error,
+      url,
+      wrong(
+        `GET ${client.identifyUrl('').split('?')[0]}: ${isKnown ? error.message.replace(/^identify: /, '') : 'failed'}`,
+      ),
+    )
   }
 }
 
@@ -40,10 +46,10 @@ function identifyResponseFinding(
   const location = headers.get('location') ?? ''
   if (status < 300 || status > 399 || !URL.canParse(location, url))
     return wrong(
-      `Identify answers HTTP ${status} and leads nowhere`,
+      `Identify answers HTTP ${status} without a redirect`,
       headers.has('x-sso2-emulator') && status === 404
-        ? `SSO2_URL=${new URL(url).origin}/sso   is the emulator's`
-        : 'ssoUrl (SSO2_URL), client ID, secret and clock: see above',
+        ? `SSO2_URL=${new URL(url).origin}/sso   for the emulator`
+        : 'check ssoUrl (SSO2_URL), client ID, secret and clock in the lines above',
     )
   const landing = new URL(location, url)
   const place = landing.origin + landing.pathname
@@ -55,16 +61,16 @@ function identifyResponseFinding(
 function compare(config: Config, place: string, leads: string, headers: Answer['headers']): Finding | undefined {
   const { siteUrl, routes, clientId } = config
   if (routes.landing === false)
-    return note(`Identify leads by ${leads}; routes.landing is false, so the site must serve it itself`)
+    return note(`Identify redirects with ${leads}; routes.landing is false, so the site must serve this page itself`)
   const own = siteUrl + routes.landing
   if (place === own) return undefined
   const isEmulator = headers.has('x-sso2-emulator')
   const portal = isEmulator
-    ? `express-sso2 emulator --site ${siteUrl}   sets it`
-    : `admin portal, API client "${clientId}", landing page: ${own}`
+    ? `express-sso2 emulator --site ${siteUrl}`
+    : `set the landing page of API client "${clientId}" in the admin portal to ${own}`
   return wrong(
-    `Identify leads by ${leads}, but the site's landing page is ${own}: nobody comes back`,
-    `${portal}   or, where the platform is right, ${setting(siteUrl, routes.landing, place)}`,
+    `Identify redirects with ${leads}, but the landing page of the site is ${own}: browsers do not return to it`,
+    `${portal}   or, if the platform is right, ${setting(siteUrl, routes.landing, place)}`,
   )
 }
 
@@ -79,11 +85,14 @@ function sessionTokenFinding(client: Sso2Client, token: string | null, leads: st
   try {
     const { err } = client.readLanding(token)
     return err === undefined
-      ? ok(`Identify leads to the site's: ${leads}`)
-      : wrong(`Identify leads to the site's (${leads}), with the error ${err}`)
+      ? ok(`Identify redirects to the landing page of the site: ${leads}`)
+      : wrong(`Identify redirects to the landing page of the site (${leads}) with the error ${err}`)
   } catch (error) {
     const reason = error instanceof TokenError ? error.reason : 'malformed'
-    const line = reason === 'expired' || reason === 'not_yet_valid' ? 'see clock' : 'see client'
-    return wrong(`Identify leads to the site's (${leads}), whose token is refused there (${reason}): ${line}`)
+    const subject = reason === 'expired' || reason === 'not_yet_valid' ? 'clock' : 'client'
+    return wrong(
+      `Identify redirects to the landing page of the site (${leads}) with a token that the site refuses (${reason})`,
+      `see ${subject}`,
+    )
   }
 }

@@ -27,10 +27,10 @@ export async function* longFindings(config: Config): AsyncGenerator<Finding> {
     if (!identify) return
     const back = await land(config, config.siteUrl + path)
     yield TOO_LONG.has(back)
-      ? note(`${SAYS}, on its way back from Identify, is answered with HTTP ${back}`, FOR_REQUESTS)
-      : ok(`${SAYS} goes through Identify`)
+      ? note(`${SAYS} gets HTTP ${back} when Identify redirects back to the site`, FOR_REQUESTS)
+      : ok(`${SAYS} passes through Identify`)
   } catch (error) {
-    yield note(`${SAYS} gets no answer: ${errorCode(error)}`, FOR_REQUESTS)
+    yield note(`${SAYS}: no answer (${errorCode(error)})`, FOR_REQUESTS)
   }
 }
 
@@ -47,9 +47,9 @@ const TOO_LONG = new Set([414, 431])
  * A 502 means that the site's response headers were too long for the proxy. Other statuses have other causes.
  */
 function refusalFinding(status: number): Finding | undefined {
-  if (TOO_LONG.has(status)) return note(`${SAYS} is answered with HTTP ${status}`, FOR_REQUESTS)
+  if (TOO_LONG.has(status)) return note(`${SAYS} gets HTTP ${status}`, FOR_REQUESTS)
   return status === 502
-    ? note(`${SAYS}, on its way to Identify, is answered with HTTP ${status}`, FOR_ANSWERS)
+    ? note(`${SAYS} gets HTTP ${status} when the site redirects to Identify`, FOR_ANSWERS)
     : undefined
 }
 

@@ -9,7 +9,7 @@ export const FORGED_ADDRESS = '203.0.113.7'
 const { ok, note, wrong } = about('proxy')
 
 const trust = (hops: number) => `app.set('trust proxy', ${hops})   before app.use(sso)`
-const count = (hops: number) => (hops === 1 ? 'a proxy' : `${hops} proxies`)
+const count = (hops: number) => (hops === 1 ? 'one proxy' : `${hops} proxies`)
 
 /**
  * Judges the proxies and the `trust proxy` setting.
@@ -21,14 +21,14 @@ export function proxyFinding(report: SiteReport, isSecure: boolean): Finding {
   if (added.length > 0) return judgeHops(added, trustedHops)
   if (proxyHeaders.length > 0 || (isSecure && !isEncrypted))
     return wrong(
-      'a proxy stands in front and adds no X-Forwarded-For: all readers share its address, and the limits of one',
+      'the proxy adds no X-Forwarded-For: all users share its address, and so one limit of login attempts',
       'nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;',
     )
   return trustedHops === 0
-    ? ok('nothing stands in front, and nothing is trusted')
+    ? ok('no proxy, and none is trusted')
     : note(
-        'nothing stands in front, yet X-Forwarded-For is believed: whoever comes directly chooses an address',
-        "remove app.set('trust proxy', …) where there is no proxy",
+        'no proxy, but the application trusts X-Forwarded-For: an attacker can choose an address',
+        "remove app.set('trust proxy', …), if there is no proxy",
       )
 }
 
@@ -36,14 +36,14 @@ function judgeHops(added: readonly string[], trusted: number): Finding {
   const there = added.length
   if (trusted < there)
     return wrong(
-      `${count(there)} in front, and the application trusts ${trusted}: all readers share one address, and the limits of one`,
+      `${count(there)}, and the application trusts ${trusted}: all users share one address, and so one limit of login attempts`,
       trust(there),
     )
   // if the doctor runs beside the proxy, a trusted IP range can contain the doctor's address too
   const isTooMany = trusted > there && !isLocalAddress(added[0] ?? '')
   return isTooMany
-    ? note(`${count(there)} in front, and the application trusts more: visitors choose their address`, trust(there))
-    : ok(`${count(there)} in front, trusted`)
+    ? note(`${count(there)}, and the application trusts more: an attacker can choose an address`, trust(there))
+    : ok(`${count(there)}, trusted`)
 }
 
 /** Returns the addresses that proxies have added, the visitor's address first. */

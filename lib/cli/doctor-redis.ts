@@ -12,7 +12,7 @@ const { ok, note, wrong } = about(STORE)
 export async function* redisFindings(redis: string | Redis | Cluster | undefined): AsyncGenerator<Finding> {
   if (redis === undefined)
     return yield note(
-      'not configured: sessions are in memory, lost at a restart and not shared between processes',
+      'not configured: sessions are in memory. A restart loses them, and processes do not share them',
       'REDIS_URL=redis://127.0.0.1:6379',
     )
   const client = typeof redis === 'string' ? connectRedis(redis) : redis
@@ -59,44 +59,47 @@ function withRedisDeadline<T>(answer: Promise<T>): Promise<T> {
 const REFUSALS: Readonly<Record<string, string>> = {
   NOAUTH: 'REDIS_URL=redis://:<password>@host:6379',
   WRONGPASS: 'REDIS_URL=redis://:<password>@host:6379   with the right password',
-  NOPERM: 'the Redis user needs the commands of a session store, and INFO',
+  NOPERM: 'allow the Redis user the commands in docs/redis.md, and INFO',
   LOADING: 'wait until Redis has loaded its data',
   DENIED: 'CONFIG SET protected-mode no, or better a password in REDIS_URL',
 }
 
 function unreachable(error: unknown): Finding {
   const [, refusal = ''] = /^(?:ERR )?-?([A-Z]{5,})\b/.exec(error instanceof Error ? error.message : '') ?? []
-  if (Object.hasOwn(REFUSALS, refusal)) return wrong(`refuses us: ${refusal}`, REFUSALS[refusal])
+  if (Object.hasOwn(REFUSALS, refusal)) return wrong(`Redis refuses the connection: ${refusal}`, REFUSALS[refusal])
   const code = errorCode(error)
   return wrong(
-    `cannot be reached: ${code}`,
-    `redis-cli -u "$REDIS_URL" ping   must answer PONG; ${helpFor(code) ?? 'redis (REDIS_URL)'}`,
+    `Redis cannot be reached: ${code}`,
+    `redis-cli -u "$REDIS_URL" ping   must answer PONG; ${helpFor(code) ?? 'check redis (REDIS_URL)'}`,
   )
 }
 
 function* redisInfoFindings(info: string): Generator<Finding> {
   const field = (name: string) => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim() ?? ''
   const version = field('redis_version')
-  yield Number.parseInt(version, 10) < 6 ? note(`version ${version}; 6 or later is tested`) : ok(`version ${version}`)
-  if (field('role') === 'slave') yield wrong('is a replica and takes no writes', 'REDIS_URL: the address of the master')
+  yield Number.parseInt(version, 10) < 6
+    ? note(`version ${version} is not tested`, 'use Redis 6 or later')
+    : ok(`version ${version}`)
+  if (field('role') === 'slave')
+    yield wrong('this Redis is a replica and accepts no writes', 'set REDIS_URL to the address of the master')
   yield memoryFinding(field)
 }
 
 function memoryFinding(field: (name: string) => string): Finding {
   const policy = field('maxmemory_policy') || 'unknown'
   const [most, used] = [Number(field('maxmemory')), Number(field('used_memory'))]
-  if (most === 0) return ok(`eviction policy ${policy}, and no limit of memory`)
+  if (most === 0) return ok(`eviction policy ${policy}, no memory limit`)
   if (policy !== 'noeviction') {
     const evicted = Number(field('evicted_keys'))
-    const already = evicted > 0 ? `, ${evicted} keys so far` : ''
+    const already = evicted > 0 ? ` (${evicted} keys so far)` : ''
     return wrong(
-      `eviction policy ${policy}${already}: under pressure logins, and logouts that are still to be told, are dropped`,
+      `eviction policy ${policy}${already}: if memory is full, Redis deletes logins and pending logouts`,
       'redis-cli -u "$REDIS_URL" CONFIG SET maxmemory-policy noeviction   and the same in redis.conf',
     )
   }
   return used > most
     ? wrong(
-        'its memory is full, and it takes no writes',
+        'the memory of Redis is full, and it accepts no writes',
         'redis-cli -u "$REDIS_URL" CONFIG SET maxmemory 1gb   or a larger server',
       )
     : ok('eviction policy noeviction')

@@ -55,7 +55,7 @@ function siteUnreachable(url: string, error: unknown): Finding {
   const [, code = ''] = /\((\w+)\)$/.exec(why) ?? []
   return wrong(
     `GET ${url}: ${why}`,
-    helpFor(code) ?? 'siteUrl (SSO2_SITE_URL): the address at which browsers reach the site',
+    helpFor(code) ?? 'check siteUrl (SSO2_SITE_URL): the address at which browsers reach the site',
   )
 }
 
@@ -63,34 +63,34 @@ function siteUnreachable(url: string, error: unknown): Finding {
 function landingResponseFinding({ routes, siteUrl }: Config, url: string, { status, headers }: Answer): Finding {
   const server = headers.get('server') ?? headers.get('x-powered-by')
   const says = `GET ${url} answers HTTP ${status}${server && /^[\w ./-]{1,40}$/.test(server) ? ` from ${server}` : ''}`
-  if (routes.landing === false) return note(`${says}; routes.landing is false, so nothing more can be asked`)
+  if (routes.landing === false) return note(`${says}; routes.landing is false, so the doctor cannot ask for more`)
   if (headers.has('x-sso2-emulator'))
-    return wrong(`${says}: this is the emulator, not the site`, "siteUrl (SSO2_SITE_URL): the site's own address")
+    return wrong(`${says}: this is the emulator, not the site`, "set siteUrl (SSO2_SITE_URL) to the site's own address")
   // the package's landing page gives the same response to a request without a token
   if (status === 400 && headers.get('referrer-policy') === 'no-referrer')
     return note(
-      `${says}: a site with this package, which does not know this sessionSecret or runs an older version`,
-      'examine it with its own environment: sessionSecret (SSO2_SESSION_SECRET)',
+      `${says}: the site has another sessionSecret, or an older version of this package`,
+      'run the doctor with the environment of the site: sessionSecret (SSO2_SESSION_SECRET)',
     )
   if (status >= 300 && status < 400) return elsewhere(siteUrl, says, headers.get('location') ?? '')
   if (status === 502 || status === 503 || status === 504)
     return unavailableAt(
       addressOrigin(siteUrl),
-      wrong(`${says}: what stands in front does not reach the site`, 'start the site, or correct the proxy'),
+      wrong(`${says}: the proxy does not reach the site`, 'start the site, or correct the proxy'),
     )
   const path = new URL(siteUrl).pathname.replace(/\/$/, '')
-  const mount = path && `('${path}', sso), or app.use(sso) where the proxy cuts the path off;`
+  const mount = path && `('${path}', sso), or app.use(sso) if the proxy removes the path,`
   return wrong(
-    `${says}, and is not this package's landing page`,
-    `app.use${mount || '(sso)'} before pages and error pages; the proxy must pass the path on; routes set in code: --module ./sso.js`,
+    `${says}: this is not the landing page of this package`,
+    `app.use${mount || '(sso)'} before pages and error pages. The proxy must pass the path on. If routes are set in code: --module ./sso.js`,
   )
 }
 
 function elsewhere(siteUrl: string, says: string, location: string): Finding {
   const target = URL.canParse(location, siteUrl) ? new URL(location, siteUrl) : undefined
   return target && target.origin !== new URL(siteUrl).origin
-    ? wrong(`${says} and leads to ${target.origin}`, `SSO2_SITE_URL=${target.origin}   is where the site is`)
-    : wrong(`${says}: something in front redirects the landing page`, 'let the path through to the application')
+    ? wrong(`${says} and redirects to ${target.origin}`, `SSO2_SITE_URL=${target.origin}   if the site is there`)
+    : wrong(`${says}: a proxy redirects the landing page`, 'the proxy must pass the path to the application')
 }
 
 function* judgeReport(config: Config, report: SiteReport): Generator<Finding> {
@@ -98,15 +98,15 @@ function* judgeReport(config: Config, report: SiteReport): Generator<Finding> {
   yield clientId === config.clientId && siteUrl === config.siteUrl
     ? ok(`${config.siteUrl} is this site, client "${clientId}"`)
     : wrong(
-        `what answers at ${config.siteUrl} is client "${clientId}" and takes itself for ${siteUrl}`,
-        'give doctor and site one environment: siteUrl (SSO2_SITE_URL), clientId (SSO2_CLIENT_ID)',
+        `the site at ${config.siteUrl} runs with client "${clientId}" and siteUrl ${siteUrl}`,
+        'run the doctor with the environment of the site: siteUrl (SSO2_SITE_URL), clientId (SSO2_CLIENT_ID)',
       )
   if (store === 'unavailable')
-    yield unavailableAt(STORE, wrong('its store does not answer: nobody is recognised', 'see Redis'))
+    yield unavailableAt(STORE, wrong('the site cannot reach its Redis: pages load without a user', 'see Redis'))
   if (sso === 'unavailable')
     yield unavailableAt(
       addressOrigin(config.ssoUrl),
-      wrong('it takes the SSO system for away, and sends nobody there', 'see client and landing page'),
+      wrong('the site cannot reach the SSO system: it redirects no browser to Identify', 'see client and landing page'),
     )
   yield proxyFinding(report, config.isSecure)
 }
@@ -116,6 +116,6 @@ function siteClockFinding({ clockToleranceSeconds }: Config, { headers }: Answer
   const date = Date.parse(headers.get('date') ?? '')
   const ahead = Math.round((date - Date.now()) / 1000) + offset
   if (!(Math.abs(ahead) > clockToleranceSeconds + 1) || Math.abs(ahead - offset) <= 1) return undefined
-  const says = `its machine is ${Math.abs(ahead)} s ${ahead < 0 ? 'behind' : 'ahead of'} the SSO system`
+  const says = `the site's machine is ${Math.abs(ahead)} s ${ahead < 0 ? 'behind' : 'ahead of'} the SSO system`
   return wrong(says, 'sudo timedatectl set-ntp true   on that machine')
 }

@@ -5,7 +5,7 @@ import { operationUrl } from '../protocol/requests'
 import type { Sso2Client } from '../remote/sso2'
 import { about, type Finding, ofFailedCall } from './doctor-finding'
 
-const NTP = 'sudo timedatectl set-ntp true   (or chronyc makestep): set the clock of the machine that is wrong'
+const NTP = 'sudo timedatectl set-ntp true   or chronyc makestep, on the machine whose clock is wrong'
 
 /**
  * Calls Session Status and judges the response.
@@ -15,10 +15,9 @@ export async function clientFinding(config: Config, client: Sso2Client, sid: str
   const { ok, wrong } = about('client')
   try {
     const { err } = await client.sessionStatus({ sid, lks: 'anon', ipa: '127.0.0.1', uas: 'express-sso2 doctor' })
-    if (err === 'session_not_found')
-      return ok(`the SSO system knows the client ID ${config.clientId} and takes its secret`)
+    if (err === 'session_not_found') return ok(`the SSO system accepts the client ID ${config.clientId} and its secret`)
     if (err === 'invalid_token') return refusedTokenFinding(config, client.clockOffsetSeconds ?? 0)
-    return wrong(`an unexpected answer about a session that nobody has: ${err ?? 'no error'}`)
+    return wrong(`an unexpected answer about a session that does not exist: ${err ?? 'no error'}`)
   } catch (error) {
     if (error instanceof TokenError) return refusedAnswer(config, error)
     return ofFailedCall(error, config.ssoUrl, noToken(config, error))
@@ -32,12 +31,15 @@ export async function clientFinding(config: Config, client: Sso2Client, sid: str
  */
 export function refusedTokenFinding({ organisationId }: Pick<Config, 'organisationId'>, offset: number): Finding {
   const { wrong } = about('client')
-  const clock = offset === 1 ? " (or this machine's clock, which may be a second ahead)" : ''
+  const clock = offset === 1 ? ", or this machine's clock, which may be a second ahead" : ''
   return offset > 1
-    ? wrong(`the SSO system refuses our token (invalid_token): this machine's clock is ${offset} s ahead`, NTP)
+    ? wrong(
+        `the SSO system refuses the token of the doctor (invalid_token): this machine's clock is ${offset} s ahead`,
+        NTP,
+      )
     : wrong(
-        `the SSO system refuses our token (invalid_token); its secret is right, so is it the organisation "${organisationId}"?${clock}`,
-        'organisationId (SSO2_ORGANISATION_ID): the organisation ID that the admin portal shows',
+        `the SSO system refuses the token of the doctor (invalid_token). The secret is right. Check the organisation "${organisationId}"${clock}`,
+        'set organisationId (SSO2_ORGANISATION_ID) to the organisation ID in the admin portal',
       )
 }
 
@@ -47,24 +49,27 @@ function refusedAnswer({ clientId, ssoIdentifier }: Config, { reason }: TokenErr
   switch (reason) {
     case 'signature':
       return wrong(
-        'its answer is signed with another secret (signature)',
-        `clientSecret (SSO2_CLIENT_SECRET): the secret of the API client "${clientId}" in the admin portal`,
+        'the answer of the SSO system is signed with another secret (signature)',
+        `set clientSecret (SSO2_CLIENT_SECRET) to the secret of the API client "${clientId}" in the admin portal`,
       )
     case 'issuer':
       return wrong(
-        `its answer has another issuer than "${ssoIdentifier}" (issuer)`,
-        'ssoIdentifier (SSO2_IDENTIFIER): how the SSO system calls itself; its operator knows',
+        `the answer of the SSO system has another issuer than "${ssoIdentifier}" (issuer)`,
+        'set ssoIdentifier (SSO2_IDENTIFIER) to the issuer of the SSO system. The platform team knows it',
       )
     case 'audience':
       return wrong(
-        'its answer is for another client ID (audience)',
-        'clientId (SSO2_CLIENT_ID): the API client of this site in the admin portal',
+        'the answer of the SSO system is for another client ID (audience)',
+        'set clientId (SSO2_CLIENT_ID) to the API client of this site in the admin portal',
       )
     case 'expired':
     case 'not_yet_valid':
-      return note(`its answer is signed with our secret; the clocks differ too much to say more (${reason})`)
+      return note(
+        `the answer of the SSO system has the right signature, but the clocks differ too much for more checks (${reason})`,
+        'see clock',
+      )
     default:
-      return wrong(`its answer is refused (${reason})`)
+      return wrong(`the doctor refuses the answer of the SSO system (${reason})`)
   }
 }
 
@@ -76,12 +81,12 @@ function noToken({ ssoUrl, clientId }: Config, error: unknown): Finding {
   const says = `no token from POST ${url}: ${why.replace(/^sessionstatus: /, '')}`
   if (status === 400 || status === 401 || status === 403)
     return wrong(
-      `${says}: it knows no API client "${clientId}", or the client is not flagged for SSO2`,
-      'clientId (SSO2_CLIENT_ID): the API client of this site in the admin portal, with its SSO2 flag on',
+      `${says}: the API client "${clientId}" does not exist, or it may not use SSO2`,
+      'set clientId (SSO2_CLIENT_ID) to the API client of this site in the admin portal, and turn its SSO2 flag on',
     )
   return wrong(
     says,
-    'ssoUrl (SSO2_URL): the base address of the SSO system, to which /identify and /sessionstatus are added',
+    'check ssoUrl (SSO2_URL): the base address of the SSO system, without /identify and /sessionstatus',
   )
 }
 
@@ -91,7 +96,7 @@ function noToken({ ssoUrl, clientId }: Config, error: unknown): Finding {
  */
 export function ssoClockFinding({ clockToleranceSeconds }: Config, offset: number | undefined): Finding {
   const { ok, note, wrong } = about('clock')
-  if (offset === undefined) return note('unknown: no signed answer came')
+  if (offset === undefined) return note('unknown, because the SSO system sent no signed answer')
   if (Math.abs(offset) <= 1) return ok('within 1 s of the SSO system')
   const says = `this machine is ${Math.abs(offset)} s ${offset < 0 ? 'behind' : 'ahead of'} the SSO system`
   return Math.abs(offset) > clockToleranceSeconds ? wrong(says, NTP) : note(says, NTP)

@@ -31,7 +31,7 @@ export function doctorTokenEndpoint({ config, ticketExchange }: DoctorTarget): T
   return { tokenUrl, clientId, clientSecret: () => clientSecrets()[0] ?? '', ticketExchange }
 }
 
-const ADDRESS = 'tokenUrl (SSO2_TOKEN_URL): the access token endpoint of the authorization server, path included'
+const ADDRESS = 'check tokenUrl (SSO2_TOKEN_URL): the address of the token endpoint, with its path'
 
 /** Statuses of an address without an endpoint, or without one for POST. */
 const NO_ENDPOINT = new Set([404, 405, 410, 501])
@@ -41,16 +41,16 @@ function tokenResponseFinding(endpoint: TokenEndpoint, answer: Answer): Finding 
   const says = `POST ${endpoint.tokenUrl} answers HTTP ${status}`
   if (NO_ENDPOINT.has(status)) {
     const isEmulator = headers.has('x-sso2-emulator')
-    const its = `SSO2_TOKEN_URL=${new URL(endpoint.tokenUrl).origin}/oauth/token   is the emulator's`
-    return wrong(`${says}: no token endpoint is there`, isEmulator ? its : ADDRESS)
+    const its = `SSO2_TOKEN_URL=${new URL(endpoint.tokenUrl).origin}/oauth/token   for the emulator`
+    return wrong(`${says}: there is no token endpoint at this address`, isEmulator ? its : ADDRESS)
   }
-  if (status >= 500) return wrong(`${says}: it is broken, or away`)
-  if (status === 429) return note(`${says}: it asks for patience, so that it cannot be examined now`)
+  if (status >= 500) return wrong(`${says}: the token endpoint fails`)
+  if (status === 429) return note(`${says}: the token endpoint limits requests. Run the doctor again later`)
   const body = jsonOf(answer)
   if (status < 400)
     return body && 'access_token' in body
-      ? wrong(`${says} and gives an access token for a ticket that nobody issued`)
-      : wrong(`${says} and no refusal: this is some page, and no token endpoint`, ADDRESS)
+      ? wrong(`${says} and issues an access token for a made-up ticket`)
+      : wrong(`${says} to a made-up ticket: this is not a token endpoint`, ADDRESS)
   return judgeRefusal(endpoint, says, typeof body?.['error'] === 'string' ? body['error'] : undefined)
 }
 
@@ -58,28 +58,28 @@ function tokenResponseFinding(endpoint: TokenEndpoint, answer: Answer): Finding 
 function judgeRefusal({ clientId, ticketExchange }: TokenEndpoint, says: string, error: string | undefined): Finding {
   switch (error) {
     case 'invalid_grant':
-      return ok(`${says} and refuses a made-up ticket, as it should (invalid_grant)`)
+      return ok(`${says} to a made-up ticket, as expected (invalid_grant)`)
     case 'invalid_client':
     case 'unauthorized_client': {
       const other = ticketExchange.clientAuth === 'basic' ? 'post' : 'basic'
       return wrong(
-        `${says}: it does not take the client ID and secret (${error})`,
-        `clientId, clientSecret: those of the API client "${clientId}"   or sso2({ ticketExchange: { clientAuth: '${other}' } })`,
+        `${says}: the token endpoint refuses the client ID or secret (${error})`,
+        `check clientId and clientSecret of the API client "${clientId}"   or sso2({ ticketExchange: { clientAuth: '${other}' } })`,
       )
     }
     case 'unsupported_grant_type':
       return wrong(
-        `${says}: it knows no such grant type (${error})`,
-        "sso2({ ticketExchange: { grantType: '…' } })   as the authorization server calls it",
+        `${says}: the token endpoint does not support the grant type (${error})`,
+        "sso2({ ticketExchange: { grantType: '…' } })   with the name that the token endpoint uses",
       )
     case 'invalid_request':
       return wrong(
-        `${says}: it misses something in the request (${error})`,
-        "sso2({ ticketExchange: { ticketParameter: '…' } })   as the authorization server calls it",
+        `${says}: the token endpoint misses a parameter (${error})`,
+        "sso2({ ticketExchange: { ticketParameter: '…' } })   with the name that the token endpoint uses",
       )
     default:
       return note(
-        `${says} without saying what it refuses${error && /^\w{1,40}$/.test(error) ? ` (${error})` : ''}: the ticket, it is hoped`,
+        `${says} without a known error code${error && /^\w{1,40}$/.test(error) ? ` (${error})` : ''}. A login shows whether real tickets work`,
       )
   }
 }
@@ -97,11 +97,11 @@ function jsonOf({ text }: Answer): Readonly<Record<string, unknown>> | undefined
 async function askHook(exchange: NonNullable<DoctorTarget['exchangeTicket']>, ticket: string): Promise<Finding> {
   try {
     await exchange(ticket, { sid: 'express-sso2-doctor', signal: AbortSignal.timeout(8000) })
-    return wrong('exchangeTicket of the site gives an access token for a ticket that nobody issued')
+    return wrong('exchangeTicket of the site returns an access token for a made-up ticket')
   } catch (error) {
     const code = errorCode(error)
     return /^E[A-Z]+_?[A-Z]*$/.test(code) && !code.startsWith('ERR_')
-      ? wrong(`exchangeTicket of the site reaches nobody: ${code}`)
-      : note(`exchangeTicket of the site refuses a made-up ticket (${code}); whether a real one works, a login shows`)
+      ? wrong(`exchangeTicket of the site cannot connect: ${code}`)
+      : note(`exchangeTicket of the site refuses a made-up ticket (${code}). A login shows whether real tickets work`)
   }
 }

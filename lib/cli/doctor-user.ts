@@ -19,7 +19,7 @@ const NOT_THERE = new Set([404, 405, 410, 501])
  * @param token a random value that the platform has not issued
  */
 export async function userFinding(site: DoctorTarget, token: string): Promise<Finding> {
-  if (site.namesUsers) return note('not asked: loadUser of the site names the users')
+  if (site.namesUsers) return note('not checked, because the site has its own loadUser')
   const { apiUrl, userPath } = site.config
   const url = apiUrl + userPath
   try {
@@ -31,7 +31,8 @@ export async function userFinding(site: DoctorTarget, token: string): Promise<Fi
   }
 }
 
-const ADDRESS = 'apiUrl (SSO2_API_URL): the base address of the REST API; userPath (SSO2_USER_PATH): the path below it'
+const ADDRESS =
+  'check apiUrl (SSO2_API_URL), the base address of the REST API, and userPath (SSO2_USER_PATH), the path below it'
 
 function ask(url: string, token: string): Promise<Answer> {
   const headers = { authorization: `Bearer ${token}` }
@@ -45,12 +46,12 @@ async function userResponseFinding(
   { status }: Answer,
 ): Promise<Finding> {
   const says = `GET ${url} answers HTTP ${status}`
-  if (NOT_THERE.has(status)) return wrong(`${says}: nothing is there`, await betterPath(site, token))
-  if (status >= 500) return wrong(`${says}: it is broken, or away`)
-  if (status === 429) return note(`${says}: it asks for patience, so that it cannot be examined now`)
-  if (status < 400)
-    return wrong(`${says} to an access token that nobody issued: this is some page, and no REST API`, ADDRESS)
-  if (await distinguishesPaths(site, token)) return ok(`${says} to a made-up access token, as it should`)
+  if (NOT_THERE.has(status))
+    return wrong(`${says}: there is no REST API at this address`, await betterPath(site, token))
+  if (status >= 500) return wrong(`${says}: the REST API fails`)
+  if (status === 429) return note(`${says}: the REST API limits requests. Run the doctor again later`)
+  if (status < 400) return wrong(`${says} to a made-up access token: this is not the REST API`, ADDRESS)
+  if (await distinguishesPaths(site, token)) return ok(`${says} to a made-up access token, as expected`)
   return judgeWithService(site, url, says)
 }
 
@@ -60,7 +61,7 @@ async function betterPath({ config }: DoctorTarget, token: string): Promise<stri
   if (userPath === DEFAULT_USER_PATH) return ADDRESS
   const { status } = await ask(apiUrl + DEFAULT_USER_PATH, token).catch(() => ({ status: 0 }))
   return status === 401 || status === 403
-    ? `SSO2_USER_PATH=${DEFAULT_USER_PATH}   answers as it should (HTTP ${status})`
+    ? `SSO2_USER_PATH=${DEFAULT_USER_PATH}   answers as expected (HTTP ${status})`
     : ADDRESS
 }
 
@@ -76,13 +77,13 @@ async function distinguishesPaths({ config }: DoctorTarget, token: string): Prom
 /** Asks again with a service token, which passes such a gateway. The token has no user identity, and not every platform issues one. */
 async function judgeWithService(site: DoctorTarget, url: string, says: string): Promise<Finding> {
   const grant = await fetchServiceToken(site)
-  const blind = `${says} to any path without a good token: whether the path is right, the first login shows`
+  const blind = `${says} to each path without a valid access token. The first login shows whether the path is right`
   if (grant === undefined) return note(blind)
   const { status } = await ask(url, grant)
   if (status === 401) return note(blind)
   if (NOT_THERE.has(status))
-    return wrong(`GET ${url} answers HTTP ${status} to a good token: nothing is there`, ADDRESS)
-  return ok(`${says} to a made-up access token, and HTTP ${status} to one without an identity`)
+    return wrong(`GET ${url} answers HTTP ${status} to a valid access token: the path does not exist`, ADDRESS)
+  return ok(`${says} to a made-up access token, and HTTP ${status} to a valid one without a user`)
 }
 
 async function fetchServiceToken(site: DoctorTarget): Promise<string | undefined> {

@@ -27,15 +27,15 @@ export async function* visitFindings(config: Config): AsyncGenerator<Finding> {
     const last =
       front?.identify || !hasForm ? (front ?? (await requestPage(config, '/'))) : await requestPage(config, login)
     if (!last.identify)
-      return yield wrong(`${last.says}, and does not lead to Identify`, last.status === 503 ? 'see site' : MOUNT)
+      return yield wrong(`${last.says} and does not redirect to Identify`, last.status === 503 ? 'see site' : MOUNT)
     yield front && front !== last
-      ? note(`${front.says}, and does not lead to Identify; the login page does`, MOUNT)
-      : ok(`${last.says} and leads to Identify`)
+      ? note(`${front.says} and does not redirect to Identify. The login page does`, MOUNT)
+      : ok(`${last.says} and redirects to Identify`)
     yield returnFinding(config, last.identify)
     yield cookieFinding(config, last.headers.getSetCookie())
     yield cacheFinding(last.headers.get('cache-control') ?? '')
   } catch (error) {
-    yield wrong(`no answer from the site: ${errorCode(error)}`, 'see site')
+    yield wrong(`the site does not answer: ${errorCode(error)}`, 'see site')
   }
 }
 
@@ -63,9 +63,12 @@ export async function requestPage({ siteUrl, ssoUrl }: Config, path: string): Pr
 function returnFinding({ siteUrl }: Config, identify: URL): Finding {
   const { ok, wrong } = about('return address')
   const returnTo = identify.searchParams.get('r') ?? ''
-  if (returnTo.startsWith(`${siteUrl}/`)) return ok('leads back to siteUrl')
-  const origin = URL.canParse(returnTo) ? new URL(returnTo).origin : 'nowhere'
-  return wrong(`leads to ${origin} and not to siteUrl`, 'give doctor and site one siteUrl (SSO2_SITE_URL)')
+  if (returnTo.startsWith(`${siteUrl}/`)) return ok('Identify redirects back to siteUrl')
+  const origin = URL.canParse(returnTo) ? new URL(returnTo).origin : 'no address'
+  return wrong(
+    `the return address is ${origin} and not siteUrl`,
+    'give doctor and site the same siteUrl (SSO2_SITE_URL)',
+  )
 }
 
 function cookieFinding({ cookies, isSecure }: Config, lines: readonly string[]): Finding {
@@ -73,28 +76,31 @@ function cookieFinding({ cookies, isSecure }: Config, lines: readonly string[]):
   const nameOf = (line: string) => line.slice(0, line.indexOf('='))
   const isOurs = (name: string) => name.endsWith('.b') && name.startsWith('__Host-') === isSecure
   const line = lines.find((text) => nameOf(text) === cookies.binding) ?? lines.find((text) => isOurs(nameOf(text)))
-  if (!line) return wrong(`no cookie ${cookies.binding}`, 'the proxy must pass Set-Cookie on')
+  if (!line) return wrong(`the cookie ${cookies.binding} does not arrive`, 'the proxy must pass Set-Cookie on')
   const name = nameOf(line)
   const wanted = ['HttpOnly', 'SameSite=Lax', 'Path=/', ...(isSecure ? ['Secure'] : [])]
   const parts = line.split(';').map((part) => part.trim().toLowerCase())
   const missing = wanted.filter((flag) => !parts.includes(flag.toLowerCase()))
   if (missing.length > 0 || parts.some((part) => part.startsWith('domain=')))
     return wrong(
-      `${name} came changed (${missing.join(', ') || 'Domain'})`,
-      'take out what rewrites cookies in front of the site, such as proxy_cookie_domain or proxy_cookie_flags',
+      `a proxy changes the cookie ${name} (${missing.join(', ') || 'Domain'})`,
+      'remove the rules of the proxy that rewrite cookies, such as proxy_cookie_domain or proxy_cookie_flags',
     )
   const says = `${name}: ${wanted.join(', ')}`
   return name === cookies.binding
     ? ok(says)
-    : note(`${says}, where ${cookies.binding} was expected`, 'session.cookieName is set in code: --module ./sso.js')
+    : note(
+        `${says}. The expected name is ${cookies.binding}`,
+        'if session.cookieName is set in code: --module ./sso.js',
+      )
 }
 
 function cacheFinding(cacheControl: string): Finding {
   const { ok, wrong } = about('caches')
   return cacheControl.includes('no-store')
-    ? ok('Cache-Control: no-store comes through')
+    ? ok('Cache-Control: no-store arrives')
     : wrong(
-        'our Cache-Control: no-store is gone: a cache would share one visitor’s redirect with all',
-        'the proxy or CDN must leave Cache-Control as the application sends it',
+        'Cache-Control: no-store does not arrive: a cache would give the redirect of one visitor to all',
+        'the proxy or CDN must not change Cache-Control',
       )
 }

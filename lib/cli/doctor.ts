@@ -12,13 +12,13 @@ import { readEnvironment, readModule, type Subjects } from './doctor-subject'
 const help = `Usage: express-sso2 doctor [--env-file .env] [--module ./sso.js]
 
 Checks the set-up of a site that runs with the same environment: configuration, names and certificates of each address,
-client ID and secret, clock, landing page, token endpoint, user path, the running site, proxy, cookies, Redis. It makes
-one anonymous session in the SSO system, changes nothing else and prints no secret. Below each line that is wrong stands
-what helps. Exit 1 when nobody could log in, else 0.
+client ID and secret, clock, landing page, token endpoint, user path, the running site, proxy, cookies, Redis. It starts
+one anonymous session in the SSO system, changes nothing else and prints no secret. Below each wrong line is its fix.
+The exit code is 1 if a line is wrong, because then users may not be able to log in. Otherwise it is 0.
 
   --env-file <file>  reads variables from a file, as node --env-file does
-  --module <file>    examines each sso2() that the file exports, options given in code included
-  --help             shows this
+  --module <file>    checks each sso2() that the file exports, with its options
+  --help             prints this text
 
 docs/doctor.md has a heading for each line.
 `
@@ -80,7 +80,10 @@ async function examineAll({ sites, problems }: Subjects, hasEnvFile: boolean): P
   problems.forEach(tell)
   if (problems.length > 0 && !hasEnvFile && existsSync('.env'))
     tell(
-      about('configuration').note('there is a .env here that has not been read', 'express-sso2 doctor --env-file .env'),
+      about('configuration').note(
+        'the doctor has not read the file .env in this folder',
+        'express-sso2 doctor --env-file .env',
+      ),
     )
   for (const site of sites) {
     for await (const finding of checkDoctorTarget(site)) tell(finding)
@@ -94,12 +97,20 @@ async function examineAll({ sites, problems }: Subjects, hasEnvFile: boolean): P
  * The doctor examines the running site.
  */
 function printModuleError(error: Error): void {
-  print(about('module').note(`an error that it does not catch: ${errorCode(error)}`))
+  print(about('module').note(`the module throws an error that it does not catch: ${errorCode(error)}`))
 }
 
 const SIGNS = { ok: 'ok   ', note: 'note ', wrong: 'WRONG' }
 
 function print({ state, what, says, help: helps }: Finding): void {
-  const line = `${SIGNS[state]}  ${what.padEnd(16)}  ${says}\n`
-  process.stdout.write(helps === undefined ? line : `${line}${' '.repeat(25)}-> ${helps}\n`)
+  const below = ' '.repeat(25)
+  const advice = helps === undefined ? '' : `${below}-> ${helps}\n`
+  const link = state === 'ok' ? '' : `${below}See docs/doctor.md#${headingOf(what)}\n`
+  process.stdout.write(`${SIGNS[state]}  ${what.padEnd(16)}  ${says}\n${advice}${link}`)
 }
+
+/** Returns the anchor of a subject's heading in `docs/doctor.md`. The four addresses share a heading. */
+const headingOf = (subject: string): string =>
+  /^(?:sso|token|api|site)Url$/.test(subject)
+    ? 'ssourl-tokenurl-apiurl-siteurl'
+    : subject.toLowerCase().replaceAll(' ', '-')

@@ -39,19 +39,19 @@ test.each<[string, Fault, what: string, says: RegExp]>([
     'answers for another client',
     { operation: 'sessionstatus', kind: 'wrong_audience' },
     'client',
-    /^WRONG: .*for another client ID \(audience\)\n-> clientId \(SSO2_CLIENT_ID\)/,
+    /^WRONG: .*for another client ID \(audience\)\n-> set clientId \(SSO2_CLIENT_ID\)/,
   ],
   [
     'answers about another session',
     { operation: 'sessionstatus', kind: 'wrong_session' },
     'client',
-    /^WRONG: its answer is refused \(session_mismatch\)$/,
+    /^WRONG: the doctor refuses the answer of the SSO system \(session_mismatch\)$/,
   ],
   [
     'answers with an error that does not belong there',
     { operation: 'sessionstatus', kind: 'error', code: 'account_frozen' },
     'client',
-    /^WRONG: an unexpected answer about a session that nobody has: account_frozen$/,
+    /^WRONG: an unexpected answer about a session that does not exist: account_frozen$/,
   ],
   [
     'has a clock that is a little behind',
@@ -63,19 +63,19 @@ test.each<[string, Fault, what: string, says: RegExp]>([
     'sends the browser back with an old token',
     { operation: 'identify', kind: 'expired' },
     'landing page',
-    /^WRONG: .*whose token is refused there \(expired\): see clock$/,
+    /^WRONG: .*with a token that the site refuses \(expired\)\n-> see clock$/,
   ],
   [
     'sends the browser back with a token of another secret',
     { operation: 'identify', kind: 'wrong_signature' },
     'landing page',
-    /^WRONG: .*whose token is refused there \(signature\): see client$/,
+    /^WRONG: .*with a token that the site refuses \(signature\)\n-> see client$/,
   ],
   [
     'sends the browser back with an error',
     { operation: 'identify', kind: 'error', code: 'session_terminated' },
     'landing page',
-    /^WRONG: Identify leads to the site's .*, with the error session_terminated$/,
+    /^WRONG: Identify redirects to the landing page of the site .* with the error session_terminated$/,
   ],
 ])('an SSO system that %s', async (_how, fault, what, says) => {
   scene.emulator.faults.add(fault)
@@ -85,8 +85,8 @@ test.each<[string, Fault, what: string, says: RegExp]>([
 })
 
 test.each([
-  [0, /is it the organisation "a-press"\?$/, 'organisationId'],
-  [1, /is it the organisation "a-press"\? \(or this machine's clock, which may be a second ahead\)$/, 'organisationId'],
+  [0, /Check the organisation "a-press"$/, 'organisationId'],
+  [1, /Check the organisation "a-press", or this machine's clock, which may be a second ahead$/, 'organisationId'],
   [2, /this machine's clock is 2 s ahead$/, 'sudo timedatectl'],
 ])(
   'a refused token is laid to a clock that is %i s ahead only where a slow answer cannot look like that',
@@ -108,21 +108,25 @@ test('a token that the SSO system refuses because this machine is ahead is told 
   const { code, stdout } = await runCommand(built, ['doctor'], environment)
   rmSync(folder, { recursive: true })
   expect(readReport(code ?? -1, stdout).of('client')).toMatch(
-    /^WRONG: the SSO system refuses our token \(invalid_token\): this machine's clock is (?:[789]|1[01]) s ahead\n-> sudo timedatectl/,
+    /^WRONG: the SSO system refuses the token of the doctor \(invalid_token\): this machine's clock is (?:[789]|1[01]) s ahead\n-> sudo timedatectl/,
   )
   expect(code).toBe(1)
 })
 
 test.each<[status: number, headers: Record<string, string>, says: RegExp]>([
-  [502, {}, /^WRONG: .*HTTP 502: what stands in front does not reach the site\n-> start the site/],
+  [502, {}, /^WRONG: .*HTTP 502: the proxy does not reach the site\n-> start the site/],
   [
     302,
     { location: '/maintenance' },
-    /^WRONG: .*HTTP 302: something in front redirects the landing page\n-> let the path/,
+    /^WRONG: .*HTTP 302: a proxy redirects the landing page\n-> the proxy must pass the path/,
   ],
-  [302, {}, /^WRONG: .*HTTP 302: something in front redirects the landing page\n/],
-  [302, { location: 'http://[' }, /^WRONG: .*HTTP 302: something in front redirects the landing page\n/],
-  [200, { 'x-powered-by': 'PHP/8.4' }, /^WRONG: .*HTTP 200 from PHP\/8\.4, and is not this package's landing page\n/],
+  [302, {}, /^WRONG: .*HTTP 302: a proxy redirects the landing page\n/],
+  [302, { location: 'http://[' }, /^WRONG: .*HTTP 302: a proxy redirects the landing page\n/],
+  [
+    200,
+    { 'x-powered-by': 'PHP/8.4' },
+    /^WRONG: .*HTTP 200 from PHP\/8\.4: this is not the landing page of this package\n/,
+  ],
 ])('a place of the site that answers %i %j', async (status, headers, says) => {
   const front = await answering(status, headers, 'a page')
   const report = await doctor({ SSO2_SITE_URL: front.url })
@@ -144,31 +148,31 @@ test.each<[string, Change, what: string, says: RegExp]>([
     'takes a flag from our cookies',
     cookies((line) => line.replace('; HttpOnly', '')),
     'cookies',
-    /^WRONG: sso2\.b came changed \(HttpOnly\)\n-> take out what rewrites cookies/,
+    /^WRONG: a proxy changes the cookie sso2\.b \(HttpOnly\)\n-> remove the rules of the proxy that rewrite cookies/,
   ],
   [
     'gives our cookies to a whole domain',
     cookies((line) => `${line}; Domain=localhost`),
     'cookies',
-    /^WRONG: sso2\.b came changed \(Domain\)\n/,
+    /^WRONG: a proxy changes the cookie sso2\.b \(Domain\)\n/,
   ],
   [
     'takes out that nothing may be kept',
     ({ 'cache-control': _dropped, ...headers }) => headers,
     'caches',
-    /^WRONG: our Cache-Control: no-store is gone: .*\n-> the proxy or CDN must leave Cache-Control/,
+    /^WRONG: Cache-Control: no-store does not arrive: .*\n-> the proxy or CDN must not change Cache-Control/,
   ],
   [
     'leads back to another place',
     leading((location) => location.replace(/&r=.*/, '&r=http%3A%2F%2Felsewhere.example%2F')),
     'return address',
-    /^WRONG: leads to http:\/\/elsewhere\.example and not to siteUrl\n-> give doctor and site one siteUrl/,
+    /^WRONG: the return address is http:\/\/elsewhere\.example and not siteUrl\n-> give doctor and site the same siteUrl/,
   ],
   [
     'takes out where to lead back to',
     leading((location) => location.replace(/&r=.*/, '')),
     'return address',
-    /^WRONG: leads to nowhere and not to siteUrl\n/,
+    /^WRONG: the return address is no address and not siteUrl\n/,
   ],
 ])('a proxy that %s', async (_how, answers, what, says) => {
   const report = await examined({ answers })
@@ -179,11 +183,11 @@ test.each<[string, Change, what: string, says: RegExp]>([
 test.each([
   [
     -60,
-    /^WRONG: its machine is (59|60|61) s behind the SSO system\n-> sudo timedatectl set-ntp true {3}on that machine$/m,
+    /^WRONG: the site's machine is (59|60|61) s behind the SSO system\n-> sudo timedatectl set-ntp true {3}on that machine$/m,
   ],
   [
     60,
-    /^WRONG: its machine is (59|60|61) s ahead of the SSO system\n-> sudo timedatectl set-ntp true {3}on that machine$/m,
+    /^WRONG: the site's machine is (59|60|61) s ahead of the SSO system\n-> sudo timedatectl set-ntp true {3}on that machine$/m,
   ],
 ])('a site whose machine has a clock that is %i s off is told', async (seconds, says) => {
   const answers: Change = (headers) => ({ ...headers, date: new Date(Date.now() + seconds * 1000).toUTCString() })
@@ -202,7 +206,7 @@ test('a site that answers what is no HTTP, or without end, is told', async () =>
   const mail = await doctor({ SSO2_SITE_URL: `http://127.0.0.1:${(noise.address() as AddressInfo).port}` })
   noise.close()
   expect(mail.of('site')).toMatch(
-    /^WRONG: GET http:\S+: .*\(HPE_\w+\)\n-> siteUrl \(SSO2_SITE_URL\): the address at which browsers/,
+    /^WRONG: GET http:\S+: .*\(HPE_\w+\)\n-> check siteUrl \(SSO2_SITE_URL\): the address at which browsers/,
   )
   const endless = await answering(200, {}, 'x'.repeat(4 * 1024 * 1024))
   const flood = await doctor({ SSO2_SITE_URL: endless.url })
@@ -223,17 +227,17 @@ test('a site that identifies at its login page alone is no fault, whether the do
   const unknown = await examined({ site })
   expect([unknown.of('first visit'), unknown.code]).toEqual([
     expect.stringMatching(
-      /^note: GET .*\/ answers HTTP 404, and does not lead to Identify; the login page does\n-> app\.use/,
+      /^note: GET .*\/ answers HTTP 404 and does not redirect to Identify\. The login page does\n-> app\.use/,
     ),
     0,
   ])
 })
 
 test.each<[status: number, body: string, says: RegExp]>([
-  [429, '', /^note: .*HTTP 429: it asks for patience/],
-  [400, '["invalid_grant"]', /^note: .*HTTP 400 without saying what it refuses: the ticket/],
-  [400, '{"error":"no_such_code"}', /^note: .*HTTP 400 without saying what it refuses \(no_such_code\)/],
-  [400, '{"error":"<b>what it was given</b>"}', /^note: .*HTTP 400 without saying what it refuses: the ticket/],
+  [429, '', /^note: .*HTTP 429: the token endpoint limits requests/],
+  [400, '["invalid_grant"]', /^note: .*HTTP 400 without a known error code\. A login/],
+  [400, '{"error":"no_such_code"}', /^note: .*HTTP 400 without a known error code \(no_such_code\)/],
+  [400, '{"error":"<b>what it was given</b>"}', /^note: .*HTTP 400 without a known error code\. A login/],
 ])('a token endpoint that answers %i %s', async (status, body, says) => {
   const server = await answering(status, {}, body)
   const report = await doctor({ SSO2_TOKEN_URL: `${server.url}/token` })
@@ -253,12 +257,12 @@ async function withApi(rest: number, token: number, changes: Record<string, stri
 test('a REST API that can tell nothing now, or not without a token that is not to be had, is worth a note', async () => {
   const busy = await withApi(429, 400)
   expect([busy.of('user path'), busy.code]).toEqual([
-    expect.stringMatching(/^note: .*HTTP 429: it asks for patience/),
+    expect.stringMatching(/^note: .*HTTP 429: the REST API limits requests/),
     0,
   ])
   const blind = await withApi(401, 400)
   expect([blind.of('user path'), blind.code]).toEqual([
-    expect.stringMatching(/^note: .*HTTP 401 to any path without a good token: whether the path is right/),
+    expect.stringMatching(/^note: .*HTTP 401 to each path without a valid access token\. The first login shows/),
     0,
   ])
 })
@@ -266,7 +270,7 @@ test('a REST API that can tell nothing now, or not without a token that is not t
 test('no other user path is recommended where the usual one is not there either', async () => {
   const report = await withApi(404, 400, { SSO2_USER_PATH: '/users/current' })
   expect(report.of('user path')).toMatch(
-    /^WRONG: .*\/users\/current answers HTTP 404: nothing is there\n-> apiUrl \(SSO2_API_URL\)/,
+    /^WRONG: .*\/users\/current answers HTTP 404: there is no REST API at this address\n-> check apiUrl \(SSO2_API_URL\)/,
   )
   expect(report.code).toBe(1)
 })
@@ -282,7 +286,7 @@ test('a Redis that is limited and evicts nothing is well, and one that has evict
   await pipeline.exec()
   await admin.config('SET', 'maxmemory', '1mb')
   expect((await doctor({ REDIS_URL: server.url })).of('Redis')).toMatch(
-    /eviction policy allkeys-random, \d+ keys so far:/,
+    /eviction policy allkeys-random \(\d+ keys so far\):/,
   )
   admin.disconnect()
   await server.stop()
@@ -291,7 +295,9 @@ test('a Redis that is limited and evicts nothing is well, and one that has evict
 test('a variables file that cannot be read is told, and nothing is examined', async () => {
   const report = await examine({ REDIS_URL: redisUrl() }, ['--env-file', '/not/there/.env'])
   expect([report.output, report.code]).toEqual([
-    expect.stringMatching(/^WRONG +configuration +\/not\/there\/\.env cannot be read: ENOENT\n +-> --env-file/),
+    expect.stringMatching(
+      /^WRONG +configuration +\/not\/there\/\.env cannot be read: ENOENT\n +-> --env-file.*\n +See docs\/doctor\.md#configuration\n$/,
+    ),
     1,
   ])
 })
@@ -329,11 +335,11 @@ describe('in a folder of its own', () => {
     const report = await command(folder, ['--module', 'sso.js'], { SSO2_TOKEN_URL: `${refusing.url}/token` })
     await refusing.close()
     expect(report.of('landing page')).toMatch(
-      /^note: Identify leads by .*; routes\.landing is false, so the site must serve it itself$/m,
+      /^note: Identify redirects with .*; routes\.landing is false, so the site must serve this page itself$/m,
     )
-    expect(report.of('site')).toMatch(/^note: GET .*; routes\.landing is false, so nothing more can be asked$/m)
+    expect(report.of('site')).toMatch(/^note: GET .*; routes\.landing is false, so the doctor cannot ask for more$/m)
     expect(report.of('Redis').match(/^ok: version/gm)).toHaveLength(3)
-    expect(report.of('token endpoint')).toMatch(/^WRONG: exchangeTicket of the site reaches nobody: ECONNRESET$/m)
+    expect(report.of('token endpoint')).toMatch(/^WRONG: exchangeTicket of the site cannot connect: ECONNRESET$/m)
     expect(report.of('token endpoint')).toMatch(/clientAuth: 'post'/)
     expect(report.code).toBe(1)
   })
@@ -357,8 +363,12 @@ describe('in a folder of its own', () => {
   })
 
   test.each([
-    ['2', 'localhost', /^note: https:\/\/localhost:\d+ answers at \S+, certificate good for 1 days$/],
-    ['90', '127.0.0.1', /^ok: https:\/\/127\.0\.0\.1:\d+ answers at 127\.0\.0\.1, certificate good for 89 days$/],
+    [
+      '2',
+      'localhost',
+      /^note: https:\/\/localhost:\d+ answers at \S+, certificate valid for 1 days\n-> renew the certificate$/,
+    ],
+    ['90', '127.0.0.1', /^ok: https:\/\/127\.0\.0\.1:\d+ answers at 127\.0\.0\.1, certificate valid for 89 days$/],
   ])('a certificate for %s days, of %s, is told with what is left of it', async (days, host, says) => {
     const [key, cert] = [file(`${days}.key`), file(`${days}.pem`)]
     const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', days]

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import http, { type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import path from 'node:path'
 import express, { type RequestHandler } from 'express'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { doctorCommand } from '../../lib/cli/doctor'
@@ -135,18 +137,34 @@ export interface Report {
 }
 
 /** Reads what the command printed. */
+const anchors = new Set(
+  [...readFileSync(path.join(__dirname, '..', '..', 'docs', 'doctor.md'), 'utf8').matchAll(/^## (.*)$/gm)].map(
+    ([, heading = '']) => heading.toLowerCase().replaceAll(',', '').replaceAll(' ', '-'),
+  ),
+)
+
 export function readReport(code: number, output: string): Report {
   const lines = new Map<string, string[]>()
   let last: string[] = []
+  let hasLink = true
   for (const line of output.trimEnd().split('\n')) {
+    const [, anchor] = /^ {25}See docs\/doctor\.md#(\S+)$/.exec(line) ?? []
+    if (anchor !== undefined) {
+      if (!anchors.has(anchor)) throw new Error(`docs/doctor.md has no heading #${anchor}`)
+      hasLink = true
+      continue
+    }
     const [, help] = /^ {25}-> (.*)$/.exec(line) ?? []
     const [, sign = '', what = '', says = ''] = /^(\S+) {2,}(\S.*?) {2,}(.*)$/.exec(line) ?? []
     if (help === undefined) {
+      if (!hasLink) throw new Error(`no link to docs/doctor.md before: ${line}`)
+      hasLink = sign === 'ok'
       last = lines.get(what) ?? []
       lines.set(what, last)
     }
     last.push(help === undefined ? `${sign}: ${says}` : `-> ${help}`)
   }
+  if (!hasLink) throw new Error(`no link to docs/doctor.md at the end of: ${output}`)
   return { code, output, of: (what) => (lines.get(what) ?? []).join('\n'), subjects: [...lines.keys()] }
 }
 
@@ -159,7 +177,7 @@ export async function examine(environment: Readonly<Record<string, string>>, arg
 export async function withStore(report: () => Promise<Report>): Promise<Report> {
   for (let left = 2; ; left -= 1) {
     const found = await report()
-    if (left === 0 || !found.of('site').includes('its store does not answer')) return found
+    if (left === 0 || !found.of('site').includes('cannot reach its Redis')) return found
   }
 }
 

@@ -88,10 +88,12 @@ test('a set-up that is right has no wrong line, and exit 0', async () => {
     'login form',
     'long addresses',
   ])
-  expect(report.of('ssoUrl')).toMatch(/^note: .*unencrypted/)
+  expect(report.of('ssoUrl')).toMatch(/^note: .* without TLS/)
   expect(report.of('client')).toMatch(/^ok: /)
   expect(report.of('clock')).toMatch(/within 1 s|[23] s ahead/) // a slow answer looks like that
-  expect(report.of('landing page')).toBe(`ok: Identify leads to the site's: HTTP 302 to ${scene.siteUrl}/sso2/landing`)
+  expect(report.of('landing page')).toBe(
+    `ok: Identify redirects to the landing page of the site: HTTP 302 to ${scene.siteUrl}/sso2/landing`,
+  )
   expect(report.of('token endpoint')).toMatch(/^ok: POST .* answers HTTP 400 .*invalid_grant/)
   expect(report.of('user path')).toMatch(/^ok: GET .* answers HTTP 401/)
   expect(report.of('site')).toBe(`ok: ${scene.siteUrl} is this site, client "morning-post"`)
@@ -124,8 +126,10 @@ test('a middleware that has read the form, and a proxy that changes Origin, are 
     proxy: ({ 'sec-fetch-site': _site, ...headers }) => ({ ...headers, origin: 'http://other.example' }),
   })
   try {
-    expect((await examine(reading.environment)).of('login form')).toMatch(/^WRONG: .* 500: another middleware/)
-    expect((await examine(changing.environment)).of('login form')).toMatch(/^WRONG: .* 403: Origin or Sec-Fetch-Site/)
+    expect((await examine(reading.environment)).of('login form')).toMatch(/^WRONG: .* 500: another middleware reads/)
+    expect((await examine(changing.environment)).of('login form')).toMatch(
+      /^WRONG: .* 403: a proxy changes Origin or Sec-Fetch-Site/,
+    )
   } finally {
     await reading.close()
     await changing.close()
@@ -180,63 +184,63 @@ const faults: [
     () => ({ SSO2_CLIENT_SECRET: 'canary-secret-that-is-not-the-right-one-0123' }),
     'client',
     /signed with another secret/,
-    /^clientSecret \(SSO2_CLIENT_SECRET\): the secret of the API client "morning-post" in the admin portal$/,
+    /^set clientSecret \(SSO2_CLIENT_SECRET\) to the secret of the API client "morning-post" in the admin portal$/,
   ],
   [
     'another client ID',
     () => ({ SSO2_CLIENT_ID: 'somebody-else' }),
     'client',
-    /HTTP 400\): it knows no API client "somebody-else"/,
-    /^clientId \(SSO2_CLIENT_ID\): the API client of this site in the admin portal, with its SSO2 flag on$/,
+    /HTTP 400\): the API client "somebody-else" does not exist/,
+    /^set clientId \(SSO2_CLIENT_ID\) to the API client of this site in the admin portal, and turn its SSO2 flag on$/,
   ],
   [
     'another organisation',
     () => ({ SSO2_ORGANISATION_ID: 'another-press' }),
     'client',
-    /invalid_token.* its secret is right.*"another-press"/,
-    /^organisationId \(SSO2_ORGANISATION_ID\): /,
+    /invalid_token.* The secret is right\. Check the organisation "another-press"/,
+    /^set organisationId \(SSO2_ORGANISATION_ID\) to /,
   ],
   [
     'another identifier of the SSO system',
     () => ({ SSO2_IDENTIFIER: 'another-sso' }),
     'client',
     /another issuer than "another-sso"/,
-    /^ssoIdentifier \(SSO2_IDENTIFIER\): /,
+    /^set ssoIdentifier \(SSO2_IDENTIFIER\) to /,
   ],
   [
     'another path of the SSO system',
     ({ SSO2_URL = '' }) => ({ SSO2_URL: elsewhere(SSO2_URL, '/sso2') }),
     'client',
     /no token from POST .*\/sso2\/sessionstatus: .*HTTP 404/,
-    /^ssoUrl \(SSO2_URL\): the base address/,
+    /^check ssoUrl \(SSO2_URL\): the base address/,
   ],
   [
     'another path of the SSO system, seen by a browser',
     ({ SSO2_URL = '' }) => ({ SSO2_URL: elsewhere(SSO2_URL, '/sso2') }),
     'landing page',
-    /Identify answers HTTP 404 and leads nowhere/,
-    /^SSO2_URL=http:\/\/127\.0\.0\.1:\d+\/sso {3}is the emulator's$/,
+    /Identify answers HTTP 404 without a redirect/,
+    /^SSO2_URL=http:\/\/127\.0\.0\.1:\d+\/sso {3}for the emulator$/,
   ],
   [
     'another path of the token endpoint',
     ({ SSO2_TOKEN_URL = '' }) => ({ SSO2_TOKEN_URL: elsewhere(SSO2_TOKEN_URL, '/tokens') }),
     'token endpoint',
-    /POST .*\/oauth\/tokens answers HTTP 404: no token endpoint is there/,
-    /^SSO2_TOKEN_URL=http:\/\/127\.0\.0\.1:\d+\/oauth\/token {3}is the emulator's$/,
+    /POST .*\/oauth\/tokens answers HTTP 404: there is no token endpoint/,
+    /^SSO2_TOKEN_URL=http:\/\/127\.0\.0\.1:\d+\/oauth\/token {3}for the emulator$/,
   ],
   [
     'another user path',
     () => ({ SSO2_USER_PATH: '/external/api/v2/me' }),
     'user path',
-    /GET .*\/external\/api\/v2\/me answers HTTP 404: nothing is there/,
-    /^SSO2_USER_PATH=\/external\/api\/v1\/me {3}answers as it should \(HTTP 401\)$/,
+    /GET .*\/external\/api\/v2\/me answers HTTP 404: there is no REST API/,
+    /^SSO2_USER_PATH=\/external\/api\/v1\/me {3}answers as expected \(HTTP 401\)$/,
   ],
   [
     'another base address of the REST API',
     ({ SSO2_API_URL = '' }) => ({ SSO2_API_URL: `${SSO2_API_URL}/rest` }),
     'user path',
     /GET .*\/rest\/external\/api\/v1\/me answers HTTP 404/,
-    /^apiUrl \(SSO2_API_URL\): the base address of the REST API/,
+    /^check apiUrl \(SSO2_API_URL\), the base address of the REST API/,
   ],
   [
     'a Redis that is not there',
@@ -250,7 +254,7 @@ const faults: [
     () => ({ SSO2_API_URL: 'https://nowhere.invalid' }),
     'apiUrl',
     /(ENOTFOUND|EAI_AGAIN)/,
-    /name server/,
+    /^DNS does not /,
   ],
 ]
 
@@ -281,14 +285,16 @@ test('a landing page on another path than the platform uses is found', async () 
   await other.close()
   const [own, its] = ['/sso2/landing', '/callback'].map((ending) => other.siteUrl + ending)
   expect(report.of('landing page').split('\n')).toEqual([
-    `WRONG: Identify leads by HTTP 302 to ${its}, but the site's landing page is ${own}: nobody comes back`,
-    `-> express-sso2 emulator --site ${other.siteUrl}   sets it   or, where the platform is right, sso2({ routes: { landing: '/callback' } })`,
+    `WRONG: Identify redirects with HTTP 302 to ${its}, but the landing page of the site is ${own}: browsers do not return to it`,
+    `-> express-sso2 emulator --site ${other.siteUrl}   or, if the platform is right, sso2({ routes: { landing: '/callback' } })`,
   ])
   expect([report.of('site').slice(0, 2), report.code]).toEqual(['ok', 1])
   expect(helpOf(real.of('landing page'))).toBe(
-    `admin portal, API client "morning-post", landing page: ${own}   or, where the platform is right, sso2({ routes: { landing: '/callback' } })`,
+    `set the landing page of API client "morning-post" in the admin portal to ${own}   or, if the platform is right, sso2({ routes: { landing: '/callback' } })`,
   )
-  expect(helpOf(real.of('token endpoint'))).toMatch(/^tokenUrl \(SSO2_TOKEN_URL\): the access token endpoint/)
+  expect(helpOf(real.of('token endpoint'))).toMatch(
+    /^check tokenUrl \(SSO2_TOKEN_URL\): the address of the token endpoint/,
+  )
 })
 
 test('the landing page tells how the site is set up to nobody but the doctor', async () => {
@@ -329,9 +335,9 @@ test('a site on another port than the platform knows is found, and what answers 
     `note   not checked       site, proxy, ${siteSubjects} (need http://localhost:${port})`,
   ])
   expect(helpOf(gone.of('siteUrl'))).toBe(
-    `start the site, or correct host and port of siteUrl (SSO2_SITE_URL): nothing listens at localhost:${port}`,
+    `nothing listens at localhost:${port}: start the site, or correct siteUrl (SSO2_SITE_URL)`,
   )
-  expect(helpOf(gone.of('landing page'))).toContain(`where the platform is right, SSO2_SITE_URL=${scene.siteUrl}`)
+  expect(helpOf(gone.of('landing page'))).toContain(`if the platform is right, SSO2_SITE_URL=${scene.siteUrl}`)
 })
 
 test('clocks 34 s apart are told with direction and cure, either way', async () => {
@@ -341,9 +347,11 @@ test('clocks 34 s apart are told with direction and cure, either way', async () 
   expect(behind.of('clock')).toMatch(
     /^WRONG: this machine is 3[1-5] s behind the SSO system\n-> sudo timedatectl set-ntp true/,
   )
-  expect(behind.of('client')).toMatch(/^note: its answer is signed with our secret; the clocks differ/)
+  expect(behind.of('client')).toMatch(
+    /^note: the answer of the SSO system has the right signature, but the clocks differ/,
+  )
   expect([behind.of('landing page'), behind.code]).toEqual([
-    expect.stringMatching(/HTTP 400.*\n.*clock: see above$/),
+    expect.stringMatching(/HTTP 400.*\n.*secret and clock in the lines above$/),
     1,
   ])
   scene.emulator.faults.add({ operation: 'sessionstatus', kind: 'skew', seconds: -34 })
@@ -357,32 +365,32 @@ const adding = (headers: http.IncomingHttpHeaders) => ({
 })
 
 test.each<[string, Parameters<typeof startScene>[0], RegExp, string | undefined, number]>([
-  ['trusted', { proxy: adding, trust: 1 }, /^ok: a proxy in front, trusted/, undefined, 0],
+  ['trusted', { proxy: adding, trust: 1 }, /^ok: one proxy, trusted/, undefined, 0],
   [
     'that nobody trusts',
     { proxy: adding },
-    /^WRONG: a proxy in front, and the application trusts 0: all readers share one address/,
+    /^WRONG: one proxy, and the application trusts 0: all users share one address/,
     "app.set('trust proxy', 1)   before app.use(sso)",
     1,
   ],
   [
     'of two, one trusted',
     { proxy: (headers) => adding(adding(headers)), trust: 1 },
-    /^WRONG: 2 proxies in front, and the application trusts 1/,
+    /^WRONG: 2 proxies, and the application trusts 1/,
     "app.set('trust proxy', 2)   before app.use(sso)",
     1,
   ],
   [
     'that puts its own in place of what came',
     { proxy: (headers) => ({ ...headers, 'x-forwarded-for': '198.51.100.4' }), trust: 1 },
-    /^ok: a proxy in front, trusted/,
+    /^ok: one proxy, trusted/,
     undefined,
     0,
   ],
   [
     'trusted with whatever comes',
     { proxy: adding, trust: true },
-    /^note: a proxy in front, and the application trusts more/,
+    /^note: one proxy, and the application trusts more/,
     "app.set('trust proxy', 1)   before app.use(sso)",
     0,
   ],
@@ -392,15 +400,15 @@ test.each<[string, Parameters<typeof startScene>[0], RegExp, string | undefined,
       proxy: ({ 'x-forwarded-for': _dropped, ...headers }) => ({ ...headers, 'x-forwarded-proto': 'https' }),
       trust: 1,
     },
-    /^WRONG: a proxy stands in front and adds no X-Forwarded-For/,
+    /^WRONG: the proxy adds no X-Forwarded-For/,
     'nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;',
     1,
   ],
   [
     'that is not there, yet trusted',
     { trust: 1 },
-    /^note: nothing stands in front, yet X-Forwarded-For is believed/,
-    "remove app.set('trust proxy', …) where there is no proxy",
+    /^note: no proxy, but the application trusts X-Forwarded-For/,
+    "remove app.set('trust proxy', …), if there is no proxy",
     0,
   ],
 ])('a proxy %s', async (_how, options, says, help, code) => {
@@ -414,23 +422,23 @@ test.each<[string, Parameters<typeof startScene>[0], RegExp, string | undefined,
 const line = (name: string) => `nginx: ${name}`
 
 test.each<[string, Parameters<typeof startScene>[0], RegExp, string | undefined]>([
-  ['has room', {}, /^ok: a page with an address of 2048 characters goes through Identify$/, undefined],
+  ['has room', {}, /^ok: a page with an address of 2048 characters passes through Identify$/, undefined],
   [
     'has none for the redirect to Identify',
     { room: { ofAnswer: 4096 } },
-    /^note: a page with an address of 2048 characters, on its way to Identify, is answered with HTTP 502$/m,
+    /^note: a page with an address of 2048 characters gets HTTP 502 when the site redirects to Identify$/m,
     line('proxy_buffer_size 16k; proxy_buffers 8 16k;'),
   ],
   [
     'has none for the page',
     { room: { ofRequest: 2000 } },
-    /^note: a page with an address of 2048 characters is answered with HTTP 414$/m,
+    /^note: a page with an address of 2048 characters gets HTTP 414$/m,
     line('large_client_header_buffers 4 16k;   in http, or in the default server'),
   ],
   [
     'has none for the landing page that carries it',
     { room: { ofRequest: 4096 } },
-    /^note: a page with an address of 2048 characters, on its way back from Identify, is answered with HTTP 414$/m,
+    /^note: a page with an address of 2048 characters gets HTTP 414 when Identify redirects back to the site$/m,
     line('large_client_header_buffers 4 16k;   in http, or in the default server'),
   ],
 ])('a way of long addresses that %s', async (_how, options, says, help) => {
@@ -445,7 +453,7 @@ test('a Redis that evicts sessions is wrong, with what helps', async () => {
   const small = await startRedis({ args: ['--maxmemory', '64mb', '--maxmemory-policy', 'allkeys-lru'] })
   const report = await doctor({ REDIS_URL: small.url })
   await small.stop()
-  expect(report.of('Redis')).toMatch(/^WRONG: eviction policy allkeys-lru: under pressure logins/m)
+  expect(report.of('Redis')).toMatch(/^WRONG: eviction policy allkeys-lru: if memory is full, Redis deletes logins/m)
   expect(helpOf(report.of('Redis'))).toBe(
     'redis-cli -u "$REDIS_URL" CONFIG SET maxmemory-policy noeviction   and the same in redis.conf',
   )
@@ -457,18 +465,20 @@ test('a Redis that refuses us, one that is full, and a replica are told', async 
   const admin = new Redis(server.url)
   const redisLine = async () => (await doctor({ REDIS_URL: server.url })).of('Redis')
   await admin.config('SET', 'requirepass', 'canary')
-  expect(await redisLine()).toMatch(/^WRONG: refuses us: NOAUTH\n-> REDIS_URL=redis:\/\/:<password>@host:6379/)
+  expect(await redisLine()).toMatch(
+    /^WRONG: Redis refuses the connection: NOAUTH\n-> REDIS_URL=redis:\/\/:<password>@host:6379/,
+  )
   await admin.config('SET', 'requirepass', '')
   await admin.config('SET', 'maxmemory', '100')
-  expect(await redisLine()).toMatch(/^WRONG: its memory is full/m)
+  expect(await redisLine()).toMatch(/^WRONG: the memory of Redis is full/m)
   await admin.config('SET', 'maxmemory', '0')
   await admin.replicaof('127.0.0.1', 1)
-  expect(await redisLine()).toMatch(/^WRONG: is a replica/m)
+  expect(await redisLine()).toMatch(/^WRONG: this Redis is a replica/m)
   admin.disconnect()
   await server.stop()
 })
 
-test('no Redis is worth a note', async () => {
+test('no Redis gets a note', async () => {
   const report = await doctor({ REDIS_URL: '' })
   expect([report.of('Redis'), report.code]).toEqual([expect.stringMatching(/^note: not configured/), 0])
 })
@@ -477,7 +487,7 @@ test('a running site whose own store is away is told', async () => {
   const other = await startScene({ site: { redis: 'redis://127.0.0.1:1' } })
   const report = await examine(other.environment)
   await other.close()
-  expect(report.of('site')).toContain('WRONG: its store does not answer')
+  expect(report.of('site')).toContain('WRONG: the site cannot reach its Redis')
   expect(linesOf(report).slice(1)).toEqual([`note   not checked       ${visitSubjects} (need Redis)`])
   expect(report.code).toBe(1)
 })
@@ -486,8 +496,10 @@ test('a cookie name that only the code knows is no fault of a proxy, and keeps n
   const other = await startScene({ site: { session: { prefix, cookieName: 'evening.sid' } } })
   const report = await examine(other.environment)
   await other.close()
-  expect(report.of('cookies')).toMatch(/^note: evening\.b: HttpOnly, SameSite=Lax, Path=\/, where sso2\.b was expected/)
-  expect(helpOf(report.of('cookies'))).toBe('session.cookieName is set in code: --module ./sso.js')
+  expect(report.of('cookies')).toMatch(
+    /^note: evening\.b: HttpOnly, SameSite=Lax, Path=\/\. The expected name is sso2\.b/,
+  )
+  expect(helpOf(report.of('cookies'))).toBe('if session.cookieName is set in code: --module ./sso.js')
   expect(report.code).toBe(0)
 })
 
@@ -495,7 +507,7 @@ test('a proxy that drops our cookies is told', async () => {
   const other = await startScene({ answers: ({ 'set-cookie': _dropped, ...headers }) => headers })
   const report = await examine(other.environment)
   await other.close()
-  expect(report.of('cookies')).toMatch(/^WRONG: no cookie sso2\.b/)
+  expect(report.of('cookies')).toMatch(/^WRONG: the cookie sso2\.b does not arrive/)
   expect([helpOf(report.of('cookies')), report.code]).toEqual(['the proxy must pass Set-Cookie on', 1])
 })
 
@@ -503,7 +515,7 @@ test('a site below a path that is mounted elsewhere is told where to mount it', 
   const report = await doctor({ SSO2_SITE_URL: `${scene.siteUrl}/evening` })
   expect(report.of('site')).toMatch(/^WRONG: GET .*\/evening\/sso2\/landing answers HTTP 404/)
   expect(helpOf(report.of('site'))).toMatch(
-    /^app\.use\('\/evening', sso\), or app\.use\(sso\) where the proxy cuts the path off; before pages and error pages; /,
+    /^app\.use\('\/evening', sso\), or app\.use\(sso\) if the proxy removes the path, before pages and error pages\. /,
   )
 })
 
@@ -513,33 +525,43 @@ test('what answers at the address of the site is named', async () => {
   const page = await answering(404, { server: 'nginx/1.27' }, 'no such page')
   const foreign = await doctor({ SSO2_SITE_URL: page.url })
   await page.close()
-  expect(foreign.of('site')).toMatch(/^WRONG: GET .* answers HTTP 404 from nginx\/1\.27, and is not this package's/)
+  expect(foreign.of('site')).toMatch(/^WRONG: GET .* answers HTTP 404 from nginx\/1\.27: this is not the landing page/)
   expect(helpOf(foreign.of('site'))).toMatch(/^app\.use\(sso\) before pages/)
   const moved = await answering(301, { location: 'https://www.news.example/sso2/landing' }, '')
   const redirected = await doctor({ SSO2_SITE_URL: moved.url })
   await moved.close()
-  expect(helpOf(redirected.of('site'))).toBe('SSO2_SITE_URL=https://www.news.example   is where the site is')
+  expect(helpOf(redirected.of('site'))).toBe('SSO2_SITE_URL=https://www.news.example   if the site is there')
   const other = await doctor({ SSO2_SESSION_SECRET: 'another-session-secret-of-32-bytes-0123' })
   expect([other.of('site'), other.code]).toEqual([
-    expect.stringMatching(/^note: .* does not know this sessionSecret/),
+    expect.stringMatching(/^note: .* the site has another sessionSecret/),
     0,
   ])
   const confused = await doctor({ SSO2_SITE_URL: scene.siteUrl.replace('localhost', '127.0.0.1') })
-  expect(confused.of('site')).toMatch(/^WRONG: (GET|what answers)/)
+  expect(confused.of('site')).toMatch(/^WRONG: (GET|the site at)/)
 })
 
 /** Answers of a token endpoint that refuses, and of what is none. */
 const tokenAnswers: [status: number, body: string, says: RegExp, help: RegExp | undefined][] = [
   [400, '{"error":"invalid_grant"}', /^ok: .*HTTP 400/, undefined],
-  [401, '{"error":"invalid_client"}', /^WRONG: .*HTTP 401: it does not take the client ID/, /clientAuth: 'basic'/],
-  [400, '{"error":"unsupported_grant_type"}', /^WRONG: .*HTTP 400: it knows no such grant type/, /grantType/],
-  [400, '{"error":"invalid_request"}', /^WRONG: .*HTTP 400: it misses something/, /ticketParameter/],
-  [403, '{"message":"no"}', /^note: .*HTTP 403 without saying what it refuses/, undefined],
-  [200, '<html>', /^WRONG: .*HTTP 200 and no refusal/, /^tokenUrl \(SSO2_TOKEN_URL\)/],
-  [200, '{"access_token":"canary"}', /^WRONG: .* gives an access token/, undefined],
-  [302, '', /^WRONG: .*a redirect is not followed \(HTTP 302\)/, /^tokenUrl \(SSO2_TOKEN_URL\)/],
-  [405, '', /^WRONG: .*HTTP 405: no token endpoint/, /^tokenUrl \(SSO2_TOKEN_URL\)/],
-  [503, '', /^WRONG: .*HTTP 503: it is broken, or away/, undefined],
+  [
+    401,
+    '{"error":"invalid_client"}',
+    /^WRONG: .*HTTP 401: the token endpoint refuses the client ID/,
+    /clientAuth: 'basic'/,
+  ],
+  [
+    400,
+    '{"error":"unsupported_grant_type"}',
+    /^WRONG: .*HTTP 400: the token endpoint does not support the grant type/,
+    /grantType/,
+  ],
+  [400, '{"error":"invalid_request"}', /^WRONG: .*HTTP 400: the token endpoint misses a parameter/, /ticketParameter/],
+  [403, '{"message":"no"}', /^note: .*HTTP 403 without a known error code/, undefined],
+  [200, '<html>', /^WRONG: .*HTTP 200 to a made-up ticket: this is not/, /^check tokenUrl \(SSO2_TOKEN_URL\)/],
+  [200, '{"access_token":"canary"}', /^WRONG: .* issues an access token/, undefined],
+  [302, '', /^WRONG: .*a redirect is not followed \(HTTP 302\)/, /^check tokenUrl \(SSO2_TOKEN_URL\)/],
+  [405, '', /^WRONG: .*HTTP 405: there is no token endpoint/, /^check tokenUrl \(SSO2_TOKEN_URL\)/],
+  [503, '', /^WRONG: .*HTTP 503: the token endpoint fails/, undefined],
 ]
 
 test.each(tokenAnswers)('a token endpoint that answers %i %s', async (status, body, says, help) => {
@@ -553,19 +575,19 @@ test.each(tokenAnswers)('a token endpoint that answers %i %s', async (status, bo
 })
 
 test.each<[string, (path: string, authorization: string) => number, RegExp]>([
-  ['refuses every path alike', () => 401, /^note: .*HTTP 401 to any path without a good token/],
+  ['refuses every path alike', () => 401, /^note: .*HTTP 401 to each path without a valid access token/],
   [
     'shows to a good token that the path is there',
     (_path, token) => (token.length > 48 ? 403 : 401),
-    /^ok: .* and HTTP 403 to one without an identity/,
+    /^ok: .* and HTTP 403 to a valid one without a user/,
   ],
   [
     'shows to a good token that it is not',
     (_path, token) => (token.length > 48 ? 404 : 401),
-    /^WRONG: .*HTTP 404 to a good token: nothing is there/,
+    /^WRONG: .*HTTP 404 to a valid access token: the path does not exist/,
   ],
-  ['is a page', () => 200, /^WRONG: .*HTTP 200 to an access token that nobody issued/],
-  ['is broken', () => 500, /^WRONG: .*HTTP 500: it is broken/],
+  ['is a page', () => 200, /^WRONG: .*HTTP 200 to a made-up access token: this is not/],
+  ['is broken', () => 500, /^WRONG: .*HTTP 500: the REST API fails/],
 ])('a REST API that %s', async (_how, statusOf, says) => {
   const server = await answering((path, { authorization = '' }) => statusOf(path, authorization), {}, '{}')
   const report = await doctor({ SSO2_API_URL: server.url })
@@ -612,7 +634,7 @@ test('a proxy that does not reach the site is one line', async () => {
   const report = await doctor({ SSO2_SITE_URL: proxy.url })
   await proxy.close()
   expect(linesOf(report).filter((said) => !said.includes('landing page  '))).toEqual([
-    expect.stringMatching(/^WRONG {2}site .* HTTP 502 from nginx: what stands in front does not reach the site$/),
+    expect.stringMatching(/^WRONG {2}site .* HTTP 502 from nginx: the proxy does not reach the site$/),
     `note   not checked       ${siteSubjects} (need ${proxy.url})`,
   ])
 })
@@ -623,7 +645,7 @@ test('a Redis that is away for doctor and site is one line', async () => {
   const report = await examine({ ...other.environment, REDIS_URL: redisAway })
   await other.close()
   expect(linesOf(report)).toEqual([
-    'WRONG  Redis             cannot be reached: ECONNREFUSED',
+    'WRONG  Redis             Redis cannot be reached: ECONNREFUSED',
     `note   not checked       ${visitSubjects} (need Redis)`,
   ])
   expect(report.code).toBe(1)
@@ -660,7 +682,7 @@ describe('with --module', () => {
     await other.close()
     expect([bare.of('landing page').slice(0, 5), bare.of('site').slice(0, 5), bare.code]).toEqual(['WRONG', 'WRONG', 1])
     expect(helpOf(bare.of('site'))).toContain('--module ./sso.js')
-    expect(report.of('module')).toBe('note: an error that it does not catch: EADDRINUSE')
+    expect(report.of('module')).toBe('note: the module throws an error that it does not catch: EADDRINUSE')
     expect(report.of('landing page')).toMatch(/^ok: .*\/callback$/)
     expect(report.of('cookies')).toMatch(/^ok: own\.b/)
     expect([report.output.match(/WRONG/g), report.code]).toEqual([null, 0])
@@ -678,10 +700,10 @@ describe('with --module', () => {
     const report = await command(args)
     expect(report.of('configuration').split('\n')).toHaveLength(2)
     expect(report.of('token endpoint')).toBe(
-      'note: exchangeTicket of the site refuses a made-up ticket (Error); whether a real one works, a login shows\n' +
-        'WRONG: exchangeTicket of the site gives an access token for a ticket that nobody issued',
+      'note: exchangeTicket of the site refuses a made-up ticket (Error). A login shows whether real tickets work\n' +
+        'WRONG: exchangeTicket of the site returns an access token for a made-up ticket',
     )
-    expect(report.of('user path')).toMatch(/^note: not asked/)
+    expect(report.of('user path')).toMatch(/^note: not checked, because the site has its own loadUser/)
     expect(report.output).not.toContain('canary')
     expect(report.code).toBe(1)
   })
@@ -706,7 +728,9 @@ test('--env-file is read, and a .env that is not read is pointed at', async () =
   const lines = Object.entries(scene.environment).map(([name, value]) => `${name}=${value}`)
   writeFileSync(path.join(folder, '.env'), lines.join('\n'))
   const unread = await command([], {}, folder)
-  expect(unread.of('configuration')).toMatch(/note: there is a \.env here.*\n-> express-sso2 doctor --env-file \.env$/)
+  expect(unread.of('configuration')).toMatch(
+    /note: the doctor has not read the file \.env.*\n-> express-sso2 doctor --env-file \.env$/,
+  )
   expect((await command(['--env-file', '.env'], {}, folder)).code).toBe(0)
   // Node.js 20 reads the option itself, wherever it stands, and says so itself
   const none = await runCommand(dist, ['doctor', '--env-file', 'none'], {}, folder)
