@@ -321,10 +321,17 @@ const tokenFaults = [...httpFaults, 'wrong-signature']
 const isLate = (name) => name === 'hang' || name === 'slow'
 const LATE = [change('const CALL_TIMEOUT_MS = 2000', 'const CALL_TIMEOUT_MS = 30_000')]
 weaken(named('outage/page', tokenFaults.filter(isLate)), 'a call has no time limit', LATE)
+const ENDING = ['refused', 'down', 'status-503', 'empty', 'wrong-signature']
+weaken(named('outage/page', ENDING), 'a failed status check ends the session', [
+  change(
+    'if (!claims || (claims.sid !== session.sid',
+    'if (!claims) return endSession(session)\n    if ((claims.sid !== session.sid',
+  ),
+])
 weaken(
   named(
     'outage/page',
-    tokenFaults.filter((name) => !isLate(name)),
+    tokenFaults.filter((name) => !isLate(name) && !ENDING.includes(name)),
   ),
   'a failed status check is an error',
   [

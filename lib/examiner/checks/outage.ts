@@ -113,7 +113,10 @@ function pageProblems(page: Page, limitMs: number): string[] {
   return ms > limitMs ? [`a response took ${(ms / 1000).toFixed(1)} s`] : []
 }
 
-/** Opens a page of a known user with an old session while Session Status fails. The site must serve the page. */
+/**
+ * Opens a page of a known user with an old session while Session Status fails. The site must serve the page.
+ * In a real outage Identify fails too, so a redirect to Identify shows the user an error page of the browser.
+ */
 const showPage: Act = async (stage, { fail, failed }) => {
   const browser = stage.browser()
   await stage.login(browser)
@@ -122,8 +125,11 @@ const showPage: Act = async (stage, { fail, failed }) => {
   const { isIdentifiedAlways, publicPage, userPage } = stage.site
   const page = await stage.look(browser, isIdentifiedAlways ? publicPage : userPage)
   need(await failed(), 'the site made no status check, so nothing failed')
-  const isDown = page.status === 503 ? ['the user gets 503'] : []
-  return [...pageProblems(page, MAX_PAGE_MS), ...isDown]
+  return [
+    ...pageProblems(page, MAX_PAGE_MS),
+    ...(page.status === 503 ? ['the user gets 503'] : []),
+    ...(page.next === undefined ? [] : ['the user is redirected to the platform that fails']),
+  ]
 }
 
 /** Tries to log in while Authenticate fails. The message must differ from the message for a wrong password. */
