@@ -123,10 +123,10 @@ const failures: Readonly<Record<string, string>> = {
 
 const page = (does: string): CheckText =>
   row(
-    `While Session Status ${does}, pages are served within 5 seconds.`,
+    `While Session Status ${does}, users with an old session get their pages within 5 seconds, without a redirect to the platform.`,
     'The whole site is down when the platform is.',
     FAULTS,
-    'Give each call of the platform a time limit of 2 seconds. Catch every failure of the call, and serve the page from the session.',
+    'Give each call of the platform a time limit of 2 seconds. Catch every failure of the call, keep the session, and serve the page from it.',
     'Leave timeoutMs and graceSeconds at their defaults.',
   )
 const login = (does: string): CheckText =>
