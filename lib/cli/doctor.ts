@@ -73,7 +73,11 @@ const subjectsOf = (module: string | undefined): Promise<Subjects> | Subjects =>
 
 async function examineAll({ sites, problems }: Subjects, hasEnvFile: boolean): Promise<boolean> {
   let isWell = true
+  let heading: string | undefined // of the lines before, which share a link
   const tell = (finding: Finding) => {
+    const next = finding.state === 'ok' ? undefined : headingOf(finding)
+    if (heading !== undefined && heading !== next) printLink(heading)
+    heading = next
     print(finding)
     if (finding.state === 'wrong') isWell = false
   }
@@ -89,6 +93,7 @@ async function examineAll({ sites, problems }: Subjects, hasEnvFile: boolean): P
     for await (const finding of checkDoctorTarget(site)) tell(finding)
     await site.close()
   }
+  if (heading !== undefined) printLink(heading)
   return isWell
 }
 
@@ -97,20 +102,23 @@ async function examineAll({ sites, problems }: Subjects, hasEnvFile: boolean): P
  * The doctor examines the running site.
  */
 function printModuleError(error: Error): void {
-  print(about('module').note(`the module throws an error that it does not catch: ${errorCode(error)}`))
+  const finding = about('module').note(`the module throws an error that it does not catch: ${errorCode(error)}`)
+  print(finding)
+  printLink(headingOf(finding))
 }
 
+const BELOW = ' '.repeat(25)
 const SIGNS = { ok: 'ok   ', note: 'note ', wrong: 'WRONG' }
 
 function print({ state, what, says, help: helps }: Finding): void {
-  const below = ' '.repeat(25)
-  const advice = helps === undefined ? '' : `${below}-> ${helps}\n`
-  const link = state === 'ok' ? '' : `${below}See docs/doctor.md#${headingOf(what)}\n`
-  process.stdout.write(`${SIGNS[state]}  ${what.padEnd(16)}  ${says}\n${advice}${link}`)
+  const advice = helps === undefined ? '' : `${BELOW}-> ${helps}\n`
+  process.stdout.write(`${SIGNS[state]}  ${what.padEnd(16)}  ${says}\n${advice}`)
+}
+
+function printLink(heading: string): void {
+  process.stdout.write(`${BELOW}See docs/doctor.md#${heading}\n`)
 }
 
 /** Returns the anchor of a subject's heading in `docs/doctor.md`. The four addresses share a heading. */
-const headingOf = (subject: string): string =>
-  /^(?:sso|token|api|site)Url$/.test(subject)
-    ? 'ssourl-tokenurl-apiurl-siteurl'
-    : subject.toLowerCase().replaceAll(' ', '-')
+const headingOf = ({ what }: Finding): string =>
+  /^(?:sso|token|api|site)Url$/.test(what) ? 'ssourl-tokenurl-apiurl-siteurl' : what.toLowerCase().replaceAll(' ', '-')

@@ -136,35 +136,42 @@ export interface Report {
   readonly subjects: readonly string[]
 }
 
-/** Reads what the command printed. */
+/** Headings of the page that explains the lines. */
 const anchors = new Set(
   [...readFileSync(path.join(__dirname, '..', '..', 'docs', 'doctor.md'), 'utf8').matchAll(/^## (.*)$/gm)].map(
     ([, heading = '']) => heading.toLowerCase().replaceAll(',', '').replaceAll(' ', '-'),
   ),
 )
 
+const anchorOf = (what: string) =>
+  what.endsWith('Url') ? 'ssourl-tokenurl-apiurl-siteurl' : what.toLowerCase().replaceAll(' ', '-')
+
+/** Reads what the command printed. Below lines that are not ok stands the link to their heading. */
 export function readReport(code: number, output: string): Report {
   const lines = new Map<string, string[]>()
   let last: string[] = []
-  let hasLink = true
+  let unlinked: string | undefined
   for (const line of output.trimEnd().split('\n')) {
     const [, anchor] = /^ {25}See docs\/doctor\.md#(\S+)$/.exec(line) ?? []
     if (anchor !== undefined) {
       if (!anchors.has(anchor)) throw new Error(`docs/doctor.md has no heading #${anchor}`)
-      hasLink = true
+      if (anchor === unlinked) unlinked = undefined
       continue
     }
     const [, help] = /^ {25}-> (.*)$/.exec(line) ?? []
     const [, sign = '', what = '', says = ''] = /^(\S+) {2,}(\S.*?) {2,}(.*)$/.exec(line) ?? []
     if (help === undefined) {
-      if (!hasLink) throw new Error(`no link to docs/doctor.md before: ${line}`)
-      hasLink = sign === 'ok'
+      const anchor = sign === 'ok' ? undefined : anchorOf(what)
+      // an error of a module comes at any time, and has its own link
+      const isExpected = unlinked === undefined || unlinked === anchor || what === 'module'
+      if (!isExpected) throw new Error(`no link to docs/doctor.md before: ${line}`)
+      if (what !== 'module') unlinked = anchor
       last = lines.get(what) ?? []
       lines.set(what, last)
     }
     last.push(help === undefined ? `${sign}: ${says}` : `-> ${help}`)
   }
-  if (!hasLink) throw new Error(`no link to docs/doctor.md at the end of: ${output}`)
+  if (unlinked !== undefined) throw new Error(`no link to docs/doctor.md at the end of: ${output}`)
   return { code, output, of: (what) => (lines.get(what) ?? []).join('\n'), subjects: [...lines.keys()] }
 }
 
