@@ -176,11 +176,13 @@ weaken('status/session-not-found', 'a removed SSO session does not end the sessi
     "if (claims.sts === 'terminated' && !claims.err)",
   ),
 ])
-weaken('status/wrong-session', 'the session in a response is not compared', [
-  change(
-    "if (!claims || (claims.sid !== session.sid && claims.err !== 'session_not_found')) return",
-    'if (!claims) return',
-  ),
+const REFUSED = "if (!claims || (claims.sid !== session.sid && claims.err !== 'session_not_found')) return"
+weaken('status/wrong-session', 'the session in a response is not compared', [change(REFUSED, 'if (!claims) return')])
+weaken(['status/wrong-signature', 'status/wrong-audience', 'status/expired'], 'a refused response ends the session', [
+  change(REFUSED, `if (!claims) return endSession(session)\n    ${REFUSED}`),
+])
+weaken('status/wrong-session', 'a response about another session ends the session', [
+  change(REFUSED, `${REFUSED.replace('!claims || ', 'claims && ')} endSession(session)\n    if (!claims) return`),
 ])
 weaken('status/sensitive-page', 'a sensitive page relies on the last status check', [
   change('await fresh(req, req.session, true)', 'await fresh(req, req.session)'),
@@ -321,8 +323,7 @@ const tokenFaults = [...httpFaults, 'wrong-signature']
 const isLate = (name) => name === 'hang' || name === 'slow'
 const LATE = [change('const CALL_TIMEOUT_MS = 2000', 'const CALL_TIMEOUT_MS = 30_000')]
 weaken(named('outage/page', tokenFaults.filter(isLate)), 'a call has no time limit', LATE)
-const ENDING = ['refused', 'down', 'status-503', 'empty', 'wrong-signature']
-weaken(named('outage/page', ENDING), 'a failed status check ends the session', [
+weaken(named('outage/page', tokenFaults), 'a failed status check ends the session', [
   change(
     'if (!claims || (claims.sid !== session.sid',
     'if (!claims) return endSession(session)\n    if ((claims.sid !== session.sid',
@@ -331,7 +332,7 @@ weaken(named('outage/page', ENDING), 'a failed status check ends the session', [
 weaken(
   named(
     'outage/page',
-    tokenFaults.filter((name) => !isLate(name) && !ENDING.includes(name)),
+    tokenFaults.filter((name) => !isLate(name)),
   ),
   'a failed status check is an error',
   [
