@@ -50,22 +50,24 @@ export async function tryRecipes(folder: string, tarball: string): Promise<Recip
   return recipes
 }
 
-/** Blocks of a section of a page; of its beginning, without a heading. */
-function blocksIn(page: string, heading?: string) {
+/** Blocks of a section of a page. */
+function blocksIn(page: string, heading: string) {
   const sections = readFileSync(path.join(root, 'docs', page), 'utf8').split(/^(?=## )/m)
-  const section = heading === undefined ? sections[0] : sections.find((part) => part.startsWith(`## ${heading}\n`))
+  const section = sections.find((part) => part.startsWith(`## ${heading}\n`))
   assert.ok(section, `docs/${page} has a section ${heading}`)
   return blocksOf(section)
 }
 
 /** Writes what a section names as files. @param change made in each of them */
-function copyFiles(project: Project, page: string, heading?: string, change = (code: string) => code): void {
-  for (const { file, code } of blocksIn(page, heading)) if (file) project.write(file, change(code))
+function copyFiles(project: Project, page: string, heading: string, change = (code: string) => code): void {
+  const blocks = blocksIn(page, heading).filter(({ file }) => file !== undefined)
+  assert.ok(blocks.length > 0, `docs/${page}, ${heading}, names files`)
+  for (const { file, code } of blocks) project.write(file ?? '', change(code))
 }
 
 /** The same tests, as the page has them. */
 function copyTests(project: Project, change = (code: string) => code): void {
-  copyFiles(project, 'testing.md')
+  copyFiles(project, 'testing.md', 'Prepare the site')
   const [tests] = blocksIn('testing.md', 'Jest and Vitest')
   project.write('account.test.mjs', change(tests?.code ?? ''))
 }
@@ -93,7 +95,7 @@ async function tryPlaywright(project: Project): Promise<void> {
     ['4100', String(await freePort())],
   ])
   const withPorts = (code: string) => code.replace(/\b[34]100\b/g, (port) => ports.get(port) ?? port)
-  copyFiles(project, 'testing.md')
+  copyFiles(project, 'testing.md', 'Prepare the site')
   copyFiles(project, 'testing.md', 'Playwright', withPorts)
   const launchOptions = { executablePath: findChromium(), args: ['--no-sandbox', '--disable-gpu'] }
   project.write(
