@@ -161,8 +161,8 @@ export function identifyGuard(): Guard {
 async function isResolved(holder: IdentityHolder, options: ResolveOptions): Promise<boolean> {
   holder.identity = ANONYMOUS
   const outcome = await resolveUser(holder.context, options)
-  if (outcome.action === 'show') holder.identity = outcome.identity
-  return outcome.action === 'show'
+  if (outcome !== 'answered') holder.identity = outcome
+  return outcome !== 'answered'
 }
 
 function guarded(handle: (req: Request, res: Response, next: NextFunction) => Promise<void>): Guard {

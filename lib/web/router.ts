@@ -132,10 +132,10 @@ export function middleware(site: Site): RequestHandler {
     try {
       if (req.sso2) return next()
       const context = await openRequestContext(site, req, res)
-      const outcome = await resolveUser(context, { identify: 'if_configured' })
-      if (outcome.action === 'answered') return
-      const holder = attach(context, outcome.identity)
-      if (outcome.identity.record) dropRedirectCountWhenServed(context, () => holder.identity.record !== undefined)
+      const identity = await resolveUser(context, { identify: 'if_configured' })
+      if (identity === 'answered') return
+      const holder = attach(context, identity)
+      if (identity.record) dropRedirectCountWhenServed(context, () => holder.identity.record !== undefined)
       next()
     } catch (error) {
       next(error)

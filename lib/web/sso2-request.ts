@@ -11,6 +11,7 @@ import { validateReturnTo, withoutFlowParameter } from '../decide/return-to'
 import { NotLoggedInError, Sso2SetupError, Sso2UnavailableError } from '../errors'
 import { PlatformApi } from '../remote/platform-api'
 import type { AccessTokenSource } from '../remote/rest-call'
+import { storeUnavailable } from '../storage/unavailable'
 import { identifyAddress } from './actions/identify'
 import { type Credentials, logIn } from './actions/log-in'
 import { logOut } from './actions/log-out'
@@ -96,12 +97,11 @@ export class Sso2Request {
    */
   async check(): Promise<'loggedin' | 'anon' | 'none'> {
     const { context } = this.#holder
-    const isRead = (await context.stored.reread()) === 'done'
+    if ((await context.stored.reread()) === 'unavailable') throw storeUnavailable()
     const { asking, asked } = context.stored.value ?? {}
-    const outcome = isRead ? await resolveUser(context, { identify: 'never', fresh: { asking, asked } }) : undefined
-    if (outcome?.action !== 'show' || outcome.identity.degraded === 'store_unavailable')
-      throw new Sso2UnavailableError('store', true, 'the session store did not answer')
-    this.#holder.identity = outcome.identity
+    const identity = await resolveUser(context, { identify: 'never', fresh: { asking, asked } })
+    if (identity === 'answered' || identity.degraded === 'store_unavailable') throw storeUnavailable()
+    this.#holder.identity = identity
     return this.status
   }
   /**
@@ -193,8 +193,8 @@ async function renew(context: RequestContext, accountId: string, refused: string
   if (!claim) return waitForOther(context, accountId, refused)
   await noteRefused(context)
   const { asking, asked } = stored.value ?? {}
-  const outcome = await resolveUser(context, { identify: 'never', fresh: { asking, asked } })
-  const degraded = outcome.action === 'show' ? outcome.identity.degraded : undefined
+  const identity = await resolveUser(context, { identify: 'never', fresh: { asking, asked } })
+  const degraded = identity === 'answered' ? undefined : identity.degraded
   if (degraded === 'store_unavailable') throw renewalUnavailable('the session store')
   if (degraded === 'sso_unavailable') throw renewalUnavailable('the SSO system')
   return tokenOf(context, accountId, refused)

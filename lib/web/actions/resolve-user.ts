@@ -47,8 +47,11 @@ export interface ResolveOptions {
   readonly fresh?: ChecksAtStart
 }
 
-/** The outcome of a request: the identity to show, or a response that has been sent already. */
-export type ResolveOutcome = { readonly action: 'show'; readonly identity: Identity } | { readonly action: 'answered' }
+/** The outcome of a request: the identity to show, or `'answered'` if a response has been sent already. */
+type ResolveOutcome = Identity | 'answered'
+
+/** Redis does not answer, so no user is shown. */
+const STORE_UNAVAILABLE: Identity = Object.freeze({ record: undefined, degraded: 'store_unavailable' })
 
 /** Limit of the loop. No order of events needs so many steps. */
 const MAX_STEPS = 200
@@ -69,13 +72,14 @@ export async function resolveUser(context: RequestContext, options: ResolveOptio
   if (value) context.site.identifyHealth.noteReturn(value.since) // another process may have begun the session
   const wasIn = isLoggedIn(value)
   for (let steps = 0; steps < MAX_STEPS; steps += 1) {
-    const decision = decideRequest(new LazyRequestFacts(context, options, progress), context.site.policy)
-    const outcome = decision.action === 'show' ? toOutcome(decision) : await applyDecision(context, decision, progress)
-    if (outcome !== 'again') return logDegraded(context, options, outcome)
+    const decision = decideRequest(factsOf(context, options, progress), context.site.policy)
+    const outcome = decision.action === 'show' ? decision : await applyDecision(context, decision, progress)
+    if (outcome === 'answered') return outcome
+    if (outcome !== 'again') return withDegradedLogged(context, options, outcome)
     if (hasSessionEnded(context.stored, wasIn)) context.site.sessions.leave(context.req)
     progress.hasWaited = performance.now() > deadline
   }
-  return logDegraded(context, options, { action: 'show', identity: { record: undefined, degraded: 'sso_unavailable' } })
+  return withDegradedLogged(context, options, { record: undefined, degraded: 'sso_unavailable' })
 }
 
 /** Has another request ended the session, or has Redis lost the session of a user? An anonymous session continues without its record. */
@@ -83,13 +87,14 @@ function hasSessionEnded(stored: RequestContext['stored'], wasIn: boolean): bool
   return isGone(stored) || (wasIn && stored.key !== undefined && stored.isUnwritten)
 }
 
-function logDegraded(context: RequestContext, options: ResolveOptions, outcome: ResolveOutcome): ResolveOutcome {
-  const reason = outcome.action === 'show' ? outcome.identity.degraded : undefined
+/** Returns the identity, after logging the reason why it could not be verified, if any. */
+function withDegradedLogged(context: RequestContext, options: ResolveOptions, identity: Identity): Identity {
+  const { degraded: reason } = identity
   if (reason) publish('degraded', { operation: 'visit', outcome: 'served', durationMs: 0, reason })
   // for every reason, also a pending logout: only the loop guard has kept the page from a redirect
   if (reason && blockOf(context) && mayIdentify(context, options)) recordPageShown(context)
   if (reason === 'identify_loop') context.site.config.log.warn(IDENTIFY_LOOP, LOG_LINES.redirectLoop)
-  return outcome
+  return identity
 }
 
 /** Log topic of a page that is served without a session after too many Identify redirects. */
@@ -102,44 +107,35 @@ function logoutCookieState({ browser: { logoutCookie }, stored: { value } }: Req
   return isDue ? 'due' : 'untried'
 }
 
-/** The facts of a decision. A costly fact is computed only when the decision reads it. */
-class LazyRequestFacts implements RequestFacts {
-  readonly #visit: RequestContext
-  readonly #wishes: ResolveOptions
-  readonly #tried: LogoutCookieState | undefined
-  readonly now: number
-  readonly record: SsoRecord | undefined
-  readonly storeAvailable: boolean
-  readonly wantsLogin: boolean
-  readonly fresh: ChecksAtStart | undefined
-  readonly hasWaited: boolean
-
-  constructor(context: RequestContext, options: ResolveOptions, { logoutCookie, hasWaited }: Progress) {
-    this.#visit = context
-    this.#wishes = options
-    this.#tried = logoutCookie
-    this.now = context.site.now()
-    this.record = context.stored.value
-    this.storeAvailable = context.stored.isAvailable
-    this.wantsLogin = options.wantsLogin === true
-    this.fresh = options.fresh
-    this.hasWaited = hasWaited
-  }
-
-  get ssoAvailable() {
-    return this.#visit.site.client.isAvailable
-  }
-  get identifyBroken() {
-    return !this.#visit.site.identifyHealth.isAvailable
-  }
-  get mayIdentify() {
-    return mayIdentify(this.#visit, this.#wishes)
-  }
-  get blocked() {
-    return blockOf(this.#visit)
-  }
-  get logoutCookie() {
-    return this.#tried ?? logoutCookieState(this.#visit)
+/** Returns the facts of a decision. A costly fact is computed only when the decision reads it. */
+function factsOf(
+  context: RequestContext,
+  options: ResolveOptions,
+  { logoutCookie, hasWaited }: Progress,
+): RequestFacts {
+  const { site, stored } = context
+  return {
+    now: site.now(),
+    record: stored.value,
+    storeAvailable: stored.isAvailable,
+    wantsLogin: options.wantsLogin === true,
+    fresh: options.fresh,
+    hasWaited,
+    get ssoAvailable() {
+      return site.client.isAvailable
+    },
+    get identifyBroken() {
+      return !site.identifyHealth.isAvailable
+    },
+    get mayIdentify() {
+      return mayIdentify(context, options)
+    },
+    get blocked() {
+      return blockOf(context)
+    },
+    get logoutCookie() {
+      return logoutCookie ?? logoutCookieState(context)
+    },
   }
 }
 
@@ -160,11 +156,11 @@ async function applyDecision(
   switch (decision.action) {
     case 'identify':
       sendToIdentify(context, pageAddress(context) ?? '', decision.reason)
-      return { action: 'answered' }
+      return 'answered'
     case 'end_session':
-      return toOutcome(await endRecord(context, context.stored.value?.sidHash ?? ''))
+      return endRecord(context, context.stored.value?.sidHash ?? '')
     case 'ask_status':
-      return toOutcome(await context.site.runningOperations.run(() => checkStatus(context, decision.record)))
+      return context.site.runningOperations.run(() => checkStatus(context, decision.record))
     case 'wait_for_answer':
       return waitForOtherCheck(context)
     case 'retry_logout':
@@ -185,19 +181,15 @@ async function acceptLogin(context: RequestContext, { token, start, question }: 
   if (res.headersSent !== false && !isLoggedIn(stored.value))
     return writeCheckResult(context, (found) => afterUnusableLogin(found, question))
   const { outcome } = await exchangeTicketForUser(context, token, start, question)
-  if (outcome === 'unavailable') return { record: undefined, degraded: 'store_unavailable' }
+  if (outcome === 'unavailable') return STORE_UNAVAILABLE
   if (outcome !== 'user_unknown' || !isLoggedIn(stored.value)) return 'again'
   return writeCheckResult(context, (found) => afterUnchangedCheck(found, site.now(), question))
 }
 
-const toOutcome = (checked: Identity | 'again'): ResolveOutcome | 'again' =>
-  checked === 'again' ? checked : { action: 'show', identity: checked }
-
 /** Reads the session again, because the retried logout may have ended the session of the request. */
-async function continueAfterLogout({ site, req, stored }: RequestContext): Promise<ResolveOutcome | 'again'> {
+async function continueAfterLogout({ site, req, stored }: RequestContext): Promise<CheckResult> {
   if (stored.value === undefined) return 'again'
-  if ((await stored.reread()) === 'unavailable')
-    return { action: 'show', identity: { record: undefined, degraded: 'store_unavailable' } }
+  if ((await stored.reread()) === 'unavailable') return STORE_UNAVAILABLE
   if (stored.value !== undefined) return 'again'
   stored.forget()
   await site.sessions.end(req)
@@ -205,10 +197,9 @@ async function continueAfterLogout({ site, req, stored }: RequestContext): Promi
 }
 
 /** Waits for the status check of another request or process, then reads the record again. */
-async function waitForOtherCheck({ stored }: RequestContext): Promise<ResolveOutcome | 'again'> {
+async function waitForOtherCheck({ stored }: RequestContext): Promise<CheckResult> {
   await sleep(POLL_MS)
-  if ((await stored.reread()) === 'done') return 'again'
-  return { action: 'show', identity: { record: undefined, degraded: 'store_unavailable' } }
+  return (await stored.reread()) === 'done' ? 'again' : STORE_UNAVAILABLE
 }
 
 /** `'again'`: the record has changed, or another request checks it, so decide again. Otherwise the identity to show, because Redis takes no writes. */
@@ -289,7 +280,7 @@ async function writeCheckResult(
  */
 async function dropAnonymousRecord({ stored }: RequestContext, sidHash: string): Promise<CheckResult | undefined> {
   const dropped = await stored.drop(({ value }) => value?.sidHash === sidHash && !isLoggedIn(value))
-  if (dropped === 'unavailable') return { record: undefined, degraded: 'store_unavailable' }
+  if (dropped === 'unavailable') return STORE_UNAVAILABLE
   return dropped === 'done' ? 'again' : undefined
 }
 
@@ -307,7 +298,7 @@ async function endRecord({ stored, site, req }: RequestContext, sidHash: string)
     return value?.sidHash === sidHash
   }
   const revoked = await stored.revoke(isIt, 'ended')
-  if (revoked.outcome === 'unavailable') return { record: undefined, degraded: 'store_unavailable' }
+  if (revoked.outcome === 'unavailable') return STORE_UNAVAILABLE
   if (revoked.outcome === 'changed' && value?.sidHash !== sidHash) return 'again' // the record belongs to another SSO session now
   if (revoked.outcome === 'done') await removeFromIndex(site, key, value)
   await site.sessions.end(req)

@@ -25,15 +25,13 @@ export async function showLogin(site: Site, req: Request, res: Response): Promis
   const context = await openRequestContext(site, req, res)
   const isIdentifying = isNavigation(req)
   if (isIdentifying) await joinOtherLogin(context)
-  const outcome = isIdentifying
-    ? await resolveUser(context, { identify: 'always', wantsLogin: true })
-    : { action: 'show' as const, identity: ANONYMOUS }
-  if (outcome.action === 'answered') return
-  if (outcome.identity.record) dropRedirectCountWhenServed(context, () => true)
+  const identity = isIdentifying ? await resolveUser(context, { identify: 'always', wantsLogin: true }) : ANONYMOUS
+  if (identity === 'answered') return
+  if (identity.record) dropRedirectCountWhenServed(context, () => true)
   const query = queryParameters(req)
   const returnTo = returnToOf(site.config, query.get('return_to') ?? undefined)
-  if (identifiedUser(outcome.identity)) return redirect(res, returnTo, 302)
-  const { degraded } = outcome.identity
+  if (identifiedUser(identity)) return redirect(res, returnTo, 302)
+  const { degraded } = identity
   if (degraded && degraded !== 'user_unknown')
     return sendProblem(site, req, res, 503, reasonCode(degraded, 'unavailable'))
   const notice = query.get('notice') === 'session_ended' ? localizedText(site.config.texts, 'session_ended') : undefined
