@@ -77,6 +77,18 @@ describe('logout-all', () => {
     await expectPhoneOut(phone, laptop)
   })
 
+  test('[S17] of a process that ends before Redis takes writes again is finished by another process', async () => {
+    const [phone, laptop] = await phoneAndLaptop()
+    await refuseWrites(commands)
+    expect((await post(laptop, '/logout-all')).json).toEqual(answers)
+    const second = stage.addProcess({ redis: redis.url })
+    stage.serveFrom(second)
+    await stage.first.sso.close() // only the browser's cookie knows of the logout now
+    await takeWrites(commands)
+    await resumeStore(redis, second.sso)
+    await expectPhoneOut(phone, laptop)
+  })
+
   test.each(['Redis', 'a session of its own'] as const)(
     '[S17] (%s) while Redis is away is made good as one at the next contact',
     async (keeping) => {

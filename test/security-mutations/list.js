@@ -922,10 +922,10 @@ module.exports = [
   {
     name: 'a logout of all becomes a logout of one while Redis takes no writes',
     file: 'web/actions/log-out.ts',
-    find: "setLogoutCookie(context, { of: 'session', key, isAll, sidHash })",
-    replace: "setLogoutCookie(context, { of: 'session', key, isAll: false, sidHash })",
+    find: "setLogoutCookie(context, { of: 'session', key: key ?? '', isAll, sidHash })",
+    replace: "setLogoutCookie(context, { of: 'session', key: key ?? '', isAll: false, sidHash })",
     test: 'regressions/logout-all',
-    title: 'while Redis takes no writes tells',
+    title: 'finished by another process',
   },
   {
     name: 'a logout whose end in the store was not heard of is not kept',
@@ -947,7 +947,8 @@ module.exports = [
     name: 'a logout of all that is not confirmed is kept as one of one',
     file: 'web/actions/log-out.ts',
     find: '  await queueForRetry(context, sidHash, logout)\n  if (isSlow(',
-    replace: '  await queueForRetry(context, sidHash, logoutOf(secrets.sid, undefined, context.req))\n  if (isSlow(',
+    replace:
+      '  await queueForRetry(context, sidHash, logoutOf(logout.sid, undefined, deviceOf(context.req)))\n  if (isSlow(',
     test: 'regressions/logout-all',
     title: 'while the SSO system is down',
   },
@@ -980,7 +981,7 @@ module.exports = [
     file: 'web/actions/resolve-user.ts',
     find: 'progress.logoutCookie = await retryLogoutFromCookie(context)',
     replace:
-      "progress.logoutCookie = await retryLogoutFromCookie(context)\n      if (progress.logoutCookie === 'unknown') context.res.clearCookie(context.site.config.cookies.logoutCookie)",
+      "progress.logoutCookie = await retryLogoutFromCookie(context)\n      if (progress.logoutCookie === 'unknown') context.res.clearCookie(context.site.config.cookies.signedOut)",
     test: 'regressions/logout-again',
     title: '"log in" that',
   },
@@ -1027,7 +1028,7 @@ module.exports = [
   {
     name: 'a hanging Logout is asked again by the first page',
     file: 'web/actions/log-out.ts',
-    find: '  if (isSlow(beganAt)) await context.site.logoutOutbox.pauseRetry(sidHash)\n',
+    find: '  if (isSlow(beganAt)) await site.logoutOutbox.pauseRetry(sidHash)\n',
     replace: '',
     test: 'regressions/logout-again',
     title: 'hangs in Logout alone',
@@ -1052,12 +1053,12 @@ module.exports = [
   {
     name: 'check() goes by what was read when the request began',
     file: 'web/sso2-request.ts',
-    find: "const isRead = (await context.stored.reread()) === 'done'",
-    replace: 'const isRead = context.stored.isAvailable',
+    find: "if ((await context.stored.reread()) === 'unavailable') throw storeUnavailable()",
+    replace: '',
     also: [
       {
-        find: "isRead ? await resolveUser(context, { identify: 'never', fresh: { asking, asked } })",
-        replace: "isRead ? await resolveUser(context, { identify: 'never' })",
+        find: 'fresh: { asking, asked } })\n    if (identity',
+        replace: '})\n    if (identity',
       },
     ],
     test: 'regressions/fresh-pages',
@@ -1162,8 +1163,8 @@ module.exports = [
   {
     name: 'check() throws an error without a class',
     file: 'web/sso2-request.ts',
-    find: "throw new Sso2UnavailableError('store', true, 'the session store did not answer')",
-    replace: "throw new Error('the session store did not answer')",
+    find: "identity.degraded === 'store_unavailable') throw storeUnavailable()",
+    replace: "identity.degraded === 'store_unavailable') throw new Error('the session store did not answer')",
     test: 'regressions/errors',
     title: 'req.sso2.check\\(\\) of a reader',
   },

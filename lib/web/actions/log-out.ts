@@ -53,55 +53,40 @@ async function applyLogoutDecision(context: RequestContext, step: LogoutDecision
   }
 }
 
-/** Ends a stored session, first on this site, then at the SSO system. If Redis takes no writes, the session ends at the next contact with Redis. */
+/**
+ * Ends a stored session, first on this site, then at the SSO system. If Redis takes no writes, the session ends at the next contact with Redis.
+ * If no secret of this process decrypts the session, the browser's next landing ends the SSO session.
+ */
 async function endSession(
   context: RequestContext,
-  stored: StoredRecord,
+  { key, secrets }: StoredRecord,
   record: SsoRecord,
   isAll: boolean,
 ): Promise<LogoutResult> {
+  const { site, req } = context
+  const { sidHash } = record
   const aid = accountForLogoutAll(record, isAll)
-  if ((await revokeLocalSessions(context.site, localLogoutOf(stored.key, record, aid))) === 'done')
-    return sendLogout(context, stored, record, aid)
-  await sendLogoutWithoutRedis(context, stored, record, isAll)
+  const isEnded = (await revokeLocalSessions(site, localLogoutOf(key, record, aid))) === 'done'
+  if (!isEnded) setLogoutCookie(context, { of: 'session', key: key ?? '', isAll, sidHash })
+  else if (!secrets) setLogoutCookie(context, { of: 'anything' })
+  if (!secrets) return 'pending'
+  const logout = logoutOf(secrets.sid, aid, deviceOf(req))
+  if (isEnded) return sendLogout(context, sidHash, logout)
+  // Redis may have ended the session all the same, so the logout is queued in any case
+  await Promise.all([isLogoutConfirmed(site, logout), queueLogout(site, sidHash, logout)])
   return 'pending'
 }
 
-/** Logs out at the SSO system while Redis fails. Redis may have ended the session all the same, so the logout is queued in any case. */
-async function sendLogoutWithoutRedis(
-  context: RequestContext,
-  stored: StoredRecord,
-  record: SsoRecord,
-  isAll: boolean,
-): Promise<void> {
-  const { site, req } = context
-  const { secrets, key = '' } = stored
-  const { sidHash } = record
-  setLogoutCookie(context, { of: 'session', key, isAll, sidHash })
-  if (!secrets) return
-  const logout = logoutOf(secrets.sid, accountForLogoutAll(record, isAll), deviceOf(req))
-  await Promise.all([isLogoutConfirmed(site, logout), queueLogout(site, sidHash, logout)])
-}
-
-/** Sends the logout to the SSO system, now or later. If no secret of this process decrypts the session, the browser's next landing ends it. */
-async function sendLogout(
-  context: RequestContext,
-  { secrets }: StoredRecord,
-  { sidHash }: SsoRecord,
-  aid: string | undefined,
-): Promise<LogoutResult> {
-  if (!secrets) {
-    setLogoutCookie(context, { of: 'anything' })
-    return 'pending'
-  }
-  const logout = logoutOf(secrets.sid, aid, deviceOf(context.req))
+/** Sends the logout to the SSO system, now or later. */
+async function sendLogout(context: RequestContext, sidHash: string, logout: PendingLogout): Promise<LogoutResult> {
+  const { site } = context
   const beganAt = performance.now()
-  const isConfirmed = await isLogoutConfirmed(context.site, logout)
+  const isConfirmed = await isLogoutConfirmed(site, logout)
   // sessions of landings that began before the SSO system ended the account's sessions
-  if (aid !== undefined) await revokeAccountSessions(context.site, aid)
+  if (logout.aid !== undefined) await revokeAccountSessions(site, logout.aid)
   if (isConfirmed) return 'confirmed'
   await queueForRetry(context, sidHash, logout)
-  if (isSlow(beganAt)) await context.site.logoutOutbox.pauseRetry(sidHash)
+  if (isSlow(beganAt)) await site.logoutOutbox.pauseRetry(sidHash)
   return 'pending'
 }
 
@@ -146,13 +131,12 @@ async function isLogoutConfirmed(
 /** Retries the logout of the browser's logout cookie. Only one process at a time retries. `'no'`: confirmed, and the cookie is dropped. */
 export async function retryLogoutFromCookie(context: RequestContext): Promise<LogoutCookieState> {
   const { logoutCookie } = context.browser
-  if (logoutCookie === undefined) return 'no'
-  const word = await retryByCookie(context, logoutCookie)
-  if (word === 'no') dropLogoutCookie(context)
-  return word
+  const state = logoutCookie === undefined ? 'no' : await retryLogout(context, logoutCookie)
+  if (state === 'no') dropLogoutCookie(context)
+  return state
 }
 
-async function retryByCookie(context: RequestContext, logoutCookie: LogoutCookie): Promise<LogoutCookieState> {
+async function retryLogout(context: RequestContext, logoutCookie: LogoutCookie): Promise<LogoutCookieState> {
   switch (logoutCookie.of) {
     case 'sso_session':
       return retryPendingLogout(context.site, logoutCookie.sidHash)
