@@ -326,6 +326,34 @@ test('a weak client secret may be allowed, a weak session secret never', () => {
   expect(optionsOf({ sessionSecret: 'short', allowWeakSecret: true })).toEqual(['sessionSecret'])
 })
 
+test.each<[string, object, NodeJS.ProcessEnv]>([
+  ['given in code', { sessionSecret: clientSecret }, {}],
+  [
+    'that is one of several',
+    { clientSecret: [`${clientSecret}-new`, clientSecret], sessionSecret: [sessionSecret, clientSecret] },
+    {},
+  ],
+  [
+    'of the environment',
+    { clientSecret: undefined, sessionSecret: clientSecret },
+    { SSO2_CLIENT_SECRET: clientSecret },
+  ],
+  ['beside another problem', { sessionSecret: clientSecret, siteUrl: 'nowhere' }, {}],
+])('a session secret that is the client secret too is refused and not quoted: %s', (_name, options, variables) => {
+  const error = errorOf({ ...required, ...options }, variables)
+  expect(error.problems).toContainEqual({
+    option: 'sessionSecret',
+    variable: 'SSO2_SESSION_SECRET',
+    message: 'must differ from clientSecret, which the platform knows too',
+  })
+  expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(clientSecret)
+})
+
+test('two missing secrets are not reported as equal', () => {
+  const problems = errorOf({}).problems.filter(({ option }) => option === 'sessionSecret')
+  expect(problems.map(({ message }) => message)).toEqual([expect.stringMatching(/^is required/)])
+})
+
 test('in production the store in memory is refused', () => {
   expect(optionsOf({}, { NODE_ENV: 'production' })).toEqual(['redis'])
   expect(make({ redis: 'rediss://r' }, { NODE_ENV: 'production' }).redis).toBe('rediss://r')

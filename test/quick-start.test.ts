@@ -163,12 +163,12 @@ test('README: an empty folder becomes a site with login and logout, in ten lines
 })
 
 test('README: the same program starts in production, with a real address and PORT', async () => {
-  const secret = randomBytes(32).toString('hex')
+  const secret = () => randomBytes(32).toString('hex')
   const environment = {
     ...{ NODE_ENV: 'production', PORT: String(await freePort()), REDIS_URL: redisUrl() },
     ...{ SSO2_SITE_URL: 'https://news.example', SSO2_URL: 'https://sso.example', SSO2_API_URL: 'https://api.example' },
     ...{ SSO2_TOKEN_URL: 'https://id.example/token', SSO2_ORGANISATION_ID: 'press', SSO2_CLIENT_ID: 'news' },
-    ...{ SSO2_CLIENT_SECRET: secret, SSO2_SESSION_SECRET: secret },
+    ...{ SSO2_CLIENT_SECRET: secret(), SSO2_SESSION_SECRET: secret() },
   }
   const { child, output, ended } = run('exec node site.mjs', environment)
   try {

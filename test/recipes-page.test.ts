@@ -23,8 +23,9 @@ let siteUrl: string
 beforeEach(async () => {
   siteUrl = `http://localhost:${await freePort()}`
   const landingPage = `${siteUrl}/sso2/landing`
+  const clientSecret = 'client-secret-of-the-recipe-0123456789'
   emulator = createEmulator({
-    clients: [{ clientId: 'recipe', clientSecret: sessionSecret, name: 'Recipe', landingPage, sso2: true }],
+    clients: [{ clientId: 'recipe', clientSecret, name: 'Recipe', landingPage, sso2: true }],
   })
   await emulator.listen()
 })

@@ -88,7 +88,7 @@ async function runSite(sources: Readonly<Record<string, string>>, environment: R
   const siteUrl = `http://localhost:${await freePort()}`
   const client = {
     clientId: 'recipe',
-    clientSecret: sessionSecret,
+    clientSecret: 'client-secret-of-the-recipe-0123456789',
     name: 'Recipe',
     landingPage: `${siteUrl}/sso2/landing`,
     sso2: true,

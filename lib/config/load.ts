@@ -5,7 +5,7 @@ import { hooks } from './hooks'
 import type { ConfigOptions } from './options'
 import { type CheckedOptions, optionSchemas, schema } from './schema'
 import { unknownOptions } from './unknown-options'
-import { nameProblems } from './validators'
+import { nameProblems, sharedSecretProblems } from './validators'
 
 /** Hooks and views. They are passed on unchanged, and only their type is checked. With `exchangeTicket`, `tokenUrl` may be absent. */
 export type HookOptions = Readonly<Partial<Record<keyof z.input<typeof hooks>, unknown>>>
@@ -58,7 +58,7 @@ export function hintFor(problems: readonly ConfigProblem[], options: object, env
   const variables = Object.entries(VARIABLES).filter(([, variable]) => variable.startsWith('SSO2_'))
   const isGiven = variables.some(([option, variable]) => environment[variable] || Reflect.get(options, option))
   return !isGiven && problems.some(({ variable }) => variable?.startsWith('SSO2_'))
-    ? 'no SSO2_ variable is set: start the site by node --env-file=.env site.js, and see that the file has them'
+    ? 'no SSO2_ variable is set: start the site by node --env-file=.env site.mjs, and see that the file has them'
     : undefined
 }
 
@@ -80,7 +80,8 @@ export function checkOptions(
   problems.push(...unknownOptions(optionSchemas(), options))
   const issues = [...(result.error?.issues ?? []), ...(hooks.safeParse(merged).error?.issues ?? [])]
   for (const { path, message } of issues) problems.push(problem(path.join('.'), message + purposeOf(path, merged)))
-  for (const { option, message } of nameProblems(merged)) problems.push(problem(option, message))
+  for (const { option, message } of [...nameProblems(merged), ...sharedSecretProblems(merged)])
+    problems.push(problem(option, message))
   if (result.data && !isTrustedLogin(result.data))
     problems.push(problem('routes.login', 'must be on the origin of siteUrl, or on one of trustedReturnOrigins'))
   if (isProduction && merged['redis'] === undefined) {

@@ -45,9 +45,9 @@ export interface ConfigOptions extends BrandingOptions {
    */
   readonly tokenUrl?: string | undefined
   /**
-   * Signs cookies and encrypts stored tokens. Accepts an array for rotation: all secrets verify, and the first one
-   * signs (docs/key-rotation.md). Must be a text of at least 32 bytes, or an array of such texts. Required. Environment
-   * variable: `SSO2_SESSION_SECRET`.
+   * Signs cookies and encrypts stored tokens. Must differ from `clientSecret`. Accepts an array for rotation: all
+   * secrets verify, and the first one signs (docs/key-rotation.md). Must be a text of at least 32 bytes, or an array of
+   * such texts. Required. Environment variable: `SSO2_SESSION_SECRET`.
    */
   readonly sessionSecret?: string | readonly string[] | undefined
   /**

@@ -132,7 +132,7 @@ const parties = (isProduction: boolean, options: Given) => ({
     'Public address of the site, with its mount path if it has one. Never taken from the Host header.',
   ),
   sessionSecret: secrets(false, isProduction).describe(
-    'Signs cookies and encrypts stored tokens. Accepts an array for rotation: all secrets verify, and the first one signs (docs/key-rotation.md).',
+    'Signs cookies and encrypts stored tokens. Must differ from `clientSecret`. Accepts an array for rotation: all secrets verify, and the first one signs (docs/key-rotation.md).',
   ),
   redis: redis.optional().meta({
     description:

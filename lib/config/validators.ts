@@ -5,7 +5,7 @@ import type { ConfigProblem } from '../errors'
 import { DEFAULT_SSO_IDENTIFIER } from '../protocol/claims'
 
 /** Does this host name mean the local machine? */
-function isLoopback(hostname: string): boolean {
+export function isLoopback(hostname: string): boolean {
   return (
     hostname === 'localhost' ||
     hostname.endsWith('.localhost') ||
@@ -83,6 +83,19 @@ export function nameProblems(names: {
   if (clientId !== undefined && clientId === ssoIdentifier)
     problems.push({ option: 'clientId', message: 'must differ from ssoIdentifier' })
   return problems
+}
+
+/** Reports a session secret that is also a client secret. The platform could then forge cookies and decrypt stored tokens. */
+export function sharedSecretProblems(secrets: {
+  readonly clientSecret?: unknown
+  readonly sessionSecret?: unknown
+}): ConfigProblem[] {
+  const clientSecrets = [secrets.clientSecret].flat()
+  const isShared = [secrets.sessionSecret]
+    .flat()
+    .some((secret) => secret !== undefined && clientSecrets.includes(secret))
+  const message = 'must differ from clientSecret, which the platform knows too'
+  return isShared ? [{ option: 'sessionSecret', message }] : []
 }
 
 /** Part of the emulator's published secrets. */

@@ -96,7 +96,7 @@ export async function main(args: readonly string[]): Promise<void> {
     clientSecret: secret,
     organisationId: 'bench-press',
     siteUrl,
-    sessionSecret: secret,
+    sessionSecret: `${secret}, for sessions`,
     redis: redis.url,
     recheckSeconds: 1,
   })

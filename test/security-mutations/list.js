@@ -838,6 +838,14 @@ module.exports = [
     title: 'wrong organisationId',
   },
   {
+    name: 'the client secret may sign cookies too',
+    file: 'config/load.ts',
+    find: '[...nameProblems(merged), ...sharedSecretProblems(merged)]',
+    replace: 'nameProblems(merged)',
+    test: 'config',
+    title: 'a session secret that is the client secret too',
+  },
+  {
     name: 'braces of a client ID reach Redis',
     file: 'config/index.ts',
     find: '/[{}%]/g',
