@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config'
+import { isLoopback } from '../config/validators'
 import type { DoctorTarget } from '../doctor-target'
 import { Sso2Client } from '../remote/sso2'
 import { addressFinding } from './doctor-address'
@@ -33,12 +34,27 @@ interface Check {
 export async function* checkDoctorTarget(site: DoctorTarget): AsyncGenerator<Finding> {
   const { config } = site
   yield about('configuration').ok(`complete, for ${config.siteUrl}`)
+  const mode = modeFinding(config, process.env['NODE_ENV'])
+  if (mode) yield mode
   const client = makeDoctorClient(config)
   try {
     yield* inTurn([...addressChecks(config), ...platformChecks(site, client), ...siteChecks(config, client)])
   } finally {
     client.close()
   }
+}
+
+/**
+ * Notes that a site which users open does not run in production mode.
+ * @returns undefined if NODE_ENV is right, or if the site is on the machine of a developer
+ */
+function modeFinding({ siteUrl, isSecure }: Config, mode = ''): Finding | undefined {
+  if (mode === 'production' || !isSecure || isLoopback(new URL(siteUrl).hostname)) return undefined
+  const is = mode === '' ? 'is not set' : `is ${JSON.stringify(mode.slice(0, 40))}`
+  return about('configuration').note(
+    `NODE_ENV ${is}, though siteUrl begins with https: the package accepts sessions in memory and the emulator`,
+    'NODE_ENV=production   for doctor and site, if users open this address',
+  )
 }
 
 function makeDoctorClient(config: Config): Sso2Client {

@@ -1,5 +1,6 @@
 /** Defines a finding of the doctor: a result line, and below the line advice on how to fix the problem. */
-import { Sso2UnavailableError } from '../errors'
+import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
+import { EMULATOR_IN_PRODUCTION } from '../remote/http'
 
 /** `wrong` prevents logins. `note` deserves attention, but users can log in. */
 export interface Finding {
@@ -24,6 +25,12 @@ export const unavailableAt = (place: string, finding: Finding): Finding => ({ ..
 /** Adds the server to a finding if the call got no response. An error status or a refused token concerns only the call itself. */
 export const ofFailedCall = (error: unknown, address: string, finding: Finding): Finding =>
   error instanceof Sso2UnavailableError ? unavailableAt(addressOrigin(address), finding) : finding
+
+/** Returns the advice for a response of the emulator that production refuses. @returns undefined for another error */
+export const emulatorHelp = (error: unknown): string | undefined =>
+  error instanceof Sso2ResponseError && error.message.includes(EMULATOR_IN_PRODUCTION)
+    ? 'use the addresses of the platform, or unset NODE_ENV to work with the emulator'
+    : undefined
 
 /** Creates findings about a subject. */
 export const about = (what: string) => ({

@@ -6,7 +6,7 @@ import type { Config } from '../config'
 import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../errors'
 import { type Answer, sendCall } from '../remote/http'
 import type { Sso2Client } from '../remote/sso2'
-import { about, type Finding, ofFailedCall } from './doctor-finding'
+import { about, emulatorHelp, type Finding, ofFailedCall } from './doctor-finding'
 
 const ANSWER_MS = 5000
 const { ok, note, wrong } = about('landing page')
@@ -32,6 +32,7 @@ export async function identifyFinding(config: Config, client: Sso2Client): Promi
       url,
       wrong(
         `GET ${client.identifyUrl('').split('?')[0]}: ${isKnown ? error.message.replace(/^identify: /, '') : 'failed'}`,
+        emulatorHelp(error),
       ),
     )
   }

@@ -3,7 +3,7 @@ import type { Config } from '../config'
 import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../errors'
 import { operationUrl } from '../protocol/requests'
 import type { Sso2Client } from '../remote/sso2'
-import { about, type Finding, ofFailedCall } from './doctor-finding'
+import { about, emulatorHelp, type Finding, ofFailedCall } from './doctor-finding'
 
 const NTP = 'sudo timedatectl set-ntp true   or chronyc makestep, on the machine whose clock is wrong'
 
@@ -79,6 +79,8 @@ function noToken({ ssoUrl, clientId }: Config, error: unknown): Finding {
   const why = error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError ? error.message : 'failed'
   const status = error instanceof Sso2ResponseError ? error.status : undefined
   const says = `no token from POST ${url}: ${why.replace(/^sessionstatus: /, '')}`
+  const emulator = emulatorHelp(error)
+  if (emulator !== undefined) return wrong(says, emulator)
   if (status === 400 || status === 401 || status === 403)
     return wrong(
       `${says}: the API client "${clientId}" does not exist, or it may not use SSO2`,

@@ -5,7 +5,7 @@ import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import { isObject } from '../protocol/json'
 import { type Answer, sendCall } from '../remote/http'
 import { type TokenEndpoint, ticketCall } from '../remote/ticket'
-import { about, errorCode, type Finding, ofFailedCall } from './doctor-finding'
+import { about, emulatorHelp, errorCode, type Finding, ofFailedCall } from './doctor-finding'
 
 const { ok, note, wrong } = about('token endpoint')
 
@@ -21,7 +21,11 @@ export async function tokenFinding(site: DoctorTarget, ticket: string): Promise<
   } catch (error) {
     const isKnown = error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError
     const why = isKnown ? error.message.replace(/^token: /, '') : 'failed'
-    return ofFailedCall(error, endpoint.tokenUrl, wrong(`POST ${endpoint.tokenUrl}: ${why}`, ADDRESS))
+    return ofFailedCall(
+      error,
+      endpoint.tokenUrl,
+      wrong(`POST ${endpoint.tokenUrl}: ${why}`, emulatorHelp(error) ?? ADDRESS),
+    )
   }
 }
 

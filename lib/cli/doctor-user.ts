@@ -6,7 +6,7 @@ import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import { type Answer, sendCall } from '../remote/http'
 import { scopes } from '../remote/platform-api'
 import { readGrant, serviceToken } from '../remote/ticket'
-import { about, type Finding, ofFailedCall } from './doctor-finding'
+import { about, emulatorHelp, type Finding, ofFailedCall } from './doctor-finding'
 import { doctorTokenEndpoint } from './doctor-token'
 
 const { ok, note, wrong } = about('user path')
@@ -27,7 +27,7 @@ export async function userFinding(site: DoctorTarget, token: string): Promise<Fi
   } catch (error) {
     const isKnown = error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError
     const why = isKnown ? error.message.replace(/^user: /, '') : 'failed'
-    return ofFailedCall(error, url, wrong(`GET ${url}: ${why}`, ADDRESS))
+    return ofFailedCall(error, url, wrong(`GET ${url}: ${why}`, emulatorHelp(error) ?? ADDRESS))
   }
 }
 

@@ -6,8 +6,22 @@ type Command = (args: readonly string[]) => Promise<number>
 /** Loads each subcommand only if it is used, because the doctor does not need the emulator. */
 const commands: Readonly<Record<string, Command>> = {
   emulator: async (args) => (await import('./emulator.js')).emulatorCommand(args),
-  doctor: async (args) => (await import('./doctor.js')).doctorCommand(args),
+  doctor: async (args) => {
+    endWithReader()
+    return (await import('./doctor.js')).doctorCommand(args)
+  },
   examine: async (args) => (await import('./examine.js')).examineCommand(args),
+}
+
+/** Exit code of a process that SIGPIPE has ended: 128 and the number of the signal. */
+const READER_GONE = 141
+
+/** Ends the process quietly if the reader of its output goes away, as in `doctor | head`. Node.js ignores SIGPIPE. */
+function endWithReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(READER_GONE)
+    throw error
+  })
 }
 
 const usage = `Usage: express-sso2 <command> [options]

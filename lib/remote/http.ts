@@ -103,6 +103,9 @@ const MAX_BODY_BYTES = 65_536
 /** Every response of the emulator has this header. In production such a response is refused. Threat O10. */
 const EMULATOR_HEADER = 'x-sso2-emulator'
 
+/** Reason why a response of the emulator is refused. Part of the message of the error. */
+export const EMULATOR_IN_PRODUCTION = 'this is the emulator, and NODE_ENV is production'
+
 /** Failures before the first byte was sent. A retry cannot repeat an effect. */
 const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
 
@@ -124,7 +127,7 @@ export async function sendCall(call: Call): Promise<Answer> {
     }
     if (response.headers.has(EMULATOR_HEADER) && process.env['NODE_ENV'] === 'production') {
       response.discard()
-      throw new Sso2ResponseError(call.operation, response.status, 'this is the emulator, and NODE_ENV is production')
+      throw new Sso2ResponseError(call.operation, response.status, EMULATOR_IN_PRODUCTION)
     }
     return { status: response.status, headers: response.headers, text: await readCapped(call, response) }
   } catch (error) {

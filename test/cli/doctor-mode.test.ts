@@ -1,0 +1,105 @@
+/** What the doctor says about NODE_ENV, and what a reader gets that closes the pipe. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { checkDoctorTarget } from '../../lib/cli/doctor-checks'
+import type { Finding } from '../../lib/cli/doctor-finding'
+import { readEnvironment } from '../../lib/cli/doctor-subject'
+import { built } from '../emulator/command'
+import { redisUrl, sessionSecret } from '../flows/network'
+import { answering, examine } from './doctor-scene'
+
+/** A configuration of which no address answers. */
+const environment = {
+  SSO2_URL: 'http://localhost:1/sso',
+  SSO2_API_URL: 'http://localhost:1',
+  SSO2_TOKEN_URL: 'http://localhost:1/token',
+  SSO2_SITE_URL: 'https://news.invalid',
+  SSO2_ORGANISATION_ID: 'press',
+  SSO2_CLIENT_ID: 'news',
+  SSO2_CLIENT_SECRET: 'client-secret-of-the-news-0123456789',
+  SSO2_SESSION_SECRET: sessionSecret,
+}
+
+const help = '-> NODE_ENV=production   for doctor and site, if users open this address'
+const effect = 'though siteUrl begins with https: the package accepts sessions in memory and the emulator'
+
+test.each([
+  ['', 'is not set'],
+  ['prod', 'is "prod"'],
+  ['Production', 'is "Production"'],
+])('NODE_ENV %p of a site that users open is worth a note', async (mode, says) => {
+  const report = await examine({ ...environment, NODE_ENV: mode })
+  expect(report.of('configuration').split('\n')).toEqual([
+    'ok: complete, for https://news.invalid',
+    `note: NODE_ENV ${says}, ${effect}`,
+    help,
+  ])
+})
+
+test.each(['http://localhost:3000', 'https://localhost:3443', 'https://news.localhost'])(
+  'a site at %s is on a machine of a developer, and needs no NODE_ENV',
+  async (siteUrl) => {
+    const report = await examine({ ...environment, SSO2_SITE_URL: siteUrl, NODE_ENV: '' })
+    expect(report.of('configuration')).toBe(`ok: complete, for ${siteUrl}`)
+  },
+)
+
+test('NODE_ENV=production is what such a site needs', async () => {
+  const addresses = {
+    SSO2_URL: 'https://sso.invalid',
+    SSO2_API_URL: 'https://api.invalid',
+    SSO2_TOKEN_URL: 'https://id.invalid/token',
+  }
+  const report = await examine({
+    ...environment,
+    ...addresses,
+    NODE_ENV: 'production',
+    REDIS_URL: redisUrl(),
+  })
+  expect(report.of('configuration')).toBe('ok: complete, for https://news.invalid')
+})
+
+/** All findings of a platform that is an emulator in the eyes of a site in production. */
+async function findingsInProduction(url: string): Promise<Finding[]> {
+  const addresses = { SSO2_URL: `${url}/sso`, SSO2_API_URL: url, SSO2_TOKEN_URL: `${url}/oauth/token` }
+  const { sites } = readEnvironment({ ...environment, ...addresses })
+  const before = process.env['NODE_ENV']
+  process.env['NODE_ENV'] = 'production'
+  const findings: Finding[] = []
+  try {
+    for (const site of sites) for await (const finding of checkDoctorTarget(site)) findings.push(finding)
+  } finally {
+    process.env['NODE_ENV'] = before
+  }
+  return findings
+}
+
+test.each([400, 302])('the emulator in production (HTTP %i) has one cure, whatever meets it', async (status) => {
+  const emulator = await answering(status, { 'x-sso2-emulator': '1' }, '{}')
+  const found = await findingsInProduction(emulator.url)
+  await emulator.close()
+  const refused = found.filter(({ says }) => says.includes('this is the emulator'))
+  const subjects = status === 302 ? ['landing page'] : ['client', 'landing page', 'token endpoint', 'user path']
+  expect(refused.map(({ state, what, help: cure }) => [state, what, cure])).toEqual(
+    subjects.map((what) => [
+      'wrong',
+      what,
+      'use the addresses of the platform, or unset NODE_ENV to work with the emulator',
+    ]),
+  )
+})
+
+test('a reader that closes the pipe ends the doctor, and nothing is printed about it', async () => {
+  const { NODE_ENV: _, ...inherited } = process.env
+  const child = spawn(process.execPath, [path.join(built, 'cli', 'main.js'), 'doctor'], {
+    env: { ...inherited, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let errors = ''
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString('utf8')))
+  child.stdout.once('data', () => child.stdout.destroy())
+  const [code] = await once(child, 'close')
+  expect(errors).toBe('')
+  expect(code).toBe(141)
+})
