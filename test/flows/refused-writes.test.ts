@@ -4,6 +4,7 @@ import path from 'node:path'
 import express from 'express'
 import { Redis } from 'ioredis'
 import type { Sso2 } from '../../lib'
+import type { Browser } from '../support/agent'
 import { startRedis, type TestRedis } from '../support/redis'
 import {
   ada,
@@ -19,8 +20,8 @@ import {
 } from './network'
 
 /*
- * Redis serves reads and refuses writes, for each of four causes. Users stay logged in, health() and the log name the cause, and
- * neither says that it is over before a write has succeeded.
+ * Redis serves reads and refuses writes, for each of four causes. Users stay logged in for a while, health() and the log name the cause,
+ * and neither says that it is over before a write has succeeded.
  */
 
 type Step = (admin: Redis, folder: string) => Promise<unknown>
@@ -147,5 +148,56 @@ describe.each(causes)('[O23] a Redis that refuses writes: $code', ({ code, refus
     expect(lines.filter((line) => line.includes('responds again'))).toHaveLength(1)
     const page = await logIn(network.browser(), network.morning, ada)
     expect(view(page)).toMatchObject({ status: 'loggedin' })
+  })
+})
+
+describe('a Redis that is full', () => {
+  let redis: TestRedis
+  let network: Network
+  let admin: Redis
+
+  beforeAll(async () => {
+    redis = await startRedis()
+    admin = new Redis(redis.url)
+    network = await startNetwork({ build, site: { redis: redis.url, logger: { warn: () => {}, info: () => {} } } })
+  })
+  afterAll(async () => {
+    await network.close()
+    admin.disconnect()
+    await redis.stop()
+  })
+
+  const fill = () => admin.config('SET', 'maxmemory', '1')
+  const empty = async () => {
+    await admin.config('SET', 'maxmemory', '0')
+    await eventually(async () => (await network.morning.sso.health()).store === 'ok')
+  }
+  const seenBy = async (user: Browser) => {
+    const { status, degraded } = view(await user.visit(`${network.morning.url}/`))
+    return { status, degraded }
+  }
+
+  test('keeps a user logged in until 21 minutes after the last status check, and shows the user again afterwards', async () => {
+    const user = await loggedIn(network)
+    await fill()
+    network.emulator.clock.advance(355)
+    expect(await seenBy(user)).toEqual({ status: 'loggedin', degraded: undefined })
+    network.emulator.clock.advance(900)
+    expect(await seenBy(user)).toEqual({ status: 'loggedin', degraded: 'store_unavailable' })
+    network.emulator.clock.advance(10)
+    expect(await seenBy(user)).toEqual({ status: 'none', degraded: 'store_unavailable' })
+    await empty()
+    expect(await seenBy(user)).toEqual({ status: 'loggedin', degraded: undefined })
+  })
+
+  test('lets a logout wait here, and tells the SSO system at once', async () => {
+    const user = await loggedIn(network)
+    await fill()
+    const calls = network.count('logout')
+    await user.submit(`${network.morning.url}/logout`, { return_to: '/' })
+    expect(await seenBy(user)).toMatchObject({ status: 'none' })
+    expect(network.count('logout')).toBeGreaterThan(calls)
+    await empty()
+    await eventually(async () => (await seenBy(user)).status === 'anon')
   })
 })
