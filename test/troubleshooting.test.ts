@@ -86,14 +86,21 @@ describe('log lines', () => {
   /** First words of a text, without marks and parts that differ. */
   const beginOf = (text: string) => text.replace(/[…:,]/g, '').split(/\s+/).slice(0, 3).join(' ').trim()
 
+  const CALLED =
+    /^(?:your team|the platform team|the Redis team|the people who run (?:your proxy or CDN|that store))[.,:]/
+  const pointsOf = (text: string) =>
+    [...text.matchAll(/^- \*\*([\w ]+):\*\* (.+)$/gm)].map(([, name = '', point = '']) => [name, point] as const)
+
   test.each(Object.entries(LOG_LINES))(
-    '%s: the heading quotes the line, and says what users see and what to check',
+    '%s: the heading quotes the line, and says what is broken, what users see, what to do, whom to call and when it is over',
     (_name, { heading, happened }) => {
       const text = sections.get(heading) ?? ''
       const [, quotes = ''] = /^> (.+)$/m.exec(text) ?? []
       const begins = [...quotes.matchAll(/`([^`]+)`/g)].map(([, quote = '']) => beginOf(quote))
       expect(begins).toContain(beginOf(happened))
-      expect(text).toMatch(/\n- \*\*Users see:\*\* .+\n- \*\*Check:\*\* /)
+      const points = pointsOf(text)
+      expect(points.map(([name]) => name)).toEqual(['Broken', 'Users see', 'Do', 'Call', 'Over'])
+      expect(new Map(points).get('Call')).toMatch(CALLED)
     },
   )
 
@@ -103,9 +110,10 @@ describe('log lines', () => {
       expect(users).toMatch(/^[A-Z]/)
       expect(`${happened}${users}${check}`).not.toMatch(/\?|\.$/m)
     }
+    const ends = [...sections.values()].map((text) => new Map(pointsOf(text)).get('Over') ?? '').join('\n')
     for (const text of Object.values(RECOVERIES)) {
       expect(text).toMatch(/^[A-Z].*\.$/)
-      expect(section).toContain(`\`${text}\``)
+      expect(ends).toContain(`\`${text}\``)
     }
   })
 })

@@ -143,7 +143,8 @@ export const LOG_LINES = {
     heading: 'Too many new visitors from one address',
     happened: 'Too many new anonymous sessions from one IP address',
     users: 'New visitors from there get pages without a session for a minute',
-    check: 'that app.set("trust proxy") names every proxy in front of the site',
+    check:
+      '1. whether a bot or a probe without cookies visits from there; 2. that app.set("trust proxy") names every proxy with a public address, such as a CDN',
   },
   userNotLoaded: {
     heading: 'The user could not be loaded',
@@ -166,7 +167,8 @@ export const LOG_LINES = {
   redisRefusesWrites: {
     heading: 'Redis refuses writes',
     happened: 'Redis refuses writes',
-    users: 'Users stay logged in, but logins get 503, logouts wait, and changes of req.session are not saved',
+    users:
+      'Users stay logged in for graceSeconds, but logins get 503, logouts wait, and changes of req.session are not saved',
     check: 'redis (REDIS_URL)',
   },
 } as const satisfies Readonly<Record<string, LogTexts>>

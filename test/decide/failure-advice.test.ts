@@ -226,7 +226,9 @@ test.each<[failure: Parameters<typeof redisFailureReason>[0], reason: string]>([
 
 test('a line says what a refused write means for users, and names the node of a Cluster once', () => {
   const textOf = (failure: RedisFailure) => logText(redisFailureAdvice(failure))
-  expect(textOf({ error: refused, access: 'write' })).toMatch(/\. Users stay logged in, but logins get 503/)
+  expect(textOf({ error: refused, access: 'write' })).toMatch(
+    /\. Users stay logged in for graceSeconds, but logins get 503/,
+  )
   expect(textOf({ error: refused, access: 'read' })).toMatch(/\. Users get pages without login/)
   const error = Object.assign(new Error('connect'), { code: 'ECONNREFUSED', address: '10.0.0.1', port: 6379 })
   expect(textOf({ error, node: '10.0.0.1:6379' })).toContain('(ECONNREFUSED (10.0.0.1:6379))')
