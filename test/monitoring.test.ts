@@ -4,22 +4,24 @@ import { trace } from '@opentelemetry/api'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { transformSync } from '@swc/core'
 import express, { type Express } from 'express'
-import { ada, addPages, eventually, logIn, type Network, startNetwork, view } from './flows/network'
-import type { VisitedPage } from './support/agent'
+import type { Sso2 } from '../lib'
+import { ada, addPages, eventually, grace, logIn, type Network, startNetwork, view } from './flows/network'
+import type { Browser, VisitedPage } from './support/agent'
 
 /*
- * The two examples of docs/monitoring.md, taken from there and run as they are: what a Prometheus server would fetch, and the
- * spans that a collector would get.
+ * The examples of docs/monitoring.md, taken from there and run as they are: what a Prometheus server would fetch, the series that
+ * alert rules ask for, and the spans that a collector would get.
  */
 const page = readFileSync(path.join(__dirname, '..', 'docs', 'monitoring.md'), 'utf8')
 const snippets = [...page.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)
 
 /** @returns the application that it makes, if any */
-function runSnippet(library: string): Express | undefined {
+function runSnippet(library: string, sso?: Sso2): Express | undefined {
   const source = snippets.find((code) => code.includes(`'${library}'`)) ?? ''
   const jsc = { parser: { syntax: 'typescript' as const }, target: 'es2022' as const }
   const { code } = transformSync(source, { jsc, module: { type: 'commonjs' }, isModule: true, swcrc: false })
-  return new Function('require', 'exports', `${code}; return typeof app === 'undefined' ? undefined : app`)(require, {})
+  const script = `${code}; return typeof app === 'undefined' ? undefined : app`
+  return new Function('require', 'exports', 'sso', script)(require, {}, sso)
 }
 
 const exporter = new InMemorySpanExporter()
@@ -30,8 +32,9 @@ beforeAll(async () => {
   trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }))
   runSnippet('@opentelemetry/api')
   network = await startNetwork({
+    site: { loginLimit: { attempts: 1, perSeconds: 60 } },
     build: (sso, gates) => {
-      const app = (hasMetrics ? undefined : runSnippet('prom-client')) ?? express() // at the first site, the morning paper
+      const app = (hasMetrics ? undefined : runSnippet('prom-client', sso)) ?? express() // at the first site, the morning paper
       hasMetrics = true
       app.use(sso)
       return addPages(app, sso, gates)
@@ -51,6 +54,10 @@ beforeAll(async () => {
   network.emulator.clock.advance(361)
   await until('loggedin', () => browser.visit(`${network.morning.url}/news`))
   await until('anon', () => browser.submit(`${network.morning.url}/logout`, { return_to: '/' }))
+  for (let count = 0; count < 2; count += 1)
+    await tryLogin(browser, { ...ada, username: 'stranger', password: 'wrong' })
+  network.emulator.faults.add({ operation: 'authenticate', kind: 'down' })
+  await tryLogin(browser, grace)
   network.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
   network.emulator.clock.advance(361)
   await until('anon', () => browser.visit(`${network.morning.url}/news`))
@@ -60,18 +67,57 @@ afterAll(async () => {
   trace.disable()
 })
 
-test('Prometheus gets a histogram of every kind of event', async () => {
-  const metrics = await (await fetch(`http://127.0.0.1:${new URL(network.morning.url).port}/metrics`)).text()
+const tryLogin = (browser: Browser, json: typeof ada) => browser.fetchJson(`${network.morning.url}/login`, { json })
+const scrape = async () => (await fetch(`http://127.0.0.1:${new URL(network.morning.url).port}/metrics`)).text()
+
+test('Prometheus gets a histogram of every kind of event, and the health', async () => {
+  const metrics = await scrape()
   for (const labels of [
-    'operation="identify",outcome="redirected",reason="no_session"',
-    'operation="landing",outcome="stay_anonymous",reason=""',
-    'operation="authenticate",outcome="logged_in",reason=""',
-    'operation="logout",outcome="confirmed",reason=""',
-    'operation="sessionstatus",outcome="keep",reason=""',
-    'operation="visit",outcome="served",reason="sso_unavailable"',
+    'channel="identify",operation="identify",outcome="redirected",reason="no_session"',
+    'channel="landing",operation="landing",outcome="stay_anonymous",reason=""',
+    'channel="login",operation="authenticate",outcome="logged_in",reason=""',
+    'channel="login",operation="authenticate",outcome="refused",reason="unavailable"',
+    'channel="login",operation="limit",outcome="limited",reason="address_and_name"',
+    'channel="logout",operation="logout",outcome="confirmed",reason=""',
+    'channel="check",operation="sessionstatus",outcome="keep",reason=""',
+    'channel="degraded",operation="visit",outcome="served",reason="sso_unavailable"',
   ])
     expect(metrics).toMatch(new RegExp(`sso2_seconds_count\\{${labels}\\} [1-9]`))
   expect(metrics).toContain('sso2_seconds_bucket{le="0.1"')
+  expect(metrics).toMatch(/^sso2_healthy [01]$/m)
+})
+
+/** A selector of the alert rules: the name of a metric, and a pattern for each label. */
+function selectorsOf(rules: string) {
+  return [...rules.matchAll(/(sso2_\w+)(?:\{([^}]*)\})?/g)].map(([text, name = '', labels = '']) => ({
+    text,
+    name,
+    labels: [...labels.matchAll(/(\w+)=(~?)"([^"]*)"/g)].map(([, label = '', isPattern, value = '']) => ({
+      label,
+      pattern: new RegExp(`^(?:${isPattern ? value : value})$`),
+    })),
+  }))
+}
+
+test('each alert rule asks for a series that these visits have made', async () => {
+  const series = [...(await scrape()).matchAll(/^(sso2_\w+)(?:\{(.*)\})? (\S+)$/gm)].map(
+    ([, name, labels = '', value]) => ({
+      name,
+      value: Number(value),
+      labels: new Map([...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, label, text = '']) => [label, text] as const)),
+    }),
+  )
+  const [rules = ''] = [...page.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, code = '']) => code)
+  const selectors = selectorsOf(rules)
+  expect(selectors).toHaveLength(5)
+  const isFound = ({ name, labels }: (typeof selectors)[number]) =>
+    series.some(
+      (one) =>
+        one.name === name &&
+        (one.value > 0 || name === 'sso2_healthy') &&
+        labels.every(({ label, pattern }) => pattern.test(one.labels.get(label) ?? '')),
+    )
+  expect(selectors.filter((selector) => !isFound(selector)).map(({ text }) => text)).toEqual([])
 })
 
 test('OpenTelemetry gets a span for every event, as long as it took', () => {

@@ -7,7 +7,7 @@ import express, { type Express } from 'express'
 import * as library from '../lib'
 import { createEmulator, type Emulator } from '../lib/emulator'
 import { blocksOf } from './docs/markdown'
-import { ada, grace, sessionSecret } from './flows/network'
+import { ada, eventually, grace, sessionSecret } from './flows/network'
 import { Browser } from './support/agent'
 import { freePort } from './support/ports'
 
@@ -150,6 +150,24 @@ test('Log out everywhere after a change of password', async () => {
   for (const browser of [here, elsewhere]) expect((await browser.visit(`${siteUrl}/status`)).body).toBe('"anon"')
 })
 
+test('Log a user out everywhere from a support tool', async () => {
+  const heading = 'Log a user out everywhere from a support tool'
+  const [user, agent, other] = [await start(heading, withStatus), new Browser(), new Browser()]
+  await logIn(user, ada)
+  await logIn(other, ada)
+  await logIn(agent, grace)
+  const statusOf = async (browser: Browser) => (await browser.fetchJson(`${siteUrl}/status`)).json
+  const tell = (browser: Browser) =>
+    browser.fetchJson(`${siteUrl}/support/log-out?account=account-ada`, { method: 'POST' })
+  expect((await tell(user)).status).toBe(403)
+  emulator.account('ada').logoutAll() // without the note of the time, the site notices at the next status check
+  expect(await statusOf(user)).toBe('loggedin')
+  expect((await tell(agent)).status).toBe(204)
+  expect([await statusOf(user), await statusOf(other), await statusOf(agent)]).toEqual(['none', 'none', 'loggedin'])
+  await logIn(user, ada)
+  expect(await statusOf(user)).toBe('loggedin')
+})
+
 const withStatus = (app: Express) => void app.get('/status', (req, res) => res.json(req.sso2.status))
 
 test('Serve an API for a mobile app or another server', async () => {
@@ -182,6 +200,13 @@ test('Limit requests per user', async () => {
 
 test('Configure health checks on Kubernetes', async () => {
   await start('Configure health checks on Kubernetes')
-  expect((await fetch(`${siteUrl}/live`)).status).toBe(200)
-  expect((await fetch(`${siteUrl}/ready`)).status).toBe(200)
+  emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
+  emulator.faults.add({ operation: 'identify', kind: 'down' })
+  const browser = new Browser()
+  await eventually(async () => {
+    await browser.visit(`${siteUrl}/`).catch(() => {}) // the first visitors of an outage end at the SSO system
+    return JSON.parse((await browser.fetchJson(`${siteUrl}/health`)).body).ok === false
+  })
+  const statusOf = async (path: string) => (await fetch(`${siteUrl}${path}`)).status
+  expect(await Promise.all(['/live', '/ready', '/health'].map(statusOf))).toEqual([200, 200, 200])
 })

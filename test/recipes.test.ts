@@ -157,7 +157,7 @@ const withSlowPage = (code: string) =>
     "app.get('/slow', (_req, res) => void setTimeout(() => res.send('done'), 2500))\nconst server =",
   )
 
-describe('docs/deployment.md: a process that is told to end while a page of 2.5 s is in progress', () => {
+describe('docs/deployment.md: shutdown and health check', () => {
   let redis: TestRedis
   beforeEach(async () => {
     redis = await startRedis()
@@ -167,26 +167,40 @@ describe('docs/deployment.md: a process that is told to end while a page of 2.5 
     await redis.stop()
   })
 
+  test('answers its health check with 200 while Redis is down, and says so', async () => {
+    const [main = ''] = blocks('deployment.md', 'Shutdown and health check', 'ts')
+    const { siteUrl } = await runSite({ 'main.js': compiled(main) }, { REDIS_URL: redis.url })
+    redis.hang()
+    await eventually(async () => {
+      const response = await fetch(`${siteUrl}/healthz`)
+      expect(response.status).toBe(200)
+      return (await response.text()).includes('"store":"unavailable"')
+    })
+  })
+
   test.each<[name: string, hang: () => void, withinMs: number]>([
     ['while Redis answers', () => {}, 1500],
     ['while Redis hangs', () => redis.hang(), 3000],
-  ])('sends the page and ends soon after that, %s', async (_name, hang, withinMs) => {
-    const [main = ''] = blocks('deployment.md', 'Shutdown and health check', 'ts')
-    const sources = { 'main.js': compiled(withSlowPage(main)) }
-    const { siteUrl, ended, terminate } = await runSite(sources, { REDIS_URL: redis.url })
-    const browser = new Browser()
-    await browser.visit(`${siteUrl}/login`)
-    const cookie = browser.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
-    await Promise.all([fetch(`${siteUrl}/healthz`), fetch(`${siteUrl}/healthz`)]) // connections that stay open
-    const page = fetch(`${siteUrl}/slow`, { headers: { cookie } })
-    await new Promise((resolve) => setTimeout(resolve, 500))
-    hang()
-    terminate()
-    expect(await (await page).text()).toBe('done')
-    const begun = performance.now()
-    expect(await ended).toBe(0)
-    expect(performance.now() - begun).toBeLessThan(withinMs)
-  })
+  ])(
+    'a process that is told to end while a page of 2.5 s is in progress sends the page and ends soon after that, %s',
+    async (_name, hang, withinMs) => {
+      const [main = ''] = blocks('deployment.md', 'Shutdown and health check', 'ts')
+      const sources = { 'main.js': compiled(withSlowPage(main)) }
+      const { siteUrl, ended, terminate } = await runSite(sources, { REDIS_URL: redis.url })
+      const browser = new Browser()
+      await browser.visit(`${siteUrl}/login`)
+      const cookie = browser.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
+      await Promise.all([fetch(`${siteUrl}/healthz`), fetch(`${siteUrl}/healthz`)]) // connections that stay open
+      const page = fetch(`${siteUrl}/slow`, { headers: { cookie } })
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      hang()
+      terminate()
+      expect(await (await page).text()).toBe('done')
+      const begun = performance.now()
+      expect(await ended).toBe(0)
+      expect(performance.now() - begun).toBeLessThan(withinMs)
+    },
+  )
 })
 
 async function withFreePorts(text: string, ports: readonly string[]): Promise<string> {
