@@ -425,7 +425,7 @@ module.exports = [
     file: 'decide/login-budgets.ts',
     find: ".replace(MARKS_AND_IGNORABLES, '')",
     replace: '',
-    test: 'web/login-limits',
+    test: 'decide/username',
     title: 'F16',
   },
   {
@@ -966,7 +966,7 @@ module.exports = [
     find: "if (facts.hasLogoutCookie && token.sts === 'loggedin') return { action: 'log_out', token, reason: 'signed_out' }",
     replace: '',
     test: 'regressions/logout-again',
-    title: 'a second logout does not log the reader in',
+    title: '"log in" that',
   },
   {
     name: 'a logout that nobody can place leaves no mark',
@@ -1421,7 +1421,7 @@ module.exports = [
     name: 'the entry of a session in use expires in its indexes',
     file: 'web/session/expiry.ts',
     find: 'if (!isLoggedIn(record)) return',
-    replace: 'if (record) return',
+    replace: 'if (!isLoggedIn(record) || key) return',
     test: 'web/session',
     title: 'a tenth of its life has gone',
   },
