@@ -1,0 +1,79 @@
+import diagnostics from 'node:diagnostics_channel'
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { ada, behindProxy, type Network, startNetwork } from './flows/network'
+import { Browser } from './support/agent'
+
+/* What docs/cookies.md says about keys in Redis, and about persons in log lines and events. */
+
+const root = path.join(__dirname, '..')
+const read = (...parts: string[]) => readFileSync(path.join(root, ...parts), 'utf8')
+
+const storage = readdirSync(path.join(root, 'lib', 'storage')).map((file) => read('lib', 'storage', file))
+/** A kind is the text after the prefix of the site. The outbox gives its kinds to a function. */
+const kinds = new Set(
+  storage.flatMap((source) => [
+    ...[...source.matchAll(/prefix\}(\w+):/g)].map(([, kind = '']) => kind),
+    ...[...source.matchAll(/#key\('(\w+)'/g)].map(([, kind = '']) => kind),
+  ]),
+)
+
+test('there are such kinds', () => {
+  expect(kinds.size).toBe(15)
+  expect(storage.join('\n').match(/[Pp]refix\}(?!\w+:|\$\{kind\})/g)).toBeNull()
+})
+
+test.each([
+  ['docs/cookies.md', 'Data in Redis'],
+  ['docs/internals/decision-tables.md', 'What is stored'],
+])('%s, section "%s", has a row for each kind, and no other', (page, title) => {
+  const section =
+    read(page)
+      .split(/^## /m)
+      .find((part) => part.startsWith(`${title}\n`)) ?? ''
+  const cells = [...section.matchAll(/^\| (`[^|]*\S) +\|/gm)].map(([, cell = '']) => cell)
+  const named = cells.flatMap((cell) => [...cell.matchAll(/`(\w+):/g)].map(([, kind = '']) => kind))
+  expect([...new Set(named)].sort()).toEqual([...kinds].sort())
+})
+
+describe('log lines and events', () => {
+  const address = '203.0.113.77'
+  const said: string[] = []
+  const say = (line: string) => void said.push(line)
+  const listen = (event: unknown) => void said.push(JSON.stringify(event))
+  const channels = ['identify', 'landing', 'check', 'login', 'logout', 'degraded'].map((name) => `express-sso2:${name}`)
+  let network: Network
+
+  beforeAll(async () => {
+    for (const channel of channels) diagnostics.subscribe(channel, listen)
+    const site = { loginLimit: { attempts: 3, perSeconds: 60 }, logger: { warn: say, info: say } }
+    network = await startNetwork({ build: behindProxy, site })
+  })
+  afterAll(async () => {
+    for (const channel of channels) diagnostics.unsubscribe(channel, listen)
+    await network.close()
+  })
+
+  test('name no person, whatever fails', async () => {
+    const { emulator, morning } = network
+    const browser = new Browser({ now: () => emulator.clock.now(), headers: { 'x-forwarded-for': address } })
+    const post = (json: typeof ada) => browser.fetchJson(`${morning.url}/login`, { json })
+    const secrets = [ada.username, ada.password, 'Ada Lindqvist', 'ada@demo-press.example', 'account-ada', address]
+    for (const operation of ['token', 'me', 'authenticate', 'sessionstatus', 'logout'] as const) {
+      await browser.visit(`${morning.url}/login`)
+      const fault = { operation, kind: 'status', code: 500 } as const
+      emulator.faults.add(fault)
+      await post(ada)
+      await post({ ...ada, password: 'wrong' })
+      emulator.clock.advance(361)
+      await browser.visit(`${morning.url}/news`)
+      await browser.submit(`${morning.url}/logout`, { return_to: '/' })
+      emulator.faults.clear()
+    }
+    for (let count = 0; count < 4; count += 1) await post({ ...ada, password: 'wrong' })
+    expect(said.filter((line) => line.includes('limited'))).not.toEqual([])
+    expect(said.filter((line) => line.startsWith('express-sso2: Step')).length).toBeGreaterThan(3)
+    const isNamed = (line: string) => secrets.some((secret) => new RegExp(`\\b${secret}\\b`, 'i').test(line))
+    expect(said.filter(isNamed)).toEqual([])
+  })
+})
