@@ -12,8 +12,8 @@ export interface ConfigOptions extends BrandingOptions {
    */
   readonly ssoUrl?: string | undefined
   /**
-   * The API client ID: `cid` of request tokens and `aud` of Session Tokens. Must be 1 to 200 printable characters
-   * without spaces. Required. Environment variable: `SSO2_CLIENT_ID`.
+   * The API client ID. Tokens name the site by it: requests as `cid`, responses as `aud`. Must be 1 to 200 printable
+   * characters without spaces. Required. Environment variable: `SSO2_CLIENT_ID`.
    */
   readonly clientId?: string | undefined
   /**

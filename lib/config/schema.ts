@@ -118,7 +118,9 @@ const parties = (isProduction: boolean, options: Given) => ({
     description: 'Access token endpoint of the authorization server, where tickets are exchanged.',
     otherwise: 'required unless `exchangeTicket` is given',
   }),
-  clientId: identifier().describe('The API client ID: `cid` of request tokens and `aud` of Session Tokens.'),
+  clientId: identifier().describe(
+    'The API client ID. Tokens name the site by it: requests as `cid`, responses as `aud`.',
+  ),
   clientSecret: secrets(options['allowWeakSecret'] === true, isProduction).describe(
     "The API client's secret. Accepts an array for rotation: all secrets verify. The first one signs, until a response shows that the SSO system uses another one (docs/key-rotation.md).",
   ),
