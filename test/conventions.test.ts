@@ -48,13 +48,13 @@ test('nothing but the room for sessions knows express-session and connect-redis'
 /** One channel and one log a name; which hold no visit. */
 const NAMED_ONCE = ['web/hooks.ts: const channels = new Map', 'web/hooks.ts: const logs = new Map']
 
-test('no module of the room for web keeps a map or a set, but lists of words that nobody changes', () => {
+test('no module of the folder web keeps a map or a set, but lists of words that nobody changes', () => {
   const kept = places('web/', /(?<=\n)(?:export )?(?:const|let|var) [^\n]*new (?:Weak)?(?:Map|Set)\b/)
   const changeable = kept.filter((place) => !/: Readonly(?:Set|Map)</.test(place))
   expect(changeable.sort()).toEqual(NAMED_ONCE)
 })
 
-test('no module of the room for web has a variable of its own', () => {
+test('no module of the folder web has a variable of its own', () => {
   expect(places('web/', /(?<=\n)(?:export )?(?:let|var) [^\n]*/)).toEqual([])
 })
 
@@ -71,7 +71,7 @@ const judgements: [what: string, pattern: RegExp][] = [
   ['a status', /(?<!typeof [\w.]*)\b(?:status|state|sts)\b *[!=]== *'/],
 ]
 
-test.each(judgements)('the room for web does not judge %s', (_what, pattern) => {
+test.each(judgements)('the folder web does not judge %s', (_what, pattern) => {
   expect(places('web/', pattern)).toEqual([])
 })
 

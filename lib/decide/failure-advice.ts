@@ -1,4 +1,4 @@
-/** Describes a failed step of a login in the site's log, with what to check. Pure. Table: docs/internals/decision-tables.md, "Trouble". */
+/** Describes a failed step of a login in the site's log, with what to check. Pure. Table: docs/internals/decision-tables.md, "Log lines". */
 import {
   PlatformApiError,
   Sso2Error,

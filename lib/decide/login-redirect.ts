@@ -1,6 +1,6 @@
 /**
  * Decides where a guard sends an anonymous navigation if the login page is not the built-in page. Pure. Table:
- * docs/internals/decision-tables.md, "lead".
+ * docs/internals/decision-tables.md, "Login redirect".
  */
 import type { EpochSeconds } from '../protocol/claims'
 import { blockReason, type RedirectCount, recentRedirects } from './loop-guard'

@@ -1,6 +1,6 @@
 /**
  * Decides the action of a request, from its facts, its login record and the health of the systems. Pure. Table:
- * docs/internals/decision-tables.md, "Visit".
+ * docs/internals/decision-tables.md, "Request".
  */
 import type { EpochSeconds } from '../protocol/claims'
 import { isLoggedIn, isStale, type SsoRecord, type User } from './record'

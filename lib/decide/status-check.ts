@@ -1,12 +1,12 @@
-/** Status checks of a login record: the decision after a Session Status call, and the records before and after it. Pure. Carried out by lib/web/actions/check-session.ts. */
+/** Status checks of a login record: the decision after a Session Status call, and the records before and after it. Pure. Carried out by lib/web/actions/resolve-user.ts. */
 import type { TokenFault } from '../errors'
 import type { EpochSeconds } from '../protocol/claims'
 import type { SessionToken } from '../protocol/session-token'
 import type { SsoRecord } from './record'
 
-/** Returns the record with the lock of a status check. @param question unique name of the check */
-export function withCheckLock(record: SsoRecord, question: string, now: EpochSeconds): SsoRecord {
-  return { ...record, askingAt: now, asking: question }
+/** Returns the record with the lock of a status check. @param checkId unique name of the check */
+export function withCheckLock(record: SsoRecord, checkId: string, now: EpochSeconds): SsoRecord {
+  return { ...record, askingAt: now, asking: checkId }
 }
 
 /**
@@ -14,13 +14,13 @@ export function withCheckLock(record: SsoRecord, question: string, now: EpochSec
  * The pause before the next check counts from the beginning of the failed check. So a response that was lost late delays the
  * session no longer.
  */
-export function afterFailedCheck(record: SsoRecord, now: EpochSeconds, question: string): SsoRecord {
-  return { ...withoutCheck(record, question), unansweredAt: Math.min(record.askingAt ?? now, now) }
+export function afterFailedCheck(record: SsoRecord, now: EpochSeconds, checkId: string): SsoRecord {
+  return { ...withoutCheck(record, checkId), unansweredAt: Math.min(record.askingAt ?? now, now) }
 }
 
 /** Returns the record after a response that changed nothing. */
-export function afterUnchangedCheck(record: SsoRecord, now: EpochSeconds, question: string): SsoRecord {
-  const { unansweredAt: _unanswered, ...kept } = withoutCheck(record, question)
+export function afterUnchangedCheck(record: SsoRecord, now: EpochSeconds, checkId: string): SsoRecord {
+  const { unansweredAt: _unanswered, ...kept } = withoutCheck(record, checkId)
   if (kept.status === 'loggedin') return { ...kept, checkedAt: now }
   const { pending: _pending, due: _due, ...anonymous } = kept
   return { ...anonymous, checkedAt: now }
@@ -30,8 +30,8 @@ export function afterUnchangedCheck(record: SsoRecord, now: EpochSeconds, questi
  * Returns the record after a response that reports a login, if the request cannot complete the login because its own response has
  * begun.
  */
-export function afterUnusableLogin(record: SsoRecord, question: string): SsoRecord {
-  const kept = withoutCheck(record, question)
+export function afterUnusableLogin(record: SsoRecord, checkId: string): SsoRecord {
+  const kept = withoutCheck(record, checkId)
   return kept.status === 'anon' ? { ...kept, pending: true, due: true } : kept
 }
 
@@ -40,17 +40,17 @@ export type CheckState = Pick<SsoRecord, 'askingAt' | 'asking' | 'asked'>
 
 /**
  * Returns the status checks of a record after a check has ended. A check that another request has started since stays in progress.
- * @param question the ended check, if any
+ * @param checkId the ended check, if any
  */
-export function checkStateAfter({ askingAt, asking, asked }: CheckState, question?: string): CheckState {
-  if (question !== undefined && asking === question) return { asked: question }
+export function checkStateAfter({ askingAt, asking, asked }: CheckState, checkId?: string): CheckState {
+  if (checkId !== undefined && asking === checkId) return { asked: checkId }
   const last = asked === undefined ? {} : { asked }
   return askingAt === undefined || asking === undefined ? last : { ...last, askingAt, asking }
 }
 
-function withoutCheck(record: SsoRecord, question: string): SsoRecord {
+function withoutCheck(record: SsoRecord, checkId: string): SsoRecord {
   const { askingAt: _askingAt, asking: _asking, asked: _asked, ...kept } = record
-  return { ...kept, ...checkStateAfter(record, question) }
+  return { ...kept, ...checkStateAfter(record, checkId) }
 }
 
 /** Decision about a record after Session Status. */

@@ -47,19 +47,19 @@ export type SessionTokenFields = Pick<SessionToken, keyof SessionToken>
 
 /** Reads each claim. A new claim needs a field of {@link SessionToken} and a row here. The compiler demands the row. */
 const READERS: {
-  readonly [name in keyof SessionToken]: (claims: VerifiedClaims, question: Question) => SessionToken[name]
+  readonly [name in keyof SessionToken]: (claims: VerifiedClaims, request: SentRequest) => SessionToken[name]
 } = {
   err: readError,
   sts: readStatus,
   at: (claims) => readText(claims, 'at', MAX_TICKET_LENGTH),
   sid: (claims) => readText(claims, 'sid', MAX_ID_LENGTH),
-  frf: (claims, question) => readCount(claims, question, 'frf', 'account_frozen'),
-  raa: (claims, question) => readCount(claims, question, 'raa', 'invalid_credentials'),
+  frf: (claims, request) => readCount(claims, request, 'frf', 'account_frozen'),
+  raa: (claims, request) => readCount(claims, request, 'raa', 'invalid_credentials'),
   iat: ({ iat }) => iat,
 }
 
-/** The request of a Session Token. */
-export interface Question {
+/** The request that a Session Token answers. */
+export interface SentRequest {
   readonly operation: Operation
   /** The `sid` of the request. Absent at the landing page. */
   readonly sid?: string
@@ -74,19 +74,19 @@ export interface Question {
  * @throws {TokenError} `claims` for a wrong type or an undocumented combination, `session_mismatch` for the response to another
  * session
  */
-export function readSessionToken(claims: VerifiedClaims, question: Question): SessionToken {
-  const values = Object.entries(READERS).map(([name, read]) => [name, read(claims, question)])
+export function readSessionToken(claims: VerifiedClaims, request: SentRequest): SessionToken {
+  const values = Object.entries(READERS).map(([name, read]) => [name, read(claims, request)])
   const token = new SessionToken(Object.fromEntries(values))
   const { sid, at, sts, err } = token
-  checkSubject(claims, question, sid, err)
-  if (err === undefined) checkCombination(question, sts, at)
-  else if (at !== undefined || (sts === 'loggedin' && !mayBeLoggedIn(err, question)))
+  checkSubject(claims, request, sid, err)
+  if (err === undefined) checkCombination(request, sts, at)
+  else if (at !== undefined || (sts === 'loggedin' && !mayBeLoggedIn(err, request)))
     throw new TokenError('claims', 'err')
   return token
 }
 
 /** A refused Authenticate leaves a logged-in session logged in. No other operation has an error for such a session. */
-const mayBeLoggedIn = (err: SessionTokenError, { operation }: Question) =>
+const mayBeLoggedIn = (err: SessionTokenError, { operation }: SentRequest) =>
   operation === 'authenticate' || err === 'unknown_error'
 
 function readError(claims: VerifiedClaims): SessionTokenError | undefined {
@@ -118,7 +118,7 @@ function readText(claims: VerifiedClaims, name: string, maximum: number): string
 /** Reads a count of Authenticate. @param err the error to which the count belongs */
 function readCount(
   claims: VerifiedClaims,
-  { operation }: Question,
+  { operation }: SentRequest,
   name: string,
   err: SessionTokenError,
 ): number | undefined {
@@ -129,21 +129,21 @@ function readCount(
 }
 
 /** Checks that the response concerns the requested session or account. An error response may name neither of them. */
-function checkSubject(claims: VerifiedClaims, question: Question, sid: string | undefined, err: unknown): void {
-  const isLogoutAll = question.operation === 'logoutall'
+function checkSubject(claims: VerifiedClaims, request: SentRequest, sid: string | undefined, err: unknown): void {
+  const isLogoutAll = request.operation === 'logoutall'
   const [name, asked, answered] = isLogoutAll
-    ? (['aid', question.aid, readText(claims, 'aid', MAX_ID_LENGTH)] as const)
-    : (['sid', question.sid, sid] as const)
+    ? (['aid', request.aid, readText(claims, 'aid', MAX_ID_LENGTH)] as const)
+    : (['sid', request.sid, sid] as const)
   if (answered === undefined && err === undefined) throw new TokenError('claims', name)
   if (answered !== undefined && asked !== undefined && answered !== asked)
     throw new TokenError('session_mismatch', name)
 }
 
 /** Checks the documented combinations of operation, `sts` and `at` without an error. */
-function checkCombination(question: Question, sts: SessionStatus | undefined, at: string | undefined): void {
+function checkCombination(request: SentRequest, sts: SessionStatus | undefined, at: string | undefined): void {
   const found = `${sts}${at === undefined ? '' : '+at'}`
-  if (!COMBINATIONS[question.operation].includes(found)) throw new TokenError('claims', 'sts')
-  const mayCarryTicket = question.operation !== 'sessionstatus' || question.lks === 'anon'
+  if (!COMBINATIONS[request.operation].includes(found)) throw new TokenError('claims', 'sts')
+  const mayCarryTicket = request.operation !== 'sessionstatus' || request.lks === 'anon'
   if (at !== undefined && !mayCarryTicket) throw new TokenError('claims', 'at')
 }
 

@@ -14,7 +14,7 @@ import {
 } from '../protocol/claims'
 import { readJsonObject } from '../protocol/json'
 import { identifyUrl, type OperationClaims, operationUrl, requestClaims } from '../protocol/requests'
-import { type Question, readSessionToken, SessionToken } from '../protocol/session-token'
+import { readSessionToken, type SentRequest, SessionToken } from '../protocol/session-token'
 import { own } from '../protocol/token'
 import { ClientKeys } from './client-keys'
 import { Dependency } from './dependency'
@@ -132,8 +132,8 @@ export class Sso2Client {
 
   /** Gets the status of a session. With `lks: 'anon'`, gets a ticket too. Interface: "POST {sso_url}/sessionstatus". */
   sessionStatus(claims: SessionStatusClaims): Promise<SessionToken> {
-    const question = { operation: 'sessionstatus', sid: claims.sid, lks: claims.lks } as const
-    return this.#ask('sessionstatus', claims, question, this.#options.timeoutMs ?? DEFAULT_MS)
+    const request = { operation: 'sessionstatus', sid: claims.sid, lks: claims.lks } as const
+    return this.#ask('sessionstatus', claims, request, this.#options.timeoutMs ?? DEFAULT_MS)
   }
 
   /** Ends a session. Afterwards the browser must be redirected to Identify for a new session. Interface: "POST {sso_url}/logout". */
@@ -191,10 +191,10 @@ export class Sso2Client {
   async #ask<O extends Exclude<Operation, 'identify'>>(
     operation: O,
     claims: OperationClaims[O],
-    question: Question,
+    request: SentRequest,
     timeoutMs: number,
   ): Promise<SessionToken> {
-    const call = () => this.#watched(operation, () => this.#exchange(operation, claims, question, timeoutMs))
+    const call = () => this.#watched(operation, () => this.#exchange(operation, claims, request, timeoutMs))
     // the response to a login may be about what its user typed
     return this.#health.run(operation, () => againIfNotSent(call), operation === 'authenticate' ? 'user_call' : 'call')
   }
@@ -218,15 +218,15 @@ export class Sso2Client {
   async #exchange<O extends Operation>(
     operation: O,
     claims: OperationClaims[O],
-    question: Question,
+    request: SentRequest,
     timeoutMs: number,
   ): Promise<SessionToken> {
     const end = performance.now() + timeoutMs
     const ours = this.#keys.inUse
-    const { answer, signedBy } = this.#read(await this.#post(operation, claims, timeoutMs), question)
+    const { answer, signedBy } = this.#read(await this.#post(operation, claims, timeoutMs), request)
     if (answer.err !== 'invalid_token' || !this.#keys.wasRefused(ours, signedBy)) return answer
     const left = Math.max(1, Math.ceil(end - performance.now()))
-    return this.#read(await this.#post(operation, claims, left), question).answer
+    return this.#read(await this.#post(operation, claims, left), request).answer
   }
 
   /** Posts a new token for each try, because a token is valid for ten seconds only. */
@@ -244,24 +244,24 @@ export class Sso2Client {
     return token
   }
 
-  #read(token: unknown, question: Question): { readonly answer: SessionToken; readonly signedBy: number } {
+  #read(token: unknown, request: SentRequest): { readonly answer: SessionToken; readonly signedBy: number } {
     const { clientId, ssoIdentifier = DEFAULT_SSO_IDENTIFIER, clockToleranceSeconds = 5 } = this.#options
     const now = this.#now()
     const expected = { issuer: ssoIdentifier, audience: clientId, now, toleranceSeconds: clockToleranceSeconds }
-    const isAnswer = question.operation !== 'identify'
+    const isAnswer = request.operation !== 'identify'
     const onIssued = (iat: EpochSeconds) => {
       if (isAnswer) this.#clockOffset = now - iat
     }
     const { claims, signedBy } = this.#keys.verify(token, { ...expected, onIssued })
-    return { answer: readSessionToken(claims, question), signedBy }
+    return { answer: readSessionToken(claims, request), signedBy }
   }
 
   /** Asks about a session that does not exist. Only a working SSO system can respond with a signed token that there is none. */
   #askAboutNoSession(): Promise<void> {
     return this.#watched('sessionstatus', async () => {
       const claims = { sid: randomUUID(), ipa: '127.0.0.1', uas: 'express-sso2', lks: 'anon' } as const
-      const question = { operation: 'sessionstatus', sid: claims.sid, lks: claims.lks } as const
-      const { err } = await this.#exchange('sessionstatus', claims, question, this.#options.timeoutMs ?? DEFAULT_MS)
+      const request = { operation: 'sessionstatus', sid: claims.sid, lks: claims.lks } as const
+      const { err } = await this.#exchange('sessionstatus', claims, request, this.#options.timeoutMs ?? DEFAULT_MS)
       if (err !== 'session_not_found')
         throw new Sso2ResponseError('sessionstatus', undefined, `the probe was answered with ${err ?? 'a session'}`)
     })

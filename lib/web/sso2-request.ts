@@ -188,9 +188,9 @@ async function renew(context: RequestContext, accountId: string, refused: string
   const { site, stored } = context
   const known = await readOther(context, accountId, refused)
   if (known !== undefined || stored.key === undefined) return known
-  const claim = await site.records.lockRenewal(stored.key, RENEW_EVERY_SECONDS)
-  if (claim === 'unavailable') throw renewalUnavailable('the session store')
-  if (!claim) return waitForOther(context, accountId, refused)
+  const isLocked = await site.records.lockRenewal(stored.key, RENEW_EVERY_SECONDS)
+  if (isLocked === 'unavailable') throw renewalUnavailable('the session store')
+  if (!isLocked) return waitForOther(context, accountId, refused)
   await noteRefused(context)
   const { asking, asked } = stored.value ?? {}
   const identity = await resolveUser(context, { identify: 'never', fresh: { asking, asked } })

@@ -2,7 +2,7 @@ import crypto from 'node:crypto'
 import { readConfig } from '../../lib/emulator/config/schema'
 import { CallLog, claimsForLog } from '../../lib/emulator/platform/calls'
 import { checkCredentials, issueOtp } from '../../lib/emulator/platform/credentials'
-import { answerCall, identify, refusedOutcome } from '../../lib/emulator/platform/service'
+import { answerCall, contentOfRefusal, identify } from '../../lib/emulator/platform/service'
 import { endSsoSession, findSession, logInSsoSession, openSession, touch } from '../../lib/emulator/platform/sessions'
 import {
   findAccessToken,
@@ -175,9 +175,9 @@ describe('one-time passwords', () => {
 test('a refusal names what was asked about, and an authentication tells no counts', () => {
   const attempts = { frf: -1, raa: -1 }
   const common = { at: null, err: 'invalid_token', sts: 'anon' }
-  expect(refusedOutcome('logoutall', 'a1', 'invalid_token')).toStrictEqual({ ...common, subject: { aid: 'a1' } })
-  expect(refusedOutcome('logout', 's1', 'invalid_token')).toStrictEqual({ ...common, subject: { sid: 's1' } })
-  expect(refusedOutcome('authenticate', 's1', 'invalid_token')).toStrictEqual({
+  expect(contentOfRefusal('logoutall', 'a1', 'invalid_token')).toStrictEqual({ ...common, subject: { aid: 'a1' } })
+  expect(contentOfRefusal('logout', 's1', 'invalid_token')).toStrictEqual({ ...common, subject: { sid: 's1' } })
+  expect(contentOfRefusal('authenticate', 's1', 'invalid_token')).toStrictEqual({
     ...common,
     subject: { sid: 's1' },
     attempts,

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { type Operation, type SessionStatus, sso2ErrorCodes } from '../../lib/protocol/claims'
-import { type Question, readSessionToken, type SessionToken } from '../../lib/protocol/session-token'
+import { readSessionToken, type SentRequest, type SessionToken } from '../../lib/protocol/session-token'
 import { type Expected, makeKeys, verifyToken } from '../../lib/protocol/token'
 import { signJwt } from '../support/oracle'
 import { refusalOf } from './expectations'
@@ -11,7 +11,7 @@ const keys = makeKeys(SECRET)
 const expected: Expected = { issuer: 'sso-service', audience: 'the-site', now: NOW, toleranceSeconds: 5 }
 const envelope = { iss: 'sso-service', aud: 'the-site', nbf: NOW, iat: NOW, exp: NOW + 10 }
 
-const questions: Readonly<Record<string, Question>> = {
+const requests: Readonly<Record<string, SentRequest>> = {
   identify: { operation: 'identify' },
   authenticate: { operation: 'authenticate', sid: 's1' },
   'sessionstatus with lks anon': { operation: 'sessionstatus', sid: 's1', lks: 'anon' },
@@ -26,15 +26,15 @@ const [anon, status, authenticate, logoutall] = [
   ask('logoutall'),
 ]
 
-function ask(name: string): Question {
-  const question = questions[name]
-  if (!question) throw new Error(`no question is called ${name}`)
-  return question
+function ask(name: string): SentRequest {
+  const request = requests[name]
+  if (!request) throw new Error(`no request is called ${name}`)
+  return request
 }
 
 /** Reads an answer that the independent signer made. */
-function read(claims: object, question: Question): SessionToken {
-  return readSessionToken(verifyToken(signJwt({ ...envelope, ...claims }, SECRET), keys, expected), question)
+function read(claims: object, request: SentRequest): SessionToken {
+  return readSessionToken(verifyToken(signJwt({ ...envelope, ...claims }, SECRET), keys, expected), request)
 }
 
 function fieldsOf({ sid, at, sts, err, frf, raa, iat }: SessionToken) {
@@ -51,7 +51,7 @@ const nothing = {
 }
 
 /** The answer's own subject: its session, or for Logout all its account. */
-const subject = ({ operation }: Question) => (operation === 'logoutall' ? { aid: 'a1' } : { sid: 's1' })
+const subject = ({ operation }: SentRequest) => (operation === 'logoutall' ? { aid: 'a1' } : { sid: 's1' })
 
 const documented = new Set([
   'identify: anon',
@@ -68,9 +68,9 @@ const documented = new Set([
   'logoutall: terminated',
 ])
 
-const combinations = Object.entries(questions).flatMap(([name, question]) =>
+const combinations = Object.entries(requests).flatMap(([name, request]) =>
   (['anon', 'loggedin', 'terminated'] as const).flatMap((sts) =>
-    [undefined, 'ticket'].map((at) => ({ text: `${name}: ${sts}${at ? ' with ticket' : ''}`, question, sts, at })),
+    [undefined, 'ticket'].map((at) => ({ text: `${name}: ${sts}${at ? ' with ticket' : ''}`, request, sts, at })),
   ),
 )
 
@@ -79,18 +79,18 @@ describe('an answer without an error', () => {
     expect([combinations.length, combinations.filter(({ text }) => documented.has(text)).length]).toEqual([36, 12])
   })
 
-  test.each(combinations.filter(({ text }) => documented.has(text)))('$text is taken', ({ question, sts, at }) => {
-    const claims = { ...subject(question), sts, at: at ?? null, err: null }
-    const sid = question.operation === 'logoutall' ? undefined : 's1'
-    expect(fieldsOf(read(claims, question))).toEqual({ ...nothing, sid, at, sts })
+  test.each(combinations.filter(({ text }) => documented.has(text)))('$text is taken', ({ request, sts, at }) => {
+    const claims = { ...subject(request), sts, at: at ?? null, err: null }
+    const sid = request.operation === 'logoutall' ? undefined : 's1'
+    expect(fieldsOf(read(claims, request))).toEqual({ ...nothing, sid, at, sts })
   })
 
   test.each(combinations.filter(({ text }) => !documented.has(text)))(
     '$text is refused',
-    ({ text, question, sts, at }) => {
-      const claims = { ...subject(question), sts, at: at ?? null, err: null }
+    ({ text, request, sts, at }) => {
+      const claims = { ...subject(request), sts, at: at ?? null, err: null }
       const detail = text === 'sessionstatus with lks loggedin: loggedin with ticket' ? 'at' : 'sts'
-      expect(refusalOf(() => read(claims, question))).toEqual({ reason: 'claims', detail })
+      expect(refusalOf(() => read(claims, request))).toEqual({ reason: 'claims', detail })
     },
   )
 
@@ -108,7 +108,7 @@ describe('an answer without an error', () => {
 })
 
 describe('the subject of an answer', () => {
-  const others: [name: string, claims: object, question: Question, verdict: object][] = [
+  const others: [name: string, claims: object, request: SentRequest, verdict: object][] = [
     ['another session', { sid: 's2', sts: 'anon' }, status, { reason: 'session_mismatch', detail: 'sid' }],
     ['the session in capitals', { sid: 'S1', sts: 'anon' }, status, { reason: 'session_mismatch', detail: 'sid' }],
     [
@@ -133,8 +133,8 @@ describe('the subject of an answer', () => {
       { reason: 'claims', detail: 'aid' },
     ],
   ]
-  test.each(others)('an answer about %s is refused', (_name, claims, question, verdict) => {
-    expect(refusalOf(() => read(claims, question))).toEqual(verdict)
+  test.each(others)('an answer about %s is refused', (_name, claims, request, verdict) => {
+    expect(refusalOf(() => read(claims, request))).toEqual(verdict)
   })
 
   test('an error may leave the session out', () => {
@@ -229,9 +229,9 @@ describe('an answer with an error', () => {
   })
 
   test('[L11] a session may stay logged in with every error of Authenticate, and with no documented error of another operation', () => {
-    const staying = (question: Question) =>
+    const staying = (request: SentRequest) =>
       [...Object.keys(sso2ErrorCodes), 'new_code'].filter(
-        (err) => refusalOf(() => read({ sid: 's1', sts: 'loggedin', err }, question)) === 'taken',
+        (err) => refusalOf(() => read({ sid: 's1', sts: 'loggedin', err }, request)) === 'taken',
       )
     expect(staying(authenticate)).toEqual([...Object.keys(sso2ErrorCodes), 'new_code'])
     for (const operation of ['identify', 'sessionstatus', 'logout'] as const)

@@ -127,7 +127,7 @@ module.exports = [
   {
     name: 'any combination of status and ticket is taken',
     file: 'protocol/session-token.ts',
-    find: "if (!COMBINATIONS[question.operation].includes(found)) throw new TokenError('claims', 'sts')",
+    find: "if (!COMBINATIONS[request.operation].includes(found)) throw new TokenError('claims', 'sts')",
     replace: '',
     test: 'safety/token-answers',
     title: '\\[[^\\]]*\\b(L7)\\b',
@@ -711,8 +711,8 @@ module.exports = [
   {
     name: 'the claims of a token are logged',
     file: 'remote/sso2.ts',
-    find: '    return { answer: readSessionToken(claims, question), signedBy }',
-    replace: '    console.log(claims)\n    return { answer: readSessionToken(claims, question), signedBy }',
+    find: '    return { answer: readSessionToken(claims, request), signedBy }',
+    replace: '    console.log(claims)\n    return { answer: readSessionToken(claims, request), signedBy }',
     test: 'safety/leaks',
     title: '\\[[^\\]]*\\b(F8|O6)\\b',
   },
@@ -816,7 +816,7 @@ module.exports = [
   {
     name: 'landing addresses tell the time',
     file: 'remote/sso2.ts',
-    find: "const isAnswer = question.operation !== 'identify'",
+    find: "const isAnswer = request.operation !== 'identify'",
     replace: 'const isAnswer = true',
     test: 'regressions/clocks',
     title: 'landing address of a day ago',

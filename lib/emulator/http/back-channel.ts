@@ -3,7 +3,7 @@ import type { Operation } from '../../protocol/claims'
 import type { FaultOptions } from '../faults/rules'
 import { claimsForLog } from '../platform/calls'
 import { text } from '../platform/claims'
-import { answerCall, type Outcome, refusedOutcome } from '../platform/service'
+import { answerCall, contentOfRefusal, type TokenContent } from '../platform/service'
 import { answerForLog } from '../platform/traces'
 import type { ClientState } from '../platform/world'
 import type { Runtime } from '../runtime'
@@ -61,8 +61,8 @@ function errorByFault(
   operation: Operation,
   asked: string,
   code: Extract<FaultOptions, { kind: 'error' }>['code'],
-): Outcome {
-  const outcome = refusedOutcome(operation, asked, code)
+): TokenContent {
+  const outcome = contentOfRefusal(operation, asked, code)
   if (operation !== 'authenticate') return outcome
   const frf = code === 'account_frozen' ? config.limits.freezeSeconds : -1
   const raa = code === 'invalid_credentials' ? config.limits.attemptsBeforeFreeze - 1 : -1
@@ -77,7 +77,7 @@ function refusedWork(
   fault: FaultOptions | undefined,
 ): Answer {
   if (!client) return jsonError(400, 'invalid_client', reason)
-  const outcome = refusedOutcome(
+  const outcome = contentOfRefusal(
     operation,
     text(claims, operation === 'logoutall' ? 'aid' : 'sid') || null,
     'invalid_token',
@@ -85,7 +85,12 @@ function refusedWork(
   return { ...tokenAnswer(runtime, client, outcome, fault), detail: reason }
 }
 
-function tokenAnswer(runtime: Runtime, client: ClientState, outcome: Outcome, fault: FaultOptions | undefined): Answer {
+function tokenAnswer(
+  runtime: Runtime,
+  client: ClientState,
+  outcome: TokenContent,
+  fault: FaultOptions | undefined,
+): Answer {
   const t = sessionToken(runtime.world, client, outcome, runtime.tokenNow(), fault)
   return { ...json(200, { t }, outcome.err ?? outcome.sts), claims: answerForLog(t) }
 }

@@ -2,7 +2,7 @@
 
 import type { FaultOptions } from '../faults/rules'
 import { claimsForLog } from '../platform/calls'
-import { identify, type Outcome, refusedOutcome } from '../platform/service'
+import { contentOfRefusal, identify, type TokenContent } from '../platform/service'
 import { sessionOfBrowser } from '../platform/sessions'
 import { answerForLog } from '../platform/traces'
 import type { Runtime } from '../runtime'
@@ -102,13 +102,13 @@ function redirectAnswer(
   const { world } = runtime
   if (fault?.kind === 'error') {
     const sid = sessionOfBrowser(world, browser, runtime.now())?.sid ?? null
-    return land(refusedOutcome('identify', sid, fault.code), {})
+    return land(contentOfRefusal('identify', sid, fault.code), {})
   }
   const { session, outcome } = identify(world, client.client.clientId, browser, runtime.now())
   const isNew = session.browser !== browser
   return land(outcome, isNew ? { 'set-cookie': cookie(session.browser) } : {})
 
-  function land(result: Outcome, headers: Record<string, string>): Answer {
+  function land(result: TokenContent, headers: Record<string, string>): Answer {
     const token = sessionToken(world, client, result, runtime.tokenNow(), fault)
     const answer = toLanding(addresses, token)
     const { sid } = { sid: null, ...result.subject }

@@ -2,7 +2,7 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import type { EpochSeconds } from '../../protocol/claims'
 import type { FaultOptions } from '../faults/rules'
-import type { Outcome } from '../platform/service'
+import type { TokenContent } from '../platform/service'
 import { randomId } from '../platform/sessions'
 import type { ClientState, World } from '../platform/world'
 
@@ -13,7 +13,7 @@ const LONG_AGO_SECONDS = 3600
 export function sessionToken(
   world: World,
   { client, key }: ClientState,
-  outcome: Outcome,
+  outcome: TokenContent,
   tokenNow: EpochSeconds,
   fault?: FaultOptions,
 ): string {
@@ -40,7 +40,7 @@ function shift(fault: FaultOptions | undefined): number {
   return fault?.kind === 'expired' ? -LONG_AGO_SECONDS : 0
 }
 
-function another(subject: Outcome['subject']): Outcome['subject'] {
+function another(subject: TokenContent['subject']): TokenContent['subject'] {
   return 'sid' in subject ? { sid: randomId() } : { aid: `not-${subject.aid}` }
 }
 

@@ -16,7 +16,7 @@ import { issueTicket } from './tickets'
 import { limitsOf, type SsoSession, type World } from './world'
 
 /** Content of a Session Token, without issuer, audience and times. */
-export interface Outcome {
+export interface TokenContent {
   /** Session ID, or account ID for Logout all. Null if a refused request named neither of them. */
   readonly subject: { readonly sid: string | null } | { readonly aid: string | null }
   readonly sts: SessionStatus
@@ -39,33 +39,37 @@ export function identify(
   clientId: string,
   browser: string | undefined,
   now: EpochSeconds,
-): { session: SsoSession; outcome: Outcome } {
+): { session: SsoSession; outcome: TokenContent } {
   const found = sessionOfBrowser(world, browser, now)
   const session = touch(world, usable(found) ?? openSession(world, found?.browser, now), now)
-  return { session, outcome: currentOutcome(session, ticketFor(world, clientId, session, now)) }
+  return { session, outcome: contentOfSession(session, ticketFor(world, clientId, session, now)) }
 }
 
 /** Carries out a call of the back channel. */
-export function answerCall(world: World, call: BackChannelCall, now: EpochSeconds): Outcome {
+export function answerCall(world: World, call: BackChannelCall, now: EpochSeconds): TokenContent {
   const { operation, clientId, claims } = call
   if (operation === 'logoutall') return logoutAll(world, text(claims, 'aid'), now)
   const sid = text(claims, 'sid')
   const session = findSession(world, sid, now)
-  if (!session) return refusedOutcome(operation, sid, 'session_not_found')
+  if (!session) return contentOfRefusal(operation, sid, 'session_not_found')
   switch (operation) {
     case 'authenticate':
       return answerAuthenticate(world, clientId, session, claims, now)
     case 'sessionstatus':
       return sessionStatus(world, clientId, session, claims, now)
     case 'logout':
-      return currentOutcome(endSsoSession(world, session, 'logout'))
+      return contentOfSession(endSsoSession(world, session, 'logout'))
   }
 }
 
 /** Returns an error outcome, with the status that belongs to the error in the interface's tables. */
-export function refusedOutcome(operation: Operation, subject: string | null, err: Sso2ServiceErrorCode): Outcome {
+export function contentOfRefusal(
+  operation: Operation,
+  subject: string | null,
+  err: Sso2ServiceErrorCode,
+): TokenContent {
   if (operation === 'logoutall') return { subject: { aid: subject }, sts: statusOfError(err), at: null, err }
-  const outcome: Outcome = { subject: { sid: subject }, sts: statusOfError(err), at: null, err }
+  const outcome: TokenContent = { subject: { sid: subject }, sts: statusOfError(err), at: null, err }
   return operation === 'authenticate' ? { ...outcome, attempts: { frf: -1, raa: -1 } } : outcome
 }
 
@@ -80,9 +84,9 @@ function answerAuthenticate(
   before: SsoSession,
   claims: Claims,
   now: EpochSeconds,
-): Outcome {
+): TokenContent {
   const session = touch(world, before, now)
-  const refuse = (err: Sso2ServiceErrorCode) => refusedOutcome('authenticate', session.sid, err)
+  const refuse = (err: Sso2ServiceErrorCode) => contentOfRefusal('authenticate', session.sid, err)
   if (session.status === 'terminated') return refuse('session_terminated')
   // Checked before the password, so that a session of an account cannot be used to guess passwords of other accounts.
   const named = world.accountsByName.get(text(claims, 'usr'))?.account.accountId
@@ -98,7 +102,7 @@ function answerAuthenticate(
   if (session.status === 'anon' && isAtLimit(world, accountId, now)) return refuse('session_limit_reached')
   settleLogin(result.state, result.otp)
   const next = logInSsoSession(world, session, accountId)
-  return { ...currentOutcome(next, ticketFor(world, clientId, next, now)), attempts: { frf: -1, raa: -1 } }
+  return { ...contentOfSession(next, ticketFor(world, clientId, next, now)), attempts: { frf: -1, raa: -1 } }
 }
 
 function isAtLimit(world: World, accountId: string, now: EpochSeconds): boolean {
@@ -106,19 +110,25 @@ function isAtLimit(world: World, accountId: string, now: EpochSeconds): boolean 
 }
 
 /** Carries out Session Status. Issues a ticket only if the site's last known status is `anon`. */
-function sessionStatus(world: World, clientId: string, before: SsoSession, claims: Claims, now: EpochSeconds): Outcome {
+function sessionStatus(
+  world: World,
+  clientId: string,
+  before: SsoSession,
+  claims: Claims,
+  now: EpochSeconds,
+): TokenContent {
   const session = touch(world, before, now)
   const isNews = text(claims, 'lks') === 'anon'
-  return currentOutcome(session, isNews ? ticketFor(world, clientId, session, now) : null)
+  return contentOfSession(session, isNews ? ticketFor(world, clientId, session, now) : null)
 }
 
 /** Carries out Logout all. The response for an unknown account is the same, so that accounts are not revealed. */
-function logoutAll(world: World, aid: string, now: EpochSeconds): Outcome {
+function logoutAll(world: World, aid: string, now: EpochSeconds): TokenContent {
   endSessionsOfAccount(world, aid, now)
   return { subject: { aid }, sts: 'terminated', at: null, err: null }
 }
 
-function currentOutcome({ sid, status }: SsoSession, at: string | null = null): Outcome {
+function contentOfSession({ sid, status }: SsoSession, at: string | null = null): TokenContent {
   return { subject: { sid }, sts: status, at, err: null }
 }
 

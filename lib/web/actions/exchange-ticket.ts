@@ -16,37 +16,37 @@ import type { LoginStart } from '../../storage/session-index'
 import { callListener, HOOKS_MS, runHook } from '../hooks'
 import type { RequestContext } from '../request-context'
 import type { Hook, LoadUser } from '../site'
-import { beginAnonymousSession, type NamedUser, type SignInResult, signInUser } from './sign-in'
+import { beginAnonymousSession, type LoadedUser, type SignInResult, signInUser } from './sign-in'
 
 /** The outcome of a ticket exchange. `user_unknown`: the ticket could not be used. The SSO session is stored and checked again soon. */
 export type TicketResult =
-  | { readonly outcome: 'signed_in'; readonly user: NamedUser['user'] }
+  | { readonly outcome: 'signed_in'; readonly user: LoadedUser['user'] }
   | { readonly outcome: Failed }
 type Failed = 'user_unknown' | Exclude<SignInResult, 'done'>
 
 /**
  * Exchanges the ticket of a verified token, and logs the user in.
  * @param start time noted before the token was requested or used
- * @param question name of the status check that returned the token, if any
+ * @param checkId name of the status check that returned the token, if any
  */
 export async function exchangeTicketForUser(
   context: RequestContext,
   token: SessionToken,
   start: LoginStart,
-  question?: string,
+  checkId?: string,
 ): Promise<TicketResult> {
-  const named = await loadTicketUser(context, token)
-  if (named === undefined) return { outcome: await rememberUnknown(context, token.sid ?? '', question) }
-  const established = await signInUser(context, named, start, question)
+  const loaded = await loadTicketUser(context, token)
+  if (loaded === undefined) return { outcome: await rememberUnknown(context, token.sid ?? '', checkId) }
+  const established = await signInUser(context, loaded, start, checkId)
   if (established !== 'done' && established !== 'renewed') return { outcome: established }
   const { onLogin, config } = context.site
   if (onLogin && established === 'done')
-    await callListener('onLogin', config.log, () => onLogin(context.req, named.user))
-  return { outcome: 'signed_in', user: named.user }
+    await callListener('onLogin', config.log, () => onLogin(context.req, loaded.user))
+  return { outcome: 'signed_in', user: loaded.user }
 }
 
 /** @returns `undefined` if the exchange, the REST API or a hook of the site failed. A log line names the step and the cause */
-async function loadTicketUser({ site }: RequestContext, { sid, at }: SessionToken): Promise<NamedUser | undefined> {
+async function loadTicketUser({ site }: RequestContext, { sid, at }: SessionToken): Promise<LoadedUser | undefined> {
   let step: Hook = 'exchangeTicket'
   let beganAt = performance.now()
   let accessToken: string | undefined
@@ -74,9 +74,9 @@ const runWatched = <T>(dependency: Dependency | undefined, operation: string, ca
   dependency ? dependency.run(operation, call, 'user_call') : call()
 
 /** Keeps a known login of the same SSO session unchanged. Any other session is stored as pending. */
-async function rememberUnknown(context: RequestContext, sid: string, question: string | undefined): Promise<Failed> {
+async function rememberUnknown(context: RequestContext, sid: string, checkId: string | undefined): Promise<Failed> {
   if (isLoginOf(context.stored.value, sid)) return 'user_unknown'
-  const remembered = await beginAnonymousSession(context, { sid, pending: true, question })
+  const remembered = await beginAnonymousSession(context, { sid, pending: true, checkId })
   return remembered === 'done' ? 'user_unknown' : remembered
 }
 

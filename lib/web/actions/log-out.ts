@@ -131,9 +131,9 @@ async function isLogoutConfirmed(
 /** Retries the logout of the browser's logout cookie. Only one process at a time retries. `'no'`: confirmed, and the cookie is dropped. */
 export async function retryLogoutFromCookie(context: RequestContext): Promise<LogoutCookieState> {
   const { logoutCookie } = context.browser
-  const state = logoutCookie === undefined ? 'no' : await retryLogout(context, logoutCookie)
-  if (state === 'no') dropLogoutCookie(context)
-  return state
+  const result = logoutCookie === undefined ? 'no' : await retryLogout(context, logoutCookie)
+  if (result === 'no') dropLogoutCookie(context)
+  return result
 }
 
 async function retryLogout(context: RequestContext, logoutCookie: LogoutCookie): Promise<LogoutCookieState> {

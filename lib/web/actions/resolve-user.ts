@@ -176,14 +176,14 @@ async function checkStatus(context: RequestContext, record: SsoRecord): Promise<
 }
 
 /** Logs the user in. After the response headers are sent, the session ID cannot change. Then the login is checked again soon. */
-async function acceptLogin(context: RequestContext, { token, start, question }: LoginToken): Promise<CheckResult> {
+async function acceptLogin(context: RequestContext, { token, start, checkId }: LoginToken): Promise<CheckResult> {
   const { site, stored, res } = context
   if (res.headersSent !== false && !isLoggedIn(stored.value))
-    return writeCheckResult(context, (found) => afterUnusableLogin(found, question))
-  const { outcome } = await exchangeTicketForUser(context, token, start, question)
+    return writeCheckResult(context, (found) => afterUnusableLogin(found, checkId))
+  const { outcome } = await exchangeTicketForUser(context, token, start, checkId)
   if (outcome === 'unavailable') return STORE_UNAVAILABLE
   if (outcome !== 'user_unknown' || !isLoggedIn(stored.value)) return 'again'
-  return writeCheckResult(context, (found) => afterUnchangedCheck(found, site.now(), question))
+  return writeCheckResult(context, (found) => afterUnchangedCheck(found, site.now(), checkId))
 }
 
 /** Reads the session again, because the retried logout may have ended the session of the request. */
@@ -209,18 +209,18 @@ interface LoginToken {
   readonly token: SessionToken
   readonly start: LoginStart
   /** Name of the status check that returned the token. */
-  readonly question: string
+  readonly checkId: string
 }
 
 /** Acquires the lock of the status check, then calls Session Status. */
 async function checkSession(context: RequestContext, record: SsoRecord): Promise<CheckResult | LoginToken> {
   const { site, stored } = context
-  const question = randomUUID()
-  const claimedNow = withCheckLock(record, question, site.now())
+  const checkId = randomUUID()
+  const locked = withCheckLock(record, checkId, site.now())
   const start = site.sessionIndex.startNow()
-  const claim = await stored.replace(claimedNow, site.sessions.dataLifeOf(context.req))
-  if (claim === 'changed') return 'again'
-  if (claim === 'unavailable') return useStaleRecord({ now: site.now() }, record, site.policy, 'store_unavailable')
+  const written = await stored.replace(locked, site.sessions.dataLifeOf(context.req))
+  if (written === 'changed') return 'again'
+  if (written === 'unavailable') return useStaleRecord({ now: site.now() }, record, site.policy, 'store_unavailable')
   keepInIndex(site, stored.key, record)
   const { secrets } = stored
   if (!secrets) return endWithSsoSession(context, record.sidHash)
@@ -236,13 +236,13 @@ async function checkSession(context: RequestContext, record: SsoRecord): Promise
   })
   switch (decision.action) {
     case 'keep':
-      return writeCheckResult(context, (found) => afterUnchangedCheck(found, site.now(), question))
+      return writeCheckResult(context, (found) => afterUnchangedCheck(found, site.now(), checkId))
     case 'sign_in':
-      return { token: decision.token, start, question }
+      return { token: decision.token, start, checkId }
     case 'identify':
       return endWithSsoSession(context, record.sidHash)
     case 'keep_for_now':
-      return writeCheckResult(context, (found) => afterFailedCheck(found, site.now(), question))
+      return writeCheckResult(context, (found) => afterFailedCheck(found, site.now(), checkId))
   }
 }
 
@@ -254,7 +254,7 @@ async function askSessionStatus(
 ): Promise<SessionToken | TokenFault | undefined> {
   const { site, req } = context
   try {
-    const lks = wantsTicket(record, site.now(), site.config.recheckSeconds) ? 'anon' : 'loggedin'
+    const lks = wantsTicket(record, site.now(), site.policy.recheckSeconds) ? 'anon' : 'loggedin'
     return await site.client.sessionStatus({ sid, lks, ...deviceOf(req) })
   } catch (error) {
     return error instanceof TokenError ? error.reason : undefined

@@ -26,7 +26,7 @@ import type { StoredRecord } from '../stored-record'
 import { revokeSurplus } from './revoke-local-sessions'
 
 /** A user, and the secrets of the login. */
-export interface NamedUser {
+export interface LoadedUser {
   readonly user: User
   readonly secrets: Secrets
   /** Expiry of the access token in seconds since 1970, if the authorization server sent an expiry. */
@@ -56,41 +56,41 @@ interface Anonymous {
   /** Name of the browser that began the session, if needed. */
   readonly browser?: string | undefined
   /** Name of the status check with the report, if any. */
-  readonly question?: string | undefined
+  readonly checkId?: string | undefined
 }
 
 /** Stores an anonymous session. */
 export async function beginAnonymousSession(
   context: RequestContext,
-  { sid, checkedAt, pending, browser, question }: Anonymous,
+  { sid, checkedAt, pending, browser, checkId }: Anonymous,
 ): Promise<SignInResult> {
   const more = { ...(pending ? { pending } : {}), ...(browser === undefined ? {} : { browser }) }
   const record: SsoRecord = { ...makeRecord(context, { sid }, undefined, checkedAt), status: 'anon', ...more }
-  return (await writeInPlace(context, record, question)) ?? storeRecord(context, afterQuestion(record, question))
+  return (await writeInPlace(context, record, checkId)) ?? storeRecord(context, withEndedCheck(record, checkId))
 }
 
 /**
  * Logs a user in. Landing, login form and status check all use this function.
- * @param question name of the status check that returned the ticket, if any
+ * @param checkId name of the status check that returned the ticket, if any
  * @returns `'renewed'` if the session was already a login of the same user, and only the access token is new
  */
 export async function signInUser(
   context: RequestContext,
-  named: NamedUser,
+  loaded: LoadedUser,
   start: LoginStart,
-  question?: string,
+  checkId?: string,
 ): Promise<SignInResult | 'renewed'> {
-  const { user, secrets, accessUntil } = named
+  const { user, secrets, accessUntil } = loaded
   const made = makeRecord(context, secrets, user.accountId)
   const access = accessUntil === undefined ? {} : { accessUntil }
   const record: LoggedInRecord = { ...made, status: 'loggedin', user, ...access }
-  const inPlace = await writeInPlace(context, record, question)
-  if (inPlace === undefined) return storeRecord(context, afterQuestion(record, question), start)
+  const inPlace = await writeInPlace(context, record, checkId)
+  if (inPlace === undefined) return storeRecord(context, withEndedCheck(record, checkId), start)
   return inPlace === 'done' ? 'renewed' : inPlace
 }
 
-const afterQuestion = <T extends SsoRecord>(record: T, question: string | undefined): T =>
-  question === undefined ? record : { ...record, asked: question }
+const withEndedCheck = <T extends SsoRecord>(record: T, checkId: string | undefined): T =>
+  checkId === undefined ? record : { ...record, asked: checkId }
 
 /**
  * Changes only the record, if the user and the SSO session are the same. A status check of another request stays in progress.
@@ -99,12 +99,12 @@ const afterQuestion = <T extends SsoRecord>(record: T, question: string | undefi
 async function writeInPlace(
   { site, stored }: RequestContext,
   record: SsoRecord,
-  question: string | undefined,
+  checkId: string | undefined,
 ): Promise<SignInResult | undefined> {
   if (!isSameLogin(stored.value, record)) return undefined
   if (stored.value) keepInIndex(site, stored.key, stored.value)
   // another user always gets a new session ID: the record of a session never changes its user
-  const written = await stored.update((found) => ({ ...record, ...checkStateAfter(found, question) }))
+  const written = await stored.update((found) => ({ ...record, ...checkStateAfter(found, checkId) }))
   return written === 'done' || written === 'unavailable' ? written : 'lost_race'
 }
 
