@@ -118,7 +118,7 @@ test('a failure is told with its step, what happened, what to look at, and its s
   log.failed('redeem', { step: 'loadUser', error: new TypeError('no luck'), isOwn: true })
   const [first, ...frames] = (lines[0] ?? '').split('\n')
   expect(first).toMatch(
-    /^warn express-sso2: Step loadUser failed: TypeError: no luck\. The user is not logged in \(degraded: user_unknown\)\..* Check the hook loadUser of your site\. See "The user could not be loaded" in docs/,
+    /^warn express-sso2: Step loadUser failed: TypeError: no luck\. Login forms get 503\. Other users are not logged in yet \(degraded: user_unknown\)\..* Check the hook loadUser of your site\. See "The user could not be loaded" in docs/,
   )
   expect(frames[0]).toMatch(/^ {4}at .*log\.test\.ts:\d+:\d+/)
 })

@@ -131,8 +131,9 @@ export interface ConfigOptions extends BrandingOptions {
    */
   readonly recheckSeconds?: number | undefined
   /**
-   * Grace period: how much longer a stale login is served while the SSO system does not respond. Must be a whole number
-   * from 0 to 3600 (seconds). Default: `900`. Environment variable: `SSO2_GRACE_SECONDS`.
+   * Grace period: how much longer a stale login is served while the SSO system does not respond or Redis refuses
+   * writes. Must be a whole number from 0 to 3600 (seconds). Default: `900`. Environment variable:
+   * `SSO2_GRACE_SECONDS`.
    */
   readonly graceSeconds?: number | undefined
   /**

@@ -165,7 +165,9 @@ const behaviour = (isProduction: boolean) => ({
     .describe('Age of the last status check at which a session is checked again.'),
   graceSeconds: between(0, 3600, 'seconds')
     .default(900)
-    .describe('Grace period: how much longer a stale login is served while the SSO system does not respond.'),
+    .describe(
+      'Grace period: how much longer a stale login is served while the SSO system does not respond or Redis refuses writes.',
+    ),
   timeoutMs: between(50, 30_000, 'milliseconds')
     .default(2000)
     .describe(

@@ -136,7 +136,8 @@ export const LOG_LINES = {
   ticketExchangeFailed: {
     heading: 'The ticket could not be exchanged',
     happened: 'Step failed',
-    users: 'The user is not logged in (degraded: user_unknown). The package tries again after 30 s',
+    users:
+      'Login forms get 503. Other users are not logged in yet (degraded: user_unknown). The package tries again after 30 s',
     check: 'tokenUrl (SSO2_TOKEN_URL)',
   },
   tooManyVisitors: {
@@ -149,7 +150,8 @@ export const LOG_LINES = {
   userNotLoaded: {
     heading: 'The user could not be loaded',
     happened: 'Step failed',
-    users: 'The user is not logged in (degraded: user_unknown). The package tries again after 30 s',
+    users:
+      'Login forms get 503. Other users are not logged in yet (degraded: user_unknown). The package tries again after 30 s',
     check: 'apiUrl (SSO2_API_URL)',
   },
   viewFailed: {

@@ -141,7 +141,10 @@ export class Sso2Client {
     return this.#ask('logout', claims, { operation: 'logout', sid: claims.sid }, LOGOUT_MS)
   }
 
-  /** Ends all sessions of an account, for example after a password change. Interface: "POST {sso_url}/logoutall". */
+  /**
+   * Ends all SSO sessions of an account, for example from a support tool. Sites notice at their next status check. A call that fails is not
+   * retried. Interface: "POST {sso_url}/logoutall". @param claims account ID, and the device that asked for the logout
+   */
   logoutAll(claims: LogoutAllClaims): Promise<SessionToken> {
     return this.#ask('logoutall', claims, { operation: 'logoutall', aid: claims.aid }, LOGOUT_MS)
   }
