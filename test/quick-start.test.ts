@@ -155,6 +155,9 @@ test('README: an empty folder becomes a site with login and logout, in ten lines
   expect((await new Browser().visit(`${site}/`)).body).toContain('Hello.')
   const browser = await logIn(site)
   const front = (await browser.visit(`${site}/`)).body
+  const cookie = browser.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
+  const { headers } = await fetch(`${site}/`, { headers: { cookie } })
+  expect(headers.get('cache-control')).toBe('private, no-store')
   expect(front).toContain('Welcome back')
   expect(front).toContain('<form method="post" action="/logout">')
   await browser.submit(`${site}/logout`, {})
@@ -181,8 +184,52 @@ test('README: the same program starts in production, with a real address and POR
   }
 })
 
+test('README: a port that another program has ends the program with an error', async () => {
+  const line = linesOf(stepsOf('README.md', 'Quick start')[2])[0] ?? ''
+  const { output, ended } = run(line)
+  expect([await ended, output()]).toEqual([1, expect.stringContaining('EADDRINUSE')])
+  expect(output()).not.toContain('Open http')
+})
+
+describe('docs/quick-start.md: curl', () => {
+  const lines = () => {
+    const sections = stepsOf('docs/quick-start.md', 'Try it with curl')
+    expect(sections).toHaveLength(1)
+    return linesOf(sections[0])
+  }
+  const said = async (line = '') => {
+    const { output, ended } = run(line)
+    expect([line, await ended]).toEqual([line, 0])
+    return output()
+  }
+  beforeEach(() => rmSync(path.join(project, 'jar'), { force: true }))
+
+  test('passes through Identify and logs in', async () => {
+    const [visit, login, ...more] = lines()
+    expect(more).toEqual([])
+    expect(await said(visit)).toContain('Hello.')
+    expect(JSON.parse(await said(login))).toMatchObject({ username, accountId: `account-${username}` })
+  })
+
+  test.each([/ -b jar -c jar/, / -A '[^']*'/, / -H 'Accept: [^']*'/])('needs %s at the first visit', async (flag) => {
+    const [visit = '', login] = lines()
+    expect(await said(visit.replace(flag, ''))).toContain('Hello.')
+    expect(await said(login)).toContain('Your session has ended')
+  })
+
+  test('needs Origin at the login, and -L to follow the redirects', async () => {
+    const [visit = '', login = ''] = lines()
+    expect(await said(visit.replace('-sSL', "-sS -w '%{http_code}'"))).toBe('302')
+    await said(visit)
+    const status = login.replace(/ -H 'Origin: [^']*'/, '').replace('-sSL', "-sSL -o answer -w '%{http_code}'")
+    expect(await said(status)).toBe('403')
+  })
+})
+
 test('docs/quick-start.md: the doctor finds nothing wrong, and a second site needs no second login', async () => {
-  const [doctor, both, second, ...more] = stepsOf('docs/quick-start.md').filter(({ language }) => language === 'sh')
+  const [doctor, _curl, both, second, ...more] = stepsOf('docs/quick-start.md').filter(
+    ({ language }) => language === 'sh',
+  )
   expect(more).toEqual([])
   const examined = run(linesOf(doctor)[0] ?? '')
   expect([await examined.ended, examined.output()]).toEqual([0, expect.not.stringContaining('WRONG')])

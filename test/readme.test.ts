@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseSync } from '@swc/core'
-import { createEmulator } from '../lib/emulator'
+import { createEmulator, demoOptions } from '../lib/emulator'
 import { anchorsOf, type Block, blocksOf, proseOf } from './docs/markdown'
 import { mermaidProblems } from './docs/mermaid'
 import { pagesOf, root } from './docs/pages'
@@ -142,6 +142,20 @@ declare module 'express-sso2' {
     [field: string]: any
   }
 }
+// as the types of passport do, and a site for its own data
+declare global {
+  namespace Express {
+    interface Request {
+      user?: any
+    }
+  }
+}
+declare module 'express-session' {
+  interface SessionData {
+    basket: string[]
+    passport: unknown
+  }
+}
 `
 
 describe('code', () => {
@@ -230,7 +244,7 @@ describe('commands', () => {
     const emulator = createEmulator()
     try {
       const { url } = await emulator.listen()
-      const calls = shown.filter(({ line }) => line.startsWith('curl '))
+      const calls = shown.filter(({ file, line }) => line.startsWith('curl ') && !quickStart(file, line))
       expect(calls.length).toBeGreaterThan(2)
       for (const { line } of calls) {
         const { address, method, headers, body } = curl(line)
@@ -255,6 +269,19 @@ function curl(line: string) {
   const address = words.slice(1).find((word) => !word.startsWith('-') && !values.has(word)) ?? ''
   return { address, body, headers, method: after('-X')[0] ?? (body === undefined ? 'GET' : 'POST') }
 }
+
+test('the accounts of the quick start are those of the emulator', () => {
+  const [, rows = ''] =
+    /^\| username .*\n.*\n((?:\|.*\n)+)/m.exec(readFileSync(path.join(root, 'docs/quick-start.md'), 'utf8')) ?? []
+  const shown = rows
+    .trim()
+    .split('\n')
+    .map((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, cell]) => cell))
+  const accounts = demoOptions().accounts ?? []
+  expect(shown).toEqual(
+    accounts.map(({ username, password, accountId, email }) => [username, password, accountId, email]),
+  )
+})
 
 test('the README has at most 1,000 words of text, tables included', () => {
   const text = proseOf(readFileSync(path.join(root, 'README.md'), 'utf8')).replace(/<!--.*?-->|(?<=\])\([^)]*\)/g, '')

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { transformSync } from '@swc/core'
 import { createEmulator, type Emulator } from '../lib/emulator'
-import { ada, eventually, sessionSecret } from './flows/network'
+import { ada, eventually, grace, sessionSecret } from './flows/network'
 import { Browser } from './support/agent'
 import { freePort } from './support/ports'
 import { startRedis, type TestRedis } from './support/redis'
@@ -50,7 +50,16 @@ function project(sources: Readonly<Record<string, string>>): string {
   folders.push(folder)
   mkdirSync(path.join(folder, 'node_modules'))
   symlinkSync(root, path.join(folder, 'node_modules', 'express-sso2'), 'dir')
-  for (const name of ['@fastify', '@nestjs', 'express', 'fastify', 'reflect-metadata', 'serverless-http', 'supertest'])
+  for (const name of [
+    '@fastify',
+    '@nestjs',
+    'express',
+    'express-session',
+    'fastify',
+    'reflect-metadata',
+    'serverless-http',
+    'supertest',
+  ])
     symlinkSync(path.join(root, 'node_modules', name), path.join(folder, 'node_modules', name), 'dir')
   writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }')
   for (const [name, code] of Object.entries(sources)) writeFileSync(path.join(folder, name), code)
@@ -68,9 +77,17 @@ const compiled = (code: string) =>
     swcrc: false,
   }).code
 
-function start(folder: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+const start = (folder: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
+  startProgram(process.execPath, folder, args, environment)
+
+function startProgram(
+  program: string,
+  folder: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+) {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(NODE_|JEST_)/.test(name)))
-  const child = spawn(process.execPath, args, { cwd: folder, env: { ...inherited, ...environment } })
+  const child = spawn(program, args, { cwd: folder, env: { ...inherited, ...environment } })
   children.push(child)
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
@@ -274,9 +291,109 @@ test('docs/frameworks.md: serverless', async () => {
   await walk(await startSite({ 'handler.js': compiled(handler), 'main.js': gateway }))
 })
 
+/** Runs a line of a page in a folder, with the package as it is built and a free port for the emulator. */
+function startLine(folder: string, line: string, ports: readonly (readonly [from: string, to: string])[]) {
+  const ported = ports.reduce((changed, [from, to]) => changed.replaceAll(`:${from}`, `:${to}`), line)
+  const emulatorPort = ports.find(([from]) => from === '4000')?.[1] ?? ''
+  const command = ported
+    .replace('npx express-sso2', `${process.execPath} ${path.join(root, 'dist', 'cli', 'main.js')}`)
+    .replace(/ emulator /, ` emulator --port ${emulatorPort} `)
+    .replace(/^node /, `${process.execPath} `)
+  return startProgram('/bin/sh', folder, ['-c', `exec ${command}`])
+}
+
+describe('docs/migration.md: a site with passport-local after the move', () => {
+  let browser: Browser
+  let siteUrl: string
+
+  beforeEach(async () => {
+    const named = files('migration.md')
+    const folder = project({
+      'app.mjs': named.get('app.mjs') ?? '',
+      'users.mjs': named.get('users.mjs') ?? '',
+      '.env': 'COOKIE_SECRET=a-cookie-secret-of-the-old-site\nPORT=1\n',
+    })
+    const [lines = ''] = blocks('migration.md', 'Keep your .env file', 'sh')
+    const [emulatorLine = '', siteLine = '', doctorLine = ''] = lines.split('\n')
+    const [sitePort, platformPort] = [String(await freePort()), String(await freePort())]
+    const ports = [
+      ['3000', sitePort],
+      ['4000', platformPort],
+    ] as const
+    siteUrl = `http://localhost:${sitePort}`
+    const platform = startLine(folder, emulatorLine, ports)
+    await eventually(async () => platform.output().includes('Ctrl+C'), 30)
+    const site = startLine(folder, siteLine, ports)
+    const isThere = () =>
+      fetch(`${siteUrl}/sso2/landing`).then(
+        ({ status }) => status === 400,
+        () => false,
+      )
+    await eventually(isThere, 30).catch(() => Promise.reject(new Error(`no site:\n${site.output()}`)))
+    const doctor = startLine(folder, doctorLine, ports)
+    expect([await doctor.ended, doctor.output()]).toEqual([0, expect.not.stringContaining('WRONG')])
+    expect(readFileSync(path.join(folder, '.env'), 'utf8')).toContain('COOKIE_SECRET')
+    browser = new Browser()
+  })
+
+  test('keeps the basket over a login, has the row of the table as req.user, and knows its role', async () => {
+    await browser.visit(`${siteUrl}/basket`)
+    expect((await browser.submit(`${siteUrl}/basket`, { item: 'Kalevala' })).body).toBe('["Kalevala"]')
+    expect((await browser.visit(`${siteUrl}/api/me`)).status).toBe(401)
+    expect(new URL((await browser.visit(`${siteUrl}/editors`)).url).pathname).toBe('/login')
+    const desk = await browser.submit(`${siteUrl}/login`, { ...ada, return_to: '/editors' })
+    expect([desk.url, desk.body]).toEqual([`${siteUrl}/editors`, "Editors' room"])
+    const row = { id: 1, email: 'ada@demo-press.example', role: 'editor', accountId: 'account-ada' }
+    expect(JSON.parse((await browser.visit(`${siteUrl}/account`)).body)).toEqual(row)
+    expect((await browser.visit(`${siteUrl}/basket`)).body).toBe('["Kalevala"]')
+    await browser.submit(`${siteUrl}/logout`, {})
+    expect((await browser.visit(`${siteUrl}/basket`)).body).toBe('[]')
+  })
+
+  test('creates a row for an account that the table does not know', async () => {
+    await browser.visit(`${siteUrl}/account`)
+    const account = await browser.submit(`${siteUrl}/login`, { ...grace, return_to: '/account' })
+    expect(JSON.parse(account.body)).toMatchObject({ id: 2, role: 'reader', accountId: 'account-grace' })
+    expect((await browser.visit(`${siteUrl}/editors`)).status).toBe(403)
+  })
+})
+
+describe('docs/custom-login.md: a login page of your own', () => {
+  /** The example, on a port and with a template that shows what it is given. */
+  function ownPage(): string {
+    const [block = ''] = blocks('custom-login.md', 'A login page of your own', 'ts')
+    const template = `const app = express()
+app.engine('txt', (_file, { returnTo, error }, done) => done(null, JSON.stringify({ returnTo, error })))
+app.set('view engine', 'txt')
+app.set('views', '.')
+app.use(sso)`
+    const code = compiled(block)
+      .replace("const siteUrl = 'https://news.example'", 'const siteUrl = process.env.SSO2_SITE_URL')
+      .replace('app.use(sso)', template)
+    const account = "app.get('/account', sso.requireLogin(), (req, res) => res.json(req.sso2.user))"
+    return `import { sso2 } from 'express-sso2'\n${code}\n${account}\napp.listen(process.env.PORT)`
+  }
+
+  test('shows why a login failed, and sends on a user who is logged in', async () => {
+    const siteUrl = await startSite({ 'main.js': ownPage(), 'sign-in.txt': '' })
+    const browser = new Browser()
+    const returnTo = `${siteUrl}/account`
+    const form = await browser.visit(returnTo)
+    expect([new URL(form.url).pathname, JSON.parse(form.body)]).toEqual(['/sign-in', { returnTo }])
+    const refused = await browser.submit(`${siteUrl}/sign-in`, { ...ada, password: 'wrong', return_to: '/account' })
+    expect(JSON.parse(refused.body)).toEqual({ returnTo, error: 'invalid_credentials' })
+    for (const { sid } of emulator?.sessions() ?? []) emulator?.prune(sid)
+    const ended = await browser.submit(`${siteUrl}/sign-in`, { ...ada, return_to: '/account' })
+    expect(JSON.parse(ended.body)).toEqual({ returnTo, error: 'session_ended' })
+    const account = await browser.submit(`${siteUrl}/sign-in`, { ...ada, return_to: '/account' })
+    expect(account.url).toBe(`${siteUrl}/account`)
+    expect((await browser.visit(`${siteUrl}/sign-in?return_to=/account`)).url).toBe(`${siteUrl}/account`)
+  })
+})
+
 test('docs/testing.md: node:test is content with its files', async () => {
   const named = files('testing.md')
   const copied = ['site.mjs', 'platform.mjs', 'account.test.mjs'].map((name) => [name, named.get(name) ?? ''] as const)
   const { output, ended } = start(project(Object.fromEntries(copied)), ['--test', '--test-reporter=tap'])
-  expect([await ended, output()]).toEqual([0, expect.stringMatching(/^# pass 4$/m)])
+  expect([await ended, output()]).toEqual([0, expect.stringMatching(/^# pass 5$/m)])
 })

@@ -22,6 +22,7 @@ const papers = ['morning', 'evening', 'weekend']
 app.get('/', (req, res) => {
   const { basket = [] } = req.session
   const buttons = papers.map((paper) => `<button name="paper" value="${paper}">${paper}</button>`)
+  res.set('Cache-Control', 'private, no-store') // no cache may keep what one user sees
   res.send(`
     <p>${req.sso2.user ? '<a href="/checkout">Check out</a>' : '<a href="/login?return_to=/checkout">Log in and check out</a>'}</p>
     <p>In the basket: ${basket.join(', ') || 'nothing'}</p>

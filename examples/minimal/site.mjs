@@ -7,6 +7,7 @@ const app = express()
 app.use(sso) // session, landing, login and logout pages, and req.sso2
 
 app.get('/', (req, res) => {
+  res.set('Cache-Control', 'private, no-store') // no cache may keep what one user sees
   res.send(
     req.sso2.user ? '<a href="/account">Your account</a> <a href="/logout">Log out</a>' : '<a href="/login">Log in</a>',
   )

@@ -60,6 +60,10 @@ const curls = [
 export const shellLines: readonly Known[] = [
   ...curls.map((line) => ({ line, test: 'readme.test.ts' })),
   ...[
+    String.raw`printf '\nSSO2_CLIENT_SECRET=%s\nSSO2_SESSION_SECRET=%s\n' $(openssl rand -hex 32) $(openssl rand -hex 32) >> rehearsal.env`,
+    'npx express-sso2 emulator --site http://localhost:3000 > sso2.env',
+    'node --env-file=.env --env-file=sso2.env app.mjs',
+    'npx express-sso2 doctor --env-file=sso2.env',
     'openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=localhost -addext subjectAltName=DNS:localhost -keyout key.pem -out cert.pem',
     'NODE_EXTRA_CA_CERTS=cert.pem node --env-file=rehearsal.env rehearse.mjs',
     'NODE_EXTRA_CA_CERTS=cert.pem node --env-file=rehearsal.env site.mjs',

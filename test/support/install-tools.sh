@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Finds redis-server and Chromium, which the tests need. On Debian and Ubuntu, as root, it installs what is missing;
+# Finds redis-server, curl and Chromium, which the tests need. On Debian and Ubuntu, as root, it installs what is missing;
 # elsewhere it says what to install and stops. It is quiet when all is there.
 set -euo pipefail
 
 has_redis() { command -v redis-server >/dev/null 2>&1; }
+has_curl() { command -v curl >/dev/null 2>&1; }
 
 has_chromium() {
   if [ -n "${CHROMIUM_PATH:-}" ]; then
@@ -19,6 +20,7 @@ has_chromium() {
 
 missing=()
 has_redis || missing+=(redis-server)
+has_curl || missing+=(curl)
 has_chromium || missing+=(chromium)
 [ "${#missing[@]}" -eq 0 ] && exit 0
 
@@ -31,6 +33,7 @@ explain() {
   for tool in "${missing[@]}"; do
     case "$tool" in
       redis-server) brew+=('brew install redis') ;;
+      curl) brew+=('brew install curl') ;;
       chromium) brew+=('brew install --cask chromium') ;;
     esac
   done
@@ -60,4 +63,4 @@ echo "Installing ${missing[*]} with apt-get, for the tests." >&2
 install || { echo 'apt-get failed; trying once more.' >&2; install; } || explain
 case " ${missing[*]} " in *' redis-server '*) stop_own_redis ;; esac
 hash -r
-has_redis && has_chromium || explain
+has_redis && has_curl && has_chromium || explain
