@@ -61,6 +61,23 @@ describe.each(keepings)('with %s', (keeping) => {
     expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
   })
 
+  test('[S20] inactivity of two hours at the SSO system ends the login of a user with the basket, and no page within that time', async () => {
+    const browser = await stranger(keeping)
+    await submit(browser)
+    for (const _again of [1, 2, 3]) {
+      stage.emulator.clock.advance(6000)
+      expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
+    }
+    stage.emulator.clock.advance(7200)
+    expect(await basketOf(browser)).toEqual({ status: 'anon', basket: [] })
+  })
+
+  test('[S20] inactivity of two hours at the SSO system leaves the basket of a visitor', async () => {
+    const browser = await stranger(keeping)
+    stage.emulator.clock.advance(7200)
+    expect(await basketOf(browser)).toEqual({ status: 'anon', basket: ['book'] })
+  })
+
   test('[S20] what another tab puts into the session during Authenticate goes along', async () => {
     const browser = await stranger(keeping)
     const held = stage.naming.close()
