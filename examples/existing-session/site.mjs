@@ -14,8 +14,7 @@ app.use(
     // and the store that the site has; without one they are in memory
   }),
 )
-app.use(sso.router) // in place of app.use(sso)
-app.use(sso.middleware)
+app.use(sso) // after express-session, so that req.session stays the site's
 
 const papers = ['morning', 'evening', 'weekend']
 
