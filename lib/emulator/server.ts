@@ -5,6 +5,7 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { controlRouter } from './control/routes'
 import type { Fault } from './faults/list'
+import type { EmulatedOperation } from './faults/rules'
 import { type Answer, bareStatus, jsonError, spoiltLength, type Work } from './http/answers'
 import { type BackChannelOperation, backChannelWork } from './http/back-channel'
 import { BROWSER_COOKIE, identifyWork } from './http/identify'
@@ -43,25 +44,23 @@ export function createApp(runtime: Runtime): Express {
 }
 
 function addOperations(app: Express, runtime: Runtime): void {
-  const add = (method: string, path: string, read: (req: Request) => Work) =>
+  const add = (operation: EmulatedOperation, method: string, path: string, read: (req: Request) => Work) =>
     app.all(path, (req, res) => {
       if (req.method === method) serve(runtime, res, read(req))
-      else
-        sendAnswer(
-          res.setHeader('allow', method),
-          jsonError(405, 'method_not_allowed', `this address takes ${method} only`),
-        )
+      else refuseMethod(runtime, res, operation, method)
     })
-  add('GET', '/sso/identify', (req) => identifyWork(runtime, { query: rawQuery(req), browser: browserOf(req) }))
+  add('identify', 'GET', '/sso/identify', (req) =>
+    identifyWork(runtime, { query: rawQuery(req), browser: browserOf(req) }),
+  )
   for (const operation of backChannel) {
-    add('POST', `/sso/${operation}`, (req) => backChannelWork(runtime, operation, jsonBody(req)))
+    add(operation, 'POST', `/sso/${operation}`, (req) => backChannelWork(runtime, operation, jsonBody(req)))
   }
-  add('POST', '/oauth/token', (req) =>
+  add('token', 'POST', '/oauth/token', (req) =>
     tokenWork(runtime, { fields: formBody(req), authorization: req.headers.authorization }),
   )
   for (const operation of restOperations) {
     const { method, path } = restEndpoints[operation]
-    add(method, path, (req) =>
+    add(operation, method, path, (req) =>
       restWork(runtime, operation, {
         authorization: req.headers.authorization,
         query: rawQuery(req),
@@ -69,6 +68,18 @@ function addOperations(app: Express, runtime: Runtime): void {
       }),
     )
   }
+}
+
+/** Refuses a request with another method. An operation that is down or hangs responds to no method. */
+function refuseMethod(runtime: Runtime, res: Response, operation: EmulatedOperation, method: string): void {
+  const fault = runtime.faults.list().find((one) => one.operation === operation && one.sid === undefined)
+  if (fault?.kind === 'hang') return
+  if (fault?.kind === 'down') res.socket?.destroy()
+  else
+    sendAnswer(
+      res.setHeader('allow', method),
+      jsonError(405, 'method_not_allowed', `this address takes ${method} only`),
+    )
 }
 
 const restOperations: readonly RestOperation[] = ['me', 'marketplace', 'gift', 'administrators']

@@ -34,6 +34,8 @@ const loginPaths = [
   '/log-in',
 ]
 const userPaths = ['/account', '/profile', '/me', '/user', '/my', '/']
+/** Links of a page that are followed. */
+const MAX_LINKS = 15
 const logoutPaths = ['/logout', '/signout', '/account/logout', '/log-out']
 
 /**
@@ -140,17 +142,9 @@ class Discoverer {
 
   async #userPage(landed: Page, first: Page): Promise<string> {
     const given = this.settings.pages.account
-    const links = landed.links.filter(
-      ({ href, text }) => this.#isOurs(href) && !isLogout(href, text) && !isLogoutAll(href, text),
-    )
     const candidates =
       given === undefined
-        ? [
-            landed.url.href,
-            first.url.href,
-            ...links.map(({ href }) => href).slice(0, 15),
-            ...userPaths.map((path) => this.#at(path)),
-          ]
+        ? [landed.url.href, first.url.href, ...this.#linksOf(landed), ...userPaths.map((path) => this.#at(path))]
         : [this.#at(given)]
     for (const address of new Set(candidates)) {
       const page = await this.#browser.open(address)
@@ -186,7 +180,7 @@ class Discoverer {
   async #logout(pages: readonly Page[]): Promise<{ logout: LogoutWay; logoutAll: string | undefined }> {
     const { logout: given, logoutAll } = this.settings
     const shown = pages.flatMap(controls).find(({ address, text }) => isLogoutAll(address, text))?.address
-    const all = logoutAll ?? shown ?? (await this.#logoutAllPage())
+    const all = logoutAll ?? shown ?? (await this.#logoutAllForm(pages))
     const found = given.page === undefined && given.form === undefined ? await this.#findLogout(pages) : undefined
     const action = this.#at(given.form ?? given.page ?? '/logout')
     const way = found ?? { page: this.#at(given.page ?? given.form ?? '/'), action, method: given.method ?? 'POST' }
@@ -194,10 +188,23 @@ class Discoverer {
     return { logout: way, logoutAll: all === undefined ? undefined : this.#at(all) }
   }
 
-  /** Returns the confirmation form at the usual address, if any. */
-  async #logoutAllPage(): Promise<string | undefined> {
-    const { forms } = await this.#browser.open(this.#at('/logout-all'))
-    return forms.find(({ method, action, text }) => method === 'POST' && isLogoutAll(action, text))?.action
+  /** Searches the pages behind the links, and pages at usual addresses, for a form that logs out of all sessions. */
+  async #logoutAllForm(pages: readonly Page[]): Promise<string | undefined> {
+    const links = pages.flatMap((page) => this.#linksOf(page))
+    for (const address of new Set([...links, ...userPaths.map((path) => this.#at(path)), this.#at('/logout-all')])) {
+      const { forms } = await this.#browser.open(address)
+      const form = forms.find(({ method, action, text }) => method === 'POST' && isLogoutAll(action, text))
+      if (form) return form.action
+    }
+    return undefined
+  }
+
+  /** Returns the first links of a page within the site, without links that may log out. */
+  #linksOf({ links }: Page): string[] {
+    const others = links.filter(
+      ({ href, text }) => this.#isOurs(href) && !isLogout(href, text) && !isLogoutAll(href, text),
+    )
+    return others.map(({ href }) => href).slice(0, MAX_LINKS)
   }
 
   async #findLogout(pages: readonly Page[]): Promise<LogoutWay> {

@@ -54,6 +54,15 @@ function tokenOf({ headers, body }: { headers: Record<string, unknown>; body: st
 
 const isGone = { code: 'ECONNRESET' }
 
+test('an operation that is down responds to no method, and its fault stays for the right one', async () => {
+  const address = `${platform.url}/sso/identify`
+  emulator.faults.add({ operation: 'identify', kind: 'down', times: 1 })
+  await expect(fetch(address, { method: 'HEAD' })).rejects.toThrow()
+  expect(emulator.faults.list()).toHaveLength(1)
+  emulator.faults.clear()
+  expect((await fetch(address, { method: 'HEAD' })).status).toBe(405)
+})
+
 describe.each(all)('%s', (operation) => {
   test('down: the connection ends without an answer, once, and nothing is done', async () => {
     const { call } = await prepare(operation)

@@ -174,7 +174,7 @@ function spoiltResponseCheck(name: string, fault: Fault): Check {
       end()
       need(
         stage.platform.calls(since, { operation: 'sessionstatus' }).length > 0,
-        'no status check was made, so nothing was answered',
+        'no status check was made. The site may pause its calls after the bad responses of earlier checks',
       )
       if (page.status >= 500 || page.status === 0) return failed(`the page responds ${page.status || page.error}`)
       return isKnown ? failed('the response was accepted, and its user is logged in') : passed()

@@ -31,7 +31,11 @@ export function summaryOf({ results, skipped }: Examined): string {
 export function sentenceOf({ results }: Examined): string {
   const failed = countOf(results, 'failed')
   const undecided = countOf(results, 'undecided')
-  const open = undecided === 0 ? '' : ` ${undecided} of the checks could not be judged. They are not counted as passed.`
+  const unfit = countOf(results, 'not applicable')
+  const open = [
+    undecided === 0 ? '' : ` ${undecided} of the checks could not be judged. They are not counted as passed.`,
+    unfit === 0 ? '' : ` ${unfit} did not apply: look whether they should.`,
+  ].join('')
   if (failed > 0) return `${failed} of ${results.length} checks failed. Users or their data may be at risk.${open}`
   return `No check failed.${open}`
 }
