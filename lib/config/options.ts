@@ -12,7 +12,7 @@ export interface ConfigOptions extends BrandingOptions {
    */
   readonly ssoUrl?: string | undefined
   /**
-   * The API client ID. Tokens name the site by it: requests as `cid`, responses as `aud`. Must be 1 to 200 printable
+   * The API client ID. Names the site in request and Session Tokens (`cid`, `aud`). Must be 1 to 200 printable
    * characters without spaces. Required. Environment variable: `SSO2_CLIENT_ID`.
    */
   readonly clientId?: string | undefined
@@ -131,9 +131,8 @@ export interface ConfigOptions extends BrandingOptions {
    */
   readonly recheckSeconds?: number | undefined
   /**
-   * Grace period: how much longer a stale login is served while the SSO system does not respond or Redis refuses
-   * writes. Must be a whole number from 0 to 3600 (seconds). Default: `900`. Environment variable:
-   * `SSO2_GRACE_SECONDS`.
+   * How much longer a stale login is served while the SSO system is down or Redis refuses writes. Must be a whole
+   * number from 0 to 3600 (seconds). Default: `900`. Environment variable: `SSO2_GRACE_SECONDS`.
    */
   readonly graceSeconds?: number | undefined
   /**

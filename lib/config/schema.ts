@@ -118,9 +118,7 @@ const parties = (isProduction: boolean, options: Given) => ({
     description: 'Access token endpoint of the authorization server, where tickets are exchanged.',
     otherwise: 'required unless `exchangeTicket` is given',
   }),
-  clientId: identifier().describe(
-    'The API client ID. Tokens name the site by it: requests as `cid`, responses as `aud`.',
-  ),
+  clientId: identifier().describe('The API client ID. Names the site in request and Session Tokens (`cid`, `aud`).'),
   clientSecret: secrets(options['allowWeakSecret'] === true, isProduction).describe(
     "The API client's secret. Accepts an array for rotation: all secrets verify. The first one signs, until a response shows that the SSO system uses another one (docs/key-rotation.md).",
   ),
@@ -165,9 +163,7 @@ const behaviour = (isProduction: boolean) => ({
     .describe('Age of the last status check at which a session is checked again.'),
   graceSeconds: between(0, 3600, 'seconds')
     .default(900)
-    .describe(
-      'Grace period: how much longer a stale login is served while the SSO system does not respond or Redis refuses writes.',
-    ),
+    .describe('How much longer a stale login is served while the SSO system is down or Redis refuses writes.'),
   timeoutMs: between(50, 30_000, 'milliseconds')
     .default(2000)
     .describe(
