@@ -12,6 +12,7 @@ import { ada, eventually, logIn, present, redisUrl } from './network'
 /* Secrets are changed while two processes of a site, which take turns, are replaced one after the other. */
 
 const [old, next] = ['the-secret-of-before-the-change-0123456789', 'the-secret-of-after-the-change-0123456789']
+const [oldSession, nextSession] = ['the-session-secret-of-before-0123456789', 'the-session-secret-of-after-0123456789']
 type Secrets = Pick<Sso2Options, 'clientSecret' | 'sessionSecret'>
 
 /** A platform whose client's secret can be changed between two calls, and a site of two processes over one Redis. */
@@ -40,7 +41,7 @@ async function startRollout(secrets: Secrets) {
     logger: { warn: () => {}, info: () => {} },
   }
   const start = (more: Secrets): { sso: Sso2; app: Express } => {
-    const sso = sso2({ ...base, clientSecret: old, sessionSecret: old, ...secrets, ...more })
+    const sso = sso2({ ...base, clientSecret: old, sessionSecret: oldSession, ...secrets, ...more })
     const app = express().use(sso)
     app.get('/keep', (req, res) => {
       Object.assign(req.session, { saved: 'kept' })
@@ -167,20 +168,20 @@ async function inSteps(name: keyof Secrets, steps: readonly (string | string[] |
   }
 }
 
-test('a session secret is changed in three steps: nobody is logged out, and no login refused', async () => {
+test('[O16] a session secret is changed in three steps: no user is logged out, and no login refused', async () => {
   rollout = await startRollout({})
   await inSteps('sessionSecret', [
-    [old, next],
-    [next, old],
+    [oldSession, nextSession],
+    [nextSession, oldSession],
   ])
   const readers = [await reader(), await reader()]
   for (const process of [0, 1] as const) {
-    await rollout.replace(process, { sessionSecret: next })
+    await rollout.replace(process, { sessionSecret: nextSession })
     await allIsWell(readers)
   }
 })
 
-test('a client secret is changed in three steps, the second of them in the portal: nobody is logged out, and no login refused', async () => {
+test('[O16] a client secret is changed in three steps, the second of them in the portal: no user is logged out, and no login refused', async () => {
   rollout = await startRollout({})
   await inSteps('clientSecret', [[old, next], () => rollout.changeAtPlatform(next), next])
 })
@@ -219,7 +220,7 @@ describe('a clumsy step', () => {
   test('with the session secret (the new one first, at one process) costs a trip, and never gives a wrong answer', async () => {
     rollout = await startRollout({})
     const before = await reader()
-    await rollout.replace(0, { sessionSecret: [next, old] })
+    await rollout.replace(0, { sessionSecret: [nextSession, oldSession] })
     expect(await pages(before)).toEqual([isIn, isIn])
     for (let readers = 1; readers <= 5; readers += 1) {
       rollout.shuffle(readers)
@@ -233,7 +234,7 @@ describe('a clumsy step', () => {
       for (let load = 0; load < 6; load += 1)
         for (const { status } of await pages(browser)) expect(status).not.toBe('loggedin')
     }
-    await rollout.replace(1, { sessionSecret: [next, old] })
+    await rollout.replace(1, { sessionSecret: [nextSession, oldSession] })
     expect(await pages(before)).toEqual([isIn, isIn])
   })
 

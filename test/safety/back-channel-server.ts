@@ -101,12 +101,6 @@ export const restCalls: BackChannelCall[] = [
     good: () => '{"items":[]}',
   },
   {
-    operation: 'validateGiftReceiver',
-    run: (url, timeoutMs) =>
-      api(url).validateGiftReceiver({ campaign_code: 'A', delivery_address: {} }, bounds(timeoutMs)),
-    good: () => '{"item":{"receiver_eligible":true}}',
-  },
-  {
     operation: 'administrators',
     run: (url, timeoutMs) => api(url).administrators({}, bounds(timeoutMs)),
     good: () => '{"items":[]}',

@@ -46,35 +46,31 @@ const json = { 'content-type': 'application/json', accept: 'application/json' }
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
 describe('[F1] only same-origin POSTs are taken:', () => {
-  const origins: [string, (site: string) => string | undefined][] = [
-    ['no Origin', () => undefined],
-    ['the own Origin', (site) => site],
-    ['another Origin', () => 'https://evil.example'],
-    ['Origin null', () => 'null'],
-    ['the own Origin on another port', () => 'http://morning.localhost:1'],
-    ['the own Origin over https', (site) => site.replace('http:', 'https:')],
-    ['the own Origin with a tail', (site) => `${site}.evil.example`],
-    ['the sister site', () => network.evening.url],
-  ]
-  const sites = [undefined, 'same-origin', 'same-site', 'cross-site', 'none', 'Same-Origin', '']
-  const matrix = origins.flatMap(([name, origin]) =>
-    sites.map(
-      (site) => [site === undefined ? 'no Sec-Fetch-Site' : `Sec-Fetch-Site '${site}'`, name, site, origin] as const,
-    ),
-  )
-  test.each(matrix)('%s, %s', async (_site, name, site, origin) => {
-    const value = origin(network.morning.url)
-    const own = {
-      ...(site === undefined ? {} : { 'sec-fetch-site': site }),
-      ...(value === undefined ? {} : { origin: value }),
+  const own = () => network.morning.url
+  const evil = () => 'https://evil.example'
+  /** Each combination is in test/decide/same-origin.test.ts. */
+  test.each<[site: string | undefined, what: string, isTaken: boolean, origin: () => string | undefined]>([
+    ['same-origin', 'another Origin', true, evil],
+    ['same-site', 'the Origin of the sister site', false, () => network.evening.url],
+    ['cross-site', 'its own Origin', false, own],
+    ['', 'its own Origin', false, own],
+    [undefined, 'its own Origin', true, own],
+    [undefined, 'no Origin', false, () => undefined],
+    [undefined, 'another Origin', false, evil],
+    [undefined, 'Origin null', false, () => 'null'],
+    [undefined, 'its own Origin with a tail', false, () => `${own()}.evil.example`],
+  ])('Sec-Fetch-Site %j and %s: %p', async (site, _what, isTaken, origin) => {
+    const value = origin()
+    const said = {
+      ...(site !== undefined && { 'sec-fetch-site': site }),
+      ...(value !== undefined && { origin: value }),
     }
-    const isTaken = site === undefined ? name === 'the own Origin' : site === 'same-origin'
-    const login = await raw('POST', '/login', { ...json, ...own }, JSON.stringify({ username: 'ada', password: 'no' }))
+    const login = await raw('POST', '/login', { ...json, ...said }, JSON.stringify({ username: 'ada', password: 'no' }))
     expect(login.status).toBe(isTaken ? 401 : 403)
     if (isTaken) return
     expect(network.count('authenticate')).toBe(0)
     for (const path of ['/logout', '/logout-all']) {
-      const answer = await raw('POST', path, { ...form, ...own }, 'return_to=/')
+      const answer = await raw('POST', path, { ...form, ...said }, 'return_to=/')
       expect([answer.status, answer.setCookie]).toEqual([403, []])
     }
     expect(network.count('logout') + network.count('logoutall')).toBe(0)
@@ -98,13 +94,10 @@ describe('[F1] only same-origin POSTs are taken:', () => {
 describe('[F2] nothing but a POST logs in or out:', () => {
   test.each([
     ['GET', '/logout'],
-    ['HEAD', '/logout'],
     ['GET', '/logout-all'],
     ['GET', '/logout?_method=POST'],
     ['GET', `/login?username=${grace.username}&password=${grace.password}`],
     ['PUT', '/logout'],
-    ['DELETE', '/logout'],
-    ['OPTIONS', '/logout'],
     ['POST', '/logout?_method=GET'],
   ])('%s %s', async (method, path) => {
     await logInAtLast(browser, network.morning, ada)
@@ -202,7 +195,7 @@ describe('[F12] log out everywhere', () => {
     expect(view(await victim.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'grace' })
   })
 
-  test('does nothing for a visitor whom nobody knows', async () => {
+  test('does nothing for an anonymous visitor', async () => {
     await browser.submit(at('/logout-all'), { return_to: '/', aid: 'account-grace' })
     expect(network.count('logoutall')).toBe(0)
   })
@@ -218,42 +211,29 @@ describe('[F9] bad input gets a clear 4xx, and nothing is lost:', () => {
   const own = () => ({ origin: network.morning.url })
   const bad: [string, string, string, Record<string, string>, string | undefined, number][] = [
     ['landing without a token', 'GET', '/sso2/landing', {}, undefined, 400],
-    ['landing with another case of t', 'GET', '/sso2/landing?T=a&r=/', {}, undefined, 400],
     ['landing with two tokens', 'GET', '/sso2/landing?t=a&t=b&r=/', {}, undefined, 400],
-    ['landing with two return addresses', 'GET', '/sso2/landing?t=a&r=/&r=/b', {}, undefined, 400],
     ['landing with a huge token', 'GET', `/sso2/landing?t=${'a'.repeat(20_000)}`, {}, undefined, 431],
     ['landing by POST', 'POST', '/sso2/landing?t=a&r=/', form, 'a=b', 405],
-    ['landing by HEAD', 'HEAD', '/sso2/landing?t=a&r=/', {}, undefined, 405],
-    ['login by PUT', 'PUT', '/login', json, '{}', 405],
-    ['login by DELETE', 'DELETE', '/login', {}, undefined, 405],
     ['login by PATCH', 'PATCH', '/login', json, '{}', 405],
-    ['logout by PUT', 'PUT', '/logout', json, '{}', 405],
     ['logout-all by DELETE', 'DELETE', '/logout-all', {}, undefined, 405],
     ['login without a body', 'POST', '/login', {}, undefined, 400],
-    ['login with an empty form', 'POST', '/login', form, '', 400],
     ['login without a password', 'POST', '/login', form, 'username=ada', 400],
     ['login with two names', 'POST', '/login', form, 'username=ada&username=b&password=c', 400],
     ['login with a long password', 'POST', '/login', form, `username=ada&password=${'x'.repeat(2000)}`, 400],
     ['login with what no token can hold', 'POST', '/login', form, `username=ada&password=${'%01'.repeat(1024)}`, 400],
     ['login with a NUL', 'POST', '/login', form, 'username=ada%00&password=c', 400],
     ['login with bad JSON', 'POST', '/login', json, '{"username":', 400],
-    ['login with a JSON text', 'POST', '/login', json, '"ada"', 400],
     ['login with a JSON list', 'POST', '/login', json, '["ada","b"]', 400],
-    ['login with a JSON null', 'POST', '/login', json, 'null', 400],
     ['login with numbers', 'POST', '/login', json, '{"username":1,"password":2}', 400],
-    ['login with structures', 'POST', '/login', json, '{"username":{"a":1},"password":["b"]}', 400],
     ['login with a prototype', 'POST', '/login', json, '{"__proto__":{"username":"ada","password":"b"}}', 400],
     ['login with text', 'POST', '/login', { 'content-type': 'text/plain' }, 'username=ada&password=b', 415],
     ['login with multipart', 'POST', '/login', { 'content-type': 'multipart/form-data; boundary=x' }, '--x--', 415],
-    ['login with XML', 'POST', '/login', { 'content-type': 'application/xml' }, '<a/>', 415],
     ['login with an odd charset', 'POST', '/login', { 'content-type': 'application/json; charset=x-no' }, '{}', 415],
     ['login with an odd encoding', 'POST', '/login', { ...json, 'content-encoding': 'x-no' }, '{}', 415],
     ['login with a broken gzip', 'POST', '/login', { ...json, 'content-encoding': 'gzip' }, 'no gzip', 400],
     ['login with a body too large', 'POST', '/login', json, JSON.stringify({ username: 'a'.repeat(9000) }), 413],
-    ['login with a form too large', 'POST', '/login', form, `username=${'a'.repeat(9000)}`, 413],
     ['login with too many fields', 'POST', '/login', form, 'a=1&'.repeat(50), 413],
     ['logout with text', 'POST', '/logout', { 'content-type': 'text/plain' }, 'x', 415],
-    ['logout with bad JSON', 'POST', '/logout', json, '{', 400],
     ['logout-all with a body too large', 'POST', '/logout-all', form, `a=${'a'.repeat(9000)}`, 413],
   ]
   test.each(bad)('%s', async (_name, method, path, headers, body, status) => {
@@ -265,13 +245,5 @@ describe('[F9] bad input gets a clear 4xx, and nothing is lost:', () => {
     expect(answer.setCookie).toEqual([])
     expect(network.count('authenticate')).toBe(calls)
     expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
-  })
-
-  test('a landing whose token is none changes nothing and leads to the page', async () => {
-    await logInAtLast(browser, network.morning, ada)
-    const page = await browser.visit(at(`/sso2/landing?t=a.b.c&r=${encodeURIComponent(at('/news'))}`))
-    expect([page.url, view(page).status]).toEqual([at('/news'), 'loggedin'])
-    const evil = await browser.visit(at('/sso2/landing?t=a.b.c&r=https://evil.example/'))
-    expect(evil.url).toBe(at('/'))
   })
 })

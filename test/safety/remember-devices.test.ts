@@ -1,5 +1,4 @@
-import { ada, grace, logInAtLast, type Network, startNetwork, visitor } from '../flows/network'
-import type { Browser } from '../support/agent'
+import { grace, logInAtLast, type Network, startNetwork, visitor } from '../flows/network'
 import { untilJudged } from './session-support'
 
 /* `rememberDevices: false` at one of two sites that share secret and cookie names. */
@@ -14,17 +13,6 @@ beforeAll(async () => {
   })
 })
 afterAll(() => network.close())
-
-const guess = (browser: Browser, url: string, username: string) =>
-  untilJudged(() => browser.fetchJson(`${url}/login`, { json: { username, password: 'not-it' } }))
-
-test('[F18] a site that remembers devices sets the cookie at a login, and at nothing else', async () => {
-  const browser = await visitor(network)
-  await guess(browser, network.morning.url, 'nobody')
-  expect(browser.cookie('sso2.d')).toBeUndefined()
-  await logInAtLast(browser, network.morning, ada)
-  expect(browser.cookie('sso2.d')).toMatch(/^[\w-]+$/)
-})
 
 test('[F18] a site that does not remember devices sets no cookie, and accepts none', async () => {
   const { evening, morning } = network

@@ -418,7 +418,7 @@ module.exports = [
     find: 'const LAST_AND_KEPT = 2',
     replace: 'const LAST_AND_KEPT = 1',
     test: 'safety/login-limits',
-    title: '1,000 attempts',
+    title: '200 attempts',
   },
   {
     name: 'accents and invisible characters make another name',
@@ -506,7 +506,7 @@ module.exports = [
     find: "result.was === 'right' || result.was === 'not_judged'",
     replace: "result.was === 'right'",
     test: 'safety/login-limits',
-    title: 'costs nobody an attempt',
+    title: 'costs no attempt',
   },
   {
     name: 'logins that succeed cost attempts',
@@ -514,7 +514,7 @@ module.exports = [
     find: "result.was === 'right' || result.was === 'not_judged'",
     replace: "result.was === 'not_judged'",
     test: 'safety/login-limits',
-    title: 'costs nobody an attempt',
+    title: 'costs no attempt',
   },
   {
     name: 'every browser is recognised',
