@@ -11,28 +11,16 @@ const EN_QUAD = '\u2000'
 /** Headers in which our cookie is not to be found. */
 export const notOurs: CookieCase[] = [
   { what: 'an en quad (U+2000) before the name', lines: [`Cookie: ${EN_QUAD}NAME=VALUE`] },
-  { what: 'an en quad (U+2000) after the name', lines: [`Cookie: NAME${EN_QUAD}=VALUE`] },
-  { what: 'an en quad between two cookies', lines: [`Cookie: a=1;${EN_QUAD}NAME=VALUE`] },
-  { what: 'a no-break space (U+00A0) before the name', lines: [`Cookie: ${NBSP}NAME=VALUE`] },
   { what: 'a no-break space as the single byte A0', lines: [`Cookie: ${NBSP}NAME=VALUE`], encoding: 'latin1' },
-  { what: 'the byte A0 after the name', lines: [`Cookie: NAME${NBSP}=VALUE`], encoding: 'latin1' },
   { what: 'the byte 85 (next line) before the name', lines: ['Cookie: a=1; \u0085NAME=VALUE'], encoding: 'latin1' },
   { what: 'a byte order mark before the name', lines: ['Cookie: \ufeffNAME=VALUE'] },
-  { what: 'an ideographic space (U+3000) before the name', lines: ['Cookie: \u3000NAME=VALUE'] },
-  { what: 'a zero width space (U+200B) before the name', lines: ['Cookie: \u200bNAME=VALUE'] },
-  { what: 'a line separator (U+2028) before the name', lines: ['Cookie: \u2028NAME=VALUE'] },
   { what: '$Version and a comma', lines: ['Cookie: $Version=1,NAME=VALUE'] },
-  { what: '$Version with our cookie in quotation marks', lines: ['Cookie: $Version=1; a="b,NAME=VALUE"'] },
   { what: 'a comma instead of the semicolon', lines: ['Cookie: a=1, NAME=VALUE'] },
   { what: 'an empty name', lines: ['Cookie: =NAME=VALUE'] },
-  { what: 'an empty name and a space', lines: ['Cookie: a=1; = NAME=VALUE'] },
-  { what: 'no name', lines: ['Cookie: VALUE'] },
   { what: 'the name in capitals', lines: ['Cookie: NAME_IN_CAPITALS=VALUE'] },
   { what: 'the name percent-encoded', lines: ['Cookie: NAME_ENCODED=VALUE'] },
   { what: 'the name in quotation marks', lines: ['Cookie: "NAME"=VALUE'] },
-  { what: 'the name with brackets', lines: ['Cookie: NAME[]=VALUE'] },
   { what: 'the name as the end of a longer one', lines: ['Cookie: xNAME=VALUE'] },
-  { what: 'the name as the start of a longer one', lines: ['Cookie: NAMEx=VALUE'] },
   { what: 'the name of the other scheme', lines: ['Cookie: NAME_OTHER_SCHEME=VALUE'] },
   { what: 'a Cookie2 header', lines: ['Cookie2: NAME=VALUE'] },
 ]
@@ -42,8 +30,6 @@ export const doubled: CookieCase[] = [
   { what: 'ours first', lines: ['Cookie: NAME=VALUE; NAME=s%3Aforged.signature'] },
   { what: 'ours last', lines: ['Cookie: NAME=s%3Aforged.signature; NAME=VALUE'] },
   { what: 'ours twice', lines: ['Cookie: NAME=VALUE; NAME=VALUE'] },
-  { what: 'an empty one first', lines: ['Cookie: NAME=; NAME=VALUE'] },
-  { what: 'others between', lines: ['Cookie: NAME=VALUE; a=1; b=2; NAME=x'] },
   { what: 'two header lines', lines: ['Cookie: NAME=VALUE', 'Cookie: NAME=VALUE'] },
 ]
 
@@ -51,7 +37,6 @@ export const doubled: CookieCase[] = [
 export const ours: CookieCase[] = [
   { what: 'alone', lines: ['Cookie: NAME=VALUE'] },
   { what: 'among others', lines: ['Cookie: a=1; NAME=VALUE; b=2'] },
-  { what: 'without spaces', lines: ['Cookie: a=1;NAME=VALUE;b=2'] },
   { what: 'with a tab and spaces around', lines: ['Cookie: a=1;\t  NAME = VALUE \t; b=2'] },
   { what: 'after garbage', lines: ['Cookie: ;;; =; a; ==; NAME=VALUE'] },
   { what: 'after $Version, which means nothing any more', lines: ['Cookie: $Version=1; NAME=VALUE; $Path=/'] },

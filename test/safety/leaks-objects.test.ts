@@ -105,11 +105,13 @@ const build = (express: typeof express5, version: string) => (sso: Sso2, gates: 
   })
   app.use(express.urlencoded({ extended: true }), express.json(), express.text())
   app.use(sso)
-  app.use((req, _res, next) => {
+  app.use((req, res, next) => {
     show('req.sso2', req.sso2)
     // it leads to request and socket, megabytes of text: one page is enough
-    if (req.path === '/keep')
+    if (req.path === '/keep') {
       shown.push({ what: 'req.session', text: inspect(req.session, { depth: 20, showHidden: true }) })
+      shown.push({ what: 'request', text: inspect([req, res.locals], { depth: 8, showHidden: true }) })
+    }
     show('data of req.session', { ...req.session })
     next()
   })
@@ -216,9 +218,10 @@ test('[S5] req.sso2 shows status and user alone, however it is printed', () => {
   expect(leaksOf(/^req\.sso2$/)).toEqual([])
 })
 
-test('[S5] req.session shows none of them, with its hidden request and at full depth', () => {
+test('[S5] req.session and the request show none of them, at full depth', () => {
   expect(leaksOf(/^req\.session$/)).toEqual([])
   expect(leaksOf(/^data of req\.session$/)).toEqual([])
+  expect(leaksOf(/^request$/)).toEqual([])
 })
 
 test('[O6] events and warnings show none of them', () => {
@@ -341,7 +344,7 @@ test('[O6] no error of the REST API shows the access token, though the API repea
   expect(leaksOf(/^error of the API$/)).toEqual([])
 })
 
-test('[O6] errors of bad arguments and of nobody logged in show none of them', async () => {
+test('[O6] errors of bad arguments and of a missing login show none of them', async () => {
   const options = network.emulator.siteOptions('morning')
   const { client } = network.morning.sso
   const token = `two words ${present(canaries.of('access token')[0])}`
@@ -363,59 +366,45 @@ test('[O6] errors of bad arguments and of nobody logged in show none of them', a
   expect(leaksOf(/^error of arguments$/)).toEqual([])
 })
 
-const canary = 'canary of an option\u0000 0123456789'
-const names: Record<string, string | undefined> = {
-  ssoUrl: 'SSO2_URL',
-  clientId: 'SSO2_CLIENT_ID',
-  clientSecret: 'SSO2_CLIENT_SECRET',
-  organisationId: 'SSO2_ORGANISATION_ID',
-  siteUrl: 'SSO2_SITE_URL',
-  apiUrl: 'SSO2_API_URL',
-  tokenUrl: 'SSO2_TOKEN_URL',
-  sessionSecret: 'SSO2_SESSION_SECRET',
-  redis: 'REDIS_URL',
-  ssoIdentifier: 'SSO2_IDENTIFIER',
-  userPath: 'SSO2_USER_PATH',
-  identify: 'SSO2_IDENTIFY',
-  recheckSeconds: 'SSO2_RECHECK_SECONDS',
-  graceSeconds: 'SSO2_GRACE_SECONDS',
-  timeoutMs: 'SSO2_TIMEOUT_MS',
-  session: undefined,
-  routes: undefined,
-  clockToleranceSeconds: undefined,
-  trustedReturnOrigins: undefined,
-  loginLimit: undefined,
-  loginMessages: undefined,
-  exchangeTicket: undefined,
-  loadUser: undefined,
-  shouldIdentify: undefined,
-}
+const variables = [
+  'SSO2_URL',
+  'SSO2_CLIENT_ID',
+  'SSO2_CLIENT_SECRET',
+  'SSO2_SITE_URL',
+  'SSO2_SESSION_SECRET',
+  'REDIS_URL',
+]
+const secretOptions = ['ssoUrl', 'clientId', 'clientSecret', 'siteUrl', 'sessionSecret', 'redis']
+const otherOptions = [
+  'userPath',
+  'recheckSeconds',
+  'session',
+  'routes',
+  'trustedReturnOrigins',
+  'loginLimit',
+  'loadUser',
+]
 
-test.each(Object.entries(names))(
-  '[O6] a wrong %s is named by its error, its value is not',
-  async (option, variable) => {
-    canaries.add('client secret', canary)
-    const { [option as 'ssoUrl']: _left, ...others } = {
-      ...network.emulator.siteOptions('morning'),
-      siteUrl: network.morning.url,
-      sessionSecret,
-    }
-    const inside = { session: { cookieName: canary, prefix: canary }, routes: { login: canary, landing: canary } }
-    for (const value of [canary, [canary], { attempts: canary, ...inside[option as 'session'] }]) {
-      const error = await failureOf(() => sso2({ ...others, [option]: value } as Sso2Options))
-      expect(error).toBeInstanceOf(Sso2ConfigError)
-      expect(String(error)).toContain(option)
-      show('error of options', error)
-    }
-    if (variable !== undefined) {
-      const before = process.env[variable]
-      process.env[variable] = canary.replace('\u0000', ' ').replace(/$/, ' ')
-      const error = await failureOf(() => sso2(others as Sso2Options))
-      if (before === undefined) delete process.env[variable]
-      else process.env[variable] = before
-      expect(String(error)).toContain(variable)
-      show('error of options', error)
-    }
-    expect(leaksOf(/^error of options$/)).toEqual([])
-  },
-)
+test('[O6] a wrong option, also of the environment, is named by its error, its value is not', async () => {
+  const canary = 'canary of an option\u0000 0123456789'
+  canaries.add('client secret', canary)
+  const good = { ...network.emulator.siteOptions('morning'), siteUrl: network.morning.url, sessionSecret }
+  const wrong = async (options: object, named: string) => {
+    const error = await failureOf(() => sso2(options as Sso2Options))
+    expect(error).toBeInstanceOf(Sso2ConfigError)
+    expect(String(error)).toContain(named)
+    show('error of options', error)
+  }
+  for (const [index, option] of [...secretOptions, ...otherOptions].entries()) {
+    for (const value of [canary, [canary], { attempts: canary, cookieName: canary, login: canary }])
+      await wrong({ ...good, [option]: value }, option)
+    const variable = variables[index]
+    if (variable === undefined) continue
+    const before = process.env[variable]
+    process.env[variable] = `${canary.replace('\u0000', ' ')} `
+    await wrong({ ...good, [option]: undefined }, variable)
+    if (before === undefined) delete process.env[variable]
+    else process.env[variable] = before
+  }
+  expect(leaksOf(/^error of options$/)).toEqual([])
+})

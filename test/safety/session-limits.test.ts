@@ -64,23 +64,7 @@ describe.each(['memory', 'Redis'])('[S10] over %s', (store) => {
       })
     })
 
-    test('without any data of the site ends at the absolute limit in the same way', async () => {
-      await page()
-      if (isLoggedIn) await logIn(browser, network.morning, ada)
-      const id = cookie()
-      for (let age = 300; age <= absoluteSeconds - 300; age += 300) {
-        wait(300)
-        expect(identifies(await page())).toBe(0)
-      }
-      wait(300)
-      const after = await page('/after')
-      expect(identifies(after)).toBe(1)
-      expect(view(after).degraded).toBeUndefined()
-      expect(cookie()).not.toBe(id)
-      expect(identifies(await page('/next'))).toBe(0)
-    })
-
-    test('is not found by its old cookie after the absolute limit, kept by a client beyond its end', async () => {
+    test('is not found by its old cookie after the absolute limit, sent by a client beyond its end', async () => {
       await start(isLoggedIn)
       const old = present(cookie())
       for (let age = 300; age <= absoluteSeconds; age += 300) {
