@@ -36,7 +36,7 @@ module.exports = {
         'asked-again final-logout fresh-pages landed-logout login-hooks logout-again logout-all',
       ),
       ...suites('regressions', 'logout-all-landing one-sso-session session-and-login session-index'),
-      ...suites('safety', 'login-while-logged-in operation races races-login two-processes'),
+      ...suites('safety', 'login-while-logged-in operation races two-processes'),
       'web/logout-retry-worker',
     ],
   },

@@ -103,11 +103,6 @@ test('[O2] a certificate of another host is refused, though it is trusted', asyn
   expect(seen).toEqual([])
 })
 
-test('[O2] a process that switches verification off is warned of it', async () => {
-  const { stderr } = await ask({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })
-  expect(stderr).toMatch(/NODE_TLS_REJECT_UNAUTHORIZED.*insecure/)
-})
-
 test('[O2] a proxy named by the environment sees nothing', async () => {
   let connections = 0
   const proxy = net.createServer((socket) => {

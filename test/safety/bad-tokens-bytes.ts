@@ -17,7 +17,10 @@ import {
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const pem = rsa.publicKey.export({ type: 'spki', format: 'pem' })
 
-/** Bad tokens whose fault is in their bytes: algorithm, key, signature, header, encoding, JSON, size. */
+/**
+ * Bad tokens whose fault is in their bytes: algorithm, key, signature, header, encoding, JSON, size.
+ * One of each kind: every branch of the verifier is in test/protocol/token.test.ts.
+ */
 export function badBytes(target: Target): BadToken[] {
   const kinds = [algorithms, keys, signatures, headers, encodings, payloads, duplicates, sizes]
   return kinds.flatMap((kind) => kind(target))
@@ -27,13 +30,12 @@ function algorithms(target: Target): BadToken[] {
   const [, body] = partsOf(target)
   const [secret] = target.secrets
   const head = (alg: unknown) => encode(JSON.stringify({ alg, typ: 'JWT' }))
-  const none = ['none', 'nOnE', 'none ', 'none\u0000', 'n\u043ene', '']
+  const none = ['none', 'nOnE', 'none\u0000']
   const unsigned = none.flatMap((alg): Row[] => [
     [`${JSON.stringify(alg)}, signed`, signSegments(head(alg), body, secret), 'algorithm'],
     [`${JSON.stringify(alg)}, unsigned`, `${head(alg)}.${body}.`, 'malformed'],
-    [`${JSON.stringify(alg)}, without a third segment`, `${head(alg)}.${body}`, 'malformed'],
   ])
-  const others = ['hs256', 'HS256\u0000', 'HS384', 'HS512', 'RS256', 'ES256', 'EdDSA', 'dir', 'constructor']
+  const others = ['hs256', 'HS384', 'RS256', 'EdDSA', 'constructor']
   const byRsa = (alg: string) => {
     const signed = `${head(alg)}.${body}`
     return `${signed}.${sign('sha256', Buffer.from(signed), rsa.privateKey).toString('base64url')}`
@@ -42,14 +44,11 @@ function algorithms(target: Target): BadToken[] {
     ...unsigned,
     ...others.map((alg): Row => [`${alg}, signed with HMAC`, signSegments(head(alg), body, secret), 'algorithm']),
     ['HS512 with its own hash', signSegments(head('HS512'), body, secret, 'sha512'), 'algorithm'],
-    ['HS256 with the hash of HS512', signSegments(head('HS256'), body, secret, 'sha512'), 'signature'],
     ['RS256 by a key of its own', byRsa('RS256'), 'algorithm'],
     ['HS256 said, RS256 done', byRsa('HS256'), 'signature'],
-    ['a number', signSegments(head(256), body, secret), 'algorithm'],
     ['null', signSegments(head(null), body, secret), 'algorithm'],
     ['an array of the right one', signSegments(head(['HS256']), body, secret), 'algorithm'],
     ['missing', signSegments(encode('{"typ":"JWT"}'), body, secret), 'algorithm'],
-    ['in capitals as a name', signSegments(encode('{"ALG":"HS256","typ":"JWT"}'), body, secret), 'algorithm'],
     ['lent by __proto__', signSegments(encode('{"__proto__":{"alg":"HS256"},"typ":"JWT"}'), body, secret), 'algorithm'],
   ])
 }
@@ -59,30 +58,19 @@ function keys(target: Target): BadToken[] {
   const [secret] = target.secrets
   const wrong: [string, string | Uint8Array][] = [
     ['nothing', ''],
-    ['one NUL', '\u0000'],
     ['the secret and a line break', `${secret}\n`],
     ['the secret without its last character', secret.slice(0, -1)],
-    ['the secret in capitals', secret.toUpperCase()],
-    ['the secret twice', secret + secret],
-    ['the secret in base64', Buffer.from(secret).toString('base64')],
     ['the secret read as base64', Buffer.from(secret, 'base64')],
     ['the SHA-256 of the secret', createHash('sha256').update(secret).digest()],
-    ['both secrets in a row', target.secrets.join(',')],
     ['the client ID', target.clientId],
-    ['the words undefined', 'undefined'],
     ['a public RSA key as text', pem],
-    ['a public RSA key as bytes', rsa.publicKey.export({ type: 'spki', format: 'der' })],
   ]
   const named: [string, object, string | Uint8Array][] = [
     ['kid of an empty file', { kid: '/dev/null' }, ''],
-    ['kid of an SQL statement', { kid: "x' UNION SELECT 'planted" }, 'planted'],
     ['kid that is the secret', { kid: 'planted' }, 'planted'],
     ['jku of an address', { jku: 'http://127.0.0.1:9/jwks.json', kid: '1' }, 'planted'],
-    ['x5u of an address', { x5u: 'http://127.0.0.1:9/cert.pem' }, 'planted'],
     ['jwk with the key itself', { jwk: { kty: 'oct', k: encode('planted'), alg: 'HS256' } }, 'planted'],
-    ['jwk with a public key', { jwk: rsa.publicKey.export({ format: 'jwk' }) }, pem],
     ['x5c with a certificate', { x5c: [Buffer.from('planted').toString('base64')] }, 'planted'],
-    ['a key in another member', { k: 'planted', key: 'planted', secret: 'planted' }, 'planted'],
   ]
   const header = (more: object) => encode(JSON.stringify({ alg: 'HS256', typ: 'JWT', ...more }))
   return group('key', [
@@ -101,20 +89,15 @@ function signatures(target: Target): BadToken[] {
   const other = encode(JSON.stringify({ ...goodClaims(target), tomorrow: 1 }))
   const sha512 = Buffer.from(hmac(`${head}.${body}`, secret, 'sha512'), 'base64url')
   const rows: [string, string][] = [
-    ...[0, 15, 16, 31].map((at): [string, string] => [`a bit changed in byte ${at}`, flipped(at)]),
-    ...[1, 16, 31].map((size): [string, string] => [`cut to ${size} bytes`, made(mac.subarray(0, size))]),
+    ...[0, 31].map((at): [string, string] => [`a bit changed in byte ${at}`, flipped(at)]),
+    ...[16, 31].map((size): [string, string] => [`cut to ${size} bytes`, made(mac.subarray(0, size))]),
     ['one byte more', made(Buffer.concat([mac, Buffer.from([0])]))],
-    ['one byte more in front', made(Buffer.concat([Buffer.from([0]), mac]))],
     ['twice in a row', made(Buffer.concat([mac, mac]))],
-    ['all zeros', made(Buffer.alloc(32))],
     ['of other claims', `${head}.${other}.${signature}`],
     ['of the payload alone', `${head}.${body}.${hmac(body, secret)}`],
-    ['of the parts without their dot', `${head}.${body}.${hmac(head + body, secret)}`],
     ['a hash without a key', made(hashed(`${head}.${body}`))],
-    ['a hash of secret and parts', made(hashed(`${secret}${head}.${body}`))],
     ['HMAC with key and text exchanged', `${head}.${body}.${hmac(secret, `${head}.${body}`)}`],
     ['HMAC of SHA-512, cut', made(sha512.subarray(0, 32))],
-    ['HMAC of SHA3-256', `${head}.${body}.${hmac(`${head}.${body}`, secret, 'sha3-256')}`],
   ]
   return group('signature', [
     ...rows.map(([name, token]): Row => [name, token, 'signature']),
@@ -128,20 +111,15 @@ function headers(target: Target): BadToken[] {
   const [secret] = target.secrets
   const made = (header: string | Uint8Array) => signTexts(header, payload, secret)
   const members = ['"crit":[]', '"crit":["exp"]', '"crit":["b64"],"b64":false', '"\\u0063rit":["exp"]', '"b64":true']
-  members.push('"b64":null', '"zip":"DEF"', '"zip":null', '"cty":"JWT"', '"cty":null')
-  const types = ['"jwt"', '"JWT "', '"JOSE"', '"at+jwt"', '"logout+jwt"', 'null', '["JWT"]', '""']
+  members.push('"zip":"DEF"', '"cty":null')
+  const types = ['"jwt"', '"JOSE"', 'null', '["JWT"]']
   const shapes: [string, string | Uint8Array][] = [
     ['an array', `[${HEADER}]`],
-    ['null', 'null'],
     ['no JSON', '{alg:"HS256",typ:"JWT"}'],
     ['a trailing comma', '{"alg":"HS256","typ":"JWT",}'],
-    ['two objects', HEADER + HEADER],
-    ['cut off', HEADER.slice(0, -1)],
     ['a byte order mark', `\ufeff${HEADER}`],
-    ['UTF-16', Buffer.from(HEADER, 'utf16le')],
     ['bytes that are not UTF-8', Buffer.from('{"alg":"HS256","typ":"JWT","x":"\xff"}', 'latin1')],
     ['alg twice, the right one last', '{"alg":"none","typ":"JWT","alg":"HS256"}'],
-    ['alg twice alike', '{"alg":"HS256","typ":"JWT","alg":"HS256"}'],
     ['alg twice, once as an escape', '{"\\u0061lg":"none","typ":"JWT","alg":"HS256"}'],
   ]
   return group('header', [
@@ -166,7 +144,7 @@ function encodings(target: Target): BadToken[] {
   const resigned = (h: string, b: string) => signSegments(h, b, target.secrets[0])
   const hex = Buffer.from(signature, 'base64url').toString('hex')
   const within = (segment: string, space: string) => `${segment.slice(0, 8)}${space}${segment.slice(8)}`
-  const spaces = [' ', '\n', '\t', '\u0000', '\u00a0', '\u200b', '\ufeff', '+', '%20']
+  const spaces = [' ', '\n', '\u0000', '+']
   const spaced = spaces.flatMap((space): [string, string][] => [
     [`${JSON.stringify(space)} before`, space + good],
     [`${JSON.stringify(space)} after`, good + space],
@@ -177,22 +155,16 @@ function encodings(target: Target): BadToken[] {
   const rows: [string, string][] = [
     ...spaced,
     ['nothing', ''],
-    ['two dots', '..'],
     ['two segments', `${head}.${body}`],
     ['four segments', `${good}.${signature}`],
-    ['an empty header', `.${body}.${signature}`],
     ['an empty signature', `${head}.${body}.`],
     ['an empty payload, signed', resigned(head, '')],
     ['padding on the signature', `${good}=`],
     ['padding on the header, signed', resigned(`${head}=`, body)],
     ['padding on the payload, signed', resigned(head, `${body}==`)],
     ['unused bits in the signature', `${head}.${body}.${withUnusedBits(signature)}`],
-    ['the other alphabet', `${head}.${body}.+/${signature.slice(2)}`],
-    ['the parts in the clear', `${HEADER}.${JSON.stringify(goodClaims(target))}.${signature}`],
     ['the word Bearer before', `Bearer ${good}`],
-    ['quotes around', `"${good}"`],
     ['flattened JSON', JSON.stringify({ payload: body, protected: head, signature })],
-    ['an encrypted token', `${encode('{"alg":"dir","enc":"A256GCM"}')}..${body}.${body}.${signature}`],
     ['a token in a token', resigned(head, encode(good))],
   ]
   return group('encoding', [
@@ -207,26 +179,17 @@ function payloads(target: Target): BadToken[] {
   const within = (...bytes: number[]) => Buffer.from(withX(`"${String.fromCharCode(...bytes)}"`), 'latin1')
   const rows: [string, string | Uint8Array][] = [
     ['a byte order mark', `\ufeff${text}`],
-    ['UTF-16', Buffer.from(text, 'utf16le')],
     ['UTF-16, big end first, with its mark', Buffer.from(`\ufeff${text}`, 'utf16le').swap16()],
     ['Latin-1', within(0xe5)],
     ['an over-long slash', within(0xc0, 0xaf)],
-    ['half a pair of surrogates', within(0xed, 0xa0, 0x80)],
-    ['a character that is cut off', within(0xe2, 0x82)],
-    ['a character beyond the last', within(0xf4, 0x90, 0x80, 0x80)],
     ['a raw line break in a text', within(0x0a)],
     ['an array', `[${text}]`],
     ['null', 'null'],
     ['claims in a text', JSON.stringify(text)],
     ['no JSON', 'claims'],
-    ['white space', ' '],
-    ['claims and a NUL', `${text}\u0000`],
     ['claims twice', text + text],
     ['claims cut off', text.slice(0, -1)],
-    ['a trailing comma', `${text.slice(0, -1)},}`],
-    ['a comment', `${text.slice(0, -1)}/* */}`],
     ['NaN', withX('NaN')],
-    ['a call in front, as JSONP', `callback(${text})`],
   ]
   return group(
     'payload',
@@ -242,13 +205,10 @@ function duplicates(target: Target): BadToken[] {
     [`${name}, another value first`, text.replace('{', `{"${name}":"x",`)],
     [`${name}, another value last`, `${text.slice(0, -1)},"${name}":"x"}`],
     [`${name}, the first as an escape`, text.replace('{', `{"${escaped(name)}":"x",`)],
-    [`${name}, the same value`, text.replace('{', `{"${name}":${JSON.stringify(claims[name])},`)],
   ])
   rows.push(
-    ['an unknown claim', text.replace('{', '{"x":1,"x":2,')],
     ['__proto__', text.replace('{', '{"__proto__":1,"__proto__":2,')],
     ['with a nested object between', text.replace('{', '{"sts":"x","y":{"sts":[{"a":"}"}]},')],
-    ['with quotes in a text between', text.replace('{', '{"sts":"x","y":"\\"}{\\\\",')],
     ['with white space before the colon', text.replace('{', '{ "sts" \n : "x" , ')],
   )
   return group(
@@ -259,14 +219,11 @@ function duplicates(target: Target): BadToken[] {
 
 function sizes(target: Target): BadToken[] {
   const claims = goodClaims(target)
-  const longHeader = `{"alg":"HS256","typ":"JWT","kid":"${'k'.repeat(7000)}"}`
   const deep = `${'{"a":'.repeat(1500)}1${'}'.repeat(1500)}`
   const deepText = JSON.stringify(claims).replace('{', `{"x":${deep},`)
   return group('size', [
     ['8 KiB of padding', signClaims(target, { ...claims, pad: 'x'.repeat(6144) }), 'malformed'],
-    ['a long header', signClaims(target, claims, longHeader), 'malformed'],
     ['a long signature', signClaims(target, claims) + 'A'.repeat(8192), 'malformed'],
     ['objects nested 1500 deep', signTexts(HEADER, deepText, target.secrets[0]), 'malformed'],
-    ['10,000 dots', '.'.repeat(10_000), 'malformed'],
   ])
 }

@@ -1,4 +1,4 @@
-import { type Operation, sso2ErrorCodes } from '../../lib/protocol/claims'
+import type { Operation } from '../../lib/protocol/claims'
 import {
   answerOf,
   type BadToken,
@@ -28,7 +28,7 @@ function badClaims(target: Target): BadToken[] {
   return kinds.flatMap((kind) => kind(target))
 }
 
-const WRONG_TIMES = ['null', 'true', '[NOW]', '{}', '""', '"NOW"', 'NOW.5', '-1', '1e400', '9007199254740993']
+const WRONG_TIMES = ['null', '[NOW]', '"NOW"', 'NOW.5', '-1', '1e400', '9007199254740993']
 
 function types(target: Target): BadToken[] {
   const subject = subjectOf(target)
@@ -81,12 +81,9 @@ function times(target: Target): BadToken[] {
   return group('time', [
     ...[-15, -61, -86_400].map((by): Row => [`made ${-by} s ago`, moved(by), 'expired']),
     ...[6, 61, 31_536_000].map((by): Row => [`made ${by} s ahead`, moved(by), 'not_yet_valid']),
-    ['valid only from 6 s ahead', changed(target, { nbf: now + 6 }), 'not_yet_valid'],
     ['issued 6 s ahead', changed(target, { iat: now + 6, exp: now + 16 }), 'not_yet_valid'],
     ['that lives 16 s', changed(target, { exp: now + 16 }), 'claims'],
-    ['that lives for ever', changed(target, { exp: Number.MAX_SAFE_INTEGER }), 'claims'],
     ['that lives since 1970', changed(target, { nbf: 0, iat: 0 }), 'claims'],
-    ['of 1970', changed(target, { nbf: 0, iat: 0, exp: 10 }), 'expired'],
     ['that ends as it begins', changed(target, { exp: now }), 'claims'],
     ['that names no time at all', changed(target, { nbf: undefined, iat: undefined, exp: undefined }), 'claims'],
   ])
@@ -98,16 +95,12 @@ function lookalikes(name: string): [string, unknown][] {
     ['in capitals', name.toUpperCase()],
     ['with a space after', `${name} `],
     ['with a NUL after', `${name}\u0000`],
-    ['with a slash after', `${name}/`],
     ['without its last letter', name.slice(0, -1)],
     ['with a letter more', `${name}x`],
     ['with a letter of another alphabet', name.replace(/[aeo]/, (letter) => (letter === 'e' ? '\u0435' : '\u043e'))],
     ['in an array', [name]],
-    ['in an array with another', [name, 'other']],
-    ['as a list in a text', `other ${name}`],
     ['as the pattern of all', '*'],
     ['empty', ''],
-    ['null', null],
     ['true', true],
     ['a number', 1],
     ['missing', undefined],
@@ -209,28 +202,21 @@ const combinationName = ([sts, hasTicket]: Combination) => `${sts}${hasTicket ? 
 function combinations(target: Target): BadToken[] {
   const { operation, ticket } = target
   const rows = ALL.filter((one) => !DOCUMENTED[operation].includes(combinationName(one)))
-  const codes = [...Object.keys(sso2ErrorCodes), 'a_code_of_tomorrow', '__proto__', 'toString']
+  const codes = ['invalid_credentials', 'session_not_found', 'a_code_of_tomorrow', '__proto__']
   const told: Row[] = codes.map((err) => [`${err} with a ticket`, changed(target, { err, at: ticket }), 'claims'])
-  const staying = operation === 'authenticate' ? [] : codes.slice(0, 10)
+  const staying = operation === 'authenticate' ? [] : codes.slice(0, 2)
   for (const err of staying)
     told.push([`${err} and logged in`, changed(target, { err, sts: 'loggedin', at: null }), 'claims'])
   if (operation === 'identify')
     for (const err of codes)
       told.push([`${err} at the landing`, changed(target, { err, sts: 'anon', at: null }), 'undocumented'])
-  const counts = ['"3"', '1.5', '-2', 'true', '[3]', '1e400']
-  const counted = ['frf', 'raa'].flatMap((name) =>
-    counts.map((value): Row => [`${name} as ${value}`, spelled(target, name, value), 'claims']),
-  )
-  return [
-    ...group('combination', [
-      ...rows.map((one): Row => {
-        const [sts, hasTicket] = one
-        return [combinationName(one), changed(target, { sts, at: hasTicket ? ticket : null }), 'claims']
-      }),
-      ...told,
-    ]),
-    ...group('count', operation === 'authenticate' ? counted : []),
-  ]
+  return group('combination', [
+    ...rows.map((one): Row => {
+      const [sts, hasTicket] = one
+      return [combinationName(one), changed(target, { sts, at: hasTicket ? ticket : null }), 'claims']
+    }),
+    ...told,
+  ])
 }
 
 /** Answers to another operation, good ones there. Threat L7. */

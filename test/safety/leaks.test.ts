@@ -42,7 +42,7 @@ const tell = (message: object) =>
   })
 
 /** A browser whose answers are kept. The two addresses that carry a token by design are looked at in a test of their own. */
-class Reader extends Browser {
+class Visitor extends Browser {
   constructor() {
     super({ now: () => emulator.clock.now() })
   }
@@ -71,17 +71,17 @@ class Reader extends Browser {
   }
 }
 
-async function anonymous(site: string): Promise<{ browser: Reader; sid: string }> {
+async function anonymous(site: string): Promise<{ browser: Visitor; sid: string }> {
   const { browser, landing } = await landed(`${site}/`)
   const token = present(new URL(landing).searchParams.get('t'))
   return { browser, sid: String(readJwt(token).claims['sid']) }
 }
 
 /** A new browser's way to a page, through Identify: the bounds of this site are short, and a busy machine may have opened its breaker. */
-async function landed(page: string): Promise<{ browser: Reader; landing: string }> {
-  let found: { browser: Reader; landing: string } | undefined
+async function landed(page: string): Promise<{ browser: Visitor; landing: string }> {
+  let found: { browser: Visitor; landing: string } | undefined
   await eventually(async () => {
-    const browser = new Reader()
+    const browser = new Visitor()
     const { trail } = await browser.visit(page)
     const hop = trail.find(({ url }) => url.includes('/sso2/landing?'))
     if (hop) found = { browser, landing: hop.url }
@@ -90,7 +90,7 @@ async function landed(page: string): Promise<{ browser: Reader; landing: string 
   return present(found)
 }
 
-async function loggedIn(site: string): Promise<{ browser: Reader; sid: string }> {
+async function loggedIn(site: string): Promise<{ browser: Visitor; sid: string }> {
   for (let tries = 1; ; tries += 1) {
     const found = await anonymous(site)
     const { status, body } = await found.browser.fetchJson(`${site}/login`, { json: ada })
@@ -138,11 +138,9 @@ beforeAll(async () => {
   child.send({ options: { ...options, sessionSecret: secret('session secret') }, ports })
   await up
   for (const site of [plain, hooked]) await walk(site)
-  const hung = await hang()
   await failEverything()
   await failHooks()
   await badLandings()
-  await hung()
   emulator.faults.clear()
   await dumpRedis()
   await withoutRedis()
@@ -177,7 +175,7 @@ async function walk(site: string): Promise<void> {
   emulator.clock.advance(361)
   await tell({ advance: 361 })
   await browser.visit(`${site}/`)
-  await new Reader().visit(`${site}/`) // a browser of its own, then one that was logged in elsewhere meanwhile
+  await new Visitor().visit(`${site}/`) // a browser of its own, then one that was logged in elsewhere meanwhile
   await browser.visit(`${site === plain ? hooked : plain}/`)
   await browser.submit(`${site}/logout`, { return_to: '/' })
   const second = (await loggedIn(site)).browser
@@ -217,12 +215,13 @@ const ofTokens: FaultKind[] = [
   { kind: 'skew', seconds: 600 },
   { kind: 'error', code: 'session_not_found' },
 ]
-const post = (path: string, json: object) => (browser: Reader, site: string) => browser.fetchJson(site + path, { json })
-const open = (path: string) => (browser: Reader, site: string) => browser.fetchJson(site + path)
+const post = (path: string, json: object) => (browser: Visitor, site: string) =>
+  browser.fetchJson(site + path, { json })
+const open = (path: string) => (browser: Visitor, site: string) => browser.fetchJson(site + path)
 const address = { first_name: 'A', last_name: 'B' }
 /** How each operation is brought about: who does it, and what. */
-const drives: Record<EmulatedOperation, [typeof anonymous, (browser: Reader, site: string) => Promise<unknown>]> = {
-  identify: [anonymous, (_browser, site) => new Reader().visit(`${site}/`).catch(() => undefined)],
+const drives: Record<EmulatedOperation, [typeof anonymous, (browser: Visitor, site: string) => Promise<unknown>]> = {
+  identify: [anonymous, (_browser, site) => new Visitor().visit(`${site}/`).catch(() => undefined)],
   authenticate: [anonymous, post('/login', ada)],
   sessionstatus: [loggedIn, open('/check')],
   logout: [loggedIn, post('/logout', {})],
@@ -271,19 +270,6 @@ async function forgetAttempts(): Promise<void> {
 const hasMet = (operation: EmulatedOperation, kind: FaultKind['kind']) =>
   emulator.calls({ operation }).some(({ fault }) => fault === kind)
 
-/** Calls that are never answered, each by a browser of its own. They take seconds: the rest goes on meanwhile. */
-async function hang(): Promise<() => Promise<unknown>> {
-  const hanging = ['authenticate', 'sessionstatus', 'logout', 'marketplace', 'gift', 'administrators'] as const
-  const browsers = await Promise.all(hanging.map((operation) => drives[operation][0](plain)))
-  const drivers = hanging.map((operation, index) => {
-    const { browser, sid } = present(browsers[index])
-    emulator.faults.add({ operation, kind: 'hang', sid })
-    // an account that no other login waits for
-    return operation === 'authenticate' ? post('/login', edsger)(browser, plain) : drives[operation][1](browser, plain)
-  })
-  return () => Promise.all(drivers)
-}
-
 /** Hooks whose errors hold whatever they were given. */
 async function failHooks(): Promise<void> {
   for (const hookFails of ['exchangeTicket', 'loadUser']) {
@@ -330,7 +316,7 @@ async function badLandings(): Promise<void> {
   ]
   for (const url of variants) {
     await browser.visit(url)
-    await new Reader().visit(url)
+    await new Visitor().visit(url)
     await browser.ask(url, { 'sec-purpose': 'prefetch' })
     for (const method of ['HEAD', 'POST', 'PUT']) await browser.fetchJson(url, { method })
   }
@@ -361,7 +347,7 @@ async function withoutRedis(): Promise<void> {
   await browser.fetchJson(`${plain}/api/marketplace`)
   await fresh.browser.submit(`${hooked}/login`, { ...ada, return_to: '/' })
   await fresh.browser.fetchJson(`${hooked}/login`, { json: ada })
-  await new Reader().visit(`${hooked}/`)
+  await new Visitor().visit(`${hooked}/`)
   await browser.submit(`${plain}/logout`, { return_to: '/' })
 }
 
@@ -376,15 +362,11 @@ const leaks = (texts: string[]) => {
   return [...new Set(found)].slice(0, 40)
 }
 
-test.each(canaryKinds)('[F8] the walk has come by a %s', (kind) => {
-  expect(canaries.of(kind).length).toBeGreaterThan(0)
-})
-
-test.each(canaryKinds)('[F8] the search finds a planted %s in a log line, in every spelling', async (kind) => {
+test.each(canaryKinds)('[F8] the walk has come by a %s, which is found in a log line in every spelling', (kind) => {
   const [value = ''] = canaries.of(kind)
-  for (const spelling of spellings(value).filter((text) => text.length >= 12 || text === value)) {
+  expect(value).not.toBe('')
+  for (const spelling of spellings(value).filter((text) => text.length >= 12 || text === value))
     expect(leaks([`a line with ${spelling} in it`]).join()).toContain(`${kind} in:`)
-  }
 })
 
 test('[F8] the walk has met every fault, answer and event', () => {

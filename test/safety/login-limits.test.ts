@@ -158,19 +158,6 @@ const jar = (browser: Browser) =>
     .map(({ name, value }) => `${name}=${value}`)
     .join('; ')
 
-test('[F3, F18] a recognised browser stops before the last attempt, and leaves other browsers none that would freeze the account', async () => {
-  const [own, stranger] = (await visitors(2)) as [Browser, Browser]
-  await known(own)
-  for (let round = 0; round < 3; round += 1) expect((await postSurely(own, wrong(round))).status).toBe(401)
-  expect((await postSurely(stranger, wrong(9), 1)).json).toEqual({ error: 'too_many_attempts' })
-  expect((await postSurely(own, ada)).status).toBe(200)
-  await logOut(own)
-  for (let round = 0; round < 4; round += 1) await postSurely(own, wrong(round))
-  expect((await postSurely(own, ada)).json).toEqual({ error: 'too_many_attempts' })
-  expect(reasons()).toEqual(new Set(['held']))
-  expect(network.emulator.account('ada').view()).toMatchObject({ failedAttempts: 1, frozenUntil: null })
-})
-
 test('[F18] eight device cookies of one name have one budget', async () => {
   const browsers = await visitors(8)
   for (const browser of browsers) await known(browser)

@@ -4,12 +4,14 @@ import { demoOptions } from '../../lib/emulator'
 import { type Network, present } from '../flows/network'
 import { beginFlow, document, type Flow, landingToken } from './session-support'
 
-export const ROUNDS = 60
-
 /** SSO sessions that the emulator knows from the start, so that a round begins with its landing. */
-export function anonymousSessions(count: number) {
+export function anonymousSessions(count: number, kind: string) {
   const session = { status: 'anon' as const, ageSeconds: 0, idleSeconds: 0 }
-  return Array.from({ length: count }, (_, index) => ({ ...session, sid: `sid-${index}`, browser: `browser-${index}` }))
+  return Array.from({ length: count }, (_, index) => ({
+    ...session,
+    sid: `${kind}-${index}`,
+    browser: `browser-${kind}-${index}`,
+  }))
 }
 
 export const limits = { ...demoOptions().limits, sessionsPerAccount: 100_000 }
@@ -116,25 +118,12 @@ export async function storedUnder(network: Network, cookie: string): Promise<(st
   return network.redis.mget(`${prefix}sess:{${key}}`, `${prefix}sso2:{${key}}`)
 }
 
-/** The session that a cookie names is dead: nothing of it is kept, and who sends it is nobody. */
+/** The session that a cookie names is dead: nothing of it is kept, and a browser that sends it has no user. */
 export async function expectDead(racers: Racers, cookie: string): Promise<void> {
   const [data, record] = await storedUnder(racers.network, cookie)
   expect([data, record]).toEqual([null, expect.stringMatching(/^(moved|ended)\.\d+/)])
-  const stranger = racers.racer()
-  stranger.jar.set('sso2.sid', cookie)
-  const { json, sets } = await stranger.script('/')
+  const other = racers.racer()
+  other.jar.set('sso2.sid', cookie)
+  const { json, sets } = await other.script('/')
   expect([json.status, json.username, json.saved, sets]).toEqual(['none', undefined, undefined, []])
-}
-
-/** Runs all rounds, some at once. After a failure no more begin, and those under way end before it is reported. */
-export async function inBatches(rounds: number, atOnce: number, run: (index: number) => Promise<void>): Promise<void> {
-  let next = 0
-  const failures: unknown[] = []
-  const worker = async () => {
-    for (let index = next++; index < rounds && failures.length === 0; index = next++) {
-      await run(index).catch((error: unknown) => failures.push(error))
-    }
-  }
-  await Promise.all(Array.from({ length: atOnce }, worker))
-  if (failures.length > 0) throw failures[0]
 }

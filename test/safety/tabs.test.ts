@@ -41,49 +41,28 @@ async function hop(browser: Browser, tab: Tab): Promise<void> {
   if (location === undefined) tab.page = { status: answer.status, view: view(answer) }
 }
 
-type Pace = (browser: Browser, tabs: readonly Tab[]) => Promise<void>
-
-const paces: [name: string, pace: Pace][] = [
-  [
-    'whose requests leave before any answer comes',
-    async (browser, tabs) => {
-      await Promise.all(tabs.map((tab) => hop(browser, tab)))
-      dropSession(browser)
-    },
-  ],
-  [
-    'that take turns',
-    async (browser, tabs) => {
-      for (const tab of tabs) {
-        await hop(browser, tab)
-        dropSession(browser)
-      }
-    },
-  ],
-]
-
+const together = async (browser: Browser, tabs: readonly Tab[]) => {
+  await Promise.all(tabs.map((tab) => hop(browser, tab)))
+}
 const pages = (count: number) => Array.from({ length: count }, (_, index) => `/page?a=${index}`)
-const starts: [name: string, paths: readonly string[]][] = [
-  ['two tabs of one page', ['/page?a=1', '/page?a=1']],
-  ['thirty tabs', pages(30)],
-]
+
 const causes: [name: string, fault: FaultKind | undefined][] = [
   ['landing tokens are signed with another secret', { kind: 'wrong_signature' }],
   ['the session gets lost', undefined],
 ]
 
-describe.each(starts)('of %s', (_name, paths) => {
-  describe.each(paces)('%s', (_pace, pace) => {
-    test.each(causes)('[R8] each has its page after at most three trips where %s', async (_cause, fault) => {
-      const browser = network.browser()
-      if (fault) network.emulator.faults.add({ operation: 'identify', ...fault })
-      const tabs = paths.map((path): Tab => ({ url: at(path), trips: 0 }))
-      for (let round = 0; round < 40 && tabs.some(({ url }) => url !== undefined); round += 1) await pace(browser, tabs)
-      expect(tabs.filter(({ url }) => url !== undefined)).toEqual([])
-      expect(tabs[0]?.trips).toBeGreaterThan(0)
-      expect(Math.max(...tabs.map(({ trips }) => trips))).toBeLessThanOrEqual(3)
-    })
-  })
+/** Each order of the requests of two tabs is in test/decide/loop-guard.test.ts. */
+test.each(causes)('[R8] each of thirty tabs has its page after at most three trips where %s', async (_cause, fault) => {
+  const browser = network.browser()
+  if (fault) network.emulator.faults.add({ operation: 'identify', ...fault })
+  const tabs = pages(30).map((path): Tab => ({ url: at(path), trips: 0 }))
+  for (let round = 0; round < 40 && tabs.some(({ url }) => url !== undefined); round += 1) {
+    await together(browser, tabs)
+    dropSession(browser)
+  }
+  expect(tabs.filter(({ url }) => url !== undefined)).toEqual([])
+  expect(tabs[0]?.trips).toBeGreaterThan(0)
+  expect(Math.max(...tabs.map(({ trips }) => trips))).toBeLessThanOrEqual(3)
 })
 
 test('[R8] the count of a page is its own, and a browser keeps 32 of them', async () => {
@@ -107,9 +86,6 @@ test('[R8] the count of a page is its own, and a browser keeps 32 of them', asyn
   expect(names()).toHaveLength(32)
 })
 
-const together = async (browser: Browser, tabs: readonly Tab[]) => {
-  await Promise.all(tabs.map((tab) => hop(browser, tab)))
-}
 const tokenOf = ({ url = '' }: Tab) => new URL(url).searchParams.get('t')
 
 /** Orders in which the landings of two tabs arrive. */

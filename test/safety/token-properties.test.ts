@@ -118,7 +118,7 @@ test('[T3] no token, whatever its header names, makes the verifier touch network
   try {
     const reasons = tokens.map(verdict)
     expect(spies.map((spy) => spy.mock.calls.length).reduce((sum, calls) => sum + calls, 0)).toBe(0)
-    expect(reasons.filter((reason) => reason === 'signature').length).toBeGreaterThan(30)
+    expect(reasons.filter((reason) => reason === 'signature').length).toBeGreaterThan(15)
     fs.existsSync('/')
     expect(spies.some((spy) => spy.mock.calls.length > 0)).toBe(true)
   } finally {

@@ -4,7 +4,6 @@ import path from 'node:path'
 import {
   ada,
   eventually,
-  grace,
   logIn,
   type Network,
   present,
@@ -94,40 +93,6 @@ test('[F5] one form, 20 times at once at both processes: one Authenticate, and a
   expect(tally(answers)).toEqual({ 200: 20 })
   expect([network.count('authenticate') - calls, network.count('token') - tickets]).toEqual([1, 1])
   for (const which of [0, 1]) expect((await browser.fetchJson(at(which, '/'))).json).toEqual({ status: 'loggedin' })
-})
-
-test('[L9] two accounts at once in one session at two processes: one wins, and nobody gets the other one’s user', async () => {
-  for (let round = 0; round < 10; round += 1) {
-    const browser = await anybody()
-    const own = { origin: network.morning.url, 'sec-fetch-site': 'same-origin' }
-    const send = (which: number) =>
-      browser.fetchJson(at(which, '/login'), { json: which === 0 ? ada : grace, headers: own })
-    const answers = await Promise.all([send(0), send(1)])
-    const won = answers.filter(({ status }) => status === 200)
-    expect(won).toHaveLength(1)
-    expect([401, 409]).toContain(answers.find(({ status }) => status !== 200)?.status)
-    const winner = present(won[0]).json.user.username
-    expect(winner).toBe(answers[0] === won[0] ? 'ada' : 'grace')
-    const page = await browser.fetchJson(`${network.morning.url}/`)
-    expect(page.json).toMatchObject({ status: 'loggedin', username: winner })
-  }
-})
-
-test('[S6] a logout at one process, a slow save at the other: the session stays dead', async () => {
-  const browser = await anybody()
-  await logIn(browser, network.morning, ada)
-  const old = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
-  const gate = network.morning.gates.add()
-  const slow = browser.fetchJson(`${network.morning.url}/save?gate=${gate.name}&value=late`)
-  await gate.arrived
-  const own = { origin: network.morning.url, 'sec-fetch-site': 'same-origin' }
-  expect((await browser.fetchJson(at(1, '/logout'), { json: {}, headers: own })).status).toBe(200)
-  gate.open()
-  expect((await slow).headers['set-cookie']).toBeUndefined()
-  for (const url of [at(0, '/'), at(1, '/'), `${network.morning.url}/`]) {
-    const { json } = await network.browser().fetchJson(url, { headers: { cookie: old } })
-    expect(json.status).toBe('none')
-  }
 })
 
 test('[S11] a logout at one process is seen by the other at its next request', async () => {
