@@ -1,4 +1,4 @@
-const { TestEnvironment } = require('jest-environment-node')
+const TestEnvironment = require('../support/environment.js')
 const { writeCounts } = require('./counts.js')
 
 /** Keeps the counters of a suite. */
