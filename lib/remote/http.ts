@@ -20,7 +20,7 @@ interface TransportRequest {
 /** A response. The body is decompressed during the read. Without a read, the caller must call `discard()`. */
 export interface TransportResponse {
   readonly status: number
-  readonly headers: Pick<Headers, 'get' | 'has' | 'getSetCookie'>
+  readonly headers: Pick<Headers, 'get' | 'has'>
   readonly body: AsyncIterable<Uint8Array>
   discard(): void
 }
@@ -31,24 +31,24 @@ const options = { keepAlive: true, timeout: IDLE_MS }
 const agents = { http: new http.Agent(options), https: new https.Agent(options) }
 
 /** Decoders by `Content-Encoding`. Requests ask for no compression, but some servers compress all the same. */
-const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-}
+const decoders = new Map<string | undefined, () => NodeJS.ReadWriteStream & Readable>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+])
 
 function decodedBody(response: IncomingMessage): Readable {
-  const decoder = decoders[response.headers['content-encoding']?.toLowerCase() ?? '']?.()
+  const decoder = decoders.get(response.headers['content-encoding']?.toLowerCase())?.()
   return decoder ? pipeline(response, decoder, () => {}) : response
 }
 
 function headersOf({ headers }: IncomingMessage): TransportResponse['headers'] {
   const get = (name: string) => {
     const value = headers[name.toLowerCase()]
-    return Array.isArray(value) ? value.join(', ') : (value ?? null)
+    return typeof value === 'string' ? value : null // only Set-Cookie is an array, which no call reads
   }
-  return { get, has: (name) => get(name) !== null, getSetCookie: () => headers['set-cookie'] ?? [] }
+  return { get, has: (name) => get(name) !== null }
 }
 
 function request({ url, method, headers, body, signal }: TransportRequest): Promise<TransportResponse> {

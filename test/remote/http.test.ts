@@ -1,4 +1,5 @@
-import { gzipSync } from 'node:zlib'
+import http from 'node:http'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { Sso2ResponseError, Sso2UnavailableError } from '../../lib/errors'
 import { type Call, readJson, retryAfterSeconds, sendCall, transport } from '../../lib/remote/http'
 import { type Behaviour, failure, faultyServer, json } from './faulty-server'
@@ -20,11 +21,33 @@ test('a call sends what it is given, asks for JSON where nothing else is said, a
   server.become((res) => json(res, 404, { a: 1 }, { 'x-a': 'b' }))
   const { status, headers, text } = await call({ method: 'POST', body: 'sent', headers: { 'x-c': 'd' } })
   expect([status, headers.get('x-a'), text]).toEqual([404, 'b', '{"a":1}'])
-  await call({ headers: { accept: 'text/html' } })
+  await call({ url: `${server.url}/y?z=https://z.example`, headers: { accept: 'text/html' } })
+  const uncompressed = { 'accept-encoding': 'identity' }
   expect(server.seen).toMatchObject([
-    { method: 'POST', url: '/x', body: 'sent', headers: { accept: 'application/json', 'x-c': 'd' } },
-    { method: 'GET', url: '/x', body: '', headers: { accept: 'text/html' } },
+    { method: 'POST', url: '/x', body: 'sent', headers: { accept: 'application/json', 'x-c': 'd', ...uncompressed } },
+    { method: 'GET', url: '/y?z=https://z.example', body: '', headers: { accept: 'text/html', ...uncompressed } },
   ])
+})
+
+test('the connection of an answer that is refused unread is closed', async () => {
+  const closed = new Promise<void>((resolve) => {
+    server.become((res) => void res.on('close', resolve).writeHead(302).write('the rest never comes'))
+  })
+  expect(await failure(call())).toBeInstanceOf(Sso2ResponseError)
+  await closed
+})
+
+test.each<[encoding: string, encode: (text: string) => Buffer | string]>([
+  ['gzip', gzipSync],
+  ['X-GZIP', gzipSync],
+  ['deflate', deflateSync],
+  ['br', brotliCompressSync],
+  ['identity', String],
+  ['constructor', String],
+  ['__proto__', String],
+])('a body in the encoding %s is read', async (encoding, encode) => {
+  server.become((res) => res.writeHead(200, { 'content-encoding': encoding }).end(encode('{}')))
+  expect((await call()).text).toBe('{}')
 })
 
 test.each([300, 302, 304, 399])('HTTP %i is refused, and an answer only where it was asked for', async (status) => {
@@ -233,7 +256,8 @@ test.each([
   },
 )
 
-test('connections are kept, and one that was given up is not', async () => {
+test('connections are kept for four seconds, and one that was given up is not', async () => {
+  const asked = jest.spyOn(http, 'request')
   const ports: (number | undefined)[] = []
   server.become((res) => {
     ports.push(res.socket?.remotePort)
@@ -241,6 +265,7 @@ test('connections are kept, and one that was given up is not', async () => {
   })
   for (let times = 0; times < 3; times += 1) await call()
   expect(new Set(ports).size).toBe(1)
+  expect(asked.mock.lastCall?.[1]).toMatchObject({ agent: { options: { keepAlive: true, timeout: 4000 } } })
   expect(await failure(call({ maxBytes: 9 }))).toMatchObject({ code: 'ERR_SSO2_RESPONSE' })
   server.become((res) => {
     ports.push(res.socket?.remotePort)
