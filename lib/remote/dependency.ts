@@ -31,7 +31,7 @@ export interface DependencyOptions {
   /** Is the response a sign of a broken system? Default: no. */
   readonly isFaulty?: (response: unknown) => boolean
   /** Called for each success. @param isBack a probe had failed before, or the breaker was open */
-  readonly onSuccess?: (isBack: boolean) => void
+  readonly onSuccess: (isBack: boolean) => void
 }
 
 /** A refusal (400, 401, 403) is a response of a working system. Errors of the site itself say nothing about the system. */
@@ -101,7 +101,7 @@ export class Dependency {
     const isBack = this.#breaker.hasFailedProbe || !this.isAvailable
     this.#breaker = afterSuccess(this.#breaker, beganAt)
     this.#stop()
-    this.#options.onSuccess?.(isBack)
+    this.#options.onSuccess(isBack)
   }
 
   /** Ends the probing for good. */

@@ -38,8 +38,8 @@ export class IdentifyHealth {
   readonly #identify = new Dependency({
     probe: () => this.#probe(),
     isFault: (error) => !(error instanceof NotAskedError),
-    onSuccess: (isBack) => {
-      if (isBack) this.#options.log.over('identify', RECOVERIES.identify)
+    onSuccess: () => {
+      this.#options.log.over('identify', RECOVERIES.identify)
       this.#awaitReturns()
     },
   })
@@ -64,7 +64,6 @@ export class IdentifyHealth {
 
   /** Notes that a browser is redirected to Identify. */
   noteRedirect(): void {
-    if (!this.#identify.isAvailable) return
     const second = this.#options.now()
     const nowMs = performance.now()
     if (this.#redirects === 0) this.#firstRedirectMs = nowMs

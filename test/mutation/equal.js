@@ -143,7 +143,10 @@ module.exports = [
     ],
     ['remote/rest-call.ts', 'asked >= bounds.left()', 'asked > bounds.left()'],
     ['remote/rest-call.ts', 'wait >= bounds.left()', 'wait > bounds.left()'],
+    ['remote/identify-health.ts', 'if (firstMs <= began.ms)', 'firstMs < began.ms'],
+    ['remote/identify-health.ts', '< LOST_MS', 'performance.now() - this.#firstRedirectMs <= LOST_MS'],
   ]),
+  ...because('Node.js takes a call without a method for a GET', [['remote/platform-api.ts', "method: 'GET'", '""']]),
   ...because('no redirect comes as far: each is refused before', [
     ['remote/rest-call.ts', 'answer.status < 300', 'answer.status <= 300'],
   ]),

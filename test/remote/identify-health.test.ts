@@ -140,6 +140,19 @@ test('who came back late, and was sent before it broke, delays nothing', async (
   expect(front.isAvailable).toBe(false)
 })
 
+test('who was sent in the second of the first failed probe, and came back, delays nothing either', async () => {
+  const { front } = channel()
+  await clock.pass(900)
+  front.noteRedirect()
+  await clock.pass(200)
+  front.noteRedirect()
+  const sentAt = now()
+  breakIdentify()
+  await clock.pass(850)
+  front.noteReturn(sentAt)
+  expect(await clock.until(() => !front.isAvailable, 3000)).toBeLessThanOrEqual(2400)
+})
+
 test('who was sent after a probe had failed, and came back, shows that it works', async () => {
   const { front } = channel()
   breakIdentify()
@@ -173,6 +186,17 @@ test('one who does not come back costs one look of each kind', async () => {
   expect([front.isAvailable, counts()]).toEqual([true, [1, 1]])
 })
 
+test('one who was sent while a probe was under way, and does not come back, costs another look', async () => {
+  const { front } = channel()
+  emulator.faults.add({ operation: 'identify', kind: 'slow', ms: 200 })
+  clock.expectSilence()
+  front.noteRedirect()
+  await clock.pass(1100)
+  front.noteRedirect()
+  await clock.pass(60_000)
+  expect(counts()).toEqual([2, 2])
+})
+
 test('a rush of visitors who do not follow the redirect costs a look a second, and holds nobody up', async () => {
   const { front } = channel()
   for (let passed = 0; passed < 10_000; passed += 100) {
@@ -199,8 +223,8 @@ test('who came back to another process is known by the session that began there'
 
 test('a session from before says nothing about Identify', async () => {
   const { front } = channel()
-  breakIdentify()
-  for (let passed = 0; passed < 3500; passed += 100) {
+  hangIdentify()
+  for (let passed = 0; passed < 6000; passed += 100) {
     front.noteRedirect()
     front.noteReturn(now() - 600)
     await clock.pass(100)
@@ -219,8 +243,11 @@ test('a host that is not there gets the visitors of three seconds', async () => 
 test('a back channel that does not work is a reason to send nobody, and one visitor who is not back to find it out', async () => {
   const { front, client } = channel()
   emulator.faults.add({ operation: 'sessionstatus', kind: 'garbage' })
+  front.noteRedirect()
   await client.sessionStatus({ sid: 's', lks: 'anon', ...device }).catch(() => {})
   expect(await clock.until(() => !front.isAvailable, 3000)).toBeLessThanOrEqual(2200)
+  await clock.pass(2000)
+  expect(count('identify')).toBe(0)
 })
 
 test.each([503, 'hang'] as const)(
@@ -368,6 +395,11 @@ test('an Identify that works, and from which nobody has ever come back, is told'
   expect(lost()).toEqual([
     expect.stringMatching(/none of 20 browsers has returned to http.*\/sso2\/landing\..*sso\.router/),
   ])
+})
+
+test('where the site has its landing page elsewhere, its address is not told', async () => {
+  await visitors(elsewhere(), 3, 9000)
+  expect(lost()).toEqual([expect.stringContaining('none of 3 browsers has returned to the landing page.')])
 })
 
 test('once one has come back, it is not', async () => {

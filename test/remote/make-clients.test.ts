@@ -1,13 +1,22 @@
 import { makeConfig } from '../../lib/config'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
-import { makeClient, makeIdentifyHealth, makeTokenEndpoint, serviceApi } from '../../lib/remote/make-clients'
+import type { Dependency } from '../../lib/remote/dependency'
+import {
+  makeClient,
+  makeIdentifyHealth,
+  makeLoginDependencies,
+  makeTokenEndpoint,
+  serviceApi,
+} from '../../lib/remote/make-clients'
 import { ticketCall } from '../../lib/remote/ticket'
 import { eventually } from '../flows/network'
-import { failure } from './faulty-server'
+import { fakeClock } from './fake-clock'
+import { failure, faultyServer, json } from './faulty-server'
 
 /* What a site speaks to others with, made of its options: what its operator reads, where Identify has to lead, which secret is shown. */
 
 const siteUrl = 'http://morning.localhost:1'
+const sessionSecret = 'the-secret-of-the-sessions-of-the-site-0123456789'
 const [oldSecret, newSecret] = [
   'the-secret-of-before-the-change-0123456789',
   'the-secret-of-after-the-change-0123456789',
@@ -19,7 +28,7 @@ const logger = {
   warn: (line: string) => void lines.push(`warn ${line}`),
   info: (line: string) => void lines.push(`info ${line}`),
 }
-const open: { close(): void }[] = []
+const open: { close(): unknown }[] = []
 
 beforeAll(async () => {
   const clients = [{ clientId: 'morning', clientSecret: oldSecret, name: 'Morning', landingPage: `${siteUrl}/landing` }]
@@ -28,13 +37,15 @@ beforeAll(async () => {
 })
 afterAll(() => emulator.close())
 beforeEach(() => emulator.reset())
-afterEach(() => {
+afterEach(async () => {
+  jest.useRealTimers()
+  jest.restoreAllMocks()
   lines.length = 0
-  for (const one of open.splice(0)) one.close()
+  for (const one of open.splice(0)) await one.close()
 })
 
 function partsOf(options: object = {}) {
-  const site = { ...emulator.siteOptions('morning'), siteUrl, sessionSecret: oldSecret, logger, timeoutMs: 5000 }
+  const site = { ...emulator.siteOptions('morning'), siteUrl, sessionSecret, logger, timeoutMs: 5000 }
   const config = makeConfig({ ...site, ...options }, {}, emulator.clock)
   const client = makeClient(config)
   const front = makeIdentifyHealth(config, client)
@@ -67,6 +78,15 @@ test.each([
   expect(heard()).toEqual(told)
 })
 
+test('a browser that is back at once, by the clock of the site, costs no look at Identify', async () => {
+  const { pass } = fakeClock()
+  const { front } = partsOf()
+  front.noteRedirect()
+  front.noteReturn(Math.floor(emulator.clock.now() / 1000))
+  await pass(2000)
+  expect(emulator.calls({ operation: 'identify' })).toEqual([])
+})
+
 test('what is odd about landings names the address of the site', () => {
   partsOf().front.noteCookies(false)
   expect(lines).toEqual([expect.stringContaining(`siteUrl (${siteUrl})`)])
@@ -88,4 +108,31 @@ test('a ticket is exchanged as ticketExchange says', () => {
     'a-ticket',
   )
   expect(Object.fromEntries(new URLSearchParams(body))).toMatchObject({ grant_type: 'ticket', t: 'a-ticket' })
+})
+
+/* What a login needs besides the SSO system. */
+
+const ofClient = /Step exchangeTicket failed: .*Check that the authorization server accepts clientId/
+const [ofToken, ofUser] = [/Step exchangeTicket failed: .*tokenUrl/, /Step loadUser failed: .*apiUrl/]
+test.each<[system: 'token' | 'user', status: number, body: object, told: RegExp | undefined]>([
+  ['token', 400, { error: 'invalid_grant' }, undefined],
+  ['token', 400, { error: 'unauthorized_client' }, ofClient],
+  ['token', 401, { error: 'invalid_client' }, ofClient],
+  ['token', 503, {}, ofToken],
+  ['user', 401, {}, undefined],
+  ['user', 503, {}, ofUser],
+])('a probe of the %s endpoint that is answered by HTTP %i %j shows an outage or none', async (system, ...row) => {
+  const [status, body, told] = row
+  const server = await faultyServer()
+  open.push(server)
+  const { config, endpoint } = partsOf({ tokenUrl: server.url, apiUrl: server.url })
+  const dependency = makeLoginDependencies(config, endpoint, {})[system] as Dependency
+  open.push(dependency)
+  server.become((res) => json(res, status, body))
+  await failure(dependency.probe())
+  expect([dependency.isWell, lines]).toEqual([told === undefined, told ? [expect.stringMatching(told)] : []])
+  config.log.failed(system === 'token' ? 'exchangeTicket' : 'loadUser', { step: 'loadUser', error: 'x', isOwn: true })
+  lines.length = 0
+  dependency.noteSuccess()
+  expect(lines).toEqual(told ? [expect.stringMatching(/^info .* works again\.$/)] : [])
 })

@@ -176,6 +176,14 @@ test('a probe that is answered by another system does not end it', async () => {
   expect(JSON.stringify(claimsOf(server.seen[0]?.body ?? ''))).not.toContain('"s1"')
 })
 
+test('a probe that ends it succeeds, also where no watch is told', async () => {
+  const { server, client, ask, times } = await stage((res) => json(res, 503, {}))
+  await times(5, ask)
+  server.become(isWell)
+  await client.probe()
+  expect(client.isAvailable).toBe(true)
+})
+
 test('the time that a 429 asks for is kept to, and the probes keep to it too', async () => {
   const { until } = fakeClock()
   const { server, client, ask, times } = await stage((res) => json(res, 429, {}, { 'retry-after': '7' }))

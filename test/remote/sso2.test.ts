@@ -90,6 +90,7 @@ test('a client tells of everything that is wrong with its options at once, by it
   expect(() => new Sso2Client({ ...options, ...wrong })).toThrow(
     /^Sso2Client: clientId: [^;]+; clientSecret\.1: [^;]+$/,
   )
+  expect(() => new Sso2Client({ ...options, ssoUrl: 'sso' })).toThrow('https://sso.example')
 })
 
 test.each(['http://localhost:3000', 'http://sso.localhost', 'http://127.0.0.1:9/sso', 'http://[::1]:3000'])(
