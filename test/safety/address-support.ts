@@ -1,5 +1,4 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
-import net from 'node:net'
 import express5, { type Express } from 'express'
 import type { Sso2 } from '../../lib'
 import { addPages, type Gates, type Network, present, visitor } from '../flows/network'
@@ -87,22 +86,6 @@ export function postForm(site: string, path: string, fields: string, asked: Part
     ...asked.headers,
   }
   return ask(site, { ...asked, method: 'POST', path, body: fields, headers })
-}
-
-/** Sends lines as they are, byte for byte, and returns the whole answer; empty when the server hung up. */
-export function askRaw(site: string, lines: readonly string[]): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = net.connect(Number(new URL(site).port), '127.0.0.1', () =>
-      socket.write(Buffer.from([...lines, 'Connection: close', '', ''].join('\r\n'), 'latin1')),
-    )
-    const chunks: Buffer[] = []
-    socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-    socket.once('error', (error: NodeJS.ErrnoException) => (error.code === 'ECONNRESET' ? finish() : reject(error)))
-    socket.once('close', finish)
-    function finish() {
-      resolve(Buffer.concat(chunks).toString('latin1'))
-    }
-  })
 }
 
 /** Status and header lines of a raw answer. */

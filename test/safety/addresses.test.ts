@@ -212,14 +212,6 @@ describe('an address given several times or in an odd form', () => {
     expect(addresses.length).toBeGreaterThan(20)
     expect(addresses.filter((address) => !staysHere(address))).toEqual([])
   })
-
-  test.each(expresses)('[R1] that has question marks of its own is kept whole by our forms on %s', async (app) => {
-    const values = ['/a?b=c', '/a?b?c', '/a??', '/search?q=what?']
-    for (const page of ['/login', '/logout']) {
-      const forms = await forAll(values, (value) => ask(site, { path: `${page}?return_to=${value}`, app }))
-      expect(forms.map(({ body }) => hiddenReturnTo(body))).toEqual(values.map((value) => site + value))
-    }
-  })
 })
 
 describe('a Referer', () => {

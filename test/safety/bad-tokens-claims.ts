@@ -94,12 +94,9 @@ function lookalikes(name: string): [string, unknown][] {
   return [
     ['in capitals', name.toUpperCase()],
     ['with a space after', `${name} `],
-    ['with a NUL after', `${name}\u0000`],
     ['without its last letter', name.slice(0, -1)],
-    ['with a letter more', `${name}x`],
     ['with a letter of another alphabet', name.replace(/[aeo]/, (letter) => (letter === 'e' ? '\u0435' : '\u043e'))],
     ['in an array', [name]],
-    ['as the pattern of all', '*'],
     ['empty', ''],
     ['true', true],
     ['a number', 1],
@@ -113,17 +110,13 @@ function parties(target: Target): BadToken[] {
   return [
     ...group('iss', [
       ...lookalikes(issuer).map(([name, iss]): Row => [name, changed(target, { iss }), 'issuer']),
-      ['the client', changed(target, { iss: clientId }), 'issuer'],
       ['the organisation', changed(target, { iss: organisationId }), 'issuer'],
-      ['under another name', changed(target, { iss: undefined, ISS: issuer, issuer }), 'issuer'],
     ]),
     ...group('aud', [
       ...lookalikes(clientId).map(([name, aud]): Row => [name, changed(target, { aud }), 'audience']),
       ['a sister site', changed(target, { aud: 'evening' }), 'audience'],
       ['the SSO system', changed(target, { aud: issuer }), 'audience'],
-      ['the organisation', changed(target, { aud: organisationId }), 'audience'],
       ['said as cid only', changed(target, { aud: undefined, cid: clientId }), 'audience'],
-      ['another, with our cid', changed(target, { aud: 'other', cid: clientId, azp: clientId }), 'audience'],
     ]),
   ]
 }

@@ -7,23 +7,28 @@ export interface RawAnswer {
   body: string
 }
 
-/** Sends one GET with header lines as they are, byte for byte: a client library would refuse or mend some of them. */
-export function rawGet(
+/** Sends lines as they are, byte for byte, and returns the whole answer, which is empty when the server hung up. */
+export function askRaw(site: string, lines: readonly string[], encoding: BufferEncoding = 'latin1'): Promise<string> {
+  const bytes = Buffer.from([...lines, 'Connection: close', '', ''].join('\r\n'), encoding)
+  return new Promise((resolve, reject) => {
+    const socket = net.connect(Number(new URL(site).port), '127.0.0.1', () => socket.write(bytes))
+    const chunks: Buffer[] = []
+    const finish = () => resolve(Buffer.concat(chunks).toString('latin1'))
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+    socket.once('error', (error: NodeJS.ErrnoException) => (error.code === 'ECONNRESET' ? finish() : reject(error)))
+    socket.once('close', finish)
+  })
+}
+
+/** Sends one GET with header lines as they are: a client library would refuse or mend some of them. */
+export async function rawGet(
   site: string,
   path: string,
   lines: readonly string[],
   encoding: BufferEncoding = 'utf8',
   host: string = new URL(site).host,
 ): Promise<RawAnswer> {
-  const { port } = new URL(site)
-  const head = [`GET ${path} HTTP/1.1`, `Host: ${host}`, 'Connection: close', ...lines, '', ''].join('\r\n')
-  return new Promise((resolve, reject) => {
-    const socket = net.connect(Number(port), '127.0.0.1', () => socket.write(Buffer.from(head, encoding)))
-    const chunks: Buffer[] = []
-    socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-    socket.once('error', reject)
-    socket.once('end', () => resolve(read(Buffer.concat(chunks).toString('latin1'))))
-  })
+  return read(await askRaw(site, [`GET ${path} HTTP/1.1`, `Host: ${host}`, ...lines], encoding))
 }
 
 function read(text: string): RawAnswer {

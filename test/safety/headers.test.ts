@@ -89,8 +89,6 @@ const rows: Row[] = [
   ['a landing without a token', 400, 'page', '', () => page('/sso2/landing')],
   ['a landing with two tokens, as JSON', 400, 'json', '', () => fetched('/sso2/landing?t=a&t=b')],
   ['a landing by prefetch', 503, 'page', '', () => land('', undefined, { 'sec-purpose': 'prefetch' })],
-  ['a landing by POST', 405, 'page', '', () => post('/sso2/landing?t=a&r=/', '')],
-  ['a landing by HEAD', 405, 'page', '', () => ask(site, { method: 'HEAD', path: '/sso2/landing?t=a&r=/' })],
   ['the login form of a new visitor', 302, 'redirect', 'b l', () => page('/login')],
   ['the login form', 200, 'page', '', async () => page('/login?return_to=/a', await anonymous())],
   ['the login form for a script', 200, 'page', '', () => fetched('/login')],

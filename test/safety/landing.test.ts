@@ -1,6 +1,5 @@
 import diagnostics from 'node:diagnostics_channel'
 import { ada, grace, logInAtLast, type Network, present, startNetwork, view, visitor } from '../flows/network'
-import { readJwt, signJwt } from '../support/oracle'
 
 let network: Network
 const events: { outcome: string; reason?: string }[] = []
@@ -34,11 +33,10 @@ async function unusedLanding() {
   const browser = await visitor(network)
   await logInAtLast(browser, network.morning, ada)
   browser.dropCookies(({ name }) => name === 'sso2.sid')
-  const begun = network.emulator.clock.now()
   const landing = await hop(browser, await hop(browser, at('/page')))
   expect(new URL(landing).pathname).toBe('/sso2/landing')
   events.length = 0
-  return { browser, landing, begun, tickets: network.count('token') }
+  return { browser, landing, tickets: network.count('token') }
 }
 
 type Prepare = (browser: Visitor) => Promise<unknown>
@@ -68,33 +66,6 @@ test.each<[string, Prepare, string | undefined, string]>([
   expect(visit.trail.filter(({ url }) => new URL(url).pathname === '/sso/identify')).toHaveLength(username ? 0 : 1)
   expect(view(await other.visit(at('/'))).username).toBe(username)
   expect(loggedIn()).toBe(mine)
-})
-
-/** The same landing with a token that is new: only the binding has aged. */
-function withNewToken(landing: string): string {
-  const url = new URL(landing)
-  const { claims } = readJwt(url.searchParams.get('t') ?? '')
-  const now = Math.floor(network.emulator.clock.now() / 1000)
-  const { clientSecret } = network.emulator.siteOptions('morning')
-  url.searchParams.set('t', signJwt({ ...claims, nbf: now, iat: now, exp: now + 10 }, clientSecret))
-  return url.href
-}
-
-test.each([
-  [290, 'taken', true],
-  [301, 'refused', false],
-])('[L1] a binding %i s old is %s, though the token is new', async (age, _what, isTaken) => {
-  const { browser, landing, begun, tickets } = await unusedLanding()
-  // a slow machine has made it older already
-  const already = isTaken ? (network.emulator.clock.now() - begun) / 1000 : 0
-  network.emulator.clock.advance(age - already)
-  const exchange = { operation: 'token', kind: 'status', code: 503, times: 1 } as const // the ticket is too old by now
-  network.emulator.faults.add(exchange)
-  await hop(browser, withNewToken(landing))
-  network.emulator.faults.clear()
-  expect(network.count('token')).toBe(tickets + (isTaken ? 1 : 0))
-  expect(present(events[0])).toMatchObject(isTaken ? { outcome: 'sign_in' } : { reason: 'unbound' })
-  expect(browser.cookie('sso2.sid') === undefined).toBe(!isTaken)
 })
 
 test('[L1] the return address of another browser does not fit the cookie of this one', async () => {

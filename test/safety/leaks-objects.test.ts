@@ -1,7 +1,3 @@
-import diagnostics from 'node:diagnostics_channel'
-import { once } from 'node:events'
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { format, inspect } from 'node:util'
 import express5, { type Request } from 'express'
 import {
@@ -13,11 +9,9 @@ import {
   type Sso2,
   Sso2Client,
   Sso2ConfigError,
-  Sso2Error,
   type Sso2Options,
   sso2,
 } from '../../lib'
-import type { FaultOptions } from '../../lib/emulator'
 import {
   ada,
   addPages,
@@ -88,18 +82,14 @@ const exchanges: ExchangeContext[] = []
 const namings: LoadUserContext[] = []
 /** Requests for the landing page, after their answers. */
 const landings: { version: string; req: Request }[] = []
-/** What Session Status answered about somebody who is logged in. */
+/** What Session Status answered about a user who is logged in. */
 let token: SessionToken
 const at = (path: string, site = network.morning) => `${site.url}${path}`
-const channels = ['identify', 'landing', 'check', 'login', 'logout', 'degraded'].map((name) => `express-sso2:${name}`)
-const event = (message: unknown, name: string | symbol) => show(`event ${String(name)}`, message)
-
 const build = (express: typeof express5, version: string) => (sso: Sso2, gates: Gates) => {
   const app = express()
   app.use((req, res, next) => {
     res.once('finish', () => {
       if (req.path === '/sso2/landing') landings.push({ version, req })
-      if (req.path === '/login') show('body', req.body)
     })
     next()
   })
@@ -122,12 +112,7 @@ const build = (express: typeof express5, version: string) => (sso: Sso2, gates: 
 const builds = [build(express5, 'Express 5'), build(express4, 'Express 4')]
 
 function siteOptions(name: string): Partial<Sso2Options> {
-  const view = (what: string) => (context: object) => {
-    show(`context of the view ${what}`, context)
-    return what
-  }
   return {
-    views: { login: view('login'), confirmLogout: view('confirmLogout'), problem: view('problem') },
     exchangeTicket: async (ticket, context) => {
       exchanges.push(context)
       canaries.add('ticket', ticket)
@@ -147,10 +132,7 @@ function siteOptions(name: string): Partial<Sso2Options> {
 }
 
 beforeAll(async () => {
-  warn = jest
-    .spyOn(console, 'warn')
-    .mockImplementation((...args) => void shown.push({ what: 'warning', text: args.join(' ') }))
-  for (const name of channels) diagnostics.subscribe(name, event)
+  warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
   network = await startNetwork({ build: (sso, gates) => present(builds.shift())(sso, gates), site: siteOptions })
   for (const { password } of [ada, grace, edsger]) canaries.add('password', password)
   canaries.add('wrong password', 'a-wrong-password-of-ada')
@@ -161,7 +143,6 @@ beforeAll(async () => {
   for (const { sid } of network.emulator.sessions()) canaries.add('SSO session ID', sid)
 })
 afterAll(async () => {
-  for (const name of channels) diagnostics.unsubscribe(name, event)
   await network.close()
   warn.mockRestore()
 })
@@ -196,11 +177,8 @@ async function flows(site: Network['morning']): Promise<void> {
   await browser.submit(at('/logout-all', site), { return_to: '/' })
 }
 
-test.each(canaryKinds)('[O6] the flows have come by a %s', (kind) => {
-  expect(canaries.of(kind).length).toBeGreaterThan(0)
-})
-
 test('[O6] what an object holds anywhere is found: hidden, under a symbol, in a cause, in a clone', () => {
+  for (const kind of canaryKinds) expect([kind, canaries.of(kind).length > 0]).toEqual([kind, true])
   const hidden = Object.defineProperty({}, 'x', { value: ada.password })
   const caused = new Error('x', { cause: { [Symbol('y')]: new Map([[1, ada.password]]) } })
   for (const value of [hidden, caused, { deep: { list: [ada.password] } }]) {
@@ -222,17 +200,6 @@ test('[S5] req.session and the request show none of them, at full depth', () => 
   expect(leaksOf(/^req\.session$/)).toEqual([])
   expect(leaksOf(/^data of req\.session$/)).toEqual([])
   expect(leaksOf(/^request$/)).toEqual([])
-})
-
-test('[O6] events and warnings show none of them', () => {
-  expect(leaksOf(/^(event|warning)/)).toEqual([])
-  expect(new Set(shown.map(({ what }) => what)).has('event express-sso2:landing')).toBe(true)
-})
-
-test('[O6] contexts of the views show none of them', () => {
-  expect(leaksOf(/^context of the view login/)).toEqual([])
-  expect(leaksOf(/^context of the view confirmLogout/)).toEqual([])
-  expect(leaksOf(/^context of the view problem/)).toEqual([])
 })
 
 test('[O6] hooks are given access token and session ID as their documented fields and nowhere else', () => {
@@ -277,21 +244,6 @@ describe.each(['Express 5', 'Express 4'])('on %s', (version) => {
   })
 })
 
-test('[F8] no password stays on a request of the login page, not when it is refused either', () => {
-  expect(leaksOf(/^body$/)).toEqual([])
-})
-
-const device = { ipa: '127.0.0.1', uas: 'test' }
-const kinds = ['down', 'garbage', 'status', 'wrong_signature', 'expired', 'wrong_session'] as const
-const askers: Record<
-  'authenticate' | 'sessionstatus' | 'logout',
-  (client: Sso2Client, sid: string) => Promise<unknown>
-> = {
-  authenticate: (client, sid) => client.authenticate({ sid, usr: 'ada', pwd: ada.password, ...device }),
-  sessionstatus: (client, sid) => client.sessionStatus({ sid, lks: 'anon', ...device }),
-  logout: (client, sid) => client.logout({ sid, ...device }),
-}
-
 async function failureOf(run: () => unknown): Promise<unknown> {
   try {
     await run()
@@ -300,49 +252,6 @@ async function failureOf(run: () => unknown): Promise<unknown> {
   }
   throw new Error('it did not fail')
 }
-
-test.each(['authenticate', 'sessionstatus', 'logout'] as const)(
-  '[O6] no error of %s shows any of them',
-  async (operation) => {
-    const options = network.emulator.siteOptions('morning')
-    const sid = present(canaries.of('SSO session ID')[0])
-    for (const kind of kinds) {
-      const client = new Sso2Client({ ...options, clock: network.emulator.clock, timeoutMs: 300 })
-      const fault: FaultOptions = kind === 'status' ? { operation, kind, code: 503 } : { operation, kind }
-      network.emulator.faults.add(fault)
-      const error = await failureOf(() => askers[operation](client, sid))
-      network.emulator.faults.clear()
-      client.close()
-      expect(error).toBeInstanceOf(Sso2Error)
-      show(`error of ${operation}`, error)
-    }
-    expect(leaksOf(new RegExp(`^error of ${operation}$`))).toEqual([])
-  },
-)
-
-test('[O6] no error of the REST API shows the access token, though the API repeats it', async () => {
-  const token = 'access/token+of-an-echo=='
-  canaries.add('access token', token)
-  const echoes = [
-    JSON.stringify({ said: token, deep: [{ it: `Bearer ${token}` }] }),
-    `<p>${token}</p>`,
-    JSON.stringify({ [token]: 1 }),
-  ]
-  const escapes = [encodeURIComponent(token), Buffer.from(token).toString('base64'), token.replaceAll('/', '\\/')]
-  for (const body of [...echoes, ...escapes]) {
-    const server = http.createServer((_req, res) => res.writeHead(403).end(body)).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    for (const accessToken of [token, async () => token]) {
-      const error = await failureOf(() => new PlatformApi({ apiUrl, accessToken }).marketplaceGroups())
-      expect(error).toBeInstanceOf(Sso2Error)
-      show('error of the API', error)
-    }
-    server.close()
-    server.closeAllConnections()
-  }
-  expect(leaksOf(/^error of the API$/)).toEqual([])
-})
 
 test('[O6] errors of bad arguments and of a missing login show none of them', async () => {
   const options = network.emulator.siteOptions('morning')

@@ -128,7 +128,6 @@ process.on('message', (message) => {
   if (message.options) return start(message)
   if (message.advance) aheadMs += message.advance * 1000
   if ('hookFails' in message) hookFails = message.hookFails
-  if (message.plant) console.log(message.plant)
   process.send({ done: true })
 })
 for (const name of ['unhandledRejection', 'uncaughtException']) {

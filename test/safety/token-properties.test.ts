@@ -27,18 +27,6 @@ function verdict(token: unknown): string {
   return 'taken'
 }
 
-test('[T5] every byte of a good token changed by one bit, any bit, is refused', () => {
-  const bytes = Buffer.from(signClaims(target, claims))
-  expect(verdict(bytes.toString('latin1'))).toBe('taken')
-  for (let at = 0; at < bytes.length; at += 1) {
-    for (let bit = 1; bit < 256; bit *= 2) {
-      const copy = Buffer.from(bytes)
-      copy[at] = (copy[at] ?? 0) ^ bit
-      if (verdict(copy.toString('latin1')) === 'taken') throw new Error(`bit ${bit} of byte ${at} says nothing`)
-    }
-  }
-})
-
 test('[T16] any signed payload that is not ours is refused and throws nothing else', () => {
   const check = (payload: unknown) => {
     const token = signClaims(target, payload as Record<string, unknown>)

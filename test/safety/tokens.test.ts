@@ -143,13 +143,6 @@ test('[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T14, T16, L5, L6, L7, L11] 
   expect(network.count('token')).toBe(exchanges + 1)
 })
 
-test('[L5] the token of our own Identify address is refused', async () => {
-  const flow = await beginFlow(network.browser())
-  const own = new URL(site.sso.client.identifyUrl(flow.r)).searchParams.get('t')
-  expect(await judge(flow, { group: 'reflection', name: 'Identify', token: own, reasons: ['issuer'] })).toBeUndefined()
-  expect((await land(flow, flow.t)).setCookie.join()).toContain('sso2.sid=')
-})
-
 test("[L6] a sister site's token is refused, with its own secret and even with ours", async () => {
   const flow = await beginFlow(await loggedIn(network, grace, network.evening))
   const claims = readJwt(flow.t).claims

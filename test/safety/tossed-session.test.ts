@@ -14,8 +14,8 @@ import {
 import type { Browser, ScriptAnswer } from '../support/agent'
 
 /*
- * A session of the site's own, whose cookie a sister domain may set: `Domain=.example; Path=/login` makes a browser send a stranger's
- * session ID first. Whoever logs in with it would log in the stranger's session of the SSO system.
+ * A session of the site's own, whose cookie a sister domain may set: `Domain=.example; Path=/login` makes a browser send an attacker's
+ * session ID first. A user who logs in with it would log in the attacker's session of the SSO system.
  * Before a second trip of one browser the clock moves: two tokens of one second are the same.
  */
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => network.close())
 afterEach(() => network.emulator.reset())
 
-/** The reader logs in, and his browser sends the stranger's cookie before his own. */
+/** The user logs in with a browser that sends the attacker's cookie before its own. */
 function logInWithTossed(to: Browser, from: Browser): Promise<ScriptAnswer> {
   const own = to.cookies.filter(({ host }) => host === 'morning.localhost').map(({ name, value }) => `${name}=${value}`)
   const headers = { cookie: [`own=${present(from.cookie('own'))}`, ...own].join('; ') }
@@ -54,7 +54,7 @@ test('[L2, S1] nor does one of a browser that was never here', async () => {
   expect([answer.status, network.count('authenticate')]).toEqual([401, 0])
 })
 
-test('the reader who has lost the binding is led through Identify before he sees the form, and logs in at once', async () => {
+test('a user whose browser has lost the binding is led through Identify before the form, and logs in at once', async () => {
   const browser = await visitor(network)
   network.emulator.clock.advance(2)
   browser.dropCookies(({ name }) => name === 'sso2.b')

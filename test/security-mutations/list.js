@@ -41,8 +41,8 @@ module.exports = [
     file: 'protocol/token.ts',
     find: 'given.length === expected.length && timingSafeEqual(given, expected)',
     replace: 'given.subarray(0, 8).equals(expected.subarray(0, 8))',
-    test: 'safety/token-properties',
-    title: '',
+    test: 'safety/tokens',
+    title: '\\[[^\\]]*\\b(T5)\\b',
   },
   {
     name: 'the audience is not checked',
@@ -153,8 +153,8 @@ module.exports = [
     file: 'decide/binding.ts',
     find: 'return fits && age <= maximumAge && age >= -MARKER_SECONDS',
     replace: 'return fits',
-    test: 'safety/landing',
-    title: '\\[[^\\]]*\\b(L1)\\b',
+    test: 'decide/binding',
+    title: 'a binding looked at',
   },
   {
     name: 'the binding is not that of the cookie',
@@ -633,7 +633,7 @@ module.exports = [
     file: 'storage/keys.ts',
     find: "return hash('sha256', sessionId, 'base64url')",
     replace: 'return sessionId',
-    test: 'safety/session',
+    test: 'safety/leaks',
     title: '\\[[^\\]]*\\b(S4)\\b',
   },
   {
@@ -657,8 +657,8 @@ module.exports = [
     file: 'decide/request-decision.ts',
     find: "if (!facts.storeAvailable) return anonymous('store_unavailable')",
     replace: '',
-    test: 'safety/session-outage',
-    title: '\\[[^\\]]*\\b(S14)\\b',
+    test: 'faults/store',
+    title: 'Redis is lost',
   },
   {
     name: 'addresses may be unencrypted',
@@ -730,7 +730,7 @@ module.exports = [
     find: "return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')",
     replace:
       "return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url') + (text.length < 0 ? '' : `.${text}`)",
-    test: 'safety/session',
+    test: 'safety/leaks',
     title: '\\[[^\\]]*\\b(S4)\\b',
   },
   {
