@@ -110,16 +110,23 @@ const rememberDevices = z
     'A browser that has logged in under a username keeps its own budget of attempts for 180 days. An encrypted cookie remembers this. A logout of all sessions ends it. `false`: no such cookie is set or accepted.',
   )
 
+/** What the schema depends on. */
+interface SchemaKind {
+  readonly isProduction: boolean
+  readonly needsTokenUrl: boolean
+  readonly allowsWeakSecret: boolean
+}
+
 /** Returns the schema of identifiers, addresses and secrets. */
-const parties = (isProduction: boolean, options: Given) => ({
+const parties = ({ isProduction, needsTokenUrl, allowsWeakSecret }: SchemaKind) => ({
   ssoUrl: address(isProduction, 'https://sso.example').describe('Base address of the SSO system.'),
   apiUrl: address(isProduction, 'https://api.example').describe('Base address of the REST API.'),
-  tokenUrl: tokenUrl(isProduction, options['exchangeTicket'] === undefined).meta({
+  tokenUrl: tokenUrl(isProduction, needsTokenUrl).meta({
     description: 'Access token endpoint of the authorization server, where tickets are exchanged.',
     otherwise: 'required unless `exchangeTicket` is given',
   }),
   clientId: identifier().describe('The API client ID. Names the site in request and Session Tokens (`cid`, `aud`).'),
-  clientSecret: secrets(options['allowWeakSecret'] === true, isProduction).describe(
+  clientSecret: secrets(allowsWeakSecret, isProduction).describe(
     "The API client's secret. Accepts an array for rotation: all secrets verify. The first one signs, until a response shows that the SSO system uses another one (docs/key-rotation.md).",
   ),
   organisationId: identifier().describe(
@@ -188,14 +195,32 @@ const behaviour = (isProduction: boolean) => ({
     ),
 })
 
+const makeSchema = (kind: SchemaKind) =>
+  z.object({ ...parties(kind), ...behaviour(kind.isProduction), ...branding(kind.isProduction) })
+
 type Given = Readonly<Record<string, unknown>>
+type Schema = ReturnType<typeof makeSchema>
+
+/** Schemas by their kind. Each is made once, because a process may have many sites. */
+const made = new Map<string, Schema>()
 
 /** Returns the schema of the configuration. @param options as the site gave them, because some options change the validation of others */
-export const schema = (isProduction: boolean, options: Given) =>
-  z.object({ ...parties(isProduction, options), ...behaviour(isProduction), ...branding(isProduction) })
+export const schema = (isProduction: boolean, options: Given): Schema => {
+  const needsTokenUrl = options['exchangeTicket'] === undefined
+  const kind = { isProduction, needsTokenUrl, allowsWeakSecret: options['allowWeakSecret'] === true }
+  const name = JSON.stringify(kind)
+  const known = made.get(name) ?? makeSchema(kind)
+  made.set(name, known)
+  return known
+}
+
+let outsideProduction: (Schema['shape'] & typeof hooks.shape) | undefined
 
 /** Returns the schema of each option, outside production. */
-export const optionSchemas = () => ({ ...schema(false, {}).shape, ...hooks.shape })
+export const optionSchemas = () => {
+  outsideProduction ??= { ...schema(false, {}).shape, ...hooks.shape }
+  return outsideProduction
+}
 
 /** Options after validation. */
-export type CheckedOptions = z.infer<ReturnType<typeof schema>>
+export type CheckedOptions = z.infer<Schema>
