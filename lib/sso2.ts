@@ -24,9 +24,9 @@ import { LoginLocks } from './storage/login-locks'
 import { LogoutOutbox } from './storage/logout-outbox'
 import { openStore } from './storage/open-store'
 import { Records } from './storage/records'
+import { RememberedLogouts } from './storage/remembered-logouts'
 import { SessionIndex } from './storage/session-index'
 import { storeUnavailable } from './storage/unavailable'
-import { UnreadLogouts } from './storage/unread-logouts'
 import { defaultLoadUser } from './web/actions/exchange-ticket'
 import { LogoutRetryWorker } from './web/actions/logout-retry-worker'
 import { moveSession, removeFromIndex } from './web/actions/sign-in'
@@ -154,11 +154,11 @@ type OwnSite = Site & {
 
 function makeSite(config: Config, options: Sso2Options, endpoint: TokenEndpoint, client: Sso2Client, kv: Kv) {
   const now = () => Math.floor(config.clock.now() / 1000)
-  const { prefix, encryptionKeys } = config
-  const records = new Records(kv, prefix, encryptionKeys, now)
-  const loginLocks = new LoginLocks(kv, prefix, encryptionKeys)
-  const counts = new Counts(kv, prefix, () => config.clock.now())
-  const sessionIndex = new SessionIndex(kv, prefix, () => config.clock.now())
+  const stored = [kv, config.prefix, config.encryptionKeys, () => config.clock.now()] as const
+  const records = new Records(...stored)
+  const loginLocks = new LoginLocks(...stored)
+  const counts = new Counts(kv, config.prefix, () => config.clock.now())
+  const sessionIndex = new SessionIndex(...stored)
   const site: OwnSite = {
     config,
     client,
@@ -166,8 +166,8 @@ function makeSite(config: Config, options: Sso2Options, endpoint: TokenEndpoint,
     records,
     sessionIndex,
     loginLocks,
-    logoutOutbox: new LogoutOutbox(kv, prefix, encryptionKeys),
-    unreadLogouts: new UnreadLogouts(),
+    logoutOutbox: new LogoutOutbox(...stored),
+    unreadLogouts: new RememberedLogouts(),
     sessions: new SiteSessions(config, records, sessionIndex, now),
     exchange: options.exchangeTicket ?? formExchange(endpoint),
     loadUser: options.loadUser ?? defaultLoadUser(config.userPath),

@@ -1,8 +1,9 @@
 /** State of logins that all processes share: login forms in progress, and attempts at user names. */
 import type { Attempts } from '../decide/attempts'
 import type { LoginResult } from '../decide/login'
-import type { Compared, Kv } from './kv'
+import type { Compared } from './kv'
 import { seal, unseal } from './seal'
+import { SiteStore } from './site-store'
 import { type Unavailable, unlessUnavailable } from './unavailable'
 
 /** Seconds until a form in progress expires after its process last renewed the form. */
@@ -44,16 +45,7 @@ export interface StoredAttempts {
 }
 
 /** The logins in progress of a site, under the site's prefix. */
-export class LoginLocks {
-  readonly #kv: Kv
-  readonly #prefix: string
-  readonly #encryptionKeys: () => readonly Buffer[]
-  constructor(kv: Kv, prefix: string, encryptionKeys: () => readonly Buffer[]) {
-    this.#kv = kv
-    this.#prefix = prefix
-    this.#encryptionKeys = encryptionKeys
-  }
-
+export class LoginLocks extends SiteStore {
   /**
    * Begins a form of a session.
    * @param before value of a form that has finished, or whose process has died. `null`: there is no form
@@ -62,7 +54,7 @@ export class LoginLocks {
   beginForm(key: string, before: string | null, digest: string): Promise<HeldForm | FoundForm | Unavailable> {
     const held = this.#seal({ digest })
     return unlessUnavailable(async () => {
-      const found = await this.#kv.compareAndSet(this.#formKey(key), before, held, FORM_SECONDS)
+      const found = await this.kv.compareAndSet(this.#formKey(key), before, held, FORM_SECONDS)
       return found.isDone ? { held } : this.#read(found)
     })
   }
@@ -75,19 +67,19 @@ export class LoginLocks {
     return this.#replaceForm(key, held, this.#seal(form), RESULT_SECONDS)
   }
   #replaceForm(key: string, held: string, next: string, seconds: number): Promise<boolean | Unavailable> {
-    return unlessUnavailable(async () => (await this.#kv.compareAndSet(this.#formKey(key), held, next, seconds)).isDone)
+    return unlessUnavailable(async () => (await this.kv.compareAndSet(this.#formKey(key), held, next, seconds)).isDone)
   }
   /** Reads the form of a session. */
   findForm(key: string): Promise<FoundForm | Unavailable> {
     return unlessUnavailable(async () =>
-      this.#read(await this.#kv.compareAndSet(this.#formKey(key), NO_FORM, NO_FORM, RESULT_SECONDS)),
+      this.#read(await this.kv.compareAndSet(this.#formKey(key), NO_FORM, NO_FORM, RESULT_SECONDS)),
     )
   }
 
   /** Reads the attempts at a name. @param name hash of the normalised user name */
   readAttempts(name: string): Promise<StoredAttempts | Unavailable> {
     return unlessUnavailable(async () => {
-      const [raw] = await this.#kv.mget([this.#nameKey(name)])
+      const [raw] = await this.kv.mget([this.#nameKey(name)])
       return { raw, attempts: parseAttempts(raw) }
     })
   }
@@ -104,26 +96,26 @@ export class LoginLocks {
   ): Promise<{ readonly written: string } | StoredAttempts | Unavailable> {
     const written = JSON.stringify(after)
     return unlessUnavailable(async () => {
-      const found = await this.#kv.compareAndSet(this.#nameKey(name), before, written, seconds)
+      const found = await this.kv.compareAndSet(this.#nameKey(name), before, written, seconds)
       return found.isDone ? { written } : { raw: found.value, attempts: parseAttempts(found.value) }
     })
   }
 
   #seal(form: LoginForm): string {
-    return seal(JSON.stringify(form), this.#encryptionKeys())
+    return seal(JSON.stringify(form), this.encryptionKeys())
   }
   #open(raw: string | null): LoginForm | undefined {
-    const text = raw === null ? undefined : unseal(raw, this.#encryptionKeys())
+    const text = raw === null ? undefined : unseal(raw, this.encryptionKeys())
     return text === undefined ? undefined : JSON.parse(text)
   }
   #read({ value, secondsLeft }: Compared): FoundForm {
     return { raw: value, form: this.#open(value), isAlive: secondsLeft > FORM_SECONDS - LEASE_SECONDS }
   }
   #formKey(key: string): string {
-    return `${this.#prefix}login:{${key}}`
+    return `${this.prefix}login:{${key}}`
   }
   #nameKey(name: string): string {
-    return `${this.#prefix}left:${name}`
+    return `${this.prefix}left:${name}`
   }
 }
 

@@ -3,9 +3,10 @@
  * The queue has eight parts. Each part is in the same slot of a Cluster as its logouts.
  * So a master that does not answer delays no logout of another master.
  */
-import type { Kv } from './kv'
+import { RememberedLogouts } from './remembered-logouts'
 import { seal, unseal } from './seal'
 import { ENDED_SECONDS } from './session-index'
+import { SiteStore } from './site-store'
 import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
 
 /** A logout that the SSO system has not confirmed. */
@@ -39,8 +40,6 @@ const MAX_WAIT_SECONDS = 120
 /** Random share of a wait, so that the logouts of an outage are not retried together. */
 const WAIT_SPREAD = 0.2
 const PARTS = 8
-/** Maximum of own logouts that a process remembers. The oldest logouts are forgotten first. */
-const MAX_OWN = 10_000
 
 /** A logout in the memory of the process that queued the logout, with the time until which the process remembers the logout. */
 interface OwnLogout {
@@ -49,27 +48,18 @@ interface OwnLogout {
 }
 
 /** The pending logouts of a site, under the site's prefix. */
-export class LogoutOutbox {
-  readonly #kv: Kv
+export class LogoutOutbox extends SiteStore {
   /** Logouts that the current process has queued, because Redis may evict logouts, restart empty, or refuse writes. */
-  readonly #own = new Map<string, OwnLogout>()
-  readonly #prefix: string
-  readonly #encryptionKeys: () => readonly Buffer[]
-
-  constructor(kv: Kv, prefix: string, encryptionKeys: () => readonly Buffer[]) {
-    this.#kv = kv
-    this.#prefix = prefix
-    this.#encryptionKeys = encryptionKeys
-  }
+  readonly #own = new RememberedLogouts<OwnLogout>()
 
   /** Queues a logout, due at once. A logout of all sessions stays a logout of all sessions. @param now seconds since 1970 */
   keep(sidHash: string, logout: PendingLogout, now: number): Promise<Done | Unavailable> {
     const { aid } = this.#own.get(sidHash)?.logout ?? {}
     const widest = { ...(aid === undefined ? {} : { aid }), ...logout, since: now }
-    this.#remember(sidHash, { logout: widest, until: now + ENDED_SECONDS })
+    this.#own.set(sidHash, { logout: widest, until: now + ENDED_SECONDS })
     return doneUnlessUnavailable(async () => {
       await this.#write(sidHash, widest)
-      await this.#kv.enqueue(this.#queueOf(sidHash), sidHash, now)
+      await this.kv.enqueue(this.#queueOf(sidHash), sidHash, now)
     })
   }
 
@@ -80,8 +70,8 @@ export class LogoutOutbox {
   async #write(sidHash: string, logout: QueuedLogout): Promise<void> {
     const { raw, kept } = logout.aid === undefined ? await this.#read(sidHash) : { raw: undefined, kept: 'gone' }
     if (typeof kept !== 'string') return
-    const sealed = seal(JSON.stringify(logout), this.#encryptionKeys())
-    await this.#kv.compareAndSet(this.#key('pend', sidHash), raw, sealed, ENDED_SECONDS)
+    const sealed = seal(JSON.stringify(logout), this.encryptionKeys())
+    await this.kv.compareAndSet(this.#key('pend', sidHash), raw, sealed, ENDED_SECONDS)
   }
 
   /** Queues again logouts of the current process that Redis has lost. @param most maximum of logouts to examine, in turn */
@@ -95,19 +85,11 @@ export class LogoutOutbox {
   async #restoreOne(sidHash: string, own: OwnLogout, now: number): Promise<void> {
     this.#own.delete(sidHash)
     if (own.until <= now) return
-    this.#remember(sidHash, own)
+    this.#own.set(sidHash, own)
     const { kept } = await this.#read(sidHash)
     if (kept === 'gone') await this.#write(sidHash, own.logout)
     if (kept === 'confirmed') this.#own.delete(sidHash)
-    else await this.#kv.enqueueOnce(this.#queueOf(sidHash), sidHash, now)
-  }
-
-  /** Remembers a logout as the newest. */
-  #remember(sidHash: string, own: OwnLogout): void {
-    this.#own.delete(sidHash)
-    this.#own.set(sidHash, own)
-    const [oldest] = this.#own.keys()
-    if (this.#own.size > MAX_OWN && oldest !== undefined) this.#own.delete(oldest)
+    else await this.kv.enqueueOnce(this.#queueOf(sidHash), sidHash, now)
   }
 
   /** Reads a logout. `'unknown'`: only another process may have the secret for the logout. `'gone'`: Redis has no logout. */
@@ -116,42 +98,42 @@ export class LogoutOutbox {
   }
 
   async #read(sidHash: string): Promise<{ readonly raw: string | null; readonly kept: FoundLogout }> {
-    const [raw] = await this.#kv.mget([this.#key('pend', sidHash)])
+    const [raw] = await this.kv.mget([this.#key('pend', sidHash)])
     if (raw === null) return { raw, kept: 'gone' }
     if (raw === CONFIRMED) return { raw, kept: 'confirmed' }
-    const text = unseal(raw, this.#encryptionKeys())
+    const text = unseal(raw, this.encryptionKeys())
     return { raw, kept: text === undefined ? 'unknown' : JSON.parse(text) }
   }
 
   /** Acquires the lock of a logout's retry. True for a single caller in five seconds. */
   lockRetry(sidHash: string): Promise<boolean | Unavailable> {
     const key = this.#key('retry', sidHash)
-    return unlessUnavailable(async () => (await this.#kv.compareAndSet(key, null, '1', RETRY_LOCK_SECONDS)).isDone)
+    return unlessUnavailable(async () => (await this.kv.compareAndSet(key, null, '1', RETRY_LOCK_SECONDS)).isDone)
   }
 
   /** Releases the lock of a failed retry, so that the next retry may follow at once. */
   unlockRetry(sidHash: string): Promise<Done | Unavailable> {
-    return doneUnlessUnavailable(() => this.#kv.del(this.#key('retry', sidHash)))
+    return doneUnlessUnavailable(() => this.kv.del(this.#key('retry', sidHash)))
   }
 
   /** Allows no retry for a pause, after a retry that failed slowly. */
   pauseRetry(sidHash: string): Promise<Done | Unavailable> {
     const key = this.#key('retry', sidHash)
-    return doneUnlessUnavailable(() => this.#kv.compareAndSet(key, undefined, '1', RETRY_PAUSE_SECONDS))
+    return doneUnlessUnavailable(() => this.kv.compareAndSet(key, undefined, '1', RETRY_PAUSE_SECONDS))
   }
 
   /** Records that the SSO system has confirmed a logout. */
   confirm(sidHash: string): Promise<Done | Unavailable> {
     this.#own.delete(sidHash)
     return doneUnlessUnavailable(async () => {
-      await this.#kv.compareAndSet(this.#key('pend', sidHash), undefined, CONFIRMED, ENDED_SECONDS)
-      await this.#kv.remove(this.#queueOf(sidHash), [sidHash])
+      await this.kv.compareAndSet(this.#key('pend', sidHash), undefined, CONFIRMED, ENDED_SECONDS)
+      await this.kv.remove(this.#queueOf(sidHash), [sidHash])
     })
   }
 
   /** Removes a logout from the queue. */
   drop(sidHash: string): Promise<Done | Unavailable> {
-    return doneUnlessUnavailable(() => this.#kv.remove(this.#queueOf(sidHash), [sidHash]))
+    return doneUnlessUnavailable(() => this.kv.remove(this.#queueOf(sidHash), [sidHash]))
   }
 
   /**
@@ -173,7 +155,7 @@ export class LogoutOutbox {
     const ofEach = Math.ceil(most / PARTS)
     const queues = Array.from({ length: PARTS }, (_, part) => this.#queue(part))
     const found = await Promise.all(
-      queues.map((queue) => unlessUnavailable(() => this.#kv.takeDue(queue, times, now + LEASE_SECONDS, ofEach))),
+      queues.map((queue) => unlessUnavailable(() => this.kv.takeDue(queue, times, now + LEASE_SECONDS, ofEach))),
     )
     const due = found.flatMap((part) => (part === 'unavailable' ? [] : part))
     return due.length === 0 && found.includes('unavailable') ? 'unavailable' : due
@@ -188,18 +170,18 @@ export class LogoutOutbox {
     const waited = since === undefined ? MAX_WAIT_SECONDS : now - since
     const wait = Math.min(Math.max(waited, MIN_WAIT_SECONDS), MAX_WAIT_SECONDS)
     const due = now + wait * (1 + WAIT_SPREAD * spread)
-    return doneUnlessUnavailable(() => this.#kv.enqueue(this.#queueOf(sidHash), sidHash, due))
+    return doneUnlessUnavailable(() => this.kv.enqueue(this.#queueOf(sidHash), sidHash, due))
   }
 
   /** Name of a value beside the logout's part of the queue. */
   #key(kind: string, sidHash: string): string {
-    return `${this.#prefix}${kind}:{logouts${partOf(sidHash)}}${sidHash}`
+    return `${this.prefix}${kind}:{logouts${partOf(sidHash)}}${sidHash}`
   }
   #queueOf(sidHash: string): string {
     return this.#queue(partOf(sidHash))
   }
   #queue(part: number): string {
-    return `${this.#prefix}logouts:{logouts${part}}`
+    return `${this.prefix}logouts:{logouts${part}}`
   }
 }
 

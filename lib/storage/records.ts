@@ -8,6 +8,7 @@ import { readEntry, type StoredEntry, type Tombstone, tombstone } from '../decid
 import { sessionKey } from './keys'
 import type { Kv } from './kv'
 import { seal, unseal } from './seal'
+import { SiteStore } from './site-store'
 import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
 
 /** A deleted-session marker outlives every request that may still save its session, in seconds. */
@@ -30,40 +31,31 @@ export interface StoredPair {
 }
 
 /** The sessions of a site, under the site's prefix. */
-export class Records {
-  readonly #kv: Kv
-  readonly #prefix: string
-  readonly #encryptionKeys: () => readonly Buffer[]
-  readonly #now: () => number
-
-  /** @param encryptionKeys the first encrypts, all decrypt @param now seconds since 1970 */
-  constructor(kv: Kv, prefix: string, encryptionKeys: () => readonly Buffer[], now: () => number) {
-    this.#kv = kv
-    this.#prefix = prefix
-    this.#encryptionKeys = encryptionKeys
-    this.#now = now
-  }
-
+export class Records extends SiteStore {
   /** Braces make a Cluster keep both values of a session in one slot. */
   #dataKey(key: string): string {
-    return `${this.#prefix}sess:{${key}}`
+    return `${this.prefix}sess:{${key}}`
   }
   #recordKey(key: string): string {
-    return `${this.#prefix}sso2:{${key}}`
+    return `${this.prefix}sso2:{${key}}`
+  }
+
+  #now(): number {
+    return Math.floor(this.nowMs() / 1000)
   }
 
   /** Draws session IDs until an ID is on the server that holds the index of its SSO session. A login then depends on fewer servers. */
   drawId(draw: () => string, sidHash: string): string {
     for (let draws = 1; ; draws += 1) {
       const id = draw()
-      const isThere = this.#kv.isTogether(this.#recordKey(sessionKey(id)), `${this.#prefix}sid:{${sidHash}}`)
+      const isThere = this.kv.isTogether(this.#recordKey(sessionKey(id)), `${this.prefix}sid:{${sidHash}}`)
       if (isThere || draws === MAX_DRAWS) return id
     }
   }
 
   /** Reads session data and record together. */
   async readBoth(key: string): Promise<StoredPair | Unavailable> {
-    const values = await unlessUnavailable(() => this.#kv.mget([this.#dataKey(key), this.#recordKey(key)]))
+    const values = await unlessUnavailable(() => this.kv.mget([this.#dataKey(key), this.#recordKey(key)]))
     if (values === 'unavailable') return values
     const [data, raw] = values
     return { data, stored: readEntry(raw) }
@@ -72,7 +64,7 @@ export class Records {
   /** Reads the record alone. */
   read(key: string): Promise<StoredEntry | Unavailable> {
     return unlessUnavailable(async () => {
-      const [raw] = await this.#kv.mget([this.#recordKey(key)])
+      const [raw] = await this.kv.mget([this.#recordKey(key)])
       return readEntry(raw)
     })
   }
@@ -99,7 +91,7 @@ export class Records {
   }
 
   async #change(...[key, ...change]: Parameters<Kv['compareAndSet']>): Promise<boolean | Unavailable> {
-    const result = await unlessUnavailable(() => this.#kv.compareAndSet(this.#recordKey(key), ...change))
+    const result = await unlessUnavailable(() => this.kv.compareAndSet(this.#recordKey(key), ...change))
     return result === 'unavailable' ? result : result.isDone
   }
 
@@ -114,10 +106,10 @@ export class Records {
     reason: Tombstone,
     successor = '',
   ): Promise<{ readonly taken: string | null; readonly left: StoredEntry } | false | Unavailable> {
-    const text = tombstone(reason, this.#now(), successor === '' ? '' : seal(successor, this.#encryptionKeys()))
+    const text = tombstone(reason, this.#now(), successor === '' ? '' : seal(successor, this.encryptionKeys()))
     const data = { key: this.#dataKey(key), action: 'delete' } as const
     const result = await unlessUnavailable(() =>
-      this.#kv.compareAndSet(this.#recordKey(key), before, text, TOMBSTONE_SECONDS, data),
+      this.kv.compareAndSet(this.#recordKey(key), before, text, TOMBSTONE_SECONDS, data),
     )
     if (result === 'unavailable') return result
     return result.isDone && { taken: result.other, left: readEntry(text) }
@@ -133,52 +125,52 @@ export class Records {
 
   /** Decrypts the secrets of a record. @returns `undefined` if no secret of this process fits */
   open(record: SsoRecord): Secrets | undefined {
-    const text = unseal(record.box, this.#encryptionKeys())
+    const text = unseal(record.box, this.encryptionKeys())
     return text === undefined ? undefined : JSON.parse(text)
   }
   /** Encrypts the secrets of a record. */
   seal(secrets: Secrets): string {
-    return seal(JSON.stringify(secrets), this.#encryptionKeys())
+    return seal(JSON.stringify(secrets), this.encryptionKeys())
   }
   /**
    * Returns the ID of the session that follows a moved session.
    * @returns `undefined` if no session follows, or if no secret of the process fits
    */
   successorOf(stored: StoredEntry): string | undefined {
-    return stored.state === 'moved' ? unseal(stored.successor, this.#encryptionKeys()) : undefined
+    return stored.state === 'moved' ? unseal(stored.successor, this.encryptionKeys()) : undefined
   }
 
   /** Saves session data. @returns false if the session has moved or ended: then nothing is saved */
   saveData(key: string, value: string, seconds: number): Promise<boolean | Unavailable> {
-    return unlessUnavailable(() => this.#kv.setUnlessDead(this.#dataKey(key), this.#recordKey(key), value, seconds))
+    return unlessUnavailable(() => this.kv.setUnlessDead(this.#dataKey(key), this.#recordKey(key), value, seconds))
   }
   deleteData(key: string): Promise<Done | Unavailable> {
-    return doneUnlessUnavailable(() => this.#kv.del(this.#dataKey(key)))
+    return doneUnlessUnavailable(() => this.kv.del(this.#dataKey(key)))
   }
 
   /** Renews the expiry of record and data. @param dataSeconds if the site sets another lifetime for its data */
   renew(key: string, seconds: number, dataSeconds = seconds): Promise<Done | Unavailable> {
     return doneUnlessUnavailable(() =>
-      Promise.all([this.#kv.expire(this.#dataKey(key), dataSeconds), this.#kv.expire(this.#recordKey(key), seconds)]),
+      Promise.all([this.kv.expire(this.#dataKey(key), dataSeconds), this.kv.expire(this.#recordKey(key), seconds)]),
     )
   }
 
   /** Acquires the lock for a new access token of a session. True for a single caller in `seconds`. */
   lockRenewal(key: string, seconds: number): Promise<boolean | Unavailable> {
-    const lock = `${this.#prefix}renew:${key}`
-    return unlessUnavailable(async () => (await this.#kv.compareAndSet(lock, null, '1', seconds)).isDone)
+    const lock = `${this.prefix}renew:${key}`
+    return unlessUnavailable(async () => (await this.kv.compareAndSet(lock, null, '1', seconds)).isDone)
   }
 
   /** False while the store is known not to answer. */
   get isAvailable(): boolean {
-    return this.#kv.isAvailable
+    return this.kv.isAvailable
   }
   /** Why reads or writes fail, until both succeed again. */
   get failure(): string | undefined {
-    return this.#kv.failure
+    return this.kv.failure
   }
   /** Sends a harmless read and a harmless write. */
   probe(): Promise<Done | Unavailable> {
-    return doneUnlessUnavailable(() => this.#kv.probe())
+    return doneUnlessUnavailable(() => this.kv.probe())
   }
 }

@@ -9,7 +9,8 @@ import { DEVICE_SECONDS } from '../decide/device-cookie'
 import { isRevokedSince } from '../decide/timestamps'
 import type { EpochSeconds } from '../protocol/claims'
 import { shortHash } from './keys'
-import type { Kv, Listing } from './kv'
+import type { Listing } from './kv'
+import { SiteStore } from './site-store'
 import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
 
 /** Seconds for which the revocation of an SSO session is stored, as long as the retries of its logout. */
@@ -55,21 +56,10 @@ export interface AddedEntry {
 }
 
 /** The indexes of a site, under the site's prefix. */
-export class SessionIndex {
-  readonly #kv: Kv
-  readonly #prefix: string
-  readonly #nowMs: () => number
-
-  /** @param nowMs milliseconds since 1970 */
-  constructor(kv: Kv, prefix: string, nowMs: () => number) {
-    this.#kv = kv
-    this.#prefix = prefix
-    this.#nowMs = nowMs
-  }
-
+export class SessionIndex extends SiteStore {
   /** Returns the start time of a login. Call before the first call that may establish a session. */
   startNow(): LoginStart {
-    return { wallMs: this.#nowMs(), steadyMs: performance.now() }
+    return { wallMs: this.nowMs(), steadyMs: performance.now() }
   }
 
   /**
@@ -79,9 +69,9 @@ export class SessionIndex {
   useToken(signature: Buffer, sidHash: string): Promise<TokenState | Unavailable> {
     const used = createHash('sha256').update(signature).digest('base64url')
     return unlessUnavailable(async () => {
-      const key = `${this.#prefix}used:{${sidHash}}${used}`
+      const key = `${this.prefix}used:{${sidHash}}${used}`
       const revocation = { key: this.#outKey(sidHash), action: 'keep' } as const
-      const { isDone, other } = await this.#kv.compareAndSet(key, null, '1', USED_TOKEN_SECONDS, revocation)
+      const { isDone, other } = await this.kv.compareAndSet(key, null, '1', USED_TOKEN_SECONDS, revocation)
       return { isFirst: isDone, isSidEnded: other !== null }
     })
   }
@@ -91,8 +81,8 @@ export class SessionIndex {
     const account = shortHash(accountId)
     return unlessUnavailable(async () => {
       const [ofSid, ofAccount] = await Promise.all([
-        this.#kv.enlist(this.#sidKey(sidHash), key, this.#entry(lifeSeconds), this.#outKey(sidHash)),
-        this.#kv.enlist(this.#accountKey(account), key, this.#entry(lifeSeconds), this.#allKey(account)),
+        this.kv.enlist(this.#sidKey(sidHash), key, this.#entry(lifeSeconds), this.#outKey(sidHash)),
+        this.kv.enlist(this.#accountKey(account), key, this.#entry(lifeSeconds), this.#allKey(account)),
       ])
       const isAllOut = isRevokedSince(ofAccount.revokedAgeMs, this.#elapsedMs(start)) // after the server has read its time
       const surplus = [ofSid, ofAccount].flatMap((listing) => surplusOf(listing, key))
@@ -101,11 +91,11 @@ export class SessionIndex {
   }
 
   #elapsedMs({ wallMs, steadyMs }: LoginStart): number {
-    return Math.max(this.#nowMs() - wallMs, performance.now() - steadyMs)
+    return Math.max(this.nowMs() - wallMs, performance.now() - steadyMs)
   }
 
   #entry(lifeSeconds: number) {
-    const now = Math.floor(this.#nowMs() / 1000)
+    const now = Math.floor(this.nowMs() / 1000)
     return { until: now + lifeSeconds, now, max: MAX_SESSIONS }
   }
 
@@ -113,7 +103,7 @@ export class SessionIndex {
   renew({ key, sidHash, accountId }: Entry, lifeSeconds: number): Promise<Done | Unavailable> {
     const { until, now } = this.#entry(lifeSeconds)
     const indexes = [this.#sidKey(sidHash), this.#accountKey(shortHash(accountId))]
-    return doneUnlessUnavailable(() => Promise.all(indexes.map((index) => this.#kv.renewEntry(index, key, until, now))))
+    return doneUnlessUnavailable(() => Promise.all(indexes.map((index) => this.kv.renewEntry(index, key, until, now))))
   }
 
   /**
@@ -135,14 +125,14 @@ export class SessionIndex {
   }
 
   #revoke(index: string, revocation: string, seconds: number, own = ''): Promise<string[] | Unavailable> {
-    const read = { now: Math.floor(this.#nowMs() / 1000), member: own, most: MAX_SESSIONS }
-    return unlessUnavailable(() => this.#kv.revokeAndList(revocation, seconds, index, read))
+    const read = { now: Math.floor(this.nowMs() / 1000), member: own, most: MAX_SESSIONS }
+    return unlessUnavailable(() => this.kv.revokeAndList(revocation, seconds, index, read))
   }
 
   /** Returns when all logins of an account were last revoked, or 0. @param account short hash of its ID */
   accountRevokedAt(account: string): Promise<EpochSeconds | Unavailable> {
     return unlessUnavailable(async () => {
-      const [revocation] = await this.#kv.mget([this.#allKey(account)])
+      const [revocation] = await this.kv.mget([this.#allKey(account)])
       return Number(revocation?.split(' ')[1] ?? 0)
     })
   }
@@ -150,30 +140,30 @@ export class SessionIndex {
   /** Removes an ended session from both indexes. */
   remove({ key, sidHash, accountId }: Entry): Promise<Done | Unavailable> {
     const indexes = [this.#sidKey(sidHash), this.#accountKey(shortHash(accountId))]
-    return doneUnlessUnavailable(() => Promise.all(indexes.map((index) => this.#kv.remove(index, [key]))))
+    return doneUnlessUnavailable(() => Promise.all(indexes.map((index) => this.kv.remove(index, [key]))))
   }
 
   /** Removes ended sessions from the index of their SSO session. */
   removeOfSsoSession(sidHash: string, keys: readonly string[]): Promise<Done | Unavailable> {
-    return doneUnlessUnavailable(() => this.#kv.remove(this.#sidKey(sidHash), keys))
+    return doneUnlessUnavailable(() => this.kv.remove(this.#sidKey(sidHash), keys))
   }
 
   /** Removes ended sessions from the index of their account. */
   removeOfAccount(accountId: string, keys: readonly string[]): Promise<Done | Unavailable> {
-    return doneUnlessUnavailable(() => this.#kv.remove(this.#accountKey(shortHash(accountId)), keys))
+    return doneUnlessUnavailable(() => this.kv.remove(this.#accountKey(shortHash(accountId)), keys))
   }
 
   #sidKey(sidHash: string): string {
-    return `${this.#prefix}sid:{${sidHash}}`
+    return `${this.prefix}sid:{${sidHash}}`
   }
   #outKey(sidHash: string): string {
-    return `${this.#prefix}out:{${sidHash}}`
+    return `${this.prefix}out:{${sidHash}}`
   }
   #accountKey(account: string): string {
-    return `${this.#prefix}acct:{${account}}`
+    return `${this.prefix}acct:{${account}}`
   }
   #allKey(account: string): string {
-    return `${this.#prefix}all:{${account}}`
+    return `${this.prefix}all:{${account}}`
   }
 }
 

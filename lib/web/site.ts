@@ -15,9 +15,9 @@ import type { ExchangeTicket } from '../remote/ticket'
 import type { LoginLocks } from '../storage/login-locks'
 import type { LogoutOutbox } from '../storage/logout-outbox'
 import type { Records } from '../storage/records'
+import type { RememberedLogouts, UnreadLogout } from '../storage/remembered-logouts'
 import type { SessionIndex } from '../storage/session-index'
 import type { Unavailable } from '../storage/unavailable'
-import type { UnreadLogouts } from '../storage/unread-logouts'
 import type { Limits } from './limits'
 import type { RunningOperations } from './running-operations'
 
@@ -184,7 +184,7 @@ export interface Site {
   readonly views: CustomViews
   readonly builtIn: BuiltInPages
   readonly limits: Limits
-  readonly unreadLogouts: UnreadLogouts
+  readonly unreadLogouts: RememberedLogouts<UnreadLogout>
   /** Retries pending logouts in the background. */
   readonly logoutWorker: { start(): void }
   /** Operations to finish before the site is closed. */

@@ -54,8 +54,9 @@ export async function filler(stage: Stage, template: string, redis: Redis | Clus
   const config = load<Config>('config').makeConfig(stage.site, {}, { now: () => Date.now() })
   const now = () => Math.floor(Date.now() / 1000)
   const kv = load<Kv>('storage/redis-kv').redisKv(redis, false)
-  const records = new (load<Records>('storage/records').Records)(kv, config.prefix, config.encryptionKeys, now)
-  const index = new (load<SessionIndex>('storage/session-index').SessionIndex)(kv, config.prefix, Date.now)
+  const parts = [kv, config.prefix, config.encryptionKeys, Date.now] as const
+  const records = new (load<Records>('storage/records').Records)(...parts)
+  const index = new (load<SessionIndex>('storage/session-index').SessionIndex)(...parts)
   const record = parseRecord(await stage.redis.get(`${config.prefix}sso2:{${sessionKey(template)}}`))
   const secrets = record && records.open(record)
   if (record?.status !== 'loggedin' || !secrets) throw new Error('the real login cannot be read')

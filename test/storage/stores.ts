@@ -43,13 +43,13 @@ export const stores: [name: string, open: (clock: TestClock) => Kv][] = [
 
 /** A site; of its own unless a prefix is given. */
 export function siteOver(kv: Kv, clock: TestClock, prefix = `${randomUUID()}:`, keys = [KEY]): TestSite {
-  const encryptionKeys = () => keys
+  const parts = [kv, prefix, () => keys, () => clock.now * 1000] as const
   return {
     prefix,
-    records: new Records(kv, prefix, encryptionKeys, () => clock.now),
-    sessionIndex: new SessionIndex(kv, prefix, () => clock.now * 1000),
-    keptLogouts: new LogoutOutbox(kv, prefix, encryptionKeys),
-    logins: new LoginLocks(kv, prefix, encryptionKeys),
+    records: new Records(...parts),
+    sessionIndex: new SessionIndex(...parts),
+    keptLogouts: new LogoutOutbox(...parts),
+    logins: new LoginLocks(...parts),
   }
 }
 

@@ -31,10 +31,11 @@ const owner = by('ada', true, 's9')
 /** One process over a store. */
 function processOver(kv: Kv, limit: typeof LIMIT | false = LIMIT, rememberDevices = true) {
   const log = { warn: (cause: string) => void warned.push(cause) } as never
-  const loginLocks = new LoginLocks(kv, '', () => [Buffer.alloc(32, 7)])
+  const stored = [kv, '', () => [Buffer.alloc(32, 7)], () => seconds * 1000] as const
+  const loginLocks = new LoginLocks(...stored)
   const counts = new Counts(kv, '', () => seconds * 1000)
   const config = { loginLimit: limit, rememberDevices, log } as never
-  const sessionIndex = new SessionIndex(kv, '', () => seconds * 1000)
+  const sessionIndex = new SessionIndex(...stored)
   return new Limits({ config, loginLocks, counts, sessionIndex, now: () => seconds })
 }
 type Process = ReturnType<typeof processOver>

@@ -1,7 +1,7 @@
 import { Sso2Client } from '../../lib/remote/sso2'
 import type { Kv } from '../../lib/storage/kv'
 import type { PendingLogout } from '../../lib/storage/logout-outbox'
-import { UnreadLogouts } from '../../lib/storage/unread-logouts'
+import { RememberedLogouts } from '../../lib/storage/remembered-logouts'
 import { LogoutRetryWorker } from '../../lib/web/actions/logout-retry-worker'
 import type { Site } from '../../lib/web/site'
 import { type Behaviour, faultyServer, json } from '../remote/faulty-server'
@@ -66,7 +66,7 @@ async function openScene(open: (options: { now: number }) => Kv) {
       clientSecret: secret,
       organisationId: 'the-publisher',
     })
-    const unreadLogouts = new UnreadLogouts()
+    const unreadLogouts = new RememberedLogouts()
     const config = { rememberDevices: false }
     const queue = new LogoutRetryWorker({
       ...stored,

@@ -119,8 +119,9 @@ export async function startSite({ kv, config = configOf(), framework = express, 
   const destroyed: string[] = []
   const now = () => site.now
   const prefix = `${randomUUID()}:`
-  const records = new Records(counted(kv, commands), prefix, config.encryptionKeys, now)
-  const index = new SessionIndex(counted(kv, commands), prefix, () => site.now * 1000)
+  const stored = [counted(kv, commands), prefix, config.encryptionKeys, () => site.now * 1000] as const
+  const records = new Records(...stored)
+  const index = new SessionIndex(...stored)
   const sessions = new SiteSessions(config, records, index, now)
   const app = framework()
   for (const handler of before) app.use(handler)

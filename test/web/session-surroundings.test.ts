@@ -178,7 +178,7 @@ test('a request with a session prints no data and no ID of it', async () => {
 
 test('without any session the error says what to mount', async () => {
   await open()
-  const index = new SessionIndex(new MemoryKv(Date.now), '', Date.now)
+  const index = new SessionIndex(new MemoryKv(Date.now), '', () => [], Date.now)
   const sessions = new SiteSessions(configOf(), site.records, index, () => site.now)
   const app = express()
   app.get('/', (req, res) => void sessions.stateOf(req).catch((error: Error) => res.json({ message: error.message })))

@@ -15,7 +15,7 @@ async function moving() {
     kv,
     'x:',
     () => [Buffer.alloc(32, 7)],
-    () => NOW,
+    () => NOW * 1000,
   )
   const [oldId, newId] = [randomUUID(), randomUUID()]
   const parts = { records, config: lives, now: () => NOW } as unknown as ConstructorParameters<typeof StoredRecord>[0]

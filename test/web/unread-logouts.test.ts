@@ -1,4 +1,4 @@
-import { UnreadLogouts } from '../../lib/storage/unread-logouts'
+import { RememberedLogouts, type UnreadLogout } from '../../lib/storage/remembered-logouts'
 import { endUnreadSessions } from '../../lib/web/actions/log-out'
 import type { Site } from '../../lib/web/site'
 
@@ -7,7 +7,7 @@ import type { Site } from '../../lib/web/site'
 const device = { ipa: '192.0.2.1', uas: 'a browser' }
 
 /** A site whose Redis never answers, and the keys that it was asked for. */
-function siteWithoutRedis(unreadLogouts: UnreadLogouts) {
+function siteWithoutRedis(unreadLogouts: RememberedLogouts<UnreadLogout>) {
   const asked: string[] = []
   const read = async (key: string) => {
     asked.push(key)
@@ -17,17 +17,17 @@ function siteWithoutRedis(unreadLogouts: UnreadLogouts) {
 }
 
 test('a process remembers 10,000 logouts, and forgets the oldest first', async () => {
-  const logouts = new UnreadLogouts()
-  for (let index = 0; index <= 10_000; index += 1) logouts.add({ key: `k${index}`, isAll: false, device })
+  const logouts = new RememberedLogouts<UnreadLogout>()
+  for (let index = 0; index <= 10_000; index += 1) logouts.set(`k${index}`, { key: `k${index}`, isAll: false, device })
   const { site, asked } = siteWithoutRedis(logouts)
   await endUnreadSessions(site)
   expect(asked).toEqual(['k1', 'k2', 'k3', 'k4', 'k5', 'k6', 'k7', 'k8'])
 })
 
 test('logouts stay remembered while Redis is away, each session once', async () => {
-  const logouts = new UnreadLogouts()
-  logouts.add({ key: 'k', isAll: true, device })
-  logouts.add({ key: 'k', isAll: false, device })
+  const logouts = new RememberedLogouts<UnreadLogout>()
+  logouts.set('k', { key: 'k', isAll: true, device })
+  logouts.set('k', { key: 'k', isAll: false, device })
   const { site, asked } = siteWithoutRedis(logouts)
   await endUnreadSessions(site)
   await endUnreadSessions(site)

@@ -10,8 +10,8 @@ import { isGone } from '../../decide/stored-entry'
 import type { Device } from '../../protocol/claims'
 import { shortHash } from '../../storage/keys'
 import type { PendingLogout } from '../../storage/logout-outbox'
+import type { UnreadLogout } from '../../storage/remembered-logouts'
 import type { Done, Unavailable } from '../../storage/unavailable'
-import type { UnreadLogout } from '../../storage/unread-logouts'
 import { callListener, publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
 import type { RequestContext } from '../request-context'
@@ -163,9 +163,11 @@ async function retryUnreadLogout(context: RequestContext, logoutCookie: SessionL
   return 'pending'
 }
 
-/** Remembers the logout in this process, because the browser may not return. */
+/** Remembers the logout in this process, because the browser may not return. A logout of all sessions stays a logout of all sessions. */
 function rememberUnreadLogout({ site, req }: RequestContext, logoutCookie: SessionLogout): void {
-  site.unreadLogouts.add({ ...logoutCookie, device: deviceOf(req) })
+  const { key } = logoutCookie
+  const isAll = logoutCookie.isAll || site.unreadLogouts.get(key)?.isAll === true
+  site.unreadLogouts.set(key, { ...logoutCookie, isAll, device: deviceOf(req) })
   site.logoutWorker.start()
 }
 
@@ -259,9 +261,12 @@ async function endUnreadSession(site: Site, logout: UnreadLogout): Promise<Done 
 /** Finishes the logouts remembered by the process, until Redis does not answer. */
 export async function endUnreadSessions(site: Site): Promise<void> {
   for (;;) {
-    const batch = site.unreadLogouts.oldest(AT_ONCE)
+    const batch = [...site.unreadLogouts.values()].slice(0, AT_ONCE)
     const results = await Promise.all(batch.map((logout) => endUnreadSession(site, logout)))
-    for (const [index, logout] of batch.entries()) if (results[index] === 'done') site.unreadLogouts.remove(logout)
+    for (const [index, logout] of batch.entries()) {
+      const isNewest = site.unreadLogouts.get(logout.key) === logout // the user may have logged out of all sessions since
+      if (results[index] === 'done' && isNewest) site.unreadLogouts.delete(logout.key)
+    }
     if (batch.length === 0 || results.includes('unavailable')) return
   }
 }
