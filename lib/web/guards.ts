@@ -16,9 +16,6 @@ import { pageAddress, redirectCountFor } from './request-context'
 import type { Site } from './site'
 import { holderOf, type Holder as IdentityHolder } from './sso2-request'
 
-/** The option `allow`. */
-type Allow = (user: User, req: Request) => boolean | Promise<boolean>
-
 /** Options of `requireLogin`. */
 export interface RequireLoginOptions {
   /** Lets a user pass only after a Session Status call that begins after the request, for sensitive pages. Without a response: 503. Default: false. */
@@ -44,11 +41,8 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
     if (context.site !== site)
       throw new Sso2SetupError('This requireLogin() belongs to another sso2() than the one mounted here')
     const mustAsk = identifiedUser(holder.identity) !== undefined && (fresh || needsAccessToken(holder.identity))
-    if (
-      mustAsk &&
-      !(await isResolved(holder, { identify: 'always', ...(fresh ? { fresh: context.checksAtStart } : {}) }))
-    )
-      return
+    const wanted = { identify: 'always', fresh: fresh ? context.checksAtStart : undefined } as const
+    if (mustAsk && !(await isResolved(holder, wanted))) return
     if (mustAsk && !isVerified(holder.identity)) return sendProblem(site, req, res, 503, 'page_unavailable')
     if (!identifiedUser(holder.identity) && isNavigation(req) && !(await isVisitorIdentified(holder))) return
     const user = identifiedUser(holder.identity)
@@ -77,7 +71,7 @@ function checkedOptions(options: RequireLoginOptions): RequireLoginOptions {
 }
 
 /** Calls `allow` of the site. Only a promise needs a time limit. @throws {TypeError} if the result is neither a boolean nor empty */
-async function isAllowed(allow: Allow, user: User, req: Request): Promise<boolean> {
+async function isAllowed(allow: NonNullable<RequireLoginOptions['allow']>, user: User, req: Request): Promise<boolean> {
   const given: unknown = allow(user, req)
   const isLate = given instanceof Promise
   const answer = isLate ? await runHook('allow', AbortSignal.timeout(HOOKS_MS), () => given) : given

@@ -5,7 +5,6 @@ import { LOGOUT_COOKIE_SECONDS, type LogoutCookie, readLogoutCookie, writeLogout
 import { blockReason, pageKey, type RedirectCount, readRedirectCount } from '../decide/loop-guard'
 import type { ChecksAtStart, DegradedReason } from '../decide/request-decision'
 import { flowParameterOf, MAX_RETURN_LENGTH, withoutFlowParameter } from '../decide/return-to'
-import { isLateFor } from '../decide/stored-entry'
 import { shortHash } from '../storage/keys'
 import { isMountedAt, readCookie, requestAddress } from './http/request-facts'
 import { dropCookie, setCookie } from './http/response-headers'
@@ -32,58 +31,39 @@ export interface RequestContext {
   readonly browser: BrowserState
 }
 
-/** Cookies of the browser, as the response will leave them. Read on first use, and changed only by the action that sets the cookie. */
-class BrowserState {
-  readonly #site: Site
-  readonly #req: Request
-  #binding: string | undefined | null = null
-  #signedOut: LogoutCookie | undefined | null = null
-
-  constructor(site: Site, req: Request) {
-    this.#site = site
-    this.#req = req
-  }
-
+/** Cookies of the browser, as the response will leave them. Changed only by the action that sets the cookie. */
+interface BrowserState {
   /** Value of the binding cookie. */
-  get binding(): string | undefined {
-    if (this.#binding !== null) return this.#binding
-    const value = readCookie(this.#req, this.#site.config.cookies.binding)
-    this.#binding = isBindingValue(value) ? value : undefined
-    return this.#binding
-  }
-  set binding(value: string | undefined) {
-    this.#binding = value
-  }
-
+  binding: string | undefined
   /** The logout cookie, if a logout is not confirmed. */
-  get logoutCookie(): LogoutCookie | undefined {
-    if (this.#signedOut !== null) return this.#signedOut
-    const { config, macKeys, now } = this.#site
-    this.#signedOut = readLogoutCookie(readCookie(this.#req, config.cookies.signedOut), macKeys, now())
-    return this.#signedOut
-  }
-  set logoutCookie(value: LogoutCookie | undefined) {
-    this.#signedOut = value
-  }
+  logoutCookie: LogoutCookie | undefined
 }
 
 /** Reads the session and its record. Never throws because of an outage of Redis. */
 export async function openRequestContext(site: Site, req: Request, res: Response): Promise<RequestContext> {
-  const { key, stored, isUnreadable, isExternal: isForeign } = await site.sessions.stateOf(req)
+  const { key, stored, isUnreadable, isExternal } = await site.sessions.stateOf(req)
+  const { config, macKeys, now } = site
   const record = new StoredRecord(site, key, stored)
+  const binding = readCookie(req, config.cookies.binding)
   return {
     site,
     req,
     res,
     stored: record,
     hasUnreadableCookie: isUnreadable,
-    hasExternalSession: isForeign,
-    isLate: stored !== 'unavailable' && isLateFor(stored, site.now()),
-    checksAtStart: { asking: record.value?.asking, asked: record.value?.asked },
-    isMounted: isMountedAt(req, site.config.mountPath),
-    browser: new BrowserState(site, req),
+    hasExternalSession: isExternal,
+    isLate: record.isLate,
+    checksAtStart: checksOf(record),
+    isMounted: isMountedAt(req, config.mountPath),
+    browser: {
+      binding: isBindingValue(binding) ? binding : undefined,
+      logoutCookie: readLogoutCookie(readCookie(req, config.cookies.signedOut), macKeys, now()),
+    },
   }
 }
+
+/** Returns the status checks of a record, as last read. */
+export const checksOf = ({ value }: StoredRecord): ChecksAtStart => ({ asking: value?.asking, asked: value?.asked })
 
 /** Returns the name of the browser for its anonymous record, with the site's own session only. Only the browser knows the cookie behind the hash. */
 export function browserName({ hasExternalSession, browser: { binding } }: RequestContext): string | undefined {

@@ -22,90 +22,58 @@ import { attach } from './sso2-request'
 
 type Handler = (site: Site, req: Request, res: Response, query: LandingQuery | undefined) => Promise<void>
 type Methods = Readonly<Record<string, Handler>>
+type Route = readonly [path: string, methods: Methods]
 
-function tableOf({ config }: Site): ReadonlyMap<string, Methods> {
+function routesOf({ config }: Site): readonly Route[] {
   const { landing, login, logout, logoutAll } = config.routes
   const page = (show: Handler, take: Handler): Methods => ({ GET: show, HEAD: show, POST: take })
   const rows: [string | false, Methods][] = [
     [landing, { GET: handleLanding }],
     [login, page(showLogin, handleLogin)],
-    [
-      logout,
-      page(
-        (site, req, res) => showLogout(site, req, res, false),
-        (site, req, res) => handleLogout(site, req, res, false),
-      ),
-    ],
-    [
-      logoutAll,
-      page(
-        (site, req, res) => showLogout(site, req, res, true),
-        (site, req, res) => handleLogout(site, req, res, true),
-      ),
-    ],
+    [logout, page(showLogout(false), handleLogout(false))],
+    [logoutAll, page(showLogout(true), handleLogout(true))],
   ]
-  return new Map(rows.filter((row): row is [string, Methods] => row[0] !== false))
+  return rows.filter((row): row is [string, Methods] => row[0] !== false)
 }
 
-/** Finds a route as Express does, for each combination of the settings `strict routing` and `case sensitive routing`. */
-function routeFinder(site: Site): (req: Request) => Methods | undefined {
-  const rows = [...tableOf(site)]
-  const bySettings = new Map(
-    [0, 1, 2, 3].map((settings) => [
-      settings,
-      new Map(rows.map(([path, methods]) => [named(path, settings), methods])),
-    ]),
-  )
-  return (req) => {
-    const path: string | undefined = req.path // set by Express: a request of a plain server has no path
-    if (path === undefined) return undefined
-    const settings =
-      (req.app?.enabled('strict routing') ? STRICT : 0) + (req.app?.enabled('case sensitive routing') ? SENSITIVE : 0)
-    return bySettings.get(settings)?.get(named(path, settings))
+/** Finds the route of a request as Express does, by the settings `strict routing` and `case sensitive routing`. */
+function routeOf({ path, app }: Request, routes: readonly Route[]): Methods | undefined {
+  if (path === undefined) return undefined // set by Express: a request of a plain server has no path
+  const isStrict = app?.enabled('strict routing') === true
+  const isCaseSensitive = app?.enabled('case sensitive routing') === true
+  const normalised = (given: string) => {
+    const bare = !isStrict && given.length > 1 && given.endsWith('/') ? given.slice(0, -1) : given
+    return isCaseSensitive ? bare : bare.toLowerCase()
   }
-}
-
-const STRICT = 1
-const SENSITIVE = 2
-
-/** Normalises a path as Express does: without a final slash and in lower case, unless the settings say otherwise. */
-function named(path: string, settings: number): string {
-  const bare = (settings & STRICT) === 0 && path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
-  return (settings & SENSITIVE) === 0 ? bare.toLowerCase() : bare
+  const wanted = normalised(path)
+  return routes.findLast(([route]) => normalised(route) === wanted)?.[1]
 }
 
 /** The router of one site. */
 export function router(site: Site): RequestHandler {
-  const find = routeFinder(site)
+  const routes = routesOf(site)
   const readBody = bodyReader()
   return (req: Request, res: Response, next: NextFunction) => {
-    const methods = find(req)
+    const methods = routeOf(req, routes)
     if (!methods) return next()
     const isLanding = methods['GET'] === handleLanding
     if (isLanding) setTokenHeaders(res) // for every result
     const query = isLanding ? removeLandingQuery(req) : undefined
-    const handler = Object.hasOwn(methods, req.method) ? methods[req.method] : undefined
-    routeRequest(
-      site,
-      readBody,
-      req,
-      res,
-      handler && ((...args) => handler(...args, query)),
-      Object.keys(methods),
-    ).catch(forwardError(next))
+    routeRequest(site, readBody, methods, req, res, query).catch(forwardError(next))
   }
 }
 
 async function routeRequest(
   site: Site,
   readBody: ReadBody,
+  methods: Methods,
   req: Request,
   res: Response,
-  handler: ((site: Site, req: Request, res: Response) => Promise<void>) | undefined,
-  allowed: readonly string[],
+  query: LandingQuery | undefined,
 ): Promise<void> {
+  const handler = Object.hasOwn(methods, req.method) ? methods[req.method] : undefined
   if (!handler) {
-    res.setHeader('allow', allowed.join(', '))
+    res.setHeader('allow', Object.keys(methods).join(', '))
     return refuseRequest(site, req, res, 405, 'method_not_allowed')
   }
   if (req.method === 'POST') {
@@ -117,7 +85,7 @@ async function routeRequest(
     if (status === BODY_CONSUMED) site.config.log.warn('body:consumed', LOG_LINES.bodyConsumed)
     if (status !== undefined) return refuseRequest(site, req, res, status, 'bad_request')
   }
-  await site.runningOperations.run(() => handler(site, req, res), res)
+  await site.runningOperations.run(() => handler(site, req, res, query), res)
 }
 
 /** Refuses a request, and removes a password that a parser of the site may have read. Threat F8. */

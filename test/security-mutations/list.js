@@ -367,8 +367,8 @@ module.exports = [
   {
     name: 'a GET logs out',
     file: 'web/router.ts',
-    find: '(site, req, res) => showLogout(site, req, res, false),',
-    replace: '(site, req, res) => handleLogout(site, req, res, false),',
+    find: 'page(showLogout(false), handleLogout(false))',
+    replace: 'page(handleLogout(false), handleLogout(false))',
     test: 'safety/login-form',
     title: '\\[[^\\]]*\\b(F2)\\b',
   },
@@ -1028,8 +1028,8 @@ module.exports = [
   {
     name: 'a stranger whom the SSO system forgets loses the basket',
     file: 'web/actions/resolve-user.ts',
-    find: '(await dropAnonymousRecord(context, sidHash)) ?? endRecord(context, sidHash)',
-    replace: 'endRecord(context, sidHash)',
+    find: 'const dropped = await context.stored.drop(({ value }) => value?.sidHash === sidHash && !isLoggedIn(value))',
+    replace: "const dropped: 'changed' | 'done' = 'changed'",
     test: 'regressions/site-data',
     title: 'whom the SSO system forgets',
   },
@@ -1065,8 +1065,8 @@ module.exports = [
     replace: '',
     also: [
       {
-        find: 'fresh: { asking, asked } })\n    if (identity',
-        replace: '})\n    if (identity',
+        find: ', fresh: checksOf(context.stored) })',
+        replace: ' })',
       },
     ],
     test: 'regressions/fresh-pages',
@@ -1404,7 +1404,7 @@ module.exports = [
   {
     name: 'a logout of all sessions is missed by a login whose machine slept meanwhile',
     file: 'storage/session-index.ts',
-    find: 'Math.max(this.#nowMs() - wallMs, performance.now() - steadyMs)',
+    find: 'Math.max(this.nowMs() - wallMs, performance.now() - steadyMs)',
     replace: 'performance.now() - steadyMs + 0 * wallMs',
     test: 'storage/session-index',
     title: 'the clock that has gone further',

@@ -114,6 +114,7 @@ const TOKEN_PREFIX = 't=eyJ'
 
 /** Has the SSO system redirected a browser to the wrong path? Only a valid token proves it, because an attacker cannot forge a token. */
 export function isMisroutedLanding({ site, req, isMounted }: RequestContext): boolean {
+  const { config } = site
   const target = req.originalUrl ?? req.url
   if (!target.includes(TOKEN_PREFIX)) return false
   try {
@@ -121,17 +122,9 @@ export function isMisroutedLanding({ site, req, isMounted }: RequestContext): bo
   } catch {
     return false
   }
-  const { landing } = site.config.routes
-  if (landing !== false) logMisroutedLanding(site, (target.split('?', 1)[0] ?? '').slice(0, 200), isMounted, landing)
-  return true
-}
-
-function logMisroutedLanding(
-  { config }: RequestContext['site'],
-  path: string,
-  isMounted: boolean,
-  landing: string,
-): void {
+  const { landing } = config.routes
+  if (landing === false) return true
+  const path = (target.split('?', 1)[0] ?? '').slice(0, 200)
   const own = (isMounted ? config.mountPath : '') + landing
   const { landingUnrouted, landingElsewhere } = LOG_LINES
   const found = `The SSO system redirects browsers to ${path}`
@@ -140,4 +133,5 @@ function logMisroutedLanding(
       ? { ...landingUnrouted, happened: `${found}, the landing page, but no router handles it` }
       : { ...landingElsewhere, happened: `${found}, but the landing page of this site is ${own}` }
   config.log.warn(path === own ? 'landing:router' : 'landing:path', line)
+  return true
 }

@@ -44,7 +44,7 @@ export interface ResolveOptions {
   /** Is the page the login page? */
   readonly wantsLogin?: boolean
   /** Status checks that began too early to count. Set if only a status check during the request is accepted. */
-  readonly fresh?: ChecksAtStart
+  readonly fresh?: ChecksAtStart | undefined
 }
 
 /** The outcome of a request: the identity to show, or `'answered'` if a response has been sent already. */
@@ -160,7 +160,7 @@ async function applyDecision(
     case 'end_session':
       return endRecord(context, context.stored.value?.sidHash ?? '')
     case 'ask_status':
-      return context.site.runningOperations.run(() => checkStatus(context, decision.record))
+      return context.site.runningOperations.run(() => checkSession(context, decision.record))
     case 'wait_for_answer':
       return waitForOtherCheck(context)
     case 'retry_logout':
@@ -169,14 +169,16 @@ async function applyDecision(
   }
 }
 
-/** Checks the session. The response may have a ticket, to load the user or to renew the access token. */
-async function checkStatus(context: RequestContext, record: SsoRecord): Promise<CheckResult> {
-  const checked = await checkSession(context, record)
-  return checked !== 'again' && 'token' in checked ? acceptLogin(context, checked) : checked
-}
-
-/** Logs the user in. After the response headers are sent, the session ID cannot change. Then the login is checked again soon. */
-async function acceptLogin(context: RequestContext, { token, start, checkId }: LoginToken): Promise<CheckResult> {
+/**
+ * Exchanges the ticket of a status check, to load the user or to renew the access token. After the response headers are sent, the
+ * session ID cannot change. Then the login is checked again soon.
+ */
+async function acceptLogin(
+  context: RequestContext,
+  token: SessionToken,
+  start: LoginStart,
+  checkId: string,
+): Promise<CheckResult> {
   const { site, stored, res } = context
   if (res.headersSent !== false && !isLoggedIn(stored.value))
     return writeCheckResult(context, (found) => afterUnusableLogin(found, checkId))
@@ -204,16 +206,9 @@ async function waitForOtherCheck({ stored }: RequestContext): Promise<CheckResul
 
 /** `'again'`: the record has changed, or another request checks it, so decide again. Otherwise the identity to show, because Redis takes no writes. */
 export type CheckResult = 'again' | Identity
-/** A status check response with a ticket. The caller exchanges the ticket. */
-interface LoginToken {
-  readonly token: SessionToken
-  readonly start: LoginStart
-  /** Name of the status check that returned the token. */
-  readonly checkId: string
-}
 
 /** Acquires the lock of the status check, then calls Session Status. */
-async function checkSession(context: RequestContext, record: SsoRecord): Promise<CheckResult | LoginToken> {
+async function checkSession(context: RequestContext, record: SsoRecord): Promise<CheckResult> {
   const { site, stored } = context
   const checkId = randomUUID()
   const locked = withCheckLock(record, checkId, site.now())
@@ -238,7 +233,7 @@ async function checkSession(context: RequestContext, record: SsoRecord): Promise
     case 'keep':
       return writeCheckResult(context, (found) => afterUnchangedCheck(found, site.now(), checkId))
     case 'sign_in':
-      return { token: decision.token, start, checkId }
+      return acceptLogin(context, decision.token, start, checkId)
     case 'identify':
       return endWithSsoSession(context, record.sidHash)
     case 'keep_for_now':
@@ -274,19 +269,11 @@ async function writeCheckResult(
   return useStaleRecord({ now: site.now() }, next(stored.value), site.policy, 'store_unavailable')
 }
 
-/**
- * Drops the record of an anonymous session unknown to the SSO system, and keeps the data.
- * @returns `undefined` if the record has changed, for example by a login
- */
-async function dropAnonymousRecord({ stored }: RequestContext, sidHash: string): Promise<CheckResult | undefined> {
-  const dropped = await stored.drop(({ value }) => value?.sidHash === sidHash && !isLoggedIn(value))
-  if (dropped === 'unavailable') return STORE_UNAVAILABLE
-  return dropped === 'done' ? 'again' : undefined
-}
-
 /** Ends the local session, because the SSO session has ended or is not known. An anonymous session keeps its data, and loses its record only. */
 export async function endWithSsoSession(context: RequestContext, sidHash: string): Promise<CheckResult> {
-  return (await dropAnonymousRecord(context, sidHash)) ?? endRecord(context, sidHash)
+  const dropped = await context.stored.drop(({ value }) => value?.sidHash === sidHash && !isLoggedIn(value))
+  if (dropped === 'changed') return endRecord(context, sidHash) // a login, or changed by another request
+  return dropped === 'done' ? 'again' : STORE_UNAVAILABLE
 }
 
 /** Ends the local session and its data. Concurrent changes of the record do not prevent the end. */

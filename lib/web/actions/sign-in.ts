@@ -149,8 +149,6 @@ async function addToIndex(site: Site, key: string, record: SsoRecord, start: Log
   return site.sessionIndex.add(entryOf(key, record), indexLifeOf(record, site.now(), site.config), start)
 }
 
-const accountIdOf = (record: SsoRecord) => (isLoggedIn(record) ? record.user.accountId : undefined)
-
 /**
  * Stores the record under a new session ID. The old session is revoked first, and its data are taken in the same step. Only the
  * request that revokes the session continues.
@@ -166,21 +164,19 @@ async function storeRecord(context: RequestContext, record: SsoRecord, start?: L
     ? ({ outcome: 'done', taken: null } as const)
     : await stored.revoke((found) => mayFollow(found, wasThere), 'moved', id)
   if (revoked.outcome !== 'done') return revoked.outcome === 'changed' ? 'lost_race' : revoked.outcome
-  const next = { id, taken: revoked.taken, keepsData, accountId: accountIdOf(record) }
+  const accountId = isLoggedIn(record) ? record.user.accountId : undefined
+  const next = { id, taken: revoked.taken, keepsData, accountId }
   const renewed = await site.sessions.renew(req, next)
   const begin = () => beginSession(site, stored, sessionKey(renewed), record, start)
   const [established] = await Promise.all([
     renewed === 'unavailable' ? ('unavailable' as const) : begin(),
     removeFromIndex(site, oldKey, before),
   ])
-  if (established !== 'done') await undoSignIn(context)
+  if (established !== 'done') {
+    stored.forget()
+    await site.sessions.end(req) // the browser must get no cookie of a session that does not exist
+  }
   return established
-}
-
-/** Undoes a failed login, so that the browser gets no cookie of a session that does not exist. */
-async function undoSignIn({ site, req, stored }: RequestContext): Promise<void> {
-  stored.forget()
-  await site.sessions.end(req)
 }
 
 /** Moves the record of a session to a new ID. @returns `'nothing'` if there is no record to move, for example after a logout */

@@ -9,7 +9,7 @@ import { openRequestContext } from '../request-context'
 import type { Site } from '../site'
 
 /** Shows the confirmation form. */
-export async function showLogout(site: Site, req: Request, res: Response, isAll: boolean): Promise<void> {
+export const showLogout = (isAll: boolean) => async (site: Site, req: Request, res: Response) => {
   const query = queryParameters(req)
   const returnTo = returnToOf(site.config, query.get('return_to') ?? undefined)
   const { siteUrl, routes } = site.config
@@ -18,7 +18,7 @@ export async function showLogout(site: Site, req: Request, res: Response, isAll:
 }
 
 /** Logs out on the site at once. While the logout is pending, the browser is not redirected to Identify. */
-export async function handleLogout(site: Site, req: Request, res: Response, isAll: boolean): Promise<void> {
+export const handleLogout = (isAll: boolean) => async (site: Site, req: Request, res: Response) => {
   const body: unknown = req.body
   const context = await openRequestContext(site, req, res)
   const returnTo = returnToOf(
