@@ -47,6 +47,8 @@ export class Guard {
   }
   /** Why the connection failed, until the server answers again. */
   #connectionError: unknown
+  /** When the newest connection was ready, in milliseconds of a monotonic clock. */
+  #connectedAt = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
 
@@ -83,6 +85,14 @@ export class Guard {
     await Promise.all(KINDS.map((kind) => this.#attempt(kind, async () => this.#server.probe(kind), 1, true)))
   }
 
+  /**
+   * Records that a new connection is ready. Commands that are under way may be lost with the connection before. Their silence says nothing
+   * about the new connection.
+   */
+  connected(): void {
+    this.#connectedAt = performance.now()
+  }
+
   /** Records that the connection has failed. */
   connectionFailed(error: unknown): void {
     if (hasCause({ error })) this.#connectionError = error
@@ -101,12 +111,13 @@ export class Guard {
   }
 
   async #attempt<T>(kind: Access, command: () => Promise<T>, requests: number, isProbe: boolean): Promise<T> {
+    const beganAt = performance.now()
     try {
       const result = await withDeadline(command(), COMMAND_MS, NO_ANSWER)
       this.#succeeded(kind, isProbe)
       return result
     } catch (error) {
-      this.#failed(kind, error, requests)
+      if (beganAt >= this.#connectedAt || isRedisRefusal(error)) this.#failed(kind, error, requests)
       throw storeUnavailable()
     }
   }

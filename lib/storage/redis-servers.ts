@@ -128,7 +128,10 @@ export class RedisServers {
 
   readonly #onReady = () => {
     this.#listener?.connected?.()
-    for (const guard of this.#all()) if (!guard.isWell) guard.probe().catch(() => {})
+    for (const guard of this.#all()) {
+      guard.connected()
+      if (!guard.isWell) guard.probe().catch(() => {})
+    }
   }
 
   /** Reports a failure with its cause. After a lost connection, the client knows the cause when the next connection fails. */

@@ -2,6 +2,7 @@ import calculateSlot from 'cluster-key-slot'
 import { Redis } from 'ioredis'
 import type { Kv } from '../../lib/storage/kv'
 import { openRedis, redisKv } from '../../lib/storage/redis-kv'
+import { startFront } from '../support/front'
 import { startRedis, type TestRedis } from '../support/redis'
 import { silentProxy, startCluster } from './servers'
 
@@ -49,6 +50,32 @@ describe('a Redis', () => {
     expect(kv.isAvailable).toBe(true)
     await kv.close()
     proxy.close()
+  })
+
+  test('that cuts its connection under commands keeps the next one', async () => {
+    const front = await startFront(redis.port)
+    const client = openRedis(`redis://127.0.0.1:${front.port}`)
+    const kv = redisKv(client, true)
+    const admin = new Redis(redis.url)
+    const connects = async () => Number(/total_connections_received:(\d+)/.exec(await admin.info())?.[1])
+    const both = () => Promise.all([kv.mget(['a']), kv.expire('a', 60)])
+    await untilAnswered(both, 5000)
+    const again = new Promise((resolve) => client.once('ready', resolve))
+    front.stall()
+    const lost = Promise.allSettled(Array.from({ length: 5 }, both))
+    await front.down()
+    front.heal()
+    await front.up()
+    await again
+    await untilAnswered(both, 5000)
+    const before = await connects()
+    expect((await lost).map(({ status }) => status)).toEqual(Array(5).fill('rejected')) // when their time is over
+    await pause(100)
+    await untilAnswered(both, 5000)
+    expect(await connects()).toBe(before)
+    admin.disconnect()
+    await kv.close()
+    await front.down()
   })
 
   test('is left alone by a client that would not connect again', async () => {

@@ -187,6 +187,43 @@ test('a command has 300 ms', async () => {
   expect(heard).toEqual(['Error: no answer in time'])
 })
 
+describe('a command that was sent before the connection that is ready now', () => {
+  const unanswered = () => new Promise<never>(() => {})
+
+  test.each<Access>(['read', 'write'])('may be lost, and says nothing about this connection: %s', async (access) => {
+    const { guard, heard } = guarded()
+    const lost = Promise.all([1, 2, 3].map(() => miss(guard, 1, unanswered, access)))
+    await jest.advanceTimersByTimeAsync(100)
+    guard.connected()
+    await jest.advanceTimersByTimeAsync(200)
+    await lost
+    expect([guard.isWell, heard]).toEqual([true, []])
+    expect(await guard[access](async () => 8)).toBe(8)
+  })
+
+  test('hides no later one that is not answered', async () => {
+    const { guard, heard } = guarded()
+    const lost = miss(guard, 1, unanswered)
+    await jest.advanceTimersByTimeAsync(100)
+    guard.connected()
+    const later = miss(guard, 1, unanswered)
+    await jest.advanceTimersByTimeAsync(300)
+    await Promise.all([lost, later])
+    expect([guard.isWell, heard]).toEqual([false, ['Error: no answer in time']])
+  })
+
+  test('counts if Redis refuses it, because a refusal is an answer', async () => {
+    const { guard } = guarded()
+    let refuse = (_error: Error) => {}
+    const refused = miss(guard, 1, () => new Promise<never>((_resolve, reject) => (refuse = reject)), 'write')
+    await jest.advanceTimersByTimeAsync(100)
+    guard.connected()
+    refuse(Object.assign(new Error('OOM full'), { name: 'ReplyError' }))
+    await refused
+    expect(guard.failure).toMatchObject({ access: 'write' })
+  })
+})
+
 test('a response that waited in the socket while this process was busy still counts', async () => {
   const { guard, heard } = guarded()
   let answer = (_value: number) => {}
