@@ -23,7 +23,10 @@ export interface TestRedisOptions {
   port?: number
   /** Further arguments, for example `['--maxmemory', '2mb']`. */
   args?: string[]
-  /** Everything is kept there, and found again by the server that is started there next. Default: nothing outlives the server. */
+  /**
+   * Everything is kept there, and found again by the server that is started there next. Default: nothing outlives the server.
+   * `appendfsync no`, because a Redis of `everysec` on a slow disk confirms up to 2 s of writes that it then loses when it is killed.
+   */
   folder?: string
 }
 
@@ -49,7 +52,8 @@ process.once('exit', () => {
 
 async function launch(port: number, { args = [], folder: kept }: TestRedisOptions): Promise<TestRedis> {
   const folder = kept ?? mkdtempSync(path.join(tmpdir(), 'express-sso2-redis-')) // a replica leaves a dump, which the next one would load
-  const keeping = ['--save', '', '--appendonly', kept === undefined ? 'no' : 'yes', '--dir', folder]
+  const lasting = kept === undefined ? ['--appendonly', 'no'] : ['--appendonly', 'yes', '--appendfsync', 'no']
+  const keeping = ['--save', '', ...lasting, '--dir', folder]
   const child = spawn(
     'redis-server',
     ['--port', String(port), '--bind', '127.0.0.1', ...keeping, ...args],
