@@ -1,4 +1,6 @@
 import { writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { dice } from '../random-histories/dice'
@@ -59,7 +61,13 @@ async function main(): Promise<number> {
     const isFlat = courses.every((course) => course.isFlat)
     console.log(`\n${tell(seed, history, violations, performance.now() - begin)}`)
     console.log(`\n${isFlat ? 'FLAT' : 'NOT FLAT'}\n${courses.map(tellCourse).join('\n')}`)
-    if (values.json) writeFileSync(values.json, JSON.stringify({ samples: sampler.samples, courses, violations }))
+    const seen = violations.length > 0 ? { violations, history } : { violations }
+    const file =
+      values.json ?? (violations.length > 0 ? path.join(tmpdir(), `express-sso2-soak-${seed}.json`) : undefined)
+    if (file !== undefined) {
+      writeFileSync(file, JSON.stringify({ samples: sampler.samples, courses, ...seen }))
+      console.log(`\nall that was seen: ${file}`)
+    }
     return isFlat && violations.length === 0 ? 0 : 1
   } finally {
     await stage.close()
