@@ -105,7 +105,7 @@ test('a refused token does not make every call ask the SSO system', async () => 
   expect(statuses().length).toBeLessThanOrEqual(1)
 })
 
-test('with the SSO system away the call says that, and the reader stays logged in', async () => {
+test('with the SSO system away the call says that, and the user stays logged in', async () => {
   network.emulator.faults.add({ operation: 'me', kind: 'status', code: 401 })
   network.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
   expect((await ask()).json).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', isExpired: false })

@@ -189,15 +189,4 @@ describe('a Redis that is full', () => {
     await empty()
     expect(await seenBy(user)).toEqual({ status: 'loggedin', degraded: undefined })
   })
-
-  test('lets a logout wait here, and tells the SSO system at once', async () => {
-    const user = await loggedIn(network)
-    await fill()
-    const calls = network.count('logout')
-    await user.submit(`${network.morning.url}/logout`, { return_to: '/' })
-    expect(await seenBy(user)).toMatchObject({ status: 'none' })
-    expect(network.count('logout')).toBeGreaterThan(calls)
-    await empty()
-    await eventually(async () => (await seenBy(user)).status === 'anon')
-  })
 })

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { document } from '../safety/session-support'
 import { startRedis, type TestRedis } from '../support/redis'
-import { eventually, loggedIn, type Network, present, resumeStore, startNetwork, view } from './network'
+import { eventually, loggedIn, type Network, resumeStore, startNetwork, view } from './network'
 
 /*
  * The store goes away and comes back with its data: the server process is stopped, as in a stalled machine, and continued.
@@ -22,58 +22,6 @@ afterEach(() => redis.resume())
 
 const at = (path: string) => `${network.morning.url}${path}`
 const isBack = () => resumeStore(redis, network.morning.sso)
-
-test('a logout while the store is away ends the session at the first contact after it is back', async () => {
-  const browser = await loggedIn(network)
-  const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
-  redis.hang()
-  expect(view(await browser.submit(at('/logout'), { return_to: '/news' }))).toMatchObject({ status: 'none' })
-  expect(browser.cookie('sso2.sid')).toBeUndefined()
-  expect(network.count('logout')).toBe(0)
-  await isBack()
-
-  let page = view(await browser.visit(at('/news')))
-  await eventually(async () => {
-    if (page.degraded !== 'logout_pending') return true // the process itself ends the session at the same moment
-    expect(page.status).toBe('none')
-    page = view(await browser.visit(at('/news')))
-    return false
-  })
-  expect(page).toEqual({ status: 'anon', url: '/news' })
-  expect(network.count('logout')).toBe(1)
-  expect(browser.cookie('sso2.o')).toBeUndefined()
-  const thief = await network.browser().fetchJson(at('/'), { headers: { cookie } })
-  expect(thief.json).toMatchObject({ status: 'none' })
-})
-
-test('with the SSO system away as well, the logout stays pending and is never undone by Identify', async () => {
-  const browser = await loggedIn(network)
-  redis.hang()
-  await browser.submit(at('/logout'), { return_to: '/' })
-  network.emulator.faults.add({ operation: 'logout', kind: 'down' })
-  await isBack()
-  expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'none', degraded: 'logout_pending' })
-  expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'none', degraded: 'logout_pending' })
-  network.emulator.faults.clear()
-  await eventually(async () => {
-    const { status } = view(await browser.visit(at('/')))
-    expect(status).not.toBe('loggedin')
-    return status === 'anon'
-  })
-})
-
-test('while the store is away pages are served without a user, no cookie is dropped, and nobody is sent to Identify', async () => {
-  const browser = await loggedIn(network)
-  const cookie = browser.cookie('sso2.sid')
-  redis.hang()
-  const page = await browser.visit(at('/'))
-  expect(page.trail).toHaveLength(1)
-  expect(page.headers['set-cookie']).toBeUndefined()
-  expect(view(page)).toEqual({ status: 'none', degraded: 'store_unavailable', url: '/' })
-  await isBack()
-  expect(browser.cookie('sso2.sid')).toBe(cookie)
-  expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
-})
 
 test('a login past its grace is not shown because the store went away after the SSO system had not answered', async () => {
   const browser = await loggedIn(network)

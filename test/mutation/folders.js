@@ -27,15 +27,12 @@ module.exports = {
   actions: {
     mutate: ['lib/web/actions/*.ts'],
     suites: [
-      ...suites(
-        'flows',
-        'access-token eviction first-visit identify-guard login logout lost-record status unread-logout',
-      ),
+      ...suites('flows', 'access-token eviction first-visit identify-guard login logout status unread-logout'),
       ...suites(
         'regressions',
         'asked-again final-logout fresh-pages landed-logout login-hooks logout-again logout-all',
       ),
-      ...suites('regressions', 'logout-all-landing one-sso-session session-and-login session-index'),
+      ...suites('regressions', 'session-and-login session-index'),
       ...suites('safety', 'login-while-logged-in operation races two-processes'),
       'web/logout-retry-worker',
     ],

@@ -59,7 +59,7 @@ test('[I9] nor after an outage of minutes, and one more lost response for one us
   faults.add(BUSY)
   for (const end = clock.now() + 180_000; clock.now() < end; clock.advance(3)) await look(browser, stage)
   faults.clear()
-  faults.add({ ...BUSY, times: 1 }) // whoever asks next, a probe perhaps
+  faults.add({ ...BUSY, times: 1 }) // for the next question, perhaps that of a probe
   const begin = performance.now()
   while ((await look(browser, stage)).degraded !== undefined) {
     expect(performance.now() - begin).toBeLessThan(5000)
@@ -68,8 +68,8 @@ test('[I9] nor after an outage of minutes, and one more lost response for one us
   }
 })
 
-test('[O19] one session that gets no response is checked once in four seconds, though others are answered all the time', async () => {
-  const [browser, somebody] = [await reader(stage), await reader(stage)]
+test('[O19] one session that gets no response is checked once in four seconds, though others get responses all the time', async () => {
+  const [browser, other] = [await reader(stage), await reader(stage)]
   const [{ sid } = { sid: '' }] = stage.emulator.sessions().filter(({ status }) => status === 'loggedin')
   stage.emulator.clock.advance(361)
   stage.emulator.faults.add({ ...BUSY, sid })
@@ -80,10 +80,42 @@ test('[O19] one session that gets no response is checked once in four seconds, t
   for (let before = questions(); clock.now() < begin + 100_000; clock.advance(1)) {
     expect(await look(browser, stage)).toMatchObject({ status: 'loggedin', degraded: 'sso_unavailable' })
     expect((await browser.fetchJson(`${stage.url}/sensitive`)).status).toBe(503)
-    expect((await somebody.fetchJson(`${stage.url}/sensitive`)).status).toBe(200)
+    expect((await other.fetchJson(`${stage.url}/sensitive`)).status).toBe(200)
     if (questions() > before) asked.push(clock.now() - begin)
     before = questions()
   }
   expect(asked.length).toBeGreaterThan(20)
   expect(asked.length).toBeLessThanOrEqual(26) // 100 s hold 25 pauses, and the first check: the record counts whole seconds
 })
+
+/* An SSO system in trouble is asked less, not more. */
+
+const SECONDS = 200
+const MOST_QUESTIONS = 6
+
+const troubles = [
+  ['429', { kind: 'status', code: 429 }],
+  ['500', { kind: 'status', code: 500 }],
+  ['garbage', { kind: 'garbage' }],
+  ['"invalid_token"', { kind: 'error', code: 'invalid_token' }],
+  ['a wrong signature', { kind: 'wrong_signature' }],
+  ['nothing', { kind: 'down' }],
+] as const
+
+test.each(troubles)(
+  `[O19] the SSO system that says %s is asked about one session ${MOST_QUESTIONS} times in ${SECONDS} s at most`,
+  async (_what, fault) => {
+    const browser = await reader(stage)
+    stage.emulator.clock.advance(361)
+    stage.emulator.faults.add({ operation: 'sessionstatus', ...fault })
+    const before = stage.count('sessionstatus')
+    const { clock } = stage.emulator
+    for (const end = clock.now() + SECONDS * 1000; clock.now() < end; clock.advance(1)) {
+      const { json } = await browser.fetchJson(`${stage.url}/`)
+      expect(json).toMatchObject({ status: 'loggedin', username: 'ada', degraded: 'sso_unavailable' })
+    }
+    const questions = stage.count('sessionstatus') - before
+    expect(questions).toBeGreaterThan(0)
+    expect(questions).toBeLessThanOrEqual(MOST_QUESTIONS)
+  },
+)

@@ -1,9 +1,9 @@
 import express, { type Express, type RequestHandler } from 'express'
 import type { Sso2 } from '../../lib'
-import { ada, addPages, type Gates } from '../flows/network'
+import { ada, addPages, type Gates, logIn, view } from '../flows/network'
 import { type Stage, startStage } from './support'
 
-/* A middleware in front of `sso` that reads the body and leaves nothing in `req.body`. */
+/* A middleware in front of `sso` reads the body. What it leaves in `req.body` is read as a form, or as JSON. */
 
 const formidable: () => RequestHandler = require('express-formidable')
 
@@ -36,9 +36,12 @@ test.each([
   ['express.urlencoded, which leaves JSON alone', express.urlencoded()],
   ['express.raw', express.raw({ type: () => true })],
   ['express.text', express.text({ type: () => true })],
-])('%s in front is no such fault', async (_name, parser) => {
+])('%s in front is no such fault: form and JSON log in', async (_name, parser) => {
   await start(parser)
   expect((await post({})).json).toEqual({ error: 'invalid_request' })
-  expect((await post(ada)).status).not.toBe(500)
+  expect(view(await logIn(stage.browser(), stage, ada))).toMatchObject({ status: 'loggedin', username: 'ada' })
+  const browser = stage.browser()
+  await browser.visit(`${stage.url}/`)
+  expect((await browser.fetchJson(`${stage.url}/login`, { json: ada })).status).toBe(200)
   expect(lines).toEqual([])
 })

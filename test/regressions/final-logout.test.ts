@@ -1,10 +1,10 @@
 import { ada, grace, logIn, present, sessionSecret, view, visitor } from '../flows/network'
 import type { Browser, ScriptAnswer } from '../support/agent'
 import { expectLoginWorks, expectNobody, loginsAtSso } from './signed-out'
-import { basket, document, hop, keepings, type Stage, startStage, tripsOf } from './stage'
+import { basket, document, hop, type Keeping, keepings, type Stage, startStage, tripsOf } from './stage'
 
 /*
- * After `POST /logout` has answered, nothing that was under way or comes later brings the user back without a password.
+ * After the response to `POST /logout` no earlier or later request logs the user in without a password.
  */
 
 let stage: Stage
@@ -33,44 +33,38 @@ describe.each(keepings)('with %s, two tabs that land while the SSO session is lo
   const slow = (browser: Browser, address: string) => browser.fetchJson(address, { headers: document })
 
   test.each([
-    ['naming', '/logout'],
-    ['exchanging', '/logout'],
-    ['naming', '/logout-all'],
-  ] as const)('[L13] (%s is slow, %s) the slow one does not bring the reader back', async (where, path) => {
-    const browser = await stage.reader()
-    const [one, two] = await twoTabs(browser)
-    const held = stage[where].close()
-    const landing = slow(browser, two)
-    await held.arrived
-    await slow(browser, one)
-    expect(basket(await browser.fetchJson(stage.at('/basket')))).toMatchObject({ status: 'loggedin', username: 'ada' })
-    expect((await post(browser, path)).json).toEqual({ status: 'none', logout: 'confirmed' })
-    held.open()
-    await landing
-    await nobody(browser)
-    expect(livingLogins()).toEqual([])
-    await loginWorks(browser)
-  })
-
-  test('[L13] the slow one does not bring the reader back while the SSO system has not confirmed the logout', async () => {
-    const browser = await stage.reader()
-    const [one, two] = await twoTabs(browser)
-    const held = stage.naming.close()
-    const landing = slow(browser, two)
-    await held.arrived
-    await slow(browser, one)
-    stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
-    expect((await post(browser)).json).toEqual({ status: 'none', logout: 'pending' })
-    expect(browser.cookie('sso2.o')).toBeDefined()
-    held.open()
-    await landing
-    await nobody(browser)
-    expect(browser.cookie('sso2.o')).toBeDefined()
-  })
+    ['naming', '/logout', 'confirmed'],
+    ['exchanging', '/logout', 'confirmed'],
+    ['naming', '/logout-all', 'confirmed'],
+    ['naming', '/logout', 'pending'],
+  ] as const)(
+    '[L13] (%s is slow, %s is %s) the slow one does not log the user in again',
+    async (where, path, result) => {
+      const browser = await stage.reader()
+      const [one, two] = await twoTabs(browser)
+      const held = stage[where].close()
+      const landing = slow(browser, two)
+      await held.arrived
+      await slow(browser, one)
+      expect(basket(await browser.fetchJson(stage.at('/basket')))).toMatchObject({
+        status: 'loggedin',
+        username: 'ada',
+      })
+      if (result === 'pending') stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
+      expect((await post(browser, path)).json).toEqual({ status: 'none', logout: result })
+      held.open()
+      await landing
+      await nobody(browser)
+      expect(browser.cookie('sso2.o') === undefined).toBe(result === 'confirmed')
+      if (result === 'pending') return
+      expect(livingLogins()).toEqual([])
+      await loginWorks(browser)
+    },
+  )
 })
 
 test.each(['Redis', 'a session of its own'] as const)(
-  '[L13, S17] (%s) a slow landing does not bring the reader back either after a logout that Redis had lost everything of',
+  '[L13, S17] (%s) a slow landing does not log the user in again after a logout that Redis had lost everything of',
   async (keeping) => {
     stage = await startStage({ keeping })
     const browser = await stage.reader()
@@ -87,7 +81,7 @@ test.each(['Redis', 'a session of its own'] as const)(
   },
 )
 
-test('[L13] a slow landing at one process, a logout at another: the reader is not brought back', async () => {
+test('[L13] a slow landing at one process, a logout at another: the user is not logged in again', async () => {
   stage = await startStage()
   const other = stage.addProcess()
   const browser = await stage.reader()
@@ -116,43 +110,41 @@ describe.each(['Redis', 'memory'] as const)('with %s, a logout with the cookie o
   const postWith = (id: string, path = '/logout'): Promise<ScriptAnswer> =>
     stage.browser().fetchJson(stage.at(path), { json: {}, headers: { cookie: `sso2.sid=${id}` } })
 
-  async function expectEnded(browser: Browser, old: string, path?: string): Promise<void> {
+  const loginElsewhere = (browser: Browser) => logIn(browser, stage.evening, ada)
+  const moves: [what: string, path: string, move: (browser: Browser) => Promise<unknown>][] = [
+    ['the login', '/logout', (browser) => logIn(browser, stage.morning, ada)],
+    ['the login', '/logout-all', (browser) => logIn(browser, stage.morning, ada)],
+    [
+      'the check that saw a login elsewhere',
+      '/logout',
+      async (browser) => {
+        await loginElsewhere(browser)
+        stage.emulator.clock.advance(361)
+        await browser.visit(stage.at('/'))
+      },
+    ],
+    [
+      'the landing that saw a login elsewhere',
+      '/logout',
+      async (browser) => {
+        await loginElsewhere(browser)
+        await browser.visit(await hop(browser, (await browser.fetchJson(stage.at('/identify-me'))).json.identify))
+      },
+    ],
+  ]
+  test.each(moves)('[S16] %s ends the session that followed (%s)', async (_what, path, move) => {
+    const browser = await visitor(stage)
+    const old = present(idOf(browser))
+    await move(browser)
     expect(idOf(browser)).not.toBe(old)
     expect(basket(await browser.fetchJson(stage.at('/basket')))).toMatchObject({ status: 'loggedin' })
     expect((await postWith(old, path)).json).toEqual({ status: 'none', logout: 'confirmed' })
     expect(livingLogins()).toEqual([])
     await nobody(browser)
     await loginWorks(browser)
-  }
-
-  test.each(['/logout', '/logout-all'])('[S16] the login ends the session that followed (%s)', async (path) => {
-    const browser = await visitor(stage)
-    const old = present(idOf(browser))
-    await logIn(browser, stage.morning, ada)
-    await expectEnded(browser, old, path)
   })
 
-  test('[S16] the check that saw a login elsewhere ends the session that followed', async () => {
-    const browser = await visitor(stage)
-    const old = present(idOf(browser))
-    await logIn(browser, stage.evening, ada)
-    stage.emulator.clock.advance(361)
-    await browser.visit(stage.at('/'))
-    await expectEnded(browser, old)
-  })
-
-  test('[S16] the landing that saw a login elsewhere ends the session that followed', async () => {
-    const browser = await visitor(stage)
-    const old = present(idOf(browser))
-    const kept = browser.cookies.find(({ value }) => value === old)
-    await logIn(browser, stage.evening, ada)
-    const landing = await hop(browser, (await browser.fetchJson(stage.at('/identify-me'))).json.identify)
-    expect(browser.cookies).toContainEqual(kept)
-    await browser.visit(landing)
-    await expectEnded(browser, old)
-  })
-
-  test('[S16] is no way into another session: what nobody issued ends nothing', async () => {
+  test('[S16] is no way into another session: an ID that the site has not issued ends nothing', async () => {
     const browser = await stage.reader()
     const answer = await postWith(`${present(idOf(browser)).slice(0, -6)}AAAAAA`)
     expect(answer.status).toBe(200)
@@ -163,7 +155,7 @@ describe.each(['Redis', 'memory'] as const)('with %s, a logout with the cookie o
 describe('a cookie or record that this process cannot read', () => {
   const newSecret = 'the-secret-of-after-the-rotation-of-secrets-0123456789'
 
-  test('[O21] signed with a secret that is gone: the logout is pending, and nobody is shown', async () => {
+  test('[O21] signed with a secret that is gone: the logout is pending, and no user is shown', async () => {
     stage = await startStage()
     const rotated = stage.addProcess({ sessionSecret: newSecret })
     const both = stage.addProcess({ sessionSecret: [newSecret, sessionSecret] })
@@ -176,36 +168,41 @@ describe('a cookie or record that this process cannot read', () => {
     await loginWorks(browser)
   })
 
-  test.each(['/logout', '/logout-all'])('[O21] sealed with a secret that is gone (%s): the same', async (path) => {
-    stage = await startStage({ keeping: 'a session of its own' })
-    const rotated = stage.addProcess({ sessionSecret: newSecret })
-    const browser = await stage.reader()
-    stage.serveFrom(rotated)
-    expect((await post(browser, path)).json).toEqual({ status: 'none', logout: 'pending' })
-    expect(browser.cookie('sso2.o')).toBeDefined()
-    await nobody(browser)
-    await loginWorks(browser)
-  })
-
+  /** Each unreadable record is in test/decide/record.test.ts. */
   const edits: [string, (text: string) => string][] = [
-    ['of a version that nobody knows', (text) => JSON.stringify({ ...JSON.parse(text), v: 99 })],
-    ['that is no JSON', () => 'garbage'],
-    ['that breaks off', (text) => text.slice(0, -20)],
+    ['of an unknown version', (text) => JSON.stringify({ ...JSON.parse(text), v: 99 })],
     ['that is an empty text', () => ''],
     ['whose sealed part cannot be opened', (text) => JSON.stringify({ ...JSON.parse(text), box: 'c2VhbGVk' })],
-    ['without a status', (text) => JSON.stringify({ ...JSON.parse(text), status: undefined })],
   ]
-  describe.each(['Redis', 'a session of its own'] as const)('with %s', (keeping) => {
-    test.each(edits)('[O21, S15] a record %s: the logout is pending, and nobody is shown', async (_name, change) => {
+  const unreadable: [what: string, keeping: Keeping, path: string, spoil: () => Promise<unknown>][] = [
+    ...(['/logout', '/logout-all'] as const).map((path): (typeof unreadable)[number] => [
+      'sealed with a secret that is gone',
+      'a session of its own',
+      path,
+      async () => stage.serveFrom(stage.addProcess({ sessionSecret: newSecret })),
+    ]),
+    ...(['Redis', 'a session of its own'] as const).flatMap((keeping) =>
+      edits.map(([what, change]): (typeof unreadable)[number] => [
+        what,
+        keeping,
+        '/logout',
+        () => stage.editRecords(change),
+      ]),
+    ),
+  ]
+  test.each(unreadable)(
+    '[O21, S15] a record %s (%s, %s): the logout is pending, and no user is shown',
+    async (...row) => {
+      const [, keeping, path, spoil] = row
       stage = await startStage({ keeping })
       const browser = await stage.reader()
-      await stage.editRecords(change)
-      expect((await post(browser)).json).toEqual({ status: 'none', logout: 'pending' })
+      await spoil()
+      expect((await post(browser, path)).json).toEqual({ status: 'none', logout: 'pending' })
       expect(browser.cookie('sso2.o')).toBeDefined()
       await nobody(browser)
       await loginWorks(browser)
-    })
-  })
+    },
+  )
 
   test('[O21] a record of the next version is logged out as any other', async () => {
     stage = await startStage()
@@ -216,5 +213,27 @@ describe('a cookie or record that this process cannot read', () => {
     expect(view(page).status).toBe('anon')
     expect(livingLogins()).toEqual([])
     expect(view(await logIn(browser, stage.morning, grace))).toMatchObject({ status: 'loggedin', username: 'grace' })
+  })
+})
+
+const isOurs = ({ name }: { name: string }) => /^(sso2|connect)\.sid$/.test(name)
+const statusOf = async (browser: Browser) => basket(await browser.fetchJson(stage.at('/basket'))).status
+
+/* Two sessions of this site may belong to one session of the SSO system: a logout of one ends the other at once. */
+describe.each(keepings)('with %s, a logout', (keeping) => {
+  test.each(['/logout', '/logout-all'])('[S16] (%s) leaves no other session of the same SSO session', async (path) => {
+    stage = await startStage({ keeping })
+    const browser = stage.browser()
+    await logIn(browser, stage.morning, ada)
+    const old = browser.cookies.filter(isOurs).map(({ name, value }) => `${name}=${value}`)
+    const withOld = { headers: { cookie: old.join('; ') } }
+    const statusWithOld = async () => basket(await stage.browser().fetchJson(stage.at('/basket'), withOld)).status
+    browser.dropCookies(isOurs)
+    await browser.visit(stage.at('/'))
+    expect([await statusOf(browser), await statusWithOld()]).toEqual(['loggedin', 'loggedin'])
+    const before = stage.count('sessionstatus')
+    expect((await browser.fetchJson(stage.at(path), { json: {} })).json).toMatchObject({ logout: 'confirmed' })
+    expect(await statusWithOld()).toBe('none')
+    expect(stage.count('sessionstatus')).toBe(before) // known here, and not asked of the SSO system
   })
 })

@@ -1,7 +1,7 @@
 import cookieSession from 'cookie-session'
 import express, { type RequestHandler } from 'express'
 import session from 'express-session'
-import { ada, addPages, sessionSecret, view } from '../flows/network'
+import { addPages, sessionSecret, view } from '../flows/network'
 import { reader, type Stage, startStage } from './support'
 
 const problem: express.ErrorRequestHandler = (error, _req, res, _next) => res.status(500).json({ error: String(error) })
@@ -55,47 +55,4 @@ test('a session of express-session, with a cookie-session beside it for somethin
   } finally {
     await stage.close()
   }
-})
-
-describe('app.use(sso) beside an express-session of the site', () => {
-  const OWN = 'own.sid'
-  const NAME = 'sso2.sid'
-  const openStage = (order: 'before' | 'after') => {
-    const store = new session.MemoryStore()
-    const own = session({ name: OWN, secret: sessionSecret, store, resave: false, saveUninitialized: false })
-    const stage = startStage({
-      build: (sso, gates) => addPages(express().use(...(order === 'before' ? [own, sso] : [sso, own])), sso, gates),
-    })
-    return stage.then((opened) => ({ stage: opened, store }))
-  }
-  const countOf = (store: session.MemoryStore) =>
-    new Promise((resolve) => store.all((_error, all) => resolve(Object.keys(all ?? {}).length)))
-
-  test.each<[order: 'before' | 'after', used: string, unused: string]>([
-    ['before', OWN, NAME],
-    ['after', NAME, OWN],
-  ])(
-    'mounted %s sso: the session that is mounted first is used, the other one is never made',
-    async (order, used, unused) => {
-      const { stage, store } = await openStage(order)
-      try {
-        const browser = stage.browser()
-        await browser.visit(`${stage.url}/keep`)
-        const anonymous = browser.cookie(used)
-        const page = await browser.submit(`${stage.url}/login`, { ...ada, return_to: '/account' })
-        expect(view(page)).toMatchObject({ status: 'loggedin', username: 'ada', saved: 'kept' })
-        const loggedIn = browser.cookie(used)
-        expect(loggedIn).toBeDefined()
-        expect(loggedIn).not.toBe(anonymous)
-        expect(browser.cookie(unused)).toBeUndefined()
-        expect(await countOf(store)).toBe(order === 'before' ? 1 : 0)
-        const left = await browser.submit(`${stage.url}/logout`, { return_to: '/' })
-        expect(view(left)).toEqual({ status: 'anon', url: '/' })
-        expect(browser.cookie(used)).not.toBe(loggedIn)
-        expect(browser.cookie(unused)).toBeUndefined()
-      } finally {
-        await stage.close()
-      }
-    },
-  )
 })

@@ -4,7 +4,7 @@ import type { ScriptAnswer } from '../support/agent'
 import { basket, document, keepings, type Stage, startStage } from './stage'
 
 /*
- * A sensitive page is served on an answer to a question that was asked after the request began, and on nothing else.
+ * A sensitive page is served after a Session Status that the site sent after the request began, and after nothing else.
  */
 
 const MANY = 12
@@ -42,20 +42,24 @@ describe.each(keepings)('with %s', (keeping) => {
     stage.serveFrom(stage.first, ...more)
   }
 
-  test.each([
-    ['scripts', {}],
-    ['pages', document],
-  ])(
-    `[S18] ${MANY} requests at once (%s) for a session that has ended elsewhere: nobody passes`,
-    async (_name, headers) => {
-      await begin()
-      terminate()
-      stage.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 100 })
-      const answers = await together(headers)
-      expect(answers.filter(passed)).toEqual([])
-      expect(new Set(answers.map(({ status }) => status))).not.toContain(500)
-    },
-  )
+  test.each<
+    [what: string, headers: Record<string, string>, end: boolean, kind: 'slow' | 'down' | 'garbage' | 'wrong_signature']
+  >([
+    ['scripts, a session that has ended elsewhere', {}, true, 'slow'],
+    ['pages, a session that has ended elsewhere', document, true, 'slow'],
+    ['Session Status: down', {}, false, 'down'],
+    ['Session Status: garbage', {}, false, 'garbage'],
+    ['Session Status: wrong_signature', {}, false, 'wrong_signature'],
+  ])(`[S18] ${MANY} requests at once (%s): nobody passes`, async (_what, headers, isEnded, kind) => {
+    await begin()
+    if (isEnded) terminate()
+    stage.emulator.faults.add({ operation: 'sessionstatus', ...(kind === 'slow' ? { kind, ms: 100 } : { kind }) })
+    const answers = await together(headers)
+    expect(answers.filter(passed)).toEqual([])
+    const statuses = new Set(answers.map(({ status }) => status))
+    if (isEnded) expect(statuses).not.toContain(500)
+    else expect(statuses).toEqual(new Set([503]))
+  })
 
   test(`[S18] ${MANY} requests at once for a living session: all pass, or say that they cannot know`, async () => {
     await begin()
@@ -64,16 +68,6 @@ describe.each(keepings)('with %s', (keeping) => {
     expect(answers.filter(passed).length).toBeGreaterThan(0)
     expect(answers.filter((answer) => !passed(answer) && answer.status !== 503)).toEqual([])
   })
-
-  test.each(['down', 'garbage', 'wrong_signature'] as const)(
-    `[S18] ${MANY} requests at once while Session Status gives no answer (%s): nobody passes, all are told`,
-    async (kind) => {
-      await begin()
-      stage.emulator.faults.add({ operation: 'sessionstatus', kind })
-      const answers = await together()
-      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 503))
-    },
-  )
 
   test.each([
     [2, 'waits'],
@@ -169,34 +163,29 @@ describe.each(keepings)('with %s', (keeping) => {
       gate.open()
       return answer
     }
-    const logOut =
-      (path = '/logout') =>
-      async () =>
-        expect((await browser.fetchJson(stage.at(path), { json: {} })).status).toBe(200)
+    const logOut = (path: string) => async () =>
+      expect((await browser.fetchJson(stage.at(path), { json: {} })).status).toBe(200)
 
-    test.each(['/logout', '/logout-all'])('[S18] (%s) check() says that nobody is there', async (path) => {
-      expectNobody(await meanwhile('/gated-check', logOut(path)))
-    })
-
-    test('[S18] check() says so where the SSO system has not confirmed it', async () => {
-      stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
-      expectNobody(await meanwhile('/gated-check', logOut()))
-    })
-
-    test('[S18] check() says so in another browser of the account, after logout-all', async () => {
+    type Act = () => Promise<unknown>
+    const elsewhere: Act = async () => {
       const other = await stage.reader()
-      const act = async () => expect((await other.fetchJson(stage.at('/logout-all'), { json: {} })).status).toBe(200)
+      expect((await other.fetchJson(stage.at('/logout-all'), { json: {} })).status).toBe(200)
+    }
+    test.each<[what: string, act: Act, fault: 'down' | undefined]>([
+      ['/logout', logOut('/logout'), undefined],
+      ['/logout-all', logOut('/logout-all'), undefined],
+      ['a logout that the SSO system has not confirmed', logOut('/logout'), 'down'],
+      ['logout-all in another browser of the account', elsewhere, undefined],
+      ['the end of the session elsewhere', async () => terminate(), undefined],
+    ])('[S18] check() returns "none" after %s', async (_what, act, fault) => {
+      if (fault) stage.emulator.faults.add({ operation: 'logout', kind: fault })
       expectNobody(await meanwhile('/gated-check', act))
-    })
-
-    test('[S18] a fresh guard that comes late lets nobody pass', async () => {
-      const answer = await meanwhile('/gated-sensitive', logOut())
-      expect([answer.status, passed(answer)]).toEqual([401, false])
-    })
-
-    test('[S18] check() in a session that has ended elsewhere says that nobody is there', async () => {
-      expectNobody(await meanwhile('/gated-check', async () => terminate()))
       expect(basket(await browser.fetchJson(stage.at('/basket'))).username).toBeUndefined()
+    })
+
+    test('[S18] a fresh guard that comes late lets no user pass', async () => {
+      const answer = await meanwhile('/gated-sensitive', logOut('/logout'))
+      expect([answer.status, passed(answer)]).toEqual([401, false])
     })
   })
 })

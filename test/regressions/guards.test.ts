@@ -50,7 +50,7 @@ describe('requireLogin({ allow })', () => {
     browser = await reader(stage)
   })
 
-  test('lets in whom it allows, and tells it user and request', async () => {
+  test('lets in the users that it allows, and is told user and request', async () => {
     for (const path of ['/yes', '/later', '/absent'])
       expect(await json(browser, path)).toEqual([200, { seen: 'account-ada' }])
     const other = stage.browser()
@@ -59,7 +59,7 @@ describe('requireLogin({ allow })', () => {
     expect(await json(other, '/later')).toEqual([403, { error: 'not_allowed' }])
   })
 
-  test.each(['/no', '/no-later', '/not-there', '/fresh'])('%s: 403, as page or JSON, kept by nobody', async (path) => {
+  test.each(['/no', '/no-later', '/not-there', '/fresh'])('%s: 403, as page or JSON, with no-store', async (path) => {
     expect(await json(browser, path)).toEqual([403, { error: 'not_allowed' }])
     const { status, body, headers } = await browser.visit(`${stage.url}${path}`)
     expect([status, headers['cache-control']]).toEqual([403, 'no-store'])
@@ -74,7 +74,7 @@ describe('requireLogin({ allow })', () => {
     expect(await json(browser, path)).toEqual([500, expect.stringMatching(message)])
   })
 
-  test('is not asked about a visitor', async () => {
+  test('is not called for a user who is not logged in', async () => {
     expect(await json(stage.browser(), '/throws')).toEqual([401, expect.objectContaining({ error: 'login_required' })])
   })
 })
@@ -130,7 +130,7 @@ describe('express-ws', () => {
     return first
   }
 
-  test('a guard in front of a socket lets users in, and closes the sockets of everybody else', async () => {
+  test('a guard in front of a socket lets users in, and closes the sockets of all others', async () => {
     await serve()
     const browser = await reader(stage)
     expect(await hear(browser, '/guarded')).toBe('Hello, account-ada')

@@ -62,7 +62,7 @@ describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) =
     expect(called).toEqual([ofAda])
   })
 
-  test('a status check: once, for a visitor who has logged in on another site since', async () => {
+  test('a status check: once, for a user who has logged in on another site since', async () => {
     const browser = await visitor(stage)
     await logIn(browser, stage.evening, ada)
     stage.emulator.clock.advance(361)
@@ -118,30 +118,31 @@ describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) =
     expect(await basketAt(browser)).toEqual(['kept at logout'])
   })
 
-  test('a logout that the platform has not confirmed, one of nobody, and one by a page of the site', async () => {
-    const browser = await stage.reader()
-    called.length = 0
-    stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
-    await post(browser)
-    await post(stage.browser())
-    expect(called).toEqual([
-      ['logout', 'pending'],
-      ['logout', 'no_session'],
-    ])
-    stage.emulator.faults.clear()
-    const other = await stage.reader()
-    called.length = 0
-    expect((await post(other, '/leave-all')).json).toEqual({ result: 'confirmed' })
-    expect(called).toEqual([['logout', 'confirmed']])
-  })
-
-  test('a logout that is retried until the platform confirms it is one', async () => {
-    const browser = await stage.reader()
-    called.length = 0
-    stage.emulator.faults.add({ operation: 'logout', kind: 'down', times: 1 })
-    await post(browser)
-    for (let pages = 0; pages < 3; pages += 1) await browser.visit(stage.at('/'))
-    expect(called).toEqual([['logout', 'pending']])
+  test.each<[what: string, result: LogoutResult, logOut: () => Promise<unknown>]>([
+    [
+      'that is retried until the SSO system confirms it',
+      'pending',
+      async () => {
+        const browser = await stage.reader()
+        stage.emulator.faults.add({ operation: 'logout', kind: 'down', times: 1 })
+        called.length = 0
+        await post(browser)
+        for (let pages = 0; pages < 3; pages += 1) await browser.visit(stage.at('/'))
+      },
+    ],
+    ['without a session', 'no_session', () => post(stage.browser())],
+    [
+      'by a page of the site',
+      'confirmed',
+      async () => {
+        const browser = await stage.reader()
+        called.length = 0
+        expect((await post(browser, '/leave-all')).json).toEqual({ result: 'confirmed' })
+      },
+    ],
+  ])('a logout %s: once, as %s', async (_what, result, logOut) => {
+    await logOut()
+    expect(called).toEqual([['logout', result]])
   })
 })
 

@@ -3,12 +3,10 @@ import { eventually, resumeStore, view } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { startRedis, type TestRedis } from '../support/redis'
 import { expectNobody, loginsAtSso } from './signed-out'
-import { basket, type Keeping, type Stage, startStage } from './stage'
+import { basket, hop, type Keeping, type Stage, startStage } from './stage'
 import { refuseWrites, takeWrites } from './support'
 
-/*
- * "Log out everywhere" while Redis takes no writes, or is away: it stays one, and nobody is told that it was less.
- */
+/* A logout of all sessions while Redis takes no writes, or is away, stays a logout of all, and the response says that it is pending. */
 
 let redis: TestRedis
 let commands: Redis
@@ -51,12 +49,22 @@ describe('logout-all', () => {
     await expectNobody(stage, phone)
   }
 
-  test.each(['Redis', 'a session of its own'] as const)(
-    '[S17] (%s) while Redis takes no writes tells the SSO system all, and ends the others here later',
-    async (keeping) => {
+  const byRoute = async (laptop: Browser) => expect((await post(laptop, '/logout-all')).json).toEqual(answers)
+  test.each<[keeping: Keeping, by: string, leave: (laptop: Browser) => Promise<unknown>]>([
+    ['Redis', 'the route', byRoute],
+    ['a session of its own', 'the route', byRoute],
+    [
+      'Redis',
+      'a handler of the site',
+      async (laptop) => expect((await post(laptop, '/leave-all')).json).toEqual({ result: 'pending' }),
+    ],
+  ])(
+    '[S17] (%s, by %s) while Redis takes no writes tells the SSO system all, and ends the others here later',
+    async (...row) => {
+      const [keeping, , leave] = row
       const [phone, laptop] = await phoneAndLaptop(keeping)
       await refuseWrites(commands)
-      expect((await post(laptop, '/logout-all')).json).toEqual(answers)
+      await leave(laptop)
       expect(all()).toEqual(['account-ada'])
       expect(loginsAtSso(stage)).toEqual([])
       expect(mark(laptop)).toBeDefined()
@@ -66,16 +74,6 @@ describe('logout-all', () => {
       await expectPhoneOut(phone, laptop)
     },
   )
-
-  test('[S17] by a handler of the site while Redis takes no writes does the same', async () => {
-    const [phone, laptop] = await phoneAndLaptop()
-    await refuseWrites(commands)
-    expect((await post(laptop, '/leave-all')).json).toEqual({ result: 'pending' })
-    expect(all()).toEqual(['account-ada'])
-    await takeWrites(commands)
-    await isBack()
-    await expectPhoneOut(phone, laptop)
-  })
 
   test('[S17] of a process that ends before Redis takes writes again is finished by another process', async () => {
     const [phone, laptop] = await phoneAndLaptop()
@@ -102,18 +100,12 @@ describe('logout-all', () => {
     },
   )
 
-  test('[S17] while the SSO system is down is kept as one of all', async () => {
+  test.each([
+    ['while the SSO system is down is kept as one of all', true],
+    ['while neither Redis takes writes nor the SSO system answers is made good as one', false],
+  ])('[S17] %s', async (_what, takesWritesMeanwhile) => {
     const [phone, laptop] = await phoneAndLaptop()
-    stage.emulator.faults.add({ operation: 'logoutall', kind: 'down' })
-    stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
-    expect((await post(laptop, '/logout-all')).json).toEqual(answers)
-    stage.emulator.faults.clear()
-    await expectPhoneOut(phone, laptop)
-  })
-
-  test('[S17] while neither Redis takes writes nor the SSO system answers is made good as one', async () => {
-    const [phone, laptop] = await phoneAndLaptop()
-    await refuseWrites(commands)
+    if (!takesWritesMeanwhile) await refuseWrites(commands)
     stage.emulator.faults.add({ operation: 'logoutall', kind: 'down' })
     stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
     expect((await post(laptop, '/logout-all')).json).toEqual(answers)
@@ -121,5 +113,24 @@ describe('logout-all', () => {
     await takeWrites(commands)
     await isBack()
     await expectPhoneOut(phone, laptop)
+  })
+
+  test.each([
+    ['makes it good as one when the store is back', true],
+    ['leaves it to be made good while the store is still away', false],
+  ])('[S17] a landing of another tab after one that the store was not told of %s', async (_what, isBackFirst) => {
+    const [phone, laptop] = await phoneAndLaptop()
+    const landing = await hop(laptop, (await laptop.fetchJson(stage.at('/identify-me'))).json.identify)
+    redis.hang()
+    expect((await post(laptop, '/logout-all')).json).toEqual(answers)
+    expect(all()).toEqual([])
+    if (isBackFirst) await isBack()
+    await laptop.fetchJson(landing)
+    if (!isBackFirst) {
+      expect(mark(laptop)).toBeDefined()
+      await isBack()
+    }
+    await expectPhoneOut(phone, laptop)
+    expect(new Set(all())).toEqual(new Set(['account-ada']))
   })
 })

@@ -162,19 +162,6 @@ describe.each(browsers)('[O17] a request without Express by %s', (_who, headers,
   })
 })
 
-test('[O17] what an upgrade saves in req.session is there for the next page', async () => {
-  const other = await stage.another({}, pages)
-  const save: Parameters<typeof through>[0] = (sso, req, res, done) =>
-    sso.session(req, res, () => {
-      req.session.saved = 'by an upgrade'
-      req.session.save(done)
-    })
-  onUpgrade(other, save, () => ({}))
-  expect(await upgrade(other.url, { cookie })).toEqual({ status: 'no word', saved: 'by an upgrade' })
-  const page = await send({ method: 'GET', url: new URL('/', stage.url), headers: { accept: '*/*', cookie } })
-  expect(JSON.parse(page.body)).toMatchObject({ status: 'loggedin', saved: 'by an upgrade' })
-})
-
 test('[O17] a request without Express whose record is stale has Session Status asked', async () => {
   const other = await through((sso, req, res, done) => sso(req, res, done))
   stage.emulator.clock.advance(361)

@@ -84,23 +84,3 @@ describe.each([
     expect(performance.now() - start).toBeLessThan(5000)
   })
 })
-
-/** A parser of the site's own that hands over bytes, or a text. */
-describe.each([
-  ['bytes', express5.raw({ type: '*/*' })],
-  ['a text', express5.text({ type: '*/*' })],
-])('what a parser of the site has read as %s', (_what, parser) => {
-  let stage: Stage
-  beforeAll(async () => {
-    stage = await startStage({ build: (sso, gates) => addPages(express5().use(parser).use(sso), sso, gates) })
-  })
-  afterAll(() => stage.close())
-
-  test('is read as a form, or as JSON', async () => {
-    const browser = stage.browser()
-    expect(view(await logIn(browser, stage, ada))).toMatchObject({ status: 'loggedin', username: 'ada' })
-    const other = stage.browser()
-    await other.visit(`${stage.url}/`)
-    expect((await other.fetchJson(`${stage.url}/login`, { json: ada })).status).toBe(200)
-  })
-})

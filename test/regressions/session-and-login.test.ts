@@ -81,28 +81,6 @@ describe('on sso.session', () => {
     expect(lines).toEqual([expect.stringMatching(/destroy\(\) has ended a login.*req\.sso2\.logout\(\)/)])
   })
 
-  test('destroy() of a stranger, and a logout, say nothing', async () => {
-    const browser = stage.browser()
-    await browser.visit(at('/'))
-    await browser.fetchJson(at('/destroy'))
-    const other = await reader(stage)
-    await other.fetchJson(at('/log-out'))
-    expect([await page(other), lines]).toEqual([{ status: 'anon', trips: 1 }, []])
-  })
-
-  test('a session that is set to null ends nothing', async () => {
-    const browser = await reader(stage)
-    await browser.visit(at('/keep'))
-    await browser.fetchJson(at('/null'))
-    expect((await browser.fetchJson(at('/'))).json).toMatchObject({ status: 'loggedin', saved: 'kept' })
-  })
-
-  test('what a handler sets on the cookie of a session that is there changes no cookie', async () => {
-    const browser = await reader(stage)
-    const { headers } = await browser.fetchJson(at('/cookie'))
-    expect(headers['set-cookie']).toBeUndefined()
-  })
-
   test('maxAge is heeded by the answer that logs somebody in, and nothing else of the cookie is of the handler', async () => {
     const browser = stage.browser()
     await browser.visit(at('/'))

@@ -143,7 +143,7 @@ test.each(['a reader', 'a stranger'])(
   },
 )
 
-test('a save that the store refuses at the end of an answer is told, and the answer is as it was', async () => {
+test('[O9, S14] a save that the store refuses at the end of an answer is told, and the answer is as it was', async () => {
   await ask('/put/a/1')
   const admin = new Redis(redis.url)
   try {

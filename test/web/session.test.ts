@@ -292,9 +292,18 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
     expect(cookiesOf(await ask('/browser-session'))[0]).not.toContain('Expires')
   })
 
-  test('no-transform stays when an answer is made private', async () => {
-    const { headers } = await ask('/max-age?seconds=300&cache=public,+no-transform')
-    expect(headers['cache-control']).toBe('no-transform, private, no-store')
+  test.each([
+    ['no-transform', 'no-transform, private, no-store'],
+    ['public, max-age=60, no-transform', 'no-transform, private, no-store'],
+    ['max-age=60, NO-TRANSFORM', 'no-transform, private, no-store'],
+    ['public, max-age=60', 'private, no-store'],
+    ['private, no-transform', 'private, no-transform'],
+    ['no-store, no-transform', 'no-store, no-transform'],
+    ['private, max-age=0', 'private, max-age=0'],
+  ])('[R10, S19] a page that says "%s" of caches and begins a session says "%s"', async (said, expected) => {
+    const { headers } = await ask(`/max-age?seconds=300&cache=${encodeURIComponent(said)}`)
+    expect((headers['set-cookie'] ?? []).map((line) => line.split('=')[0])).toEqual([cookieName])
+    expect(headers['cache-control']).toBe(expected)
   })
 
   test('an ID that the store does not know is not taken over', async () => {
@@ -346,25 +355,6 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
     const header = { cookie: `${cookieName}=${signed(site.idOf(browser), secret)}` }
     expect((await ask('/read', header)).json).toEqual({})
   })
-})
-
-test('the store takes calls without a callback, and IDs that are none of ours, as that of express-session does', async () => {
-  const kv = new MemoryKv(Date.now)
-  const site = await startSite({ kv, framework: express })
-  site.app.get('/calls', (req, res) => {
-    const { sessionStore, sessionID, session } = req
-    bag(req)['a'] = 1
-    sessionStore.set(sessionID, session)
-    sessionStore.set('none-of-ours', session)
-    sessionStore.destroy('none-of-ours')
-    sessionStore.destroy('none-of-ours', (error) => res.json({ error: error ?? null }))
-  })
-  site.app.get('/kept', (req, res) => res.json(dataOf(req)))
-  const browser = site.browser()
-  expect((await browser.fetchJson(`${site.url}/calls`)).json).toEqual({ error: null })
-  expect((await browser.fetchJson(`${site.url}/kept`)).json).toEqual({ a: 1 })
-  await site.close()
-  await kv.close()
 })
 
 const heard = new Map<string, () => void>()
