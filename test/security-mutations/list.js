@@ -1126,7 +1126,7 @@ module.exports = [
     find: "res.setHeader('referrer-policy', 'same-origin')",
     replace: "res.setHeader('referrer-policy', 'no-referrer')",
     test: 'safety/headers',
-    title: 'the answer to the login form is',
+    title: 'the login form is 200',
   },
   {
     name: 'a login without a session is sent to an SSO system that is down',
