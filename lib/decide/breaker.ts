@@ -50,18 +50,9 @@ export function afterSuccess({ wellAt }: Breaker, beganAt: number): Breaker {
   return { ...CLOSED, wellAt: Math.max(wellAt, beganAt) }
 }
 
-/**
- * Is the failure newer than the last success?
- * A failure of a call that began before a successful call says nothing about the system now.
- */
-export function isMoreRecent({ wellAt }: Breaker, { beganAt }: Pick<FailedAttempt, 'beganAt'>): boolean {
-  return beganAt >= wellAt
-}
-
-/** Counts a failure, unless a success is newer. */
-export function afterFailure(breaker: Breaker, failed: FailedAttempt): Breaker {
-  const { attempt, endedAt, pauseMs } = failed
-  if (!isMoreRecent(breaker, failed)) return breaker
+/** Counts a failure. @returns the same state if the call began before a successful call: the failure says nothing about the system now */
+export function afterFailure(breaker: Breaker, { attempt, beganAt, endedAt, pauseMs }: FailedAttempt): Breaker {
+  if (beganAt < breaker.wellAt) return breaker
   return {
     ...breaker,
     weight: breaker.weight + WEIGHTS[attempt],

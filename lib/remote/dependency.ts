@@ -2,15 +2,7 @@
  * The health of a system that the site depends on: its circuit breaker and a monitor. The monitor sends a probe once a second while a
  * call is unanswered. A success of any call ends the probing. Rules of the breaker: lib/decide/breaker.ts.
  */
-import {
-  afterFailure,
-  afterSuccess,
-  breakerPause,
-  type CallKind,
-  CLOSED,
-  isMoreRecent,
-  isOpen,
-} from '../decide/breaker'
+import { afterFailure, afterSuccess, breakerPause, type CallKind, CLOSED, isOpen } from '../decide/breaker'
 import { PlatformApiError, Sso2ResponseError, Sso2UnavailableError } from '../errors'
 
 /** Time between the starts of two probes. A hanging probe does not delay the next probe. */
@@ -139,8 +131,9 @@ export class Dependency {
   #noteFailure(attempt: CallKind, beganAt: number, error?: unknown): void {
     const seconds = error instanceof Sso2ResponseError ? (error.retryAfterSeconds ?? 0) : 0
     const failed = { attempt, beganAt, endedAt: performance.now(), pauseMs: seconds * 1000 }
-    if (!isMoreRecent(this.#breaker, failed)) return
-    this.#breaker = afterFailure(this.#breaker, failed)
+    const next = afterFailure(this.#breaker, failed)
+    if (next === this.#breaker) return
+    this.#breaker = next
     this.look(FIRST_PROBE_MS)
   }
 }

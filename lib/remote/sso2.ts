@@ -15,8 +15,7 @@ import {
 import { readJsonObject } from '../protocol/json'
 import { identifyUrl, type OperationClaims, operationUrl, requestClaims } from '../protocol/requests'
 import { readSessionToken, type SentRequest, SessionToken } from '../protocol/session-token'
-import { own } from '../protocol/token'
-import { ClientKeys } from './client-keys'
+import { type Keys, makeKeys, own, signToken, verifyToken } from '../protocol/token'
 import { Dependency } from './dependency'
 import { retryAfterSeconds, sendCall } from './http'
 
@@ -103,7 +102,9 @@ const isFaulty = (answer: unknown) => answer instanceof SessionToken && answer.e
  */
 export class Sso2Client {
   readonly #options: Sso2ClientOptions
-  readonly #keys: ClientKeys
+  readonly #keys: Keys
+  /** Index of the key that signs. All keys verify. */
+  #keyInUse = 0
   readonly #health: Dependency
   /** The site's clock minus the SSO system's in seconds, from the last signed back-channel response. */
   #clockOffset: number | undefined
@@ -112,7 +113,7 @@ export class Sso2Client {
   constructor(options: Sso2ClientOptions) {
     checkClientOptions(options)
     this.#options = options
-    this.#keys = new ClientKeys(options.clientSecret)
+    this.#keys = makeKeys(options.clientSecret)
     const onSuccess = (isBack: boolean) => {
       if (isBack) options.watch?.back()
     }
@@ -121,7 +122,7 @@ export class Sso2Client {
 
   /** Returns the address of Identify for a browser redirect, valid for ten seconds. Interface: "Identify: browser redirect". @param returnTo address of the page to return to (`r`) */
   identifyUrl(returnTo: string): string {
-    if (this.#keys.isRotating) this.look() // only the browser sees a response of Identify, so a probe finds the secret
+    if (this.#keys.length > 1) this.look() // only the browser sees a response of Identify, so a probe finds the secret
     return identifyUrl(this.#options.ssoUrl, this.#sign<'identify'>({}), returnTo)
   }
 
@@ -174,7 +175,7 @@ export class Sso2Client {
   }
   /** Index of the secret that signs: 0, until a response shows that the SSO system uses another secret. */
   get secretInUse(): number {
-    return this.#keys.inUse
+    return this.#keyInUse
   }
   /** Stops probing. */
   close(): void {
@@ -188,7 +189,7 @@ export class Sso2Client {
   #sign<O extends Operation>(claims: OperationClaims[O]): string {
     const { clientId, organisationId, ssoIdentifier = DEFAULT_SSO_IDENTIFIER } = this.#options
     const caller = { clientId, organisationId, ssoIdentifier }
-    return this.#keys.sign(requestClaims<O>(caller, claims, this.#now()))
+    return signToken(requestClaims<O>(caller, claims, this.#now()), this.#keys, this.#keyInUse)
   }
 
   async #ask<O extends Exclude<Operation, 'identify'>>(
@@ -217,7 +218,10 @@ export class Sso2Client {
     }
   }
 
-  /** Repeats a call if the SSO system uses another secret of the site. The SSO system did nothing with the token that it refused. */
+  /**
+   * Repeats a call if the SSO system uses another secret of the site: it refuses the token in a response signed with that secret. So
+   * the platform may change the secret at any moment. The SSO system did nothing with the token that it refused.
+   */
   async #exchange<O extends Operation>(
     operation: O,
     claims: OperationClaims[O],
@@ -225,9 +229,10 @@ export class Sso2Client {
     timeoutMs: number,
   ): Promise<SessionToken> {
     const end = performance.now() + timeoutMs
-    const ours = this.#keys.inUse
+    const ours = this.#keyInUse
     const { answer, signedBy } = this.#read(await this.#post(operation, claims, timeoutMs), request)
-    if (answer.err !== 'invalid_token' || !this.#keys.wasRefused(ours, signedBy)) return answer
+    if (answer.err !== 'invalid_token' || signedBy === ours) return answer
+    this.#keyInUse = signedBy
     const left = Math.max(1, Math.ceil(end - performance.now()))
     return this.#read(await this.#post(operation, claims, left), request).answer
   }
@@ -255,7 +260,11 @@ export class Sso2Client {
     const onIssued = (iat: EpochSeconds) => {
       if (isAnswer) this.#clockOffset = now - iat
     }
-    const { claims, signedBy } = this.#keys.verify(token, { ...expected, onIssued })
+    let signedBy = 0
+    const onSigned = (key: number) => {
+      signedBy = key
+    }
+    const claims = verifyToken(token, this.#keys, { ...expected, onIssued, onSigned })
     return { answer: readSessionToken(claims, request), signedBy }
   }
 

@@ -60,14 +60,11 @@ export class LoginLocks extends SiteStore {
   }
   /** Renews a form of the current process. @returns false if another submit has replaced the form */
   renewForm(key: string, held: string): Promise<boolean | Unavailable> {
-    return this.#replaceForm(key, held, held, FORM_SECONDS)
+    return this.isSet(this.#formKey(key), held, held, FORM_SECONDS)
   }
   /** Stores the result of a form for simultaneous submits. @returns false if another submit has replaced the form */
   endForm(key: string, held: string, form: LoginForm): Promise<boolean | Unavailable> {
-    return this.#replaceForm(key, held, this.#seal(form), RESULT_SECONDS)
-  }
-  #replaceForm(key: string, held: string, next: string, seconds: number): Promise<boolean | Unavailable> {
-    return unlessUnavailable(async () => (await this.kv.compareAndSet(this.#formKey(key), held, next, seconds)).isDone)
+    return this.isSet(this.#formKey(key), held, this.#seal(form), RESULT_SECONDS)
   }
   /** Reads the form of a session. */
   findForm(key: string): Promise<FoundForm | Unavailable> {

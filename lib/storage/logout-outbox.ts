@@ -107,8 +107,7 @@ export class LogoutOutbox extends SiteStore {
 
   /** Acquires the lock of a logout's retry. True for a single caller in five seconds. */
   lockRetry(sidHash: string): Promise<boolean | Unavailable> {
-    const key = this.#key('retry', sidHash)
-    return unlessUnavailable(async () => (await this.kv.compareAndSet(key, null, '1', RETRY_LOCK_SECONDS)).isDone)
+    return this.isSet(this.#key('retry', sidHash), null, '1', RETRY_LOCK_SECONDS)
   }
 
   /** Releases the lock of a failed retry, so that the next retry may follow at once. */

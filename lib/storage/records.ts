@@ -6,7 +6,6 @@
 import type { SsoRecord } from '../decide/record'
 import { readEntry, type StoredEntry, type Tombstone, tombstone } from '../decide/stored-entry'
 import { sessionKey } from './keys'
-import type { Kv } from './kv'
 import { seal, unseal } from './seal'
 import { SiteStore } from './site-store'
 import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
@@ -82,17 +81,12 @@ export class Records extends SiteStore {
     dataSeconds?: number,
   ): Promise<boolean | Unavailable> {
     const data = { key: this.#dataKey(key), action: 'renew', seconds: dataSeconds ?? 0 } as const
-    return this.#change(key, before, after, seconds, dataSeconds === undefined ? undefined : data)
+    return this.isSet(this.#recordKey(key), before, after, seconds, dataSeconds === undefined ? undefined : data)
   }
 
   /** Deletes a record that is exactly `before`, and leaves the data. @returns whether the record is deleted */
   drop(key: string, before: string): Promise<boolean | Unavailable> {
-    return this.#change(key, before, null, 0)
-  }
-
-  async #change(...[key, ...change]: Parameters<Kv['compareAndSet']>): Promise<boolean | Unavailable> {
-    const result = await unlessUnavailable(() => this.kv.compareAndSet(this.#recordKey(key), ...change))
-    return result === 'unavailable' ? result : result.isDone
+    return this.isSet(this.#recordKey(key), before, null, 0)
   }
 
   /**
@@ -119,7 +113,7 @@ export class Records extends SiteStore {
   async end(key: string, since = this.#now()): Promise<Done | Unavailable> {
     const text = tombstone('ended', since)
     const data = { key: this.#dataKey(key), action: 'delete' } as const
-    const isDone = await this.#change(key, undefined, text, TOMBSTONE_SECONDS, data)
+    const isDone = await this.isSet(this.#recordKey(key), undefined, text, TOMBSTONE_SECONDS, data)
     return isDone === 'unavailable' ? isDone : 'done'
   }
 
@@ -157,8 +151,7 @@ export class Records extends SiteStore {
 
   /** Acquires the lock for a new access token of a session. True for a single caller in `seconds`. */
   lockRenewal(key: string, seconds: number): Promise<boolean | Unavailable> {
-    const lock = `${this.prefix}renew:${key}`
-    return unlessUnavailable(async () => (await this.kv.compareAndSet(lock, null, '1', seconds)).isDone)
+    return this.isSet(`${this.prefix}renew:${key}`, null, '1', seconds)
   }
 
   /** False while the store is known not to answer. */

@@ -68,16 +68,12 @@ export class Guard {
   }
 
   /**
-   * Runs a command that only reads. After three failures in a row, sends only probes.
+   * Runs a command. After three failures in a row, sends only probes.
    * @param requests number of requests that wait for the response, and fail together
    */
-  read<T>(command: () => Promise<T>, requests = 1): Promise<T> {
-    return this.#run('read', command, requests)
-  }
-
-  /** Runs a command or script that writes, with the same rules as {@link read}. */
-  write<T>(command: () => Promise<T>): Promise<T> {
-    return this.#run('write', command, 1)
+  run<T>(kind: Access, command: () => Promise<T>, requests = 1): Promise<T> {
+    if (this.#failures[kind].count >= MAX_FAILURES) return Promise.reject(storeUnavailable())
+    return this.#attempt(kind, command, requests, false)
   }
 
   /** Sends a harmless read and a harmless write. @throws if a probe fails */
@@ -103,11 +99,6 @@ export class Guard {
   close(): void {
     this.#isClosed = true
     this.#stopProbing()
-  }
-
-  #run<T>(kind: Access, command: () => Promise<T>, requests: number): Promise<T> {
-    if (this.#failures[kind].count >= MAX_FAILURES) return Promise.reject(storeUnavailable())
-    return this.#attempt(kind, command, requests, false)
   }
 
   async #attempt<T>(kind: Access, command: () => Promise<T>, requests: number, isProbe: boolean): Promise<T> {

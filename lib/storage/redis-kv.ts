@@ -68,7 +68,7 @@ function batched(read: Read): Read {
 
 /** Reads keys of a session. Without a Cluster, simultaneous reads of several sessions share a command. */
 function readerOf(redis: Redis | Cluster, servers: RedisServers): Read {
-  const read: Read = (keys, requests) => servers.of(keys[0] ?? '').read(() => redis.mget(...keys), requests)
+  const read: Read = (keys, requests) => servers.of(keys[0] ?? '').run('read', () => redis.mget(...keys), requests)
   return redis.isCluster ? read : batched(read)
 }
 
@@ -145,7 +145,7 @@ function setsOf(redis: ScriptedRedis, at: At) {
 export function redisKv(client: Redis | Cluster, owned: boolean, listener?: ServersListener, prefix = 'sso2:'): Kv {
   const redis = withScripts(client)
   const servers = new RedisServers(client, probing(redis, prefix), listener)
-  const at: At = (key, run) => servers.of(key).write(run)
+  const at: At = (key, run) => servers.of(key).run('write', run)
   return {
     mget: readerOf(redis, servers) as Kv['mget'], // Redis answers with a value for each key
     ...textsOf(redis, at),

@@ -1,5 +1,6 @@
 /** The part of a store that belongs to one site. */
 import type { Kv } from './kv'
+import { type Unavailable, unlessUnavailable } from './unavailable'
 
 /** Base of the classes that name keys. All keys begin with the prefix of the site. */
 export class SiteStore {
@@ -10,4 +11,9 @@ export class SiteStore {
     protected readonly encryptionKeys: () => readonly Buffer[],
     protected readonly nowMs: () => number,
   ) {}
+
+  /** Makes a compare-and-set. @returns whether the value is written */
+  protected isSet(...change: Parameters<Kv['compareAndSet']>): Promise<boolean | Unavailable> {
+    return unlessUnavailable(async () => (await this.kv.compareAndSet(...change)).isDone)
+  }
 }

@@ -103,8 +103,8 @@ module.exports = [
     ['remote/ticket.ts', 'data.expiresIn === undefined ? undefined', 'false'],
   ]),
   ...because('what is kept under this key is never looked at, only whether there is something', [
-    ['storage/records.ts', "compareAndSet(lock, null, '1', seconds)", '""'],
-    ['storage/logout-outbox.ts', "compareAndSet(key, null, '1', RETRY_LOCK_SECONDS)", '""'],
+    ['storage/records.ts', ", null, '1', seconds)", '""'],
+    ['storage/logout-outbox.ts', "isSet(this.#key('retry', sidHash), null, '1', RETRY_LOCK_SECONDS)", '""'],
     ['storage/session-index.ts', "compareAndSet(key, null, '1', USED_TOKEN_SECONDS, revocation)", '""'],
   ]),
   ...because('only frees memory', [

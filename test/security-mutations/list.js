@@ -295,8 +295,8 @@ module.exports = [
   {
     name: 'a failure that is older than a success opens the breaker',
     file: 'decide/breaker.ts',
-    find: 'return beganAt >= wellAt',
-    replace: 'return beganAt >= 0 || wellAt > 0',
+    find: 'if (beganAt < breaker.wellAt) return breaker',
+    replace: 'if (beganAt < 0) return breaker',
     test: 'remote/dependency',
     title: 'began in a stall that is over',
   },

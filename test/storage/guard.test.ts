@@ -36,13 +36,14 @@ const unavailable = { operation: 'store', message: expect.stringContaining('did 
 
 /** So many commands that fail. */
 async function miss(guard: Guard, times: number, command = fails(), access: Access = 'read'): Promise<void> {
-  for (let time = 0; time < times; time += 1) await expect(guard[access](command)).rejects.toMatchObject(unavailable)
+  for (let time = 0; time < times; time += 1)
+    await expect(guard.run(access, command)).rejects.toMatchObject(unavailable)
 }
 
 test('the result of a command is passed on, and the cause of a failure reaches the listener only', async () => {
   const { guard, heard } = guarded()
-  expect(await guard.read(async () => 7)).toBe(7)
-  expect(await guard.write(async () => 8)).toBe(8)
+  expect(await guard.run('read', async () => 7)).toBe(7)
+  expect(await guard.run('write', async () => 8)).toBe(8)
   expect([guard.isWell, guard.failure, heard]).toEqual([true, undefined, []])
   await miss(guard, 1)
   expect([guard.isWell, heard]).toEqual([false, ['Error: broken']])
@@ -52,13 +53,13 @@ describe('silence, which concerns the connection', () => {
   test('is over when a read and a write have succeeded', async () => {
     const { guard, heard } = guarded()
     await miss(guard, 2)
-    await guard.read(async () => 7)
+    await guard.run('read', async () => 7)
     expect([guard.isWell, heard]).toEqual([false, ['Error: broken', 'Error: broken']])
-    await guard.write(async () => 7)
-    await guard.write(async () => 7)
+    await guard.run('write', async () => 7)
+    await guard.run('write', async () => 7)
     expect([guard.isWell, heard.slice(2)]).toEqual([true, ['recovered']])
     await miss(guard, 2)
-    expect(await guard.read(async () => 8)).toBe(8)
+    expect(await guard.run('read', async () => 8)).toBe(8)
     expect(heard).not.toContain('reconnect')
   })
 
@@ -89,7 +90,7 @@ describe('silence, which concerns the connection', () => {
     expect([guard.isWell, heard]).toEqual([true, ['probe read', 'probe write', 'recovered']])
     await jest.advanceTimersByTimeAsync(5000)
     expect(heard).toHaveLength(3)
-    expect(await guard.read(async () => 7)).toBe(7)
+    expect(await guard.run('read', async () => 7)).toBe(7)
   })
 
   test('once makes the guard send a probe too', async () => {
@@ -101,12 +102,12 @@ describe('silence, which concerns the connection', () => {
 
   test('of a read that several requests wait for counts for each, and the third ends the connection', async () => {
     const { guard, heard } = guarded()
-    await expect(guard.read(fails(), 2)).rejects.toMatchObject(unavailable)
+    await expect(guard.run('read', fails(), 2)).rejects.toMatchObject(unavailable)
     expect(heard).not.toContain('reconnect')
     await miss(guard, 1)
     expect(heard).toContain('reconnect')
     const together = guarded()
-    await expect(together.guard.read(fails(), 3)).rejects.toMatchObject(unavailable)
+    await expect(together.guard.run('read', fails(), 3)).rejects.toMatchObject(unavailable)
     expect(together.heard).toContain('reconnect')
   })
 
@@ -115,8 +116,8 @@ describe('silence, which concerns the connection', () => {
     guard.connectionFailed(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))
     await miss(guard, 1)
     expect(heard).toEqual(['Error: refused', 'Error: refused'])
-    await guard.read(async () => 7)
-    await guard.write(async () => 7)
+    await guard.run('read', async () => 7)
+    await guard.run('write', async () => 7)
     await miss(guard, 1)
     expect(heard.slice(2)).toEqual(['recovered', 'Error: broken'])
   })
@@ -133,7 +134,7 @@ describe('a refused write', () => {
   test('is no news about reads: they are sent, and no read says that writes work', async () => {
     const { guard, heard } = guarded((access) => (access === 'read' ? Promise.resolve() : refuses()()))
     await miss(guard, 5, refuses(), 'write')
-    for (let time = 0; time < 5; time += 1) expect(await guard.read(async () => time)).toBe(time)
+    for (let time = 0; time < 5; time += 1) expect(await guard.run('read', async () => time)).toBe(time)
     expect(guard.failure).toMatchObject({ access: 'write' })
     await jest.advanceTimersByTimeAsync(3000)
     expect(guard.isWell).toBe(false)
@@ -144,11 +145,11 @@ describe('a refused write', () => {
   test('is over when a probe has succeeded, which tries every command: DEL works while SET does not', async () => {
     const { guard, heard } = guarded()
     await miss(guard, 1, refuses(), 'write')
-    await guard.write(async () => 'deleted')
+    await guard.run('write', async () => 'deleted')
     expect(guard.isWell).toBe(false)
     await miss(guard, 1, fails(), 'write') // silence in between changes nothing
-    await guard.write(async () => 'deleted')
-    await guard.read(async () => 7)
+    await guard.run('write', async () => 'deleted')
+    await guard.run('read', async () => 7)
     expect(guard.failure).toMatchObject({ access: 'write' })
     await guard.probe()
     expect([guard.isWell, heard.at(-1)]).toEqual([true, 'recovered'])
@@ -165,9 +166,9 @@ describe('a refused write', () => {
 test('a refused read is no news about writes, and is over with the next read', async () => {
   const { guard, heard } = guarded()
   await miss(guard, 2, refuses('NOPERM'))
-  expect(await guard.write(async () => 7)).toBe(7)
+  expect(await guard.run('write', async () => 7)).toBe(7)
   expect(guard.failure).toMatchObject({ access: 'read' })
-  await guard.read(async () => 7)
+  await guard.run('read', async () => 7)
   expect([guard.isWell, heard.at(-1)]).toEqual([true, 'recovered'])
 })
 
@@ -179,7 +180,7 @@ test('what is thrown and is no error counts as silence', async () => {
 
 test('a command has 300 ms', async () => {
   const { guard, heard } = guarded()
-  const outcome = guard.read(() => new Promise(() => {})).catch((error: Error) => error.message)
+  const outcome = guard.run('read', () => new Promise(() => {})).catch((error: Error) => error.message)
   await jest.advanceTimersByTimeAsync(299)
   expect(guard.isWell).toBe(true)
   await jest.advanceTimersByTimeAsync(1)
@@ -198,7 +199,7 @@ describe('a command that was sent before the connection that is ready now', () =
     await jest.advanceTimersByTimeAsync(200)
     await lost
     expect([guard.isWell, heard]).toEqual([true, []])
-    expect(await guard[access](async () => 8)).toBe(8)
+    expect(await guard.run(access, async () => 8)).toBe(8)
   })
 
   test('hides no later one that is not answered', async () => {
@@ -227,7 +228,7 @@ describe('a command that was sent before the connection that is ready now', () =
 test('a response that waited in the socket while this process was busy still counts', async () => {
   const { guard, heard } = guarded()
   let answer = (_value: number) => {}
-  const outcome = guard.read(() => new Promise<number>((resolve) => (answer = resolve)))
+  const outcome = guard.run('read', () => new Promise<number>((resolve) => (answer = resolve)))
   jest.advanceTimersByTime(400)
   setImmediate(() => answer(7))
   expect(await outcome).toBe(7)
@@ -236,7 +237,7 @@ test('a response that waited in the socket while this process was busy still cou
 
 test('a command that is over leaves no timer behind, however it ended', async () => {
   const { guard } = guarded()
-  await guard.read(async () => 7)
+  await guard.run('read', async () => 7)
   expect(jest.getTimerCount()).toBe(0)
   await miss(guard, 1)
   expect(jest.getTimerCount()).toBe(1) // the guard's own
@@ -264,7 +265,7 @@ test('a guard that has missed and is closed does not report a recovery', async (
   const { guard, heard } = guarded()
   await miss(guard, 1)
   guard.close()
-  expect(await guard.read(async () => 7)).toBe(7)
-  expect(await guard.write(async () => 7)).toBe(7)
+  expect(await guard.run('read', async () => 7)).toBe(7)
+  expect(await guard.run('write', async () => 7)).toBe(7)
   expect(heard).toEqual(['Error: broken'])
 })

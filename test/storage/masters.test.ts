@@ -32,7 +32,7 @@ async function miss(servers: RedisServers, key: string, times: number): Promise<
   for (let time = 0; time < times; time += 1)
     await servers
       .of(key)
-      .read(() => Promise.reject(new Error('no answer')))
+      .run('read', () => Promise.reject(new Error('no answer')))
       .catch(() => {})
 }
 
@@ -121,7 +121,7 @@ describe('a Cluster', () => {
     const isAnswered = async () => {
       found = await servers
         .of(first)
-        .read(() => cluster.get(first))
+        .run('read', () => cluster.get(first))
         .catch(() => 'late')
       return found !== 'late'
     }
