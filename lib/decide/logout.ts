@@ -5,7 +5,7 @@ import type { SsoRecord } from './record'
 import type { StoredEntry } from './stored-entry'
 
 /**
- * Result of a logout at the SSO system. The session on the site is ended in every case. `'confirmed'`: the SSO system has ended the
+ * Result of a logout at the SSO system. The browser is logged out of the site in every case. `'confirmed'`: the SSO system has ended the
  * session.
  * `'pending'`: the logout is retried until the SSO system confirms the logout. `'no_session'`: there was no session.
  */
@@ -31,17 +31,17 @@ export interface LogoutFacts {
  */
 export type LogoutDecision =
   | { readonly action: 'end'; readonly record: SsoRecord; readonly isAll: boolean }
-  | { readonly action: 'retry' }
+  | { readonly action: 'retry'; readonly isAll: boolean }
   | { readonly action: 'set_cookie'; readonly logoutCookie: LogoutCookie; readonly result: 'pending' | 'no_session' }
 
 /** Decides a logout. */
 export function decideLogout(facts: LogoutFacts): LogoutDecision {
   const { isAvailable, record, key = '', state, isAll } = facts
   // a login would have removed the cookie, so the session of the cookie is the session to end
-  if (!isAvailable && facts.hasLogoutCookie) return { action: 'retry' }
+  if (!isAvailable && facts.hasLogoutCookie) return { action: 'retry', isAll }
   if (!isAvailable) return { action: 'set_cookie', logoutCookie: { of: 'session', key, isAll }, result: 'pending' }
   if (record) return { action: 'end', record, isAll }
-  if (facts.hasLogoutCookie) return { action: 'retry' }
+  if (facts.hasLogoutCookie) return { action: 'retry', isAll }
   const hadSession = facts.hasUnreadableCookie || (facts.key !== undefined && state !== 'ended')
   return { action: 'set_cookie', logoutCookie: { of: 'anything' }, result: hadSession ? 'pending' : 'no_session' }
 }

@@ -9,11 +9,17 @@ import { ENDED_SECONDS } from './session-index'
 import { SiteStore } from './site-store'
 import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
 
-/** A logout that the SSO system has not confirmed. */
+/** A logout that is not finished: the SSO system has not confirmed the logout, or Redis has not ended all its sessions. */
 export interface PendingLogout {
   readonly sid: string
+  /** Account of the login, if any. */
+  readonly accountId?: string
   /** Account ID, if all sessions of the account are to end. */
   readonly aid?: string
+  /** Key of the browser's session, which may be missing in the index. */
+  readonly key?: string
+  /** Has the SSO system confirmed the logout? Then a second Logout All would end newer logins. */
+  readonly isConfirmed?: boolean
   readonly ipa: string
   readonly uas: string
 }

@@ -77,14 +77,14 @@ export class Sso2Request {
   }
   /**
    * Ends the session, on this site and at the SSO system. Redirect to `identifyUrl()` afterwards. Interface: "POST {sso_url}/logout".
-   * @returns whether the SSO system confirmed the logout. The local session is ended in every case
+   * @returns whether the SSO system confirmed the logout. The browser is logged out of the site in every case
    */
   logout(): Promise<LogoutResult> {
     return this.#logOut(false)
   }
   /**
    * Ends all sessions of the account, on every site. Redirect to `identifyUrl()` afterwards. Interface: "POST {sso_url}/logoutall".
-   * @returns whether the SSO system confirmed the logout. The local sessions are ended in every case
+   * @returns whether the SSO system confirmed the logout. The browser is logged out of the site in every case
    */
   logoutAll(): Promise<LogoutResult> {
     return this.#logOut(true)

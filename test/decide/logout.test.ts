@@ -45,10 +45,24 @@ const rows: [name: string, facts: Partial<LogoutFacts>, decision: LogoutDecision
   [
     'without a store a second logout leaves the mark of the first one, which names the session',
     { isAvailable: false, key: 'k', hasLogoutCookie: true },
-    { action: 'retry' },
+    { action: 'retry', isAll: false },
   ],
-  ['a logout that is not confirmed is tried again', { hasLogoutCookie: true }, { action: 'retry' }],
-  ['so it is with a session that has ended', { hasLogoutCookie: true, key: 'k', state: 'ended' }, { action: 'retry' }],
+  ['a logout that is not confirmed is tried again', { hasLogoutCookie: true }, { action: 'retry', isAll: false }],
+  [
+    'so it is with a session that has ended',
+    { hasLogoutCookie: true, key: 'k', state: 'ended' },
+    { action: 'retry', isAll: false },
+  ],
+  [
+    'a logout of all after a logout that is not confirmed stays one of all',
+    { hasLogoutCookie: true, isAll: true },
+    { action: 'retry', isAll: true },
+  ],
+  [
+    'so does one without a store',
+    { isAvailable: false, key: 'k', hasLogoutCookie: true, isAll: true },
+    { action: 'retry', isAll: true },
+  ],
   ['a stranger has nothing to end, and is marked', {}, anything('no_session')],
   ['a session that has ended has nothing to end', { key: 'k', state: 'ended' }, anything('no_session')],
   ['a session whose record is gone may live at the SSO system', { key: 'k', state: 'none' }, anything('pending')],

@@ -4,8 +4,9 @@ import { type FailingStore, failingStore } from './failing-store'
 import { eventually, logInAtLast, type Network, present, startNetwork, view } from './network'
 
 /*
- * The store goes away in the middle of a logout, before it answers one of its commands, each in turn: it may have taken nothing
- * of it, a part, or all. Once it is back every logout comes to its end, here and at the SSO system, and the browser is a stranger's.
+ * Redis goes away in the middle of a logout, before it answers one of its commands, each in turn. Redis may have carried out nothing,
+ * a part, or all. When Redis is back, each logout ends by itself: a copy of the old cookie opens nothing, although the browser has
+ * not returned. Then the browser returns, and is anonymous here and at the SSO system.
  */
 
 /** Accounts that one browser each logs in with: what one of them ends is not the others'. */
@@ -27,13 +28,26 @@ test.concurrent.each(cases)('[I5] %s', async (_what, path, isAtNextPage) => {
   const accounts = [...present(demoOptions().accounts), ...readers]
   const site = (name: string) => (name === 'morning' ? { redis: store.client } : {})
   const network = await startNetwork({ emulator: { accounts }, site })
-  const browsers = await atEachCommand(network, store, path, isAtNextPage)
+  const { browsers, copies } = await atEachCommand(network, store, path, isAtNextPage)
+  await Promise.all(copies.map((cookie, commands) => expectVoid(network, cookie, commands)))
   await Promise.all(browsers.map((browser, commands) => expectOver(network, browser, commands)))
   expect(browsers.length).toBeGreaterThan(4)
   expect(network.emulator.sessions().filter(({ status }) => status === 'loggedin')).toEqual([])
   await network.close()
   store.client.disconnect()
 })
+
+/** A copy of a session cookie must open nothing. */
+async function expectVoid({ morning, browser }: Network, cookie: string, commands: number): Promise<void> {
+  let last: unknown
+  const isVoid = async () => {
+    const { json } = await browser().fetchJson(`${morning.url}/`, { headers: { cookie } })
+    last = [commands, json.status === 'loggedin']
+    return json.status !== 'loggedin'
+  }
+  await eventually(isVoid).catch(() => undefined)
+  expect(last).toEqual([commands, false])
+}
 
 async function expectOver({ morning }: Network, browser: Browser, commands: number): Promise<void> {
   let last: unknown
@@ -46,20 +60,22 @@ async function expectOver({ morning }: Network, browser: Browser, commands: numb
   expect(last).toEqual([commands, 'anon', undefined])
 }
 
-/** One more logout than there are commands in it: the last one is undisturbed. @returns the browsers */
+/** One more logout than there are commands in it: the last one is undisturbed. @returns the browsers, and copies of their session cookies */
 async function atEachCommand(
   network: Network,
   store: FailingStore,
   path: string,
   isAtNextPage: boolean,
-): Promise<Browser[]> {
+): Promise<{ browsers: Browser[]; copies: string[] }> {
   const { url, sso } = network.morning
   const browsers: Browser[] = []
+  const copies: string[] = []
   const logOut = (browser: Browser) => browser.fetchJson(`${url}${path}`, { json: {} })
   for (let isOver = false; !isOver; ) {
     const browser = network.browser()
     const commands = browsers.push(browser) - 1
     await logInAtLast(browser, network.morning, present(readers[commands]))
+    copies.push(`sso2.sid=${present(browser.cookie('sso2.sid'))}`)
     if (isAtNextPage) {
       store.goAwayAfter(0, false)
       await logOut(browser)
@@ -71,5 +87,5 @@ async function atEachCommand(
     isOver = store.asked <= commands
     await store.comeBack(sso)
   }
-  return browsers
+  return { browsers, copies }
 }

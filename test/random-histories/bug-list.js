@@ -28,7 +28,7 @@ module.exports = [
   },
   {
     name: 'a logout is not told to the SSO system',
-    file: 'web/actions/log-out.ts',
+    file: 'web/actions/retry-logout.ts',
     find: 'aid === undefined ? await client.logout({ sid, ipa, uas }) :',
     replace: 'aid === undefined ? { err: undefined } :',
     breaks: ['I5'],

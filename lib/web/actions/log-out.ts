@@ -7,18 +7,24 @@ import type { LogoutCookie, SessionLogout } from '../../decide/logout-cookie'
 import { isLoggedIn, type SsoRecord } from '../../decide/record'
 import type { LogoutCookieState } from '../../decide/request-decision'
 import { isGone } from '../../decide/stored-entry'
-import type { Device } from '../../protocol/claims'
 import { shortHash } from '../../storage/keys'
 import type { PendingLogout } from '../../storage/logout-outbox'
-import type { UnreadLogout } from '../../storage/remembered-logouts'
-import type { Done, Unavailable } from '../../storage/unavailable'
 import { callListener, publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
-import type { RequestContext } from '../request-context'
-import { dropLogoutCookie, setLogoutCookie } from '../request-context'
-import type { Site } from '../site'
-import { MAX_TRIES, StoredRecord } from '../stored-record'
-import { localLogoutOf, revokeAccountSessions, revokeLocalSessions } from './revoke-local-sessions'
+import { dropLogoutCookie, type RequestContext, setLogoutCookie } from '../request-context'
+import { MAX_TRIES, type StoredRecord } from '../stored-record'
+import {
+  endUnreadSession,
+  finishLogout,
+  isLogoutConfirmed,
+  isSlow,
+  logoutOf,
+  pendingLogoutName,
+  queueLogout,
+  type RetryResult,
+  retryPendingLogout,
+} from './retry-logout'
+import { localLogoutOf, revokeLocalSessions } from './revoke-local-sessions'
 
 /** Ends the browser's session, or all of the account's. */
 export async function logOut(context: RequestContext, isAll: boolean): Promise<LogoutResult> {
@@ -45,7 +51,7 @@ async function applyLogoutDecision(context: RequestContext, step: LogoutDecision
     case 'end':
       return endSession(context, context.stored, step.record, step.isAll)
     case 'retry':
-      return (await retryLogoutFromCookie(context)) === 'no' ? 'confirmed' : 'pending'
+      return retryLogoutOnClick(context, step.isAll)
     case 'set_cookie':
       setLogoutCookie(context, step.logoutCookie)
       if (step.logoutCookie.of === 'session') rememberUnreadLogout(context, step.logoutCookie)
@@ -64,16 +70,21 @@ async function endSession(
   isAll: boolean,
 ): Promise<LogoutResult> {
   const { site, req } = context
-  const { sidHash } = record
-  const aid = accountForLogoutAll(record, isAll)
-  const isEnded = (await revokeLocalSessions(site, localLogoutOf(key, record, aid))) === 'done'
-  if (!isEnded) setLogoutCookie(context, { of: 'session', key: key ?? '', isAll, sidHash })
+  const local = localLogoutOf(key, record, isAll)
+  const { sidHash } = local
+  const isEnded = (await revokeLocalSessions(site, local)) === 'done'
+  const unread: SessionLogout = { of: 'session', key: key ?? '', isAll, sidHash }
+  if (!isEnded) setLogoutCookie(context, unread)
   else if (!secrets) setLogoutCookie(context, { of: 'anything' })
-  if (!secrets) return 'pending'
-  const logout = logoutOf(secrets.sid, aid, deviceOf(req))
+  if (!secrets) {
+    if (!isEnded) rememberUnreadLogout(context, unread)
+    return 'pending'
+  }
+  const logout = logoutOf(secrets.sid, deviceOf(req), local)
   if (isEnded) return sendLogout(context, sidHash, logout)
   // Redis may have ended the session all the same, so the logout is queued in any case
-  await Promise.all([isLogoutConfirmed(site, logout), queueLogout(site, sidHash, logout)])
+  const [isConfirmed] = await Promise.all([isLogoutConfirmed(site, logout), queueLogout(site, sidHash, logout)])
+  if (isConfirmed) await queueLogout(site, sidHash, { ...logout, isConfirmed })
   return 'pending'
 }
 
@@ -81,11 +92,11 @@ async function endSession(
 async function sendLogout(context: RequestContext, sidHash: string, logout: PendingLogout): Promise<LogoutResult> {
   const { site } = context
   const beganAt = performance.now()
-  const isConfirmed = await isLogoutConfirmed(site, logout)
-  // sessions of landings that began before the SSO system ended the account's sessions
-  if (logout.aid !== undefined) await revokeAccountSessions(site, logout.aid)
-  if (isConfirmed) return 'confirmed'
-  await queueForRetry(context, sidHash, logout)
+  const left = await finishLogout(site, logout)
+  if (left === undefined) return 'confirmed'
+  // after the confirmation, Identify logs the browser in no more, so the browser needs no cookie
+  if (left.isConfirmed) await queueLogout(site, sidHash, left)
+  else await queueForRetry(context, sidHash, left)
   if (isSlow(beganAt)) await site.logoutOutbox.pauseRetry(sidHash)
   return 'pending'
 }
@@ -101,7 +112,7 @@ export async function logOutLandedToken(context: RequestContext, sid: string): P
   const wasMarked = browser.logoutCookie !== undefined
   const isDue = browser.logoutCookie?.of === 'session' && (await retryLogoutFromCookie(context)) === 'pending'
   const sidHash = shortHash(sid)
-  const logout = logoutOf(sid, undefined, deviceOf(req))
+  const logout = { sid, ...deviceOf(req) }
   await revokeLocalSessions(site, { sidHash, aid: undefined })
   const isConfirmed = await isLogoutConfirmed(site, logout)
   if (isDue) return false
@@ -115,52 +126,65 @@ async function queueForRetry(context: RequestContext, sidHash: string, logout: P
   setLogoutCookie(context, kept === 'done' ? { of: 'sso_session', sidHash } : { of: 'anything' })
 }
 
-async function isLogoutConfirmed(
-  { client }: Pick<Site, 'client'>,
-  { sid, aid, ipa, uas }: PendingLogout,
-): Promise<boolean> {
-  try {
-    const answer =
-      aid === undefined ? await client.logout({ sid, ipa, uas }) : await client.logoutAll({ aid, ipa, uas })
-    return answer.err === undefined || answer.err === 'session_not_found'
-  } catch {
-    return false
-  }
+const COOKIE_STATES: Readonly<Record<RetryResult, LogoutCookieState>> = {
+  confirmed: 'no',
+  already: 'no',
+  failed: 'pending',
+  deferred: 'pending',
+  gone: 'unknown',
+  unknown: 'unknown',
+}
+
+/**
+ * Retries an earlier logout after another click on "log out". A click on "log out everywhere" makes the earlier logout one of all sessions,
+ * unless that logout is over: then the browser has no session any more.
+ */
+async function retryLogoutOnClick(context: RequestContext, isAll: boolean): Promise<LogoutResult> {
+  const { logoutCookie } = context.browser
+  if (isAll && logoutCookie?.of === 'session') setLogoutCookie(context, { ...logoutCookie, isAll })
+  const result = await retryByCookie(context, isAll)
+  if (result === 'already') return isAll ? 'no_session' : 'confirmed'
+  return result === 'confirmed' ? 'confirmed' : 'pending'
 }
 
 /** Retries the logout of the browser's logout cookie. Only one process at a time retries. `'no'`: confirmed, and the cookie is dropped. */
 export async function retryLogoutFromCookie(context: RequestContext): Promise<LogoutCookieState> {
+  return COOKIE_STATES[await retryByCookie(context, false)]
+}
+
+/** @param isAll must all sessions of the account end? */
+async function retryByCookie(context: RequestContext, isAll: boolean): Promise<RetryResult> {
   const { logoutCookie } = context.browser
-  const result = logoutCookie === undefined ? 'no' : await retryLogout(context, logoutCookie)
-  if (result === 'no') dropLogoutCookie(context)
+  const result = logoutCookie === undefined ? 'already' : await retryLogout(context, logoutCookie, isAll)
+  if (COOKIE_STATES[result] === 'no') dropLogoutCookie(context)
   return result
 }
 
-async function retryLogout(context: RequestContext, logoutCookie: LogoutCookie): Promise<LogoutCookieState> {
+function retryLogout(context: RequestContext, logoutCookie: LogoutCookie, isAll: boolean): Promise<RetryResult> {
   switch (logoutCookie.of) {
     case 'sso_session':
-      return retryPendingLogout(context.site, logoutCookie.sidHash)
+      return retryPendingLogout(context.site, logoutCookie.sidHash, isAll)
     case 'session':
       return retryUnreadLogout(context, logoutCookie)
     case 'anything':
-      return endLateLogin(context)
+      return endLateLogin(context, isAll)
   }
 }
 
 /** Ends a login established by a landing during the logout, because the logout was meant for the login too. */
-async function endLateLogin(context: RequestContext): Promise<LogoutCookieState> {
+async function endLateLogin(context: RequestContext, isAll: boolean): Promise<RetryResult> {
   const { value } = context.stored
   if (!isLoggedIn(value)) return 'unknown'
-  return (await endSession(context, context.stored, value, false)) === 'confirmed' ? 'no' : 'pending'
+  return (await endSession(context, context.stored, value, isAll)) === 'confirmed' ? 'confirmed' : 'failed'
 }
 
 /** Ends a session that Redis did not return to an earlier logout of the browser. */
-async function retryUnreadLogout(context: RequestContext, logoutCookie: SessionLogout): Promise<LogoutCookieState> {
+async function retryUnreadLogout(context: RequestContext, logoutCookie: SessionLogout): Promise<RetryResult> {
   const { site, req } = context
   if ((await endUnreadSession(site, { ...logoutCookie, device: deviceOf(req) })) === 'done')
-    return retryPendingLogout(site, pendingLogoutName(logoutCookie))
+    return retryPendingLogout(site, pendingLogoutName(logoutCookie), logoutCookie.isAll)
   rememberUnreadLogout(context, logoutCookie)
-  return 'pending'
+  return 'deferred'
 }
 
 /** Remembers the logout in this process, because the browser may not return. A logout of all sessions stays a logout of all sessions. */
@@ -169,30 +193,6 @@ function rememberUnreadLogout({ site, req }: RequestContext, logoutCookie: Sessi
   const isAll = logoutCookie.isAll || site.unreadLogouts.get(key)?.isAll === true
   site.unreadLogouts.set(key, { ...logoutCookie, isAll, device: deviceOf(req) })
   site.logoutWorker.start()
-}
-
-const SLOW_MS = 1000
-/** Did a call of the SSO system take so long that the next page must not wait for another call at once? */
-const isSlow = (beganAt: number) => performance.now() - beganAt > SLOW_MS
-
-/** Retries a pending logout from the first step. @param name hash of the SSO session, or key of the session */
-export async function retryPendingLogout(site: Site, name: string): Promise<LogoutCookieState> {
-  const kept = await site.logoutOutbox.find(name)
-  if (kept === 'unavailable') return 'pending'
-  if (kept === 'confirmed') return 'no'
-  if (kept === 'gone') await site.logoutOutbox.drop(name)
-  if (kept === 'gone' || kept === 'unknown') return 'unknown'
-  if ((await site.logoutOutbox.lockRetry(name)) !== true) return 'pending'
-  const beganAt = performance.now()
-  const isOver =
-    (await revokeLocalSessions(site, { sidHash: shortHash(kept.sid), accountId: kept.aid, aid: kept.aid })) === 'done'
-  if (!(isOver && (await isLogoutConfirmed(site, kept)))) {
-    const { logoutOutbox } = site
-    await (isSlow(beganAt) ? logoutOutbox.pauseRetry(name) : logoutOutbox.unlockRetry(name))
-    return 'pending'
-  }
-  await site.logoutOutbox.confirm(name)
-  return 'no'
 }
 
 /** Decides what to end. A session without a record ends at once. If another request has changed the session, the decision is made again. */
@@ -218,55 +218,4 @@ async function endWithoutRecord(stored: StoredRecord): Promise<'ended' | 'change
   if (stored.key === undefined || !stored.isAvailable || isGone(stored)) return 'ended'
   const { outcome } = await stored.revoke(({ value }) => value === undefined && !isGone(stored), 'ended')
   return outcome === 'changed' ? 'changed' : 'ended'
-}
-
-/** Returns the account whose sessions all end, if the logout is for all sessions. */
-const accountForLogoutAll = (record: SsoRecord, isAll: boolean): string | undefined =>
-  isAll && isLoggedIn(record) ? record.user.accountId : undefined
-
-const logoutOf = (sid: string, aid: string | undefined, device: Device): PendingLogout => ({
-  sid,
-  ...(aid === undefined ? {} : { aid }),
-  ...device,
-})
-
-/** Queues a logout. If Redis does not answer, the process remembers the logout. @param name hash of the SSO session, or key of the session */
-async function queueLogout(site: Site, name: string, logout: PendingLogout): Promise<Done | Unavailable> {
-  const kept = await site.logoutOutbox.keep(name, logout, site.now())
-  site.logoutWorker.start()
-  return kept
-}
-
-const AT_ONCE = 8
-
-/** Name of the pending logout of such a session. */
-const pendingLogoutName = ({ key, sidHash }: Pick<UnreadLogout, 'key' | 'sidHash'>): string => sidHash ?? key
-
-/** Reads the session again, ends the session and queues the logout for the SSO system. An ended session needs no logout. */
-async function endUnreadSession(site: Site, logout: UnreadLogout): Promise<Done | Unavailable> {
-  const stored = new StoredRecord(site, logout.key, 'unavailable')
-  if ((await stored.reread()) === 'unavailable' || (await stored.follow()) === 'unavailable') return 'unavailable'
-  const { value, secrets } = stored
-  if (!value) return 'done'
-  const aid = accountForLogoutAll(value, logout.isAll)
-  // first, because a browser whose session has ended looks for the pending logout
-  if (
-    secrets &&
-    (await queueLogout(site, pendingLogoutName(logout), logoutOf(secrets.sid, aid, logout.device))) !== 'done'
-  )
-    return 'unavailable'
-  return revokeLocalSessions(site, localLogoutOf(stored.key, value, aid))
-}
-
-/** Finishes the logouts remembered by the process, until Redis does not answer. */
-export async function endUnreadSessions(site: Site): Promise<void> {
-  for (;;) {
-    const batch = [...site.unreadLogouts.values()].slice(0, AT_ONCE)
-    const results = await Promise.all(batch.map((logout) => endUnreadSession(site, logout)))
-    for (const [index, logout] of batch.entries()) {
-      const isNewest = site.unreadLogouts.get(logout.key) === logout // the user may have logged out of all sessions since
-      if (results[index] === 'done' && isNewest) site.unreadLogouts.delete(logout.key)
-    }
-    if (batch.length === 0 || results.includes('unavailable')) return
-  }
 }

@@ -4,7 +4,7 @@
  */
 import type { Unavailable } from '../../storage/unavailable'
 import type { Site } from '../site'
-import { endUnreadSessions, retryPendingLogout } from './log-out'
+import { endUnreadSessions, retryPendingLogout } from './retry-logout'
 
 /** Polling interval of an idle process, in milliseconds. Finds logouts left by other processes. */
 const IDLE_MS = 10_000
@@ -61,8 +61,9 @@ export class LogoutRetryWorker {
 
   async #drain(): Promise<void> {
     this.#isBusy = false
-    const { logoutOutbox, client, now } = this.#site
+    const { logoutOutbox, unreadLogouts, client, now } = this.#site
     await endUnreadSessions(this.#site)
+    this.#isBusy ||= unreadLogouts.size > 0
     await logoutOutbox.restore(now(), RESTORED)
     for (let isBack = false; !this.#isStopped; ) {
       const due: string[] | Unavailable = client.isAvailable ? await this.#take(isBack) : 'unavailable'
@@ -80,17 +81,18 @@ export class LogoutRetryWorker {
     return isBack ? logoutOutbox.takeAllDue(now(), AT_ONCE) : logoutOutbox.takeDue(now(), AT_ONCE)
   }
 
-  /** Retries a logout. @returns true if the SSO system has just confirmed the logout */
-  async #retry(sidHash: string): Promise<boolean> {
+  /**
+   * Retries a logout. A logout that Redis or another process has deferred is due again in a few seconds.
+   * @returns true if the SSO system has just confirmed the logout
+   */
+  async #retry(name: string): Promise<boolean> {
     const { logoutOutbox, now } = this.#site
-    const kept = await logoutOutbox.find(sidHash)
-    if (kept === 'confirmed' || kept === 'gone') {
-      await logoutOutbox.drop(sidHash)
-      return false
+    const result = await retryPendingLogout(this.#site, name)
+    if (result === 'already') await logoutOutbox.drop(name)
+    if (result === 'failed' || result === 'unknown') {
+      const kept = await logoutOutbox.find(name)
+      await logoutOutbox.postpone(name, typeof kept === 'object' ? kept.since : undefined, now(), Math.random())
     }
-    const since = typeof kept === 'object' ? kept.since : undefined
-    if (since !== undefined && (await retryPendingLogout(this.#site, sidHash)) === 'no') return true
-    await logoutOutbox.postpone(sidHash, since, now(), Math.random())
-    return false
+    return result === 'confirmed'
   }
 }

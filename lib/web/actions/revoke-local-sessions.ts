@@ -14,7 +14,7 @@ export interface LocalLogout {
   /** Account of all these sessions, if known. */
   readonly accountId?: string | undefined
   /** Account whose sessions all end, if any. */
-  readonly aid: string | undefined
+  readonly aid?: string | undefined
 }
 
 /** Batch size. Between two batches, other requests are served. */
@@ -22,13 +22,11 @@ const BATCH = 50
 /** An oversized index is processed in at most so many parts of {@link MAX_SESSIONS}. */
 const MAX_PARTS = 100
 
-/** Returns the sessions that end with a logout. */
-export const localLogoutOf = (key: string | undefined, record: SsoRecord, aid: string | undefined): LocalLogout => ({
-  sidHash: record.sidHash,
-  key,
-  accountId: isLoggedIn(record) ? record.user.accountId : undefined,
-  aid,
-})
+/** Returns the sessions that end with a logout. @param isAll do all sessions of the account end? */
+export function localLogoutOf(key: string | undefined, record: SsoRecord, isAll: boolean): LocalLogout {
+  const accountId = isLoggedIn(record) ? record.user.accountId : undefined
+  return { sidHash: record.sidHash, key, accountId, aid: isAll ? accountId : undefined }
+}
 
 /** Writes a revocation first, then ends every session in the index. So a login in progress either finds the revocation or is in the index. */
 export async function revokeLocalSessions(
@@ -53,9 +51,9 @@ export async function revokeLocalSessions(
 }
 
 /** Revokes all logins of an account in progress, and ends the account's sessions. */
-export async function revokeAccountSessions(site: Site, aid: string): Promise<void> {
+export function revokeAccountSessions(site: Site, aid: string): Promise<Done | Unavailable> {
   const { sessionIndex: index } = site
-  await revokeListed(
+  return revokeListed(
     site,
     async () => [await index.revokeAccount(aid)],
     (keys) => index.removeOfAccount(aid, keys),

@@ -17,7 +17,7 @@ export const showLogout = (isAll: boolean) => async (site: Site, req: Request, r
   await sendPage(site, res, 200, 'confirmLogout', { action, returnTo, isAll })
 }
 
-/** Logs out on the site at once. While the logout is pending, the browser is not redirected to Identify. */
+/** Logs the browser out of the site at once. While the logout is pending, the browser is not redirected to Identify. */
 export const handleLogout = (isAll: boolean) => async (site: Site, req: Request, res: Response) => {
   const body: unknown = req.body
   const context = await openRequestContext(site, req, res)
