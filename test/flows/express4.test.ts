@@ -21,7 +21,6 @@ const foreign =
 
 describe.each([
   ['Express 4', own(express4), 'sso2.sid'],
-  ['Express 5', own(express5), 'sso2.sid'],
   ['Express 4 with a session of its own', foreign(express4), 'connect.sid'],
   ['Express 5 with a session of its own', foreign(express5), 'connect.sid'],
 ])('a site on %s', (_name, build, cookieName) => {

@@ -22,7 +22,10 @@ module.exports = {
   },
   session: {
     mutate: ['lib/web/session/*.ts', 'lib/web/stored-record.ts'],
-    suites: suites('web', 'session session-moves session-outage session-store session-surroundings stored-record'),
+    suites: [
+      ...suites('web', 'session session-moves session-outage session-store session-surroundings stored-record'),
+      'differential/session',
+    ],
   },
   actions: {
     mutate: ['lib/web/actions/*.ts'],

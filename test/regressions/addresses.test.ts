@@ -4,7 +4,7 @@ import { ada, addPages, type Gates, view } from '../flows/network'
 import { parseSetCookie } from '../safety/cookies-raw'
 import { beginFlow, document, land, landingToken } from '../safety/session-support'
 import { send } from '../support/http'
-import { type Stage, startStage, withPages } from './support'
+import { type RunningSite, startSite, withPages } from './support'
 
 const express4 = require('express4') as typeof express5
 
@@ -13,14 +13,14 @@ const links = (app: Express) =>
     res.json([req.sso2.identifyUrl('/page?a'), req.sso2.identifyUrl('/page?b'), req.sso2.identifyUrl('/x?q=a b')])
   })
 
-let stage: Stage
+let stage: RunningSite
 /** Identifies where a page asks for it. */
-let onDemand: Stage
+let onDemand: RunningSite
 const at = (path: string) => `${stage.url}${path}`
 
 beforeAll(async () => {
-  stage = await startStage({ build: withPages(links) })
-  onDemand = await startStage({ options: { identify: 'on-demand' }, build: withPages(links) })
+  stage = await startSite({ build: withPages(links) })
+  onDemand = await startSite({ options: { identify: 'on-demand' }, build: withPages(links) })
 })
 afterAll(() => Promise.all([stage.close(), onDemand.close()]))
 
@@ -155,9 +155,9 @@ describe.each([
     ['mounted there', mountedAt(express)],
     ['behind a proxy that takes the path off', strippedBy(express)],
   ])('%s', (_how, build) => {
-    let below: Stage
+    let below: RunningSite
     beforeAll(async () => {
-      below = await startStage({ mountPath: '/a', build })
+      below = await startSite({ mountPath: '/a', build })
     })
     afterAll(() => below.close())
 

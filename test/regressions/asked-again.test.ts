@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser } from '../support/agent'
-import { type Process, reader, type Stage, startStage } from './support'
+import { loggedInUser, type Process, type RunningSite, startSite } from './support'
 
 /*
  * A session whose check got no response is checked again four seconds after that check began, whichever process its browser comes to, and
  * whether that process has seen anything of the trouble.
  */
 
-let stage: Stage
+let stage: RunningSite
 let other: Process
 let warn: jest.SpyInstance
 
 beforeEach(async () => {
   warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
-  stage = await startStage()
+  stage = await startSite()
   other = await stage.another({})
 })
 afterEach(async () => {
@@ -38,7 +38,7 @@ async function loseThree(browser: Browser): Promise<void> {
 test.each(['one that saw the trouble', 'one that did not'])(
   '[I9] when the SSO system responds again, no page is degraded for longer than 5 s, at %s',
   async (which) => {
-    const browser = await reader(stage)
+    const browser = await loggedInUser(stage)
     await loseThree(browser)
     const process = which === 'one that did not' ? await stage.another({}) : other
     const { clock } = stage.emulator
@@ -53,7 +53,7 @@ test.each(['one that saw the trouble', 'one that did not'])(
 )
 
 test('[I9] nor after an outage of minutes, and one more lost response for one user', async () => {
-  const browser = await reader(stage)
+  const browser = await loggedInUser(stage)
   const { clock, faults } = stage.emulator
   clock.advance(361)
   faults.add(BUSY)
@@ -69,7 +69,7 @@ test('[I9] nor after an outage of minutes, and one more lost response for one us
 })
 
 test('[O19] one session that gets no response is checked once in four seconds, though others get responses all the time', async () => {
-  const [browser, other] = [await reader(stage), await reader(stage)]
+  const [browser, other] = [await loggedInUser(stage), await loggedInUser(stage)]
   const [{ sid } = { sid: '' }] = stage.emulator.sessions().filter(({ status }) => status === 'loggedin')
   stage.emulator.clock.advance(361)
   stage.emulator.faults.add({ ...BUSY, sid })
@@ -105,7 +105,7 @@ const troubles = [
 test.each(troubles)(
   `[O19] the SSO system that says %s is asked about one session ${MOST_QUESTIONS} times in ${SECONDS} s at most`,
   async (_what, fault) => {
-    const browser = await reader(stage)
+    const browser = await loggedInUser(stage)
     stage.emulator.clock.advance(361)
     stage.emulator.faults.add({ operation: 'sessionstatus', ...fault })
     const before = stage.count('sessionstatus')

@@ -1,19 +1,19 @@
 import express, { type Express, type RequestHandler } from 'express'
 import type { Sso2 } from '../../lib'
 import { ada, addPages, type Gates, logIn, view } from '../flows/network'
-import { type Stage, startStage } from './support'
+import { type RunningSite, startSite } from './support'
 
 /* A middleware in front of `sso` reads the body. What it leaves in `req.body` is read as a form, or as JSON. */
 
 const formidable: () => RequestHandler = require('express-formidable')
 
-let stage: Stage
+let stage: RunningSite
 let lines: string[]
 const keep = (line: string) => void lines.push(line)
 const start = async (...before: RequestHandler[]) => {
   lines = []
   const build = (sso: Sso2, gates: Gates): Express => addPages(express().use(...before, sso), sso, gates)
-  stage = await startStage({ build, options: { logger: { warn: keep, info: keep } } })
+  stage = await startSite({ build, options: { logger: { warn: keep, info: keep } } })
 }
 afterEach(() => stage.close())
 

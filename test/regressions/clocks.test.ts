@@ -3,18 +3,18 @@ import type { AddressInfo } from 'node:net'
 import { view } from '../flows/network'
 import { beginFlow, document, land, landingToken } from '../safety/session-support'
 import { send } from '../support/http'
-import { type Process, reader, type Stage, startStage } from './support'
+import { loggedInUser, type Process, type RunningSite, startSite } from './support'
 
 const HOUR = 3600
 
-let stage: Stage
+let stage: RunningSite
 let warn: jest.SpyInstance
 const at = (path: string) => `${stage.url}${path}`
 const asked = () => stage.count('sessionstatus')
 
 beforeEach(async () => {
   warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
-  stage = await startStage()
+  stage = await startSite()
 })
 afterEach(async () => {
   await stage.close()
@@ -38,7 +38,7 @@ test('[O18] landings refused for their time leave one line, which says how far t
 
 describe('[O18] beside a process whose clock is an hour ahead,', () => {
   test('the good one asks Session Status after its 6 minutes, and no user is logged out', async () => {
-    const browser = await reader(stage)
+    const browser = await loggedInUser(stage)
     const wrong = await wrongBy(HOUR)
     await browser.fetchJson(`${wrong.url}/`)
     expect((await browser.fetchJson(at('/'))).json).toMatchObject({ status: 'loggedin', username: 'ada' })
@@ -53,7 +53,7 @@ describe('[O18] beside a process whose clock is an hour ahead,', () => {
 
   test('a login that was made while it served too is still there, visit by visit', async () => {
     const wrong = await wrongBy(HOUR)
-    const browser = await reader(stage)
+    const browser = await loggedInUser(stage)
     const seen: string[] = []
     for (let minutes = 0; minutes < 60; minutes += 5) {
       stage.emulator.clock.advance(300)
@@ -64,7 +64,7 @@ describe('[O18] beside a process whose clock is an hour ahead,', () => {
   })
 
   test('an end of the session is seen by the good one after 6 minutes', async () => {
-    const browser = await reader(stage)
+    const browser = await loggedInUser(stage)
     const wrong = await wrongBy(HOUR)
     await browser.fetchJson(`${wrong.url}/`)
     for (const { sid } of stage.emulator.sessions()) stage.emulator.terminate(sid)
@@ -73,7 +73,7 @@ describe('[O18] beside a process whose clock is an hour ahead,', () => {
   })
 
   test('the mark of its unanswered question delays no check', async () => {
-    const browser = await reader(stage)
+    const browser = await loggedInUser(stage)
     stage.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
     const wrong = await wrongBy(HOUR)
     await browser.fetchJson(`${wrong.url}/`)
@@ -101,7 +101,7 @@ describe('[O18] the claim of a process an hour ahead that still waits for its an
     ['stale', 361],
     ['beyond the grace', 1300],
   ])('delays no check of a record that is %s', async (_name, age) => {
-    const browser = await reader(stage)
+    const browser = await loggedInUser(stage)
     const ssoUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/sso`
     const wrong = await wrongBy(HOUR, { ssoUrl, timeoutMs: 10_000 })
     stage.emulator.clock.advance(age)
@@ -145,7 +145,7 @@ describe('[O18] the clock offset of health()', () => {
     await stage.browser().fetchJson(landing)
     expect(await offset()).toBeUndefined()
     stage.emulator.faults.clear()
-    await reader(stage)
+    await loggedInUser(stage)
     const other = await landingOf()
     stage.emulator.clock.advance(86_400)
     await stage.browser().fetchJson(other)
@@ -161,7 +161,7 @@ describe('[O18] the clock offset of health()', () => {
   })
 
   test.each([34, -34])('is %i s where an answer of the back channel says so', async (seconds) => {
-    const browser = await reader(stage)
+    const browser = await loggedInUser(stage)
     stage.emulator.faults.add({ operation: 'sessionstatus', kind: 'skew', seconds: -seconds })
     stage.emulator.clock.advance(361)
     await browser.fetchJson(at('/'))

@@ -4,7 +4,7 @@ import express, { type RequestHandler } from 'express'
 import { addPages, grace, logIn, sessionSecret } from '../flows/network'
 import { isExpiry, parseSetCookie, rawGet } from '../safety/cookies-raw'
 import type { Browser } from '../support/agent'
-import { reader, type Stage, startStage } from './support'
+import { loggedInUser, type RunningSite, startSite } from './support'
 
 const SITE_SECRET = 'a-secret-of-the-site-for-its-own-cookies'
 
@@ -28,13 +28,13 @@ describe.each<[string, RequestHandler]>([
   ["cookie-parser with the session's secret", cookieParser(sessionSecret)],
   ['an old cookie-parser', oldCookieParser],
 ])('[S2, S19] behind %s', (_name, parser) => {
-  let stage: Stage
+  let stage: RunningSite
   let browser: Browser
   let mine: string
   let theirs: string
   beforeAll(async () => {
-    stage = await startStage({ build: (sso, gates) => addPages(express().use(parser, sso), sso, gates) })
-    browser = await reader(stage)
+    stage = await startSite({ build: (sso, gates) => addPages(express().use(parser, sso), sso, gates) })
+    browser = await loggedInUser(stage)
     mine = String(browser.cookie('sso2.sid'))
     const other = stage.browser()
     await logIn(other, stage, grace)
@@ -53,8 +53,8 @@ describe.each<[string, RequestHandler]>([
   })
 
   test.each([
-    ['of two readers', () => [theirs, mine]],
-    ['of two readers, the other way', () => [mine, theirs]],
+    ['of two users', () => [theirs, mine]],
+    ['of two users, the other way', () => [mine, theirs]],
     ['twice the same', () => [mine, mine]],
     ['one of them empty', () => [mine, '']],
   ])('a doubled session cookie (%s) is no cookie, and is dropped', async (_what, values) => {

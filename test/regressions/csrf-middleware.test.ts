@@ -2,7 +2,7 @@ import cookieParser from 'cookie-parser'
 import express, { type Express, type RequestHandler } from 'express'
 import type { Sso2 } from '../../lib'
 import { ada, loggedIn, logIn } from '../flows/network'
-import { type Stage, startStage } from './support'
+import { type RunningSite, startSite } from './support'
 
 /* CSRF middleware of a site: our forms check where they come from, and have no token of it. */
 
@@ -41,14 +41,14 @@ const before = (csrf: RequestHandler) => (sso: Sso2) =>
     express().use(cookieParser()).use(sso.session).use(express.urlencoded()).use(csrf, sso.router, sso.middleware),
   )
 
-let stage: Stage
+let stage: RunningSite
 afterEach(() => stage.close())
 const at = (path: string) => `${stage.url}${path}`
 
 test.each(middleware)(
   'mounted after sso, %s leaves our forms alone and still protects those of the site',
   async (_name, make) => {
-    stage = await startStage({ build: after(make()) })
+    stage = await startSite({ build: after(make()) })
     const browser = await loggedIn({ ...stage, morning: stage })
     const shown = async () => JSON.parse((await browser.visit(at('/'))).body) as unknown
     expect(await shown()).toEqual({ status: 'loggedin', user: 'account-ada' })
@@ -66,7 +66,7 @@ test.each(middleware)(
 test.each(middleware)(
   'mounted before sso, %s refuses our forms, and the platform is not asked',
   async (_name, make) => {
-    stage = await startStage({ build: before(make()) })
+    stage = await startSite({ build: before(make()) })
     const browser = stage.browser()
     await browser.visit(at('/'))
     for (const path of ['/login', '/logout', '/logout-all']) {

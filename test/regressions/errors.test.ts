@@ -1,7 +1,7 @@
 import { Sso2Error, Sso2UnavailableError } from '../../lib'
 import { resumeStore } from '../flows/network'
 import type { TestRedis } from '../support/redis'
-import { reader, refuseWrites, type Stage, startStageAlone, takeWrites, withPages } from './support'
+import { loggedInUser, type RunningSite, refuseWrites, startSiteAlone, takeWrites, withPages } from './support'
 
 const checkPage = withPages((app) => {
   app.get('/check', (req, res, next) => {
@@ -20,10 +20,10 @@ const checkPage = withPages((app) => {
   })
 })
 
-let stage: Stage
+let stage: RunningSite
 let own: TestRedis
 beforeAll(async () => {
-  ;({ stage, own } = await startStageAlone({ build: checkPage }))
+  ;({ stage, own } = await startSiteAlone({ build: checkPage }))
 })
 afterAll(async () => {
   await stage.close()
@@ -39,7 +39,7 @@ test.each<[what: string, fail: () => unknown, heal: () => Promise<unknown>]>([
 ])(
   '[S14, O17] req.sso2.check() of a user while Redis %s throws an error with class, code and operation',
   async (_what, fail, heal) => {
-    const browser = await reader(stage)
+    const browser = await loggedInUser(stage)
     expect((await browser.fetchJson(`${stage.url}/check`)).json).toEqual({ status: 'loggedin' })
     await fail()
     const { status, json } = await browser.fetchJson(`${stage.url}/check`)

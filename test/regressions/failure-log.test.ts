@@ -7,7 +7,7 @@ import { Browser } from '../support/agent'
 import { startFront } from '../support/front'
 import { freePort } from '../support/ports'
 import { startRedis } from '../support/redis'
-import { pages, reader, type Stage, type StageOptions, startStage } from './support'
+import { loggedInUser, pages, type RunningSite, type SiteOptions, startSite } from './support'
 
 /* What stops a login is logged once, with what to check. */
 
@@ -17,9 +17,9 @@ const keep = (line: string) => void lines.push(line)
 const logger = { warn: keep, info: keep }
 const options = (more: Partial<Sso2Options> = {}): Partial<Sso2Options> => ({ logger, ...more })
 
-let stage: Stage | undefined
-async function start({ options: more = {}, ...rest }: StageOptions = {}): Promise<Stage> {
-  stage = await startStage({ ...rest, options: options(more) })
+let stage: RunningSite | undefined
+async function start({ options: more = {}, ...rest }: SiteOptions = {}): Promise<RunningSite> {
+  stage = await startSite({ ...rest, options: options(more) })
   return stage
 }
 beforeEach(() => {
@@ -32,13 +32,13 @@ afterEach(async () => {
 
 /** The three requests that redeem a ticket. */
 const doors = ['a landing', 'a login', 'a check'] as const
-async function openDoor(door: (typeof doors)[number], at: Stage): Promise<() => Promise<unknown>> {
+async function openDoor(door: (typeof doors)[number], at: RunningSite): Promise<() => Promise<unknown>> {
   if (door === 'a login') {
     const browser = at.browser()
     await browser.visit(`${at.url}/`)
     return async () => expect((await browser.fetchJson(`${at.url}/login`, { json: ada })).status).toBe(503)
   }
-  const browser = await reader(at)
+  const browser = await loggedInUser(at)
   if (door === 'a landing') {
     browser.dropCookies(({ name }) => name === 'sso2.sid')
     return () => browser.visit(`${at.url}/`)
@@ -68,7 +68,7 @@ test.each(doors)(
   async (door) => {
     const at = await start({ emulator: { limits: { accessTokenSeconds: 300 } } })
     for (const [operation, fault, line] of ticketFaults) {
-      await reader(at) // a ticket that is redeemed: none of the faults is an outage yet
+      await loggedInUser(at) // a ticket that is redeemed: none of the faults is an outage yet
       const step = await openDoor(door, at)
       at.emulator.faults.add({ operation, ...fault } as FaultOptions)
       lines.length = 0
@@ -131,7 +131,7 @@ const checkFaults: [fault: object, line: RegExp][] = [
 test('a check that gets no usable answer is one line each, by what it got', async () => {
   const at = await start()
   for (const [fault, line] of checkFaults) {
-    const browser = await reader(at)
+    const browser = await loggedInUser(at)
     at.emulator.clock.advance(361)
     lines.length = 0
     at.emulator.faults.add({ operation: 'sessionstatus', times: 1, ...fault } as FaultOptions)
@@ -141,9 +141,9 @@ test('a check that gets no usable answer is one line each, by what it got', asyn
   }
 })
 
-test.each<[string, FaultOptions['operation'], (at: Stage) => Promise<unknown>]>([
+test.each<[string, FaultOptions['operation'], (at: RunningSite) => Promise<unknown>]>([
   ['an Authenticate', 'authenticate', async (at) => (await openDoor('a login', at))()],
-  ['a Logout', 'logout', async (at) => (await reader(at)).submit(`${at.url}/logout`, { return_to: '/' })],
+  ['a Logout', 'logout', async (at) => (await loggedInUser(at)).submit(`${at.url}/logout`, { return_to: '/' })],
 ])('%s that gets no answer is one line', async (_what, operation, act) => {
   const at = await start()
   at.emulator.faults.add({ operation, kind: 'status', code: 503 })
@@ -177,7 +177,7 @@ test('[O6] a login that fails for a reason of its own is told with its stack, an
 
 describe('a landing that is lost', () => {
   /** Trips through Identify of one visit. */
-  const tripsOf = ({ trail }: Awaited<ReturnType<ReturnType<Stage['browser']>['visit']>>) =>
+  const tripsOf = ({ trail }: Awaited<ReturnType<ReturnType<RunningSite['browser']>['visit']>>) =>
     trail.filter(({ url }) => url.includes('/sso/identify?')).length
 
   test.each(['always', 'on-demand'] as const)(
@@ -194,7 +194,7 @@ describe('a landing that is lost', () => {
     },
   )
 
-  const problems: [string, StageOptions, RegExp][] = [
+  const problems: [string, SiteOptions, RegExp][] = [
     [
       'where no router is mounted',
       { build: (sso, gates) => addPages(express().use(sso.session, sso.middleware), sso, gates) },
@@ -244,7 +244,7 @@ describe('a landing that is lost', () => {
 
   test('[O9] is logged for no token that the SSO system has not signed', async () => {
     const at = await start()
-    const browser = await reader(at)
+    const browser = await loggedInUser(at)
     for (const token of ['eyJhbGciOiJIUzI1NiJ9.eyJzaWQiOiJhIn0.c2ln', 'eyJ', `eyJ${'a'.repeat(1500)}`]) {
       await at.browser().visit(`${at.url}/page?t=${token}&r=${at.url}/`)
       await browser.visit(`${at.url}/page?t=${token}&r=${at.url}/`)

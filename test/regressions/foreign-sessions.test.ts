@@ -2,13 +2,13 @@ import cookieSession from 'cookie-session'
 import express, { type RequestHandler } from 'express'
 import session from 'express-session'
 import { addPages, sessionSecret, view } from '../flows/network'
-import { reader, type Stage, startStage } from './support'
+import { loggedInUser, type RunningSite, startSite } from './support'
 
 const problem: express.ErrorRequestHandler = (error, _req, res, _next) => res.status(500).json({ error: String(error) })
 
 /** A site that mounts something of its own before ours. */
-const stageBehind = (handlers: readonly RequestHandler[]): Promise<Stage> =>
-  startStage({
+const stageBehind = (handlers: readonly RequestHandler[]): Promise<RunningSite> =>
+  startSite({
     build: (sso, gates) =>
       addPages(express().use(...handlers, sso.session, sso.router, sso.middleware), sso, gates).use(problem),
   })
@@ -50,7 +50,7 @@ test('a session of express-session, with a cookie-session beside it for somethin
   }
   const stage = await stageBehind([own, beside])
   try {
-    const browser = await reader(stage)
+    const browser = await loggedInUser(stage)
     expect(view(await browser.visit(`${stage.url}/account`))).toMatchObject({ status: 'loggedin', username: 'ada' })
   } finally {
     await stage.close()

@@ -7,13 +7,13 @@ import { type Sso2, Sso2SetupError, Sso2UnavailableError } from '../../lib'
 import { LANGUAGES, TEXTS } from '../../lib/config/texts'
 import { addPages, type Gates, grace, logIn } from '../flows/network'
 import type { Browser } from '../support/agent'
-import { reader, type Stage, startStage } from './support'
+import { loggedInUser, type RunningSite, startSite } from './support'
 
 /* What a guard lets pass: users that `allow` lets in, and sockets of express-ws. */
 
 type Allow = NonNullable<Parameters<Sso2['requireLogin']>[0]>['allow']
 
-let stage: Stage
+let stage: RunningSite
 afterEach(() => stage.close())
 
 const allowed: Record<string, Allow> = {
@@ -46,8 +46,8 @@ const json = async (browser: Browser, path: string) => {
 describe('requireLogin({ allow })', () => {
   let browser: Browser
   beforeEach(async () => {
-    stage = await startStage({ build: guardedPages })
-    browser = await reader(stage)
+    stage = await startSite({ build: guardedPages })
+    browser = await loggedInUser(stage)
   })
 
   test('lets in the users that it allows, and is told user and request', async () => {
@@ -85,7 +85,7 @@ test('every language has words of its own for both pages of a guard', () => {
 })
 
 test('a guard with an option that is unknown or wrong is refused where it is made', async () => {
-  stage = await startStage()
+  stage = await startSite()
   for (const options of [{ alow: () => false }, { allow: ['editors'] }, { fresh: 'no' }])
     expect(() => stage.sso.requireLogin(options as object)).toThrow(Sso2SetupError)
   for (const notOptions of [() => false, [], null, 'editors'])
@@ -104,7 +104,7 @@ describe('express-ws', () => {
   afterEach(() => server.close())
 
   async function serve(): Promise<void> {
-    stage = await startStage()
+    stage = await startSite()
     const app = express()
     server = app.listen(0, '127.0.0.1')
     expressWs(app, server)
@@ -132,7 +132,7 @@ describe('express-ws', () => {
 
   test('a guard in front of a socket lets users in, and closes the sockets of all others', async () => {
     await serve()
-    const browser = await reader(stage)
+    const browser = await loggedInUser(stage)
     expect(await hear(browser, '/guarded')).toBe('Hello, account-ada')
     expect(await hear(browser, '/editors')).toBe('closed')
     expect(await hear(browser, '/known')).toBe('Hello, account-ada')
@@ -142,7 +142,7 @@ describe('express-ws', () => {
 
   test('a stale login is checked before the socket may be used', async () => {
     await serve()
-    const browser = await reader(stage)
+    const browser = await loggedInUser(stage)
     stage.emulator.clock.advance(361)
     expect(await hear(browser, '/guarded')).toBe('Hello, account-ada')
     for (const { sid } of stage.emulator.sessions()) stage.emulator.terminate(sid)

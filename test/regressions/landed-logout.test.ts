@@ -1,7 +1,7 @@
 import net from 'node:net'
 import express from 'express'
 import { addPages, present, redisUrl, view } from '../flows/network'
-import { type Process, reader, type Stage, startStage } from './support'
+import { loggedInUser, type Process, type RunningSite, startSite } from './support'
 
 /* A logout of a browser without its session cookie: its next landing names the SSO session, and ends it on this site first. Redis is slow. */
 
@@ -23,17 +23,17 @@ function slowRedis(): Promise<net.Server> {
 }
 
 let slow: net.Server
-let stage: Stage
+let stage: RunningSite
 let quick: Process
 
 beforeAll(async () => {
   slow = await slowRedis()
   const redis = `redis://127.0.0.1:${(slow.address() as net.AddressInfo).port}`
-  const build: Parameters<Stage['another']>[1] = (sso, gates) => {
+  const build: Parameters<RunningSite['another']>[1] = (sso, gates) => {
     const app = express().get('/end', (_req, res) => void res.json({ status: 'none', url: '/end' }))
     return addPages(app.use(sso), sso, gates)
   }
-  stage = await startStage({ options: { redis }, build })
+  stage = await startSite({ options: { redis }, build })
   quick = await stage.another({ redis: redisUrl() })
 })
 afterAll(async () => {
@@ -42,7 +42,7 @@ afterAll(async () => {
 })
 
 test('[S12] the landing responds when the sessions of its SSO session have ended here, not before', async () => {
-  const browser = await reader(stage)
+  const browser = await loggedInUser(stage)
   const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
   const opens = async () => (await stage.browser().fetchJson(`${quick.url}/`, { headers: { cookie } })).json.status
   expect(await opens()).toBe('loggedin')

@@ -2,7 +2,7 @@ import express from 'express'
 import { addPages, startNetwork } from '../flows/network'
 import { beginFlow, land, landingToken } from '../safety/session-support'
 import { Browser } from '../support/agent'
-import { startStage } from './support'
+import { startSite } from './support'
 
 /* The line of a landing that is given up names its own cause, and no other. */
 
@@ -20,7 +20,7 @@ test('undocumented claims', async () => {
 
 test('more anonymous sessions than an address may begin in a minute', async () => {
   const lines: string[] = []
-  const stage = await startStage({
+  const stage = await startSite({
     options: { logger: { warn: (line) => void lines.push(line), info: () => {} } },
     build: (sso, gates) => addPages(express().set('trust proxy', 1).use(sso), sso, gates),
   })

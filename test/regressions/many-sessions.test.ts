@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sessionKey, shortHash } from '../../lib/storage/keys'
 import { ada, grace, logIn, view } from '../flows/network'
 import type { Browser } from '../support/agent'
-import { type Stage, startStage } from './support'
+import { type RunningSite, startSite } from './support'
 
 /* Very many sessions of one account: how many there may be, which of them ends, and what their logout costs other users. */
 
@@ -12,9 +12,9 @@ const FLOOD = 20_000
 const MOST_DELAY_MS = 100
 const ADA = 'account-ada'
 
-let stage: Stage
+let stage: RunningSite
 beforeEach(async () => {
-  stage = await startStage({})
+  stage = await startSite({})
 })
 afterEach(() => stage.close())
 

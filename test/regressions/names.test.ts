@@ -4,7 +4,7 @@ import { demoOptions } from '../../lib/emulator'
 import { ada, addPages, eventually, logIn, view } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { startRedis, type TestRedis } from '../support/redis'
-import { reader, type Stage, startStage } from './support'
+import { loggedInUser, type RunningSite, startSite } from './support'
 
 /** The name "ada" in full-width letters. */
 const fullWidth = '\uff41\uff44\uff41'
@@ -29,15 +29,15 @@ describe('on Redis Cluster', () => {
     '[O15] a site whose clientId is %s works, all of it',
     async (clientId) => {
       const options = { redis: cluster, loginLimit: { attempts: 20, perSeconds: 60 } }
-      const stage = await startStage({ clientId, prefix: false, options })
+      const stage = await startSite({ clientId, prefix: false, options })
       try {
-        const browser = await reader(stage)
+        const browser = await loggedInUser(stage)
         const kept = await browser.fetchJson(`${stage.url}/keep`)
         expect(kept.json).toMatchObject({ status: 'loggedin', saved: 'kept' })
         stage.emulator.clock.advance(361)
         const checked = await browser.visit(`${stage.url}/sensitive`)
         expect(view(checked)).toEqual({ status: 'loggedin', username: 'ada', saved: 'kept', url: '/sensitive' })
-        const other = await reader(stage)
+        const other = await loggedInUser(stage)
         const page = await other.submit(`${stage.url}/logout-all`, { return_to: '/' })
         expect(view(page)).toEqual({ status: 'anon', url: '/' })
         expect((await browser.fetchJson(`${stage.url}/account`)).status).toBe(401)
@@ -49,9 +49,9 @@ describe('on Redis Cluster', () => {
 })
 
 describe('[F10] X-Forwarded-For', () => {
-  let stage: Stage
+  let stage: RunningSite
   beforeAll(async () => {
-    stage = await startStage({
+    stage = await startSite({
       options: { loginLimit: { attempts: 2, perSeconds: 60 } },
       emulator: { limits: { attemptsBeforeFreeze: 1000 } },
       build: (sso, gates) => addPages(express().set('trust proxy', 1).use(sso), sso, gates),
@@ -101,7 +101,7 @@ test.each([
   const evil = { accountId: 'account-evil', username: fullWidth, password: ada.password }
   const loginLimit = { attempts: 10, perSeconds: 60 }
   const accounts = [...(demoOptions().accounts ?? []), evil]
-  const stage = await startStage({ options: { loginLimit }, emulator: { accounts } })
+  const stage = await startSite({ options: { loginLimit }, emulator: { accounts } })
   const guess = async (browser: Browser) =>
     (await browser.fetchJson(`${stage.url}/login`, { json: { username: tried, password: 'wrong' } })).json.error
   try {

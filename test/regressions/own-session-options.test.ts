@@ -3,7 +3,7 @@ import session, { MemoryStore, type SessionOptions } from 'express-session'
 import type { Sso2 } from '../../lib'
 import { type Gates, sessionSecret } from '../flows/network'
 import type { Browser } from '../support/agent'
-import { reader, type Stage, startStage } from './support'
+import { loggedInUser, type RunningSite, startSite } from './support'
 
 /* A site's own express-session with `resave` and `rolling`: a slow request saves its session, and sends its cookie, after a logout. */
 
@@ -33,7 +33,7 @@ const pagesWith =
     return app.use(show)
   }
 
-let stage: Stage
+let stage: RunningSite
 afterEach(() => stage.close())
 
 const at = (path: string) => `${stage.url}${path}`
@@ -41,8 +41,8 @@ const json = async (browser: Browser, path = '/') => (await browser.fetchJson(at
 
 /** Logs in and fills the basket. A slow request then begins before the logout, and ends after it. */
 async function logOutDuringSlowRequest(options: Partial<SessionOptions>) {
-  stage = await startStage({ build: pagesWith(options) })
-  const browser = await reader(stage)
+  stage = await startSite({ build: pagesWith(options) })
+  const browser = await loggedInUser(stage)
   expect(await json(browser, '/put')).toEqual({ status: 'loggedin', user: 'account-ada', basket: 'apple' })
   const old = browser.cookie(COOKIE)
   const gate = stage.gates.add()

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import type { Request, RequestHandler, Response } from 'express'
 import type { Sso2 } from '../../lib'
 import { send } from '../support/http'
-import { type Process, pages, reader, type Stage, startStage } from './support'
+import { loggedInUser, type Process, pages, type RunningSite, startSite } from './support'
 
 type Heads = Record<string, string>
 
@@ -28,15 +28,15 @@ class EngineResponse {
   }
 }
 
-let stage: Stage
-/** The readers' cookie, and that of somebody whose `req.session` holds something. */
+let stage: RunningSite
+/** Cookie of a logged-in user whose `req.session` has data. */
 let cookie: string
-/** What was thrown where nobody could catch it. */
+/** Errors that were thrown instead of passed on. */
 let thrown: unknown[]
 
 beforeAll(async () => {
-  stage = await startStage({})
-  const browser = await reader(stage)
+  stage = await startSite({})
+  const browser = await loggedInUser(stage)
   await browser.visit(`${stage.url}/keep`)
   cookie = `sso2.sid=${browser.cookie('sso2.sid')}`
 })
@@ -104,38 +104,6 @@ async function upgrade(url: string, headers: Heads): Promise<object> {
   return JSON.parse(body) as object
 }
 
-const stranger = { status: 'none', user: undefined, saved: undefined }
-const ada = { status: 'loggedin', user: 'account-ada', saved: 'kept' }
-const browsers: [string, () => Heads, object][] = [
-  ['a stranger', () => ({}), stranger],
-  ['a reader', () => ({ cookie }), ada],
-  ['a reader with a doubled cookie', () => ({ cookie: `${cookie}; ${cookie}` }), stranger],
-  ['somebody with a cookie that is none', () => ({ cookie: 'sso2.sid=s%3Anothing.signed' }), stranger],
-  ['somebody with an odd spelling', () => ({ cookie: cookie.replace('sso2.sid', '$Version=1; "sso2.sid"') }), stranger],
-]
-
-describe.each(browsers)('[O17] an upgrade by %s', (_who, headers, expected) => {
-  test('through sso.session(request, {}, done), as ws does it, throws nothing and has the session', async () => {
-    const handle: Parameters<typeof through>[0] = (sso, req, res, done) => sso.session(req, res, done)
-    const other = await stage.another({}, pages)
-    onUpgrade(other, handle, () => ({}))
-    const answer = await upgrade(other.url, headers()).catch(() => 'the connection broke')
-    const { saved } = expected as typeof ada
-    const known = { status: 'no word', ...(saved === undefined ? {} : { saved }) }
-    expect({ answer, thrown: thrown.map(String) }).toEqual({ answer: known, thrown: [] })
-  })
-
-  test.each<[string, Parameters<typeof through>[0]]>([
-    ['sso', (sso, req, res, done) => sso(req, res, done)],
-    ['sso.session and sso.middleware', bothParts],
-  ])('through %s, as engine.io does it, knows who it is', async (_what, handle) => {
-    const other = await stage.another({}, pages)
-    onUpgrade(other, handle, (socket) => new EngineResponse(socket))
-    const answer = await upgrade(other.url, headers()).catch(() => 'the connection broke')
-    expect({ answer, thrown: thrown.map(String) }).toEqual({ answer: JSON.parse(JSON.stringify(expected)), thrown: [] })
-  })
-})
-
 function bothParts(sso: Sso2, req: Request, res: Response, done: (error?: unknown) => void): void {
   const parts: RequestHandler[] = [sso.session, sso.middleware]
   const next = (error?: unknown): void => {
@@ -146,20 +114,33 @@ function bothParts(sso: Sso2, req: Request, res: Response, done: (error?: unknow
   next()
 }
 
-describe.each(browsers)('[O17] a request without Express by %s', (_who, headers, expected) => {
-  test.each<[string, Parameters<typeof through>[0]]>([
-    ['sso', (sso, req, res, done) => sso(req, res, done)],
-    ['sso.session and sso.middleware', bothParts],
-  ])('through %s is served as who it is, with no trip', async (_what, handle) => {
-    const other = await through(handle)
-    const poll = { accept: '*/*', 'sec-fetch-dest': 'empty', 'sec-fetch-mode': 'cors', ...headers() }
-    const url = new URL('/socket.io/?transport=polling', other.url)
-    const answer = await send({ method: 'GET', url, headers: poll })
-    expect({ status: answer.status, body: JSON.parse(answer.body) }).toEqual({
-      status: 200,
-      body: JSON.parse(JSON.stringify(expected)),
-    })
+const ways: [string, Parameters<typeof through>[0]][] = [
+  ['sso', (sso, req, res, done) => sso(req, res, done)],
+  ['sso.session and sso.middleware', bothParts],
+]
+
+/** Each cookie header that is none of ours is a scenario of test/differential. */
+describe.each<[string, () => Heads, object]>([
+  ['a new user', () => ({}), { status: 'none' }],
+  ['a logged-in user', () => ({ cookie }), { status: 'loggedin', user: 'account-ada', saved: 'kept' }],
+])('[O17] by %s', (_who, headers, expected) => {
+  test.each(ways)('an upgrade through %s, as engine.io does it, knows the user', async (_what, handle) => {
+    const other = await stage.another({}, pages)
+    onUpgrade(other, handle, (socket) => new EngineResponse(socket))
+    const answer = await upgrade(other.url, headers()).catch(() => 'the connection broke')
+    expect({ answer, thrown: thrown.map(String) }).toEqual({ answer: expected, thrown: [] })
   })
+
+  test.each(ways)(
+    'a request without Express through %s is served with its user, and not redirected',
+    async (...row) => {
+      const other = await through(row[1])
+      const poll = { accept: '*/*', 'sec-fetch-dest': 'empty', 'sec-fetch-mode': 'cors', ...headers() }
+      const url = new URL('/socket.io/?transport=polling', other.url)
+      const answer = await send({ method: 'GET', url, headers: poll })
+      expect([answer.status, JSON.parse(answer.body)]).toEqual([200, expected])
+    },
+  )
 })
 
 test('[O17] a request without Express whose record is stale has Session Status asked', async () => {
@@ -171,7 +152,7 @@ test('[O17] a request without Express whose record is stale has Session Status a
   expect(stage.count('sessionstatus') - before).toBe(1)
 })
 
-test('[O17] a page opened without Express is sent on its trip, or served; nothing fails', async () => {
+test('[O17] a page opened without Express is redirected to Identify, or served', async () => {
   const other = await through((sso, req, res, done) => sso(req, res, done))
   const headers = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
   const answer = await send({ method: 'GET', url: new URL('/page', other.url), headers })

@@ -3,7 +3,7 @@ import session from 'express-session'
 import type { Sso2 } from '../../lib'
 import { ada, grace, logIn, sessionSecret } from '../flows/network'
 import type { Browser } from '../support/agent'
-import { type Stage, startStage } from './support'
+import { type RunningSite, startSite } from './support'
 
 /* Staff logins by passport beside users of the SSO system, over the site's own express-session. */
 
@@ -50,9 +50,9 @@ const show = (req: Request, res: Response) => {
   res.json({ user: req.sso2.user?.accountId, status: req.sso2.status, staff, basket: bag(req)['basket'] })
 }
 
-let stage: Stage
+let stage: RunningSite
 beforeEach(async () => {
-  stage = await startStage({ build: pages })
+  stage = await startSite({ build: pages })
 })
 afterEach(() => stage.close())
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '../flows/network'
 import type { Browser } from '../support/agent'
-import { type Stage, startStage } from './support'
+import { type RunningSite, startSite } from './support'
 
 /* One account for which the token endpoint or the user path fails: whoever uses it all the time closes the way for nobody else. Threat F15. */
 
@@ -27,7 +27,7 @@ const answers: Record<string, Answer> = {
 /** Logins of other accounts during the attack. */
 const OTHERS = 15
 
-let stage: Stage
+let stage: RunningSite
 /** Stands before token endpoint and REST API: `answer` is for the poisoned account, or for all. */
 let front: http.Server
 let isForAll = false
@@ -57,7 +57,7 @@ beforeEach(async () => {
   await once(front, 'listening')
   const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`
   const keep = (line: string) => void lines.push(line)
-  stage = await startStage({
+  stage = await startSite({
     emulator: { accounts },
     options: { apiUrl: url, tokenUrl: `${url}/oauth/token`, logger: { warn: keep, info: keep } },
   })

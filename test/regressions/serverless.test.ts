@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import express5, { type Express } from 'express'
 import serverless from 'serverless-http'
 import { ada, addPages, logIn, view } from '../flows/network'
-import { type Stage, startStage } from './support'
+import { type RunningSite, startSite } from './support'
 
 const express4 = require('express4') as typeof express5
 
@@ -41,9 +41,9 @@ describe.each([
   ['Express 5', express5],
   ['Express 4', express4],
 ])('a site on %s behind serverless-http', (_name, express) => {
-  let stage: Stage
+  let stage: RunningSite
   beforeAll(async () => {
-    stage = await startStage({ build: (sso, gates) => gateway(addPages(express().use(sso), sso, gates)) })
+    stage = await startSite({ build: (sso, gates) => gateway(addPages(express().use(sso), sso, gates)) })
   })
   afterAll(() => stage.close())
 

@@ -3,7 +3,7 @@ import session from 'express-session'
 import type { Sso2 } from '../../lib'
 import { ada, addPages, type Gates, sessionSecret, view } from '../flows/network'
 import type { Browser } from '../support/agent'
-import { reader, type Stage, startStage } from './support'
+import { loggedInUser, type RunningSite, startSite } from './support'
 
 /* What docs/session-differences.md says of handlers that are written for plain express-session, row by row. */
 
@@ -48,7 +48,7 @@ const own = (sso: Sso2, gates: Gates) => {
   return addPages(addHandlers(express().use(first, sso.router, sso.middleware)), sso, gates)
 }
 
-let stage: Stage
+let stage: RunningSite
 const at = (path: string) => `${stage.url}${path}`
 const script = async (browser: Browser) => (await browser.fetchJson(at('/'))).json.status
 async function page(browser: Browser) {
@@ -59,7 +59,7 @@ async function page(browser: Browser) {
 
 describe('on sso.session', () => {
   beforeAll(async () => {
-    stage = await startStage({ options: { ...options, session: { cookieName: 'sessid' } }, build: ours })
+    stage = await startSite({ options: { ...options, session: { cookieName: 'sessid' } }, build: ours })
   })
   afterAll(() => stage.close())
   beforeEach(() => {
@@ -67,7 +67,7 @@ describe('on sso.session', () => {
   })
 
   test('regenerate() keeps the login', async () => {
-    const browser = await reader(stage)
+    const browser = await loggedInUser(stage)
     const before = browser.cookie('sessid')
     await browser.fetchJson(at('/regenerate'))
     expect(browser.cookie('sessid')).not.toBe(before)
@@ -75,7 +75,7 @@ describe('on sso.session', () => {
   })
 
   test('destroy() is no logout, and a line says so', async () => {
-    const browser = await reader(stage)
+    const browser = await loggedInUser(stage)
     await browser.fetchJson(at('/destroy'))
     expect([await script(browser), await page(browser)]).toEqual(['none', { status: 'loggedin', trips: 1 }])
     expect(lines).toEqual([expect.stringMatching(/destroy\(\) has ended a login.*req\.sso2\.logout\(\)/)])
@@ -93,7 +93,7 @@ describe('on sso.session', () => {
   })
 
   test('the cookies have the names that the site chose', async () => {
-    const browser = await reader(stage)
+    const browser = await loggedInUser(stage)
     expect(
       browser.cookies
         .map(({ name }) => name)
@@ -111,8 +111,8 @@ describe('on sso.session', () => {
 })
 
 test('on a session of its own, regenerate() hides the login until the next page load brings it back', async () => {
-  stage = await startStage({ options, build: own })
-  const browser = await reader(stage)
+  stage = await startSite({ options, build: own })
+  const browser = await loggedInUser(stage)
   await browser.fetchJson(at('/regenerate'))
   const seen = [await script(browser), await page(browser), await script(browser)]
   await stage.close()

@@ -1,12 +1,12 @@
 import { ada, eventually, logIn, view } from '../flows/network'
 import type { Browser } from '../support/agent'
-import { reader, type Stage, startStage, withPages } from './support'
+import { loggedInUser, type RunningSite, startSite, withPages } from './support'
 
 const LIFE_SECONDS = 3600
 
-let stage: Stage
+let stage: RunningSite
 beforeEach(async () => {
-  stage = await startStage({})
+  stage = await startSite({})
 })
 afterEach(() => stage.close())
 
@@ -14,7 +14,7 @@ afterEach(() => stage.close())
 const shortLived = async () => {
   await stage.close()
   const session = { absoluteSeconds: LIFE_SECONDS, idleSeconds: 1800 }
-  stage = await startStage({ options: { session } })
+  stage = await startSite({ options: { session } })
 }
 
 /** How much every list and set of the site holds, whatever kind it is of. */
@@ -92,7 +92,7 @@ test.each<[what: string, left: number, act: (browser: Browser) => Promise<{ stat
     for (const name of ['regenerate', 'destroy'] as const)
       app.get(`/${name}`, (req, res, next) => req.session[name]((error) => (error ? next(error) : res.json({}))))
   })
-  stage = await startStage({ build })
+  stage = await startSite({ build })
   const browser = stage.browser()
   for (let times = 0; times < 4; times += 1) {
     if (left === 0 || times === 0) await logIn(browser, stage, ada)
@@ -122,12 +122,12 @@ describe('[S10] every key of a site has an expiry', () => {
 
   beforeEach(async () => {
     await stage.close()
-    stage = await startStage({ options: { loginLimit: { attempts: 20, perSeconds: 60 } } })
+    stage = await startSite({ options: { loginLimit: { attempts: 20, perSeconds: 60 } } })
     kinds.clear()
   })
 
   test('those of sessions and of a logout of them all', async () => {
-    const browser = await reader(stage)
+    const browser = await loggedInUser(stage)
     await browser.visit(`${stage.url}/keep`)
     expect(await endless()).toEqual([])
     await browser.submit(`${stage.url}/logout-all`, { return_to: '/' })
@@ -136,7 +136,7 @@ describe('[S10] every key of a site has an expiry', () => {
   })
 
   test('those of a logout that waits, and of its retries', async () => {
-    const browser = await reader(stage)
+    const browser = await loggedInUser(stage)
     stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
     await browser.submit(`${stage.url}/logout`, { return_to: '/' })
     stage.emulator.clock.advance(2) // it is due when the site looks next

@@ -8,7 +8,7 @@ import { demoOptions } from '../../lib/emulator'
 import { addPages, present, view } from '../flows/network'
 import { startCluster } from '../storage/servers'
 import { Browser, type VisitedPage } from '../support/agent'
-import { type Stage, startStage } from './support'
+import { type RunningSite, startSite } from './support'
 
 /*
  * A Cluster of three masters. One of them stops and stays silent. A page and a landing need one master: that of the SSO session. A login
@@ -36,7 +36,7 @@ type Account = (typeof accounts)[number]
 
 let running: Awaited<ReturnType<typeof startCluster>>
 let cluster: Cluster
-let stage: Stage
+let stage: RunningSite
 let browsers = 0
 /** Responses of the site, in milliseconds. */
 let responses: number[] = []
@@ -81,7 +81,7 @@ beforeAll(async () => {
   cluster = running.client({ disconnectTimeout: 100 })
   cluster.on('error', () => {})
   await once(cluster, 'ready')
-  stage = await startStage({
+  stage = await startSite({
     options: {
       redis: cluster,
       loginLimit: { attempts: 10, perSeconds: 60 },

@@ -13,7 +13,7 @@ import { startRedis, type TestRedis } from '../support/redis'
 
 type Build = (sso: Sso2, gates: Gates) => http.RequestListener
 
-export interface StageOptions {
+export interface SiteOptions {
   options?: Partial<Sso2Options>
   emulator?: EmulatorOptions
   clientId?: string
@@ -35,7 +35,7 @@ export interface Process {
 }
 
 /** One emulator, and one site over a real Redis in one process or more. */
-export interface Stage extends Process {
+export interface RunningSite extends Process {
   readonly emulator: Emulator
   readonly redis: Redis
   readonly prefix: string
@@ -58,7 +58,7 @@ export const withPages =
     return addPages(app, sso, gates)
   }
 
-export async function startStage({ options = {}, build = pages, mountPath = '', ...rest }: StageOptions = {}) {
+export async function startSite({ options = {}, build = pages, mountPath = '', ...rest }: SiteOptions = {}) {
   const server = await openServer()
   const url = urlOf(server)
   const { clientId = 'morning', landingPath = '/sso2/landing' } = rest
@@ -101,7 +101,7 @@ export async function startStage({ options = {}, build = pages, mountPath = '', 
       await emulator.close()
       redis.disconnect()
     },
-  } as Stage
+  } as RunningSite
 }
 
 async function openServer(): Promise<http.Server> {
@@ -121,12 +121,12 @@ function serve(server: http.Server, options: Partial<Sso2Options>, build: Build)
 }
 
 /** A browser that is logged in as ada. */
-export const reader = (stage: Stage): Promise<Browser> => loggedIn({ ...stage, morning: stage })
+export const loggedInUser = (stage: RunningSite): Promise<Browser> => loggedIn({ ...stage, morning: stage })
 
 /** A stage over a Redis of its own, which can be taken away. */
-export async function startStageAlone(options: StageOptions): Promise<{ stage: Stage; own: TestRedis }> {
+export async function startSiteAlone(options: SiteOptions): Promise<{ stage: RunningSite; own: TestRedis }> {
   const own = await startRedis()
-  return { stage: await startStage({ ...options, options: { redis: own.url, ...options.options } }), own }
+  return { stage: await startSite({ ...options, options: { redis: own.url, ...options.options } }), own }
 }
 
 /** Redis answers, and takes no writes. */

@@ -8,7 +8,7 @@ import type { Express } from 'express'
 import { WebSocket } from 'ws'
 import type { Sso2 } from '../../lib'
 import type { Browser } from '../support/agent'
-import { pages, reader, type Stage, startStage } from './support'
+import { loggedInUser, pages, type RunningSite, startSite } from './support'
 
 /* The example of docs/websockets.md, as it stands there, with real sockets. */
 
@@ -21,10 +21,10 @@ function runExample(app: Express, sso: Sso2, siteOrigin: string): Server {
   return run(require, {}, app, sso, siteOrigin) as Server
 }
 
-let stage: Stage
+let stage: RunningSite
 let server: Server
 beforeAll(async () => {
-  stage = await startStage()
+  stage = await startSite()
   server = runExample(pages(stage.sso, stage.gates) as Express, stage.sso, stage.url)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -51,18 +51,18 @@ async function hear(browser: Browser, origin = stage.url): Promise<string> {
 }
 
 test('a reader is greeted by the socket, and a stranger is not', async () => {
-  expect(await hear(await reader(stage))).toBe('Hello, account-ada')
+  expect(await hear(await loggedInUser(stage))).toBe('Hello, account-ada')
   expect(await hear(stage.browser())).toBe('hung up')
 })
 
 test('[F1] a page of another origin opens none', async () => {
-  const browser = await reader(stage)
+  const browser = await loggedInUser(stage)
   for (const origin of ['http://evil.localhost', `${stage.url}.evil.example`, 'null'])
     expect(await hear(browser, origin)).toBe('hung up')
 })
 
 test('a login that is stale is checked before the socket opens, and one that has ended opens none', async () => {
-  const browser = await reader(stage)
+  const browser = await loggedInUser(stage)
   stage.emulator.clock.advance(361)
   const before = stage.count('sessionstatus')
   expect(await hear(browser)).toBe('Hello, account-ada')

@@ -4,7 +4,7 @@ import { Cluster as NewerCluster, Redis as NewerRedis } from 'ioredis6'
 import type { Sso2Options } from '../../lib'
 import { redisFindings } from '../../lib/cli/doctor-redis'
 import { ada, eventually, logIn, redisUrl, view } from '../flows/network'
-import { startStage } from '../regressions/support'
+import { startSite } from '../regressions/support'
 import type { VisitedPage } from '../support/agent'
 import { startCluster } from './servers'
 
@@ -24,7 +24,7 @@ async function shows(visit: () => Promise<VisitedPage>, page: object): Promise<v
 
 /** A login, a check and a logout. */
 async function walk(redis: NonNullable<Sso2Options['redis']>): Promise<void> {
-  const stage = await startStage({ options: { redis } })
+  const stage = await startSite({ options: { redis } })
   try {
     const browser = stage.browser()
     await shows(() => browser.visit(`${stage.url}/`), { status: 'anon' })

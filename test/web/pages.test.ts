@@ -195,25 +195,22 @@ describe("pages that the site's own views make", () => {
 })
 
 describe('a page that cannot be shown says so, and when to try again:', () => {
-  let reader: Browser
-  beforeEach(async () => {
+  test('a sensitive one, in the language of the site, and as JSON', async () => {
     sites.emulator.reset()
-    reader = new Browser({ now: () => sites.emulator.clock.now() })
-    await reader.visit(sites.at('sv', '/'))
-    await reader.submit(sites.at('sv', '/login'), { ...ada, return_to: '/' })
-    expect((await reader.visit(sites.at('sv', '/sensitive'))).body).toBe('sensitive')
+    const user = new Browser({ now: () => sites.emulator.clock.now() })
+    await user.visit(sites.at('sv', '/'))
+    await user.submit(sites.at('sv', '/login'), { ...ada, return_to: '/' })
+    expect((await user.visit(sites.at('sv', '/sensitive'))).body).toBe('sensitive')
     sites.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
-  })
-
-  test('a sensitive one, in the language of the site', async () => {
-    const { status, headers, body } = await reader.visit(sites.at('sv', '/sensitive'))
+    const { status, headers, body } = await user.visit(sites.at('sv', '/sensitive'))
     expect([status, headers['retry-after']]).toEqual([503, '5'])
     expect(body).toContain(TEXTS.sv.page_unavailable)
     expect(body).not.toMatch(/logga in|log in/i)
-  })
-
-  test('a sensitive one for a script', async () => {
-    const { status, headers, json } = await reader.fetchJson(sites.at('sv', '/sensitive'))
-    expect([status, headers['retry-after'], json]).toEqual([503, '5', { error: 'page_unavailable' }])
+    const script = await user.fetchJson(sites.at('sv', '/sensitive'))
+    expect([script.status, script.headers['retry-after'], script.json]).toEqual([
+      503,
+      '5',
+      { error: 'page_unavailable' },
+    ])
   })
 })

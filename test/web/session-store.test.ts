@@ -3,7 +3,6 @@ import type { Request, Response } from 'express'
 import type { SessionData } from 'express-session'
 import { sessionKey } from '../../lib/storage/keys'
 import { MemoryKv } from '../../lib/storage/memory-kv'
-import { newSessionId } from '../../lib/web/session/store'
 import type { Browser } from '../support/agent'
 import { bag, configOf, cookieName, cookiesOf, dataOf, establish, type SessionSite, startSite } from './session-site'
 
@@ -50,27 +49,6 @@ describe('req.sessionStore', () => {
     })
     expect((await ask('/try')).json).toEqual({ answers: Array.from({ length: 20 }, () => null), commands: [] })
   })
-
-  test.each([{}, { req: null }, { req: 'a text' }])(
-    'any object can be saved under an ID of ours, found, emptied and destroyed: %p',
-    async (more) => {
-      page('/try', async (req, res) => {
-        const { sessionStore: store } = req
-        const id = newSessionId()
-        const cookie = { originalMaxAge: null }
-        const set = (data: object) => told((done) => store.set(id, { cookie, ...data } as SessionData, done))
-        const found = async () => {
-          const session = (await told((done) => store.get(id, done))) as SessionData | null
-          return session && dataOf({ session } as Request)
-        }
-        const steps = [await found(), await set({ a: 1, ...more }), await found(), await set({}), await found()]
-        await set({ a: 2 })
-        steps.push(await told((done) => store.destroy(id, done)), await found())
-        res.json(steps)
-      })
-      expect((await ask('/try')).json).toEqual([null, null, { a: 1, ...more }, null, null, null, null])
-    },
-  )
 
   test('generate gives the request another session, and nothing becomes of the old one', async () => {
     page('/generate', async (req, res) => {
@@ -224,20 +202,6 @@ describe('reload', () => {
     await ask('/log-in')
     expect((await ask('/reload')).json).toEqual({ answer: null, data: {} })
   })
-
-  test('a session that is gone, or too old by now, is not loaded', async () => {
-    page('/later', async (req, res) => {
-      const { session } = req
-      if (req.query['moved']) await ask('/log-in')
-      else site.now += 10_001
-      res.json({ answer: await told((done) => session.reload(done)) })
-    })
-    await ask('/put/a/1')
-    expect((await ask('/later?moved=1')).json.answer).toBe('failed to load session')
-    const other = site.browser()
-    await ask('/put/a/1', other)
-    expect((await ask('/later', other)).json.answer).toBe('failed to load session')
-  })
 })
 
 describe('destroy', () => {
@@ -345,13 +309,6 @@ describe('an answer', () => {
 })
 
 describe('the request', () => {
-  test('lists its session as one of express-session does', async () => {
-    page('/names', (req, res) =>
-      res.json(['session', 'sessionID', 'sessionStore'].map((name) => Object.keys(req).includes(name))),
-    )
-    expect((await ask('/names')).json).toEqual([true, true, true])
-  })
-
   test('hands its session on to no object that only has its properties', async () => {
     page('/copy', (req, res) => {
       const { session } = Object.getOwnPropertyDescriptors(req)
@@ -442,17 +399,6 @@ describe('how long a session lives', () => {
     const [line = ''] = cookiesOf(await ask('/odd'))
     const end = Date.parse(/Expires=([^;]+)/.exec(line)?.[1] ?? '')
     expect(Math.abs(end - (site.now + 10_000) * 1000)).toBeLessThan(5000)
-    expect((await ask('/read')).json).toEqual({ a: 1 })
-  })
-
-  test('until the browser closes is what its cookie says, and the data are there meanwhile', async () => {
-    page('/browser-session', (req, res) => {
-      bag(req)['a'] = 1
-      Object.assign(req.session.cookie, { expires: false })
-      res.end()
-    })
-    const [line] = cookiesOf(await ask('/browser-session'))
-    expect(line).toMatch(/^sso2\.sid=[^;]+; Path=\/; HttpOnly; SameSite=Lax$/)
     expect((await ask('/read')).json).toEqual({ a: 1 })
   })
 })

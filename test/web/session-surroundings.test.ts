@@ -149,16 +149,6 @@ test('the cookies of the request are there as they came, while and after the ses
   expect(answer.json).toEqual({ before: cookie, after: cookie })
 })
 
-test('mounted twice is mounted once', async () => {
-  await open()
-  site.app.use(site.sessions.handler)
-  page('/later', (req, res) => res.json(dataOf(req)))
-  await ask('/put/a/1')
-  site.commands.length = 0
-  expect((await ask('/later')).json).toEqual({ a: '1' })
-  expect(site.commands.filter((command) => command === 'mget')).toHaveLength(1)
-})
-
 test('a request with a session prints no data and no ID of it', async () => {
   await open()
   page('/print', (req, res) => {

@@ -229,14 +229,6 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
     },
   )
 
-  test('save, reload and destroy do what they do in express-session', async () => {
-    expect((await ask('/save-and-reload')).json).toEqual({ before: { a: 1, b: 2 }, after: { a: 1 } })
-    const { json, headers } = await ask('/destroy')
-    expect({ json, set: headers['set-cookie'] }).toEqual({ json: { session: 'undefined' }, set: undefined })
-    expect((await ask('/put/b/2')).json).toEqual({ b: '2' })
-    expect((await ask('/read')).json).toEqual({ b: '2' })
-  })
-
   test('who destroys a session that has moved on destroys nothing, and it is still known where it went', async () => {
     await ask('/put/a/1')
     const slow = ask('/slow-destroy')
@@ -250,30 +242,11 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
     expect((await ask('/read')).json).toEqual({ a: '1' })
   })
 
-  test('a session set to null is neither saved nor ended', async () => {
-    await ask('/put/a/1')
-    await ask('/null')
-    expect((await ask('/read')).json).toEqual({ a: '1' })
-  })
-
   test('a session that becomes empty is not stored', async () => {
     await ask('/put/a/1')
     const keys = keyNames(site, site.idOf(browser))
     await ask('/clear')
     expect(await kv.mget(keys)).toEqual([null, null])
-  })
-
-  test('the cookie ends at the very second that the page has set', async () => {
-    const { now } = site
-    site.now = Math.floor(Date.now() / 1000)
-    const end = new Date(Math.ceil(Date.now() / 1000) * 1000 + 60_000)
-    site.page('/until', (req, res) => {
-      bag(req)['a'] = 1
-      req.session.cookie.expires = end
-      res.end()
-    })
-    expect(cookiesOf(await ask('/until'))[0]).toContain(`Expires=${end.toUTCString()};`)
-    site.now = now
   })
 
   test('the first cookie lives as long as the page says, at most as long as the session, and a live one is never sent again', async () => {
@@ -433,22 +406,6 @@ function addScenes(site: SessionSite): void {
       Object.assign(req.session, old)
       res.status(error ? 500 : 200).json({ empty })
     })
-  })
-  page('/save-and-reload', (req, res) => {
-    bag(req)['a'] = 1
-    req.session.save(() => {
-      bag(req)['b'] = 2
-      const before = dataOf(req)
-      req.session.reload(() => res.json({ before, after: dataOf(req) }))
-    })
-  })
-  page('/destroy', (req, res) => {
-    bag(req)['late'] = 1
-    req.session.destroy(() => res.json({ session: typeof req.session }))
-  })
-  page('/null', (req, res) => {
-    Object.assign(req, { session: null })
-    res.json({})
   })
   page('/clear', (req, res) => {
     delete bag(req)['a']
