@@ -97,7 +97,7 @@ export class Limits {
   /** Sets the device cookie of a browser that has just logged in. */
   rememberDevice(req: Request, res: Response, username: string, accountId: string): void {
     const { config, now } = this.#parts
-    if (!config.rememberDevices || res.headersSent) return
+    if (!config.rememberDevices) return
     const device = { issued: now(), account: shortHash(accountId), name: exactNameHash(username) }
     const value = withDevice(readCookie(req, config.cookies.device), device, this.#sealer)
     setCookie(res, config, config.cookies.device, value, DEVICE_SECONDS)

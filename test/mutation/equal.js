@@ -78,6 +78,7 @@ module.exports = [
     ['decide/stored-entry.ts', "return stored.state === 'live' ? stored.record : undefined", 'true'],
     ['decide/stored-entry.ts', "stored.state === 'moved' || stored.state === 'ended'", 'true'],
     ['remote/http.ts', 'if (asked === null) return undefined', 'false'],
+    ['web/limits.ts', "return voidUntil !== 'unavailable' && device.issued > voidUntil", ['true', '""']],
     ['decide/request-decision.ts', 'export const ANONYMOUS', '{}'],
     ['decide/navigation.ts', "shape.accept ?? ''", '"Stryker was here!"'],
     [

@@ -1,7 +1,10 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AttemptResult } from '../../lib/decide/attempts'
 import { Sso2UnavailableError } from '../../lib/errors'
 import { Counts } from '../../lib/storage/counts'
+import { shortHash } from '../../lib/storage/keys'
 import type { Kv } from '../../lib/storage/kv'
 import { LoginLocks } from '../../lib/storage/login-locks'
 import { MemoryKv } from '../../lib/storage/memory-kv'
@@ -16,6 +19,7 @@ beforeEach(() => {
   seconds = Date.now() / 1000
   warned = []
 })
+afterEach(() => jest.restoreAllMocks())
 const memory = () => new MemoryKv(() => seconds * 1000)
 
 const LIMIT = { attempts: 100, perSeconds: 60 }
@@ -28,14 +32,16 @@ const by = (username: string, isRecognised = false, session = 's1', address = '1
 const stranger = by('ada')
 const owner = by('ada', true, 's9')
 
+const encryptionKeys = () => [Buffer.alloc(32, 7)]
+const partsOf = (kv: Kv) => [kv, '', encryptionKeys, () => seconds * 1000] as const
+
 /** One process over a store. */
 function processOver(kv: Kv, limit: typeof LIMIT | false = LIMIT, rememberDevices = true) {
   const log = { warn: (cause: string) => void warned.push(cause) } as never
-  const stored = [kv, '', () => [Buffer.alloc(32, 7)], () => seconds * 1000] as const
-  const loginLocks = new LoginLocks(...stored)
+  const loginLocks = new LoginLocks(...partsOf(kv))
   const counts = new Counts(kv, '', () => seconds * 1000)
-  const config = { loginLimit: limit, rememberDevices, log } as never
-  const sessionIndex = new SessionIndex(...stored)
+  const config = { loginLimit: limit, rememberDevices, log, encryptionKeys, cookies: { device: 'd' } } as never
+  const sessionIndex = new SessionIndex(...partsOf(kv))
   return new Limits({ config, loginLocks, counts, sessionIndex, now: () => seconds })
 }
 type Process = ReturnType<typeof processOver>
@@ -77,9 +83,9 @@ function tapped(kv: Kv, before: (name: keyof Kv, key: string) => Promise<void> |
       },
   })
 }
-function away(kv: Kv, isAway: () => boolean) {
-  return tapped(kv, () => {
-    if (isAway()) throw new Sso2UnavailableError('store', true, 'away')
+function away(kv: Kv, isAway: (key: string) => boolean) {
+  return tapped(kv, (_name, key) => {
+    if (isAway(key)) throw new Sso2UnavailableError('store', true, 'away')
   })
 }
 
@@ -197,14 +203,22 @@ describe('[F3] the attempt of a process that died', () => {
     }
     expect(await platform.login(site, stranger, platform.right)).toBe('held')
   })
-  test('makes others wait five seconds', async () => {
+  test('makes others wait five seconds, and look less and less often', async () => {
+    jest.spyOn(Math, 'random').mockReturnValue(0.5)
     const [platform, kv] = [new Platform(), memory()]
-    const site = processOver(kv)
+    let looks = 0
+    const site = processOver(
+      tapped(kv, (name) => {
+        looks += name === 'mget' ? 1 : 0
+      }),
+    )
     hangs(platform, site, 's1')
     await sleep(20)
     const begun = performance.now()
     expect(await platform.login(site, by('ada', false, 's2'), platform.right)).toBe('turn')
     expect(performance.now() - begun).toBeGreaterThan(4500)
+    expect(looks).toBeGreaterThanOrEqual(10) // 18, and fewer on a busy machine
+    expect(looks).toBeLessThanOrEqual(20)
   }, 10_000)
 })
 
@@ -233,10 +247,7 @@ describe('[F3] a Redis that is away', () => {
   test('for the counts alone: the process counts by itself', async () => {
     const platform = new Platform()
     const isOfCounts = (key: string) => key.startsWith('limit:')
-    const store = tapped(memory(), (_name, key) => {
-      if (isOfCounts(key)) throw new Sso2UnavailableError('store', true, 'away')
-    })
-    const site = processOver(store, { attempts: 3, perSeconds: 60 })
+    const site = processOver(away(memory(), isOfCounts), { attempts: 3, perSeconds: 60 })
     const said: string[] = []
     for (let tries = 0; tries < 5; tries += 1)
       said.push(await platform.login(site, stranger, () => ({ was: 'refused' })))
@@ -244,6 +255,59 @@ describe('[F3] a Redis that is away', () => {
     for (let tries = 0; tries < 40; tries += 1)
       expect(await platform.login(site, by(`n${tries}`), platform.right)).toBe('right')
   })
+  test('for the name alone: a recognised browser has its attempts beside its account', async () => {
+    const [platform, kv] = [new Platform(), memory()]
+    const site = processOver(away(kv, (key) => /^left:(?!\{account-hash\}.)/.test(key)))
+    const said: string[] = []
+    for (let tries = 0; tries < 5; tries += 1) said.push(await platform.login(site, owner, platform.wrong))
+    expect([said, platform.left]).toEqual([['wrong', 'wrong', 'wrong', 'wrong', 'held'], 1])
+  })
+  test('for the name alone: an unrecognised browser has no other place', async () => {
+    const [platform, kv] = [new Platform(), memory()]
+    const site = processOver(away(kv, (key) => /^left:(?!\{)/.test(key)))
+    expect(await platform.login(site, stranger, platform.wrong)).toBe('unavailable')
+  })
+})
+
+test('the end of an attempt is written eight times, if others always come first', async () => {
+  const [platform, kv] = [new Platform(), memory()]
+  let writes = 0
+  const store = tapped(kv, async (name, key) => {
+    if (name !== 'compareAndSet' || platform.asked === 0) return
+    writes += 1
+    const [raw = null] = await kv.mget([key])
+    await kv.compareAndSet(key, raw, `${raw} `, 60)
+  })
+  expect(await platform.login(processOver(store), stranger, platform.wrong)).toBe('wrong')
+  expect(writes).toBe(8)
+})
+
+/** Logs in on a site, and sends the cookie back. */
+function remembered(site: Process) {
+  const req = new IncomingMessage(new Socket())
+  const res = new ServerResponse(req)
+  site.rememberDevice(req as never, res as never, 'ada', 'account-ada')
+  const [cookie] = String(res.getHeader('set-cookie') ?? '').split(';')
+  req.headers.cookie = cookie
+  return { cookie, account: () => site.recognisedAccount(req as never, 'ada') }
+}
+
+test.each([
+  [-1, shortHash('account-ada')],
+  [0, undefined],
+  [1, undefined],
+])('[F18] %i s after a login all sessions are logged out: its device cookie is for %p', async (after, account) => {
+  const [kv, issued] = [memory(), Math.floor(seconds)]
+  seconds = issued
+  const device = remembered(processOver(kv))
+  expect(await device.account()).toBe(shortHash('account-ada'))
+  seconds = issued + after
+  await new SessionIndex(...partsOf(kv)).revokeAccount('account-ada')
+  expect(await device.account()).toBe(account)
+})
+
+test('where no devices are remembered, a login sets no cookie', () => {
+  expect(remembered(processOver(memory(), LIMIT, false)).cookie).toBe('')
 })
 
 test.each<AttemptResult>([{ was: 'right' }, { was: 'not_judged' }])(
@@ -293,7 +357,7 @@ test('an address without attempts left makes no new key', async () => {
   for (let index = 0; index < 5; index += 1) await guess(index)
   isSpent = true
   for (let index = 5; index < 50; index += 1) expect(await guess(index)).toBe('address')
-  expect([...keys]).toEqual([])
+  expect([...keys, ...warned]).toEqual([])
 })
 
 test.each<[who: string, tried: ReturnType<typeof by>, commands: readonly string[]]>([
