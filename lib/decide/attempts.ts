@@ -24,7 +24,6 @@ export interface Attempts {
   readonly left?: number
   /** When an attempt was last subtracted. */
   readonly at: EpochSeconds
-  /** The attempt in progress. */
   readonly lock?: AttemptLock
   /** Start of the window of the counts. */
   readonly since: EpochSeconds
@@ -47,7 +46,6 @@ interface AttemptLock {
 export interface AttemptFacts {
   readonly now: EpochSeconds
   readonly session: string
-  /** Unique for each attempt. */
   readonly id: string
   /** Has the browser logged in with exactly the same user name before? */
   readonly isRecognised: boolean

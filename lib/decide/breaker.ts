@@ -20,7 +20,6 @@ const WEIGHTS: Readonly<Record<CallKind, number>> = { call: 1, user_call: 0, pro
 export interface Breaker {
   /** Weight of the failures since the last success. */
   readonly weight: number
-  /** Has a probe failed since the last success? */
   readonly hasFailedProbe: boolean
   /** When the newest successful call began. */
   readonly wellAt: number
@@ -33,7 +32,6 @@ export interface FailedAttempt {
   readonly attempt: CallKind
   readonly beganAt: number
   readonly endedAt: number
-  /** `Retry-After` of the response. */
   readonly pauseMs: number
 }
 

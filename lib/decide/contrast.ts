@@ -36,7 +36,6 @@ export function contrast(one: string, other: string): number {
 
 const STEPS = 64
 
-/** Returns the colour, moved by so many steps towards an end. */
 function mixedColor(color: string, end: string, steps: number): string {
   const [from, to] = [channelsOf(color), channelsOf(end)]
   const mixed = from.map((value, index) => Math.round(value + (((to[index] ?? 0) - value) * steps) / STEPS))
@@ -63,7 +62,6 @@ export function standingOut(color: string, grounds: readonly string[], least: nu
 export interface Accent {
   /** The colour itself, as background of buttons. */
   readonly brand: string
-  /** Text on `brand`. */
   readonly onBrand: string
   /** Edge of a button, visible on any background. */
   readonly brandEdge: string

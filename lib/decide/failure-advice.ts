@@ -27,7 +27,6 @@ type FailureKind = 'no_answer' | 'failing' | 'too_many' | 'nowhere' | 'refused' 
 export interface FailedStep {
   readonly step: Step
   readonly error: unknown
-  /** Is the step a hook of the site? */
   readonly isOwn: boolean
   /** Start of the call, in milliseconds by a monotonic clock. The failure is outdated if a recovery was logged since. */
   readonly beganAt?: number
@@ -153,7 +152,6 @@ function failureKindOf(error: unknown): FailureKind {
   return error instanceof Sso2UnavailableError ? 'no_answer' : 'thrown'
 }
 
-/** Has the SSO system refused the request token? */
 const isRefusedByApi = ({ status, message }: Sso2ResponseError) =>
   status === undefined && message.includes('invalid_token')
 

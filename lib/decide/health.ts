@@ -32,9 +32,7 @@ export interface Health {
 
 /** Facts of the report. */
 export interface HealthFacts {
-  /** Are the circuit breakers of the SSO system and of Identify closed? */
   readonly isSsoAvailable: boolean
-  /** Why the store is unavailable. `undefined` while it is available. */
   readonly storeReason: string | undefined
   /** Has no probe of the token endpoint or the user path failed since the last success? */
   readonly canLogIn: boolean

@@ -11,9 +11,7 @@ export interface LandingFacts {
   readonly binding: BindingFinding
   /** The verified Session Token, or the reason why it was refused. */
   readonly token: SessionToken | TokenFault
-  /** Was the token used before? */
   readonly replayed: boolean
-  /** Has the site logged out the token's SSO session? */
   readonly sidEnded: boolean
   readonly storeAvailable: boolean
   /** Has the browser the cookie of an unconfirmed logout? */
@@ -23,7 +21,6 @@ export interface LandingFacts {
   readonly successor: SsoRecord | undefined
   /** Has the visitor's network reached its limit of anonymous sessions? */
   readonly isShareSpent: boolean
-  /** Short hash of the token's session ID. */
   readonly sidHash: string | undefined
   /** Our clock minus the SSO system's, in seconds. */
   readonly clockOffset: number

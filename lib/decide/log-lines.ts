@@ -6,7 +6,6 @@ interface LogTexts {
   /** Heading under "Log lines" in docs/troubleshooting.md. */
   readonly heading: string
   readonly happened: string
-  /** Effect on users. */
   readonly users: string
   /** Completes "Check …". */
   readonly check: string

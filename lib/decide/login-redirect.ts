@@ -10,15 +10,11 @@ import type { DegradedReason } from './request-decision'
 export interface LoginRedirectFacts {
   /** Address of the guarded page, without its query. */
   readonly page: string
-  /** Address of the login page. `undefined` if the site has no login page. */
   readonly loginPage: string | undefined
-  /** Origin of the site. */
   readonly origin: string
   /** Reason why the status could not be verified. If the login page is on another site, the status is checked after the request began. */
   readonly degraded: DegradedReason | undefined
-  /** Is Identify known to work? */
   readonly canIdentify: boolean
-  /** Redirects of the browser for the guarded page. */
   readonly redirects: RedirectCount | undefined
   readonly now: EpochSeconds
 }

@@ -150,7 +150,6 @@ type Failure = Extract<LoginResult, { ok: false }>
 
 /** A longer time in seconds is shown in hours. */
 const HOURS_FROM = 90 * 60
-/** A longer wait in seconds is shown in minutes. */
 const MINUTES_FROM = 90
 
 const messages = <Code extends string>(code: Code, values: Message['values'] = {}): Message<Code> => ({ code, values })

@@ -13,14 +13,12 @@ export type LogoutResult = 'confirmed' | 'pending' | 'no_session'
 
 /** Facts of a logout. */
 export interface LogoutFacts {
-  /** Could Redis be read? */
   readonly isAvailable: boolean
   readonly record: SsoRecord | undefined
   /** Key of the session in the browser's cookie, if any. */
   readonly key: string | undefined
   readonly state: StoredEntry['state']
   readonly hasUnreadableCookie: boolean
-  /** Has the browser the cookie of an earlier logout? */
   readonly hasLogoutCookie: boolean
   readonly isAll: boolean
 }

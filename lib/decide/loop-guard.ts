@@ -34,7 +34,6 @@ type Cause = '' | 'c' | 'r' | 'a'
 
 /** Identify redirects of a browser for a page. */
 export interface RedirectCount {
-  /** Time of the last redirect. */
   readonly since: EpochSeconds
   /** Number of redirects of the chain, up to a maximum. */
   readonly count: number

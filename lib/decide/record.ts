@@ -42,7 +42,6 @@ const optional =
   (value): value is T | undefined =>
     value === undefined || check(value)
 
-/** Fields of every record. */
 const COMMON = {
   v: isVersion,
   /** Start of the session on the site. The absolute limit counts from here. */
@@ -63,7 +62,6 @@ const COMMON = {
   box: isText,
 }
 
-/** Fields of a record without a user. */
 const ANONYMOUS = {
   ...COMMON,
   status: (value: unknown): value is 'anon' => value === 'anon',
@@ -75,7 +73,6 @@ const ANONYMOUS = {
   browser: optional(isText),
 }
 
-/** Fields of a record with a user. */
 const LOGGED_IN = {
   ...COMMON,
   status: (value: unknown): value is 'loggedin' => value === 'loggedin',

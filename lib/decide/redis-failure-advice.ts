@@ -12,7 +12,6 @@ export interface RedisFailure {
   readonly error: unknown
   /** The kind of command that Redis refused. `undefined` if Redis did not answer. */
   readonly access?: Access | undefined
-  /** Address of the node, in a Cluster. */
   readonly node?: string | undefined
 }
 
@@ -22,7 +21,6 @@ export const NO_ANSWER = 'no answer in time'
 const ADDRESS = 'that Redis runs at redis (REDIS_URL), and that this machine reaches it'
 const CREDENTIALS = 'username and password in redis (REDIS_URL), and the permissions of that user'
 
-/** Advice by the code of a refusal. */
 const CHECKS: Readonly<Record<string, string>> = {
   NOAUTH: CREDENTIALS,
   WRONGPASS: CREDENTIALS,
@@ -44,7 +42,6 @@ interface Fields {
   readonly port?: unknown
   /** The error of a Cluster in which no node answers. */
   readonly lastNodeError?: unknown
-  /** The errors of a transaction. */
   readonly previousErrors?: unknown
 }
 

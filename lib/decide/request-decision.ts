@@ -49,9 +49,7 @@ export interface ChecksAtStart {
 /** Facts of a request. */
 export interface RequestFacts {
   readonly now: EpochSeconds
-  /** The session's login record, if any. */
   readonly record: SsoRecord | undefined
-  /** Did Redis answer? */
   readonly storeAvailable: boolean
   /** Is the circuit breaker of the SSO system closed? */
   readonly ssoAvailable: boolean
@@ -62,7 +60,6 @@ export interface RequestFacts {
   /** Reason of the loop guard or the cookie-less marker to serve the page now. */
   readonly blocked: DegradedReason | undefined
   readonly logoutCookie: LogoutCookieState
-  /** Has the user clicked "log in"? */
   readonly wantsLogin: boolean
   /** Does the page need the response to a Session Status call that began after this request? */
   readonly fresh: ChecksAtStart | undefined
@@ -79,7 +76,6 @@ export interface RequestPolicy {
   readonly lockSeconds: number
 }
 
-/** Why a browser is redirected to Identify. */
 type IdentifyReason = 'no_session' | 'access_expired' | 'signed_out'
 
 /** Decision of a request. `show` has the record that may be shown. */
@@ -134,7 +130,6 @@ function decideLoggedOut(facts: RequestFacts): RequestDecision {
   return decision.action === 'identify' ? decision : anonymous('logout_pending')
 }
 
-/** Decides a request that needs a fresh response. */
 function decideFresh(
   facts: RequestFacts,
   record: SsoRecord,
@@ -159,7 +154,6 @@ function decideKnown(facts: RequestFacts, record: SsoRecord, policy: RequestPoli
   return { action: 'ask_status', record, reason: 'stale' }
 }
 
-/** Has a check of the session failed a moment ago? */
 function isPaused({ now }: RequestFacts, { unansweredAt }: SsoRecord, { lockSeconds }: RequestPolicy): boolean {
   return isYoungerThan(unansweredAt, now, Math.max(CHECK_PAUSE_SECONDS, lockSeconds))
 }

@@ -16,7 +16,6 @@ export type SiteData = Readonly<Record<string, unknown>>
 export interface SessionMetadata {
   /** When the session began. The absolute limit counts from here. */
   readonly since: EpochSeconds
-  /** Does the data belong to a login? */
   readonly isLoggedIn: boolean
   /** Lifetime of unused data in milliseconds, if the site has set a lifetime. */
   readonly maxAge?: number | undefined

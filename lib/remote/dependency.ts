@@ -96,7 +96,6 @@ export class Dependency {
     this.#options.onSuccess(isBack)
   }
 
-  /** Ends the probing for good. */
   close(): void {
     this.#isClosed = true
     this.#stop()

@@ -13,7 +13,6 @@ interface TransportRequest {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
-  /** Ends the request and its connection. */
   readonly signal: AbortSignal
 }
 

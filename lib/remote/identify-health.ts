@@ -22,7 +22,6 @@ export type IdentifyClient = Pick<Sso2Client, 'identifyUrl' | 'readLanding' | 'p
 
 /** Expected addresses of the redirect, and the site's log and time. */
 export interface IdentifyHealthOptions {
-  /** The site's own address. */
   readonly siteUrl: string
   /** Address of the landing page, or `undefined` if the site handles the callback on a route of its own. Then only the token is checked. */
   readonly landingUrl: string | undefined
@@ -45,12 +44,9 @@ export class IdentifyHealth {
   })
   /** Time of the first redirect of each second from which no browser is known to be back, by `performance.now()`. */
   readonly #away = new Map<EpochSeconds, number>()
-  /** Start of the latest failed probe. */
   #failedAt: EpochSeconds = Number.NEGATIVE_INFINITY
   readonly #startedAt: EpochSeconds
-  /** Has any browser come back since the start? */
   #hasSeenReturn = false
-  /** Redirects since the start. */
   #redirects = 0
   #firstRedirectMs = 0
   /** Has any browser ever brought a cookie of the site to the landing page? */
@@ -62,7 +58,6 @@ export class IdentifyHealth {
     this.#startedAt = options.now()
   }
 
-  /** Notes that a browser is redirected to Identify. */
   noteRedirect(): void {
     const second = this.#options.now()
     const nowMs = performance.now()
@@ -97,7 +92,6 @@ export class IdentifyHealth {
     return this.#identify.isAvailable && this.#client.isAvailable
   }
 
-  /** Stops probing. */
   close(): void {
     this.#identify.close()
   }

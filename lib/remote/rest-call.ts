@@ -23,7 +23,6 @@ export interface RestRequest {
   readonly method: 'GET' | 'POST'
   readonly url: string
   readonly body?: object
-  /** Scope that the call needs, for errors. */
   readonly scope?: string
 }
 
@@ -82,7 +81,6 @@ export async function callRest(
   throw new PlatformApiError(operation, answer.status, parseBody(answer, token), scope)
 }
 
-/** Waits for a token within the call's deadline. */
 async function withinTimeout<T>(
   { operation }: RestRequest,
   { signal, left }: Bounds,
@@ -134,7 +132,6 @@ function sendOnce({ operation, method, url, body }: RestRequest, { signal, left 
 
 const jitter = () => 50 + Math.random() * 150
 
-/** Returns the milliseconds before the second try, or `undefined` if there is none. */
 function retryDelay(answer: Answer): number | undefined {
   if (TRY_AGAIN.has(answer.status)) return jitter()
   const asked = answer.status === 429 ? retryAfterSeconds(answer) : undefined

@@ -74,7 +74,6 @@ const AUTHENTICATE_MS = 8000
 const LOGOUT_MS = 3000
 const DEFAULT_MS = 2000
 
-/** Is there no usable response? */
 const isFault = (error: unknown) =>
   error instanceof Sso2UnavailableError || error instanceof Sso2ResponseError || error instanceof TokenError
 
@@ -88,7 +87,6 @@ async function againIfNotSent<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Does the SSO system refuse the site's tokens? */
 const isFaulty = (answer: unknown) => answer instanceof SessionToken && answer.err === 'invalid_token'
 
 /**

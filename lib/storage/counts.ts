@@ -19,7 +19,6 @@ export interface AddedCounts {
 /** A limit that was reached. */
 export interface Reached {
   readonly reason: LimitReason
-  /** Seconds until the window ends. */
   readonly seconds: number
 }
 
@@ -51,7 +50,6 @@ export class Counts {
     return { kv: isAway ? this.#own : this.#kv, keys: keyed.map(({ key }) => key), ends: counted.ends }
   }
 
-  /** Takes an addition back from its windows. */
   async undo({ kv, keys, ends }: AddedCounts): Promise<void> {
     await unlessUnavailable(() => kv.takeFromCounts(keys, ends)) // without Redis the window ends by itself
   }

@@ -11,17 +11,14 @@ export type Values<Keys extends readonly string[]> = { readonly [index in keyof 
 /** A second key that the step of {@link Kv.compareAndSet} reads, and deletes or renews. */
 export type OtherKey =
   | { readonly key: string; readonly action: 'keep' | 'delete' }
-  /** Renews the expiry of the key. */
   | { readonly key: string; readonly action: 'renew'; readonly seconds: number }
 
 /** Result of a compare-and-set. */
 export interface Compared {
   readonly isDone: boolean
-  /** Value of the key before. */
   readonly value: string | null
   /** Until the found value expires. 0 if there is none, or if the compare-and-set is done. */
   readonly secondsLeft: number
-  /** Value of the other key before. */
   readonly other: string | null
 }
 
@@ -61,7 +58,6 @@ export type Counted = { readonly ends: readonly number[] } | { readonly spent: n
  * Texts expire after `seconds`. An index or a queue is a set of members, each with a time in seconds.
  */
 export interface Kv {
-  /** Reads several keys. */
   mget<const Keys extends readonly string[]>(keys: Keys): Promise<Values<Keys>>
   /**
    * Writes `after` if the key holds `before`.

@@ -20,7 +20,6 @@ export interface LoginForm {
   /** Digest of the credentials. Submits with equal digests are the same form. */
   readonly digest: string
   readonly result?: LoginResult
-  /** ID of the session after a login. */
   readonly sessionId?: string
   /** When the login ended, in milliseconds since 1970. */
   readonly endedAt?: number
@@ -66,7 +65,6 @@ export class LoginLocks extends SiteStore {
   endForm(key: string, held: string, form: LoginForm): Promise<boolean | Unavailable> {
     return this.isSet(this.#formKey(key), held, this.#seal(form), RESULT_SECONDS)
   }
-  /** Reads the form of a session. */
   findForm(key: string): Promise<FoundForm | Unavailable> {
     return unlessUnavailable(async () =>
       this.#read(await this.kv.compareAndSet(this.#formKey(key), NO_FORM, NO_FORM, RESULT_SECONDS)),

@@ -127,7 +127,6 @@ export class LogoutOutbox extends SiteStore {
     return doneUnlessUnavailable(() => this.kv.compareAndSet(key, undefined, '1', RETRY_PAUSE_SECONDS))
   }
 
-  /** Records that the SSO system has confirmed a logout. */
   confirm(sidHash: string): Promise<Done | Unavailable> {
     this.#own.delete(sidHash)
     return doneUnlessUnavailable(async () => {
@@ -136,7 +135,6 @@ export class LogoutOutbox extends SiteStore {
     })
   }
 
-  /** Removes a logout from the queue. */
   drop(sidHash: string): Promise<Done | Unavailable> {
     return doneUnlessUnavailable(() => this.kv.remove(this.#queueOf(sidHash), [sidHash]))
   }

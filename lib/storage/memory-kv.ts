@@ -170,7 +170,6 @@ export class MemoryKv implements Kv {
   }
 }
 
-/** Members with the earliest times. */
 const earliest = (members: ReadonlyMap<string, number>, most: number): string[] =>
   [...members]
     .sort(([, one], [, other]) => one - other)

@@ -18,7 +18,6 @@ const MAX_DRAWS = 500
 
 /** The encrypted part of a record. */
 export interface Secrets {
-  /** SSO2 session ID. */
   readonly sid: string
   readonly accessToken?: string
 }
@@ -52,7 +51,6 @@ export class Records extends SiteStore {
     }
   }
 
-  /** Reads session data and record together. */
   async readBoth(key: string): Promise<StoredPair | Unavailable> {
     const values = await unlessUnavailable(() => this.kv.mget([this.#dataKey(key), this.#recordKey(key)]))
     if (values === 'unavailable') return values
@@ -60,7 +58,6 @@ export class Records extends SiteStore {
     return { data, stored: readEntry(raw) }
   }
 
-  /** Reads the record alone. */
   read(key: string): Promise<StoredEntry | Unavailable> {
     return unlessUnavailable(async () => {
       const [raw] = await this.kv.mget([this.#recordKey(key)])
@@ -122,7 +119,6 @@ export class Records extends SiteStore {
     const text = unseal(record.box, this.encryptionKeys())
     return text === undefined ? undefined : JSON.parse(text)
   }
-  /** Encrypts the secrets of a record. */
   seal(secrets: Secrets): string {
     return seal(JSON.stringify(secrets), this.encryptionKeys())
   }

@@ -15,9 +15,7 @@ const KINDS: readonly Access[] = ['read', 'write']
 
 /** The server behind a guard. */
 export interface RedisServer {
-  /** Address of the server, in a Cluster. */
   readonly node?: string | undefined
-  /** Sends a harmless read or write to the server. */
   probe(access: Access): Promise<unknown>
   /** Ends the connection to the server, so that the client opens another. @param isSilent the server may not respond any more */
   reconnect(isSilent: boolean): void
@@ -25,9 +23,7 @@ export interface RedisServer {
 
 /** Hears of failures and recoveries. */
 export interface GuardListener {
-  /** A command or the connection has failed. */
   failed(failure: RedisFailure): void
-  /** Reads and writes work again. */
   recovered(): void
 }
 
@@ -57,7 +53,6 @@ export class Guard {
     this.#listener = listener
   }
 
-  /** Do reads and writes work, as far as is known? */
   get isWell(): boolean {
     return this.failure === undefined
   }
@@ -89,13 +84,11 @@ export class Guard {
     this.#connectedAt = performance.now()
   }
 
-  /** Records that the connection has failed. */
   connectionFailed(error: unknown): void {
     if (hasCause({ error })) this.#connectionError = error
     this.#note({ error: this.#causeOf(error), node: this.#server.node }, KINDS, 1)
   }
 
-  /** Ends probes and reports. */
   close(): void {
     this.#isClosed = true
     this.#stopProbing()

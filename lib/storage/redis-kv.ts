@@ -78,7 +78,6 @@ const probing = (redis: ScriptedRedis, prefix: string): Probing => ({
   send: (access, key) => (access === 'read' ? redis.mget(key) : redis.sso2Probe(1, key)),
 })
 
-/** Arguments of the comparison. */
 const expected = (before: string | null | undefined) => [
   before === undefined ? 'any' : before === null ? 'none' : 'value',
   before ?? '',
@@ -87,7 +86,6 @@ const expected = (before: string | null | undefined) => [
 /** Runs commands for a key, behind the guard of its server. */
 type At = <T>(key: string, run: () => Promise<T>) => Promise<T>
 
-/** Texts and counts. */
 function textsOf(redis: ScriptedRedis, at: At) {
   return {
     compareAndSet: (key, before, after, seconds, other) =>
@@ -115,7 +113,6 @@ function textsOf(redis: ScriptedRedis, at: At) {
   } satisfies Partial<Kv>
 }
 
-/** Indexes and queues. */
 function setsOf(redis: ScriptedRedis, at: At) {
   return {
     enlist: (index, member, { until, now, max }, revocation) =>

@@ -112,7 +112,6 @@ export const SCRIPTS = {
   sso2TakeDue: TAKE_DUE,
 } as const
 
-/** Replies by the name of the command. */
 interface Replies {
   sso2Probe: number
   sso2CompareAndSet: [isDone: number, value?: string | null, msLeft?: number, other?: string | null]

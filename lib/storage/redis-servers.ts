@@ -19,13 +19,11 @@ const ANY = ''
 export interface Probing {
   /** Begins each key, because a user of Redis may be limited to the keys of its site. */
   readonly prefix: string
-  /** Sends a harmless command. */
   send(access: Access, key: string): Promise<unknown>
 }
 
 /** As {@link GuardListener}, for all servers. */
 export interface ServersListener extends GuardListener {
-  /** The client has connected. */
   connected?(): void
 }
 
@@ -34,7 +32,6 @@ export class RedisServers {
   readonly #redis: Redis | Cluster
   readonly #probing: Probing
   readonly #listener: ServersListener | undefined
-  /** Guards by address of the master. */
   readonly #guards = new Map<string, Guard>()
 
   /** Listens to the errors of the client, so that the site does not need a listener. */
@@ -47,7 +44,6 @@ export class RedisServers {
     if (redis.status === 'ready') listener?.connected?.()
   }
 
-  /** Returns the guard of the server that holds a key. */
   of(key: string): Guard {
     return this.#guardOf(this.#ownerOf(key))
   }

@@ -12,7 +12,6 @@ export interface UnreadLogout extends Omit<SessionLogout, 'of'> {
 
 /** Logouts by name, the oldest first. The oldest are forgotten first. */
 export class RememberedLogouts<Logout> extends Map<string, Logout> {
-  /** Remembers a logout as the newest. */
   override set(name: string, logout: Logout): this {
     this.delete(name)
     super.set(name, logout)

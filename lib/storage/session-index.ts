@@ -28,9 +28,7 @@ export interface LoginStart {
 
 /** State of a landing token. */
 export interface TokenState {
-  /** Is the token used for the first time? */
   readonly isFirst: boolean
-  /** Has the site logged out the token's SSO session? */
   readonly isSidEnded: boolean
 }
 
@@ -137,18 +135,15 @@ export class SessionIndex extends SiteStore {
     })
   }
 
-  /** Removes an ended session from both indexes. */
   remove({ key, sidHash, accountId }: Entry): Promise<Done | Unavailable> {
     const indexes = [this.#sidKey(sidHash), this.#accountKey(shortHash(accountId))]
     return doneUnlessUnavailable(() => Promise.all(indexes.map((index) => this.kv.remove(index, [key]))))
   }
 
-  /** Removes ended sessions from the index of their SSO session. */
   removeOfSsoSession(sidHash: string, keys: readonly string[]): Promise<Done | Unavailable> {
     return doneUnlessUnavailable(() => this.kv.remove(this.#sidKey(sidHash), keys))
   }
 
-  /** Removes ended sessions from the index of their account. */
   removeOfAccount(accountId: string, keys: readonly string[]): Promise<Done | Unavailable> {
     return doneUnlessUnavailable(() => this.kv.remove(this.#accountKey(shortHash(accountId)), keys))
   }

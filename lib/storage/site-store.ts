@@ -12,7 +12,6 @@ export class SiteStore {
     protected readonly nowMs: () => number,
   ) {}
 
-  /** Makes a compare-and-set. @returns whether the value is written */
   protected isSet(...change: Parameters<Kv['compareAndSet']>): Promise<boolean | Unavailable> {
     return unlessUnavailable(async () => (await this.kv.compareAndSet(...change)).isDone)
   }

@@ -27,7 +27,6 @@ export interface LoginAttempt {
   readonly username: string
   /** Short hash of the account's ID, if the browser has logged in under exactly the same username before. */
   readonly account: string | undefined
-  /** Key of the session in the form's request. */
   readonly session: string
 }
 
@@ -42,7 +41,6 @@ interface Parts {
   readonly loginLocks: LoginLocks
   readonly counts: Counts
   readonly sessionIndex: SessionIndex
-  /** Seconds since 1970. */
   readonly now: () => number
 }
 
@@ -94,7 +92,6 @@ export class Limits {
     return voidUntil !== 'unavailable' && device.issued > voidUntil ? device.account : undefined
   }
 
-  /** Sets the device cookie of a browser that has just logged in. */
   rememberDevice(req: Request, res: Response, username: string, accountId: string): void {
     const { config, now } = this.#parts
     if (!config.rememberDevices) return
@@ -155,7 +152,6 @@ export class AdmittedLogin {
   readonly #parts: Parts
   #attempt: NameAttempt | undefined
   readonly #added: AddedCounts | undefined
-  /** The attempt in progress, as written. */
   #begun: StoredAttempts | undefined
 
   /** @param attempt `undefined` without limits */

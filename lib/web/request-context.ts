@@ -18,13 +18,11 @@ export interface RequestContext {
   readonly res: Response
   /** The login record of the browser's session, also after the session gets a new ID. */
   readonly stored: StoredRecord
-  /** Is the browser's session cookie unreadable for this process? */
   readonly hasUnreadableCookie: boolean
   /** Is the session the site's own express-session? An attacker on a sibling domain may set its cookie, but not the package's cookie. Threat S1. */
   readonly hasExternalSession: boolean
   /** Has the browser's session moved or ended a moment ago? Then the cookie of the request is outdated. */
   readonly isLate: boolean
-  /** The status checks of the record when the request began. */
   readonly checksAtStart: ChecksAtStart
   /** Is the site mounted in its application at the path of its address? */
   readonly isMounted: boolean
@@ -33,9 +31,7 @@ export interface RequestContext {
 
 /** Cookies of the browser, as the response will leave them. Changed only by the action that sets the cookie. */
 interface BrowserState {
-  /** Value of the binding cookie. */
   binding: string | undefined
-  /** The logout cookie, if a logout is not confirmed. */
   logoutCookie: LogoutCookie | undefined
 }
 

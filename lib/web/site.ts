@@ -44,13 +44,11 @@ export type OnLogout = (req: Request, result: LogoutResult) => void | Promise<vo
 
 /** The state of a request's session. */
 export interface SessionState {
-  /** Key of the request's session. `undefined` without a readable session cookie. */
   readonly key: string | undefined
   /** The stored entry. 'unavailable' if Redis did not answer, or if the visitor has no session and Redis is known to be down. */
   readonly stored: StoredEntry | Unavailable
   /** Is the browser's session cookie unreadable? Then the cookie is doubled, or signed with an unknown secret. */
   readonly isUnreadable: boolean
-  /** Is the session the site's own, not `sso.session`? */
   readonly isExternal: boolean
 }
 
@@ -67,7 +65,6 @@ export interface NextSession {
 
 /** `req.session`, as the rest of the package uses the session. */
 export interface Sessions {
-  /** Reads the state of the request's session. */
   stateOf(req: Request): Promise<SessionState>
   /** Returns when the request arrived, before its session was read, in milliseconds since 1970. */
   arrivalOf(req: Request): number
@@ -156,7 +153,6 @@ export type CustomViews = { readonly [Name in keyof Views]?: Views[Name] | undef
 /** The built-in pages. */
 export interface BuiltInPages {
   readonly views: Views
-  /** Content-Security-Policy of all built-in pages. */
   readonly policy: string
 }
 
@@ -164,7 +160,6 @@ export interface BuiltInPages {
 export interface Site {
   readonly config: Config
   readonly client: Sso2Client
-  /** The health of Identify. */
   readonly identifyHealth: IdentifyHealth
   readonly records: Records
   readonly sessionIndex: SessionIndex
@@ -185,7 +180,6 @@ export interface Site {
   readonly builtIn: BuiltInPages
   readonly limits: Limits
   readonly unreadLogouts: RememberedLogouts<UnreadLogout>
-  /** Retries pending logouts in the background. */
   readonly logoutWorker: { start(): void }
   /** Operations to finish before the site is closed. */
   readonly runningOperations: RunningOperations

@@ -21,7 +21,6 @@ export type Revoked =
 export interface Parts {
   readonly records: Records
   readonly config: SessionLives
-  /** Seconds since 1970. */
   now(): number
 }
 
@@ -56,22 +55,18 @@ export class StoredRecord {
   get key(): string | undefined {
     return this.#key
   }
-  /** The record, if readable. */
   get value(): SsoRecord | undefined {
     return recordIn(this.#stored)
   }
   get state(): StoredEntry['state'] {
     return this.#stored.state
   }
-  /** Has the session moved or ended a moment ago? */
   get isLate(): boolean {
     return isLateFor(this.#stored, this.#parts.now())
   }
-  /** Is no entry stored yet? */
   get isUnwritten(): boolean {
     return this.#stored === NO_ENTRY || this.#stored.raw === null
   }
-  /** Could Redis be read? */
   get isAvailable(): boolean {
     return this.#isAvailable
   }
@@ -80,7 +75,6 @@ export class StoredRecord {
     return this.value && this.#parts.records.open(this.value)
   }
 
-  /** Reads the entry again. */
   async reread(): Promise<'done' | Unavailable> {
     if (this.#key === undefined) return 'done'
     const stored = await this.#parts.records.read(this.#key)
@@ -146,7 +140,6 @@ export class StoredRecord {
     return this.replace(record)
   }
 
-  /** Switches to an existing session. */
   switchTo(sessionId: string): Promise<'done' | Unavailable> {
     this.#key = sessionKey(sessionId)
     this.#stored = NO_ENTRY
@@ -187,7 +180,6 @@ export class StoredRecord {
     }
   }
 
-  /** Detaches this request from the record. */
   forget(): void {
     this.#key = undefined
     this.#stored = NO_ENTRY

@@ -38,7 +38,6 @@ const MAX_WRITTEN = 4096
 
 const failedLogin = (error: LoginError): LoginResult => ({ ok: false, error })
 
-/** Are these valid credentials of a form? */
 function areCredentials(value: { username?: unknown; password?: unknown }): value is Credentials {
   const { username, password } = value
   const isText = (text: unknown, most: number) =>
@@ -105,7 +104,6 @@ async function runLogin(
   return result
 }
 
-/** Refuses a login because of a limit, without a call of the SSO system. */
 function refusedLogin({ reason, seconds }: Refusal): LoginResult {
   publish('login', { operation: 'limit', outcome: 'limited', durationMs: 0, reason })
   return { ok: false, error: 'too_many_attempts', retryAfterSeconds: Math.max(1, Math.ceil(seconds)) }
@@ -135,7 +133,6 @@ async function attemptLogin(
 
 const NOT_JUDGED: AttemptResult = { was: 'not_judged' }
 
-/** The evaluated response of the SSO system to a login. */
 interface Judged {
   readonly decision: LoginDecision
   readonly judged: AttemptResult

@@ -88,7 +88,6 @@ async function endSession(
   return 'pending'
 }
 
-/** Sends the logout to the SSO system, now or later. */
 async function sendLogout(context: RequestContext, sidHash: string, logout: PendingLogout): Promise<LogoutResult> {
   const { site } = context
   const beganAt = performance.now()

@@ -20,7 +20,6 @@ export interface Submit {
   readonly key: string
   /** Digest of the credentials: simultaneous submits with equal digests are the same form. */
   readonly digest: string
-  /** Time of arrival, in milliseconds since 1970. */
   readonly arrivedAt: number
 }
 

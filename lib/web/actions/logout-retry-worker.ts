@@ -42,7 +42,6 @@ export class LogoutRetryWorker {
     await this.#round
   }
 
-  /** Plans a round, unless an earlier round is planned. */
   #lookWithin(ms: number): void {
     const wait = ms * (0.75 + Math.random() / 2)
     if (this.#isStopped || this.#nextLook <= performance.now() + wait) return

@@ -41,7 +41,6 @@ import { keepInIndex, removeFromIndex } from './sign-in'
 export interface ResolveOptions {
   /** May the browser be redirected to Identify? `'if_configured'`: if option `identify` is `'always'`. `'never'`: the caller cannot redirect. */
   readonly identify: 'always' | 'if_configured' | 'never'
-  /** Is the page the login page? */
   readonly wantsLogin?: boolean
   /** Status checks that began too early to count. Set if only a status check during the request is accepted. */
   readonly fresh?: ChecksAtStart | undefined
@@ -50,14 +49,12 @@ export interface ResolveOptions {
 /** The outcome of a request: the identity to show, or `'answered'` if a response has been sent already. */
 type ResolveOutcome = Identity | 'answered'
 
-/** Redis does not answer, so no user is shown. */
 const STORE_UNAVAILABLE: Identity = Object.freeze({ record: undefined, degraded: 'store_unavailable' })
 
 /** Limit of the loop. No order of events needs so many steps. */
 const MAX_STEPS = 200
 const POLL_MS = 25
 
-/** Results of earlier steps of the loop. */
 interface Progress {
   /** Result of the retried logout, `undefined` before the retry. */
   logoutCookie: LogoutCookieState | undefined

@@ -11,9 +11,7 @@ export interface LocalLogout {
   readonly sidHash: string
   /** Key of a session to end even if missing in the index. */
   readonly key?: string | undefined
-  /** Account of all these sessions, if known. */
   readonly accountId?: string | undefined
-  /** Account whose sessions all end, if any. */
   readonly aid?: string | undefined
 }
 

@@ -34,7 +34,6 @@ const lengthOf = ({ headers }: Request) => Number(headers['content-length'] ?? 0
 /** Has another middleware read the body and left `req.body` empty? An empty JSON body has two bytes: `{}`. */
 const isConsumed = (req: Request) => req.readableDidRead && lengthOf(req) > 2
 
-/** Has a parser of the site already parsed the body? */
 function isParsed(body: unknown): boolean {
   return typeof body === 'object' && body !== null && !isBytes(body) && Object.keys(body).length > 0
 }

@@ -18,7 +18,6 @@ function headerValue(req: Request, name: string): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value
 }
 
-/** Returns the facts that show whether the client can follow a redirect. */
 function shapeOf(req: Request): RequestShape {
   const purpose = [headerValue(req, 'sec-purpose'), headerValue(req, 'purpose'), headerValue(req, 'x-moz')]
     .filter(Boolean)

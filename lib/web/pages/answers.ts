@@ -46,7 +46,6 @@ async function viewPolicy({ config: { contentSecurityPolicy } }: Site, nonce: st
   return policy
 }
 
-/** Data of a page without its nonce. */
 type ViewContext<Name extends keyof ViewContexts> = Omit<ViewContexts[Name], 'nonce'>
 
 /** Sends a page, custom or built-in. A custom view that throws or takes too long is an error of the site. */

@@ -5,10 +5,8 @@ import type { BuiltInPages, ConfirmLogoutContext, LoginContext, ProblemContext, 
 import { Html, html, localizedText } from './html'
 import { contentSecurityPolicy, DEFAULT_COLOR, styleIn } from './style'
 
-/** Options that the pages show. */
 type Branding = Pick<Config, 'brand' | 'links' | 'language' | 'texts' | 'siteUrl' | 'routes'>
 
-/** A page in the look of the site. */
 interface Page {
   readonly branding: Branding
   readonly style: string

@@ -161,7 +161,6 @@ async function applyLandingDecision(
   redirect(res, page, 303)
 }
 
-/** Carries out the decision. @returns the new redirect count of the page */
 async function storeLanding(
   context: RequestContext,
   decision: Exclude<LandingDecision, { action: 'mark_cookieless' }>,

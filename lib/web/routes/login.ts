@@ -46,7 +46,6 @@ export async function showLogin(site: Site, req: Request, res: Response): Promis
   })
 }
 
-/** Returns the address of the built-in login page. */
 const ownLoginPage = ({ config: { siteUrl, routes } }: Site) => siteUrl + (routes.login || '')
 
 /** Returns the page that the user came from. `return_to` may be a guarded page, which redirects straight back to the login page. */

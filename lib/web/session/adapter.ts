@@ -33,7 +33,6 @@ export class Adapter implements SessionOpener {
   readonly #now: () => number
   readonly #inner: RequestHandler
 
-  /** @param now seconds since 1970 */
   constructor(config: Config, store: SessionStore, cookie: SessionCookie, now: () => number) {
     this.#config = config
     this.#store = store
@@ -49,7 +48,6 @@ export class Adapter implements SessionOpener {
     store.generate = (req: Request) => this.#generate(req)
   }
 
-  /** Runs express-session when a handler first touches the session. */
   open(slot: RequestSession): void {
     if (slot.isOpen) return
     slot.isOpen = true
@@ -97,7 +95,6 @@ export class Adapter implements SessionOpener {
     this.watch(slot)
   }
 
-  /** Returns a new session, begun now. */
   freshSession(cookieAction: CurrentSession['cookieAction'], id = newSessionId()): CurrentSession {
     return { phase: 'fresh', id, text: null, since: this.#now(), isLoggedIn: false, cookieAction }
   }

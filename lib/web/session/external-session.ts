@@ -11,12 +11,10 @@ import type { Unavailable } from '../../storage/unavailable'
 import { keepPrivate } from '../http/response-headers'
 import { dataIn } from './request-session'
 
-/** Facts of a request with the site's own session. */
 const KNOWN = Symbol('express-sso2.foreign')
 interface Known {
   /** May the login record of the session still be valid? If not, data of that login must not reach another account. */
   readonly isAlive: boolean
-  /** The data when the request came in. */
   readonly read: SiteData
 }
 type RequestWithKnown = Request & { [KNOWN]?: Known }
@@ -56,7 +54,6 @@ export async function readExternalSession(
   return { key, stored }
 }
 
-/** Returns the hashes of session and account of the login that the data belongs to. */
 function loginOf({ [MARK]: mark }: SiteData): { readonly session: string; readonly account: string } | undefined {
   const [session, account] = typeof mark === 'string' ? mark.split('.') : []
   return session === undefined || account === undefined ? undefined : { session, account }

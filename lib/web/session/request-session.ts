@@ -22,7 +22,6 @@ export interface CurrentSession {
   readonly phase: SessionPhase | 'away'
   /** Session ID, '' for a new session without data. */
   readonly id: string
-  /** The stored data. */
   readonly text: string | null
   /** Start of the session, in seconds since 1970. */
   readonly since: number
@@ -49,11 +48,9 @@ export interface SessionOpener {
 
 /** Session state of a single request. Mutable, because no other request shares the state. */
 export class RequestSession {
-  /** Has express-session run for this request? */
   isOpen = false
   /** Values that express-session and the site have set on the request. */
   readonly held: { session?: unknown; sessionID?: unknown; sessionStore?: unknown } = {}
-  /** Is a listener set for the response headers? */
   isWatched = false
   /** May the store hold data under the session's ID? */
   hasData: boolean
@@ -73,7 +70,6 @@ export class RequestSession {
     this.hasData = current.text !== null
   }
 
-  /** Changes to another session. */
   moveTo(current: CurrentSession, target: CookieTarget): void {
     this.current = current
     this.target = target
@@ -86,7 +82,6 @@ export class RequestSession {
     return id === this.current.id && this.current.phase !== 'late' && this.current.phase !== 'away'
   }
 
-  /** A printed request shows no session state. */
   [inspect.custom](): string {
     return '[session]'
   }

@@ -7,7 +7,6 @@ import { appendCookie, makePrivate } from '../http/response-headers'
 
 /** Result of reading the session cookie. */
 export interface CookieFinding {
-  /** Session ID with a good signature. */
   readonly id: string | undefined
   /** There are two cookies of this name, or this process does not have the secret of the signature. */
   readonly isUnreadable: boolean
@@ -29,7 +28,6 @@ function signedId(id: string, key: KeyObject): string {
   return `s:${id}.${signatureOf(id, key)}`
 }
 
-/** Returns the signature: base64 of 32 bytes, without padding. */
 const signatureOf = (id: string, key: KeyObject) => createHmac('sha256', key).update(id).digest('base64').slice(0, 43)
 
 /** The session cookie of a site. */
@@ -45,7 +43,6 @@ export class SessionCookie {
     this.#attributes = `HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
   }
 
-  /** Has the browser sent a cookie of this name? */
   isIn(req: Request): boolean {
     return cookieValues(req, this.#name).length > 0
   }
@@ -68,7 +65,6 @@ export class SessionCookie {
     if (key) this.#put(res, encodeURIComponent(signedId(id, key)), end)
   }
 
-  /** Expires the cookie while the response headers are being written. */
   drop(res: Response): void {
     this.#put(res, '', 0)
   }

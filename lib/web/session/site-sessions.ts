@@ -111,17 +111,14 @@ export class SiteSessions implements Sessions {
     return { key, stored: stored ?? (await this.#records.read(String(key))), isUnreadable, isExternal: !slot }
   }
 
-  /** Returns the time before the session was read, in milliseconds since 1970. With the site's own session, returns the current time. */
   arrivalOf(req: Request): number {
     return this.#own(req)?.arrivedAt ?? this.#config.clock.now()
   }
 
-  /** Returns the ID of the request's session, without running express-session. */
   idOf(req: Request): string {
     return this.#own(req)?.current.id ?? req.sessionID
   }
 
-  /** Returns the remaining lifetime of the session data in seconds, or `undefined` if no stored data is known. */
   dataLifeOf(req: Request): number | undefined {
     const { target, current } = this.#own(req) ?? {}
     if (!current || current.text === null || !target?.stored || target.stored === 'unavailable') return undefined
@@ -159,7 +156,6 @@ export class SiteSessions implements Sessions {
     this.#move(slot, this.#freshSession(this.#cookie.isIn(req) ? 'send_or_drop' : 'send_if_filled'), NO_TARGET)
   }
 
-  /** Gives the request no session, after another request has ended or moved the session. The browser's cookie stays. */
   leave(req: Request): void {
     const slot = this.#own(req)
     if (!slot || slot.current.phase === 'late') return
@@ -222,7 +218,6 @@ export class SiteSessions implements Sessions {
     return { phase, id: '', text: null, since: this.#now(), isLoggedIn: false, cookieAction }
   }
 
-  /** Returns the data of the old session that the next session may have. */
   #usable({ target: { stored }, current }: RequestSession, taken: string | null): SiteData {
     const isKnown = stored === undefined || (stored !== 'unavailable' && recordIn(stored) !== undefined)
     const isIn = isKnown && current.isLoggedIn

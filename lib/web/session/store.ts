@@ -34,7 +34,6 @@ const METADATA: unique symbol = Symbol('express-sso2.origin')
 interface Loaded {
   readonly since: number
   readonly isLoggedIn: boolean
-  /** The stored data. */
   readonly text: string | null
 }
 interface WithMetadata {
@@ -44,7 +43,6 @@ interface WithMetadata {
 /** Returns a new session ID: 256 random bits. */
 export const newSessionId = (): string => randomBytes(32).toString('base64url')
 
-/** Returns the stored text of which a session object was made. */
 function textBehind(sess: object | null | undefined): string | null {
   const marked: WithMetadata = sess ?? {}
   return marked[METADATA]?.text ?? null
@@ -77,7 +75,6 @@ export class SessionStore extends session.Store {
   /** Called for each session that a handler of the site has destroyed. Set by site-sessions.ts. */
   declare onDestroyed: (key: string, stored: StoredEntry) => Promise<void>
 
-  /** @param now seconds since 1970 */
   constructor(config: Config, records: Records, now: () => number) {
     super()
     this.#config = config
@@ -92,13 +89,11 @@ export class SessionStore extends session.Store {
     })
   }
 
-  /** Returns the data for a session object. */
   dataFor({ text, isLoggedIn, since }: CurrentSession): session.SessionData {
     const found = usableData(text, isLoggedIn, this.#now(), this.#config)
     return this.#dataOf({ since: found?.since ?? since, isLoggedIn, text }, found?.data ?? {}, found?.maxAge)
   }
 
-  /** Can the data of this session be used? */
   isUsable({ text, isLoggedIn }: CurrentSession): boolean {
     return usableData(text, isLoggedIn, this.#now(), this.#config) !== undefined
   }
@@ -115,7 +110,6 @@ export class SessionStore extends session.Store {
     return Object.assign({ ...data, cookie }, { [METADATA]: loaded })
   }
 
-  /** Saves data without express-session. */
   saveText(key: string, text: string, origin: SessionMetadata): Promise<boolean | Unavailable> {
     return this.#records.saveData(key, text, dataLife(origin, this.#now(), this.#config))
   }
@@ -197,7 +191,6 @@ export class SessionStore extends session.Store {
     this.#config.log.warn('store:save', LOG_LINES.sessionNotSaved)
   }
 
-  /** Returns the data of a session object as text. */
   textOf(sess: session.SessionData): string {
     return writeData(this.#originOf(sess), dataIn(sess))
   }
