@@ -1,8 +1,8 @@
 import express, { type Express } from 'express'
 import { Redis } from 'ioredis'
-import type { Sso2, Sso2Options } from '../../lib'
+import type { Sso2Options } from '../../lib'
 import type { FaultOptions } from '../../lib/emulator/faults/rules'
-import { ada, addPages, eventually, type Gates, view } from '../flows/network'
+import { ada, addPages, eventually, view } from '../flows/network'
 import { Browser } from '../support/agent'
 import { startFront } from '../support/front'
 import { freePort } from '../support/ports'
@@ -180,46 +180,39 @@ describe('a landing that is lost', () => {
   const tripsOf = ({ trail }: Awaited<ReturnType<ReturnType<RunningSite['browser']>['visit']>>) =>
     trail.filter(({ url }) => url.includes('/sso/identify?')).length
 
-  test.each(['always', 'on-demand'] as const)(
-    'on another page of the site ends there after one trip, and both addresses are named (identify: %s)',
-    async (identify) => {
-      const at = await start({ landingPath: '/sso/old-landing', options: { identify } })
-      const page = await at.browser().visit(`${at.url}/login`)
-      expect([new URL(page.url).pathname, tripsOf(page), view(page).status]).toEqual(['/sso/old-landing', 1, 'none'])
-      expect(lines).toEqual([
-        expect.stringMatching(
-          /to \/sso\/old-landing, but the landing page of this site is \/sso2\/landing\. .*admin portal/,
-        ),
-      ])
-    },
-  )
-
-  const problems: [string, SiteOptions, RegExp][] = [
+  const misses = /to \/sso\/old-landing, but the landing page of this site is \/sso2\/landing\. .*admin portal/
+  const wrongPages = (['always', 'on-demand'] as const).map((identify): [string, SiteOptions, string, RegExp] => [
+    `on another page of the site (identify: ${identify}) ends there`,
+    { landingPath: '/sso/old-landing', options: { identify } },
+    'none at /sso/old-landing',
+    misses,
+  ])
+  test.each<[string, SiteOptions, string, RegExp]>([
+    ...wrongPages,
     [
-      'where no router is mounted',
+      'where no router is mounted is a page of the site',
       { build: (sso, gates) => addPages(express().use(sso.session, sso.middleware), sso, gates) },
+      'none at /sso2/landing',
       /to \/sso2\/landing, the landing page, but no router handles it\. .*sso\.router before sso\.middleware/,
     ],
     [
-      'where the site is mounted at another path than that of its address',
-      { mountPath: '/paper', build: (sso, gates) => addPages(express().use('/magazine', sso).use(sso), sso, gates) },
-      /to \/paper\/sso2\/landing, but the landing page of this site is \/sso2\/landing\. .*SSO2_SITE_URL/,
+      'where the site is mounted at another path than that of its address is a page of the site',
+      { mountPath: '/site', build: (sso, gates) => addPages(express().use('/other', sso).use(sso), sso, gates) },
+      'none at /site/sso2/landing',
+      /to \/site\/sso2\/landing, but the landing page of this site is \/sso2\/landing\. .*SSO2_SITE_URL/,
     ],
-  ]
-  test.each(problems)('%s is served after one trip, and one line says so', async (_what, options, line) => {
+    [
+      'by a router behind the middleware is taken all the same',
+      { build: (sso, gates) => addPages(express().use(sso.session, sso.middleware, sso.router), sso, gates) },
+      'anon at /page',
+      /no router handles it/,
+    ],
+  ])('%s after one redirect to Identify, and one line says so', async (_what, options, end, line) => {
     const at = await start(options)
-    const page = await at.browser().visit(`${at.url}${options.mountPath ?? ''}/page`)
-    expect([page.status, tripsOf(page), view(page).status]).toEqual([200, 1, 'none'])
+    const path = options.landingPath ? '/login' : `${options.mountPath ?? ''}/page`
+    const page = await at.browser().visit(at.url + path)
+    expect([page.status, tripsOf(page), `${view(page).status} at ${new URL(page.url).pathname}`]).toEqual([200, 1, end])
     expect(lines).toEqual([expect.stringMatching(line)])
-  })
-
-  test('by a router behind the middleware is taken all the same, and one line says so', async () => {
-    const build = (sso: Sso2, gates: Gates) =>
-      addPages(express().use(sso.session, sso.middleware, sso.router), sso, gates)
-    const at = await start({ build })
-    const page = await at.browser().visit(`${at.url}/page`)
-    expect([page.url, view(page).status]).toEqual([`${at.url}/page`, 'anon'])
-    expect(lines).toEqual([expect.stringMatching(/no router handles it/)])
   })
 
   test('by a browser without cookies says what to look at, until the first one with cookies comes', async () => {

@@ -13,21 +13,11 @@ const stageBehind = (handlers: readonly RequestHandler[]): Promise<RunningSite> 
       addPages(express().use(...handlers, sso.session, sso.router, sso.middleware), sso, gates).use(problem),
   })
 
-/** What sites with passport put on a cookie-session. */
-const forPassport: RequestHandler = (req, _res, next) => {
-  const done = (callback?: () => void) => callback?.()
-  Object.assign(req.session, { regenerate: done, save: done })
-  next()
-}
-
 const cookies = cookieSession({ name: 'own', secret: sessionSecret })
 
-test.each<[string, readonly RequestHandler[]]>([
-  ['cookie-session', [cookies]],
-  ['cookie-session with what passport wants of it', [cookies, forPassport]],
-  ['a session of nobody', [(req, _res, next) => void next(Object.assign(req, { session: {} }) && undefined)]],
-])('%s in the place of a session is refused at the first request, and the error says why', async (_what, handlers) => {
-  const stage = await stageBehind(handlers)
+/** Each session that is not of express-session is in test/web/session-surroundings.test.ts. */
+test('cookie-session in the place of a session is refused at the first request, and the error says why', async () => {
+  const stage = await stageBehind([cookies])
   try {
     const { status, json } = await stage.browser().fetchJson(`${stage.url}/`)
     expect(status).toBe(500)

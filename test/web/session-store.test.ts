@@ -112,16 +112,6 @@ describe('save', () => {
     expect((await ask('/save')).json).toEqual({ told: null, commands: [] })
   })
 
-  test('what is taken out again before the end is not kept', async () => {
-    page('/in-and-out', async (req, res) => {
-      bag(req)['a'] = 1
-      await save(req)
-      delete bag(req)['a']
-      res.json({ id: req.sessionID })
-    })
-    expect(await textOf((await ask('/in-and-out')).json.id)).toBeNull()
-  })
-
   test('of data that a login has saved is not done twice, and of what changed since then it is', async () => {
     page('/touched', async (req, res) => {
       dataOf(req)
@@ -292,19 +282,6 @@ describe('an answer', () => {
     expect(answer.json).toEqual({ isTheSame: true, isUntouched: false })
     expect(cookiesOf(answer)).toHaveLength(1)
     expect((await ask('/read')).json).toEqual({ a: 1 })
-  })
-
-  test('a late request writes nothing, though its page does', async () => {
-    await ask('/put/a/1')
-    const old = { cookie: `${cookieName}=${browser.cookie(cookieName)}` }
-    await ask('/log-in')
-    page('/late', async (req, res) => {
-      bag(req)['b'] = 1
-      res.json({ told: await save(req) })
-    })
-    site.commands.length = 0
-    expect((await ask('/late', site.browser(), old)).json).toEqual({ told: null })
-    expect(site.commands).toEqual(['mget'])
   })
 })
 

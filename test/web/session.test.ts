@@ -279,13 +279,6 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
     expect(headers['cache-control']).toBe(expected)
   })
 
-  test('an ID that the store does not know is not taken over', async () => {
-    const unknown = { cookie: `${cookieName}=${signed('a'.repeat(43), secret)}` }
-    const answer = await ask('/put/a/1', unknown)
-    expect(cookiesOf(answer)).toHaveLength(1)
-    expect(site.idOf(browser)).not.toBe('a'.repeat(43))
-  })
-
   test('all secrets verify, and the first signs', async () => {
     await ask('/put/a/1')
     const id = site.idOf(browser)
