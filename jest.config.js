@@ -14,6 +14,8 @@ module.exports = {
   },
   // or Jest changes objects that Node.js and all suites of a process share
   testEnvironmentOptions: { globalsCleanup: 'off' },
+  // zod's messages in fifty languages, which each suite would load and none reads
+  moduleNameMapper: { '^\\.\\./locales/index\\.cjs$': '<rootDir>/node_modules/zod/v4/locales/en.cjs' },
   testTimeout: 60_000,
   maxWorkers: 4, // of two cores: many suites wait for clocks
   testSequencer: '<rootDir>/test/support/sequencer.js',
