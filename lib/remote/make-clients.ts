@@ -23,17 +23,10 @@ import {
 
 /** Makes the client of the SSO system, whose failures are logged. */
 export function makeClient(config: Config): Sso2Client {
-  const { ssoUrl, clientId, organisationId, ssoIdentifier, timeoutMs, clockToleranceSeconds, clock, log } = config
-  const clientSecret = config.clientSecrets()
+  const { log } = config
   return new Sso2Client({
-    ssoUrl,
-    clientId,
-    clientSecret,
-    organisationId,
-    ssoIdentifier,
-    timeoutMs,
-    clockToleranceSeconds,
-    clock,
+    ...config,
+    clientSecret: config.clientSecrets(),
     watch: {
       failed: (step, error, beganAt) => log.failed('sso', { step, error, isOwn: false, beganAt }),
       back: () => log.over('sso', RECOVERIES.sso),

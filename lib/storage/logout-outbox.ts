@@ -142,18 +142,11 @@ export class LogoutOutbox extends SiteStore {
   /**
    * Takes due logouts from all parts of the queue. No other process takes the logouts in the next seconds.
    * An entry with a longer wait than the maximum was written with a wrong clock, and is due.
+   * @param isBack the SSO system answers again: all logouts are due, except those that a process has just taken
    * @returns `'unavailable'` if no logout is due and a part could not be read
    */
-  takeDue(now: number, most: number): Promise<string[] | Unavailable> {
-    return this.#take(now, most, MAX_WAIT_SECONDS * (1 + WAIT_SPREAD) + LEASE_SECONDS)
-  }
-
-  /** Takes logouts when the SSO system answers again: all logouts are due, except those that a process has just taken. */
-  takeAllDue(now: number, most: number): Promise<string[] | Unavailable> {
-    return this.#take(now, most, LEASE_SECONDS)
-  }
-
-  async #take(now: number, most: number, longestWait: number): Promise<string[] | Unavailable> {
+  async takeDue(now: number, most: number, isBack = false): Promise<string[] | Unavailable> {
+    const longestWait = LEASE_SECONDS + (isBack ? 0 : MAX_WAIT_SECONDS * (1 + WAIT_SPREAD))
     const times = { now, latest: now + longestWait }
     const ofEach = Math.ceil(most / PARTS)
     const queues = Array.from({ length: PARTS }, (_, part) => this.#queue(part))

@@ -118,19 +118,16 @@ export class StoredRecord {
   /** Ends the session and takes its data, while `isWanted` returns true. @param successor ID of the next session */
   async revoke(isWanted: (stored: this) => boolean, word: Tombstone, successor = ''): Promise<Revoked> {
     for (let tries = 0; tries < MAX_TRIES && isWanted(this); tries += 1) {
-      const revoked = await this.#revokeRead(word, successor)
-      if (revoked.outcome !== 'changed') return revoked
+      if (this.#key === undefined) return { outcome: 'done', taken: null }
+      const revoked = await this.#parts.records.revoke(this.#key, this.#stored.raw, word, successor)
+      if (revoked === 'unavailable') return { outcome: revoked }
+      if (revoked !== false) {
+        this.#stored = revoked.left // a logout of the same request follows the moved session
+        return { outcome: 'done', taken: revoked.taken }
+      }
+      if ((await this.reread()) === 'unavailable') return { outcome: 'unavailable' }
     }
     return { outcome: 'changed' }
-  }
-
-  async #revokeRead(word: Tombstone, successor: string): Promise<Revoked> {
-    if (this.#key === undefined) return { outcome: 'done', taken: null }
-    const revoked = await this.#parts.records.revoke(this.#key, this.#stored.raw, word, successor)
-    if (revoked === 'unavailable') return { outcome: revoked }
-    if (revoked === false) return { outcome: (await this.reread()) === 'done' ? 'changed' : 'unavailable' }
-    this.#stored = revoked.left // a logout of the same request follows the moved session
-    return { outcome: 'done', taken: revoked.taken }
   }
 
   /** Writes the first record of another key. */

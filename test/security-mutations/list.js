@@ -1419,8 +1419,9 @@ module.exports = [
   {
     name: 'regenerate() tries for ever',
     file: 'web/stored-record.ts',
-    find: 'tries < MAX_TRIES && isWanted(this); tries += 1) {\n      const revoked',
-    replace: 'tries < 40 * MAX_TRIES && isWanted(this); tries += 1) {\n      const revoked',
+    find: 'tries < MAX_TRIES && isWanted(this); tries += 1) {\n      if (this.#key === undefined) return { outcome',
+    replace:
+      'tries < 40 * MAX_TRIES && isWanted(this); tries += 1) {\n      if (this.#key === undefined) return { outcome',
     test: 'web/session-moves',
     title: 'comes and goes all the time',
   },

@@ -39,7 +39,6 @@ const questions: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['drop', ({ keptLogouts }) => keptLogouts.drop('h')],
   ['takeDue', ({ keptLogouts }) => keptLogouts.takeDue(NOW, 8)],
   ['postpone', ({ keptLogouts }) => keptLogouts.postpone('h', NOW, NOW, 0)],
-  ['takeAllDue', ({ keptLogouts }) => keptLogouts.takeAllDue(NOW, 8)],
   [
     'restore',
     async ({ keptLogouts }) => {

@@ -65,7 +65,9 @@ export class LogoutRetryWorker {
     this.#isBusy ||= unreadLogouts.size > 0
     await logoutOutbox.restore(now(), RESTORED)
     for (let isBack = false; !this.#isStopped; ) {
-      const due: string[] | Unavailable = client.isAvailable ? await this.#take(isBack) : 'unavailable'
+      const due: string[] | Unavailable = client.isAvailable
+        ? await logoutOutbox.takeDue(now(), AT_ONCE, isBack)
+        : 'unavailable'
       if (due.length === 0) return
       this.#isBusy = true // looks again soon, also if Redis or the SSO system does not answer
       if (due === 'unavailable') return
@@ -73,11 +75,6 @@ export class LogoutRetryWorker {
       isBack = isAnswered && this.#wasAway
       this.#wasAway = !isAnswered
     }
-  }
-
-  #take(isBack: boolean): Promise<string[] | Unavailable> {
-    const { logoutOutbox, now } = this.#site
-    return isBack ? logoutOutbox.takeAllDue(now(), AT_ONCE) : logoutOutbox.takeDue(now(), AT_ONCE)
   }
 
   /**

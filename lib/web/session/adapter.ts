@@ -53,8 +53,11 @@ export class Adapter implements SessionOpener {
     slot.isOpen = true
     const current = this.#settled(slot.current)
     if (current !== slot.current) slot.moveTo(current, slot.target)
-    this.#run(slot)
-    if (!slot.req.session) this.present(slot)
+    const { req, res } = slot
+    const { writeHead } = res
+    this.#inner(req, res, () => {})
+    res.writeHead = writeHead
+    if (!req.session) this.present(slot)
     this.watch(slot)
   }
 
@@ -65,12 +68,6 @@ export class Adapter implements SessionOpener {
       ? { ...current, phase: 'fresh', id: '', text: null, cookieAction: 'send_if_filled' }
       : current
     return settled.id === '' ? { ...settled, id: newSessionId() } : settled
-  }
-
-  #run({ req, res }: RequestSession): void {
-    const { writeHead } = res
-    this.#inner(req, res, () => {})
-    res.writeHead = writeHead
   }
 
   /** Gives an opened request the session object of its current session. */
@@ -85,14 +82,10 @@ export class Adapter implements SessionOpener {
   #generate(req: Request): void {
     const slot = slotOf(req)
     if (!slot) throw new Sso2SetupError('This request did not pass through sso.session')
-    if (req.sessionID === undefined) this.present(slot)
-    else this.#beginAnew(slot)
-  }
-
-  #beginAnew(slot: RequestSession): void {
-    slot.moveTo(this.freshSession('send_if_filled'), slot.target)
+    const isAgain = req.sessionID !== undefined
+    if (isAgain) slot.moveTo(this.freshSession('send_if_filled'), slot.target)
     this.present(slot)
-    this.watch(slot)
+    if (isAgain) this.watch(slot)
   }
 
   freshSession(cookieAction: CurrentSession['cookieAction'], id = newSessionId()): CurrentSession {

@@ -1,6 +1,6 @@
 /** Renews the expiry of used sessions in Redis, in the background. No request waits for the renewal. A status check renews the expiry itself. */
 import type { Config } from '../../config'
-import { indexLifeOf, isLoggedIn, type SsoRecord } from '../../decide/record'
+import { indexLifeOf, isLoggedIn } from '../../decide/record'
 import { isDueToRenew, remainingLives } from '../../decide/session-data'
 import { recordIn } from '../../decide/stored-entry'
 import { isYoungerThan } from '../../decide/timestamps'
@@ -35,10 +35,7 @@ export class Expiry {
     if (this.#renewed.has(key)) return
     if (Math.min(lives.record, lives.data) > 2 * RENEW_EVERY_SECONDS) this.#renewed.add(key)
     this.#records.renew(key, lives.record, lives.data).catch(() => {})
-    this.#renewEntries(key, recordIn(pair.stored), now)
-  }
-
-  #renewEntries(key: string, record: SsoRecord | undefined, now: number): void {
+    const record = recordIn(pair.stored)
     if (!isLoggedIn(record)) return
     const entry = { key, sidHash: record.sidHash, accountId: record.user.accountId }
     this.#index.renew(entry, indexLifeOf(record, now, this.#config)).catch(() => {})

@@ -23,17 +23,12 @@ export function isSessionId(id: unknown): id is string {
   return typeof id === 'string' && SESSION_ID.test(id)
 }
 
-/** Returns the ID with its signature. @param key created only once, because the creation of a key costs more than a signature */
-function signedId(id: string, key: KeyObject): string {
-  return `s:${id}.${signatureOf(id, key)}`
-}
-
 const signatureOf = (id: string, key: KeyObject) => createHmac('sha256', key).update(id).digest('base64').slice(0, 43)
 
 /** The session cookie of a site. */
 export class SessionCookie {
   readonly #name: string
-  /** All keys verify. The first key signs. */
+  /** All keys verify. The first key signs. Created once, because the creation of a key costs more than a signature. */
   readonly #keys: readonly KeyObject[]
   readonly #attributes: string
 
@@ -62,7 +57,7 @@ export class SessionCookie {
   /** Sets the cookie while the response headers are being written. @param end milliseconds since 1970, default when the browser closes */
   send(res: Response, id: string, end: number | undefined): void {
     const [key] = this.#keys
-    if (key) this.#put(res, encodeURIComponent(signedId(id, key)), end)
+    if (key) this.#put(res, encodeURIComponent(`s:${id}.${signatureOf(id, key)}`), end)
   }
 
   drop(res: Response): void {

@@ -70,10 +70,7 @@ export class SiteSessions implements Sessions {
     this.#adapter = adapter
     const moveRecord = (slot: RequestSession, newId: string) => this.onRegenerate(slot.req, newId)
     this.#store.replace = (slot) => replaceSession({ adapter, records, config, now, moveRecord }, slot)
-    this.#store.onDestroyed = async (key, stored) => {
-      const record = recordIn(stored)
-      if (record) await this.onDestroy(key, record)
-    }
+    this.#store.onDestroyed = (key, record) => this.onDestroy(key, record)
   }
 
   /** `sso.session`. */

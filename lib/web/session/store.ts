@@ -8,6 +8,7 @@ import type { Request } from 'express'
 import session from 'express-session'
 import type { Config } from '../../config'
 import { LOG_LINES } from '../../decide/log-lines'
+import type { SsoRecord } from '../../decide/record'
 import {
   belongsToLogin,
   dataLife,
@@ -19,7 +20,7 @@ import {
   withChanges,
   writeData,
 } from '../../decide/session-data'
-import { isGone, type StoredEntry } from '../../decide/stored-entry'
+import { isGone, recordIn } from '../../decide/stored-entry'
 import { sessionKey } from '../../storage/keys'
 import type { Records } from '../../storage/records'
 import { storeUnavailable, type Unavailable } from '../../storage/unavailable'
@@ -73,7 +74,7 @@ export class SessionStore extends session.Store {
   /** Replaces the session of a request by a new session. Set by site-sessions.ts. */
   declare replace: (slot: RequestSession) => Promise<void>
   /** Called for each session that a handler of the site has destroyed. Set by site-sessions.ts. */
-  declare onDestroyed: (key: string, stored: StoredEntry) => Promise<void>
+  declare onDestroyed: (key: string, record: SsoRecord) => Promise<void>
 
   constructor(config: Config, records: Records, now: () => number) {
     super()
@@ -172,7 +173,8 @@ export class SessionStore extends session.Store {
     if (isGone(stored)) return undefined
     if (belongsToLogin(stored)) this.#config.log.info('session:destroy', LOG_LINES.destroyIsNoLogout)
     const ended = await this.#records.end(key, 0)
-    if (ended === 'done') await this.onDestroyed(key, stored)
+    const record = recordIn(stored)
+    if (ended === 'done' && record) await this.onDestroyed(key, record)
     return ended
   }
 
