@@ -186,6 +186,20 @@ test('one who does not come back costs one look of each kind', async () => {
   expect([front.isAvailable, counts()]).toEqual([true, [1, 1]])
 })
 
+test('one who comes back puts off no look for those who were sent after', async () => {
+  const { front } = channel()
+  await clock.pass(500)
+  front.noteRedirect()
+  const sentAt = now()
+  await clock.pass(500)
+  front.noteRedirect()
+  await clock.pass(400)
+  front.noteRedirect()
+  front.noteReturn(sentAt)
+  await clock.pass(700) // 1.1 s after the second redirect
+  expect(counts()).toEqual([1, 1])
+})
+
 test('one who was sent while a probe was under way, and does not come back, costs another look', async () => {
   const { front } = channel()
   emulator.faults.add({ operation: 'identify', kind: 'slow', ms: 200 })
