@@ -72,7 +72,7 @@ const comesBack: Cell = async (scene, actor) => {
   expect(scene.count('authenticate')).toBe(before)
 }
 
-/** Nobody can tell which SSO session it was: Identify stays off until the reader wants to log in. Promise I5. */
+/** Nobody can tell which SSO session it was: Identify stays off until the user wants to log in. Promise I5. */
 const logoutOfLost: Cell = async (scene, { browser }) => {
   const answer = await browser.submit(`${scene.url}/logout`, { return_to: '/news' })
   expect(JSON.parse(answer.body)).toEqual({ status: 'none', degraded: 'logout_pending', url: '/news' })

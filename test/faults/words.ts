@@ -44,7 +44,7 @@ export const grace: Cell = async (scene, actor) => {
   expect(actor.browser.cookie('sso2.sid')).toBe(cookie)
 }
 
-/** "Not now", never "wrong password", and no attempt is counted against the reader. */
+/** "Not now", never "wrong password", and no attempt is counted against the user. */
 export const loginLater = (withinMs: number): Cell => {
   return async (scene, actor) => {
     const answer = await post(scene, actor)
@@ -99,7 +99,7 @@ export async function expectOldCookieDead(scene: Scene, cookie: string): Promise
   expect(json.status).toBe('none')
 }
 
-/** What is in hand is verified without the SSO system: the reader is logged in. */
+/** What is in hand is verified without the SSO system: the user is logged in. */
 export const landsLoggedIn: Cell = async (scene, actor) => {
   const landed = await land(scene, actor)
   expect(landed.status).toBe(303)

@@ -34,7 +34,7 @@ async function standStill(operation: 'sessionstatus' | 'authenticate', requests:
   return all
 }
 
-test('a loop that stands still for 2.5 s while the SSO system answers degrades nobody, and opens no breaker', async () => {
+test('a loop that stands still for 2.5 s while the SSO system answers degrades no page, and opens no breaker', async () => {
   const browsers = await readers(8)
   for (const browser of browsers) await eventually(async () => (await page(browser)).status === 'loggedin')
   await new Promise((resolve) => setTimeout(resolve, 1100)) // all are stale
@@ -66,7 +66,7 @@ const SLOW_MS = 200
 /** A Redis that did not is left alone for a second, and then asked. */
 const AFTERMATH_MS = 1500
 
-test('two programs that take all of the processor for 3 s degrade nobody while Redis answers in time', async () => {
+test('two programs that take all of the processor for 3 s degrade no page while Redis answers in time', async () => {
   const browsers = await readers(8)
   const hogs = [1, 2].map(() => spawn(process.execPath, ['-e', 'while (true);']))
   const ends = hogs.map((hog) => once(hog, 'exit'))

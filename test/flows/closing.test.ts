@@ -79,7 +79,7 @@ describe('sso.close() before the server has ended', () => {
     expect(view(present(answer))).toEqual({ status: 'loggedin', username: 'ada', url: '/page' })
   })
 
-  test('has two callers wait for the same end, and waits for nobody where nothing is under way', async () => {
+  test('has two callers wait for the same end, and does not wait if nothing is under way', async () => {
     await logIn(network.browser(), network.morning, ada)
     const start = performance.now()
     const end = network.morning.sso.close()

@@ -37,7 +37,7 @@ async function evict(kind: string): Promise<void> {
   }
 }
 
-/** Logs out while nobody hears of it, and has it forgotten. */
+/** Logs out while the SSO system is down, and has the logout evicted. */
 async function forgottenLogout(): Promise<Browser> {
   const browser = await loggedIn(network)
   network.emulator.faults.add({ operation: 'logout', kind: 'down' })

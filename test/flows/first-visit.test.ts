@@ -30,7 +30,7 @@ const queries = [
   `?long=${'x'.repeat(1000)}`,
 ]
 
-/** All calls but those with which the package asks how the SSO system is: a trip that took long has it do so. */
+/** All calls but those of the package's own probes, which a slow redirect to Identify causes. */
 const callCount = () => callsAbout(network.emulator).length
 
 describe('a first visit', () => {

@@ -33,14 +33,14 @@ afterAll(() => network.close())
 
 const at = (path: string) => `${network.morning.url}${path}`
 
-test('a page behind the guard knows its visitor after one trip, however many guards there are', async () => {
+test('a page behind the guard knows its user after one redirect, however many guards there are', async () => {
   const browser = network.browser()
   expect(view(await browser.visit(at('/')))).toEqual({ status: 'none', url: '/' })
   expect(view(await browser.visit(at('/known')))).toEqual({ status: 'anon', url: '/known' })
   expect(network.count('identify')).toBe(1)
 })
 
-test('a script is served by the guard without a trip, which it could not make', async () => {
+test('a script is served by the guard without a redirect, which it could not follow', async () => {
   const { status, json } = await network.browser().fetchJson(at('/known'))
   expect([status, json]).toEqual([200, { status: 'none', url: '/known' }])
 })

@@ -14,7 +14,7 @@ afterEach(() => network.emulator.faults.clear())
 afterAll(() => network.close())
 
 const loggedIn = (account = ada, site = network.morning) => userOf(network, account, site)
-/** All calls but those with which the package asks how the SSO system is: a trip that took long has it do so. */
+/** All calls but those of the package's own probes, which a slow redirect to Identify causes. */
 const callCount = () => callsAbout(network.emulator).length
 
 describe('logout', () => {
@@ -55,7 +55,7 @@ describe('logout', () => {
     expect((await network.browser().fetchJson(at('/'), { headers: { cookie } })).json).not.toHaveProperty('saved')
   })
 
-  test('of somebody who is not logged in does no harm', async () => {
+  test('of a user who is not logged in does no harm', async () => {
     const browser = network.browser()
     expect(view(await browser.submit(at('/logout'), { return_to: '/' })).status).toBe('anon')
     expect(view(await browser.submit(at('/logout-all'), { return_to: '/' })).status).toBe('anon')
@@ -79,7 +79,7 @@ describe('logout', () => {
 })
 
 describe('logout-all', () => {
-  test('ends the other sessions of the account on this site at once, and nobody else', async () => {
+  test('ends the other sessions of the account on this site at once, and those of no other account', async () => {
     const [one, two, other] = [await loggedIn(), await loggedIn(), await loggedIn(grace)]
     expect(view(await one.submit(at('/logout-all'), { return_to: '/' })).status).toBe('anon')
     const calls = network.count('sessionstatus')

@@ -82,7 +82,7 @@ describe("a page of the site's own", () => {
     expect([url, body]).toEqual([page, expect.stringContaining('account of')])
   })
 
-  test('its address may have a query and a fragment, and a stranger is identified before he is led there', async () => {
+  test('its address may have a query and a fragment, and a new user is identified before the redirect to it', async () => {
     const page = at('demand', '/account')
     const { trail } = await browser.visit(page)
     expect(paths(trail)).toEqual([
@@ -191,7 +191,7 @@ describe("another site's page", () => {
     expect(paths((await account()).trail).at(-1)).toBe('id /login')
   })
 
-  test('an outage of the SSO system leads nobody there: 503, and when to try again', async () => {
+  test('an outage of the SSO system leads no user there: 503, and when to try again', async () => {
     await browser.visit(at('paper', '/'))
     sites.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
     const { status, headers, trail, body } = await account()

@@ -18,7 +18,7 @@ afterAll(async () => {
   await front.down()
 })
 
-test('after the first visitors nobody is sent to a host that is gone, and all are again once it is back', async () => {
+test('after the first visitors no browser is redirected to a host that is gone, and all are again once it is back', async () => {
   const away = await startNetwork({ site: { ssoUrl: `http://127.0.0.1:${front.port}/sso` } })
   try {
     const stranger = () => away.browser().fetchJson(`${away.morning.url}/page`, { headers: document })

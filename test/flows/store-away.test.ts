@@ -48,17 +48,17 @@ test('a login past its grace is not shown because the store went away after the 
 })
 
 test('a landing that the store did not take is not tried again at once; the page heals with the store', async () => {
-  const [reader, stranger] = [network.browser(), network.browser()]
-  await reader.visit(at('/'))
+  const [user, newUser] = [network.browser(), network.browser()]
+  await user.visit(at('/'))
   const takesNothing = async (isSo: boolean) => {
     const admin = new Redis(redis.url)
     await admin.config('SET', 'maxmemory', isSo ? '1' : '0')
     admin.disconnect()
   }
-  await takesNothing(true) // it answers, and takes nothing: as for a reader whose shard of a Cluster is gone
+  await takesNothing(true) // it answers, and takes nothing: as for a user whose shard of a Cluster is gone
   const step = async (url: string) => {
-    await reader.fetchJson(at('/')) // the store is well, as far as this process can tell
-    return stranger.fetchJson(url, { headers: document })
+    await user.fetchJson(at('/')) // the store is well, as far as this process can tell
+    return newUser.fetchJson(url, { headers: document })
   }
   let [url, trips] = [at('/news'), 0]
   let answer = await step(url)
@@ -70,5 +70,5 @@ test('a landing that the store did not take is not tried again at once; the page
   expect([trips, view(answer).degraded]).toEqual([1, 'store_unavailable'])
   await eventually(async () => (await network.morning.sso.health()).store === 'ok')
   network.emulator.clock.advance(4)
-  expect(view(await stranger.visit(at('/news')))).toEqual({ status: 'anon', url: '/news' })
+  expect(view(await newUser.visit(at('/news')))).toEqual({ status: 'anon', url: '/news' })
 })

@@ -53,8 +53,8 @@ const at = (path: string) => `${stage.url}${path}`
 const script = async (browser: Browser) => (await browser.fetchJson(at('/'))).json.status
 async function page(browser: Browser) {
   const visit = await browser.visit(at('/'))
-  const trips = visit.trail.filter(({ url }) => url.includes('/sso/identify?')).length
-  return { status: view(visit).status, trips }
+  const redirects = visit.trail.filter(({ url }) => url.includes('/sso/identify?')).length
+  return { status: view(visit).status, redirects }
 }
 
 describe('on sso.session', () => {
@@ -71,17 +71,17 @@ describe('on sso.session', () => {
     const before = browser.cookie('sessid')
     await browser.fetchJson(at('/regenerate'))
     expect(browser.cookie('sessid')).not.toBe(before)
-    expect([await script(browser), await page(browser)]).toEqual(['loggedin', { status: 'loggedin', trips: 0 }])
+    expect([await script(browser), await page(browser)]).toEqual(['loggedin', { status: 'loggedin', redirects: 0 }])
   })
 
   test('destroy() is no logout, and a line says so', async () => {
     const browser = await loggedInUser(stage)
     await browser.fetchJson(at('/destroy'))
-    expect([await script(browser), await page(browser)]).toEqual(['none', { status: 'loggedin', trips: 1 }])
+    expect([await script(browser), await page(browser)]).toEqual(['none', { status: 'loggedin', redirects: 1 }])
     expect(lines).toEqual([expect.stringMatching(/destroy\(\) has ended a login.*req\.sso2\.logout\(\)/)])
   })
 
-  test('maxAge is heeded by the answer that logs somebody in, and nothing else of the cookie is of the handler', async () => {
+  test('maxAge is heeded by the response that logs a user in, and no other attribute', async () => {
     const browser = stage.browser()
     await browser.visit(at('/'))
     const { json, headers } = await browser.fetchJson(at('/log-in'), { json: ada })
@@ -102,7 +102,7 @@ describe('on sso.session', () => {
     ).toEqual(['sessid', 'sessid.b', 'sessid.d'].sort())
   })
 
-  test('whoever logs in for a page whose address is too long comes to the front page', async () => {
+  test('a login for a page whose address is too long leads to the front page', async () => {
     const browser = stage.browser()
     const form = await browser.visit(at(`/account?x=${'x'.repeat(2100)}`))
     expect(new URL(form.url).searchParams.get('return_to')).toBe(at('/'))
@@ -116,5 +116,5 @@ test('on a session of its own, regenerate() hides the login until the next page 
   await browser.fetchJson(at('/regenerate'))
   const seen = [await script(browser), await page(browser), await script(browser)]
   await stage.close()
-  expect(seen).toEqual(['none', { status: 'loggedin', trips: 1 }, 'loggedin'])
+  expect(seen).toEqual(['none', { status: 'loggedin', redirects: 1 }, 'loggedin'])
 })

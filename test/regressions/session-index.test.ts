@@ -42,7 +42,7 @@ async function login(): Promise<Browser> {
 describe('[S10] the list of an account', () => {
   beforeEach(shortLived)
 
-  test('holds no session that is over, once somebody logs in again', async () => {
+  test('holds no session that is over, once a user logs in again', async () => {
     for (let logins = 0; logins < 12; logins += 1) await login()
     expect(Object.keys(await sizes('acct:'))).toHaveLength(1)
     stage.emulator.clock.advance(LIFE_SECONDS + 60)

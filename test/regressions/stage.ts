@@ -27,7 +27,7 @@ export interface StageOptions {
   redis?: string
   site?: Partial<Sso2Options>
   emulator?: EmulatorOptions
-  /** The package's own exchange of tickets and naming of users: nobody can be held there. */
+  /** The package's own exchange of tickets and naming of users, where a test holds no request. */
   isPlain?: boolean
   /** Answers of the SSO system can be held back. */
   holdsAnswers?: boolean

@@ -5,12 +5,12 @@ import type { Emulator } from '../../lib/emulator'
 
 /** Somebody who waits, or will. */
 export interface Held {
-  /** Resolves when somebody has come. */
+  /** Resolves when a request has come. */
   readonly arrived: Promise<void>
   open(): void
 }
 
-/** Lets everybody pass, except those whom a test wants to wait. */
+/** Lets every request pass, except those that a test wants to wait. */
 export class Turnstile {
   readonly #waiting: (() => Promise<void>)[] = []
 

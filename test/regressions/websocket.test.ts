@@ -50,7 +50,7 @@ async function hear(browser: Browser, origin = stage.url): Promise<string> {
   }
 }
 
-test('a reader is greeted by the socket, and a stranger is not', async () => {
+test('a user is greeted by the socket, and a new user is not', async () => {
   expect(await hear(await loggedInUser(stage))).toBe('Hello, account-ada')
   expect(await hear(stage.browser())).toBe('hung up')
 })

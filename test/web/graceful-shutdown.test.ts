@@ -44,7 +44,7 @@ test('an answer that is finished is waited for no longer, though its host never 
   await underWay.idle(60_000)
 })
 
-test('one whose reader has gone, and one without an answer, until it is done; what fails is no exception', async () => {
+test('one whose user has gone, and one without an answer, until it is done; what fails is no exception', async () => {
   const underWay = new RunningOperations()
   await expect(underWay.run(() => Promise.reject(new Error('no')), upgrade)).rejects.toThrow('no')
   expect(await underWay.run(async () => 'done', Object.assign(answer(), { closed: true }))).toBe('done')
@@ -62,7 +62,7 @@ test('what begins while others are waited for is waited for too', async () => {
   expect(await is()).toBe(true)
 })
 
-test('nobody waits for ever', async () => {
+test('the wait has an end', async () => {
   const underWay = new RunningOperations()
   await underWay.run(async () => {}, answer())
   const start = performance.now()

@@ -54,7 +54,7 @@ beforeAll(async () => {
 })
 afterAll(() => sites.close())
 
-/** As a script, so that nobody goes through Identify. */
+/** As a script, which is not redirected to Identify. */
 const get = (name: string, path = '/login') =>
   new Browser().fetchJson(sites.at(name, path), { headers: { accept: 'text/html' } })
 const policyOf = async (name: string, path?: string) => (await get(name, path)).headers['content-security-policy']

@@ -80,7 +80,7 @@ function addPages(): void {
 }
 
 describe('regenerate()', () => {
-  test('of a stranger who has nothing asks whether the store is there, and sends no cookie', async () => {
+  test('of a new user who has nothing asks whether the store is there, and sends no cookie', async () => {
     const answer = await ask('/regenerate')
     expect(answer.json).toMatchObject({ told: null, data: {}, state: 'none', commands: ['mget'] })
     expect(cookiesOf(answer)).toEqual([])
@@ -88,7 +88,7 @@ describe('regenerate()', () => {
     expect((await ask('/read')).json).toEqual({ put: 1 })
   })
 
-  test('of a stranger who has just got a session ends that one, and sends the cookie of the next', async () => {
+  test('of a new user who has just got a session ends that one, and sends the cookie of the next', async () => {
     const answer = await ask('/regenerate?saved=1')
     expect(answer.json).toMatchObject({ told: null, data: {}, state: 'none' })
     expect(answer.json.commands).toContain('compareAndSet')
@@ -104,7 +104,7 @@ describe('regenerate()', () => {
     expect((await ask('/read')).json).toEqual(query ? { put: 1 } : {})
   })
 
-  test('of a reader who has nothing takes the login along, and sends the cookie', async () => {
+  test('of a user who has nothing takes the login along, and sends the cookie', async () => {
     await ask('/log-in')
     const before = site.idOf(browser)
     const answer = await ask('/regenerate')
@@ -114,7 +114,7 @@ describe('regenerate()', () => {
     expect((await ask('/regenerate')).json.state).toBe('live')
   })
 
-  test('of data that cannot be had any more, by whoever keeps nothing, sends no cookie', async () => {
+  test('of data that cannot be had any more, by a page that keeps nothing, sends no cookie', async () => {
     await ask('/put/a/1')
     await site.records.saveData(sessionKey(site.idOf(browser)), 'garbage', 100)
     const answer = await ask('/regenerate')
@@ -194,12 +194,12 @@ describe('regenerate()', () => {
 })
 
 describe('a login', () => {
-  test('of somebody without data writes none, and is known within the same request', async () => {
+  test('of a user without data writes none, and is known within the same request', async () => {
     expect((await ask('/log-in')).json.state).toBe('live')
     expect(site.commands).not.toContain('setUnlessDead')
   })
 
-  test('of somebody who is logged in keeps what the login had, twice in a request too', async () => {
+  test('of a logged-in user keeps what the login had, twice in a request too', async () => {
     page('/twice', async (req, res) => {
       await establish(site, req, 'loggedin')
       res.json({ id: await establish(site, req, 'loggedin') })
@@ -269,7 +269,7 @@ describe('a login', () => {
 })
 
 describe('the end of a session', () => {
-  test('that nobody had drops no cookie', async () => {
+  test('that was not there drops no cookie', async () => {
     expect(cookiesOf(await ask('/end'))).toEqual([])
     expect(cookiesOf(await ask('/end?touch=1'))).toEqual([])
   })

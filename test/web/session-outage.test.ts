@@ -102,7 +102,7 @@ function addPages(): void {
 
 const cookiesOf = (headers: IncomingHttpHeaders) => headers['set-cookie'] ?? []
 
-test('[S14] a reader is served with an empty session that is not saved, and the cookie stays as it is', async () => {
+test('[S14] a user is served with an empty session that is not saved, and the cookie stays as it is', async () => {
   await ask('/put/a/1')
   await front.down()
   for (const path of ['/untouched', '/read', '/put/b/2']) {
@@ -122,7 +122,7 @@ async function back(): Promise<void> {
   }
 }
 
-test('[S14] a stranger whom nobody could store is served as well, and gets a session once the store is back', async () => {
+test('[S14] a new user whose session cannot be stored is served as well, and gets a session once the store is back', async () => {
   await downAndNoticed()
   const { status, headers } = await ask('/put/a/1')
   expect({ status, set: cookiesOf(headers) }).toEqual({ status: 200, set: [] })
@@ -132,10 +132,10 @@ test('[S14] a stranger whom nobody could store is served as well, and gets a ses
   expect(cookiesOf((await ask('/put/a/1')).headers)).toHaveLength(1)
 })
 
-test.each(['a reader', 'a stranger'])(
+test.each(['a user', 'a new user'])(
   '[O17] every call on the session of %s tells its callback, and none throws',
   async (who) => {
-    if (who === 'a reader') await ask('/put/a/1')
+    if (who === 'a user') await ask('/put/a/1')
     await downAndNoticed()
     const { status, json, headers } = await ask('/calls')
     expect({ status, json }).toEqual({ status: 200, json: ['store', 'store', 'store', 'store'] })
@@ -225,7 +225,7 @@ describe('[S14] a store that goes away, or comes back, in the middle of a reques
     site.app.get('/destroy', async (req, res) => res.json(await call((done) => req.session.destroy(done))))
   })
 
-  test.each(['a visitor', 'a stranger'])(
+  test.each(['a visitor', 'a new user'])(
     'what %s’s page puts in after a regenerate() that failed is kept nowhere',
     async (who) => {
       if (who === 'a visitor') await ask('/put/a/1')
@@ -243,7 +243,7 @@ describe('[S14] a store that goes away, or comes back, in the middle of a reques
     expect((await ask('/read')).json).toEqual({ a: '1' })
   })
 
-  test('a session of the site’s own keeps its data when its reader logs in again', async () => {
+  test('a session of the site’s own keeps its data when its user logs in again', async () => {
     const own = session({ secret: 'the secret of the site', resave: false, saveUninitialized: false })
     const other = await startSite({ kv, before: [own] })
     other.app.get('/log-in', async (req, res) => void res.json({ id: await establish(other, req, 'loggedin') }))
@@ -273,7 +273,7 @@ describe('[S14] a store that goes away, or comes back, in the middle of a reques
   })
 })
 
-test('a login whose data cannot be saved is known to whoever makes it', async () => {
+test('a login whose data cannot be saved is known to the request that makes it', async () => {
   await ask('/put/a/1')
   const { json, headers } = await ask('/log-in-late')
   expect({ json, set: cookiesOf(headers) }).toEqual({ json: { id: 'unavailable' }, set: [] })

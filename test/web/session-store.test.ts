@@ -187,7 +187,7 @@ describe('reload', () => {
     expect((await ask('/reload-and-log-in')).json).toEqual({ c: '1' })
   })
 
-  test('a login without data has a session, and somebody whom nothing is kept for has none', async () => {
+  test('a login without data has a session, and a user without stored data has none', async () => {
     expect((await ask('/reload')).json.answer).toBe('failed to load session')
     await ask('/log-in')
     expect((await ask('/reload')).json).toEqual({ answer: null, data: {} })

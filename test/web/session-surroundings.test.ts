@@ -282,7 +282,7 @@ describe("what happens in the middle of a request to a site's own session", () =
   })
   const save = (req: Request) => new Promise<void>((resolve) => req.session.save(() => resolve()))
 
-  test('a login of somebody who has none yet makes one', async () => {
+  test('a login of a user who has none yet makes one', async () => {
     const { json, headers } = await ask('/log-in?put=a')
     expect(json.id).toEqual(expect.any(String))
     expect(cookiesOf(headers)).toHaveLength(1)
@@ -328,7 +328,7 @@ describe("what happens in the middle of a request to a site's own session", () =
     },
   )
 
-  test('a store of the site that fails is known to whoever logs somebody in, and an end is told to the operator', async () => {
+  test('a store of the site that fails is known to a login, and logged at an end', async () => {
     page('/end', async (req, res) => {
       await site.sessions.stateOf(req)
       await site.sessions.end(req)

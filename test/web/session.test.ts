@@ -60,7 +60,7 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
     expect(site.commands).toEqual([])
   })
 
-  test('a stranger whose page writes gets a session with one private cookie, which is not sent again', async () => {
+  test('a new user whose page writes gets a session with one private cookie, which is not sent again', async () => {
     const first = await ask('/put/a/1')
     expect(cookiesOf(first)).toHaveLength(1)
     expect(cookiesOf(first)[0]).toMatch(
@@ -145,7 +145,7 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
     expect((await ask('/read')).json).toEqual({})
   })
 
-  test('data of a login whose record is gone reaches nobody', async () => {
+  test('data of a login whose record is gone is shown to no user', async () => {
     await ask('/log-in')
     await ask('/put/a/1')
     const id = site.idOf(browser)
@@ -210,8 +210,8 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
   })
 
   test.each([
-    ['a stranger', false],
-    ['a reader', true],
+    ['a new user', false],
+    ['a user', true],
   ])(
     'regenerate gives %s a new, empty session that can be filled with a copy of the old one, its cookie too',
     async (_who, isReader) => {

@@ -24,7 +24,7 @@ async function moving() {
   return { records, stored, newId }
 }
 
-test('[S16] while a session moves, whoever follows it is led to the one that is being made', async () => {
+test('[S16] while a session moves, a request that follows it is led to the new one', async () => {
   const { stored, newId } = await moving()
   expect(await stored.revoke(() => true, 'moved', newId)).toEqual({ outcome: 'done', taken: null })
   await stored.follow()
