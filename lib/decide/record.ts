@@ -48,7 +48,6 @@ const COMMON = {
   since: isTime,
   /** Time of the SSO system's last report of the status. */
   checkedAt: isTime,
-  /** When the status check in progress began. */
   askingAt: optional(isTime),
   /** Name of the status check in progress. */
   asking: optional(isText),

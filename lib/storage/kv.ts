@@ -115,7 +115,6 @@ export interface Kv {
   ): Promise<string[]>
   /** Removes members of an index, or entries of a queue. */
   remove(set: string, members: readonly string[]): Promise<void>
-  /** Are both keys on the same server? */
   isTogether(key: string, other: string): boolean
   /** False while no server is known to serve reads and writes. Sends nothing. */
   readonly isAvailable: boolean

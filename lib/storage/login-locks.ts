@@ -1,9 +1,9 @@
 /** State of logins that all processes share: login forms in progress, and attempts at user names. */
 import type { Attempts } from '../decide/attempts'
 import type { LoginResult } from '../decide/login'
+import { SiteStore } from './keys'
 import type { Compared } from './kv'
 import { seal, unseal } from './seal'
-import { SiteStore } from './site-store'
 import { type Unavailable, unlessUnavailable } from './unavailable'
 
 /** Seconds until a form in progress expires after its process last renewed the form. */

@@ -3,10 +3,11 @@
  * The queue has eight parts. Each part is in the same slot of a Cluster as its logouts.
  * So a master that does not answer delays no logout of another master.
  */
+
+import { SiteStore } from './keys'
 import { RememberedLogouts } from './remembered-logouts'
 import { seal, unseal } from './seal'
 import { ENDED_SECONDS } from './session-index'
-import { SiteStore } from './site-store'
 import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
 
 /** A logout that is not finished: the SSO system has not confirmed the logout, or Redis has not ended all its sessions. */

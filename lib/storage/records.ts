@@ -5,9 +5,8 @@
  */
 import type { SsoRecord } from '../decide/record'
 import { readEntry, type StoredEntry, type Tombstone, tombstone } from '../decide/stored-entry'
-import { sessionKey } from './keys'
+import { SiteStore, sessionKey } from './keys'
 import { seal, unseal } from './seal'
-import { SiteStore } from './site-store'
 import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
 
 /** A deleted-session marker outlives every request that may still save its session, in seconds. */
@@ -154,11 +153,9 @@ export class Records extends SiteStore {
   get isAvailable(): boolean {
     return this.kv.isAvailable
   }
-  /** Why reads or writes fail, until both succeed again. */
   get failure(): string | undefined {
     return this.kv.failure
   }
-  /** Sends a harmless read and a harmless write. */
   probe(): Promise<Done | Unavailable> {
     return doneUnlessUnavailable(() => this.kv.probe())
   }

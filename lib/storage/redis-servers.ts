@@ -48,13 +48,11 @@ export class RedisServers {
     return this.#guardOf(this.#ownerOf(key))
   }
 
-  /** Does any server serve reads and writes, as far as is known? */
   get areSomeWell(): boolean {
     if (isLost(this.#redis)) return false
     return this.#guards.size === 0 || this.#all().some(({ isWell }) => isWell)
   }
 
-  /** Returns a lasting failure of any server, or undefined. */
   get failure(): RedisFailure | undefined {
     return this.#all().find(({ isWell }) => !isWell)?.failure
   }

@@ -8,9 +8,8 @@ import { createHash } from 'node:crypto'
 import { DEVICE_SECONDS } from '../decide/device-cookie'
 import { isRevokedSince } from '../decide/timestamps'
 import type { EpochSeconds } from '../protocol/claims'
-import { shortHash } from './keys'
+import { SiteStore, shortHash } from './keys'
 import type { Listing } from './kv'
-import { SiteStore } from './site-store'
 import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
 
 /** Seconds for which the revocation of an SSO session is stored, as long as the retries of its logout. */

@@ -175,7 +175,6 @@ export interface Site {
   readonly shouldIdentify: (req: Request) => boolean
   readonly onLogin: OnLogin | undefined
   readonly onLogout: OnLogout | undefined
-  /** Custom views of the site. */
   readonly views: CustomViews
   readonly builtIn: BuiltInPages
   readonly limits: Limits

@@ -1451,7 +1451,7 @@ module.exports = [
   },
   {
     name: 'the entry of a session in use expires in its indexes',
-    file: 'web/session/expiry.ts',
+    file: 'web/session/site-sessions.ts',
     find: 'if (!isLoggedIn(record)) return',
     replace: 'if (!isLoggedIn(record) || key) return',
     test: 'web/session',

@@ -16,7 +16,6 @@ const UNAVAILABLE: LoginResult = { ok: false, error: 'unavailable' }
 
 /** A submit of a form. */
 export interface Submit {
-  /** Key of the session in the form's request. */
   readonly key: string
   /** Digest of the credentials: simultaneous submits with equal digests are the same form. */
   readonly digest: string

@@ -53,7 +53,6 @@ interface Anonymous {
   readonly checkedAt?: number
   /** The SSO system reports a login, but the user could not be loaded yet. */
   readonly pending?: true
-  /** Name of the browser that began the session, if needed. */
   readonly browser?: string | undefined
   /** Name of the status check with the report, if any. */
   readonly checkId?: string | undefined

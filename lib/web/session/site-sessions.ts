@@ -5,9 +5,10 @@
  */
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Config } from '../../config'
-import type { SsoRecord } from '../../decide/record'
+import { indexLifeOf, isLoggedIn, type SsoRecord } from '../../decide/record'
 import {
   belongsToLogin,
+  isDueToRenew,
   remainingLives,
   type SiteData,
   sessionPhaseOf,
@@ -15,6 +16,7 @@ import {
   writeData,
 } from '../../decide/session-data'
 import { NO_ENTRY, recordIn, type StoredEntry } from '../../decide/stored-entry'
+import { isYoungerThan } from '../../decide/timestamps'
 import { sessionKey } from '../../storage/keys'
 import type { Records, StoredPair } from '../../storage/records'
 import type { SessionIndex } from '../../storage/session-index'
@@ -22,7 +24,6 @@ import type { Unavailable } from '../../storage/unavailable'
 import { dropCookie } from '../http/response-headers'
 import type { NextSession, SessionState, Sessions } from '../site'
 import { Adapter } from './adapter'
-import { Expiry } from './expiry'
 import { endExternalSession, readExternalSession, renewExternalSession } from './external-session'
 import { replaceSession } from './regenerate'
 import {
@@ -38,6 +39,8 @@ import {
 import { SessionCookie } from './session-cookie'
 import { changedBy, newSessionId, SessionStore } from './store'
 
+const RENEW_EVERY_SECONDS = 60
+const MAX_RENEWED = 10_000
 const NO_TARGET: CookieTarget = Object.freeze({ key: undefined, stored: NO_ENTRY })
 
 /** Sessions of a site. */
@@ -52,19 +55,22 @@ export class SiteSessions implements Sessions {
   declare onDestroy: (key: string, record: SsoRecord) => Promise<void>
   readonly #config: Config
   readonly #records: Records
+  readonly #index: SessionIndex
   readonly #now: () => number
   readonly #cookie: SessionCookie
   readonly #store: SessionStore
   readonly #adapter: Adapter
-  readonly #expiry: Expiry
+  /** Keys of the sessions that have been renewed since a moment. */
+  #renewed = new Set<string>()
+  #renewedSince = 0
 
   /** @param now seconds since 1970 */
   constructor(config: Config, records: Records, index: SessionIndex, now: () => number) {
     this.#config = config
     this.#records = records
+    this.#index = index
     this.#now = now
     this.#cookie = new SessionCookie(config)
-    this.#expiry = new Expiry(config, records, index)
     this.#store = new SessionStore(config, records, now)
     const adapter = new Adapter(config, this.#store, this.#cookie, now)
     this.#adapter = adapter
@@ -201,12 +207,29 @@ export class SiteSessions implements Sessions {
     const phase = sessionPhaseOf(stored, data, now)
     if (phase === 'fresh') return { target, current: this.#freshSession('send_if_filled') }
     if (phase === 'late') return { target, current: nothingIn(phase, id, now) }
-    this.#expiry.used(key, pair, now)
+    this.#renewIfDue(key, pair, now)
     const began = recordIn(stored)?.since ?? now
     return {
       target,
       current: { phase, id, text: data, since: began, isLoggedIn: belongsToLogin(stored), cookieAction: 'nothing' },
     }
+  }
+
+  /** Renews the expiry of a used session in Redis, at most once a minute. The request does not wait. A status check renews the expiry itself. */
+  #renewIfDue(key: string, { stored, data }: StoredPair, now: number): void {
+    const lives = remainingLives(stored, data, now, this.#config)
+    if (!isDueToRenew(stored, lives, now)) return
+    if (!isYoungerThan(this.#renewedSince, now, RENEW_EVERY_SECONDS) || this.#renewed.size >= MAX_RENEWED) {
+      this.#renewed = new Set()
+      this.#renewedSince = now
+    }
+    if (this.#renewed.has(key)) return
+    if (Math.min(lives.record, lives.data) > 2 * RENEW_EVERY_SECONDS) this.#renewed.add(key)
+    this.#records.renew(key, lives.record, lives.data).catch(() => {})
+    const record = recordIn(stored)
+    if (!isLoggedIn(record)) return
+    const entry = { key, sidHash: record.sidHash, accountId: record.user.accountId }
+    this.#index.renew(entry, indexLifeOf(record, now, this.#config)).catch(() => {})
   }
 
   /** Returns a session that begins when a handler adds data. While Redis does not respond, no session begins. */

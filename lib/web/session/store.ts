@@ -1,6 +1,6 @@
 /**
  * The store of `req.session` for express-session. connect-redis keeps the data. A session ID that has ended is refused. Empty data is not
- * stored, because the login record alone keeps a session alive. There is no `touch`: expiry.ts renews the expiry.
+ * stored, because the login record alone keeps a session alive. There is no `touch`: site-sessions.ts renews the expiry.
  */
 import { randomBytes } from 'node:crypto'
 import { RedisStore } from 'connect-redis'
