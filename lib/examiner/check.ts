@@ -40,5 +40,7 @@ export interface Result extends Finding {
   readonly name: string
   readonly text: CheckText
   readonly seconds: number
+  /** Attempts of a check that tries many addresses, a line each. */
+  readonly attempts: readonly string[]
   readonly flow: Flow
 }

@@ -64,6 +64,10 @@ export const loginFormOf = (forms: readonly Form[], passwordField?: string): For
     fields.some(({ type, name }) => (passwordField === undefined ? type === 'password' : name === passwordField)),
   )
 
+/** Is the field a hidden return address? */
+export const isBackField = ({ type, name, value }: Form['fields'][number]): boolean =>
+  type === 'hidden' && /return|next|redirect|back|continue|target|url/i.test(name) && !/token|csrf/i.test(name + value)
+
 /** Finds the fields of a login form by their types. */
 export function loginFields(form: Form): {
   username: string | undefined
@@ -72,11 +76,6 @@ export function loginFields(form: Form): {
 } {
   const password = form.fields.findIndex(({ type }) => type === 'password')
   const before = form.fields.slice(0, password).filter(({ type }) => ['text', 'email', 'tel'].includes(type))
-  const back = form.fields.find(
-    ({ type, name, value }) =>
-      type === 'hidden' &&
-      /return|next|redirect|back|continue|target|url/i.test(name) &&
-      !/token|csrf/i.test(name + value),
-  )
+  const back = form.fields.find(isBackField)
   return { username: before[before.length - 1]?.name, password: form.fields[password]?.name, back: back?.name }
 }

@@ -119,7 +119,8 @@ class Runner {
     const known = texts[check.name]
     const text = known && { ...known, effect: finding.effect ?? known.effect }
     if (!text) throw new Error(`the check ${check.name} has no texts`)
-    return { ...finding, name: check.name, text, seconds, flow: evidenceOf(check.name, stage.hops, seen, platform) }
+    const flow = evidenceOf(check.name, stage.hops, seen, platform)
+    return { ...finding, name: check.name, text, seconds, attempts: stage.attempts, flow }
   }
 
   #account() {

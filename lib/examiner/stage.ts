@@ -30,6 +30,8 @@ const MAX_LOGIN_WAIT_SECONDS = 61
 /** The tools of a check. */
 export class Stage {
   readonly hops: Hop[] = []
+  /** Attempts of a check that tries many addresses, a line each. */
+  readonly attempts: string[] = []
   readonly second: SecondSite
   #browsers = 0
 
@@ -52,6 +54,11 @@ export class Stage {
 
   account(): Account {
     return this.run.nextAccount()
+  }
+
+  /** Notes an attempt for the report. */
+  tried(attempt: string): void {
+    this.attempts.push(attempt)
   }
 
   /** Opens a page and follows every redirect. */
@@ -112,18 +119,19 @@ export class Stage {
     return { page, form }
   }
 
-  /** Fills in the login form and sends the form. */
+  /** Fills in the login form, with further fields of the options, and sends the form. */
   async submit(
     browser: Browser,
     form: Form,
     { username, password }: Pick<Account, 'username' | 'password'>,
+    { fields: more, ...options }: OpenOptions = {},
   ): Promise<Page> {
-    const fields = { [this.site.usernameField]: username, [this.site.passwordField]: password }
-    const page = await browser.submit(form, fields)
+    const fields = { [this.site.usernameField]: username, [this.site.passwordField]: password, ...more }
+    const page = await browser.submit(form, fields, options)
     if (page.hops[0]?.status !== 429) return page
     const pause = Math.min(Number(page.headers['retry-after']) || MAX_LOGIN_WAIT_SECONDS, MAX_LOGIN_WAIT_SECONDS)
     await this.run.wait(pause * 1000)
-    return browser.submit(form, fields)
+    return browser.submit(form, fields, options)
   }
 
   /**

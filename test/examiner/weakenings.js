@@ -113,6 +113,9 @@ weaken('landing/parameters', 'the landing page needs t', [
 
 /* landing: flows */
 weaken('landing/login-csrf', 'a landing is not bound to its browser', [change(BOUND, 'const isBound = true')])
+weaken('landing/login-csrf', 'a landing without the binding parameter is accepted', [
+  change(BOUND, `${BOUND.replace('binding ===', '(binding === undefined || binding ===')})`),
+])
 weaken(['landing/replay-after-logout', 'ticket/once'], 'a landing address works more than once', [change(USED)])
 weaken('landing/replay-elsewhere', 'a landing address works more than once, in any browser', [
   change(BOUND, 'const isBound = true'),
@@ -193,6 +196,26 @@ weaken(['login/new-session-id', 'session/not-fixed-by-attacker'], 'a login keeps
 ])
 weaken('login/return-address', 'the return address of the form is followed as it is', [
   change("const next = pathHere(req.body?.next) ?? '/'", "const next = req.body?.next ?? '/'"),
+])
+weaken('login/return-address', 'the login page redirects a logged-in user to any address that begins with a slash', [
+  change(
+    "app.get('/login', (req, res) => {",
+    "app.get('/login', (req, res) => {\n    const to = String(req.query.next ?? '/')\n    if (req.user) return res.redirect(303, to.startsWith('/') && !to.startsWith('//') ? to : '/')",
+  ),
+])
+weaken('login/return-address', 'the login page puts any return address into its form, and the form is trusted', [
+  change("res.send(loginForm(pathHere(req.query.next) ?? '/'))", "res.send(loginForm(req.query.next ?? '/'))"),
+  change("const next = pathHere(req.body?.next) ?? '/'", "const next = req.body?.next ?? '/'"),
+])
+weaken('login/return-address', 'the logout redirects to any return address', [
+  change(
+    '<form method="post" action="/logout"><button>',
+    '<form method="post" action="/logout"><input type="hidden" name="next" value="/"><button>',
+  ),
+  change(
+    "logouts.delete(session.sid)\n    }\n    res.redirect(303, '/')",
+    "logouts.delete(session.sid)\n    }\n    res.redirect(303, req.body.next ?? '/')",
+  ),
 ])
 weaken('login/foreign-form', 'a form of any origin logs in', [
   change("app.post('/login', sameOrigin, postLogin)", "app.post('/login', postLogin)"),

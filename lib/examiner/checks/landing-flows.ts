@@ -2,33 +2,82 @@
  * Group `landing`, flows at the landing page (the callback URL).
  * Checks foreign tokens, reused tokens, open redirects, prefetches, and traces of the token.
  */
+import type { Browser } from '../browser'
 import { type Check, failed, need, noneOf, passed } from '../check'
 import type { Stage } from '../stage'
+import { hostileAddresses, isHostile } from './hostile'
 import { arrive, needGenuine } from './landing'
+
+/** A victim of a link: the browser's description, and its visit before. */
+type Victim = readonly [name: string, visit: (stage: Stage, browser: Browser) => Promise<unknown>]
+
+const victims: readonly Victim[] = [
+  ['that was never here', async () => undefined],
+  ['that has visited the site', visitBefore],
+]
+
+/** Visits the site, so that the browser has all cookies that the site sets before a login. */
+async function visitBefore(stage: Stage, browser: Browser): Promise<void> {
+  await stage.visit(browser)
+  await stage.visit(browser, stage.site.loginPage)
+}
+
+/** A forgery: its description, and the forged form of the attacker's landing address. */
+type Forgery = readonly [name: string, forge: (address: URL) => string]
+
+const unchanged: Forgery = ['', ({ href }) => href]
+
+/** Creates a forgery that changes the parameters of the return address. */
+const changedReturn = (name: string, change: (parameters: URLSearchParams) => void): Forgery => [
+  `, ${name} in r`,
+  (address) => {
+    const forged = new URL(address)
+    const back = new URL(forged.searchParams.get('r') ?? '', address)
+    change(back.searchParams)
+    forged.searchParams.set('r', back.href)
+    return forged.href
+  },
+]
+
+/** Returns forgeries, because a site may check its own parameter of `r` only if the parameter is there. */
+function forgeriesOf(address: URL): Forgery[] {
+  const r = address.searchParams.get('r') ?? ''
+  const names = URL.canParse(r) ? [...new Set(new URL(r).searchParams.keys())] : []
+  const all = changedReturn('without any parameter', (parameters) => {
+    for (const name of names) parameters.delete(name)
+  })
+  return [
+    ...names.flatMap((name) => [
+      changedReturn(`without ${name}`, (parameters) => parameters.delete(name)),
+      changedReturn(`with an empty ${name}`, (parameters) => parameters.set(name, '')),
+    ]),
+    ...(names.length > 1 ? [all] : []),
+  ]
+}
 
 const loginCsrf: Check = {
   name: 'landing/login-csrf',
   run: async (stage) => {
     await needGenuine(stage)
     const problems: string[] = []
-    const victims: readonly [string, (stage: Stage) => Promise<ReturnType<Stage['browser']>>][] = [
-      ['that was never here', async () => stage.browser()],
-      [
-        'that has visited the site',
-        async () => {
-          const browser = stage.browser()
-          await stage.visit(browser)
-          return browser
-        },
-      ],
-    ]
-    for (const [name, prepare] of victims) {
-      const { account: attacker, address } = await arrive(stage)
-      const victim = await prepare(stage)
-      await stage.openHere(victim, address.href)
-      if (await stage.isKnown(victim, attacker))
-        problems.push(`a browser ${name} is logged in as the attacker by the attacker's landing address`)
+    const attack = async ([forgeryName, forge]: Forgery) => {
+      for (const [victimName, visit] of victims) {
+        const { account: attacker, address } = await arrive(stage)
+        const victim = stage.browser()
+        await visit(stage, victim)
+        await stage.openHere(victim, forge(address))
+        const isCaught = await stage.isKnown(victim, attacker)
+        const attempt = `a browser ${victimName}, the attacker's landing address${forgeryName}`
+        stage.tried(`${attempt}: ${isCaught ? 'logged in as the attacker' : 'not logged in'}`)
+        if (isCaught)
+          problems.push(
+            `a browser ${victimName} is logged in as the attacker by the attacker's landing address${forgeryName}`,
+          )
+      }
     }
+    await attack(unchanged)
+    const { address } = await arrive(stage)
+    for (const forgery of forgeriesOf(address)) await attack(forgery)
     return noneOf(problems)
   },
 }
@@ -64,41 +113,21 @@ const replayOther: Check = {
   },
 }
 
-const hostile = [
-  'https://attacker.invalid/',
-  '//attacker.invalid/',
-  '/\\attacker.invalid/',
-  '\\\\attacker.invalid/',
-  'https:attacker.invalid/',
-  'https:///attacker.invalid/',
-  '/\t/attacker.invalid/',
-  '/%09/attacker.invalid/',
-  '%2F%2Fattacker.invalid%2F',
-  '%252F%252Fattacker.invalid%252F',
-  '/%2F%2Fattacker.invalid/',
-  '/%252F%252Fattacker.invalid/',
-  'javascript:alert(1)//attacker.invalid',
-]
-
-/** Returns addresses of the attacker that begin like the site's address. */
-const lookalikes = (site: URL) => [
-  `${site.protocol}//${site.host}@attacker.invalid/`,
-  `${site.protocol}//${site.host}.attacker.invalid/`,
-  `${site.protocol}//${site.host}\\@attacker.invalid/`,
-]
-
 const openRedirect: Check = {
   name: 'landing/open-redirect',
   run: async (stage) => {
     await needGenuine(stage)
     const problems: string[] = []
-    for (const target of [...hostile, ...lookalikes(new URL(stage.site.url))]) {
+    for (const target of hostileAddresses(stage.site.url)) {
       const browser = stage.browser()
       const address = await stage.landing(browser)
       address.searchParams.set('r', target)
-      const isOut = (url: URL) => /attacker\.invalid$/.test(url.hostname) || url.protocol === 'javascript:'
-      const page = await browser.open(address.href, { stopAt: (url) => isOut(url) || stage.platform.isIdentify(url) })
-      if (page.next !== undefined && isOut(new URL(page.next)))
+      const page = await browser.open(address.href, {
+        stopAt: (url) => isHostile(url) || stage.platform.isIdentify(url),
+      })
+      const { origin, pathname } = page.next === undefined ? page.url : new URL(page.next)
+      stage.tried(`r=${JSON.stringify(target)}: ${origin}${pathname}`)
+      if (page.next !== undefined && isHostile(new URL(page.next)))
         problems.push(`r=${JSON.stringify(target)} leads to ${new URL(page.next).href}`)
       else if (page.status >= 500) problems.push(`r=${JSON.stringify(target)} responds ${page.status}`)
     }

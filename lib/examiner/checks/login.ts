@@ -1,8 +1,9 @@
 /** Group `login`: the form, its security, and traces of the password. */
 import { crossSite } from '../browser'
-import { type Check, failed, need, noneOf, notApplicable, passed } from '../check'
+import { type Check, failed, need, noneOf, passed } from '../check'
 import { loginFormOf } from '../facts'
 import { pause, type Stage } from '../stage'
+import { returnAddress } from './return-address'
 
 const right: Check = {
   name: 'login/right-password',
@@ -34,39 +35,6 @@ const newSession: Check = {
     return (await stage.isKnown(thief, account))
       ? failed('the session ID of before the login is logged in too: an attacker who planted it is now the user')
       : passed()
-  },
-}
-
-const returnAddress: Check = {
-  name: 'login/return-address',
-  run: async (stage) => {
-    const { returnField } = stage.site
-    if (returnField === undefined) return notApplicable('the login form has no return address')
-    await stage.login(stage.browser())
-    const problems: string[] = []
-    for (const target of [
-      'https://attacker.invalid/',
-      '//attacker.invalid/',
-      '/\\attacker.invalid/',
-      '/%09/attacker.invalid',
-      '%2F%2Fattacker.invalid%2F',
-      '%252F%252Fattacker.invalid%252F',
-    ]) {
-      const browser = stage.browser()
-      const { form } = await stage.loginForm(browser)
-      const { username, password } = stage.account()
-      const fields = {
-        [stage.site.usernameField]: username,
-        [stage.site.passwordField]: password,
-        [returnField]: target,
-      }
-      const page = await browser.submit(form, fields, {
-        stopAt: ({ hostname }) => hostname.endsWith('attacker.invalid'),
-      })
-      if (page.next !== undefined)
-        problems.push(`${returnField}=${JSON.stringify(target)} leads to ${new URL(page.next).href}`)
-    }
-    return noneOf(problems)
   },
 }
 

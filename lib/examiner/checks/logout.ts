@@ -1,6 +1,7 @@
 /** Group `logout`: the end of a login on the site, in copies of the cookie, and at the platform. */
 import { type Browser, crossSite } from '../browser'
 import { type Check, failed, need, noneOf, notApplicable, passed } from '../check'
+import type { Form } from '../html'
 import type { Account } from '../platform'
 import { pause, type Stage } from '../stage'
 
@@ -111,6 +112,17 @@ const landingRace: Check = {
   },
 }
 
+/** Returns the form that logs out of all sessions, with its hidden fields, if a page shows the form. */
+export async function logoutAllForm(stage: Stage, browser: Browser): Promise<Form | undefined> {
+  const { logout, logoutAll } = stage.site
+  if (logoutAll === undefined) return undefined
+  const pages = [await stage.look(browser, logout.page), await stage.look(browser)]
+  return pages.flatMap(({ forms }) => forms).find(({ action }) => action === logoutAll)
+}
+
+/** Returns a form without fields, for an address whose form is not shown. */
+const bareForm = (action: string): Form => ({ page: action, action, method: 'POST', fields: [], text: '' })
+
 const all: Check = {
   name: 'logout/all-sessions',
   run: async (stage) => {
@@ -121,10 +133,8 @@ const all: Check = {
     const other = stage.browser()
     await stage.login(other, account)
     const since = Date.now()
-    const page = await stage.look(browser, stage.site.logout.page)
-    const user = await stage.look(browser)
-    const form = [...page.forms, ...user.forms].find(({ action }) => action === logoutAll)
-    await browser.submit(form ?? { page: page.url.href, action: logoutAll, method: 'POST', fields: [], text: '' }, {})
+    const form = await logoutAllForm(stage, browser)
+    await browser.submit(form ?? bareForm(logoutAll), {})
     const calls = stage.platform.calls(since, { operation: 'logoutall' })
     return noneOf([
       ...(calls.length === 0 ? ['the platform is not informed'] : []),

@@ -1,0 +1,32 @@
+/** Return addresses of an attacker, for every page that takes a return address. */
+
+const everywhere = [
+  'https://attacker.invalid/',
+  '//attacker.invalid/',
+  '/\\attacker.invalid/',
+  '\\\\attacker.invalid/',
+  'https:attacker.invalid/',
+  'https:///attacker.invalid/',
+  '/\t/attacker.invalid/',
+  '/%09/attacker.invalid/',
+  '%2F%2Fattacker.invalid%2F',
+  '%252F%252Fattacker.invalid%252F',
+  '/%2F%2Fattacker.invalid/',
+  '/%252F%252Fattacker.invalid/',
+  'javascript:alert(1)//attacker.invalid',
+]
+
+/** Returns the attacker's addresses. The last ones begin like the site's address. */
+export function hostileAddresses(siteUrl: string): readonly string[] {
+  const { protocol, host } = new URL(siteUrl)
+  return [
+    ...everywhere,
+    `${protocol}//${host}@attacker.invalid/`,
+    `${protocol}//${host}.attacker.invalid/`,
+    `${protocol}//${host}\\@attacker.invalid/`,
+  ]
+}
+
+/** Does the address leave the site for the attacker's page or script? */
+export const isHostile = ({ hostname, protocol }: URL): boolean =>
+  /attacker\.invalid$/.test(hostname) || protocol === 'javascript:'
