@@ -90,6 +90,7 @@ const build = (express: typeof express5, version: string) => (sso: Sso2, gates: 
   app.use((req, res, next) => {
     res.once('finish', () => {
       if (req.path === '/sso2/landing') landings.push({ version, req })
+      if (req.path === '/login') show('body', req.body)
     })
     next()
   })
@@ -242,6 +243,10 @@ describe.each(['Express 5', 'Express 4'])('on %s', (version) => {
     }
     expect(leaksOf(new RegExp(`^landing ${version}$`))).toEqual([])
   })
+})
+
+test('[F8] no password stays on a request of the login page, not when it is refused either', () => {
+  expect(leaksOf(/^body$/)).toEqual([])
 })
 
 async function failureOf(run: () => unknown): Promise<unknown> {

@@ -183,17 +183,6 @@ test('[R12] Identify is given exactly t and r, whatever a visitor adds to the ad
   expect([page.status, page.url]).toEqual([200, at('/a?debug_url=http://evil.example/&t=mine&r=//evil.example/')])
 })
 
-test('[R11] after the landing no address of the site holds a token, and nothing was sent on from there', async () => {
-  const page = await logIn(network.browser(), network.morning, ada, '/a?x=1')
-  expect(page.url).toBe(at('/a?x=1'))
-  const first = await network.browser().visit(at('/b'))
-  expect(first.url).toBe(at('/b'))
-  const tokens = first.trail.flatMap(({ url }) => new URL(url).searchParams.get('t') ?? [])
-  expect(tokens).toHaveLength(2)
-  const [asked, landed] = first.trail.filter(({ url }) => new URL(url).searchParams.has('t'))
-  expect([isIdentify(present(asked)), new URL(present(landed).url).pathname]).toEqual([true, '/sso2/landing'])
-})
-
 describe('the answer to a POST', () => {
   const form = new URLSearchParams({ username: ada.username, password: ada.password, return_to: '/a' }).toString()
   const cases: [string, string, string, () => Promise<string>][] = [
