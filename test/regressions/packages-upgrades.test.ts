@@ -120,10 +120,23 @@ const ways: [string, Parameters<typeof through>[0]][] = [
 ]
 
 /** Each cookie header that is none of ours is a scenario of test/differential. */
-describe.each<[string, () => Heads, object]>([
+describe.each<[string, () => Heads, { status: string; user?: string; saved?: string }]>([
   ['a new user', () => ({}), { status: 'none' }],
   ['a logged-in user', () => ({ cookie }), { status: 'loggedin', user: 'account-ada', saved: 'kept' }],
 ])('[O17] by %s', (_who, headers, expected) => {
+  test('an upgrade through sso.session(request, {}, done), as ws does it, throws nothing and has the session', async () => {
+    const other = await stage.another({}, pages)
+    onUpgrade(
+      other,
+      (sso, req, res, done) => sso.session(req, res, done),
+      () => ({}),
+    )
+    const answer = await upgrade(other.url, headers()).catch(() => 'the connection broke')
+    const { saved } = expected
+    const known = { status: 'no word', ...(saved === undefined ? {} : { saved }) }
+    expect({ answer, thrown: thrown.map(String) }).toEqual({ answer: known, thrown: [] })
+  })
+
   test.each(ways)('an upgrade through %s, as engine.io does it, knows the user', async (_what, handle) => {
     const other = await stage.another({}, pages)
     onUpgrade(other, handle, (socket) => new EngineResponse(socket))

@@ -1293,8 +1293,8 @@ module.exports = [
     file: 'web/http/response-headers.ts',
     find: "if (typeof res.setHeader !== 'function' || res.headersSent) return",
     replace: 'if (res.headersSent) return',
-    test: 'web/session-surroundings',
-    title: 'an upgrade with an empty object',
+    test: 'regressions/packages-upgrades',
+    title: 'as ws does it',
   },
   {
     name: 'a regenerate() that failed says that it went well',
