@@ -145,14 +145,16 @@ module.exports = [
     ['remote/rest-call.ts', 'asked >= bounds.left()', 'asked > bounds.left()'],
     ['remote/rest-call.ts', 'wait >= bounds.left()', 'wait > bounds.left()'],
     ['remote/identify-health.ts', 'if (firstMs <= began.ms)', 'firstMs < began.ms'],
+    ['web/limits.ts', 'performance.now() < end', 'performance.now() <= end'],
     ['remote/identify-health.ts', '< LOST_MS', 'performance.now() - this.#firstRedirectMs <= LOST_MS'],
   ]),
   ...because('Node.js takes a call without a method for a GET', [['remote/platform-api.ts', "method: 'GET'", '""']]),
   ...because('no redirect comes as far: each is refused before', [
     ['remote/rest-call.ts', 'answer.status < 300', 'answer.status <= 300'],
   ]),
-  ...because('the key of a used token is one text for one signature, however it is written', [
+  ...because('the key is one text for one signature or name, however it is written', [
     ['storage/session-index.ts', "update(signature).digest('base64url')", '""'],
+    ['web/limits.ts', ".digest('base64url')", '""'],
   ]),
   ...because('JSON leaves out what is undefined', [
     ['decide/attempts.ts', 'left === undefined ? { at } : { left, at }', 'false'],
