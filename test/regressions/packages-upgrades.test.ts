@@ -119,9 +119,10 @@ const ways: [string, Parameters<typeof through>[0]][] = [
   ['sso.session and sso.middleware', bothParts],
 ]
 
-/** Each cookie header that is none of ours is a scenario of test/differential. */
+/** A doubled cookie has the site set a header. All others that are none of ours are scenarios of test/differential. */
 describe.each<[string, () => Heads, { status: string; user?: string; saved?: string }]>([
   ['a new user', () => ({}), { status: 'none' }],
+  ['a user with a doubled cookie, which is dropped', () => ({ cookie: `${cookie}; ${cookie}` }), { status: 'none' }],
   ['a logged-in user', () => ({ cookie }), { status: 'loggedin', user: 'account-ada', saved: 'kept' }],
 ])('[O17] by %s', (_who, headers, expected) => {
   test('an upgrade through sso.session(request, {}, done), as ws does it, throws nothing and has the session', async () => {
