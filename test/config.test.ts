@@ -452,7 +452,7 @@ const names = (stem: string) => ({
   session: `${stem}.sid`,
   binding: `${stem}.b`,
   loop: `${stem}.l`,
-  signedOut: `${stem}.o`,
+  logout: `${stem}.o`,
   device: `${stem}.d`,
 })
 test.each([

@@ -25,7 +25,7 @@ interface CookieNames {
   readonly binding: string
   /** Prefix of the cookies with the number of Identify redirects. A hash of the page follows. */
   readonly loop: string
-  readonly signedOut: string
+  readonly logout: string
   readonly device: string
 }
 
@@ -138,7 +138,7 @@ function cookieNames(given = 'sso2.sid', isSecure: boolean): CookieNames {
     session: name(own),
     binding: helper('b'),
     loop: helper('l'),
-    signedOut: helper('o'),
+    logout: helper('o'),
     device: helper('d'),
   }
 }

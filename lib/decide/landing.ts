@@ -11,9 +11,9 @@ export interface LandingFacts {
   readonly binding: BindingFinding
   /** The verified Session Token, or the reason why it was refused. */
   readonly token: SessionToken | TokenFault
-  readonly replayed: boolean
-  readonly sidEnded: boolean
-  readonly storeAvailable: boolean
+  readonly isReplayed: boolean
+  readonly isSidEnded: boolean
+  readonly isStoreAvailable: boolean
   /** Has the browser the cookie of an unconfirmed logout? */
   readonly hasLogoutCookie: boolean
   readonly record: SsoRecord | undefined
@@ -54,10 +54,10 @@ export function decideLanding(facts: LandingFacts): LandingDecision {
   if (binding === 'unbound') return { action: 'start_anew', reason: 'unbound' }
   if (typeof token === 'string') return decideRefused(token)
   if (facts.hasLogoutCookie && token.sts === 'loggedin') return { action: 'log_out', token, reason: 'signed_out' }
-  if (!facts.storeAvailable) return { action: 'as_it_is', reason: 'store_unavailable' }
-  if (facts.replayed) return decideReplay(facts)
+  if (!facts.isStoreAvailable) return { action: 'as_it_is', reason: 'store_unavailable' }
+  if (facts.isReplayed) return decideReplay(facts)
   if (token.err !== undefined) return { action: 'give_up', reason: 'undocumented' }
-  if (token.sts === 'loggedin' && facts.sidEnded) return { action: 'log_out', token, reason: 'signed_out' }
+  if (token.sts === 'loggedin' && facts.isSidEnded) return { action: 'log_out', token, reason: 'signed_out' }
   if (isMadeAlready(facts, token)) return { action: 'adopt', reason: 'session_moved' }
   return token.sts === 'anon' ? decideAnonymous(facts, token) : { action: 'sign_in', token }
 }

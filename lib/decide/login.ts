@@ -109,13 +109,13 @@ export function decideSuccession(answer: SessionToken | undefined): LoginDecisio
 
 /** Returns the reason why a login may not begin. A visitor without a session cannot get a session while the SSO system does not answer. */
 export function decideLoginStart(facts: {
-  readonly storeAvailable: boolean
-  readonly ssoAvailable: boolean
+  readonly isStoreAvailable: boolean
+  readonly isSsoAvailable: boolean
   readonly hasRecord: boolean
 }): LoginError | undefined {
-  if (!facts.storeAvailable) return 'unavailable'
+  if (!facts.isStoreAvailable) return 'unavailable'
   if (facts.hasRecord) return undefined
-  return facts.ssoAvailable ? 'session_ended' : 'unavailable'
+  return facts.isSsoAvailable ? 'session_ended' : 'unavailable'
 }
 
 /** Errors of a wrong password or one-time password. */

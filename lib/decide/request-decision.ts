@@ -50,17 +50,17 @@ export interface ChecksAtStart {
 export interface RequestFacts {
   readonly now: EpochSeconds
   readonly record: SsoRecord | undefined
-  readonly storeAvailable: boolean
+  readonly isStoreAvailable: boolean
   /** Is the circuit breaker of the SSO system closed? */
-  readonly ssoAvailable: boolean
+  readonly isSsoAvailable: boolean
   /** Does Identify fail, although the other operations may work? */
-  readonly identifyBroken: boolean
+  readonly isIdentifyBroken: boolean
   /** May the request be redirected? Only a navigation by a person may be redirected, on a page that identifies. */
   readonly mayIdentify: boolean
   /** Reason of the loop guard or the cookie-less marker to serve the page now. */
   readonly blocked: DegradedReason | undefined
   readonly logoutCookie: LogoutCookieState
-  readonly wantsLogin: boolean
+  readonly isLoginPage: boolean
   /** Does the page need the response to a Session Status call that began after this request? */
   readonly fresh: ChecksAtStart | undefined
   /** Has the request reached its maximum wait for the check of another request? */
@@ -100,7 +100,7 @@ const anonymous = (degraded: DegradedReason | undefined): RequestDecision => ({
 
 /** Decides a request. */
 export function decideRequest(facts: RequestFacts, policy: RequestPolicy): RequestDecision {
-  if (!facts.storeAvailable) return anonymous('store_unavailable')
+  if (!facts.isStoreAvailable) return anonymous('store_unavailable')
   const { record, now } = facts
   if (facts.logoutCookie === 'due') return { action: 'retry_logout' }
   if (record && facts.logoutCookie === 'pending') return anonymous('logout_pending')
@@ -110,7 +110,7 @@ export function decideRequest(facts: RequestFacts, policy: RequestPolicy): Reque
   return facts.fresh ? decideFresh(facts, record, facts.fresh, policy) : decideKnown(facts, record, policy)
 }
 
-const canIdentify = ({ ssoAvailable, identifyBroken }: RequestFacts) => ssoAvailable && !identifyBroken
+const canIdentify = ({ isSsoAvailable, isIdentifyBroken }: RequestFacts) => isSsoAvailable && !isIdentifyBroken
 
 function decideUnknownVisitor(facts: RequestFacts, reason: IdentifyReason): RequestDecision {
   if (facts.blocked) return anonymous(facts.blocked)
@@ -125,7 +125,7 @@ function decideUnknownVisitor(facts: RequestFacts, reason: IdentifyReason): Requ
  */
 function decideLoggedOut(facts: RequestFacts): RequestDecision {
   if (facts.logoutCookie === 'untried') return { action: 'retry_logout' }
-  if (facts.logoutCookie === 'pending' || !facts.wantsLogin) return anonymous('logout_pending')
+  if (facts.logoutCookie === 'pending' || !facts.isLoginPage) return anonymous('logout_pending')
   const decision = decideUnknownVisitor(facts, 'signed_out')
   return decision.action === 'identify' ? decision : anonymous('logout_pending')
 }
@@ -139,7 +139,7 @@ function decideFresh(
   const { asked } = record
   if (asked !== undefined && asked !== checksAtStart.asked && asked !== checksAtStart.asking)
     return record.unansweredAt === undefined ? useRecord(record) : useStaleRecord(facts, record, policy)
-  if (!facts.ssoAvailable) return useStaleRecord(facts, record, policy)
+  if (!facts.isSsoAvailable) return useStaleRecord(facts, record, policy)
   if (isBeingAsked(facts, record, policy)) return { action: 'wait_for_answer' }
   if (isPaused(facts, record, policy)) return useStaleRecord(facts, record, policy)
   return { action: 'ask_status', record, reason: 'fresh' }
@@ -148,7 +148,7 @@ function decideFresh(
 function decideKnown(facts: RequestFacts, record: SsoRecord, policy: RequestPolicy): RequestDecision {
   if (!isStale(record, facts.now, policy.recheckSeconds))
     return needsNewAccess(facts, record) ? { action: 'identify', reason: 'access_expired' } : useRecord(record)
-  if (!facts.ssoAvailable) return useStaleRecord(facts, record, policy)
+  if (!facts.isSsoAvailable) return useStaleRecord(facts, record, policy)
   if (isBeingAsked(facts, record, policy)) return decideWhileAsked(facts, record, policy)
   if (isPaused(facts, record, policy)) return useStaleRecord(facts, record, policy)
   return { action: 'ask_status', record, reason: 'stale' }

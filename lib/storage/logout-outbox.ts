@@ -7,7 +7,7 @@
 import { SiteStore } from './keys'
 import { RememberedLogouts } from './remembered-logouts'
 import { seal, unseal } from './seal'
-import { ENDED_SECONDS } from './session-index'
+import { REVOCATION_SECONDS } from './session-index'
 import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
 
 /** A logout that is not finished: the SSO system has not confirmed the logout, or Redis has not ended all its sessions. */
@@ -63,7 +63,7 @@ export class LogoutOutbox extends SiteStore {
   keep(sidHash: string, logout: PendingLogout, now: number): Promise<Done | Unavailable> {
     const { aid } = this.#own.get(sidHash)?.logout ?? {}
     const widest = { ...(aid === undefined ? {} : { aid }), ...logout, since: now }
-    this.#own.set(sidHash, { logout: widest, until: now + ENDED_SECONDS })
+    this.#own.set(sidHash, { logout: widest, until: now + REVOCATION_SECONDS })
     return doneUnlessUnavailable(async () => {
       await this.#write(sidHash, widest)
       await this.kv.enqueue(this.#queueOf(sidHash), sidHash, now)
@@ -78,7 +78,7 @@ export class LogoutOutbox extends SiteStore {
     const { raw, kept } = logout.aid === undefined ? await this.#read(sidHash) : { raw: undefined, kept: 'gone' }
     if (typeof kept !== 'string') return
     const sealed = seal(JSON.stringify(logout), this.encryptionKeys())
-    await this.kv.compareAndSet(this.#key('pend', sidHash), raw, sealed, ENDED_SECONDS)
+    await this.kv.compareAndSet(this.#key('pend', sidHash), raw, sealed, REVOCATION_SECONDS)
   }
 
   /** Queues again logouts of the current process that Redis has lost. @param most maximum of logouts to examine, in turn */
@@ -131,12 +131,12 @@ export class LogoutOutbox extends SiteStore {
   confirm(sidHash: string): Promise<Done | Unavailable> {
     this.#own.delete(sidHash)
     return doneUnlessUnavailable(async () => {
-      await this.kv.compareAndSet(this.#key('pend', sidHash), undefined, CONFIRMED, ENDED_SECONDS)
+      await this.kv.compareAndSet(this.#key('pend', sidHash), undefined, CONFIRMED, REVOCATION_SECONDS)
       await this.kv.remove(this.#queueOf(sidHash), [sidHash])
     })
   }
 
-  drop(sidHash: string): Promise<Done | Unavailable> {
+  removeFromQueue(sidHash: string): Promise<Done | Unavailable> {
     return doneUnlessUnavailable(() => this.kv.remove(this.#queueOf(sidHash), [sidHash]))
   }
 

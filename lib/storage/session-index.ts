@@ -13,7 +13,7 @@ import type { Listing } from './kv'
 import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
 
 /** Seconds for which the revocation of an SSO session is stored, as long as the retries of its logout. */
-export const ENDED_SECONDS = 86_400
+export const REVOCATION_SECONDS = 86_400
 /** Seconds for which a used token is stored, longer than its lifetime and the widest leeway. */
 const USED_TOKEN_SECONDS = 150
 /** Maximum of sessions for an account, and for an SSO session. Beyond the limit, the least recently used session ends. Threat S21. */
@@ -109,7 +109,7 @@ export class SessionIndex extends SiteStore {
    * @returns keys of the other sessions on the site, {@link MAX_SESSIONS} at most. Some of the sessions may have ended.
    */
   revokeSsoSession(sidHash: string, own?: string): Promise<string[] | Unavailable> {
-    return this.#revoke(this.#sidKey(sidHash), this.#outKey(sidHash), ENDED_SECONDS, own)
+    return this.#revoke(this.#sidKey(sidHash), this.#outKey(sidHash), REVOCATION_SECONDS, own)
   }
 
   /**

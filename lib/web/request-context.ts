@@ -53,7 +53,7 @@ export async function openRequestContext(site: Site, req: Request, res: Response
     isMounted: isMountedAt(req, config.mountPath),
     browser: {
       binding: isBindingValue(binding) ? binding : undefined,
-      logoutCookie: readLogoutCookie(readCookie(req, config.cookies.signedOut), macKeys, now()),
+      logoutCookie: readLogoutCookie(readCookie(req, config.cookies.logout), macKeys, now()),
     },
   }
 }
@@ -102,12 +102,12 @@ export function setLogoutCookie(context: RequestContext, logoutCookie: LogoutCoo
   const { site, res, browser } = context
   browser.logoutCookie = logoutCookie
   const value = writeLogoutCookie(logoutCookie, site.macKeys, site.now())
-  setCookie(res, site.config, site.config.cookies.signedOut, value, LOGOUT_COOKIE_SECONDS)
+  setCookie(res, site.config, site.config.cookies.logout, value, LOGOUT_COOKIE_SECONDS)
 }
 
 /** Drops the logout cookie, after a confirmed logout, a login, or an anonymous status from the SSO system. */
 export function dropLogoutCookie({ site, res, browser }: RequestContext): void {
   if (browser.logoutCookie === undefined) return
   browser.logoutCookie = undefined
-  dropCookie(res, site.config, site.config.cookies.signedOut)
+  dropCookie(res, site.config, site.config.cookies.logout)
 }

@@ -15,13 +15,13 @@ const policy = { recheckSeconds: 360, graceSeconds: 900, absoluteSeconds: 7_776_
 const usual: RequestFacts = {
   now: NOW,
   record: undefined,
-  storeAvailable: true,
-  ssoAvailable: true,
-  identifyBroken: false,
+  isStoreAvailable: true,
+  isSsoAvailable: true,
+  isIdentifyBroken: false,
   mayIdentify: true,
   blocked: undefined,
   logoutCookie: 'no',
-  wantsLogin: false,
+  isLoginPage: false,
   fresh: { asking: undefined, asked: undefined },
   hasWaited: false,
 }
@@ -63,7 +63,7 @@ const rows: [name: string, record: LoggedInRecord, facts: Partial<RequestFacts>,
   [
     'an answer to a later question is shown though SSO2 is away by now',
     login({ asked: 'q2' }),
-    { ssoAvailable: false },
+    { isSsoAvailable: false },
     show(login({ asked: 'q2' })),
   ],
   [
@@ -113,19 +113,19 @@ const rows: [name: string, record: LoggedInRecord, facts: Partial<RequestFacts>,
   [
     'while SSO2 is away the record is shown as one that could not be checked',
     login(),
-    { ssoAvailable: false },
+    { isSsoAvailable: false },
     show(login(), 'sso_unavailable'),
   ],
   [
     'past the grace it is not shown at all',
     login({ checkedAt: NOW - 1260 }),
-    { ssoAvailable: false },
+    { isSsoAvailable: false },
     show(undefined, 'sso_unavailable'),
   ],
   [
     'without a store nothing is shown',
     login({ asked: 'q1' }),
-    { storeAvailable: false },
+    { isStoreAvailable: false },
     show(undefined, 'store_unavailable'),
   ],
   [
@@ -152,7 +152,7 @@ test('a fresh answer that leaves a login pending says so', () => {
 
 test('what is shown without a fresh answer is never known for sure', () => {
   for (const [, record, facts] of rows) {
-    const decision = decideRequest({ ...usual, ...facts, record, ssoAvailable: false }, policy)
+    const decision = decideRequest({ ...usual, ...facts, record, isSsoAvailable: false }, policy)
     const isFresh =
       record.asked !== undefined &&
       record.unansweredAt === undefined &&

@@ -124,7 +124,7 @@ test.each<[store: boolean, sso: boolean, record: boolean, error: LoginError | un
   [false, false, true, 'unavailable'],
   [false, false, false, 'unavailable'],
 ])('a login with store %s, SSO2 %s and a record %s begins, or ends with %s', (store, sso, hasRecord, error) => {
-  expect(decideLoginStart({ storeAvailable: store, ssoAvailable: sso, hasRecord })).toBe(error)
+  expect(decideLoginStart({ isStoreAvailable: store, isSsoAvailable: sso, hasRecord })).toBe(error)
 })
 
 test.each<[err: SessionToken['err'], raa: number | undefined, result: AttemptResult]>([

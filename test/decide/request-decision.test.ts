@@ -19,13 +19,13 @@ const policy = { recheckSeconds: 360, graceSeconds: 900, absoluteSeconds: 7_776_
 const usual: RequestFacts = {
   now: NOW,
   record: undefined,
-  storeAvailable: true,
-  ssoAvailable: true,
-  identifyBroken: false,
+  isStoreAvailable: true,
+  isSsoAvailable: true,
+  isIdentifyBroken: false,
   mayIdentify: true,
   blocked: undefined,
   logoutCookie: 'no',
-  wantsLogin: false,
+  isLoginPage: false,
   fresh: undefined,
   hasWaited: false,
 }
@@ -54,34 +54,34 @@ type Row = [name: string, facts: Partial<RequestFacts>, decision: RequestDecisio
 const strangers: Row[] = [
   ['a navigation without a record goes through Identify', {}, { action: 'identify', reason: 'no_session' }],
   ['anything else without a record is served as none', { mayIdentify: false }, show(undefined)],
-  ['a broken Identify gets no new visitor', { identifyBroken: true }, show(undefined, 'sso_unavailable')],
+  ['a broken Identify gets no new visitor', { isIdentifyBroken: true }, show(undefined, 'sso_unavailable')],
   [
     'a broken Identify is no reason not to ask',
-    { record: checked(360), identifyBroken: true },
+    { record: checked(360), isIdentifyBroken: true },
     { action: 'ask_status', record: checked(360), reason: 'stale' },
   ],
   [
     'a broken Identify gets nobody whose access ran out',
-    { record: checked(10, { accessRefused: true }), identifyBroken: true },
+    { record: checked(10, { accessRefused: true }), isIdentifyBroken: true },
     show(checked(10, { accessRefused: true })),
   ],
-  ['a dead SSO system gets no new visitor', { ssoAvailable: false }, show(undefined, 'sso_unavailable')],
+  ['a dead SSO system gets no new visitor', { isSsoAvailable: false }, show(undefined, 'sso_unavailable')],
   [
     'what may not be redirected is not degraded by a dead SSO system',
-    { ssoAvailable: false, mayIdentify: false },
+    { isSsoAvailable: false, mayIdentify: false },
     show(undefined),
   ],
   ['the cookie-less marker serves the page', { blocked: 'cookies_blocked' }, show(undefined, 'cookies_blocked')],
   ['the loop guard serves the page', { blocked: 'identify_loop' }, show(undefined, 'identify_loop')],
   [
     'a refused token serves the page, also with SSO2 away',
-    { blocked: 'token_refused', ssoAvailable: false },
+    { blocked: 'token_refused', isSsoAvailable: false },
     show(undefined, 'token_refused'),
   ],
-  ['without a store the page is served', { storeAvailable: false }, show(undefined, 'store_unavailable')],
+  ['without a store the page is served', { isStoreAvailable: false }, show(undefined, 'store_unavailable')],
   [
     'without a store nothing else counts',
-    { storeAvailable: false, logoutCookie: 'untried', fresh: neverAsked, blocked: 'identify_loop' },
+    { isStoreAvailable: false, logoutCookie: 'untried', fresh: neverAsked, blocked: 'identify_loop' },
     show(undefined, 'store_unavailable'),
   ],
   ['a pending logout is tried again before any Identify', { logoutCookie: 'untried' }, { action: 'retry_logout' }],
@@ -98,17 +98,17 @@ const strangers: Row[] = [
   ['a logout that is not confirmed is served as none', { logoutCookie: 'pending' }, show(undefined, 'logout_pending')],
   [
     'a logout that is not confirmed is served as none to whoever wants to log in, too',
-    { logoutCookie: 'pending', wantsLogin: true },
+    { logoutCookie: 'pending', isLoginPage: true },
     show(undefined, 'logout_pending'),
   ],
   [
     'so it is without SSO2, and on a page that may not be redirected',
-    { logoutCookie: 'pending', ssoAvailable: false, mayIdentify: false },
+    { logoutCookie: 'pending', isSsoAvailable: false, mayIdentify: false },
     show(undefined, 'logout_pending'),
   ],
   [
     'where nobody can tell whose logout it is, pressing "log in" has the landing find out',
-    { logoutCookie: 'unknown', wantsLogin: true },
+    { logoutCookie: 'unknown', isLoginPage: true },
     { action: 'identify', reason: 'signed_out' },
   ],
   [
@@ -118,17 +118,17 @@ const strangers: Row[] = [
   ],
   [
     'such a logout is pending where nothing may be redirected',
-    { logoutCookie: 'unknown', wantsLogin: true, mayIdentify: false },
+    { logoutCookie: 'unknown', isLoginPage: true, mayIdentify: false },
     show(undefined, 'logout_pending'),
   ],
   [
     'such a logout is pending where the loop guard says stop',
-    { logoutCookie: 'unknown', wantsLogin: true, blocked: 'identify_loop' },
+    { logoutCookie: 'unknown', isLoginPage: true, blocked: 'identify_loop' },
     show(undefined, 'logout_pending'),
   ],
   [
     'such a logout is pending while SSO2 is away',
-    { logoutCookie: 'unknown', wantsLogin: true, ssoAvailable: false },
+    { logoutCookie: 'unknown', isLoginPage: true, isSsoAvailable: false },
     show(undefined, 'logout_pending'),
   ],
 ]
@@ -192,7 +192,7 @@ const known: [
   ],
   [
     'while the circuit is open it is not, however long ago that was',
-    { record: checked(400, { unansweredAt: NOW - 400 }), ssoAvailable: false },
+    { record: checked(400, { unansweredAt: NOW - 400 }), isSsoAvailable: false },
     show(checked(400, { unansweredAt: NOW - 400 }), 'sso_unavailable'),
   ],
   [
@@ -217,7 +217,7 @@ const known: [
   ],
   [
     'so is one while SSO2 is away',
-    { record: checked(10, { accessRefused: true }), ssoAvailable: false },
+    { record: checked(10, { accessRefused: true }), isSsoAvailable: false },
     show(checked(10, { accessRefused: true })),
   ],
   [
@@ -263,7 +263,7 @@ const known: [
   ],
   [
     'a check in the future does not show a login while SSO2 is away',
-    { record: checked(-61), ssoAvailable: false },
+    { record: checked(-61), isSsoAvailable: false },
     show(undefined, 'sso_unavailable'),
   ],
   [
@@ -288,22 +288,22 @@ const known: [
   ],
   [
     'a young record is served though SSO2 is away, as if nothing were',
-    { record: checked(359), ssoAvailable: false },
+    { record: checked(359), isSsoAvailable: false },
     show(checked(359)),
   ],
   [
     'a stale login is served within the grace while SSO2 is away',
-    { record: checked(1259), ssoAvailable: false },
+    { record: checked(1259), isSsoAvailable: false },
     show(checked(1259), 'sso_unavailable'),
   ],
   [
     'a stale login past the grace is none while SSO2 is away',
-    { record: checked(1260), ssoAvailable: false },
+    { record: checked(1260), isSsoAvailable: false },
     show(undefined, 'sso_unavailable'),
   ],
   [
     'an anonymous visit outlives any outage',
-    { record: anonChecked(99_999), ssoAvailable: false },
+    { record: anonChecked(99_999), isSsoAvailable: false },
     show(anonChecked(99_999), 'sso_unavailable'),
   ],
   ['a pending login says that its user is unknown', { record: pending(29) }, show(pending(29), 'user_unknown')],
@@ -325,7 +325,7 @@ const known: [
   ],
   [
     'a session at its limit is ended while SSO2 is away',
-    { record: old, ssoAvailable: false },
+    { record: old, isSsoAvailable: false },
     { action: 'end_session', reason: 'absolute_limit' },
   ],
   [
@@ -340,7 +340,7 @@ const known: [
   ],
   [
     'a live record that the store could not tell is none',
-    { record: checked(0), storeAvailable: false },
+    { record: checked(0), isStoreAvailable: false },
     show(undefined, 'store_unavailable'),
   ],
 ]

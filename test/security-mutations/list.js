@@ -167,7 +167,7 @@ module.exports = [
   {
     name: 'a used token is taken again',
     file: 'decide/landing.ts',
-    find: 'if (facts.replayed) return decideReplay(facts)',
+    find: 'if (facts.isReplayed) return decideReplay(facts)',
     replace: '',
     test: 'safety/landing',
     title: '\\[[^\\]]*\\b(L3)\\b',
@@ -175,8 +175,8 @@ module.exports = [
   {
     name: 'a session that was logged out here may log in again',
     file: 'decide/landing.ts',
-    find: "token.sts === 'loggedin' && facts.sidEnded",
-    replace: "token.sts === 'loggedin' && facts.sidEnded && false",
+    find: "token.sts === 'loggedin' && facts.isSidEnded",
+    replace: "token.sts === 'loggedin' && facts.isSidEnded && false",
     test: 'decide/landing',
     title: 'logged out',
   },
@@ -655,7 +655,7 @@ module.exports = [
   {
     name: 'a store that is away means a stranger',
     file: 'decide/request-decision.ts',
-    find: "if (!facts.storeAvailable) return anonymous('store_unavailable')",
+    find: "if (!facts.isStoreAvailable) return anonymous('store_unavailable')",
     replace: '',
     test: 'faults/store',
     title: 'Redis is lost',
@@ -988,7 +988,7 @@ module.exports = [
     file: 'web/actions/resolve-user.ts',
     find: 'progress.logoutCookie = await retryLogoutFromCookie(context)',
     replace:
-      "progress.logoutCookie = await retryLogoutFromCookie(context)\n      if (progress.logoutCookie === 'unknown') context.res.clearCookie(context.site.config.cookies.signedOut)",
+      "progress.logoutCookie = await retryLogoutFromCookie(context)\n      if (progress.logoutCookie === 'unknown') context.res.clearCookie(context.site.config.cookies.logout)",
     test: 'regressions/logout-again',
     title: '"log in" that',
   },
@@ -1162,7 +1162,7 @@ module.exports = [
   {
     name: 'a login without a session is sent to an SSO system that is down',
     file: 'decide/login.ts',
-    find: "return facts.ssoAvailable ? 'session_ended' : 'unavailable'",
+    find: "return facts.isSsoAvailable ? 'session_ended' : 'unavailable'",
     replace: "return 'session_ended'",
     test: 'regressions/forms',
     title: 'to /login without a session gets',

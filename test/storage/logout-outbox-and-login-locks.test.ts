@@ -88,7 +88,7 @@ describe.each(stores)('in %s', (name, open) => {
       expect(await keptLogouts.find('h1')).toBe('confirmed')
       expect(await keptLogouts.takeDue(NOW + 99, 8)).toEqual([])
       expect(await keptLogouts.takeDue(NOW + 100, 8)).toEqual(['h2'])
-      expect(await keptLogouts.drop('h2')).toBe('done')
+      expect(await keptLogouts.removeFromQueue('h2')).toBe('done')
       expect(await keptLogouts.takeDue(NOW + 999, 8)).toEqual([])
       expect(await keptLogouts.find('h2')).toEqual({ ...one, since: NOW + 100 })
     })

@@ -36,7 +36,7 @@ const questions: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['pauseRetry', ({ keptLogouts }) => keptLogouts.pauseRetry('h')],
   ['unlockRetry', ({ keptLogouts }) => keptLogouts.unlockRetry('h')],
   ['confirm', ({ keptLogouts }) => keptLogouts.confirm('h')],
-  ['drop', ({ keptLogouts }) => keptLogouts.drop('h')],
+  ['removeFromQueue', ({ keptLogouts }) => keptLogouts.removeFromQueue('h')],
   ['takeDue', ({ keptLogouts }) => keptLogouts.takeDue(NOW, 8)],
   ['postpone', ({ keptLogouts }) => keptLogouts.postpone('h', NOW, NOW, 0)],
   [

@@ -61,7 +61,7 @@ export async function logIn(
     if (shared) return shared
   }
   await joinOtherLogin(context)
-  const facts = { storeAvailable: stored.isAvailable, ssoAvailable: site.identifyHealth.isAvailable }
+  const facts = { isStoreAvailable: stored.isAvailable, isSsoAvailable: site.identifyHealth.isAvailable }
   const error = decideLoginStart({ ...facts, hasRecord: stored.value !== undefined })
   if (error !== undefined || key === undefined) return failedLogin(error ?? 'session_ended')
   const tried = { username, account: site.limits.recognisedAccount(context.req, username), session: key }

@@ -84,7 +84,7 @@ export class LogoutRetryWorker {
   async #retry(name: string): Promise<boolean> {
     const { logoutOutbox, now } = this.#site
     const result = await retryPendingLogout(this.#site, name)
-    if (result === 'already') await logoutOutbox.drop(name)
+    if (result === 'already') await logoutOutbox.removeFromQueue(name)
     if (result === 'failed' || result === 'unknown') {
       const kept = await logoutOutbox.find(name)
       await logoutOutbox.postpone(name, typeof kept === 'object' ? kept.since : undefined, now(), Math.random())

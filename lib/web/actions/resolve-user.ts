@@ -41,7 +41,7 @@ import { keepInIndex, removeFromIndex } from './sign-in'
 export interface ResolveOptions {
   /** May the browser be redirected to Identify? `'if_configured'`: if option `identify` is `'always'`. `'never'`: the caller cannot redirect. */
   readonly identify: 'always' | 'if_configured' | 'never'
-  readonly wantsLogin?: boolean
+  readonly isLoginPage?: boolean
   /** Status checks that began too early to count. Set if only a status check during the request is accepted. */
   readonly fresh?: ChecksAtStart | undefined
 }
@@ -114,14 +114,14 @@ function factsOf(
   return {
     now: site.now(),
     record: stored.value,
-    storeAvailable: stored.isAvailable,
-    wantsLogin: options.wantsLogin === true,
+    isStoreAvailable: stored.isAvailable,
+    isLoginPage: options.isLoginPage === true,
     fresh: options.fresh,
     hasWaited,
-    get ssoAvailable() {
+    get isSsoAvailable() {
       return site.client.isAvailable
     },
-    get identifyBroken() {
+    get isIdentifyBroken() {
       return !site.identifyHealth.isAvailable
     },
     get mayIdentify() {

@@ -57,7 +57,7 @@ export async function retryPendingLogout(site: Site, name: string, isAll = false
   const kept = await logoutOutbox.find(name)
   if (kept === 'unavailable') return 'deferred'
   if (kept === 'confirmed') return 'already'
-  if (kept === 'gone') await logoutOutbox.drop(name)
+  if (kept === 'gone') await logoutOutbox.removeFromQueue(name)
   if (typeof kept === 'string') return kept
   const logout = isAll ? asLogoutOfAll(kept) : kept
   if (logout !== kept) await logoutOutbox.keep(name, logout, now())

@@ -121,7 +121,7 @@ async function decideFor(
     clockOffset: context.site.client.clockOffsetSeconds ?? 0,
     hasLogoutCookie: browser.logoutCookie !== undefined,
     ...marks,
-    storeAvailable: stored.isAvailable && marks.storeAvailable,
+    isStoreAvailable: stored.isAvailable && marks.isStoreAvailable,
   })
   return { decision, start, successor }
 }
@@ -132,7 +132,7 @@ function findBinding({ site, browser }: RequestContext, returnTo: string): Bindi
   return isBound(site.macKeys, browser.binding, flowParameterOf(returnTo), site.now()) ? 'bound' : 'unbound'
 }
 
-const NO_TOKEN_STATE = { replayed: false, sidEnded: false, isShareSpent: false, storeAvailable: true }
+const NO_TOKEN_STATE = { isReplayed: false, isSidEnded: false, isShareSpent: false, isStoreAvailable: true }
 
 /** Uses the token. From now on, another landing with the same token is a replay, even if the landing fails. */
 async function useUpToken({ site, req, stored }: RequestContext, t: string, token: SessionToken) {
@@ -140,8 +140,8 @@ async function useUpToken({ site, req, stored }: RequestContext, t: string, toke
     site.sessionIndex.useToken(tokenSignature(t), shortHash(token.sid ?? '')),
     isNewVisitor(token, stored.value) && site.limits.isLandingRefused(deviceOf(req).ipa),
   ])
-  if (marks === 'unavailable') return { ...NO_TOKEN_STATE, storeAvailable: false }
-  return { replayed: !marks.isFirst, sidEnded: marks.isSidEnded, isShareSpent, storeAvailable: true }
+  if (marks === 'unavailable') return { ...NO_TOKEN_STATE, isStoreAvailable: false }
+  return { isReplayed: !marks.isFirst, isSidEnded: marks.isSidEnded, isShareSpent, isStoreAvailable: true }
 }
 
 async function applyLandingDecision(

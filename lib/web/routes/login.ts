@@ -25,7 +25,7 @@ export async function showLogin(site: Site, req: Request, res: Response): Promis
   const context = await openRequestContext(site, req, res)
   const isIdentifying = isNavigation(req)
   if (isIdentifying) await joinOtherLogin(context)
-  const identity = isIdentifying ? await resolveUser(context, { identify: 'always', wantsLogin: true }) : ANONYMOUS
+  const identity = isIdentifying ? await resolveUser(context, { identify: 'always', isLoginPage: true }) : ANONYMOUS
   if (identity === 'answered') return
   if (identity.record) dropRedirectCountWhenServed(context, () => true)
   const query = queryParameters(req)
