@@ -26,6 +26,8 @@ export interface Run {
 }
 
 const MAX_LOGIN_WAIT_SECONDS = 61
+/** Pages that a user loads before the session is old: about one a minute. */
+const PAGES_WHILE_YOUNG = 5
 
 /** The tools of a check. */
 export class Stage {
@@ -190,5 +192,21 @@ export class Stage {
   /** Waits until all existing sessions are old, so that the site has to check them again. */
   grownOld(): Promise<void> {
     return this.run.wait((this.run.settings.recheckSeconds + 3) * 1000)
+  }
+
+  /**
+   * Waits until all existing sessions are old, and meanwhile loads a page again and again.
+   * The pages need no turn, because the platform is not called for a young session.
+   */
+  async grownOldReading(browser: Browser): Promise<void> {
+    const { recheckSeconds } = this.run.settings
+    const read = async () => {
+      for (let page = 1; page <= PAGES_WHILE_YOUNG; page += 1) {
+        await pause((recheckSeconds * 1000) / (PAGES_WHILE_YOUNG + 1))
+        await this.look(browser)
+      }
+    }
+    const wait = recheckSeconds + Math.min(3, recheckSeconds / 2) // soon after the last page, in which no check was due
+    await Promise.all([this.run.wait(wait * 1000), read()])
   }
 }

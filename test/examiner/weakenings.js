@@ -173,6 +173,12 @@ weaken('status/login-elsewhere', 'a login on another site is not noticed', [
 weaken(['status/logout-elsewhere', 'status/other-account'], 'a terminated SSO session does not end the session', [
   change("if (claims.sts === 'terminated' || claims.err ===", 'if (claims.err ==='),
 ])
+weaken('status/logout-while-reading', 'each page moves the next status check on', [
+  change(
+    'if (!isForced && (isYoung || isDown)) return session',
+    'if (!isForced && isYoung) session.checkedAt = Date.now()\n    if (!isForced && (isYoung || isDown)) return session',
+  ),
+])
 weaken('status/session-not-found', 'a removed SSO session does not end the session', [
   change(
     "if (claims.sts === 'terminated' || claims.err === 'session_not_found')",
@@ -289,6 +295,24 @@ weaken('logout/foreign-form', 'a form of any origin logs out', [
 ])
 weaken('logout/platform-informed-later', 'a logout that failed is forgotten', [
   change('logouts.set(session.sid, deviceOf(req))'),
+])
+weaken('logout/platform-informed-later', 'a logout that is tried again sends its first token', [
+  change(
+    'async function callSso(operation, claims) {',
+    'async function callSso(operation, claims, t = sign(claims)) {',
+  ),
+  change('JSON.stringify({ t: sign(claims) })', 'JSON.stringify({ t })'),
+  change(
+    'logouts.set(session.sid, deviceOf(req))',
+    'logouts.set(session.sid, sign({ sid: session.sid, ...deviceOf(req) }))',
+  ),
+  change(
+    "for (const [sid, device] of logouts) if (await callSso('logout', { sid, ...device })) logouts.delete(sid)",
+    "for (const [sid, token] of logouts)\n      if ((await callSso('logout', {}, token))?.sts === 'terminated') logouts.delete(sid)",
+  ),
+])
+weaken('logout/platform-informed-later', 'a logout of all sessions that failed is forgotten', [
+  change('logouts.set(one.sid, deviceOf(req))'),
 ])
 weaken('logout/landing-in-progress', 'a landing does not look for a logout that came meanwhile', [
   change('const isEnded = endedHere.has(claims.sid) // a logout may have come meanwhile', 'const isEnded = !isWanted'),

@@ -98,6 +98,21 @@ const logoutElsewhere: Check = {
   },
 }
 
+/** Logs a user out on another site who keeps loading pages, because a site may move its check on with each page. */
+const logoutWhileReading: Check = {
+  name: 'status/logout-while-reading',
+  isSlow: true,
+  run: async (stage) => {
+    const { browser, account, sid } = await loggedIn(stage)
+    await stage.second.logout(sid)
+    await stage.grownOldReading(browser)
+    if (await stage.isKnown(browser, account))
+      return failed('a user who loads a page every minute, and has logged out on another site, is still logged in here')
+    const page = await stage.visit(browser)
+    return page.status === 200 ? passed() : failed(`the next page responds ${page.status || page.error}`)
+  },
+}
+
 const removed: Check = {
   name: 'status/session-not-found',
   isSlow: true,
@@ -188,6 +203,7 @@ export const statusChecks: readonly Check[] = [
   tenAtOnce,
   loginElsewhere,
   logoutElsewhere,
+  logoutWhileReading,
   removed,
   otherAccount,
   sensitivePage,

@@ -35,10 +35,10 @@ export const logoutTexts: CheckTexts = {
     FORM,
   ),
   'logout/platform-informed-later': row(
-    'A logout that the platform missed is reported as soon as it is back.',
+    'A logout that the platform missed is reported as soon as it is back, also after an outage longer than the life of a token.',
     'The user stays logged in on all other sites.',
     'Good practice: each outside call has a time limit and a fallback',
-    'Queue the logout and retry it until the platform confirms it.',
+    'Queue the facts of the logout (sid or aid, address, User-Agent), and retry it until the platform confirms it. Sign a new request token at each attempt, because a token lives 10 s.',
     SENSIBLE,
   ),
   'logout/landing-in-progress': row(

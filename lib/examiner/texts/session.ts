@@ -75,6 +75,13 @@ export const statusTexts: CheckTexts = {
     'Wait for the response of Session Status before you make the page. If sts is terminated, delete the session of your site and redirect to Identify.',
     FRESH,
   ),
+  'status/logout-while-reading': row(
+    'A user who logs out on another site is anonymous here within six minutes, also while loading pages.',
+    'The next user of a shared computer is shown the account, for as long as pages are loaded.',
+    `${STATUS}: change to terminated; "Limits": about every 6 minutes`,
+    'Keep the time of the last verified response of the platform. Only such a response may change the time, never a request of the browser.',
+    FRESH,
+  ),
   'status/session-not-found': row(
     'A removed SSO session ends here, with at most three Identify redirects.',
     'The user gets an endless redirect, or stays logged in for ever.',
