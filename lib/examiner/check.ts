@@ -15,6 +15,8 @@ export interface Check {
   readonly isThorough?: boolean
   /** Does the check disturb the platform, so that the site needs time to recover? */
   readonly isRough?: boolean
+  /** Does the check judge the whole run, so that it must come after all others? */
+  readonly isLast?: boolean
   run(stage: Stage): Promise<Finding>
 }
 

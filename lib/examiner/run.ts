@@ -76,11 +76,14 @@ class Runner {
   async run(): Promise<Result[]> {
     const results = new Map<string, Result>()
     const inOrder = [...this.checks].sort((a, b) => Number(b.isSlow ?? false) - Number(a.isSlow ?? false))
-    await Promise.all(
-      inOrder.map(async (check) => {
-        results.set(check.name, await this.#one(check))
-      }),
-    )
+    const runAll = (checks: readonly Check[]) =>
+      Promise.all(
+        checks.map(async (check) => {
+          results.set(check.name, await this.#one(check))
+        }),
+      )
+    await runAll(inOrder.filter(({ isLast }) => !isLast))
+    await runAll(inOrder.filter(({ isLast }) => isLast))
     return this.checks.flatMap(({ name }) => results.get(name) ?? [])
   }
 

@@ -441,4 +441,17 @@ weaken(
   ],
 )
 
+/* calls */
+weaken(
+  'calls/valid-tokens',
+  'the token of a logout has expired',
+  [
+    change(
+      'JSON.stringify({ t: sign(claims) })',
+      "JSON.stringify({ t: sign(operation === 'logout' ? { ...claims, exp: 1 } : claims) })",
+    ),
+  ],
+  'warning',
+)
+
 module.exports = { weakenings }

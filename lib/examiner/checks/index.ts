@@ -1,5 +1,6 @@
 /** Lists all checks, in the order of the report. */
 import type { Check } from '../check'
+import { callChecks } from './calls'
 import { identifyChecks } from './identify'
 import { landingTokenChecks } from './landing'
 import { landingFlowChecks } from './landing-flows'
@@ -29,4 +30,5 @@ export const allChecks: readonly Check[] = [
   ...clockChecks,
   ...headerChecks,
   ...restChecks,
+  ...callChecks,
 ]

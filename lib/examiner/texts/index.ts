@@ -1,7 +1,7 @@
 /** Collects the texts of all checks. */
 import type { CheckTexts } from '../check'
 import { identifyTexts, landingTexts } from './identify'
-import { clockTexts, headerTexts, loginTexts, outageTexts, restTexts } from './login'
+import { callTexts, clockTexts, headerTexts, loginTexts, outageTexts, restTexts } from './login'
 import { logoutTexts, sessionTexts } from './logout'
 import { statusTexts, ticketTexts } from './session'
 
@@ -18,4 +18,5 @@ export const allTexts: CheckTexts = {
   ...clockTexts,
   ...headerTexts,
   ...restTexts,
+  ...callTexts,
 }

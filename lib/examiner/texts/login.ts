@@ -1,4 +1,4 @@
-/** Texts of the groups `login`, `outage`, `clock`, `headers` and `rest`. */
+/** Texts of the groups `login`, `outage`, `clock`, `headers`, `rest` and `calls`. */
 import type { CheckText, CheckTexts } from '../check'
 import { row, SENSIBLE } from './row'
 
@@ -265,5 +265,15 @@ export const restTexts: CheckTexts = {
     'Interface, "Authentication", "REST API"',
     'On 401, redirect the browser through Identify once: its ticket gives a new access token.',
     'Use req.sso2.api() and catch PlatformApiError.',
+  ),
+}
+
+export const callTexts: CheckTexts = {
+  'calls/valid-tokens': row(
+    'In the whole examination, the platform refuses no request token of the site.',
+    'The task of each refused call is not done: a logout is lost, or a session is not checked.',
+    CLOCK,
+    'Sign a new request token for each call, also when a call is tried again. Log each invalid_token with its operation.',
+    SENSIBLE,
   ),
 }

@@ -1,0 +1,42 @@
+/** Group `calls`: the calls of the site in the whole examination. */
+import type { EmulatedOperation } from '../../emulator/faults/rules'
+import type { Call } from '../../emulator/platform/calls'
+import { type Check, need, passed, warning } from '../check'
+
+/** Operations with a request token. */
+const withToken: readonly EmulatedOperation[] = ['identify', 'authenticate', 'sessionstatus', 'logout', 'logoutall']
+
+/** Did the platform refuse the request token, without a fault of the examiner? */
+const isRefused = ({ outcome, fault, operation }: Call) =>
+  outcome === 'invalid_token' && fault === undefined && withToken.includes(operation)
+
+/** Returns the refused calls of an operation as a sentence, with the platform's first and last reason. */
+function refusedCalls(operation: string, calls: readonly Call[]): string {
+  const reasons = [calls[0]?.detail, calls[calls.length - 1]?.detail].filter((detail) => detail !== undefined)
+  return `${calls.length} × ${operation} (${[...new Set(reasons)].join(' … ')})`
+}
+
+/** Logs in and out, so that there are calls also if the check runs alone. Then looks at every call of the site. */
+const valid: Check = {
+  name: 'calls/valid-tokens',
+  isLast: true,
+  run: async (stage) => {
+    const browser = stage.browser()
+    await stage.login(browser)
+    await stage.logout(browser)
+    const calls = stage.platform.calls(0).flatMap(({ call }) => call ?? [])
+    need(calls.length > 0, 'the site has called no operation')
+    const refused = calls.filter(isRefused)
+    if (refused.length === 0) return passed()
+    const operations = [...new Set(refused.map(({ operation }) => operation))]
+    const sentences = operations.map((operation) =>
+      refusedCalls(
+        operation,
+        refused.filter((call) => call.operation === operation),
+      ),
+    )
+    return warning(`the platform refused the request token of the site: ${sentences.join('; ')}`)
+  },
+}
+
+export const callChecks: readonly Check[] = [valid]
