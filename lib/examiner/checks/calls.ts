@@ -7,7 +7,7 @@ import { type Check, need, passed, warning } from '../check'
 const withToken: readonly EmulatedOperation[] = ['identify', 'authenticate', 'sessionstatus', 'logout', 'logoutall']
 
 /** Did the platform refuse the request token, without a fault of the examiner? */
-const isRefused = ({ outcome, fault, operation }: Call) =>
+const isRefusedToken = ({ outcome, fault, operation }: Call) =>
   outcome === 'invalid_token' && fault === undefined && withToken.includes(operation)
 
 /** Returns the refused calls of an operation as a sentence, with the platform's first and last reason. */
@@ -26,7 +26,7 @@ const valid: Check = {
     await stage.logout(browser)
     const calls = stage.platform.calls(0).flatMap(({ call }) => call ?? [])
     need(calls.length > 0, 'the site has called no operation')
-    const refused = calls.filter(isRefused)
+    const refused = calls.filter(isRefusedToken)
     if (refused.length === 0) return passed()
     const operations = [...new Set(refused.map(({ operation }) => operation))]
     const sentences = operations.map((operation) =>
