@@ -18,6 +18,8 @@ export interface Hop extends Response {
   readonly url: URL
   /** Fields of the request, passwords masked. */
   readonly fields: Readonly<Record<string, string>>
+  /** The `Cookie` header of the request, if the examiner has sent the request itself. */
+  readonly cookie?: string
   /** Absolute address of a redirect. */
   readonly location: string | undefined
 }
@@ -179,6 +181,7 @@ export class Browser {
       method,
       url,
       fields: masked(fields ?? {}),
+      cookie,
       location: target,
     }
     this.record(hop)

@@ -4,17 +4,27 @@ import { judgeCall } from '../emulator/flow/requirements'
 import type { Flow, FlowParticipant, FlowStep } from '../emulator/flow/types'
 import type { Trace } from '../emulator/platform/traces'
 import type { Hop } from './browser'
+import { showsUser } from './facts'
 import type { Platform } from './platform'
+import type { Settings } from './settings'
+import type { Run } from './stage'
 import { maskedClaims } from './tokens'
 
 /** Maximum of steps. Longer evidence is cut in the middle, so that a browser can open the report. */
 const MAX_STEPS = 60
 
 /** Returns the flow of a check. */
-export function evidenceOf(title: string, hops: readonly Hop[], traces: readonly Trace[], platform: Platform): Flow {
+export function evidenceOf(
+  title: string,
+  hops: readonly Hop[],
+  traces: readonly Trace[],
+  { platform, settings }: Pick<Run, 'platform' | 'settings'>,
+): Flow {
+  const labels = new CookieLabels()
+  const view = (hop: Hop): string => userView(hop, platform, settings)
   const own = traces.filter(({ call }) => call?.operation !== 'identify')
   const timed = [
-    ...hops.flatMap((hop) => hopSteps(hop, platform)),
+    ...hops.flatMap((hop) => hopSteps(hop, { platform, labels, view })),
     ...own.flatMap((trace) => callSteps(trace, platform)),
   ]
   const steps = timed.sort((a, b) => a.tick - b.tick).map(({ step }) => step)
@@ -55,14 +65,25 @@ const pair = (tick: number, ms: number, request: FlowStep, response: FlowStep): 
   { tick: tick + ms, step: response },
 ]
 
-function hopSteps(hop: Hop, platform: Platform): TimedStep[] {
+/** The tools for the steps of a check. */
+interface Describe {
+  readonly platform: Platform
+  readonly labels: CookieLabels
+  /** Returns what the page shows about the user, or an empty text. */
+  view(hop: Hop): string
+}
+
+function hopSteps(hop: Hop, { platform, labels, view }: Describe): TimedStep[] {
   const { browser, url, method, at, tick, ms, status, error, location, fields, headers } = hop
   const to = url.origin === new URL(platform.url).origin ? 'platform' : 'site'
   const token = url.searchParams.get('t')
-  const claims = { ...fields, ...(token === null ? {} : maskedClaims(token)) }
+  const sent = hop.cookie ? { cookie: labels.sent(hop.cookie) } : {}
+  const claims = { ...fields, ...(token === null ? {} : maskedClaims(token)), ...sent }
   const isBad = status === 0 || status >= 500
   const cache = headers['cache-control']
-  const reply = { ...(cache === undefined ? {} : { 'cache-control': cache }), ...receivedCookieNames(hop) }
+  const received: Record<string, string> =
+    hop.setCookie.length === 0 ? {} : { 'set-cookie': hop.setCookie.map((line) => labels.received(line)).join(', ') }
+  const reply = { ...(cache === undefined ? {} : { 'cache-control': cache }), ...received }
   return pair(
     tick,
     ms,
@@ -74,7 +95,7 @@ function hopSteps(hop: Hop, platform: Platform): TimedStep[] {
       name:
         status === 0
           ? (error ?? 'no response')
-          : `${status}${location === undefined ? '' : ` → ${shortAddress(location)}`}`,
+          : `${status}${location === undefined ? '' : ` → ${shortAddress(location)}`}${to === 'site' ? view(hop) : ''}`,
       claims: reply,
       verdict: isBad ? 'fault' : 'ok',
       durationMs: ms,
@@ -87,10 +108,43 @@ const shortAddress = (location: string) => {
   return pathname.length > 1 ? pathname : origin
 }
 
-/** Returns the names of cookies without their values. */
-function receivedCookieNames({ setCookie }: Hop): Record<string, string> {
-  const names = setCookie.map((line) => line.replace(/=[^;]*/, '=***'))
-  return names.length === 0 ? {} : { 'set-cookie': names.join(', ') }
+/** Gives each value of a cookie a number, so that a report shows changes without the values. */
+class CookieLabels {
+  readonly #values = new Map<string, string[]>()
+
+  /** Returns a `Cookie` header with labels, such as `session=#2; visit=#1`. */
+  sent(header: string): string {
+    return header
+      .split('; ')
+      .map((pair) => this.#label(pair))
+      .join('; ')
+  }
+
+  /** Returns a `Set-Cookie` line with a label. */
+  received(line: string): string {
+    const [pair = '', ...attributes] = line.split(';')
+    return [this.#label(pair), ...attributes].join(';')
+  }
+
+  #label(pair: string): string {
+    const end = pair.indexOf('=')
+    const [name, value] = [pair.slice(0, end).trim(), pair.slice(end + 1)]
+    if (value === '') return `${name}=`
+    const known = this.#values.get(name) ?? []
+    if (!known.includes(value)) this.#values.set(name, [...known, value])
+    return `${name}=#${(this.#values.get(name) ?? []).indexOf(value) + 1}`
+  }
+}
+
+/** Returns what a page shows about the user. Redirects, errors and other files show nothing. */
+function userView({ status, headers, text }: Hop, { accounts }: Platform, settings: Settings): string {
+  if (status !== 200 || !/html/i.test(headers['content-type'] ?? '')) return ''
+  const page = { status, text }
+  const [first] = accounts
+  if (settings.loggedIn !== undefined || settings.loggedOut !== undefined)
+    return first && showsUser(page, first, settings) ? ', shows a user' : ', no user'
+  const shown = accounts.find((account) => showsUser(page, account, settings))
+  return shown ? `, shows ${shown.name}` : ', no user'
 }
 
 function callSteps(trace: Trace, platform: Platform): TimedStep[] {

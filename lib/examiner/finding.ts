@@ -9,6 +9,8 @@ export interface Finding {
   readonly reason: string
   /** Effect on a user, if the effect differs from the check's text. */
   readonly effect?: string
+  /** Keys of `examine.json` that the check needs. Only for a check that was not told them. */
+  readonly missingKeys?: readonly string[]
 }
 
 export const passed = (): Finding => ({ verdict: 'passed', reason: '' })
@@ -19,6 +21,13 @@ export const warning = (reason: string, effect?: string): Finding => ({
   ...(effect === undefined ? {} : { effect }),
 })
 export const notApplicable = (reason: string): Finding => ({ verdict: 'not applicable', reason })
+
+/** The check does not apply, because `examine.json` lacks a key: whether the site has this part is unknown. */
+export const notTold = (keys: readonly string[], what: string): Finding => ({
+  verdict: 'not applicable',
+  reason: `not told: examine.json has no ${keys.join(' or ')} (${what})`,
+  missingKeys: keys,
+})
 
 /** Passes without problems, and otherwise fails with the list of problems. */
 export const noneOf = (problems: readonly string[]): Finding =>

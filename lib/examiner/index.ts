@@ -64,7 +64,7 @@ function reasonToSkip(
   if (skip.some((name) => isNamed(check, name))) return '--skip'
   const configured = Object.entries(settings.skip).find(([name]) => isNamed(check, name))
   if (configured) return configured[1]
-  if (isQuick && check.isSlow) return '--quick: the check waits until a session is old'
+  if (isQuick && check.isSlow) return '--quick: the check waits'
   return isQuick && check.isThorough ? '--quick: a check like it has run' : undefined
 }
 

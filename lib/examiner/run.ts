@@ -122,7 +122,7 @@ class Runner {
     const known = texts[check.name]
     const text = known && { ...known, effect: finding.effect ?? known.effect }
     if (!text) throw new Error(`the check ${check.name} has no texts`)
-    const flow = evidenceOf(check.name, stage.hops, seen, platform)
+    const flow = evidenceOf(check.name, stage.hops, seen, run)
     return { ...finding, name: check.name, text, seconds, attempts: stage.attempts, flow }
   }
 

@@ -81,7 +81,7 @@ export function siteSettings(platform: PlatformAddresses): SiteSetting[] {
     row(
       'SSO2_LANDING',
       `${platform.siteUrl}${platform.landing}`,
-      'where Identify redirects to; --landing or "landing" changes it',
+      'where Identify redirects to; "landing" in examine.json changes the path',
     ),
     row('SSO2_SESSION_SECRET', randomBytes(32).toString('hex'), 'only for sites that use express-sso2'),
   ]

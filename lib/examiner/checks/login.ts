@@ -1,6 +1,7 @@
 /** Group `login`: the form, its security, and traces of the password. */
 import { crossSite } from '../browser'
 import { type Check, failed, need, noneOf, passed } from '../check'
+import type { Cookie } from '../cookies'
 import { loginFormOf } from '../facts'
 import { pause, type Stage } from '../stage'
 import { returnAddress } from './return-address'
@@ -24,17 +25,22 @@ const right: Check = {
   },
 }
 
+const cookieText = ({ name, value }: Cookie) => `${name}=${value}`
+
 const newSession: Check = {
   name: 'login/new-session-id',
   run: async (stage) => {
     const browser = stage.browser()
     await stage.loginForm(browser)
     const thief = browser.copy('Browser with the cookies of before')
+    const site = new URL(stage.site.url)
+    const before = new Set(browser.cookies.of(site).map(cookieText))
     const account = await stage.login(browser)
     need(await stage.isKnown(browser, account), 'the user is not shown after the login')
-    return (await stage.isKnown(thief, account))
-      ? failed('the session ID of before the login is logged in too: an attacker who planted it is now the user')
-      : passed()
+    const isNew = browser.cookies.of(site).some((cookie) => !before.has(cookieText(cookie)))
+    if (!(await stage.isKnown(thief, account))) return passed()
+    const cause = isNew ? 'the site sets a new cookie, and the old one still works' : 'no cookie changes at the login'
+    return failed(`the cookies of before the login are logged in too (${cause}): who planted them is now the user`)
   },
 }
 

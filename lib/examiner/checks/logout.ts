@@ -1,6 +1,6 @@
 /** Group `logout`: the end of a login on the site, in copies of the cookie, and at the platform. */
 import { type Browser, crossSite } from '../browser'
-import { type Check, failed, need, noneOf, notApplicable, passed } from '../check'
+import { type Check, failed, need, noneOf, notTold, passed } from '../check'
 import type { Form } from '../html'
 import type { Account } from '../platform'
 import { pause, type Stage } from '../stage'
@@ -161,8 +161,7 @@ const all: Check = {
   name: 'logout/all-sessions',
   run: async (stage) => {
     const { logoutAll } = stage.site
-    if (logoutAll === undefined)
-      return notApplicable('no form that logs out of all sessions was found: name it as logoutAll in examine.json')
+    if (logoutAll === undefined) return notTold(['logoutAll'], 'no form that logs out of all sessions was found')
     const { browser, account } = await loggedIn(stage)
     const other = stage.browser()
     await stage.login(other, account)

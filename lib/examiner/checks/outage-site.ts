@@ -1,6 +1,6 @@
 /** Group `outage`, the site as a whole: new visitors, calls to the platform, grace period, recovery. */
 import type { EmulatedOperation } from '../../emulator/faults/rules'
-import { type Check, failed, need, notApplicable, passed } from '../check'
+import { type Check, failed, need, notApplicable, notTold, passed } from '../check'
 import { pause } from '../stage'
 
 const everything: readonly EmulatedOperation[] = ['identify', 'authenticate', 'sessionstatus', 'logout', 'token', 'me']
@@ -42,9 +42,14 @@ const fewCalls: Check = {
     await stage.grownOld()
     const since = Date.now()
     const end = stage.platform.fault(['sessionstatus'], { kind: 'status', code: 503 })
-    for (let page = 1; page <= PAGES_EACH; page += 1) for (const browser of browsers) await stage.look(browser)
+    const callsSoFar = () => stage.platform.calls(since, { operation: 'sessionstatus' }).length
+    for (let page = 1; page <= PAGES_EACH; page += 1)
+      for (const browser of browsers) {
+        const { status, error } = await stage.look(browser)
+        stage.tried(`page ${page} of ${browser.name}: ${status || error}, ${callsSoFar()} calls so far`)
+      }
     end()
-    const calls = stage.platform.calls(since, { operation: 'sessionstatus' }).length
+    const calls = callsSoFar()
     need(calls > 0, 'the site made no status check, so nothing failed')
     const pages = BROWSERS * PAGES_EACH
     return calls < pages ? passed() : failed(`${pages} pages call the dead platform ${calls} times`)
@@ -62,9 +67,7 @@ const gracePeriod: Check = {
   run: async (stage) => {
     const { graceSeconds } = stage.run.settings
     if (graceSeconds === undefined || graceSeconds > MAX_GRACE_SECONDS)
-      return notApplicable(
-        `examine.json names no graceSeconds up to ${MAX_GRACE_SECONDS}: set it to the grace period of the site under test`,
-      )
+      return notTold(['graceSeconds'], `the grace period of the site under test, up to ${MAX_GRACE_SECONDS} s`)
     const browser = stage.browser()
     const account = await stage.login(browser)
     await stage.run.wait((stage.run.settings.recheckSeconds + graceSeconds + 3) * 1000)

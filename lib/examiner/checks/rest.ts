@@ -1,6 +1,6 @@
 /** Group `rest`: pages of `examine.json` that call the REST API. */
 import type { Page } from '../browser'
-import { type Check, need, noneOf, notApplicable } from '../check'
+import { type Check, need, noneOf, notTold } from '../check'
 import { isLogin, isLogout, isLogoutAll } from '../facts'
 import type { Stage } from '../stage'
 
@@ -35,7 +35,7 @@ const restPage = (name: RestPage): Check => ({
   isRough: true,
   run: async (stage) => {
     const path = stage.run.settings.rest[name]
-    if (path === undefined) return notApplicable(`examine.json names no page as rest.${name}`)
+    if (path === undefined) return notTold([`rest.${name}`], 'a page that calls the REST API')
     const address = new URL(path, stage.site.url).href
     const browser = stage.browser()
     await stage.login(browser)
@@ -63,7 +63,7 @@ const expiredToken: Check = {
     const name = (['administrators', 'gift', 'marketplace'] as const).find((one) => rest[one] !== undefined)
     const path = name && rest[name]
     if (name === undefined || path === undefined)
-      return notApplicable('examine.json names no page that calls the REST API')
+      return notTold(['rest.marketplace', 'rest.gift', 'rest.administrators'], 'a page that calls the REST API')
     const address = new URL(path, stage.site.url).href
     const browser = stage.browser()
     await stage.login(browser)

@@ -122,7 +122,9 @@ export const returnAddress: Check = {
       for (const target of hostileAddresses(stage.site.url)) {
         const page = await attempt(target)
         const reached = page.next === undefined ? undefined : new URL(page.next).href
-        stage.tried(`${name} ${JSON.stringify(target)}: ${reached ?? (page.status || page.error)}`)
+        stage.tried(
+          `${name} ${JSON.stringify(target)}: ${reached ?? `${page.status || page.error} ${page.url.pathname}`}`,
+        )
         if (reached !== undefined) problems.push(`${name} ${JSON.stringify(target)} leads to ${reached}`)
       }
     }

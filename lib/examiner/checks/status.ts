@@ -1,6 +1,6 @@
 /** Group `status`: the site must check an old session, and must not check a young session. Most checks wait. */
 import { USER_AGENT } from '../browser'
-import { type Check, failed, need, noneOf, notApplicable, passed, warning } from '../check'
+import { type Check, failed, need, noneOf, notTold, passed, warning } from '../check'
 import type { Fault } from '../platform'
 import { pause } from '../stage'
 import { loggedIn } from './logout'
@@ -157,7 +157,7 @@ const sensitivePage: Check = {
   name: 'status/sensitive-page',
   run: async (stage) => {
     const { sensitive } = stage.run.settings.pages
-    if (sensitive === undefined) return notApplicable('examine.json names no page as pages.sensitive')
+    if (sensitive === undefined) return notTold(['pages.sensitive'], 'a page that asks the platform at each request')
     const address = new URL(sensitive, stage.site.url).href
     const { browser, account, sid } = await loggedIn(stage)
     need(stage.shows(await stage.look(browser, address), account), `${sensitive} does not show its user`)

@@ -68,7 +68,9 @@ ${results.map(checkBlock)}</section>`
 }
 
 function checkBlock(result: Result): Html {
-  const { name, verdict, reason, text, seconds, flow } = result
+  const { name, verdict, reason, text, seconds, flow, attempts } = result
+  // the attempts of a passed check say all, and their diagram would be cut in the middle
+  const hasDiagram = flow.steps.length > 0 && (verdict !== 'passed' || attempts.length === 0)
   const id = idOf(name)
   return portalHtml`<details class="check" id="${id}"><summary><span class="chip ${classOf(verdict)}">${verdict}</span>
 <span class="what"><strong>${name}</strong> <span class="muted">${text.good}</span></span></summary>
@@ -83,6 +85,7 @@ ${
 </dl>`
 }
 <p class="muted">${text.source}. The check took ${seconds.toFixed(1)} s.</p>
-${flow.steps.length > 0 && portalHtml`<h3>Evidence: ${name}</h3>${flowDiagram(flow, `${id}-`)}<details class="list"><summary>Steps and claims of ${name}</summary>${flowList(flow, `${id}-`)}</details>`}
+${attempts.length > 0 && portalHtml`<h3>Attempts of ${name}</h3><ul class="attempts">${attempts.map((attempt) => portalHtml`<li>${attempt}</li>`)}</ul>`}
+${hasDiagram && portalHtml`<h3>Evidence: ${name}</h3>${flowDiagram(flow, `${id}-`)}<details class="list"><summary>Steps and claims of ${name}</summary>${flowList(flow, `${id}-`)}</details>`}
 </div></details>`
 }

@@ -45,6 +45,7 @@ pre { background: var(--code); border-radius: 6px; padding: 0.6rem 0.75rem; marg
 dl { display: grid; grid-template-columns: minmax(6rem, max-content) 1fr; gap: 0.3rem 1rem; margin: 0.25rem 0 0.5rem; }
 dt { font-weight: 650; }
 dd { margin: 0; overflow-wrap: anywhere; }
+.attempts { font-size: 0.92rem; overflow-wrap: anywhere; padding-left: 1.2rem; }
 .steps strong { overflow-wrap: anywhere; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 @media (max-width: 40rem) { .check > summary, dl { grid-template-columns: 1fr; } }

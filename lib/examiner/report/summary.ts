@@ -31,14 +31,21 @@ export function summaryOf({ results, skipped }: Examined): string {
 export function sentenceOf({ results }: Examined): string {
   const failed = countOf(results, 'failed')
   const undecided = countOf(results, 'undecided')
-  const unfit = countOf(results, 'not applicable')
+  const untold = results.filter(isUntold)
+  const unfit = countOf(results, 'not applicable') - untold.length
+  const judged = results.length - undecided - countOf(results, 'not applicable')
+  const keys = [...new Set(untold.flatMap(({ missingKeys = [] }) => missingKeys))].sort()
   const open = [
     undecided === 0 ? '' : ` ${undecided} of the checks could not be judged. They are not counted as passed.`,
     unfit === 0 ? '' : ` ${unfit} did not apply: look whether they should.`,
+    untold.length === 0 ? '' : ` ${untold.length} were not told what they need in examine.json: ${keys.join(', ')}.`,
   ].join('')
-  if (failed > 0) return `${failed} of ${results.length} checks failed. Users or their data may be at risk.${open}`
+  if (failed > 0) return `${failed} of ${judged} checks failed. Users or their data may be at risk.${open}`
   return `No check failed.${open}`
 }
+
+/** Does the check lack keys of `examine.json`? */
+const isUntold = ({ missingKeys }: Result): boolean => missingKeys !== undefined
 
 /** Groups results in the order of the checks. */
 export function groupsOf(results: readonly Result[]): [group: string, results: Result[]][] {

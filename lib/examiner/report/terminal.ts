@@ -29,9 +29,19 @@ export function terminalReport(examined: Examined, hasColors: boolean): string {
   const skipped = examined.skipped.map(({ name, reason }) => `  - ${name}: left out (${reason})\n`)
   const notes = examined.notes.map((note) => `  ${note}\n`)
   return `${paint(`Examination of ${examined.siteUrl}`, '1', hasColors)}\n${notes.join('')}\n${groups.join('\n')}${skipped.length > 0 ? `\nleft out\n${skipped.join('')}` : ''}
-${sentenceOf(examined)}
+${failedAgain(examined, hasColors)}${sentenceOf(examined)}
 ${summaryOf(examined)}; ${Math.round(examined.seconds)} s
 `
+}
+
+/** Returns the failed checks once more, because the end of the output is what a terminal shows. */
+function failedAgain({ results }: Examined, hasColors: boolean): string {
+  const failed = results.filter(({ verdict }) => verdict === 'failed')
+  if (failed.length === 0) return ''
+  const lines = failed.map(
+    ({ name, reason }) => `  ${paint(marks.failed, colors.failed, hasColors)} ${name}: ${reason}\n`,
+  )
+  return `${paint('failed', '1', hasColors)}\n${lines.join('')}\n`
 }
 
 /**

@@ -32,11 +32,11 @@ export const loginTexts: CheckTexts = {
     FORM,
   ),
   'login/new-session-id': row(
-    'The session ID changes at the login.',
+    'The session ID changes at the login, and the old ID is not logged in.',
     'An attacker who planted a session ID is logged in as the user.',
     'OWASP ASVS 5, 7.2.4; threat model, L2',
-    'Make a new session ID at the login, and delete the old one.',
-    'Use sso.session, or a session that regenerates.',
+    'If the ID is unchanged, make a new one at the login. If the old ID still works, delete its record: do not copy it, and do not let it point to the new session.',
+    'Use sso.session, or a session whose regenerate() deletes the old record.',
   ),
   'login/return-address': row(
     'A return address on another site is refused: by the form, by the login page of visitors and users, and by the logout.',
