@@ -61,8 +61,7 @@ export class LogoutOutbox extends SiteStore {
 
   /** Queues a logout, due at once. A logout of all sessions stays a logout of all sessions. @param now seconds since 1970 */
   keep(sidHash: string, logout: PendingLogout, now: number): Promise<Done | Unavailable> {
-    const { aid } = this.#own.get(sidHash)?.logout ?? {}
-    const widest = { ...(aid === undefined ? {} : { aid }), ...logout, since: now }
+    const widest = { ...widerOf(this.#own.get(sidHash)?.logout, logout), since: now }
     this.#own.set(sidHash, { logout: widest, until: now + REVOCATION_SECONDS })
     return doneUnlessUnavailable(async () => {
       await this.#write(sidHash, widest)
@@ -71,14 +70,15 @@ export class LogoutOutbox extends SiteStore {
   }
 
   /**
-   * Writes a logout. A logout of all sessions replaces any other.
+   * Writes a logout. A logout of all sessions replaces any other, unless the SSO system has confirmed that one of all.
    * A logout of a single session that loses against another writer is not needed.
    */
   async #write(sidHash: string, logout: QueuedLogout): Promise<void> {
-    const { raw, kept } = logout.aid === undefined ? await this.#read(sidHash) : { raw: undefined, kept: 'gone' }
-    if (typeof kept !== 'string') return
+    const { raw, kept } = await this.#read(sidHash)
+    const isAll = logout.aid !== undefined
+    if (typeof kept === 'object' && (!isAll || (kept.aid !== undefined && kept.isConfirmed))) return
     const sealed = seal(JSON.stringify(logout), this.encryptionKeys())
-    await this.kv.compareAndSet(this.#key('pend', sidHash), raw, sealed, REVOCATION_SECONDS)
+    await this.kv.compareAndSet(this.#key('pend', sidHash), isAll ? undefined : raw, sealed, REVOCATION_SECONDS)
   }
 
   /** Queues again logouts of the current process that Redis has lost. @param most maximum of logouts to examine, in turn */
@@ -94,7 +94,8 @@ export class LogoutOutbox extends SiteStore {
     if (own.until <= now) return
     this.#own.set(sidHash, own)
     const { kept } = await this.#read(sidHash)
-    if (kept === 'gone') await this.#write(sidHash, own.logout)
+    const isNews = typeof kept === 'object' && own.logout.isConfirmed && !kept.isConfirmed
+    if (kept === 'gone' || isNews) await this.#write(sidHash, own.logout)
     if (kept === 'confirmed') this.#own.delete(sidHash)
     else await this.kv.enqueueOnce(this.#queueOf(sidHash), sidHash, now)
   }
@@ -183,3 +184,12 @@ export class LogoutOutbox extends SiteStore {
 }
 
 const partOf = (sidHash: string) => sidHash.charCodeAt(sidHash.length - 1) % PARTS
+
+/** Returns the wider of two logouts. A confirmation counts only for the logout that the SSO system has confirmed. */
+function widerOf(known: PendingLogout | undefined, logout: PendingLogout): PendingLogout {
+  if (known?.aid === undefined) return logout
+  if (logout.aid !== undefined) return known.isConfirmed ? { ...logout, isConfirmed: true } : logout
+  if (known.isConfirmed) return known
+  const { isConfirmed: _ofOneSession, ...unconfirmed } = logout
+  return { ...unconfirmed, aid: known.aid }
+}

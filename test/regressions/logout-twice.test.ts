@@ -69,23 +69,27 @@ describe('"log out", then "log out everywhere"', () => {
   })
 })
 
-test('[S17] a confirmed logout of all that Redis did not finish is not sent again, so a newer login stays', async () => {
-  const store = failingStore()
-  network = await startNetwork({ site: (name) => (name === 'morning' ? { redis: store.client } : {}) })
-  const first = await loggedIn(network)
-  const copy = copyOf(first)
-  store.goAwayAfter(1, false)
-  expect((await post(first, '/logout-all')).json.logout).toBe('pending')
-  expect(network.count('logoutall')).toBe(1)
-  const newer = await loggedIn(network, ada, network.evening)
-  await store.comeBack(network.morning.sso)
-  await eventually(async () => !(await opens(copy)))
-  await eventually(async () => (await network.keys()).every((key) => !key.includes('logouts:')))
-  network.emulator.clock.advance(361)
-  expect(view(await newer.visit(`${network.evening.url}/`)).status).toBe('loggedin')
-  expect(network.count('logoutall')).toBe(1)
-  store.client.disconnect()
-})
+test.each(['by itself', 'when the browser returns'])(
+  '[S17] a confirmed logout of all that Redis did not finish is not sent again %s, so a newer login stays',
+  async (way) => {
+    const store = failingStore()
+    network = await startNetwork({ site: (name) => (name === 'morning' ? { redis: store.client } : {}) })
+    const first = await loggedIn(network)
+    const copy = copyOf(first)
+    store.goAwayAfter(1, false)
+    expect((await post(first, '/logout-all')).json.logout).toBe('pending')
+    expect(network.count('logoutall')).toBe(1)
+    const newer = await loggedIn(network, ada, network.evening)
+    await store.comeBack(network.morning.sso)
+    if (way === 'when the browser returns') await first.fetchJson(`${network.morning.url}/`)
+    await eventually(async () => !(await opens(copy)))
+    await eventually(async () => (await network.keys()).every((key) => !key.includes('logouts:')))
+    network.emulator.clock.advance(361)
+    expect(view(await newer.visit(`${network.evening.url}/`)).status).toBe('loggedin')
+    expect(network.count('logoutall')).toBe(1)
+    store.client.disconnect()
+  },
+)
 
 describe('a retry in the background', () => {
   /** Rejects a command of the first retry, as if Redis did not answer. */

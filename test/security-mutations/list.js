@@ -938,8 +938,8 @@ module.exports = [
   {
     name: 'a logout whose end in the store was not heard of is not kept',
     file: 'web/actions/log-out.ts',
-    find: 'await Promise.all([isLogoutConfirmed(site, logout), queueLogout(site, sidHash, logout)])',
-    replace: 'await isLogoutConfirmed(site, logout)',
+    find: 'await Promise.all([requestLogout(site, logout), queueLogout(site, sidHash, logout)])',
+    replace: 'await requestLogout(site, logout)',
     test: 'flows/logout-midway',
     title: 'a logout',
   },

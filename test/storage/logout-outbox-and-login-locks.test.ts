@@ -61,6 +61,31 @@ describe.each(stores)('in %s', (name, open) => {
       expect(await site.keptLogouts.find('h1')).toEqual({ ...all, since: NOW })
     })
 
+    test('of all sessions that the SSO system has confirmed stays confirmed', async () => {
+      const confirmed = { ...all, isConfirmed: true }
+      await site.keptLogouts.keep('h1', confirmed, NOW)
+      for (const logout of [all, one]) {
+        await site.keptLogouts.keep('h1', logout, NOW)
+        await rotated(KEY).keptLogouts.keep('h1', logout, NOW)
+        expect(await site.keptLogouts.find('h1')).toMatchObject(confirmed)
+      }
+    })
+
+    test('of all sessions is not confirmed by the confirmation of a single one', async () => {
+      await site.keptLogouts.keep('h1', all, NOW)
+      await site.keptLogouts.keep('h1', { ...one, isConfirmed: true }, NOW)
+      expect(await site.keptLogouts.find('h1')).toEqual({ ...all, since: NOW })
+    })
+
+    test('that was confirmed while the store was away is confirmed there by the process that knows', async () => {
+      await rotated(KEY).keptLogouts.keep('h1', all, NOW)
+      await site.keptLogouts.keep('h1', { ...all, isConfirmed: true }, NOW)
+      await kv.del(`${site.prefix}pend:{logouts1}h1`)
+      await rotated(KEY).keptLogouts.keep('h1', all, NOW)
+      await site.keptLogouts.restore(NOW + 1, 8)
+      expect(await site.keptLogouts.find('h1')).toMatchObject({ ...all, isConfirmed: true })
+    })
+
     test('that another process has confirmed meanwhile is not kept again', async () => {
       await site.keptLogouts.keep('h1', one, NOW)
       await rotated(KEY).keptLogouts.confirm('h1')

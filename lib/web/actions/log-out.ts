@@ -14,14 +14,14 @@ import { deviceOf } from '../http/request-facts'
 import { dropLogoutCookie, type RequestContext, setLogoutCookie } from '../request-context'
 import { MAX_TRIES, type StoredRecord } from '../stored-record'
 import {
+  completeLogout,
   endUnreadSession,
-  finishLogout,
-  isLogoutConfirmed,
   isSlow,
   logoutOf,
   pendingLogoutName,
   queueLogout,
   type RetryResult,
+  requestLogout,
   retryPendingLogout,
 } from './retry-logout'
 import { localLogoutOf, revokeLocalSessions } from './revoke-local-sessions'
@@ -83,7 +83,7 @@ async function endSession(
   const logout = logoutOf(secrets.sid, deviceOf(req), local)
   if (isEnded) return sendLogout(context, sidHash, logout)
   // Redis may have ended the session all the same, so the logout is queued in any case
-  const [isConfirmed] = await Promise.all([isLogoutConfirmed(site, logout), queueLogout(site, sidHash, logout)])
+  const [isConfirmed] = await Promise.all([requestLogout(site, logout), queueLogout(site, sidHash, logout)])
   if (isConfirmed) await queueLogout(site, sidHash, { ...logout, isConfirmed })
   return 'pending'
 }
@@ -91,7 +91,7 @@ async function endSession(
 async function sendLogout(context: RequestContext, sidHash: string, logout: PendingLogout): Promise<LogoutResult> {
   const { site } = context
   const beganAt = performance.now()
-  const left = await finishLogout(site, logout)
+  const left = await completeLogout(site, logout)
   if (left === undefined) return 'confirmed'
   // after the confirmation, Identify logs the browser in no more, so the browser needs no cookie
   if (left.isConfirmed) await queueLogout(site, sidHash, left)
@@ -113,7 +113,7 @@ export async function logOutLandedToken(context: RequestContext, sid: string): P
   const sidHash = shortHash(sid)
   const logout = { sid, ...deviceOf(req) }
   await revokeLocalSessions(site, { sidHash, aid: undefined })
-  const isConfirmed = await isLogoutConfirmed(site, logout)
+  const isConfirmed = await requestLogout(site, logout)
   if (isDue) return false
   if (isConfirmed) dropLogoutCookie(context)
   else await queueForRetry(context, sidHash, logout)

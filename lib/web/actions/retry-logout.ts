@@ -16,15 +16,15 @@ import { type LocalLogout, localLogoutOf, revokeAccountSessions, revokeLocalSess
  * SSO system ended the account's sessions.
  * @returns the logout as to be retried, `undefined` if nothing is left to do
  */
-export async function finishLogout(site: Site, logout: PendingLogout): Promise<PendingLogout | undefined> {
+export async function completeLogout(site: Site, logout: PendingLogout): Promise<PendingLogout | undefined> {
   const { aid } = logout
-  if (!logout.isConfirmed && !(await isLogoutConfirmed(site, logout))) return logout
+  if (!logout.isConfirmed && !(await requestLogout(site, logout))) return logout
   const isEnded = aid === undefined || (await revokeAccountSessions(site, aid)) === 'done'
   return isEnded ? undefined : { ...logout, isConfirmed: true }
 }
 
 /** Sends the logout to the SSO system. Interface: "POST {sso_url}/logout" and "POST {sso_url}/logoutall". @returns false without a confirmation */
-export async function isLogoutConfirmed(
+export async function requestLogout(
   { client }: Pick<Site, 'client'>,
   { sid, aid, ipa, uas }: PendingLogout,
 ): Promise<boolean> {
@@ -64,9 +64,10 @@ export async function retryPendingLogout(site: Site, name: string, isAll = false
   if ((await logoutOutbox.lockRetry(name)) !== true) return 'deferred'
   const beganAt = performance.now()
   const isEnded = (await revokeLocalSessions(site, { sidHash: shortHash(logout.sid), ...logout })) === 'done'
-  const left = isEnded ? await finishLogout(site, logout) : logout
+  const left = isEnded ? await completeLogout(site, logout) : logout
   if (left === undefined) {
-    await logoutOutbox.confirm(name)
+    const isStored = (await logoutOutbox.confirm(name)) === 'done'
+    if (!isStored) await logoutOutbox.keep(name, { ...logout, isConfirmed: true }, now())
     return 'confirmed'
   }
   if (left !== logout) await logoutOutbox.keep(name, left, now())
