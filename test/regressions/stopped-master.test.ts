@@ -17,6 +17,8 @@ import { type RunningSite, startSite } from './support'
 
 const USERS = 120
 const AT_ONCE = 3
+/** A response waits for one command at most, whose deadline is 300 ms. */
+const COMMAND_MS = 300
 const LATEST_MS = 350
 /** In percent. Of many users 67 % with one key, 44 % with two, 30 % with three. Of so few, chance leaves this. */
 const LEAST = {
@@ -40,6 +42,8 @@ let stage: RunningSite
 let browsers = 0
 /** Responses of the site, in milliseconds. */
 let responses: number[] = []
+/** The slowest response while all masters worked: on a busy machine, responses are late without an outage. */
+let slowestBefore = 0
 const members: Browser[] = []
 const knownDevices: { readonly browser: Browser; readonly account: Account }[] = []
 
@@ -100,6 +104,7 @@ beforeAll(async () => {
     await browser.submit(`${stage.url}/logout`, { return_to: '/' })
     knownDevices.push({ browser, account })
   })
+  slowestBefore = Math.max(...responses)
   present(running.masters[1]).hang()
   // the site notices by its first commands that are not answered
   await each(Array.from({ length: 15 }), async () => void (await newBrowser().visit(`${stage.url}/`)))
@@ -155,5 +160,5 @@ test('with one of three masters stopped, users go on whose keys are on the other
   }
   for (const [what, share] of Object.entries(shares))
     expect([what, share >= LEAST[what as keyof typeof LEAST], share]).toEqual([what, true, share])
-  expect(Math.max(...responses)).toBeLessThan(LATEST_MS)
+  expect(Math.max(...responses)).toBeLessThan(Math.max(LATEST_MS, slowestBefore + COMMAND_MS))
 }, 120_000)
