@@ -29,6 +29,7 @@ const naive = {
     'login/wrong-password',
     'login/frozen-account',
     'headers/version-banner',
+    'calls/valid-tokens',
   ],
   failed: [
     'identify/navigations-only',
