@@ -126,6 +126,9 @@ module.exports = [
   ...because('attempts that are not frozen begin at zero when they are looked at', [
     ['platform/credentials.ts', 'const fresh = { failed: 0, frozenUntil: 0 }', '{}'],
   ]),
+  ...because('a text that is in no other attempt, only longer', [
+    ['web/limits.ts', 'const id = randomUUID().slice(0, 8)', 'randomUUID()'],
+  ]),
   ...because('of sessions seen in the same second the order is any', [
     ['platform/world.ts', 'before.lastSeenAt !== session.lastSeenAt', 'true'],
   ]),
