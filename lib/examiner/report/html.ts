@@ -39,7 +39,7 @@ export function htmlReport(examined: Examined): string {
 `.text
 }
 
-/** Returns the failed checks, each with its fix. */
+/** Returns the failed checks, each with its finding and its fix. */
 function toFix(results: readonly Result[]): Html {
   const failed = results.filter(({ verdict }) => verdict === 'failed')
   if (failed.length === 0) return portalHtml``
@@ -48,6 +48,7 @@ function toFix(results: readonly Result[]): Html {
     (
       same,
     ) => portalHtml`<li>${same.map(({ name }) => portalHtml`<a href="#${idOf(name)}">${name}</a> `)}${same[0]?.text.effect}
+${same.map(({ reason }) => portalHtml`<br /><strong>Found:</strong> ${reason}`)}
 <br /><strong>Fix:</strong> ${same[0]?.text.fix}</li>`,
   )}</ul></section>`
 }

@@ -153,7 +153,7 @@ export const landingTexts: CheckTexts = {
     'A landing address that another browser has got logs no user in.',
     "An attacker sends a link to a user. The user then works in the attacker's account: payments, addresses and searches end up there.",
     'RFC 9700, 4.7 (CSRF); OWASP ASVS 5, 10.2.1; threat model, L1',
-    'Set a random cookie before the Identify redirect. Put a MAC of it into r. Accept the token only if both are there and fit.',
+    'Set a random cookie before the Identify redirect. Put a MAC of it into r. Accept the token only if both are there and fit: a missing or empty value is refused too.',
     SENSIBLE,
   ),
   'landing/replay-after-logout': row(
