@@ -161,7 +161,7 @@ const RENEW_EVERY_SECONDS = 10
 const POLL_MS = 50
 
 /** Returns the source of the user's access token. `undefined` without a logged-in user or a known token. */
-export function accessTokenOf(context: RequestContext, { record }: Identity): AccessTokenSource | undefined {
+function accessTokenOf(context: RequestContext, { record }: Identity): AccessTokenSource | undefined {
   if (!isLoggedIn(record)) return undefined
   const first = context.site.records.open(record)?.accessToken
   if (first === undefined) return undefined
