@@ -31,7 +31,16 @@ function configOf(name, { concurrency, only }) {
   const { mutate, suites } = folders[name]
   return {
     mutate: only ? [only] : mutate,
-    ignorePatterns: ['docs', 'examples', 'example-app', 'test/bench', 'test/mutation', '.stryker-tmp'],
+    ignorePatterns: [
+      'docs/api',
+      'docs/images',
+      'docs/site',
+      'examples',
+      'example-app',
+      'test/bench',
+      'test/mutation',
+      '.stryker-tmp',
+    ],
     testRunner: 'suites',
     plugins: [path.join(__dirname, 'runner.mjs')],
     suites: suites.flatMap(suitesOf),
