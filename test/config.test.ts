@@ -165,12 +165,10 @@ test('undefined counts as absent in every option, nested ones too', () => {
   expect(JSON.stringify(config)).toBe(JSON.stringify(plain))
   expect(config.texts.login_title).toBe('Log in')
   expect(make({ identfy: undefined, session: { idle: undefined } }).clientId).toBe('the-site')
-  const guard: Required<RequireLoginOptions> | AllUndefined<RequireLoginOptions> = {
-    fresh: undefined,
-    allow: undefined,
-  }
-  const call: AllUndefined<CallOptions> = { signal: undefined, timeoutMs: undefined }
-  const accepted: [RequireLoginOptions, CallOptions] = [guard, call]
+  const accepted: [RequireLoginOptions, CallOptions] = [
+    undefinedOptions<RequireLoginOptions>([]),
+    undefinedOptions<CallOptions>([]),
+  ]
   expect(accepted).toHaveLength(2)
 })
 

@@ -7,6 +7,7 @@
  */
 import type { EpochSeconds } from '../protocol/claims'
 import { isObject } from '../protocol/json'
+import type { SessionToken } from '../protocol/session-token'
 import { isYoungerThan } from './timestamps'
 
 /** The user as `loadUser` returned it: JSON with at least `accountId`. Open for declaration merging. */
@@ -41,6 +42,12 @@ const optional =
   <T>(check: Check<T>): Check<T | undefined> =>
   (value): value is T | undefined =>
     value === undefined || check(value)
+
+/**
+ * Claims of the Session Token that the record of a login keeps: none at present. Each response about the login renews them.
+ * A row has the check of the stored value. The reader, the type and the writer of the record follow.
+ */
+export const RECORDED_CLAIMS = {} satisfies { readonly [name in keyof SessionToken]?: Check<SessionToken[name]> }
 
 const COMMON = {
   v: isVersion,
@@ -82,6 +89,7 @@ const LOGGED_IN = {
   accessRefused: optional(isTrue),
   /** Time at which a ticket for another access token could not be used. */
   accessFailedAt: optional(isTime),
+  ...RECORDED_CLAIMS,
 }
 
 /** No user is logged in. */
@@ -94,6 +102,11 @@ export type SsoRecord = AnonymousRecord | LoggedInRecord
 /** Arrays, because a record is parsed at every request. */
 const ANONYMOUS_CHECKS = Object.entries(ANONYMOUS)
 const LOGGED_IN_CHECKS = Object.entries(LOGGED_IN)
+
+/** Returns the claims for a record. A claim that the token lacks is `undefined` and replaces the value of an earlier token. */
+export function recordedClaims(token: SessionToken): Fields<typeof RECORDED_CLAIMS> {
+  return Object.fromEntries(Object.keys(RECORDED_CLAIMS).map((name) => [name, Reflect.get(token, name)]))
+}
 
 /** A pending login is checked again after this many seconds. */
 const PENDING_RECHECK_SECONDS = 30

@@ -2,7 +2,7 @@
 import type { TokenFault } from '../errors'
 import type { EpochSeconds } from '../protocol/claims'
 import type { SessionToken } from '../protocol/session-token'
-import type { SsoRecord } from './record'
+import { recordedClaims, type SsoRecord } from './record'
 
 /** Returns the record with the lock of a status check. @param checkId unique name of the check */
 export function withCheckLock(record: SsoRecord, checkId: string, now: EpochSeconds): SsoRecord {
@@ -18,10 +18,15 @@ export function afterFailedCheck(record: SsoRecord, now: EpochSeconds, checkId: 
   return { ...withoutCheck(record, checkId), unansweredAt: Math.min(record.askingAt ?? now, now) }
 }
 
-/** Returns the record after a response that changed nothing. */
-export function afterUnchangedCheck(record: SsoRecord, now: EpochSeconds, checkId: string): SsoRecord {
+/** Returns the record after a response that neither began nor ended a login. @param token of the response */
+export function afterUnchangedCheck(
+  record: SsoRecord,
+  token: SessionToken,
+  now: EpochSeconds,
+  checkId: string,
+): SsoRecord {
   const { unansweredAt: _unanswered, ...kept } = withoutCheck(record, checkId)
-  if (kept.status === 'loggedin') return { ...kept, checkedAt: now }
+  if (kept.status === 'loggedin') return { ...kept, ...recordedClaims(token), checkedAt: now }
   const { pending: _pending, due: _due, ...anonymous } = kept
   return { ...anonymous, checkedAt: now }
 }
@@ -55,7 +60,7 @@ function withoutCheck(record: SsoRecord, checkId: string): SsoRecord {
 
 /** Decision about a record after Session Status. */
 export type StatusDecision =
-  | { readonly action: 'keep' }
+  | { readonly action: 'keep'; readonly token: SessionToken }
   | { readonly action: 'sign_in'; readonly token: SessionToken }
   | { readonly action: 'identify'; readonly reason: 'terminated' | 'session_not_found' | 'no_ticket' | 'changed_back' }
   | { readonly action: 'keep_for_now'; readonly reason: 'no_answer' | 'refused' | TokenFault }
@@ -72,7 +77,7 @@ export function decideStatus(record: SsoRecord, answer: SessionToken | TokenFaul
   if (answer.err !== undefined) return { action: 'keep_for_now', reason: 'refused' }
   if (answer.sts === 'terminated') return { action: 'identify', reason: 'terminated' }
   if (answer.sts === 'anon')
-    return record.status === 'anon' ? { action: 'keep' } : { action: 'identify', reason: 'changed_back' }
+    return record.status === 'anon' ? { action: 'keep', token: answer } : { action: 'identify', reason: 'changed_back' }
   if (answer.at !== undefined) return { action: 'sign_in', token: answer }
-  return record.status === 'loggedin' ? { action: 'keep' } : { action: 'identify', reason: 'no_ticket' }
+  return record.status === 'loggedin' ? { action: 'keep', token: answer } : { action: 'identify', reason: 'no_ticket' }
 }

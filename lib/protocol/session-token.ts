@@ -42,8 +42,8 @@ export class SessionToken {
   }
 }
 
-/** Values of all claims. */
-export type SessionTokenFields = Pick<SessionToken, keyof SessionToken>
+/** Values of the claims. Only `iat` is always there. */
+export type SessionTokenFields = Partial<Pick<SessionToken, keyof SessionToken>> & Pick<SessionToken, 'iat'>
 
 /** Reads each claim. A new claim needs a field of {@link SessionToken} and a row here. The compiler demands the row. */
 const READERS: {

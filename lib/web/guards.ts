@@ -53,20 +53,28 @@ export function requireLogin(site: Site, options: RequireLoginOptions = {}): Gua
   })
 }
 
-const KNOWN_OPTIONS: ReadonlySet<string> = new Set<keyof RequireLoginOptions>(['fresh', 'allow'])
+interface OptionRow {
+  readonly isValid: (value: unknown) => boolean
+  /** Words of the error for another value. */
+  readonly expected: string
+}
+const OPTIONS: { readonly [name in keyof RequireLoginOptions]-?: OptionRow } = {
+  fresh: { isValid: (value) => typeof value === 'boolean', expected: 'true or false' },
+  allow: { isValid: (value) => typeof value === 'function', expected: 'a function' },
+}
+const OPTION_ROWS: ReadonlyMap<string, OptionRow> = new Map(Object.entries(OPTIONS))
+const OPTION_NAMES = [...OPTION_ROWS.keys()].join(', ')
 
 /** Checks the options, because a guard must not be weaker than its author believes. @throws {Sso2SetupError} if an option is unknown or wrong */
 function checkedOptions(options: RequireLoginOptions): RequireLoginOptions {
   if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw new Sso2SetupError('The options of requireLogin() must be an object: { fresh, allow }')
-  const { fresh, allow } = options
-  const unknown = Object.entries(options).find(([name, value]) => value !== undefined && !KNOWN_OPTIONS.has(name))
-  if (unknown)
-    throw new Sso2SetupError(`The guard requireLogin() has no option ${unknown[0]}. Its options are fresh and allow`)
-  if (fresh !== undefined && typeof fresh !== 'boolean')
-    throw new Sso2SetupError('Option fresh of requireLogin() must be true or false')
-  if (allow !== undefined && typeof allow !== 'function')
-    throw new Sso2SetupError('Option allow of requireLogin() must be a function')
+    throw new Sso2SetupError(`The options of requireLogin() must be an object: { ${OPTION_NAMES} }`)
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined) continue
+    const row = OPTION_ROWS.get(name)
+    if (!row) throw new Sso2SetupError(`The guard requireLogin() has no option ${name}. Its options: ${OPTION_NAMES}`)
+    if (!row.isValid(value)) throw new Sso2SetupError(`Option ${name} of requireLogin() must be ${row.expected}`)
+  }
   return options
 }
 

@@ -18,7 +18,9 @@ import {
   withoutAccessToken,
 } from '../../lib/decide/record'
 import { afterFailedCheck, afterUnchangedCheck, withCheckLock } from '../../lib/decide/status-check'
-import { anonRecord, loggedInRecord, NOW } from './samples'
+import { anonRecord, loggedInRecord, NOW, sessionToken } from './samples'
+
+const response = sessionToken({ sts: 'loggedin' })
 
 const text = serialiseRecord(loggedInRecord())
 
@@ -113,7 +115,7 @@ test('a record of the next version is read with whatever it has more, and keeps 
   const changed = [
     withCheckLock(read, 'q1', NOW),
     afterFailedCheck(read, NOW, 'q1'),
-    afterUnchangedCheck(read, NOW, 'q1'),
+    afterUnchangedCheck(read, response, NOW, 'q1'),
     withoutAccessToken(read),
   ]
   for (const one of [...changed, withFailedRenewal(read, NOW)]) expect(one).toMatchObject(later)
@@ -130,7 +132,7 @@ test('a login that carries the marks of an anonymous record is checked as a logi
   const read = parseRecord(text.replace('{', '{"pending":true,"due":true,'))
   if (!read) throw new Error('no record')
   expect(staleAfter(read, 360)).toBe(360)
-  expect(afterUnchangedCheck(read, NOW, 'q1')).toMatchObject({ pending: true, due: true })
+  expect(afterUnchangedCheck(read, response, NOW, 'q1')).toMatchObject({ pending: true, due: true })
 })
 
 test('members that only look like those of a record do not come from its prototype', () => {

@@ -25,11 +25,6 @@ export const loggedInRecord = (changes: Partial<LoggedInRecord> = {}): LoggedInR
 export const sessionToken = (fields: Partial<SessionTokenFields>): SessionToken =>
   new SessionToken({
     sid: 's1',
-    at: undefined,
-    sts: undefined,
-    err: undefined,
-    frf: undefined,
-    raa: undefined,
     iat: NOW,
     ...fields,
   })

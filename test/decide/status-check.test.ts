@@ -6,14 +6,20 @@ import {
   checkStateAfter,
   withCheckLock,
 } from '../../lib/decide/status-check'
-import { anonRecord, loggedInRecord, NOW } from './samples'
+import { anonRecord, loggedInRecord, NOW, sessionToken } from './samples'
+
+const response = sessionToken({ sts: 'loggedin' })
 
 test('a claim names its question, and an answer takes it away, notes that it ended and counts as checked', () => {
   const before = loggedInRecord({ checkedAt: NOW - 400, asked: 'q0', unansweredAt: NOW - 9 })
   const asking = withCheckLock(before, 'q1', NOW)
   expect(asking).toStrictEqual({ ...before, askingAt: NOW, asking: 'q1' })
   const { unansweredAt: _unanswered, ...kept } = before
-  expect(afterUnchangedCheck(asking, NOW + 1, 'q1')).toStrictEqual({ ...kept, checkedAt: NOW + 1, asked: 'q1' })
+  expect(afterUnchangedCheck(asking, response, NOW + 1, 'q1')).toStrictEqual({
+    ...kept,
+    checkedAt: NOW + 1,
+    asked: 'q1',
+  })
   expect(before).toEqual(loggedInRecord({ checkedAt: NOW - 400, asked: 'q0', unansweredAt: NOW - 9 }))
 })
 
@@ -22,7 +28,9 @@ test('a question without an answer has ended too, and the time of the last answe
   const record = afterFailedCheck(asking, NOW + 2, 'q1')
   expect(record).toStrictEqual(loggedInRecord({ checkedAt: NOW - 400, asked: 'q1', unansweredAt: NOW })) // its beginning
   expect(parseRecord(serialiseRecord(record))).toStrictEqual(record)
-  expect(afterUnchangedCheck(record, NOW, 'q2')).toStrictEqual(loggedInRecord({ checkedAt: NOW, asked: 'q1' }))
+  expect(afterUnchangedCheck(record, response, NOW, 'q2')).toStrictEqual(
+    loggedInRecord({ checkedAt: NOW, asked: 'q1' }),
+  )
 })
 
 test('a beginning in the future was noted by a wrong clock, and delays the session no longer than another one', () => {
@@ -32,13 +40,13 @@ test('a beginning in the future was noted by a wrong clock, and delays the sessi
 
 test('an answer that nobody had claimed leaves the name of the last question', () => {
   const asked = loggedInRecord({ asked: 'q0' })
-  expect(afterUnchangedCheck(asked, NOW, 'q1')).toStrictEqual(asked)
+  expect(afterUnchangedCheck(asked, response, NOW, 'q1')).toStrictEqual(asked)
   expect(afterFailedCheck(asked, NOW, 'q1')).toStrictEqual({ ...asked, unansweredAt: NOW })
 })
 
 test('the response to an earlier status check leaves a later one in progress', () => {
   const later = withCheckLock(loggedInRecord({ checkedAt: NOW - 400, asked: 'q0' }), 'q2', NOW)
-  expect(afterUnchangedCheck(later, NOW + 1, 'q1')).toStrictEqual({ ...later, checkedAt: NOW + 1 })
+  expect(afterUnchangedCheck(later, response, NOW + 1, 'q1')).toStrictEqual({ ...later, checkedAt: NOW + 1 })
   expect(afterFailedCheck(later, NOW + 1, 'q1')).toMatchObject({ askingAt: NOW, asking: 'q2', asked: 'q0' })
   expect(afterUnusableLogin(later, 'q1')).toStrictEqual(later)
   expect(checkStateAfter(later)).toStrictEqual({ askingAt: NOW, asking: 'q2', asked: 'q0' })
@@ -49,9 +57,9 @@ test('the response to an earlier status check leaves a later one in progress', (
 })
 
 test('an answer that changes nothing ends a pending login, and leaves what is known of the access token', () => {
-  expect(afterUnchangedCheck(anonRecord({ pending: true }), NOW, 'q1')).toStrictEqual(anonRecord())
+  expect(afterUnchangedCheck(anonRecord({ pending: true }), response, NOW, 'q1')).toStrictEqual(anonRecord())
   const refused = loggedInRecord({ accessRefused: true, accessUntil: NOW - 1, accessFailedAt: NOW - 2 })
-  expect(afterUnchangedCheck(refused, NOW, 'q1')).toStrictEqual(refused)
+  expect(afterUnchangedCheck(refused, response, NOW, 'q1')).toStrictEqual(refused)
 })
 
 test('a login that a request could not make is pending and due, until an answer says otherwise', () => {
@@ -59,7 +67,7 @@ test('a login that a request could not make is pending and due, until an answer 
   const due = afterUnusableLogin(asking, 'q1')
   expect(due).toStrictEqual(anonRecord({ pending: true, due: true, asked: 'q1' }))
   expect(isStale(due, NOW, 360)).toBe(true)
-  expect(afterUnchangedCheck(due, NOW, 'q2')).toStrictEqual(anonRecord({ asked: 'q1' }))
+  expect(afterUnchangedCheck(due, response, NOW, 'q2')).toStrictEqual(anonRecord({ asked: 'q1' }))
   expect(afterUnusableLogin(withCheckLock(loggedInRecord(), 'q1', NOW), 'q1')).toStrictEqual(
     loggedInRecord({ asked: 'q1' }),
   )

@@ -5,11 +5,12 @@ import type { SessionToken } from '../../lib/protocol/session-token'
 import { anonRecord, loggedInRecord, sessionToken } from './samples'
 
 const withTicket = sessionToken({ sts: 'loggedin', at: 'ticket' })
+const [stillAnon, stillLoggedIn] = [sessionToken({ sts: 'anon' }), sessionToken({ sts: 'loggedin' })]
 const [anon, loggedIn] = [anonRecord(), loggedInRecord()]
 
 const rows: [name: string, record: SsoRecord, answer: SessionToken | undefined, decision: StatusDecision][] = [
-  ['anonymous as before is kept', anon, sessionToken({ sts: 'anon' }), { action: 'keep' }],
-  ['logged in as before is kept', loggedIn, sessionToken({ sts: 'loggedin' }), { action: 'keep' }],
+  ['anonymous as before is kept', anon, stillAnon, { action: 'keep', token: stillAnon }],
+  ['logged in as before is kept', loggedIn, stillLoggedIn, { action: 'keep', token: stillLoggedIn }],
   ['a new login with its ticket signs in', anon, withTicket, { action: 'sign_in', token: withTicket }],
   [
     'a new login without a ticket ends the session here',

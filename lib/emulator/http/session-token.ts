@@ -18,6 +18,7 @@ export function sessionToken(
   fault?: FaultOptions,
 ): string {
   const { ssoIdentifier, limits } = world.config
+  const { subject, attempts, ...state } = outcome
   const created = tokenNow + shift(fault)
   const claims = {
     iss: ssoIdentifier,
@@ -25,11 +26,9 @@ export function sessionToken(
     nbf: created,
     iat: created,
     exp: created + limits.tokenSeconds,
-    ...(fault?.kind === 'wrong_session' ? another(outcome.subject) : outcome.subject),
-    sts: outcome.sts,
-    at: outcome.at,
-    err: outcome.err,
-    ...outcome.attempts,
+    ...(fault?.kind === 'wrong_session' ? another(subject) : subject),
+    ...state,
+    ...attempts,
   }
   return sign(claims, fault?.kind === 'wrong_signature' ? createSecretKey(Buffer.from(randomId())) : key)
 }

@@ -15,7 +15,7 @@ import {
 import { issueTicket } from './tickets'
 import { limitsOf, type SsoSession, type World } from './world'
 
-/** Content of a Session Token, without issuer, audience and times. */
+/** Content of a Session Token, without issuer, audience and times. The token has each field beside `subject` and `attempts` as a claim. */
 export interface TokenContent {
   /** Session ID, or account ID for Logout all. Null if a refused request named neither of them. */
   readonly subject: { readonly sid: string | null } | { readonly aid: string | null }

@@ -46,7 +46,8 @@ export async function exchangeTicketForUser(
 }
 
 /** @returns `undefined` if the exchange, the REST API or a hook of the site failed. A log line names the step and the cause */
-async function loadTicketUser({ site }: RequestContext, { sid, at }: SessionToken): Promise<LoadedUser | undefined> {
+async function loadTicketUser({ site }: RequestContext, token: SessionToken): Promise<LoadedUser | undefined> {
+  const { sid, at } = token
   let step: Hook = 'exchangeTicket'
   let beganAt = performance.now()
   let accessToken: string | undefined
@@ -62,7 +63,7 @@ async function loadTicketUser({ site }: RequestContext, { sid, at }: SessionToke
     const loadUserContext = { accessToken, api, sid }
     const name = () => runHook('loadUser', signal, async () => site.loadUser(loadUserContext))
     const user = readUser(await runWatched(site.loginDependencies.user, 'loadUser', name))
-    return { user, secrets: { sid, accessToken }, accessUntil: grant.expiresAt }
+    return { user, token, secrets: { sid, accessToken }, accessUntil: grant.expiresAt }
   } catch (error) {
     const failure = { step, error, isOwn: site.ownHooks.has(step), beganAt }
     if (!isNotSent(error)) site.config.log.failed(step, failure, [at, sid, accessToken])

@@ -182,7 +182,7 @@ async function acceptLogin(
   const { outcome } = await exchangeTicketForUser(context, token, start, checkId)
   if (outcome === 'unavailable') return STORE_UNAVAILABLE
   if (outcome !== 'user_unknown' || !isLoggedIn(stored.value)) return 'again'
-  return writeCheckResult(context, (found) => afterUnchangedCheck(found, site.now(), checkId))
+  return writeCheckResult(context, (found) => afterUnchangedCheck(found, token, site.now(), checkId))
 }
 
 /** Reads the session again, because the retried logout may have ended the session of the request. */
@@ -228,7 +228,7 @@ async function checkSession(context: RequestContext, record: SsoRecord): Promise
   })
   switch (decision.action) {
     case 'keep':
-      return writeCheckResult(context, (found) => afterUnchangedCheck(found, site.now(), checkId))
+      return writeCheckResult(context, (found) => afterUnchangedCheck(found, decision.token, site.now(), checkId))
     case 'sign_in':
       return acceptLogin(context, decision.token, start, checkId)
     case 'identify':

@@ -10,12 +10,14 @@ import {
   isOtherAccount,
   isSameLogin,
   type LoggedInRecord,
+  recordedClaims,
   type SsoRecord,
   sessionStart,
   type User,
 } from '../../decide/record'
 import { checkStateAfter } from '../../decide/status-check'
 import { isGone, mayFollow, mayMove } from '../../decide/stored-entry'
+import type { SessionToken } from '../../protocol/session-token'
 import { sessionKey, shortHash } from '../../storage/keys'
 import type { Secrets } from '../../storage/records'
 import type { LoginStart } from '../../storage/session-index'
@@ -28,6 +30,8 @@ import { revokeSurplus } from './revoke-local-sessions'
 /** A user, and the secrets of the login. */
 export interface LoadedUser {
   readonly user: User
+  /** The Session Token that reports the login. */
+  readonly token: SessionToken
   readonly secrets: Secrets
   /** Expiry of the access token in seconds since 1970, if the authorization server sent an expiry. */
   readonly accessUntil: number | undefined
@@ -79,10 +83,10 @@ export async function signInUser(
   start: LoginStart,
   checkId?: string,
 ): Promise<SignInResult | 'renewed'> {
-  const { user, secrets, accessUntil } = loaded
+  const { user, token, secrets, accessUntil } = loaded
   const made = makeRecord(context, secrets, user.accountId)
   const access = accessUntil === undefined ? {} : { accessUntil }
-  const record: LoggedInRecord = { ...made, status: 'loggedin', user, ...access }
+  const record: LoggedInRecord = { ...made, ...recordedClaims(token), status: 'loggedin', user, ...access }
   const inPlace = await writeInPlace(context, record, checkId)
   if (inPlace === undefined) return storeRecord(context, withEndedCheck(record, checkId), start)
   return inPlace === 'done' ? 'renewed' : inPlace

@@ -1,0 +1,39 @@
+import { parseRecord, RECORDED_CLAIMS, type SsoRecord } from '../../lib/decide/record'
+import { loggedInUser, type RunningSite, startSite } from './support'
+
+/* A claim of RECORDED_CLAIMS is in the record of a login, and each response about the login renews it. `iat` plays such a claim. */
+
+let stage: RunningSite
+beforeEach(async () => {
+  Reflect.set(RECORDED_CLAIMS, 'iat', Number.isSafeInteger)
+  stage = await startSite()
+})
+afterEach(async () => {
+  Reflect.deleteProperty(RECORDED_CLAIMS, 'iat')
+  await stage.close()
+})
+
+/** The records of all logins, with members that the type does not know. */
+async function loginRecords(): Promise<readonly (SsoRecord & { readonly iat?: number })[]> {
+  const keys = await stage.redis.keys(`${stage.prefix}sso2:*`)
+  const records = await Promise.all(keys.map(async (key) => parseRecord(await stage.redis.get(key))))
+  return records.flatMap((record) => (record?.status === 'loggedin' ? [record] : []))
+}
+
+test('a login records the claim, and a status check that changes nothing else renews it', async () => {
+  const browser = await loggedInUser(stage)
+  const [first] = await loginRecords()
+  expect([first?.iat, first?.checkedAt]).toEqual([first?.since, first?.since])
+  stage.emulator.clock.advance(361)
+  await browser.visit(`${stage.url}/`)
+  const [second] = await loginRecords()
+  expect(stage.count('sessionstatus')).toBe(1)
+  expect(second?.checkedAt).toBeGreaterThan(first?.checkedAt ?? 0)
+  expect(second?.iat).toBe(second?.checkedAt)
+})
+
+test('a record of an anonymous session has no such claim', async () => {
+  await stage.browser().visit(`${stage.url}/`)
+  const [key = ''] = await stage.redis.keys(`${stage.prefix}sso2:*`)
+  expect(JSON.parse((await stage.redis.get(key)) ?? '')).not.toHaveProperty('iat')
+})
