@@ -103,9 +103,15 @@ export type SsoRecord = AnonymousRecord | LoggedInRecord
 const ANONYMOUS_CHECKS = Object.entries(ANONYMOUS)
 const LOGGED_IN_CHECKS = Object.entries(LOGGED_IN)
 
-/** Returns the claims for a record. A claim that the token lacks is `undefined` and replaces the value of an earlier token. */
-export function recordedClaims(token: SessionToken): Fields<typeof RECORDED_CLAIMS> {
-  return Object.fromEntries(Object.keys(RECORDED_CLAIMS).map((name) => [name, Reflect.get(token, name)]))
+/** Returns the record with the claims of a token. A claim that the token lacks is removed. */
+export function withRecordedClaims(record: LoggedInRecord, token: SessionToken): LoggedInRecord {
+  const next = { ...record }
+  for (const name of Object.keys(RECORDED_CLAIMS)) {
+    const value: unknown = Reflect.get(token, name)
+    if (value === undefined) Reflect.deleteProperty(next, name)
+    else Reflect.set(next, name, value)
+  }
+  return next
 }
 
 /** A pending login is checked again after this many seconds. */

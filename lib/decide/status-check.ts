@@ -2,7 +2,7 @@
 import type { TokenFault } from '../errors'
 import type { EpochSeconds } from '../protocol/claims'
 import type { SessionToken } from '../protocol/session-token'
-import { recordedClaims, type SsoRecord } from './record'
+import { type SsoRecord, withRecordedClaims } from './record'
 
 /** Returns the record with the lock of a status check. @param checkId unique name of the check */
 export function withCheckLock(record: SsoRecord, checkId: string, now: EpochSeconds): SsoRecord {
@@ -26,7 +26,7 @@ export function afterUnchangedCheck(
   checkId: string,
 ): SsoRecord {
   const { unansweredAt: _unanswered, ...kept } = withoutCheck(record, checkId)
-  if (kept.status === 'loggedin') return { ...kept, ...recordedClaims(token), checkedAt: now }
+  if (kept.status === 'loggedin') return { ...withRecordedClaims(kept, token), checkedAt: now }
   const { pending: _pending, due: _due, ...anonymous } = kept
   return { ...anonymous, checkedAt: now }
 }

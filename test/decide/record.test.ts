@@ -9,6 +9,7 @@ import {
   isStale,
   lifetimeOf,
   parseRecord,
+  RECORDED_CLAIMS,
   type SsoRecord,
   serialiseRecord,
   sessionStart,
@@ -16,6 +17,7 @@ import {
   wantsTicket,
   withFailedRenewal,
   withoutAccessToken,
+  withRecordedClaims,
 } from '../../lib/decide/record'
 import { afterFailedCheck, afterUnchangedCheck, withCheckLock } from '../../lib/decide/status-check'
 import { anonRecord, loggedInRecord, NOW, sessionToken } from './samples'
@@ -119,6 +121,17 @@ test('a record of the next version is read with whatever it has more, and keeps 
     withoutAccessToken(read),
   ]
   for (const one of [...changed, withFailedRenewal(read, NOW)]) expect(one).toMatchObject(later)
+})
+
+test('a recorded claim comes from the last token, and goes with a token that lacks it', () => {
+  Reflect.set(RECORDED_CLAIMS, 'raa', Number.isSafeInteger)
+  const before = loggedInRecord()
+  const first = withRecordedClaims(before, sessionToken({ raa: 3 }))
+  expect(first).toStrictEqual({ ...before, raa: 3 })
+  expect(withRecordedClaims(first, sessionToken({ raa: 0 }))).toStrictEqual({ ...before, raa: 0 })
+  expect(withRecordedClaims(first, sessionToken({}))).toStrictEqual(before)
+  Reflect.deleteProperty(RECORDED_CLAIMS, 'raa')
+  expect(withRecordedClaims(before, sessionToken({ raa: 3 }))).toStrictEqual(before)
 })
 
 test('a member that no record has is kept, and gives nobody anything', () => {

@@ -10,10 +10,10 @@ import {
   isOtherAccount,
   isSameLogin,
   type LoggedInRecord,
-  recordedClaims,
   type SsoRecord,
   sessionStart,
   type User,
+  withRecordedClaims,
 } from '../../decide/record'
 import { checkStateAfter } from '../../decide/status-check'
 import { isGone, mayFollow, mayMove } from '../../decide/stored-entry'
@@ -86,7 +86,7 @@ export async function signInUser(
   const { user, token, secrets, accessUntil } = loaded
   const made = makeRecord(context, secrets, user.accountId)
   const access = accessUntil === undefined ? {} : { accessUntil }
-  const record: LoggedInRecord = { ...made, ...recordedClaims(token), status: 'loggedin', user, ...access }
+  const record = withRecordedClaims({ ...made, status: 'loggedin', user, ...access }, token)
   const inPlace = await writeInPlace(context, record, checkId)
   if (inPlace === undefined) return storeRecord(context, withEndedCheck(record, checkId), start)
   return inPlace === 'done' ? 'renewed' : inPlace
