@@ -134,6 +134,11 @@ test('a recorded claim comes from the last token, and goes with a token that lac
   expect(withRecordedClaims(before, sessionToken({ raa: 3 }))).toStrictEqual(before)
 })
 
+test('a recorded claim that is an object or null is no record', () => {
+  for (const name of Object.keys(RECORDED_CLAIMS))
+    for (const value of ['{}', 'null']) expect(parseRecord(text.replace('{', `{"${name}":${value},`))).toBeUndefined()
+})
+
 test('a member that no record has is kept, and gives nobody anything', () => {
   const odd = serialiseRecord(anonRecord()).replace('{', '{"user":{"accountId":"a1"},')
   const read = parseRecord(odd)
