@@ -54,14 +54,21 @@ test('while secrets are rotated old bindings hold and new ones use the first', (
   expect(isBound(keys, cookie, makeBinding(rotated, cookie, NOW), NOW)).toBe(false)
 })
 
-test('the last trip of a chain is told from the others, and binds as they do', () => {
-  const last = makeBinding(keys, cookie, NOW, true)
-  expect([value, last].map((one) => isBound(keys, cookie, one, NOW))).toEqual([true, true])
-  expect([value, last].map((one) => isBoundAsLast(keys, cookie, one, NOW))).toEqual([false, true])
-  expect([0, 300, 301].map((age) => isBoundAsLast(keys, cookie, last, NOW + age))).toEqual([true, true, false])
-  expect([undefined, other].map((given) => isBoundAsLast(keys, given, last, NOW))).toEqual([false, false])
-  expect(isBoundAsLast(keys, 'short', makeBinding(keys, 'short', NOW, true), NOW)).toBe(false)
-})
+const last = makeBinding(keys, cookie, NOW, true)
+test.each<[name: string, cookie: string | undefined, value: string, age: number, bound: boolean, asLast: boolean]>([
+  ['one before', cookie, value, 0, true, false],
+  ['the last', cookie, last, 0, true, true],
+  ['the last, 300 s ago', cookie, last, 300, true, true],
+  ['the last, 301 s ago', cookie, last, 301, false, false],
+  ['the last, without a cookie', undefined, last, 0, false, false],
+  ['the last, of another browser', other, last, 0, false, false],
+  ['the last, of a cookie of another shape', 'short', makeBinding(keys, 'short', NOW, true), 0, false, false],
+])(
+  'of a chain of redirects, %s binds, or does not, and is known as the last, or not',
+  (_name, given, made, age, ...is) => {
+    expect([isBound(keys, given, made, NOW + age), isBoundAsLast(keys, given, made, NOW + age)]).toEqual(is)
+  },
+)
 
 test('no purpose stands in for another', () => {
   const purposes = ['flow', 'last-flow', 'marker', 'signed-out', 'device', 'doctor'] as const

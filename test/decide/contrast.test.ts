@@ -8,13 +8,10 @@ const schemes = Object.keys(SCHEMES) as (keyof typeof SCHEMES)[]
 
 test.each([
   ['#000000', '#ffffff', 21],
-  ['#ffffff', '#000000', 21],
   ['#fff', '#ffffff', 1],
   ['#767676', '#ffffff', 4.54],
   ['#777777', '#ffffff', 4.48],
   ['#0000ff', '#ffffff', 8.59],
-  ['#ff0000', '#ffffff', 4],
-  ['#00ff00', '#ffffff', 1.37],
   ['#17477a', '#f6f4f0', 8.62],
 ])('%s and %s have a contrast of %f', (one, other, expected) => {
   expect(contrast(one, other)).toBeCloseTo(expected, 2)
@@ -75,13 +72,13 @@ test('the button has the very colour that was given', () => {
 })
 
 test('a colour that stands out already stays as it is, and another is moved no further than it must be', () => {
-  expect(standingOut('#17477a', ['#ffffff'], TEXT_CONTRAST)).toBe('#17477a')
   fc.assert(
     fc.property(color, fc.constantFrom('#ffffff', '#222120'), (given, ground) => {
       const moved = standingOut(given, [ground], TEXT_CONTRAST)
       if (contrast(given, ground) >= TEXT_CONTRAST) expect(moved).toBe(given)
       else expect(contrast(moved, ground)).toBeLessThan(TEXT_CONTRAST + 0.6)
     }),
+    { examples: [['#17477a', '#ffffff']] },
   )
 })
 

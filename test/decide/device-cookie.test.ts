@@ -35,7 +35,6 @@ test.each<[what: string, value: string | undefined, username: string, now: numbe
     NOW,
     false,
   ],
-  ['something else that was sealed', seal('flow\n1\nx\ny', keys), 'ada', NOW, false],
 ])('[F3, F13] a device cookie and %s', (_what, value, username, now, isFound) => {
   expect(findDevice(value, username, box, now) !== undefined).toBe(isFound)
 })

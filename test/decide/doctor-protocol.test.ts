@@ -12,7 +12,7 @@ test.each<[name: string, value: string | undefined, now: number, mayAsk: boolean
   ['the mark of another secret', makeDoctorSignature([Buffer.alloc(32, 2)], NOW), NOW, false],
   ['a mark for something else', makeSignature(keys, 'marker', '', NOW), NOW, false],
   ['nothing', undefined, NOW, false],
-])('who comes with %s may ask: %#', (_name, value, now, mayAsk) => {
+])('a request with %s may ask: %#', (_name, value, now, mayAsk) => {
   expect(isDoctorSignature(keys, value, now)).toBe(mayAsk)
 })
 

@@ -135,21 +135,16 @@ test.each<[what: string, error: unknown, areNewVisitorsHit: boolean]>([
   expect(/an error page of the SSO system/.test(users)).toBe(hit)
 })
 
-test('an error that is neither of a hook nor of the package leads to its stack', () => {
-  expect(of('identify', new TypeError('no luck')).line.check).toBe('the stack below')
-})
-
-test('a hook of the site is named, with the place where it threw, whatever it threw', () => {
+test('a hook of the site that throws is named with the place, whatever it throws', () => {
   for (const error of [new TypeError('no luck'), silent(), answered(500)]) {
     const { line, frames } = of('loadUser', error, true)
     expect(line.check).toBe('the hook loadUser of your site')
     expect(frames[0]).toContain('failure-advice.test.ts')
   }
-})
-
-test('what a hook throws is no answer, whatever it looks like', () => {
-  const { cause } = of('loadUser', Object.assign(new Error('no luck'), { status: 404 }), true)
-  expect(cause).toMatch(/^loadUser:thrown:at /)
+  expect(of('loadUser', Object.assign(new Error('no luck'), { status: 404 }), true).cause).toMatch(
+    /^loadUser:thrown:at /,
+  )
+  expect(of('identify', new TypeError('no luck')).line.check).toBe('the stack below') // of no hook
 })
 
 test('two places that throw are two causes, and one that throws twice is one', () => {
@@ -254,10 +249,4 @@ test('a line of the log has one full stop after what happened, and says what to 
   const line = logText({ ...LOG_LINES.redisRefusesWrites, happened: 'It said: no.' })
   expect(line).toMatch(/^It said: no\. Users stay/)
   for (const { check } of Object.values(LOG_LINES)) expect(check).toMatch(/^(?:1\. )?\w.{5}/)
-})
-
-test('only a refused request token keeps every user from the SSO system', () => {
-  const usersOf = (step: Step) => of(step, answered(400)).line.users
-  expect(usersOf('exchangeTicket')).not.toBe(usersOf('sessionstatus'))
-  expect(usersOf('loadUser')).not.toBe(usersOf('sessionstatus'))
 })

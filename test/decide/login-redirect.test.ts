@@ -19,74 +19,52 @@ const facts = (change: Partial<LoginRedirectFacts> = {}): LoginRedirectFacts => 
   now: NOW,
   ...change,
 })
-const trips = (count: number, ago = 1, cause: RedirectCount['cause'] = ''): RedirectCount => ({
+const redirects = (count: number, ago = 1, cause: RedirectCount['cause'] = ''): RedirectCount => ({
   since: NOW - ago,
   count,
   cause,
   isShown: false,
 })
 
+const redirect: LoginRedirectDecision = { action: 'redirect' }
+const countAndRedirect: LoginRedirectDecision = { action: 'count_and_redirect' }
+const requireLogin: LoginRedirectDecision = { action: 'require_login' }
+const refuse: LoginRedirectDecision = { action: 'refuse_to_guard_the_login_page' }
+type Reason = Extract<LoginRedirectDecision, { action: 'give_up' }>['reason']
+const giveUp = (reason: Reason): LoginRedirectDecision => ({ action: 'give_up', reason })
+const own = { loginPage: `${here}/sign-in` }
+const none = { loginPage: undefined }
+
 test.each<[what: string, change: Partial<LoginRedirectFacts>, decision: LoginRedirectDecision]>([
-  ["the site's own page", { loginPage: `${here}/sign-in` }, { action: 'redirect' }],
-  ["the site's own page, after trips", { loginPage: `${here}/sign-in`, redirects: trips(3) }, { action: 'redirect' }],
-  [
-    "the site's own page, in an outage",
-    { loginPage: `${here}/sign-in`, degraded: 'sso_unavailable' },
-    { action: 'redirect' },
-  ],
-  ["another site's page", {}, { action: 'count_and_redirect' }],
-  ['back once as a stranger', { redirects: trips(1) }, { action: 'count_and_redirect' }],
-  ['back twice', { redirects: trips(2) }, { action: 'identify' }],
-  ['back twice, long ago', { redirects: trips(2, 10) }, { action: 'count_and_redirect' }],
-  [
-    'back twice, Identify away',
-    { redirects: trips(2), canIdentify: false },
-    { action: 'give_up', reason: 'sso_unavailable' },
-  ],
-  ['back three times', { redirects: trips(3) }, { action: 'give_up', reason: 'identify_loop' }],
-  ['back three times, a while ago', { redirects: trips(3, 10) }, { action: 'count_and_redirect' }],
-  ['an outage', { degraded: 'sso_unavailable' }, { action: 'give_up', reason: 'sso_unavailable' }],
-  ['a user that nobody can name', { degraded: 'user_unknown' }, { action: 'give_up', reason: 'user_unknown' }],
-  ['a logout not confirmed', { degraded: 'logout_pending' }, { action: 'give_up', reason: 'logout_pending' }],
-  [
-    'a landing whose token was refused',
-    { redirects: trips(1, 1, 'r') },
-    { action: 'give_up', reason: 'token_refused' },
-  ],
-  ['a landing that the store did not take', { redirects: trips(1, 1, 'a') }, { action: 'count_and_redirect' }],
-  ['no login page', { loginPage: undefined }, { action: 'require_login' }],
-  [
-    'no login page, an outage',
-    { loginPage: undefined, degraded: 'sso_unavailable' },
-    { action: 'give_up', reason: 'sso_unavailable' },
-  ],
-  [
-    'no login page, cookies blocked',
-    { loginPage: undefined, degraded: 'cookies_blocked' },
-    { action: 'give_up', reason: 'cookies_blocked' },
-  ],
-  [
-    'no login page, a user that cannot be loaded',
-    { loginPage: undefined, degraded: 'user_unknown' },
-    { action: 'require_login' },
-  ],
-  [
-    'no login page, a logout not confirmed',
-    { loginPage: undefined, degraded: 'logout_pending' },
-    { action: 'require_login' },
-  ],
-  ['the login page itself', { page: away }, { action: 'refuse_to_guard_the_login_page' }],
-  [
-    'the login page itself, in a part of a page',
-    { page: `${here}/`, loginPage: `${here}/#/login` },
-    { action: 'refuse_to_guard_the_login_page' },
-  ],
+  ["the site's own page", own, redirect],
+  ["the site's own page, after trips", { ...own, redirects: redirects(3) }, redirect],
+  ["the site's own page, in an outage", { ...own, degraded: 'sso_unavailable' }, redirect],
+  ["another site's page", {}, countAndRedirect],
+  ['back once without a login', { redirects: redirects(1) }, countAndRedirect],
+  ['back twice', { redirects: redirects(2) }, { action: 'identify' }],
+  ['back twice, long ago', { redirects: redirects(2, 10) }, countAndRedirect],
+  ['back twice, Identify away', { redirects: redirects(2), canIdentify: false }, giveUp('sso_unavailable')],
+  ['back three times', { redirects: redirects(3) }, giveUp('identify_loop')],
+  ['back three times, a while ago', { redirects: redirects(3, 10) }, countAndRedirect],
+  ['an outage', { degraded: 'sso_unavailable' }, giveUp('sso_unavailable')],
+  ['a user that cannot be loaded', { degraded: 'user_unknown' }, giveUp('user_unknown')],
+  ['a logout not confirmed', { degraded: 'logout_pending' }, giveUp('logout_pending')],
+  ['a landing whose token was refused', { redirects: redirects(1, 1, 'r') }, giveUp('token_refused')],
+  ['a landing that the store did not take', { redirects: redirects(1, 1, 'a') }, countAndRedirect],
+  ['no login page', none, requireLogin],
+  ['no login page, an outage', { ...none, degraded: 'sso_unavailable' }, giveUp('sso_unavailable')],
+  ['no login page, cookies blocked', { ...none, degraded: 'cookies_blocked' }, giveUp('cookies_blocked')],
+  ['no login page, a user that cannot be loaded', { ...none, degraded: 'user_unknown' }, requireLogin],
+  ['no login page, a logout not confirmed', { ...none, degraded: 'logout_pending' }, requireLogin],
+  ['the login page itself', { page: away }, refuse],
+  ['the login page itself, in a part of a page', { page: `${here}/`, loginPage: `${here}/#/login` }, refuse],
 ])('%s', (_what, change, decision) => {
   expect(decideLoginRedirect(facts(change))).toEqual(decision)
 })
 
-test('nobody is led in a circle: whatever the pace of coming back, a page is given up after three trips, or ten seconds went by', () => {
-  for (const pace of [0, 1, 3, 9]) {
+test.each([0, 1, 3, 9])(
+  'a browser that comes back every %i s is given up after three redirects, or ten seconds went by',
+  (pace) => {
     let trail: RedirectCount | undefined
     const decisions: string[] = []
     for (let round = 0; round < 5; round += 1) {
@@ -97,8 +75,8 @@ test('nobody is led in a circle: whatever the pace of coming back, a page is giv
     }
     const last = pace < 5 ? 'give_up' : 'count_and_redirect'
     expect(decisions).toEqual(['count_and_redirect', 'count_and_redirect', 'identify', 'give_up', last])
-  }
-})
+  },
+)
 
 test.each<[page: string, isAway: boolean]>([
   [`${here}/sign-in`, false],
@@ -106,6 +84,6 @@ test.each<[page: string, isAway: boolean]>([
   [`${here}:8443/sign-in`, true],
   ['http://news.example/sign-in', true],
   ['https://news.example.evil/sign-in', true],
-])('%s is elsewhere: %p', (page, isAway) => {
+])('the login page %s is on another site: %p', (page, isAway) => {
   expect(isElsewhere(page, here)).toBe(isAway)
 })

@@ -1,4 +1,6 @@
+import { isTextCode } from '../../lib/config/texts'
 import type { AttemptResult } from '../../lib/decide/attempts'
+import type { LoginResult } from '../../lib/decide/login'
 import {
   attemptResultOf,
   decideLogin,
@@ -8,110 +10,74 @@ import {
   type LoginDecision,
   type LoginError,
   lostAttemptResult,
+  textOfFailure,
 } from '../../lib/decide/login'
 import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../../lib/errors'
 import type { SessionToken } from '../../lib/protocol/session-token'
 import { sessionToken } from './samples'
 
 const welcome = sessionToken({ sts: 'loggedin', at: 'ticket' })
-const rows: [name: string, answer: SessionToken | undefined, decision: LoginDecision][] = [
-  ['a login with its ticket signs in', welcome, { action: 'sign_in', token: welcome }],
+type ShownError = Extract<LoginDecision, { action: 'show' }>['error']
+const signIn: LoginDecision = { action: 'sign_in', token: welcome }
+const identify: LoginDecision = { action: 'identify' }
+const notNow: LoginDecision = { action: 'not_now' }
+const show = (error: ShownError, more: object = {}): LoginDecision => ({ action: 'show', error, ...more })
+const loggedIn = sessionToken({ sts: 'loggedin' })
+const anon = sessionToken({ sts: 'anon' })
+const terminated = sessionToken({ sts: 'terminated' })
+const failed = (err: SessionToken['err'], more: object = {}) => sessionToken({ err, ...more })
+
+test.each<[response: string, token: SessionToken | undefined, decision: LoginDecision]>([
+  ['a login with its ticket', welcome, signIn],
   [
-    'wrong credentials are shown with the attempts left',
-    sessionToken({ err: 'invalid_credentials', raa: 2 }),
-    { action: 'show', error: 'invalid_credentials', remainingAttempts: 2 },
+    'wrong credentials with the attempts left',
+    failed('invalid_credentials', { raa: 2 }),
+    show('invalid_credentials', { remainingAttempts: 2 }),
   ],
   [
-    'no attempt left is shown as zero',
-    sessionToken({ err: 'invalid_credentials', raa: 0 }),
-    { action: 'show', error: 'invalid_credentials', remainingAttempts: 0 },
+    'wrong credentials with no attempt left',
+    failed('invalid_credentials', { raa: 0 }),
+    show('invalid_credentials', { remainingAttempts: 0 }),
   ],
+  ['wrong credentials without a count', failed('invalid_credentials'), show('invalid_credentials')],
   [
-    'wrong credentials are shown without a count where none is given',
-    sessionToken({ err: 'invalid_credentials' }),
-    { action: 'show', error: 'invalid_credentials' },
+    'an account that is frozen for some time',
+    failed('account_frozen', { frf: 300 }),
+    show('account_frozen', { frozenForSeconds: 300 }),
   ],
+  ['an inactive account', failed('account_not_active'), show('account_not_active')],
+  ['too many sessions', failed('session_limit_reached'), show('session_limit_reached')],
+  ['a wrong one-time password', failed('invalid_otp'), show('invalid_otp')],
+  ['a used one-time password', failed('otp_consumed_or_expired'), show('otp_consumed_or_expired')],
   [
-    'a frozen account is shown with its time',
-    sessionToken({ err: 'account_frozen', frf: 300 }),
-    { action: 'show', error: 'account_frozen', frozenForSeconds: 300 },
+    'a session of another account',
+    failed('session_already_logged_in_on_another_account', { sts: 'loggedin' }),
+    show('session_already_logged_in_on_another_account'),
   ],
-  [
-    'an inactive account is shown',
-    sessionToken({ err: 'account_not_active' }),
-    { action: 'show', error: 'account_not_active' },
-  ],
-  [
-    'too many sessions are shown',
-    sessionToken({ err: 'session_limit_reached' }),
-    { action: 'show', error: 'session_limit_reached' },
-  ],
-  [
-    'a wrong one-time password is shown',
-    sessionToken({ err: 'invalid_otp' }),
-    { action: 'show', error: 'invalid_otp' },
-  ],
-  [
-    'a used one-time password is shown',
-    sessionToken({ err: 'otp_consumed_or_expired' }),
-    { action: 'show', error: 'otp_consumed_or_expired' },
-  ],
-  [
-    'a login of another account is shown',
-    sessionToken({ err: 'session_already_logged_in_on_another_account', sts: 'loggedin' }),
-    { action: 'show', error: 'session_already_logged_in_on_another_account' },
-  ],
-  ['a terminated session identifies', sessionToken({ err: 'session_terminated' }), { action: 'identify' }],
-  ['an unknown session identifies', sessionToken({ err: 'session_not_found' }), { action: 'identify' }],
-  ['a lost answer is asked after', undefined, { action: 'ask_status' }],
-  [
-    'a refused request of ours is not the user\u2019s fault',
-    sessionToken({ err: 'invalid_token' }),
-    { action: 'not_now' },
-  ],
-  [
-    'an error that nobody knows is not the user\u2019s fault',
-    sessionToken({ err: 'unknown_error' }),
-    { action: 'not_now' },
-  ],
-]
-test.each(rows)('%s', (_name, answer, decision) => {
-  expect(decideLogin(answer)).toStrictEqual(decision)
+  ['a terminated session', failed('session_terminated'), identify],
+  ['an unknown session', failed('session_not_found'), identify],
+  ['no response', undefined, { action: 'ask_status' }],
+  ['a refused request, which is not the fault of the user', failed('invalid_token'), notNow],
+  ['an unknown error, which is not the fault of the user', failed('unknown_error'), notNow],
+])('Authenticate answers with %s', (_response, token, decision) => {
+  expect(decideLogin(token)).toStrictEqual(decision)
 })
 
-const lost: [name: string, answer: SessionToken | undefined, decision: LoginDecision][] = [
-  ['that took place signs in', welcome, { action: 'sign_in', token: welcome }],
-  ['that did not take place is not now', sessionToken({ sts: 'anon' }), { action: 'not_now' }],
-  ['that took place, and brings no ticket, is not now', sessionToken({ sts: 'loggedin' }), { action: 'not_now' }],
-  [
-    'whose answer has a ticket and another status is not now',
-    sessionToken({ sts: 'terminated', at: 'x' }),
-    { action: 'not_now' },
-  ],
-  [
-    'whose answer has a ticket and an error is not now',
-    sessionToken({ sts: 'loggedin', at: 'x', err: 'unknown_error' }),
-    { action: 'not_now' },
-  ],
-  ['of a session that is gone identifies', sessionToken({ err: 'session_not_found' }), { action: 'identify' }],
-  ['of which nobody can be asked is not now', undefined, { action: 'not_now' }],
-]
-test.each(lost)('a lost login %s', (_name, answer, decision) => {
-  expect(decideLostLogin(answer)).toEqual(decision)
-})
-
-test.each<[name: string, answer: SessionToken | undefined, decision: LoginDecision | undefined]>([
-  ['went through', welcome, { action: 'sign_in', token: welcome }],
-  ['did not: the form that came after it is sent', sessionToken({ sts: 'anon' }), undefined],
-  ['was of a session that has ended', sessionToken({ sts: 'terminated' }), { action: 'identify' }],
-  ['was of a session that is forgotten', sessionToken({ err: 'session_not_found' }), { action: 'identify' }],
-  ['went through, without a ticket', sessionToken({ sts: 'loggedin' }), { action: 'not_now' }],
-  ['cannot be told of', sessionToken({ err: 'invalid_token' }), { action: 'not_now' }],
-  ['cannot be told of, anonymous', sessionToken({ err: 'invalid_token', sts: 'anon' }), { action: 'not_now' }],
-  ['cannot be told of, terminated', sessionToken({ err: 'invalid_token', sts: 'terminated' }), { action: 'not_now' }],
-  ['nobody can be asked about', undefined, { action: 'not_now' }],
-])('a login that went down with its process and %s', (_name, answer, decision) => {
-  expect(decideSuccession(answer)).toEqual(decision)
+type StatusRow = [status: string, token: SessionToken | undefined, lost: LoginDecision, next: LoginDecision | undefined]
+test.each<StatusRow>([
+  ['logged in, with a ticket', welcome, signIn, signIn],
+  ['still anonymous: a form that came after it is sent', anon, notNow, undefined],
+  ['logged in, without a ticket', loggedIn, notNow, notNow],
+  ['terminated', terminated, notNow, identify],
+  ['terminated, with a ticket', sessionToken({ sts: 'terminated', at: 'x' }), notNow, identify],
+  ['logged in, with an error', failed('unknown_error', { sts: 'loggedin', at: 'x' }), notNow, notNow],
+  ['not found', failed('session_not_found'), identify, identify],
+  ['not told', failed('invalid_token'), notNow, notNow],
+  ['not told, anonymous', failed('invalid_token', { sts: 'anon' }), notNow, notNow],
+  ['not told, terminated', failed('invalid_token', { sts: 'terminated' }), notNow, notNow],
+  ['not told, for SSO2 is away', undefined, notNow, notNow],
+])('after a login without a response the session is %s', (_status, token, lost, next) => {
+  expect([decideLostLogin(token), decideSuccession(token)]).toEqual([lost, next])
 })
 
 test.each<[store: boolean, sso: boolean, record: boolean, error: LoginError | undefined]>([
@@ -157,4 +123,33 @@ test.each<[what: string, error: unknown, was: AttemptResult['was']]>([
   ['whose token does not verify', new TokenError('signature'), 'wrong'],
 ])('[F17] an attempt %s may have been judged, or not', (_what, error, was) => {
   expect(lostAttemptResult(error).was).toBe(was)
+})
+
+type Failure = Omit<Extract<LoginResult, { ok: false }>, 'ok'>
+
+test.each<[failure: Failure, code: string, values: object]>([
+  [{ error: 'invalid_credentials' }, 'invalid_credentials', {}],
+  [{ error: 'invalid_credentials', remainingAttempts: 2 }, 'invalid_credentials_attempts', { attempts: 2 }],
+  [{ error: 'invalid_credentials', remainingAttempts: 1 }, 'invalid_credentials_last', {}],
+  [{ error: 'invalid_credentials', remainingAttempts: 0 }, 'account_frozen', {}],
+  [{ error: 'account_frozen' }, 'account_frozen', {}],
+  [{ error: 'account_frozen', frozenForSeconds: 0 }, 'account_frozen_minute', {}],
+  [{ error: 'account_frozen', frozenForSeconds: 60 }, 'account_frozen_minute', {}],
+  [{ error: 'account_frozen', frozenForSeconds: 61 }, 'account_frozen_minutes', { minutes: 2 }],
+  [{ error: 'account_frozen', frozenForSeconds: 5400 }, 'account_frozen_minutes', { minutes: 90 }],
+  [{ error: 'account_frozen', frozenForSeconds: 5401 }, 'account_frozen_hours', { hours: 2 }],
+  [{ error: 'account_frozen', frozenForSeconds: 43_200 }, 'account_frozen_hours', { hours: 12 }],
+  [{ error: 'too_many_attempts' }, 'too_many_attempts', {}],
+  [{ error: 'too_many_attempts', retryAfterSeconds: 90 }, 'too_many_attempts', {}],
+  [{ error: 'too_many_attempts', retryAfterSeconds: 91 }, 'too_many_attempts_minutes', { minutes: 2 }],
+  [{ error: 'too_many_attempts', retryAfterSeconds: 5400 }, 'too_many_attempts_minutes', { minutes: 90 }],
+  [{ error: 'too_many_attempts', retryAfterSeconds: 5401 }, 'too_many_attempts_hours', { hours: 2 }],
+  [{ error: 'too_many_attempts', retryAfterSeconds: 86_400 }, 'too_many_attempts_hours', { hours: 24 }],
+  [{ error: 'unavailable' }, 'unavailable_form', {}],
+  [{ error: 'busy' }, 'busy', {}],
+  [{ error: 'account_not_active', frozenForSeconds: 60 }, 'account_not_active', {}],
+  [{ error: 'login_failed' }, 'login_failed', {}],
+])('%p is told with %s %p', (failure, code, values) => {
+  expect(textOfFailure({ ok: false, ...failure })).toEqual({ code, values })
+  expect(isTextCode(code)).toBe(true)
 })

@@ -27,40 +27,38 @@ const marks: [name: string, logoutCookie: LogoutCookie][] = [
   ['anything', anything],
 ]
 
-test.each(marks)('a mark of %s comes back as it was written, as long as it holds', (_name, logoutCookie) => {
+test.each(marks)('a logout cookie of %s comes back as it was written, as long as it holds', (_name, logoutCookie) => {
   const cookie = writeLogoutCookie(logoutCookie, keys, NOW)
   expect(readLogoutCookie(cookie, keys, NOW)).toEqual(logoutCookie)
   expect(readLogoutCookie(cookie, keys, NOW + LOGOUT_COOKIE_SECONDS)).toEqual(logoutCookie)
   expect(readLogoutCookie(cookie, [...others, ...keys], NOW)).toEqual(logoutCookie)
 })
 
-test.each(marks)('a mark of %s by a secret that nobody knows here stands for anything', (_name, logoutCookie) => {
-  expect(readLogoutCookie(writeLogoutCookie(logoutCookie, others, NOW), keys, NOW)).toEqual(anything)
+test.each(marks)(
+  'a logout cookie of %s by a secret that nobody knows here stands for anything',
+  (_name, logoutCookie) => {
+    expect(readLogoutCookie(writeLogoutCookie(logoutCookie, others, NOW), keys, NOW)).toEqual(anything)
+  },
+)
+
+test.each(marks)('a logout cookie of %s is none once its time is over, with any signature', (_name, logoutCookie) => {
+  const cookies = [keys, others].map((signers) => writeLogoutCookie(logoutCookie, signers, NOW))
+  const read = cookies.map((cookie) => readLogoutCookie(cookie, keys, NOW + LOGOUT_COOKIE_SECONDS + 1))
+  expect(read).toEqual([undefined, undefined])
 })
 
-test.each(marks)('a mark of %s is none once its time is over, whoever signed it', (_name, logoutCookie) => {
-  for (const signers of [keys, others])
-    expect(
-      readLogoutCookie(writeLogoutCookie(logoutCookie, signers, NOW), keys, NOW + LOGOUT_COOKIE_SECONDS + 1),
-    ).toBeUndefined()
-})
-
-test.each([true, false])('of a session that nobody can name the mark stands for anything, with all: %s', (isAll) => {
-  const cookie = writeLogoutCookie({ of: 'session', key: '', isAll }, keys, NOW)
+const one = writeLogoutCookie({ of: 'session', key, isAll: false }, keys, NOW)
+test.each([
+  ['of a session without a key', writeLogoutCookie({ of: 'session', key: '', isAll: false }, keys, NOW)],
+  ['of all sessions, without a key', writeLogoutCookie({ of: 'session', key: '', isAll: true }, keys, NOW)],
+  ['of nothing', `.${makeSignature(keys, 'signed-out', '', NOW)}`],
+  ['that names all sessions instead', one.replace('~', '*')],
+  ['that names an SSO session instead', one.replace('~', '')],
+  ['with another key', one.replace('AAA', 'AAB')],
+  ['with another time', one.replace(String(NOW), String(NOW - 1))],
+  ['that was signed for another purpose', `abc.${makeSignature(keys, 'device', 'abc', NOW)}`],
+])('a logout cookie %s stands for anything', (_name, cookie) => {
   expect(readLogoutCookie(cookie, keys, NOW)).toEqual(anything)
-})
-
-test('a mark of nothing stands for anything', () => {
-  expect(readLogoutCookie(`.${makeSignature(keys, 'signed-out', '', NOW)}`, keys, NOW)).toEqual(anything)
-})
-
-test('a mark that was changed stands for anything, and is never another one', () => {
-  const one = writeLogoutCookie({ of: 'session', key, isAll: false }, keys, NOW)
-  expect(readLogoutCookie(one.replace('~', '*'), keys, NOW)).toEqual(anything)
-  expect(readLogoutCookie(one.replace('~', ''), keys, NOW)).toEqual(anything)
-  expect(readLogoutCookie(one.replace('AAA', 'AAB'), keys, NOW)).toEqual(anything)
-  expect(readLogoutCookie(one.replace(String(NOW), String(NOW - 1)), keys, NOW)).toEqual(anything)
-  expect(readLogoutCookie(`abc.${makeSignature(keys, 'device', 'abc', NOW)}`, keys, NOW)).toEqual(anything)
 })
 
 test.each([
@@ -76,6 +74,6 @@ test.each([
   `${'a'.repeat(65)}.${makeSignature(keys, 'signed-out', 'a'.repeat(65), NOW)}`,
   ` ${writeLogoutCookie(anything, keys, NOW)}`,
   `${writeLogoutCookie(anything, keys, NOW)} `,
-])('the cookie %j is no mark', (cookie) => {
+])('%j is no logout cookie', (cookie) => {
   expect(readLogoutCookie(cookie, keys, NOW)).toBeUndefined()
 })

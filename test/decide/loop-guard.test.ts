@@ -19,99 +19,74 @@ import {
 } from '../../lib/decide/loop-guard'
 import { NOW } from './samples'
 
-const trips = (count: number, at = NOW): RedirectCount | undefined =>
+type BlockReason = ReturnType<typeof blockReason>
+
+const redirects = (count: number, at = NOW): RedirectCount | undefined =>
   Array.from({ length: count }).reduce<RedirectCount | undefined>((made) => countRedirect(made, at), undefined)
 const one = countRedirect(undefined, NOW)
 const two = countRedirect(one, NOW)
 /** What the cookie holds when the next request comes. */
 const later = (made: RedirectCount | undefined, now: number) => made && readRedirectCount(writeRedirectCount(made), now)
+const shown = (made: RedirectCount, at = NOW) => withPageShown(made, at)
+const failed = (made: RedirectCount, cause: 'r' | 'c' | 'a') => withLandingFailure(made, cause, NOW)
+const oneMore = countRedirect(shown(two, NOW + 1), NOW + 5)
 
-test.each([
-  [0, undefined],
-  [1, undefined],
-  [2, 'identify_loop'],
-  [3, 'identify_loop'],
-])('after %i trips the page is blocked by %s', (count, reason) => {
-  expect(blockReason(trips(count), NOW)).toBe(reason)
+test.each<[what: string, made: RedirectCount | undefined, seconds: number, reason: BlockReason]>([
+  ['no redirect', undefined, 0, undefined],
+  ['one redirect', one, 0, undefined],
+  ['two redirects', two, 0, 'identify_loop'],
+  ['three redirects', redirects(3), 0, 'identify_loop'],
+  ['two redirects, of which the last takes long', two, 59, 'identify_loop'],
+  ['two redirects and a page shown', shown(two, NOW + 1), 4, 'identify_loop'],
+  ['two redirects and a page shown, five seconds after the last redirect', shown(two, NOW + 1), 5, undefined],
+  ['one more redirect, in vain', oneMore, 30, 'identify_loop'],
+  ['one more redirect, in vain, and a page shown', shown(oneMore, NOW + 30), 31, undefined],
+  ['two redirects of a process whose clock is ahead', redirects(2, NOW + 50), 0, 'identify_loop'],
+  ['the same and a page shown, five seconds later', shown(later(redirects(2, NOW + 50), NOW) ?? two), 5, undefined],
+  ['a refused token', failed(one, 'r'), 0, 'token_refused'],
+  ['a refused token and a page shown', shown(failed(one, 'r')), 4, 'token_refused'],
+  ['a refused token and a page shown, five seconds later', shown(failed(one, 'r')), 5, undefined],
+  [
+    'one more redirect after a refused token',
+    clearFailure(countRedirect(shown(failed(one, 'r')), NOW + 5)),
+    5,
+    'identify_loop',
+  ],
+  ['a token refused for the clock', failed(one, 'c'), 0, undefined],
+  ['a second token refused for the clock', failed(two, 'c'), 0, 'token_refused'],
+  ['a landing that the store did not take', shown(failed(one, 'a')), 3, 'store_unavailable'],
+  ['a landing that the store did not take, four seconds later', shown(failed(one, 'a')), 4, undefined],
+  ['a landing that went well after a refused token', clearFailure(failed(one, 'r')), 0, undefined],
+  ['a second landing that went well: the session may not stay', clearFailure(failed(two, 'r')), 0, 'identify_loop'],
+  ['two redirects, of which one ended what a logout had left over', uncountRedirect(two), 0, undefined],
+  ['a page that is stopped', blockRedirects(NOW), 59, 'identify_loop'],
+  ['a page that is stopped and shown', shown(blockRedirects(NOW)), 4, 'identify_loop'],
+  ['a page that is stopped and shown, five seconds later', shown(blockRedirects(NOW)), 5, undefined],
+])('a page with %s, %i s later, is kept from Identify by %s', (_what, made, seconds, reason) => {
+  expect(blockReason(later(made, NOW + seconds), NOW + seconds)).toBe(reason)
 })
 
-test.each([0, 4, 9, 30, 59])('a chain whose trips take %i s each is over after the second', (seconds) => {
+test.each([0, 4, 9, 30, 59])('a chain whose redirects take %i s each is over after the second', (seconds) => {
   const first = later(one, NOW + seconds)
   expect(blockReason(first, NOW + seconds)).toBeUndefined()
   const second = later(countRedirect(first, NOW + seconds), NOW + 2 * seconds)
   expect(blockReason(second, NOW + 2 * seconds)).toBe('identify_loop')
 })
 
-test('a page that was shown may make one more trip five seconds after its last, and is blocked again where that is in vain', () => {
-  const shown = withPageShown(two, NOW + 1)
-  expect(blockReason(later(shown, NOW + 4), NOW + 4)).toBe('identify_loop')
-  expect(blockReason(later(shown, NOW + 5), NOW + 5)).toBeUndefined()
-  const again = countRedirect(later(shown, NOW + 5), NOW + 5)
-  expect(blockReason(later(again, NOW + 30), NOW + 30)).toBe('identify_loop')
-  expect(blockReason(later(withPageShown(again, NOW + 30), NOW + 31), NOW + 31)).toBeUndefined()
-})
-
-test('a page that has not been shown makes none, however long its last trip takes', () => {
-  expect(blockReason(later(two, NOW + 59), NOW + 59)).toBe('identify_loop')
-  expect(later(two, NOW + 60)).toBeUndefined()
-})
-
-test('a refused token blocks at once, a wrong clock at the second trip', () => {
-  expect(blockReason(withLandingFailure(one, 'r', NOW), NOW)).toBe('token_refused')
-  expect(blockReason(withLandingFailure(one, 'c', NOW), NOW)).toBeUndefined()
-  expect(blockReason(withLandingFailure(two, 'c', NOW), NOW)).toBe('token_refused')
-})
-
-test('after a refused token one more trip may follow in five seconds too, and only one', () => {
-  const shown = withPageShown(withLandingFailure(one, 'r', NOW), NOW)
-  expect(blockReason(shown, NOW + 4)).toBe('token_refused')
-  expect(blockReason(shown, NOW + 5)).toBeUndefined()
-  expect(blockReason(clearFailure(countRedirect(shown, NOW + 5)), NOW + 5)).toBe('identify_loop')
-})
-
-test('a landing that the store did not take blocks at once too, and for four seconds', () => {
-  const away = withPageShown(withLandingFailure(one, 'a', NOW), NOW)
-  expect(blockReason(later(away, NOW + 3), NOW + 3)).toBe('store_unavailable')
-  expect(blockReason(later(away, NOW + 4), NOW + 4)).toBeUndefined()
-})
-
-test('a landing that went well leaves its count, for the session may not stay, and no cause', () => {
-  expect(blockReason(clearFailure(withLandingFailure(two, 'r', NOW)), NOW)).toBe('identify_loop')
-  expect(blockReason(clearFailure(withLandingFailure(one, 'r', NOW)), NOW)).toBeUndefined()
-  expect(clearFailure(undefined)).toBeUndefined()
-})
-
-test('a trip that ended what a logout had left over does not count', () => {
-  expect(blockReason(uncountRedirect(two), NOW)).toBeUndefined()
-  expect(uncountRedirect(trips(3))).toEqual({ ...two, count: 1 })
+test('a redirect that ended what a logout had left over does not count', () => {
+  expect(uncountRedirect(redirects(3))).toEqual({ ...two, count: 1 })
   expect(uncountRedirect(uncountRedirect(one))).toEqual({ ...one, count: 0 })
-  expect(uncountRedirect(undefined)).toBeUndefined()
+  expect([uncountRedirect(undefined), clearFailure(undefined)]).toEqual([undefined, undefined])
 })
 
-test('trips come back from the cookie as they were written', () => {
-  const all = [
-    one,
-    two,
-    withLandingFailure(two, 'c', NOW),
-    withLandingFailure(one, 'r', NOW),
-    withPageShown(withLandingFailure(two, 'a', NOW), NOW),
-  ]
-  expect(all.map((redirects) => later(redirects, NOW + 59))).toEqual(all)
-  expect(all.map((redirects) => later(redirects, NOW + 60))).toEqual(all.map(() => undefined))
+test('redirects come back from the cookie as they were written', () => {
+  const all = [one, two, failed(two, 'c'), failed(one, 'r'), shown(failed(two, 'a'))]
+  expect(all.map((made) => later(made, NOW + 59))).toEqual(all)
+  expect(all.map((made) => later(made, NOW + 60))).toEqual(all.map(() => undefined))
 })
 
-test.each([
-  undefined,
-  '',
-  'garbage',
-  'x.1',
-  `${NOW}.10`,
-  `${NOW}.1x`,
-  `${NOW}.1sr`,
-  `x${NOW}.1`,
-  `${NOW}.1 `,
-  `${NOW + 3600}.3`,
-])('the cookie %j holds no trip', (cookie) => {
+const noCookies = [undefined, '', 'garbage', 'x.1', `${NOW}.10`, `${NOW}.1x`, `${NOW}.1sr`, `x${NOW}.1`, `${NOW}.1 `]
+test.each([...noCookies, `${NOW + 3600}.3`])('the cookie %j holds no redirect', (cookie) => {
   expect(readRedirectCount(cookie, NOW)).toBeUndefined()
 })
 
@@ -121,76 +96,50 @@ test('a page has a name of eight characters that a cookie may have', () => {
   expect(['', 'abcdef0', 'abcdef012', 'abcdefg0', ' abcdef01', 'abcdef01\n'].some(isPageKey)).toBe(false)
 })
 
-test('the browser keeps 32 pages: the oldest of others go, and those whose cookie says nothing', () => {
-  const others = new Map(
-    Array.from({ length: 34 }, (_, index) => [`page-${index}`, countRedirect(undefined, NOW + index)]),
-  )
-  expect(surplusPages(others)).toEqual(['page-2', 'page-1', 'page-0'])
-  expect(surplusPages(new Map([...others].slice(0, 31)))).toEqual([])
-  const [first, second] = [...others].map(([name, redirects]) => [name, redirects] as const)
-  const old = ['old', undefined] as const
-  for (const mixed of [
-    [old, first, second],
-    [first, old, second],
-    [first, second, old],
-  ])
-    expect(surplusPages(new Map(mixed.filter((entry) => entry !== undefined)))).toEqual(['old'])
-  expect(surplusPages(new Map())).toEqual([])
-  const shown = withPageShown(countRedirect(undefined, NOW + 59), NOW + 59)
-  expect(surplusPages(new Map([['shown', shown], ...[...others].slice(0, 31)]))).toEqual(['shown'])
-  const many = new Map(
-    Array.from({ length: 300 }, (_, index) => [`page-${index}`, countRedirect(undefined, NOW - index)]),
-  )
-  expect(surplusPages(many)).toEqual(Array.from({ length: 8 }, (_, index) => `page-${292 + index}`))
+describe('the browser keeps 32 pages', () => {
+  /** So many pages, each later than the one before by `step` seconds. */
+  const pages = (count: number, step = 1) =>
+    Array.from(
+      { length: count },
+      (_, index) => [`page-${index}`, countRedirect(undefined, NOW + index * step)] as const,
+    )
+  const surplus = (entries: Iterable<readonly [string, RedirectCount | undefined]>) => surplusPages(new Map(entries))
+
+  test('and the oldest of the others go, eight at a time', () => {
+    expect(surplus(pages(34))).toEqual(['page-2', 'page-1', 'page-0'])
+    expect([surplus(pages(31)), surplus([])]).toEqual([[], []])
+    expect(surplus(pages(300, -1))).toEqual(Array.from({ length: 8 }, (_, index) => `page-${292 + index}`))
+  })
+  test.each([0, 1, 2])('and a page whose cookie says nothing goes, at place %i', (place) => {
+    expect(surplus(pages(2).toSpliced(place, 0, ['old', undefined] as never))).toEqual(['old'])
+  })
+  test('and a page that was shown goes before one that was not', () => {
+    expect(surplus([['shown', shown(countRedirect(undefined, NOW + 59), NOW + 59)], ...pages(31)])).toEqual(['shown'])
+  })
 })
 
-test('a mark that another process wrote with its clock ahead holds for no longer than one of our own', () => {
-  const ahead = later(trips(2, NOW + 50), NOW)
-  expect(blockReason(ahead, NOW)).toBe('identify_loop')
-  const shown = ahead && withPageShown(ahead, NOW)
-  expect(blockReason(later(shown, NOW + 5), NOW + 5)).toBeUndefined()
-})
-
-test('a page that is stopped makes no trip for five seconds', () => {
-  expect(blockReason(later(blockRedirects(NOW), NOW + 59), NOW + 59)).toBe('identify_loop')
-  const stopped = withPageShown(blockRedirects(NOW), NOW)
-  expect(blockReason(stopped, NOW + 4)).toBe('identify_loop')
-  expect(blockReason(stopped, NOW + 5)).toBeUndefined()
-})
-
-test('a cause without a trip counts as one', () => {
+test('a cause without a redirect counts as one', () => {
   expect(withLandingFailure(undefined, 'c', NOW)).toEqual({ since: NOW, count: 1, cause: 'c', isShown: false })
 })
 
-test('for whoever is led away, trips count for ten seconds after the last', () => {
-  expect([recentRedirects(undefined, NOW), recentRedirects(two, NOW + 9), recentRedirects(two, NOW + 10)]).toEqual([
-    0, 2, 0,
-  ])
+test('on the way to a login page, redirects count for ten seconds after the last', () => {
+  const counted = [recentRedirects(undefined, NOW), recentRedirects(two, NOW + 9), recentRedirects(two, NOW + 10)]
+  expect(counted).toEqual([0, 2, 0])
 })
 
-test('the last trip of a chain is known by its way too, whatever the cookie says', () => {
-  expect([isLastRedirect(one), isLastRedirect(two), isLastRedirect(countRedirect(two, NOW))]).toEqual([
-    false,
-    true,
-    true,
-  ])
+test('the last redirect of a chain is known by its way too, whatever the cookie says', () => {
+  expect([one, two, redirects(3)].map((made) => made && isLastRedirect(made))).toEqual([false, true, true])
   const stopped = blockRedirects(NOW + 1)
-  expect([undefined, one].map((redirects) => redirectCountAtLanding(redirects, true, NOW + 1))).toEqual([
-    stopped,
-    stopped,
-  ])
-  expect([undefined, one, two].map((redirects) => redirectCountAtLanding(redirects, false, NOW + 1))).toEqual([
-    undefined,
-    one,
-    two,
-  ])
-  const refused = withLandingFailure(two, 'c', NOW)
-  expect(redirectCountAtLanding(refused, true, NOW + 1)).toBe(refused)
+  const landed = (made: RedirectCount | undefined, isLast: boolean) => redirectCountAtLanding(made, isLast, NOW + 1)
+  expect([landed(undefined, true), landed(one, true)]).toEqual([stopped, stopped])
+  expect([landed(undefined, false), landed(one, false), landed(two, false)]).toEqual([undefined, one, two])
+  const refused = failed(two, 'c')
+  expect(landed(refused, true)).toBe(refused)
 })
 
-describe('two tabs of one page, whose requests and answers come in every order', () => {
+describe('two tabs of one page, whose requests and responses come in every order', () => {
   interface Tab {
-    readonly trips: number
+    readonly redirects: number
     readonly isLast: boolean
     /** What its next answer is made of: the cookie as its request had it. */
     readonly seen: string | undefined
@@ -212,7 +161,7 @@ describe('two tabs of one page, whose requests and answers come in every order',
     }
     if (redirects && blockReason(redirects, NOW)) return [{ ...answered, at: 'shown' }, withPageShown(redirects, NOW)]
     const counted = countRedirect(redirects, NOW)
-    return [{ ...answered, at: 'landing', trips: tab.trips + 1, isLast: isLastRedirect(counted) }, counted]
+    return [{ ...answered, at: 'landing', redirects: tab.redirects + 1, isLast: isLastRedirect(counted) }, counted]
   }
 
   /** One tab sends its request, or gets its answer. */
@@ -224,14 +173,14 @@ describe('two tabs of one page, whose requests and answers come in every order',
     return { cookie: redirects ? writeRedirectCount(redirects) : cookie, tabs: tabs.with(turn, answered) }
   }
 
-  /** @returns the most trips that a tab makes in any order, or ten where there is no end */
+  /** @returns the most redirects that a tab makes in any order, or ten where there is no end */
   function mostTrips(end: End, tabs: number): number {
-    const tab: Tab = { trips: 0, isLast: false, seen: undefined, at: 'page' }
+    const tab: Tab = { redirects: 0, isLast: false, seen: undefined, at: 'page' }
     const open: Stage[] = [{ cookie: '', tabs: Array.from({ length: tabs }, () => tab) }]
     const seen = new Set<string>()
     let most = 0
     for (let stage = open.pop(); stage && most < 10; stage = open.pop()) {
-      most = Math.max(most, ...stage.tabs.map(({ trips }) => trips))
+      most = Math.max(most, ...stage.tabs.map(({ redirects }) => redirects))
       for (const turn of stage.tabs.keys()) {
         const next = step(stage, turn, end)
         const name = JSON.stringify(next)
@@ -251,25 +200,25 @@ describe('two tabs of one page, whose requests and answers come in every order',
     ['c', 2, 4],
     ['r', 2, 2],
     ['a', 2, 2],
-  ])('where a landing ends %s, none of %i tabs makes more than %i trips', (end, tabs, most) => {
+  ])('where a landing ends %s, none of %i tabs makes more than %i redirects', (end, tabs, most) => {
     expect(mostTrips(end, tabs)).toBe(most)
   })
 })
 
-describe('whatever becomes of the trips, however long they take and whenever the reader loads the page again', () => {
+describe('whatever becomes of the redirects, however long they take and whenever the user loads the page again', () => {
   const redirects = fc.record({
     takes: fc.integer({ min: 0, max: 59 }),
     end: fc.constantFrom('well', 'a', 'c', 'r', 'lost'),
   })
-  const load = fc.record({ waits: fc.integer({ min: 0, max: 20 }), trips: fc.array(redirects, { minLength: 8 }) })
+  const load = fc.record({ waits: fc.integer({ min: 0, max: 20 }), redirects: fc.array(redirects, { minLength: 8 }) })
 
-  /** @returns of each page load when it came, and when its trips began */
-  function play(loads: readonly { waits: number; trips: readonly { takes: number; end: string }[] }[]) {
+  /** @returns of each page load when it came, and when its redirects began */
+  function play(loads: readonly { waits: number; redirects: readonly { takes: number; end: string }[] }[]) {
     let [now, cookie] = [NOW, '']
-    return loads.map(({ waits, trips }) => {
+    return loads.map(({ waits, redirects }) => {
       now += waits
       const [at, begun]: [number, number[]] = [now, []]
-      for (const { takes, end } of trips) {
+      for (const { takes, end } of redirects) {
         const found = readRedirectCount(cookie, now)
         if (blockReason(found, now)) break
         begun.push(now)
@@ -286,7 +235,7 @@ describe('whatever becomes of the trips, however long they take and whenever the
     })
   }
 
-  test('a page load makes two trips at most', () => {
+  test('a page load makes two redirects at most', () => {
     fc.assert(fc.property(fc.array(load), (loads) => play(loads).every(({ begun }) => begun.length <= 2)))
   })
 
@@ -299,7 +248,7 @@ describe('whatever becomes of the trips, however long they take and whenever the
     )
   })
 
-  test('a page load five seconds after the last trip makes one', () => {
+  test('a page load five seconds after the last redirect makes one', () => {
     fc.assert(
       fc.property(fc.array(load), (loads) => {
         let last = Number.NEGATIVE_INFINITY

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import {
   indexLifeOf,
+  isAccessTokenExpired,
   isBegunByOtherBrowser,
   isIndexDue,
   isLoggedIn,
@@ -8,6 +9,7 @@ import {
   isSameLogin,
   isStale,
   lifetimeOf,
+  mayStillBeRenewed,
   parseRecord,
   RECORDED_CLAIMS,
   type SsoRecord,
@@ -30,9 +32,9 @@ test.each([
   ['an anonymous record', anonRecord()],
   ['a pending login', anonRecord({ pending: true })],
   ['one that a browser has brought', anonRecord({ browser: 'b1' })],
-  ['a record that is asked about', anonRecord({ askingAt: NOW })],
-  ['a record whose questions have names', anonRecord({ asking: 'q1', askingAt: NOW, asked: 'q0' })],
-  ['a record whose question got no answer', anonRecord({ unansweredAt: NOW })],
+  ['a record with a check under way', anonRecord({ askingAt: NOW })],
+  ['a record whose checks have names', anonRecord({ asking: 'q1', askingAt: NOW, asked: 'q0' })],
+  ['a record whose check got no response', anonRecord({ unansweredAt: NOW })],
   ['a login', loggedInRecord()],
   [
     'a login with a user of many fields',
@@ -65,10 +67,10 @@ test.each([
   ['a user that is a text', text.replace(/"user":\{[^}]*\}/, '"user":"a1"')],
   ['a user that is a list', text.replace(/"user":\{[^}]*\}/, '"user":["a1"]')],
   ['a browser whose name is a number', serialiseRecord(anonRecord()).replace('{', '{"browser":1,')],
-  ['a claim whose time is a text', text.replace('{', '{"askingAt":"1",')],
-  ['a question whose name is a number', text.replace('{', '{"asking":1,')],
-  ['an ended question whose name is a number', text.replace('{', '{"asked":1,')],
-  ['a time without an answer that is a text', text.replace('{', '{"unansweredAt":"1",')],
+  ['a check lock whose time is a text', text.replace('{', '{"askingAt":"1",')],
+  ['a check whose name is a number', text.replace('{', '{"asking":1,')],
+  ['an ended check whose name is a number', text.replace('{', '{"asked":1,')],
+  ['a time without a response that is a text', text.replace('{', '{"unansweredAt":"1",')],
   ['an end of access that is a text', text.replace('{', '{"accessUntil":"1",')],
   ['an access refused that is false', text.replace('{', '{"accessRefused":false,')],
   ['a failed access whose time is a text', text.replace('{', '{"accessFailedAt":"1",')],
@@ -79,7 +81,7 @@ test.each([
   expect(parseRecord(garbage)).toBeUndefined()
 })
 
-test('no text at all makes the reader throw', () => {
+test('no text at all makes parseRecord throw', () => {
   const texts = fc.oneof(
     fc.string(),
     fc.json(),
@@ -139,7 +141,7 @@ test('a recorded claim that is an object or null is no record', () => {
     for (const value of ['{}', 'null']) expect(parseRecord(text.replace('{', `{"${name}":${value},`))).toBeUndefined()
 })
 
-test('a member that no record has is kept, and gives nobody anything', () => {
+test('a member that no record has is kept, and has no effect', () => {
   const odd = serialiseRecord(anonRecord()).replace('{', '{"user":{"accountId":"a1"},')
   const read = parseRecord(odd)
   expect(serialiseRecord(read ?? anonRecord())).toBe(odd)
@@ -153,20 +155,15 @@ test('a login that carries the marks of an anonymous record is checked as a logi
   expect(afterUnchangedCheck(read, response, NOW, 'q1')).toMatchObject({ pending: true, due: true })
 })
 
-test('members that only look like those of a record do not come from its prototype', () => {
-  for (const member of [
-    '"accountId":"a1"',
-    '"user":{"accountId":"a1"}',
-    '"status":"loggedin"',
-    '"v":1',
-    '"box":"sealed"',
-  ]) {
+test.each(['"accountId":"a1"', '"user":{"accountId":"a1"}', '"status":"loggedin"', '"v":1', '"box":"sealed"'])(
+  'the member %s does not come from a prototype',
+  (member) => {
     expect(text).toContain(member)
     const moved = text.replace(member, `"__proto__":{${member}}`)
     expect(JSON.stringify(JSON.parse(moved))).toBe(moved) // nothing else is wrong with it
     expect(parseRecord(moved)).toBeUndefined()
-  }
-})
+  },
+)
 
 test('an access token that is of no use, and a ticket that could not be used, are noted', () => {
   expect(withoutAccessToken(loggedInRecord())).toStrictEqual(loggedInRecord({ accessRefused: true }))
@@ -202,8 +199,8 @@ const [anon, ada] = [anonRecord(), loggedInRecord()]
 const bob = loggedInRecord({ user: { accountId: 'b1' } })
 const adaAgain = loggedInRecord({ sidHash: 'hash-of-s2' })
 test.each<[name: string, before: SsoRecord | undefined, next: SsoRecord, same: boolean, other: boolean]>([
-  ['nobody and an anonymous visitor', undefined, anon, false, false],
-  ['nobody and a login', undefined, ada, false, false],
+  ['no visitor and an anonymous visitor', undefined, anon, false, false],
+  ['no visitor and a login', undefined, ada, false, false],
   ['an anonymous visitor and himself', anon, anon, true, false],
   ['an anonymous visitor with another SSO session', anon, anonRecord({ sidHash: 'hash-of-s2' }), true, false],
   ['an anonymous visitor and a pending login', anon, anonRecord({ pending: true }), true, false],
@@ -211,7 +208,7 @@ test.each<[name: string, before: SsoRecord | undefined, next: SsoRecord, same: b
   ['a login and itself', ada, loggedInRecord({ checkedAt: NOW + 9 }), true, false],
   ['a login and one of the same account in another SSO session', ada, adaAgain, false, false],
   ['a login and one of another account', ada, bob, false, true],
-  ['a login and nobody any more', ada, anon, false, true],
+  ['a login and no login any more', ada, anon, false, true],
 ])('%s: same standing and other account are told', (_name, before, next, same, other) => {
   expect([isSameLogin(before, next), isOtherAccount(before, next)]).toEqual([same, other])
 })
@@ -268,4 +265,26 @@ test.each<[what: string, times: Partial<SsoRecord>, now: number, isDue: boolean]
   ['the period after it', { since: NOW, checkedAt: NOW, unansweredAt: NOW + 110 }, NOW + 200, true],
 ])('%s: a status check renews the index entries, or does not', (_what, times, now, isDue) => {
   expect(isIndexDue(loggedInRecord(times as object), now, livesOf(1000))).toBe(isDue)
+})
+
+test.each<[accessUntil: number | undefined, over: boolean]>([
+  [undefined, false],
+  [NOW + 1, false],
+  [NOW, true],
+  [NOW - 1, true],
+])('an access token that ends at %s is over: %s', (accessUntil, over) => {
+  expect(isAccessTokenExpired(loggedInRecord(accessUntil === undefined ? {} : { accessUntil }), NOW)).toBe(over)
+})
+
+const asking = loggedInRecord({ askingAt: NOW })
+test.each<[name: string, record: SsoRecord | undefined, waitedMs: number, may: boolean]>([
+  ['no request asks yet', loggedInRecord(), 499, true],
+  ['no request has asked', loggedInRecord(), 500, false],
+  ['there is no record yet', undefined, 499, true],
+  ['there is no record', undefined, 500, false],
+  ['a request asks', asking, 500, true],
+  ['a request asks for long', asking, 8000, true],
+  ['a request asks for too long', asking, 8001, false],
+])('where %s another access token may still come: %#', (_name, record, waitedMs, may) => {
+  expect(mayStillBeRenewed(record, waitedMs)).toBe(may)
 })

@@ -36,26 +36,12 @@ test.each<[SessionMetadata, SiteData, string]>([
 })
 
 test('a life that is no number is none', () => {
-  expect(readData(`{"cookie":{"since":${NOW},"maxAge":"5"}}`)).toStrictEqual({
-    since: NOW,
-    isLoggedIn: false,
-    data: {},
-  })
+  const text = `{"cookie":{"since":${NOW},"maxAge":"5"}}`
+  expect(readData(text)).toStrictEqual({ since: NOW, isLoggedIn: false, data: {} })
 })
 
-test.each([
-  null,
-  '',
-  'garbage',
-  '{',
-  'null',
-  '[]',
-  '42',
-  '{}',
-  '{"cookie":null}',
-  '{"cookie":{"since":"now"}}',
-  '{"cookie":[]}',
-])('%j is no data', (text) => {
+const garbage = ['', 'garbage', '{', 'null', '[]', '42', '{}', '{"cookie":null}', '{"cookie":[]}']
+test.each([null, ...garbage, '{"cookie":{"since":"now"}}'])('%j is no data', (text) => {
   expect(readData(text)).toBeUndefined()
   expect(readMetadata(text ?? '')).toBeUndefined()
 })
@@ -65,8 +51,8 @@ test('what a site calls maxAge does not pass for ours', () => {
 })
 
 test.each<[what: string, SessionMetadata, isIn: boolean, isUsable: boolean]>([
-  ["a stranger's data", origin(), false, true],
-  ["a stranger's data, after a login", origin(), true, true],
+  ['anonymous data', origin(), false, true],
+  ['anonymous data, after a login', origin(), true, true],
   ["a login's data", origin({ isLoggedIn: true }), true, true],
   ["a login's data whose login is gone", origin({ isLoggedIn: true }), false, false],
   ['data a second before the absolute limit', origin({ since: NOW - 4999 }), false, true],

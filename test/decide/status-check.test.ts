@@ -10,7 +10,7 @@ import { anonRecord, loggedInRecord, NOW, sessionToken } from './samples'
 
 const response = sessionToken({ sts: 'loggedin' })
 
-test('a claim names its question, and an answer takes it away, notes that it ended and counts as checked', () => {
+test('a check lock names its check, and the response takes it away, notes that it ended and counts as checked', () => {
   const before = loggedInRecord({ checkedAt: NOW - 400, asked: 'q0', unansweredAt: NOW - 9 })
   const asking = withCheckLock(before, 'q1', NOW)
   expect(asking).toStrictEqual({ ...before, askingAt: NOW, asking: 'q1' })
@@ -23,7 +23,7 @@ test('a claim names its question, and an answer takes it away, notes that it end
   expect(before).toEqual(loggedInRecord({ checkedAt: NOW - 400, asked: 'q0', unansweredAt: NOW - 9 }))
 })
 
-test('a question without an answer has ended too, and the time of the last answer stays', () => {
+test('a check without a response has ended too, and the time of the last response stays', () => {
   const asking = withCheckLock(loggedInRecord({ checkedAt: NOW - 400 }), 'q1', NOW)
   const record = afterFailedCheck(asking, NOW + 2, 'q1')
   expect(record).toStrictEqual(loggedInRecord({ checkedAt: NOW - 400, asked: 'q1', unansweredAt: NOW })) // its beginning
@@ -38,7 +38,7 @@ test('a beginning in the future was noted by a wrong clock, and delays the sessi
   expect(afterFailedCheck(asking, NOW, 'q1')).toStrictEqual(loggedInRecord({ asked: 'q1', unansweredAt: NOW }))
 })
 
-test('an answer that nobody had claimed leaves the name of the last question', () => {
+test('the response to a check without a lock leaves the name of the last check', () => {
   const asked = loggedInRecord({ asked: 'q0' })
   expect(afterUnchangedCheck(asked, response, NOW, 'q1')).toStrictEqual(asked)
   expect(afterFailedCheck(asked, NOW, 'q1')).toStrictEqual({ ...asked, unansweredAt: NOW })
@@ -56,13 +56,13 @@ test('the response to an earlier status check leaves a later one in progress', (
   expect(checkStateAfter({ asking: 'q2' })).toStrictEqual({})
 })
 
-test('an answer that changes nothing ends a pending login, and leaves what is known of the access token', () => {
+test('a response that changes nothing ends a pending login, and leaves what is known of the access token', () => {
   expect(afterUnchangedCheck(anonRecord({ pending: true }), response, NOW, 'q1')).toStrictEqual(anonRecord())
   const refused = loggedInRecord({ accessRefused: true, accessUntil: NOW - 1, accessFailedAt: NOW - 2 })
   expect(afterUnchangedCheck(refused, response, NOW, 'q1')).toStrictEqual(refused)
 })
 
-test('a login that a request could not make is pending and due, until an answer says otherwise', () => {
+test('a login that a request could not make is pending and due, until a response says otherwise', () => {
   const asking = withCheckLock(anonRecord(), 'q1', NOW)
   const due = afterUnusableLogin(asking, 'q1')
   expect(due).toStrictEqual(anonRecord({ pending: true, due: true, asked: 'q1' }))

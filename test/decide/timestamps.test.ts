@@ -1,4 +1,4 @@
-import { ageOf, isYoungerThan } from '../../lib/decide/timestamps'
+import { ageOf, isRevokedSince, isYoungerThan } from '../../lib/decide/timestamps'
 import { NOW } from './samples'
 
 test.each<[moment: number | undefined, age: number]>([
@@ -20,4 +20,23 @@ test.each<[moment: number | undefined, young: boolean]>([
   [undefined, false],
 ])('a mark of the moment %s is younger than 10 s: %s', (moment, young) => {
   expect(isYoungerThan(moment, NOW, 10)).toBe(young)
+})
+
+/* Both times in milliseconds, up to the moment in which the login was added to its index. */
+
+test.each<[what: string, ageMs: number | null, elapsedMs: number, isRevoked: boolean]>([
+  ['no logout', null, 60_000, false],
+  ['a logout long before the login', 86_000_000, 3000, false],
+  ['a logout before the login', 3010, 3000, false],
+  ['a logout as the login began', 3000, 3000, true],
+  ['a logout during the login', 1500, 3000, true],
+  ['a logout just now', 0, 3000, true],
+  ['within what two corrected clocks may differ by', 3003.9, 3000, true],
+  ['a login of no time, within what is rounded', 1, 0, true],
+  ['a login of no time, after that', 1.1, 0, false],
+  ['the clock was set back by less than a minute since', -59_999, 0, true],
+  ['the clock was set back by a minute since', -60_000, 0, true],
+  ['the clock was set back by more: a timestamp in the future is ignored', -60_001, 60_000, false],
+])('%s', (_what, ageMs, elapsedMs, isRevoked) => {
+  expect(isRevokedSince(ageMs, elapsedMs)).toBe(isRevoked)
 })

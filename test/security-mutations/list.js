@@ -425,7 +425,7 @@ module.exports = [
     file: 'decide/login-budgets.ts',
     find: ".replace(MARKS_AND_IGNORABLES, '')",
     replace: '',
-    test: 'decide/username',
+    test: 'decide/login-budgets',
     title: 'F16',
   },
   {
