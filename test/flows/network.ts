@@ -113,7 +113,7 @@ export async function startNetwork(options: NetworkOptions = {}): Promise<Networ
   const limits = { sessionsPerAccount: 100_000, ...options.emulator?.limits }
   const emulator = createEmulator(demoOptions({ clients, ...options.emulator, limits }))
   await emulator.listen(0)
-  const redis = new Redis(redisUrl())
+  const redis = new Redis(redisUrl(), { lazyConnect: true }) // closed before it has connected, it would keep Jest from its end
   const sites = [morning, evening].map((port) => startSite(port, emulator, options))
   const [first, second] = [present(sites[0]), present(sites[1])]
   return {
@@ -303,7 +303,7 @@ export async function visitor(network: Visited, site = network.morning): Promise
 }
 
 /** A Redis that hung answers again, and the site has noticed. */
-export function resumeStore(redis: TestRedis, sso: Sso2): Promise<void> {
+export function resumeStore(redis: Pick<TestRedis, 'resume'>, sso: Sso2): Promise<void> {
   redis.resume()
   return eventually(async () => (await sso.health()).store === 'ok')
 }

@@ -44,7 +44,7 @@ module.exports = {
     mutate: ['lib/web/routes/*.ts', 'lib/web/router.ts'],
     suites: [
       ...suites('flows', 'first-visit login logout own-login-page sso-away'),
-      ...suites('regressions', 'body-parsers clocks csrf-middleware endless-redirects landing-lines login-hooks'),
+      ...suites('regressions', 'body-parsers clocks csrf-middleware endless-redirects login-hooks'),
       ...suites('safety', 'landing landing-limit login-form redirects tabs tokens trips'),
       ...suites('web', 'pages route-paths'),
     ],

@@ -52,22 +52,6 @@ test.each(['one that saw the trouble', 'one that did not'])(
   },
 )
 
-test('[I9] nor after an outage of minutes, and one more lost response for one user', async () => {
-  const browser = await loggedInUser(stage)
-  const { clock, faults } = stage.emulator
-  clock.advance(361)
-  faults.add(BUSY)
-  for (const end = clock.now() + 180_000; clock.now() < end; clock.advance(3)) await look(browser, stage)
-  faults.clear()
-  faults.add({ ...BUSY, times: 1 }) // for the next question, perhaps that of a probe
-  const begin = performance.now()
-  while ((await look(browser, stage)).degraded !== undefined) {
-    expect(performance.now() - begin).toBeLessThan(5000)
-    await sleep(100)
-    clock.advance(0.1)
-  }
-})
-
 test('[O19] one session that gets no response is checked once in four seconds, though others get responses all the time', async () => {
   const [browser, other] = [await loggedInUser(stage), await loggedInUser(stage)]
   const [{ sid } = { sid: '' }] = stage.emulator.sessions().filter(({ status }) => status === 'loggedin')

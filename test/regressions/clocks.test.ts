@@ -1,7 +1,7 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { view } from '../flows/network'
-import { beginFlow, document, land, landingToken } from '../safety/session-support'
+import { document } from '../safety/session-support'
 import { send } from '../support/http'
 import { loggedInUser, type Process, type RunningSite, startSite } from './support'
 
@@ -49,18 +49,6 @@ describe('[O18] beside a process whose clock is an hour ahead,', () => {
       expect(json).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
       expect(asked() - before).toBe(1)
     }
-  })
-
-  test('a login that was made while it served too is still there, visit by visit', async () => {
-    const wrong = await wrongBy(HOUR)
-    const browser = await loggedInUser(stage)
-    const seen: string[] = []
-    for (let minutes = 0; minutes < 60; minutes += 5) {
-      stage.emulator.clock.advance(300)
-      await browser.fetchJson(`${wrong.url}/`)
-      seen.push((await browser.fetchJson(at('/'))).json.status)
-    }
-    expect(new Set(seen)).toEqual(new Set(['loggedin']))
   })
 
   test('an end of the session is seen by the good one after 6 minutes', async () => {
@@ -150,14 +138,6 @@ describe('[O18] the clock offset of health()', () => {
     stage.emulator.clock.advance(86_400)
     await stage.browser().fetchJson(other)
     expect(about(0)).toContain(await offset())
-  })
-
-  test('is left unknown by an old token that the browser is bound to', async () => {
-    silence()
-    const token = landingToken({ ...stage, morning: stage } as never, { sid: 'some-session' })
-    stage.emulator.clock.advance(86_400)
-    await land({ morning: stage }, await beginFlow({ morning: stage }), token)
-    expect(await offset()).toBeUndefined()
   })
 
   test.each([34, -34])('is %i s where an answer of the back channel says so', async (seconds) => {

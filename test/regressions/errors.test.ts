@@ -1,7 +1,7 @@
 import { Sso2Error, Sso2UnavailableError } from '../../lib'
 import { resumeStore } from '../flows/network'
-import type { TestRedis } from '../support/redis'
-import { loggedInUser, type RunningSite, refuseWrites, startSiteAlone, takeWrites, withPages } from './support'
+import { startRedis, type TestRedis } from '../support/redis'
+import { loggedInUser, type RunningSite, startSite, withPages } from './support'
 
 const checkPage = withPages((app) => {
   app.get('/check', (req, res, next) => {
@@ -23,17 +23,19 @@ const checkPage = withPages((app) => {
 let stage: RunningSite
 let own: TestRedis
 beforeAll(async () => {
-  ;({ stage, own } = await startSiteAlone({ build: checkPage }))
+  own = await startRedis()
+  stage = await startSite({ build: checkPage, options: { redis: own.url } })
 })
 afterAll(async () => {
   await stage.close()
   await own.stop()
 })
 
+const refuseWrites = (isOn: boolean) => stage.redis.config('SET', 'min-replicas-to-write', isOn ? '3' : '0')
 const healed = () => resumeStore(own, stage.sso)
 
 test.each<[what: string, fail: () => unknown, heal: () => Promise<unknown>]>([
-  ['takes no writes', () => refuseWrites(stage.redis), () => takeWrites(stage.redis).then(healed)],
+  ['takes no writes', () => refuseWrites(true), () => refuseWrites(false).then(healed)],
   ['hangs', () => own.hang(), healed],
   ['is gone', () => own.stop(), async () => {}],
 ])(

@@ -1,7 +1,7 @@
-import { ada, grace, logIn, present, sessionSecret, view, visitor } from '../flows/network'
+import { ada, logIn, present, sessionSecret, visitor } from '../flows/network'
 import type { Browser, ScriptAnswer } from '../support/agent'
 import { expectLoginWorks, expectNobody, loginsAtSso } from './signed-out'
-import { basket, document, hop, type Keeping, keepings, type Stage, startStage, tripsOf } from './stage'
+import { basket, document, hop, type Keeping, keepings, type Stage, startStage } from './stage'
 
 /*
  * After the response to `POST /logout` no earlier or later request logs the user in without a password.
@@ -80,26 +80,6 @@ test.each(['Redis', 'a session of its own'] as const)(
     await loginWorks(browser)
   },
 )
-
-test('[L13] a slow landing at one process, a logout at another: the user is not logged in again', async () => {
-  stage = await startStage()
-  const other = stage.addProcess()
-  const browser = await stage.reader()
-  dropSession(browser)
-  const [one, two] = [await hop(browser, stage.at('/?tab=1')), await hop(browser, stage.at('/?tab=2'))]
-  const [fast, slow] = [await hop(browser, one), await hop(browser, two)]
-  const held = stage.naming.close()
-  const landing = browser.fetchJson(slow, { headers: document })
-  await held.arrived
-  stage.serveFrom(other)
-  await browser.fetchJson(fast, { headers: document })
-  expect((await post(browser)).json.logout).toBe('confirmed')
-  held.open()
-  await landing
-  stage.serveFrom(stage.first, other)
-  await nobody(browser)
-  expect(livingLogins()).toEqual([])
-})
 
 describe.each(['Redis', 'memory'] as const)('with %s, a logout with the cookie of just before', (keeping) => {
   beforeEach(async () => {
@@ -203,17 +183,6 @@ describe('a cookie or record that this process cannot read', () => {
       await loginWorks(browser)
     },
   )
-
-  test('[O21] a record of the next version is logged out as any other', async () => {
-    stage = await startStage()
-    const browser = await stage.reader()
-    await stage.editRecords((text) => JSON.stringify({ ...JSON.parse(text), v: 2, seenBy: 'another release' }))
-    const page = await browser.submit(stage.at('/logout'), { return_to: '/' })
-    expect(tripsOf(page)).toBe(1)
-    expect(view(page).status).toBe('anon')
-    expect(livingLogins()).toEqual([])
-    expect(view(await logIn(browser, stage.morning, grace))).toMatchObject({ status: 'loggedin', username: 'grace' })
-  })
 })
 
 const isOurs = ({ name }: { name: string }) => /^(sso2|connect)\.sid$/.test(name)

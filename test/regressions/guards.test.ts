@@ -139,14 +139,4 @@ describe('express-ws', () => {
     expect(await hear(stage.browser(), '/guarded')).toBe('closed')
     expect(await hear(stage.browser(), '/known')).toBe('Hello, none')
   })
-
-  test('a stale login is checked before the socket may be used', async () => {
-    await serve()
-    const browser = await loggedInUser(stage)
-    stage.emulator.clock.advance(361)
-    expect(await hear(browser, '/guarded')).toBe('Hello, account-ada')
-    for (const { sid } of stage.emulator.sessions()) stage.emulator.terminate(sid)
-    stage.emulator.clock.advance(361)
-    expect(await hear(browser, '/guarded')).toBe('closed')
-  })
 })

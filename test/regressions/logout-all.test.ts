@@ -1,136 +1,209 @@
-import { Redis } from 'ioredis'
-import { eventually, resumeStore, view } from '../flows/network'
+import { type Command, Redis } from 'ioredis'
+import { failingStore } from '../flows/failing-store'
+import { ada, eventually, loggedIn, present, resumeStore, view } from '../flows/network'
 import type { Browser } from '../support/agent'
-import { startRedis, type TestRedis } from '../support/redis'
+import { useRedis } from '../support/redis'
 import { expectNobody, loginsAtSso } from './signed-out'
-import { basket, hop, type Keeping, type Stage, startStage } from './stage'
-import { refuseWrites, takeWrites } from './support'
+import { basket, hop, type Stage, type StageOptions, startStage } from './stage'
 
-/* A logout of all sessions while Redis takes no writes, or is away, stays a logout of all, and the response says that it is pending. */
+/*
+ * A logout of all sessions stays one of all, and ends the others on this site too: while Redis takes no writes or is away, while the SSO
+ * system is down, and after a logout of one session that was not confirmed. A logout that is not confirmed is retried within seconds.
+ */
 
-let redis: TestRedis
-let commands: Redis
+const redis = useRedis()
 let stage: Stage
-
-beforeAll(async () => {
-  redis = await startRedis()
-  commands = new Redis(redis.url)
-})
-afterEach(async () => {
-  redis.resume()
-  await takeWrites(commands)
-  await stage.close()
-})
-afterAll(async () => {
-  commands.disconnect()
-  await redis.stop()
-})
+afterEach(() => stage.close())
 
 const post = (browser: Browser, path: string) => browser.fetchJson(stage.at(path), { json: {} })
-const mark = (browser: Browser) => browser.cookie('sso2.o')
-const isBack = () => resumeStore(redis, stage.first.sso)
+const logoutCookie = (browser: Browser) => browser.cookie('sso2.o')
+const isBack = () => resumeStore(redis, stage.newest().sso)
+const accountsLoggedOut = () => stage.emulator.calls({ operation: 'logoutall' }).map(({ claims }) => claims['aid'])
+const ssoIsDown = (...operations: ('logout' | 'logoutall')[]) => {
+  for (const operation of operations) stage.emulator.faults.add({ operation, kind: 'down' })
+}
 
-describe('logout-all', () => {
-  const answers = { status: 'none', logout: 'pending' }
-  const all = () => stage.emulator.calls({ operation: 'logoutall' }).map(({ claims }) => claims['aid'])
+/** Both are logged in here. The laptop will log out everywhere. */
+async function phoneAndLaptop(options: StageOptions = {}): Promise<[Browser, Browser]> {
+  stage = await startStage({ redis: redis.url(), ...options })
+  return [await stage.reader(), await stage.reader()]
+}
 
-  /** Both are logged in here; the laptop will log out everywhere. */
-  async function phoneAndLaptop(keeping?: Keeping): Promise<[Browser, Browser]> {
-    stage = await startStage({ ...(keeping ? { keeping } : {}), redis: redis.url })
-    return [await stage.reader(), await stage.reader()]
-  }
+const isLoggedIn = async (browser: Browser) =>
+  basket(await browser.fetchJson(stage.at('/basket'))).status === 'loggedin'
 
-  async function expectPhoneOut(phone: Browser, laptop: Browser): Promise<void> {
-    await eventually(async () => {
-      expect(view(await laptop.visit(stage.at('/'))).status).not.toBe('loggedin')
-      return basket(await phone.fetchJson(stage.at('/basket'))).status !== 'loggedin'
-    })
-    expect(loginsAtSso(stage)).toEqual([])
-    await expectNobody(stage, phone)
-  }
-
-  const byRoute = async (laptop: Browser) => expect((await post(laptop, '/logout-all')).json).toEqual(answers)
-  test.each<[keeping: Keeping, by: string, leave: (laptop: Browser) => Promise<unknown>]>([
-    ['Redis', 'the route', byRoute],
-    ['a session of its own', 'the route', byRoute],
-    [
-      'Redis',
-      'a handler of the site',
-      async (laptop) => expect((await post(laptop, '/leave-all')).json).toEqual({ result: 'pending' }),
-    ],
-  ])(
-    '[S17] (%s, by %s) while Redis takes no writes tells the SSO system all, and ends the others here later',
-    async (...row) => {
-      const [keeping, , leave] = row
-      const [phone, laptop] = await phoneAndLaptop(keeping)
-      await refuseWrites(commands)
-      await leave(laptop)
-      expect(all()).toEqual(['account-ada'])
-      expect(loginsAtSso(stage)).toEqual([])
-      expect(mark(laptop)).toBeDefined()
-      await expectNobody(stage, laptop, 1)
-      await takeWrites(commands)
-      await isBack()
-      await expectPhoneOut(phone, laptop)
-    },
-  )
-
-  test('[S17] of a process that ends before Redis takes writes again is finished by another process', async () => {
-    const [phone, laptop] = await phoneAndLaptop()
-    await refuseWrites(commands)
-    expect((await post(laptop, '/logout-all')).json).toEqual(answers)
-    const second = stage.addProcess({ redis: redis.url })
-    stage.serveFrom(second)
-    await stage.first.sso.close() // only the browser's cookie knows of the logout now
-    await takeWrites(commands)
-    await resumeStore(redis, second.sso)
-    await expectPhoneOut(phone, laptop)
+async function expectPhoneOut(phone: Browser, laptop: Browser): Promise<void> {
+  await eventually(async () => {
+    expect(view(await laptop.visit(stage.at('/'))).status).not.toBe('loggedin')
+    return !(await isLoggedIn(phone))
   })
+  expect(loginsAtSso(stage)).toEqual([])
+  await expectNobody(stage, phone)
+}
 
-  test.each(['Redis', 'a session of its own'] as const)(
-    '[S17] (%s) while Redis is away is made good as one at the next contact',
-    async (keeping) => {
-      const [phone, laptop] = await phoneAndLaptop(keeping)
-      redis.hang()
-      expect((await post(laptop, '/logout-all')).json).toEqual(answers)
-      expect(mark(laptop)).toBeDefined()
-      await isBack()
-      await expectPhoneOut(phone, laptop)
-      expect(new Set(all())).toEqual(new Set(['account-ada']))
-    },
-  )
+const pending = { status: 'none', logout: 'pending' }
+const byRoute = async (laptop: Browser) => expect((await post(laptop, '/logout-all')).json).toEqual(pending)
+const byHandler = async (laptop: Browser) =>
+  expect((await post(laptop, '/leave-all')).json).toEqual({ result: 'pending' })
 
-  test.each([
-    ['while the SSO system is down is kept as one of all', true],
-    ['while neither Redis takes writes nor the SSO system answers is made good as one', false],
-  ])('[S17] %s', async (_what, takesWritesMeanwhile) => {
-    const [phone, laptop] = await phoneAndLaptop()
-    if (!takesWritesMeanwhile) await refuseWrites(commands)
-    stage.emulator.faults.add({ operation: 'logoutall', kind: 'down' })
-    stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
-    expect((await post(laptop, '/logout-all')).json).toEqual(answers)
-    stage.emulator.faults.clear()
-    await takeWrites(commands)
+test.each([
+  ['Redis', 'the route', byRoute],
+  ['a session of its own', 'the route', byRoute],
+  ['Redis', 'a handler of the site', byHandler],
+] as const)(
+  '[S17] (%s, by %s) while Redis takes no writes the SSO system is told, and the other sessions end here later',
+  async (keeping, _by, logOutAll) => {
+    const [phone, laptop] = await phoneAndLaptop({ keeping })
+    await redis.refuseWrites()
+    await logOutAll(laptop)
+    expect(accountsLoggedOut()).toEqual(['account-ada'])
+    expect(loginsAtSso(stage)).toEqual([])
+    expect(logoutCookie(laptop)).toBeDefined()
+    await expectNobody(stage, laptop, 1)
+    await redis.takeWrites()
     await isBack()
     await expectPhoneOut(phone, laptop)
-  })
+  },
+)
 
-  test.each([
-    ['makes it good as one when the store is back', true],
-    ['leaves it to be made good while the store is still away', false],
-  ])('[S17] a landing of another tab after one that the store was not told of %s', async (_what, isBackFirst) => {
+test('[S17] a logout of all of a process that ends before Redis takes writes again is finished by another process', async () => {
+  const [phone, laptop] = await phoneAndLaptop()
+  await redis.refuseWrites()
+  await byRoute(laptop)
+  stage.serveFrom(stage.addProcess())
+  await stage.first.sso.close() // only the browser's cookie knows of the logout now
+  await redis.takeWrites()
+  await isBack()
+  await expectPhoneOut(phone, laptop)
+})
+
+test.each(['Redis', 'a session of its own'] as const)(
+  '[S17] (%s) a logout of all while Redis is away is sent as one of all at the next visit',
+  async (keeping) => {
+    const [phone, laptop] = await phoneAndLaptop({ keeping })
+    redis.hang()
+    await byRoute(laptop)
+    expect(logoutCookie(laptop)).toBeDefined()
+    await isBack()
+    await expectPhoneOut(phone, laptop)
+    expect(new Set(accountsLoggedOut())).toEqual(new Set(['account-ada']))
+  },
+)
+
+test.each([
+  ['the SSO system is down', true],
+  ['the SSO system is down and Redis takes no writes', false],
+])('[S17] a logout of all while %s is kept as one of all', async (_what, takesWrites) => {
+  const [phone, laptop] = await phoneAndLaptop()
+  if (!takesWrites) await redis.refuseWrites()
+  ssoIsDown('logoutall', 'logout')
+  await byRoute(laptop)
+  stage.emulator.faults.clear()
+  await redis.takeWrites()
+  await isBack()
+  await expectPhoneOut(phone, laptop)
+})
+
+test.each([
+  ['is back, sends it', true],
+  ['is still away, leaves it pending', false],
+])(
+  '[S17] after a logout of all while Redis hung, a landing of another tab, when Redis %s',
+  async (_what, isBackFirst) => {
     const [phone, laptop] = await phoneAndLaptop()
     const landing = await hop(laptop, (await laptop.fetchJson(stage.at('/identify-me'))).json.identify)
     redis.hang()
-    expect((await post(laptop, '/logout-all')).json).toEqual(answers)
-    expect(all()).toEqual([])
+    await byRoute(laptop)
+    expect(accountsLoggedOut()).toEqual([])
     if (isBackFirst) await isBack()
     await laptop.fetchJson(landing)
     if (!isBackFirst) {
-      expect(mark(laptop)).toBeDefined()
+      expect(logoutCookie(laptop)).toBeDefined()
       await isBack()
     }
     await expectPhoneOut(phone, laptop)
-    expect(new Set(all())).toEqual(new Set(['account-ada']))
+    expect(new Set(accountsLoggedOut())).toEqual(new Set(['account-ada']))
+  },
+)
+
+describe('"log out", then "log out everywhere"', () => {
+  test.each<[when: string, begin: () => void, second: 'pending' | 'confirmed', end: () => unknown]>([
+    ['while Redis hangs', redis.hang, 'pending', isBack],
+    [
+      'while the SSO system is down',
+      () => ssoIsDown('logout', 'logoutall'),
+      'pending',
+      () => stage.emulator.faults.clear(),
+    ],
+    ['after an outage of Logout alone', () => ssoIsDown('logout'), 'confirmed', () => {}],
+  ])('[S17] %s ends the other sessions too', async (_when, begin, second, end) => {
+    const [phone, laptop] = await phoneAndLaptop()
+    begin()
+    expect((await post(laptop, '/logout')).json.logout).toBe('pending')
+    expect((await post(laptop, '/logout-all')).json.logout).toBe(second)
+    await end()
+    const areOver = async () => loginsAtSso(stage).length === 0 && !(await isLoggedIn(phone))
+    if (second === 'pending') await eventually(areOver)
+    expect(await areOver()).toBe(true)
+    expect(accountsLoggedOut().length).toBeGreaterThan(0)
+  })
+})
+
+test.each(['by itself', 'when the browser returns'])(
+  '[S17] a confirmed logout of all that Redis did not finish is not sent again %s, so a newer login stays',
+  async (way) => {
+    const store = failingStore()
+    stage = await startStage({ site: { redis: store.client } })
+    const browser = await stage.reader()
+    const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
+    store.goAwayAfter(1, false)
+    await byRoute(browser)
+    expect(accountsLoggedOut()).toHaveLength(1)
+    const newer = await loggedIn(stage, ada, stage.evening)
+    await store.comeBack(stage.first.sso)
+    if (way === 'when the browser returns') await browser.fetchJson(stage.at('/'))
+    const withCookie = () => stage.browser().fetchJson(stage.at('/'), { headers: { cookie } })
+    await eventually(async () => view(await withCookie()).status !== 'loggedin')
+    await eventually(async () => (await stage.keys()).every((key) => !key.includes('logouts:')))
+    stage.emulator.clock.advance(361)
+    expect(view(await newer.visit(`${stage.evening.url}/`)).status).toBe('loggedin')
+    expect(accountsLoggedOut()).toHaveLength(1)
+    store.client.disconnect()
+  },
+)
+
+describe('a retry in the background', () => {
+  /** Rejects a command of the first retry, as if Redis did not answer. */
+  function clientThatFails(fits: (command: Command) => boolean): { client: Redis; hasFailed: () => boolean } {
+    const client = new Redis(redis.url(), { maxRetriesPerRequest: 1 })
+    const send = client.sendCommand.bind(client)
+    let [hasTaken, hasFailed] = [false, false]
+    client.sendCommand = (command: Command, stream) => {
+      const isTake = command.name.startsWith('eval') && has(command, 'logouts:{')
+      if (isTake) command.promise.then((due) => (hasTaken ||= Array.isArray(due) && due.length > 0)).catch(() => {})
+      if (hasFailed || !hasTaken || !fits(command)) return send(command, stream)
+      hasFailed = true
+      command.reject(new Error('Connection is closed.'))
+      return command.promise
+    }
+    return { client, hasFailed: () => hasFailed }
+  }
+  const has = (command: Command, text: string) => command.args.some((arg) => String(arg).includes(text))
+
+  test.each<[step: string, fits: (command: Command) => boolean]>([
+    ['its logout', (command) => command.name === 'mget' && has(command, 'pend:')],
+    ['the revocation', (command) => command.name.startsWith('eval') && has(command, 'out:{') && has(command, 'sid:{')],
+  ])('[S17] is repeated within seconds if Redis does not answer at %s', async (_step, fits) => {
+    const { client, hasFailed } = clientThatFails(fits)
+    stage = await startStage({ site: { redis: client } })
+    const browser = await stage.reader()
+    ssoIsDown('logout')
+    expect((await post(browser, '/logout')).json.logout).toBe('pending')
+    stage.emulator.clock.advance(400) // the logout has waited long, so a failed retry would wait long too
+    stage.emulator.faults.clear()
+    await eventually(async () => hasFailed())
+    stage.emulator.clock.advance(6) // the time for which the logout belongs to the failed retry
+    await eventually(async () => loginsAtSso(stage).length === 0, 10)
+    client.disconnect()
   })
 })

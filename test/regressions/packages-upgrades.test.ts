@@ -165,11 +165,3 @@ test('[O17] a request without Express whose record is stale has Session Status a
   expect(JSON.parse(answer.body)).toMatchObject({ status: 'loggedin' })
   expect(stage.count('sessionstatus') - before).toBe(1)
 })
-
-test('[O17] a page opened without Express is redirected to Identify, or served', async () => {
-  const other = await through((sso, req, res, done) => sso(req, res, done))
-  const headers = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
-  const answer = await send({ method: 'GET', url: new URL('/page', other.url), headers })
-  if (answer.status === 302) expect(answer.headers.location).toContain('/sso/identify?')
-  else expect([answer.status, JSON.parse(answer.body)]).toEqual([200, { status: 'none' }])
-})

@@ -149,12 +149,6 @@ async function twoTabsApart(keeping: Keeping) {
 }
 
 describe.each(['Redis', 'memory'] as const)('two tabs with a session of the SSO system each (%s)', (keeping) => {
-  test('[S20] that come back from Identify at once leave the basket as it was', async () => {
-    const { browser, landings, land } = await twoTabsApart(keeping)
-    await Promise.all(landings.map(land))
-    expect(await basketOf(browser)).toEqual({ status: 'anon', basket: ['book'] })
-  })
-
   test('[S20] of which one has logged in before the other comes back leave the login as it is', async () => {
     const { browser, landings, land } = await twoTabsApart(keeping)
     const [first, second] = landings
@@ -227,48 +221,5 @@ test.each(['Redis', 'memory'] as const)(
       basket: ['book'],
     })
     await lost
-  },
-)
-
-describe.each(['Redis', 'memory'] as const)(
-  'with %s, a request with the cookie of before the login that writes',
-  (keeping) => {
-    const ways: [string, (browser: Browser) => Promise<unknown>][] = [
-      ['the form', (browser) => submit(browser)],
-      [
-        'a check that noticed it',
-        async (browser) => {
-          await logIn(browser, stage.evening, ada)
-          stage.emulator.clock.advance(361)
-          await browser.visit(stage.at('/'))
-        },
-      ],
-    ]
-
-    test.each(ways)('[S16, S20] gets no session cookie, so that the login stays (%s)', async (_name, login) => {
-      const browser = await visitorOf(keeping)
-      const old = present(idOf(browser))
-      await login(browser)
-      const now = idOf(browser)
-      expect(now).not.toBe(old)
-      for (const path of ['/put?item=pen', '/keep']) {
-        const late = await stage.browser().fetchJson(stage.at(path), { headers: { cookie: `sso2.sid=${old}` } })
-        expect([late.status, late.headers['set-cookie']]).toEqual([200, undefined])
-        expect(late.json.username).toBeUndefined()
-      }
-      expect(await basketOf(browser)).toMatchObject({ status: 'loggedin', username: 'ada' })
-      expect(idOf(browser)).toBe(now)
-    })
-
-    test('[S16, S20] and began before it gets none either', async () => {
-      const browser = await visitorOf(keeping)
-      const gate = stage.gates.add()
-      const slow = browser.fetchJson(stage.at(`/save?gate=${gate.name}&value=late`))
-      await gate.arrived
-      await submit(browser)
-      gate.open()
-      expect((await slow).headers['set-cookie']).toBeUndefined()
-      expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
-    })
   },
 )

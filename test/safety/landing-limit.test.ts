@@ -7,11 +7,13 @@ import { beginFlow, document, type Flow, hearEvents, land, landingToken } from '
 let network: Network
 let flow: Flow
 const events = hearEvents()
+const lines: string[] = []
+const logger = { warn: (line: string) => void lines.push(line), info: () => {} }
 
 beforeAll(async () => {
   network = await startNetwork({
     build: behindProxy,
-    site: { exchangeTicket: () => 'an-access-token', loadUser: () => ({ accountId: 'account-ada' }) },
+    site: { exchangeTicket: () => 'an-access-token', loadUser: () => ({ accountId: 'account-ada' }), logger },
   })
   flow = await beginFlow(network)
 })
@@ -21,6 +23,7 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   events.clear()
+  lines.length = 0
   const keys = await network.keys()
   if (keys.length > 0) await network.redis.del(keys)
 })
@@ -59,6 +62,7 @@ test('[S8] of 700 new visitors from one address in a minute 600 get a session, a
   expect(statuses).toEqual(new Set([303]))
   expectTaken((await records()).length, 600, lost)
   expectTaken(events.heard.filter((event) => event === 'landing give_up too_many_landings').length, 100, lost)
+  expect(lines).toEqual([expect.stringMatching(/Too many new anonymous sessions from one IP address/)])
 
   const late = await landFrom('203.0.113.7')
   expect([late.status, late.headers.location]).toEqual([303, `${network.morning.url}/`])
@@ -79,4 +83,9 @@ test('[S8] an address of one\u2019s own network is not counted: it may be a prox
   expect(await counts()).toEqual([])
   await landFrom('203.0.113.7')
   expect(await counts()).not.toEqual([])
+})
+
+test('the line of a landing whose claims are not documented names that cause', async () => {
+  await landFrom('203.0.113.7', { sid: 'sid-1', sts: 'anon', at: null, err: 'session_not_found' })
+  expect(lines).toEqual([expect.stringMatching(/their claims are not documented/)])
 })

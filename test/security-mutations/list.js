@@ -875,7 +875,7 @@ module.exports = [
     find: 'expiresAt: z.unknown().optional()',
     replace: 'expiresAt: z.number().int().optional()',
     test: 'regressions/endless-redirects',
-    title: 'expiresAt with a fraction\\) logs in at the landing',
+    title: 'expiresAt with a fraction.*logs in at the landing',
   },
   {
     name: 'a trip is forgotten because its landing went well',
@@ -973,7 +973,7 @@ module.exports = [
     find: '      setLogoutCookie(context, step.logoutCookie)\n',
     replace: '',
     test: 'regressions/logout-again',
-    title: 'a second logout does not log the reader in',
+    title: 'a second logout does not log the user in',
   },
   {
     name: 'the mark of a logout falls though the SSO system did not confirm it',
@@ -1061,7 +1061,7 @@ module.exports = [
     file: 'web/actions/retry-logout.ts',
     find: 'if (!logout.isConfirmed && !(await',
     replace: 'if (!(await',
-    test: 'regressions/logout-twice',
+    test: 'regressions/logout-all',
     title: 'not sent again',
   },
   {
@@ -1069,7 +1069,7 @@ module.exports = [
     file: 'web/actions/retry-logout.ts',
     find: 'const logout = isAll ? asLogoutOfAll(kept) : kept',
     replace: 'const logout = isAll && !kept ? asLogoutOfAll(kept) : kept',
-    test: 'regressions/logout-twice',
+    test: 'regressions/logout-all',
     title: 'log out everywhere',
   },
   {
@@ -1077,7 +1077,7 @@ module.exports = [
     file: 'web/actions/logout-retry-worker.ts',
     find: "if (result === 'failed' || result === 'unknown')",
     replace: "if (result !== 'confirmed')",
-    test: 'regressions/logout-twice',
+    test: 'regressions/logout-all',
     title: 'is repeated within seconds',
   },
   {
@@ -1140,8 +1140,8 @@ module.exports = [
     file: 'decide/session-data.ts',
     find: "return isLateFor(stored, now) ? 'late' : 'fresh'",
     replace: "return 'fresh'",
-    test: 'regressions/site-data',
-    title: 'gets no session cookie',
+    test: 'web/session',
+    title: 'a moment after its session moved',
   },
   {
     name: 'check() on an answer that has begun uses the ticket up',
@@ -1245,7 +1245,7 @@ module.exports = [
     find: 'encodeNonAscii(encodeInnerSpaces(value))',
     replace: 'encodeNonAscii(value)',
     test: 'regressions/addresses',
-    title: 'raw in identifyUrl',
+    title: 'all work, one after the other',
   },
   {
     name: 'what a cookie parser in front has found counts',

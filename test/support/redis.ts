@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import net from 'node:net'
 import { setPriority, tmpdir } from 'node:os'
 import path from 'node:path'
+import { Redis } from 'ioredis'
 import { freePort } from './ports'
 
 /** A real Redis of a test's own. */
@@ -42,6 +43,34 @@ export async function startRedis(options: TestRedisOptions = {}): Promise<TestRe
     } catch (error) {
       if (options.port !== undefined || attempt === 3) throw error
     }
+  }
+}
+
+/** Starts a Redis for the tests of a file. After each test it answers again, and takes writes. */
+export function useRedis() {
+  let server: TestRedis
+  let commands: Redis
+  const refuseWrites = (isOn: boolean) => commands.config('SET', 'min-replicas-to-write', isOn ? '3' : '0')
+  beforeAll(async () => {
+    server = await startRedis()
+    commands = new Redis(server.url)
+  })
+  afterEach(async () => {
+    server.resume()
+    await refuseWrites(false)
+  })
+  afterAll(async () => {
+    commands.disconnect()
+    await server.stop()
+  })
+  return {
+    url: () => server.url,
+    /** A connection of the test's own. */
+    commands: () => commands,
+    hang: () => server.hang(),
+    resume: () => server.resume(),
+    refuseWrites: () => refuseWrites(true),
+    takeWrites: () => refuseWrites(false),
   }
 }
 
