@@ -250,3 +250,8 @@ test('a line of the log has one full stop after what happened, and says what to 
   expect(line).toMatch(/^It said: no\. Users stay/)
   for (const { check } of Object.values(LOG_LINES)) expect(check).toMatch(/^(?:1\. )?\w.{5}/)
 })
+
+test('only a refused token of a status check keeps every user from the SSO system', () => {
+  const usersOf = (step: Step) => of(step, answered(400)).line.users
+  expect([usersOf('exchangeTicket'), usersOf('loadUser')]).not.toContain(usersOf('sessionstatus'))
+})

@@ -40,6 +40,7 @@ const PAYLOAD = JSON.stringify(claims)
 const swap = (before: string, after: string) => signParts(HEADER, PAYLOAD.replace(before, after))
 const refusal = (token: unknown, wanted: Partial<Expected> = {}) =>
   refusalOf(() => verifyToken(token, keys, { ...expected, ...wanted }))
+const refusedFor = (reason: string, detail?: string) => ({ reason, detail })
 
 describe('tokens of the package and of the independent signer', () => {
   test('a token that the independent signer made is read with every claim', () => {
@@ -84,7 +85,7 @@ describe('tokens of the package and of the independent signer', () => {
     }
   })
 
-  test('no input at all makes the reader throw anything but a refusal', () => {
+  test('no input at all makes verifyToken throw anything but a refusal', () => {
     fc.assert(
       fc.property(fc.oneof(fc.anything(), fc.string(), fc.constantFrom(head, body, signature)), (input) => {
         expect(refusal(input)).toEqual({ reason: 'malformed', detail: expect.any(String) })
@@ -95,29 +96,12 @@ describe('tokens of the package and of the independent signer', () => {
 })
 
 describe('the algorithm', () => {
-  test.each([
-    'none',
-    'None',
-    'NONE',
-    'nOnE',
-    'hs256',
-    'Hs256',
-    'HS256 ',
-    'HS384',
-    'HS512',
-    'RS256',
-    'ES256',
-    'PS256',
-    'EdDSA',
-    '',
-  ])('a header that names the algorithm %j is refused, however it is signed', (alg) => {
+  const nones = ['none', 'None', 'NONE', 'nOnE', '']
+  const others = ['hs256', 'Hs256', 'HS256 ', 'HS384', 'HS512', 'RS256', 'ES256', 'PS256', 'EdDSA']
+  test.each([...nones, ...others])('a header that names the algorithm %j is refused, however it is signed', (alg) => {
     const header = encode(JSON.stringify({ alg, typ: 'JWT' }))
-    const tokens = [
-      signSegments(header, body),
-      signSegments(header, body, SECRET, 'sha384'),
-      signSegments(header, body, SECRET, 'sha512'),
-    ]
-    for (const token of tokens) expect(refusal(token)).toEqual({ reason: 'algorithm', detail: 'alg' })
+    for (const hash of ['sha256', 'sha384', 'sha512'])
+      expect(refusal(signSegments(header, body, SECRET, hash))).toEqual(refusedFor('algorithm', 'alg'))
   })
 
   test.each<[name: string, alg: string]>([
@@ -128,14 +112,12 @@ describe('the algorithm', () => {
     ['an object', '{"alg":{"toString":"HS256"},"typ":"JWT"}'],
     ['on the prototype', '{"__proto__":{"alg":"HS256"},"typ":"JWT"}'],
   ])('an algorithm that is %s is refused', (_name, header) => {
-    expect(refusal(signParts(header, PAYLOAD))).toEqual({ reason: 'algorithm', detail: 'alg' })
+    expect(refusal(signParts(header, PAYLOAD))).toEqual(refusedFor('algorithm', 'alg'))
   })
 
   test('a token of algorithm none without a signature is refused', () => {
-    expect(refusal(`${encode('{"alg":"none","typ":"JWT"}')}.${body}.`)).toEqual({
-      reason: 'malformed',
-      detail: 'encoding',
-    })
+    const token = `${encode('{"alg":"none","typ":"JWT"}')}.${body}.`
+    expect(refusal(token)).toEqual(refusedFor('malformed', 'encoding'))
   })
 
   test('members that name a key are ignored', () => {
@@ -146,12 +128,12 @@ describe('the algorithm', () => {
       jwk: { kty: 'oct', k: '' },
     }
     expect(verifyToken(signJwt(claims, SECRET, header), keys, expected)).toEqual(claims)
-    expect(refusal(signJwt(claims, '', header))).toEqual({ reason: 'signature', detail: undefined })
+    expect(refusal(signJwt(claims, '', header))).toEqual(refusedFor('signature'))
   })
 })
 
 describe('the shape', () => {
-  const malformed = (detail: string) => ({ reason: 'malformed', detail })
+  const malformed = (detail: string) => refusedFor('malformed', detail)
   const dangling = `${signature.slice(0, -1)}${String.fromCharCode(signature.charCodeAt(signature.length - 1) + 1)}`
   test.each<[name: string, token: unknown, detail: string]>([
     ['nothing', undefined, 'size'],
@@ -254,18 +236,14 @@ describe('the shape', () => {
   test('a carried __proto__ pollutes nothing and lends no claim', () => {
     const token = signParts(HEADER, PAYLOAD.replace('{', '{"__proto__":{"at":"stolen","polluted":true},'))
     const read = verifyToken(token, keys, expected)
-    expect([own(read, 'at'), own(read, 'toString'), own({}, 'polluted'), own(read, 'sid')]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-      's1',
-    ])
+    expect([own(read, 'at'), own(read, 'toString'), own({}, 'polluted')]).toEqual([undefined, undefined, undefined])
+    expect(own(read, 'sid')).toBe('s1')
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
   })
 
   test('a claim that only __proto__ carries counts as missing', () => {
     const text = `{"__proto__":{"iss":"sso-service"},${PAYLOAD.slice(PAYLOAD.indexOf('"aud"'))}`
-    expect(refusal(signParts(HEADER, text))).toEqual({ reason: 'issuer', detail: undefined })
+    expect(refusal(signParts(HEADER, text))).toEqual(refusedFor('issuer'))
   })
 })
 
@@ -282,7 +260,7 @@ function tokenOfLength(size: number): string {
   throw new Error(`no token has ${size} characters`)
 }
 
-describe('the signature and whom the token is for', () => {
+describe('the signature and the receiver of the token', () => {
   test.each<[name: string, token: string, reason: string]>([
     ['signed with another secret', signJwt(claims, `${SECRET}.`), 'signature'],
     ['signed with the secret and a line break', signJwt(claims, `${SECRET}\n`), 'signature'],
@@ -301,7 +279,7 @@ describe('the signature and whom the token is for', () => {
     ['for another site', signJwt({ ...claims, aud: 'other-site' }, SECRET), 'audience'],
     ['for the site in an array', signJwt({ ...claims, aud: ['the-site'] }, SECRET), 'audience'],
     ['for several sites', signJwt({ ...claims, aud: ['the-site', 'other'] }, SECRET), 'audience'],
-    ['for nobody', signJwt({ ...claims, aud: undefined }, SECRET), 'audience'],
+    ['for no site', signJwt({ ...claims, aud: undefined }, SECRET), 'audience'],
     ['for the site and a space', signJwt({ ...claims, aud: 'the-site ' }, SECRET), 'audience'],
     [
       'that is our own request reflected',
@@ -309,24 +287,20 @@ describe('the signature and whom the token is for', () => {
       'issuer',
     ],
   ])('a token %s is refused', (_name, token, reason) => {
-    expect(refusal(token)).toEqual({ reason, detail: undefined })
+    expect(refusal(token)).toEqual(refusedFor(reason))
   })
 
   test('all checks before the times come first: an expired token with a wrong signature is refused for its signature', () => {
-    expect(refusal(signJwt({ ...claims, exp: NOW - 100 }, 'another secret'))).toEqual({
-      reason: 'signature',
-      detail: undefined,
-    })
+    expect(refusal(signJwt({ ...claims, exp: NOW - 100 }, 'another secret'))).toEqual(refusedFor('signature'))
   })
 
   test('while secrets are rotated both verify and only the first signs', () => {
     const rotated = makeKeys([SECRET, OLD_SECRET])
     expect(verifyToken(signJwt(claims, OLD_SECRET), rotated, expected)).toEqual(claims)
     expect(verifyToken(good, rotated, expected)).toEqual(claims)
-    expect(refusalOf(() => verifyToken(signJwt(claims, 'a third one'), rotated, expected))).toEqual({
-      reason: 'signature',
-      detail: undefined,
-    })
+    expect(refusalOf(() => verifyToken(signJwt(claims, 'a third one'), rotated, expected))).toEqual(
+      refusedFor('signature'),
+    )
     expect(signToken(claims, rotated)).toBe(good)
   })
 
@@ -350,33 +324,32 @@ describe('the signature and whom the token is for', () => {
 })
 
 describe('the times', () => {
-  const refusedTime = (reason: string, detail: string) => ({ reason, detail })
   const dated = (times: object) => signJwt({ ...claims, ...times }, SECRET)
 
   test.each<[name: string, times: object, verdict: object | string]>([
     ['made 14 s ago, four past its end', { nbf: NOW - 14, iat: NOW - 14, exp: NOW - 4 }, 'taken'],
-    ['that ended 5 s ago', { nbf: NOW - 15, iat: NOW - 15, exp: NOW - 5 }, refusedTime('expired', 'exp')],
-    ['that ended a minute ago', { nbf: NOW - 70, iat: NOW - 70, exp: NOW - 60 }, refusedTime('expired', 'exp')],
+    ['that ended 5 s ago', { nbf: NOW - 15, iat: NOW - 15, exp: NOW - 5 }, refusedFor('expired', 'exp')],
+    ['that ended a minute ago', { nbf: NOW - 70, iat: NOW - 70, exp: NOW - 60 }, refusedFor('expired', 'exp')],
     ['valid from 5 s ahead', { nbf: NOW + 5 }, 'taken'],
-    ['valid from 6 s ahead', { nbf: NOW + 6 }, refusedTime('not_yet_valid', 'nbf')],
+    ['valid from 6 s ahead', { nbf: NOW + 6 }, refusedFor('not_yet_valid', 'nbf')],
     ['issued 5 s ahead', { iat: NOW + 5, exp: NOW + 15 }, 'taken'],
-    ['issued 6 s ahead', { iat: NOW + 6, exp: NOW + 16 }, refusedTime('not_yet_valid', 'iat')],
-    ['issued a minute ahead', { nbf: NOW + 61, iat: NOW + 61, exp: NOW + 71 }, refusedTime('not_yet_valid', 'nbf')],
+    ['issued 6 s ahead', { iat: NOW + 6, exp: NOW + 16 }, refusedFor('not_yet_valid', 'iat')],
+    ['issued a minute ahead', { nbf: NOW + 61, iat: NOW + 61, exp: NOW + 71 }, refusedFor('not_yet_valid', 'nbf')],
     ['that lives 15 s', { exp: NOW + 15 }, 'taken'],
-    ['that lives 16 s', { exp: NOW + 16 }, refusedTime('claims', 'exp')],
-    ['that lives for ever', { exp: Number.MAX_SAFE_INTEGER }, refusedTime('claims', 'exp')],
-    ['that ends as it begins', { exp: NOW }, refusedTime('claims', 'exp')],
-    ['that ends before it begins', { iat: NOW + 3, exp: NOW + 2 }, refusedTime('claims', 'exp')],
+    ['that lives 16 s', { exp: NOW + 16 }, refusedFor('claims', 'exp')],
+    ['that lives for ever', { exp: Number.MAX_SAFE_INTEGER }, refusedFor('claims', 'exp')],
+    ['that ends as it begins', { exp: NOW }, refusedFor('claims', 'exp')],
+    ['that ends before it begins', { iat: NOW + 3, exp: NOW + 2 }, refusedFor('claims', 'exp')],
   ])('a token %s', (_name, times, verdict) => {
     expect(refusal(dated(times))).toEqual(verdict)
   })
 
   test.each<[offset: number, verdict: object | string]>([
-    [-61, refusedTime('expired', 'exp')],
-    [-10, refusedTime('expired', 'exp')],
+    [-61, refusedFor('expired', 'exp')],
+    [-10, refusedFor('expired', 'exp')],
     [-9, 'taken'],
     [0, 'taken'],
-    [1, refusedTime('not_yet_valid', 'nbf')],
+    [1, refusedFor('not_yet_valid', 'nbf')],
   ])('without any leeway a token made %i s from now is judged to the second', (offset, verdict) => {
     const token = dated({ nbf: NOW + offset, iat: NOW + offset, exp: NOW + offset + 10 })
     expect(refusal(token, { toleranceSeconds: 0 })).toEqual(verdict)
@@ -396,29 +369,18 @@ describe('the times', () => {
     expect(refusal(dated({ nbf: 0, iat: 0, exp: 10 }), { now: 0 })).toBe('taken')
   })
 
-  const wrongTimes = [
-    '"1800000000"',
-    'null',
-    'true',
-    '[1800000000]',
-    '{}',
-    '1800000000.5',
-    '-1',
-    '1e400',
-    '-1e400',
-    '9007199254740993',
-    '""',
-  ]
+  const noTimes = ['"1800000000"', '""', 'null', 'true', '[1800000000]', '{}']
+  const wrongTimes = [...noTimes, '1800000000.5', '-1', '1e400', '-1e400', '9007199254740993']
   test.each(['nbf', 'iat', 'exp'].flatMap((name) => wrongTimes.map((value) => [name, value] as const)))(
     'the time %s as %s is refused',
     (name, value) => {
       const written = name === 'exp' ? `"exp":${NOW + 10}` : `"${name}":${NOW}`
-      expect(refusal(swap(written, `"${name}":${value}`))).toEqual(refusedTime('claims', name))
+      expect(refusal(swap(written, `"${name}":${value}`))).toEqual(refusedFor('claims', name))
     },
   )
 
   test.each(['nbf', 'iat', 'exp'])('a token without %s is refused', (name) => {
-    expect(refusal(dated({ [name]: undefined }))).toEqual(refusedTime('claims', name))
+    expect(refusal(dated({ [name]: undefined }))).toEqual(refusedFor('claims', name))
   })
 
   test('the time of issue is told for skew, before it is judged, and only for a token of the right sender', () => {
