@@ -1,8 +1,7 @@
 /** What the doctor makes of a platform that answers strangely, and of what stands between a site and its visitors. */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import type http from 'node:http'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import https from 'node:https'
 import net, { type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -13,7 +12,20 @@ import type { Emulator } from '../../lib/emulator'
 import { built, runCommand } from '../emulator/command'
 import { redisUrl } from '../flows/network'
 import { startRedis } from '../support/redis'
-import { answering, examine, prefix, type Report, readReport, type Scene, startScene } from './doctor-scene'
+import {
+  answering,
+  type Change,
+  codeFor,
+  examine,
+  examined,
+  folderOfSite,
+  helpOf,
+  prefix,
+  type Report,
+  readReport,
+  type Scene,
+  startScene,
+} from './doctor-scene'
 
 let scene: Scene
 beforeAll(async () => {
@@ -23,14 +35,6 @@ afterAll(() => scene.close())
 afterEach(() => scene.emulator.faults.clear())
 
 const doctor = (changes: Record<string, string> = {}) => examine({ ...scene.environment, ...changes })
-
-/** Examines a site of its own, of which the doctor may know something else than is so. */
-async function examined(options: Parameters<typeof startScene>[0], changes: Record<string, string> = {}) {
-  const other = await startScene(options)
-  const report = await examine({ ...other.environment, ...changes })
-  await other.close()
-  return report
-}
 
 type Fault = Parameters<Emulator['faults']['add']>[0]
 
@@ -81,7 +85,7 @@ test.each<[string, Fault, what: string, says: RegExp]>([
   scene.emulator.faults.add(fault)
   const report = await doctor()
   expect(report.of(what)).toMatch(says)
-  expect(report.code).toBe(says.source.startsWith('^WRONG') ? 1 : 0)
+  expect(report.code).toBe(codeFor(says))
 })
 
 test.each([
@@ -127,6 +131,16 @@ test.each<[status: number, headers: Record<string, string>, says: RegExp]>([
     { 'x-powered-by': 'PHP/8.4' },
     /^WRONG: .*HTTP 200 from PHP\/8\.4: this is not the landing page of this package\n/,
   ],
+  [
+    404,
+    { server: 'nginx/1.27' },
+    /^WRONG: .*HTTP 404 from nginx\/1\.27: this is not the landing.*\n-> app\.use\(sso\) before pages/,
+  ],
+  [
+    301,
+    { location: 'https://www.news.example/sso2/landing' },
+    /^WRONG: .*\n-> SSO2_SITE_URL=https:\/\/www\.news\.example {3}if the site is there$/,
+  ],
 ])('a place of the site that answers %i %j', async (status, headers, says) => {
   const front = await answering(status, headers, 'a page')
   const report = await doctor({ SSO2_SITE_URL: front.url })
@@ -135,7 +149,6 @@ test.each<[status: number, headers: Record<string, string>, says: RegExp]>([
   expect(report.code).toBe(1)
 })
 
-type Change = (headers: http.IncomingHttpHeaders) => http.IncomingHttpHeaders
 const cookies =
   (change: (line: string) => string): Change =>
   ({ 'set-cookie': lines, ...headers }) => ({ ...headers, ...(lines ? { 'set-cookie': lines.map(change) } : {}) })
@@ -211,83 +224,122 @@ test('a site that answers what is no HTTP, or without end, is told', async () =>
   const endless = await answering(200, {}, 'x'.repeat(4 * 1024 * 1024))
   const flood = await doctor({ SSO2_SITE_URL: endless.url })
   await endless.close()
-  expect([flood.of('site'), flood.code]).toEqual([
-    expect.stringMatching(/^WRONG: GET http:\S+: no answer that can be read\n/),
-    1,
-  ])
+  expect(flood.of('site')).toMatch(/^WRONG: GET http:\S+: no answer that can be read\n/)
+  expect(flood.code).toBe(1)
 })
 
 test('a site that identifies at its login page alone is no fault, whether the doctor knows it or not', async () => {
   const site = { identify: 'on-demand', session: { prefix } } as const
   const known = await examined({ site }, { SSO2_IDENTIFY: 'on-demand' })
-  expect([known.of('first visit'), known.code]).toEqual([
-    expect.stringMatching(/^ok: GET .*\/login answers HTTP 302/),
-    0,
-  ])
+  expect(known.of('first visit')).toMatch(/^ok: GET .*\/login answers HTTP 302/)
+  expect(known.code).toBe(0)
   const unknown = await examined({ site })
-  expect([unknown.of('first visit'), unknown.code]).toEqual([
-    expect.stringMatching(
-      /^note: GET .*\/ answers HTTP 404 and does not redirect to Identify\. The login page does\n-> app\.use/,
-    ),
-    0,
-  ])
+  expect(unknown.of('first visit')).toMatch(
+    /^note: GET .*\/ answers HTTP 404 and does not redirect to Identify\. The login page does\n-> app\.use/,
+  )
+  expect(unknown.code).toBe(0)
 })
 
-test.each<[status: number, body: string, says: RegExp]>([
-  [429, '', /^note: .*HTTP 429: the token endpoint limits requests/],
-  [400, '["invalid_grant"]', /^note: .*HTTP 400 without a known error code\. A login/],
-  [400, '{"error":"no_such_code"}', /^note: .*HTTP 400 without a known error code \(no_such_code\)/],
-  [400, '{"error":"<b>what it was given</b>"}', /^note: .*HTTP 400 without a known error code\. A login/],
-])('a token endpoint that answers %i %s', async (status, body, says) => {
-  const server = await answering(status, {}, body)
+/** Answers of a token endpoint that refuses, and of what is none. */
+const tokenAnswers: [status: number, body: string, says: RegExp, help: RegExp | undefined][] = [
+  [400, '{"error":"invalid_grant"}', /^ok: .*HTTP 400/, undefined],
+  [
+    401,
+    '{"error":"invalid_client"}',
+    /^WRONG: .*HTTP 401: the token endpoint refuses the client ID/,
+    /clientAuth: 'basic'/,
+  ],
+  [
+    400,
+    '{"error":"unsupported_grant_type"}',
+    /^WRONG: .*HTTP 400: the token endpoint does not support the grant type/,
+    /grantType/,
+  ],
+  [400, '{"error":"invalid_request"}', /^WRONG: .*HTTP 400: the token endpoint misses a parameter/, /ticketParameter/],
+  [403, '{"message":"no"}', /^note: .*HTTP 403 without a known error code/, undefined],
+  [200, '<html>', /^WRONG: .*HTTP 200 to a made-up ticket: this is not/, /^check tokenUrl \(SSO2_TOKEN_URL\)/],
+  [200, '{"access_token":"canary"}', /^WRONG: .* issues an access token/, undefined],
+  [302, '', /^WRONG: .*a redirect is not followed \(HTTP 302\)/, /^check tokenUrl \(SSO2_TOKEN_URL\)/],
+  [405, '', /^WRONG: .*HTTP 405: there is no token endpoint/, /^check tokenUrl \(SSO2_TOKEN_URL\)/],
+  [503, '', /^WRONG: .*HTTP 503: the token endpoint fails/, undefined],
+  [429, '', /^note: .*HTTP 429: the token endpoint limits requests/, undefined],
+  [400, '["invalid_grant"]', /^note: .*HTTP 400 without a known error code\. A login/, undefined],
+  [400, '{"error":"no_such_code"}', /^note: .*HTTP 400 without a known error code \(no_such_code\)/, undefined],
+  [400, '{"error":"<b>what it was given</b>"}', /^note: .*HTTP 400 without a known error code\. A login/, undefined],
+]
+
+test.each(tokenAnswers)('a token endpoint that answers %i %s', async (status, body, says, help) => {
+  const server = await answering(status, { location: '/elsewhere' }, body)
   const report = await doctor({ SSO2_TOKEN_URL: `${server.url}/token` })
   await server.close()
-  expect([report.of('token endpoint'), report.code]).toEqual([expect.stringMatching(says), 0])
+  expect(report.of('token endpoint')).toMatch(says)
+  expect(helpOf(report.of('token endpoint')) ?? '').toMatch(help ?? /^$/)
+  expect(report.code).toBe(codeFor(says))
+  expect(report.output).not.toContain('canary')
 })
 
-/** A REST API and a token endpoint that answer everything with one status each. */
-async function withApi(rest: number, token: number, changes: Record<string, string> = {}): Promise<Report> {
-  const servers = await Promise.all([rest, token].map((status) => answering(status, {}, '{"error":"invalid_grant"}')))
-  const [api = '', tokens = ''] = servers.map(({ url }) => url)
-  const report = await doctor({ SSO2_API_URL: api, SSO2_TOKEN_URL: `${tokens}/token`, ...changes })
-  await Promise.all(servers.map((server) => server.close()))
-  return report
-}
-
-test('a REST API that can tell nothing now, or not without a token that is not to be had, is worth a note', async () => {
-  const busy = await withApi(429, 400)
-  expect([busy.of('user path'), busy.code]).toEqual([
-    expect.stringMatching(/^note: .*HTTP 429: the REST API limits requests/),
-    0,
-  ])
-  const blind = await withApi(401, 400)
-  expect([blind.of('user path'), blind.code]).toEqual([
-    expect.stringMatching(/^note: .*HTTP 401 to each path without a valid access token\. The first login shows/),
-    0,
-  ])
+test.each<[string, (path: string, authorization: string) => number, RegExp]>([
+  ['refuses every path alike', () => 401, /^note: .*HTTP 401 to each path without a valid access token/],
+  [
+    'shows to a good token that the path is there',
+    (_path, token) => (token.length > 48 ? 403 : 401),
+    /^ok: .* and HTTP 403 to a valid one without a user/,
+  ],
+  [
+    'shows to a good token that it is not',
+    (_path, token) => (token.length > 48 ? 404 : 401),
+    /^WRONG: .*HTTP 404 to a valid access token: the path does not exist/,
+  ],
+  ['is a page', () => 200, /^WRONG: .*HTTP 200 to a made-up access token: this is not/],
+  ['is broken', () => 500, /^WRONG: .*HTTP 500: the REST API fails/],
+  ['is busy', () => 429, /^note: .*HTTP 429: the REST API limits requests/],
+])('a REST API that %s', async (_how, statusOf, says) => {
+  const server = await answering((path, { authorization = '' }) => statusOf(path, authorization), {}, '{}')
+  const report = await doctor({ SSO2_API_URL: server.url })
+  await server.close()
+  expect(report.of('user path')).toMatch(says)
+  expect(report.code).toBe(codeFor(says))
 })
 
-test('no other user path is recommended where the usual one is not there either', async () => {
-  const report = await withApi(404, 400, { SSO2_USER_PATH: '/users/current' })
-  expect(report.of('user path')).toMatch(
+test('no user path can be checked, and none is recommended, without a token or where the usual path is not there', async () => {
+  const [rest, missing, tokens] = await Promise.all(
+    [401, 404, 400].map((status) => answering(status, {}, '{"error":"invalid_grant"}')),
+  )
+  const tokenUrl = `${tokens?.url}/token`
+  const blind = await doctor({ SSO2_API_URL: rest?.url ?? '', SSO2_TOKEN_URL: tokenUrl })
+  const lost = await doctor({
+    SSO2_API_URL: missing?.url ?? '',
+    SSO2_TOKEN_URL: tokenUrl,
+    SSO2_USER_PATH: '/users/current',
+  })
+  await Promise.all([rest, missing, tokens].map((server) => server?.close()))
+  expect(blind.of('user path')).toMatch(
+    /^note: .*HTTP 401 to each path without a valid access token\. The first login shows/,
+  )
+  expect(lost.of('user path')).toMatch(
     /^WRONG: .*\/users\/current answers HTTP 404: there is no REST API at this address\n-> check apiUrl \(SSO2_API_URL\)/,
   )
-  expect(report.code).toBe(1)
+  expect([blind.code, lost.code]).toEqual([0, 1])
 })
 
-test('a Redis that is limited and evicts nothing is well, and one that has evicted says how much', async () => {
+test('a Redis that is limited and evicts nothing is well, and one that evicts is wrong, and says how much it has evicted', async () => {
   const server = await startRedis({ args: ['--maxmemory', '64mb', '--maxmemory-policy', 'noeviction'] })
-  const well = await doctor({ REDIS_URL: server.url })
+  const looked = () => doctor({ REDIS_URL: server.url })
+  const well = await looked()
   expect([well.of('Redis').split('\n')[1], well.code]).toEqual(['ok: eviction policy noeviction', 0])
   const admin = new Redis(server.url)
-  await admin.config('SET', 'maxmemory-policy', 'allkeys-random')
+  await admin.config('SET', 'maxmemory-policy', 'allkeys-lru')
+  const evicting = await looked()
+  expect(evicting.of('Redis')).toMatch(/^WRONG: eviction policy allkeys-lru: if memory is full, Redis deletes logins/m)
+  expect([helpOf(evicting.of('Redis')), evicting.code]).toEqual([
+    'redis-cli -u "$REDIS_URL" CONFIG SET maxmemory-policy noeviction   and the same in redis.conf',
+    1,
+  ])
   const pipeline = admin.pipeline()
   for (let index = 0; index < 100; index += 1) pipeline.set(`full:${index}`, 'x'.repeat(10_000))
   await pipeline.exec()
   await admin.config('SET', 'maxmemory', '1mb')
-  expect((await doctor({ REDIS_URL: server.url })).of('Redis')).toMatch(
-    /eviction policy allkeys-random \(\d+ keys so far\):/,
-  )
+  expect((await looked()).of('Redis')).toMatch(/eviction policy allkeys-lru \(\d+ keys so far\):/)
   admin.disconnect()
   await server.stop()
 })
@@ -314,12 +366,8 @@ async function command(folder: string, args: string[], environment: Record<strin
 }
 
 describe('in a folder of its own', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sso2-doctor-'))
+  const folder = folderOfSite()
   const file = (name: string) => path.join(folder, name)
-  beforeAll(() => {
-    mkdirSync(file('node_modules'))
-    symlinkSync(path.dirname(built), file('node_modules/express-sso2'), 'dir')
-  })
   afterAll(() => rmSync(folder, { recursive: true }))
 
   test('what a module has set by code is left to the module: its landing page, its Redis, its ticket exchange', async () => {
@@ -347,10 +395,8 @@ describe('in a folder of its own', () => {
   test('a problem of an option that has no variable is told by the option', async () => {
     writeFileSync(file('bad.js'), "require('express-sso2').sso2({ brand: { color: 'canary' } })")
     const report = await command(folder, ['--module', 'bad.js'])
-    expect([report.of('configuration'), report.code]).toEqual([
-      expect.stringMatching(/^WRONG: brand\.color must be /),
-      1,
-    ])
+    expect(report.of('configuration')).toMatch(/^WRONG: brand\.color must be /)
+    expect(report.code).toBe(1)
   })
 
   test('a module that throws what is no error is told', async () => {

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs'
 import http, { type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import express, { type RequestHandler } from 'express'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
@@ -86,7 +87,7 @@ async function listen(app: express.Express, port: number, { proxy, answers, room
   return [inner, outer]
 }
 
-type Change = (headers: http.IncomingHttpHeaders) => http.IncomingHttpHeaders
+export type Change = (headers: http.IncomingHttpHeaders) => http.IncomingHttpHeaders
 
 /** Room for the first line of a request, and for the headers of an answer. */
 interface Room {
@@ -206,6 +207,28 @@ async function examineOnce(environment: Readonly<Record<string, string>>, args: 
     for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
     Object.assign(process.env, before)
   }
+}
+
+/** Examines a site of its own, of which the doctor may know something else than is so. */
+export async function examined(options: SceneOptions, changes: Readonly<Record<string, string>> = {}): Promise<Report> {
+  const { environment, close } = await startScene(options)
+  const report = await examine({ ...environment, ...changes })
+  await close()
+  return report
+}
+
+/** What is to be done, in the first line that says so. */
+export const helpOf = (said: string) => /^-> (.*)$/m.exec(said)?.[1]
+
+/** Exit 1 where something is wrong. */
+export const codeFor = (says: RegExp) => (says.source.startsWith('^WRONG') ? 1 : 0)
+
+/** A folder in which a site has installed the package. */
+export function folderOfSite(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sso2-doctor-'))
+  mkdirSync(path.join(folder, 'node_modules'))
+  symlinkSync(path.join(__dirname, '..', '..'), path.join(folder, 'node_modules', 'express-sso2'), 'dir')
+  return folder
 }
 
 /** A server that gives one answer to everything. @param status one, or one for each path */

@@ -1527,6 +1527,6 @@ module.exports = [
     find: "typeof mark === 'string' && isDoctorSignature(site.macKeys, mark, site.now())",
     replace: "typeof mark === 'string' && (isDoctorSignature(site.macKeys, mark, site.now()) || mark !== '')",
     test: 'cli/doctor',
-    title: 'to nobody but the doctor',
+    title: 'tells only the doctor',
   },
 ]
