@@ -11,7 +11,7 @@ const MAX_STEPS = 25
  * Calls `late` after so many milliseconds, as soon as all earlier input is read. Keeps no process alive.
  * @returns cancels the call
  */
-export function whenLate(ms: number, late: () => void): () => void {
+export function onTimeout(ms: number, late: () => void): () => void {
   let timer: NodeJS.Timeout
   let isOff = false
   const end = () => void setImmediate(() => setImmediate(() => isOff || late()))
@@ -33,7 +33,7 @@ export function whenLate(ms: number, late: () => void): () => void {
 /** Returns the outcome of a promise. @throws {Error} with this message if there is no outcome after so many milliseconds */
 export function withDeadline<T>(outcome: Promise<T>, ms: number, message: string): Promise<T> {
   return new Promise((resolve, reject) => {
-    const callOff = whenLate(ms, () => reject(new Error(message)))
+    const callOff = onTimeout(ms, () => reject(new Error(message)))
     outcome.then(
       (value) => {
         callOff()

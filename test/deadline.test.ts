@@ -1,5 +1,5 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
-import { whenLate, withDeadline } from '../lib/deadline'
+import { onTimeout, withDeadline } from '../lib/deadline'
 import { standStill } from './support/stand-still'
 
 /* A process that stands still is late itself: what came meanwhile, or comes in a few turns more, is in time. */
@@ -50,7 +50,7 @@ test('one that stood still waits for nobody for ever', async () => {
 
 test('one that stood still once has some steps to read in, and not many', async () => {
   const late = jest.fn()
-  whenLate(30, late)
+  onTimeout(30, late)
   standStill(100)
   for (let steps = 0; steps < 12; ) {
     const begin = performance.now()
@@ -62,7 +62,7 @@ test('one that stood still once has some steps to read in, and not many', async 
 
 test('one that stands still again and again gives up in the end', async () => {
   const late = jest.fn()
-  const callOff = whenLate(20, late)
+  const callOff = onTimeout(20, late)
   let times = 0
   for (; times < 40 && late.mock.calls.length === 0; times += 1) {
     standStill(80)
@@ -75,8 +75,8 @@ test('one that stands still again and again gives up in the end', async () => {
 
 test('what is called off is not late, not even while the last is read', async () => {
   const late = jest.fn()
-  whenLate(1000, late)()
-  const callOff = whenLate(30, late)
+  onTimeout(1000, late)()
+  const callOff = onTimeout(30, late)
   setImmediate(callOff)
   standStill(40)
   await sleep(100)

@@ -60,11 +60,11 @@ export type AttemptDecision =
   | { readonly action: 'wait' }
   | { readonly action: 'refuse'; readonly reason: 'held' | 'name'; readonly seconds: number }
 
-/** Result of an attempt. `wrong`: the platform refused the password, or may have. `left` is the number that the platform reported. */
+/** Result of an attempt. `wrong_password`: the platform refused the password, or may have. `left` is the number that the platform reported. */
 export type AttemptResult =
-  | { readonly was: 'right' | 'not_judged' }
-  | { readonly was: 'refused' }
-  | { readonly was: 'wrong'; readonly left: number | undefined }
+  | { readonly outcome: 'success' | 'not_judged' }
+  | { readonly outcome: 'refused' }
+  | { readonly outcome: 'wrong_password'; readonly left: number | undefined }
 
 /**
  * Decides whether an attempt may begin. Subtracts an attempt at once, because a response may be lost.
@@ -77,7 +77,7 @@ export function beginAttempt(stored: Attempts | undefined, facts: AttemptFacts):
   const least = isRecognised || !facts.remembersDevices ? LAST : LAST_AND_KEPT
   if (known.left !== undefined && known.left <= least)
     return { action: 'refuse', reason: 'held', seconds: known.at + ATTEMPTS_SECONDS - now }
-  if (isWindowSpent(known, facts))
+  if (isWindowLimitReached(known, facts))
     return { action: 'refuse', reason: 'name', seconds: known.since + limit.perSeconds - now }
   const { left, at } = known
   const before = left === undefined ? { at } : { left, at }
@@ -85,7 +85,10 @@ export function beginAttempt(stored: Attempts | undefined, facts: AttemptFacts):
   return { action: 'try', next: { ...next, lock: { session, id, until: now + LOCK_SECONDS, ...before } } }
 }
 
-function isWindowSpent({ wrong, wrongRecognised, logins }: Attempts, { isRecognised, limit }: AttemptFacts): boolean {
+function isWindowLimitReached(
+  { wrong, wrongRecognised, logins }: Attempts,
+  { isRecognised, limit }: AttemptFacts,
+): boolean {
   if (logins >= limit.attempts * LOGINS_PER_NAME) return true
   return isRecognised ? wrongRecognised >= limit.attempts : wrong >= limit.attempts * WRONG_PER_NAME
 }
@@ -110,27 +113,28 @@ function currentAttempts(stored: Attempts | undefined, now: EpochSeconds, { perS
 export function endAttempt(stored: Attempts | undefined, facts: AttemptFacts, result: AttemptResult): Attempts {
   const { now, id, isRecognised, limit } = facts
   const { lock, ...found } = currentAttempts(stored, now, limit)
-  const own = stored?.lock?.id === id ? stored.lock : undefined
+  const ownLock = stored?.lock?.id === id ? stored.lock : undefined
   const { left: _left, ...withoutLeft } = found
   const othersLock = lock === undefined || lock.id === id ? {} : { lock }
   const counted = { ...countedAs(found, result, isRecognised), ...othersLock }
-  if (result.was === 'wrong') return { ...counted, left: leftAfter(found.left, own, result.left), at: now }
-  if (own === undefined) return counted
-  const before = own.left === undefined ? {} : { left: own.left }
-  return { ...withoutLeft, ...counts(counted), ...before, at: own.at }
+  if (result.outcome === 'wrong_password')
+    return { ...counted, left: leftAfter(found.left, ownLock, result.left), at: now }
+  if (ownLock === undefined) return counted
+  const before = ownLock.left === undefined ? {} : { left: ownLock.left }
+  return { ...withoutLeft, ...counts(counted), ...before, at: ownLock.at }
 }
 
 const counts = ({ wrong, wrongRecognised, logins }: Attempts) => ({ wrong, wrongRecognised, logins })
 
-function countedAs(found: Attempts, { was }: AttemptResult, isRecognised: boolean): Attempts {
-  if (was === 'right') return { ...found, logins: found.logins + 1 }
-  if (was === 'not_judged') return found
+function countedAs(found: Attempts, { outcome }: AttemptResult, isRecognised: boolean): Attempts {
+  if (outcome === 'success') return { ...found, logins: found.logins + 1 }
+  if (outcome === 'not_judged') return found
   return isRecognised ? { ...found, wrongRecognised: found.wrongRecognised + 1 } : { ...found, wrong: found.wrong + 1 }
 }
 
 /** @param left the stored number, from which the attempt is subtracted */
-function leftAfter(left: number | undefined, own: AttemptLock | undefined, told: number | undefined): number {
-  const isFirst = own !== undefined && own.left === undefined
-  if (told === undefined) return left ?? ASSUMED_LEFT - 1
-  return isFirst || left === undefined ? told : Math.min(left, told)
+function leftAfter(left: number | undefined, ownLock: AttemptLock | undefined, reported: number | undefined): number {
+  const isFirst = ownLock !== undefined && ownLock.left === undefined
+  if (reported === undefined) return left ?? ASSUMED_LEFT - 1
+  return isFirst || left === undefined ? reported : Math.min(left, reported)
 }

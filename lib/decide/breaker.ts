@@ -22,7 +22,7 @@ export interface Breaker {
   readonly weight: number
   readonly hasFailedProbe: boolean
   /** When the newest successful call began. */
-  readonly wellAt: number
+  readonly lastSuccessAt: number
   /** The system has requested a pause until then. */
   readonly pausedUntil: number
 }
@@ -39,18 +39,18 @@ export interface FailedAttempt {
 export const CLOSED: Breaker = Object.freeze({
   weight: 0,
   hasFailedProbe: false,
-  wellAt: Number.NEGATIVE_INFINITY,
+  lastSuccessAt: Number.NEGATIVE_INFINITY,
   pausedUntil: Number.NEGATIVE_INFINITY,
 })
 
 /** Closes the breaker after a success. */
-export function afterSuccess({ wellAt }: Breaker, beganAt: number): Breaker {
-  return { ...CLOSED, wellAt: Math.max(wellAt, beganAt) }
+export function afterSuccess({ lastSuccessAt }: Breaker, beganAt: number): Breaker {
+  return { ...CLOSED, lastSuccessAt: Math.max(lastSuccessAt, beganAt) }
 }
 
 /** Counts a failure. @returns the same state if the call began before a successful call: the failure says nothing about the system now */
 export function afterFailure(breaker: Breaker, { attempt, beganAt, endedAt, pauseMs }: FailedAttempt): Breaker {
-  if (beganAt < breaker.wellAt) return breaker
+  if (beganAt < breaker.lastSuccessAt) return breaker
   return {
     ...breaker,
     weight: breaker.weight + WEIGHTS[attempt],

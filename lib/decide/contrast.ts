@@ -48,7 +48,7 @@ function mixedColor(color: string, end: string, steps: number): string {
  * @param grounds all light or all dark
  * @returns `#rrggbb`. The contrast is insufficient only if black and white are insufficient too.
  */
-export function standingOut(color: string, grounds: readonly string[], least: number): string {
+export function readableColor(color: string, grounds: readonly string[], least: number): string {
   const worst = (candidate: string) => Math.min(...grounds.map((ground) => contrast(candidate, ground)))
   const end = worst('#000000') > worst('#ffffff') ? '#000000' : '#ffffff'
   for (let steps = 0; steps < STEPS; steps += 1) {
@@ -79,7 +79,7 @@ export function accentOf(color: string, grounds: readonly string[], linkContrast
   return {
     brand,
     onBrand: contrast(brand, '#ffffff') >= TEXT_CONTRAST ? '#ffffff' : '#000000',
-    brandEdge: standingOut(brand, grounds, EDGE_CONTRAST),
-    link: standingOut(brand, grounds, linkContrast),
+    brandEdge: readableColor(brand, grounds, EDGE_CONTRAST),
+    link: readableColor(brand, grounds, linkContrast),
   }
 }

@@ -12,7 +12,7 @@ export interface LandingFacts {
   /** The verified Session Token, or the reason why it was refused. */
   readonly token: SessionToken | TokenFault
   readonly isReplayed: boolean
-  readonly isSidEnded: boolean
+  readonly isSsoSessionRevoked: boolean
   readonly isStoreAvailable: boolean
   /** Has the browser the cookie of an unconfirmed logout? */
   readonly hasLogoutCookie: boolean
@@ -20,7 +20,7 @@ export interface LandingFacts {
   /** The session that follows the browser's session, if the session has just moved. */
   readonly successor: SsoRecord | undefined
   /** Has the visitor's network reached its limit of anonymous sessions? */
-  readonly isShareSpent: boolean
+  readonly isLandingLimitReached: boolean
   readonly sidHash: string | undefined
   /** Our clock minus the SSO system's, in seconds. */
   readonly clockOffset: number
@@ -57,8 +57,8 @@ export function decideLanding(facts: LandingFacts): LandingDecision {
   if (!facts.isStoreAvailable) return { action: 'as_it_is', reason: 'store_unavailable' }
   if (facts.isReplayed) return decideReplay(facts)
   if (token.err !== undefined) return { action: 'give_up', reason: 'undocumented' }
-  if (token.sts === 'loggedin' && facts.isSidEnded) return { action: 'log_out', token, reason: 'signed_out' }
-  if (isMadeAlready(facts, token)) return { action: 'adopt', reason: 'session_moved' }
+  if (token.sts === 'loggedin' && facts.isSsoSessionRevoked) return { action: 'log_out', token, reason: 'signed_out' }
+  if (isAlreadyCreated(facts, token)) return { action: 'adopt', reason: 'session_moved' }
   return token.sts === 'anon' ? decideAnonymous(facts, token) : { action: 'sign_in', token }
 }
 
@@ -67,7 +67,7 @@ export function decideLanding(facts: LandingFacts): LandingDecision {
  * Two sessions of a browser would replace each other, in the order of the responses. Only a request with a login gets another
  * session.
  */
-function isMadeAlready({ successor, sidHash }: LandingFacts, token: SessionToken): boolean {
+function isAlreadyCreated({ successor, sidHash }: LandingFacts, token: SessionToken): boolean {
   return (
     successor !== undefined && successor.sidHash === sidHash && isLoggedIn(successor) === (token.sts === 'loggedin')
   )
@@ -80,7 +80,7 @@ export function isNewVisitor(token: SessionToken, record: SsoRecord | undefined)
 
 /** Decides an anonymous landing. A browser with a session keeps the session, regardless of the limit of its network. */
 function decideAnonymous(facts: LandingFacts, token: SessionToken): LandingDecision {
-  const { record, successor, sidHash, isShareSpent } = facts
+  const { record, successor, sidHash, isLandingLimitReached } = facts
   const issuedAt = token.iat + facts.clockOffset
   // an SSO session never becomes anonymous again, and the login is newer than the token
   const isOlder = [record, successor].some(
@@ -94,7 +94,7 @@ function decideAnonymous(facts: LandingFacts, token: SessionToken): LandingDecis
   // Identify creates a session for each of two tabs that arrive at the same time. Two sessions here would lose the site's data in
   // one of them
   if (record === undefined && successor?.status === 'anon') return { action: 'go_on', token, reason: 'session_moved' }
-  const isRefused = isShareSpent && record === undefined
+  const isRefused = isLandingLimitReached && record === undefined
   return isRefused ? { action: 'give_up', reason: 'too_many_landings' } : { action: 'stay_anonymous', token }
 }
 

@@ -100,7 +100,7 @@ export function decideLostLogin(answer: SessionToken | undefined): LoginDecision
  * @param answer `undefined` without a response
  * @returns `undefined` if the session is anonymous: then the next form may be sent
  */
-export function decideSuccession(answer: SessionToken | undefined): LoginDecision | undefined {
+export function decideAbandonedLogin(answer: SessionToken | undefined): LoginDecision | undefined {
   if (answer === undefined) return { action: 'not_now' }
   if (answer.err === undefined && answer.sts === 'anon') return undefined
   if (answer.err === undefined && answer.sts === 'terminated') return { action: 'identify' }
@@ -125,9 +125,9 @@ const NOT_JUDGED: ReadonlySet<string> = new Set(['session_terminated', 'session_
 
 /** Returns the result of an attempt from the Authenticate response. An unknown error may mean a wrong password. */
 export function attemptResultOf({ err, raa }: Pick<SessionToken, 'err' | 'raa'>): AttemptResult {
-  if (err === undefined) return { was: 'right' }
-  if (NOT_JUDGED.has(err)) return { was: 'not_judged' }
-  return WRONG.has(err) || err === 'unknown_error' ? { was: 'wrong', left: raa } : { was: 'refused' }
+  if (err === undefined) return { outcome: 'success' }
+  if (NOT_JUDGED.has(err)) return { outcome: 'not_judged' }
+  return WRONG.has(err) || err === 'unknown_error' ? { outcome: 'wrong_password', left: raa } : { outcome: 'refused' }
 }
 
 /**
@@ -137,7 +137,7 @@ export function attemptResultOf({ err, raa }: Pick<SessionToken, 'err' | 'raa'>)
 export function lostAttemptResult(error: unknown): AttemptResult {
   const wasSent = !(error instanceof Sso2UnavailableError && error.retryable)
   const isTurnedAway = error instanceof Sso2ResponseError && (error.status === 503 || error.status === 429)
-  return wasSent && !isTurnedAway ? { was: 'wrong', left: undefined } : { was: 'not_judged' }
+  return wasSent && !isTurnedAway ? { outcome: 'wrong_password', left: undefined } : { outcome: 'not_judged' }
 }
 
 /** A text by its code, with the values to fill in. */
@@ -152,22 +152,22 @@ type Failure = Extract<LoginResult, { ok: false }>
 const HOURS_FROM = 90 * 60
 const MINUTES_FROM = 90
 
-const messages = <Code extends string>(code: Code, values: Message['values'] = {}): Message<Code> => ({ code, values })
+const messageOf = <Code extends string>(code: Code, values: Message['values'] = {}): Message<Code> => ({ code, values })
 
 /** Returns the text of a failed login: the text of its error, or a more precise text. */
-export function textOfFailure(failure: Failure) {
+export function failureMessage(failure: Failure) {
   const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds = 0 } = failure
   switch (error) {
     case 'invalid_credentials':
-      return remainingAttempts === undefined ? messages(error) : attemptsLeft(remainingAttempts)
+      return remainingAttempts === undefined ? messageOf(error) : attemptsLeft(remainingAttempts)
     case 'account_frozen':
-      return frozenForSeconds === undefined ? messages(error) : frozenFor(frozenForSeconds)
+      return frozenForSeconds === undefined ? messageOf(error) : frozenFor(frozenForSeconds)
     case 'too_many_attempts':
-      return retryAfterSeconds > MINUTES_FROM ? waitFor(retryAfterSeconds) : messages(error)
+      return retryAfterSeconds > MINUTES_FROM ? waitFor(retryAfterSeconds) : messageOf(error)
     case 'unavailable':
-      return messages('unavailable_form')
+      return messageOf('unavailable_form')
     default:
-      return messages(error)
+      return messageOf(error)
   }
 }
 
@@ -176,17 +176,17 @@ const inHours = (seconds: number) => ({ hours: Math.ceil(seconds / 3600) })
 
 /** Returns the text for the remaining attempts. If zero attempts are left, the platform has frozen the account with the same response. */
 function attemptsLeft(attempts: number) {
-  if (attempts > 1) return messages('invalid_credentials_attempts', { attempts })
-  return messages(attempts === 1 ? 'invalid_credentials_last' : 'account_frozen')
+  if (attempts > 1) return messageOf('invalid_credentials_attempts', { attempts })
+  return messageOf(attempts === 1 ? 'invalid_credentials_last' : 'account_frozen')
 }
 
 function frozenFor(seconds: number) {
-  if (seconds > HOURS_FROM) return messages('account_frozen_hours', inHours(seconds))
-  return seconds > 60 ? messages('account_frozen_minutes', inMinutes(seconds)) : messages('account_frozen_minute')
+  if (seconds > HOURS_FROM) return messageOf('account_frozen_hours', inHours(seconds))
+  return seconds > 60 ? messageOf('account_frozen_minutes', inMinutes(seconds)) : messageOf('account_frozen_minute')
 }
 
 function waitFor(seconds: number) {
   return seconds > HOURS_FROM
-    ? messages('too_many_attempts_hours', inHours(seconds))
-    : messages('too_many_attempts_minutes', inMinutes(seconds))
+    ? messageOf('too_many_attempts_hours', inHours(seconds))
+    : messageOf('too_many_attempts_minutes', inMinutes(seconds))
 }

@@ -74,12 +74,12 @@ function encodeNonAscii(value: string): string {
 /** Returns the address without the parameter `sso2`. Everything else stays as written. */
 export function withoutFlowParameter(address: string): string {
   const [head = '', ...fragment] = address.split('#')
-  const mark = head.indexOf('?')
-  if (mark < 0 || !head.includes(FLOW_PARAMETER, mark)) return address
-  const kept = head.slice(mark + 1).split('&')
-  const others = kept.filter((pair) => pair !== FLOW_PARAMETER && !pair.startsWith(`${FLOW_PARAMETER}=`))
+  const queryStart = head.indexOf('?')
+  if (queryStart < 0 || !head.includes(FLOW_PARAMETER, queryStart)) return address
+  const otherParameters = head.slice(queryStart + 1).split('&')
+  const others = otherParameters.filter((pair) => pair !== FLOW_PARAMETER && !pair.startsWith(`${FLOW_PARAMETER}=`))
   const query = others.length > 0 ? `?${others.join('&')}` : ''
-  return [head.slice(0, mark) + query, ...fragment].join('#')
+  return [head.slice(0, queryStart) + query, ...fragment].join('#')
 }
 
 /** Returns the address with the parameter `sso2`, before any fragment. */
@@ -92,11 +92,11 @@ export function withFlowParameter(address: string, value: string): string {
 /** Returns the value of the parameter `sso2`, if the address has the parameter exactly once. */
 export function flowParameterOf(address: string): string | undefined {
   const [head = ''] = address.split('#', 1)
-  const mark = head.indexOf('?')
-  if (mark < 0) return undefined
+  const queryStart = head.indexOf('?')
+  if (queryStart < 0) return undefined
   const prefix = `${FLOW_PARAMETER}=`
   const values = head
-    .slice(mark + 1)
+    .slice(queryStart + 1)
     .split('&')
     .filter((pair) => pair.startsWith(prefix))
   return values.length === 1 ? values[0]?.slice(prefix.length) : undefined

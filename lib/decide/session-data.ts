@@ -6,7 +6,7 @@
 import type { EpochSeconds } from '../protocol/claims'
 import { isObject } from '../protocol/json'
 import { isLoggedIn, lifetimeOf, type SessionLives } from './record'
-import { isLateFor, recordIn, type StoredEntry } from './stored-entry'
+import { hasJustEnded, recordIn, type StoredEntry } from './stored-entry'
 import { isYoungerThan } from './timestamps'
 
 /** Content of `req.session`. */
@@ -52,9 +52,9 @@ const METADATA = /^\{"cookie":\{"since":(\d{1,12})(,"isLoggedIn":true)?(?:,"maxA
 
 /** Parses the metadata, without the data. @returns `undefined` for a text that does not begin with metadata */
 export function readMetadata(text: string): SessionMetadata | undefined {
-  const [found, since, mark, maxAge] = METADATA.exec(text) ?? []
+  const [found, since, loginFlag, maxAge] = METADATA.exec(text) ?? []
   if (found === undefined) return undefined
-  return { since: Number(since), isLoggedIn: mark !== undefined, ...(maxAge ? { maxAge: Number(maxAge) } : {}) }
+  return { since: Number(since), isLoggedIn: loginFlag !== undefined, ...(maxAge ? { maxAge: Number(maxAge) } : {}) }
 }
 
 /**
@@ -128,7 +128,7 @@ export type SessionPhase = 'live' | 'data' | 'fresh' | 'late'
 export function sessionPhaseOf(stored: StoredEntry, data: string | null, now: EpochSeconds): SessionPhase {
   if (stored.state === 'live' || (stored.state === 'unreadable' && stored.raw.startsWith('{'))) return 'live'
   if (stored.state === 'none') return data === null ? 'fresh' : 'data'
-  return isLateFor(stored, now) ? 'late' : 'fresh'
+  return hasJustEnded(stored, now) ? 'late' : 'fresh'
 }
 
 /** Is a user logged in, as far as the current version can read the record? */

@@ -25,9 +25,9 @@ export function afterUnchangedCheck(
   now: EpochSeconds,
   checkId: string,
 ): SsoRecord {
-  const { unansweredAt: _unanswered, ...kept } = withoutCheck(record, checkId)
-  if (kept.status === 'loggedin') return { ...withRecordedClaims(kept, token), checkedAt: now }
-  const { pending: _pending, due: _due, ...anonymous } = kept
+  const { unansweredAt: _unanswered, ...others } = withoutCheck(record, checkId)
+  if (others.status === 'loggedin') return { ...withRecordedClaims(others, token), checkedAt: now }
+  const { pending: _pending, due: _due, ...anonymous } = others
   return { ...anonymous, checkedAt: now }
 }
 
@@ -36,8 +36,8 @@ export function afterUnchangedCheck(
  * begun.
  */
 export function afterUnusableLogin(record: SsoRecord, checkId: string): SsoRecord {
-  const kept = withoutCheck(record, checkId)
-  return kept.status === 'anon' ? { ...kept, pending: true, due: true } : kept
+  const others = withoutCheck(record, checkId)
+  return others.status === 'anon' ? { ...others, pending: true, due: true } : others
 }
 
 /** Names of the status check in progress, and of the last check that has ended. */
@@ -54,8 +54,8 @@ export function checkStateAfter({ askingAt, asking, asked }: CheckState, checkId
 }
 
 function withoutCheck(record: SsoRecord, checkId: string): SsoRecord {
-  const { askingAt: _askingAt, asking: _asking, asked: _asked, ...kept } = record
-  return { ...kept, ...checkStateAfter(record, checkId) }
+  const { askingAt: _askingAt, asking: _asking, asked: _asked, ...others } = record
+  return { ...others, ...checkStateAfter(record, checkId) }
 }
 
 /** Decision about a record after Session Status. */

@@ -56,8 +56,8 @@ export function mayBeAlive({ state }: Pick<StoredEntry, 'state'>): boolean {
 }
 
 /** May another session replace the session? If the session had a record, the record must still exist. */
-export function mayFollow({ state }: Pick<StoredEntry, 'state'>, wasThere: boolean): boolean {
-  return state === 'live' || (!wasThere && !isGone({ state }))
+export function mayBeReplaced({ state }: Pick<StoredEntry, 'state'>, hadRecord: boolean): boolean {
+  return state === 'live' || (!hadRecord && !isGone({ state }))
 }
 
 /** May the session get another session ID? */
@@ -66,9 +66,9 @@ export function mayMove({ state }: Pick<StoredEntry, 'state'>): boolean {
 }
 
 /** Seconds in which a browser may still send the ID of an ended session. */
-const LATE_SECONDS = 60
+const JUST_ENDED_SECONDS = 60
 
 /** Has the session just ended? Its browser then gets no session in its place. */
-export function isLateFor(stored: StoredEntry, now: EpochSeconds): boolean {
-  return (stored.state === 'moved' || stored.state === 'ended') && isYoungerThan(stored.since, now, LATE_SECONDS)
+export function hasJustEnded(stored: StoredEntry, now: EpochSeconds): boolean {
+  return (stored.state === 'moved' || stored.state === 'ended') && isYoungerThan(stored.since, now, JUST_ENDED_SECONDS)
 }

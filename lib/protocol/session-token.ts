@@ -5,7 +5,7 @@
 import { TokenError } from '../errors'
 import { isServiceErrorCode, type Operation, type SessionStatus, type Sso2ServiceErrorCode } from './claims'
 import { isWholeNumber } from './json'
-import { own, type VerifiedClaims } from './token'
+import { ownValue, type VerifiedClaims } from './token'
 
 const MAX_ID_LENGTH = 512
 const MAX_TICKET_LENGTH = 4096
@@ -96,7 +96,7 @@ function readError(claims: VerifiedClaims): SessionTokenError | undefined {
 }
 
 function readStatus(claims: VerifiedClaims): SessionStatus | undefined {
-  const sts = own(claims, 'sts')
+  const sts = ownValue(claims, 'sts')
   if (sts === 'anon' || sts === 'loggedin' || sts === 'terminated') return sts
   if (sts === null || sts === undefined) return undefined // only with an error: see the combinations
   throw new TokenError('claims', 'sts')
@@ -107,7 +107,7 @@ const BLANK = /^[\p{Z}\p{Cf}]*$/u
 
 /** Reads a text, or `undefined` for null or absent. Control characters, blank and oversized texts are refused. */
 function readText(claims: VerifiedClaims, name: string, maximum: number): string | undefined {
-  const value = own(claims, name)
+  const value = ownValue(claims, name)
   if (value === null || value === undefined) return undefined
   if (typeof value !== 'string' || value.length > maximum || BLANK.test(value)) throw new TokenError('claims', name)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are refused
@@ -122,10 +122,10 @@ function readCount(
   name: string,
   err: SessionTokenError,
 ): number | undefined {
-  const value = operation === 'authenticate' ? own(claims, name) : undefined
+  const value = operation === 'authenticate' ? ownValue(claims, name) : undefined
   if (value === null || value === undefined || value === -1) return undefined
   if (!isWholeNumber(value)) throw new TokenError('claims', name)
-  return own(claims, 'err') === err ? value : undefined
+  return ownValue(claims, 'err') === err ? value : undefined
 }
 
 /** Checks that the response concerns the requested session or account. An error response may name neither of them. */

@@ -57,8 +57,8 @@ export function verifyToken(token: unknown, keys: Keys, expected: Expected): Ver
   const key = checkSignature(String(token), keys)
   expected.onSigned?.(key)
   const claims = readJsonObject(payload) ?? refuseToken('malformed', 'payload')
-  if (own(claims, 'iss') !== expected.issuer) refuseToken('issuer')
-  if (own(claims, 'aud') !== expected.audience) refuseToken('audience')
+  if (ownValue(claims, 'iss') !== expected.issuer) refuseToken('issuer')
+  if (ownValue(claims, 'aud') !== expected.audience) refuseToken('audience')
   return checkTimes(claims, expected)
 }
 
@@ -68,7 +68,7 @@ export function tokenSignature(token: string): Buffer {
 }
 
 /** Returns the value of an own property, never of the prototype chain. */
-export function own(claims: Readonly<Record<string, unknown>>, name: string): unknown {
+export function ownValue(claims: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(claims, name) ? claims[name] : undefined
 }
 
@@ -99,8 +99,8 @@ const FORBIDDEN_HEADERS = ['crit', 'b64', 'zip', 'cty']
 
 function checkHeader(bytes: Buffer): void {
   const header = readJsonObject(bytes) ?? refuseToken('malformed', 'header')
-  if (own(header, 'alg') !== 'HS256') refuseToken('algorithm', 'alg')
-  if (own(header, 'typ') !== 'JWT') refuseToken('malformed', 'typ')
+  if (ownValue(header, 'alg') !== 'HS256') refuseToken('algorithm', 'alg')
+  if (ownValue(header, 'typ') !== 'JWT') refuseToken('malformed', 'typ')
   if (FORBIDDEN_HEADERS.some((name) => Object.hasOwn(header, name))) refuseToken('malformed', 'header')
 }
 
@@ -130,6 +130,6 @@ function checkTimes(claims: Readonly<Record<string, unknown>>, expected: Expecte
 }
 
 function readTime(claims: Readonly<Record<string, unknown>>, name: string): EpochSeconds {
-  const value = own(claims, name)
+  const value = ownValue(claims, name)
   return isWholeNumber(value) ? value : refuseToken('claims', name)
 }

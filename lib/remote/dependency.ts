@@ -57,7 +57,7 @@ export class Dependency {
   }
 
   /** False from the first failed probe until a success, so sooner than {@link isAvailable}. */
-  get isWell(): boolean {
+  get isHealthy(): boolean {
     return !this.#breaker.hasFailedProbe
   }
 
@@ -81,7 +81,7 @@ export class Dependency {
   }
 
   /** Probes after so many milliseconds, then once a second until any call succeeds. Never begins two probes within a second. */
-  look(inMs = 0): void {
+  startProbing(inMs = 0): void {
     if (this.#timer || this.#isClosed) return
     const now = performance.now()
     const wait = Math.max(inMs, this.#probedAt + PROBE_EVERY_MS - now, breakerPause(this.#breaker, now))
@@ -109,7 +109,7 @@ export class Dependency {
   #lookNow(): void {
     this.#timer = undefined
     if (breakerPause(this.#breaker, performance.now()) === 0) this.probe().catch(() => {})
-    this.look() // also if the probe hangs
+    this.startProbing() // also if the probe hangs
   }
 
   async #judge<T>(call: () => Promise<T>, attempt: CallKind): Promise<T> {
@@ -133,6 +133,6 @@ export class Dependency {
     const next = afterFailure(this.#breaker, failed)
     if (next === this.#breaker) return
     this.#breaker = next
-    this.look(FIRST_PROBE_MS)
+    this.startProbing(FIRST_PROBE_MS)
   }
 }

@@ -4,7 +4,7 @@ import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { pipeline, type Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { whenLate } from '../deadline'
+import { onTimeout } from '../deadline'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import { isObject } from '../protocol/json'
 
@@ -114,9 +114,9 @@ const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREAC
  * @throws {Sso2ResponseError} for a redirect, an oversized body, or the emulator in production
  */
 export async function sendCall(call: Call): Promise<Answer> {
-  const late = new AbortController()
-  const callOff = whenLate(call.timeoutMs, () => late.abort())
-  const signal = call.signal ? AbortSignal.any([late.signal, call.signal]) : late.signal
+  const timeout = new AbortController()
+  const cancelTimeout = onTimeout(call.timeoutMs, () => timeout.abort())
+  const signal = call.signal ? AbortSignal.any([timeout.signal, call.signal]) : timeout.signal
   try {
     const headers = { accept: 'application/json', ...call.headers }
     const response = await transport.request({ url: call.url, method: call.method, headers, body: call.body, signal })
@@ -131,15 +131,15 @@ export async function sendCall(call: Call): Promise<Answer> {
     return { status: response.status, headers: response.headers, text: await readCapped(call, response) }
   } catch (error) {
     if (call.signal?.aborted) throw call.signal.reason
-    throw error instanceof Sso2ResponseError ? error : callUnavailable(call, error, late.signal.aborted)
+    throw error instanceof Sso2ResponseError ? error : callUnavailable(call, error, timeout.signal.aborted)
   } finally {
-    callOff()
+    cancelTimeout()
   }
 }
 
 /** Makes an error without its cause, because the cause may contain address and body of the request. */
-function callUnavailable({ operation, timeoutMs }: Call, error: unknown, isLate: boolean): Sso2UnavailableError {
-  if (isLate) return new Sso2UnavailableError(operation, false, `no answer within ${timeoutMs} ms`, true)
+function callUnavailable({ operation, timeoutMs }: Call, error: unknown, isTimeout: boolean): Sso2UnavailableError {
+  if (isTimeout) return new Sso2UnavailableError(operation, false, `no answer within ${timeoutMs} ms`, true)
   const code = String((isObject(error) ? error['code'] : undefined) ?? 'no connection') // not `instanceof`, because Jest has another realm
   return new Sso2UnavailableError(operation, NOT_SENT.has(code), `no answer (${code})`, false, code)
 }

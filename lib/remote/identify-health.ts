@@ -98,7 +98,7 @@ export class IdentifyHealth {
 
   #awaitReturns(): void {
     const [oldest] = this.#away.values()
-    if (oldest !== undefined) this.#identify.look(Math.max(0, oldest + LATE_MS - performance.now()))
+    if (oldest !== undefined) this.#identify.startProbing(Math.max(0, oldest + LATE_MS - performance.now()))
   }
 
   async #probe(): Promise<void> {

@@ -15,7 +15,7 @@ import {
 import { readJsonObject } from '../protocol/json'
 import { identifyUrl, type OperationClaims, operationUrl, requestClaims } from '../protocol/requests'
 import { readSessionToken, type SentRequest, SessionToken } from '../protocol/session-token'
-import { type Keys, makeKeys, own, signToken, verifyToken } from '../protocol/token'
+import { type Keys, makeKeys, ownValue, signToken, verifyToken } from '../protocol/token'
 import { Dependency } from './dependency'
 import { retryAfterSeconds, sendCall } from './http'
 
@@ -120,7 +120,7 @@ export class Sso2Client {
 
   /** Returns the address of Identify for a browser redirect, valid for ten seconds. Interface: "Identify: browser redirect". @param returnTo address of the page to return to (`r`) */
   identifyUrl(returnTo: string): string {
-    if (this.#keys.length > 1) this.look() // only the browser sees a response of Identify, so a probe finds the secret
+    if (this.#keys.length > 1) this.probeInBackground() // only the browser sees a response of Identify, so a probe finds the secret
     return identifyUrl(this.#options.ssoUrl, this.#sign<'identify'>({}), returnTo)
   }
 
@@ -154,8 +154,8 @@ export class Sso2Client {
   }
 
   /** Probes in the background whether the SSO system works, and which secret it uses. At most once a second. */
-  look(): void {
-    this.#health.look()
+  probeInBackground(): void {
+    this.#health.startProbing()
   }
 
   /** Asks Session Status about a session that does not exist. Callers within a second share a call. @throws unless the SSO system responds that there is no such session */
@@ -244,7 +244,7 @@ export class Sso2Client {
     const pause = retryAfterSeconds(answer)
     if (answer.status >= 500) throw new Sso2ResponseError(operation, answer.status, 'the SSO system failed', pause)
     const json = readJsonObject(Buffer.from(answer.text))
-    const token = json && own(json, 't')
+    const token = json && ownValue(json, 't')
     if (token === undefined)
       throw new Sso2ResponseError(operation, answer.status, 'the body is not a JSON object with one token', pause)
     return token

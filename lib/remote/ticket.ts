@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { Sso2ResponseError, Sso2UnavailableError } from '../errors'
 import { readJsonObject } from '../protocol/json'
-import { own } from '../protocol/token'
+import { ownValue } from '../protocol/token'
 import { isOutage } from './dependency'
 import { type Call, readJson, sendCall } from './http'
 import type { AccessTokenSource } from './rest-call'
@@ -130,7 +130,7 @@ const REASONS: ReadonlySet<unknown> = new Set([
 
 function reasonIn(text: string): string {
   const answer = readJsonObject(Buffer.from(text))
-  const reason = answer && own(answer, 'error')
+  const reason = answer && ownValue(answer, 'error')
   return REASONS.has(reason) ? `: ${reason}` : ''
 }
 
@@ -173,28 +173,28 @@ const DEFAULT_LIFE_SECONDS = 300
  * @param now returns seconds since 1970
  */
 export function serviceTokenSource(fetchGrant: () => Promise<Grant>, now: () => number): AccessTokenSource {
-  let kept: { readonly grant: Promise<Grant>; until: number } | undefined
+  let cached: { readonly grant: Promise<Grant>; until: number } | undefined
   const renew = () => {
     const entry = { grant: fetchGrant(), until: Number.POSITIVE_INFINITY }
-    kept = entry
+    cached = entry
     entry.grant.then(
       ({ expiresAt }) => {
         entry.until = (expiresAt ?? now() + DEFAULT_LIFE_SECONDS) - MARGIN_SECONDS
       },
       () => {
-        kept = undefined // still the same entry, because no other request starts while a request runs
+        cached = undefined // still the same entry, because no other request starts while a request runs
       },
     )
     return entry.grant
   }
   return async (refused) => {
-    const seen = kept
+    const seen = cached
     if (seen && now() < seen.until) {
       const token = (await seen.grant).token()
       if (token !== refused) return token
     }
     // if another call has begun a renewal since, its result is used
-    const newer = kept !== undefined && kept !== seen ? kept.grant : renew()
+    const newer = cached !== undefined && cached !== seen ? cached.grant : renew()
     return (await newer).token()
   }
 }

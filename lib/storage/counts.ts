@@ -46,7 +46,8 @@ export class Counts {
     const shared = await unlessUnavailable(() => addTo(this.#kv))
     const isAway = shared === 'unavailable'
     const counted = isAway ? await addTo(this.#own) : shared
-    if ('spent' in counted) return { reason: counts[counted.spent]?.reason ?? 'site', seconds: counted.secondsLeft }
+    if ('limitReached' in counted)
+      return { reason: counts[counted.limitReached]?.reason ?? 'site', seconds: counted.secondsLeft }
     return { kv: isAway ? this.#own : this.#kv, keys: keyed.map(({ key }) => key), ends: counted.ends }
   }
 

@@ -23,7 +23,7 @@ export interface Compared {
 }
 
 /** An index after an entry was added. */
-export interface Listing {
+export interface IndexState {
   /** Age of the revocation in milliseconds, by the clock of the server that holds both. `null` without a revocation. */
   readonly revokedAgeMs: number | null
   /** Number of members that have not expired. */
@@ -33,7 +33,7 @@ export interface Listing {
 }
 
 /** A member's place in an index: its expiry, the current time in seconds, and the maximum of members. */
-export interface ListEntry {
+export interface IndexEntry {
   readonly until: number
   readonly now: number
   readonly max: number
@@ -51,7 +51,9 @@ export interface Count {
 }
 
 /** Result of adding to counts: the end of each window in milliseconds, or the index of the count that has reached its limit. */
-export type Counted = { readonly ends: readonly number[] } | { readonly spent: number; readonly secondsLeft: number }
+export type Counted =
+  | { readonly ends: readonly number[] }
+  | { readonly limitReached: number; readonly secondsLeft: number }
 
 /**
  * A store. Every method may throw `Sso2UnavailableError` with `operation: 'store'`, which `unlessUnavailable` makes a value.
@@ -77,7 +79,7 @@ export interface Kv {
    * Writes `value` unless the guard key holds a deleted-session marker, which does not begin with `{`.
    * @returns whether the value is written
    */
-  setUnlessDead(key: string, guard: string, value: string, seconds: number): Promise<boolean>
+  setUnlessTombstone(key: string, guard: string, value: string, seconds: number): Promise<boolean>
   del(key: string): Promise<void>
   expire(key: string, seconds: number): Promise<void>
   /**
@@ -89,7 +91,7 @@ export interface Kv {
   /** Decrements each count whose window still has the end that `addToCounts` returned. */
   takeFromCounts(keys: readonly string[], ends: readonly number[]): Promise<void>
   /** Removes expired members from an index, adds a member, and then reads the revocation. */
-  enlist(index: string, member: string, entry: ListEntry, revocation: string): Promise<Listing>
+  addEntry(index: string, member: string, entry: IndexEntry, revocation: string): Promise<IndexState>
   /** Renews the expiry of a member, if the index has it. */
   renewEntry(index: string, member: string, until: number, now: number): Promise<void>
   /** Writes a revocation: the server's time, a space, and `now`. Removes a member from the index, and then reads at most `most` of the others. */
@@ -115,7 +117,7 @@ export interface Kv {
   ): Promise<string[]>
   /** Removes members of an index, or entries of a queue. */
   remove(set: string, members: readonly string[]): Promise<void>
-  isTogether(key: string, other: string): boolean
+  isOnSameServer(key: string, other: string): boolean
   /** False while no server is known to serve reads and writes. Sends nothing. */
   readonly isAvailable: boolean
   /** Why reads or writes of a server fail, until both succeed again. Sends nothing. */

@@ -3,9 +3,9 @@ import {
   type Compared,
   type Count,
   type Counted,
+  type IndexEntry,
+  type IndexState,
   type Kv,
-  type ListEntry,
-  type Listing,
   MAX_CANDIDATES,
   MORE_CANDIDATES,
   type OtherKey,
@@ -55,7 +55,7 @@ export class MemoryKv implements Kv {
     if (otherKey?.action === 'renew') await this.expire(otherKey.key, otherKey.seconds)
     return done
   }
-  async setUnlessDead(key: string, guard: string, value: string, seconds: number) {
+  async setUnlessTombstone(key: string, guard: string, value: string, seconds: number) {
     if (!(this.#read(guard) ?? '{').startsWith('{')) return false
     this.#write(key, value, seconds)
     return true
@@ -72,8 +72,8 @@ export class MemoryKv implements Kv {
   async addToCounts(counts: readonly Count[], seconds: number, kept: number): Promise<Counted> {
     const numbers = counts.map(({ key }) => Number(this.#read(key)))
     const keptOf = (index: number) => (Number(numbers[0]) > 0 && index === counts.length - 1 ? kept : 0)
-    const spent = counts.findIndex(({ limit }, index) => Number(numbers[index]) >= limit - keptOf(index))
-    if (spent >= 0) return { spent, secondsLeft: this.#msLeft(counts[spent]?.key ?? '') / 1000 }
+    const reached = counts.findIndex(({ limit }, index) => Number(numbers[index]) >= limit - keptOf(index))
+    if (reached >= 0) return { limitReached: reached, secondsLeft: this.#msLeft(counts[reached]?.key ?? '') / 1000 }
     const ends = counts.map(({ key }, index) => {
       const number = Number(numbers[index])
       this.#write(key, String(number + 1), number > 0 ? this.#msLeft(key) / 1000 : seconds)
@@ -88,7 +88,12 @@ export class MemoryKv implements Kv {
     }
   }
 
-  async enlist(index: string, member: string, { until, now, max }: ListEntry, revocation: string): Promise<Listing> {
+  async addEntry(
+    index: string,
+    member: string,
+    { until, now, max }: IndexEntry,
+    revocation: string,
+  ): Promise<IndexState> {
     await this.enqueue(index, member, until)
     const members = this.#setOf(index)
     for (const [other, end] of members) if (end <= now) members.delete(other)
@@ -140,7 +145,7 @@ export class MemoryKv implements Kv {
     if (found.size === 0) this.#sets.delete(set)
   }
 
-  isTogether(): boolean {
+  isOnSameServer(): boolean {
     return true
   }
   readonly isAvailable = true

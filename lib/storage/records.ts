@@ -45,7 +45,7 @@ export class Records extends SiteStore {
   drawId(draw: () => string, sidHash: string): string {
     for (let draws = 1; ; draws += 1) {
       const id = draw()
-      const isThere = this.kv.isTogether(this.#recordKey(sessionKey(id)), `${this.prefix}sid:{${sidHash}}`)
+      const isThere = this.kv.isOnSameServer(this.#recordKey(sessionKey(id)), `${this.prefix}sid:{${sidHash}}`)
       if (isThere || draws === MAX_DRAWS) return id
     }
   }
@@ -131,7 +131,7 @@ export class Records extends SiteStore {
 
   /** Saves session data. @returns false if the session has moved or ended: then nothing is saved */
   saveData(key: string, value: string, seconds: number): Promise<boolean | Unavailable> {
-    return unlessUnavailable(() => this.kv.setUnlessDead(this.#dataKey(key), this.#recordKey(key), value, seconds))
+    return unlessUnavailable(() => this.kv.setUnlessTombstone(this.#dataKey(key), this.#recordKey(key), value, seconds))
   }
   deleteData(key: string): Promise<Done | Unavailable> {
     return doneUnlessUnavailable(() => this.kv.del(this.#dataKey(key)))

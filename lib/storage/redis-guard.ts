@@ -34,7 +34,7 @@ interface Failures {
 }
 
 /** Guards a Redis server. */
-export class Guard {
+export class ServerGuard {
   readonly #server: RedisServer
   readonly #listener: GuardListener | undefined
   readonly #failures: Readonly<Record<Access, Failures>> = {
@@ -53,7 +53,7 @@ export class Guard {
     this.#listener = listener
   }
 
-  get isWell(): boolean {
+  get isHealthy(): boolean {
     return this.failure === undefined
   }
 
@@ -116,7 +116,7 @@ export class Guard {
     if (failures.count === 0 || (failures.last?.access === 'write' && !isProbe)) return
     failures.count = 0
     failures.last = undefined
-    if (!this.isWell) return
+    if (!this.isHealthy) return
     this.#stopProbing()
     if (!this.#isClosed) this.#listener?.recovered()
   }

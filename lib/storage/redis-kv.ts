@@ -68,7 +68,8 @@ function batched(read: Read): Read {
 
 /** Reads keys of a session. Without a Cluster, simultaneous reads of several sessions share a command. */
 function readerOf(redis: Redis | Cluster, servers: RedisServers): Read {
-  const read: Read = (keys, requests) => servers.of(keys[0] ?? '').run('read', () => redis.mget(...keys), requests)
+  const read: Read = (keys, requests) =>
+    servers.guardFor(keys[0] ?? '').run('read', () => redis.mget(...keys), requests)
   return redis.isCluster ? read : batched(read)
 }
 
@@ -84,12 +85,12 @@ const expected = (before: string | null | undefined) => [
 ]
 
 /** Runs commands for a key, behind the guard of its server. */
-type At = <T>(key: string, run: () => Promise<T>) => Promise<T>
+type RunForKey = <T>(key: string, run: () => Promise<T>) => Promise<T>
 
-function textsOf(redis: ScriptedRedis, at: At) {
+function textsOf(redis: ScriptedRedis, runForKey: RunForKey) {
   return {
     compareAndSet: (key, before, after, seconds, other) =>
-      at(key, async () => {
+      runForKey(key, async () => {
         const keys = other ? [key, other.key] : [key]
         const life = after === null ? 0 : seconds
         const then = other ? [other.action, other.action === 'renew' ? other.seconds : 0] : []
@@ -97,39 +98,39 @@ function textsOf(redis: ScriptedRedis, at: At) {
         const [isDone, value, msLeft = 0, held] = await redis.sso2CompareAndSet(keys.length, ...args)
         return { isDone: isDone === 1, value: value ?? null, secondsLeft: msLeft / 1000, other: held ?? null }
       }),
-    setUnlessDead: (key, guardKey, value, seconds) =>
-      at(key, async () => (await redis.sso2SetUnlessDead(2, key, guardKey, value, seconds)) === 1),
-    del: (key) => at(key, async () => void (await redis.del(key))),
-    expire: (key, seconds) => at(key, async () => void (await redis.expire(key, seconds))),
+    setUnlessTombstone: (key, guardKey, value, seconds) =>
+      runForKey(key, async () => (await redis.sso2SetUnlessTombstone(2, key, guardKey, value, seconds)) === 1),
+    del: (key) => runForKey(key, async () => void (await redis.del(key))),
+    expire: (key, seconds) => runForKey(key, async () => void (await redis.expire(key, seconds))),
     addToCounts: (counts, seconds, kept) =>
-      at(counts[0]?.key ?? '', async () => {
+      runForKey(counts[0]?.key ?? '', async () => {
         const limits = counts.map(({ limit }) => limit)
         const args = [...counts.map(({ key }) => key), seconds, kept, ...limits]
-        const [spent, left] = await redis.sso2AddToCounts(counts.length, ...args)
-        return typeof left === 'number' ? { spent: spent - 1, secondsLeft: left / 1000 } : { ends: left }
+        const [limitReached, left] = await redis.sso2AddToCounts(counts.length, ...args)
+        return typeof left === 'number' ? { limitReached: limitReached - 1, secondsLeft: left / 1000 } : { ends: left }
       }),
     takeFromCounts: (keys, ends) =>
-      at(keys[0] ?? '', async () => void (await redis.sso2TakeFromCounts(keys.length, ...keys, ...ends))),
+      runForKey(keys[0] ?? '', async () => void (await redis.sso2TakeFromCounts(keys.length, ...keys, ...ends))),
   } satisfies Partial<Kv>
 }
 
-function setsOf(redis: ScriptedRedis, at: At) {
+function setsOf(redis: ScriptedRedis, runForKey: RunForKey) {
   return {
-    enlist: (index, member, { until, now, max }, revocation) =>
-      at(index, async () => {
+    addEntry: (index, member, { until, now, max }, revocation) =>
+      runForKey(index, async () => {
         const args = [index, revocation, member, until, now, max, MORE_CANDIDATES, MAX_CANDIDATES]
-        const [age, size, oldest] = await redis.sso2Enlist(2, ...args)
+        const [age, size, oldest] = await redis.sso2AddEntry(2, ...args)
         return { revokedAgeMs: age === null ? null : age / 1000, size, oldest }
       }),
     renewEntry: (index, member, until, now) =>
-      at(index, async () => void (await redis.sso2RenewEntry(1, index, member, until, now))),
+      runForKey(index, async () => void (await redis.sso2RenewEntry(1, index, member, until, now))),
     revokeAndList: (revocation, seconds, index, { now, member, most }) =>
-      at(index, () => redis.sso2RevokeAndList(2, index, revocation, seconds, now, member, most)),
-    enqueue: (queue, entry, due) => at(queue, async () => void (await redis.zadd(queue, due, entry))),
-    enqueueOnce: (queue, entry, due) => at(queue, async () => void (await redis.zadd(queue, 'NX', due, entry))),
+      runForKey(index, () => redis.sso2RevokeAndList(2, index, revocation, seconds, now, member, most)),
+    enqueue: (queue, entry, due) => runForKey(queue, async () => void (await redis.zadd(queue, due, entry))),
+    enqueueOnce: (queue, entry, due) => runForKey(queue, async () => void (await redis.zadd(queue, 'NX', due, entry))),
     takeDue: (queue, { now, latest }, next, most) =>
-      at(queue, () => redis.sso2TakeDue(1, queue, now, next, most, latest)),
-    remove: (set, members) => at(set, async () => void (await redis.zrem(set, ...members))),
+      runForKey(queue, () => redis.sso2TakeDue(1, queue, now, next, most, latest)),
+    remove: (set, members) => runForKey(set, async () => void (await redis.zrem(set, ...members))),
   } satisfies Partial<Kv>
 }
 
@@ -142,14 +143,14 @@ function setsOf(redis: ScriptedRedis, at: At) {
 export function redisKv(client: Redis | Cluster, owned: boolean, listener?: ServersListener, prefix = 'sso2:'): Kv {
   const redis = withScripts(client)
   const servers = new RedisServers(client, probing(redis, prefix), listener)
-  const at: At = (key, run) => servers.of(key).run('write', run)
+  const runForKey: RunForKey = (key, run) => servers.guardFor(key).run('write', run)
   return {
     mget: readerOf(redis, servers) as Kv['mget'], // Redis answers with a value for each key
-    ...textsOf(redis, at),
-    ...setsOf(redis, at),
-    isTogether: (key, other) => servers.of(key) === servers.of(other),
+    ...textsOf(redis, runForKey),
+    ...setsOf(redis, runForKey),
+    isOnSameServer: (key, other) => servers.guardFor(key) === servers.guardFor(other),
     get isAvailable() {
-      return servers.areSomeWell
+      return servers.isAnyServerHealthy
     },
     get failure() {
       return servers.failure && redisFailureReason(servers.failure)

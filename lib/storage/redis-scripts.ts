@@ -18,7 +18,7 @@ if ARGV[4] == '0' then redis.call('del', KEYS[1]) else redis.call('set', KEYS[1]
 if ARGV[5] == 'delete' then redis.call('del', KEYS[2]) end
 if ARGV[5] == 'renew' then redis.call('expire', KEYS[2], ARGV[6]) end
 return {1, current, 0, other}`
-const SET_UNLESS_DEAD = `${READ}
+const SET_UNLESS_TOMBSTONE = `${READ}
 local guard = read(KEYS[2])
 if guard and string.sub(guard, 1, 1) ~= '{' then return 0 end
 redis.call('set', KEYS[1], ARGV[1], 'EX', ARGV[2])
@@ -52,7 +52,7 @@ local now = time[1] * 1000000 + time[2]`
 const LIVE_ON = `
 local last = redis.call('zrange', KEYS[1], -1, -1, 'WITHSCORES')
 redis.call('expire', KEYS[1], math.max(1, math.ceil(tonumber(last[2]) - tonumber(ARGV[3]))))`
-const ENLIST = `${TIME}
+const ADD_ENTRY = `${TIME}
 redis.call('zremrangebyscore', KEYS[1], '-inf', ARGV[3])
 redis.call('zadd', KEYS[1], ARGV[2], ARGV[1])
 ${LIVE_ON}
@@ -103,10 +103,10 @@ return redis.call('zremrangebyscore', KEYS[1], 1, 1)`
 export const SCRIPTS = {
   sso2Probe: PROBE,
   sso2CompareAndSet: COMPARE_AND_SET,
-  sso2SetUnlessDead: SET_UNLESS_DEAD,
+  sso2SetUnlessTombstone: SET_UNLESS_TOMBSTONE,
   sso2AddToCounts: ADD_TO_COUNTS,
   sso2TakeFromCounts: TAKE_FROM_COUNTS,
-  sso2Enlist: ENLIST,
+  sso2AddEntry: ADD_ENTRY,
   sso2RenewEntry: RENEW_ENTRY,
   sso2RevokeAndList: REVOKE_AND_LIST,
   sso2TakeDue: TAKE_DUE,
@@ -115,10 +115,10 @@ export const SCRIPTS = {
 interface Replies {
   sso2Probe: number
   sso2CompareAndSet: [isDone: number, value?: string | null, msLeft?: number, other?: string | null]
-  sso2SetUnlessDead: number
-  sso2AddToCounts: [spent: number, left: number | number[]]
+  sso2SetUnlessTombstone: number
+  sso2AddToCounts: [limitReached: number, left: number | number[]]
   sso2TakeFromCounts: null
-  sso2Enlist: [age: number | null, size: number, oldest: string[]]
+  sso2AddEntry: [age: number | null, size: number, oldest: string[]]
   sso2RenewEntry: number
   sso2RevokeAndList: string[]
   sso2TakeDue: string[]

@@ -5,7 +5,7 @@
 import calculateSlot from 'cluster-key-slot'
 import type { Cluster, Redis } from 'ioredis'
 import { type Access, hasCause, type RedisFailure } from '../decide/redis-failure-advice'
-import { Guard, type GuardListener } from './redis-guard'
+import { type GuardListener, ServerGuard } from './redis-guard'
 import { storeUnavailable } from './unavailable'
 
 /** Milliseconds until a new connection must be ready. A slower connection is ended too. */
@@ -32,7 +32,7 @@ export class RedisServers {
   readonly #redis: Redis | Cluster
   readonly #probing: Probing
   readonly #listener: ServersListener | undefined
-  readonly #guards = new Map<string, Guard>()
+  readonly #guards = new Map<string, ServerGuard>()
 
   /** Listens to the errors of the client, so that the site does not need a listener. */
   constructor(redis: Redis | Cluster, probing: Probing, listener?: ServersListener) {
@@ -44,17 +44,17 @@ export class RedisServers {
     if (redis.status === 'ready') listener?.connected?.()
   }
 
-  of(key: string): Guard {
+  guardFor(key: string): ServerGuard {
     return this.#guardOf(this.#ownerOf(key))
   }
 
-  get areSomeWell(): boolean {
-    if (isLost(this.#redis)) return false
-    return this.#guards.size === 0 || this.#all().some(({ isWell }) => isWell)
+  get isAnyServerHealthy(): boolean {
+    if (isDisconnected(this.#redis)) return false
+    return this.#guards.size === 0 || this.#all().some(({ isHealthy }) => isHealthy)
   }
 
   get failure(): RedisFailure | undefined {
-    return this.#all().find(({ isWell }) => !isWell)?.failure
+    return this.#all().find(({ isHealthy }) => !isHealthy)?.failure
   }
 
   /** Sends a harmless read and a harmless write to every server. @throws if a command fails, or is known to fail */
@@ -73,7 +73,7 @@ export class RedisServers {
     if (disconnects) this.#redis.disconnect()
   }
 
-  #all(): Guard[] {
+  #all(): ServerGuard[] {
     return [...this.#guards.values()]
   }
 
@@ -81,7 +81,7 @@ export class RedisServers {
     return (this.#redis as Partial<Cluster>).slots?.[calculateSlot(key)]?.[0] ?? ANY
   }
 
-  #guardOf(owner: string): Guard {
+  #guardOf(owner: string): ServerGuard {
     const known = this.#guards.get(owner)
     if (known) return known
     const server = {
@@ -89,7 +89,7 @@ export class RedisServers {
       probe: (access: Access) => this.#probe(owner, access),
       reconnect: (isSilent: boolean) => this.#reconnect(owner, isSilent),
     }
-    const guard = new Guard(server, { failed: this.#onFailure, recovered: this.#onRecovery })
+    const guard = new ServerGuard(server, { failed: this.#onFailure, recovered: this.#onRecovery })
     this.#guards.set(owner, guard)
     return guard
   }
@@ -124,7 +124,7 @@ export class RedisServers {
     this.#listener?.connected?.()
     for (const guard of this.#all()) {
       guard.connected()
-      if (!guard.isWell) guard.probe().catch(() => {})
+      if (!guard.isHealthy) guard.probe().catch(() => {})
     }
   }
 
@@ -139,7 +139,7 @@ export class RedisServers {
 }
 
 const isReconnecting = ({ status }: Redis | Cluster) => status === 'close' || status === 'reconnecting'
-const isLost = (redis: Redis | Cluster) => isReconnecting(redis) || redis.status === 'end'
+const isDisconnected = (redis: Redis | Cluster) => isReconnecting(redis) || redis.status === 'end'
 
 const nodeAddress = ({ options }: Redis) => `${options.host}:${options.port}`
 

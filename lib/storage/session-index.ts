@@ -9,7 +9,7 @@ import { DEVICE_SECONDS } from '../decide/device-cookie'
 import { isRevokedSince } from '../decide/timestamps'
 import type { EpochSeconds } from '../protocol/claims'
 import { SiteStore, shortHash } from './keys'
-import type { Listing } from './kv'
+import type { IndexState } from './kv'
 import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
 
 /** Seconds for which the revocation of an SSO session is stored, as long as the retries of its logout. */
@@ -28,7 +28,7 @@ export interface LoginStart {
 /** State of a landing token. */
 export interface TokenState {
   readonly isFirst: boolean
-  readonly isSidEnded: boolean
+  readonly isSsoSessionRevoked: boolean
 }
 
 /** A session in the indexes. */
@@ -69,7 +69,7 @@ export class SessionIndex extends SiteStore {
       const key = `${this.prefix}used:{${sidHash}}${used}`
       const revocation = { key: this.#outKey(sidHash), action: 'keep' } as const
       const { isDone, other } = await this.kv.compareAndSet(key, null, '1', USED_TOKEN_SECONDS, revocation)
-      return { isFirst: isDone, isSidEnded: other !== null }
+      return { isFirst: isDone, isSsoSessionRevoked: other !== null }
     })
   }
 
@@ -78,12 +78,12 @@ export class SessionIndex extends SiteStore {
     const account = shortHash(accountId)
     return unlessUnavailable(async () => {
       const [ofSid, ofAccount] = await Promise.all([
-        this.kv.enlist(this.#sidKey(sidHash), key, this.#entry(lifeSeconds), this.#outKey(sidHash)),
-        this.kv.enlist(this.#accountKey(account), key, this.#entry(lifeSeconds), this.#allKey(account)),
+        this.kv.addEntry(this.#sidKey(sidHash), key, this.#entry(lifeSeconds), this.#outKey(sidHash)),
+        this.kv.addEntry(this.#accountKey(account), key, this.#entry(lifeSeconds), this.#allKey(account)),
       ])
-      const isAllOut = isRevokedSince(ofAccount.revokedAgeMs, this.#elapsedMs(start)) // after the server has read its time
+      const isAccountRevoked = isRevokedSince(ofAccount.revokedAgeMs, this.#elapsedMs(start)) // after the server has read its time
       const surplus = [ofSid, ofAccount].flatMap((listing) => surplusOf(listing, key))
-      return { isRevoked: ofSid.revokedAgeMs !== null || isAllOut, surplus }
+      return { isRevoked: ofSid.revokedAgeMs !== null || isAccountRevoked, surplus }
     })
   }
 
@@ -161,7 +161,7 @@ export class SessionIndex extends SiteStore {
   }
 }
 
-function surplusOf({ size, oldest }: Listing, own: string): Surplus[] {
+function surplusOf({ size, oldest }: IndexState, own: string): Surplus[] {
   const count = size - MAX_SESSIONS
   return count > 0 ? [{ count, candidates: oldest.filter((key) => key !== own) }] : []
 }

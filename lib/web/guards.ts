@@ -14,7 +14,7 @@ import { forwardError, keepFromOthers, redirect } from './http/response-headers'
 import { reasonCode, sendJson, sendProblem } from './pages/answers'
 import { pageAddress, redirectCountFor } from './request-context'
 import type { Site } from './site'
-import { holderOf, type Holder as IdentityHolder } from './sso2-request'
+import { type IdentityHolder, identityHolderOf } from './sso2-request'
 
 /** Options of `requireLogin`. */
 export interface RequireLoginOptions {
@@ -36,7 +36,7 @@ export interface Guard extends RequestHandler {
 export function requireLogin(site: Site, options: RequireLoginOptions = {}): Guard {
   const { fresh = false, allow } = checkedOptions(options)
   return guarded(async (req, res, next) => {
-    const holder = holderOf(req)
+    const holder = identityHolderOf(req)
     const { context } = holder
     if (context.site !== site)
       throw new Sso2SetupError('This requireLogin() belongs to another sso2() than the one mounted here')
@@ -81,8 +81,8 @@ function checkedOptions(options: RequireLoginOptions): RequireLoginOptions {
 /** Calls `allow` of the site. Only a promise needs a time limit. @throws {TypeError} if the result is neither a boolean nor empty */
 async function isAllowed(allow: NonNullable<RequireLoginOptions['allow']>, user: User, req: Request): Promise<boolean> {
   const given: unknown = allow(user, req)
-  const isLate = given instanceof Promise
-  const answer = isLate ? await runHook('allow', AbortSignal.timeout(HOOKS_MS), () => given) : given
+  const isPromise = given instanceof Promise
+  const answer = isPromise ? await runHook('allow', AbortSignal.timeout(HOOKS_MS), () => given) : given
   if (typeof answer !== 'boolean' && answer !== undefined && answer !== null)
     throw new TypeError(
       'express-sso2: Option allow of requireLogin() must return true or false. See "TypeError" in docs/errors.md.',
@@ -154,7 +154,7 @@ function redirectToLogin(holder: IdentityHolder): Promise<void> | void {
 /** Identifies the visitor of a single route, if option `identify` is `'on-demand'`. */
 export function identifyGuard(): Guard {
   return guarded(async (req, _res, next) => {
-    const holder = holderOf(req)
+    const holder = identityHolderOf(req)
     if (await isResolved(holder, { identify: 'always' })) next()
   })
 }

@@ -16,7 +16,7 @@ export async function health({
   return healthOf({
     isSsoAvailable: front.isAvailable,
     storeReason: isStored ? undefined : (records.failure ?? NO_ANSWER),
-    canLogIn: (token?.isWell ?? true) && (user?.isWell ?? true),
+    canLogIn: (token?.isHealthy ?? true) && (user?.isHealthy ?? true),
     clockOffsetSeconds: client.clockOffsetSeconds,
     clockToleranceSeconds: config.clockToleranceSeconds,
   })

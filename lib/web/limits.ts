@@ -198,7 +198,7 @@ export class AdmittedLogin {
 
   /** Ends the login. A login that succeeded, or that the platform did not judge, costs no count. */
   async end(result: AttemptResult): Promise<void> {
-    const isFree = result.was === 'right' || result.was === 'not_judged'
+    const isFree = result.outcome === 'success' || result.outcome === 'not_judged'
     await Promise.all([this.#endAttempt(result), isFree && this.#added && this.#parts.counts.undo(this.#added)])
   }
 

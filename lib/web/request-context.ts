@@ -22,7 +22,7 @@ export interface RequestContext {
   /** Is the session the site's own express-session? An attacker on a sibling domain may set its cookie, but not the package's cookie. Threat S1. */
   readonly hasExternalSession: boolean
   /** Has the browser's session moved or ended a moment ago? Then the cookie of the request is outdated. */
-  readonly isLate: boolean
+  readonly hasSessionJustEnded: boolean
   readonly checksAtStart: ChecksAtStart
   /** Is the site mounted in its application at the path of its address? */
   readonly isMounted: boolean
@@ -48,7 +48,7 @@ export async function openRequestContext(site: Site, req: Request, res: Response
     stored: record,
     hasUnreadableCookie: isUnreadable,
     hasExternalSession: isExternal,
-    isLate: record.isLate,
+    hasSessionJustEnded: record.hasJustEnded,
     checksAtStart: checksOf(record),
     isMounted: isMountedAt(req, config.mountPath),
     browser: {

@@ -18,7 +18,7 @@ import { handleLanding, type LandingQuery, removeLandingQuery } from './routes/l
 import { handleLogin, showLogin } from './routes/login'
 import { handleLogout, showLogout } from './routes/logout'
 import type { Site } from './site'
-import { attach } from './sso2-request'
+import { attachSso2Request } from './sso2-request'
 
 type Handler = (site: Site, req: Request, res: Response, query: LandingQuery | undefined) => Promise<void>
 type Methods = Readonly<Record<string, Handler>>
@@ -102,7 +102,7 @@ export function middleware(site: Site): RequestHandler {
       const context = await openRequestContext(site, req, res)
       const identity = await resolveUser(context, { identify: 'if_configured' })
       if (identity === 'answered') return
-      const holder = attach(context, identity)
+      const holder = attachSso2Request(context, identity)
       if (identity.record) dropRedirectCountWhenServed(context, () => holder.identity.record !== undefined)
       next()
     } catch (error) {

@@ -28,20 +28,20 @@ declare global {
 }
 
 /** The context of a request, and the identity shown now. Each action of the request replaces the identity. */
-export interface Holder {
+export interface IdentityHolder {
   readonly context: RequestContext
   identity: Identity
 }
 
 /** `req.sso2`: the login of a request. Printing shows only `status` and `user`, so that logs contain no secret. */
 export class Sso2Request {
-  readonly #holder: Holder
+  readonly #holder: IdentityHolder
   /** @internal */
-  constructor(holder: Holder) {
+  constructor(holder: IdentityHolder) {
     this.#holder = holder
   }
   /** @internal Returns the context, for this package only. No property exposes the context. */
-  static holderBehind(request: Sso2Request | undefined): Holder | undefined {
+  static holderBehind(request: Sso2Request | undefined): IdentityHolder | undefined {
     return request !== undefined && #holder in request ? request.#holder : undefined
   }
 
@@ -143,14 +143,14 @@ export class Sso2Request {
 }
 
 /** Sets `req.sso2`. */
-export function attach(context: RequestContext, identity: Identity): Holder {
-  const holder: Holder = { context, identity }
+export function attachSso2Request(context: RequestContext, identity: Identity): IdentityHolder {
+  const holder: IdentityHolder = { context, identity }
   context.req.sso2 = new Sso2Request(holder)
   return holder
 }
 
 /** Returns the context and identity of a request. @throws {Sso2SetupError} if `sso.middleware` is not mounted before the route */
-export function holderOf(req: Request): Holder {
+export function identityHolderOf(req: Request): IdentityHolder {
   const holder = Sso2Request.holderBehind(req.sso2)
   if (!holder) throw new Sso2SetupError('Mount sso (or sso.middleware) before this route')
   return holder
@@ -185,12 +185,12 @@ function accessTokenOf(context: RequestContext, { record }: Identity): AccessTok
 /** Renews the access token. @returns a new token of the same account. `undefined` if no new token is available now */
 async function renew(context: RequestContext, accountId: string, refused: string): Promise<string | undefined> {
   const { site, stored } = context
-  const known = await readOther(context, accountId, refused)
+  const known = await rereadToken(context, accountId, refused)
   if (known !== undefined || stored.key === undefined) return known
   const isLocked = await site.records.lockRenewal(stored.key, RENEW_EVERY_SECONDS)
   if (isLocked === 'unavailable') throw renewalUnavailable('the session store')
-  if (!isLocked) return waitForOther(context, accountId, refused)
-  await noteRefused(context)
+  if (!isLocked) return waitForOtherRenewal(context, accountId, refused)
+  await recordTokenRefused(context)
   const identity = await resolveUser(context, { identify: 'never', fresh: checksOf(stored) })
   const degraded = identity === 'answered' ? undefined : identity.degraded
   if (degraded === 'store_unavailable') throw renewalUnavailable('the session store')
@@ -202,21 +202,25 @@ const renewalUnavailable = (system: string) =>
   new Sso2UnavailableError('sessionstatus', true, `no new access token: ${system} does not answer`)
 
 /** Notes that the access token was refused. Then each status check requests a ticket. If no ticket arrives, a page load is redirected to Identify. */
-async function noteRefused({ stored }: RequestContext): Promise<void> {
+async function recordTokenRefused({ stored }: RequestContext): Promise<void> {
   const written = await stored.update((found) => (isLoggedIn(found) ? withoutAccessToken(found) : undefined))
   if (written === 'unavailable') throw renewalUnavailable('the session store')
 }
 
-async function waitForOther(context: RequestContext, accountId: string, refused: string): Promise<string | undefined> {
+async function waitForOtherRenewal(
+  context: RequestContext,
+  accountId: string,
+  refused: string,
+): Promise<string | undefined> {
   const start = performance.now()
   for (;;) {
-    const token = await readOther(context, accountId, refused)
+    const token = await rereadToken(context, accountId, refused)
     if (token !== undefined || !mayStillBeRenewed(context.stored.value, performance.now() - start)) return token
     await sleep(POLL_MS)
   }
 }
 
-async function readOther(context: RequestContext, accountId: string, refused: string): Promise<string | undefined> {
+async function rereadToken(context: RequestContext, accountId: string, refused: string): Promise<string | undefined> {
   if ((await context.stored.reread()) === 'unavailable') throw renewalUnavailable('the session store')
   return tokenOf(context, accountId, refused)
 }

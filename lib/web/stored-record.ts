@@ -4,21 +4,21 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lifetimeOf, type SessionLives, type SsoRecord, serialiseRecord } from '../decide/record'
-import { isLateFor, NO_ENTRY, readEntry, recordIn, type StoredEntry, type Tombstone } from '../decide/stored-entry'
+import { hasJustEnded, NO_ENTRY, readEntry, recordIn, type StoredEntry, type Tombstone } from '../decide/stored-entry'
 import { sessionKey } from '../storage/keys'
 import type { Records, Secrets } from '../storage/records'
 import type { Unavailable } from '../storage/unavailable'
 
 /** Result of a write. After `changed`, the value is the record that another request has written. */
-export type Written = 'done' | 'changed' | Unavailable
+export type WriteResult = 'done' | 'changed' | Unavailable
 
 /** Result of the end of a session. Its data are taken in the same step. */
-export type Revoked =
+export type RevokeResult =
   | { readonly outcome: 'done'; readonly taken: string | null }
   | { readonly outcome: 'changed' | Unavailable }
 
 /** Parts of the site that a stored record needs. */
-export interface Parts {
+export interface StoredRecordParts {
   readonly records: Records
   readonly config: SessionLives
   now(): number
@@ -39,13 +39,13 @@ export interface Successor {
 
 /** The login record of one request's session. */
 export class StoredRecord {
-  readonly #parts: Parts
+  readonly #parts: StoredRecordParts
   #key: string | undefined
   #stored: StoredEntry
   #isAvailable: boolean
 
   /** @param key of the session in the store, `undefined` if the browser has no session */
-  constructor(parts: Parts, key: string | undefined, stored: StoredEntry | Unavailable) {
+  constructor(parts: StoredRecordParts, key: string | undefined, stored: StoredEntry | Unavailable) {
     this.#parts = parts
     this.#key = key
     this.#isAvailable = stored !== 'unavailable'
@@ -61,8 +61,8 @@ export class StoredRecord {
   get state(): StoredEntry['state'] {
     return this.#stored.state
   }
-  get isLate(): boolean {
-    return isLateFor(this.#stored, this.#parts.now())
+  get hasJustEnded(): boolean {
+    return hasJustEnded(this.#stored, this.#parts.now())
   }
   get isUnwritten(): boolean {
     return this.#stored === NO_ENTRY || this.#stored.raw === null
@@ -85,7 +85,7 @@ export class StoredRecord {
   }
 
   /** Replaces the record that was read. @param dataSeconds renews the expiry of the session's data in the same step */
-  async replace(next: SsoRecord, dataSeconds?: number): Promise<Written> {
+  async replace(next: SsoRecord, dataSeconds?: number): Promise<WriteResult> {
     if (this.#key === undefined) return 'changed'
     const { records, config, now } = this.#parts
     const text = serialiseRecord(next)
@@ -94,7 +94,7 @@ export class StoredRecord {
   }
 
   /** Changes the record, also if other requests change the record at the same time. @param next returns the record to write, or `undefined` to stop */
-  async update(next: (found: SsoRecord) => SsoRecord | undefined): Promise<Written | 'stopped'> {
+  async update(next: (found: SsoRecord) => SsoRecord | undefined): Promise<WriteResult | 'stopped'> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const record = this.value && next(this.value)
       if (record === undefined) return 'stopped'
@@ -105,7 +105,7 @@ export class StoredRecord {
   }
 
   /** Deletes the record while `isWanted` returns true. The session continues without a record. */
-  async drop(isWanted: (stored: this) => boolean): Promise<Written> {
+  async drop(isWanted: (stored: this) => boolean): Promise<WriteResult> {
     for (let tries = 0; tries < MAX_TRIES && isWanted(this); tries += 1) {
       const { raw } = this.#stored
       if (this.#key === undefined || raw === null) return 'changed'
@@ -116,7 +116,7 @@ export class StoredRecord {
   }
 
   /** Ends the session and takes its data, while `isWanted` returns true. @param successor ID of the next session */
-  async revoke(isWanted: (stored: this) => boolean, word: Tombstone, successor = ''): Promise<Revoked> {
+  async revoke(isWanted: (stored: this) => boolean, word: Tombstone, successor = ''): Promise<RevokeResult> {
     for (let tries = 0; tries < MAX_TRIES && isWanted(this); tries += 1) {
       if (this.#key === undefined) return { outcome: 'done', taken: null }
       const revoked = await this.#parts.records.revoke(this.#key, this.#stored.raw, word, successor)
@@ -131,7 +131,7 @@ export class StoredRecord {
   }
 
   /** Writes the first record of another key. */
-  async begin(key: string, record: SsoRecord): Promise<Written> {
+  async begin(key: string, record: SsoRecord): Promise<WriteResult> {
     this.#key = key
     this.#stored = NO_ENTRY
     return this.replace(record)
@@ -182,7 +182,7 @@ export class StoredRecord {
     this.#stored = NO_ENTRY
   }
 
-  async #written(done: boolean | Unavailable, stored: StoredEntry): Promise<Written> {
+  async #written(done: boolean | Unavailable, stored: StoredEntry): Promise<WriteResult> {
     if (done === 'unavailable') return done
     if (!done) return (await this.reread()) === 'done' ? 'changed' : 'unavailable'
     this.#stored = stored

@@ -75,7 +75,7 @@ function begun(stored: Attempts | undefined, more: Partial<AttemptFacts> = {}): 
   return decision.next
 }
 
-const wrong = (left?: number): AttemptResult => ({ was: 'wrong', left })
+const wrong = (left?: number): AttemptResult => ({ outcome: 'wrong_password', left })
 test.each<[what: string, before: number | undefined, result: AttemptResult, left: number | undefined, at: number]>([
   ['the platform tells first', undefined, wrong(9), 9, NOW],
   ['the platform tells what is known', 4, wrong(3), 3, NOW],
@@ -83,10 +83,10 @@ test.each<[what: string, before: number | undefined, result: AttemptResult, left
   ['the platform tells more, which may be of another account', 4, wrong(9), 3, NOW],
   ['the platform does not tell', 4, wrong(), 3, NOW],
   ['the platform does not tell at first', undefined, wrong(), 4, NOW],
-  ['a success gives it back, and no more', 3, { was: 'right' }, 3, NOW - 100],
-  ['a success where nothing was known', undefined, { was: 'right' }, undefined, NOW - 100],
-  ['what was not judged gives it back', 3, { was: 'not_judged' }, 3, NOW - 100],
-  ['a frozen account is no wrong password', 3, { was: 'refused' }, 3, NOW - 100],
+  ['a success gives it back, and no more', 3, { outcome: 'success' }, 3, NOW - 100],
+  ['a success where nothing was known', undefined, { outcome: 'success' }, undefined, NOW - 100],
+  ['what was not judged gives it back', 3, { outcome: 'not_judged' }, 3, NOW - 100],
+  ['a frozen account is no wrong password', 3, { outcome: 'refused' }, 3, NOW - 100],
 ])('[F3, F17] after an attempt: %s', (_what, before, result, left, at) => {
   const stored = value(before === undefined ? {} : { left: before })
   const after = endAttempt(begun(stored), facts({ now: NOW }), result)
@@ -102,7 +102,7 @@ test('[F17] an attempt whose end is never written has cost one, and its lock exp
 test('[F17] the form of a process that died begins with one attempt less, and its success gives back its own alone', () => {
   const second = begun(begun(value({ left: 4 })), { id: 'a2' })
   expect(second.left).toBe(2)
-  expect(endAttempt(second, facts({ id: 'a2' }), { was: 'right' }).left).toBe(3)
+  expect(endAttempt(second, facts({ id: 'a2' }), { outcome: 'success' }).left).toBe(3)
 })
 
 test('[F3] an attempt whose lock another attempt has only lowers what is stored', () => {
@@ -110,7 +110,10 @@ test('[F3] an attempt whose lock another attempt has only lowers what is stored'
   expect(other.left).toBe(2)
   expect(endAttempt(other, facts({ now: NOW + 14 }), wrong(1))).toMatchObject({ left: 1, lock: { id: 'a2' } })
   expect(endAttempt(other, facts({ now: NOW + 14 }), wrong(9))).toMatchObject({ left: 2, lock: { id: 'a2' } })
-  expect(endAttempt(other, facts({ now: NOW + 14 }), { was: 'right' })).toMatchObject({ left: 2, lock: { id: 'a2' } })
+  expect(endAttempt(other, facts({ now: NOW + 14 }), { outcome: 'success' })).toMatchObject({
+    left: 2,
+    lock: { id: 'a2' },
+  })
   expect(endAttempt(undefined, facts(), wrong(2)).left).toBe(2)
   expect(endAttempt(undefined, facts(), wrong()).left).toBe(4)
   expect(endAttempt(value({ left: 3 }), facts(), wrong(2)).left).toBe(2)
@@ -119,10 +122,10 @@ test('[F3] an attempt whose lock another attempt has only lowers what is stored'
 test.each<[result: AttemptResult, isRecognised: boolean, counts: readonly number[]]>([
   [wrong(3), false, [1, 0, 0]],
   [wrong(3), true, [0, 1, 0]],
-  [{ was: 'refused' }, false, [1, 0, 0]],
-  [{ was: 'right' }, false, [0, 0, 1]],
-  [{ was: 'right' }, true, [0, 0, 1]],
-  [{ was: 'not_judged' }, false, [0, 0, 0]],
+  [{ outcome: 'refused' }, false, [1, 0, 0]],
+  [{ outcome: 'success' }, false, [0, 0, 1]],
+  [{ outcome: 'success' }, true, [0, 0, 1]],
+  [{ outcome: 'not_judged' }, false, [0, 0, 0]],
 ])('[F4] %j of a browser that is recognised (%p) is counted as %j', (result, isRecognised, counts) => {
   const after = endAttempt(begun(undefined, { isRecognised }), facts({ isRecognised }), result)
   expect([after.wrong, after.wrongRecognised, after.logins]).toEqual(counts)

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { accentOf, contrast, EDGE_CONTRAST, isColor, standingOut, TEXT_CONTRAST } from '../../lib/decide/contrast'
+import { accentOf, contrast, EDGE_CONTRAST, isColor, readableColor, TEXT_CONTRAST } from '../../lib/decide/contrast'
 import { colorsOf, SCHEMES } from '../../lib/web/pages/style'
 
 const hex = (value: number) => `#${value.toString(16).padStart(6, '0')}`
@@ -74,7 +74,7 @@ test('the button has the very colour that was given', () => {
 test('a colour that stands out already stays as it is, and another is moved no further than it must be', () => {
   fc.assert(
     fc.property(color, fc.constantFrom('#ffffff', '#222120'), (given, ground) => {
-      const moved = standingOut(given, [ground], TEXT_CONTRAST)
+      const moved = readableColor(given, [ground], TEXT_CONTRAST)
       if (contrast(given, ground) >= TEXT_CONTRAST) expect(moved).toBe(given)
       else expect(contrast(moved, ground)).toBeLessThan(TEXT_CONTRAST + 0.6)
     }),
@@ -83,8 +83,8 @@ test('a colour that stands out already stays as it is, and another is moved no f
 })
 
 test('where even black and white have less contrast than asked for, the better of them is taken', () => {
-  expect(standingOut('#808080', ['#767676'], 10)).toBe('#000000')
-  expect(standingOut('#808080', ['#101010'], 21)).toBe('#ffffff')
+  expect(readableColor('#808080', ['#767676'], 10)).toBe('#000000')
+  expect(readableColor('#808080', ['#101010'], 21)).toBe('#ffffff')
 })
 
 test('the text on a button is white as long as it can be read, and black after that', () => {
@@ -93,5 +93,5 @@ test('the text on a button is white as long as it can be read, and black after t
 })
 
 test('a contrast that is just as asked for is enough', () => {
-  expect(standingOut('#ff0000', ['#ffffff'], contrast('#ff0000', '#ffffff'))).toBe('#ff0000')
+  expect(readableColor('#ff0000', ['#ffffff'], contrast('#ff0000', '#ffffff'))).toBe('#ff0000')
 })

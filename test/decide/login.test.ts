@@ -3,14 +3,14 @@ import type { AttemptResult } from '../../lib/decide/attempts'
 import type { LoginResult } from '../../lib/decide/login'
 import {
   attemptResultOf,
+  decideAbandonedLogin,
   decideLogin,
   decideLoginStart,
   decideLostLogin,
-  decideSuccession,
+  failureMessage,
   type LoginDecision,
   type LoginError,
   lostAttemptResult,
-  textOfFailure,
 } from '../../lib/decide/login'
 import { Sso2ResponseError, Sso2UnavailableError, TokenError } from '../../lib/errors'
 import type { SessionToken } from '../../lib/protocol/session-token'
@@ -77,7 +77,7 @@ test.each<StatusRow>([
   ['not told, terminated', failed('invalid_token', { sts: 'terminated' }), notNow, notNow],
   ['not told, for SSO2 is away', undefined, notNow, notNow],
 ])('after a login without a response the session is %s', (_status, token, lost, next) => {
-  expect([decideLostLogin(token), decideSuccession(token)]).toEqual([lost, next])
+  expect([decideLostLogin(token), decideAbandonedLogin(token)]).toEqual([lost, next])
 })
 
 test.each<[store: boolean, sso: boolean, record: boolean, error: LoginError | undefined]>([
@@ -94,35 +94,35 @@ test.each<[store: boolean, sso: boolean, record: boolean, error: LoginError | un
 })
 
 test.each<[err: SessionToken['err'], raa: number | undefined, result: AttemptResult]>([
-  [undefined, undefined, { was: 'right' }],
-  ['invalid_credentials', 2, { was: 'wrong', left: 2 }],
-  ['invalid_credentials', undefined, { was: 'wrong', left: undefined }],
-  ['invalid_otp', undefined, { was: 'wrong', left: undefined }],
-  ['unknown_error', undefined, { was: 'wrong', left: undefined }],
-  ['account_frozen', undefined, { was: 'refused' }],
-  ['account_not_active', undefined, { was: 'refused' }],
-  ['session_limit_reached', undefined, { was: 'refused' }],
-  ['otp_consumed_or_expired', undefined, { was: 'refused' }],
-  ['session_already_logged_in_on_another_account', undefined, { was: 'refused' }],
-  ['session_terminated', undefined, { was: 'not_judged' }],
-  ['session_not_found', undefined, { was: 'not_judged' }],
-  ['invalid_token', undefined, { was: 'not_judged' }],
+  [undefined, undefined, { outcome: 'success' }],
+  ['invalid_credentials', 2, { outcome: 'wrong_password', left: 2 }],
+  ['invalid_credentials', undefined, { outcome: 'wrong_password', left: undefined }],
+  ['invalid_otp', undefined, { outcome: 'wrong_password', left: undefined }],
+  ['unknown_error', undefined, { outcome: 'wrong_password', left: undefined }],
+  ['account_frozen', undefined, { outcome: 'refused' }],
+  ['account_not_active', undefined, { outcome: 'refused' }],
+  ['session_limit_reached', undefined, { outcome: 'refused' }],
+  ['otp_consumed_or_expired', undefined, { outcome: 'refused' }],
+  ['session_already_logged_in_on_another_account', undefined, { outcome: 'refused' }],
+  ['session_terminated', undefined, { outcome: 'not_judged' }],
+  ['session_not_found', undefined, { outcome: 'not_judged' }],
+  ['invalid_token', undefined, { outcome: 'not_judged' }],
 ])('an Authenticate response with the error %p and %p attempts left is an attempt that was %j', (err, raa, result) => {
   expect(attemptResultOf({ err, raa })).toEqual(result)
 })
 
-test.each<[what: string, error: unknown, was: AttemptResult['was']]>([
+test.each<[what: string, error: unknown, outcome: AttemptResult['outcome']]>([
   ['that was never sent', new Sso2UnavailableError('authenticate', true, 'refused'), 'not_judged'],
-  ['without a response in time', new Sso2UnavailableError('authenticate', false, 'late', true), 'wrong'],
-  ['whose connection broke', new Sso2UnavailableError('authenticate', false, 'reset'), 'wrong'],
+  ['without a response in time', new Sso2UnavailableError('authenticate', false, 'late', true), 'wrong_password'],
+  ['whose connection broke', new Sso2UnavailableError('authenticate', false, 'reset'), 'wrong_password'],
   ['that got a 503', new Sso2ResponseError('authenticate', 503, 'failed'), 'not_judged'],
   ['that got a 429', new Sso2ResponseError('authenticate', 429, 'failed'), 'not_judged'],
-  ['that got a 500', new Sso2ResponseError('authenticate', 500, 'failed'), 'wrong'],
-  ['that a gateway gave up', new Sso2ResponseError('authenticate', 504, 'failed'), 'wrong'],
-  ['whose response holds no token', new Sso2ResponseError('authenticate', 200, 'no token'), 'wrong'],
-  ['whose token does not verify', new TokenError('signature'), 'wrong'],
-])('[F17] an attempt %s may have been judged, or not', (_what, error, was) => {
-  expect(lostAttemptResult(error).was).toBe(was)
+  ['that got a 500', new Sso2ResponseError('authenticate', 500, 'failed'), 'wrong_password'],
+  ['that a gateway gave up', new Sso2ResponseError('authenticate', 504, 'failed'), 'wrong_password'],
+  ['whose response holds no token', new Sso2ResponseError('authenticate', 200, 'no token'), 'wrong_password'],
+  ['whose token does not verify', new TokenError('signature'), 'wrong_password'],
+])('[F17] an attempt %s may have been judged, or not', (_what, error, outcome) => {
+  expect(lostAttemptResult(error).outcome).toBe(outcome)
 })
 
 type Failure = Omit<Extract<LoginResult, { ok: false }>, 'ok'>
@@ -150,6 +150,6 @@ test.each<[failure: Failure, code: string, values: object]>([
   [{ error: 'account_not_active', frozenForSeconds: 60 }, 'account_not_active', {}],
   [{ error: 'login_failed' }, 'login_failed', {}],
 ])('%p is told with %s %p', (failure, code, values) => {
-  expect(textOfFailure({ ok: false, ...failure })).toEqual({ code, values })
+  expect(failureMessage({ ok: false, ...failure })).toEqual({ code, values })
   expect(isTextCode(code)).toBe(true)
 })

@@ -1,9 +1,9 @@
 import { serialiseRecord } from '../../lib/decide/record'
 import {
+  hasJustEnded,
   isGone,
-  isLateFor,
   mayBeAlive,
-  mayFollow,
+  mayBeReplaced,
   mayMove,
   NO_ENTRY,
   readEntry,
@@ -73,7 +73,7 @@ test.each<[name: string, raw: string | null, late: boolean]>([
   ['something that cannot be read', 'garbage', false],
   ['no session', null, false],
 ])('a request with %s comes late: %#', (_name, raw, late) => {
-  expect(isLateFor(readEntry(raw), NOW)).toBe(late)
+  expect(hasJustEnded(readEntry(raw), NOW)).toBe(late)
 })
 
 test('no entry is one frozen value', () => {
@@ -95,8 +95,8 @@ test.each<[raw: string | null, live: boolean, gone: boolean, moves: boolean, fol
     mayBeAlive(stored),
     isGone(stored),
     mayMove(stored),
-    mayFollow(stored, true),
-    mayFollow(stored, false),
+    mayBeReplaced(stored, true),
+    mayBeReplaced(stored, false),
   ]
   expect(answers).toEqual(told)
   expect(recordIn(stored)).toEqual(raw === live ? record : undefined)

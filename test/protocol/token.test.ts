@@ -5,7 +5,7 @@ import {
   type Expected,
   MAX_TOKEN_LENGTH,
   makeKeys,
-  own,
+  ownValue,
   signToken,
   tokenSignature,
   verifyToken,
@@ -236,8 +236,12 @@ describe('the shape', () => {
   test('a carried __proto__ pollutes nothing and lends no claim', () => {
     const token = signParts(HEADER, PAYLOAD.replace('{', '{"__proto__":{"at":"stolen","polluted":true},'))
     const read = verifyToken(token, keys, expected)
-    expect([own(read, 'at'), own(read, 'toString'), own({}, 'polluted')]).toEqual([undefined, undefined, undefined])
-    expect(own(read, 'sid')).toBe('s1')
+    expect([ownValue(read, 'at'), ownValue(read, 'toString'), ownValue({}, 'polluted')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+    expect(ownValue(read, 'sid')).toBe('s1')
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
   })
 

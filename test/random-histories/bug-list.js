@@ -135,7 +135,7 @@ module.exports = [
   {
     name: 'whoever waited for a check keeps the data of the session that it ended',
     file: 'web/actions/resolve-user.ts',
-    find: 'if (hasSessionEnded(context.stored, wasIn)) context.site.sessions.leave(context.req)',
+    find: 'if (hasSessionEnded(context.stored, wasIn)) context.site.sessions.detach(context.req)',
     replace: '',
     breaks: ['I3 right data'],
   },

@@ -40,9 +40,9 @@ test('five failed calls in a row open it', async () => {
   await fail(dependency, 4)
   expect(dependency.isAvailable).toBe(true)
   await fail(dependency, 1)
-  expect([probes, dependency.isAvailable, dependency.isWell]).toEqual([[], false, true])
+  expect([probes, dependency.isAvailable, dependency.isHealthy]).toEqual([[], false, true])
   await pass(300)
-  expect([probes, dependency.isAvailable, dependency.isWell]).toEqual([[300], false, false])
+  expect([probes, dependency.isAvailable, dependency.isHealthy]).toEqual([[300], false, false])
 })
 
 test.each([5, 4])(
@@ -60,7 +60,7 @@ test('after one failed call it probes once a second until it is open, and then u
   const { dependency, probes } = scene
   await fail(dependency, 1)
   await pass(1299)
-  expect([probes, dependency.isAvailable, dependency.isWell]).toEqual([[300], true, false])
+  expect([probes, dependency.isAvailable, dependency.isHealthy]).toEqual([[300], true, false])
   await pass(1)
   expect([probes, dependency.isAvailable]).toEqual([[300, 1300], false])
   await pass(4500)
@@ -68,7 +68,7 @@ test('after one failed call it probes once a second until it is open, and then u
   await pass(499)
   expect([dependency.isAvailable, scene.backs]).toEqual([false, 0])
   await pass(1)
-  expect([dependency.isAvailable, dependency.isWell, scene.backs]).toEqual([true, true, 1])
+  expect([dependency.isAvailable, dependency.isHealthy, scene.backs]).toEqual([true, true, 1])
   await pass(60_000)
   expect(probes).toEqual([300, 1300, 2300, 3300, 4300, 5300, 6300])
   expect(jest.getTimerCount()).toBe(0)
@@ -79,7 +79,7 @@ test('[F15] calls that fail for one account, however often, cost one probe a sec
   for (let second = 0; second < 10; second += 1)
     for (let call = 0; call < 20; call += 1) {
       await fail(dependency, 1, away, 'user_call')
-      expect([dependency.isAvailable, dependency.isWell]).toEqual([true, true])
+      expect([dependency.isAvailable, dependency.isHealthy]).toEqual([true, true])
       await pass(50)
     }
   expect(probes.length).toBeLessThanOrEqual(11)
@@ -91,7 +91,7 @@ test('calls that may have failed for one user open it with three probes that fai
   const { dependency, probes } = stage(away)
   await fail(dependency, 9, away, 'user_call')
   await pass(2299)
-  expect([probes, dependency.isAvailable, dependency.isWell]).toEqual([[300, 1300], true, false])
+  expect([probes, dependency.isAvailable, dependency.isHealthy]).toEqual([[300, 1300], true, false])
   await pass(1)
   expect([probes, dependency.isAvailable]).toEqual([[300, 1300, 2300], false])
 })
@@ -130,7 +130,7 @@ test('a probe that hangs does not delay the next one', async () => {
     await new Promise((resolve) => setTimeout(resolve, 2000))
     await away()
   })
-  dependency.look()
+  dependency.startProbing()
   await pass(3999)
   expect([probes, dependency.isAvailable]).toEqual([[0, 1000, 2000, 3000], true])
   await pass(1)
@@ -223,10 +223,10 @@ test('the probes of several processes are not all made at the same moment', asyn
 
 test('whoever asks for a look in a moment gets it then, and one look a second at most', async () => {
   const { dependency, probes } = stage(back)
-  dependency.look(500)
-  dependency.look(100) // one is planned already
+  dependency.startProbing(500)
+  dependency.startProbing(100) // one is planned already
   await pass(500)
-  dependency.look()
+  dependency.startProbing()
   await pass(999)
   expect(probes).toEqual([500])
   await pass(1)
@@ -247,7 +247,7 @@ test.each([
   ['a failure of the REST API', new PlatformApiError('me', 500, '', undefined), true],
 ])('%s as the response to probes opens it: %#', async (_name, error, opens) => {
   const { dependency, probes } = stage(() => Promise.reject(error))
-  dependency.look()
+  dependency.startProbing()
   await pass(2500)
   expect([dependency.isAvailable, probes.length]).toEqual(opens ? [false, 3] : [true, 1])
 })
@@ -280,7 +280,7 @@ test.each<[name: string, before: (dependency: Dependency) => unknown]>([
   await pass(100)
   const count = probes.length
   dependency.close()
-  dependency.look()
+  dependency.startProbing()
   await fail(dependency, 1)
   await pass(60_000)
   expect(probes).toHaveLength(count)

@@ -130,7 +130,7 @@ test.each<[system: 'token' | 'user', status: number, body: object, told: RegExp 
   open.push(dependency)
   server.become((res) => json(res, status, body))
   await failure(dependency.probe())
-  expect([dependency.isWell, lines]).toEqual([told === undefined, told ? [expect.stringMatching(told)] : []])
+  expect([dependency.isHealthy, lines]).toEqual([told === undefined, told ? [expect.stringMatching(told)] : []])
   config.log.failed(system === 'token' ? 'exchangeTicket' : 'loadUser', { step: 'loadUser', error: 'x', isOwn: true })
   lines.length = 0
   dependency.noteSuccess()

@@ -71,9 +71,9 @@ describe.each(stores)('in %s', (_name, open) => {
     test('are added to together, or not at all', async () => {
       const windows = { ends: Array(3).fill(expect.closeTo(endOfNow(60), -4)) }
       for (let times = 0; times < 2; times += 1) expect(await kv.addToCounts(of(9, 2, 9), 60, 0)).toEqual(windows)
-      expect(await kv.addToCounts(of(9, 2, 9), 60, 0)).toEqual({ spent: 1, secondsLeft: expect.closeTo(60, -1) })
+      expect(await kv.addToCounts(of(9, 2, 9), 60, 0)).toEqual({ limitReached: 1, secondsLeft: expect.closeTo(60, -1) })
       expect(await kv.addToCounts(of(3, 9, 3), 60, 0)).toEqual(windows)
-      expect(await kv.addToCounts(of(3, 9, 9), 60, 0)).toMatchObject({ spent: 0 })
+      expect(await kv.addToCounts(of(3, 9, 9), 60, 0)).toMatchObject({ limitReached: 0 })
     })
     test('are added to by as many as the limit allows, of many at once', async () => {
       const added = await Promise.all(Array.from({ length: 30 }, () => kv.addToCounts(of(50, 7), 60, 0)))
@@ -101,7 +101,7 @@ describe.each(stores)('in %s', (_name, open) => {
       await kv.takeFromCounts(keysOf(2, 2), [first - 60_000, second])
       for (const spent of [undefined, 0]) {
         const next = await kv.addToCounts(of(2, 2), 60, 0)
-        expect('ends' in next ? undefined : next.spent).toBe(spent)
+        expect('ends' in next ? undefined : next.limitReached).toBe(spent)
       }
       await kv.takeFromCounts(keysOf(2), [first])
       expect(await kv.addToCounts(of(2, 2), 60, 0)).toHaveProperty('ends')
@@ -124,7 +124,7 @@ describe.each(stores)('in %s', (_name, open) => {
     test('are taken from only where they are', async () => {
       await kv.takeFromCounts(keysOf(2), [endOfNow(60)])
       expect(await kv.addToCounts(of(1), 60, 0)).toHaveProperty('ends')
-      expect(await kv.addToCounts(of(1), 60, 0)).toMatchObject({ spent: 0 })
+      expect(await kv.addToCounts(of(1), 60, 0)).toMatchObject({ limitReached: 0 })
     })
   })
 

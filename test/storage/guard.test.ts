@@ -1,5 +1,5 @@
 import type { Access, RedisFailure } from '../../lib/decide/redis-failure-advice'
-import { Guard } from '../../lib/storage/redis-guard'
+import { ServerGuard } from '../../lib/storage/redis-guard'
 
 /* The guard of one server, whose clock the test turns. */
 
@@ -24,7 +24,7 @@ function guarded(answer: (access: Access) => Promise<unknown> = async () => 'OK'
     failed: ({ error }: RedisFailure) => void heard.push(String(error)),
     recovered: () => void heard.push('recovered'),
   }
-  return { guard: new Guard(server, listener), heard }
+  return { guard: new ServerGuard(server, listener), heard }
 }
 
 const fails =
@@ -35,7 +35,7 @@ const refuses = (message = 'OOM full') => fails('ReplyError', message)
 const unavailable = { operation: 'store', message: expect.stringContaining('did not answer') }
 
 /** So many commands that fail. */
-async function miss(guard: Guard, times: number, command = fails(), access: Access = 'read'): Promise<void> {
+async function miss(guard: ServerGuard, times: number, command = fails(), access: Access = 'read'): Promise<void> {
   for (let time = 0; time < times; time += 1)
     await expect(guard.run(access, command)).rejects.toMatchObject(unavailable)
 }
@@ -44,9 +44,9 @@ test('the result of a command is passed on, and the cause of a failure reaches t
   const { guard, heard } = guarded()
   expect(await guard.run('read', async () => 7)).toBe(7)
   expect(await guard.run('write', async () => 8)).toBe(8)
-  expect([guard.isWell, guard.failure, heard]).toEqual([true, undefined, []])
+  expect([guard.isHealthy, guard.failure, heard]).toEqual([true, undefined, []])
   await miss(guard, 1)
-  expect([guard.isWell, heard]).toEqual([false, ['Error: broken']])
+  expect([guard.isHealthy, heard]).toEqual([false, ['Error: broken']])
 })
 
 describe('silence, which concerns the connection', () => {
@@ -54,10 +54,10 @@ describe('silence, which concerns the connection', () => {
     const { guard, heard } = guarded()
     await miss(guard, 2)
     await guard.run('read', async () => 7)
-    expect([guard.isWell, heard]).toEqual([false, ['Error: broken', 'Error: broken']])
+    expect([guard.isHealthy, heard]).toEqual([false, ['Error: broken', 'Error: broken']])
     await guard.run('write', async () => 7)
     await guard.run('write', async () => 7)
-    expect([guard.isWell, heard.slice(2)]).toEqual([true, ['recovered']])
+    expect([guard.isHealthy, heard.slice(2)]).toEqual([true, ['recovered']])
     await miss(guard, 2)
     expect(await guard.run('read', async () => 8)).toBe(8)
     expect(heard).not.toContain('reconnect')
@@ -87,7 +87,7 @@ describe('silence, which concerns the connection', () => {
     answer = (async () => 'OK') as never
     heard.length = 0
     await jest.advanceTimersByTimeAsync(1000)
-    expect([guard.isWell, heard]).toEqual([true, ['probe read', 'probe write', 'recovered']])
+    expect([guard.isHealthy, heard]).toEqual([true, ['probe read', 'probe write', 'recovered']])
     await jest.advanceTimersByTimeAsync(5000)
     expect(heard).toHaveLength(3)
     expect(await guard.run('read', async () => 7)).toBe(7)
@@ -97,7 +97,7 @@ describe('silence, which concerns the connection', () => {
     const { guard, heard } = guarded()
     await miss(guard, 1)
     await jest.advanceTimersByTimeAsync(1000)
-    expect([guard.isWell, heard]).toEqual([true, ['Error: broken', 'probe read', 'probe write', 'recovered']])
+    expect([guard.isHealthy, heard]).toEqual([true, ['Error: broken', 'probe read', 'probe write', 'recovered']])
   })
 
   test('of a read that several requests wait for counts for each, and the third ends the connection', async () => {
@@ -137,7 +137,7 @@ describe('a refused write', () => {
     for (let time = 0; time < 5; time += 1) expect(await guard.run('read', async () => time)).toBe(time)
     expect(guard.failure).toMatchObject({ access: 'write' })
     await jest.advanceTimersByTimeAsync(3000)
-    expect(guard.isWell).toBe(false)
+    expect(guard.isHealthy).toBe(false)
     expect(heard).not.toContain('recovered')
     expect(heard).not.toContain('reconnect')
   })
@@ -146,13 +146,13 @@ describe('a refused write', () => {
     const { guard, heard } = guarded()
     await miss(guard, 1, refuses(), 'write')
     await guard.run('write', async () => 'deleted')
-    expect(guard.isWell).toBe(false)
+    expect(guard.isHealthy).toBe(false)
     await miss(guard, 1, fails(), 'write') // silence in between changes nothing
     await guard.run('write', async () => 'deleted')
     await guard.run('read', async () => 7)
     expect(guard.failure).toMatchObject({ access: 'write' })
     await guard.probe()
-    expect([guard.isWell, heard.at(-1)]).toEqual([true, 'recovered'])
+    expect([guard.isHealthy, heard.at(-1)]).toEqual([true, 'recovered'])
   })
 
   test('by a replica makes a new connection, which lets responses on their way arrive', async () => {
@@ -169,7 +169,7 @@ test('a refused read is no news about writes, and is over with the next read', a
   expect(await guard.run('write', async () => 7)).toBe(7)
   expect(guard.failure).toMatchObject({ access: 'read' })
   await guard.run('read', async () => 7)
-  expect([guard.isWell, heard.at(-1)]).toEqual([true, 'recovered'])
+  expect([guard.isHealthy, heard.at(-1)]).toEqual([true, 'recovered'])
 })
 
 test('what is thrown and is no error counts as silence', async () => {
@@ -182,7 +182,7 @@ test('a command has 300 ms', async () => {
   const { guard, heard } = guarded()
   const outcome = guard.run('read', () => new Promise(() => {})).catch((error: Error) => error.message)
   await jest.advanceTimersByTimeAsync(299)
-  expect(guard.isWell).toBe(true)
+  expect(guard.isHealthy).toBe(true)
   await jest.advanceTimersByTimeAsync(1)
   expect(await outcome).toContain('did not answer')
   expect(heard).toEqual(['Error: no answer in time'])
@@ -198,7 +198,7 @@ describe('a command that was sent before the connection that is ready now', () =
     guard.connected()
     await jest.advanceTimersByTimeAsync(200)
     await lost
-    expect([guard.isWell, heard]).toEqual([true, []])
+    expect([guard.isHealthy, heard]).toEqual([true, []])
     expect(await guard.run(access, async () => 8)).toBe(8)
   })
 
@@ -210,7 +210,7 @@ describe('a command that was sent before the connection that is ready now', () =
     const later = miss(guard, 1, unanswered)
     await jest.advanceTimersByTimeAsync(300)
     await Promise.all([lost, later])
-    expect([guard.isWell, heard]).toEqual([false, ['Error: no answer in time']])
+    expect([guard.isHealthy, heard]).toEqual([false, ['Error: no answer in time']])
   })
 
   test('counts if Redis refuses it, because a refusal is an answer', async () => {
@@ -232,7 +232,7 @@ test('a response that waited in the socket while this process was busy still cou
   jest.advanceTimersByTime(400)
   setImmediate(() => answer(7))
   expect(await outcome).toBe(7)
-  expect([guard.isWell, heard]).toEqual([true, []])
+  expect([guard.isHealthy, heard]).toEqual([true, []])
 })
 
 test('a command that is over leaves no timer behind, however it ended', async () => {
@@ -246,10 +246,10 @@ test('a command that is over leaves no timer behind, however it ended', async ()
 })
 
 test('a listener is not needed', async () => {
-  const guard = new Guard({ probe: async () => 'OK', reconnect: () => {} })
+  const guard = new ServerGuard({ probe: async () => 'OK', reconnect: () => {} })
   await miss(guard, 3)
   await jest.advanceTimersByTimeAsync(1000)
-  expect(guard.isWell).toBe(true)
+  expect(guard.isHealthy).toBe(true)
 })
 
 test('a guard that is closed under a command probes and reports nothing more', async () => {

@@ -31,7 +31,7 @@ const probing = (client: Redis | Cluster) => ({
 async function miss(servers: RedisServers, key: string, times: number): Promise<void> {
   for (let time = 0; time < times; time += 1)
     await servers
-      .of(key)
+      .guardFor(key)
       .run('read', () => Promise.reject(new Error('no answer')))
       .catch(() => {})
 }
@@ -70,19 +70,19 @@ describe('a Cluster', () => {
   })
 
   test('has a guard for each master', () => {
-    expect(servers.of(first)).toBe(servers.of(first))
-    expect(servers.of(`{${first}}more`)).toBe(servers.of(first))
-    expect(new Set([first, second, third].map((key) => servers.of(key))).size).toBe(3)
+    expect(servers.guardFor(first)).toBe(servers.guardFor(first))
+    expect(servers.guardFor(`{${first}}more`)).toBe(servers.guardFor(first))
+    expect(new Set([first, second, third].map((key) => servers.guardFor(key))).size).toBe(3)
   })
 
   test('is well until it is known that no master is', async () => {
-    expect(servers.areSomeWell).toBe(true)
+    expect(servers.isAnyServerHealthy).toBe(true)
     await miss(servers, first, 1)
-    expect(servers.areSomeWell).toBe(false)
-    servers.of(second)
-    expect(servers.areSomeWell).toBe(true)
+    expect(servers.isAnyServerHealthy).toBe(false)
+    servers.guardFor(second)
+    expect(servers.isAnyServerHealthy).toBe(true)
     await miss(servers, second, 1)
-    expect(servers.areSomeWell).toBe(false)
+    expect(servers.isAnyServerHealthy).toBe(false)
   })
 
   test('is probed at each master, and not while one of them is known to fail', async () => {
@@ -115,12 +115,12 @@ describe('a Cluster', () => {
     const [silent, other] = [nodeOf(first)?.stream, nodeOf(second)?.stream]
     await miss(servers, first, 3)
     expect([silent?.destroyed, other?.destroyed]).toEqual([true, false])
-    expect(servers.of(first).isWell).toBe(false)
-    while (!servers.of(first).isWell) await pause(20)
+    expect(servers.guardFor(first).isHealthy).toBe(false)
+    while (!servers.guardFor(first).isHealthy) await pause(20)
     let found: unknown
     const isAnswered = async () => {
       found = await servers
-        .of(first)
+        .guardFor(first)
         .run('read', () => cluster.get(first))
         .catch(() => 'late')
       return found !== 'late'
@@ -133,7 +133,7 @@ describe('a Cluster', () => {
     await miss(servers, second, 1)
     servers.close()
     await pause(1200)
-    expect(servers.of(second).isWell).toBe(false)
+    expect(servers.guardFor(second).isHealthy).toBe(false)
   })
 })
 
@@ -150,10 +150,10 @@ describe('one Redis', () => {
   })
 
   test('has one guard, which asks it until it answers', async () => {
-    expect(servers.of('a')).toBe(servers.of('b'))
+    expect(servers.guardFor('a')).toBe(servers.guardFor('b'))
     await miss(servers, 'a', 1)
-    expect(servers.areSomeWell).toBe(false)
-    while (!servers.areSomeWell) await pause(20)
+    expect(servers.isAnyServerHealthy).toBe(false)
+    while (!servers.isAnyServerHealthy) await pause(20)
   })
 
   test('is given a new connection when it is silent', async () => {
@@ -167,6 +167,6 @@ describe('one Redis', () => {
     await miss(servers, 'a', 1)
     servers.close()
     await pause(1200)
-    expect(servers.areSomeWell).toBe(false)
+    expect(servers.isAnyServerHealthy).toBe(false)
   })
 })

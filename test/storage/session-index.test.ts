@@ -41,14 +41,14 @@ describe.each(stores)('the session index in %s', (name, open) => {
       return found !== 'unavailable' && found.isFirst
     })
     expect(first).toEqual([true])
-    expect(await index.useToken(Buffer.from(randomUUID()), 's1')).toEqual({ isFirst: true, isSidEnded: false })
+    expect(await index.useToken(Buffer.from(randomUUID()), 's1')).toEqual({ isFirst: true, isSsoSessionRevoked: false })
   })
 
   test('a token tells whether its session was logged out', async () => {
     await index.revokeSsoSession('s1')
     const take = (sidHash: string) => index.useToken(Buffer.from(randomUUID()), sidHash)
-    expect(await take('s1')).toEqual({ isFirst: true, isSidEnded: true })
-    expect(await take('s2')).toEqual({ isFirst: true, isSidEnded: false })
+    expect(await take('s1')).toEqual({ isFirst: true, isSsoSessionRevoked: true })
+    expect(await take('s2')).toEqual({ isFirst: true, isSsoSessionRevoked: false })
   })
 
   test('a logout finds every session in the index, and every login that comes later is told', async () => {

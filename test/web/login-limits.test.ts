@@ -55,19 +55,19 @@ class Platform {
     const admitted = await site.admitLogin(tried)
     if ('reason' in admitted) return admitted.reason
     const refusal = await admitted.begin()
-    const result = refusal === undefined ? await judge() : ({ was: 'not_judged' } as const)
+    const result = refusal === undefined ? await judge() : ({ outcome: 'not_judged' } as const)
     await admitted.end(result)
-    return refusal === undefined ? result.was : refusal === 'unavailable' ? refusal : (refusal as Refusal).reason
+    return refusal === undefined ? result.outcome : refusal === 'unavailable' ? refusal : (refusal as Refusal).reason
   }
   wrong = (): AttemptResult => {
     this.asked += 1
     this.left -= 1
-    return { was: 'wrong', left: this.left }
+    return { outcome: 'wrong_password', left: this.left }
   }
-  suppressed = (): AttemptResult => ({ ...this.wrong(), was: 'wrong', left: undefined })
+  suppressed = (): AttemptResult => ({ ...this.wrong(), outcome: 'wrong_password', left: undefined })
   right = (): AttemptResult => {
     this.asked += 1
-    return { was: 'right' }
+    return { outcome: 'success' }
   }
 }
 
@@ -134,8 +134,8 @@ describe('[F3] an attack on a name', () => {
   test('leaves two attempts, of which one is a recognised browser’s', async () => {
     const { platform, site, said } = await attack(20)
     expect([platform.left, said.at(-1)]).toEqual([2, 'held'])
-    expect(await platform.login(site, owner, platform.right)).toBe('right')
-    expect(await platform.login(site, owner, platform.wrong)).toBe('wrong')
+    expect(await platform.login(site, owner, platform.right)).toBe('success')
+    expect(await platform.login(site, owner, platform.wrong)).toBe('wrong_password')
     expect(await platform.login(site, owner, platform.wrong)).toBe('held')
     expect(platform.left).toBe(1)
   })
@@ -153,7 +153,7 @@ describe('[F3] an attack on a name', () => {
     seconds += 899
     expect(await platform.login(site, stranger, platform.right)).toBe('held')
     seconds += 2
-    expect(await platform.login(site, stranger, platform.right)).toBe('right')
+    expect(await platform.login(site, stranger, platform.right)).toBe('success')
   })
   test('whose responses are lost is counted as well', async () => {
     const [platform, site] = [new Platform(), processOver(memory())]
@@ -190,8 +190,8 @@ describe('[F3] the attempt of a process that died', () => {
     await sleep(20)
     const other = platform.login(site, by('ada', false, 's2'), platform.right)
     expect(await Promise.race([other, sleep(300)])).toBeUndefined()
-    expect(await platform.login(site, by('ada', false, 's1'), platform.right)).toBe('right')
-    expect(await other).toBe('right')
+    expect(await platform.login(site, by('ada', false, 's1'), platform.right)).toBe('success')
+    expect(await other).toBe('success')
   })
   test('keeps others out for 12 s at most, and has cost one', async () => {
     const [platform, kv] = [new Platform(), memory()]
@@ -250,17 +250,17 @@ describe('[F3] a Redis that is away', () => {
     const site = processOver(away(memory(), isOfCounts), { attempts: 3, perSeconds: 60 })
     const said: string[] = []
     for (let tries = 0; tries < 5; tries += 1)
-      said.push(await platform.login(site, stranger, () => ({ was: 'refused' })))
+      said.push(await platform.login(site, stranger, () => ({ outcome: 'refused' })))
     expect(said).toEqual(['refused', 'refused', 'refused', 'address_and_name', 'address_and_name'])
     for (let tries = 0; tries < 40; tries += 1)
-      expect(await platform.login(site, by(`n${tries}`), platform.right)).toBe('right')
+      expect(await platform.login(site, by(`n${tries}`), platform.right)).toBe('success')
   })
   test('for the name alone: a recognised browser has its attempts beside its account', async () => {
     const [platform, kv] = [new Platform(), memory()]
     const site = processOver(away(kv, (key) => /^left:(?!\{account-hash\}.)/.test(key)))
     const said: string[] = []
     for (let tries = 0; tries < 5; tries += 1) said.push(await platform.login(site, owner, platform.wrong))
-    expect([said, platform.left]).toEqual([['wrong', 'wrong', 'wrong', 'wrong', 'held'], 1])
+    expect([said, platform.left]).toEqual([[...Array(4).fill('wrong_password'), 'held'], 1])
   })
   test('for the name alone: an unrecognised browser has no other place', async () => {
     const [platform, kv] = [new Platform(), memory()]
@@ -282,7 +282,7 @@ test.each([
     const [raw = null] = await kv.mget([key])
     await kv.compareAndSet(key, raw, `${raw} `, 60)
   })
-  expect(await platform.login(processOver(store), stranger, platform.wrong)).toBe('wrong')
+  expect(await platform.login(processOver(store), stranger, platform.wrong)).toBe('wrong_password')
   expect(writes).toBe(times)
 })
 
@@ -316,12 +316,12 @@ test('where no devices are remembered, a login sets no cookie, and an earlier co
   expect(await remembered(processOver(memory())).account(site)).toBeUndefined()
 })
 
-test.each<AttemptResult>([{ was: 'right' }, { was: 'not_judged' }])(
+test.each<AttemptResult>([{ outcome: 'success' }, { outcome: 'not_judged' }])(
   '[F4] a login that was %j costs no attempt',
   async (result) => {
     const [platform, site] = [new Platform(), processOver(memory(), { attempts: 10, perSeconds: 60 })]
     for (let tries = 0; tries < 300; tries += 1)
-      expect(await platform.login(site, by(`n${tries % 4}`, tries % 8 > 3), () => result)).toBe(result.was)
+      expect(await platform.login(site, by(`n${tries % 4}`, tries % 8 > 3), () => result)).toBe(result.outcome)
   },
 )
 
@@ -335,7 +335,7 @@ test('[F4] one account logs in a hundred times a minute at most, on whatever bro
   }
   expect(said).toEqual(
     new Map([
-      ['right', 100],
+      ['success', 100],
       ['name', 100],
     ]),
   )
@@ -344,7 +344,7 @@ test('[F4] one account logs in a hundred times a minute at most, on whatever bro
 test('[F20] a limit that a network or the site has reached is logged by its cause', async () => {
   const [platform, site] = [new Platform(), processOver(memory(), { attempts: 1, perSeconds: 60 })]
   const wrongFrom = (index: number, address: string) =>
-    platform.login(site, by(`n${index}`, false, 's1', address), () => ({ was: 'wrong', left: 99 }))
+    platform.login(site, by(`n${index}`, false, 's1', address), () => ({ outcome: 'wrong_password', left: 99 }))
   for (let index = 0; index < 30; index += 1) await wrongFrom(index, `2001:db8:77:ab${10 + index}::1`)
   expect(new Set(warned)).toEqual(new Set(['limit:network']))
   for (let index = 0; index < 400; index += 1) await wrongFrom(index, `198.${index % 200}.100.7`)
@@ -359,7 +359,8 @@ test('an address without attempts left makes no new key', async () => {
     if (isSpent && name !== 'addToCounts') keys.add(key)
   })
   const site = processOver(store, { attempts: 1, perSeconds: 60 })
-  const guess = (index: number) => platform.login(site, by(`n${index}`), () => ({ was: 'wrong', left: 99 }))
+  const guess = (index: number) =>
+    platform.login(site, by(`n${index}`), () => ({ outcome: 'wrong_password', left: 99 }))
   for (let index = 0; index < 5; index += 1) await guess(index)
   isSpent = true
   for (let index = 5; index < 50; index += 1) expect(await guess(index)).toBe('address')
@@ -383,5 +384,5 @@ test('without a limit, nothing is counted', async () => {
     away(memory(), () => true),
     false,
   )
-  expect(await platform.login(site, stranger, platform.wrong)).toBe('wrong')
+  expect(await platform.login(site, stranger, platform.wrong)).toBe('wrong_password')
 })

@@ -51,7 +51,7 @@ function addPages(): void {
     if (req.query['touch']) dataOf(req)
     const { key } = await site.sessions.stateOf(req)
     if (key !== undefined) await site.records.end(key)
-    await site.sessions.end(req)
+    await site.sessions.replaceWithEmpty(req)
     if (req.query['put']) bag(req)['put'] = 1
     res.json(dataOf(req))
   })
@@ -196,7 +196,7 @@ describe('regenerate()', () => {
 describe('a login', () => {
   test('of a user without data writes none, and is known within the same request', async () => {
     expect((await ask('/log-in')).json.state).toBe('live')
-    expect(site.commands).not.toContain('setUnlessDead')
+    expect(site.commands).not.toContain('setUnlessTombstone')
   })
 
   test('of a logged-in user keeps what the login had, twice in a request too', async () => {
@@ -305,7 +305,7 @@ describe('a session that another request got', () => {
     site.commands.length = 0
     const answer = await ask(`/adopt/${id}?put=1`, site.browser())
     expect(cookiesOf(answer)).toEqual([])
-    expect(site.commands).not.toContain('setUnlessDead')
+    expect(site.commands).not.toContain('setUnlessTombstone')
   })
 
   test('and that is not there is none', async () => {
@@ -325,10 +325,10 @@ describe('a request whose session another one has moved', () => {
       const { key = '', stored } = await site.sessions.stateOf(req)
       if (typeof stored !== 'string')
         await site.records.revoke(key, stored.raw, 'moved', site.sessions.nextId(req, 'hash'))
-      site.sessions.leave(req)
+      site.sessions.detach(req)
       const empty = dataOf(req)
       bag(req)['late'] = 1
-      site.sessions.leave(req)
+      site.sessions.detach(req)
       site.commands.length = 0
       const told = await call((done) => req.session.save(done))
       const { commands } = { commands: [...site.commands] }

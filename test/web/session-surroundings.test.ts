@@ -87,7 +87,7 @@ describe('[O17] an upgrade with an empty object as answer', () => {
     expect(await bare(cookie, {}, async (req) => (await establish(site, req, 'anon')) && dataOf(req))).toEqual({
       a: '1',
     })
-    expect(await bare(undefined, {}, (req) => site.sessions.end(req).then(() => dataOf(req)))).toEqual({})
+    expect(await bare(undefined, {}, (req) => site.sessions.replaceWithEmpty(req).then(() => dataOf(req)))).toEqual({})
   })
 })
 
@@ -212,7 +212,7 @@ describe("a site's own session", () => {
     page('/end', async (req, res) => {
       const { key = '' } = await state(req)
       await site.records.end(key)
-      await site.sessions.end(req)
+      await site.sessions.replaceWithEmpty(req)
       res.json(dataOf(req))
     })
   })
@@ -316,7 +316,7 @@ describe("what happens in the middle of a request to a site's own session", () =
       page('/end-and-log-in', async (req, res) => {
         const { key = '' } = await site.sessions.stateOf(req)
         await site.records.end(key)
-        await site.sessions.end(req)
+        await site.sessions.replaceWithEmpty(req)
         bag(req)['b'] = 1
         if (isSaved) await save(req)
         bag(req)['c'] = 1
@@ -331,7 +331,7 @@ describe("what happens in the middle of a request to a site's own session", () =
   test('a store of the site that fails is known to a login, and logged at an end', async () => {
     page('/end', async (req, res) => {
       await site.sessions.stateOf(req)
-      await site.sessions.end(req)
+      await site.sessions.replaceWithEmpty(req)
       res.json({})
     })
     await ask('/put/a/1')
@@ -348,7 +348,7 @@ describe("what happens in the middle of a request to a site's own session", () =
       const { isExternal: isForeign, isUnreadable } = await site.sessions.stateOf(req)
       site.commands.length = 0
       const life = site.sessions.dataLifeOf(req) ?? 'none'
-      site.sessions.leave(req)
+      site.sessions.detach(req)
       await site.sessions.adopt(req, 'a'.repeat(43))
       res.json({ isForeign, isUnreadable, data: dataOf(req), life, commands: site.commands })
     })

@@ -135,7 +135,7 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
     await ask('/put/a/1')
     site.commands.length = 0
     await ask('/log-in')
-    expect(site.commands.filter((command) => command === 'setUnlessDead')).toHaveLength(1)
+    expect(site.commands.filter((command) => command === 'setUnlessTombstone')).toHaveLength(1)
     expect((await ask('/read')).json).toEqual({ a: '1' })
   })
 
@@ -203,7 +203,7 @@ describe.each(kinds)('sessions in %s, under %s', (store, name) => {
       site.commands.length = 0
       const answer = await other.fetchJson(`${site.url}${path}`)
       expect({ json: answer.json, id: site.idOf(other) }).toEqual({ json: { a: '1' }, id })
-      expect(site.commands).not.toContain('setUnlessDead')
+      expect(site.commands).not.toContain('setUnlessTombstone')
     }
     await site.browser().fetchJson(`${site.url}/adopt/${id}?touch=1&put=b`)
     expect((await ask('/read')).json).toEqual({ a: '1', b: 'put' })
@@ -382,7 +382,7 @@ function addScenes(site: SessionSite): void {
   page('/end', async (req, res) => {
     const { key } = await site.sessions.stateOf(req)
     if (key !== undefined) await site.records.end(key)
-    await site.sessions.end(req)
+    await site.sessions.replaceWithEmpty(req)
     putIf(req)
     res.json({})
   })

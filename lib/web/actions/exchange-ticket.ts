@@ -7,7 +7,7 @@ import { isLoggedIn, type LoggedInRecord, type SsoRecord, type User, withFailedR
 import { Sso2ResponseError } from '../../errors'
 import { isObject } from '../../protocol/json'
 import type { SessionToken } from '../../protocol/session-token'
-import { own } from '../../protocol/token'
+import { ownValue } from '../../protocol/token'
 import { type Dependency, isNotSent } from '../../remote/dependency'
 import { PlatformApi } from '../../remote/platform-api'
 import { readGrant } from '../../remote/ticket'
@@ -94,7 +94,7 @@ function isLoginOf(record: SsoRecord | undefined, sid: string): record is Logged
 /** Reads a user: JSON with at least `accountId`. @throws {Sso2ResponseError} with the name of the wrong field */
 function readUser(value: unknown): User {
   const user: unknown = value === undefined ? undefined : JSON.parse(JSON.stringify(value))
-  const accountId = isObject(user) ? own(user, 'accountId') : undefined
+  const accountId = isObject(user) ? ownValue(user, 'accountId') : undefined
   if (!isObject(user) || typeof accountId !== 'string' || accountId === '') {
     throw new Sso2ResponseError('loadUser', undefined, 'accountId: a text is required')
   }
@@ -105,9 +105,9 @@ function readUser(value: unknown): User {
 export function defaultLoadUser(userPath: string): LoadUser {
   return async ({ api }) => {
     const body = await api.get(userPath)
-    const item = own(body, 'item')
+    const item = ownValue(body, 'item')
     const fields = isObject(item) ? item : body
-    const accountId = own(fields, 'accountId') ?? own(fields, 'account_id')
+    const accountId = ownValue(fields, 'accountId') ?? ownValue(fields, 'account_id')
     return { ...fields, accountId } as User // checked by readUser
   }
 }

@@ -2,10 +2,10 @@
 import type { AttemptResult } from '../../decide/attempts'
 import {
   attemptResultOf,
+  decideAbandonedLogin,
   decideLogin,
   decideLoginStart,
   decideLostLogin,
-  decideSuccession,
   type LoginDecision,
   type LoginError,
   type LoginResult,
@@ -56,7 +56,7 @@ export async function logIn(
   const { username, password } = credentials
   const { key } = stored
   const submit = { digest: digestOf([username, password]), arrivedAt: site.sessions.arrivalOf(context.req) }
-  if (context.isLate && key !== undefined) {
+  if (context.hasSessionJustEnded && key !== undefined) {
     const shared = await joinFinished(context, { key, ...submit })
     if (shared) return shared
   }
@@ -131,7 +131,7 @@ async function attemptLogin(
   return result
 }
 
-const NOT_JUDGED: AttemptResult = { was: 'not_judged' }
+const NOT_JUDGED: AttemptResult = { outcome: 'not_judged' }
 
 interface Judged {
   readonly decision: LoginDecision
@@ -173,10 +173,10 @@ async function continueLostLogin(
   wasIn: boolean,
   admitted: AdmittedLogin,
 ): Promise<Judged | undefined> {
-  const decision = decideSuccession(await checkLostLogin(context, sid, wasIn))
+  const decision = decideAbandonedLogin(await checkLostLogin(context, sid, wasIn))
   if (decision === undefined) return undefined
   await admitted.begin() // takes over the lock of the dead process, to end the lock
-  return { decision, judged: decision.action === 'sign_in' ? { was: 'right' } : NOT_JUDGED }
+  return { decision, judged: decision.action === 'sign_in' ? { outcome: 'success' } : NOT_JUDGED }
 }
 
 /**
@@ -202,7 +202,7 @@ async function callAuthenticate(
     const judged = lostAttemptResult(error)
     if (error instanceof Sso2UnavailableError && error.retryable) return { decision: { action: 'not_now' }, judged }
     const decision = decideLostLogin(await checkLostLogin(context, sid, isLoggedIn(context.stored.value)))
-    return { decision, judged: decision.action === 'sign_in' ? { was: 'right' } : judged }
+    return { decision, judged: decision.action === 'sign_in' ? { outcome: 'success' } : judged }
   }
 }
 

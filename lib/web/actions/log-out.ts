@@ -34,7 +34,7 @@ export async function logOut(context: RequestContext, isAll: boolean): Promise<L
   const sidHash = stored.value?.sidHash
   const result = await applyLogoutDecision(context, step)
   stored.forget()
-  await site.sessions.end(req)
+  await site.sessions.replaceWithEmpty(req)
   publish('logout', {
     operation: isAll ? 'logoutall' : 'logout',
     outcome: result,

@@ -73,7 +73,7 @@ export async function resolveUser(context: RequestContext, options: ResolveOptio
     const outcome = decision.action === 'show' ? decision : await applyDecision(context, decision, progress)
     if (outcome === 'answered') return outcome
     if (outcome !== 'again') return withDegradedLogged(context, options, outcome)
-    if (hasSessionEnded(context.stored, wasIn)) context.site.sessions.leave(context.req)
+    if (hasSessionEnded(context.stored, wasIn)) context.site.sessions.detach(context.req)
     progress.hasWaited = performance.now() > deadline
   }
   return withDegradedLogged(context, options, { record: undefined, degraded: 'sso_unavailable' })
@@ -191,7 +191,7 @@ async function continueAfterLogout({ site, req, stored }: RequestContext): Promi
   if ((await stored.reread()) === 'unavailable') return STORE_UNAVAILABLE
   if (stored.value !== undefined) return 'again'
   stored.forget()
-  await site.sessions.end(req)
+  await site.sessions.replaceWithEmpty(req)
   return 'again'
 }
 
@@ -285,7 +285,7 @@ async function endRecord({ stored, site, req }: RequestContext, sidHash: string)
   if (revoked.outcome === 'unavailable') return STORE_UNAVAILABLE
   if (revoked.outcome === 'changed' && value?.sidHash !== sidHash) return 'again' // the record belongs to another SSO session now
   if (revoked.outcome === 'done') await removeFromIndex(site, key, value)
-  await site.sessions.end(req)
+  await site.sessions.replaceWithEmpty(req)
   stored.forget()
   return 'again'
 }

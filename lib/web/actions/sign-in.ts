@@ -16,7 +16,7 @@ import {
   withRecordedClaims,
 } from '../../decide/record'
 import { checkStateAfter } from '../../decide/status-check'
-import { isGone, mayFollow, mayMove } from '../../decide/stored-entry'
+import { isGone, mayBeReplaced, mayMove } from '../../decide/stored-entry'
 import type { SessionToken } from '../../protocol/session-token'
 import { sessionKey, shortHash } from '../../storage/keys'
 import type { Secrets } from '../../storage/records'
@@ -162,10 +162,10 @@ async function storeRecord(context: RequestContext, record: SsoRecord, start?: L
   const [before, oldKey] = [stored.value, stored.key]
   const keepsData = !isOtherAccount(before, record)
   const id = site.sessions.nextId(req, record.sidHash)
-  const wasThere = before !== undefined
+  const hadRecord = before !== undefined
   const revoked = isGone(stored)
     ? ({ outcome: 'done', taken: null } as const)
-    : await stored.revoke((found) => mayFollow(found, wasThere), 'moved', id)
+    : await stored.revoke((found) => mayBeReplaced(found, hadRecord), 'moved', id)
   if (revoked.outcome !== 'done') return revoked.outcome === 'changed' ? 'lost_race' : revoked.outcome
   const accountId = isLoggedIn(record) ? record.user.accountId : undefined
   const next = { id, taken: revoked.taken, keepsData, accountId }
@@ -177,7 +177,7 @@ async function storeRecord(context: RequestContext, record: SsoRecord, start?: L
   ])
   if (established !== 'done') {
     stored.forget()
-    await site.sessions.end(req) // the browser must get no cookie of a session that does not exist
+    await site.sessions.replaceWithEmpty(req) // the browser must get no cookie of a session that does not exist
   }
   return established
 }

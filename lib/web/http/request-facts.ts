@@ -59,8 +59,9 @@ function pairsWith(header: string, text: string): [name: string, value: string][
   const pairs: [string, string][] = []
   for (const pair of header.split(';')) {
     if (!pair.includes(text)) continue
-    const mark = pair.indexOf('=')
-    if (mark > 0) pairs.push([withoutBlanks(pair.slice(0, mark)), withoutBlanks(pair.slice(mark + 1))])
+    const equalsSign = pair.indexOf('=')
+    if (equalsSign > 0)
+      pairs.push([withoutBlanks(pair.slice(0, equalsSign)), withoutBlanks(pair.slice(equalsSign + 1))])
   }
   return pairs
 }
@@ -88,8 +89,8 @@ const targetOf = (req: Request): string => req.originalUrl ?? req.url
 /** Returns the query as the browser sent it, without the site's query parser. A question mark within the query is part of the query. */
 export function queryParameters(req: Request): URLSearchParams {
   const target = targetOf(req)
-  const mark = target.indexOf('?')
-  return new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1))
+  const queryStart = target.indexOf('?')
+  return new URLSearchParams(queryStart < 0 ? '' : target.slice(queryStart + 1))
 }
 
 /** Is `sso` mounted at the path of `siteUrl`? Pass the request that `sso` gets, not the request of a router below. */

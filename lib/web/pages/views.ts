@@ -47,10 +47,10 @@ ${body}
 /** Returns the name or logo of the site, with a link to the front page. */
 function pageHeader({ brand: { name, logoUrl }, siteUrl, texts }: Branding): Html | undefined {
   if (name === undefined && logoUrl === undefined) return undefined
-  const mark = logoUrl === undefined ? name : html`<img src="${logoUrl}" alt="${name ?? localizedText(texts, 'home')}">`
+  const logo = logoUrl === undefined ? name : html`<img src="${logoUrl}" alt="${name ?? localizedText(texts, 'home')}">`
   // many SVG logos have no size, so the link gives the width
   const kind = logoUrl === undefined ? undefined : html` class="logo"`
-  return html`\n<header class="brand"><a${kind} href="${`${siteUrl}/`}">${mark}</a></header>`
+  return html`\n<header class="brand"><a${kind} href="${`${siteUrl}/`}">${logo}</a></header>`
 }
 
 function loginPage(page: Page, { action, returnTo, backUrl, username, message, error }: LoginContext): string {

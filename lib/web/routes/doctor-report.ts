@@ -18,8 +18,8 @@ const PROXY_HEADERS = [
 
 /** Is the request signed with the `sessionSecret` of the site? */
 export function isDoctorRequest(site: Site, req: Request): boolean {
-  const mark = req.headers[DOCTOR_HEADER]
-  return typeof mark === 'string' && isDoctorSignature(site.macKeys, mark, site.now())
+  const signature = req.headers[DOCTOR_HEADER]
+  return typeof signature === 'string' && isDoctorSignature(site.macKeys, signature, site.now())
 }
 
 /** Sends the report. */

@@ -110,8 +110,8 @@ async function decideFor(
   else if (binding === 'bound') logRefusedToken(context.site, token)
   const isGood = binding === 'bound' && !(token instanceof TokenError)
   const start = context.site.sessionIndex.startNow()
-  const marks = isGood && stored.isAvailable ? await useUpToken(context, t, token) : NO_TOKEN_STATE
-  const successor = isGood && context.isLate ? await stored.writtenSuccessor() : undefined
+  const tokenState = isGood && stored.isAvailable ? await consumeToken(context, t, token) : NO_TOKEN_STATE
+  const successor = isGood && context.hasSessionJustEnded ? await stored.writtenSuccessor() : undefined
   const decision = decideLanding({
     binding,
     token: known,
@@ -120,8 +120,8 @@ async function decideFor(
     sidHash: token instanceof TokenError || token.sid === undefined ? undefined : shortHash(token.sid),
     clockOffset: context.site.client.clockOffsetSeconds ?? 0,
     hasLogoutCookie: browser.logoutCookie !== undefined,
-    ...marks,
-    isStoreAvailable: stored.isAvailable && marks.isStoreAvailable,
+    ...tokenState,
+    isStoreAvailable: stored.isAvailable && tokenState.isStoreAvailable,
   })
   return { decision, start, successor }
 }
@@ -132,16 +132,26 @@ function findBinding({ site, browser }: RequestContext, returnTo: string): Bindi
   return isBound(site.macKeys, browser.binding, flowParameterOf(returnTo), site.now()) ? 'bound' : 'unbound'
 }
 
-const NO_TOKEN_STATE = { isReplayed: false, isSidEnded: false, isShareSpent: false, isStoreAvailable: true }
+const NO_TOKEN_STATE = {
+  isReplayed: false,
+  isSsoSessionRevoked: false,
+  isLandingLimitReached: false,
+  isStoreAvailable: true,
+}
 
 /** Uses the token. From now on, another landing with the same token is a replay, even if the landing fails. */
-async function useUpToken({ site, req, stored }: RequestContext, t: string, token: SessionToken) {
-  const [marks, isShareSpent] = await Promise.all([
+async function consumeToken({ site, req, stored }: RequestContext, t: string, token: SessionToken) {
+  const [tokenState, isLandingLimitReached] = await Promise.all([
     site.sessionIndex.useToken(tokenSignature(t), shortHash(token.sid ?? '')),
     isNewVisitor(token, stored.value) && site.limits.isLandingRefused(deviceOf(req).ipa),
   ])
-  if (marks === 'unavailable') return { ...NO_TOKEN_STATE, isStoreAvailable: false }
-  return { isReplayed: !marks.isFirst, isSidEnded: marks.isSidEnded, isShareSpent, isStoreAvailable: true }
+  if (tokenState === 'unavailable') return { ...NO_TOKEN_STATE, isStoreAvailable: false }
+  return {
+    isReplayed: !tokenState.isFirst,
+    isSsoSessionRevoked: tokenState.isSsoSessionRevoked,
+    isLandingLimitReached,
+    isStoreAvailable: true,
+  }
 }
 
 async function applyLandingDecision(

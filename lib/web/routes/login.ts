@@ -1,6 +1,6 @@
 /** The login page. `GET {login}` shows the form, `POST {login}` accepts the form or JSON. */
 import type { Request, Response } from 'express'
-import { type LoginError, type LoginResult, textOfFailure } from '../../decide/login'
+import { failureMessage, type LoginError, type LoginResult } from '../../decide/login'
 import { ANONYMOUS, identifiedUser } from '../../decide/request-decision'
 import { validateReferer } from '../../decide/return-to'
 import { dropRedirectCountWhenServed, sendToIdentify } from '../actions/identify'
@@ -112,7 +112,7 @@ function loginErrorStatus(error: LoginError): number {
 }
 
 function loginErrorMessage({ config }: Site, failure: Failure): string {
-  const { code, values } = textOfFailure(failure)
+  const { code, values } = failureMessage(failure)
   return localizedText(config.texts, code, values)
 }
 

@@ -11,18 +11,18 @@ import type { Unavailable } from '../../storage/unavailable'
 import { keepPrivate } from '../http/response-headers'
 import { dataIn } from './request-session'
 
-const KNOWN = Symbol('express-sso2.foreign')
-interface Known {
+const FOUND_SESSION = Symbol('express-sso2.foreign')
+interface FoundSession {
   /** May the login record of the session still be valid? If not, data of that login must not reach another account. */
   readonly isAlive: boolean
   readonly read: SiteData
 }
-type RequestWithKnown = Request & { [KNOWN]?: Known }
+type RequestWithFoundSession = Request & { [FOUND_SESSION]?: FoundSession }
 /**
  * Entry of the package in the session data: `false`, or session and account of the login that the data belongs to. The entry is always
  * set, because some stores do not keep an empty session.
  */
-const MARK = 'sso2'
+const LOGIN_ENTRY = 'sso2'
 
 const NO_SESSION =
   'Mount sso.session, or your own express-session, before sso.router and sso.middleware. An express-session whose store is not connected makes no session'
@@ -38,7 +38,7 @@ const isOfExpressSession = ({ sessionID, session }: Request) =>
  * the old cookie again (`rolling`). If the data belongs to an ended login of the same session ID, the request gets an empty session.
  */
 export async function readExternalSession(
-  req: RequestWithKnown,
+  req: RequestWithFoundSession,
   records: Records,
   log: Log,
 ): Promise<{ readonly key: string; readonly stored: StoredEntry | Unavailable } | undefined> {
@@ -49,25 +49,27 @@ export async function readExternalSession(
   const stored = await records.read(key)
   const data: SiteData = dataIn(req.session)
   const isAlive = stored === 'unavailable' || mayBeAlive(stored)
-  req[KNOWN] ??= { isAlive, read: structuredClone(data) }
+  req[FOUND_SESSION] ??= { isAlive, read: structuredClone(data) }
   if (!isAlive && loginOf(data)?.session === shortHash(req.sessionID)) await endExternalSession(req, log)
   return { key, stored }
 }
 
-function loginOf({ [MARK]: mark }: SiteData): { readonly session: string; readonly account: string } | undefined {
-  const [session, account] = typeof mark === 'string' ? mark.split('.') : []
+function loginOf({
+  [LOGIN_ENTRY]: entry,
+}: SiteData): { readonly session: string; readonly account: string } | undefined {
+  const [session, account] = typeof entry === 'string' ? entry.split('.') : []
   return session === undefined || account === undefined ? undefined : { session, account }
 }
 
-const markerOf = (sessionId: string, accountId: string) => `${shortHash(sessionId)}.${shortHash(accountId)}`
+const loginEntryOf = (sessionId: string, accountId: string) => `${shortHash(sessionId)}.${shortHash(accountId)}`
 
 /**
  * Must the data of a session without a valid login record be dropped? Yes, if the data belongs to an ended login of the same session ID. If
  * the data belongs to another session ID, the site has copied the data over `regenerate()`, as passport does with `keepSessionInfo`. Then
  * only a login of the same account keeps the data.
  */
-function isSessionLost(req: RequestWithKnown, accountId: string | undefined): boolean {
-  const { isAlive = true, read = {} } = req[KNOWN] ?? {}
+function isSessionLost(req: RequestWithFoundSession, accountId: string | undefined): boolean {
+  const { isAlive = true, read = {} } = req[FOUND_SESSION] ?? {}
   const login = loginOf(read)
   if (isAlive || !login) return false
   return login.session === shortHash(req.sessionID) || accountId === undefined || login.account !== shortHash(accountId)
@@ -75,14 +77,16 @@ function isSessionLost(req: RequestWithKnown, accountId: string | undefined): bo
 
 /** Regenerates the site's session. @returns the new session ID, or 'unavailable' if the site's store fails */
 export async function renewExternalSession(
-  req: RequestWithKnown,
+  req: RequestWithFoundSession,
   keepsData: boolean,
   accountId: string | undefined,
 ): Promise<string | Unavailable> {
   try {
-    const kept = keepsData && !isSessionLost(req, accountId) ? await currentData(req) : {}
+    const data = keepsData && !isSessionLost(req, accountId) ? await currentData(req) : {}
     await regenerateExternalSession(req)
-    Object.assign(req.session, kept, { [MARK]: accountId !== undefined && markerOf(req.sessionID, accountId) })
+    Object.assign(req.session, data, {
+      [LOGIN_ENTRY]: accountId !== undefined && loginEntryOf(req.sessionID, accountId),
+    })
     await call((done) => req.session.save(done))
     return req.sessionID
   } catch {
@@ -95,17 +99,17 @@ export async function endExternalSession(req: Request, log: Log): Promise<void> 
   await regenerateExternalSession(req).catch(() => log.warn('session:regenerate', LOG_LINES.externalSessionFailed))
 }
 
-async function regenerateExternalSession(req: RequestWithKnown): Promise<void> {
+async function regenerateExternalSession(req: RequestWithFoundSession): Promise<void> {
   if (req.res) keepPrivate(req.res)
   await call((done) => req.session.regenerate(done))
-  req[KNOWN] = { isAlive: true, read: {} }
+  req[FOUND_SESSION] = { isAlive: true, read: {} }
 }
 
 /** Returns the data as other tabs have saved it, with the changes of this request on top. */
-async function currentData(req: RequestWithKnown): Promise<SiteData> {
+async function currentData(req: RequestWithFoundSession): Promise<SiteData> {
   const mine: SiteData = dataIn(req.session)
   await call((done) => req.session.reload(done)).catch(() => {}) // a session that was never saved stays unchanged
-  return withChanges(req[KNOWN]?.read ?? mine, mine, dataIn(req.session))
+  return withChanges(req[FOUND_SESSION]?.read ?? mine, mine, dataIn(req.session))
 }
 
 function call(run: (done: (error?: unknown) => void) => void): Promise<void> {

@@ -2,7 +2,7 @@
 import { isGone, mayBeAlive } from '../../decide/stored-entry'
 import { sessionKey } from '../../storage/keys'
 import { storeUnavailable, type Unavailable } from '../../storage/unavailable'
-import { type Parts, StoredRecord } from '../stored-record'
+import { StoredRecord, type StoredRecordParts } from '../stored-record'
 import type { Adapter } from './adapter'
 import type { CookieTarget, CurrentSession, RequestSession } from './request-session'
 import { newSessionId } from './store'
@@ -13,14 +13,14 @@ interface Next {
 }
 
 /** Parts of the site that a regeneration needs. */
-export interface Site extends Parts {
+export interface RegenerationParts extends StoredRecordParts {
   readonly adapter: Adapter
   /** Moves the login record of a session to a new ID. @returns false if there is no login record any more */
   moveRecord(slot: RequestSession, newId: string): Promise<boolean>
 }
 
 /** Gives the request its new session. If that fails, the request gets an empty session that is not saved, and the error is thrown. */
-export async function replaceSession(site: Site, slot: RequestSession): Promise<void> {
+export async function replaceSession(site: RegenerationParts, slot: RequestSession): Promise<void> {
   const { current, target } = slot
   const go = (next: Next) => {
     slot.moveTo(next.current, next.target)
@@ -35,7 +35,7 @@ export async function replaceSession(site: Site, slot: RequestSession): Promise<
   }
 }
 
-async function nextOf(site: Site, slot: RequestSession): Promise<Next> {
+async function nextOf(site: RegenerationParts, slot: RequestSession): Promise<Next> {
   const { current, target } = slot
   if (current.phase === 'away') throw storeUnavailable()
   if (current.phase === 'late') return { current: { ...current, text: null }, target }
@@ -48,7 +48,7 @@ async function nextOf(site: Site, slot: RequestSession): Promise<Next> {
 }
 
 /** Moves the login record, or deletes data without a record. If another request has just ended the session, no new session begins. */
-async function leave(site: Site, slot: RequestSession): Promise<Next> {
+async function leave(site: RegenerationParts, slot: RequestSession): Promise<Next> {
   const { current, target } = slot
   const stored = new StoredRecord(site, sessionKey(current.id), 'unavailable')
   known(await stored.reread())
@@ -57,12 +57,13 @@ async function leave(site: Site, slot: RequestSession): Promise<Next> {
   known(outcome)
   if (outcome === 'done') return next
   if (mayBeAlive(stored)) return moved(site, slot)
-  if (stored.isLate) return { current: { ...current, phase: 'late', text: null, cookieAction: 'nothing' }, target }
+  if (stored.hasJustEnded)
+    return { current: { ...current, phase: 'late', text: null, cookieAction: 'nothing' }, target }
   if (isGone(stored)) return next
   throw storeUnavailable()
 }
 
-async function moved(site: Site, slot: RequestSession): Promise<Next> {
+async function moved(site: RegenerationParts, slot: RequestSession): Promise<Next> {
   const id = newSessionId()
   if (!(await site.moveRecord(slot, id)))
     return { current: site.adapter.freshSession('send', id), target: { key: undefined, stored: undefined } }

@@ -153,13 +153,13 @@ export class SiteSessions implements Sessions {
   }
 
   /** Gives the request an empty session after its session has ended. The browser's cookie is dropped unless the site adds session data. */
-  async end(req: Request): Promise<void> {
+  async replaceWithEmpty(req: Request): Promise<void> {
     const slot = this.#own(req)
     if (!slot) return endExternalSession(req, this.#config.log)
     this.#move(slot, this.#freshSession(this.#cookie.isIn(req) ? 'send_or_drop' : 'send_if_filled'), NO_TARGET)
   }
 
-  leave(req: Request): void {
+  detach(req: Request): void {
     const slot = this.#own(req)
     if (!slot || slot.current.phase === 'late') return
     this.#move(slot, nothingIn('late', slot.current.id, this.#now()), { ...slot.target, stored: undefined })
