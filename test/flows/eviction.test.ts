@@ -1,8 +1,7 @@
 import { Redis } from 'ioredis'
 import { type Sso2Options, sso2 } from '../../lib'
-import type { Browser } from '../support/agent'
 import { startRedis, type TestRedis } from '../support/redis'
-import { eventually, loggedIn, type Network, sessionSecret, startNetwork, view } from './network'
+import { eventually, loggedIn, type Network, sessionSecret, startNetwork } from './network'
 
 /* A Redis that evicts: what must not be lost does not depend on it, and whoever runs it is told. */
 
@@ -37,31 +36,15 @@ async function evict(kind: string): Promise<void> {
   }
 }
 
-/** Logs out while the SSO system is down, and has the logout evicted. */
-async function forgottenLogout(): Promise<Browser> {
+test('a kept logout that was evicted arrives when the SSO system is back', async () => {
   const browser = await loggedIn(network)
   network.emulator.faults.add({ operation: 'logout', kind: 'down' })
   await browser.submit(`${network.morning.url}/logout`, { return_to: '/' })
   await eventually(async () => (await keys('pend:')).length > 0) // kept again where Redis was late
   await evict('pend:')
-  return browser
-}
-
-test('a kept logout that was evicted arrives when the SSO system is back', async () => {
-  await forgottenLogout()
   expect(loginsThere()).toBe(1)
   network.emulator.faults.clear()
   await eventually(async () => loginsThere() === 0, 20)
-}, 40_000)
-
-test('"log in" opens no account without a password after it', async () => {
-  const browser = await forgottenLogout()
-  network.emulator.faults.clear()
-  const form = await browser.visit(`${network.morning.url}/login`)
-  expect(form.body).not.toContain('"loggedin"')
-  expect([200, 503]).toContain(form.status)
-  const page = await browser.visit(`${network.morning.url}/`)
-  expect(view(page).status).not.toBe('loggedin')
 }, 40_000)
 
 test('the site says so when it starts, once, in the words of the doctor; one that evicts nothing is not mentioned', async () => {

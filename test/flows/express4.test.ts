@@ -39,13 +39,6 @@ describe.each([
     expect(page.url).toBe(at('/a?b=%20&c[]=1&c[]=2'))
   })
 
-  test('leaves a bot alone', async () => {
-    const headers = { accept: 'text/html', 'user-agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)' }
-    const answer = await network.browser().fetchJson(at('/'), { headers })
-    expect([answer.status, answer.headers['set-cookie']]).toEqual([200, undefined])
-    expect(answer.json).toEqual({ status: 'none', url: '/' })
-  })
-
   test('logs in, with a new session ID and the data kept, and out again without it', async () => {
     const browser = network.browser()
     await browser.visit(at('/keep'))
@@ -85,25 +78,5 @@ describe.each([
     await browser.submit(`${network.evening.url}/logout`, { return_to: '/' })
     network.emulator.clock.advance(361)
     expect(view(await browser.visit(at('/'))).status).toBe('anon')
-  })
-
-  test('logs out everywhere', async () => {
-    const [one, two] = [network.browser(), network.browser()]
-    for (const browser of [one, two]) await logIn(browser, network.morning, grace)
-    await one.submit(at('/logout-all'), { return_to: '/' })
-    expect((await two.fetchJson(at('/'))).json.status).toBe('none')
-  })
-
-  test("never moves one account's data to another", async () => {
-    const [one, two] = [network.browser(), network.browser()]
-    for (const browser of [one, two]) await logIn(browser, network.morning, ada)
-    expect(view(await two.visit(at('/keep'))).saved).toBe('kept')
-    await one.submit(at('/logout-all'), { return_to: '/' })
-    expect(view(await two.visit(at('/')))).toEqual({ status: 'anon', url: '/' })
-    expect(view(await logIn(two, network.morning, grace))).toEqual({ status: 'loggedin', username: 'grace', url: '/' })
-  })
-
-  test('answers a script that needs a login with 401', async () => {
-    expect((await network.browser().fetchJson(at('/account'))).status).toBe(401)
   })
 })

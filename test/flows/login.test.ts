@@ -141,6 +141,11 @@ describe('a login', () => {
 })
 
 describe('a login that is refused', () => {
+  const wrongOtp = () => {
+    const otp = network.emulator.issueOtp('ada')
+    return { username: 'ada', password: otp === '000000' ? '000001' : '000000' }
+  }
+
   test('says when one attempt is left', async () => {
     const wrong = { username: 'ada', password: 'not-it', return_to: '/' }
     for (let attempt = 0; attempt < 3; attempt += 1) await browser.submit(at('/login'), wrong)
@@ -168,17 +173,13 @@ describe('a login that is refused', () => {
     expect(page.body).toContain('Please try again in 12 hours.')
   })
 
-  test('for an account that is not active says so', async () => {
-    const answer = await browser.fetchJson(at('/login'), { json: edsger })
-    expect([answer.status, answer.json]).toEqual([401, { error: 'account_not_active' }])
-    expect((await logIn(browser, network.morning, edsger)).body).toContain('This account is not active')
-  })
-
-  test('for a wrong one-time password says so', async () => {
-    const otp = network.emulator.issueOtp('ada')
-    const wrong = otp === '000000' ? '000001' : '000000'
-    const answer = await browser.fetchJson(at('/login'), { json: { username: 'ada', password: wrong } })
-    expect([answer.status, answer.json]).toEqual([401, { error: 'invalid_otp' }])
+  test.each<[reason: string, login: () => typeof ada, error: string, text: string]>([
+    ['an account that is not active', () => edsger, 'account_not_active', 'This account is not active'],
+    ['a wrong one-time password', wrongOtp, 'invalid_otp', 'The one-time password is wrong'],
+  ])('for %s says so', async (_reason, login, error, text) => {
+    const answer = await browser.fetchJson(at('/login'), { json: login() })
+    expect([answer.status, answer.json]).toEqual([401, { error }])
+    expect((await logIn(browser, network.morning, login())).body).toContain(text)
   })
 
   test.each(['terminate', 'prune'] as const)(

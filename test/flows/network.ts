@@ -132,14 +132,14 @@ export async function startNetwork(options: NetworkOptions = {}): Promise<Networ
   }
 }
 
-interface Port {
+export interface Port {
   readonly name: string
   readonly url: string
   readonly server: http.Server
 }
 
 /** The address comes first: the platform must know it before the site can be made. */
-async function openPort(name: string): Promise<Port> {
+export async function openPort(name: string): Promise<Port> {
   const server = http.createServer({ keepAliveTimeout: 60_000 }) // or a busy test sends into a connection just closed
   server.listen(0, '127.0.0.1').unref() // or a wrong option of the emulator would leave Jest running
   await once(server, 'listening')

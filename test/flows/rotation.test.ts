@@ -19,7 +19,7 @@ type Secrets = Pick<Sso2Options, 'clientSecret' | 'sessionSecret'>
 async function startRollout(secrets: Secrets) {
   const stayOpen = { keepAliveTimeout: 60_000 } // or a busy site asks over a connection just closed
   const [platform, site] = [http.createServer(stayOpen), http.createServer(stayOpen)]
-  for (const server of [platform, site]) await once(server.listen(0, '127.0.0.1'), 'listening')
+  for (const server of [platform, site]) await once(server.listen(0, '127.0.0.1').unref(), 'listening')
   const at = (server: http.Server, host: string) => `http://${host}:${(server.address() as AddressInfo).port}`
   const [platformUrl, url] = [at(platform, '127.0.0.1'), at(site, 'localhost')]
   const clients = [{ clientId: 'morning', clientSecret: old, landingPage: `${url}/sso2/landing` }]
@@ -40,8 +40,10 @@ async function startRollout(secrets: Secrets) {
     timeoutMs: 1000,
     logger: { warn: () => {}, info: () => {} },
   }
+  const started: Sso2[] = []
   const start = (more: Secrets): { sso: Sso2; app: Express } => {
     const sso = sso2({ ...base, clientSecret: old, sessionSecret: oldSession, ...secrets, ...more })
+    started.push(sso)
     const app = express().use(sso)
     app.get('/keep', (req, res) => {
       Object.assign(req.session, { saved: 'kept' })
@@ -93,14 +95,19 @@ async function startRollout(secrets: Secrets) {
         server.close()
         server.closeAllConnections()
       }
-      await Promise.all(processes.map(({ sso }) => sso.close()))
+      await Promise.all(started.map((sso) => sso.close()))
     },
   }
 }
 
 type Rollout = Awaited<ReturnType<typeof startRollout>>
 let rollout: Rollout
-afterEach(() => rollout.close())
+const open: Rollout[] = []
+const start = async (secrets: Secrets = {}) => {
+  rollout = await startRollout(secrets)
+  open.push(rollout)
+}
+afterEach(() => open.pop()?.close())
 
 /** What a reader sees, at each of the two processes. */
 async function pages(browser: Browser) {
@@ -169,7 +176,7 @@ async function inSteps(name: keyof Secrets, steps: readonly (string | string[] |
 }
 
 test('[O16] a session secret is changed in three steps: no user is logged out, and no login refused', async () => {
-  rollout = await startRollout({})
+  await start()
   await inSteps('sessionSecret', [
     [oldSession, nextSession],
     [nextSession, oldSession],
@@ -182,17 +189,17 @@ test('[O16] a session secret is changed in three steps: no user is logged out, a
 })
 
 test('[O16] a client secret is changed in three steps, the second of them in the portal: no user is logged out, and no login refused', async () => {
-  rollout = await startRollout({})
+  await start()
   await inSteps('clientSecret', [[old, next], () => rollout.changeAtPlatform(next), next])
 })
 
 test('the new client secret may stand first before the platform takes it', async () => {
-  rollout = await startRollout({})
+  await start()
   await inSteps('clientSecret', [[next, old], () => rollout.changeAtPlatform(next), next])
 })
 
 test('where nobody but new visitors comes while the client secret is changed, the first one shows it, at each process', async () => {
-  rollout = await startRollout({ clientSecret: [old, next] })
+  await start({ clientSecret: [old, next] })
   for (const process of [0, 1] as const) {
     rollout.nextAt(process)
     await rollout.browser().visit(`${rollout.url}/page`)
@@ -218,7 +225,7 @@ describe('a clumsy step', () => {
   }
 
   test('with the session secret (the new one first, at one process) costs a trip, and never gives a wrong answer', async () => {
-    rollout = await startRollout({})
+    await start()
     const before = await reader()
     await rollout.replace(0, { sessionSecret: [nextSession, oldSession] })
     expect(await pages(before)).toEqual([isIn, isIn])
@@ -239,7 +246,7 @@ describe('a clumsy step', () => {
   })
 
   test('with the client secret (the new one alone, at one process) logs nobody out, says "not now", and is over with it', async () => {
-    rollout = await startRollout({})
+    await start()
     const before = await reader()
     const stranger = rollout.browser()
     await stranger.visit(`${rollout.url}/login`)

@@ -1,11 +1,7 @@
+import { document } from '../safety/session-support'
 import { type Front, startFront } from '../support/front'
 import { eventually, type Network, startNetwork, view } from './network'
 
-const document = {
-  accept: 'text/html',
-  'sec-fetch-dest': 'document',
-  'sec-fetch-mode': 'navigate',
-}
 let network: Network
 let front: Front
 
@@ -21,15 +17,15 @@ afterAll(async () => {
 test('after the first visitors no browser is redirected to a host that is gone, and all are again once it is back', async () => {
   const away = await startNetwork({ site: { ssoUrl: `http://127.0.0.1:${front.port}/sso` } })
   try {
-    const stranger = () => away.browser().fetchJson(`${away.morning.url}/page`, { headers: document })
+    const visit = () => away.browser().fetchJson(`${away.morning.url}/page`, { headers: document })
     await front.down()
-    expect((await stranger()).status).toBe(302)
-    await eventually(async () => (await stranger()).status === 200)
-    expect(view(await stranger())).toEqual({ status: 'none', degraded: 'sso_unavailable', url: '/page' })
+    expect((await visit()).status).toBe(302)
+    await eventually(async () => (await visit()).status === 200)
+    expect(view(await visit())).toEqual({ status: 'none', degraded: 'sso_unavailable', url: '/page' })
     expect(await away.morning.sso.health()).toMatchObject({ ok: false, sso: 'unavailable' })
 
     await front.up()
-    await eventually(async () => (await stranger()).status === 302)
+    await eventually(async () => (await visit()).status === 302)
     expect(network.emulator.calls({ operation: 'identify' }).length).toBeLessThanOrEqual(1) // a probe
   } finally {
     await away.close()

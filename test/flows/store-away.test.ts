@@ -1,24 +1,16 @@
-import { Redis } from 'ioredis'
 import { document } from '../safety/session-support'
-import { startRedis, type TestRedis } from '../support/redis'
+import { useRedis } from '../support/redis'
 import { eventually, loggedIn, type Network, resumeStore, startNetwork, view } from './network'
 
 /*
  * The store goes away and comes back with its data: the server process is stopped, as in a stalled machine, and continued.
  */
-let redis: TestRedis
+const redis = useRedis()
 let network: Network
-
-beforeAll(async () => {
-  redis = await startRedis()
-  network = await startNetwork({ site: { redis: redis.url } })
+beforeEach(async () => {
+  network = await startNetwork({ site: { redis: redis.url() } })
 })
-afterAll(async () => {
-  redis.resume()
-  await network.close()
-  await redis.stop()
-})
-afterEach(() => redis.resume())
+afterEach(() => network.close())
 
 const at = (path: string) => `${network.morning.url}${path}`
 const isBack = () => resumeStore(redis, network.morning.sso)
@@ -50,12 +42,8 @@ test('a login past its grace is not shown because the store went away after the 
 test('a landing that the store did not take is not tried again at once; the page heals with the store', async () => {
   const [user, newUser] = [network.browser(), network.browser()]
   await user.visit(at('/'))
-  const takesNothing = async (isSo: boolean) => {
-    const admin = new Redis(redis.url)
-    await admin.config('SET', 'maxmemory', isSo ? '1' : '0')
-    admin.disconnect()
-  }
-  await takesNothing(true) // it answers, and takes nothing: as for a user whose shard of a Cluster is gone
+  const limitMemory = (bytes: string) => redis.commands().config('SET', 'maxmemory', bytes)
+  await limitMemory('1') // Redis responds, and takes nothing: as for a user whose shard of a Cluster is gone
   const step = async (url: string) => {
     await user.fetchJson(at('/')) // the store is well, as far as this process can tell
     return newUser.fetchJson(url, { headers: document })
@@ -66,7 +54,7 @@ test('a landing that the store did not take is not tried again at once; the page
     url = new URL(answer.headers.location, url).href
     trips += Number(url.includes('/sso/identify'))
   }
-  await takesNothing(false)
+  await limitMemory('0')
   expect([trips, view(answer).degraded]).toEqual([1, 'store_unavailable'])
   await eventually(async () => (await network.morning.sso.health()).store === 'ok')
   network.emulator.clock.advance(4)

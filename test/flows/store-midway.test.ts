@@ -52,28 +52,12 @@ type Scene = Awaited<ReturnType<typeof openScene>>
 
 type Act<Result = unknown> = (browser: Browser, scene: Scene) => Promise<Result>
 
-/** What is done while the store goes away, and where it begins. */
+/** What is done while the store goes away, and where it begins. Checks and fresh pages are in test/interleavings. */
 const actions: [name: string, prepare: Act, act: Act<{ status: number }>][] = [
   [
     'a login',
     (browser, { at }) => browser.visit(at('/login')),
     (browser, { at }) => browser.submit(at('/login'), { ...ada, return_to: '/' }),
-  ],
-  [
-    'a check',
-    async (browser, { network }) => {
-      await logIn(browser, network.morning, ada)
-      network.emulator.clock.advance(370)
-    },
-    (browser, { at }) => browser.visit(at('/account')),
-  ],
-  [
-    'a check of a session that has ended',
-    async (browser, { network }) => {
-      await logIn(browser, network.morning, ada)
-      for (const { sid } of network.emulator.sessions()) network.emulator.terminate(sid)
-    },
-    (browser, { at }) => browser.fetchJson(at('/sensitive')),
   ],
   [
     'a call whose access token is refused',
