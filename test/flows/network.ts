@@ -9,6 +9,9 @@ import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from
 import { Browser, type BrowserOptions, type ScriptAnswer, type VisitedPage } from '../support/agent'
 import { callsAbout } from '../support/calls'
 import type { TestRedis } from '../support/redis'
+import { eventually } from '../support/wait'
+
+export { eventually } from '../support/wait'
 
 declare module 'express-session' {
   interface SessionData {
@@ -306,15 +309,6 @@ export async function visitor(network: Visited, site = network.morning): Promise
 export function resumeStore(redis: Pick<TestRedis, 'resume'>, sso: Sso2): Promise<void> {
   redis.resume()
   return eventually(async () => (await sso.health()).store === 'ok')
-}
-
-/** Asks again until it holds; fails after `seconds`. For what happens in the background. */
-export async function eventually(holds: () => Promise<boolean>, seconds = 15): Promise<void> {
-  const deadline = Date.now() + seconds * 1000
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`it did not come to pass in ${seconds} s`)
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
 }
 
 export function present<T>(value: T | undefined | null): T {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Kv } from '../../lib/storage/kv'
+import { pause } from '../support/wait'
 import { NOW, stores, type TestClock } from './stores'
 
-/* What no part of the package asks of a store in its own tests, and every store must do alike. */
+/* What every store must do alike, and no test of a part of the package shows. */
 
 describe.each(stores)('in %s', (_name, open) => {
   const clock: TestClock = { now: NOW }
@@ -18,7 +19,7 @@ describe.each(stores)('in %s', (_name, open) => {
   /** Passes time. Redis goes by the real clock. */
   const pass = async (seconds: number) => {
     clock.now += seconds
-    if (_name === 'Redis') await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+    if (_name === 'Redis') await pause(seconds * 1000)
   }
   const endOfNow = (seconds: number) => (_name === 'Redis' ? Date.now() : clock.now * 1000) + seconds * 1000
 
@@ -32,12 +33,6 @@ describe.each(stores)('in %s', (_name, open) => {
     expect(await kv.mget([`{${key}}`, data.key])).toEqual(['a record', 'data'])
     expect(await end('a record')).toBe(true)
     expect(await kv.mget([`{${key}}`, data.key])).toEqual(['ended', null])
-  })
-
-  test('the end of a session of which there is nothing writes nothing', async () => {
-    const data = { key: `{${key}}data`, action: 'delete' } as const
-    expect(await kv.compareAndSet(`{${key}}`, null, 'ended', 60, data)).toMatchObject({ isDone: true, other: null })
-    expect(await kv.mget([`{${key}}`])).toEqual([null])
   })
 
   test('another key is read in any case, and renewed or kept as asked', async () => {
@@ -133,7 +128,7 @@ describe.each(stores)('in %s', (_name, open) => {
     expect(await kv.mget([key])).toEqual([null])
   })
 
-  test('a list and a queue that nobody has begun are empty', async () => {
+  test('a list and a queue that were never begun are empty', async () => {
     await kv.remove(key, ['a member'])
     await kv.renewEntry(key, 'a member', NOW + 5, NOW)
     expect([

@@ -4,9 +4,10 @@ import type { Kv } from '../../lib/storage/kv'
 import { openRedis, redisKv } from '../../lib/storage/redis-kv'
 import { startFront } from '../support/front'
 import { startRedis, type TestRedis } from '../support/redis'
-import { silentProxy, startCluster } from './servers'
+import { silentProxy } from '../support/silent-proxy'
+import { pause } from '../support/wait'
+import { startCluster } from './servers'
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 const turn = () => new Promise<'waits'>((resolve) => setImmediate(resolve, 'waits'))
 const COMMAND_MS = 300
 

@@ -2,6 +2,7 @@ import type { Kv } from '../../lib/storage/kv'
 import type { FoundForm } from '../../lib/storage/login-locks'
 import type { PendingLogout } from '../../lib/storage/logout-outbox'
 import { storeUnavailable } from '../../lib/storage/unavailable'
+import { pause } from '../support/wait'
 import { KEY, NOW, OTHER_KEY, siteOver, stores, type TestClock, type TestSite, winners } from './stores'
 
 const device = { ipa: '192.0.2.1', uas: 'a browser' }
@@ -94,14 +95,14 @@ describe.each(stores)('in %s', (name, open) => {
       expect(await site.keptLogouts.takeDue(NOW + 1, 8)).toEqual([])
     })
 
-    test('is known to whoever has its secret; nobody else reads it, or takes it for gone', async () => {
+    test('is known to a site that has its secret, and another site neither reads it nor takes it for gone', async () => {
       await site.keptLogouts.keep('h1', one, NOW)
       expect(JSON.stringify(await kv.mget([`${site.prefix}pend:{logouts1}h1`]))).not.toContain('the-sid')
       expect(await rotated(OTHER_KEY, KEY).keptLogouts.find('h1')).toEqual({ ...one, since: NOW })
       expect(await rotated(OTHER_KEY).keptLogouts.find('h1')).toBe('unknown')
     })
 
-    test('is taken when due, left to whoever took it for 5 s, and gone from the queue once confirmed', async () => {
+    test('is taken when due, left for 5 s to the process that took it, and gone from the queue once confirmed', async () => {
       const { keptLogouts } = site
       await keptLogouts.keep('h1', one, NOW)
       await keptLogouts.keep('h2', one, NOW + 100)
@@ -131,7 +132,7 @@ describe.each(stores)('in %s', (name, open) => {
       }
     })
 
-    test('that waits is due when the SSO system is back, and one that somebody has just taken is not', async () => {
+    test('that waits is due when the SSO system is back, and one that another process has just taken is not', async () => {
       for (const hash of ['h1', 'h2']) await site.keptLogouts.keep(hash, one, NOW)
       expect((await site.keptLogouts.takeDue(NOW, 8)).length).toBe(2)
       await site.keptLogouts.keep('h3', one, NOW)
@@ -244,7 +245,7 @@ describe.each(stores)('in %s', (name, open) => {
     /** After so many seconds; Redis goes by the real clock. */
     const pass = async (seconds: number) => {
       clock.now += seconds
-      if (name === 'Redis') await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+      if (name === 'Redis') await pause(seconds * 1000)
     }
 
     test('is begun by one of ten, and found by the others', async () => {

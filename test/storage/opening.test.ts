@@ -7,6 +7,7 @@ import { SCRIPTS } from '../../lib/storage/redis-scripts'
 import { endConnection } from '../../lib/storage/redis-servers'
 import { startRedis, type TestRedis } from '../support/redis'
 import { standStill } from '../support/stand-still'
+import { eventually, untilAnswered } from '../support/wait'
 
 /* How a store is opened and watched, with a Redis whose settings change. */
 
@@ -36,25 +37,9 @@ function opened(address: string | Redis | undefined) {
   }
 }
 
-/** What is found after a while. */
-async function eventually(found: () => boolean): Promise<void> {
-  while (!found()) await new Promise((resolve) => setTimeout(resolve, 10))
-}
-
 /** Until it is connected, which a busy machine may need longer for than a command has time. */
 async function connected(client: Redis | Cluster | undefined): Promise<void> {
   if (client && client.status !== 'ready') await once(client, 'ready')
-}
-
-/** Asks until it is answered: a busy machine may keep Redis back for longer than a command has time. */
-async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await ask()
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-  }
 }
 
 test('without a Redis the store is in memory, and goes by the clock of the site', async () => {
@@ -84,15 +69,13 @@ test('a client of our own ends with the store, and one of the site stays', async
   await untilAnswered(() => own.kv.compareAndSet('a', undefined, '1', 60))
   expect(await untilAnswered(() => own.kv.mget(['a']))).toEqual(['1'])
   await own.kv.close()
-  await eventually(() => own.client?.status === 'end')
+  await eventually(async () => own.client?.status === 'end')
   const given = opened(admin)
   expect(given.client).toBe(admin)
   expect(await untilAnswered(() => given.kv.mget(['a']))).toEqual(['1'])
   await given.kv.close()
   expect(admin.status).toBe('ready')
 })
-
-// the store's own commands have a deadline, and would tell of a Redis that is late: the client is asked
 
 test('an outage and its end are logged', async () => {
   const { kv, client, lines } = opened(redis.url)
@@ -102,7 +85,7 @@ test('an outage and its end are logged', async () => {
   expect(lines).toEqual([expect.stringMatching(/^express-sso2: Redis does not work \(ECONNREFUSED\)/)])
   expect(kv.failure).toBe('ECONNREFUSED')
   client?.emit('ready')
-  await eventually(() => lines.length > 1)
+  await eventually(async () => lines.length > 1)
   expect(lines.slice(1)).toEqual(['express-sso2: Redis responds again.'])
   expect(kv.failure).toBeUndefined()
   await kv.close()
@@ -239,7 +222,7 @@ test('a client of the site without a listener for errors prints nothing while Re
   const printed = jest.spyOn(console, 'error').mockImplementation(() => {})
   const client = new Redis({ port: 1, host: '127.0.0.1', retryStrategy: () => 20 })
   const { kv, lines } = opened(client)
-  await eventually(() => lines.length > 0)
+  await eventually(async () => lines.length > 0)
   await new Promise((resolve) => setTimeout(resolve, 300))
   expect(lines).toEqual([expect.stringContaining('(ECONNREFUSED 127.0.0.1:1)')])
   expect(printed.mock.calls).toEqual([])
@@ -281,7 +264,7 @@ describe('a connection that is given up', () => {
     await once(client, 'close')
     expect(kv.isAvailable).toBe(false)
     await once(client, 'ready')
-    await eventually(() => kv.isAvailable)
+    await eventually(async () => kv.isAvailable)
     await kv.close()
   })
 })

@@ -3,9 +3,10 @@ import { type Cluster, Redis } from 'ioredis'
 import { Cluster as NewerCluster, Redis as NewerRedis } from 'ioredis6'
 import type { Sso2Options } from '../../lib'
 import { redisFindings } from '../../lib/cli/doctor-redis'
-import { ada, eventually, logIn, redisUrl, view } from '../flows/network'
+import { ada, logIn, redisUrl, view } from '../flows/network'
 import { startSite } from '../regressions/support'
 import type { VisitedPage } from '../support/agent'
+import { eventually } from '../support/wait'
 import { startCluster } from './servers'
 
 /* A site installs the newest ioredis for its own client, which is another one than this package brings. */

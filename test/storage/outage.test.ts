@@ -9,7 +9,7 @@ const logout = { sid: 'the-sid', ipa: '192.0.2.1', uas: 'a browser' }
 const entry = { key: 'k', sidHash: 's', accountId: 'a' }
 const attempts = { at: NOW, since: NOW, wrong: 0, wrongRecognised: 0, logins: 0 }
 
-const questions: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
+const calls: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['readBoth', ({ records }) => records.readBoth('k')],
   ['read', ({ records }) => records.read('k')],
   ['replace', ({ records }) => records.replace('k', null, '{}', 60)],
@@ -54,7 +54,7 @@ const questions: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['writeAttempts', ({ logins }) => logins.writeAttempts('n', null, attempts, 60)],
 ]
 
-describe('a Redis that nobody listens at', () => {
+describe('a Redis that is not there', () => {
   let kv: Kv
   let site: TestSite
   beforeAll(async () => {
@@ -63,21 +63,18 @@ describe('a Redis that nobody listens at', () => {
   })
   afterAll(() => kv.close())
 
-  test.each(questions)('answers %s with a value that says so', async (_name, ask) => {
+  test.each(calls)('answers %s with a value that says so', async (_name, ask) => {
     expect(await ask(site)).toBe('unavailable')
-  })
-
-  test('is known to be away by then', () => {
     expect(site.records.isAvailable).toBe(false)
   })
 
-  test('has been asked every question that there is', () => {
+  test('has been asked by every method that there is', () => {
     const methods = [site.records, site.sessionIndex, site.keptLogouts, site.logins].flatMap((part) => {
       const all = Object.entries(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(part)))
       return all.filter(([, { value }]) => typeof value === 'function').map(([name]) => name)
     })
     const pure = ['constructor', 'open', 'seal', 'successorOf', 'drawId', 'startNow']
-    expect(questions.map(([name]) => name).sort()).toEqual(methods.filter((name) => !pure.includes(name)).sort())
+    expect(calls.map(([name]) => name).sort()).toEqual(methods.filter((name) => !pure.includes(name)).sort())
   })
 })
 

@@ -1,21 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { type SsoRecord, serialiseRecord } from '../../lib/decide/record'
+import { serialiseRecord } from '../../lib/decide/record'
 import { sessionKey } from '../../lib/storage/keys'
 import type { Kv } from '../../lib/storage/kv'
 import type { Records } from '../../lib/storage/records'
+import { anonRecord } from '../decide/samples'
 import { KEY, NOW, OTHER_KEY, siteOver, stores, type TestClock, winners } from './stores'
 
-const record = (changes: Partial<SsoRecord> = {}): string =>
-  serialiseRecord({
-    v: 1,
-    status: 'anon',
-    since: NOW,
-    checkedAt: NOW,
-    sidHash: 'hash',
-    box: 'sealed',
-    ...changes,
-  } as SsoRecord)
-const [one, two] = [record(), record({ checkedAt: NOW + 1 })]
+const record = (checkedAt = NOW) => serialiseRecord(anonRecord({ checkedAt }))
+const [one, two] = [record(), record(NOW + 1)]
 
 describe.each(stores)('records in %s', (_name, open) => {
   const clock: TestClock = { now: NOW }
@@ -32,12 +24,13 @@ describe.each(stores)('records in %s', (_name, open) => {
   })
   afterAll(() => kv.close())
 
-  const rawOf = async (session = key) => {
-    const stored = await records.read(session)
-    return stored === 'unavailable' ? stored : stored.raw
+  const read = async () => {
+    const stored = await records.read(key)
+    if (stored === 'unavailable') throw new Error('no store')
+    return stored
   }
 
-  test('a session that nobody wrote has neither data nor record', async () => {
+  test('a session that was never written has neither data nor record', async () => {
     const nothing = { state: 'none', raw: null }
     expect(await records.readBoth(key)).toEqual({ data: null, stored: nothing })
     expect(await records.read(key)).toEqual(nothing)
@@ -47,24 +40,24 @@ describe.each(stores)('records in %s', (_name, open) => {
     expect(await records.replace(key, null, one, 60)).toBe(true)
     expect(await records.replace(key, null, two, 60)).toBe(false)
     expect(await records.replace(key, ` ${one}`, two, 60)).toBe(false)
-    expect(await rawOf()).toBe(one)
+    expect((await read()).raw).toBe(one)
     expect(await records.replace(key, one, two, 60)).toBe(true)
     expect(await records.read(key)).toMatchObject({ state: 'live', raw: two, record: { checkedAt: NOW + 1 } })
   })
 
   test('nothing is not an empty text', async () => {
     expect(await records.replace(key, '', one, 60)).toBe(false)
-    expect(await rawOf()).toBeNull()
+    expect((await read()).raw).toBeNull()
   })
 
   test('of 50 parallel writes on the same content one wins', async () => {
     await records.replace(key, null, one, 60)
     const won = await winners(50, async (index) => {
-      const next = record({ checkedAt: NOW + 10 + index })
+      const next = record(NOW + 10 + index)
       return (await records.replace(key, one, next, 60)) === true && next
     })
     expect(won).toHaveLength(1)
-    expect(await rawOf()).toBe(won[0])
+    expect((await read()).raw).toBe(won[0])
   })
 
   test('data and record are read together, and renewed together', async () => {
@@ -133,48 +126,37 @@ describe.each(stores)('records in %s', (_name, open) => {
     expect(await records.readBoth(key)).toMatchObject({ data: null, stored: { state: 'ended', since: NOW } })
   })
 
-  test('a moved session tells its successor to whoever has the secret, and to nobody else', async () => {
+  test('a moved session tells its successor to a site that has the secret, and to no other', async () => {
     await records.replace(key, null, one, 60)
     await records.revoke(key, one, 'moved', 'the-next-session-id')
-    const stored = await records.read(key)
-    if (stored === 'unavailable') throw new Error('no store')
+    const stored = await read()
     expect(stored.raw).not.toContain('next-session')
     expect(records.successorOf(stored)).toBe('the-next-session-id')
     expect(siteOver(kv, clock, prefix, [OTHER_KEY, KEY]).records.successorOf(stored)).toBe('the-next-session-id')
     expect(siteOver(kv, clock, prefix, [OTHER_KEY]).records.successorOf(stored)).toBeUndefined()
   })
 
-  test.each(['moved', 'ended'] as const)('a session revoked as %s without a successor has none', async (word) => {
-    await records.saveData(key, 'basket', 60)
-    await records.revoke(key, null, word)
-    const stored = await records.read(key)
-    if (stored === 'unavailable') throw new Error('no store')
-    expect(records.successorOf(stored)).toBeUndefined()
-  })
-
-  test('a session that lives has no successor', async () => {
-    await records.replace(
-      key,
-      null,
-      serialiseRecord({ v: 1, status: 'anon', since: NOW, checkedAt: NOW, sidHash: 'hash', box: 'box' }),
-      60,
-    )
-    const stored = await records.read(key)
-    if (stored === 'unavailable') throw new Error('no store')
-    expect([stored.state, records.successorOf(stored)]).toEqual(['live', undefined])
-  })
+  test.each(['moved', 'ended', 'live'] as const)(
+    'a session that is %s, without a successor, has none',
+    async (state) => {
+      await records.replace(key, null, one, 60)
+      if (state !== 'live') await records.revoke(key, one, state)
+      const stored = await read()
+      expect([stored.state, records.successorOf(stored)]).toEqual([state, undefined])
+    },
+  )
 
   test('what is sealed opens with the secret that sealed it, and with no other', () => {
     const secrets = { sid: 'the-sid', accessToken: 'the-token' }
     const box = records.seal(secrets)
-    const sealed: SsoRecord = { v: 1, status: 'anon', since: NOW, checkedAt: NOW, sidHash: 'hash', box }
+    const sealed = anonRecord({ box })
     expect(box).not.toMatch(/the-(sid|token)/)
     expect(records.open(sealed)).toEqual(secrets)
     expect(siteOver(kv, clock, prefix, [OTHER_KEY]).records.open(sealed)).toBeUndefined()
     expect(records.open({ ...sealed, box: 'garbage' })).toBeUndefined()
   })
 
-  test('of ten who want a new access token of a session one may ask', async () => {
+  test('of ten requests for a new access token of a session one may be sent', async () => {
     expect(await winners(10, () => records.lockRenewal(key, 10))).toEqual([true])
     expect(await records.lockRenewal(sessionKey('another'), 10)).toBe(true)
   })

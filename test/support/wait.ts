@@ -1,0 +1,21 @@
+export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Asks again until it holds; fails after `seconds`. For what happens in the background. */
+export async function eventually(holds: () => Promise<boolean>, seconds = 15): Promise<void> {
+  const deadline = Date.now() + seconds * 1000
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`it did not come to pass in ${seconds} s`)
+    await pause(100)
+  }
+}
+
+/** Asks until it is answered: a busy machine may keep Redis back for longer than a command has time. */
+export async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await ask()
+    } catch {
+      await pause(20)
+    }
+  }
+}
