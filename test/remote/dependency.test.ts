@@ -221,7 +221,7 @@ test('the probes of several processes are not all made at the same moment', asyn
   expect(probes).toEqual([380, 1460, 2540])
 })
 
-test('whoever asks for a look in a moment gets it then, and one look a second at most', async () => {
+test('a probe for later is sent then, and one a second at most', async () => {
   const { dependency, probes } = stage(back)
   dependency.startProbing(500)
   dependency.startProbing(100) // one is planned already

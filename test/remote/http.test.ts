@@ -29,7 +29,7 @@ test('a call sends what it is given, asks for JSON where nothing else is said, a
   ])
 })
 
-test('the connection of an answer that is refused unread is closed', async () => {
+test('the connection of a response that is refused unread is closed', async () => {
   const closed = new Promise<void>((resolve) => {
     server.become((res) => void res.on('close', resolve).writeHead(302).write('the rest never comes'))
   })
@@ -195,7 +195,7 @@ test('one that goes on standing still has more time to read, and not for ever', 
   expect(await outcomeNow()).toEqual(tooLate)
 })
 
-test('a call that its caller gives up ends with his reason', async () => {
+test('a call that its caller gives up ends with the reason of the caller', async () => {
   const controller = new AbortController()
   const { ended, outcome } = await waiting({ signal: controller.signal })
   const reason = new Error('no more')
@@ -213,7 +213,7 @@ test('one that its caller might have given up has its deadline all the same', as
 
 /* Connections that fail. */
 
-test('a port where nobody listens was not asked, and may be asked again', async () => {
+test('a port without a listener got no request, and may be tried again', async () => {
   const other = await faultyServer()
   await other.close()
   const error = await failure(call({ url: other.url }))
@@ -224,7 +224,7 @@ test('a port where nobody listens was not asked, and may be asked again', async 
 test.each<[name: string, behave: Behaviour]>([
   ['before the answer', (res) => res.destroy()],
   ['in the middle of the body', (res) => res.writeHead(200).write('{', () => res.destroy())],
-])('a connection that is cut %s may have brought the question there', async (_name, behave) => {
+])('a connection that is cut %s may have brought the request there', async (_name, behave) => {
   server.become(behave)
   const error = await failure(call())
   expect(error).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', retryable: false, timedOut: false })

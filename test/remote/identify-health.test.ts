@@ -91,27 +91,21 @@ async function untilSpared(front: IdentifyHealth, perSecond: number) {
   return Number.POSITIVE_INFINITY
 }
 
-/* When nobody is sent any more. */
+/* When no visitor is sent any more. */
 
-const rates = [0.2, 2, 200] as const
-test.each(rates)('Identify answers 503: visitors are spared after 3.5 s, at %p a second', async (perSecond) => {
+const outages = [
+  { how: 'answers 503', begin: breakIdentify, withinMs: 3500 },
+  { how: 'never answers', begin: hangIdentify, withinMs: 6000 },
+]
+const rates = [0.2, 2, 200].map((perSecond) => ({ perSecond }))
+const cases = outages.flatMap((outage) => rates.map((rate) => ({ ...outage, ...rate })))
+test.each(cases)('an Identify that $how gets no visitor after $withinMs ms, at $perSecond a second', async (one) => {
+  const { begin, perSecond, withinMs } = one
   const { front, client } = channel()
-  breakIdentify()
-  if (perSecond < 1) {
-    front.noteRedirect()
-    expect(await clock.until(() => !front.isAvailable, 9000)).toBeLessThanOrEqual(3500)
-  } else expect(await untilSpared(front, perSecond)).toBeLessThanOrEqual(3500)
-  expect(client.isAvailable).toBe(true)
-  expect(lines[0]).toMatch(/identify failed: .*HTTP 503.*SSO system at ssoUrl/s)
-})
-
-test.each(rates)('Identify alone never answers: visitors are spared after 6 s, at %p a second', async (perSecond) => {
-  const { front, client } = channel()
-  hangIdentify()
-  if (perSecond < 1) {
-    front.noteRedirect()
-    expect(await clock.until(() => !front.isAvailable, 9000)).toBeLessThanOrEqual(6000)
-  } else expect(await untilSpared(front, perSecond)).toBeLessThanOrEqual(6000)
+  begin()
+  if (perSecond < 1) front.noteRedirect()
+  const spared = perSecond < 1 ? clock.until(() => !front.isAvailable, 9000) : untilSpared(front, perSecond)
+  expect(await spared).toBeLessThanOrEqual(withinMs)
   expect(client.isAvailable).toBe(true)
 })
 
@@ -123,10 +117,13 @@ test('visitors are redirected again 1.2 s after Identify works again, and the op
   await clock.pass(10_000)
   emulator.faults.clear()
   expect(await clock.until(() => front.isAvailable, 5000)).toBeLessThanOrEqual(1200)
-  expect(lines).toEqual([expect.stringMatching(/HTTP 503/), 'express-sso2: Identify works again.'])
+  expect(lines).toEqual([
+    expect.stringMatching(/identify failed: .*HTTP 503.*SSO system at ssoUrl/s),
+    'express-sso2: Identify works again.',
+  ])
 })
 
-test('who came back late, and was sent before it broke, delays nothing', async () => {
+test('a browser that returns late, sent before Identify broke, delays nothing', async () => {
   const { front } = channel()
   const before = now()
   front.noteRedirect()
@@ -134,13 +131,13 @@ test('who came back late, and was sent before it broke, delays nothing', async (
   breakIdentify()
   for (let passed = 0; passed < 3500 && front.isAvailable; passed += 100) {
     redirects(front, 10)
-    front.noteReturn(before) // one straggler after the other
+    front.noteReturn(before) // one after the other
     await clock.pass(100)
   }
   expect(front.isAvailable).toBe(false)
 })
 
-test('who was sent in the second of the first failed probe, and came back, delays nothing either', async () => {
+test('a browser that returns, sent in the second of the first failed probe, delays nothing either', async () => {
   const { front } = channel()
   await clock.pass(900)
   front.noteRedirect()
@@ -153,7 +150,7 @@ test('who was sent in the second of the first failed probe, and came back, delay
   expect(await clock.until(() => !front.isAvailable, 3000)).toBeLessThanOrEqual(2400)
 })
 
-test('who was sent after a probe had failed, and came back, shows that it works', async () => {
+test('a browser that returns, sent after a probe had failed, shows that Identify works', async () => {
   const { front } = channel()
   breakIdentify()
   front.noteRedirect()
@@ -166,7 +163,7 @@ test('who was sent after a probe had failed, and came back, shows that it works'
   expect([front.isAvailable, counts()]).toEqual([true, before])
 })
 
-test('a visitor who is back within a second costs no question', async () => {
+test('a browser that is back within a second costs no probe', async () => {
   const { front } = channel()
   for (let visitor = 0; visitor < 10; visitor += 1) {
     redirects(front, 20)
@@ -177,7 +174,7 @@ test('a visitor who is back within a second costs no question', async () => {
   expect([front.isAvailable, counts()]).toEqual([true, [0, 0]])
 })
 
-test('one who does not come back costs one look of each kind', async () => {
+test('a browser that does not return costs one probe of each kind', async () => {
   const { front } = channel()
   front.noteRedirect()
   await clock.pass(900)
@@ -186,7 +183,7 @@ test('one who does not come back costs one look of each kind', async () => {
   expect([front.isAvailable, counts()]).toEqual([true, [1, 1]])
 })
 
-test('one who comes back puts off no look for those who were sent after', async () => {
+test('a browser that returns puts off no probe for those sent after it', async () => {
   const { front } = channel()
   await clock.pass(500)
   front.noteRedirect()
@@ -200,7 +197,7 @@ test('one who comes back puts off no look for those who were sent after', async 
   expect(counts()).toEqual([1, 1])
 })
 
-test('one who was sent while a probe was under way, and does not come back, costs another look', async () => {
+test('a browser that does not return, sent while a probe was under way, costs another probe', async () => {
   const { front } = channel()
   emulator.faults.add({ operation: 'identify', kind: 'slow', ms: 200 })
   clock.expectSilence()
@@ -211,7 +208,7 @@ test('one who was sent while a probe was under way, and does not come back, cost
   expect(counts()).toEqual([2, 2])
 })
 
-test('a rush of visitors who do not follow the redirect costs a look a second, and holds nobody up', async () => {
+test('a rush of visitors that do not follow the redirect costs a probe a second, and no visitor waits', async () => {
   const { front } = channel()
   for (let passed = 0; passed < 10_000; passed += 100) {
     redirects(front, 50)
@@ -222,7 +219,7 @@ test('a rush of visitors who do not follow the redirect costs a look a second, a
   expect(count('sessionstatus')).toBeLessThanOrEqual(10)
 })
 
-test('who came back to another process is known by the session that began there', async () => {
+test('a browser that returned to another process is known by the session that began there', async () => {
   const { front } = channel()
   for (let visitor = 0; visitor < 20; visitor += 1) {
     const redirectedAt = now()
@@ -254,7 +251,7 @@ test('a host that is not there gets the visitors of three seconds', async () => 
   expect(await clock.until(() => !front.isAvailable, 5000)).toBeLessThanOrEqual(3500)
 })
 
-test('a back channel that does not work is a reason to send nobody, and one visitor who is not back to find it out', async () => {
+test('a back channel that does not work gets no visitor, and one browser that is not back finds it out', async () => {
   const { front, client } = channel()
   emulator.faults.add({ operation: 'sessionstatus', kind: 'garbage' })
   front.noteRedirect()
@@ -265,7 +262,7 @@ test('a back channel that does not work is a reason to send nobody, and one visi
 })
 
 test.each([503, 'hang'] as const)(
-  'an SSO system that is away altogether (%p) is noticed, with nobody but new visitors',
+  'an SSO system that is away altogether (%p) is noticed, with new visitors alone',
   async (how) => {
     const { front } = channel(`${url}/sso`, { timeoutMs: 2000 })
     for (const operation of ['identify', 'sessionstatus'] as const)
@@ -277,7 +274,7 @@ test.each([503, 'hang'] as const)(
   },
 )
 
-test('while nobody is sent, one probe a second is all that it gets', async () => {
+test('while no visitor is sent, Identify gets one probe a second', async () => {
   const { front } = channel()
   breakIdentify()
   front.noteRedirect()
@@ -291,7 +288,7 @@ test('while nobody is sent, one probe a second is all that it gets', async () =>
   expect(count('identify') - before).toBeLessThanOrEqual(10)
 })
 
-test('one that is closed looks no more', async () => {
+test('a closed health check probes no more', async () => {
   const { front } = channel()
   front.noteRedirect()
   front.close()
@@ -403,7 +400,7 @@ async function visitors(front: IdentifyHealth, many: number, ms: number) {
   await clock.pass(1100)
 }
 
-test('an Identify that works, and from which nobody has ever come back, is told', async () => {
+test('an Identify that works, and from which no browser has ever returned, is told', async () => {
   const { front } = channel()
   await visitors(front, 20, 9000)
   expect(lost()).toEqual([
@@ -416,7 +413,7 @@ test('where the site has its landing page elsewhere, its address is not told', a
   expect(lost()).toEqual([expect.stringContaining('none of 3 browsers has returned to the landing page.')])
 })
 
-test('once one has come back, it is not', async () => {
+test('once a browser has returned, it is not', async () => {
   const { front } = channel()
   front.noteRedirect()
   await clock.pass(500)

@@ -9,7 +9,7 @@ import {
   serviceApi,
 } from '../../lib/remote/make-clients'
 import { ticketCall } from '../../lib/remote/ticket'
-import { eventually } from '../flows/network'
+import { eventually } from '../support/wait'
 import { fakeClock } from './fake-clock'
 import { failure, faultyServer, json } from './faulty-server'
 
@@ -70,7 +70,7 @@ test.each([
   ['not where it leads', {}, [expect.stringContaining(`the landing page of this site is ${siteUrl}/sso2/landing`)]],
 ])('Identify has to lead to the landing page: %s', async (_where, routes, told) => {
   const { front } = partsOf({ routes })
-  for (let trip = 0; trip < 20; trip += 1) front.noteRedirect()
+  for (let count = 0; count < 20; count += 1) front.noteRedirect()
   await eventually(async () => emulator.calls({ operation: 'identify' }).length > 0)
   const heard = () => lines.filter((line) => line.includes('landing page of this site'))
   await eventually(async () => heard().length >= told.length) // the answer is on its way
@@ -78,7 +78,7 @@ test.each([
   expect(heard()).toEqual(told)
 })
 
-test('a browser that is back at once, by the clock of the site, costs no look at Identify', async () => {
+test('a browser that is back at once, by the clock of the site, costs no probe of Identify', async () => {
   const { pass } = fakeClock()
   const { front } = partsOf()
   front.noteRedirect()
@@ -87,7 +87,7 @@ test('a browser that is back at once, by the clock of the site, costs no look at
   expect(emulator.calls({ operation: 'identify' })).toEqual([])
 })
 
-test('what is odd about landings names the address of the site', () => {
+test('a line about lost cookies names the address of the site', () => {
   partsOf().front.noteCookies(false)
   expect(lines).toEqual([expect.stringContaining(`siteUrl (${siteUrl})`)])
 })

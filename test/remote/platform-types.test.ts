@@ -73,7 +73,7 @@ function spoil(body: Item, field: string, pick: number, value: unknown): string 
 }
 
 describe.each(resources)('$name', ({ valid, fields, call, result }) => {
-  test('a valid answer comes back unchanged, fields that nobody knows too', async () => {
+  test('a valid answer comes back unchanged, unknown fields too', async () => {
     await fc.assert(
       fc.asyncProperty(valid as fc.Arbitrary<Item>, async (body) => {
         const sent = JSON.stringify(body)

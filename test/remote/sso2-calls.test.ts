@@ -79,7 +79,7 @@ test.each(rows)(
   },
 )
 
-test.each(rows)('$operation refuses what was answered to another question', async ({ call, other, good }) => {
+test.each(rows)('$operation refuses the response to another request', async ({ call, other, good }) => {
   const { server, client } = await stage(says(other))
   expect(await failure(call(client))).toMatchObject({ code: 'ERR_SSO2_TOKEN', reason: 'session_mismatch' })
   server.become(says({ ...good, sts: 'sleeping' }))
@@ -148,7 +148,7 @@ function watching() {
 }
 const saidBy = (error: string) => expect.stringContaining(error)
 
-test('whoever watches hears of each call that fails, of a refusal of our tokens, and of nothing else', async () => {
+test('a watch is told of each call that fails, of a refusal of our tokens, and of nothing else', async () => {
   const { told, watch } = watching()
   const { server, client, ask, logIn } = await stage(isWell, { watch })
   await ask()
@@ -180,16 +180,7 @@ test.each([
   expect([client.isAvailable, told, server.seen.length]).toEqual([true, ['back'], 1])
 })
 
-test('a client that nobody watches heals all the same', async () => {
-  const { server, client, ask, times } = await stage((res) => res.end())
-  const { until } = fakeClock()
-  await times(5, ask)
-  expect(client.isAvailable).toBe(false)
-  server.become(isWell)
-  await until(() => client.isAvailable, 1200)
-})
-
-test('a probe asks about a session that nobody has, as a question does, and has the time of one', async () => {
+test('a probe asks about a session that does not exist, as a status check does, and has the time of one', async () => {
   const { told, watch } = watching()
   const { server, client } = await stage(() => {}, { watch, timeoutMs: 500 })
   const { pass, expectSilence } = fakeClock()
@@ -210,7 +201,7 @@ test('a probe asks about a session that nobody has, as a question does, and has 
 
 /* When it asks by itself. */
 
-test('whoever wants to know has it asked, once a second at most, and not again without a reason', async () => {
+test('a caller that wants to know has it asked, once a second at most, and not again without a reason', async () => {
   const { server, client } = await stage(isWell)
   const { pass } = fakeClock()
   for (let times = 0; times < 9; times += 1) client.probeInBackground()
@@ -244,7 +235,7 @@ test('a browser that is sent on has the SSO system asked where there are several
   expect(asked()).toEqual([0, 2, 0])
 })
 
-test('one that is closed asks nobody any more', async () => {
+test('a client that is closed sends nothing more', async () => {
   const { server, client, ask, times } = await stage((res) => res.end())
   const { pass } = fakeClock()
   await times(5, ask)
