@@ -603,7 +603,7 @@ module.exports = [
     find: "operation === 'authenticate' ? 'user_call' : 'call'",
     replace: "'call'",
     test: 'remote/outages',
-    title: 'nobody opens the circuit for all by logging in',
+    title: 'a login does not open the circuit for all',
   },
   {
     name: 'the first of two cookies counts',
