@@ -143,13 +143,6 @@ test('a user who came from the front page to a guarded page returns to the front
   await page.waitForURL(`${morning}/`)
 })
 
-test('nobody sees the gift form without logging in first', async () => {
-  await open(page, `${network().urls.evening}/gift`)
-  expect(new URL(page.url()).pathname).toBe('/login')
-  await fillIn(page, reader)
-  await page.waitForURL(`${network().urls.evening}/gift`)
-})
-
 test.each(['morning', 'evening'] as const)(
   "the %s paper's own forms and its page for what is not there",
   async (paper) => {

@@ -38,36 +38,45 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 type WithEvidence = Result & { readonly evidence: Pick<Flow, 'participants' | 'steps'> }
 
-interface Run {
+interface Ended {
   code: number
   out: string
   err: string
+}
+interface Run extends Ended {
   file(ending: string): string
 }
 
-/** Runs the command in a folder. */
+/** Runs the command with some arguments. */
+async function command(args: readonly string[], cwd?: string, env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  const options = { env: { ...cleanEnvironment(), ...env }, ...(cwd === undefined ? {} : { cwd }) }
+  const child = spawn(process.execPath, [main, 'examine', ...args], options)
+  let [out, err] = ['', '']
+  child.stdout.on('data', (chunk) => (out += chunk))
+  child.stderr.on('data', (chunk) => (err += chunk))
+  const [code] = await once(child, 'close')
+  return { code, out, err }
+}
+
+/** Examines a site in a folder. @param start the command that starts the site */
 async function examine(
   cwd: string,
   args: readonly string[],
-  command: readonly string[] = [],
+  start: readonly string[] = [],
   env: NodeJS.ProcessEnv = {},
 ): Promise<Run> {
   const site = await freePort()
   const port = await freePort()
   const name = path.join(folder, String(site))
   const files = ['json', 'html', 'xml'].map((ending) => `${name}.${ending}`)
-  const reports =
-    command.length === 0 ? [] : ['--json', files[0], '--report', files[1], '--junit', files[2]].map(String)
-  const all = [main, 'examine', `http://localhost:${site}`, '--port', String(port), ...args, ...reports]
-  const child = spawn(process.execPath, [...all, ...(command.length === 0 ? [] : ['--', ...command])], {
+  const reports = start.length === 0 ? [] : ['--json', files[0], '--report', files[1], '--junit', files[2]].map(String)
+  const words = start.length === 0 ? [] : ['--', ...start]
+  const ended = await command(
+    [`http://localhost:${site}`, '--port', String(port), ...args, ...reports, ...words],
     cwd,
-    env: { ...cleanEnvironment(), ...env },
-  })
-  let [out, err] = ['', '']
-  child.stdout.on('data', (chunk) => (out += chunk))
-  child.stderr.on('data', (chunk) => (err += chunk))
-  const [code] = await once(child, 'close')
-  return { code, out, err, file: (ending) => readFileSync(`${name}.${ending}`, 'utf8') }
+    env,
+  )
+  return { ...ended, file: (ending) => readFileSync(`${name}.${ending}`, 'utf8') }
 }
 
 const sites = path.join(__dirname, 'sites')
@@ -154,28 +163,16 @@ test.each([
   ['a check that does not exist', ['http://localhost:1', '--only', 'landing/none'], 'there is no check "landing/none"'],
   ['no address', [], 'the address of one site is needed'],
 ])('%s is refused with exit code 2', async (_what, args, message) => {
-  const child = spawn(process.execPath, [main, 'examine', ...args], { env: cleanEnvironment() })
-  let err = ''
-  child.stderr.on('data', (chunk) => (err += chunk))
-  const [code] = await once(child, 'close')
+  const { code, err } = await command(args)
   expect([code, err.includes(message)]).toEqual([2, true])
 })
 
-/** The output of the command with some arguments, and its exit code. */
-async function output(...args: string[]): Promise<[code: number, out: string]> {
-  const child = spawn(process.execPath, [main, 'examine', ...args], { env: cleanEnvironment() })
-  let out = ''
-  child.stdout.on('data', (chunk) => (out += chunk))
-  const [code] = await once(child, 'close')
-  return [code, out]
-}
-
 test('a login form that a script makes needs --browser', async () => {
-  const command = ['node', 'scripted.cjs']
+  const start = ['node', 'scripted.cjs']
   const only = ['--only', 'login/right-password']
   const [plain, real] = await Promise.all([
-    examine(sites, only, command),
-    examine(sites, [...only, '--browser'], command, { CHROMIUM_PATH: findChromium() }),
+    examine(sites, only, start),
+    examine(sites, [...only, '--browser'], start, { CHROMIUM_PATH: findChromium() }),
   ])
   expect([plain.code, plain.err]).toEqual([2, expect.stringContaining('no page with a password field was found')])
   expect(resultsOf(real).map(({ verdict, reason }) => [verdict, reason])).toEqual([['passed', '']])
@@ -187,14 +184,14 @@ test('--browser without Chromium says what to install', async () => {
 })
 
 test('--list has a line for each check', async () => {
-  const [code, out] = await output('--list')
+  const { code, out } = await command(['--list'])
   expect(code).toBe(0)
   expect(out).toMatch(/^landing\/login-csrf +A landing address that another browser has got logs no user in\.$/m)
   expect(out.trim().split('\n')).toHaveLength(allChecks.length)
 })
 
 test('--settings prints a table, a .env and JSON that agree', async () => {
-  const [code, out] = await output('--settings', 'http://localhost:8080')
+  const { code, out } = await command(['--settings', 'http://localhost:8080'])
   expect(code).toBe(0)
   const json: Record<string, string> = JSON.parse(out.slice(out.lastIndexOf('\n{')))
   expect(json).toMatchObject({
@@ -214,12 +211,7 @@ test('a site is not started where another program responds', async () => {
   const server = http.createServer((_req, res) => void res.end('not the site'))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const child = spawn(process.execPath, [main, 'examine', address, '--', 'node', 'never.js'], {
-    env: cleanEnvironment(),
-  })
-  let err = ''
-  child.stderr.on('data', (chunk) => (err += chunk))
-  const [code] = await once(child, 'close')
+  const { code, err } = await command([address, '--', 'node', 'never.js'])
   server.close()
   expect([code, err.includes('another program responds')]).toEqual([2, true])
 })

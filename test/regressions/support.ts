@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type http from 'node:http'
 import express, { type Express } from 'express'
 import { Redis } from 'ioredis'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
-import { addPages, Gates, loggedIn, redisUrl, sessionSecret } from '../flows/network'
+import { addPages, Gates, loggedIn, openPort, type Port, redisUrl, sessionSecret } from '../flows/network'
 import { Browser } from '../support/agent'
 import { callsAbout } from '../support/calls'
 
@@ -58,8 +56,8 @@ export const withPages =
   }
 
 export async function startSite({ options = {}, build = pages, mountPath = '', ...rest }: SiteOptions = {}) {
-  const server = await openServer()
-  const url = urlOf(server)
+  const port = await openPort('morning')
+  const { url } = port
   const { clientId = 'morning', landingPath = '/sso2/landing' } = rest
   const client = { clientId, clientSecret: 'client-secret-of-the-morning-paper-0123456789' }
   const clients = [{ ...client, name: 'Morning', landingPage: url + mountPath + landingPath }]
@@ -77,7 +75,7 @@ export async function startSite({ options = {}, build = pages, mountPath = '', .
     ...options,
     session: { ...(rest.prefix === false ? {} : { prefix }), ...options.session },
   }
-  const processes: Process[] = [serve(server, base, build)]
+  const processes: Process[] = [serve(port, base, build)]
   // a client that is closed before it has connected keeps Jest from its end for two seconds
   const redis = new Redis(typeof base.redis === 'string' ? base.redis : redisUrl(), { lazyConnect: true })
   return {
@@ -88,7 +86,7 @@ export async function startSite({ options = {}, build = pages, mountPath = '', .
     browser: () => new Browser({ now: () => emulator.clock.now() }),
     count: (operation) => callsAbout(emulator, operation).length,
     another: async (more, otherBuild = build) => {
-      const other = serve(await openServer(), { ...base, ...more }, otherBuild)
+      const other = serve(await openPort('morning'), { ...base, ...more }, otherBuild)
       processes.push(other)
       return other
     },
@@ -104,20 +102,11 @@ export async function startSite({ options = {}, build = pages, mountPath = '', .
   } as RunningSite
 }
 
-async function openServer(): Promise<http.Server> {
-  const server = http.createServer({ keepAliveTimeout: 60_000 })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return server
-}
-
-const urlOf = (server: http.Server) => `http://morning.localhost:${(server.address() as AddressInfo).port}`
-
-function serve(server: http.Server, options: Partial<Sso2Options>, build: Build): Process {
+function serve({ server, url }: Port, options: Partial<Sso2Options>, build: Build): Process {
   const sso = sso2(options)
   const gates = new Gates()
   server.on('request', build(sso, gates))
-  return { url: urlOf(server), sso, gates, server }
+  return { url, sso, gates, server }
 }
 
 /** A browser that is logged in as ada. */

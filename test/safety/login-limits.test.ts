@@ -246,14 +246,6 @@ test('[F20] a network of /56 has twice the budget of an address, and other netwo
   expect((await untilJudged(() => (crowd[0] as Browser).fetchJson(at('/login'), elsewhere))).status).toBe(200)
 })
 
-test('[F4] a login that succeeds, or that the platform could not answer, costs no attempt', async () => {
-  const [one] = (await visitors(1)) as [Browser]
-  network.emulator.faults.add({ operation: 'authenticate', kind: 'status', code: 503 })
-  for (let round = 0; round < 12; round += 1) expect((await post(one, grace)).status).toBe(503)
-  network.emulator.faults.clear()
-  for (const stranger of await visitors(12)) expect((await postSurely(stranger, grace)).status).toBe(200)
-})
-
 test('[F5] a submit with other credentials meanwhile is told to wait', async () => {
   const [one] = (await visitors(1)) as [Browser]
   network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 3000, times: 1 })

@@ -30,19 +30,6 @@ async function browserOf(account = ada): Promise<Browser> {
   return loggedIn(network, account)
 }
 
-test('[S11] a login that was ended elsewhere is not served beyond the grace while the SSO system is away', async () => {
-  const browser = await browserOf()
-  network.emulator.terminate(present(network.emulator.sessions().at(-1)).sid)
-  network.emulator.faults.add({ operation: 'sessionstatus', kind: 'status', code: 400 })
-  network.emulator.clock.advance(361)
-  expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', degraded: 'sso_unavailable' })
-  network.emulator.clock.advance(900)
-  events.clear()
-  const late = view(await browser.visit(at('/')))
-  expect(late).toEqual({ status: 'none', degraded: 'sso_unavailable', url: '/' })
-  expect(events.heard).toContain('degraded served sso_unavailable')
-})
-
 test.each([60, -60])('[T12] a status answer whose times are %i s off changes nothing', async (seconds) => {
   const browser = await browserOf()
   network.emulator.clock.advance(361)

@@ -1,18 +1,8 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
-import path from 'node:path'
-import {
-  ada,
-  eventually,
-  logIn,
-  type Network,
-  present,
-  redisUrl,
-  sessionSecret,
-  startNetwork,
-  visitor,
-} from '../flows/network'
-import type { Browser, ScriptAnswer } from '../support/agent'
+import type { ChildProcess } from 'node:child_process'
+import { forkProcess, startSite } from '../flows/fork-site'
+import { ada, eventually, logIn, type Network, present, startNetwork, visitor } from '../flows/network'
+import { document, hop } from '../regressions/stage'
+import type { ScriptAnswer } from '../support/agent'
 
 /*
  * Two processes of one site over one Redis, behind nothing: a browser's requests go to the one or the other.
@@ -28,19 +18,8 @@ beforeAll(async () => {
     emulator: { tokenTime: 'real' },
     site: { clock: { now: () => Date.now() } },
   })
-  const platform = network.emulator.siteOptions('morning')
-  const { url: siteUrl, prefix } = network.morning
-  const options = { ...platform, siteUrl, sessionSecret, redis: redisUrl(), session: { prefix } }
-  processes = [0, 1].map(() => fork(path.join(__dirname, '..', 'flows', 'site-process.cjs')))
-  ports = await Promise.all(
-    processes.map(async (child) => {
-      child.send({ options })
-      for (;;) {
-        const [{ port }] = (await once(child, 'message')) as [{ port?: number }]
-        if (port !== undefined) return port
-      }
-    }),
-  )
+  processes = [forkProcess(), forkProcess()]
+  ports = await Promise.all(processes.map((child) => startSite(child, network)))
   // a busy machine connects slowly: each of them has to find a session first
   const browser = await anybody()
   for (const which of [0, 1])
@@ -53,9 +32,6 @@ afterAll(async () => {
 
 /** The address of a page at one of the processes. */
 const at = (which: number, page: string) => `http://morning.localhost:${ports[which % 2]}${page}`
-const document = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
-const hop = async (browser: Browser, url: string) =>
-  present((await browser.fetchJson(url, { headers: document })).headers.location)
 
 /** The processes go by the machine's own clock. */
 const anybody = () => visitor({ ...network, browser: () => network.browser({ now: Date.now }) })

@@ -505,7 +505,7 @@ module.exports = [
     file: 'web/limits.ts',
     find: "result.outcome === 'success' || result.outcome === 'not_judged'",
     replace: "result.outcome === 'success'",
-    test: 'safety/login-limits',
+    test: 'web/login-limits',
     title: 'costs no attempt',
   },
   {
@@ -513,7 +513,7 @@ module.exports = [
     file: 'web/limits.ts',
     find: "result.outcome === 'success' || result.outcome === 'not_judged'",
     replace: "result.outcome === 'not_judged'",
-    test: 'safety/login-limits',
+    test: 'web/login-limits',
     title: 'costs no attempt',
   },
   {
@@ -649,7 +649,7 @@ module.exports = [
     file: 'decide/request-decision.ts',
     find: 'return isYoungerThan(record.checkedAt, now, policy.recheckSeconds + policy.graceSeconds)',
     replace: 'return isYoungerThan(record.checkedAt, now, 1e9)',
-    test: 'safety/session',
+    test: 'flows/status',
     title: '\\[[^\\]]*\\b(S11)\\b',
   },
   {

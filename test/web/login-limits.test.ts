@@ -162,21 +162,12 @@ describe('[F3] an attack on a name', () => {
   })
 })
 
-describe('[F16] spellings of one name', () => {
-  test.each([
-    [
-      'accents',
-      (index: number) => 'gr\u0061\u00e0\u00e1\u00e2\u00e3\u00e4\u0101\u0103'.replace('gr', '').charAt(index),
-    ],
-    ['invisible characters', (index: number) => `a${'\u200b'.repeat(index)}`],
-    ['soft hyphens', (index: number) => `a${'\u00ad'.repeat(index)}`],
-    ['widths and cases', (index: number) => ['a', 'A', '\uff41', '\uff21'][index % 4] ?? 'a'],
-  ])('share its attempts: %s', async (_what, letter) => {
-    const [platform, site] = [new Platform(), processOver(memory())]
-    for (let index = 0; index < 8; index += 1)
-      await platform.login(site, by(`gr${letter(index)}ce`), platform.suppressed)
-    expect(platform.left).toBe(2)
-  })
+/** Each spelling is in test/decide/username.test.ts. */
+test('[F16] spellings of one name share its attempts', async () => {
+  const [platform, site] = [new Platform(), processOver(memory())]
+  for (const letter of ['a', '\u00e0', 'a\u200b', 'a\u00ad', 'A', '\uff41', '\uff21', '\u0103'])
+    await platform.login(site, by(`gr${letter}ce`), platform.suppressed)
+  expect(platform.left).toBe(2)
 })
 
 describe('[F3] the attempt of a process that died', () => {

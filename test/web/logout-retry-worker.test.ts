@@ -143,13 +143,6 @@ describe.each(stores)('over %s', (_name, open) => {
     },
   )
 
-  scene('a logout of all sessions stays one of all', async ({ world, startProcess, keep }) => {
-    await keep('h1', { aid: 'ada' })
-    startProcess().queue.start()
-    await until(() => world.asked('logoutall').length === 1, FIRST_TRY_MS)
-    expect(world.asked('logout').length).toBe(0)
-  })
-
   scene(
     'entries whose logout is gone, or confirmed, leave the queue; one that another secret sealed stays',
     async ({ stored, world, startProcess, keep, isEmpty, kv }) => {
