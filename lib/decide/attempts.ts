@@ -13,7 +13,7 @@ const LOCK_SECONDS = 12
 const ASSUMED_LEFT = 5
 /** A browser stops before the last attempt. An unrecognised browser also leaves one attempt to recognised browsers. */
 const LAST = 1
-const LAST_AND_KEPT = 2
+const LAST_TWO = 2
 /** Factors of `loginLimit` for a user name: wrong passwords of unrecognised browsers, and successful logins. */
 const WRONG_PER_NAME = 3
 const LOGINS_PER_NAME = 10
@@ -74,7 +74,7 @@ export function beginAttempt(stored: Attempts | undefined, facts: AttemptFacts):
   const { now, session, id, isRecognised, limit } = facts
   const { lock, ...known } = currentAttempts(stored, now, limit)
   if (lock !== undefined && lock.session !== session) return { action: 'wait' }
-  const least = isRecognised || !facts.remembersDevices ? LAST : LAST_AND_KEPT
+  const least = isRecognised || !facts.remembersDevices ? LAST : LAST_TWO
   if (known.left !== undefined && known.left <= least)
     return { action: 'refuse', reason: 'held', seconds: known.at + ATTEMPTS_SECONDS - now }
   if (isWindowLimitReached(known, facts))

@@ -20,8 +20,8 @@ interface Budget {
 /** The counts of an attempt, the narrowest first. */
 export interface Budgets {
   readonly counts: readonly [Budget, ...Budget[]]
-  /** Part of the last count's limit that is kept for networks without a counted attempt. */
-  readonly kept: number
+  /** Part of the last count's limit that is reserved for networks without a counted attempt. */
+  readonly reserved: number
 }
 
 /** Number of shares of the site's limit. Each network counts in a share, so that no Redis key is needed by all logins. */
@@ -29,8 +29,8 @@ export const SITE_SHARES = 4
 /** Factors of `loginLimit` for an address, and for the whole site. */
 const PER_ADDRESS = 5
 const PER_SITE = 100
-/** Part of the site's limit that is kept for networks without a failed attempt. */
-const KEPT_PART = 1 / 4
+/** Part of the site's limit that is reserved for networks without a failed attempt. */
+const RESERVED_PART = 1 / 4
 /** Limit of new visitors: ten a second, more than a university or a mobile network behind a single address needs. */
 const LANDINGS: Limit = { attempts: 600, perSeconds: 60 }
 
@@ -94,7 +94,7 @@ export function loginBudgets({ attempts }: Limit, address: string, name: string)
       { reason: 'address_and_name', subject: `login\n${narrowest.name}\n${name}`, limit: attempts },
       { reason: 'site', subject: 'login', limit: perSite },
     ],
-    kept: perSite * KEPT_PART,
+    reserved: perSite * RESERVED_PART,
   }
 }
 
@@ -106,7 +106,7 @@ export function landingBudgets(address: string): Budgets & { readonly perSeconds
     subject: `landing\n${name}`,
     limit: LANDINGS.attempts * multiple,
   })
-  return { counts: [of(widest), ...narrower.map(of)], kept: 0, perSeconds: LANDINGS.perSeconds }
+  return { counts: [of(widest), ...narrower.map(of)], reserved: 0, perSeconds: LANDINGS.perSeconds }
 }
 
 const MARKS_AND_IGNORABLES = /[\p{M}\p{Default_Ignorable_Code_Point}]/gu

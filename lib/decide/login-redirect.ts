@@ -27,7 +27,7 @@ export type LoginRedirectDecision =
   | { readonly action: 'redirect' }
   | { readonly action: 'count_and_redirect' }
   | { readonly action: 'identify' }
-  | { readonly action: 'give_up'; readonly reason: DegradedReason }
+  | { readonly action: 'show_problem'; readonly reason: DegradedReason }
   | { readonly action: 'refuse_to_guard_the_login_page' }
   | { readonly action: 'require_login' }
 
@@ -36,19 +36,19 @@ const REDIRECTS_BEFORE_IDENTIFY = 2
 const MAX_REDIRECTS = 3
 
 /** Is the login page on another site? The site then learns of a login only from the SSO system. */
-export const isElsewhere = (loginPage: string, origin: string): boolean => new URL(loginPage).origin !== origin
+export const isOnOtherSite = (loginPage: string, origin: string): boolean => new URL(loginPage).origin !== origin
 
 /** Decides where the visitor is redirected. */
 export function decideLoginRedirect(facts: LoginRedirectFacts): LoginRedirectDecision {
   const { page, loginPage } = facts
   if (loginPage === undefined) return decideWithoutLoginPage(facts)
   if (page === loginPage.replace(/[?#].*/, '')) return { action: 'refuse_to_guard_the_login_page' }
-  if (!isElsewhere(loginPage, facts.origin)) return { action: 'redirect' }
+  if (!isOnOtherSite(loginPage, facts.origin)) return { action: 'redirect' }
   const count = recentRedirects(facts.redirects, facts.now)
   const reason = facts.degraded ?? (count >= MAX_REDIRECTS ? 'identify_loop' : refusalOf(facts))
-  if (reason) return { action: 'give_up', reason }
+  if (reason) return { action: 'show_problem', reason }
   if (count < REDIRECTS_BEFORE_IDENTIFY) return { action: 'count_and_redirect' }
-  return facts.canIdentify ? { action: 'identify' } : { action: 'give_up', reason: 'sso_unavailable' }
+  return facts.canIdentify ? { action: 'identify' } : { action: 'show_problem', reason: 'sso_unavailable' }
 }
 
 /** The SSO system and Redis work, so a login would help. */
@@ -57,7 +57,7 @@ const HARMLESS: ReadonlySet<DegradedReason> = new Set(['user_unknown', 'logout_p
 function decideWithoutLoginPage({ degraded }: LoginRedirectFacts): LoginRedirectDecision {
   return degraded === undefined || HARMLESS.has(degraded)
     ? { action: 'require_login' }
-    : { action: 'give_up', reason: degraded }
+    : { action: 'show_problem', reason: degraded }
 }
 
 /** Returns the reason of a landing whose token was refused, because the next token would be refused too. */

@@ -57,18 +57,18 @@ export type LoginResult =
 export type LoginDecision =
   | { readonly action: 'sign_in'; readonly token: SessionToken }
   | {
-      readonly action: 'show'
+      readonly action: 'show_error'
       readonly error: ShownLoginError
       readonly remainingAttempts?: number
       readonly frozenForSeconds?: number
     }
   | { readonly action: 'identify' }
-  | { readonly action: 'ask_status' }
-  | { readonly action: 'not_now' }
+  | { readonly action: 'check_status' }
+  | { readonly action: 'unavailable' }
 
 /** Decides a login. Table: docs/internals/decision-tables.md, "Login". @param answer `undefined` if the response was lost */
 export function decideLogin(answer: SessionToken | undefined): LoginDecision {
-  if (!answer) return { action: 'ask_status' }
+  if (!answer) return { action: 'check_status' }
   switch (answer.err) {
     case undefined:
       return { action: 'sign_in', token: answer }
@@ -77,10 +77,10 @@ export function decideLogin(answer: SessionToken | undefined): LoginDecision {
       return { action: 'identify' }
     case 'invalid_token':
     case 'unknown_error':
-      return { action: 'not_now' }
+      return { action: 'unavailable' }
     default:
       return {
-        action: 'show',
+        action: 'show_error',
         error: answer.err,
         ...(answer.raa === undefined ? {} : { remainingAttempts: answer.raa }),
         ...(answer.frf === undefined ? {} : { frozenForSeconds: answer.frf }),
@@ -92,7 +92,7 @@ export function decideLogin(answer: SessionToken | undefined): LoginDecision {
 export function decideLostLogin(answer: SessionToken | undefined): LoginDecision {
   if (answer?.err === 'session_not_found') return { action: 'identify' }
   const isIn = answer !== undefined && answer.err === undefined && answer.sts === 'loggedin' && answer.at !== undefined
-  return isIn ? { action: 'sign_in', token: answer } : { action: 'not_now' }
+  return isIn ? { action: 'sign_in', token: answer } : { action: 'unavailable' }
 }
 
 /**
@@ -101,7 +101,7 @@ export function decideLostLogin(answer: SessionToken | undefined): LoginDecision
  * @returns `undefined` if the session is anonymous: then the next form may be sent
  */
 export function decideAbandonedLogin(answer: SessionToken | undefined): LoginDecision | undefined {
-  if (answer === undefined) return { action: 'not_now' }
+  if (answer === undefined) return { action: 'unavailable' }
   if (answer.err === undefined && answer.sts === 'anon') return undefined
   if (answer.err === undefined && answer.sts === 'terminated') return { action: 'identify' }
   return decideLostLogin(answer)

@@ -83,8 +83,8 @@ export type RequestDecision =
   | ({ readonly action: 'show' } & Identity)
   | { readonly action: 'identify'; readonly reason: IdentifyReason }
   | { readonly action: 'end_session'; readonly reason: 'absolute_limit' }
-  | { readonly action: 'ask_status'; readonly record: SsoRecord; readonly reason: 'stale' | 'fresh' }
-  | { readonly action: 'wait_for_answer' }
+  | { readonly action: 'check_status'; readonly record: SsoRecord; readonly reason: 'stale' | 'fresh' }
+  | { readonly action: 'wait_for_check' }
   | { readonly action: 'retry_logout' }
 
 /** Seconds from the beginning of a failed check in which the session is not checked again. */
@@ -138,27 +138,27 @@ function decideFresh(
 ): RequestDecision {
   const { asked } = record
   if (asked !== undefined && asked !== checksAtStart.asked && asked !== checksAtStart.asking)
-    return record.unansweredAt === undefined ? useRecord(record) : useStaleRecord(facts, record, policy)
-  if (!facts.isSsoAvailable) return useStaleRecord(facts, record, policy)
-  if (isBeingAsked(facts, record, policy)) return { action: 'wait_for_answer' }
-  if (isPaused(facts, record, policy)) return useStaleRecord(facts, record, policy)
-  return { action: 'ask_status', record, reason: 'fresh' }
+    return record.unansweredAt === undefined ? showRecord(record) : showStaleRecord(facts, record, policy)
+  if (!facts.isSsoAvailable) return showStaleRecord(facts, record, policy)
+  if (isBeingChecked(facts, record, policy)) return { action: 'wait_for_check' }
+  if (isPaused(facts, record, policy)) return showStaleRecord(facts, record, policy)
+  return { action: 'check_status', record, reason: 'fresh' }
 }
 
 function decideKnown(facts: RequestFacts, record: SsoRecord, policy: RequestPolicy): RequestDecision {
   if (!isStale(record, facts.now, policy.recheckSeconds))
-    return needsNewAccess(facts, record) ? { action: 'identify', reason: 'access_expired' } : useRecord(record)
-  if (!facts.isSsoAvailable) return useStaleRecord(facts, record, policy)
-  if (isBeingAsked(facts, record, policy)) return decideWhileAsked(facts, record, policy)
-  if (isPaused(facts, record, policy)) return useStaleRecord(facts, record, policy)
-  return { action: 'ask_status', record, reason: 'stale' }
+    return needsNewAccess(facts, record) ? { action: 'identify', reason: 'access_expired' } : showRecord(record)
+  if (!facts.isSsoAvailable) return showStaleRecord(facts, record, policy)
+  if (isBeingChecked(facts, record, policy)) return decideWhileChecked(facts, record, policy)
+  if (isPaused(facts, record, policy)) return showStaleRecord(facts, record, policy)
+  return { action: 'check_status', record, reason: 'stale' }
 }
 
 function isPaused({ now }: RequestFacts, { unansweredAt }: SsoRecord, { lockSeconds }: RequestPolicy): boolean {
   return isYoungerThan(unansweredAt, now, Math.max(CHECK_PAUSE_SECONDS, lockSeconds))
 }
 
-function isBeingAsked({ now, hasWaited }: RequestFacts, record: SsoRecord, { lockSeconds }: RequestPolicy): boolean {
+function isBeingChecked({ now, hasWaited }: RequestFacts, record: SsoRecord, { lockSeconds }: RequestPolicy): boolean {
   return !hasWaited && isYoungerThan(record.askingAt, now, lockSeconds)
 }
 
@@ -166,9 +166,9 @@ function isBeingAsked({ now, hasWaited }: RequestFacts, record: SsoRecord, { loc
  * Decides while another request checks the status. Within the grace period, the request is served from the record, with the failure
  * of the last check.
  */
-function decideWhileAsked(facts: RequestFacts, record: SsoRecord, policy: RequestPolicy): RequestDecision {
-  if (!isWithinGrace(facts.now, record, policy)) return { action: 'wait_for_answer' }
-  return record.unansweredAt === undefined ? useRecord(record) : useStaleRecord(facts, record, policy)
+function decideWhileChecked(facts: RequestFacts, record: SsoRecord, policy: RequestPolicy): RequestDecision {
+  if (!isWithinGrace(facts.now, record, policy)) return { action: 'wait_for_check' }
+  return record.unansweredAt === undefined ? showRecord(record) : showStaleRecord(facts, record, policy)
 }
 
 /** May Identify bring a new access token? The user does not notice the redirect. */
@@ -181,12 +181,12 @@ function needsNewAccess(facts: RequestFacts, record: SsoRecord): boolean {
 type ShowDecision = Extract<RequestDecision, { action: 'show' }>
 
 /** Shows a record unchanged. The user of a pending login is not known yet. */
-export function useRecord(record: SsoRecord): ShowDecision {
+export function showRecord(record: SsoRecord): ShowDecision {
   return { action: 'show', record, degraded: record.status === 'anon' && record.pending ? 'user_unknown' : undefined }
 }
 
 /** Shows a record without a usable response: a login within the grace period, an anonymous session always. */
-export function useStaleRecord(
+export function showStaleRecord(
   { now }: Pick<RequestFacts, 'now'>,
   record: SsoRecord,
   policy: RequestPolicy,

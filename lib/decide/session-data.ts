@@ -119,16 +119,16 @@ export function isDueToRenew(stored: StoredEntry, lives: { data: number; record:
 }
 
 /**
- * Phase of a session. `live`: has a record. `data`: has data alone. `fresh`: has not begun. `late`: has just ended, and no other
+ * Phase of a session. `live`: has a record. `data_only`: has no record. `new`: has not begun. `just_ended`: has just ended, and no other
  * session replaces the ended session.
  */
-export type SessionPhase = 'live' | 'data' | 'fresh' | 'late'
+export type SessionPhase = 'live' | 'data_only' | 'new' | 'just_ended'
 
 /** Returns the phase of a session, by its record and data. A record of a later version keeps its session as well. */
 export function sessionPhaseOf(stored: StoredEntry, data: string | null, now: EpochSeconds): SessionPhase {
   if (stored.state === 'live' || (stored.state === 'unreadable' && stored.raw.startsWith('{'))) return 'live'
-  if (stored.state === 'none') return data === null ? 'fresh' : 'data'
-  return hasJustEnded(stored, now) ? 'late' : 'fresh'
+  if (stored.state === 'none') return data === null ? 'new' : 'data_only'
+  return hasJustEnded(stored, now) ? 'just_ended' : 'new'
 }
 
 /** Is a user logged in, as far as the current version can read the record? */

@@ -11,10 +11,10 @@ import { sendCall } from './http'
 import type { Sso2Client } from './sso2'
 
 /** An Identify redirect that is not back by then is a reason to probe. */
-const LATE_MS = 1000
+const PROBE_AFTER_MS = 1000
 const PROBE_MS = 2000
 /** If this many browsers were redirected, the first this long ago, and none came back, the log says so. */
-const FEW = 3
+const MIN_REDIRECTS = 3
 const LOST_MS = 10_000
 
 /** Operations of the client for the watch over Identify. */
@@ -36,14 +36,14 @@ export class IdentifyHealth {
   readonly #options: IdentifyHealthOptions
   readonly #identify = new Dependency({
     probe: () => this.#probe(),
-    isFault: (error) => !(error instanceof NotAskedError),
+    isFault: (error) => !(error instanceof ProbeSkippedError),
     onSuccess: () => {
       this.#options.log.over('identify', RECOVERIES.identify)
       this.#awaitReturns()
     },
   })
   /** Time of the first redirect of each second from which no browser is known to be back, by `performance.now()`. */
-  readonly #away = new Map<EpochSeconds, number>()
+  readonly #pendingRedirects = new Map<EpochSeconds, number>()
   #failedAt: EpochSeconds = Number.NEGATIVE_INFINITY
   readonly #startedAt: EpochSeconds
   #hasSeenReturn = false
@@ -63,7 +63,7 @@ export class IdentifyHealth {
     const nowMs = performance.now()
     if (this.#redirects === 0) this.#firstRedirectMs = nowMs
     this.#redirects += 1
-    if (!this.#away.has(second)) this.#away.set(second, nowMs)
+    if (!this.#pendingRedirects.has(second)) this.#pendingRedirects.set(second, nowMs)
     this.#awaitReturns()
   }
 
@@ -74,8 +74,8 @@ export class IdentifyHealth {
    */
   noteReturn(since: EpochSeconds): void {
     this.#hasSeenReturn ||= since >= this.#startedAt
-    const answered = [...this.#away.keys()].filter((second) => second <= since)
-    for (const second of answered) this.#away.delete(second)
+    const answered = [...this.#pendingRedirects.keys()].filter((second) => second <= since)
+    for (const second of answered) this.#pendingRedirects.delete(second)
     if (answered.length > 0 && since > this.#failedAt) this.#identify.noteSuccess()
   }
 
@@ -97,8 +97,8 @@ export class IdentifyHealth {
   }
 
   #awaitReturns(): void {
-    const [oldest] = this.#away.values()
-    if (oldest !== undefined) this.#identify.startProbing(Math.max(0, oldest + LATE_MS - performance.now()))
+    const [oldest] = this.#pendingRedirects.values()
+    if (oldest !== undefined) this.#identify.startProbing(Math.max(0, oldest + PROBE_AFTER_MS - performance.now()))
   }
 
   async #probe(): Promise<void> {
@@ -106,7 +106,7 @@ export class IdentifyHealth {
     try {
       await this.#client.probe() // the cheapest call, and its response shows which secret the SSO system uses
     } catch {
-      throw new NotAskedError() // the client's own breaker has counted it
+      throw new ProbeSkippedError() // the client's own breaker has counted it
     }
     try {
       await this.#identifyAsBrowser()
@@ -114,7 +114,8 @@ export class IdentifyHealth {
       this.#failedAt = Math.max(this.#failedAt, began.second)
       throw error
     }
-    for (const [second, firstMs] of this.#away) if (firstMs <= began.ms) this.#away.delete(second)
+    for (const [second, firstMs] of this.#pendingRedirects)
+      if (firstMs <= began.ms) this.#pendingRedirects.delete(second)
     this.#logLostBrowsers()
   }
 
@@ -156,14 +157,15 @@ export class IdentifyHealth {
   /** Logs a warning if Identify works, but no browser has ever come back. */
   #logLostBrowsers(): void {
     const { landingUrl = 'the landing page', log } = this.#options
-    if (this.#hasSeenReturn || this.#redirects < FEW || performance.now() - this.#firstRedirectMs < LOST_MS) return
+    if (this.#hasSeenReturn || this.#redirects < MIN_REDIRECTS || performance.now() - this.#firstRedirectMs < LOST_MS)
+      return
     const happened = `Identify works, but none of ${this.#redirects} browsers has returned to ${landingUrl}`
     log.warn('trips:lost', { ...LOG_LINES.lostBrowsers, happened })
   }
 }
 
 /** The SSO system does not respond, so nothing was learnt about Identify. */
-class NotAskedError extends Error {}
+class ProbeSkippedError extends Error {}
 
 /** Identify redirects to another address than the landing page, which has been logged. */
 class MisdirectedError extends Error {}

@@ -17,7 +17,7 @@ export interface AddedCounts {
 }
 
 /** A limit that was reached. */
-export interface Reached {
+export interface ReachedLimit {
   readonly reason: LimitReason
   readonly seconds: number
 }
@@ -36,19 +36,19 @@ export class Counts {
   }
 
   /** Increments all counts, or none of them if a count has reached its limit. */
-  async add({ counts, kept }: Budgets, perSeconds: number): Promise<AddedCounts | Reached> {
+  async add({ counts, reserved }: Budgets, perSeconds: number): Promise<AddedCounts | ReachedLimit> {
     const share = hashOf(counts[0].subject).readUInt8() % SITE_SHARES // each share is in its own slot of a Cluster
     const keyed = counts.map(({ subject, limit }) => ({
       key: `${this.#prefix}limit:{${share}}:${hashOf(subject).toString('base64url')}`,
       limit,
     }))
-    const addTo = (kv: Kv) => kv.addToCounts(keyed, perSeconds, kept)
+    const addTo = (kv: Kv) => kv.addToCounts(keyed, perSeconds, reserved)
     const shared = await unlessUnavailable(() => addTo(this.#kv))
-    const isAway = shared === 'unavailable'
-    const counted = isAway ? await addTo(this.#own) : shared
+    const isUnavailable = shared === 'unavailable'
+    const counted = isUnavailable ? await addTo(this.#own) : shared
     if ('limitReached' in counted)
       return { reason: counts[counted.limitReached]?.reason ?? 'site', seconds: counted.secondsLeft }
-    return { kv: isAway ? this.#own : this.#kv, keys: keyed.map(({ key }) => key), ends: counted.ends }
+    return { kv: isUnavailable ? this.#own : this.#kv, keys: keyed.map(({ key }) => key), ends: counted.ends }
   }
 
   async undo({ kv, keys, ends }: AddedCounts): Promise<void> {

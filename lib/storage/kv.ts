@@ -14,7 +14,7 @@ export type OtherKey =
   | { readonly key: string; readonly action: 'renew'; readonly seconds: number }
 
 /** Result of a compare-and-set. */
-export interface Compared {
+export interface CompareAndSetResult {
   readonly isDone: boolean
   readonly value: string | null
   /** Until the found value expires. 0 if there is none, or if the compare-and-set is done. */
@@ -51,7 +51,7 @@ export interface Count {
 }
 
 /** Result of adding to counts: the end of each window in milliseconds, or the index of the count that has reached its limit. */
-export type Counted =
+export type AddToCountsResult =
   | { readonly ends: readonly number[] }
   | { readonly limitReached: number; readonly secondsLeft: number }
 
@@ -74,20 +74,20 @@ export interface Kv {
     after: string | null,
     seconds: number,
     other?: OtherKey,
-  ): Promise<Compared>
+  ): Promise<CompareAndSetResult>
   /**
-   * Writes `value` unless the guard key holds a deleted-session marker, which does not begin with `{`.
+   * Writes `value` unless `markerKey` holds a deleted-session marker, which does not begin with `{`.
    * @returns whether the value is written
    */
-  setUnlessTombstone(key: string, guard: string, value: string, seconds: number): Promise<boolean>
+  setUnlessTombstone(key: string, markerKey: string, value: string, seconds: number): Promise<boolean>
   del(key: string): Promise<void>
   expire(key: string, seconds: number): Promise<void>
   /**
    * Increments each count, or none of them if a count has reached its limit. The first addition to a count begins a window of
    * `seconds`.
-   * @param kept part of the last count's limit that only callers whose first count is 0 may use
+   * @param reserved part of the last count's limit that only callers whose first count is 0 may use
    */
-  addToCounts(counts: readonly Count[], seconds: number, kept: number): Promise<Counted>
+  addToCounts(counts: readonly Count[], seconds: number, reserved: number): Promise<AddToCountsResult>
   /** Decrements each count whose window still has the end that `addToCounts` returned. */
   takeFromCounts(keys: readonly string[], ends: readonly number[]): Promise<void>
   /** Removes expired members from an index, adds a member, and then reads the revocation. */

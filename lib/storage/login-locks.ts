@@ -2,7 +2,7 @@
 import type { Attempts } from '../decide/attempts'
 import type { LoginResult } from '../decide/login'
 import { SiteStore } from './keys'
-import type { Compared } from './kv'
+import type { CompareAndSetResult } from './kv'
 import { seal, unseal } from './seal'
 import { type Unavailable, unlessUnavailable } from './unavailable'
 
@@ -103,7 +103,7 @@ export class LoginLocks extends SiteStore {
     const text = raw === null ? undefined : unseal(raw, this.encryptionKeys())
     return text === undefined ? undefined : JSON.parse(text)
   }
-  #read({ value, secondsLeft }: Compared): FoundForm {
+  #read({ value, secondsLeft }: CompareAndSetResult): FoundForm {
     return { raw: value, form: this.#open(value), isAlive: secondsLeft > FORM_SECONDS - LEASE_SECONDS }
   }
   #formKey(key: string): string {

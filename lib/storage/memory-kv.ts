@@ -1,8 +1,8 @@
 /** Keeps the store in memory, for development. The content is lost at a restart, and not shared between processes. */
 import {
-  type Compared,
+  type AddToCountsResult,
+  type CompareAndSetResult,
   type Count,
-  type Counted,
   type IndexEntry,
   type IndexState,
   type Kv,
@@ -42,7 +42,7 @@ export class MemoryKv implements Kv {
     after: string | null,
     seconds: number,
     otherKey?: OtherKey,
-  ): Promise<Compared> {
+  ): Promise<CompareAndSetResult> {
     const value = this.#read(key)
     const other = otherKey ? this.#read(otherKey.key) : null
     if (before !== undefined && value !== before)
@@ -55,8 +55,8 @@ export class MemoryKv implements Kv {
     if (otherKey?.action === 'renew') await this.expire(otherKey.key, otherKey.seconds)
     return done
   }
-  async setUnlessTombstone(key: string, guard: string, value: string, seconds: number) {
-    if (!(this.#read(guard) ?? '{').startsWith('{')) return false
+  async setUnlessTombstone(key: string, markerKey: string, value: string, seconds: number) {
+    if (!(this.#read(markerKey) ?? '{').startsWith('{')) return false
     this.#write(key, value, seconds)
     return true
   }
@@ -69,10 +69,10 @@ export class MemoryKv implements Kv {
     if (value !== null) this.#write(key, value, seconds)
   }
 
-  async addToCounts(counts: readonly Count[], seconds: number, kept: number): Promise<Counted> {
+  async addToCounts(counts: readonly Count[], seconds: number, reserved: number): Promise<AddToCountsResult> {
     const numbers = counts.map(({ key }) => Number(this.#read(key)))
-    const keptOf = (index: number) => (Number(numbers[0]) > 0 && index === counts.length - 1 ? kept : 0)
-    const reached = counts.findIndex(({ limit }, index) => Number(numbers[index]) >= limit - keptOf(index))
+    const reservedOf = (index: number) => (Number(numbers[0]) > 0 && index === counts.length - 1 ? reserved : 0)
+    const reached = counts.findIndex(({ limit }, index) => Number(numbers[index]) >= limit - reservedOf(index))
     if (reached >= 0) return { limitReached: reached, secondsLeft: this.#msLeft(counts[reached]?.key ?? '') / 1000 }
     const ends = counts.map(({ key }, index) => {
       const number = Number(numbers[index])

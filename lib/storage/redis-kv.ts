@@ -69,7 +69,7 @@ function batched(read: Read): Read {
 /** Reads keys of a session. Without a Cluster, simultaneous reads of several sessions share a command. */
 function readerOf(redis: Redis | Cluster, servers: RedisServers): Read {
   const read: Read = (keys, requests) =>
-    servers.guardFor(keys[0] ?? '').run('read', () => redis.mget(...keys), requests)
+    servers.breakerFor(keys[0] ?? '').run('read', () => redis.mget(...keys), requests)
   return redis.isCluster ? read : batched(read)
 }
 
@@ -84,7 +84,7 @@ const expected = (before: string | null | undefined) => [
   before ?? '',
 ]
 
-/** Runs commands for a key, behind the guard of its server. */
+/** Runs commands for a key, behind the circuit breaker of its server. */
 type RunForKey = <T>(key: string, run: () => Promise<T>) => Promise<T>
 
 function textsOf(redis: ScriptedRedis, runForKey: RunForKey) {
@@ -98,14 +98,14 @@ function textsOf(redis: ScriptedRedis, runForKey: RunForKey) {
         const [isDone, value, msLeft = 0, held] = await redis.sso2CompareAndSet(keys.length, ...args)
         return { isDone: isDone === 1, value: value ?? null, secondsLeft: msLeft / 1000, other: held ?? null }
       }),
-    setUnlessTombstone: (key, guardKey, value, seconds) =>
-      runForKey(key, async () => (await redis.sso2SetUnlessTombstone(2, key, guardKey, value, seconds)) === 1),
+    setUnlessTombstone: (key, markerKey, value, seconds) =>
+      runForKey(key, async () => (await redis.sso2SetUnlessTombstone(2, key, markerKey, value, seconds)) === 1),
     del: (key) => runForKey(key, async () => void (await redis.del(key))),
     expire: (key, seconds) => runForKey(key, async () => void (await redis.expire(key, seconds))),
-    addToCounts: (counts, seconds, kept) =>
+    addToCounts: (counts, seconds, reserved) =>
       runForKey(counts[0]?.key ?? '', async () => {
         const limits = counts.map(({ limit }) => limit)
-        const args = [...counts.map(({ key }) => key), seconds, kept, ...limits]
+        const args = [...counts.map(({ key }) => key), seconds, reserved, ...limits]
         const [limitReached, left] = await redis.sso2AddToCounts(counts.length, ...args)
         return typeof left === 'number' ? { limitReached: limitReached - 1, secondsLeft: left / 1000 } : { ends: left }
       }),
@@ -143,12 +143,12 @@ function setsOf(redis: ScriptedRedis, runForKey: RunForKey) {
 export function redisKv(client: Redis | Cluster, owned: boolean, listener?: ServersListener, prefix = 'sso2:'): Kv {
   const redis = withScripts(client)
   const servers = new RedisServers(client, probing(redis, prefix), listener)
-  const runForKey: RunForKey = (key, run) => servers.guardFor(key).run('write', run)
+  const runForKey: RunForKey = (key, run) => servers.breakerFor(key).run('write', run)
   return {
     mget: readerOf(redis, servers) as Kv['mget'], // Redis answers with a value for each key
     ...textsOf(redis, runForKey),
     ...setsOf(redis, runForKey),
-    isOnSameServer: (key, other) => servers.guardFor(key) === servers.guardFor(other),
+    isOnSameServer: (key, other) => servers.breakerFor(key) === servers.breakerFor(other),
     get isAvailable() {
       return servers.isAnyServerHealthy
     },

@@ -19,8 +19,8 @@ if ARGV[5] == 'delete' then redis.call('del', KEYS[2]) end
 if ARGV[5] == 'renew' then redis.call('expire', KEYS[2], ARGV[6]) end
 return {1, current, 0, other}`
 const SET_UNLESS_TOMBSTONE = `${READ}
-local guard = read(KEYS[2])
-if guard and string.sub(guard, 1, 1) ~= '{' then return 0 end
+local marker = read(KEYS[2])
+if marker and string.sub(marker, 1, 1) ~= '{' then return 0 end
 redis.call('set', KEYS[1], ARGV[1], 'EX', ARGV[2])
 return 1`
 /** Identifies a count's window by the end of the window. Two readings of the same end differ by a few milliseconds at most. */

@@ -1,11 +1,11 @@
 /**
  * The servers of a client: a single Redis, or the masters of a Cluster.
- * Each server has its own guard, so that a master that does not answer affects its own users only.
+ * Each server has its own breaker, so that a master that does not answer affects its own users only.
  */
 import calculateSlot from 'cluster-key-slot'
 import type { Cluster, Redis } from 'ioredis'
 import { type Access, hasCause, type RedisFailure } from '../decide/redis-failure-advice'
-import { type GuardListener, ServerGuard } from './redis-guard'
+import { type BreakerListener, RedisCircuitBreaker } from './redis-circuit-breaker'
 import { storeUnavailable } from './unavailable'
 
 /** Milliseconds until a new connection must be ready. A slower connection is ended too. */
@@ -22,17 +22,17 @@ export interface Probing {
   send(access: Access, key: string): Promise<unknown>
 }
 
-/** As {@link GuardListener}, for all servers. */
-export interface ServersListener extends GuardListener {
+/** As {@link BreakerListener}, for all servers. */
+export interface ServersListener extends BreakerListener {
   connected?(): void
 }
 
-/** Finds the guard of each key. */
+/** Finds the breaker of each key. */
 export class RedisServers {
   readonly #redis: Redis | Cluster
   readonly #probing: Probing
   readonly #listener: ServersListener | undefined
-  readonly #guards = new Map<string, ServerGuard>()
+  readonly #breakers = new Map<string, RedisCircuitBreaker>()
 
   /** Listens to the errors of the client, so that the site does not need a listener. */
   constructor(redis: Redis | Cluster, probing: Probing, listener?: ServersListener) {
@@ -44,13 +44,13 @@ export class RedisServers {
     if (redis.status === 'ready') listener?.connected?.()
   }
 
-  guardFor(key: string): ServerGuard {
-    return this.#guardOf(this.#ownerOf(key))
+  breakerFor(key: string): RedisCircuitBreaker {
+    return this.#breakerOf(this.#ownerOf(key))
   }
 
   get isAnyServerHealthy(): boolean {
     if (isDisconnected(this.#redis)) return false
-    return this.#guards.size === 0 || this.#all().some(({ isHealthy }) => isHealthy)
+    return this.#breakers.size === 0 || this.#all().some(({ isHealthy }) => isHealthy)
   }
 
   get failure(): RedisFailure | undefined {
@@ -59,39 +59,39 @@ export class RedisServers {
 
   /** Sends a harmless read and a harmless write to every server. @throws if a command fails, or is known to fail */
   async probe(): Promise<void> {
-    if (this.failure) throw storeUnavailable() // the server's guard sends probes already
+    if (this.failure) throw storeUnavailable() // the server's breaker sends probes already
     const masters = this.#redis.isCluster ? (this.#redis as Cluster).nodes('master').map(nodeAddress) : []
-    for (const owner of masters.length > 0 ? masters : [ANY]) this.#guardOf(owner)
-    await Promise.all(this.#all().map((guard) => guard.probe()))
+    for (const owner of masters.length > 0 ? masters : [ANY]) this.#breakerOf(owner)
+    await Promise.all(this.#all().map((breaker) => breaker.probe()))
   }
 
   /** Ends probes and reports. @param disconnects ends the client too */
   close(disconnects = false): void {
     this.#redis.off('error', this.#onError).off('node error', this.#onNodeError).off('ready', this.#onReady)
     allowListeners(this.#redis, -1)
-    for (const guard of this.#all()) guard.close()
+    for (const breaker of this.#all()) breaker.close()
     if (disconnects) this.#redis.disconnect()
   }
 
-  #all(): ServerGuard[] {
-    return [...this.#guards.values()]
+  #all(): RedisCircuitBreaker[] {
+    return [...this.#breakers.values()]
   }
 
   #ownerOf(key: string): string {
     return (this.#redis as Partial<Cluster>).slots?.[calculateSlot(key)]?.[0] ?? ANY
   }
 
-  #guardOf(owner: string): ServerGuard {
-    const known = this.#guards.get(owner)
+  #breakerOf(owner: string): RedisCircuitBreaker {
+    const known = this.#breakers.get(owner)
     if (known) return known
     const server = {
       node: owner === ANY ? undefined : owner,
       probe: (access: Access) => this.#probe(owner, access),
       reconnect: (isSilent: boolean) => this.#reconnect(owner, isSilent),
     }
-    const guard = new ServerGuard(server, { failed: this.#onFailure, recovered: this.#onRecovery })
-    this.#guards.set(owner, guard)
-    return guard
+    const breaker = new RedisCircuitBreaker(server, { failed: this.#onFailure, recovered: this.#onRecovery })
+    this.#breakers.set(owner, breaker)
+    return breaker
   }
 
   /** Searches a key of the server at each probe, because slots move. A server without slots is forgotten. */
@@ -102,7 +102,7 @@ export class RedisServers {
       await this.#probing.send(access, key)
       return
     }
-    this.#guards.delete(owner)
+    this.#breakers.delete(owner)
   }
 
   /** Ends the connection of a server. A Cluster opens another connection when needed. */
@@ -114,17 +114,18 @@ export class RedisServers {
   }
 
   readonly #onError = (error: unknown) => {
-    for (const guard of this.#guards.size === 0 ? [this.#guardOf(ANY)] : this.#all()) guard.connectionFailed(error)
+    for (const breaker of this.#breakers.size === 0 ? [this.#breakerOf(ANY)] : this.#all())
+      breaker.connectionFailed(error)
   }
 
   /** Reports failures of known masters. Replicas and masters without slots do not concern the site. */
-  readonly #onNodeError = (error: unknown, node: string) => this.#guards.get(node)?.connectionFailed(error)
+  readonly #onNodeError = (error: unknown, node: string) => this.#breakers.get(node)?.connectionFailed(error)
 
   readonly #onReady = () => {
     this.#listener?.connected?.()
-    for (const guard of this.#all()) {
-      guard.connected()
-      if (!guard.isHealthy) guard.probe().catch(() => {})
+    for (const breaker of this.#all()) {
+      breaker.connected()
+      if (!breaker.isHealthy) breaker.probe().catch(() => {})
     }
   }
 

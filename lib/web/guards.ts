@@ -1,6 +1,6 @@
 /** Guards for single routes: `requireLogin` and `identify`. */
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import { decideLoginRedirect, isElsewhere } from '../decide/login-redirect'
+import { decideLoginRedirect, isOnOtherSite } from '../decide/login-redirect'
 import { countRedirect } from '../decide/loop-guard'
 import type { User } from '../decide/record'
 import { ANONYMOUS, identifiedUser, isVerified, needsAccessToken } from '../decide/request-decision'
@@ -110,7 +110,7 @@ async function isVisitorIdentified(holder: IdentityHolder): Promise<boolean> {
   const { context, identity } = holder
   const { routes, loginPage, returnPolicy } = context.site.config
   if (routes.login !== false) return true
-  if (loginPage !== undefined && isElsewhere(loginPage, returnPolicy.origin))
+  if (loginPage !== undefined && isOnOtherSite(loginPage, returnPolicy.origin))
     return isResolved(holder, { identify: 'always', fresh: context.checksAtStart })
   return identity.record !== undefined || identity.degraded !== undefined || isResolved(holder, { identify: 'always' })
 }
@@ -137,7 +137,7 @@ function redirectToLogin(holder: IdentityHolder): Promise<void> | void {
       throw new Sso2SetupError(
         'A requireLogin() guards the login page (routes.login), so users could not reach that page',
       )
-    case 'give_up':
+    case 'show_problem':
       return sendProblem(site, req, res, 503, reasonCode(decision.reason, 'page_unavailable'))
     case 'require_login':
       return sendProblem(site, req, res, 401, 'login_required')

@@ -6,7 +6,7 @@ import type { Request } from 'express'
 import type { LoginResult } from '../decide/login'
 import type { LogoutResult } from '../decide/logout'
 import { isAccessTokenExpired, isLoggedIn, mayStillBeRenewed, type User, withoutAccessToken } from '../decide/record'
-import { ANONYMOUS, type DegradedReason, type Identity, identifiedUser, useRecord } from '../decide/request-decision'
+import { ANONYMOUS, type DegradedReason, type Identity, identifiedUser, showRecord } from '../decide/request-decision'
 import { validateReturnTo, withoutFlowParameter } from '../decide/return-to'
 import { NotLoggedInError, Sso2SetupError, Sso2UnavailableError } from '../errors'
 import { PlatformApi } from '../remote/platform-api'
@@ -72,7 +72,7 @@ export class Sso2Request {
     const { context } = this.#holder
     const result = await context.site.runningOperations.run(() => logIn(context, credentials), context.res)
     const { value } = context.stored
-    if (result.ok || !value) this.#holder.identity = value ? useRecord(value) : ANONYMOUS
+    if (result.ok || !value) this.#holder.identity = value ? showRecord(value) : ANONYMOUS
     return result
   }
   /**

@@ -8,7 +8,7 @@ import { anonRecord, loggedInRecord, NOW } from './samples'
 
 const usual: RequestFacts = { ...outcomes.usual, fresh: { asking: undefined, asked: undefined } }
 const began = (changes: Partial<ChecksAtStart>) => ({ fresh: { asking: undefined, asked: undefined, ...changes } })
-const isAsked: Outcome = (record) => ({ action: 'ask_status', record, reason: 'fresh' })
+const isAsked: Outcome = (record) => ({ action: 'check_status', record, reason: 'fresh' })
 
 const underWay = { askingAt: NOW, asking: 'q1' }
 const away = { isSsoAvailable: false }

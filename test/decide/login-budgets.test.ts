@@ -20,7 +20,7 @@ test.each<[address: string, networks: readonly string[]]>([
 
 test('[F4, F20] an attempt is counted for its networks, its address, its name there and the site, with these limits', () => {
   const limit = { attempts: 10, perSeconds: 60 }
-  const { counts, kept } = loginBudgets(limit, '2001:db8:1:2345::1', 'ada')
+  const { counts, reserved: kept } = loginBudgets(limit, '2001:db8:1:2345::1', 'ada')
   expect(counts.map(({ reason, limit: most }) => [reason, most])).toEqual([
     ['network', 200],
     ['network', 100],

@@ -1,6 +1,6 @@
 import {
   decideLoginRedirect,
-  isElsewhere,
+  isOnOtherSite,
   type LoginRedirectDecision,
   type LoginRedirectFacts,
 } from '../../lib/decide/login-redirect'
@@ -30,8 +30,8 @@ const redirect: LoginRedirectDecision = { action: 'redirect' }
 const countAndRedirect: LoginRedirectDecision = { action: 'count_and_redirect' }
 const requireLogin: LoginRedirectDecision = { action: 'require_login' }
 const refuse: LoginRedirectDecision = { action: 'refuse_to_guard_the_login_page' }
-type Reason = Extract<LoginRedirectDecision, { action: 'give_up' }>['reason']
-const giveUp = (reason: Reason): LoginRedirectDecision => ({ action: 'give_up', reason })
+type Reason = Extract<LoginRedirectDecision, { action: 'show_problem' }>['reason']
+const giveUp = (reason: Reason): LoginRedirectDecision => ({ action: 'show_problem', reason })
 const own = { loginPage: `${here}/sign-in` }
 const none = { loginPage: undefined }
 
@@ -71,10 +71,10 @@ test.each([0, 1, 3, 9])(
       const now = NOW + round * pace
       const decision = decideLoginRedirect(facts({ redirects: trail, now }))
       decisions.push(decision.action)
-      if (decision.action !== 'give_up') trail = countRedirect(trail, now)
+      if (decision.action !== 'show_problem') trail = countRedirect(trail, now)
     }
-    const last = pace < 5 ? 'give_up' : 'count_and_redirect'
-    expect(decisions).toEqual(['count_and_redirect', 'count_and_redirect', 'identify', 'give_up', last])
+    const last = pace < 5 ? 'show_problem' : 'count_and_redirect'
+    expect(decisions).toEqual(['count_and_redirect', 'count_and_redirect', 'identify', 'show_problem', last])
   },
 )
 
@@ -85,5 +85,5 @@ test.each<[page: string, isAway: boolean]>([
   ['http://news.example/sign-in', true],
   ['https://news.example.evil/sign-in', true],
 ])('the login page %s is on another site: %p', (page, isAway) => {
-  expect(isElsewhere(page, here)).toBe(isAway)
+  expect(isOnOtherSite(page, here)).toBe(isAway)
 })

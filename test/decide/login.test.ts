@@ -17,11 +17,11 @@ import type { SessionToken } from '../../lib/protocol/session-token'
 import { sessionToken } from './samples'
 
 const welcome = sessionToken({ sts: 'loggedin', at: 'ticket' })
-type ShownError = Extract<LoginDecision, { action: 'show' }>['error']
+type ShownError = Extract<LoginDecision, { action: 'show_error' }>['error']
 const signIn: LoginDecision = { action: 'sign_in', token: welcome }
 const identify: LoginDecision = { action: 'identify' }
-const notNow: LoginDecision = { action: 'not_now' }
-const show = (error: ShownError, more: object = {}): LoginDecision => ({ action: 'show', error, ...more })
+const notNow: LoginDecision = { action: 'unavailable' }
+const show = (error: ShownError, more: object = {}): LoginDecision => ({ action: 'show_error', error, ...more })
 const loggedIn = sessionToken({ sts: 'loggedin' })
 const anon = sessionToken({ sts: 'anon' })
 const terminated = sessionToken({ sts: 'terminated' })
@@ -56,7 +56,7 @@ test.each<[response: string, token: SessionToken | undefined, decision: LoginDec
   ],
   ['a terminated session', failed('session_terminated'), identify],
   ['an unknown session', failed('session_not_found'), identify],
-  ['no response', undefined, { action: 'ask_status' }],
+  ['no response', undefined, { action: 'check_status' }],
   ['a refused request, which is not the fault of the user', failed('invalid_token'), notNow],
   ['an unknown error, which is not the fault of the user', failed('unknown_error'), notNow],
 ])('Authenticate answers with %s', (_response, token, decision) => {

@@ -10,8 +10,8 @@ import {
   needsAccessToken,
   type RequestDecision,
   type RequestFacts,
-  useRecord,
-  useStaleRecord,
+  showRecord,
+  showStaleRecord,
 } from '../../lib/decide/request-decision'
 import {
   isEnded,
@@ -30,7 +30,7 @@ const checked = (age: number, changes: Partial<LoggedInRecord> = {}) =>
   loggedInRecord({ checkedAt: NOW - age, ...changes })
 const anonChecked = (age: number) => anonRecord({ checkedAt: NOW - age })
 const pending = (age: number) => anonRecord({ pending: true, checkedAt: NOW - age })
-const isAsked: Outcome = (record) => ({ action: 'ask_status', record, reason: 'stale' })
+const isAsked: Outcome = (record) => ({ action: 'check_status', record, reason: 'stale' })
 const getsAccess: Outcome = () => ({ action: 'identify', reason: 'access_expired' })
 const identify: RequestDecision = { action: 'identify', reason: 'no_session' }
 const retry: RequestDecision = { action: 'retry_logout' }
@@ -185,16 +185,16 @@ test.each<[name: string, record: Row[1], outcome: Outcome]>([
   ['a login past the grace', checked(1260), isHidden],
   ['an anonymous visit', anonChecked(1260), isShownUnchecked],
 ])('without a usable response %s is served accordingly, degraded', (_name, record, outcome) => {
-  expect(useStaleRecord({ now: NOW }, record, policy)).toEqual(outcome(record))
+  expect(showStaleRecord({ now: NOW }, record, policy)).toEqual(outcome(record))
 })
 
 test('what could not be checked says why', () => {
   const reason = 'store_unavailable'
-  expect(useStaleRecord({ now: NOW }, checked(0), policy, reason)).toEqual(show(checked(0), reason))
+  expect(showStaleRecord({ now: NOW }, checked(0), policy, reason)).toEqual(show(checked(0), reason))
 })
 
 test('only a login is shown as a user, and only one whose access token was refused needs another', () => {
-  const all = [ANONYMOUS, useRecord(anonRecord()), useRecord(pending(0)), useRecord(checked(0)), useRecord(refused)]
+  const all = [ANONYMOUS, showRecord(anonRecord()), showRecord(pending(0)), showRecord(checked(0)), showRecord(refused)]
   expect(all.map((shown) => identifiedUser(shown)?.accountId)).toEqual([undefined, undefined, undefined, 'a1', 'a1'])
   expect(all.map(needsAccessToken)).toEqual([false, false, false, false, true])
 })
@@ -216,12 +216,12 @@ test('members of another kind of record change nothing', () => {
   const visit = Object.assign(anonChecked(10), { accessRefused: true })
   expect(decideRequest({ ...usual, record: visit }, policy)).toEqual(show(visit))
   const login = Object.assign(checked(10), { pending: true })
-  expect(useRecord(login)).toEqual(show(login))
+  expect(showRecord(login)).toEqual(show(login))
 })
 
 test('where a check may take longer than 4 s, the pause lasts as long as its lock', () => {
   const slow = { ...policy, lockSeconds: 12 }
   const facts = (age: number) => ({ ...usual, record: checked(400, { unansweredAt: NOW - age }) })
   expect(decideRequest(facts(11), slow)).toMatchObject({ action: 'show', degraded: 'sso_unavailable' })
-  expect(decideRequest(facts(12), slow)).toMatchObject({ action: 'ask_status' })
+  expect(decideRequest(facts(12), slow)).toMatchObject({ action: 'check_status' })
 })

@@ -119,12 +119,12 @@ test.each<[what: string, StoredEntry, lives: { data: number; record: number }, a
 test.each<[what: string, StoredEntry, data: string | null, string]>([
   ['a record', loggedIn, null, 'live'],
   ['a record of a later version', later('anon'), null, 'live'],
-  ['garbage in place of a record', { state: 'unreadable', raw: 'garbage' }, 'data', 'fresh'],
-  ['data alone', NO_ENTRY, 'data', 'data'],
-  ['nothing', NO_ENTRY, null, 'fresh'],
-  ['one that moved a moment ago', readEntry(`moved.${NOW - 59}`), null, 'late'],
-  ['one that ended a minute ago', readEntry(`ended.${NOW - 60}`), null, 'fresh'],
-  ['one that the site destroyed', readEntry('ended.0'), null, 'fresh'],
+  ['garbage in place of a record', { state: 'unreadable', raw: 'garbage' }, 'data', 'new'],
+  ['data alone', NO_ENTRY, 'data', 'data_only'],
+  ['nothing', NO_ENTRY, null, 'new'],
+  ['one that moved a moment ago', readEntry(`moved.${NOW - 59}`), null, 'just_ended'],
+  ['one that ended a minute ago', readEntry(`ended.${NOW - 60}`), null, 'new'],
+  ['one that the site destroyed', readEntry('ended.0'), null, 'new'],
 ])('a session with %s stands where it should', (_what, stored, data, standing) => {
   expect(sessionPhaseOf(stored, data, NOW)).toBe(standing)
 })

@@ -1,5 +1,5 @@
 import express from 'express'
-import { slotOf } from '../../lib/web/session/request-session'
+import { requestSessionOf } from '../../lib/web/session/request-session'
 import type { Browser } from '../support/agent'
 import { callsAbout } from '../support/calls'
 import { ada, addPages, edsger, logIn, type Network, present, startNetwork, view, visitor } from './network'
@@ -15,7 +15,7 @@ let hasRun: [method: string, boolean | undefined][] = []
 beforeAll(async () => {
   const app = express()
   app.use((req, res, next) => {
-    res.once('finish', () => hasRun.push([req.method, slotOf(req)?.isOpen]))
+    res.once('finish', () => hasRun.push([req.method, requestSessionOf(req)?.isOpen]))
     next()
   })
   network = await startNetwork({ build: (sso, gates) => addPages(express().use(app, sso), sso, gates) })

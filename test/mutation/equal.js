@@ -39,7 +39,7 @@ module.exports = [
     ['decide/loop-guard.ts', "SHAPE.exec(cookie ?? '')"],
     ['decide/loop-guard.ts', "const [, since, count, cause = '', identity] = match"],
     ['storage/memory-kv.ts', 'if (value !== null) this.#write(key, value, seconds)', 'true'],
-    ['storage/redis-kv.ts', "servers.guardFor(keys[0] ?? '')", '"Stryker was here!"'],
+    ['storage/redis-kv.ts', "servers.breakerFor(keys[0] ?? '')", '"Stryker was here!"'],
     ['platform/credentials.ts', "state?.account.password ?? ''", '"Stryker was here!"'],
     ['platform/credentials.ts', "let code = ''", '"Stryker was here!"'],
     ['platform/credentials.ts', 'oldest !== undefined', ['true', 'oldest === undefined']],
@@ -208,7 +208,7 @@ module.exports = [
     ['session/site-sessions.ts', "'send_if_filled'", '""'],
   ]),
   ...because('what has ended has no data: they go in the same step', [
-    ['session/store.ts', "phase !== 'live' && (phase !== 'data' || !found)", 'false'],
+    ['session/store.ts', "phase !== 'live' && (phase !== 'data_only' || !found)", 'false'],
   ]),
   ...because('express-session asks for it only where a cookie of its own led to the session', [
     ['session/adapter.ts', 'resave: false', 'true'],

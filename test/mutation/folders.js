@@ -10,7 +10,7 @@ module.exports = {
       'deadline',
       ...suites(
         'storage',
-        'contract counts guard keys logout-outbox-and-login-locks masters opening outage records seal',
+        'contract counts keys logout-outbox-and-login-locks masters opening outage records redis-circuit-breaker seal',
       ),
       ...suites('storage', 'session-index'),
       'web/unread-logouts',

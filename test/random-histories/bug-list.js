@@ -106,7 +106,7 @@ module.exports = [
   },
   {
     name: 'a connection to Redis that has gone silent is kept',
-    file: 'storage/redis-guard.ts',
+    file: 'storage/redis-circuit-breaker.ts',
     find: 'else if (!isRedisRefusal(error) && this.#failures[kind].count >= MAX_FAILURES) this.#server.reconnect(true)',
     replace: '',
     breaks: ['I9'],

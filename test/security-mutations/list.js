@@ -415,8 +415,8 @@ module.exports = [
   {
     name: 'unrecognised browsers leave no attempt to recognised ones',
     file: 'decide/attempts.ts',
-    find: 'const LAST_AND_KEPT = 2',
-    replace: 'const LAST_AND_KEPT = 1',
+    find: 'const LAST_TWO = 2',
+    replace: 'const LAST_TWO = 1',
     test: 'safety/login-limits',
     title: '200 attempts',
   },
@@ -471,8 +471,8 @@ module.exports = [
   {
     name: 'nothing of the limit of the site is kept for networks without a failure',
     file: 'storage/counts.ts',
-    find: 'kv.addToCounts(keyed, perSeconds, kept)',
-    replace: 'kv.addToCounts(keyed, perSeconds, kept * 0)',
+    find: 'kv.addToCounts(keyed, perSeconds, reserved)',
+    replace: 'kv.addToCounts(keyed, perSeconds, reserved * 0)',
     test: 'safety/login-limits',
     title: 'of which a part is kept',
   },
@@ -576,7 +576,7 @@ module.exports = [
   {
     name: 'a late save brings a session back',
     file: 'storage/redis-scripts.ts',
-    find: "if guard and string.sub(guard, 1, 1) ~= '{' then return 0 end",
+    find: "if marker and string.sub(marker, 1, 1) ~= '{' then return 0 end",
     replace: '',
     test: 'safety/races',
     title: '\\[[^\\]]*\\b(S6)\\b',
@@ -776,7 +776,7 @@ module.exports = [
   {
     name: 'a stale login is nobody while the store takes no writes',
     file: 'web/actions/resolve-user.ts',
-    find: "return useStaleRecord({ now: site.now() }, record, site.policy, 'store_unavailable')",
+    find: "return showStaleRecord({ now: site.now() }, record, site.policy, 'store_unavailable')",
     replace: "return { record: undefined, degraded: 'store_unavailable' }",
     test: 'faults/store',
     title: 'row 15.*stale',
@@ -1019,8 +1019,8 @@ module.exports = [
   {
     name: 'a fresh page is shown while somebody else asks',
     file: 'decide/request-decision.ts',
-    find: "if (isBeingAsked(facts, record, policy)) return { action: 'wait_for_answer' }\n  if (isPaused",
-    replace: 'if (isBeingAsked(facts, record, policy)) return useRecord(record)\n  if (isPaused',
+    find: "if (isBeingChecked(facts, record, policy)) return { action: 'wait_for_check' }\n  if (isPaused",
+    replace: 'if (isBeingChecked(facts, record, policy)) return showRecord(record)\n  if (isPaused',
     test: 'regressions/fresh-pages',
     title: 'requests at once \\(.*nobody passes',
   },
@@ -1138,7 +1138,7 @@ module.exports = [
   {
     name: 'a request with the cookie of before a login begins a session of its own',
     file: 'decide/session-data.ts',
-    find: "return hasJustEnded(stored, now) ? 'late' : 'fresh'",
+    find: "return hasJustEnded(stored, now) ? 'just_ended' : 'new'",
     replace: "return 'fresh'",
     test: 'web/session',
     title: 'a moment after its session moved',
@@ -1324,7 +1324,7 @@ module.exports = [
     name: 'what a reader’s page puts into a session after regenerate() is dropped',
     file: 'web/session/regenerate.ts',
     find: "phase: 'live', id, text: null, cookieAction: 'send' }\n  return",
-    replace: "phase: 'late', id, text: null, cookieAction: 'send' }\n  return",
+    replace: "phase: 'just_ended', id, text: null, cookieAction: 'send' }\n  return",
     test: 'web/session',
     title: 'regenerate gives',
   },

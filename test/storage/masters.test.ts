@@ -30,7 +30,7 @@ const probing = (client: Redis | Cluster) => ({
 async function miss(servers: RedisServers, key: string, times: number): Promise<void> {
   for (let time = 0; time < times; time += 1)
     await servers
-      .guardFor(key)
+      .breakerFor(key)
       .run('read', () => Promise.reject(new Error('no answer')))
       .catch(() => {})
 }
@@ -69,16 +69,16 @@ describe('a Cluster', () => {
   })
 
   test('has a guard for each master', () => {
-    expect(servers.guardFor(first)).toBe(servers.guardFor(first))
-    expect(servers.guardFor(`{${first}}more`)).toBe(servers.guardFor(first))
-    expect(new Set([first, second, third].map((key) => servers.guardFor(key))).size).toBe(3)
+    expect(servers.breakerFor(first)).toBe(servers.breakerFor(first))
+    expect(servers.breakerFor(`{${first}}more`)).toBe(servers.breakerFor(first))
+    expect(new Set([first, second, third].map((key) => servers.breakerFor(key))).size).toBe(3)
   })
 
   test('is well until it is known that no master is', async () => {
     expect(servers.isAnyServerHealthy).toBe(true)
     await miss(servers, first, 1)
     expect(servers.isAnyServerHealthy).toBe(false)
-    servers.guardFor(second)
+    servers.breakerFor(second)
     expect(servers.isAnyServerHealthy).toBe(true)
     await miss(servers, second, 1)
     expect(servers.isAnyServerHealthy).toBe(false)
@@ -114,12 +114,12 @@ describe('a Cluster', () => {
     const [silent, other] = [nodeOf(first)?.stream, nodeOf(second)?.stream]
     await miss(servers, first, 3)
     expect([silent?.destroyed, other?.destroyed]).toEqual([true, false])
-    expect(servers.guardFor(first).isHealthy).toBe(false)
-    while (!servers.guardFor(first).isHealthy) await pause(20)
+    expect(servers.breakerFor(first).isHealthy).toBe(false)
+    while (!servers.breakerFor(first).isHealthy) await pause(20)
     let found: unknown
     const isAnswered = async () => {
       found = await servers
-        .guardFor(first)
+        .breakerFor(first)
         .run('read', () => cluster.get(first))
         .catch(() => 'late')
       return found !== 'late'
@@ -132,7 +132,7 @@ describe('a Cluster', () => {
     await miss(servers, second, 1)
     servers.close()
     await pause(1200)
-    expect(servers.guardFor(second).isHealthy).toBe(false)
+    expect(servers.breakerFor(second).isHealthy).toBe(false)
   })
 })
 
@@ -149,7 +149,7 @@ describe('one Redis', () => {
   })
 
   test('has one guard, which asks it until it answers', async () => {
-    expect(servers.guardFor('a')).toBe(servers.guardFor('b'))
+    expect(servers.breakerFor('a')).toBe(servers.breakerFor('b'))
     await miss(servers, 'a', 1)
     expect(servers.isAnyServerHealthy).toBe(false)
     while (!servers.isAnyServerHealthy) await pause(20)

@@ -60,7 +60,7 @@ export async function logIn(
     const shared = await joinFinished(context, { key, ...submit })
     if (shared) return shared
   }
-  await joinOtherLogin(context)
+  await dropSessionOfOtherBrowser(context)
   const facts = { isStoreAvailable: stored.isAvailable, isSsoAvailable: site.identifyHealth.isAvailable }
   const error = decideLoginStart({ ...facts, hasRecord: stored.value !== undefined })
   if (error !== undefined || key === undefined) return failedLogin(error ?? 'session_ended')
@@ -72,7 +72,7 @@ export async function logIn(
  * Drops an anonymous session that another browser began. A login would log in the other browser too, so the visitor gets a new session.
  * Threats L2, S1.
  */
-export async function joinOtherLogin(context: RequestContext): Promise<void> {
+export async function dropSessionOfOtherBrowser(context: RequestContext): Promise<void> {
   const { stored } = context
   if (isBegunByOtherBrowser(stored.value, browserName(context)) && (await stored.drop(() => true)) !== 'done')
     stored.forget()
@@ -119,7 +119,7 @@ async function attemptLogin(
   const { ipa: address } = deviceOf(context.req)
   const admitted = await context.site.limits.admitLogin({ ...tried, address, account: await tried.account })
   if ('reason' in admitted) return refusedLogin(admitted)
-  const asked = await askForLogin(context, credentials, lock, admitted)
+  const asked = await sendLogin(context, credentials, lock, admitted)
   if (!('judged' in asked)) {
     await admitted.end(NOT_JUDGED)
     return asked
@@ -133,11 +133,11 @@ async function attemptLogin(
 
 const NOT_JUDGED: AttemptResult = { outcome: 'not_judged' }
 
-interface Judged {
+interface JudgedLogin {
   readonly decision: LoginDecision
   readonly judged: AttemptResult
 }
-interface Asked extends Judged {
+interface SentLogin extends JudgedLogin {
   readonly start: LoginStart
 }
 
@@ -145,12 +145,12 @@ interface Asked extends Judged {
  * Sends the login to the SSO system. Interface: "POST {sso_url}/sessionstatus", "POST {sso_url}/authenticate".
  * @returns a result if no Authenticate was sent
  */
-async function askForLogin(
+async function sendLogin(
   context: RequestContext,
   credentials: Credentials,
   lock: LoginLock,
   admitted: AdmittedLogin,
-): Promise<Asked | LoginResult> {
+): Promise<SentLogin | LoginResult> {
   const { site, stored } = context
   const wasIn = isLoggedIn(stored.value)
   await resolveUser(context, { identify: 'never' })
@@ -172,7 +172,7 @@ async function continueLostLogin(
   sid: string,
   wasIn: boolean,
   admitted: AdmittedLogin,
-): Promise<Judged | undefined> {
+): Promise<JudgedLogin | undefined> {
   const decision = decideAbandonedLogin(await checkLostLogin(context, sid, wasIn))
   if (decision === undefined) return undefined
   await admitted.begin() // takes over the lock of the dead process, to end the lock
@@ -193,14 +193,14 @@ async function callAuthenticate(
   context: RequestContext,
   sid: string,
   { username, password }: Credentials,
-): Promise<Judged> {
+): Promise<JudgedLogin> {
   try {
     const claims = { sid, usr: username, pwd: password, ...deviceOf(context.req) }
     const answer = await context.site.client.authenticate(claims)
     return { decision: decideLogin(answer), judged: attemptResultOf(answer) }
   } catch (error) {
     const judged = lostAttemptResult(error)
-    if (error instanceof Sso2UnavailableError && error.retryable) return { decision: { action: 'not_now' }, judged }
+    if (error instanceof Sso2UnavailableError && error.retryable) return { decision: { action: 'unavailable' }, judged }
     const decision = decideLostLogin(await checkLostLogin(context, sid, isLoggedIn(context.stored.value)))
     return { decision, judged: decision.action === 'sign_in' ? { outcome: 'success' } : judged }
   }
@@ -220,7 +220,7 @@ async function applyLoginDecision(
       }
       return failedLogin(redeemed.outcome === 'lost_race' ? 'session_ended' : 'unavailable')
     }
-    case 'show': {
+    case 'show_error': {
       const { action: _shown, ...identity } = decision
       return { ok: false, ...identity }
     }
@@ -228,8 +228,8 @@ async function applyLoginDecision(
       // the SSO session is over: the next page load begins another
       await endWithSsoSession(context, context.stored.value?.sidHash ?? '')
       return failedLogin('session_ended')
-    case 'ask_status':
-    case 'not_now':
+    case 'check_status':
+    case 'unavailable':
       return failedLogin('unavailable')
   }
 }

@@ -15,7 +15,7 @@ import {
   type LogoutCookieState,
   type RequestDecision,
   type RequestFacts,
-  useStaleRecord,
+  showStaleRecord,
 } from '../../decide/request-decision'
 import {
   afterFailedCheck,
@@ -35,7 +35,7 @@ import type { StoredRecord } from '../stored-record'
 import { exchangeTicketForUser } from './exchange-ticket'
 import { isMisroutedLanding, recordPageShown, sendToIdentify } from './identify'
 import { retryLogoutFromCookie } from './log-out'
-import { keepInIndex, removeFromIndex } from './sign-in'
+import { removeFromIndex, renewIndexEntries } from './sign-in'
 
 /** Options of the caller for a request. */
 export interface ResolveOptions {
@@ -156,9 +156,9 @@ async function applyDecision(
       return 'answered'
     case 'end_session':
       return endRecord(context, context.stored.value?.sidHash ?? '')
-    case 'ask_status':
+    case 'check_status':
       return context.site.runningOperations.run(() => checkSession(context, decision.record))
-    case 'wait_for_answer':
+    case 'wait_for_check':
       return waitForOtherCheck(context)
     case 'retry_logout':
       progress.logoutCookie = await retryLogoutFromCookie(context)
@@ -212,8 +212,8 @@ async function checkSession(context: RequestContext, record: SsoRecord): Promise
   const start = site.sessionIndex.startNow()
   const written = await stored.replace(locked, site.sessions.dataLifeOf(context.req))
   if (written === 'changed') return 'again'
-  if (written === 'unavailable') return useStaleRecord({ now: site.now() }, record, site.policy, 'store_unavailable')
-  keepInIndex(site, stored.key, record)
+  if (written === 'unavailable') return showStaleRecord({ now: site.now() }, record, site.policy, 'store_unavailable')
+  renewIndexEntries(site, stored.key, record)
   const { secrets } = stored
   if (!secrets) return endWithSsoSession(context, record.sidHash)
   const started = performance.now()
@@ -263,7 +263,7 @@ async function writeCheckResult(
 ): Promise<CheckResult> {
   const written = await stored.update(next)
   if (written !== 'unavailable' || stored.value === undefined) return 'again'
-  return useStaleRecord({ now: site.now() }, next(stored.value), site.policy, 'store_unavailable')
+  return showStaleRecord({ now: site.now() }, next(stored.value), site.policy, 'store_unavailable')
 }
 
 /** Ends the local session, because the SSO session has ended or is not known. An anonymous session keeps its data, and loses its record only. */

@@ -105,7 +105,7 @@ async function writeInPlace(
   checkId: string | undefined,
 ): Promise<SignInResult | undefined> {
   if (!isSameLogin(stored.value, record)) return undefined
-  if (stored.value) keepInIndex(site, stored.key, stored.value)
+  if (stored.value) renewIndexEntries(site, stored.key, stored.value)
   // another user always gets a new session ID: the record of a session never changes its user
   const written = await stored.update((found) => ({ ...record, ...checkStateAfter(found, checkId) }))
   return written === 'done' || written === 'unavailable' ? written : 'lost_race'
@@ -117,7 +117,7 @@ export async function removeFromIndex(site: Site, key: string | undefined, recor
 }
 
 /** Renews the index entries of a session, if due. The request does not wait for the renewal. */
-export function keepInIndex(site: Site, key: string | undefined, record: SsoRecord): void {
+export function renewIndexEntries(site: Site, key: string | undefined, record: SsoRecord): void {
   const now = site.now()
   if (key === undefined || !isLoggedIn(record) || !isIndexDue(record, now, site.config)) return
   site.sessionIndex.renew(entryOf(key, record), indexLifeOf(record, now, site.config)).catch(() => {})

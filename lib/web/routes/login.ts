@@ -4,7 +4,7 @@ import { failureMessage, type LoginError, type LoginResult } from '../../decide/
 import { ANONYMOUS, identifiedUser } from '../../decide/request-decision'
 import { validateReferer } from '../../decide/return-to'
 import { dropRedirectCountWhenServed, sendToIdentify } from '../actions/identify'
-import { joinOtherLogin, logIn } from '../actions/log-in'
+import { dropSessionOfOtherBrowser, logIn } from '../actions/log-in'
 import { resolveUser } from '../actions/resolve-user'
 import { isNavigation, loginUrl, queryParameters, returnToOf } from '../http/request-facts'
 import { redirect } from '../http/response-headers'
@@ -24,7 +24,7 @@ const NEUTRAL: ReadonlySet<LoginError> = new Set([
 export async function showLogin(site: Site, req: Request, res: Response): Promise<void> {
   const context = await openRequestContext(site, req, res)
   const isIdentifying = isNavigation(req)
-  if (isIdentifying) await joinOtherLogin(context)
+  if (isIdentifying) await dropSessionOfOtherBrowser(context)
   const identity = isIdentifying ? await resolveUser(context, { identify: 'always', isLoginPage: true }) : ANONYMOUS
   if (identity === 'answered') return
   if (identity.record) dropRedirectCountWhenServed(context, () => true)

@@ -21,7 +21,13 @@ import onHeaders from 'on-headers'
 import type { Config } from '../../config'
 import { cookieEnd } from '../../decide/session-data'
 import { Sso2SetupError } from '../../errors'
-import { type CurrentSession, isFilled, type RequestSession, type SessionOpener, slotOf } from './request-session'
+import {
+  type CurrentSession,
+  isFilled,
+  type RequestSession,
+  requestSessionOf,
+  type SessionOpener,
+} from './request-session'
 import type { SessionCookie } from './session-cookie'
 import { expiresOf, maxAgeOf, newSessionId, type SessionStore } from './store'
 
@@ -57,21 +63,21 @@ export class Adapter implements SessionOpener {
     const { writeHead } = res
     this.#inner(req, res, () => {})
     res.writeHead = writeHead
-    if (!req.session) this.present(slot)
-    this.watch(slot)
+    if (!req.session) this.attachSessionObject(slot)
+    this.sendCookieBeforeHeaders(slot)
   }
 
   /** Begins a new session under another ID if the data of the current session cannot be used. */
   #settled(current: CurrentSession): CurrentSession {
-    const isLost = current.phase === 'data' && !this.#store.isUsable(current)
+    const isLost = current.phase === 'data_only' && !this.#store.isUsable(current)
     const settled: CurrentSession = isLost
-      ? { ...current, phase: 'fresh', id: '', text: null, cookieAction: 'send_if_filled' }
+      ? { ...current, phase: 'new', id: '', text: null, cookieAction: 'send_if_filled' }
       : current
     return settled.id === '' ? { ...settled, id: newSessionId() } : settled
   }
 
   /** Gives an opened request the session object of its current session. */
-  present(slot: RequestSession): void {
+  attachSessionObject(slot: RequestSession): void {
     if (!slot.isOpen) return
     const { req, current } = slot
     Object.assign(req, { sessionStore: this.#store, sessionID: current.id })
@@ -80,24 +86,24 @@ export class Adapter implements SessionOpener {
 
   /** Gives the request its session. A second call begins a new session. The old session is not saved. */
   #generate(req: Request): void {
-    const slot = slotOf(req)
+    const slot = requestSessionOf(req)
     if (!slot) throw new Sso2SetupError('This request did not pass through sso.session')
     const isAgain = req.sessionID !== undefined
     if (isAgain) slot.moveTo(this.freshSession('send_if_filled'), slot.target)
-    this.present(slot)
-    if (isAgain) this.watch(slot)
+    this.attachSessionObject(slot)
+    if (isAgain) this.sendCookieBeforeHeaders(slot)
   }
 
   freshSession(cookieAction: CurrentSession['cookieAction'], id = newSessionId()): CurrentSession {
-    return { phase: 'fresh', id, text: null, since: this.#now(), isLoggedIn: false, cookieAction }
+    return { phase: 'new', id, text: null, since: this.#now(), isLoggedIn: false, cookieAction }
   }
 
   /** Listens for the response headers, once for each request. An upgrade has no response. */
-  watch(slot: RequestSession): void {
-    const { res, current, isWatched } = slot
+  sendCookieBeforeHeaders(slot: RequestSession): void {
+    const { res, current, hasHeaderListener: isWatched } = slot
     if (isWatched || current.cookieAction === 'nothing') return
     if (typeof res.writeHead !== 'function' || typeof res.setHeader !== 'function') return
-    slot.isWatched = true
+    slot.hasHeaderListener = true
     onHeaders(res, () => this.#onHeaders(slot))
   }
 

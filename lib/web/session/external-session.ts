@@ -50,7 +50,7 @@ export async function readExternalSession(
   const data: SiteData = dataIn(req.session)
   const isAlive = stored === 'unavailable' || mayBeAlive(stored)
   req[FOUND_SESSION] ??= { isAlive, read: structuredClone(data) }
-  if (!isAlive && loginOf(data)?.session === shortHash(req.sessionID)) await endExternalSession(req, log)
+  if (!isAlive && loginOf(data)?.session === shortHash(req.sessionID)) await emptyExternalSession(req, log)
   return { key, stored }
 }
 
@@ -95,7 +95,7 @@ export async function renewExternalSession(
 }
 
 /** Gives the request an empty session under a new ID. A failure of the site's store is only logged, so the page is served and the logout stays valid. */
-export async function endExternalSession(req: Request, log: Log): Promise<void> {
+export async function emptyExternalSession(req: Request, log: Log): Promise<void> {
   await regenerateExternalSession(req).catch(() => log.warn('session:regenerate', LOG_LINES.externalSessionFailed))
 }
 

@@ -24,22 +24,22 @@ export async function replaceSession(site: RegenerationParts, slot: RequestSessi
   const { current, target } = slot
   const go = (next: Next) => {
     slot.moveTo(next.current, next.target)
-    site.adapter.present(slot)
-    site.adapter.watch(slot)
+    site.adapter.attachSessionObject(slot)
+    site.adapter.sendCookieBeforeHeaders(slot)
   }
   try {
     go(await nextOf(site, slot))
   } catch (error) {
-    go({ current: { ...current, phase: 'away', text: null, cookieAction: 'nothing' }, target })
+    go({ current: { ...current, phase: 'unavailable', text: null, cookieAction: 'nothing' }, target })
     throw error
   }
 }
 
 async function nextOf(site: RegenerationParts, slot: RequestSession): Promise<Next> {
   const { current, target } = slot
-  if (current.phase === 'away') throw storeUnavailable()
-  if (current.phase === 'late') return { current: { ...current, text: null }, target }
-  if (current.phase === 'fresh' && !slot.hasData) {
+  if (current.phase === 'unavailable') throw storeUnavailable()
+  if (current.phase === 'just_ended') return { current: { ...current, text: null }, target }
+  if (current.phase === 'new' && !slot.hasData) {
     // no session has to end, but the new session could not be saved while Redis does not respond
     known(site.records.isAvailable ? await site.records.read(sessionKey(newSessionId())) : 'unavailable')
     return { current: site.adapter.freshSession('send_if_filled'), target }
@@ -58,7 +58,7 @@ async function leave(site: RegenerationParts, slot: RequestSession): Promise<Nex
   if (outcome === 'done') return next
   if (mayBeAlive(stored)) return moved(site, slot)
   if (stored.hasJustEnded)
-    return { current: { ...current, phase: 'late', text: null, cookieAction: 'nothing' }, target }
+    return { current: { ...current, phase: 'just_ended', text: null, cookieAction: 'nothing' }, target }
   if (isGone(stored)) return next
   throw storeUnavailable()
 }

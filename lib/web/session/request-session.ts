@@ -18,8 +18,8 @@ export type CookieAction = 'nothing' | 'send_if_filled' | 'send' | 'send_or_drop
 
 /** The request's session at this moment. */
 export interface CurrentSession {
-  /** `away`: Redis did not respond. */
-  readonly phase: SessionPhase | 'away'
+  /** `unavailable`: Redis did not respond. */
+  readonly phase: SessionPhase | 'unavailable'
   /** Session ID, '' for a new session without data. */
   readonly id: string
   readonly text: string | null
@@ -30,7 +30,7 @@ export interface CurrentSession {
 }
 
 /** Returns an empty session for this request. The browser keeps its cookie. @param since seconds since 1970 */
-export function nothingIn(phase: 'late' | 'away', id: string, since: number): CurrentSession {
+export function unusableSession(phase: 'just_ended' | 'unavailable', id: string, since: number): CurrentSession {
   return { phase, id, text: null, since, isLoggedIn: false, cookieAction: 'nothing' }
 }
 
@@ -50,14 +50,14 @@ export interface SessionOpener {
 export class RequestSession {
   isOpen = false
   /** Values that express-session and the site have set on the request. */
-  readonly held: { session?: unknown; sessionID?: unknown; sessionStore?: unknown } = {}
-  isWatched = false
+  readonly values: { session?: unknown; sessionID?: unknown; sessionStore?: unknown } = {}
+  hasHeaderListener = false
   /** May the store hold data under the session's ID? */
   hasData: boolean
   /** Start of the read of the session, in milliseconds since 1970. */
   arrivedAt: number | undefined
   /** Text of data that was saved without express-session, and need not be saved again. */
-  settled: string | undefined
+  savedText: string | undefined
 
   constructor(
     readonly opener: SessionOpener,
@@ -74,12 +74,12 @@ export class RequestSession {
     this.current = current
     this.target = target
     this.hasData = current.text !== null
-    this.settled = undefined
+    this.savedText = undefined
   }
 
   /** May `req.session` be saved under this ID? A session object from before a change of session may not be saved. */
   maySave(id: string): boolean {
-    return id === this.current.id && this.current.phase !== 'late' && this.current.phase !== 'away'
+    return id === this.current.id && this.current.phase !== 'just_ended' && this.current.phase !== 'unavailable'
   }
 
   [inspect.custom](): string {
@@ -91,7 +91,7 @@ export class RequestSession {
 }
 
 /** Returns the session state of a request. */
-export function slotOf(req: object): RequestSession | undefined {
+export function requestSessionOf(req: object): RequestSession | undefined {
   const marked: RequestWithSlot = req
   return marked[SLOT]
 }
@@ -106,23 +106,23 @@ function lazy(name: (typeof NAMES)[number]): PropertyDescriptor {
     configurable: true,
     enumerable: true,
     get(this: object) {
-      return opened(this)?.held[name]
+      return openSessionOf(this)?.values[name]
     },
     set(this: object, value: unknown) {
-      Object.assign(opened(this)?.held ?? {}, { [name]: value })
+      Object.assign(openSessionOf(this)?.values ?? {}, { [name]: value })
     },
   }
 }
 
-function opened(holder: object): RequestSession | undefined {
-  const slot = slotOf(holder)
+function openSessionOf(holder: object): RequestSession | undefined {
+  const slot = requestSessionOf(holder)
   slot?.opener.open(slot)
   return slot
 }
 
 /** Attaches a session to its request, unless the request has one. */
 export function attachSession(slot: RequestSession): void {
-  if (slotOf(slot.req)) return
+  if (requestSessionOf(slot.req)) return
   Object.defineProperty(slot.req, SLOT, { value: slot })
   Object.defineProperties(slot.req, LAZY)
 }

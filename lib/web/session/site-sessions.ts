@@ -24,17 +24,17 @@ import type { Unavailable } from '../../storage/unavailable'
 import { dropCookie } from '../http/response-headers'
 import type { NextSession, SessionState, Sessions } from '../site'
 import { Adapter } from './adapter'
-import { endExternalSession, readExternalSession, renewExternalSession } from './external-session'
+import { emptyExternalSession, readExternalSession, renewExternalSession } from './external-session'
 import { replaceSession } from './regenerate'
 import {
   attachSession,
   type CookieAction,
   type CookieTarget,
   type CurrentSession,
-  nothingIn,
   RequestSession,
-  slotOf,
+  requestSessionOf,
   untrackShape,
+  unusableSession,
 } from './request-session'
 import { SessionCookie } from './session-cookie'
 import { changedBy, newSessionId, SessionStore } from './store'
@@ -81,7 +81,7 @@ export class SiteSessions implements Sessions {
 
   /** `sso.session`. */
   readonly handler: RequestHandler = (req, res, next) => {
-    if (slotOf(req) || req.session) return next() // mounted twice, or the site has its own express-session
+    if (requestSessionOf(req) || req.session) return next() // mounted twice, or the site has its own express-session
     untrackShape(req)
     untrackShape(res)
     const { id, isUnreadable, isDoubled } = this.#cookie.read(req)
@@ -148,21 +148,21 @@ export class SiteSessions implements Sessions {
     const key = sessionKey(id)
     if (text !== null && (await this.#store.saveText(key, text, origin)) === 'unavailable') return 'unavailable'
     this.#move(slot, { ...origin, phase: 'live', id, text, cookieAction: 'send' }, { key, stored: undefined })
-    slot.settled = text ?? undefined
+    slot.savedText = text ?? undefined
     return id
   }
 
   /** Gives the request an empty session after its session has ended. The browser's cookie is dropped unless the site adds session data. */
   async replaceWithEmpty(req: Request): Promise<void> {
     const slot = this.#own(req)
-    if (!slot) return endExternalSession(req, this.#config.log)
+    if (!slot) return emptyExternalSession(req, this.#config.log)
     this.#move(slot, this.#freshSession(this.#cookie.isIn(req) ? 'send_or_drop' : 'send_if_filled'), NO_TARGET)
   }
 
   detach(req: Request): void {
     const slot = this.#own(req)
-    if (!slot || slot.current.phase === 'late') return
-    this.#move(slot, nothingIn('late', slot.current.id, this.#now()), { ...slot.target, stored: undefined })
+    if (!slot || slot.current.phase === 'just_ended') return
+    this.#move(slot, unusableSession('just_ended', slot.current.id, this.#now()), { ...slot.target, stored: undefined })
   }
 
   /** Gives this request the session of another request of the same browser. The session is saved only if the handler changes the data. */
@@ -171,7 +171,7 @@ export class SiteSessions implements Sessions {
     if (!slot) return
     const key = sessionKey(sessionId)
     const { target, current } = this.#found(key, sessionId, await this.#records.readBoth(key))
-    if (current.phase === 'late' || current.phase === 'fresh') {
+    if (current.phase === 'just_ended' || current.phase === 'new') {
       this.#move(slot, current, target)
       return
     }
@@ -179,19 +179,19 @@ export class SiteSessions implements Sessions {
     const text = found ? writeData(found, found.data) : null
     const changed = found ? writeData(found, changedBy(slot, found.data)) : text
     this.#move(slot, { ...current, text: changed, cookieAction: 'send' }, target)
-    slot.settled = text ?? undefined
+    slot.savedText = text ?? undefined
   }
 
   #own(req: Request): RequestSession | undefined {
-    const slot = slotOf(req)
+    const slot = requestSessionOf(req)
     if (slot?.opener !== this.#adapter) return undefined
     return slot.isOpen && req.sessionStore && !Object.is(req.sessionStore, this.#store) ? undefined : slot
   }
 
   #move(slot: RequestSession, current: CurrentSession, target: CookieTarget): void {
     slot.moveTo(current.id === '' && slot.isOpen ? { ...current, id: newSessionId() } : current, target)
-    this.#adapter.present(slot)
-    this.#adapter.watch(slot)
+    this.#adapter.attachSessionObject(slot)
+    this.#adapter.sendCookieBeforeHeaders(slot)
   }
 
   /** Returns the entry of a visitor without a session. 'unavailable' while Redis accepts no writes, because the callback could not be stored. */
@@ -201,12 +201,13 @@ export class SiteSessions implements Sessions {
 
   #found(key: string, id: string, pair: StoredPair | Unavailable): { target: CookieTarget; current: CurrentSession } {
     const now = this.#now()
-    if (pair === 'unavailable') return { target: { key, stored: pair }, current: nothingIn('away', id, now) }
+    if (pair === 'unavailable')
+      return { target: { key, stored: pair }, current: unusableSession('unavailable', id, now) }
     const { stored, data } = pair
     const target = { key, stored }
     const phase = sessionPhaseOf(stored, data, now)
-    if (phase === 'fresh') return { target, current: this.#freshSession('send_if_filled') }
-    if (phase === 'late') return { target, current: nothingIn(phase, id, now) }
+    if (phase === 'new') return { target, current: this.#freshSession('send_if_filled') }
+    if (phase === 'just_ended') return { target, current: unusableSession(phase, id, now) }
     this.#renewIfDue(key, pair, now)
     const began = recordIn(stored)?.since ?? now
     return {
@@ -234,7 +235,7 @@ export class SiteSessions implements Sessions {
 
   /** Returns a session that begins when a handler adds data. While Redis does not respond, no session begins. */
   #freshSession(cookieAction: CookieAction): CurrentSession {
-    const phase = this.#emptyTarget().stored === 'unavailable' ? 'away' : 'fresh'
+    const phase = this.#emptyTarget().stored === 'unavailable' ? 'unavailable' : 'new'
     return { phase, id: '', text: null, since: this.#now(), isLoggedIn: false, cookieAction }
   }
 

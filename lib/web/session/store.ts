@@ -25,7 +25,7 @@ import { sessionKey } from '../../storage/keys'
 import type { Records } from '../../storage/records'
 import { storeUnavailable, type Unavailable } from '../../storage/unavailable'
 import { publish } from '../hooks'
-import { type CurrentSession, dataIn, isFilled, type RequestSession, slotOf } from './request-session'
+import { type CurrentSession, dataIn, isFilled, type RequestSession, requestSessionOf } from './request-session'
 import { isSessionId } from './session-cookie'
 
 type StoreCallback = (error?: unknown) => void
@@ -131,7 +131,7 @@ export class SessionStore extends session.Store {
     const isIn = belongsToLogin(stored)
     const phase = sessionPhaseOf(stored, data, this.#now())
     const found = usableData(data, isIn, this.#now(), this.#config)
-    if (phase !== 'live' && (phase !== 'data' || !found)) return null
+    if (phase !== 'live' && (phase !== 'data_only' || !found)) return null
     const loaded = { since: found?.since ?? this.#now(), isLoggedIn: isIn, text: data }
     return this.#dataOf(loaded, found?.data ?? {}, found?.maxAge)
   }
@@ -148,12 +148,12 @@ export class SessionStore extends session.Store {
       if (error) this.#tellNotSaved()
       callback(error)
     }
-    if (slot?.current.phase === 'away') return tell(storeUnavailable())
+    if (slot?.current.phase === 'unavailable') return tell(storeUnavailable())
     if (slot ? !slot.maySave(id) : !isSessionId(id)) return callback()
     const isEmpty = !isFilled(sess)
     if (isEmpty && slot && !slot.hasData) return callback()
-    if (slot?.settled !== undefined && slot.settled === this.textOf(sess)) return callback()
-    if (slot) Object.assign(slot, { hasData: !isEmpty, settled: undefined })
+    if (slot?.savedText !== undefined && slot.savedText === this.textOf(sess)) return callback()
+    if (slot) Object.assign(slot, { hasData: !isEmpty, savedText: undefined })
     if (isEmpty) this.#data.destroy(sessionKey(id), tell)
     else this.#data.set(sessionKey(id), sess, tell)
   }
@@ -179,7 +179,7 @@ export class SessionStore extends session.Store {
   }
 
   override regenerate = (req: Request, callback: StoreCallback = () => {}) => {
-    const slot = slotOf(req)
+    const slot = requestSessionOf(req)
     if (!slot) return super.regenerate(req, callback)
     this.replace(slot).then(
       () => callback(),
@@ -219,7 +219,7 @@ export class SessionStore extends session.Store {
 
 /** Returns the session state behind a session object. Objects that express-session did not create have none. */
 function requestOf(sess: object): RequestSession | undefined {
-  return 'req' in sess && typeof sess.req === 'object' && sess.req !== null ? slotOf(sess.req) : undefined
+  return 'req' in sess && typeof sess.req === 'object' && sess.req !== null ? requestSessionOf(sess.req) : undefined
 }
 
 /** Returns data of a session with the changes that this request's handler made in `req.session`. */

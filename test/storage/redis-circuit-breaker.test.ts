@@ -1,5 +1,5 @@
 import type { Access, RedisFailure } from '../../lib/decide/redis-failure-advice'
-import { ServerGuard } from '../../lib/storage/redis-guard'
+import { RedisCircuitBreaker } from '../../lib/storage/redis-circuit-breaker'
 
 /* The guard of one server, whose clock the test turns. */
 
@@ -24,7 +24,7 @@ function guarded(answer: (access: Access) => Promise<unknown> = async () => 'OK'
     failed: ({ error }: RedisFailure) => void heard.push(String(error)),
     recovered: () => void heard.push('recovered'),
   }
-  return { guard: new ServerGuard(server, listener), heard }
+  return { guard: new RedisCircuitBreaker(server, listener), heard }
 }
 
 const fails =
@@ -35,7 +35,12 @@ const refuses = (message = 'OOM full') => fails('ReplyError', message)
 const unavailable = { operation: 'store', message: expect.stringContaining('did not answer') }
 
 /** So many commands that fail. */
-async function miss(guard: ServerGuard, times: number, command = fails(), access: Access = 'read'): Promise<void> {
+async function miss(
+  guard: RedisCircuitBreaker,
+  times: number,
+  command = fails(),
+  access: Access = 'read',
+): Promise<void> {
   for (let time = 0; time < times; time += 1)
     await expect(guard.run(access, command)).rejects.toMatchObject(unavailable)
 }
@@ -246,7 +251,7 @@ test('a command that is over leaves no timer behind, however it ended', async ()
 })
 
 test('a listener is not needed', async () => {
-  const guard = new ServerGuard({ probe: async () => 'OK', reconnect: () => {} })
+  const guard = new RedisCircuitBreaker({ probe: async () => 'OK', reconnect: () => {} })
   await miss(guard, 3)
   await jest.advanceTimersByTimeAsync(1000)
   expect(guard.isHealthy).toBe(true)

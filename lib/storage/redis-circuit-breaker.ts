@@ -13,7 +13,7 @@ const PROBE_EVERY_MS = 1000
 const MAX_FAILURES = 3
 const KINDS: readonly Access[] = ['read', 'write']
 
-/** The server behind a guard. */
+/** The server behind a circuit breaker. */
 export interface RedisServer {
   readonly node?: string | undefined
   probe(access: Access): Promise<unknown>
@@ -22,7 +22,7 @@ export interface RedisServer {
 }
 
 /** Hears of failures and recoveries. */
-export interface GuardListener {
+export interface BreakerListener {
   failed(failure: RedisFailure): void
   recovered(): void
 }
@@ -33,10 +33,10 @@ interface Failures {
   last: RedisFailure | undefined
 }
 
-/** Guards a Redis server. */
-export class ServerGuard {
+/** The circuit breaker of a Redis server. */
+export class RedisCircuitBreaker {
   readonly #server: RedisServer
-  readonly #listener: GuardListener | undefined
+  readonly #listener: BreakerListener | undefined
   readonly #failures: Readonly<Record<Access, Failures>> = {
     read: { count: 0, last: undefined },
     write: { count: 0, last: undefined },
@@ -48,7 +48,7 @@ export class ServerGuard {
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
 
-  constructor(server: RedisServer, listener?: GuardListener) {
+  constructor(server: RedisServer, listener?: BreakerListener) {
     this.#server = server
     this.#listener = listener
   }
