@@ -94,6 +94,21 @@ describe.each(keepings)('with %s', (keeping) => {
     },
   )
 
+  test('[S18] a request does not pass on the response to a check that was sent before the request began', async () => {
+    stage = await startStage({ keeping, holdsAnswers: true })
+    browser = await stage.reader()
+    const held = stage.answers.close()
+    const one = browser.fetchJson(stage.at('/sensitive'))
+    await held.arrived
+    terminate()
+    stage.together.expect(2)
+    const two = browser.fetchJson(stage.at('/together'))
+    await stage.together.pass()
+    held.open()
+    await one
+    expect(passed(await two)).toBe(false)
+  })
+
   test('[S18] a login form of the same user is no response to a status check', async () => {
     stage = await startStage({ keeping, holdsAnswers: true })
     browser = await stage.reader()

@@ -1017,6 +1017,14 @@ module.exports = [
     title: '',
   },
   {
+    name: 'the response to a check that was sent before a request is fresh for the request',
+    file: 'decide/request-decision.ts',
+    find: 'asked !== checksAtStart.asked && asked !== checksAtStart.asking',
+    replace: 'asked !== checksAtStart.asked',
+    test: 'regressions/fresh-pages',
+    title: 'a check that was sent before the request began',
+  },
+  {
     name: 'a fresh page is shown while somebody else asks',
     file: 'decide/request-decision.ts',
     find: "if (isBeingChecked(facts, record, policy)) return { action: 'wait_for_check' }\n  if (isPaused",
