@@ -62,11 +62,11 @@ const judgements: [what: string, pattern: RegExp][] = [
   ['the age of anything', /(?<!performance\.)\bnow\(\) *-|(?<![.\w])now -/],
   [
     'a moment of a record',
-    /\b(?:checkedAt|askingAt|unansweredAt|accessFailedAt|since|accessUntil|until)\b *[<>]=?(?![\w<]*>)/,
+    /\b(?:checkedAt|checkBeganAt|unansweredAt|accessFailedAt|since|accessUntil|until)\b *[<>]=?(?![\w<]*>)/,
   ],
   [
     'a moment of a record, the other way',
-    /[<>]=? *[\w.?]*\b(?:checkedAt|askingAt|unansweredAt|accessFailedAt|accessUntil)\b/,
+    /[<>]=? *[\w.?]*\b(?:checkedAt|checkBeganAt|unansweredAt|accessFailedAt|accessUntil)\b/,
   ],
   ['a status', /(?<!typeof [\w.]*)\b(?:status|state|sts)\b *[!=]== *'/],
 ]
@@ -78,7 +78,7 @@ test.each(judgements)('the folder web does not judge %s', (_what, pattern) => {
 test.each<[code: string, judgement: number]>([
   ['if (site.now() - record.checkedAt > 3)', 0],
   ['const age = now - since', 0],
-  ['if (record.askingAt < end)', 1],
+  ['if (record.checkBeganAt < end)', 1],
   ['until <= now()', 1],
   ['now() >= record.accessUntil', 2],
   ["record.status === 'anon'", 3],

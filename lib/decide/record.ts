@@ -55,17 +55,18 @@ const COMMON = {
   since: isTime,
   /** Time of the SSO system's last report of the status. */
   checkedAt: isTime,
-  askingAt: optional(isTime),
+  /** Start of the status check in progress. */
+  checkBeganAt: optional(isTime),
   /** Name of the status check in progress. */
-  asking: optional(isText),
+  currentCheckId: optional(isText),
   /** Name of the last status check that ended, with or without a response. */
-  asked: optional(isText),
+  lastCheckId: optional(isText),
   /** Start of the last status check, if the check got no usable response. */
   unansweredAt: optional(isTime),
   /** Short hash of the SSO session ID, for comparing and logging. */
   sidHash: isText,
   /** Encrypted: the SSO session ID and, for a login, the access token. */
-  box: isText,
+  sealedSecrets: isText,
 }
 
 const ANONYMOUS = {
@@ -117,17 +118,31 @@ export function withRecordedClaims(record: LoggedInRecord, token: SessionToken):
 /** A pending login is checked again after this many seconds. */
 const PENDING_RECHECK_SECONDS = 30
 
+/** Fields whose name in the stored text is another. The stored names stay, because releases read each other's records. */
+const STORED_NAMES: ReadonlyMap<string, string> = new Map([
+  ['checkBeganAt', 'askingAt'],
+  ['currentCheckId', 'asking'],
+  ['lastCheckId', 'asked'],
+  ['sealedSecrets', 'box'],
+])
+const FIELD_NAMES: ReadonlyMap<string, string> = new Map([...STORED_NAMES].map(([field, stored]) => [stored, field]))
+
+function renamed(record: object, names: ReadonlyMap<string, string>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [names.get(name) ?? name, value]))
+}
+
 /** Returns the text of a record. */
 export function serialiseRecord(record: SsoRecord): string {
-  return JSON.stringify(record)
+  return JSON.stringify(renamed(record, STORED_NAMES))
 }
 
 /** Parses a stored text. @returns `undefined` for anything but a record of this version or the next */
 export function parseRecord(text: string | null): SsoRecord | undefined {
   if (!text?.startsWith('{')) return undefined
   try {
-    const record: unknown = JSON.parse(text)
-    return isObject(record) && isSsoRecord(record) ? record : undefined
+    const stored: unknown = JSON.parse(text)
+    const record = isObject(stored) ? renamed(stored, FIELD_NAMES) : {}
+    return isSsoRecord(record) ? record : undefined
   } catch {
     return undefined
   }
@@ -249,5 +264,5 @@ export function isAccessTokenExpired({ accessUntil }: LoggedInRecord, now: Epoch
 /** May a request that has waited for `waitedMs` continue to wait for another request's renewal of the access token? */
 export function mayStillBeRenewed(record: SsoRecord | undefined, waitedMs: number): boolean {
   if (waitedMs > RENEWAL_MS) return false
-  return waitedMs < LOCK_MS || record?.askingAt !== undefined
+  return waitedMs < LOCK_MS || record?.checkBeganAt !== undefined
 }

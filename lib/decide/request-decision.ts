@@ -42,8 +42,8 @@ export type LogoutCookieState = 'no' | 'untried' | 'due' | 'pending' | 'unknown'
 
 /** The status checks in progress, and the last ended check, at the start of a request. Their responses are not fresh for the request. */
 export interface ChecksAtStart {
-  readonly asking: string | undefined
-  readonly asked: string | undefined
+  readonly currentCheckId: string | undefined
+  readonly lastCheckId: string | undefined
 }
 
 /** Facts of a request. */
@@ -136,8 +136,12 @@ function decideFresh(
   checksAtStart: ChecksAtStart,
   policy: RequestPolicy,
 ): RequestDecision {
-  const { asked } = record
-  if (asked !== undefined && asked !== checksAtStart.asked && asked !== checksAtStart.asking)
+  const { lastCheckId } = record
+  if (
+    lastCheckId !== undefined &&
+    lastCheckId !== checksAtStart.lastCheckId &&
+    lastCheckId !== checksAtStart.currentCheckId
+  )
     return record.unansweredAt === undefined ? showRecord(record) : showStaleRecord(facts, record, policy)
   if (!facts.isSsoAvailable) return showStaleRecord(facts, record, policy)
   if (isBeingChecked(facts, record, policy)) return { action: 'wait_for_check' }
@@ -159,7 +163,7 @@ function isPaused({ now }: RequestFacts, { unansweredAt }: SsoRecord, { lockSeco
 }
 
 function isBeingChecked({ now, hasWaited }: RequestFacts, record: SsoRecord, { lockSeconds }: RequestPolicy): boolean {
-  return !hasWaited && isYoungerThan(record.askingAt, now, lockSeconds)
+  return !hasWaited && isYoungerThan(record.checkBeganAt, now, lockSeconds)
 }
 
 /**

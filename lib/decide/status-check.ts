@@ -6,7 +6,7 @@ import { type SsoRecord, withRecordedClaims } from './record'
 
 /** Returns the record with the lock of a status check. @param checkId unique name of the check */
 export function withCheckLock(record: SsoRecord, checkId: string, now: EpochSeconds): SsoRecord {
-  return { ...record, askingAt: now, asking: checkId }
+  return { ...record, checkBeganAt: now, currentCheckId: checkId }
 }
 
 /**
@@ -15,7 +15,7 @@ export function withCheckLock(record: SsoRecord, checkId: string, now: EpochSeco
  * session no longer.
  */
 export function afterFailedCheck(record: SsoRecord, now: EpochSeconds, checkId: string): SsoRecord {
-  return { ...withoutCheck(record, checkId), unansweredAt: Math.min(record.askingAt ?? now, now) }
+  return { ...withoutCheck(record, checkId), unansweredAt: Math.min(record.checkBeganAt ?? now, now) }
 }
 
 /** Returns the record after a response that neither began nor ended a login. @param token of the response */
@@ -41,20 +41,23 @@ export function afterUnusableLogin(record: SsoRecord, checkId: string): SsoRecor
 }
 
 /** Names of the status check in progress, and of the last check that has ended. */
-export type CheckState = Pick<SsoRecord, 'askingAt' | 'asking' | 'asked'>
+export type CheckState = Pick<SsoRecord, 'checkBeganAt' | 'currentCheckId' | 'lastCheckId'>
 
 /**
  * Returns the status checks of a record after a check has ended. A check that another request has started since stays in progress.
  * @param checkId the ended check, if any
  */
-export function checkStateAfter({ askingAt, asking, asked }: CheckState, checkId?: string): CheckState {
-  if (checkId !== undefined && asking === checkId) return { asked: checkId }
-  const last = asked === undefined ? {} : { asked }
-  return askingAt === undefined || asking === undefined ? last : { ...last, askingAt, asking }
+export function checkStateAfter(
+  { checkBeganAt, currentCheckId, lastCheckId }: CheckState,
+  checkId?: string,
+): CheckState {
+  if (checkId !== undefined && currentCheckId === checkId) return { lastCheckId: checkId }
+  const last = lastCheckId === undefined ? {} : { lastCheckId }
+  return checkBeganAt === undefined || currentCheckId === undefined ? last : { ...last, checkBeganAt, currentCheckId }
 }
 
 function withoutCheck(record: SsoRecord, checkId: string): SsoRecord {
-  const { askingAt: _askingAt, asking: _asking, asked: _asked, ...others } = record
+  const { checkBeganAt: _beganAt, currentCheckId: _currentCheckId, lastCheckId: _lastCheckId, ...others } = record
   return { ...others, ...checkStateAfter(record, checkId) }
 }
 

@@ -115,7 +115,7 @@ export class Records extends SiteStore {
 
   /** Decrypts the secrets of a record. @returns `undefined` if no secret of this process fits */
   open(record: SsoRecord): Secrets | undefined {
-    const text = unseal(record.box, this.encryptionKeys())
+    const text = unseal(record.sealedSecrets, this.encryptionKeys())
     return text === undefined ? undefined : JSON.parse(text)
   }
   seal(secrets: Secrets): string {

@@ -59,7 +59,10 @@ export async function openRequestContext(site: Site, req: Request, res: Response
 }
 
 /** Returns the status checks of a record, as last read. */
-export const checksOf = ({ value }: StoredRecord): ChecksAtStart => ({ asking: value?.asking, asked: value?.asked })
+export const checksOf = ({ value }: StoredRecord): ChecksAtStart => ({
+  currentCheckId: value?.currentCheckId,
+  lastCheckId: value?.lastCheckId,
+})
 
 /** Returns the name of the browser for its anonymous record, with the site's own session only. Only the browser knows the cookie behind the hash. */
 export function browserName({ hasExternalSession, browser: { binding } }: RequestContext): string | undefined {

@@ -65,7 +65,12 @@ export async function filler(stage: Stage, template: string, redis: Redis | Clus
 
   const write = async (id: string) => {
     const user = { ...record.user, accountId: accountOf(id) }
-    const own = { ...record, user, sidHash: shortHash(sidOf(id)), box: records.seal({ ...secrets, sid: sidOf(id) }) }
+    const own = {
+      ...record,
+      user,
+      sidHash: shortHash(sidOf(id)),
+      sealedSecrets: records.seal({ ...secrets, sid: sidOf(id) }),
+    }
     const done = await records.replace(sessionKey(id), null, serialiseRecord(own), lifetimeOf(own, now(), config))
     if (done !== true) throw new Error(`a record could not be written: ${done}`)
   }

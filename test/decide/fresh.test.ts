@@ -6,47 +6,59 @@ import { anonRecord, loggedInRecord, NOW } from './samples'
 
 /* A page that wants a fresh status takes no response to a check that was sent before its request began. */
 
-const usual: RequestFacts = { ...outcomes.usual, fresh: { asking: undefined, asked: undefined } }
-const began = (changes: Partial<ChecksAtStart>) => ({ fresh: { asking: undefined, asked: undefined, ...changes } })
+const usual: RequestFacts = { ...outcomes.usual, fresh: { currentCheckId: undefined, lastCheckId: undefined } }
+const began = (changes: Partial<ChecksAtStart>) => ({
+  fresh: { currentCheckId: undefined, lastCheckId: undefined, ...changes },
+})
 const isAsked: Outcome = (record) => ({ action: 'check_status', record, reason: 'fresh' })
 
-const underWay = { askingAt: NOW, asking: 'q1' }
+const underWay = { checkBeganAt: NOW, currentCheckId: 'q1' }
 const away = { isSsoAvailable: false }
 type Row = [name: string, changes: Partial<LoggedInRecord>, facts: Partial<RequestFacts>, outcome: Outcome]
 const rows: Row[] = [
   ['a record that was checked just now is checked', {}, {}, isAsked],
-  ['so is one that was never checked by name', {}, began({ asking: 'q1', asked: 'q0' }), isAsked],
-  ['the response to an earlier check does not count', { asked: 'q0' }, began({ asked: 'q0' }), isAsked],
-  ['nor does one that was under way', { asked: 'q1' }, began({ asking: 'q1', asked: 'q0' }), isAsked],
-  ['the response to a later check is shown', { asked: 'q2' }, began({ asking: 'q1' }), isShown],
-  ['the first response of all is shown', { asked: 'q1' }, {}, isShown],
-  ['a response is shown though SSO2 is away by now', { asked: 'q2' }, away, isShown],
-  ['a response is shown though the next check is under way', { ...underWay, asked: 'q2', asking: 'q3' }, {}, isShown],
+  ['so is one that was never checked by name', {}, began({ currentCheckId: 'q1', lastCheckId: 'q0' }), isAsked],
+  ['the response to an earlier check does not count', { lastCheckId: 'q0' }, began({ lastCheckId: 'q0' }), isAsked],
+  [
+    'nor does one that was under way',
+    { lastCheckId: 'q1' },
+    began({ currentCheckId: 'q1', lastCheckId: 'q0' }),
+    isAsked,
+  ],
+  ['the response to a later check is shown', { lastCheckId: 'q2' }, began({ currentCheckId: 'q1' }), isShown],
+  ['the first response of all is shown', { lastCheckId: 'q1' }, {}, isShown],
+  ['a response is shown though SSO2 is away by now', { lastCheckId: 'q2' }, away, isShown],
+  [
+    'a response is shown though the next check is under way',
+    { ...underWay, lastCheckId: 'q2', currentCheckId: 'q3' },
+    {},
+    isShown,
+  ],
   ['a check of another request is waited for', underWay, {}, isWaitedFor],
-  ['so is one that was under way before', underWay, began({ asking: 'q1' }), isWaitedFor],
+  ['so is one that was under way before', underWay, began({ currentCheckId: 'q1' }), isWaitedFor],
   ['a request that has waited as long as it may checks itself', underWay, { hasWaited: true }, isAsked],
-  ['a check lock that has lapsed is not waited for', { ...underWay, askingAt: NOW - 3 }, {}, isAsked],
-  ['a check lock in the future is not waited for', { ...underWay, askingAt: NOW + 61 }, {}, isAsked],
+  ['a check lock that has lapsed is not waited for', { ...underWay, checkBeganAt: NOW - 3 }, {}, isAsked],
+  ['a check lock in the future is not waited for', { ...underWay, checkBeganAt: NOW + 61 }, {}, isAsked],
   [
     'for 4 s after a check without a response it is not checked again',
-    { unansweredAt: NOW - 3, asked: 'q0' },
-    began({ asked: 'q0' }),
+    { unansweredAt: NOW - 3, lastCheckId: 'q0' },
+    began({ lastCheckId: 'q0' }),
     isShownUnchecked,
   ],
-  ['then it is', { unansweredAt: NOW - 4, asked: 'q0' }, began({ asked: 'q0' }), isAsked],
-  ['a later check without a response is shown as one', { asked: 'q1', unansweredAt: NOW }, {}, isShownUnchecked],
+  ['then it is', { unansweredAt: NOW - 4, lastCheckId: 'q0' }, began({ lastCheckId: 'q0' }), isAsked],
+  ['a later check without a response is shown as one', { lastCheckId: 'q1', unansweredAt: NOW }, {}, isShownUnchecked],
   ['while SSO2 is away the record is shown as not checked', {}, away, isShownUnchecked],
   ['past the grace it is not shown at all', { checkedAt: NOW - 1260 }, away, isHidden],
   [
     'without a store nothing is shown',
-    { asked: 'q1' },
+    { lastCheckId: 'q1' },
     { isStoreAvailable: false },
     () => show(undefined, 'store_unavailable'),
   ],
   ['a session at its limit ends before any check', { since: NOW - policy.absoluteSeconds }, {}, isEnded],
   [
     'a fresh response without an access token is shown: it is the guard that wanted one',
-    { asked: 'q1', accessRefused: true },
+    { lastCheckId: 'q1', accessRefused: true },
     {},
     isShown,
   ],
@@ -57,7 +69,7 @@ test.each(rows)('%s', (_name, changes, facts, outcome) => {
 })
 
 test('a fresh response that leaves a login pending says so', () => {
-  const record = anonRecord({ pending: true, asked: 'q1' })
+  const record = anonRecord({ pending: true, lastCheckId: 'q1' })
   expect(decideRequest({ ...usual, record }, policy)).toEqual(show(record, 'user_unknown'))
 })
 
@@ -65,9 +77,9 @@ test.each(rows)('without a fresh response nothing shown is verified: %s', (_name
   const record = loggedInRecord(changes)
   const decision = decideRequest({ ...usual, ...facts, record, isSsoAvailable: false }, policy)
   const isFresh =
-    record.asked !== undefined &&
+    record.lastCheckId !== undefined &&
     record.unansweredAt === undefined &&
-    facts.fresh?.asked !== record.asked &&
-    facts.fresh?.asking !== record.asked
+    facts.fresh?.lastCheckId !== record.lastCheckId &&
+    facts.fresh?.currentCheckId !== record.lastCheckId
   if (decision.action === 'show' && !isFresh) expect(isVerified(decision)).toBe(false)
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import {
+  CURRENT_VERSION,
   indexLifeOf,
   isAccessTokenExpired,
   isBegunByOtherBrowser,
@@ -32,8 +33,8 @@ test.each([
   ['an anonymous record', anonRecord()],
   ['a pending login', anonRecord({ pending: true })],
   ['one that a browser has brought', anonRecord({ browser: 'b1' })],
-  ['a record with a check under way', anonRecord({ askingAt: NOW })],
-  ['a record whose checks have names', anonRecord({ asking: 'q1', askingAt: NOW, asked: 'q0' })],
+  ['a record with a check under way', anonRecord({ checkBeganAt: NOW })],
+  ['a record whose checks have names', anonRecord({ currentCheckId: 'q1', checkBeganAt: NOW, lastCheckId: 'q0' })],
   ['a record whose check got no response', anonRecord({ unansweredAt: NOW })],
   ['a login', loggedInRecord()],
   [
@@ -123,6 +124,14 @@ test('a record of the next version is read with whatever it has more, and keeps 
     withoutAccessToken(read),
   ]
   for (const one of [...changed, withFailedRenewal(read, NOW)]) expect(one).toMatchObject(later)
+})
+
+test('the stored names of fields stay, so that other releases read the record', () => {
+  const record = anonRecord({ checkBeganAt: NOW, currentCheckId: 'q1', lastCheckId: 'q0', browser: 'b1', due: true })
+  expect(JSON.parse(serialiseRecord(record))).toEqual({
+    ...{ v: CURRENT_VERSION, since: NOW - 1000, checkedAt: NOW, sidHash: 'hash-of-s1', status: 'anon' },
+    ...{ box: 'sealed', askingAt: NOW, asking: 'q1', asked: 'q0', browser: 'b1', due: true },
+  })
 })
 
 test('a recorded claim comes from the last token, and goes with a token that lacks it', () => {
@@ -276,7 +285,7 @@ test.each<[accessUntil: number | undefined, over: boolean]>([
   expect(isAccessTokenExpired(loggedInRecord(accessUntil === undefined ? {} : { accessUntil }), NOW)).toBe(over)
 })
 
-const asking = loggedInRecord({ askingAt: NOW })
+const asking = loggedInRecord({ checkBeganAt: NOW })
 test.each<[name: string, record: SsoRecord | undefined, waitedMs: number, may: boolean]>([
   ['no request asks yet', loggedInRecord(), 499, true],
   ['no request has asked', loggedInRecord(), 500, false],

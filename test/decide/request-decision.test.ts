@@ -45,7 +45,7 @@ test.each<[LogoutCookieState, RequestDecision]>([
   expect(decideRequest({ ...usual, record: checked(0), logoutCookie }, policy)).toEqual(decision)
 })
 
-const neverAsked: ChecksAtStart = { asking: undefined, asked: undefined }
+const neverAsked: ChecksAtStart = { currentCheckId: undefined, lastCheckId: undefined }
 const unknownLogout = { logoutCookie: 'unknown', isLoginPage: true } as const
 const away = { isSsoAvailable: false }
 
@@ -101,10 +101,10 @@ const known: Row[] = [
   ['an anonymous visit checked 360 s ago is checked', anonChecked(360), {}, isAsked],
   ['a request of a script checks just as well', checked(360), { mayIdentify: false }, isAsked],
   ['a broken Identify is no reason not to check', checked(360), { isIdentifyBroken: true }, isAsked],
-  ['while another request checks, the record is served', checked(360, { askingAt: NOW }), {}, isShown],
-  ['a check lock of 2 s still holds', checked(400, { askingAt: NOW - 2 }), {}, isShown],
-  ['a check lock of 3 s has lapsed', checked(400, { askingAt: NOW - 3 }), {}, isAsked],
-  ['a check lock in the future holds no request up', checked(400, { askingAt: NOW + 61 }), {}, isAsked],
+  ['while another request checks, the record is served', checked(360, { checkBeganAt: NOW }), {}, isShown],
+  ['a check lock of 2 s still holds', checked(400, { checkBeganAt: NOW - 2 }), {}, isShown],
+  ['a check lock of 3 s has lapsed', checked(400, { checkBeganAt: NOW - 3 }), {}, isAsked],
+  ['a check lock in the future holds no request up', checked(400, { checkBeganAt: NOW + 61 }), {}, isAsked],
   [
     'for 4 s from the beginning of a check without a response it is not checked again, and the page says so',
     checked(400, { unansweredAt: NOW - 3 }),
@@ -127,7 +127,7 @@ const known: Row[] = [
   ],
   [
     'while one request checks again the others still say that it could not be checked',
-    checked(400, { unansweredAt: NOW - 5, askingAt: NOW }),
+    checked(400, { unansweredAt: NOW - 5, checkBeganAt: NOW }),
     {},
     isShownUnchecked,
   ],
@@ -140,17 +140,22 @@ const known: Row[] = [
   ['a minute later it goes through Identify again', { ...refused, accessFailedAt: NOW - 60 }, {}, getsAccess],
   ['an unusable ticket in the future is none', { ...refused, accessFailedAt: NOW + 61 }, {}, getsAccess],
   ['an unusable ticket leaves a good access token alone', checked(10, { accessFailedAt: NOW }), {}, isShown],
-  ['a second before recheck and grace end, the record is served', checked(1259, { askingAt: NOW }), {}, isShown],
-  ['after recheck and grace, the request waits for the response', checked(1260, { askingAt: NOW }), {}, isWaitedFor],
+  ['a second before recheck and grace end, the record is served', checked(1259, { checkBeganAt: NOW }), {}, isShown],
+  [
+    'after recheck and grace, the request waits for the response',
+    checked(1260, { checkBeganAt: NOW }),
+    {},
+    isWaitedFor,
+  ],
   [
     'a request that has waited as long as it may checks itself',
-    checked(1260, { askingAt: NOW }),
+    checked(1260, { checkBeganAt: NOW }),
     { hasWaited: true },
     isAsked,
   ],
   [
     'a request that has waited, and knows that no response came, waits no more',
-    checked(1260, { askingAt: NOW, unansweredAt: NOW - 2 }),
+    checked(1260, { checkBeganAt: NOW, unansweredAt: NOW - 2 }),
     { hasWaited: true },
     isHidden,
   ],

@@ -4,7 +4,7 @@ import { SessionToken, type SessionTokenFields } from '../../lib/protocol/sessio
 /** The one moment of these tests, in seconds since 1970. */
 export const NOW = 1_800_000_000
 
-const common = { v: CURRENT_VERSION, since: NOW - 1000, checkedAt: NOW, sidHash: 'hash-of-s1', box: 'sealed' }
+const common = { v: CURRENT_VERSION, since: NOW - 1000, checkedAt: NOW, sidHash: 'hash-of-s1', sealedSecrets: 'sealed' }
 
 /** An anonymous record that was checked just now. */
 export const anonRecord = (changes: Partial<AnonymousRecord> = {}): AnonymousRecord => ({

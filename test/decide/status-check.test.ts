@@ -11,49 +11,53 @@ import { anonRecord, loggedInRecord, NOW, sessionToken } from './samples'
 const response = sessionToken({ sts: 'loggedin' })
 
 test('a check lock names its check, and the response takes it away, notes that it ended and counts as checked', () => {
-  const before = loggedInRecord({ checkedAt: NOW - 400, asked: 'q0', unansweredAt: NOW - 9 })
+  const before = loggedInRecord({ checkedAt: NOW - 400, lastCheckId: 'q0', unansweredAt: NOW - 9 })
   const asking = withCheckLock(before, 'q1', NOW)
-  expect(asking).toStrictEqual({ ...before, askingAt: NOW, asking: 'q1' })
+  expect(asking).toStrictEqual({ ...before, checkBeganAt: NOW, currentCheckId: 'q1' })
   const { unansweredAt: _unanswered, ...kept } = before
   expect(afterUnchangedCheck(asking, response, NOW + 1, 'q1')).toStrictEqual({
     ...kept,
     checkedAt: NOW + 1,
-    asked: 'q1',
+    lastCheckId: 'q1',
   })
-  expect(before).toEqual(loggedInRecord({ checkedAt: NOW - 400, asked: 'q0', unansweredAt: NOW - 9 }))
+  expect(before).toEqual(loggedInRecord({ checkedAt: NOW - 400, lastCheckId: 'q0', unansweredAt: NOW - 9 }))
 })
 
 test('a check without a response has ended too, and the time of the last response stays', () => {
   const asking = withCheckLock(loggedInRecord({ checkedAt: NOW - 400 }), 'q1', NOW)
   const record = afterFailedCheck(asking, NOW + 2, 'q1')
-  expect(record).toStrictEqual(loggedInRecord({ checkedAt: NOW - 400, asked: 'q1', unansweredAt: NOW })) // its beginning
+  expect(record).toStrictEqual(loggedInRecord({ checkedAt: NOW - 400, lastCheckId: 'q1', unansweredAt: NOW })) // its beginning
   expect(parseRecord(serialiseRecord(record))).toStrictEqual(record)
   expect(afterUnchangedCheck(record, response, NOW, 'q2')).toStrictEqual(
-    loggedInRecord({ checkedAt: NOW, asked: 'q1' }),
+    loggedInRecord({ checkedAt: NOW, lastCheckId: 'q1' }),
   )
 })
 
 test('a beginning in the future was noted by a wrong clock, and delays the session no longer than another one', () => {
   const asking = withCheckLock(loggedInRecord(), 'q1', NOW + 50)
-  expect(afterFailedCheck(asking, NOW, 'q1')).toStrictEqual(loggedInRecord({ asked: 'q1', unansweredAt: NOW }))
+  expect(afterFailedCheck(asking, NOW, 'q1')).toStrictEqual(loggedInRecord({ lastCheckId: 'q1', unansweredAt: NOW }))
 })
 
 test('the response to a check without a lock leaves the name of the last check', () => {
-  const asked = loggedInRecord({ asked: 'q0' })
+  const asked = loggedInRecord({ lastCheckId: 'q0' })
   expect(afterUnchangedCheck(asked, response, NOW, 'q1')).toStrictEqual(asked)
   expect(afterFailedCheck(asked, NOW, 'q1')).toStrictEqual({ ...asked, unansweredAt: NOW })
 })
 
 test('the response to an earlier status check leaves a later one in progress', () => {
-  const later = withCheckLock(loggedInRecord({ checkedAt: NOW - 400, asked: 'q0' }), 'q2', NOW)
+  const later = withCheckLock(loggedInRecord({ checkedAt: NOW - 400, lastCheckId: 'q0' }), 'q2', NOW)
   expect(afterUnchangedCheck(later, response, NOW + 1, 'q1')).toStrictEqual({ ...later, checkedAt: NOW + 1 })
-  expect(afterFailedCheck(later, NOW + 1, 'q1')).toMatchObject({ askingAt: NOW, asking: 'q2', asked: 'q0' })
+  expect(afterFailedCheck(later, NOW + 1, 'q1')).toMatchObject({
+    checkBeganAt: NOW,
+    currentCheckId: 'q2',
+    lastCheckId: 'q0',
+  })
   expect(afterUnusableLogin(later, 'q1')).toStrictEqual(later)
-  expect(checkStateAfter(later)).toStrictEqual({ askingAt: NOW, asking: 'q2', asked: 'q0' })
-  expect(checkStateAfter(later, 'q2')).toStrictEqual({ asked: 'q2' })
+  expect(checkStateAfter(later)).toStrictEqual({ checkBeganAt: NOW, currentCheckId: 'q2', lastCheckId: 'q0' })
+  expect(checkStateAfter(later, 'q2')).toStrictEqual({ lastCheckId: 'q2' })
   expect(checkStateAfter({})).toStrictEqual({})
-  expect(checkStateAfter({ askingAt: NOW })).toStrictEqual({}) // half of a check that is in progress
-  expect(checkStateAfter({ asking: 'q2' })).toStrictEqual({})
+  expect(checkStateAfter({ checkBeganAt: NOW })).toStrictEqual({}) // half of a check that is in progress
+  expect(checkStateAfter({ currentCheckId: 'q2' })).toStrictEqual({})
 })
 
 test('a response that changes nothing ends a pending login, and leaves what is known of the access token', () => {
@@ -65,10 +69,10 @@ test('a response that changes nothing ends a pending login, and leaves what is k
 test('a login that a request could not make is pending and due, until a response says otherwise', () => {
   const asking = withCheckLock(anonRecord(), 'q1', NOW)
   const due = afterUnusableLogin(asking, 'q1')
-  expect(due).toStrictEqual(anonRecord({ pending: true, due: true, asked: 'q1' }))
+  expect(due).toStrictEqual(anonRecord({ pending: true, due: true, lastCheckId: 'q1' }))
   expect(isStale(due, NOW, 360)).toBe(true)
-  expect(afterUnchangedCheck(due, response, NOW, 'q2')).toStrictEqual(anonRecord({ asked: 'q1' }))
+  expect(afterUnchangedCheck(due, response, NOW, 'q2')).toStrictEqual(anonRecord({ lastCheckId: 'q1' }))
   expect(afterUnusableLogin(withCheckLock(loggedInRecord(), 'q1', NOW), 'q1')).toStrictEqual(
-    loggedInRecord({ asked: 'q1' }),
+    loggedInRecord({ lastCheckId: 'q1' }),
   )
 })

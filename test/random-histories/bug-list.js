@@ -79,7 +79,7 @@ module.exports = [
   {
     name: 'everybody who finds a stale record asks',
     file: 'decide/request-decision.ts',
-    find: 'return !hasWaited && isYoungerThan(record.askingAt, now, lockSeconds)',
+    find: 'return !hasWaited && isYoungerThan(record.checkBeganAt, now, lockSeconds)',
     replace: 'return false',
     breaks: ['I7 one Session Status'],
   },
@@ -129,7 +129,12 @@ module.exports = [
     file: 'storage/records.ts',
     find: 'return seal(JSON.stringify(secrets), this.encryptionKeys())',
     replace: 'return JSON.stringify(secrets)',
-    also: [{ find: 'const text = unseal(record.box, this.encryptionKeys())', replace: 'const text = record.box' }],
+    also: [
+      {
+        find: 'const text = unseal(record.sealedSecrets, this.encryptionKeys())',
+        replace: 'const text = record.sealedSecrets',
+      },
+    ],
     breaks: ['I8'],
   },
   {

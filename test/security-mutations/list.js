@@ -896,9 +896,9 @@ module.exports = [
   {
     name: 'what this version does not know of a record is lost',
     file: 'decide/record.ts',
-    find: 'return isObject(record) && isSsoRecord(record) ? record : undefined',
+    find: 'return isSsoRecord(record) ? record : undefined',
     replace:
-      'const known = /^(v|status|since|checked|ask|unanswered|sidHash|box|user|pending|due|access)/\n    if (!isObject(record) || !isSsoRecord(record)) return undefined\n    return Object.fromEntries(Object.entries(record).filter(([name]) => known.test(name))) as never',
+      'const known = /^(v|status|since|check|currentCheckId|lastCheckId|unanswered|sidHash|sealedSecrets|user|pending|due|access)/\n    if (!isSsoRecord(record)) return undefined\n    return Object.fromEntries(Object.entries(record).filter(([name]) => known.test(name))) as never',
     test: 'decide/record',
     title: 'keeps it through every change',
   },
@@ -1011,8 +1011,8 @@ module.exports = [
   {
     name: 'a fresh page takes the answer to an older question',
     file: 'decide/request-decision.ts',
-    find: 'asked !== checksAtStart.asked && asked !== checksAtStart.asking)',
-    replace: 'asked !== checksAtStart.asked)',
+    find: '    lastCheckId !== checksAtStart.currentCheckId\n',
+    replace: '    true\n',
     test: 'decide/fresh',
     title: '',
   },

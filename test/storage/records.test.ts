@@ -149,11 +149,11 @@ describe.each(stores)('records in %s', (_name, open) => {
   test('what is sealed opens with the secret that sealed it, and with no other', () => {
     const secrets = { sid: 'the-sid', accessToken: 'the-token' }
     const box = records.seal(secrets)
-    const sealed = anonRecord({ box })
+    const sealed = anonRecord({ sealedSecrets: box })
     expect(box).not.toMatch(/the-(sid|token)/)
     expect(records.open(sealed)).toEqual(secrets)
     expect(siteOver(kv, clock, prefix, [OTHER_KEY]).records.open(sealed)).toBeUndefined()
-    expect(records.open({ ...sealed, box: 'garbage' })).toBeUndefined()
+    expect(records.open({ ...sealed, sealedSecrets: 'garbage' })).toBeUndefined()
   })
 
   test('of ten requests for a new access token of a session one may be sent', async () => {

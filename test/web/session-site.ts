@@ -167,7 +167,7 @@ function addPages(app: express.Express): void {
 export const user = { accountId: 'account-ada' }
 
 export function recordOf(site: SessionSite, status: 'anon' | 'loggedin'): SsoRecord {
-  const common = { v: 1, since: site.now, checkedAt: site.now, sidHash: 'hash', box: 'box' }
+  const common = { v: 1, since: site.now, checkedAt: site.now, sidHash: 'hash', sealedSecrets: 'box' }
   return status === 'anon' ? { ...common, status } : { ...common, status, user }
 }
 

@@ -47,7 +47,7 @@ function makeRecord({ site, stored }: RequestContext, secrets: Secrets, accountI
     since: sessionStart(stored.value, accountId, now),
     checkedAt: checkedAt ?? now,
     sidHash: shortHash(secrets.sid),
-    box: site.records.seal(secrets),
+    sealedSecrets: site.records.seal(secrets),
   }
 }
 
@@ -93,7 +93,7 @@ export async function signInUser(
 }
 
 const withEndedCheck = <T extends SsoRecord>(record: T, checkId: string | undefined): T =>
-  checkId === undefined ? record : { ...record, asked: checkId }
+  checkId === undefined ? record : { ...record, lastCheckId: checkId }
 
 /**
  * Changes only the record, if the user and the SSO session are the same. A status check of another request stays in progress.
