@@ -1019,8 +1019,8 @@ module.exports = [
   {
     name: 'the response to a check that was sent before a request is fresh for the request',
     file: 'decide/request-decision.ts',
-    find: 'asked !== checksAtStart.asked && asked !== checksAtStart.asking',
-    replace: 'asked !== checksAtStart.asked',
+    find: '    lastCheckId !== checksAtStart.currentCheckId\n',
+    replace: '    true\n',
     test: 'regressions/fresh-pages',
     title: 'a check that was sent before the request began',
   },
