@@ -1,20 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { parseSync } from '@swc/core'
-
 import { faulty, morePairs, pairs } from './interleavings/scenarios'
+import { isNode, type Node, nodesOf, sources, textAt, treeOf, withoutComments } from './support/sources'
 
 const { longest } = require('./support/sequencer.js') as { longest: readonly string[] }
 
 /* What the rooms of the house must not do, each of which closes a class of defects. */
-
-const lib = path.join(__dirname, '..', 'lib')
-const sources = new Map(
-  readdirSync(lib, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
-    .map((file) => [file.split(path.sep).join('/'), readFileSync(path.join(lib, file), 'utf8')]),
-)
-const withoutComments = (source: string) => source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(?<!:)\/\/.*$/gm, '')
 
 /** Places below a folder where the code, comments aside, matches a pattern: file and text of each. */
 function places(below: string, pattern: RegExp): string[] {
@@ -48,7 +39,7 @@ test('nothing but the room for sessions knows express-session and connect-redis'
 /** One channel and one log a name; which hold no visit. */
 const NAMED_ONCE = ['web/hooks.ts: const channels = new Map', 'web/hooks.ts: const logs = new Map']
 
-test('no module of the folder web keeps a map or a set, but lists of words that nobody changes', () => {
+test('no module of the folder web keeps a map or a set, but lists of words that do not change', () => {
   const kept = places('web/', /(?<=\n)(?:export )?(?:const|let|var) [^\n]*new (?:Weak)?(?:Map|Set)\b/)
   const changeable = kept.filter((place) => !/: Readonly(?:Set|Map)</.test(place))
   expect(changeable.sort()).toEqual(NAMED_ONCE)
@@ -87,43 +78,23 @@ test.each<[code: string, judgement: number]>([
   expect(judgements.map(([, pattern]) => pattern.test(code)).indexOf(true)).toBe(judgement)
 })
 
-interface Span {
-  readonly start: number
-  readonly end: number
-}
-interface Node {
-  readonly type?: string
-  readonly span?: Span
-  readonly block?: Node
-  readonly handler?: Node
-  readonly callee?: Node
-  readonly object?: Node
-  readonly property?: { readonly value?: string }
+/** What is tried in this node: a block with a `catch`, or what stands before `.catch(`. */
+function triedIn({ type, block, handler, callee }: Node): Node | undefined {
+  if (type === 'TryStatement' && handler) return block as Node
+  const { object, property } = isNode(callee) ? callee : {}
+  const isCatch = type === 'CallExpression' && isNode(property) && property['value'] === 'catch'
+  return isCatch ? (object as Node) : undefined
 }
 
-/** What stands in this node and is tried: a block with a `catch`, or what stands before `.catch(`. */
-function triedIn({ type, block, handler, callee }: Node): Span | undefined {
-  if (type === 'TryStatement' && handler) return block?.span
-  return type === 'CallExpression' && callee?.property?.value === 'catch' ? callee.object?.span : undefined
-}
-
-/** Texts that somebody tries. */
-function tried(source: string): string[] {
-  const bytes = Buffer.from(source)
-  const found: string[] = []
-  const walk = (node: unknown) => {
-    if (Array.isArray(node)) return node.forEach(walk)
-    if (typeof node !== 'object' || node === null) return
-    const span = triedIn(node)
-    if (span) found.push(bytes.subarray(span.start - 1, span.end - 1).toString())
-    Object.values(node).forEach(walk)
-  }
-  walk(parseSync(source, { syntax: 'typescript', target: 'es2022' }))
-  return found
-}
+/** Texts that are tried. */
+const tried = (source: string) =>
+  [...nodesOf(treeOf(source))].flatMap((node) => {
+    const found = triedIn(node)
+    return found ? [textAt(source, found['span'])] : []
+  })
 const STORE = /\b(?:records|lists|logins|keptLogouts|stored)\.\w+\(/
 
-test('an outage of the store is a value: nobody catches one', () => {
+test('an outage of the store is a value: no code catches one', () => {
   const outside = [...sources].filter(([file]) => file.startsWith('web/') && !file.startsWith('web/session/'))
   const texts = outside.flatMap(([file, source]) => tried(source).map((text) => `${file}: ${text}`))
   expect(texts.length).toBeGreaterThan(5)
@@ -131,7 +102,7 @@ test('an outage of the store is a value: nobody catches one', () => {
   expect(filesWith('', /operation === 'store'/)).toEqual(['storage/unavailable.ts'])
 })
 
-test('what somebody tries is seen', () => {
+test('what is tried is seen', () => {
   const code = `/** A file. */
 async function f() {
   try {
@@ -160,40 +131,15 @@ test('no comment cites what a reader of the package cannot open', () => {
   expect([...sources].filter(([, source]) => cites.test(source)).map(([file]) => file)).toEqual([])
 })
 
-interface Pattern {
-  readonly type: 'RegExpLiteral'
-  readonly pattern: string
-  readonly flags: string
-}
-const isPattern = (node: object): node is Pattern => 'type' in node && node.type === 'RegExpLiteral'
-
 /** Every pattern that stands in a source. */
-function patternsIn(source: string): RegExp[] {
-  const found: RegExp[] = []
-  const walk = (node: unknown) => {
-    if (Array.isArray(node)) return node.forEach(walk)
-    if (typeof node !== 'object' || node === null) return
-    if (isPattern(node)) found.push(new RegExp(node.pattern, node.flags.includes('g') ? node.flags : `${node.flags}g`))
-    Object.values(node).forEach(walk)
-  }
-  walk(parseSync(source, { syntax: 'typescript', target: 'es2022' }))
-  return found
-}
+const patternsIn = (source: string) =>
+  [...nodesOf(treeOf(source))].flatMap(({ type, pattern, flags }) =>
+    type === 'RegExpLiteral' ? [new RegExp(String(pattern), `${String(flags).replace('g', '')}g`)] : [],
+  )
 
 const LONG = 12_000
-const REPEATED = [
-  ...' \taA1?&=.;,\'"<:/-_@%+~#[(\\0\u00e9',
-  '\n',
-  'a-',
-  'a.',
-  'a=',
-  '&a=',
-  '?a',
-  ': ',
-  '"a',
-  '://',
-  'at ',
-]
+const SIGNS = ' \taA1?&=.;,\'"<:/-_@%+~#[(\\0\u00e9\n'
+const REPEATED = [...SIGNS, 'a-', 'a.', 'a=', '&a=', '?a', ': ', '"a', '://', 'at ']
 const AHEAD = ['', 'a', '://']
 const BEHIND = ['', 'b', '\u0000']
 
@@ -285,11 +231,9 @@ test('the suites that begin first exist', () => {
 
 test('each folder of the mutation run names suites that exist', () => {
   const folders = require('./mutation/folders.js') as Record<string, { suites: readonly string[] }>
-  const missing = Object.values(folders)
-    .flatMap(({ suites }) => suites)
-    .filter(
-      (suite) => !existsSync(path.join(__dirname, suite)) && !existsSync(path.join(__dirname, `${suite}.test.ts`)),
-    )
+  const suites = Object.values(folders).flatMap((folder) => folder.suites)
+  const isThere = (suite: string) => ['', '.test.ts', '.ts'].some((end) => existsSync(path.join(tests, suite + end)))
+  const missing = suites.filter((suite) => !isThere(suite))
   expect(missing).toEqual([])
 })
 

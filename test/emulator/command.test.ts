@@ -5,7 +5,7 @@ import path from 'node:path'
 import { parseEnv } from 'node:util'
 import { makeConfig } from '../../lib/config'
 import { freePort } from '../support/ports'
-import { built as compiled, runCommand, startCommand } from './command'
+import { built as compiled, type Running, runCommand, startCommand } from './command'
 import { Workshop } from './compile'
 import { configuration } from './configuration'
 import { morning, Platform, token } from './platform'
@@ -18,6 +18,17 @@ beforeAll(() => {
 })
 afterAll(() => workshop.remove())
 
+const started: Running[] = []
+afterEach(() => Promise.all(started.splice(0).map((one) => one.stop())))
+/** Starts the emulator, which ends with the test. */
+async function start(...args: string[]): Promise<Running> {
+  const running = await startCommand(compiled, args)
+  started.push(running)
+  return running
+}
+/** Runs `emulator` to its end. */
+const run = (...args: string[]) => runCommand(compiled, ['emulator', ...args])
+
 function file(name: string, text: string): string {
   const full = path.join(workshop.folder, name)
   writeFileSync(full, text)
@@ -25,7 +36,7 @@ function file(name: string, text: string): string {
 }
 
 test.each(['SIGINT', 'SIGTERM'] as const)('it ends with 0 at %s, whoever is connected', async (signal) => {
-  const running = await startCommand(compiled, [])
+  const running = await start()
   const stream = http.get(`${running.url}/_emulator/events`)
   stream.on('error', () => undefined)
   await new Promise((resolve) => stream.once('response', resolve))
@@ -33,20 +44,18 @@ test.each(['SIGINT', 'SIGTERM'] as const)('it ends with 0 at %s, whoever is conn
 })
 
 test('it prints addresses, clients, and accounts to try', async () => {
-  const running = await startCommand(compiled, [])
+  const running = await start()
   const { url } = running
   for (const text of [`${url}/sso`, `${url}/oauth/token`, 'morning-post', 'evening-star', 'ada', 'correct-horse']) {
     expect(running.output()).toContain(text)
   }
   expect((await new Platform(url).control('GET', '/ready')).status).toBe(200)
-  await running.stop()
 })
 
 test('it prints no password or secret of a configuration file', async () => {
-  const running = await startCommand(compiled, ['--config', file('own.json', JSON.stringify(configuration))])
+  const running = await start('--config', file('own.json', JSON.stringify(configuration)))
   expect(running.output()).toContain('ada')
   for (const secret of ['correct-horse', morning.secret]) expect(running.output()).not.toContain(secret)
-  await running.stop()
 })
 
 const clock = { now: () => Date.now() }
@@ -59,7 +68,7 @@ function environments(printed: string): Map<string, NodeJS.Dict<string>> {
 
 test('for each --site it makes a client with its landing page, and prints a complete .env', async () => {
   const sites = ['http://localhost:3000', 'http://127.0.0.1:3001/news/']
-  const running = await startCommand(compiled, ['--site', sites[0] ?? '', '--site', sites[1] ?? ''])
+  const running = await start('--site', sites[0] ?? '', '--site', sites[1] ?? '')
   const found = environments(running.output())
   expect([...found.keys()]).toEqual(['http://localhost:3000', 'http://127.0.0.1:3001/news'])
   const configs = [...found.values()].map((environment) => makeConfig({}, environment, clock))
@@ -74,17 +83,16 @@ test('for each --site it makes a client with its landing page, and prints a comp
   expect(configs.map(({ ssoUrl, apiUrl, tokenUrl }) => [ssoUrl, apiUrl, tokenUrl])).toEqual(
     sites.map(() => [`${running.url}/sso`, running.url, `${running.url}/oauth/token`]),
   )
-  await running.stop()
 })
 
 const two = ['http://localhost:3000', 'http://127.0.0.1:3001'] as const
 const bothSites = two.flatMap((site) => ['--site', site])
 
 test('what would become one .env holds one site: several are shown apart, each with the name of its own', async () => {
-  const one = await startCommand(compiled, ['--site', two[0]])
+  const one = await start('--site', two[0])
   await one.stop()
   expect(parseEnv(one.stdout())).toMatchObject({ SSO2_SITE_URL: two[0] })
-  const both = await startCommand(compiled, bothSites)
+  const both = await start(...bothSites)
   await both.stop()
   expect(both.stdout()).toBe('')
   expect(both.output()).toContain(
@@ -98,7 +106,7 @@ test('--env-dir writes the .env of each site, and leaves one alone that is there
   const names = ['localhost-3000.env', '127-0-0-1-3001.env']
   mkdirSync(folder, { recursive: true })
   writeFileSync(path.join(folder, names[1] ?? ''), 'MINE=1\n')
-  const running = await startCommand(compiled, [...bothSites, '--env-dir', folder])
+  const running = await start(...bothSites, '--env-dir', folder)
   await running.stop()
   const [written, kept] = names.map((name) => path.join(folder, name)) as [string, string]
   expect(makeConfig({}, parseEnv(readFileSync(written, 'utf8')), clock)).toMatchObject({
@@ -110,16 +118,15 @@ test('--env-dir writes the .env of each site, and leaves one alone that is there
   expect(running.output()).toContain(`  ${written}  ${two[0]}\n  ${kept}  ${two[1]}, left as it was`)
   expect(running.output()).not.toContain('SSO2_SESSION_SECRET')
   const port = String(await freePort())
-  const nowhere = await runCommand(compiled, ['emulator', '--port', port, ...bothSites, '--env-dir', written])
+  const nowhere = await run('--port', port, ...bothSites, '--env-dir', written)
   expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringMatching(/cannot write .*: E(EXIST|NOTDIR)/)])
 })
 
 test('started again it prints the same clients, and another session secret', async () => {
   const printed: NodeJS.Dict<string>[] = []
   for (const round of [1, 2]) {
-    const running = await startCommand(compiled, ['--site', `http://localhost:3000${'/'.repeat(round - 1)}`])
+    const running = await start('--site', `http://localhost:3000${'/'.repeat(round - 1)}`)
     printed.push(...environments(running.stdout()).values())
-    await running.stop()
   }
   const [first, second] = printed
   for (const variable of ['SSO2_CLIENT_ID', 'SSO2_CLIENT_SECRET'])
@@ -129,55 +136,42 @@ test('started again it prints the same clients, and another session secret', asy
 })
 
 test('sites that would share cookies are told so', async () => {
-  const apart = await startCommand(compiled, ['--site', 'http://localhost:3000', '--site', 'http://127.0.0.1:3001'])
+  const apart = await start('--site', 'http://localhost:3000', '--site', 'http://127.0.0.1:3001')
   expect(apart.output()).not.toContain('cookieName')
-  await apart.stop()
-  const shared = await startCommand(compiled, ['--site', 'http://localhost:3000', '--site', 'http://localhost:3001'])
+  const shared = await start('--site', 'http://localhost:3000', '--site', 'http://localhost:3001')
   expect(shared.output()).toMatch(/localhost has two sites.*\n.*another host name/s)
   expect(shared.output()).toContain('session.cookieName')
-  await shared.stop()
 })
 
 test('an organisation whose ID has spaces comes through a .env, and a client that lands elsewhere has none', async () => {
   const [first, ...others] = configuration.clients
   const spaced = { ...configuration, organisationId: 'The Evening Press & Co' }
-  const running = await startCommand(compiled, ['--config', file('spaced.json', JSON.stringify(spaced))])
+  const running = await start('--config', file('spaced.json', JSON.stringify(spaced)))
   expect(parseEnv(running.stdout())).toMatchObject({ SSO2_ORGANISATION_ID: 'The Evening Press & Co' })
-  await running.stop()
   const clients = [{ ...first, landingPage: 'http://localhost:3001/welcome' }, ...others]
-  const elsewhere = await startCommand(compiled, [
-    '--config',
-    file('other.json', JSON.stringify({ ...spaced, clients })),
-  ])
+  const elsewhere = await start('--config', file('other.json', JSON.stringify({ ...spaced, clients })))
   expect(elsewhere.stdout()).toBe('')
-  await elsewhere.stop()
 })
 
 test('with a configuration, a site that lands there is its client, and any other one is added', async () => {
   const config = file('sites.json', JSON.stringify(configuration))
   const sites = ['--site', new URL(morning.landingPage).origin, '--site', 'http://localhost:3005']
-  const running = await startCommand(compiled, ['--config', config, ...sites])
+  const running = await start('--config', config, ...sites)
   const [own, added] = environments(running.output()).values()
   expect(own).toMatchObject({ SSO2_CLIENT_ID: morning.clientId, SSO2_CLIENT_SECRET: '' })
   expect(running.output()).not.toContain(morning.secret)
   expect(makeConfig({}, added ?? {}, clock).organisationId).toBe(configuration.organisationId)
   const { clients } = (await new Platform(running.url).control('GET', '/export')).json
   expect(clients).toHaveLength(configuration.clients.length + 1)
-  await running.stop()
 })
 
 test('--print-config prints a file for --config, with the sites in it, and ends', async () => {
-  const { code, stdout, stderr } = await runCommand(compiled, [
-    'emulator',
-    '--print-config',
-    '--site',
-    'https://a.test',
-  ])
+  const { code, stdout, stderr } = await run('--print-config', '--site', 'https://a.test')
   expect([code, stderr]).toEqual([0, ''])
   const printed = JSON.parse(stdout)
   expect(printed.clients).toMatchObject([{ landingPage: 'https://a.test/sso2/landing', sso2: true }])
   expect(printed.limits.tokenSeconds).toBe(10)
-  const again = await runCommand(compiled, ['emulator', '--print-config', '--config', file('again.json', stdout)])
+  const again = await run('--print-config', '--config', file('again.json', stdout))
   expect(JSON.parse(again.stdout)).toEqual(printed)
 })
 
@@ -186,9 +180,9 @@ const elsewhere = Object.values(networkInterfaces())
   .find((one) => one && !one.internal && one.family === 'IPv4')?.address
 
 test('it listens on loopback alone; with --host on more, and says so', async () => {
-  const closed = await startCommand(compiled, [])
+  const closed = await start()
   expect(closed.output()).not.toContain('=====')
-  const open = await startCommand(compiled, ['--host', '0.0.0.0'])
+  const open = await start('--host', '0.0.0.0')
   expect(open.output()).toMatch(/={20,}\n.*listens on 0\.0\.0\.0, not on this machine alone/)
   expect((await new Platform(open.url).request('GET', '/')).body).toContain('Everyone who reaches this machine')
   const from = (url: string, path: string) =>
@@ -200,32 +194,28 @@ test('it listens on loopback alone; with --host on more, and says so', async () 
   const named = (host: string) => new Platform(open.url).request('GET', '/_emulator/ready', { host })
   expect((await named('emulator:4000')).status).toBe(200)
   expect((await named('rebound.example.com')).status).toBe(403)
-  await closed.stop()
-  await open.stop()
 })
 
 test('an address that is not of this machine is named', async () => {
-  const { code, stderr } = await runCommand(compiled, ['emulator', '--port', '0', '--host', '192.0.2.7'])
+  const { code, stderr } = await run('--port', '0', '--host', '192.0.2.7')
   expect([code, stderr]).toEqual([1, expect.stringContaining('192.0.2.7 is no address of this machine')])
 })
 
 test("token times are the system's by default, and --production refuses debug_url", async () => {
   const { tokenTime: _, ...open } = configuration
-  const running = await startCommand(compiled, ['--production', '--config', file('open.json', JSON.stringify(open))])
+  const running = await start('--production', '--config', file('open.json', JSON.stringify(open)))
   const platform = new Platform(running.url)
   await platform.advance(3600)
   const query = `t=${token(morning)}&r=http%3A%2F%2Flocalhost%2F`
   expect((await platform.browser().go(query)).status).toBe(302)
   expect((await platform.browser().go(`${query}&debug_url=http%3A%2F%2Flocalhost%2F`)).status).toBe(400)
-  await running.stop()
 })
 
 test('a taken port is named', async () => {
-  const running = await startCommand(compiled, [])
+  const running = await start()
   const { port } = new URL(running.url)
-  const { code, stderr } = await runCommand(compiled, ['emulator', '--port', port])
+  const { code, stderr } = await run('--port', port)
   expect([code, stderr]).toEqual([1, `express-sso2 emulator: port ${port} is taken; choose another one with --port\n`])
-  await running.stop()
 })
 
 test.each<[string, () => string, RegExp]>([
@@ -234,7 +224,7 @@ test.each<[string, () => string, RegExp]>([
   ['that holds a list', () => file('list.json', '[]'), /cannot read .*list\.json: it holds no JSON object/],
   ['with faults', () => file('faults.json', '{"clients":[{}],"colour":1}'), /clients\[0\]\.clientId[\s\S]*colour/],
 ])('a file %s ends it with 1 and a clear message', async (_what, name, message) => {
-  const { code, stderr } = await runCommand(compiled, ['emulator', '--port', '0', '--config', name()])
+  const { code, stderr } = await run('--port', '0', '--config', name())
   expect(code).toBe(1)
   expect(stderr).toMatch(message)
   expect(stderr).not.toContain('    at ')
@@ -251,13 +241,13 @@ test.each([
   ['--colour'],
   ['surplus'],
 ])('arguments %s %s: usage and 2', async (...args) => {
-  const { code, stderr } = await runCommand(compiled, ['emulator', ...args])
+  const { code, stderr } = await run(...args)
   expect(code).toBe(2)
   expect(stderr).toContain('Usage: express-sso2 emulator')
 })
 
 test('--help ends with 0', async () => {
-  const { code, stdout } = await runCommand(compiled, ['emulator', '--help'])
+  const { code, stdout } = await run('--help')
   expect([code, stdout.includes('--config <file>')]).toEqual([0, true])
   expect((await runCommand(compiled, ['--help'])).code).toBe(0)
 })

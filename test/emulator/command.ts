@@ -36,7 +36,7 @@ export async function startCommand(compiled: string, args: string[]): Promise<Ru
     child.once('exit', () => reject(new Error(`the command ended: ${output}`)))
   })
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
-    if (child.exitCode !== null) return child.exitCode
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
     const ended = once(child, 'exit')
     child.kill(signal)
     const [code] = await ended

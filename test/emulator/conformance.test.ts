@@ -4,9 +4,9 @@ import { built, type Running, startCommand } from './command'
 import { Workshop } from './compile'
 import { configuration } from './configuration'
 import { Platform } from './platform'
-import { rules } from './rules'
+import { requirements } from './requirements'
 
-/* Every rule of the specification, over HTTP, against the command in a process of its own. */
+/* Every requirement of the specification, over HTTP, against the command in a process of its own. */
 
 let workshop: Workshop
 let command: Running
@@ -28,15 +28,15 @@ afterAll(async () => {
 
 beforeEach(() => platform.reset())
 
-const tables = [...new Set(rules.map(({ table }) => table))]
+const tables = [...new Set(requirements.map(({ table }) => table))]
 
 describe.each(tables)('%s', (table) => {
-  const checks = rules.filter((rule) => rule.table === table)
+  const checks = requirements.filter((one) => one.table === table)
   test.each(checks.map((check) => [check.name, check] as const))('%s', (_name, check) => check.run(platform))
 })
 
-test('there are at least 120 rules, each with a name of its own', () => {
-  const names = rules.map(({ table, name }) => `${table}: ${name}`)
+test('there are at least 120 requirements, each with a name of its own', () => {
+  const names = requirements.map(({ table, name }) => `${table}: ${name}`)
   expect(names.length).toBeGreaterThanOrEqual(120)
   expect(new Set(names).size).toBe(names.length)
 })

@@ -19,6 +19,15 @@ beforeAll(async () => {
 beforeEach(() => emulator.reset())
 afterAll(() => emulator.close())
 
+const others: Emulator[] = []
+afterEach(() => Promise.all(others.splice(0).map((one) => one.close())))
+/** Another emulator, for one test. */
+async function another(options: EmulatorOptions) {
+  const made = createEmulator(options)
+  others.push(made)
+  return { made, there: new Platform((await made.listen()).url) }
+}
+
 /** The emulator's clock is ahead by so many milliseconds, read between two looks at the system's. */
 function expectAhead(ms: number): void {
   const before = Date.now()
@@ -138,8 +147,7 @@ describe('clock', () => {
   })
 
   test("with tokenTime virtual, they follow the emulator's", async () => {
-    const shared = createEmulator({ ...configuration, tokenTime: 'virtual' })
-    const other = new Platform((await shared.listen()).url)
+    const { made: shared, there: other } = await another({ ...configuration, tokenTime: 'virtual' })
     shared.clock.advance(3600)
     const now = Math.floor(shared.clock.now() / 1000)
     const claims = { sid: 'x', lks: 'anon' }
@@ -147,7 +155,6 @@ describe('clock', () => {
     const answer = await other.call('sessionstatus', { ...claims, nbf: now, iat: now, exp: now + 10 })
     expect(answer).toMatchObject({ err: 'session_not_found' })
     expect(Math.abs(Number(answer['iat']) - now)).toBeLessThan(3)
-    await shared.close()
   })
 })
 
@@ -225,8 +232,7 @@ describe('the running state', () => {
     emulator.clock.advance(100)
 
     const saved: EmulatorOptions = (await platform.control('GET', '/export')).json
-    const copy = createEmulator(saved)
-    const copied = new Platform((await copy.listen()).url)
+    const { made: copy, there: copied } = await another(saved)
     expectSameSessions(copy, emulator)
     const there = copied.browser()
     there.cookie = visitor.cookie
@@ -236,7 +242,6 @@ describe('the running state', () => {
     expect(await copied.authenticate(anon, { pwd: 'new-horse' })).toMatchObject({ sts: 'loggedin' })
     expect(copy.faults.list()).toMatchObject([{ operation: 'me', kind: 'down', times: 2 }])
     expect(Math.abs(copy.clock.now() - emulator.clock.now())).toBeLessThan(1000)
-    await copy.close()
   })
 
   test('is exported so that it can be loaded when browsers have had more than one session', async () => {
@@ -246,14 +251,12 @@ describe('the running state', () => {
     emulator.clock.advance(10)
     await platform.call('sessionstatus', { sid: ended, lks: 'loggedin' }) // as a site asks that has not heard of it yet
 
-    const copy = createEmulator((await platform.control('GET', '/export')).json)
-    const copied = new Platform((await copy.listen()).url)
+    const { there: copied } = await another((await platform.control('GET', '/export')).json)
     const there = copied.browser()
     there.cookie = visitor.cookie
     expect(sid).not.toBe(ended)
     expect(await there.identify()).toMatchObject({ sid, sts: 'anon' })
     expect(await copied.call('sessionstatus', { sid: ended, lks: 'loggedin' })).toMatchObject({ sts: 'terminated' })
-    await copy.close()
   })
 
   test('goes back to the configuration at reset', async () => {
@@ -356,34 +359,28 @@ describe('around it', () => {
   })
 
   test('a platform that plays production refuses debug_url', async () => {
-    const strict = createEmulator({ ...configuration, production: true })
-    const other = new Platform((await strict.listen()).url)
+    const { there: other } = await another({ ...configuration, production: true })
     const query = `t=${token(morning)}&r=${encodeURIComponent('http://localhost/')}`
     expect((await other.browser().go(query)).status).toBe(302)
     const { status, headers, body } = await other.browser().go(`${query}&debug_url=http%3A%2F%2Flocalhost%2F`)
     expect([status, headers.location]).toEqual([400, undefined])
     expect(body).toContain('debug_url is not available in production')
-    await strict.close()
   })
 
   test.each([2, 3600])('Session Tokens that live %i s ask nothing of request tokens', async (tokenSeconds) => {
-    const other = createEmulator({ ...configuration, limits: { tokenSeconds } })
-    const here = new Platform((await other.listen()).url)
+    const { there: here } = await another({ ...configuration, limits: { tokenSeconds } })
     const { sid, iat, exp } = await here.browser().identify()
     expect(Number(exp) - Number(iat)).toBe(tokenSeconds)
     expect(await here.status(sid)).toMatchObject({ err: null })
     const tooLong = token(morning, { ...device, sid, lks: 'anon', exp: Math.floor(Date.now() / 1000) + 12 })
     expect(readJwt((await here.callRaw('sessionstatus', tooLong)).json.t).claims['err']).toBe('invalid_token')
-    await other.close()
   })
 
   test('marketplace groups can be switched off', async () => {
-    const without = createEmulator({ ...configuration, marketplaceEnabled: false })
-    const other = new Platform((await without.listen()).url)
+    const { there: other } = await another({ ...configuration, marketplaceEnabled: false })
     const path = '/external/api/v2/marketing/marketplace/groups'
     const { status, json } = await other.api('GET', path, await other.serviceToken())
     expect([status, json.error.code]).toEqual([404, 'feature_not_enabled'])
-    await without.close()
   })
 
   test.each([

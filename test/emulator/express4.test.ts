@@ -4,9 +4,9 @@ import { built, type Running, startCommand } from './command'
 import { Workshop } from './compile'
 import { configuration } from './configuration'
 import { Platform } from './platform'
-import { rules } from './rules'
+import { requirements } from './requirements'
 
-/* The site chooses its Express: the emulator keeps every rule under Express 4 as well. */
+/* The site chooses its Express: the emulator meets every requirement under Express 4 as well. */
 
 let workshop: Workshop
 let command: Running
@@ -28,10 +28,10 @@ afterAll(async () => {
   workshop?.remove()
 })
 
-test('every rule holds under Express 4', async () => {
+test('every requirement holds under Express 4', async () => {
   const platform = new Platform(command.url)
   const broken: string[] = []
-  for (const { name, run } of rules) {
+  for (const { name, run } of requirements) {
     await platform.reset()
     await run(platform).catch(() => broken.push(name))
   }

@@ -1,4 +1,4 @@
-import { createEmulator, type Emulator, type FaultOptions } from '../../lib/emulator'
+import { createEmulator, type Emulator, type FaultKind, type FaultOptions } from '../../lib/emulator'
 import { isSignedWith, readJwt } from '../support/oracle'
 import { configuration, gracesAddress } from './configuration'
 import { device, morning, Platform, token } from './platform'
@@ -42,6 +42,13 @@ async function prepare(operation: (typeof all)[number]): Promise<Prepared> {
   return { sid, call: () => platform.api('POST', '/external/api/v1/me/order/validate_gift_receiver', bearer, body) }
 }
 
+/** A call that meets a fault. */
+async function prepareWith(operation: (typeof all)[number], fault: FaultKind & { times?: number }): Promise<Prepared> {
+  const prepared = await prepare(operation)
+  emulator.faults.add({ operation, ...fault })
+  return prepared
+}
+
 /** Claims of the token in an answer, wherever it is. */
 function claimsOf(answer: { headers: Record<string, unknown>; body: string }) {
   return readJwt(tokenOf(answer)).claims
@@ -65,32 +72,28 @@ test('an operation that is down responds to no method, and its fault stays for t
 
 describe.each(all)('%s', (operation) => {
   test('down: the connection ends without an answer, once, and nothing is done', async () => {
-    const { call } = await prepare(operation)
-    emulator.faults.add({ operation, kind: 'down', times: 1 })
+    const { call } = await prepareWith(operation, { kind: 'down', times: 1 })
     await expect(call()).rejects.toMatchObject(isGone)
     expect((await call()).status).toBeLessThan(400)
     expect(emulator.faults.list()).toEqual([])
   })
 
   test('status: the HTTP status, until it is cleared', async () => {
-    const { call } = await prepare(operation)
-    emulator.faults.add({ operation, kind: 'status', code: 503 })
+    const { call } = await prepareWith(operation, { kind: 'status', code: 503 })
     expect([(await call()).status, (await call()).status]).toEqual([503, 503])
     emulator.faults.clear()
     expect((await call()).status).toBeLessThan(400)
   })
 
   test('slow: the answer comes later', async () => {
-    const { call } = await prepare(operation)
-    emulator.faults.add({ operation, kind: 'slow', ms: 60 })
+    const { call } = await prepareWith(operation, { kind: 'slow', ms: 60 })
     const start = performance.now()
     expect((await call()).status).toBeLessThan(400)
     expect(performance.now() - start).toBeGreaterThanOrEqual(55)
   })
 
-  test('garbage: nobody can read the answer', async () => {
-    const { call } = await prepare(operation)
-    emulator.faults.add({ operation, kind: 'garbage' })
+  test('garbage: the response cannot be read', async () => {
+    const { call } = await prepareWith(operation, { kind: 'garbage' })
     const answer = await call()
     if (operation === 'identify') expect(() => claimsOf(answer)).toThrow()
     else expect([answer.status, answer.json]).toEqual([200, undefined])
@@ -110,15 +113,13 @@ describe.each(all)('%s', (operation) => {
   })
 
   test('status with retryAfter has the header', async () => {
-    const { call } = await prepare(operation)
-    emulator.faults.add({ operation, kind: 'status', code: 503, retryAfter: 7 })
+    const { call } = await prepareWith(operation, { kind: 'status', code: 503, retryAfter: 7 })
     const answer = await call()
     expect([answer.status, answer.headers['retry-after']]).toEqual([503, '7'])
   })
 
   test('drop_after_commit: the work is done, the answer is lost', async () => {
-    const { call } = await prepare(operation)
-    emulator.faults.add({ operation, kind: 'drop_after_commit' })
+    const { call } = await prepareWith(operation, { kind: 'drop_after_commit' })
     await expect(call()).rejects.toMatchObject(isGone)
     expect(emulator.calls({ operation }).at(-1)).toMatchObject({ outcome: 'no_answer', fault: 'drop_after_commit' })
   })
@@ -134,8 +135,7 @@ describe.each(all)('%s', (operation) => {
 
 describe.each(sso2)('%s', (operation) => {
   test('wrong_signature', async () => {
-    const { call } = await prepare(operation)
-    emulator.faults.add({ operation, kind: 'wrong_signature' })
+    const { call } = await prepareWith(operation, { kind: 'wrong_signature' })
     expect(isSignedWith(tokenOf(await call()), morning.secret)).toBe(false)
   })
 
@@ -144,16 +144,14 @@ describe.each(sso2)('%s', (operation) => {
     ['skew ahead', { kind: 'skew', seconds: 34 }, (exp: number, now: number) => exp > now + 40],
     ['skew behind', { kind: 'skew', seconds: -34 }, (exp: number, now: number) => exp < now - 20],
   ] as const)('%s', async (_name, fault, holds) => {
-    const { call } = await prepare(operation)
-    emulator.faults.add({ operation, ...fault })
+    const { call } = await prepareWith(operation, fault)
     const { exp, iat, nbf } = claimsOf(await call())
     expect(holds(Number(exp), Date.now() / 1000)).toBe(true)
     expect([nbf, Number(exp) - Number(iat)]).toEqual([iat, 10])
   })
 
   test('wrong_session, or another account at Logout all', async () => {
-    const { sid, call } = await prepare(operation)
-    emulator.faults.add({ operation, kind: 'wrong_session' })
+    const { sid, call } = await prepareWith(operation, { kind: 'wrong_session' })
     const claims = claimsOf(await call())
     const [name, own] = operation === 'logoutall' ? ['aid', 'A-ada'] : ['sid', sid]
     expect(claims[name]).toEqual(expect.any(String))
@@ -161,14 +159,12 @@ describe.each(sso2)('%s', (operation) => {
   })
 
   test('wrong_audience', async () => {
-    const { call } = await prepare(operation)
-    emulator.faults.add({ operation, kind: 'wrong_audience' })
+    const { call } = await prepareWith(operation, { kind: 'wrong_audience' })
     expect(claimsOf(await call())['aud']).not.toBe(morning.clientId)
   })
 
   test('error: a documented code, properly signed, and nothing is done', async () => {
-    const { sid, call } = await prepare(operation)
-    emulator.faults.add({ operation, kind: 'error', code: 'account_frozen' })
+    const { sid, call } = await prepareWith(operation, { kind: 'error', code: 'account_frozen' })
     const answer = await call()
     expect(isSignedWith(tokenOf(answer), morning.secret)).toBe(true)
     expect(claimsOf(answer)).toMatchObject({ err: 'account_frozen', at: null })

@@ -107,18 +107,6 @@ describe('right answers', () => {
     expect(emulator.calls({ operation: 'gift' })).toHaveLength(1)
   })
 
-  test('marketplace groups that are not enabled are a 404', async () => {
-    const other = createEmulator({ ...configuration, marketplaceEnabled: false })
-    try {
-      const { url: apiUrl } = await other.listen()
-      const accessToken = await new Platform(apiUrl).accessToken()
-      const error = await failure(new PlatformApi({ apiUrl, accessToken }).marketplaceGroups())
-      expect(error).toMatchObject({ name: 'PlatformApiError', status: 404, scope: '/external/marketing/r' })
-    } finally {
-      await other.close()
-    }
-  })
-
   test('a page makes each call with the token of the user who is logged in', async () => {
     const network = await startNetwork({
       build: (sso) => {

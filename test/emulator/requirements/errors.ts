@@ -1,8 +1,8 @@
 import { evening, morning, type Platform, token } from '../platform'
-import { type Check, rulesOf } from './check'
+import { type Check, requirementsOf } from './check'
 
-const error = rulesOf('SSO2 errors')
-const limit = rulesOf('Limits')
+const error = requirementsOf('SSO2 errors')
+const limit = requirementsOf('Limits')
 
 async function wrongPasswords(platform: Platform, sid: string, count: number, usr = 'ada'): Promise<unknown[]> {
   const answers = []
@@ -16,31 +16,27 @@ async function otpFor(platform: Platform, username = 'ada'): Promise<string> {
 
 const sessions: Check[] = [
   ...(['authenticate', 'sessionstatus', 'logout'] as const).map((operation) =>
-    error(`session_not_found: ${operation} of a session that nobody knows`, async (platform) => {
+    error(`session_not_found: ${operation} of an unknown session`, async (platform) => {
       const claims = { sid: 'made-up', usr: 'ada', pwd: 'correct-horse', lks: 'anon' }
       const answer = await platform.call(operation, claims)
       expect(answer).toMatchObject({ sid: 'made-up', sts: 'terminated', at: null, err: 'session_not_found' })
     }),
   ),
-  error('session_not_found: a session that was pruned', async (platform) => {
-    const { sid } = await platform.login()
+  error.loggedIn('session_not_found: a session that was pruned', async (platform, { sid }) => {
     expect((await platform.control('DELETE', `/sessions/${sid}`)).status).toBe(200)
     expect(await platform.status(sid, 'loggedin')).toMatchObject({ err: 'session_not_found', at: null })
   }),
-  error('session_terminated: Authenticate in a session that has ended', async (platform) => {
-    const { sid } = await platform.login()
+  error.loggedIn('session_terminated: Authenticate in a session that has ended', async (platform, { sid }) => {
     await platform.logout(sid)
     const answer = await platform.authenticate(sid)
     expect(answer).toMatchObject({ sid, sts: 'terminated', at: null, err: 'session_terminated' })
     expect(await platform.status(sid)).toMatchObject({ sts: 'terminated' })
   }),
-  error('session_already_logged_in_on_another_account', async (platform) => {
-    const { sid } = await platform.login()
+  error.loggedIn('session_already_logged_in_on_another_account', async (platform, { sid }) => {
     const answer = await platform.authenticate(sid, { usr: 'grace', pwd: 'battery-staple' })
     expect(answer).toMatchObject({ sts: 'loggedin', at: null, err: 'session_already_logged_in_on_another_account' })
   }),
-  error('session_already_logged_in_on_another_account: the first account stays', async (platform) => {
-    const { sid } = await platform.login()
+  error.loggedIn('session_already_logged_in_on_another_account: the first account stays', async (platform, { sid }) => {
     await platform.authenticate(sid, { usr: 'grace', pwd: 'battery-staple' })
     const { at } = await platform.status(sid)
     const bearer = (await platform.exchangeTicket(at)).json.access_token
@@ -56,17 +52,18 @@ const sessions: Check[] = [
     for (let n = 0; n < 5; n += 1) await platform.login()
     await platform.login({ usr: 'grace', pwd: 'battery-staple' })
   }),
-  error('session_limit_reached: no more when a session has ended', async (platform) => {
-    const { sid } = await platform.login()
+  error.loggedIn('session_limit_reached: no more when a session has ended', async (platform, { sid }) => {
     for (let n = 0; n < 4; n += 1) await platform.login()
     await platform.logout(sid)
     await platform.login()
   }),
-  error('session_limit_reached: not for Authenticate again in a session that counts already', async (platform) => {
-    const { sid } = await platform.login()
-    for (let n = 0; n < 4; n += 1) await platform.login()
-    expect(await platform.authenticate(sid)).toMatchObject({ sts: 'loggedin', err: null })
-  }),
+  error.loggedIn(
+    'session_limit_reached: not for Authenticate again in a session that counts already',
+    async (platform, { sid }) => {
+      for (let n = 0; n < 4; n += 1) await platform.login()
+      expect(await platform.authenticate(sid)).toMatchObject({ sts: 'loggedin', err: null })
+    },
+  ),
   error('invalid_token: every operation', async (platform) => {
     for (const operation of ['authenticate', 'sessionstatus', 'logout', 'logoutall']) {
       expect(await platform.call(operation, { iss: 'somebody-else' })).toMatchObject({ err: 'invalid_token', at: null })
@@ -80,51 +77,47 @@ const sessions: Check[] = [
 ]
 
 const passwords: Check[] = [
-  error('invalid_credentials: raa counts down to 0', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  error.anonymous('invalid_credentials: raa counts down to 0', async (platform, sid) => {
     const expected = [4, 3, 2, 1, 0].map((raa) => ['invalid_credentials', raa, -1])
     expect(await wrongPasswords(platform, sid, 5)).toEqual(expected)
   }),
-  error('invalid_credentials: a name that is no account is answered alike, freeze included', async (platform) => {
-    const { sid } = await platform.browser().identify()
-    const stranger = await wrongPasswords(platform, sid, 5, 'nobody')
-    expect(stranger).toEqual(await wrongPasswords(platform, sid, 5, 'ada'))
-    expect(await platform.authenticate(sid, { usr: 'nobody' })).toMatchObject({ err: 'account_frozen' })
-  }),
+  error.anonymous(
+    'invalid_credentials: a name that is no account is answered alike, freeze included',
+    async (platform, sid) => {
+      const unknown = await wrongPasswords(platform, sid, 5, 'nobody')
+      expect(unknown).toEqual(await wrongPasswords(platform, sid, 5, 'ada'))
+      expect(await platform.authenticate(sid, { usr: 'nobody' })).toMatchObject({ err: 'account_frozen' })
+    },
+  ),
   error('invalid_credentials: attempts count across sessions and sites', async (platform) => {
     const [a, b] = [await platform.browser().identify(), await platform.browser().identify()]
     await platform.authenticate(a.sid, { pwd: 'wrong' })
     expect(await platform.authenticate(b.sid, { pwd: 'wrong' }, evening)).toMatchObject({ raa: 3 })
   }),
-  error('invalid_credentials: attempts are per account', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  error.anonymous('invalid_credentials: attempts are per account', async (platform, sid) => {
     await wrongPasswords(platform, sid, 3)
     expect(await wrongPasswords(platform, sid, 1, 'grace')).toEqual([['invalid_credentials', 4, -1]])
   }),
-  error('invalid_credentials: a login forgets them', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  error.anonymous('invalid_credentials: a login forgets them', async (platform, sid) => {
     await wrongPasswords(platform, sid, 3)
     await platform.authenticate(sid)
     await platform.logout(sid)
     const next = await platform.browser().identify()
     expect(await platform.authenticate(next.sid, { pwd: 'wrong' })).toMatchObject({ raa: 4 })
   }),
-  error('invalid_credentials: passwords are compared letter by letter', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  error.anonymous('invalid_credentials: passwords are compared letter by letter', async (platform, sid) => {
     for (const pwd of ['Correct-horse', 'correct-horse ', 'correct-hors']) {
       expect(await platform.authenticate(sid, { pwd })).toMatchObject({ err: 'invalid_credentials' })
     }
   }),
-  error('account_frozen: even with the right password, and frf says for how long', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  error.anonymous('account_frozen: even with the right password, and frf says for how long', async (platform, sid) => {
     await wrongPasswords(platform, sid, 5)
     const answer = await platform.authenticate(sid)
     expect(answer).toMatchObject({ sts: 'anon', at: null, err: 'account_frozen', raa: -1 })
     expect(answer['frf']).toBeGreaterThan(43_190)
     expect(answer['frf']).toBeLessThanOrEqual(43_200)
   }),
-  error('account_frozen: frf gets less', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  error.anonymous('account_frozen: frf gets less', async (platform, sid) => {
     await wrongPasswords(platform, sid, 5)
     await platform.advance(3600)
     const frf = Number((await platform.authenticate(sid))['frf'])
@@ -147,25 +140,21 @@ const passwords: Check[] = [
     const { sid } = await platform.browser().identify()
     expect(await platform.authenticate(sid, { pwd: 'wrong' })).toMatchObject({ err: 'invalid_credentials', raa: 4 })
   }),
-  limit('a wrong password during a freeze does not prolong it', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  limit.anonymous('a wrong password during a freeze does not prolong it', async (platform, sid) => {
     await wrongPasswords(platform, sid, 5)
     await platform.advance(3600)
     await wrongPasswords(platform, sid, 3)
     expect(Number((await platform.authenticate(sid))['frf'])).toBeLessThanOrEqual(39_600)
   }),
-  error('account_not_active: with the right password', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  error.anonymous('account_not_active: with the right password', async (platform, sid) => {
     const answer = await platform.authenticate(sid, { usr: 'otto', pwd: 'paper-lantern' })
     expect(answer).toMatchObject({ sts: 'anon', at: null, err: 'account_not_active', frf: -1, raa: -1 })
   }),
-  error('account_not_active: not told to somebody without the password', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  error.anonymous('account_not_active: not told without the password', async (platform, sid) => {
     const answer = await platform.authenticate(sid, { usr: 'otto', pwd: 'wrong' })
     expect(answer).toMatchObject({ err: 'invalid_credentials', raa: 4 })
   }),
-  error('account_not_active: an account can be deactivated and activated', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  error.anonymous('account_not_active: an account can be deactivated and activated', async (platform, sid) => {
     await platform.control('PATCH', '/accounts/ada', { active: false })
     expect(await platform.authenticate(sid)).toMatchObject({ err: 'account_not_active' })
     await platform.control('PATCH', '/accounts/ada', { active: true })
@@ -203,8 +192,7 @@ const oneTimePasswords: Check[] = [
     const answer = await platform.authenticate(sid, { pwd: wrong })
     expect(answer).toMatchObject({ sts: 'anon', at: null, err: 'invalid_otp', raa: -1, frf: -1 })
   }),
-  error('invalid_otp: not when none is outstanding', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  error.anonymous('invalid_otp: not when none is outstanding', async (platform, sid) => {
     expect(await platform.authenticate(sid, { pwd: '123456' })).toMatchObject({ err: 'invalid_credentials' })
   }),
   error('invalid_otp: guessing freezes the account', async (platform) => {
@@ -233,5 +221,5 @@ const oneTimePasswords: Check[] = [
   }),
 ]
 
-/** The rules of errors. */
-export const errorRules: Check[] = [...sessions, ...passwords, ...oneTimePasswords]
+/** The requirements of errors. */
+export const errorRequirements: Check[] = [...sessions, ...passwords, ...oneTimePasswords]

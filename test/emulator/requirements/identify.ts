@@ -1,39 +1,39 @@
 import { evening, morning, returnTo, token } from '../platform'
-import { type Check, rulesOf } from './check'
+import { type Check, requirementsOf } from './check'
 
-const rule = rulesOf('Identify: browser redirect')
+const requirement = requirementsOf('Identify: browser redirect')
 
 const landing: Check[] = [
-  rule("it redirects to the client's landing page with t and r", async (platform) => {
+  requirement("it redirects to the client's landing page with t and r", async (platform) => {
     const { status, headers } = await platform.browser().send()
     const location = new URL(headers.location ?? '')
     expect(status).toBe(302)
     expect(`${location.origin}${location.pathname}`).toBe(morning.landingPage)
     expect([...location.searchParams.keys()]).toEqual(['t', 'r'])
   }),
-  rule('r arrives exactly as it was sent', async (platform) => {
+  requirement('r arrives exactly as it was sent', async (platform) => {
     const r = 'http://localhost:3001/a%20b/%C3%A9?x=1&y=%26%2B+&z=ü#part'
     const { headers } = await platform.browser().send(morning, r)
     expect(new URL(headers.location ?? '').searchParams.get('r')).toBe(r)
   }),
-  rule('r is URL-encoded once', async (platform) => {
+  requirement('r is URL-encoded once', async (platform) => {
     const { headers } = await platform.browser().send()
     expect(headers.location).toMatch(new RegExp(`&r=${encodeURIComponent(returnTo).replaceAll('.', '\\.')}$`))
   }),
-  rule("a landing page's own query is kept", async (platform) => {
+  requirement("a landing page's own query is kept", async (platform) => {
     const { headers } = await platform.browser().send(evening)
     expect(headers.location).toMatch(/^http:\/\/localhost:3002\/landing\?edition=late&t=[^&]+&r=[^&]+$/)
   }),
-  rule('nobody may store the redirect', async (platform) => {
+  requirement('the redirect may not be stored', async (platform) => {
     const { headers } = await platform.browser().send()
     expect([headers['cache-control'], headers['referrer-policy']]).toEqual(['no-store', 'no-referrer'])
   }),
-  rule('the cookie is set once', async (platform) => {
+  requirement('the cookie is set once', async (platform) => {
     const visitor = platform.browser()
     expect((await visitor.send()).setCookie).toHaveLength(1)
     expect((await visitor.send()).setCookie).toHaveLength(0)
   }),
-  rule('debug_url takes the place of the landing page outside production', async (platform) => {
+  requirement('debug_url takes the place of the landing page outside production', async (platform) => {
     const debug = encodeURIComponent('http://localhost:9999/debug')
     const { headers } = await platform
       .browser()
@@ -60,7 +60,7 @@ const bad: Bad[] = [
 ]
 
 const refusals = bad.map(([what, query]) =>
-  rule(`${what} it is refused with a page, redirects nowhere and opens no session`, async (platform) => {
+  requirement(`${what} it is refused with a page, redirects nowhere and opens no session`, async (platform) => {
     const answer = await platform.browser().go(query())
     expect([answer.status, answer.headers.location, answer.setCookie]).toEqual([400, undefined, []])
     expect(answer.headers['content-type']).toContain('text/html')
@@ -69,11 +69,11 @@ const refusals = bad.map(([what, query]) =>
 )
 
 const methods: Check[] = (['HEAD', 'POST', 'PUT', 'DELETE'] as const).map((method) =>
-  rule(`${method} opens no session`, async (platform) => {
+  requirement(`${method} opens no session`, async (platform) => {
     const answer = await platform.request(method, `/sso/identify?t=${token(morning)}&r=${r}`)
     expect([answer.status, answer.headers['allow'], answer.setCookie]).toEqual([405, 'GET', []])
   }),
 )
 
-/** The rules of Identify. */
-export const identifyRules: Check[] = [...landing, ...refusals, ...methods]
+/** The requirements of Identify. */
+export const identifyRequirements: Check[] = [...landing, ...refusals, ...methods]

@@ -1,10 +1,10 @@
 import { readJwt } from '../../support/oracle'
 import { type Claims, device, legacy, morning, type Platform, token } from '../platform'
-import { type Check, rulesOf } from './check'
+import { type Check, requirementsOf } from './check'
 
-const common = rulesOf('Request JWT claims, common to all operations')
-const additional = rulesOf('Additional request claims per operation')
-const header = rulesOf('SSO JSON Web Token (JWT)')
+const common = requirementsOf('Request JWT claims, common to all operations')
+const additional = requirementsOf('Additional request claims per operation')
+const header = requirementsOf('SSO JSON Web Token (JWT)')
 
 /** Session Status with claims of its own must be refused as `invalid_token`, properly signed. */
 async function refused(platform: Platform, claims: (now: number) => Claims, head: object = {}): Promise<void> {
@@ -77,8 +77,7 @@ const signatures: Check[] = [
     const answer = await platform.callRaw('sessionstatus', t.slice(0, t.lastIndexOf('.') + 1))
     expect(answer.status).toBe(400)
   }),
-  header('a token with an altered claim is refused', async (platform) => {
-    const { sid } = await platform.login()
+  header.loggedIn('a token with an altered claim is refused', async (platform, { sid }) => {
     const [head, , signature] = token(morning, { ...device, sid: 'x' }).split('.')
     const [, body] = token(morning, { ...device, sid }).split('.')
     await refusedToken(platform, 'logout', `${head}.${body}.${signature}`)
@@ -87,28 +86,25 @@ const signatures: Check[] = [
 ]
 
 const clients: Check[] = [
-  common('exp exactly 10 seconds after iat is taken', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  common.anonymous('exp exactly 10 seconds after iat is taken', async (platform, sid) => {
     expect(await platform.status(sid)).toMatchObject({ err: null })
   }),
-  common('exp less than 10 seconds after iat is taken', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  common.anonymous('exp less than 10 seconds after iat is taken', async (platform, sid) => {
     expect(
       await platform.call('sessionstatus', { sid, lks: 'anon', exp: Math.floor(Date.now() / 1000) + 5 }),
     ).toMatchObject({ err: null })
   }),
-  common('a cid that nobody knows cannot be answered with a token', async (platform) => {
+  common('an unknown cid cannot be answered with a token', async (platform) => {
     const t = token({ ...morning, clientId: 'nobody' }, { ...device, sid: 'x', lks: 'anon' })
     const answer = await platform.callRaw('sessionstatus', t)
     expect([answer.status, answer.json.error.code]).toEqual([400, 'invalid_client'])
   }),
-  rulesOf('Preconditions for SSO2')('a client that is not flagged for SSO2 is refused', async (platform) => {
+  requirementsOf('Preconditions for SSO2')('a client that is not flagged for SSO2 is refused', async (platform) => {
     const answer = await platform.callRaw('sessionstatus', token(legacy, { ...device, sid: 'x', lks: 'anon' }))
     expect([answer.status, answer.json.error.code]).toEqual([400, 'invalid_client'])
     expect((await platform.browser().send(legacy)).status).toBe(400)
   }),
-  common('a refused request changes nothing', async (platform) => {
-    const { sid } = await platform.login()
+  common.loggedIn('a refused request changes nothing', async (platform, { sid }) => {
     await platform.call('logout', { sid, aud: 'other-service' })
     expect(await platform.status(sid, 'loggedin')).toMatchObject({ sts: 'loggedin', err: null })
   }),
@@ -135,11 +131,17 @@ const types: Check[] = [
   additional('an empty password is refused', (platform) =>
     refusedToken(platform, 'authenticate', token(morning, { ...device, sid: 'x', usr: 'ada', pwd: '' })),
   ),
-  additional('an empty ipa and uas are taken: a browser need not say what it is', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  additional.anonymous('an empty ipa and uas are taken: a browser need not say what it is', async (platform, sid) => {
     expect(await platform.call('sessionstatus', { sid, lks: 'anon', ipa: '', uas: '' })).toMatchObject({ err: null })
   }),
 ]
 
-/** The rules of request tokens. */
-export const requestTokenRules: Check[] = [...refusals, ...headers, ...signatures, ...clients, ...missing, ...types]
+/** The requirements of request tokens. */
+export const requestTokenRequirements: Check[] = [
+  ...refusals,
+  ...headers,
+  ...signatures,
+  ...clients,
+  ...missing,
+  ...types,
+]

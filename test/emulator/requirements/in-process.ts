@@ -1,9 +1,9 @@
 import { createEmulator, type Emulator } from '../../../lib/emulator'
 import { configuration } from '../configuration'
 import { Platform } from '../platform'
-import { rules } from '.'
+import { requirements } from '.'
 
-/* The rules of the conformance suite against an emulator in this process, where mutants of it can be tried. */
+/* The requirements of the conformance suite against an emulator in this process, where mutants of it can be tried. */
 
 let emulator: Emulator
 let platform: Platform
@@ -15,6 +15,7 @@ beforeAll(async () => {
 beforeEach(() => platform.reset())
 afterAll(() => emulator.close())
 
-test.each(rules.map((rule) => [rule.table, rule.name, rule] as const))('%s: %s', (_table, _name, rule) =>
-  rule.run(platform),
+test.each(requirements.map((requirement) => [requirement.table, requirement.name, requirement] as const))(
+  '%s: %s',
+  (_table, _name, requirement) => requirement.run(platform),
 )

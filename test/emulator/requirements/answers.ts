@@ -1,9 +1,9 @@
 import { isSignedWith, readJwt } from '../../support/oracle'
 import { device, evening, morning, type Platform, token } from '../platform'
-import { type Check, rulesOf } from './check'
+import { type Check, requirementsOf } from './check'
 
-const answer = rulesOf('Session Token (ST), the response JWT')
-const ticket = rulesOf('Rules for `at`')
+const answer = requirementsOf('Session Token (ST), the response JWT')
+const ticket = requirementsOf('Rules for `at`')
 
 async function landingToken(platform: Platform): Promise<string> {
   const { headers } = await platform.browser().send()
@@ -20,8 +20,7 @@ const claims: Check[] = [
     const { json } = await platform.callRaw('sessionstatus', token(evening, { ...device, sid, lks: 'anon' }))
     expect(isSignedWith(json.t, evening.secret)).toBe(true)
   }),
-  answer('iss is the SSO system, aud the client that asked', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  answer.anonymous('iss is the SSO system, aud the client that asked', async (platform, sid) => {
     expect(await platform.status(sid, 'anon', evening)).toMatchObject({ iss: 'sso-service', aud: 'evening' })
   }),
   answer('nbf and iat are the creation time, exp 10 seconds later', async (platform) => {
@@ -35,12 +34,10 @@ const claims: Check[] = [
     const { claims } = readJwt(await landingToken(platform))
     expect(Object.keys(claims).sort()).toEqual(['at', 'aud', 'err', 'exp', 'iat', 'iss', 'nbf', 'sid', 'sts'])
   }),
-  answer('frf and raa are in the answer to Authenticate, -1 when they say nothing', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  answer.anonymous('frf and raa are in the answer to Authenticate, -1 when they say nothing', async (platform, sid) => {
     expect(await platform.authenticate(sid)).toMatchObject({ frf: -1, raa: -1 })
   }),
-  answer('frf and raa are in no other answer', async (platform) => {
-    const { sid } = await platform.login()
+  answer.loggedIn('frf and raa are in no other answer', async (platform, { sid }) => {
     for (const claims of [await platform.status(sid), await platform.logout(sid)]) {
       expect(claims).not.toHaveProperty('frf')
       expect(claims).not.toHaveProperty('raa')
@@ -51,54 +48,50 @@ const claims: Check[] = [
     expect(claims).toMatchObject({ aid: 'A-ada', sts: 'terminated', at: null, err: null })
     expect(claims).not.toHaveProperty('sid')
   }),
-  answer('the answer repeats the sid of the question', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  answer.anonymous('the response repeats the sid of the request', async (platform, sid) => {
     expect((await platform.status(sid))['sid']).toBe(sid)
   }),
 ]
 
 const tickets: Check[] = [
-  ticket('at the landing page at is null when nobody is logged in', async (platform) => {
+  ticket('at the landing page at is null when the session is anonymous', async (platform) => {
     expect(await platform.browser().identify()).toMatchObject({ sts: 'anon', at: null, err: null })
   }),
-  ticket('at the landing page at is a ticket when somebody is logged in', async (platform) => {
-    const { visitor } = await platform.login()
-    expect(await visitor.identify(evening)).toMatchObject({ sts: 'loggedin', at: expect.any(String), err: null })
-  }),
-  ticket('Authenticate hands out a ticket', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  ticket.loggedIn(
+    'at the landing page at is a ticket when the session is logged in',
+    async (_platform, { visitor }) => {
+      expect(await visitor.identify(evening)).toMatchObject({ sts: 'loggedin', at: expect.any(String), err: null })
+    },
+  ),
+  ticket.anonymous('Authenticate hands out a ticket', async (platform, sid) => {
     expect(await platform.authenticate(sid)).toMatchObject({ sts: 'loggedin', at: expect.any(String), err: null })
   }),
-  ticket('Authenticate that fails hands out none', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  ticket.anonymous('Authenticate that fails hands out none', async (platform, sid) => {
     expect(await platform.authenticate(sid, { pwd: 'wrong' })).toMatchObject({ at: null })
   }),
-  ticket('Session Status hands out a ticket when lks is anon and the session is loggedin', async (platform) => {
-    const { sid } = await platform.login()
-    expect(await platform.status(sid, 'anon')).toMatchObject({ sts: 'loggedin', at: expect.any(String) })
-  }),
-  ticket('Session Status hands out none when lks is loggedin', async (platform) => {
-    const { sid } = await platform.login()
+  ticket.loggedIn(
+    'Session Status hands out a ticket when lks is anon and the session is loggedin',
+    async (platform, { sid }) => {
+      expect(await platform.status(sid, 'anon')).toMatchObject({ sts: 'loggedin', at: expect.any(String) })
+    },
+  ),
+  ticket.loggedIn('Session Status hands out none when lks is loggedin', async (platform, { sid }) => {
     expect(await platform.status(sid, 'loggedin')).toMatchObject({ sts: 'loggedin', at: null })
   }),
-  ticket('Session Status hands out none when lks is terminated', async (platform) => {
-    const { sid } = await platform.login()
+  ticket.loggedIn('Session Status hands out none when lks is terminated', async (platform, { sid }) => {
     expect(await platform.status(sid, 'terminated')).toMatchObject({ sts: 'loggedin', at: null })
   }),
-  ticket('Session Status of an anonymous session hands out none', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  ticket.anonymous('Session Status of an anonymous session hands out none', async (platform, sid) => {
     expect(await platform.status(sid, 'anon')).toMatchObject({ sts: 'anon', at: null })
   }),
-  ticket('Logout hands out none', async (platform) => {
-    const { sid } = await platform.login()
+  ticket.loggedIn('Logout hands out none', async (platform, { sid }) => {
     expect(await platform.logout(sid)).toMatchObject({ sts: 'terminated', at: null })
   }),
-  ticket('each ticket is a new one', async (platform) => {
-    const { sid, at, visitor } = await platform.login()
+  ticket.loggedIn('each ticket is a new one', async (platform, { sid, at, visitor }) => {
     const tickets = [at, (await platform.status(sid))['at'], (await visitor.identify())['at']]
     expect(new Set(tickets).size).toBe(3)
   }),
 ]
 
-/** The rules of Session Tokens. */
-export const answerRules: Check[] = [...claims, ...tickets]
+/** The requirements of Session Tokens. */
+export const answerRequirements: Check[] = [...claims, ...tickets]

@@ -1,12 +1,12 @@
 import { configuration, gracesAddress } from '../configuration'
 import { evening, morning, type Platform } from '../platform'
-import { type Check, rulesOf } from './check'
+import { type Check, requirementsOf } from './check'
 
-const exchange = rulesOf('Authentication, SSO2, 3: the ticket')
-const auth = rulesOf('Authentication, REST API')
-const marketplace = rulesOf('GET marketplace groups')
-const gift = rulesOf('POST validate gift receiver')
-const admin = rulesOf('GET administrators')
+const exchange = requirementsOf('Authentication, SSO2, 3: the ticket')
+const auth = requirementsOf('Authentication, REST API')
+const marketplace = requirementsOf('GET marketplace groups')
+const gift = requirementsOf('POST validate gift receiver')
+const admin = requirementsOf('GET administrators')
 
 const paths = {
   me: '/external/api/v1/me',
@@ -16,8 +16,7 @@ const paths = {
 }
 
 const tickets: Check[] = [
-  exchange('a ticket becomes a bearer token', async (platform) => {
-    const { at } = await platform.login()
+  exchange.loggedIn('a ticket becomes a bearer token', async (platform, { at }) => {
     const { status, json, headers } = await platform.exchangeTicket(at)
     expect([status, headers['cache-control']]).toEqual([200, 'no-store'])
     expect(json).toEqual({
@@ -27,41 +26,35 @@ const tickets: Check[] = [
       scope: '/external/marketing/r /external/me/order/r /external/admin/r',
     })
   }),
-  exchange('a ticket is taken once', async (platform) => {
-    const { at } = await platform.login()
+  exchange.loggedIn('a ticket is taken once', async (platform, { at }) => {
     await platform.exchangeTicket(at)
     const { status, json } = await platform.exchangeTicket(at)
     expect([status, json.error]).toEqual([400, 'invalid_grant'])
   }),
-  exchange('a ticket lives 60 seconds', async (platform) => {
-    const { at, sid } = await platform.login()
+  exchange.loggedIn('a ticket lives 60 seconds', async (platform, { at, sid }) => {
     await platform.advance(50)
     expect((await platform.exchangeTicket(at)).status).toBe(200)
     const next = (await platform.status(sid))['at']
     await platform.advance(60)
     expect((await platform.exchangeTicket(next)).json.error).toBe('invalid_grant')
   }),
-  exchange('a ticket is for its client only, which does not lose it', async (platform) => {
-    const { at } = await platform.login()
+  exchange.loggedIn('a ticket is for its client only, which does not lose it', async (platform, { at }) => {
     expect((await platform.exchangeTicket(at, evening)).json.error).toBe('invalid_grant')
     expect((await platform.exchangeTicket(at)).status).toBe(200)
   }),
-  exchange('a ticket ends with its session', async (platform) => {
-    const { at, sid } = await platform.login()
+  exchange.loggedIn('a ticket ends with its session', async (platform, { at, sid }) => {
     await platform.logout(sid)
     expect((await platform.exchangeTicket(at)).json.error).toBe('invalid_grant')
   }),
   exchange('a made-up ticket is refused', async (platform) => {
     expect((await platform.exchangeTicket('made-up')).json.error).toBe('invalid_grant')
   }),
-  exchange('a wrong secret is refused, and the ticket is not lost', async (platform) => {
-    const { at } = await platform.login()
+  exchange.loggedIn('a wrong secret is refused, and the ticket is not lost', async (platform, { at }) => {
     const { status, json } = await platform.exchangeTicket(at, { ...morning, secret: 'wrong' })
     expect([status, json.error]).toEqual([401, 'invalid_client'])
     expect((await platform.exchangeTicket(at)).status).toBe(200)
   }),
-  exchange('the client may say who it is in the header', async (platform) => {
-    const { at } = await platform.login()
+  exchange.loggedIn('the client may say who it is in the header', async (platform, { at }) => {
     const pair = `${morning.clientId}:${encodeURIComponent(morning.secret)}`
     const authorization = `Basic ${Buffer.from(pair).toString('base64')}`
     const answer = await platform.exchange({ grant_type: 'authorization_code', code: String(at) }, { authorization })
@@ -203,7 +196,7 @@ const gifts: Check[] = [
       expect((await platform.api('POST', paths.gift, bearer, body)).status).toBe(400)
     }
   }),
-  gift('an address with a field that is no text, or that nobody knows, is a 400', async (platform) => {
+  gift('an address with a field that is no text, or that is unknown, is a 400', async (platform) => {
     expect(await eligible(platform, 'DAILY', { street: 7 })).toEqual([400, 'bad_request'])
     expect(await eligible(platform, 'DAILY', { planet: 'Earth' })).toEqual([400, 'bad_request'])
   }),
@@ -228,7 +221,7 @@ const administrators: Check[] = [
     const { json } = await platform.api('GET', `${paths.administrators}?group=Subscriptions`, bearer)
     expect(json).toEqual({ items: [entry('Subscriptions')] })
   }),
-  admin('a group that nobody belongs to has no administrators', async (platform) => {
+  admin('a group without members has no administrators', async (platform) => {
     const { json } = await platform.api('GET', `${paths.administrators}?group=None`, await platform.accessToken())
     expect(json).toEqual({ items: [] })
   }),
@@ -243,5 +236,5 @@ const administrators: Check[] = [
   }),
 ]
 
-/** The rules of token endpoint and REST API. */
-export const restRules: Check[] = [...tickets, ...bearers, ...groups, ...gifts, ...administrators]
+/** The requirements of token endpoint and REST API. */
+export const restRequirements: Check[] = [...tickets, ...bearers, ...groups, ...gifts, ...administrators]

@@ -1,8 +1,8 @@
 import { evening, type Platform } from '../platform'
-import { type Check, rulesOf } from './check'
+import { type Check, requirementsOf } from './check'
 
-const states = rulesOf('SSO2 session states')
-const row = rulesOf('States and transitions')
+const states = requirementsOf('SSO2 session states')
+const row = requirementsOf('States and transitions')
 
 const beginnings: Check[] = [
   row('(none), Identify: a new anonymous session', async (platform) => {
@@ -10,34 +10,31 @@ const beginnings: Check[] = [
     expect([a['sts'], b['sts']]).toEqual(['anon', 'anon'])
     expect(a.sid).not.toBe(b.sid)
   }),
-  row('anon, Identify: the same session', async (platform) => {
-    const visitor = platform.browser()
-    const { sid } = await visitor.identify()
+  row.anonymous('anon, Identify: the same session', async (_platform, sid, visitor) => {
     expect(await visitor.identify(evening)).toMatchObject({ sid, sts: 'anon' })
   }),
-  row('terminated, Identify: a new anonymous session', async (platform) => {
-    const { sid, visitor } = await platform.login()
+  row.loggedIn('terminated, Identify: a new anonymous session', async (platform, { sid, visitor }) => {
     await platform.logout(sid)
     const next = await visitor.identify()
     expect(next).toMatchObject({ sts: 'anon', at: null, err: null })
     expect(next.sid).not.toBe(sid)
   }),
-  row('after a new session, Identify finds that one again', async (platform) => {
-    const { sid, visitor } = await platform.login()
+  row.loggedIn('after a new session, Identify finds that one again', async (platform, { sid, visitor }) => {
     await platform.logout(sid)
     const next = await visitor.identify()
     expect(await visitor.identify(evening)).toMatchObject({ sid: next.sid, sts: 'anon' })
   }),
-  row('a question about the old session does not bring it back to the browser', async (platform) => {
-    const { sid, visitor } = await platform.login()
-    await platform.logout(sid)
-    const next = await visitor.identify()
-    await platform.advance(400)
-    expect(await platform.status(sid, 'loggedin')).toMatchObject({ sts: 'terminated' })
-    expect(await visitor.identify(evening)).toMatchObject({ sid: next.sid, sts: 'anon' })
-  }),
-  row('loggedin, Identify: the same session, with a ticket', async (platform) => {
-    const { sid, visitor } = await platform.login()
+  row.loggedIn(
+    'a status check of the old session does not bring it back to the browser',
+    async (platform, { sid, visitor }) => {
+      await platform.logout(sid)
+      const next = await visitor.identify()
+      await platform.advance(400)
+      expect(await platform.status(sid, 'loggedin')).toMatchObject({ sts: 'terminated' })
+      expect(await visitor.identify(evening)).toMatchObject({ sid: next.sid, sts: 'anon' })
+    },
+  ),
+  row.loggedIn('loggedin, Identify: the same session, with a ticket', async (_platform, { sid, visitor }) => {
     expect(await visitor.identify(evening)).toMatchObject({ sid, sts: 'loggedin', at: expect.any(String) })
   }),
   states('a cookie that the SSO system did not make opens a session of its own', async (platform) => {
@@ -53,54 +50,47 @@ const beginnings: Check[] = [
 ]
 
 const logins: Check[] = [
-  row('anon, Authenticate, valid credentials: loggedin', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  row.anonymous('anon, Authenticate, valid credentials: loggedin', async (platform, sid) => {
     expect(await platform.authenticate(sid)).toMatchObject({ sid, sts: 'loggedin', err: null })
     expect(await platform.status(sid, 'loggedin')).toMatchObject({ sts: 'loggedin' })
   }),
-  row('anon, Authenticate, wrong credentials: anon', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  row.anonymous('anon, Authenticate, wrong credentials: anon', async (platform, sid) => {
     expect(await platform.authenticate(sid, { pwd: 'wrong' })).toMatchObject({ sid, sts: 'anon' })
     expect(await platform.status(sid)).toMatchObject({ sts: 'anon' })
   }),
-  row('loggedin, Authenticate as the same account: loggedin, with a new ticket', async (platform) => {
-    const { sid, at } = await platform.login()
-    const again = await platform.authenticate(sid)
-    expect(again).toMatchObject({ sts: 'loggedin', at: expect.any(String), err: null })
-    expect(again['at']).not.toBe(at)
-  }),
-  row('anon, login on another site: seen by Session Status as loggedin', async (platform) => {
-    const visitor = platform.browser()
-    const { sid } = await visitor.identify()
+  row.loggedIn(
+    'loggedin, Authenticate as the same account: loggedin, with a new ticket',
+    async (platform, { sid, at }) => {
+      const again = await platform.authenticate(sid)
+      expect(again).toMatchObject({ sts: 'loggedin', at: expect.any(String), err: null })
+      expect(again['at']).not.toBe(at)
+    },
+  ),
+  row.anonymous('anon, login on another site: seen by Session Status as loggedin', async (platform, sid) => {
     await platform.authenticate(sid, {}, evening)
     expect(await platform.status(sid, 'anon')).toMatchObject({ sts: 'loggedin', at: expect.any(String) })
   }),
-  row('anon, logged in and out on another site: terminated', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  row.anonymous('anon, logged in and out on another site: terminated', async (platform, sid) => {
     await platform.authenticate(sid, {}, evening)
     await platform.logout(sid, evening)
     expect(await platform.status(sid, 'anon')).toMatchObject({ sts: 'terminated', at: null, err: null })
   }),
-  row('loggedin, logout on another site: terminated', async (platform) => {
-    const { sid } = await platform.login()
+  row.loggedIn('loggedin, logout on another site: terminated', async (platform, { sid }) => {
     await platform.logout(sid, evening)
     expect(await platform.status(sid, 'loggedin')).toMatchObject({ sts: 'terminated', at: null, err: null })
   }),
 ]
 
 const ends: Check[] = [
-  row('anon, Logout: terminated', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  row.anonymous('anon, Logout: terminated', async (platform, sid) => {
     expect(await platform.logout(sid)).toMatchObject({ sid, sts: 'terminated', at: null, err: null })
     expect(await platform.status(sid)).toMatchObject({ sts: 'terminated' })
   }),
-  row('loggedin, Logout: terminated', async (platform) => {
-    const { sid } = await platform.login()
+  row.loggedIn('loggedin, Logout: terminated', async (platform, { sid }) => {
     expect(await platform.logout(sid)).toMatchObject({ sid, sts: 'terminated', at: null, err: null })
     expect(await platform.status(sid)).toMatchObject({ sts: 'terminated' })
   }),
-  row('terminated, Logout: terminated, and no error', async (platform) => {
-    const { sid } = await platform.login()
+  row.loggedIn('terminated, Logout: terminated, and no error', async (platform, { sid }) => {
     await platform.logout(sid)
     expect(await platform.logout(sid)).toMatchObject({ sid, sts: 'terminated', err: null })
   }),
@@ -117,7 +107,7 @@ const ends: Check[] = [
     expect(await platform.status(grace.sid, 'loggedin')).toMatchObject({ sts: 'loggedin' })
     expect(await platform.status(anon.sid)).toMatchObject({ sts: 'anon' })
   }),
-  row('Logout all of an account that nobody knows does not tell so', async (platform) => {
+  row('Logout all of an unknown account does not tell so', async (platform) => {
     const claims = await platform.call('logoutall', { aid: 'nobody' })
     expect(claims).toMatchObject({ aid: 'nobody', sts: 'terminated', at: null, err: null })
   }),
@@ -148,30 +138,25 @@ const pruning: Check[] = [
   states('a session is not forgotten before', async (platform) => {
     expect(await seenAfter(platform, 7190)).toBeNull()
   }),
-  states('Session Status is activity', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  states.anonymous('Session Status is activity', async (platform, sid) => {
     await platform.advance(4000)
     await platform.status(sid)
     await platform.advance(4000)
     expect(await platform.status(sid)).toMatchObject({ sts: 'anon', err: null })
   }),
-  states('Identify is activity', async (platform) => {
-    const visitor = platform.browser()
-    const { sid } = await visitor.identify()
+  states.anonymous('Identify is activity', async (platform, sid, visitor) => {
     await platform.advance(4000)
     await visitor.identify(evening)
     await platform.advance(4000)
     expect(await platform.status(sid)).toMatchObject({ sts: 'anon', err: null })
   }),
-  states('Authenticate is activity', async (platform) => {
-    const { sid } = await platform.browser().identify()
+  states.anonymous('Authenticate is activity', async (platform, sid) => {
     await platform.advance(4000)
     await platform.authenticate(sid, { pwd: 'wrong' })
     await platform.advance(4000)
     expect(await platform.status(sid)).toMatchObject({ sts: 'anon', err: null })
   }),
-  states('after a forgotten session, Identify opens a new one', async (platform) => {
-    const { sid, visitor } = await platform.login()
+  states.loggedIn('after a forgotten session, Identify opens a new one', async (platform, { sid, visitor }) => {
     await platform.advance(7200)
     const next = await visitor.identify()
     expect(next).toMatchObject({ sts: 'anon', at: null })
@@ -185,5 +170,5 @@ const pruning: Check[] = [
   }),
 ]
 
-/** The rules of session states. */
-export const transitionRules: Check[] = [...beginnings, ...logins, ...ends, ...pruning]
+/** The requirements of session states. */
+export const transitionRequirements: Check[] = [...beginnings, ...logins, ...ends, ...pruning]
