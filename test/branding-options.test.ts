@@ -1,35 +1,15 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { makeConfig } from '../lib/config'
 import { LANGUAGES, TEXTS } from '../lib/config/texts'
 import { EN, type TextCode } from '../lib/config/texts/en'
-import { Sso2ConfigError } from '../lib/errors'
+import { errorOf, make, optionsOf, required } from './support/configuration'
 
 /* Options of the built-in pages' look and language, of the site's own views, and of a login page of its own. */
 
-const required = {
-  ssoUrl: 'https://sso.example',
-  clientId: 'the-site',
-  clientSecret: 'client-secret-0123456789-abcdefgh',
-  organisationId: 'the-publisher',
-  siteUrl: 'https://news.example',
-  apiUrl: 'https://api.example',
-  tokenUrl: 'https://login.example/token',
-  sessionSecret: 'session-secret-0123456789-abcdefg',
-}
-const make = (options: object, environment: NodeJS.ProcessEnv = {}) =>
-  makeConfig({ ...required, ...options }, environment, { now: () => 0 })
-
-/** Options that are refused, each once; no message holds what was given. */
+/** Options that are refused, each once. No message holds what was given. */
 function refused(options: object, environment?: NodeJS.ProcessEnv): string[] {
-  try {
-    make(options, environment)
-  } catch (error) {
-    if (!(error instanceof Sso2ConfigError)) throw error
-    expect(error.message).not.toContain('VALUE')
-    return [...new Set(error.problems.map(({ option }) => option))].sort()
-  }
-  return []
+  expect(errorOf({ ...required, ...options }, environment).message).not.toContain('VALUE')
+  return optionsOf(options, environment)
 }
 
 test('without options there is no brand, no link, no policy for views, and English', () => {
@@ -93,9 +73,9 @@ const placeOptions: [option: string, options: (place: unknown) => object][] = [
 test.each(placeOptions)(
   '[R13] %s is a path or an https: address, and nothing that does something else',
   (option, of) => {
-    expect(places.flatMap((place) => refused(of(place)))).toEqual([])
+    for (const place of places) expect(() => make(of(place))).not.toThrow()
     for (const place of noPlaces) expect([place, refused(of(place))]).toEqual([place, [option]])
-    expect(refused(of('http://localhost:3000/logo.svg'))).toEqual([])
+    expect(() => make(of('http://localhost:3000/logo.svg'))).not.toThrow()
     expect(
       refused({ ...of('http://localhost:3000/logo.svg'), redis: 'redis://r' }, { NODE_ENV: 'production' }),
     ).toEqual([option])
@@ -103,7 +83,6 @@ test.each(placeOptions)(
 )
 
 test.each<[options: object, places: string[]]>([
-  [{ brand: { logo: 'VALUE' } }, ['brand.logo']],
   [{ brand: 'VALUE' }, ['brand']],
   [{ brand: { name: '' } }, ['brand.name']],
   [{ brand: { name: 'The\nVALUE' } }, ['brand.name']],
@@ -117,7 +96,6 @@ test.each<[options: object, places: string[]]>([
   [{ links: null }, ['links']],
   [{ language: 'no' }, ['language']],
   [{ language: 'sv-SE' }, ['language']],
-  [{ texts: { login_titel: 'VALUE' } }, ['texts.login_titel']],
   [{ texts: { login_title: 'Hello', toString: 'VALUE' } }, ['texts.toString']],
   [{ texts: { login_title: 7 } }, ['texts.login_title']],
   [{ contentSecurityPolicy: true }, ['contentSecurityPolicy']],

@@ -1,45 +1,22 @@
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'
 import { inspect } from 'node:util'
-import { type Config, makeConfig } from '../lib/config'
-import type { ConfigOptions } from '../lib/config/options'
+import { makeConfig } from '../lib/config'
 import { optionSchemas } from '../lib/config/schema'
 import { LOG_LINES, logText } from '../lib/decide/log-lines'
-import { type ConfigProblem, Sso2ConfigError } from '../lib/errors'
 import type { CallOptions } from '../lib/remote/rest-call'
 import type { RequireLoginOptions } from '../lib/web/guards'
 import type { Sso2Options } from '../lib/web/options'
-
-const clock = { now: () => 1_800_000_000_000 }
-const clientSecret = 'client-secret-0123456789-abcdefgh'
-const sessionSecret = 'session-secret-0123456789-abcdefg'
-const required: ConfigOptions = {
-  ssoUrl: 'https://sso.example/base',
-  clientId: 'the-site',
+import {
   clientSecret,
-  organisationId: 'the-publisher',
-  siteUrl: 'https://news.example',
-  apiUrl: 'https://api.example/',
-  tokenUrl: 'https://login.example/token',
+  clock,
+  errorOf,
+  make,
+  optionsOf,
+  problemsOf,
+  required,
   sessionSecret,
-}
-const make = (options: object = {}, environment: NodeJS.ProcessEnv = {}): Config =>
-  makeConfig({ ...required, ...options }, environment, clock)
-
-/** The error of a configuration that must be refused. */
-function errorOf(options: object, environment: NodeJS.ProcessEnv = {}): Sso2ConfigError {
-  try {
-    makeConfig(options, environment, clock)
-  } catch (error) {
-    if (error instanceof Sso2ConfigError) return error
-    throw error
-  }
-  throw new Error('the configuration was taken')
-}
-const problemsOf = (options: object, environment: NodeJS.ProcessEnv = {}): readonly ConfigProblem[] =>
-  errorOf({ ...required, ...options }, environment).problems
-const optionsOf = (options: object, environment: NodeJS.ProcessEnv = {}) =>
-  [...new Set(problemsOf(options, environment).map(({ option }) => option))].sort()
+} from './support/configuration'
 
 test('without any option every missing one is named at once, with its variable', () => {
   const { problems, message, code } = errorOf({})
@@ -63,7 +40,7 @@ test('the old name of an option is reported with the new one', () => {
   ])
 })
 
-/** What Node.js prints of a site that nobody has given a configuration. */
+/** What Node.js prints of a site without any configuration. */
 function printed(): string {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SSO2_|NODE_)/.test(name)))
   const dist = JSON.stringify(path.join(__dirname, '..', 'dist'))
@@ -92,9 +69,8 @@ test('where no variable is set at all the error says so, and how a file of them 
 
 test('a missing option is named with what it is for; a wrong one with what it must be', () => {
   const messages = new Map(errorOf({ clientId: 'two words' }).problems.map(({ option, message }) => [option, message]))
-  expect(messages.get('ssoUrl')).toBe(
-    'is required: an address such as https://sso.example. Base address of the SSO system',
-  )
+  const wanted = 'is required: an address such as https://sso.example. Base address of the SSO system'
+  expect(messages.get('ssoUrl')).toBe(wanted)
   expect(messages.get('clientSecret')).toBe(
     "is required: a text of at least 32 bytes, or an array of such texts. The API client's secret",
   )
@@ -383,8 +359,6 @@ test.each<[option: string, value: unknown]>([
 
 test.each([
   [{ views: { login: 'VALUE', problem: {} } }, ['views.login', 'views.problem']],
-  [{ views: { logIn: () => '' } }, ['views.logIn']],
-  [{ texts: { login_title: 7, back: 'Back' } }, ['texts.login_title']],
   [
     { ticketExchange: { grantType: 1, clientAuth: 'VALUE' } },
     ['ticketExchange.clientAuth', 'ticketExchange.grantType'],

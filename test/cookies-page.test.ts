@@ -1,15 +1,11 @@
 import diagnostics from 'node:diagnostics_channel'
-import { readdirSync, readFileSync } from 'node:fs'
-import path from 'node:path'
 import { ada, behindProxy, type Network, startNetwork } from './flows/network'
 import { Browser } from './support/agent'
+import { readText, sources } from './support/sources'
 
 /* What docs/cookies.md says about keys in Redis, and about persons in log lines and events. */
 
-const root = path.join(__dirname, '..')
-const read = (...parts: string[]) => readFileSync(path.join(root, ...parts), 'utf8')
-
-const storage = readdirSync(path.join(root, 'lib', 'storage')).map((file) => read('lib', 'storage', file))
+const storage = [...sources].flatMap(([file, source]) => (file.startsWith('storage/') ? [source] : []))
 /** A kind is the text after the prefix of the site. The outbox gives its kinds to a function. */
 const kinds = new Set(
   storage.flatMap((source) => [
@@ -28,7 +24,7 @@ test.each([
   ['docs/internals/decision-tables.md', 'What is stored'],
 ])('%s, section "%s", has a row for each kind, and no other', (page, title) => {
   const section =
-    read(page)
+    readText(page)
       .split(/^## /m)
       .find((part) => part.startsWith(`${title}\n`)) ?? ''
   const cells = [...section.matchAll(/^\| (`[^|]*\S) +\|/gm)].map(([, cell = '']) => cell)

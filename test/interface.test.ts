@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { readText, root, sources } from './support/sources'
 
-const root = path.join(__dirname, '..')
-const page = readFileSync(path.join(root, 'docs', 'internals', 'protocol.md'), 'utf8')
+const page = readText('docs', 'internals', 'protocol.md')
 const plain = (text: string) => text.replaceAll('`', '')
 
 /** Headings and bold terms: where a citation may lead. */
@@ -14,9 +14,7 @@ function citationsOf(source: string): string[] {
   return [...lists].flatMap(([, list = '']) => [...list.matchAll(/"([^"]+)"/g)].map(([, one = '']) => plain(one)))
 }
 
-const citations = readdirSync(path.join(root, 'lib'), { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts'))
-  .flatMap((file) => citationsOf(readFileSync(path.join(root, 'lib', file), 'utf8')).map((cited) => ({ file, cited })))
+const citations = [...sources].flatMap(([file, source]) => citationsOf(source).map((cited) => ({ file, cited })))
 
 test('every citation of the interface leads to a place of docs/internals/protocol.md', () => {
   const leads = ({ cited }: { cited: string }) =>

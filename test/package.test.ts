@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
-import { parseSync } from '@swc/core'
+import { treeOf } from './support/sources'
 
 /* What can be said of the package without packing it; `npm run check:package` and `npm run test:matrix` say the rest. */
 
@@ -82,7 +82,7 @@ test('every map of dist leads to a source that is packed', () => {
 
 /** Statements of a module that do something when it is loaded, by their types. */
 function effects(source: string): string[] {
-  const { body } = parseSync(source, { syntax: 'typescript', target: 'es2022' })
+  const { body } = treeOf(source)
   const isQuiet = /^(?:Import|Export|Ts|Function|Class|Variable)/
   const bare = body.filter((one) => one.type === 'ImportDeclaration' && one.specifiers.length === 0 && !one.typeOnly)
   return [...body.filter(({ type }) => !isQuiet.test(type)), ...bare].map(({ type }) => type)

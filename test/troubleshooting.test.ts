@@ -1,24 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import path from 'node:path'
-import { parseSync } from '@swc/core'
 import { LOG_LINES, RECOVERIES } from '../lib/decide/log-lines'
+import { isNode, type Node, nodesOf, readText, sources, treeOf } from './support/sources'
 
 /* Pages quote the texts of the package, and texts name headings of pages: both must exist. */
 
-const root = path.join(__dirname, '..')
-const files = readdirSync(path.join(root, 'lib'), { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
-  .map((file) => [file, readFileSync(path.join(root, 'lib', file), 'utf8')] as const)
-
-/** A node of the syntax tree. */
-type Node = Readonly<Record<string, unknown>>
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null
-
-function* nodesOf(value: unknown): Generator<Node> {
-  if (!isNode(value)) return
-  yield value
-  for (const child of Object.values(value)) yield* nodesOf(child)
-}
+const files = [...sources]
 
 /** Text of a literal or a template, `…` for each part that differs. */
 function textOf(node: Node): string | undefined {
@@ -27,9 +12,7 @@ function textOf(node: Node): string | undefined {
   return (node['quasis'] as Node[]).map((part) => String(part['cooked'])).join('…')
 }
 
-const trees = files.map(
-  ([file, source]) => [file, parseSync(source, { syntax: 'typescript', target: 'es2022' })] as const,
-)
+const trees = files.map(([file, source]) => [file, treeOf(source)] as const)
 const texts = trees.flatMap(([file, tree]) =>
   [...nodesOf(tree)].flatMap((node) => {
     const text = textOf(node)
@@ -38,7 +21,7 @@ const texts = trees.flatMap(([file, tree]) =>
 )
 const allTexts = texts.map(({ text }) => text).join('\n')
 
-const pageOf = (page: string) => readFileSync(path.join(root, 'docs', page), 'utf8')
+const pageOf = (page: string) => readText('docs', page)
 const headingsOf = (page: string) => [...pageOf(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading)
 
 /** What others print: Node.js, the compiler. */
@@ -182,7 +165,7 @@ function membersOf(file: string, type: string): string[] {
 
 describe('docs/errors.md', () => {
   const page = pageOf('errors.md')
-  const errors = readFileSync(path.join(root, 'lib', 'errors.ts'), 'utf8')
+  const errors = readText('lib', 'errors.ts')
 
   test('has a heading for each error class, with its code', () => {
     const classes = errors.split(/^export class /m).slice(1)
