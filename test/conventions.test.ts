@@ -125,7 +125,7 @@ test.each(['bear', 'borne', 'tolerate', 'tolerated', 'Box', 'Named', 'whileStore
   },
 )
 
-test('no comment cites what a reader of the package cannot open', () => {
+test('no comment cites what is not in the package', () => {
   const cites = /\b(?:contract|design)(?:\.md)?,? (?:section|decision)s? \d/i
   expect(cites.test('Design, decision 10')).toBe(true)
   expect([...sources].filter(([, source]) => cites.test(source)).map(([file]) => file)).toEqual([])

@@ -42,7 +42,7 @@ test.each([1, 2])('a process that stood still, %i times, has some turns more to 
   expect(await outcome).toBe('read')
 })
 
-test('one that stood still waits for nobody for ever', async () => {
+test('one that stood still does not wait for ever', async () => {
   const outcome = withDeadline(never(), 30, 'late')
   standStill(200)
   await expect(outcome).rejects.toThrow('late')

@@ -50,7 +50,7 @@ describe('custom-form in a browser', () => {
   })
   afterAll(() => browser.close())
 
-  test('its page says what is wrong, lets a reader in and out again', async () => {
+  test('its page says what is wrong, and a user logs in and out', async () => {
     const at = await run('custom-form')
     const page = await browser.newPage()
     const errors: string[] = []

@@ -136,7 +136,7 @@ test('[O6] no line holds a secret of the site, or one that went along with what 
   expect(lines.join('\n')).not.toMatch(/the-client-key|Zk3v9|Wmszdjk/)
 })
 
-test('[O8] nobody writes a line of his own by what he was called, or by what a hook threw', () => {
+test('[O8] a name, or an error of a hook, cannot add a line to the log', () => {
   const { lines, log } = stage()
   log.warn('a', line('a\r\nexpress-sso2: all is well'))
   log.broken('b', line('a view failed'), new Error('b\nexpress-sso2: all is well\u001b[31m'))
@@ -160,7 +160,7 @@ test.each<[string, () => unknown]>([
     },
   ],
   ['rejects', () => Promise.reject(new Error('no disk'))],
-])('a logger that %s is no trouble of anybody else', async (_what, fail) => {
+])('a logger that %s breaks nothing else', async (_what, fail) => {
   const log = new Log({ warn: fail as () => void, info: fail as () => void })
   expect(() => {
     log.warn('a', line('x'))

@@ -90,7 +90,7 @@ test.each([400, 302])('the emulator in production (HTTP %i) has one cure, whatev
   )
 })
 
-test('a reader that closes the pipe ends the doctor, and nothing is printed about it', async () => {
+test('a program that closes the pipe ends the doctor, and nothing is printed about it', async () => {
   const { NODE_ENV: _, ...inherited } = process.env
   const child = spawn(process.execPath, [path.join(built, 'cli', 'main.js'), 'doctor'], {
     env: { ...inherited, ...environment },

@@ -35,7 +35,7 @@ test.each(marks)('a logout cookie of %s comes back as it was written, as long as
 })
 
 test.each(marks)(
-  'a logout cookie of %s by a secret that nobody knows here stands for anything',
+  'a logout cookie of %s by an unknown secret stands for anything',
   (_name, logoutCookie) => {
     expect(readLogoutCookie(writeLogoutCookie(logoutCookie, others, NOW), keys, NOW)).toEqual(anything)
   },

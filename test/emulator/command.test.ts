@@ -35,7 +35,7 @@ function file(name: string, text: string): string {
   return full
 }
 
-test.each(['SIGINT', 'SIGTERM'] as const)('it ends with 0 at %s, whoever is connected', async (signal) => {
+test.each(['SIGINT', 'SIGTERM'] as const)('it ends with 0 at %s, also with an open connection', async (signal) => {
   const running = await start()
   const stream = http.get(`${running.url}/_emulator/events`)
   stream.on('error', () => undefined)

@@ -51,7 +51,7 @@ test.each<[string, object, string]>([
   ],
   ['a fault that makes no sense', { faults: [{ operation: 'me', kind: 'expired' }] }, 'faults[0].kind'],
   [
-    'a session of nobody',
+    'a session of an unknown account',
     { sessions: [{ sid: 's', browser: 'b', status: 'loggedin', accountId: 'n' }] },
     'sessions[0].accountId',
   ],

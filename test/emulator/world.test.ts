@@ -163,7 +163,7 @@ describe('one-time passwords', () => {
     for (const pwd of [`${wrong}7`, `x${wrong}`]) expect(check(pwd)).toMatchObject({ err: 'invalid_credentials' })
   })
 
-  test('a name that nobody has is counted like one', () => {
+  test('a name without an account is counted like one', () => {
     const check = () => checkCredentials(world, 'nobody', 'x', NOW)
     const most = limits().attemptsBeforeFreeze
     expect(check()).toEqual({ ok: false, err: 'invalid_credentials', raa: most - 1, frf: -1 })

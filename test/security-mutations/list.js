@@ -1006,7 +1006,7 @@ module.exports = [
     find: "if (!isOurs || subject === ONE || subject === ALL || subject === '')",
     replace: "if (!isOurs) return undefined\n  if (subject === ONE || subject === ALL || subject === '')",
     test: 'decide/logout-cookie',
-    title: 'a secret that nobody knows here',
+    title: 'an unknown secret stands',
   },
   {
     name: 'a fresh page takes the answer to an older question',

@@ -92,7 +92,7 @@ describe('a Redis', () => {
     proxy.close()
   })
 
-  test('that hangs is asked by the guard alone; nobody else waits, and health is seen within a second', async () => {
+  test('that hangs is asked by the guard alone, no request waits, and health is seen within a second', async () => {
     const kv = redisKv(openRedis(redis.url), true)
     const admin = new Redis(redis.url)
     await untilAnswered(() => kv.mget(['a']), 5000)
@@ -198,7 +198,7 @@ describe('a Cluster', () => {
     }
   }
 
-  test('with one master that hangs degrades the readers of that one, and is whole again within 5 s of its return', async () => {
+  test('with one master that hangs fails requests for that one alone, and is whole again within 5 s of its return', async () => {
     for (const key of keys) await untilAnswered(() => kv.compareAndSet(key, undefined, 'x', 60), 5000)
     const [ill = '', ...well] = keys
     cluster.masters[0]?.hang()

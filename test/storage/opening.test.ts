@@ -244,7 +244,7 @@ describe('a connection that is given up', () => {
     client.disconnect()
   })
 
-  test('is let be where its client would not connect again, unless somebody else sees to that', async () => {
+  test('stays where its client would not connect again, unless other code does', async () => {
     const client = openRedis(redis.url)
     await once(client, 'ready')
     client.options.retryStrategy = undefined
