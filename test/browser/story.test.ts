@@ -63,7 +63,7 @@ test('after logging in the reader is back at the article, and can read all of it
   await expectGood(page, 'morning-article')
 })
 
-test('the sister paper knows the login once its record is stale, and nobody types anything', async () => {
+test('the sister paper knows the login once its record is stale, and the user types nothing', async () => {
   network().emulator.clock.advance(361)
   await page.getByRole('link', { name: 'Read the Evening Star' }).click()
   await page.waitForURL(`${network().urls.evening}/`)
@@ -76,7 +76,7 @@ test('the sister paper knows the login once its record is stale, and nobody type
   await expectGood(page, 'evening-account')
 })
 
-test('a tab that opens the sister paper for the first time after the login is logged in by the round trip', async () => {
+test('a tab that opens the sister paper for the first time after the login is logged in by Identify', async () => {
   const fresh = await newContext()
   const tab = await fresh.newPage()
   const { morning, evening } = network().urls

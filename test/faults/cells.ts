@@ -176,7 +176,7 @@ export async function runCell(row: Row, column: Column, tries = 3): Promise<void
   if (failure) throw failure.cause
 }
 
-/** I1: no page fails. I3: nobody is somebody else. I8: nothing secret in answers or in the store. */
+/** I1: no page fails. I3: no user is shown as another. I8: nothing secret in answers or in the store. */
 async function expectPromises(scene: Scene): Promise<void> {
   const failed = scene.sent.filter(({ status, url }) => status >= 500 && !url.startsWith('/login'))
   expect(failed).toEqual([])

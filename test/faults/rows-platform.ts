@@ -64,7 +64,7 @@ export const rows: Row[] = [
   faulty('9', 'token', 'the token endpoint cuts the connection', { kind: 'down' }),
   faulty('10', 'me', 'the REST API answers HTTP 500', { kind: 'status', code: 500 }),
   faulty('10', 'me', 'the REST API hangs', { kind: 'hang' }),
-  faulty('10', 'me', 'the REST API names nobody', { kind: 'garbage' }),
+  faulty('10', 'me', 'the REST API names no user', { kind: 'garbage' }),
   {
     row: '8b',
     name: 'the SSO system has forgotten the session',

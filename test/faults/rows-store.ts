@@ -12,10 +12,10 @@ import {
   servedInTheEnd,
 } from './words'
 
-/** A miss costs the deadline of a command; after three of them nobody waits any more. Promise I2, with room for a busy machine. */
+/** A miss costs the deadline of a command; after three of them no request waits any more. Promise I2, with room for a busy machine. */
 const SOON_MS = 300 * 3 + 1500
 
-/** Nobody is known, the page is served, and the cookie stays. */
+/** No user is known, the page is served, and the cookie stays. */
 const servedUnknown: Cell = async (scene, actor) => {
   const cookie = actor.browser.cookie('sso2.sid')
   for (let round = 0; round < 4; round += 1) {
@@ -72,7 +72,7 @@ const comesBack: Cell = async (scene, actor) => {
   expect(scene.count('authenticate')).toBe(before)
 }
 
-/** Nobody can tell which SSO session it was: Identify stays off until the user wants to log in. Promise I5. */
+/** The site cannot tell which SSO session it was: Identify stays off until the user wants to log in. Promise I5. */
 const logoutOfLost: Cell = async (scene, { browser }) => {
   const answer = await browser.submit(`${scene.url}/logout`, { return_to: '/news' })
   expect(JSON.parse(answer.body)).toEqual({ status: 'none', degraded: 'logout_pending', url: '/news' })
@@ -86,7 +86,7 @@ const loses = async ({ redis, sso }: Scene) => {
   await eventually(async () => (await sso().health()).store === 'ok')
 }
 
-/** As soon as anybody has missed an answer, nobody new is sent to a landing that could not be stored. */
+/** As soon as a request has missed an answer, no new visitor is sent to a landing that could not be stored. */
 const servedOnceNoticed: Cell = async (scene, actor) => {
   expect((await scene.sso().health()).store).toBe('unavailable')
   await servedUnknown(scene, actor)

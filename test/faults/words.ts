@@ -16,7 +16,7 @@ export const servedAnonymous: Cell = async (scene, actor) => {
   expect(scene.count('sessionstatus')).toBe(before)
 }
 
-/** Logged in from the record, and nobody is asked. */
+/** Logged in from the record, and the SSO system is not asked. */
 export const servedFresh: Cell = async (scene, actor) => {
   const before = scene.emulator.calls().length
   const { status, view, ms } = await page(scene, actor)
@@ -28,7 +28,7 @@ export const servedFresh: Cell = async (scene, actor) => {
 const inGrace = { status: 'loggedin', username: 'ada', saved: 'kept', degraded: 'sso_unavailable', url: '/news' }
 const beyond = { status: 'none', degraded: 'sso_unavailable' }
 
-/** One try, then grace: logged in up to its end, then nobody; the cookie stays. Promise I4. */
+/** One try, then grace: logged in up to its end, then no user; the cookie stays. Promise I4. */
 export const grace: Cell = async (scene, actor) => {
   const cookie = actor.browser.cookie('sso2.sid')
   const first = await page(scene, actor)
@@ -113,7 +113,7 @@ export const landsNowhere: Cell = async (scene, actor) => {
   await servedInTheEnd(scene, actor)
 }
 
-/** A few trips at most, then the page without a user. */
+/** A few redirects to Identify at most, then the page without a user. */
 export const servedInTheEnd: Cell = async (scene, actor) => {
   const seen = await actor.browser.visit(`${scene.url}/news`)
   expect(seen.status).toBe(200)

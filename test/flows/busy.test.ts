@@ -22,8 +22,8 @@ afterAll(async () => {
 })
 
 const page = async (browser: Browser): Promise<PageView> => (await browser.fetchJson(`${url}/page`)).json
-const readers = (count: number) => Promise.all(Array.from({ length: count }, () => loggedIn(network)))
-/** Stands still once the SSO system has all of the child's questions, which are answered meanwhile. */
+const users = (count: number) => Promise.all(Array.from({ length: count }, () => loggedIn(network)))
+/** Stands still once the SSO system has all calls of the child, and responds meanwhile. */
 async function standStill(operation: 'sessionstatus' | 'authenticate', requests: (() => Promise<unknown>)[]) {
   network.emulator.faults.add({ operation, kind: 'slow', ms: 500, times: requests.length })
   const answers = Promise.all(requests.map((request) => request()))
@@ -35,7 +35,7 @@ async function standStill(operation: 'sessionstatus' | 'authenticate', requests:
 }
 
 test('a loop that stands still for 2.5 s while the SSO system answers degrades no page, and opens no breaker', async () => {
-  const browsers = await readers(8)
+  const browsers = await users(8)
   for (const browser of browsers) await eventually(async () => (await page(browser)).status === 'loggedin')
   await new Promise((resolve) => setTimeout(resolve, 1100)) // all are stale
   const before = network.count('sessionstatus')
@@ -67,7 +67,7 @@ const SLOW_MS = 200
 const AFTERMATH_MS = 1500
 
 test('two programs that take all of the processor for 3 s degrade no page while Redis answers in time', async () => {
-  const browsers = await readers(8)
+  const browsers = await users(8)
   const hogs = [1, 2].map(() => spawn(process.execPath, ['-e', 'while (true);']))
   const ends = hogs.map((hog) => once(hog, 'exit'))
   const seen: (Stretch & { view: PageView })[] = []

@@ -3,7 +3,7 @@ import { type Sso2Options, sso2 } from '../../lib'
 import { startRedis, type TestRedis } from '../support/redis'
 import { eventually, loggedIn, type Network, sessionSecret, startNetwork } from './network'
 
-/* A Redis that evicts: what must not be lost does not depend on it, and whoever runs it is told. */
+/* A Redis that evicts: what must not be lost does not depend on it, and the operator is told. */
 
 let redis: TestRedis
 let commands: Redis

@@ -71,7 +71,7 @@ test('a guard sends a visitor straight to the built-in login page, which identif
 test('a guard asks nothing anew about a visitor who is known, and nothing while Identify is known to be useless', async () => {
   const browser = network.browser()
   await browser.visit(at('/known'))
-  const [trips, checks] = [network.count('identify'), network.count('sessionstatus')]
+  const [redirects, checks] = [network.count('identify'), network.count('sessionstatus')]
   for (let pages = 0; pages < 3; pages += 1) await browser.visit(at('/known'))
-  expect([network.count('identify'), network.count('sessionstatus')]).toEqual([trips, checks])
+  expect([network.count('identify'), network.count('sessionstatus')]).toEqual([redirects, checks])
 })

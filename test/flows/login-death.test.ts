@@ -74,7 +74,7 @@ test('a login that takes longer than it is held for at a time is one Authenticat
     return { statuses, asked: network.count('authenticate') - before, stood }
   }
   let seen = await inBoth()
-  // whoever stands still for that long has let go of it: another login
+  // a process that stands still for that long has lost the lock, and the other one logs in
   for (let tries = 1; tries < 3 && seen.stood > 1000; tries += 1) seen = await inBoth()
   expect(seen).toMatchObject({ statuses: [200, 200], asked: 1 })
 })
@@ -110,14 +110,14 @@ test('a login that went through before the process was killed is found, and noth
   expect([network.count('sessionstatus'), network.count('authenticate')]).toEqual([1, 1])
 })
 
-test('another password than the one that was lost is judged by itself, as soon as nobody holds the form', async () => {
+test('another password than the one that was lost is judged by itself, as soon as no process holds the form', async () => {
   const browser = await killedDuringLogin('authenticate')
   const other = () => submit(browser, { ...ada, password: 'wrong' })
   await eventually(async () => (await other()).json.error === 'invalid_credentials', 8)
   expect(network.count('authenticate')).toBe(2)
 })
 
-test('whoever logs in as somebody else after it is not taken for the first', async () => {
+test('a user who then logs in with another account is not taken for the first one', async () => {
   const browser = await killedDuringLogin('token')
   await eventually(async () => network.emulator.sessions().some(({ status }) => status === 'loggedin'))
   const other = () => submit(browser, grace)
@@ -125,7 +125,7 @@ test('whoever logs in as somebody else after it is not taken for the first', asy
   expect((await browser.fetchJson(`${network.morning.url}/`)).json).toMatchObject({ status: 'anon' })
 })
 
-test('whoever was in already is told nothing of a wrong password that was lost with the process', async () => {
+test('a user who was logged in already is told nothing of a wrong password that was lost with the process', async () => {
   const browser = await loggedIn(network)
   const wrong = { ...ada, password: 'wrong' }
   await killedDuringLogin('authenticate', browser, wrong)
@@ -133,7 +133,7 @@ test('whoever was in already is told nothing of a wrong password that was lost w
   expect((await browser.fetchJson(`${network.morning.url}/`)).json).toMatchObject({ status: 'loggedin' })
 })
 
-test('while nobody can say what became of it, nothing is authenticated', async () => {
+test('while the SSO system cannot say what became of the login, nothing is authenticated', async () => {
   const browser = await killedDuringLogin('authenticate')
   network.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
   expect((await submit(browser)).status).toBe(503)

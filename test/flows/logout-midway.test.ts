@@ -10,10 +10,10 @@ import { eventually, logInAtLast, type Network, present, startNetwork, view } fr
  */
 
 /** Accounts that one browser each logs in with: what one of them ends is not the others'. */
-const readers = Array.from({ length: 50 }, (_, index) => ({
+const users = Array.from({ length: 50 }, (_, index) => ({
   accountId: `account-${index}`,
-  username: `reader${index}`,
-  password: `password-of-reader-${index}`,
+  username: `user${index}`,
+  password: `password-of-user-${index}`,
 }))
 
 const cases: [what: string, path: string, isAtNextPage: boolean][] = [
@@ -25,7 +25,7 @@ const cases: [what: string, path: string, isAtNextPage: boolean][] = [
 
 test.concurrent.each(cases)('[I5] %s', async (_what, path, isAtNextPage) => {
   const store = failingStore()
-  const accounts = [...present(demoOptions().accounts), ...readers]
+  const accounts = [...present(demoOptions().accounts), ...users]
   const site = (name: string) => (name === 'morning' ? { redis: store.client } : {})
   const network = await startNetwork({ emulator: { accounts }, site })
   const { browsers, copies } = await atEachCommand(network, store, path, isAtNextPage)
@@ -74,7 +74,7 @@ async function atEachCommand(
   for (let isOver = false; !isOver; ) {
     const browser = network.browser()
     const commands = browsers.push(browser) - 1
-    await logInAtLast(browser, network.morning, present(readers[commands]))
+    await logInAtLast(browser, network.morning, present(users[commands]))
     copies.push(`sso2.sid=${present(browser.cookie('sso2.sid'))}`)
     if (isAtNextPage) {
       store.goAwayAfter(0, false)

@@ -178,7 +178,7 @@ describe("another site's page", () => {
     expect(trail.length).toBeLessThan(10)
   })
 
-  test('a site that shows a login which has ended sends nobody in a circle: 503, and when to try again', async () => {
+  test('a site that shows a login which has ended leads no user in a circle: 503, and when to try again', async () => {
     await browser.visit(at('paper', '/'))
     await browser.visit(at('id', '/'))
     await logIn(at('id', '/'))
@@ -199,7 +199,7 @@ describe("another site's page", () => {
     expect(body).toContain('This page cannot be shown at the moment. Please try again shortly.')
   })
 
-  test('a script is told its address, and costs no question', async () => {
+  test('a script is told its address, and costs no call', async () => {
     await browser.visit(at('paper', '/'))
     const { status, json } = await browser.fetchJson(at('paper', '/account'))
     const loginUrl = at('id', `/login?return_to=${encodeURIComponent(at('paper', '/account'))}`)

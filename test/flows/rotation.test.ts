@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import express, { type Express } from 'express'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
-import { tripsOf } from '../regressions/stage'
+import { identifyRedirects } from '../regressions/stage'
 import { Browser } from '../support/agent'
 import { ada, eventually, logIn, present, redisUrl } from './network'
 
@@ -69,7 +69,7 @@ async function startRollout(secrets: Secrets) {
     nextAt: (process: 0 | 1) => {
       balance.turn = process === 0 ? 1 : 0
     },
-    /** From here on nobody can tell who serves the next request, but that it is the same in each run. @param seed not 0 */
+    /** From here on either process serves the next request, by chance that is the same in each run. @param seed not 0 */
     shuffle: (seed: number) => {
       let state = seed
       balance.next = () => {
@@ -109,28 +109,28 @@ const start = async (secrets: Secrets = {}) => {
 }
 afterEach(() => open.pop()?.close())
 
-/** What a reader sees, at each of the two processes. */
+/** What a user sees, at each of the two processes. */
 async function pages(browser: Browser) {
   const seen = []
   for (let page = 0; page < 2; page += 1) {
     const visit = await browser.visit(`${rollout.url}/page`)
-    seen.push({ trips: tripsOf(visit), ...JSON.parse(visit.body) })
+    seen.push({ redirects: identifyRedirects(visit), ...JSON.parse(visit.body) })
   }
   return seen
 }
-const isIn = { trips: 0, status: 'loggedin', accountId: 'account-ada', saved: 'kept' }
+const isIn = { redirects: 0, status: 'loggedin', accountId: 'account-ada', saved: 'kept' }
 
-async function reader(): Promise<Browser> {
+async function loggedInUser(): Promise<Browser> {
   const browser = rollout.browser()
   await logIn(browser, rollout, ada)
   await browser.visit(`${rollout.url}/keep`)
   return browser
 }
 
-/** After each step: those who were logged in still are, checks included, and whoever comes now can log in, and out. */
-async function allIsWell(readers: Browser[]): Promise<void> {
+/** After each step: those who were logged in still are, checks included, and a new visitor can log in, and out. */
+async function allIsWell(users: Browser[]): Promise<void> {
   rollout.emulator().clock.advance(361)
-  for (const browser of readers) expect(await pages(browser)).toEqual([isIn, isIn])
+  for (const browser of users) expect(await pages(browser)).toEqual([isIn, isIn])
   for (const process of [0, 1] as const) {
     const browser = rollout.browser()
     rollout.nextAt(process)
@@ -147,31 +147,31 @@ async function allIsWell(readers: Browser[]): Promise<void> {
 
 /** Who is sent to Identify in the moment of the change may meet an error page there. @returns how many did, at both processes */
 async function noticed(): Promise<number> {
-  for (let [strangers, good] = [0, 0]; strangers < 100; strangers += 1) {
-    rollout.nextAt(strangers % 2 === 0 ? 0 : 1)
+  for (let [visitors, good] = [0, 0]; visitors < 100; visitors += 1) {
+    rollout.nextAt(visitors % 2 === 0 ? 0 : 1)
     const { url } = await rollout.browser().visit(`${rollout.url}/page`)
     good = url === `${rollout.url}/page` ? good + 1 : 0
-    if (good === 4) return strangers + 1 - good
+    if (good === 4) return visitors + 1 - good
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
-  throw new Error('nobody noticed')
+  throw new Error('no process noticed')
 }
 
 /** The documented steps, one process after the other. */
 async function inSteps(name: keyof Secrets, steps: readonly (string | string[] | (() => void))[]): Promise<void> {
-  const readers = [await reader(), await reader()]
+  const users = [await loggedInUser(), await loggedInUser()]
   for (const step of steps) {
     if (typeof step === 'function') {
       step()
       await noticed()
-      await allIsWell(readers)
+      await allIsWell(users)
       continue
     }
     for (const process of [0, 1] as const) {
       await rollout.replace(process, { [name]: step })
-      await allIsWell(readers)
+      await allIsWell(users)
     }
-    readers.push(await reader())
+    users.push(await loggedInUser())
   }
 }
 
@@ -181,10 +181,10 @@ test('[O16] a session secret is changed in three steps: no user is logged out, a
     [oldSession, nextSession],
     [nextSession, oldSession],
   ])
-  const readers = [await reader(), await reader()]
+  const users = [await loggedInUser(), await loggedInUser()]
   for (const process of [0, 1] as const) {
     await rollout.replace(process, { sessionSecret: nextSession })
-    await allIsWell(readers)
+    await allIsWell(users)
   }
 })
 
@@ -198,7 +198,7 @@ test('the new client secret may stand first before the platform takes it', async
   await inSteps('clientSecret', [[next, old], () => rollout.changeAtPlatform(next), next])
 })
 
-test('where nobody but new visitors comes while the client secret is changed, the first one shows it, at each process', async () => {
+test('where only new visitors come while the client secret is changed, the first one shows it, at each process', async () => {
   await start({ clientSecret: [old, next] })
   for (const process of [0, 1] as const) {
     rollout.nextAt(process)
@@ -210,32 +210,32 @@ test('where nobody but new visitors comes while the client secret is changed, th
 
 describe('a clumsy step', () => {
   type Seen = Awaited<ReturnType<typeof pages>>[number]
-  /** Loads pages until six in a row are as they should be. @returns how many trips it took */
+  /** Loads pages until six in a row are as they should be. @returns how many redirects it took */
   async function until(browser: Browser, holds: (seen: Seen) => boolean): Promise<number> {
-    let [trips, good] = [0, 0]
+    let [redirects, good] = [0, 0]
     for (let loads = 0; loads < 30 && good < 3; loads += 1) {
       const seen = await pages(browser)
       for (const { accountId } of seen) expect([undefined, 'account-ada']).toContain(accountId)
-      for (const one of seen) trips += one.trips
+      for (const one of seen) redirects += one.redirects
       good = seen.every(holds) ? good + 1 : 0
       rollout.emulator().clock.advance(5)
     }
     expect(good).toBe(3)
-    return trips
+    return redirects
   }
 
-  test('with the session secret (the new one first, at one process) costs a trip, and never gives a wrong answer', async () => {
+  test('with the session secret (the new one first, at one process) costs a redirect to Identify, and never shows a wrong user', async () => {
     await start()
-    const before = await reader()
+    const before = await loggedInUser()
     await rollout.replace(0, { sessionSecret: [nextSession, oldSession] })
     expect(await pages(before)).toEqual([isIn, isIn])
-    for (let readers = 1; readers <= 5; readers += 1) {
-      rollout.shuffle(readers)
+    for (let users = 1; users <= 5; users += 1) {
+      rollout.shuffle(users)
       const browser = rollout.browser()
       await until(browser, ({ status }) => status === 'anon')
       const submit = () => browser.fetchJson(`${rollout.url}/login`, { json: ada })
       await eventually(async () => (await submit()).status === 200)
-      rollout.shuffle(readers + 5) // however many requests a busy machine has had sent again
+      rollout.shuffle(users + 5) // however many requests a busy machine has had sent again
       expect(await until(browser, ({ status }) => status === 'loggedin')).toBeLessThanOrEqual(4)
       await browser.fetchJson(`${rollout.url}/logout`, { json: {} })
       for (let load = 0; load < 6; load += 1)
@@ -245,18 +245,18 @@ describe('a clumsy step', () => {
     expect(await pages(before)).toEqual([isIn, isIn])
   })
 
-  test('with the client secret (the new one alone, at one process) logs nobody out, says "not now", and is over with it', async () => {
+  test('with the client secret (the new one alone, at one process) logs no user out, says "not now", and is over with it', async () => {
     await start()
-    const before = await reader()
-    const stranger = rollout.browser()
-    await stranger.visit(`${rollout.url}/login`)
+    const before = await loggedInUser()
+    const visitor = rollout.browser()
+    await visitor.visit(`${rollout.url}/login`)
     await rollout.replace(0, { clientSecret: next })
     rollout.emulator().clock.advance(361)
     for (const seen of [...(await pages(before)), ...(await pages(before))])
       expect(seen).toMatchObject({ status: 'loggedin', accountId: 'account-ada', saved: 'kept' })
     const submit = async (process: 0 | 1) => {
       rollout.nextAt(process)
-      return (await stranger.fetchJson(`${rollout.url}/login`, { json: ada })).status
+      return (await visitor.fetchJson(`${rollout.url}/login`, { json: ada })).status
     }
     expect(await submit(0)).toBe(503)
     expect(await submit(1)).toBe(200)

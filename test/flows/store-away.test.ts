@@ -48,14 +48,14 @@ test('a landing that the store did not take is not tried again at once; the page
     await user.fetchJson(at('/')) // the store is well, as far as this process can tell
     return newUser.fetchJson(url, { headers: document })
   }
-  let [url, trips] = [at('/news'), 0]
+  let [url, redirects] = [at('/news'), 0]
   let answer = await step(url)
   for (; answer.headers.location !== undefined; answer = await step(url)) {
     url = new URL(answer.headers.location, url).href
-    trips += Number(url.includes('/sso/identify'))
+    redirects += Number(url.includes('/sso/identify'))
   }
   await limitMemory('0')
-  expect([trips, view(answer).degraded]).toEqual([1, 'store_unavailable'])
+  expect([redirects, view(answer).degraded]).toEqual([1, 'store_unavailable'])
   await eventually(async () => (await network.morning.sso.health()).store === 'ok')
   network.emulator.clock.advance(4)
   expect(view(await newUser.visit(at('/news')))).toEqual({ status: 'anon', url: '/news' })

@@ -5,8 +5,8 @@ import { failingStore } from './failing-store'
 import { ada, addPages, eventually, type Gates, logIn, type PageView, startNetwork, view } from './network'
 
 /*
- * The store goes away in the middle of a request, after each of its commands in turn, or before it answers it: whoever is waiting
- * is told at once, nobody gets a page of somebody else's state, and all is well when the store is back.
+ * The store goes away in the middle of a request, after each of its commands in turn, or before it answers it: the browser
+ * gets a response at once, no page shows another user, and all is well when the store is back.
  */
 
 function build(sso: Sso2, gates: Gates): Express {

@@ -57,16 +57,16 @@ test('[O19] one session that gets no response is checked once in four seconds, t
   const [{ sid } = { sid: '' }] = stage.emulator.sessions().filter(({ status }) => status === 'loggedin')
   stage.emulator.clock.advance(361)
   stage.emulator.faults.add({ ...BUSY, sid })
-  const questions = () => stage.emulator.calls({ operation: 'sessionstatus', sid }).length
+  const checks = () => stage.emulator.calls({ operation: 'sessionstatus', sid }).length
   const asked: number[] = []
   const { clock } = stage.emulator
   const begin = clock.now()
-  for (let before = questions(); clock.now() < begin + 100_000; clock.advance(1)) {
+  for (let before = checks(); clock.now() < begin + 100_000; clock.advance(1)) {
     expect(await look(browser, stage)).toMatchObject({ status: 'loggedin', degraded: 'sso_unavailable' })
     expect((await browser.fetchJson(`${stage.url}/sensitive`)).status).toBe(503)
     expect((await other.fetchJson(`${stage.url}/sensitive`)).status).toBe(200)
-    if (questions() > before) asked.push(clock.now() - begin)
-    before = questions()
+    if (checks() > before) asked.push(clock.now() - begin)
+    before = checks()
   }
   expect(asked.length).toBeGreaterThan(20)
   expect(asked.length).toBeLessThanOrEqual(26) // 100 s hold 25 pauses, and the first check: the record counts whole seconds
@@ -75,7 +75,7 @@ test('[O19] one session that gets no response is checked once in four seconds, t
 /* An SSO system in trouble is asked less, not more. */
 
 const SECONDS = 200
-const MOST_QUESTIONS = 6
+const MOST_CHECKS = 6
 
 const troubles = [
   ['429', { kind: 'status', code: 429 }],
@@ -87,7 +87,7 @@ const troubles = [
 ] as const
 
 test.each(troubles)(
-  `[O19] the SSO system that says %s is asked about one session ${MOST_QUESTIONS} times in ${SECONDS} s at most`,
+  `[O19] the SSO system that says %s is asked about one session ${MOST_CHECKS} times in ${SECONDS} s at most`,
   async (_what, fault) => {
     const browser = await loggedInUser(stage)
     stage.emulator.clock.advance(361)
@@ -98,8 +98,8 @@ test.each(troubles)(
       const { json } = await browser.fetchJson(`${stage.url}/`)
       expect(json).toMatchObject({ status: 'loggedin', username: 'ada', degraded: 'sso_unavailable' })
     }
-    const questions = stage.count('sessionstatus') - before
-    expect(questions).toBeGreaterThan(0)
-    expect(questions).toBeLessThanOrEqual(MOST_QUESTIONS)
+    const checks = stage.count('sessionstatus') - before
+    expect(checks).toBeGreaterThan(0)
+    expect(checks).toBeLessThanOrEqual(MOST_CHECKS)
   },
 )

@@ -60,7 +60,7 @@ describe('[O18] beside a process whose clock is an hour ahead,', () => {
     expect((await browser.fetchJson(at('/'))).json).toEqual({ status: 'none', url: '/' })
   })
 
-  test('the mark of its unanswered question delays no check', async () => {
+  test('its check that got no response delays no check of the other process', async () => {
     const browser = await loggedInUser(stage)
     stage.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
     const wrong = await wrongBy(HOUR)
@@ -72,11 +72,11 @@ describe('[O18] beside a process whose clock is an hour ahead,', () => {
   })
 })
 
-describe('[O18] the claim of a process an hour ahead that still waits for its answer', () => {
+describe('[O18] the check lock of a process an hour ahead that still waits for its response', () => {
   let silent: http.Server
-  let questions: Promise<void>
+  let firstCall: Promise<void>
   beforeEach(() => {
-    questions = new Promise((resolve) => {
+    firstCall = new Promise((resolve) => {
       silent = http.createServer(() => resolve()).listen(0, '127.0.0.1')
     })
   })
@@ -94,7 +94,7 @@ describe('[O18] the claim of a process an hour ahead that still waits for its an
     const wrong = await wrongBy(HOUR, { ssoUrl, timeoutMs: 10_000 })
     stage.emulator.clock.advance(age)
     const waiting = browser.fetchJson(`${wrong.url}/`)
-    await questions
+    await firstCall
     const started = performance.now()
     const { json } = await browser.fetchJson(at('/'))
     expect(json).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
@@ -110,7 +110,7 @@ describe('[O18] the clock offset of health()', () => {
   const offset = async () => (await stage.sso.health()).clockOffsetSeconds
   /** Whole seconds: one may begin between the answer and its reading. */
   const about = (seconds: number) => [seconds, seconds + 1]
-  /** A trip that takes a second has the back channel asked: where nothing is to be known from it, it says nothing. */
+  /** A slow redirect to Identify makes the site call Session Status, which must not respond here. */
   const silence = () => stage.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
   /** The landing address of a visit that stopped before it. */
   const landingOf = async () => {

@@ -1,6 +1,6 @@
 import { ada, eventually, grace, logIn, view } from '../flows/network'
 import type { Browser } from '../support/agent'
-import { exchange, type Keeping, keepings, type Stage, startStage, tripsOf } from './stage'
+import { exchange, identifyRedirects, type Keeping, keepings, type Stage, startStage } from './stage'
 
 /*
  * A page is shown after three redirects to Identify in ten seconds. The browser of these tests gives up after 20 redirects,
@@ -15,7 +15,7 @@ let stage: Stage
 async function open(browser: Browser, path = '/') {
   const visit = await browser.visit(stage.at(path))
   expect([visit.status, visit.url]).toEqual([200, stage.at(path)])
-  return { redirects: tripsOf(visit), ...view(visit) }
+  return { redirects: identifyRedirects(visit), ...view(visit) }
 }
 
 async function accessRunsOut(browser: Browser): Promise<void> {
@@ -38,7 +38,7 @@ describe.each(keepings)('with %s, an access token that ran out', (keeping) => {
   test.each(faults)(
     '[O20] and is not renewed (%o) leaves the user logged in, after three redirects at most',
     async (fault) => {
-      const browser = await stage.reader()
+      const browser = await stage.loggedIn()
       stage.emulator.clock.advance(ACCESS_SECONDS + 100)
       stage.emulator.faults.add(fault)
       await accessRunsOut(browser)
@@ -54,7 +54,7 @@ describe.each(keepings)('with %s, an access token that ran out', (keeping) => {
   )
 
   test('[O20] is renewed a minute later, where it can be', async () => {
-    const browser = await stage.reader()
+    const browser = await stage.loggedIn()
     stage.emulator.clock.advance(ACCESS_SECONDS + 100)
     stage.emulator.faults.add({ operation: 'token', kind: 'status', code: 400 })
     await accessRunsOut(browser)
@@ -68,11 +68,11 @@ describe.each(keepings)('with %s, an access token that ran out', (keeping) => {
   })
 
   test('[O20] a fresh page whose session is unknown at the SSO system ends after three redirects at most', async () => {
-    const browser = await stage.reader()
+    const browser = await stage.loggedIn()
     stage.emulator.faults.add({ operation: 'sessionstatus', kind: 'error', code: 'session_not_found' })
     const visit = await browser.visit(stage.at('/sensitive'))
     expect([200, 503]).toContain(visit.status)
-    expect(tripsOf(visit)).toBeLessThanOrEqual(MAX_REDIRECTS)
+    expect(identifyRedirects(visit)).toBeLessThanOrEqual(MAX_REDIRECTS)
     expect(visit.body).not.toContain('"loggedin"')
     const next = await open(browser, '/news')
     expect(next.redirects).toBeLessThanOrEqual(MAX_REDIRECTS)
@@ -101,7 +101,7 @@ describe('a hook that returns expiresAt with a fraction', () => {
     expect((await browser.visit(stage.at('/login'))).status).toBe(200)
     const answer = await browser.submit(stage.at('/login'), { ...ada, return_to: '/' })
     expect(answer.status).toBe(200)
-    expect(tripsOf(answer)).toBe(0)
+    expect(identifyRedirects(answer)).toBe(0)
     expect(await open(browser, '/news')).toMatchObject({ status: 'loggedin', username: 'ada', redirects: 0 })
   })
 
@@ -133,7 +133,7 @@ describe('a record of another version', () => {
 
   describe.each(readable)('(%s)', (_name, change) => {
     test('[O21] is read before and after a check writes it, and keeps what was not understood', async () => {
-      const browser = await stage.reader()
+      const browser = await stage.loggedIn()
       await edit(change)
       expect(await open(browser, '/news')).toMatchObject({ status: 'loggedin', username: 'ada', redirects: 0 })
       const before = await stage.records()
@@ -153,7 +153,7 @@ describe('a record of another version', () => {
   test.each(unreadable)(
     '[O20, S15] %s ends after three redirects at most, for a logged-in user and for a new one',
     async (_name, change) => {
-      for (const browser of [await stage.reader(), stage.browser()]) {
+      for (const browser of [await stage.loggedIn(), stage.browser()]) {
         await open(browser)
         await stage.editRecords(change)
         const page = await open(browser, '/news')

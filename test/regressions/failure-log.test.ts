@@ -167,8 +167,7 @@ test('[O6] a login that fails for a reason of its own is told with its stack, an
 })
 
 describe('a landing that is lost', () => {
-  /** Trips through Identify of one visit. */
-  const tripsOf = ({ trail }: Awaited<ReturnType<ReturnType<RunningSite['browser']>['visit']>>) =>
+  const identifyRedirects = ({ trail }: Awaited<ReturnType<ReturnType<RunningSite['browser']>['visit']>>) =>
     trail.filter(({ url }) => url.includes('/sso/identify?')).length
 
   const misses = /to \/sso\/old-landing, but the landing page of this site is \/sso2\/landing\. .*admin portal/
@@ -202,7 +201,11 @@ describe('a landing that is lost', () => {
     const at = await start(options)
     const path = options.landingPath ? '/login' : `${options.mountPath ?? ''}/page`
     const page = await at.browser().visit(at.url + path)
-    expect([page.status, tripsOf(page), `${view(page).status} at ${new URL(page.url).pathname}`]).toEqual([200, 1, end])
+    expect([page.status, identifyRedirects(page), `${view(page).status} at ${new URL(page.url).pathname}`]).toEqual([
+      200,
+      1,
+      end,
+    ])
     expect(lines).toEqual([expect.stringMatching(line)])
   })
 
@@ -220,7 +223,7 @@ describe('a landing that is lost', () => {
     at.server.removeAllListeners('request')
     at.server.on('request', (req, res) => (req.url?.startsWith('/sso2/landing') ? foreign(req, res) : own(req, res)))
     const page = await at.browser().visit(`${at.url}/page`)
-    expect([tripsOf(page), view(page).degraded]).toEqual([2, 'identify_loop'])
+    expect([identifyRedirects(page), view(page).degraded]).toEqual([2, 'identify_loop'])
     expect(lines).toEqual([
       expect.stringMatching(/Redirect loop stopped: .*redis \(REDIS_URL\) and sessionSecret.*session\.cookieName/),
     ])
@@ -240,7 +243,7 @@ describe('a landing that is lost', () => {
 test.each<[string, Partial<Sso2Options>, RegExp]>([
   [
     'that the SSO system does not know',
-    { clientId: 'nobody' },
+    { clientId: 'unknown' },
     /sessionstatus failed: .*HTTP 400.*clientId.*enabled for SSO2/,
   ],
   [

@@ -1,6 +1,6 @@
 import { ada, logIn, present, sessionSecret, visitor } from '../flows/network'
 import type { Browser, ScriptAnswer } from '../support/agent'
-import { expectLoginWorks, expectNobody, loginsAtSso } from './signed-out'
+import { expectLoginWorks, expectNoUser, loginsAtSso } from './signed-out'
 import { basket, document, hop, type Keeping, keepings, type Stage, startStage } from './stage'
 
 /*
@@ -14,9 +14,6 @@ afterEach(() => stage.close())
 const post = (browser: Browser, path = '/logout') => browser.fetchJson(stage.at(path), { json: {} })
 const idOf = (browser: Browser) => browser.cookie('sso2.sid') ?? browser.cookie('connect.sid')
 const dropSession = (browser: Browser) => browser.dropCookies(({ name }) => /^(sso2|connect)\.sid$/.test(name))
-const nobody = (browser: Browser) => expectNobody(stage, browser)
-const loginWorks = (browser: Browser) => expectLoginWorks(stage, browser)
-const livingLogins = () => loginsAtSso(stage)
 
 describe.each(keepings)('with %s, two tabs that land while the SSO session is logged in', (keeping) => {
   beforeEach(async () => {
@@ -40,7 +37,7 @@ describe.each(keepings)('with %s, two tabs that land while the SSO session is lo
   ] as const)(
     '[L13] (%s is slow, %s is %s) the slow one does not log the user in again',
     async (where, path, result) => {
-      const browser = await stage.reader()
+      const browser = await stage.loggedIn()
       const [one, two] = await twoTabs(browser)
       const held = stage[where].close()
       const landing = slow(browser, two)
@@ -54,11 +51,11 @@ describe.each(keepings)('with %s, two tabs that land while the SSO session is lo
       expect((await post(browser, path)).json).toEqual({ status: 'none', logout: result })
       held.open()
       await landing
-      await nobody(browser)
+      await expectNoUser(stage, browser)
       expect(browser.cookie('sso2.o') === undefined).toBe(result === 'confirmed')
       if (result === 'pending') return
-      expect(livingLogins()).toEqual([])
-      await loginWorks(browser)
+      expect(loginsAtSso(stage)).toEqual([])
+      await expectLoginWorks(stage, browser)
     },
   )
 })
@@ -67,7 +64,7 @@ test.each(['Redis', 'a session of its own'] as const)(
   '[L13, S17] (%s) a slow landing does not log the user in again after a logout that Redis had lost everything of',
   async (keeping) => {
     stage = await startStage({ keeping })
-    const browser = await stage.reader()
+    const browser = await stage.loggedIn()
     await stage.redis.del(await stage.keys())
     const held = stage.naming.close()
     const landing = browser.visit(stage.at('/?tab=1'))
@@ -75,9 +72,9 @@ test.each(['Redis', 'a session of its own'] as const)(
     expect((await post(browser)).json).toEqual({ status: 'none', logout: 'pending' })
     held.open()
     await landing
-    await nobody(browser)
-    expect(livingLogins()).toEqual([])
-    await loginWorks(browser)
+    await expectNoUser(stage, browser)
+    expect(loginsAtSso(stage)).toEqual([])
+    await expectLoginWorks(stage, browser)
   },
 )
 
@@ -119,13 +116,13 @@ describe.each(['Redis', 'memory'] as const)('with %s, a logout with the cookie o
     expect(idOf(browser)).not.toBe(old)
     expect(basket(await browser.fetchJson(stage.at('/basket')))).toMatchObject({ status: 'loggedin' })
     expect((await postWith(old, path)).json).toEqual({ status: 'none', logout: 'confirmed' })
-    expect(livingLogins()).toEqual([])
-    await nobody(browser)
-    await loginWorks(browser)
+    expect(loginsAtSso(stage)).toEqual([])
+    await expectNoUser(stage, browser)
+    await expectLoginWorks(stage, browser)
   })
 
   test('[S16] is no way into another session: an ID that the site has not issued ends nothing', async () => {
-    const browser = await stage.reader()
+    const browser = await stage.loggedIn()
     const answer = await postWith(`${present(idOf(browser)).slice(0, -6)}AAAAAA`)
     expect(answer.status).toBe(200)
     expect(basket(await browser.fetchJson(stage.at('/basket')))).toMatchObject({ status: 'loggedin', username: 'ada' })
@@ -139,13 +136,13 @@ describe('a cookie or record that this process cannot read', () => {
     stage = await startStage()
     const rotated = stage.addProcess({ sessionSecret: newSecret })
     const both = stage.addProcess({ sessionSecret: [newSecret, sessionSecret] })
-    const browser = await stage.reader()
+    const browser = await stage.loggedIn()
     stage.serveFrom(rotated)
     expect((await post(browser)).json).toEqual({ status: 'none', logout: 'pending' })
     expect(browser.cookie('sso2.o')).toBeDefined()
     stage.serveFrom(rotated, both)
-    await nobody(browser)
-    await loginWorks(browser)
+    await expectNoUser(stage, browser)
+    await expectLoginWorks(stage, browser)
   })
 
   /** Each unreadable record is in test/decide/record.test.ts. */
@@ -175,12 +172,12 @@ describe('a cookie or record that this process cannot read', () => {
     async (...row) => {
       const [, keeping, path, spoil] = row
       stage = await startStage({ keeping })
-      const browser = await stage.reader()
+      const browser = await stage.loggedIn()
       await spoil()
       expect((await post(browser, path)).json).toEqual({ status: 'none', logout: 'pending' })
       expect(browser.cookie('sso2.o')).toBeDefined()
-      await nobody(browser)
-      await loginWorks(browser)
+      await expectNoUser(stage, browser)
+      await expectLoginWorks(stage, browser)
     },
   )
 })

@@ -117,7 +117,7 @@ describe('a form that is sent while the SSO system is down', () => {
   })
 
   test('to /login with a session that is gone gets a page of ours, and stays there', async () => {
-    const browser = await stage.reader()
+    const browser = await stage.loggedIn()
     stage.serveFrom(stage.addProcess({ session: { prefix: 'another:' } }))
     await goesDown({ morning: { ...stage.morning, sso: stage.newest().sso } })
     const page = await browser.submit(stage.at('/login'), { ...ada, return_to: '/' })

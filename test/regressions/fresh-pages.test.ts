@@ -17,7 +17,7 @@ const terminate = () => {
   stage.emulator.terminate(sid)
 }
 /** What `check()` said, and what `req.sso2` says after it. */
-const expectNobody = ({ status, json }: ScriptAnswer) =>
+const expectNoUser = ({ status, json }: ScriptAnswer) =>
   expect([status, json.check, json.status, json.username]).toEqual([200, 'none', 'none', undefined])
 const passed = ({ status, json }: ScriptAnswer) => status === 200 && json?.passed === true
 
@@ -34,11 +34,11 @@ describe.each(keepings)('with %s', (keeping) => {
     )
   }
 
-  let browser: Awaited<ReturnType<Stage['reader']>>
+  let browser: Awaited<ReturnType<Stage['loggedIn']>>
   /** Sessions in memory belong to one process. All others are served by two. */
   const begin = async () => {
     stage = await startStage({ keeping })
-    browser = await stage.reader()
+    browser = await stage.loggedIn()
     if (keeping !== 'memory') stage.serveFrom(stage.first, stage.addProcess())
   }
 
@@ -50,7 +50,7 @@ describe.each(keepings)('with %s', (keeping) => {
     ['Session Status: down', {}, false, 'down'],
     ['Session Status: garbage', {}, false, 'garbage'],
     ['Session Status: wrong_signature', {}, false, 'wrong_signature'],
-  ])(`[S18] ${MANY} requests at once (%s): nobody passes`, async (_what, headers, isEnded, kind) => {
+  ])(`[S18] ${MANY} requests at once (%s): none passes`, async (_what, headers, isEnded, kind) => {
     await begin()
     if (isEnded) terminate()
     stage.emulator.faults.add({ operation: 'sessionstatus', ...(kind === 'slow' ? { kind, ms: 100 } : { kind }) })
@@ -76,7 +76,7 @@ describe.each(keepings)('with %s', (keeping) => {
     '[S18] a request that was told "terminated" does not pass because another one (%i s later: it %s) asks again',
     async (seconds) => {
       stage = await startStage({ keeping, holdsAnswers: true })
-      browser = await stage.reader()
+      browser = await stage.loggedIn()
       terminate()
       const first = stage.answers.close()
       const one = browser.fetchJson(stage.at('/sensitive'))
@@ -96,7 +96,7 @@ describe.each(keepings)('with %s', (keeping) => {
 
   test('[S18] a request does not pass on the response to a check that was sent before the request began', async () => {
     stage = await startStage({ keeping, holdsAnswers: true })
-    browser = await stage.reader()
+    browser = await stage.loggedIn()
     const held = stage.answers.close()
     const one = browser.fetchJson(stage.at('/sensitive'))
     await held.arrived
@@ -111,7 +111,7 @@ describe.each(keepings)('with %s', (keeping) => {
 
   test('[S18] a login form of the same user is no response to a status check', async () => {
     stage = await startStage({ keeping, holdsAnswers: true })
-    browser = await stage.reader()
+    browser = await stage.loggedIn()
     const gate = stage.gates.add()
     const late = browser.fetchJson(stage.at(`/gated-sensitive?gate=${gate.name}`))
     await gate.arrived
@@ -128,7 +128,7 @@ describe.each(keepings)('with %s', (keeping) => {
   describe('after a logout has returned', () => {
     beforeEach(async () => {
       stage = await startStage({ keeping })
-      browser = await stage.reader()
+      browser = await stage.loggedIn()
     })
 
     /** A handler that began before, and goes on after. */
@@ -149,7 +149,7 @@ describe.each(keepings)('with %s', (keeping) => {
       ['the end of the session elsewhere', async () => terminate(), undefined],
     ])('[S18] check() returns "none" after %s', async (_what, act, fault) => {
       if (fault) stage.emulator.faults.add({ operation: 'logout', kind: fault })
-      expectNobody(await meanwhile('/gated-check', act))
+      expectNoUser(await meanwhile('/gated-check', act))
       expect(basket(await browser.fetchJson(stage.at('/basket'))).username).toBeUndefined()
     })
   })

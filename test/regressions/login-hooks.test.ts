@@ -79,7 +79,7 @@ describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) =
   })
 
   test('two tabs that land with one login are one login', async () => {
-    const browser = await stage.reader()
+    const browser = await stage.loggedIn()
     dropSession(browser)
     const tabs = [await hop(browser, stage.at('/?tab=1')), await hop(browser, stage.at('/?tab=2'))]
     const [one = '', two = ''] = [await hop(browser, tabs[0] ?? ''), await hop(browser, tabs[1] ?? '')]
@@ -90,7 +90,7 @@ describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) =
   })
 
   test('a new access token of a known login is no login', async () => {
-    const browser = await stage.reader()
+    const browser = await stage.loggedIn()
     stage.emulator.clock.advance(4000)
     expect((await browser.fetchJson(stage.at('/api'))).status).toBe(200)
     expect(stage.count('token')).toBe(2)
@@ -111,7 +111,7 @@ describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) =
   })
 
   test.each(['/logout', '/logout-all'])('%s: once, and the session it wrote is there afterwards', async (path) => {
-    const browser = await stage.reader()
+    const browser = await stage.loggedIn()
     called.length = 0
     expect((await post(browser, path)).json).toMatchObject({ logout: 'confirmed' })
     expect(called).toEqual([['logout', 'confirmed']])
@@ -123,7 +123,7 @@ describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) =
       'that is retried until the SSO system confirms it',
       'pending',
       async () => {
-        const browser = await stage.reader()
+        const browser = await stage.loggedIn()
         stage.emulator.faults.add({ operation: 'logout', kind: 'down', times: 1 })
         called.length = 0
         await post(browser)
@@ -135,7 +135,7 @@ describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) =
       'by a page of the site',
       'confirmed',
       async () => {
-        const browser = await stage.reader()
+        const browser = await stage.loggedIn()
         called.length = 0
         expect((await post(browser, '/leave-all')).json).toEqual({ result: 'confirmed' })
       },
@@ -174,7 +174,7 @@ test.each(failing)('a listener that %s is logged, and changes nothing', async (h
 test('a logout while Redis is away is told once, as pending', async () => {
   const redis = await startRedis()
   await start('Redis', listeners, redis)
-  const browser = await stage.reader()
+  const browser = await stage.loggedIn()
   called.length = 0
   redis.hang()
   expect((await post(browser)).json).toMatchObject({ logout: 'pending' })

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ada, logIn, present, resumeStore, view, visitor } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { useRedis } from '../support/redis'
-import { expectLoginWorks, expectNobody, loginsAtSso } from './signed-out'
+import { expectLoginWorks, expectNoUser, loginsAtSso } from './signed-out'
 import { document, hop, type Keeping, type Stage, type StageOptions, startStage } from './stage'
 import { Turnstile } from './turnstile'
 
@@ -51,14 +51,14 @@ describe.each(losses)('after %s (%s)', (_name, keeping, lose) => {
   let browser: Browser
   beforeEach(async () => {
     await start(keeping)
-    browser = await stage.reader()
+    browser = await stage.loggedIn()
     await lose()
   })
 
   test('[S17] a second logout does not log the user in, nor does a third, at either process', async () => {
     stage.serveFrom(stage.first, stage.addProcess())
     for (let times = 0; times < 3; times += 1) expect(view(await submit(browser)).status).toMatch(notLoggedIn)
-    await expectNobody(stage, browser)
+    await expectNoUser(stage, browser)
     await expectLoginWorks(stage, browser)
   })
 
@@ -70,7 +70,7 @@ describe.each(losses)('after %s (%s)', (_name, keeping, lose) => {
     stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
     await browser.fetchJson(landing, { headers: document })
     expect(logoutCookie(browser)).toBeDefined()
-    await expectNobody(stage, browser)
+    await expectNoUser(stage, browser)
     overcome()
     await expectLoginWorks(stage, browser)
     expect(stage.emulator.sessions().find((session) => session.sid === sid)?.status).not.toBe('loggedin')
@@ -84,7 +84,7 @@ describe.each(losses)('after %s (%s)', (_name, keeping, lose) => {
     expect(logoutsOf(sid)).toBe(1)
     expect(loginsAtSso(stage).map((session) => session.sid)).not.toContain(sid)
     expect(logoutCookie(browser)).toBeUndefined()
-    await expectNobody(stage, browser)
+    await expectNoUser(stage, browser)
     await expectLoginWorks(stage, browser)
   })
 
@@ -100,7 +100,7 @@ describe.each(losses)('after %s (%s)', (_name, keeping, lose) => {
     stage.emulator.faults.add({ operation: 'identify', kind: 'down' })
     await expect(browser.visit(stage.at('/login'))).rejects.toThrow()
     stage.emulator.faults.clear()
-    await expectNobody(stage, browser)
+    await expectNoUser(stage, browser)
     await expectLoginWorks(stage, browser)
   })
 
@@ -110,7 +110,7 @@ describe.each(losses)('after %s (%s)', (_name, keeping, lose) => {
     const answer = await browser.visit(stage.at('/login'))
     expect(answer.body).not.toContain('"loggedin"')
     expect(logoutCookie(browser)).toBeDefined()
-    await expectNobody(stage, browser)
+    await expectNoUser(stage, browser)
     overcome()
     await expectLoginWorks(stage, browser)
   })
@@ -120,14 +120,14 @@ test.each(['Redis', 'a session of its own'] as const)(
   '[S17] (%s) neither a logout while Redis hangs nor another one after it logs the user in',
   async (keeping) => {
     await start(keeping)
-    const browser = await stage.reader()
+    const browser = await stage.loggedIn()
     const sid = newestLogin()
     redis.hang()
     for (let times = 0; times < 2; times += 1) expect(view(await submit(browser)).status).toBe('none')
     expect(logoutCookie(browser)).toBeDefined()
     await isBack()
     expect(view(await submit(browser)).status).toMatch(notLoggedIn)
-    await expectNobody(stage, browser)
+    await expectNoUser(stage, browser)
     expect(logoutsOf(sid)).toBeGreaterThan(0)
     await expectLoginWorks(stage, browser)
   },
@@ -135,13 +135,13 @@ test.each(['Redis', 'a session of its own'] as const)(
 
 test('[S17] a logout that the SSO system has not confirmed and that Redis then lost: another one does not log the user in', async () => {
   await start()
-  const browser = await stage.reader()
+  const browser = await stage.loggedIn()
   stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
   expect((await post(browser)).json.logout).toBe('pending')
   await redis.commands().flushall()
   stage.emulator.faults.clear()
   expect(view(await submit(browser)).status).toMatch(notLoggedIn)
-  await expectNobody(stage, browser)
+  await expectNoUser(stage, browser)
   await expectLoginWorks(stage, browser)
 })
 
@@ -162,7 +162,7 @@ describe('a landing of a second tab does not log the user in', () => {
     expect((await post(browser)).json.logout).toBe('pending')
     await isBack()
     expect(view(await browser.visit(landing)).status).toMatch(notLoggedIn)
-    await expectNobody(stage, browser)
+    await expectNoUser(stage, browser)
     await expectLoginWorks(stage, browser)
   })
 
@@ -175,13 +175,13 @@ describe('a landing of a second tab does not log the user in', () => {
     await redis.commands().flushall()
     await browser.fetchJson(landing, { headers: document })
     expect(logoutCookie(browser)).toBeDefined()
-    await expectNobody(stage, browser)
+    await expectNoUser(stage, browser)
   })
 })
 
 test('[S17] while the SSO system hangs in Logout alone, one page in a few seconds waits for it', async () => {
   await start()
-  const browser = await stage.reader()
+  const browser = await stage.loggedIn()
   stage.emulator.faults.add({ operation: 'logout', kind: 'hang' })
   expect((await post(browser)).json.logout).toBe('pending')
   const waits: number[] = []
@@ -229,7 +229,7 @@ describe('a login whose response comes after a logout of another tab', () => {
   test('[S17] does not last, if Redis hung at the logout', async () => {
     const browser = await lateLogin(redis.hang)
     await isBack()
-    await expectNobody(stage, browser)
+    await expectNoUser(stage, browser)
     expect(loginsAtSso(stage)).toEqual([])
     await expectLoginWorks(stage, browser)
   })
@@ -239,7 +239,7 @@ describe('a login whose response comes after a logout of another tab', () => {
     expect(view(await browser.fetchJson(stage.at('/news'))).status).toBe('none')
     await redis.takeWrites()
     await isBack()
-    await expectNobody(stage, browser)
+    await expectNoUser(stage, browser)
     await expectLoginWorks(stage, browser)
   })
 })

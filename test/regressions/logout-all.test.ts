@@ -3,7 +3,7 @@ import { failingStore } from '../flows/failing-store'
 import { ada, eventually, loggedIn, present, resumeStore, view } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { useRedis } from '../support/redis'
-import { expectNobody, loginsAtSso } from './signed-out'
+import { expectNoUser, loginsAtSso } from './signed-out'
 import { basket, hop, type Stage, type StageOptions, startStage } from './stage'
 
 /*
@@ -26,7 +26,7 @@ const ssoIsDown = (...operations: ('logout' | 'logoutall')[]) => {
 /** Both are logged in here. The laptop will log out everywhere. */
 async function phoneAndLaptop(options: StageOptions = {}): Promise<[Browser, Browser]> {
   stage = await startStage({ redis: redis.url(), ...options })
-  return [await stage.reader(), await stage.reader()]
+  return [await stage.loggedIn(), await stage.loggedIn()]
 }
 
 const isLoggedIn = async (browser: Browser) =>
@@ -38,7 +38,7 @@ async function expectPhoneOut(phone: Browser, laptop: Browser): Promise<void> {
     return !(await isLoggedIn(phone))
   })
   expect(loginsAtSso(stage)).toEqual([])
-  await expectNobody(stage, phone)
+  await expectNoUser(stage, phone)
 }
 
 const pending = { status: 'none', logout: 'pending' }
@@ -59,7 +59,7 @@ test.each([
     expect(accountsLoggedOut()).toEqual(['account-ada'])
     expect(loginsAtSso(stage)).toEqual([])
     expect(logoutCookie(laptop)).toBeDefined()
-    await expectNobody(stage, laptop, 1)
+    await expectNoUser(stage, laptop, 1)
     await redis.takeWrites()
     await isBack()
     await expectPhoneOut(phone, laptop)
@@ -154,7 +154,7 @@ test.each(['by itself', 'when the browser returns'])(
   async (way) => {
     const store = failingStore()
     stage = await startStage({ site: { redis: store.client } })
-    const browser = await stage.reader()
+    const browser = await stage.loggedIn()
     const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
     store.goAwayAfter(1, false)
     await byRoute(browser)
@@ -196,7 +196,7 @@ describe('a retry in the background', () => {
   ])('[S17] is repeated within seconds if Redis does not answer at %s', async (_step, fits) => {
     const { client, hasFailed } = clientThatFails(fits)
     stage = await startStage({ site: { redis: client } })
-    const browser = await stage.reader()
+    const browser = await stage.loggedIn()
     ssoIsDown('logout')
     expect((await post(browser, '/logout')).json.logout).toBe('pending')
     stage.emulator.clock.advance(400) // the logout has waited long, so a failed retry would wait long too

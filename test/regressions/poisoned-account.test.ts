@@ -6,7 +6,7 @@ import { eventually } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { type RunningSite, startSite } from './support'
 
-/* One account for which the token endpoint or the user path fails: whoever uses it all the time closes the way for nobody else. Threat F15. */
+/* One account for which the token endpoint or the user path fails: a user who logs in with it all the time stops no other user. Threat F15. */
 
 const accounts = Array.from({ length: 60 }, (_, number) => ({
   accountId: `acc-${number}`,
@@ -123,7 +123,7 @@ test.each(Object.keys(answers))(
     }
     expect(await stop()).toBeGreaterThan(20) // three of them open a breaker that counts them
     expect(others.filter(({ status }) => status === 200)).toHaveLength(OTHERS)
-    expect(Math.max(...others.map(({ ms }) => ms))).toBeLessThan(5000) // whoever waited for the user path would wait for eight seconds
+    expect(Math.max(...others.map(({ ms }) => ms))).toBeLessThan(5000) // a login that waited for the user path would take eight seconds
     expect(lines.filter((line) => line.includes('loadUser failed')).length).toBeLessThanOrEqual(2)
     expect(lines.filter((line) => line.includes('works again'))).toEqual([])
   },

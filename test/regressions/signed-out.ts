@@ -2,8 +2,8 @@ import { ada, view } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { basket, type Stage } from './stage'
 
-/** Nobody is shown, neither to a script nor on a page. */
-export async function expectNobody(stage: Stage, browser: Browser, pages = 4): Promise<void> {
+/** No user is shown, neither to a script nor on a page. */
+export async function expectNoUser(stage: Stage, browser: Browser, pages = 4): Promise<void> {
   for (let page = 0; page < pages; page += 1) {
     const script = basket(await browser.fetchJson(stage.at('/basket')))
     expect(script).toMatchObject({ status: expect.stringMatching(/^(none|anon)$/), basket: [] })

@@ -191,7 +191,7 @@ describe.each(['Redis', 'memory'] as const)('two tabs with a session of the SSO 
 
 test('[S20] a user whose session Redis loses during a check is shown nothing of it, and nothing of it is kept', async () => {
   stage = await startStage({ holdsAnswers: true })
-  const browser = await stage.reader()
+  const browser = await stage.loggedIn()
   await put(browser, 'book')
   stage.emulator.clock.advance(361)
   const held = stage.answers.close()

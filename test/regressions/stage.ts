@@ -44,9 +44,9 @@ interface Process {
 /** A network whose morning site can be held at any point, and whose processes take turns. */
 export interface Stage extends Network {
   at(path: string): string
-  /** Whoever names a user waits here. */
+  /** A request that loads a user waits here. */
   readonly naming: Turnstile
-  /** Whoever exchanges a ticket waits here. */
+  /** A request that exchanges a ticket waits here. */
   readonly exchanging: Turnstile
   /** Answers to Session Status wait here, with `holdsAnswers`. */
   readonly answers: Turnstile
@@ -61,7 +61,7 @@ export interface Stage extends Network {
   /** From here on these processes serve the morning site, in turn. */
   serveFrom(...processes: Process[]): void
   /** A browser that is logged in. */
-  reader(account?: typeof ada): Promise<Browser>
+  loggedIn(account?: typeof ada): Promise<Browser>
   /** Writes another text in the place of each record. */
   editRecords(change: (text: string) => string): Promise<void>
   /** Records of living sessions. */
@@ -114,7 +114,7 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
     serveFrom: (...next) => {
       serving = next
     },
-    reader: (account = ada) => loggedIn(network, account),
+    loggedIn: (account = ada) => loggedIn(network, account),
     close: async () => {
       await Promise.all(processes.slice(1).map(({ sso }) => sso.close()))
       await network.close()
@@ -196,7 +196,7 @@ export async function exchange({ emulator }: Pick<Network, 'emulator'>, ticket: 
 }
 
 /** How often the browser was sent through Identify on its way. */
-export const tripsOf = ({ trail }: Pick<VisitedPage, 'trail'>) =>
+export const identifyRedirects = ({ trail }: Pick<VisitedPage, 'trail'>) =>
   trail.filter(({ url }) => new URL(url).pathname.endsWith('/sso/identify')).length
 
 export const basket = ({ body }: Pick<VisitedPage | ScriptAnswer, 'body'>) => JSON.parse(body) as BasketView

@@ -3,7 +3,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Emulator } from '../../lib/emulator'
 
-/** Somebody who waits, or will. */
+/** A request that waits, or will. */
 export interface Held {
   /** Resolves when a request has come. */
   readonly arrived: Promise<void>
@@ -14,7 +14,7 @@ export interface Held {
 export class Turnstile {
   readonly #waiting: (() => Promise<void>)[] = []
 
-  /** The next one who comes waits until it is opened. */
+  /** The next request waits until it is opened. */
   close(): Held {
     let arrive = () => {}
     let open = () => {}
@@ -36,7 +36,7 @@ export class Turnstile {
   }
 }
 
-/** Everybody waits until so many have come. */
+/** All requests wait until so many have come. */
 export class Barrier {
   #missing = 0
   #fall = () => {}

@@ -1030,7 +1030,7 @@ module.exports = [
     find: "if (isBeingChecked(facts, record, policy)) return { action: 'wait_for_check' }\n  if (isPaused",
     replace: 'if (isBeingChecked(facts, record, policy)) return showRecord(record)\n  if (isPaused',
     test: 'regressions/fresh-pages',
-    title: 'requests at once \\(.*nobody passes',
+    title: 'requests at once \\(.*none passes',
   },
   {
     name: 'a stranger whom the SSO system forgets loses the basket',
@@ -1511,7 +1511,7 @@ module.exports = [
     find: "count >= MAX_REDIRECTS ? 'identify_loop' : refusalOf(facts)",
     replace: 'refusalOf(facts)',
     test: 'flows/own-login-page',
-    title: 'sends nobody in a circle',
+    title: 'leads no user in a circle',
   },
   {
     name: 'a login at another site is not asked for',

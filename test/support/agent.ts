@@ -12,7 +12,7 @@ interface Hop {
   ms: number
 }
 
-/** Nobody answered: the connection was refused, cut, or took too long. `url` says who it would have been. */
+/** No server answered: the connection was refused, cut, or took too long. `url` says who it would have been. */
 export class NoAnswer extends Error {
   constructor(
     readonly url: string,

@@ -1,9 +1,9 @@
 import type { Call, Emulator } from '../../lib/emulator'
 
-/** The package's name for itself where it asks how the SSO system is: it does so whenever nobody has heard of it for a while. */
+/** The package's name for itself where it asks how the SSO system is: it does so whenever no request has heard of it for a while. */
 const OWN = 'express-sso2'
 
-/** Calls of an operation, or of all, that are about somebody, for tests that count them on a machine that may be slow. */
+/** Calls of an operation, or of all, that are about a browser, for tests that count them on a machine that may be slow. */
 export function callsAbout(emulator: Pick<Emulator, 'calls'>, operation?: string): readonly Call[] {
   return emulator.calls(operation === undefined ? {} : { operation }).filter(({ claims }) => claims['uas'] !== OWN)
 }

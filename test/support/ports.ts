@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import net, { type Server } from 'node:net'
 
 /**
- * Ports that the system gives to nobody by chance: what is taken down for a while finds its own free again, and nobody else
- * answers there meanwhile.
+ * Ports that the system gives to no program by chance: a server that is taken down for a while finds its own free again, and no other
+ * program answers there meanwhile.
  */
 const anyPort = () => 10_000 + Math.floor(Math.random() * 20_000)
 const TRIES = 20

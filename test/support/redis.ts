@@ -14,7 +14,7 @@ export interface TestRedis {
   process: ChildProcess
   /** Kills the server and resolves when it is gone. Stopping twice is allowed. */
   stop(): Promise<void>
-  /** Answers nobody from now on, until it is resumed. */
+  /** Answers no command from now on, until it is resumed. */
   hang(): void
   resume(): void
 }

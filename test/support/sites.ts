@@ -42,7 +42,7 @@ export async function startSites(sites: Readonly<Record<string, SiteOptions>>): 
   server.on('request', (req, res) => {
     const site = made.get(req.headers.host ?? '')
     if (site) return site.app(req, res)
-    // somebody whose own server had this port before
+    // a client of a server that had this port before
     res.statusCode = 404
     return res.end()
   })

@@ -29,7 +29,7 @@ const by = (username: string, isRecognised = false, session = 's1', address = '1
   account: isRecognised ? 'account-hash' : undefined,
   session,
 })
-const stranger = by('ada')
+const unrecognised = by('ada')
 const owner = by('ada', true, 's9')
 
 const encryptionKeys = () => [Buffer.alloc(32, 7)]
@@ -90,8 +90,8 @@ function away(kv: Kv, isAway: (key: string) => boolean) {
 }
 
 test.each<[what: string, first: () => ReturnType<typeof by>, other: () => ReturnType<typeof by>, left: number]>([
-  ['two unrecognised browsers', () => stranger, () => by('ada', false, 's2'), 2],
-  ['an unrecognised and a recognised browser', () => stranger, () => owner, 1],
+  ['two unrecognised browsers', () => unrecognised, () => by('ada', false, 's2'), 2],
+  ['an unrecognised and a recognised browser', () => unrecognised, () => owner, 1],
   ['two recognised browsers', () => by('ada', true), () => owner, 1],
 ])(
   '[F3, F18] of %s at the last attempts of a name none freezes it, whenever the other comes',
@@ -102,7 +102,7 @@ test.each<[what: string, first: () => ReturnType<typeof by>, other: () => Return
       const [platform, kv] = [new Platform(), memory()]
       const elsewhere = processOver(kv)
       const attack = (site: Process, tried: ReturnType<typeof by>) => platform.login(site, tried, platform.wrong)
-      for (let tries = 0; tries < 2; tries += 1) await attack(elsewhere, stranger)
+      for (let tries = 0; tries < 2; tries += 1) await attack(elsewhere, unrecognised)
       let commands = 0
       let meanwhile: Promise<unknown> | undefined
       const interrupted = tapped(kv, async () => {
@@ -113,7 +113,7 @@ test.each<[what: string, first: () => ReturnType<typeof by>, other: () => Return
       })
       await attack(processOver(interrupted), first())
       await meanwhile
-      for (const tried of [stranger, owner, stranger]) await attack(elsewhere, tried)
+      for (const tried of [unrecognised, owner, unrecognised]) await attack(elsewhere, tried)
       expect([orders, platform.left >= 1, platform.left <= left]).toEqual([orders, true, true])
       isReached = meanwhile !== undefined
     }
@@ -146,18 +146,18 @@ describe('[F3] an attack on a name', () => {
     const { platform, site } = await attack(20)
     for (const name of ['\uff41\uff44\uff41', 'ADA', '\u00e0da', 'a\u200bda'])
       await platform.login(site, by(name, true, name), platform.right)
-    expect(await platform.login(site, stranger, platform.wrong)).toBe('held')
+    expect(await platform.login(site, unrecognised, platform.wrong)).toBe('held')
   })
   test('is over after 15 minutes', async () => {
     const { platform, site } = await attack(20)
     seconds += 899
-    expect(await platform.login(site, stranger, platform.right)).toBe('held')
+    expect(await platform.login(site, unrecognised, platform.right)).toBe('held')
     seconds += 2
-    expect(await platform.login(site, stranger, platform.right)).toBe('success')
+    expect(await platform.login(site, unrecognised, platform.right)).toBe('success')
   })
   test('whose responses are lost is counted as well', async () => {
     const [platform, site] = [new Platform(), processOver(memory())]
-    for (let tries = 0; tries < 8; tries += 1) await platform.login(site, stranger, platform.suppressed)
+    for (let tries = 0; tries < 8; tries += 1) await platform.login(site, unrecognised, platform.suppressed)
     expect(platform.left).toBe(2)
   })
 })
@@ -192,7 +192,7 @@ describe('[F3] the attempt of a process that died', () => {
       await sleep(20)
       seconds += 12.5
     }
-    expect(await platform.login(site, stranger, platform.right)).toBe('held')
+    expect(await platform.login(site, unrecognised, platform.right)).toBe('held')
   })
   test('makes others wait five seconds, and look less and less often', async () => {
     jest.spyOn(Math, 'random').mockReturnValue(0.5)
@@ -217,7 +217,7 @@ describe('[F3] a Redis that is away', () => {
   test('before Authenticate: nothing is asked', async () => {
     const platform = new Platform()
     const site = processOver(away(memory(), () => true))
-    expect(await platform.login(site, stranger, platform.wrong)).toBe('unavailable')
+    expect(await platform.login(site, unrecognised, platform.wrong)).toBe('unavailable')
     expect(platform.asked).toBe(0)
   })
   test('after Authenticate: the attempt has cost one', async () => {
@@ -232,7 +232,7 @@ describe('[F3] a Redis that is away', () => {
       isAway = false
       seconds += 13
     }
-    expect(await platform.login(site, stranger, platform.wrong)).toBe('held')
+    expect(await platform.login(site, unrecognised, platform.wrong)).toBe('held')
     expect(platform.left).toBe(2)
   })
   test('for the counts alone: the process counts by itself', async () => {
@@ -241,7 +241,7 @@ describe('[F3] a Redis that is away', () => {
     const site = processOver(away(memory(), isOfCounts), { attempts: 3, perSeconds: 60 })
     const said: string[] = []
     for (let tries = 0; tries < 5; tries += 1)
-      said.push(await platform.login(site, stranger, () => ({ outcome: 'refused' })))
+      said.push(await platform.login(site, unrecognised, () => ({ outcome: 'refused' })))
     expect(said).toEqual(['refused', 'refused', 'refused', 'address_and_name', 'address_and_name'])
     for (let tries = 0; tries < 40; tries += 1)
       expect(await platform.login(site, by(`n${tries}`), platform.right)).toBe('success')
@@ -256,7 +256,7 @@ describe('[F3] a Redis that is away', () => {
   test('for the name alone: an unrecognised browser has no other place', async () => {
     const [platform, kv] = [new Platform(), memory()]
     const site = processOver(away(kv, (key) => /^left:(?!\{)/.test(key)))
-    expect(await platform.login(site, stranger, platform.wrong)).toBe('unavailable')
+    expect(await platform.login(site, unrecognised, platform.wrong)).toBe('unavailable')
   })
 })
 
@@ -273,7 +273,7 @@ test.each([
     const [raw = null] = await kv.mget([key])
     await kv.compareAndSet(key, raw, `${raw} `, 60)
   })
-  expect(await platform.login(processOver(store), stranger, platform.wrong)).toBe('wrong_password')
+  expect(await platform.login(processOver(store), unrecognised, platform.wrong)).toBe('wrong_password')
   expect(writes).toBe(times)
 })
 
@@ -359,7 +359,7 @@ test('an address without attempts left makes no new key', async () => {
 })
 
 test.each<[who: string, tried: ReturnType<typeof by>, commands: readonly string[]]>([
-  ['an unrecognised browser', stranger, ['addToCounts', 'compareAndSet', 'compareAndSet', 'takeFromCounts']],
+  ['an unrecognised browser', unrecognised, ['addToCounts', 'compareAndSet', 'compareAndSet', 'takeFromCounts']],
   ['a recognised browser', owner, ['compareAndSet', 'compareAndSet']],
 ])('a login costs %s few commands', async (_who, tried, commands) => {
   const seen: string[] = []
@@ -375,5 +375,5 @@ test('without a limit, nothing is counted', async () => {
     away(memory(), () => true),
     false,
   )
-  expect(await platform.login(site, stranger, platform.wrong)).toBe('wrong_password')
+  expect(await platform.login(site, unrecognised, platform.wrong)).toBe('wrong_password')
 })
