@@ -65,6 +65,8 @@ function request({ url, method, headers, body, signal }: TransportRequest): Prom
       })
     })
     sent.on('error', reject)
+    // an answer that changes the protocol (101) ends the connection, and is neither a response nor an error
+    sent.on('close', () => reject(new Error('the connection has ended without a response')))
     sent.end(body)
   })
 }

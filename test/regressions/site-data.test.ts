@@ -128,6 +128,26 @@ describe.each(keepings)('with %s', (keeping) => {
   })
 })
 
+test.each(keepings)(
+  '[L10] a check during a response ends the login of %s that has become one of another account, after one question',
+  async (keeping) => {
+    let accountId = 'ada'
+    const site = { loadUser: () => ({ accountId, username: accountId }) }
+    // each check asks for a ticket, because the access token ends before the next check
+    stage = await startStage({ keeping, isPlain: true, site, emulator: { limits: { accessTokenSeconds: 300 } } })
+    const browser = await stage.reader()
+    expect((await put(browser, 'book')).status).toBe(200)
+    accountId = 'grace'
+    const gate = stage.gates.add()
+    const stream = browser.fetchJson(stage.at(`/stream?gate=${gate.name}`))
+    await gate.arrived
+    gate.open()
+    expect((await stream).body).toBe('data: hello\n\ndata: none\n\n')
+    expect(stage.count('sessionstatus')).toBe(1)
+    expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'grace', basket: [] })
+  },
+)
+
 /** Two tabs of a new visitor went to Identify at once, which has made a session for each. @returns where they land, and how */
 async function twoTabsApart(keeping: Keeping) {
   stage = await startStage({ keeping })

@@ -76,6 +76,13 @@ test.each([200, 204])('an emulator that answers %i is refused in production alon
   }
 })
 
+test('[O5] an answer that changes the protocol ends the call at once, without a response', async () => {
+  server.become(({ socket }) => {
+    socket?.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n')
+  })
+  expect(await failure(call())).toMatchObject({ message: 'asking: no answer (no connection)', retryable: false })
+})
+
 test.each([
   [65_536, undefined, '64 KiB'],
   [524_288, 524_288, '512 KiB'],

@@ -1160,6 +1160,22 @@ module.exports = [
     title: 'an answer that has begun',
   },
   {
+    name: 'a check during a response asks again and again about a login that has become one of another account',
+    file: 'web/actions/resolve-user.ts',
+    find: "if (outcome === 'too_late') return endRecord(",
+    replace: 'if (!res) return endRecord(',
+    test: 'regressions/site-data',
+    title: 'a check during a response ends the login',
+  },
+  {
+    name: 'a call waits forever for an answer that changes the protocol',
+    file: 'remote/http.ts',
+    find: "sent.on('close', () => reject(",
+    replace: "sent.on('never', () => reject(",
+    test: 'remote/http',
+    title: 'changes the protocol',
+  },
+  {
     name: 'pages with a form hide where the form comes from',
     file: 'web/pages/answers.ts',
     find: "res.setHeader('referrer-policy', 'same-origin')",

@@ -218,7 +218,8 @@ async function applyLoginDecision(
         dropLogoutCookie(context) // only a form is a new login: what a landing or status check finds may be older than the logout
         return { ok: true, user: redeemed.user }
       }
-      return failedLogin(redeemed.outcome === 'lost_race' ? 'session_ended' : 'unavailable')
+      const isOver = redeemed.outcome === 'lost_race' || redeemed.outcome === 'too_late'
+      return failedLogin(isOver ? 'session_ended' : 'unavailable')
     }
     case 'show_error': {
       const { action: _shown, ...identity } = decision

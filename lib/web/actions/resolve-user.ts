@@ -27,6 +27,7 @@ import {
 import { isGone } from '../../decide/stored-entry'
 import { TokenError, type TokenFault } from '../../errors'
 import type { SessionToken } from '../../protocol/session-token'
+import { shortHash } from '../../storage/keys'
 import type { LoginStart } from '../../storage/session-index'
 import { publish } from '../hooks'
 import { deviceOf, isNavigation } from '../http/request-facts'
@@ -168,7 +169,7 @@ async function applyDecision(
 
 /**
  * Exchanges the ticket of a status check, to load the user or to renew the access token. After the response headers are sent, the
- * session ID cannot change. Then the login is checked again soon.
+ * session ID cannot change. Then the login is checked again soon, and a session of another account ends.
  */
 async function acceptLogin(
   context: RequestContext,
@@ -181,6 +182,8 @@ async function acceptLogin(
     return writeCheckResult(context, (found) => afterUnusableLogin(found, checkId))
   const { outcome } = await exchangeTicketForUser(context, token, start, checkId)
   if (outcome === 'unavailable') return STORE_UNAVAILABLE
+  // the login is of another account by now, and the next page load begins its session
+  if (outcome === 'too_late') return endRecord(context, shortHash(token.sid ?? ''))
   if (outcome !== 'user_unknown' || !isLoggedIn(stored.value)) return 'again'
   return writeCheckResult(context, (found) => afterUnchangedCheck(found, token, site.now(), checkId))
 }

@@ -37,8 +37,11 @@ export interface LoadedUser {
   readonly accessUntil: number | undefined
 }
 
-/** The outcome of a change of privilege. `lost_race`: another request has changed the session, or logged it out, in the meantime. */
-export type SignInResult = 'done' | 'lost_race' | Unavailable
+/**
+ * The outcome of a change of privilege. `lost_race`: another request has changed the session, or logged it out, in the meantime. `too_late`:
+ * the response headers are sent, so the browser can get no cookie of a new session. Nothing is changed.
+ */
+export type SignInResult = 'done' | 'lost_race' | 'too_late' | Unavailable
 
 function makeRecord({ site, stored }: RequestContext, secrets: Secrets, accountId?: string, checkedAt?: number) {
   const now = site.now()
@@ -135,7 +138,7 @@ async function beginSession(
   key: string,
   record: SsoRecord,
   start: LoginStart | undefined,
-): Promise<SignInResult> {
+): Promise<Exclude<SignInResult, 'too_late'>> {
   const [written, added] = await Promise.all([stored.begin(key, record), addToIndex(site, key, record, start)])
   if (written === 'done' && added !== 'unavailable' && !added.isRevoked) {
     if (isLoggedIn(record))
@@ -158,7 +161,7 @@ async function addToIndex(site: Site, key: string, record: SsoRecord, start: Log
  */
 async function storeRecord(context: RequestContext, record: SsoRecord, start?: LoginStart): Promise<SignInResult> {
   const { site, req, res, stored } = context
-  if (res.headersSent !== false) return 'lost_race' // too late to send the cookie of a new session
+  if (res.headersSent !== false) return 'too_late'
   const [before, oldKey] = [stored.value, stored.key]
   const keepsData = !isOtherAccount(before, record)
   const id = site.sessions.nextId(req, record.sidHash)
