@@ -135,7 +135,7 @@ test.each(keepings)(
     const site = { loadUser: () => ({ accountId, username: accountId }) }
     // each check asks for a ticket, because the access token ends before the next check
     stage = await startStage({ keeping, isPlain: true, site, emulator: { limits: { accessTokenSeconds: 300 } } })
-    const browser = await stage.reader()
+    const browser = await stage.loggedIn()
     expect((await put(browser, 'book')).status).toBe(200)
     accountId = 'grace'
     const gate = stage.gates.add()
