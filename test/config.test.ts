@@ -249,33 +249,24 @@ test.each(['6m', '-1', '1.5', '1e3', ' 60', 'NaN', '0x10'])('the number %j in a 
   expect(optionsOf({}, { SSO2_RECHECK_SECONDS: text })).toEqual(['recheckSeconds'])
 })
 
-const plain = [
-  'http://localhost:3000',
-  'http://site.localhost',
-  'http://127.0.0.1:80',
-  'http://127.9.9.9',
-  'http://[::1]:3000',
-]
+const loopback = ['http://127.0.0.1:80', 'http://127.9.9.9', 'http://[::1]:3000']
+const plain = ['http://localhost:3000', 'http://site.localhost', ...loopback]
 test.each(plain)('the address %s is taken outside production only', (siteUrl) => {
   expect(make({ siteUrl }).siteUrl).toBe(siteUrl)
   expect(optionsOf({ siteUrl, redis: 'redis://r' }, { NODE_ENV: 'production' })).toEqual(['siteUrl'])
 })
 
-test.each([
-  'http://news.example',
-  'http://localhost.example',
-  'http://10.0.0.1',
-  'http://127.0.0.1.example',
+const withoutTls = ['http://news.example', 'http://localhost.example', 'http://10.0.0.1', 'http://127.0.0.1.example']
+const noAddresses = [
+  '',
   'ftp://localhost',
   'news.example',
   'https:news.example',
   'https:/news.example',
   'https:///news.example',
-  '',
-  'https://user:pass@news.example',
-  'https://news.example?a',
-  'https://news.example#a',
-])('the address %j is taken nowhere', (address) => {
+]
+const surplus = ['https://user:pass@news.example', 'https://news.example?a', 'https://news.example#a']
+test.each([...withoutTls, ...noAddresses, ...surplus])('the address %j is taken nowhere', (address) => {
   const names = ['ssoUrl', 'siteUrl', 'apiUrl', 'tokenUrl']
   expect(optionsOf(Object.fromEntries(names.map((name) => [name, address])))).toEqual([...names].sort())
 })

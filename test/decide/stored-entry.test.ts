@@ -34,24 +34,10 @@ test.each<[name: string, raw: string | null, stored: StoredEntry]>([
   expect(readEntry(raw)).toEqual(stored)
 })
 
-test.each([
-  '',
-  'garbage',
-  'Ended',
-  'ended.',
-  `ended.${NOW}.`,
-  `ended.${NOW}. `,
-  `ended.${NOW}\n`,
-  ` ended.${NOW}`,
-  'ended.9999999999999',
-  'moved.x',
-  `moved.${NOW}.a.b`,
-  '{}',
-  '[]',
-  'null',
-  live.slice(0, -1),
-  live.replace('"v":1', '"v":3'),
-])('%j is something that cannot be read', (raw) => {
+const graves = ['Ended', 'ended.', `ended.${NOW}.`, `ended.${NOW}. `, `ended.${NOW}\n`, ` ended.${NOW}`]
+const moves = ['ended.9999999999999', 'moved.x', `moved.${NOW}.a.b`]
+const records = ['{}', '[]', 'null', live.slice(0, -1), live.replace('"v":1', '"v":3')]
+test.each(['', 'garbage', ...graves, ...moves, ...records])('%j is something that cannot be read', (raw) => {
   expect(readEntry(raw)).toEqual({ state: 'unreadable', raw })
 })
 
