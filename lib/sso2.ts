@@ -21,8 +21,8 @@ import { formExchange, type TokenEndpoint } from './remote/ticket'
 import { Counts } from './storage/counts'
 import type { Kv } from './storage/kv'
 import { LoginLocks } from './storage/login-locks'
-import { LogoutOutbox } from './storage/logout-outbox'
 import { openStore } from './storage/open-store'
+import { PendingLogouts } from './storage/pending-logouts'
 import { Records } from './storage/records'
 import { RememberedLogouts } from './storage/remembered-logouts'
 import { SessionIndex } from './storage/session-index'
@@ -166,8 +166,8 @@ function makeSite(config: Config, options: Sso2Options, endpoint: TokenEndpoint,
     records,
     sessionIndex,
     loginLocks,
-    logoutOutbox: new LogoutOutbox(...stored),
-    unreadLogouts: new RememberedLogouts(),
+    pendingLogouts: new PendingLogouts(...stored),
+    deferredLogouts: new RememberedLogouts(),
     sessions: new SiteSessions(config, records, sessionIndex, now),
     exchange: options.exchangeTicket ?? formExchange(endpoint),
     loadUser: options.loadUser ?? defaultLoadUser(config.userPath),
@@ -179,13 +179,13 @@ function makeSite(config: Config, options: Sso2Options, endpoint: TokenEndpoint,
     views: options.views ?? {},
     builtIn: builtInPages(config),
     limits: new Limits({ config, loginLocks, counts, sessionIndex, now }),
-    logoutWorker: { start: () => queue.start(), stop: () => queue.stop() },
+    logoutWorker: { start: () => worker.start(), stop: () => worker.stop() },
     runningOperations: new RunningOperations(),
     policy: policyOf(config),
     macKeys: config.macKeys(),
     now,
   }
-  const queue = new LogoutRetryWorker(site)
+  const worker = new LogoutRetryWorker(site)
   followSessions(site)
   return site
 }

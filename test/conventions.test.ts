@@ -26,7 +26,7 @@ test('nothing but the stored record writes a record', () => {
 })
 
 test('only a logout, and the site itself by its session, end a session whatever its record says', () => {
-  const enders = ['web/actions/revoke-local-sessions.ts', 'web/session/store.ts']
+  const enders = ['web/actions/end-local-sessions.ts', 'web/session/store.ts']
   expect(filesWith('', /\brecords\.end\(/).sort()).toEqual(enders)
 })
 
@@ -92,7 +92,7 @@ const tried = (source: string) =>
     const found = triedIn(node)
     return found ? [textAt(source, found['span'])] : []
   })
-const STORE = /\b(?:records|lists|logins|keptLogouts|stored)\.\w+\(/
+const STORE = /\b(?:records|lists|logins|pendingLogouts|stored)\.\w+\(/
 
 test('an outage of the store is a value: no code catches one', () => {
   const outside = [...sources].filter(([file]) => file.startsWith('web/') && !file.startsWith('web/session/'))

@@ -5,22 +5,25 @@ import { isSignature, type MacKeys, makeSignature } from './binding'
 /** The cookie is valid as long as a logout is retried, in seconds. */
 export const LOGOUT_COOKIE_SECONDS = 86_400
 
-/** A session that could not be read or ended, by its key in the store. */
+/** A logout of a session that Redis did not return or did not end, by the session's key in the store. */
 export interface SessionLogout {
   readonly of: 'session'
   readonly key: string
   readonly isAll: boolean
-  /** Hash of the session's SSO session, if known. The pending logout then has the same name. */
-  readonly sidHash?: string
+  /** Hash of the session's SSO session, if known. */
+  readonly sidHash?: string | undefined
 }
+
+/** Returns the name of the pending logout of such a session. */
+export const pendingLogoutName = ({ key, sidHash }: SessionLogout): string => sidHash ?? key
 
 /** The logout that the cookie names. */
 export type LogoutCookie =
-  /** A pending logout by the hash of its SSO session. */
+  /** A pending logout, by the hash of its SSO session. */
   | { readonly of: 'sso_session'; readonly sidHash: string }
   | SessionLogout
   /** Any login of the browser, because the session of the logout is not known. */
-  | { readonly of: 'anything' }
+  | { readonly of: 'any_login' }
 
 /** Begins a subject that is not a hash. */
 const ONE = '~'
@@ -30,7 +33,7 @@ const KEY_LENGTH = 43
 
 function subjectOf(logoutCookie: LogoutCookie): string {
   if (logoutCookie.of === 'sso_session') return logoutCookie.sidHash
-  if (logoutCookie.of === 'anything') return ONE
+  if (logoutCookie.of === 'any_login') return ONE
   const { key, isAll, sidHash = '' } = logoutCookie
   return (isAll ? ALL : ONE) + key + sidHash
 }
@@ -57,11 +60,11 @@ export function readLogoutCookie(
   if (subject === undefined || mark === undefined) return undefined
   if (now - Number(mark.split('.')[0]) > LOGOUT_COOKIE_SECONDS) return undefined
   const isOurs = isSignature(keys, 'signed-out', subject, mark, now, LOGOUT_COOKIE_SECONDS)
-  if (!isOurs || subject === ONE || subject === ALL || subject === '') return { of: 'anything' }
+  if (!isOurs || subject === ONE || subject === ALL || subject === '') return { of: 'any_login' }
   const isAll = subject.startsWith(ALL)
   if (isAll || subject.startsWith(ONE)) {
     const [key, sidHash] = [subject.slice(1, 1 + KEY_LENGTH), subject.slice(1 + KEY_LENGTH)]
-    return { of: 'session', key, isAll, ...(sidHash === '' ? {} : { sidHash }) }
+    return { of: 'session', key, isAll, sidHash: sidHash === '' ? undefined : sidHash }
   }
   return { of: 'sso_session', sidHash: subject }
 }

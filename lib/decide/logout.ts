@@ -1,7 +1,7 @@
 /** Decides what a logout does, from the state of the session. Pure. Table: docs/internals/decision-tables.md, "Logout". */
-
+import type { Device } from '../protocol/claims'
 import type { LogoutCookie } from './logout-cookie'
-import type { SsoRecord } from './record'
+import { isLoggedIn, type SsoRecord } from './record'
 import type { StoredEntry } from './stored-entry'
 
 /**
@@ -41,5 +41,46 @@ export function decideLogout(facts: LogoutFacts): LogoutDecision {
   if (record) return { action: 'end', record, isAll }
   if (facts.hasLogoutCookie) return { action: 'retry', isAll }
   const hadSession = facts.hasUnreadableCookie || (facts.key !== undefined && state !== 'ended')
-  return { action: 'set_cookie', logoutCookie: { of: 'anything' }, result: hadSession ? 'pending' : 'no_session' }
+  return { action: 'set_cookie', logoutCookie: { of: 'any_login' }, result: hadSession ? 'pending' : 'no_session' }
 }
+
+/** What a logout ends, beside the SSO session of the browser. */
+export interface LogoutScope {
+  /** Key of the browser's session, which may be missing in the index. */
+  readonly key: string | undefined
+  /** Account of the login. `undefined` if the browser was not logged in, or if the account is not known. */
+  readonly accountId: string | undefined
+  /** Do all sessions of the account end? */
+  readonly isAll: boolean
+}
+
+/** Returns what a logout ends. A logout of all in an anonymous session ends that session only. */
+export function scopeOf(key: string | undefined, record: SsoRecord, isAll: boolean): LogoutScope {
+  const accountId = isLoggedIn(record) ? record.user.accountId : undefined
+  return { key, accountId, isAll: isAll && accountId !== undefined }
+}
+
+/** A logout that is not finished: the SSO system has not confirmed the logout, or Redis has not ended all its sessions. */
+export interface PendingLogout extends LogoutScope, Device {
+  readonly sid: string
+  /** Has the SSO system confirmed the logout? Then a second Logout All would end newer logins. */
+  readonly isConfirmed: boolean
+}
+
+/**
+ * Merges a logout with an earlier logout of the same name. A logout of all stays a logout of all. A confirmation of a single logout
+ * does not confirm a logout of all.
+ */
+export function mergeLogouts<Logout extends PendingLogout>(known: PendingLogout | undefined, logout: Logout): Logout {
+  if (!known) return logout
+  const key = logout.key ?? known.key
+  if (!known.isAll) return { ...logout, key, accountId: logout.accountId ?? known.accountId }
+  if (logout.isAll) return { ...logout, key, isConfirmed: known.isConfirmed || logout.isConfirmed }
+  return { ...logout, key, accountId: known.accountId, isAll: true, isConfirmed: known.isConfirmed }
+}
+
+/**
+ * Result of a retry. `confirmed`: the SSO system has just confirmed the logout. `over`: no logout is pending.
+ * `pending`: the logout is to be retried again. `unknown`: Redis has no such logout, or no secret of this process decrypts it.
+ */
+export type RetryOutcome = 'confirmed' | 'over' | 'pending' | 'unknown'

@@ -3,6 +3,7 @@
  * docs/internals/decision-tables.md, "Request".
  */
 import type { EpochSeconds } from '../protocol/claims'
+import type { RetryOutcome } from './logout'
 import { isLoggedIn, isStale, type SsoRecord, type User } from './record'
 import { ageOf, isYoungerThan } from './timestamps'
 
@@ -35,10 +36,10 @@ export interface Identity {
 export const ANONYMOUS: Identity = Object.freeze({ record: undefined, degraded: undefined })
 
 /**
- * State of the browser's logout cookie. `due`: the logout is to be retried, because the session may still exist on the site.
- * `unknown`: the session of the logout is not known any more.
+ * State of the logout that the browser's cookie names, `over` without a cookie. Before a retry, `due`: the logout is to be retried,
+ * because the session may still exist on the site. `untried`: the logout is retried only if the browser has no session.
  */
-export type LogoutCookieState = 'no' | 'untried' | 'due' | 'pending' | 'unknown'
+export type LogoutCookieState = 'untried' | 'due' | RetryOutcome
 
 /** The status checks in progress, and the last ended check, at the start of a request. Their responses are not fresh for the request. */
 export interface ChecksAtStart {
@@ -104,12 +105,13 @@ export function decideRequest(facts: RequestFacts, policy: RequestPolicy): Reque
   const { record, now } = facts
   if (facts.logoutCookie === 'due') return { action: 'retry_logout' }
   if (record && facts.logoutCookie === 'pending') return anonymous('logout_pending')
-  if (!record) return facts.logoutCookie === 'no' ? decideUnknownVisitor(facts, 'no_session') : decideLoggedOut(facts)
+  if (!record) return hasNoLogout(facts) ? decideUnknownVisitor(facts, 'no_session') : decideLoggedOut(facts)
   if (ageOf(record.since, now) >= policy.absoluteSeconds && record.since <= now)
     return { action: 'end_session', reason: 'absolute_limit' }
   return facts.fresh ? decideFresh(facts, record, facts.fresh, policy) : decideKnown(facts, record, policy)
 }
 
+const hasNoLogout = ({ logoutCookie }: RequestFacts) => logoutCookie === 'over' || logoutCookie === 'confirmed'
 const canIdentify = ({ isSsoAvailable, isIdentifyBroken }: RequestFacts) => isSsoAvailable && !isIdentifyBroken
 
 function decideUnknownVisitor(facts: RequestFacts, reason: IdentifyReason): RequestDecision {

@@ -1,6 +1,6 @@
 /**
  * The operations that this package needs of a store, for Redis and for memory. The test test/storage/contract.test.ts covers both.
- * Here is the interface alone. The classes that name keys and encode values are records.ts, session-index.ts, logout-outbox.ts,
+ * Here is the interface alone. The classes that name keys and encode values are records.ts, session-index.ts, pending-logouts.ts,
  * login-locks.ts and counts.ts.
  * All keys of a call are in the same slot of a Cluster, so every call is a single step of a single server.
  */

@@ -5,8 +5,8 @@ import type { Device } from '../protocol/claims'
 /** A process remembers so many logouts of each kind. */
 const MAX_REMEMBERED = 10_000
 
-/** A logout of a session that Redis did not return, or of all sessions of its account. */
-export interface UnreadLogout extends Omit<SessionLogout, 'of'> {
+/** A logout that waits for Redis, because Redis did not return or did not end its session. */
+export interface DeferredLogout extends SessionLogout {
   readonly device: Device
 }
 

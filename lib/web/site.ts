@@ -13,9 +13,9 @@ import type { PlatformApi } from '../remote/platform-api'
 import type { Sso2Client } from '../remote/sso2'
 import type { ExchangeTicket } from '../remote/ticket'
 import type { LoginLocks } from '../storage/login-locks'
-import type { LogoutOutbox } from '../storage/logout-outbox'
+import type { PendingLogouts } from '../storage/pending-logouts'
 import type { Records } from '../storage/records'
-import type { RememberedLogouts, UnreadLogout } from '../storage/remembered-logouts'
+import type { DeferredLogout, RememberedLogouts } from '../storage/remembered-logouts'
 import type { SessionIndex } from '../storage/session-index'
 import type { Unavailable } from '../storage/unavailable'
 import type { Limits } from './limits'
@@ -164,7 +164,7 @@ export interface Site {
   readonly records: Records
   readonly sessionIndex: SessionIndex
   readonly loginLocks: LoginLocks
-  readonly logoutOutbox: LogoutOutbox
+  readonly pendingLogouts: PendingLogouts
   readonly sessions: Sessions
   readonly exchange: ExchangeTicket
   readonly loadUser: LoadUser
@@ -178,7 +178,8 @@ export interface Site {
   readonly views: CustomViews
   readonly builtIn: BuiltInPages
   readonly limits: Limits
-  readonly unreadLogouts: RememberedLogouts<UnreadLogout>
+  /** By the keys of their sessions. */
+  readonly deferredLogouts: RememberedLogouts<DeferredLogout>
   readonly logoutWorker: { start(): void }
   /** Operations to finish before the site is closed. */
   readonly runningOperations: RunningOperations

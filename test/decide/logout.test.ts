@@ -1,4 +1,11 @@
-import { decideLogout, type LogoutDecision, type LogoutFacts } from '../../lib/decide/logout'
+import {
+  decideLogout,
+  type LogoutDecision,
+  type LogoutFacts,
+  mergeLogouts,
+  type PendingLogout,
+  scopeOf,
+} from '../../lib/decide/logout'
 import { anonRecord, loggedInRecord } from './samples'
 
 const usual: LogoutFacts = {
@@ -13,7 +20,7 @@ const usual: LogoutFacts = {
 const [ada, anon] = [loggedInRecord(), anonRecord()]
 const anything = (result: 'pending' | 'no_session'): LogoutDecision => ({
   action: 'set_cookie',
-  logoutCookie: { of: 'anything' },
+  logoutCookie: { of: 'any_login' },
   result,
 })
 const away = (key: string, isAll: boolean): LogoutDecision => ({
@@ -62,4 +69,69 @@ const rows: [name: string, facts: Partial<LogoutFacts>, decision: LogoutDecision
 ]
 test.each(rows)('%s', (_name, facts, decision) => {
   expect(decideLogout({ ...usual, ...facts })).toEqual(decision)
+})
+
+describe('the scope of a logout', () => {
+  test.each([
+    ['of a login', ada, false, { key: 'k', accountId: 'a1', isAll: false }],
+    ['of all, in a login', ada, true, { key: 'k', accountId: 'a1', isAll: true }],
+    ['of an anonymous session', anon, false, { key: 'k', accountId: undefined, isAll: false }],
+    ['of all, in an anonymous session, is that session', anon, true, { key: 'k', accountId: undefined, isAll: false }],
+  ])('%s', (_what, record, isAll, scope) => {
+    expect(scopeOf('k', record, isAll)).toEqual(scope)
+  })
+})
+
+describe('an earlier logout and a later logout of the same name', () => {
+  const device = { ipa: '192.0.2.1', uas: 'a browser' }
+  const one: PendingLogout = {
+    ...device,
+    sid: 'sid',
+    key: undefined,
+    accountId: undefined,
+    isAll: false,
+    isConfirmed: false,
+  }
+  const all: PendingLogout = { ...one, accountId: 'ada', isAll: true }
+  const confirmed = (logout: PendingLogout): PendingLogout => ({ ...logout, isConfirmed: true })
+
+  test.each<[what: string, known: PendingLogout | undefined, logout: PendingLogout, merged: PendingLogout]>([
+    ['none, then one', undefined, one, one],
+    ['none, then all', undefined, all, all],
+    ['one, then one', one, one, one],
+    ['one, then one that is confirmed', one, confirmed(one), confirmed(one)],
+    ['one, then all', one, all, all],
+    ['one, then all that is confirmed', one, confirmed(all), confirmed(all)],
+    ['one that is confirmed, then one', confirmed(one), one, one],
+    ['one that is confirmed, then one that is confirmed', confirmed(one), confirmed(one), confirmed(one)],
+    ['one that is confirmed, then all', confirmed(one), all, all],
+    ['one that is confirmed, then all that is confirmed', confirmed(one), confirmed(all), confirmed(all)],
+    ['all, then one', all, one, all],
+    ['all, then one that is confirmed', all, confirmed(one), all],
+    ['all, then all', all, all, all],
+    ['all, then all that is confirmed', all, confirmed(all), confirmed(all)],
+    ['all that is confirmed, then one', confirmed(all), one, confirmed(all)],
+    ['all that is confirmed, then one that is confirmed', confirmed(all), confirmed(one), confirmed(all)],
+    ['all that is confirmed, then all', confirmed(all), all, confirmed(all)],
+    ['all that is confirmed, then all that is confirmed', confirmed(all), confirmed(all), confirmed(all)],
+  ])('%s', (_what, known, logout, merged) => {
+    expect(mergeLogouts(known, logout)).toEqual(merged)
+  })
+
+  test.each([
+    ['one, then one', { ...one, key: 'k1', accountId: 'ada' }, one],
+    ['one, then all', { ...one, key: 'k1', accountId: 'ada' }, all],
+    ['all, then one', { ...all, key: 'k1' }, one],
+    ['all, then all', { ...all, key: 'k1' }, all],
+  ])('%s: the later logout counts, but keeps session and account that only the earlier one names', (...row) => {
+    const [, known, logout] = row
+    const later = { ...logout, sid: 'later', uas: 'another browser' }
+    const { isAll } = mergeLogouts(known, logout)
+    expect(mergeLogouts(known, later)).toEqual({ ...later, key: 'k1', accountId: 'ada', isAll })
+    expect(mergeLogouts(known, { ...later, key: 'k2' }).key).toBe('k2')
+  })
+
+  test('all of one account, then one of another: the account of the logout of all stays', () => {
+    expect(mergeLogouts(all, { ...one, accountId: 'bob' })).toEqual(all)
+  })
 })

@@ -109,7 +109,7 @@ module.exports = [
   ]),
   ...because('what is kept under this key is never looked at, only whether there is something', [
     ['storage/records.ts', ", null, '1', seconds)", '""'],
-    ['storage/logout-outbox.ts', "isSet(this.#key('retry', sidHash), null, '1', RETRY_LOCK_SECONDS)", '""'],
+    ['storage/pending-logouts.ts', "isSet(this.#key('retry', name), null, '1', RETRY_LOCK_SECONDS)", '""'],
     ['storage/session-index.ts', "compareAndSet(key, null, '1', USED_TOKEN_SECONDS, revocation)", '""'],
   ]),
   ...because('only frees memory', [
@@ -180,9 +180,6 @@ module.exports = [
   ]),
   ...because('the pattern also fits nothing, so that it fits at the beginning', [
     ['decide/masking.ts', 'const WORDS = ', '/(?:[A-Z]?[a-z]{2,}|[A-Z]{3,}|[^A-Za-z])*/'],
-  ]),
-  ...because('writes what is there already, or nothing', [
-    ['storage/logout-outbox.ts', 'aid === undefined ? {} : { aid }', 'false'],
   ]),
   ...because('UTF-8 is how Node.js reads a text where nothing is said', [
     ['session/session-cookie.ts', "createSecretKey(secret, 'utf8')", '""'],

@@ -10,10 +10,10 @@ module.exports = {
       'deadline',
       ...suites(
         'storage',
-        'contract counts keys logout-outbox-and-login-locks masters opening outage records redis-circuit-breaker seal',
+        'contract counts keys pending-logouts-and-login-locks masters opening outage records redis-circuit-breaker seal',
       ),
       ...suites('storage', 'session-index'),
-      'web/unread-logouts',
+      'web/deferred-logouts',
     ],
   },
   platform: {
@@ -30,7 +30,7 @@ module.exports = {
   actions: {
     mutate: ['lib/web/actions/*.ts'],
     suites: [
-      ...suites('flows', 'access-token eviction first-visit identify-guard login logout status unread-logout'),
+      ...suites('flows', 'access-token eviction first-visit identify-guard login logout status deferred-logout'),
       ...suites(
         'regressions',
         'asked-again final-logout fresh-pages landed-logout login-hooks logout-again logout-all',

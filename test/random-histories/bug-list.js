@@ -28,7 +28,7 @@ module.exports = [
   },
   {
     name: 'a logout is not told to the SSO system',
-    file: 'web/actions/retry-logout.ts',
+    file: 'web/actions/finish-logout.ts',
     find: 'aid === undefined ? await client.logout({ sid, ipa, uas }) :',
     replace: 'aid === undefined ? { err: undefined } :',
     breaks: ['I5'],
@@ -92,9 +92,9 @@ module.exports = [
   },
   {
     name: '"log out everywhere" ends this session only',
-    file: 'web/actions/revoke-local-sessions.ts',
-    find: 'aid === undefined ? [] : index.revokeAccount(aid, key)',
-    replace: 'aid === undefined ? [] : index.revokeAccount(aid, key).then(() => [])',
+    file: 'web/actions/end-local-sessions.ts',
+    find: 'account === undefined ? [] : index.revokeAccount(account, key)',
+    replace: 'account === undefined ? [] : index.revokeAccount(account, key).then(() => [])',
     breaks: ['I5 log out everywhere'],
   },
   {

@@ -5,7 +5,8 @@ import { doneUnlessUnavailable, storeUnavailable, unlessUnavailable } from '../.
 import { freePort } from '../support/ports'
 import { NOW, siteOver, type TestSite } from './stores'
 
-const logout = { sid: 'the-sid', ipa: '192.0.2.1', uas: 'a browser' }
+const device = { ipa: '192.0.2.1', uas: 'a browser' }
+const logout = { sid: 'the-sid', ...device, key: undefined, accountId: 'ada', isAll: true, isConfirmed: false }
 const entry = { key: 'k', sidHash: 's', accountId: 'a' }
 const attempts = { at: NOW, since: NOW, wrong: 0, wrongRecognised: 0, logins: 0 }
 
@@ -30,20 +31,20 @@ const calls: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['revokeSsoSession', ({ sessionIndex }) => sessionIndex.revokeSsoSession('s')],
   ['revokeAccount', ({ sessionIndex }) => sessionIndex.revokeAccount('a')],
   ['accountRevokedAt', ({ sessionIndex }) => sessionIndex.accountRevokedAt('a')],
-  ['keep', ({ keptLogouts }) => keptLogouts.keep('h', logout, NOW)],
-  ['find', ({ keptLogouts }) => keptLogouts.find('h')],
-  ['lockRetry', ({ keptLogouts }) => keptLogouts.lockRetry('h')],
-  ['pauseRetry', ({ keptLogouts }) => keptLogouts.pauseRetry('h')],
-  ['unlockRetry', ({ keptLogouts }) => keptLogouts.unlockRetry('h')],
-  ['confirm', ({ keptLogouts }) => keptLogouts.confirm('h')],
-  ['removeFromQueue', ({ keptLogouts }) => keptLogouts.removeFromQueue('h')],
-  ['takeDue', ({ keptLogouts }) => keptLogouts.takeDue(NOW, 8)],
-  ['postpone', ({ keptLogouts }) => keptLogouts.postpone('h', NOW, NOW, 0)],
+  ['add', ({ pendingLogouts }) => pendingLogouts.add('h', logout, NOW)],
+  ['find', ({ pendingLogouts }) => pendingLogouts.find('h')],
+  ['lockRetry', ({ pendingLogouts }) => pendingLogouts.lockRetry('h')],
+  ['pauseRetry', ({ pendingLogouts }) => pendingLogouts.pauseRetry('h')],
+  ['unlockRetry', ({ pendingLogouts }) => pendingLogouts.unlockRetry('h')],
+  ['confirm', ({ pendingLogouts }) => pendingLogouts.confirm('h')],
+  ['removeFromQueue', ({ pendingLogouts }) => pendingLogouts.removeFromQueue('h')],
+  ['takeDue', ({ pendingLogouts }) => pendingLogouts.takeDue(NOW, 8)],
+  ['postpone', ({ pendingLogouts }) => pendingLogouts.postpone('h', NOW, NOW, 0)],
   [
-    'restore',
-    async ({ keptLogouts }) => {
-      await keptLogouts.keep('h2', logout, NOW)
-      return keptLogouts.restore(NOW, 8)
+    'addMissing',
+    async ({ pendingLogouts }) => {
+      await pendingLogouts.add('h2', logout, NOW)
+      return pendingLogouts.addMissing(NOW, 8)
     },
   ],
   ['beginForm', ({ logins }) => logins.beginForm('k', null, 'digest')],
@@ -69,7 +70,7 @@ describe('a Redis that is not there', () => {
   })
 
   test('has been asked by every method that there is', () => {
-    const methods = [site.records, site.sessionIndex, site.keptLogouts, site.logins].flatMap((part) => {
+    const methods = [site.records, site.sessionIndex, site.pendingLogouts, site.logins].flatMap((part) => {
       const all = Object.entries(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(part)))
       return all.filter(([, { value }]) => typeof value === 'function').map(([name]) => name)
     })

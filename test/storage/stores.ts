@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Kv } from '../../lib/storage/kv'
 import { LoginLocks } from '../../lib/storage/login-locks'
-import { LogoutOutbox } from '../../lib/storage/logout-outbox'
 import { MemoryKv } from '../../lib/storage/memory-kv'
+import { PendingLogouts } from '../../lib/storage/pending-logouts'
 import { Records } from '../../lib/storage/records'
 import { openRedis, redisKv } from '../../lib/storage/redis-kv'
 import { SessionIndex } from '../../lib/storage/session-index'
@@ -26,7 +26,7 @@ export interface TestSite {
   readonly prefix: string
   readonly records: Records
   readonly sessionIndex: SessionIndex
-  readonly keptLogouts: LogoutOutbox
+  readonly pendingLogouts: PendingLogouts
   readonly logins: LoginLocks
 }
 
@@ -48,7 +48,7 @@ export function siteOver(kv: Kv, clock: TestClock, prefix = `${randomUUID()}:`, 
     prefix,
     records: new Records(...parts),
     sessionIndex: new SessionIndex(...parts),
-    keptLogouts: new LogoutOutbox(...parts),
+    pendingLogouts: new PendingLogouts(...parts),
     logins: new LoginLocks(...parts),
   }
 }

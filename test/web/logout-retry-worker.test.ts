@@ -1,6 +1,6 @@
+import type { PendingLogout } from '../../lib/decide/logout'
 import { Sso2Client } from '../../lib/remote/sso2'
 import type { Kv } from '../../lib/storage/kv'
-import type { PendingLogout } from '../../lib/storage/logout-outbox'
 import { RememberedLogouts } from '../../lib/storage/remembered-logouts'
 import { LogoutRetryWorker } from '../../lib/web/actions/logout-retry-worker'
 import type { Site } from '../../lib/web/site'
@@ -12,6 +12,7 @@ import { readJwt, signJwt } from '../support/oracle'
 
 const secret = 'a secret that only this test and its oracle know'
 const device = { ipa: '192.0.2.1', uas: 'a browser' }
+const usual = { ...device, key: undefined, accountId: undefined, isAll: false, isConfirmed: false }
 /** A look comes within 1.25 s, the machine may be busy, and a second try would come 5 s after the first at the soonest. */
 const FIRST_TRY_MS = 5000
 const now = () => Math.floor(Date.now() / 1000)
@@ -59,20 +60,20 @@ async function openScene(open: (options: { now: number }) => Kv) {
   const world = await platform()
   world.become(isWell)
   const ends: (() => Promise<void> | void)[] = []
-  const startProcess = (keptLogouts = stored.keptLogouts) => {
+  const startProcess = (pendingLogouts = stored.pendingLogouts) => {
     const client = new Sso2Client({
       ssoUrl: world.server.url,
       clientId: 'the-site',
       clientSecret: secret,
       organisationId: 'the-publisher',
     })
-    const unreadLogouts = new RememberedLogouts()
+    const deferredLogouts = new RememberedLogouts()
     const config = { rememberDevices: false }
     const queue = new LogoutRetryWorker({
       ...stored,
       config,
-      logoutOutbox: keptLogouts,
-      unreadLogouts,
+      pendingLogouts,
+      deferredLogouts,
       client,
       now,
     } as unknown as Site)
@@ -88,7 +89,7 @@ async function openScene(open: (options: { now: number }) => Kv) {
     world,
     startProcess,
     keep: (hash: string, logout: Partial<PendingLogout> = {}, due = now()) =>
-      stored.keptLogouts.keep(hash, { sid: hash, ...device, ...logout }, due),
+      stored.pendingLogouts.add(hash, { sid: hash, ...usual, ...logout }, due),
     isEmpty: async () => {
       const times = { now: Number.MAX_SAFE_INTEGER, latest: Number.MAX_SAFE_INTEGER }
       for (let part = 0; part < 8; part += 1) {
@@ -137,7 +138,7 @@ describe.each(stores)('over %s', (_name, open) => {
     async ({ stored, world, startProcess, keep, isEmpty }) => {
       await keep('h1')
       startProcess().queue.start()
-      await until(async () => (await stored.keptLogouts.find('h1')) === 'confirmed', FIRST_TRY_MS)
+      await until(async () => (await stored.pendingLogouts.find('h1')) === 'confirmed', FIRST_TRY_MS)
       expect(world.asked('logout').length).toBe(1)
       await until(isEmpty, 3000)
     },
@@ -149,7 +150,7 @@ describe.each(stores)('over %s', (_name, open) => {
       const part = (of: number) => `${stored.prefix}logouts:{logouts${of}}`
       await kv.enqueue(part(5), 'gone', now()) // its last letter says where
       await keep('h1')
-      await stored.keptLogouts.confirm('h1')
+      await stored.pendingLogouts.confirm('h1')
       await kv.enqueue(part(1), 'h1', now())
       const { queue } = startProcess()
       queue.start()
@@ -158,7 +159,7 @@ describe.each(stores)('over %s', (_name, open) => {
       expect(world.server.seen.length).toBe(0)
       const other = siteOver(kv, { now: now() }, stored.prefix, [OTHER_KEY])
       await keep('h2')
-      const blind = startProcess(other.keptLogouts)
+      const blind = startProcess(other.pendingLogouts)
       blind.queue.start()
       await new Promise((resolve) => setTimeout(resolve, 1500))
       expect(await isEmpty()).toBe(false)
@@ -183,7 +184,7 @@ describe.each(stores)('over %s', (_name, open) => {
       await queue.stop()
       const asked = world.asked('logout').length
       const sids = world.asked('logout').map(({ body }) => String(readJwt(JSON.parse(body).t).claims['sid']))
-      for (const sid of sids) expect(await stored.keptLogouts.find(sid)).toBe('confirmed')
+      for (const sid of sids) expect(await stored.pendingLogouts.find(sid)).toBe('confirmed')
       queue.start()
       await new Promise((resolve) => setTimeout(resolve, 1500))
       expect(world.asked('logout').length).toBe(asked)

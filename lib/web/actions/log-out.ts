@@ -2,37 +2,39 @@
  * Logout. The local session ends at once, with or without a response of the SSO system. A logout that the SSO system has not confirmed is retried.
  * Threats S12, S16, S17, F12.
  */
-import { decideLogout, type LogoutDecision, type LogoutResult } from '../../decide/logout'
-import type { LogoutCookie, SessionLogout } from '../../decide/logout-cookie'
+import {
+  decideLogout,
+  type LogoutDecision,
+  type LogoutResult,
+  type PendingLogout,
+  type RetryOutcome,
+  scopeOf,
+} from '../../decide/logout'
+import { pendingLogoutName, type SessionLogout } from '../../decide/logout-cookie'
 import { isLoggedIn, type SsoRecord } from '../../decide/record'
-import type { LogoutCookieState } from '../../decide/request-decision'
 import { isGone } from '../../decide/stored-entry'
 import { shortHash } from '../../storage/keys'
-import type { PendingLogout } from '../../storage/logout-outbox'
 import { callListener, publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
 import { dropLogoutCookie, type RequestContext, setLogoutCookie } from '../request-context'
 import { MAX_TRIES, type StoredRecord } from '../stored-record'
+import { endLocalSessions } from './end-local-sessions'
 import {
+  addPendingLogout,
+  callLogout,
   completeLogout,
-  endUnreadSession,
+  finishDeferredLogout,
   isSlow,
-  logoutOf,
-  pendingLogoutName,
-  queueLogout,
-  type RetryResult,
-  requestLogout,
   retryPendingLogout,
-} from './retry-logout'
-import { localLogoutOf, revokeLocalSessions } from './revoke-local-sessions'
+} from './finish-logout'
 
 /** Ends the browser's session, or all of the account's. */
 export async function logOut(context: RequestContext, isAll: boolean): Promise<LogoutResult> {
   const started = performance.now()
   const { stored, site, req } = context
-  const step = await nextLogoutStep(context, isAll)
+  const decision = await beginLogout(context, isAll)
   const sidHash = stored.value?.sidHash
-  const result = await applyLogoutDecision(context, step)
+  const result = await applyLogoutDecision(context, decision)
   stored.forget()
   await site.sessions.replaceWithEmpty(req)
   publish('logout', {
@@ -46,16 +48,42 @@ export async function logOut(context: RequestContext, isAll: boolean): Promise<L
   return result
 }
 
-async function applyLogoutDecision(context: RequestContext, step: LogoutDecision): Promise<LogoutResult> {
-  switch (step.action) {
+/** Decides what to end. A session without a record ends here. If another request has changed the session, the decision is made again. */
+async function beginLogout(context: RequestContext, isAll: boolean): Promise<LogoutDecision> {
+  const { stored, browser } = context
+  for (let tries = 1; ; tries += 1) {
+    await stored.follow()
+    const decision = decideLogout({
+      isAvailable: stored.isAvailable,
+      record: stored.value,
+      key: stored.key,
+      state: stored.state,
+      hasUnreadableCookie: context.hasUnreadableCookie,
+      hasLogoutCookie: browser.logoutCookie !== undefined,
+      isAll,
+    })
+    if (decision.action === 'end' || tries === MAX_TRIES) return decision
+    if ((await endWithoutRecord(stored)) === 'ended') return decision
+  }
+}
+
+/** Ends a session without a readable record, so that its cookie is void. `changed`: another request has written a record first. */
+async function endWithoutRecord(stored: StoredRecord): Promise<'ended' | 'changed'> {
+  if (stored.key === undefined || !stored.isAvailable || isGone(stored)) return 'ended'
+  const { outcome } = await stored.revoke(({ value }) => value === undefined && !isGone(stored), 'ended')
+  return outcome === 'changed' ? 'changed' : 'ended'
+}
+
+async function applyLogoutDecision(context: RequestContext, decision: LogoutDecision): Promise<LogoutResult> {
+  switch (decision.action) {
     case 'end':
-      return endSession(context, context.stored, step.record, step.isAll)
+      return endSession(context, decision.record, decision.isAll)
     case 'retry':
-      return retryLogoutOnClick(context, step.isAll)
+      return retryLogoutOnClick(context, decision.isAll)
     case 'set_cookie':
-      setLogoutCookie(context, step.logoutCookie)
-      if (step.logoutCookie.of === 'session') rememberUnreadLogout(context, step.logoutCookie)
-      return step.result
+      setLogoutCookie(context, decision.logoutCookie)
+      if (decision.logoutCookie.of === 'session') deferLogout(context, decision.logoutCookie)
+      return decision.result
   }
 }
 
@@ -63,28 +91,20 @@ async function applyLogoutDecision(context: RequestContext, step: LogoutDecision
  * Ends a stored session, first on this site, then at the SSO system. If Redis takes no writes, the session ends at the next contact with Redis.
  * If no secret of this process decrypts the session, the browser's next landing ends the SSO session.
  */
-async function endSession(
-  context: RequestContext,
-  { key, secrets }: StoredRecord,
-  record: SsoRecord,
-  isAll: boolean,
-): Promise<LogoutResult> {
+async function endSession(context: RequestContext, record: SsoRecord, isAll: boolean): Promise<LogoutResult> {
   const { site, req } = context
-  const local = localLogoutOf(key, record, isAll)
-  const { sidHash } = local
-  const isEnded = (await revokeLocalSessions(site, local)) === 'done'
-  const unread: SessionLogout = { of: 'session', key: key ?? '', isAll, sidHash }
-  if (!isEnded) setLogoutCookie(context, unread)
-  else if (!secrets) setLogoutCookie(context, { of: 'anything' })
-  if (!secrets) {
-    if (!isEnded) rememberUnreadLogout(context, unread)
-    return 'pending'
-  }
-  const logout = logoutOf(secrets.sid, deviceOf(req), local)
-  if (isEnded) return sendLogout(context, sidHash, logout)
-  // Redis may have ended the session all the same, so the logout is queued in any case
-  const [isConfirmed] = await Promise.all([requestLogout(site, logout), queueLogout(site, sidHash, logout)])
-  if (isConfirmed) await queueLogout(site, sidHash, { ...logout, isConfirmed })
+  const { key, secrets } = context.stored
+  const { sidHash } = record
+  const scope = scopeOf(key, record, isAll)
+  const isEnded = (await endLocalSessions(site, sidHash, scope)) === 'done'
+  const logout = secrets && { sid: secrets.sid, ...deviceOf(req), ...scope, isConfirmed: false }
+  if (isEnded && logout) return sendLogout(context, sidHash, logout)
+  const sessionLogout: SessionLogout = { of: 'session', key: key ?? '', isAll, sidHash }
+  setLogoutCookie(context, isEnded ? { of: 'any_login' } : sessionLogout)
+  if (isEnded) return 'pending'
+  // Redis may have ended the session all the same, so the pending logout is added in any case
+  if (logout) await addPendingLogout(site, sidHash, { ...logout, isConfirmed: await callLogout(site, logout) })
+  else deferLogout(context, sessionLogout)
   return 'pending'
 }
 
@@ -94,10 +114,72 @@ async function sendLogout(context: RequestContext, sidHash: string, logout: Pend
   const left = await completeLogout(site, logout)
   if (left === undefined) return 'confirmed'
   // after the confirmation, Identify logs the browser in no more, so the browser needs no cookie
-  if (left.isConfirmed) await queueLogout(site, sidHash, left)
-  else await queueForRetry(context, sidHash, left)
-  if (isSlow(beganAt)) await site.logoutOutbox.pauseRetry(sidHash)
+  if (left.isConfirmed) await addPendingLogout(site, sidHash, left)
+  else await retryLater(context, sidHash, left)
+  if (isSlow(beganAt)) await site.pendingLogouts.pauseRetry(sidHash)
   return 'pending'
+}
+
+/** Adds a pending logout, and sets the logout cookie. */
+async function retryLater(context: RequestContext, sidHash: string, logout: PendingLogout): Promise<void> {
+  const added = await addPendingLogout(context.site, sidHash, logout)
+  setLogoutCookie(context, added === 'done' ? { of: 'sso_session', sidHash } : { of: 'any_login' })
+}
+
+/** Remembers the logout in this process, because the browser may not return. A logout of all sessions stays a logout of all sessions. */
+function deferLogout({ site, req }: RequestContext, logout: SessionLogout): void {
+  const isAll = logout.isAll || site.deferredLogouts.get(logout.key)?.isAll === true
+  site.deferredLogouts.set(logout.key, { ...logout, isAll, device: deviceOf(req) })
+  site.logoutWorker.start()
+}
+
+/**
+ * Retries an earlier logout after another click on "log out". A click on "log out everywhere" makes the earlier logout one of all sessions,
+ * unless that logout is over: then the browser has no session any more.
+ */
+async function retryLogoutOnClick(context: RequestContext, isAll: boolean): Promise<LogoutResult> {
+  const { logoutCookie } = context.browser
+  if (isAll && logoutCookie?.of === 'session') setLogoutCookie(context, { ...logoutCookie, isAll })
+  const outcome = await retryLogoutFromCookie(context, isAll)
+  if (outcome === 'over') return isAll ? 'no_session' : 'confirmed'
+  return outcome === 'confirmed' ? 'confirmed' : 'pending'
+}
+
+/** Retries the logout of the browser's logout cookie, and drops the cookie of a logout that is over. @param isAll must all sessions of the account end? */
+export async function retryLogoutFromCookie(context: RequestContext, isAll = false): Promise<RetryOutcome> {
+  const outcome = await retryNamedLogout(context, isAll)
+  if (outcome === 'confirmed' || outcome === 'over') dropLogoutCookie(context)
+  return outcome
+}
+
+async function retryNamedLogout(context: RequestContext, isAll: boolean): Promise<RetryOutcome> {
+  const { logoutCookie } = context.browser
+  switch (logoutCookie?.of) {
+    case undefined:
+      return 'over'
+    case 'sso_session':
+      return (await retryPendingLogout(context.site, logoutCookie.sidHash, isAll)).outcome
+    case 'session':
+      return retryDeferredLogout(context, logoutCookie)
+    case 'any_login':
+      return endLoginOfLanding(context, isAll)
+  }
+}
+
+/** Ends a session that Redis did not return, or did not end, when the browser logged out. */
+async function retryDeferredLogout(context: RequestContext, logout: SessionLogout): Promise<RetryOutcome> {
+  const { site, req } = context
+  if ((await finishDeferredLogout(site, { ...logout, device: deviceOf(req) })) === 'done')
+    return (await retryPendingLogout(site, pendingLogoutName(logout), logout.isAll)).outcome
+  deferLogout(context, logout)
+  return 'pending'
+}
+
+/** Ends a login that a landing established during the logout, because the logout was meant for the login too. */
+async function endLoginOfLanding(context: RequestContext, isAll: boolean): Promise<RetryOutcome> {
+  const { value } = context.stored
+  if (!isLoggedIn(value)) return 'unknown'
+  return (await endSession(context, value, isAll)) === 'confirmed' ? 'confirmed' : 'pending'
 }
 
 /**
@@ -111,110 +193,12 @@ export async function logOutLandedToken(context: RequestContext, sid: string): P
   const wasMarked = browser.logoutCookie !== undefined
   const isDue = browser.logoutCookie?.of === 'session' && (await retryLogoutFromCookie(context)) === 'pending'
   const sidHash = shortHash(sid)
-  const logout = { sid, ...deviceOf(req) }
-  await revokeLocalSessions(site, { sidHash, aid: undefined })
-  const isConfirmed = await requestLogout(site, logout)
+  const scope = { key: undefined, accountId: undefined, isAll: false }
+  const logout = { sid, ...deviceOf(req), ...scope, isConfirmed: false }
+  await endLocalSessions(site, sidHash, scope)
+  const isConfirmed = await callLogout(site, logout)
   if (isDue) return false
   if (isConfirmed) dropLogoutCookie(context)
-  else await queueForRetry(context, sidHash, logout)
+  else await retryLater(context, sidHash, logout)
   return wasMarked && isConfirmed
-}
-
-async function queueForRetry(context: RequestContext, sidHash: string, logout: PendingLogout): Promise<void> {
-  const kept = await queueLogout(context.site, sidHash, logout)
-  setLogoutCookie(context, kept === 'done' ? { of: 'sso_session', sidHash } : { of: 'anything' })
-}
-
-const COOKIE_STATES: Readonly<Record<RetryResult, LogoutCookieState>> = {
-  confirmed: 'no',
-  already: 'no',
-  failed: 'pending',
-  deferred: 'pending',
-  gone: 'unknown',
-  unknown: 'unknown',
-}
-
-/**
- * Retries an earlier logout after another click on "log out". A click on "log out everywhere" makes the earlier logout one of all sessions,
- * unless that logout is over: then the browser has no session any more.
- */
-async function retryLogoutOnClick(context: RequestContext, isAll: boolean): Promise<LogoutResult> {
-  const { logoutCookie } = context.browser
-  if (isAll && logoutCookie?.of === 'session') setLogoutCookie(context, { ...logoutCookie, isAll })
-  const result = await retryByCookie(context, isAll)
-  if (result === 'already') return isAll ? 'no_session' : 'confirmed'
-  return result === 'confirmed' ? 'confirmed' : 'pending'
-}
-
-/** Retries the logout of the browser's logout cookie. Only one process at a time retries. `'no'`: confirmed, and the cookie is dropped. */
-export async function retryLogoutFromCookie(context: RequestContext): Promise<LogoutCookieState> {
-  return COOKIE_STATES[await retryByCookie(context, false)]
-}
-
-/** @param isAll must all sessions of the account end? */
-async function retryByCookie(context: RequestContext, isAll: boolean): Promise<RetryResult> {
-  const { logoutCookie } = context.browser
-  const result = logoutCookie === undefined ? 'already' : await retryLogout(context, logoutCookie, isAll)
-  if (COOKIE_STATES[result] === 'no') dropLogoutCookie(context)
-  return result
-}
-
-function retryLogout(context: RequestContext, logoutCookie: LogoutCookie, isAll: boolean): Promise<RetryResult> {
-  switch (logoutCookie.of) {
-    case 'sso_session':
-      return retryPendingLogout(context.site, logoutCookie.sidHash, isAll)
-    case 'session':
-      return retryUnreadLogout(context, logoutCookie)
-    case 'anything':
-      return endLateLogin(context, isAll)
-  }
-}
-
-/** Ends a login established by a landing during the logout, because the logout was meant for the login too. */
-async function endLateLogin(context: RequestContext, isAll: boolean): Promise<RetryResult> {
-  const { value } = context.stored
-  if (!isLoggedIn(value)) return 'unknown'
-  return (await endSession(context, context.stored, value, isAll)) === 'confirmed' ? 'confirmed' : 'failed'
-}
-
-/** Ends a session that Redis did not return to an earlier logout of the browser. */
-async function retryUnreadLogout(context: RequestContext, logoutCookie: SessionLogout): Promise<RetryResult> {
-  const { site, req } = context
-  if ((await endUnreadSession(site, { ...logoutCookie, device: deviceOf(req) })) === 'done')
-    return retryPendingLogout(site, pendingLogoutName(logoutCookie), logoutCookie.isAll)
-  rememberUnreadLogout(context, logoutCookie)
-  return 'deferred'
-}
-
-/** Remembers the logout in this process, because the browser may not return. A logout of all sessions stays a logout of all sessions. */
-function rememberUnreadLogout({ site, req }: RequestContext, logoutCookie: SessionLogout): void {
-  const { key } = logoutCookie
-  const isAll = logoutCookie.isAll || site.unreadLogouts.get(key)?.isAll === true
-  site.unreadLogouts.set(key, { ...logoutCookie, isAll, device: deviceOf(req) })
-  site.logoutWorker.start()
-}
-
-/** Decides what to end. A session without a record ends at once. If another request has changed the session, the decision is made again. */
-async function nextLogoutStep(context: RequestContext, isAll: boolean): Promise<LogoutDecision> {
-  const { stored, browser } = context
-  for (let tries = 1; ; tries += 1) {
-    await stored.follow()
-    const step = decideLogout({
-      isAvailable: stored.isAvailable,
-      record: stored.value,
-      key: stored.key,
-      state: stored.state,
-      hasUnreadableCookie: context.hasUnreadableCookie,
-      hasLogoutCookie: browser.logoutCookie !== undefined,
-      isAll,
-    })
-    if (step.action === 'end' || tries === MAX_TRIES || (await endWithoutRecord(stored)) === 'ended') return step
-  }
-}
-
-/** Ends a session without a readable record, so that its cookie is void. `changed`: another request has written a record first. */
-async function endWithoutRecord(stored: StoredRecord): Promise<'ended' | 'changed'> {
-  if (stored.key === undefined || !stored.isAvailable || isGone(stored)) return 'ended'
-  const { outcome } = await stored.revoke(({ value }) => value === undefined && !isGone(stored), 'ended')
-  return outcome === 'changed' ? 'changed' : 'ended'
 }

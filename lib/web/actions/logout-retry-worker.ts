@@ -4,15 +4,15 @@
  */
 import type { Unavailable } from '../../storage/unavailable'
 import type { Site } from '../site'
-import { endUnreadSessions, retryPendingLogout } from './retry-logout'
+import { finishDeferredLogouts, retryPendingLogout } from './finish-logout'
 
 /** Polling interval of an idle process, in milliseconds. Finds logouts left by other processes. */
 const IDLE_MS = 10_000
 /** Polling interval while logouts are waiting, in milliseconds. */
 const BUSY_MS = 1000
 const AT_ONCE = 8
-/** In each round, so many logouts of this process are queued again if Redis has lost them. */
-const RESTORED = 50
+/** In each round, so many logouts remembered by this process are added again if Redis lacks them. */
+const ADDED_AGAIN = 50
 
 /** The worker of one site. */
 export class LogoutRetryWorker {
@@ -21,15 +21,15 @@ export class LogoutRetryWorker {
   #nextLook = Number.POSITIVE_INFINITY
   #round: Promise<void> | undefined
   #isStopped = false
-  /** Has no logout succeeded since a failure, or since the start? Then the first success makes all others due. */
-  #wasAway = true
+  /** Did the SSO system confirm a logout of the last batch? The first confirmation after a failure makes all other logouts due. */
+  #hasConfirmed = false
   #isBusy = false
 
   constructor(site: Site) {
     this.#site = site
   }
 
-  /** Starts polling, or polls again soon. Call after queueing a logout. */
+  /** Starts polling, or polls again soon. Call after adding a logout. */
   start(): void {
     this.#isBusy = true
     this.#lookWithin(BUSY_MS)
@@ -60,35 +60,31 @@ export class LogoutRetryWorker {
 
   async #drain(): Promise<void> {
     this.#isBusy = false
-    const { logoutOutbox, unreadLogouts, client, now } = this.#site
-    await endUnreadSessions(this.#site)
-    this.#isBusy ||= unreadLogouts.size > 0
-    await logoutOutbox.restore(now(), RESTORED)
+    const { pendingLogouts, deferredLogouts, client, now } = this.#site
+    await finishDeferredLogouts(this.#site)
+    this.#isBusy ||= deferredLogouts.size > 0
+    await pendingLogouts.addMissing(now(), ADDED_AGAIN)
     for (let isBack = false; !this.#isStopped; ) {
       const due: string[] | Unavailable = client.isAvailable
-        ? await logoutOutbox.takeDue(now(), AT_ONCE, isBack)
+        ? await pendingLogouts.takeDue(now(), AT_ONCE, isBack)
         : 'unavailable'
       if (due.length === 0) return
       this.#isBusy = true // looks again soon, also if Redis or the SSO system does not answer
       if (due === 'unavailable') return
-      const isAnswered = (await Promise.all(due.map((sidHash) => this.#retry(sidHash)))).includes(true)
-      isBack = isAnswered && this.#wasAway
-      this.#wasAway = !isAnswered
+      const isConfirmed = (await Promise.all(due.map((name) => this.#retry(name)))).includes(true)
+      isBack = isConfirmed && !this.#hasConfirmed
+      this.#hasConfirmed = isConfirmed
     }
   }
 
   /**
-   * Retries a logout. A logout that Redis or another process has deferred is due again in a few seconds.
+   * Retries a logout. If Redis does not answer, or if another process retries the logout, the logout is due again in a few seconds.
    * @returns true if the SSO system has just confirmed the logout
    */
   async #retry(name: string): Promise<boolean> {
-    const { logoutOutbox, now } = this.#site
-    const result = await retryPendingLogout(this.#site, name)
-    if (result === 'already') await logoutOutbox.removeFromQueue(name)
-    if (result === 'failed' || result === 'unknown') {
-      const kept = await logoutOutbox.find(name)
-      await logoutOutbox.postpone(name, typeof kept === 'object' ? kept.since : undefined, now(), Math.random())
-    }
-    return result === 'confirmed'
+    const { pendingLogouts, now } = this.#site
+    const { outcome, waitsSince } = await retryPendingLogout(this.#site, name)
+    if (waitsSince !== undefined) await pendingLogouts.postpone(name, waitsSince, now(), Math.random())
+    return outcome === 'confirmed'
   }
 }

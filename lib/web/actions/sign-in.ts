@@ -25,7 +25,7 @@ import type { Unavailable } from '../../storage/unavailable'
 import type { RequestContext } from '../request-context'
 import type { Site } from '../site'
 import type { StoredRecord } from '../stored-record'
-import { revokeSurplus } from './revoke-local-sessions'
+import { endSurplus } from './end-local-sessions'
 
 /** A user, and the secrets of the login. */
 export interface LoadedUser {
@@ -141,8 +141,7 @@ async function beginSession(
 ): Promise<Exclude<SignInResult, 'too_late'>> {
   const [written, added] = await Promise.all([stored.begin(key, record), addToIndex(site, key, record, start)])
   if (written === 'done' && added !== 'unavailable' && !added.isRevoked) {
-    if (isLoggedIn(record))
-      for (const surplus of added.surplus) await revokeSurplus(site, entryOf(key, record), surplus)
+    if (isLoggedIn(record)) for (const surplus of added.surplus) await endSurplus(site, entryOf(key, record), surplus)
     return 'done'
   }
   if (written === 'done') await stored.revoke(({ value }) => value !== undefined, 'ended')

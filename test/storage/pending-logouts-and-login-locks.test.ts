@@ -1,13 +1,20 @@
+import type { PendingLogout } from '../../lib/decide/logout'
 import type { Kv } from '../../lib/storage/kv'
 import type { FoundForm } from '../../lib/storage/login-locks'
-import type { PendingLogout } from '../../lib/storage/logout-outbox'
 import { storeUnavailable } from '../../lib/storage/unavailable'
 import { pause } from '../support/wait'
 import { KEY, NOW, OTHER_KEY, siteOver, stores, type TestClock, type TestSite, winners } from './stores'
 
 const device = { ipa: '192.0.2.1', uas: 'a browser' }
-const one: PendingLogout = { sid: 'the-sid', ...device }
-const all: PendingLogout = { ...one, aid: 'ada' }
+const one: PendingLogout = {
+  sid: 'the-sid',
+  ...device,
+  key: 'the-key',
+  accountId: undefined,
+  isAll: false,
+  isConfirmed: false,
+}
+const all: PendingLogout = { ...one, accountId: 'ada', isAll: true }
 
 /** The same store, where one part of the queue cannot be read. */
 const withPartAway = (kv: Kv) =>
@@ -37,115 +44,115 @@ describe.each(stores)('in %s', (name, open) => {
 
   describe('a kept logout', () => {
     test('comes back as it was kept, and nothing else is known', async () => {
-      expect(await site.keptLogouts.keep('h1', one, NOW)).toBe('done')
-      expect(await site.keptLogouts.keep('h2', all, NOW)).toBe('done')
-      expect(await site.keptLogouts.find('h1')).toEqual({ ...one, since: NOW })
-      expect(await site.keptLogouts.find('h2')).toEqual({ ...all, since: NOW })
-      expect(await site.keptLogouts.find('h3')).toBe('gone')
+      expect(await site.pendingLogouts.add('h1', one, NOW)).toBe('done')
+      expect(await site.pendingLogouts.add('h2', all, NOW)).toBe('done')
+      expect(await site.pendingLogouts.find('h1')).toEqual({ ...one, since: NOW })
+      expect(await site.pendingLogouts.find('h2')).toEqual({ ...all, since: NOW })
+      expect(await site.pendingLogouts.find('h3')).toBe('gone')
     })
 
     test('of all sessions stays one of all, whatever is kept after it', async () => {
-      await site.keptLogouts.keep('h1', all, NOW)
-      await site.keptLogouts.keep('h1', { ...one, uas: 'another browser' }, NOW)
-      expect(await site.keptLogouts.find('h1')).toEqual({ ...all, uas: 'another browser', since: NOW })
-      await rotated(KEY).keptLogouts.keep('h1', one, NOW)
-      expect(await site.keptLogouts.find('h1')).toEqual({ ...all, uas: 'another browser', since: NOW })
-      await site.keptLogouts.confirm('h1')
-      await site.keptLogouts.keep('h1', one, NOW)
-      expect(await site.keptLogouts.find('h1')).toEqual({ ...one, since: NOW })
+      await site.pendingLogouts.add('h1', all, NOW)
+      await site.pendingLogouts.add('h1', { ...one, uas: 'another browser' }, NOW)
+      expect(await site.pendingLogouts.find('h1')).toEqual({ ...all, uas: 'another browser', since: NOW })
+      await rotated(KEY).pendingLogouts.add('h1', one, NOW)
+      expect(await site.pendingLogouts.find('h1')).toEqual({ ...all, since: NOW })
+      await site.pendingLogouts.confirm('h1')
+      await site.pendingLogouts.add('h1', one, NOW)
+      expect(await site.pendingLogouts.find('h1')).toEqual({ ...one, since: NOW })
     })
 
     test('becomes one of all by a logout of all, of ten at once too', async () => {
       await Promise.all(
-        Array.from({ length: 10 }, (_, index) => site.keptLogouts.keep('h1', index === 4 ? all : one, NOW)),
+        Array.from({ length: 10 }, (_, index) => site.pendingLogouts.add('h1', index === 4 ? all : one, NOW)),
       )
-      expect(await site.keptLogouts.find('h1')).toEqual({ ...all, since: NOW })
+      expect(await site.pendingLogouts.find('h1')).toEqual({ ...all, since: NOW })
     })
 
     test('of all sessions that the SSO system has confirmed stays confirmed', async () => {
       const confirmed = { ...all, isConfirmed: true }
-      await site.keptLogouts.keep('h1', confirmed, NOW)
+      await site.pendingLogouts.add('h1', confirmed, NOW)
       for (const logout of [all, one]) {
-        await site.keptLogouts.keep('h1', logout, NOW)
-        await rotated(KEY).keptLogouts.keep('h1', logout, NOW)
-        expect(await site.keptLogouts.find('h1')).toMatchObject(confirmed)
+        await site.pendingLogouts.add('h1', logout, NOW)
+        await rotated(KEY).pendingLogouts.add('h1', logout, NOW)
+        expect(await site.pendingLogouts.find('h1')).toMatchObject(confirmed)
       }
     })
 
     test('of all sessions is not confirmed by the confirmation of a single one', async () => {
-      await site.keptLogouts.keep('h1', all, NOW)
-      await site.keptLogouts.keep('h1', { ...one, isConfirmed: true }, NOW)
-      expect(await site.keptLogouts.find('h1')).toEqual({ ...all, since: NOW })
+      await site.pendingLogouts.add('h1', all, NOW)
+      await site.pendingLogouts.add('h1', { ...one, isConfirmed: true }, NOW)
+      expect(await site.pendingLogouts.find('h1')).toEqual({ ...all, since: NOW })
     })
 
     test('that was confirmed while the store was away is confirmed there by the process that knows', async () => {
-      await rotated(KEY).keptLogouts.keep('h1', all, NOW)
-      await site.keptLogouts.keep('h1', { ...all, isConfirmed: true }, NOW)
+      await rotated(KEY).pendingLogouts.add('h1', all, NOW)
+      await site.pendingLogouts.add('h1', { ...all, isConfirmed: true }, NOW)
       await kv.del(`${site.prefix}pend:{logouts1}h1`)
-      await rotated(KEY).keptLogouts.keep('h1', all, NOW)
-      await site.keptLogouts.restore(NOW + 1, 8)
-      expect(await site.keptLogouts.find('h1')).toMatchObject({ ...all, isConfirmed: true })
+      await rotated(KEY).pendingLogouts.add('h1', all, NOW)
+      await site.pendingLogouts.addMissing(NOW + 1, 8)
+      expect(await site.pendingLogouts.find('h1')).toMatchObject({ ...all, isConfirmed: true })
     })
 
     test('that another process has confirmed meanwhile is not kept again', async () => {
-      await site.keptLogouts.keep('h1', one, NOW)
-      await rotated(KEY).keptLogouts.confirm('h1')
-      await site.keptLogouts.restore(NOW + 1, 8)
-      expect(await site.keptLogouts.find('h1')).toBe('confirmed')
-      expect(await site.keptLogouts.takeDue(NOW + 1, 8)).toEqual([])
+      await site.pendingLogouts.add('h1', one, NOW)
+      await rotated(KEY).pendingLogouts.confirm('h1')
+      await site.pendingLogouts.addMissing(NOW + 1, 8)
+      expect(await site.pendingLogouts.find('h1')).toBe('confirmed')
+      expect(await site.pendingLogouts.takeDue(NOW + 1, 8)).toEqual([])
     })
 
     test('is known to a site that has its secret, and another site neither reads it nor takes it for gone', async () => {
-      await site.keptLogouts.keep('h1', one, NOW)
+      await site.pendingLogouts.add('h1', one, NOW)
       expect(JSON.stringify(await kv.mget([`${site.prefix}pend:{logouts1}h1`]))).not.toContain('the-sid')
-      expect(await rotated(OTHER_KEY, KEY).keptLogouts.find('h1')).toEqual({ ...one, since: NOW })
-      expect(await rotated(OTHER_KEY).keptLogouts.find('h1')).toBe('unknown')
+      expect(await rotated(OTHER_KEY, KEY).pendingLogouts.find('h1')).toEqual({ ...one, since: NOW })
+      expect(await rotated(OTHER_KEY).pendingLogouts.find('h1')).toBe('unreadable')
     })
 
     test('is taken when due, left for 5 s to the process that took it, and gone from the queue once confirmed', async () => {
-      const { keptLogouts } = site
-      await keptLogouts.keep('h1', one, NOW)
-      await keptLogouts.keep('h2', one, NOW + 100)
-      expect(await keptLogouts.takeDue(NOW - 1, 8)).toEqual([])
-      expect(await keptLogouts.takeDue(NOW, 8)).toEqual(['h1'])
-      expect(await keptLogouts.takeDue(NOW + 4, 8)).toEqual([])
-      expect(await keptLogouts.takeDue(NOW + 5, 8)).toEqual(['h1'])
-      expect(await keptLogouts.confirm('h1')).toBe('done')
-      expect(await keptLogouts.find('h1')).toBe('confirmed')
-      expect(await keptLogouts.takeDue(NOW + 99, 8)).toEqual([])
-      expect(await keptLogouts.takeDue(NOW + 100, 8)).toEqual(['h2'])
-      expect(await keptLogouts.removeFromQueue('h2')).toBe('done')
-      expect(await keptLogouts.takeDue(NOW + 999, 8)).toEqual([])
-      expect(await keptLogouts.find('h2')).toEqual({ ...one, since: NOW + 100 })
+      const { pendingLogouts } = site
+      await pendingLogouts.add('h1', one, NOW)
+      await pendingLogouts.add('h2', one, NOW + 100)
+      expect(await pendingLogouts.takeDue(NOW - 1, 8)).toEqual([])
+      expect(await pendingLogouts.takeDue(NOW, 8)).toEqual(['h1'])
+      expect(await pendingLogouts.takeDue(NOW + 4, 8)).toEqual([])
+      expect(await pendingLogouts.takeDue(NOW + 5, 8)).toEqual(['h1'])
+      expect(await pendingLogouts.confirm('h1')).toBe('done')
+      expect(await pendingLogouts.find('h1')).toBe('confirmed')
+      expect(await pendingLogouts.takeDue(NOW + 99, 8)).toEqual([])
+      expect(await pendingLogouts.takeDue(NOW + 100, 8)).toEqual(['h2'])
+      expect(await pendingLogouts.removeFromQueue('h2')).toBe('done')
+      expect(await pendingLogouts.takeDue(NOW + 999, 8)).toEqual([])
+      expect(await pendingLogouts.find('h2')).toEqual({ ...one, since: NOW + 100 })
     })
 
     test.each([
       [0, [5, 5, 20, 120, 120]],
       [1, [6, 6, 24, 144, 144]],
     ])('with a spread of %i waits as long as it has waited, between 5 and 120 s: %j', async (spread, waits) => {
-      await site.keptLogouts.keep('h1', one, NOW)
-      for (const [index, since] of [NOW, NOW + 60, NOW - 20, NOW - 500, undefined].entries()) {
+      await site.pendingLogouts.add('h1', one, NOW)
+      for (const [index, since] of [NOW, NOW + 60, NOW - 20, NOW - 500, Number.NEGATIVE_INFINITY].entries()) {
         const wait = waits[index] ?? 0
-        await site.keptLogouts.postpone('h1', since, NOW, spread)
-        expect(await site.keptLogouts.takeDue(NOW + wait - 1, 8)).toEqual([])
-        expect(await site.keptLogouts.takeDue(NOW + wait, 8)).toEqual(['h1'])
+        await site.pendingLogouts.postpone('h1', since, NOW, spread)
+        expect(await site.pendingLogouts.takeDue(NOW + wait - 1, 8)).toEqual([])
+        expect(await site.pendingLogouts.takeDue(NOW + wait, 8)).toEqual(['h1'])
       }
     })
 
     test('that waits is due when the SSO system is back, and one that another process has just taken is not', async () => {
-      for (const hash of ['h1', 'h2']) await site.keptLogouts.keep(hash, one, NOW)
-      expect((await site.keptLogouts.takeDue(NOW, 8)).length).toBe(2)
-      await site.keptLogouts.keep('h3', one, NOW)
-      await site.keptLogouts.postpone('h3', NOW - 60, NOW, 0)
-      expect(await site.keptLogouts.takeDue(NOW + 1, 8)).toEqual([])
-      expect(await site.keptLogouts.takeDue(NOW + 1, 8, true)).toEqual(['h3'])
-      expect(await site.keptLogouts.takeDue(NOW + 1, 8, true)).toEqual([])
+      for (const hash of ['h1', 'h2']) await site.pendingLogouts.add(hash, one, NOW)
+      expect((await site.pendingLogouts.takeDue(NOW, 8)).length).toBe(2)
+      await site.pendingLogouts.add('h3', one, NOW)
+      await site.pendingLogouts.postpone('h3', NOW - 60, NOW, 0)
+      expect(await site.pendingLogouts.takeDue(NOW + 1, 8)).toEqual([])
+      expect(await site.pendingLogouts.takeDue(NOW + 1, 8, true)).toEqual(['h3'])
+      expect(await site.pendingLogouts.takeDue(NOW + 1, 8, true)).toEqual([])
     })
 
     test('of a clock an hour ahead is due, and those of good clocks wait their time', async () => {
-      await site.keptLogouts.keep('h1', one, NOW + 3600)
-      await site.keptLogouts.keep('h2', one, NOW + 144)
-      expect(await site.keptLogouts.takeDue(NOW, 8)).toEqual(['h1'])
+      await site.pendingLogouts.add('h1', one, NOW + 3600)
+      await site.pendingLogouts.add('h2', one, NOW + 144)
+      expect(await site.pendingLogouts.takeDue(NOW, 8)).toEqual(['h1'])
     })
 
     describe('that the store has lost', () => {
@@ -153,75 +160,76 @@ describe.each(stores)('in %s', (name, open) => {
       const lose = () => Promise.all([kv.del(pend()), kv.remove(queue(), ['h1'])])
 
       test('is kept again by the process that kept it, and stays one of all', async () => {
-        await site.keptLogouts.keep('h1', all, NOW)
-        await site.keptLogouts.keep('h1', one, NOW)
+        await site.pendingLogouts.add('h1', all, NOW)
+        await site.pendingLogouts.add('h1', one, NOW)
         await lose()
-        expect(await site.keptLogouts.find('h1')).toBe('gone')
-        expect(await site.keptLogouts.restore(NOW + 1, 8)).toBe('done')
-        expect(await site.keptLogouts.find('h1')).toEqual({ ...all, since: NOW })
-        expect(await site.keptLogouts.takeDue(NOW + 1, 8)).toEqual(['h1'])
+        expect(await site.pendingLogouts.find('h1')).toBe('gone')
+        expect(await site.pendingLogouts.addMissing(NOW + 1, 8)).toBe('done')
+        expect(await site.pendingLogouts.find('h1')).toEqual({ ...all, since: NOW })
+        expect(await site.pendingLogouts.takeDue(NOW + 1, 8)).toEqual(['h1'])
       })
 
       test('of its place in the queue alone has that again, and another one keeps its time', async () => {
-        for (const hash of ['h1', 'h2']) await site.keptLogouts.keep(hash, one, NOW + 50)
+        for (const hash of ['h1', 'h2']) await site.pendingLogouts.add(hash, one, NOW + 50)
         await kv.remove(queue(), ['h1'])
-        await site.keptLogouts.restore(NOW, 8)
-        expect(await site.keptLogouts.takeDue(NOW, 8)).toEqual(['h1'])
-        expect(new Set(await site.keptLogouts.takeDue(NOW + 50, 8))).toEqual(new Set(['h1', 'h2']))
+        await site.pendingLogouts.addMissing(NOW, 8)
+        expect(await site.pendingLogouts.takeDue(NOW, 8)).toEqual(['h1'])
+        expect(new Set(await site.pendingLogouts.takeDue(NOW + 50, 8))).toEqual(new Set(['h1', 'h2']))
       })
 
       test('after it was confirmed, here or elsewhere, or a day later, is none any more', async () => {
         for (const [ends, now] of [
-          [() => site.keptLogouts.confirm('h1'), NOW],
-          [() => rotated(KEY).keptLogouts.confirm('h1'), NOW],
+          [() => site.pendingLogouts.confirm('h1'), NOW],
+          [() => rotated(KEY).pendingLogouts.confirm('h1'), NOW],
           [async () => {}, NOW + 86_400],
         ] as const) {
-          await site.keptLogouts.keep('h1', one, NOW)
+          await site.pendingLogouts.add('h1', one, NOW)
           await ends()
-          await site.keptLogouts.restore(now, 8)
+          await site.pendingLogouts.addMissing(now, 8)
           await lose()
-          await site.keptLogouts.restore(now, 8)
-          expect(await site.keptLogouts.find('h1')).toBe('gone')
+          await site.pendingLogouts.addMissing(now, 8)
+          expect(await site.pendingLogouts.find('h1')).toBe('gone')
         }
       })
 
       test('is looked for a few at a time, all of them in turn', async () => {
         const hashes = Array.from({ length: 10 }, (_, index) => `h${index}`)
-        for (const hash of hashes) await site.keptLogouts.keep(hash, one, NOW)
+        for (const hash of hashes) await site.pendingLogouts.add(hash, one, NOW)
         for (const hash of hashes) await kv.del(`${site.prefix}pend:{logouts${hash.charCodeAt(1) % 8}}${hash}`)
         const found = async () =>
-          (await Promise.all(hashes.map((hash) => site.keptLogouts.find(hash)))).filter((one) => one !== 'gone').length
+          (await Promise.all(hashes.map((hash) => site.pendingLogouts.find(hash)))).filter((one) => one !== 'gone')
+            .length
         for (const count of [4, 8, 10]) {
-          await site.keptLogouts.restore(NOW, 4)
+          await site.pendingLogouts.addMissing(NOW, 4)
           expect(await found()).toBe(count)
         }
       })
     })
 
     test('goes to one of ten parallel takers, and is tried again by one', async () => {
-      for (const hash of ['h1', 'h2', 'h3']) await site.keptLogouts.keep(hash, one, NOW)
-      const taken = await winners(10, () => site.keptLogouts.takeDue(NOW, 8))
+      for (const hash of ['h1', 'h2', 'h3']) await site.pendingLogouts.add(hash, one, NOW)
+      const taken = await winners(10, () => site.pendingLogouts.takeDue(NOW, 8))
       expect(taken.flat().sort()).toEqual(['h1', 'h2', 'h3'])
-      expect(await winners(10, () => site.keptLogouts.lockRetry('h1'))).toEqual([true])
-      expect(await site.keptLogouts.unlockRetry('h1')).toBe('done')
-      expect(await winners(10, () => site.keptLogouts.lockRetry('h1'))).toEqual([true])
-      expect(await site.keptLogouts.pauseRetry('h1')).toBe('done')
-      expect(await winners(10, () => site.keptLogouts.lockRetry('h1'))).toEqual([])
+      expect(await winners(10, () => site.pendingLogouts.lockRetry('h1'))).toEqual([true])
+      expect(await site.pendingLogouts.unlockRetry('h1')).toBe('done')
+      expect(await winners(10, () => site.pendingLogouts.lockRetry('h1'))).toEqual([true])
+      expect(await site.pendingLogouts.pauseRetry('h1')).toBe('done')
+      expect(await winners(10, () => site.pendingLogouts.lockRetry('h1'))).toEqual([])
     })
 
     test('waits its turn where many are due: from each part of the queue, the oldest first', async () => {
       const hashes = Array.from({ length: 24 }, (_, index) => `h${Math.floor(index / 8)}${index % 8}`)
-      for (const [index, hash] of [...hashes.entries()].reverse()) await site.keptLogouts.keep(hash, one, NOW + index)
+      for (const [index, hash] of [...hashes.entries()].reverse()) await site.pendingLogouts.add(hash, one, NOW + index)
       for (const from of [0, 8, 16])
-        expect(await site.keptLogouts.takeDue(NOW + 99, 8)).toEqual(hashes.slice(from, from + 8))
-      expect(await site.keptLogouts.takeDue(NOW + 99, 8)).toEqual([])
+        expect(await site.pendingLogouts.takeDue(NOW + 99, 8)).toEqual(hashes.slice(from, from + 8))
+      expect(await site.pendingLogouts.takeDue(NOW + 99, 8)).toEqual([])
     })
 
     test('is taken though another part of the queue cannot be read; with none to take, that is known', async () => {
-      const { keptLogouts } = siteOver(withPartAway(kv), clock, site.prefix)
-      for (const hash of ['h1', 'h2', 'h3']) await keptLogouts.keep(hash, one, NOW)
-      expect(await keptLogouts.takeDue(NOW, 8)).toEqual(['h1', 'h3'])
-      expect(await keptLogouts.takeDue(NOW, 8)).toBe('unavailable')
+      const { pendingLogouts } = siteOver(withPartAway(kv), clock, site.prefix)
+      for (const hash of ['h1', 'h2', 'h3']) await pendingLogouts.add(hash, one, NOW)
+      expect(await pendingLogouts.takeDue(NOW, 8)).toEqual(['h1', 'h3'])
+      expect(await pendingLogouts.takeDue(NOW, 8)).toBe('unavailable')
     })
   })
 

@@ -1,0 +1,174 @@
+/**
+ * Stores pending logouts, encrypted, for all processes. A queue holds the time at which each logout is due.
+ * The queue has eight parts. Each part is in the same slot of a Cluster as its logouts.
+ * So a master that does not answer delays no logout of another master.
+ */
+import { mergeLogouts, type PendingLogout } from '../decide/logout'
+import { SiteStore } from './keys'
+import { RememberedLogouts } from './remembered-logouts'
+import { seal, unseal } from './seal'
+import { REVOCATION_SECONDS } from './session-index'
+import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
+
+/** A pending logout as stored. */
+export interface StoredLogout extends PendingLogout {
+  /** When the logout was added, in seconds since 1970. */
+  readonly since: number
+}
+
+/**
+ * State of a logout in Redis. `unreadable`: no secret of this process decrypts the logout. `confirmed`: the logout is over. `gone`: Redis has
+ * no such logout.
+ */
+type FoundLogout = StoredLogout | 'unreadable' | 'confirmed' | 'gone'
+
+/** Replaces a logout that the SSO system has confirmed. */
+const CONFIRMED = 'confirmed'
+/** Longer than a Logout call. */
+const RETRY_LOCK_SECONDS = 5
+/** Seconds without another retry after a slow failure, so that few pages wait for the SSO system. */
+const RETRY_PAUSE_SECONDS = 4
+/** Seconds for which an entry belongs to the process that took the entry. Longer than a Logout call. */
+const LEASE_SECONDS = 5
+/** Bounds of the wait before the next retry. A logout waits again for as long as the logout has waited so far. */
+const MIN_WAIT_SECONDS = 5
+const MAX_WAIT_SECONDS = 120
+/** Random share of a wait, so that the logouts of an outage are not retried together. */
+const WAIT_SPREAD = 0.2
+const PARTS = 8
+
+/** A logout in the memory of the process that added the logout, with the time until which the process remembers the logout. */
+interface RememberedLogout {
+  readonly logout: StoredLogout
+  readonly until: number
+}
+
+/** The pending logouts of a site, under the site's prefix. The name of a logout is the hash of its SSO session, or the key of its session. */
+export class PendingLogouts extends SiteStore {
+  /** Logouts that this process has added, because Redis may evict logouts, restart empty, or refuse writes. */
+  readonly #remembered = new RememberedLogouts<RememberedLogout>()
+
+  /** Adds a logout, due at once. An earlier logout of the same name is merged. @param now seconds since 1970 */
+  add(name: string, logout: PendingLogout, now: number): Promise<Done | Unavailable> {
+    const merged = { ...mergeLogouts(this.#remembered.get(name)?.logout, logout), since: now }
+    this.#remembered.set(name, { logout: merged, until: now + REVOCATION_SECONDS })
+    return doneUnlessUnavailable(async () => {
+      await this.#write(name, merged)
+      await this.kv.enqueue(this.#queueOf(name), name, now)
+    })
+  }
+
+  /** Merges a logout into the logout that Redis has. If another process writes at the same time, merges again. */
+  async #write(name: string, logout: StoredLogout): Promise<void> {
+    for (;;) {
+      const { raw, found } = await this.#read(name)
+      const merged = typeof found === 'object' ? mergeLogouts(found, logout) : logout
+      const sealed = seal(JSON.stringify(merged), this.encryptionKeys())
+      const { isDone } = await this.kv.compareAndSet(this.#key('pend', name), raw, sealed, REVOCATION_SECONDS)
+      if (isDone) return
+    }
+  }
+
+  /** Adds remembered logouts that Redis has lost, and remembered confirmations. @param most maximum of logouts to examine, in turn */
+  addMissing(now: number, most: number): Promise<Done | Unavailable> {
+    const examined = [...this.#remembered].slice(0, most)
+    return doneUnlessUnavailable(() =>
+      Promise.all(examined.map(([name, remembered]) => this.#addIfMissing(name, remembered, now))),
+    )
+  }
+
+  async #addIfMissing(name: string, remembered: RememberedLogout, now: number): Promise<void> {
+    this.#remembered.delete(name)
+    if (remembered.until <= now) return
+    this.#remembered.set(name, remembered)
+    const { logout } = remembered
+    const { found } = await this.#read(name)
+    const isNews = typeof found === 'object' && mergeLogouts(found, logout).isConfirmed && !found.isConfirmed
+    if (found === 'gone' || isNews) await this.#write(name, logout)
+    if (found === 'confirmed') this.#remembered.delete(name)
+    else await this.kv.enqueueOnce(this.#queueOf(name), name, now)
+  }
+
+  find(name: string): Promise<FoundLogout | Unavailable> {
+    return unlessUnavailable(async () => (await this.#read(name)).found)
+  }
+
+  async #read(name: string): Promise<{ readonly raw: string | null; readonly found: FoundLogout }> {
+    const [raw] = await this.kv.mget([this.#key('pend', name)])
+    if (raw === null) return { raw, found: 'gone' }
+    if (raw === CONFIRMED) return { raw, found: 'confirmed' }
+    const text = unseal(raw, this.encryptionKeys())
+    return { raw, found: text === undefined ? 'unreadable' : JSON.parse(text) }
+  }
+
+  /** Acquires the lock of a logout's retry. True for a single caller in five seconds. */
+  lockRetry(name: string): Promise<boolean | Unavailable> {
+    return this.isSet(this.#key('retry', name), null, '1', RETRY_LOCK_SECONDS)
+  }
+
+  /** Releases the lock of a failed retry, so that the next retry may follow at once. */
+  unlockRetry(name: string): Promise<Done | Unavailable> {
+    return doneUnlessUnavailable(() => this.kv.del(this.#key('retry', name)))
+  }
+
+  /** Allows no retry for a pause, after a retry that failed slowly. */
+  pauseRetry(name: string): Promise<Done | Unavailable> {
+    const key = this.#key('retry', name)
+    return doneUnlessUnavailable(() => this.kv.compareAndSet(key, undefined, '1', RETRY_PAUSE_SECONDS))
+  }
+
+  /** Notes that the logout is over, also for other processes. */
+  confirm(name: string): Promise<Done | Unavailable> {
+    this.#remembered.delete(name)
+    return doneUnlessUnavailable(async () => {
+      await this.kv.compareAndSet(this.#key('pend', name), undefined, CONFIRMED, REVOCATION_SECONDS)
+      await this.kv.remove(this.#queueOf(name), [name])
+    })
+  }
+
+  removeFromQueue(name: string): Promise<Done | Unavailable> {
+    return doneUnlessUnavailable(() => this.kv.remove(this.#queueOf(name), [name]))
+  }
+
+  /**
+   * Takes due logouts from all parts of the queue. No other process takes the logouts in the next seconds.
+   * An entry with a longer wait than the maximum was written with a wrong clock, and is due.
+   * @param isBack the SSO system answers again: all logouts are due, except those that a process has just taken
+   * @returns `'unavailable'` if no logout is due and a part could not be read
+   */
+  async takeDue(now: number, most: number, isBack = false): Promise<string[] | Unavailable> {
+    const longestWait = LEASE_SECONDS + (isBack ? 0 : MAX_WAIT_SECONDS * (1 + WAIT_SPREAD))
+    const times = { now, latest: now + longestWait }
+    const ofEach = Math.ceil(most / PARTS)
+    const queues = Array.from({ length: PARTS }, (_, part) => this.#queue(part))
+    const found = await Promise.all(
+      queues.map((queue) => unlessUnavailable(() => this.kv.takeDue(queue, times, now + LEASE_SECONDS, ofEach))),
+    )
+    const due = found.flatMap((part) => (part === 'unavailable' ? [] : part))
+    return due.length === 0 && found.includes('unavailable') ? 'unavailable' : due
+  }
+
+  /**
+   * Delays a logout after a failed retry.
+   * @param since time from which the logout waits, in seconds since 1970
+   * @param spread from 0 to 1, at random
+   */
+  postpone(name: string, since: number, now: number, spread: number): Promise<Done | Unavailable> {
+    const wait = Math.min(Math.max(now - since, MIN_WAIT_SECONDS), MAX_WAIT_SECONDS)
+    const due = now + wait * (1 + WAIT_SPREAD * spread)
+    return doneUnlessUnavailable(() => this.kv.enqueue(this.#queueOf(name), name, due))
+  }
+
+  /** Name of a value beside the logout's part of the queue. */
+  #key(kind: string, name: string): string {
+    return `${this.prefix}${kind}:{logouts${partOf(name)}}${name}`
+  }
+  #queueOf(name: string): string {
+    return this.#queue(partOf(name))
+  }
+  #queue(part: number): string {
+    return `${this.prefix}logouts:{logouts${part}}`
+  }
+}
+
+const partOf = (name: string) => name.charCodeAt(name.length - 1) % PARTS

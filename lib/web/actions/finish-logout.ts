@@ -1,0 +1,120 @@
+/**
+ * Finishes logouts: at the SSO system, and on this site if Redis did not end all sessions. Used by the logout itself (log-out.ts), by later
+ * requests of the browser, and by the background worker (logout-retry-worker.ts).
+ */
+import { type PendingLogout, type RetryOutcome, scopeOf } from '../../decide/logout'
+import { pendingLogoutName } from '../../decide/logout-cookie'
+import { shortHash } from '../../storage/keys'
+import type { DeferredLogout } from '../../storage/remembered-logouts'
+import type { Done, Unavailable } from '../../storage/unavailable'
+import type { Site } from '../site'
+import { StoredRecord } from '../stored-record'
+import { endAccountSessions, endLocalSessions } from './end-local-sessions'
+
+/**
+ * Calls Logout, unless the SSO system has confirmed the logout already. Then ends sessions of landings that began before the SSO system
+ * ended the account's sessions.
+ * @returns the logout as to be retried, `undefined` if nothing is left to do
+ */
+export async function completeLogout(site: Site, logout: PendingLogout): Promise<PendingLogout | undefined> {
+  if (!logout.isConfirmed && !(await callLogout(site, logout))) return logout
+  const { accountId, isAll } = logout
+  const isEnded = !isAll || accountId === undefined || (await endAccountSessions(site, accountId)) === 'done'
+  return isEnded ? undefined : { ...logout, isConfirmed: true }
+}
+
+/** Calls Logout or Logout all. Interface: "POST {sso_url}/logout" and "POST {sso_url}/logoutall". @returns false without a confirmation */
+export async function callLogout(
+  { client }: Pick<Site, 'client'>,
+  { sid, accountId, isAll, ipa, uas }: PendingLogout,
+): Promise<boolean> {
+  const aid = isAll ? accountId : undefined
+  try {
+    const answer =
+      aid === undefined ? await client.logout({ sid, ipa, uas }) : await client.logoutAll({ aid, ipa, uas })
+    return answer.err === undefined || answer.err === 'session_not_found'
+  } catch {
+    return false
+  }
+}
+
+/** Adds a pending logout. If Redis does not answer, the process remembers the logout. @param name hash of the SSO session, or key of the session */
+export async function addPendingLogout(site: Site, name: string, logout: PendingLogout): Promise<Done | Unavailable> {
+  const added = await site.pendingLogouts.add(name, logout, site.now())
+  site.logoutWorker.start()
+  return added
+}
+
+const SLOW_MS = 1000
+/** Did a call of the SSO system take so long that the next page must not wait for another call at once? */
+export const isSlow = (beganAt: number) => performance.now() - beganAt > SLOW_MS
+
+/** Result of a retry. */
+export interface RetryResult {
+  readonly outcome: RetryOutcome
+  /** Since when the logout waits, in seconds since 1970. Set only if the next retry in the background is to wait longer. */
+  readonly waitsSince?: number
+}
+
+/**
+ * Retries a pending logout from the first step. Only one request or process at a time retries a logout.
+ * @param name hash of the SSO session, or key of the session
+ * @param isAll must all sessions of the account end, as far as the account is known?
+ */
+export async function retryPendingLogout(site: Site, name: string, isAll = false): Promise<RetryResult> {
+  const { pendingLogouts, now } = site
+  const found = await pendingLogouts.find(name)
+  if (found === 'unavailable') return { outcome: 'pending' }
+  if (found === 'unreadable') return { outcome: 'unknown', waitsSince: Number.NEGATIVE_INFINITY }
+  if (found === 'gone' || found === 'confirmed') {
+    await pendingLogouts.removeFromQueue(name)
+    return { outcome: found === 'gone' ? 'unknown' : 'over' }
+  }
+  const mustWiden = isAll && !found.isAll && found.accountId !== undefined
+  const logout = mustWiden ? { ...found, isAll, isConfirmed: false } : found
+  if (mustWiden) await pendingLogouts.add(name, logout, now())
+  if ((await pendingLogouts.lockRetry(name)) !== true) return { outcome: 'pending' }
+  const beganAt = performance.now()
+  const isEnded = (await endLocalSessions(site, shortHash(logout.sid), logout)) === 'done'
+  const left = isEnded ? await completeLogout(site, logout) : logout
+  if (left === undefined) {
+    const isStored = (await pendingLogouts.confirm(name)) === 'done'
+    if (!isStored) await pendingLogouts.add(name, { ...logout, isConfirmed: true }, now())
+    return { outcome: 'confirmed' }
+  }
+  if (left !== logout) await pendingLogouts.add(name, left, now())
+  await (isSlow(beganAt) ? pendingLogouts.pauseRetry(name) : pendingLogouts.unlockRetry(name))
+  const isRefused = isEnded && !left.isConfirmed
+  return isRefused ? { outcome: 'pending', waitsSince: found.since } : { outcome: 'pending' }
+}
+
+/** Reads the session of a deferred logout, adds a pending logout and ends the session. An ended session needs no logout. */
+export async function finishDeferredLogout(site: Site, logout: DeferredLogout): Promise<Done | Unavailable> {
+  const stored = new StoredRecord(site, logout.key, 'unavailable')
+  if ((await stored.reread()) === 'unavailable' || (await stored.follow()) === 'unavailable') return 'unavailable'
+  const { key, value, secrets } = stored
+  if (!value) return 'done'
+  const scope = scopeOf(key, value, logout.isAll)
+  if (secrets) {
+    const pending = { sid: secrets.sid, ...logout.device, ...scope, isConfirmed: false }
+    // first, because a browser whose session has ended looks for the pending logout
+    if ((await addPendingLogout(site, pendingLogoutName(logout), pending)) === 'unavailable') return 'unavailable'
+  }
+  return endLocalSessions(site, value.sidHash, scope)
+}
+
+const AT_ONCE = 8
+
+/** Finishes the deferred logouts of the process, each once. A master of a Cluster that does not answer delays only its own logouts. */
+export async function finishDeferredLogouts(site: Site): Promise<void> {
+  const { deferredLogouts, records } = site
+  const logouts = [...deferredLogouts.values()]
+  for (let from = 0; from < logouts.length && records.isAvailable; from += AT_ONCE) {
+    const batch = logouts.slice(from, from + AT_ONCE)
+    const results = await Promise.all(batch.map((logout) => finishDeferredLogout(site, logout)))
+    for (const [index, logout] of batch.entries()) {
+      const isNewest = deferredLogouts.get(logout.key) === logout // the user may have logged out of all sessions since
+      if (results[index] === 'done' && isNewest) deferredLogouts.delete(logout.key)
+    }
+  }
+}
