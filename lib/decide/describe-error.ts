@@ -28,8 +28,8 @@ function errorText(error: unknown, causes: number): string {
   if (!isErrorLike(error)) return error === undefined ? 'nothing' : `what is no error (${typeof error})`
   const { name, message, code, cause } = error
   const codeText = typeof code === 'string' && /^\w{1,40}$/.test(code) && !message.includes(code) ? ` (${code})` : ''
-  const own = `${plain(String(name ?? 'Error'))}: ${plain(message)}${codeText}`
-  return cause === undefined || causes === 0 ? own : `${own}; caused by ${errorText(cause, causes - 1)}`
+  const ownText = `${plain(String(name ?? 'Error'))}: ${plain(message)}${codeText}`
+  return cause === undefined || causes === 0 ? ownText : `${ownText}; caused by ${errorText(cause, causes - 1)}`
 }
 
 interface ErrorLike {

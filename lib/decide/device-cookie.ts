@@ -15,7 +15,7 @@ const SEPARATOR = '~'
 const SKEW_SECONDS = 60
 
 /** Entry of the cookie. */
-export interface Device {
+export interface DeviceEntry {
   readonly issued: EpochSeconds
   /** Short hash of the account's ID. */
   readonly account: string
@@ -40,18 +40,18 @@ export function findDevice(
   username: string,
   sealer: Sealer,
   now: EpochSeconds,
-): Device | undefined {
+): DeviceEntry | undefined {
   const name = exactNameHash(username)
   return entriesOf(cookie)
     .map((entry) => readDevice(sealer.open(entry)))
     .find((device) => device?.name === name && isYoung(device, now))
 }
 
-const isYoung = ({ issued }: Device, now: EpochSeconds) =>
+const isYoung = ({ issued }: DeviceEntry, now: EpochSeconds) =>
   now - issued <= DEVICE_SECONDS && issued - now <= SKEW_SECONDS
 
 /** Returns the cookie with a new entry first, without an earlier entry of the same user name. */
-export function withDevice(cookie: string | undefined, device: Device, sealer: Sealer): string {
+export function withDevice(cookie: string | undefined, device: DeviceEntry, sealer: Sealer): string {
   const others = entriesOf(cookie).filter((entry) => {
     const found = readDevice(sealer.open(entry))
     return found !== undefined && found.name !== device.name
@@ -62,7 +62,7 @@ export function withDevice(cookie: string | undefined, device: Device, sealer: S
 
 const entriesOf = (cookie = '') => cookie.split(SEPARATOR, MAX_NAMES)
 
-function readDevice(text: string | undefined): Device | undefined {
+function readDevice(text: string | undefined): DeviceEntry | undefined {
   const [purpose, issued, account = '', name = ''] = text?.split('\n') ?? []
   return purpose === 'device' ? { issued: Number(issued), account, name } : undefined
 }

@@ -101,12 +101,12 @@ export function loginBudgets({ attempts }: Limit, address: string, name: string)
 /** Returns the counts of an anonymous landing, and the time of the limit. */
 export function landingBudgets(address: string): Budgets & { readonly perSeconds: number } {
   const [widest, ...narrower] = networksOf(address)
-  const of = ({ name, multiple }: Network): Budget => ({
+  const budgetOf = ({ name, multiple }: Network): Budget => ({
     reason: 'network',
     subject: `landing\n${name}`,
     limit: LANDINGS.attempts * multiple,
   })
-  return { counts: [of(widest), ...narrower.map(of)], reserved: 0, perSeconds: LANDINGS.perSeconds }
+  return { counts: [budgetOf(widest), ...narrower.map(budgetOf)], reserved: 0, perSeconds: LANDINGS.perSeconds }
 }
 
 const MARKS_AND_IGNORABLES = /[\p{M}\p{Default_Ignorable_Code_Point}]/gu

@@ -72,9 +72,9 @@ export function writeRedirectCount({ since, count, cause, isShown }: RedirectCou
  * @param others by name
  */
 export function surplusPages(others: ReadonlyMap<string, RedirectCount | undefined>): string[] {
-  const worth = (redirects: RedirectCount | undefined) =>
+  const keepPriority = (redirects: RedirectCount | undefined) =>
     redirects ? redirects.since - (redirects.isShown ? REDIRECT_COUNT_SECONDS : 0) : 0
-  const newestFirst = [...others].sort(([, one], [, other]) => worth(other) - worth(one))
+  const newestFirst = [...others].sort(([, one], [, other]) => keepPriority(other) - keepPriority(one))
   const surplus = newestFirst.flatMap(([name, redirects], index) => (redirects && index < MAX_PAGES - 1 ? [] : [name]))
   return surplus.slice(-MAX_DROPPED_COOKIES)
 }

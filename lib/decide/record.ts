@@ -49,7 +49,7 @@ const optional =
  */
 export const RECORDED_CLAIMS = {} satisfies { readonly [name in keyof SessionToken]?: Check<SessionToken[name]> }
 
-const COMMON = {
+const COMMON_FIELDS = {
   v: isVersion,
   /** Start of the session on the site. The absolute limit counts from here. */
   since: isTime,
@@ -69,8 +69,8 @@ const COMMON = {
   sealedSecrets: isText,
 }
 
-const ANONYMOUS = {
-  ...COMMON,
+const ANONYMOUS_FIELDS = {
+  ...COMMON_FIELDS,
   status: (value: unknown): value is 'anon' => value === 'anon',
   /** The SSO system reports a login, but the user could not be loaded yet. */
   pending: optional(isTrue),
@@ -80,8 +80,8 @@ const ANONYMOUS = {
   browser: optional(isText),
 }
 
-const LOGGED_IN = {
-  ...COMMON,
+const LOGGED_IN_FIELDS = {
+  ...COMMON_FIELDS,
   status: (value: unknown): value is 'loggedin' => value === 'loggedin',
   user: isUser,
   /** When the access token expires, if the authorization server said so. */
@@ -94,15 +94,15 @@ const LOGGED_IN = {
 }
 
 /** No user is logged in. */
-export interface AnonymousRecord extends Fields<typeof ANONYMOUS> {}
+export interface AnonymousRecord extends Fields<typeof ANONYMOUS_FIELDS> {}
 /** A user is logged in. */
-export interface LoggedInRecord extends Fields<typeof LOGGED_IN> {}
+export interface LoggedInRecord extends Fields<typeof LOGGED_IN_FIELDS> {}
 /** The login record that is stored beside a session. Fields of later versions are kept. */
 export type SsoRecord = AnonymousRecord | LoggedInRecord
 
 /** Arrays, because a record is parsed at every request. */
-const ANONYMOUS_CHECKS = Object.entries(ANONYMOUS)
-const LOGGED_IN_CHECKS = Object.entries(LOGGED_IN)
+const ANONYMOUS_CHECKS = Object.entries(ANONYMOUS_FIELDS)
+const LOGGED_IN_CHECKS = Object.entries(LOGGED_IN_FIELDS)
 
 /** Returns the record with the claims of a token. A claim that the token lacks is removed. */
 export function withRecordedClaims(record: LoggedInRecord, token: SessionToken): LoggedInRecord {

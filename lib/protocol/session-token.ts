@@ -131,11 +131,11 @@ function readCount(
 /** Checks that the response concerns the requested session or account. An error response may name neither of them. */
 function checkSubject(claims: VerifiedClaims, request: SentRequest, sid: string | undefined, err: unknown): void {
   const isLogoutAll = request.operation === 'logoutall'
-  const [name, asked, answered] = isLogoutAll
+  const [name, requested, answered] = isLogoutAll
     ? (['aid', request.aid, readText(claims, 'aid', MAX_ID_LENGTH)] as const)
     : (['sid', request.sid, sid] as const)
   if (answered === undefined && err === undefined) throw new TokenError('claims', name)
-  if (answered !== undefined && asked !== undefined && answered !== asked)
+  if (answered !== undefined && requested !== undefined && answered !== requested)
     throw new TokenError('session_mismatch', name)
 }
 

@@ -22,8 +22,8 @@ export interface DependencyOptions {
   readonly isFault?: (error: unknown) => boolean
   /** Is the response a sign of a broken system? Default: no. */
   readonly isFaulty?: (response: unknown) => boolean
-  /** Called for each success. @param isBack a probe had failed before, or the breaker was open */
-  readonly onSuccess: (isBack: boolean) => void
+  /** Called for each success. @param hasRecovered a probe had failed before, or the breaker was open */
+  readonly onSuccess: (hasRecovered: boolean) => void
 }
 
 /** A refusal (400, 401, 403) is a response of a working system. Errors of the site itself say nothing about the system. */
@@ -68,7 +68,7 @@ export class Dependency {
    */
   async run<T>(operation: string, call: () => Promise<T>, attempt: CallKind = 'call'): Promise<T> {
     if (!this.isAvailable) throw new Sso2UnavailableError(operation, true, OPEN)
-    return this.#judge(call, attempt)
+    return this.#recordOutcome(call, attempt)
   }
 
   /** Probes now. Callers within a second share a probe. @throws the error of the probe */
@@ -76,7 +76,7 @@ export class Dependency {
     const now = performance.now()
     if (now - this.#probedAt < PROBE_EVERY_MS) return this.#lastProbe
     this.#probedAt = now
-    this.#lastProbe = this.#judge(this.#options.probe, 'probe')
+    this.#lastProbe = this.#recordOutcome(this.#options.probe, 'probe')
     return this.#lastProbe
   }
 
@@ -85,7 +85,7 @@ export class Dependency {
     if (this.#timer || this.#isClosed) return
     const now = performance.now()
     const wait = Math.max(inMs, this.#probedAt + PROBE_EVERY_MS - now, breakerPause(this.#breaker, now))
-    this.#timer = setTimeout(() => this.#lookNow(), wait + Math.min(wait, Math.random() * SPREAD_MS)).unref()
+    this.#timer = setTimeout(() => this.#probeAndRepeat(), wait + Math.min(wait, Math.random() * SPREAD_MS)).unref()
   }
 
   /** Notes that the system works, and ends the probing. @param beganAt start of the call that succeeded, by `performance.now()` */
@@ -106,13 +106,13 @@ export class Dependency {
     this.#timer = undefined
   }
 
-  #lookNow(): void {
+  #probeAndRepeat(): void {
     this.#timer = undefined
     if (breakerPause(this.#breaker, performance.now()) === 0) this.probe().catch(() => {})
     this.startProbing() // also if the probe hangs
   }
 
-  async #judge<T>(call: () => Promise<T>, attempt: CallKind): Promise<T> {
+  async #recordOutcome<T>(call: () => Promise<T>, attempt: CallKind): Promise<T> {
     const { isFault = isOutage, isFaulty } = this.#options
     const beganAt = performance.now()
     try {

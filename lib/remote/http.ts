@@ -163,9 +163,9 @@ async function readCapped(
 
 /** Returns the `Retry-After` of a response in seconds. `undefined` if the header is missing or not valid. */
 export function retryAfterSeconds({ headers }: Answer): number | undefined {
-  const asked = headers.get('retry-after')
-  if (asked === null) return undefined
-  const seconds = /^\d+$/.test(asked) ? Number(asked) : (Date.parse(asked) - Date.now()) / 1000
+  const header = headers.get('retry-after')
+  if (header === null) return undefined
+  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000
   return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined
 }
 

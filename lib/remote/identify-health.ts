@@ -136,7 +136,7 @@ export class IdentifyHealth {
       const location = response.headers.get('location')
       if (response.status < 300 || response.status > 399 || location === null || !URL.canParse(location, url))
         throw new Sso2ResponseError('identify', response.status, 'Identify does not lead on')
-      this.#judge(new URL(location, url))
+      this.#checkLandingAddress(new URL(location, url))
     } catch (error) {
       if (!(error instanceof MisdirectedError))
         this.#options.log.failed('identify', { step: 'identify', error, isOwn: false })
@@ -144,7 +144,7 @@ export class IdentifyHealth {
     }
   }
 
-  #judge(landing: URL): void {
+  #checkLandingAddress(landing: URL): void {
     const { landingUrl, log } = this.#options
     if (landingUrl !== undefined && hostAndPath(landing) !== hostAndPath(new URL(landingUrl))) {
       const happened = `Identify redirects to ${landing.origin}${landing.pathname}, but the landing page of this site is ${landingUrl}`

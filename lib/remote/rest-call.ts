@@ -89,14 +89,14 @@ async function withinTimeout<T>(
   signal?.throwIfAborted()
   const done = new AbortController()
   const stop = signal ? AbortSignal.any([signal, done.signal]) : done.signal
-  const late = sleep(left(), undefined, { signal: stop }).then(
+  const timeout = sleep(left(), undefined, { signal: stop }).then(
     () => Promise.reject(new Sso2UnavailableError(operation, false, 'no access token in time', true)),
     () => Promise.reject(signal?.reason),
   )
   try {
-    return await Promise.race([get(), late])
+    return await Promise.race([get(), timeout])
   } finally {
-    late.catch(() => {})
+    timeout.catch(() => {})
     done.abort()
   }
 }
@@ -106,9 +106,9 @@ async function sendTwice(request: RestRequest, bounds: Bounds, token: string): P
   let wait = jitter()
   try {
     const answer = await sendOnce(request, bounds, token)
-    const asked = retryDelay(answer)
-    if (asked === undefined || asked >= bounds.left()) return answer
-    wait = asked
+    const delay = retryDelay(answer)
+    if (delay === undefined || delay >= bounds.left()) return answer
+    wait = delay
   } catch (error) {
     if (!(error instanceof Sso2UnavailableError) || error.timedOut || wait >= bounds.left()) throw error
   }
@@ -134,8 +134,8 @@ const jitter = () => 50 + Math.random() * 150
 
 function retryDelay(answer: Answer): number | undefined {
   if (TRY_AGAIN.has(answer.status)) return jitter()
-  const asked = answer.status === 429 ? retryAfterSeconds(answer) : undefined
-  return asked !== undefined && asked <= MAX_RETRY_AFTER_SECONDS ? asked * 1000 : undefined
+  const delay = answer.status === 429 ? retryAfterSeconds(answer) : undefined
+  return delay !== undefined && delay <= MAX_RETRY_AFTER_SECONDS ? delay * 1000 : undefined
 }
 
 /** Returns the response body for an error. If the body repeats the token, in any encoding, the token is masked. */

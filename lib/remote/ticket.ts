@@ -70,7 +70,7 @@ const accessToken = z.union([
     .transform((body) => ({ ...bare, token: body.access_token, expiresIn: wholeSeconds(body.expires_in) })),
   z
     .object({ accessToken: z.string().min(1), expiresAt: z.unknown().optional() })
-    .transform((own) => ({ ...bare, token: own.accessToken, expiresAt: wholeSeconds(own.expiresAt) })),
+    .transform((grant) => ({ ...bare, token: grant.accessToken, expiresAt: wholeSeconds(grant.expiresAt) })),
 ])
 
 /** Returns a number of seconds for a login record. Another value counts as absent, because the token itself may be valid. */

@@ -25,13 +25,13 @@ export interface ReachedLimit {
 /** The counts of a site, under the site's prefix. */
 export class Counts {
   readonly #kv: Kv
-  readonly #own: Kv
+  readonly #memory: Kv
   readonly #prefix: string
 
   /** @param now milliseconds since 1970 */
   constructor(kv: Kv, prefix: string, now: () => number) {
     this.#kv = kv
-    this.#own = new MemoryKv(now)
+    this.#memory = new MemoryKv(now)
     this.#prefix = prefix
   }
 
@@ -45,10 +45,10 @@ export class Counts {
     const addTo = (kv: Kv) => kv.addToCounts(keyed, perSeconds, reserved)
     const shared = await unlessUnavailable(() => addTo(this.#kv))
     const isUnavailable = shared === 'unavailable'
-    const counted = isUnavailable ? await addTo(this.#own) : shared
+    const counted = isUnavailable ? await addTo(this.#memory) : shared
     if ('limitReached' in counted)
       return { reason: counts[counted.limitReached]?.reason ?? 'site', seconds: counted.secondsLeft }
-    return { kv: isUnavailable ? this.#own : this.#kv, keys: keyed.map(({ key }) => key), ends: counted.ends }
+    return { kv: isUnavailable ? this.#memory : this.#kv, keys: keyed.map(({ key }) => key), ends: counted.ends }
   }
 
   async undo({ kv, keys, ends }: AddedCounts): Promise<void> {

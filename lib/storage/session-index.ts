@@ -105,24 +105,24 @@ export class SessionIndex extends SiteStore {
 
   /**
    * Revokes an SSO session.
-   * @param own key that is removed from the index
+   * @param ownKey key that is removed from the index
    * @returns keys of the other sessions on the site, {@link MAX_SESSIONS} at most. Some of the sessions may have ended.
    */
-  revokeSsoSession(sidHash: string, own?: string): Promise<string[] | Unavailable> {
-    return this.#revoke(this.#sidKey(sidHash), this.#outKey(sidHash), REVOCATION_SECONDS, own)
+  revokeSsoSession(sidHash: string, ownKey?: string): Promise<string[] | Unavailable> {
+    return this.#revoke(this.#sidKey(sidHash), this.#outKey(sidHash), REVOCATION_SECONDS, ownKey)
   }
 
   /**
    * Revokes all logins of an account that are in progress now, and the account's device cookies. Parameter and result are as for
    * `revokeSsoSession`.
    */
-  revokeAccount(accountId: string, own?: string): Promise<string[] | Unavailable> {
+  revokeAccount(accountId: string, ownKey?: string): Promise<string[] | Unavailable> {
     const account = shortHash(accountId)
-    return this.#revoke(this.#accountKey(account), this.#allKey(account), DEVICE_SECONDS, own)
+    return this.#revoke(this.#accountKey(account), this.#allKey(account), DEVICE_SECONDS, ownKey)
   }
 
-  #revoke(index: string, revocation: string, seconds: number, own = ''): Promise<string[] | Unavailable> {
-    const read = { now: Math.floor(this.nowMs() / 1000), member: own, most: MAX_SESSIONS }
+  #revoke(index: string, revocation: string, seconds: number, ownKey = ''): Promise<string[] | Unavailable> {
+    const read = { now: Math.floor(this.nowMs() / 1000), member: ownKey, most: MAX_SESSIONS }
     return unlessUnavailable(() => this.kv.revokeAndList(revocation, seconds, index, read))
   }
 
@@ -161,7 +161,7 @@ export class SessionIndex extends SiteStore {
   }
 }
 
-function surplusOf({ size, oldest }: IndexState, own: string): Surplus[] {
+function surplusOf({ size, oldest }: IndexState, ownKey: string): Surplus[] {
   const count = size - MAX_SESSIONS
-  return count > 0 ? [{ count, candidates: oldest.filter((key) => key !== own) }] : []
+  return count > 0 ? [{ count, candidates: oldest.filter((key) => key !== ownKey) }] : []
 }

@@ -12,10 +12,10 @@ export const HOOKS_MS = 8000
 
 /** Runs a hook. @throws {Sso2UnavailableError} with the name of the hook, if the signal aborts first */
 export async function runHook<T>(hook: string, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
-  const late = once(signal, 'abort').then(() =>
+  const timeout = once(signal, 'abort').then(() =>
     Promise.reject(new Sso2UnavailableError(hook, false, 'the hook did not settle in time', true)),
   )
-  return Promise.race([run(), late])
+  return Promise.race([run(), timeout])
 }
 
 /** A response waits at most so long for `onLogin` or `onLogout`, in milliseconds. */

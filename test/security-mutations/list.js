@@ -119,8 +119,8 @@ module.exports = [
   {
     name: 'the answer may be about another session',
     file: 'protocol/session-token.ts',
-    find: 'if (answered !== undefined && asked !== undefined && answered !== asked)',
-    replace: "if (asked === '')",
+    find: 'if (answered !== undefined && requested !== undefined && answered !== requested)',
+    replace: "if (requested === '')",
     test: 'safety/token-answers',
     title: '\\[[^\\]]*\\b(L8)\\b',
   },

@@ -125,13 +125,13 @@ export function isMisroutedLanding({ site, req, isMounted }: RequestContext): bo
   const { landing } = config.routes
   if (landing === false) return true
   const path = (target.split('?', 1)[0] ?? '').slice(0, 200)
-  const own = (isMounted ? config.mountPath : '') + landing
+  const expectedPath = (isMounted ? config.mountPath : '') + landing
   const { landingUnrouted, landingElsewhere } = LOG_LINES
   const found = `The SSO system redirects browsers to ${path}`
   const line =
-    path === own
+    path === expectedPath
       ? { ...landingUnrouted, happened: `${found}, the landing page, but no router handles it` }
-      : { ...landingElsewhere, happened: `${found}, but the landing page of this site is ${own}` }
-  config.log.warn(path === own ? 'landing:router' : 'landing:path', line)
+      : { ...landingElsewhere, happened: `${found}, but the landing page of this site is ${expectedPath}` }
+  config.log.warn(path === expectedPath ? 'landing:router' : 'landing:path', line)
   return true
 }

@@ -119,19 +119,19 @@ async function attemptLogin(
   const { ipa: address } = deviceOf(context.req)
   const admitted = await context.site.limits.admitLogin({ ...tried, address, account: await tried.account })
   if ('reason' in admitted) return refusedLogin(admitted)
-  const asked = await sendLogin(context, credentials, lock, admitted)
-  if (!('judged' in asked)) {
-    await admitted.end(NOT_JUDGED)
-    return asked
+  const sent = await sendLogin(context, credentials, lock, admitted)
+  if (!('judged' in sent)) {
+    await admitted.end(UNJUDGED_ATTEMPT)
+    return sent
   }
-  const { decision, judged, start } = asked
+  const { decision, judged, start } = sent
   const [result] = await Promise.all([applyLoginDecision(context, decision, start), admitted.end(judged)])
   const { req, res, site } = context
   if (result.ok) site.limits.rememberDevice(req, res, tried.username, result.user.accountId)
   return result
 }
 
-const NOT_JUDGED: AttemptResult = { outcome: 'not_judged' }
+const UNJUDGED_ATTEMPT: AttemptResult = { outcome: 'not_judged' }
 
 interface JudgedLogin {
   readonly decision: LoginDecision
@@ -176,7 +176,7 @@ async function continueLostLogin(
   const decision = decideAbandonedLogin(await checkLostLogin(context, sid, wasIn))
   if (decision === undefined) return undefined
   await admitted.begin() // takes over the lock of the dead process, to end the lock
-  return { decision, judged: decision.action === 'sign_in' ? { outcome: 'success' } : NOT_JUDGED }
+  return { decision, judged: decision.action === 'sign_in' ? { outcome: 'success' } : UNJUDGED_ATTEMPT }
 }
 
 /**

@@ -58,8 +58,8 @@ export function keepFromOthers(res: Response): void {
   if (!res.hasHeader('cache-control')) res.setHeader('cache-control', 'private, no-store')
   beforeHeaders(res, () => {
     const said = String(res.getHeader('cache-control') ?? '')
-    const kept = said.split(',').filter((word) => word.trim() !== '' && !SHARED.test(word.trim()))
-    if (!STRICT.test(said)) res.setHeader('cache-control', ['private', ...kept.map((word) => word.trim())].join(', '))
+    const others = said.split(',').filter((word) => word.trim() !== '' && !SHARED.test(word.trim()))
+    if (!STRICT.test(said)) res.setHeader('cache-control', ['private', ...others.map((word) => word.trim())].join(', '))
     removeSharedCacheHeaders(res)
   })
 }

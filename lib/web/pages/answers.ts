@@ -56,8 +56,8 @@ export async function sendPage<Name extends keyof ViewContexts>(
   name: Name,
   identity: ViewContext<Name>,
 ): Promise<void> {
-  const own = site.views[name]
-  if (!own) return sendBuiltIn(site, res, status, name, identity)
+  const customView = site.views[name]
+  if (!customView) return sendBuiltIn(site, res, status, name, identity)
   const nonce = randomBytes(16).toString('base64url')
   const context = { ...identity, nonce } as ViewContexts[Name]
   const make = async () => [await viewPolicy(site, nonce), await site.views[name]?.(context)] as const

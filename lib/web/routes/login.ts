@@ -95,10 +95,10 @@ function readFormBody(req: Request): Readonly<Record<string, unknown>> {
   return typeof body === 'object' && body !== null ? { ...body } : {}
 }
 
-type Failure = Extract<LoginResult, { ok: false }>
+type FailedLogin = Extract<LoginResult, { ok: false }>
 
 /** Replaces the error if `loginMessages` is `'neutral'`, so that an attacker cannot find out which accounts exist. Threat F7. */
-function neutralised({ config }: Site, failure: Failure): Failure {
+function neutralised({ config }: Site, failure: FailedLogin): FailedLogin {
   return config.loginMessages === 'neutral' && NEUTRAL.has(failure.error)
     ? { ok: false, error: 'login_failed' }
     : failure
@@ -111,7 +111,7 @@ function loginErrorStatus(error: LoginError): number {
   return error === 'busy' ? 409 : 401
 }
 
-function loginErrorMessage({ config }: Site, failure: Failure): string {
+function loginErrorMessage({ config }: Site, failure: FailedLogin): string {
   const { code, values } = failureMessage(failure)
   return localizedText(config.texts, code, values)
 }

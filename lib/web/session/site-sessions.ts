@@ -107,7 +107,7 @@ export class SiteSessions implements Sessions {
 
   /** Returns key and login record of the request's session. With the site's own session, the login record is read now. */
   async stateOf(req: Request): Promise<SessionState> {
-    const slot = this.#own(req)
+    const slot = this.#requestSession(req)
     const isUnreadable = slot?.isUnreadable ?? false
     const target = slot?.target ?? (await readExternalSession(req, this.#records, this.#config.log))
     const { key, stored } = target?.key === undefined ? this.#emptyTarget() : target
@@ -115,22 +115,22 @@ export class SiteSessions implements Sessions {
   }
 
   arrivalOf(req: Request): number {
-    return this.#own(req)?.arrivedAt ?? this.#config.clock.now()
+    return this.#requestSession(req)?.arrivedAt ?? this.#config.clock.now()
   }
 
   idOf(req: Request): string {
-    return this.#own(req)?.current.id ?? req.sessionID
+    return this.#requestSession(req)?.current.id ?? req.sessionID
   }
 
   dataLifeOf(req: Request): number | undefined {
-    const { target, current } = this.#own(req) ?? {}
+    const { target, current } = this.#requestSession(req) ?? {}
     if (!current || current.text === null || !target?.stored || target.stored === 'unavailable') return undefined
     return remainingLives(target.stored, current.text, this.#now(), this.#config).data
   }
 
   /** Draws a new session ID on the Redis server of the SSO session. '' with the site's own session. */
   nextId(req: Request, sidHash: string): string {
-    return this.#own(req) ? this.#records.drawId(newSessionId, sidHash) : ''
+    return this.#requestSession(req) ? this.#records.drawId(newSessionId, sidHash) : ''
   }
 
   /**
@@ -139,7 +139,7 @@ export class SiteSessions implements Sessions {
    * @returns the session ID, or 'unavailable' if data could not be saved
    */
   async renew(req: Request, next: NextSession): Promise<string | Unavailable> {
-    const slot = this.#own(req)
+    const slot = this.#requestSession(req)
     if (!slot) return renewExternalSession(req, next.keepsData, next.accountId)
     const { id, accountId } = next
     const origin = { since: this.#now(), isLoggedIn: accountId !== undefined }
@@ -154,20 +154,20 @@ export class SiteSessions implements Sessions {
 
   /** Gives the request an empty session after its session has ended. The browser's cookie is dropped unless the site adds session data. */
   async replaceWithEmpty(req: Request): Promise<void> {
-    const slot = this.#own(req)
+    const slot = this.#requestSession(req)
     if (!slot) return emptyExternalSession(req, this.#config.log)
     this.#move(slot, this.#freshSession(this.#cookie.isIn(req) ? 'send_or_drop' : 'send_if_filled'), NO_TARGET)
   }
 
   detach(req: Request): void {
-    const slot = this.#own(req)
+    const slot = this.#requestSession(req)
     if (!slot || slot.current.phase === 'just_ended') return
     this.#move(slot, unusableSession('just_ended', slot.current.id, this.#now()), { ...slot.target, stored: undefined })
   }
 
   /** Gives this request the session of another request of the same browser. The session is saved only if the handler changes the data. */
   async adopt(req: Request, sessionId: string): Promise<void> {
-    const slot = this.#own(req)
+    const slot = this.#requestSession(req)
     if (!slot) return
     const key = sessionKey(sessionId)
     const { target, current } = this.#found(key, sessionId, await this.#records.readBoth(key))
@@ -182,7 +182,7 @@ export class SiteSessions implements Sessions {
     slot.savedText = text ?? undefined
   }
 
-  #own(req: Request): RequestSession | undefined {
+  #requestSession(req: Request): RequestSession | undefined {
     const slot = requestSessionOf(req)
     if (slot?.opener !== this.#adapter) return undefined
     return slot.isOpen && req.sessionStore && !Object.is(req.sessionStore, this.#store) ? undefined : slot
