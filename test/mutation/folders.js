@@ -24,6 +24,7 @@ module.exports = {
     mutate: ['lib/web/session/*.ts', 'lib/web/stored-record.ts'],
     suites: [
       ...suites('web', 'session session-moves session-outage session-store session-surroundings stored-record'),
+      ...suites('regressions', 'own-session-options passport session-and-login'),
       'differential/session',
     ],
   },

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { serialiseRecord } from '../../lib/decide/record'
 import { sessionKey } from '../../lib/storage/keys'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { Records } from '../../lib/storage/records'
-import { StoredRecord } from '../../lib/web/stored-record'
+import { storeUnavailable } from '../../lib/storage/unavailable'
+import { StoredRecord, type StoredRecordParts } from '../../lib/web/stored-record'
 import { loggedInRecord, NOW } from '../decide/samples'
 
 const lives = { idleSeconds: 1000, anonymousIdleSeconds: 1000, absoluteSeconds: 10_000 }
@@ -18,10 +20,10 @@ async function moving() {
     () => NOW * 1000,
   )
   const [oldId, newId] = [randomUUID(), randomUUID()]
-  const parts = { records, config: lives, now: () => NOW } as unknown as ConstructorParameters<typeof StoredRecord>[0]
+  const parts: StoredRecordParts = { records, config: lives, now: () => NOW }
   const stored = new StoredRecord(parts, undefined, { state: 'none', raw: null })
   await stored.begin(sessionKey(oldId), loggedInRecord())
-  return { records, stored, newId }
+  return { kv, records, parts, stored, newId }
 }
 
 test('[S16] while a session moves, a request that follows it is led to the new one', async () => {
@@ -99,4 +101,135 @@ describe('a write that another request is faster than', () => {
     stored.forget()
     expect(await stored.update((found) => found)).toBe('stopped')
   })
+})
+
+describe('a session that has moved', () => {
+  /** A session that has moved so many times. The last session has a record. */
+  async function movedTimes(times: number) {
+    const { parts, stored } = await moving()
+    const begun = new StoredRecord(parts, stored.key, 'unavailable')
+    const ids = Array.from({ length: times }, () => randomUUID())
+    for (const id of ids) {
+      await stored.revoke(() => true, 'moved', id)
+      await stored.begin(sessionKey(id), loggedInRecord())
+    }
+    await begun.reread()
+    return { begun, ids }
+  }
+
+  test.each([1, 3, 8])('%i times: a request finds the last session', async (times) => {
+    const { begun, ids } = await movedTimes(times)
+    const found = await begun.successor()
+    expect(found?.sessionId).toBe(ids.at(-1))
+    expect(found?.stored.value).toEqual(loggedInRecord())
+    expect(await begun.follow()).toBe('done')
+    expect(begun.key).toBe(sessionKey(String(ids.at(-1))))
+    expect(begun.value).toEqual(loggedInRecord())
+  })
+
+  test('nine times: a request gives up at the eighth', async () => {
+    const { begun, ids } = await movedTimes(9)
+    expect((await begun.successor())?.sessionId).toBe(ids[7])
+    await begun.follow()
+    expect(begun.key).toBe(sessionKey(String(ids[7])))
+  })
+
+  test('a session that has not moved has no successor, and stays', async () => {
+    const { stored } = await moving()
+    const { key } = stored
+    expect(await stored.successor()).toBeUndefined()
+    expect(await stored.writtenSuccessor()).toBeUndefined()
+    expect(await stored.follow()).toBe('done')
+    expect(stored.key).toBe(key)
+  })
+
+  test('a request waits until another request has written the new session', async () => {
+    const { stored, records, newId } = await moving()
+    await stored.revoke(() => true, 'moved', newId)
+    expect((await stored.successor())?.stored.isUnwritten).toBe(true)
+    const found = stored.writtenSuccessor()
+    await sleep(60)
+    await records.replace(sessionKey(newId), null, serialiseRecord(loggedInRecord()), 60)
+    expect((await found)?.stored.value).toEqual(loggedInRecord())
+  })
+
+  test('a request waits for half a second at most, because the other process may have died', async () => {
+    const { stored, newId } = await moving()
+    await stored.revoke(() => true, 'moved', newId)
+    const began = performance.now()
+    expect((await stored.writtenSuccessor())?.stored.isUnwritten).toBe(true)
+    expect(performance.now() - began).toBeGreaterThan(490)
+  })
+})
+
+describe('a store that does not answer', () => {
+  /** A session with a record. @param commands the store does not answer these */
+  async function unanswered(...commands: ('mget' | 'compareAndSet')[]) {
+    const made = await moving()
+    for (const command of commands) made.kv[command] = () => Promise.reject(storeUnavailable())
+    return made
+  }
+
+  const reads: [string, (stored: StoredRecord) => Promise<unknown>][] = [
+    ['reread', (stored) => stored.reread()],
+    ['switchTo', (stored) => stored.switchTo(randomUUID())],
+  ]
+  const writes: [string, (stored: StoredRecord) => Promise<unknown>][] = [
+    ['replace', (stored) => stored.replace(loggedInRecord({ checkedAt: NOW + 1 }))],
+    ['update', (stored) => stored.update((found) => ({ ...found, checkedAt: NOW + 1 }))],
+    ['drop', (stored) => stored.drop(() => true)],
+    ['revoke', async (stored) => (await stored.revoke(() => true, 'ended')).outcome],
+  ]
+
+  test.each([...reads, ...writes])('%s says so', async (_name, act) => {
+    const { stored } = await unanswered('mget', 'compareAndSet')
+    expect(await act(stored)).toBe('unavailable')
+  })
+
+  test.each(writes)('a failed %s leaves the record as the request knows it', async (_name, act) => {
+    const { stored } = await unanswered('compareAndSet')
+    await act(stored)
+    expect(stored.value).toEqual(loggedInRecord())
+  })
+
+  test.each(writes)('%s says so, if another request was faster and its record cannot be read', async (_name, act) => {
+    const { kv, stored } = await unanswered('mget')
+    await kv.compareAndSet(`x:sso2:{${stored.key}}`, undefined, serialiseRecord(loggedInRecord({ checkedAt: 1 })), 60)
+    expect(await act(stored)).toBe('unavailable')
+  })
+
+  test('no successor is found', async () => {
+    const { stored, newId } = await unanswered('mget')
+    await stored.revoke(() => true, 'moved', newId)
+    expect(await stored.successor()).toBeUndefined()
+    expect(await stored.follow()).toBe('unavailable')
+  })
+
+  test('a record that could not be read is available after it is read', async () => {
+    const { parts, stored } = await moving()
+    const unread = new StoredRecord(parts, stored.key, 'unavailable')
+    expect([unread.isAvailable, unread.isUnwritten, unread.value]).toEqual([false, true, undefined])
+    await unread.reread()
+    expect([unread.isAvailable, unread.isUnwritten, unread.value]).toEqual([true, false, loggedInRecord()])
+  })
+})
+
+describe('a browser without a session', () => {
+  const withoutSession = async () => new StoredRecord((await moving()).parts, undefined, { state: 'none', raw: null })
+
+  test('has nothing to read, write, drop or end', async () => {
+    const stored = await withoutSession()
+    expect([stored.isAvailable, stored.isUnwritten]).toEqual([true, true])
+    expect(await stored.reread()).toBe('done')
+    expect(await stored.replace(loggedInRecord())).toBe('changed')
+    expect(await stored.drop(() => true)).toBe('changed')
+    expect(await stored.revoke(() => true, 'ended')).toEqual({ outcome: 'done', taken: null })
+    expect(stored.value).toBeUndefined()
+  })
+})
+
+test('a session without a record has no record to drop', async () => {
+  const { parts } = await moving()
+  const stored = new StoredRecord(parts, sessionKey(randomUUID()), { state: 'none', raw: null })
+  expect(await stored.drop(() => true)).toBe('changed')
 })
