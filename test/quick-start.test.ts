@@ -4,10 +4,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { eventually, redisUrl } from './flows/network'
+import { redisUrl } from './flows/network'
 import { Browser } from './support/agent'
 import { freePort } from './support/ports'
 import { type Registry, startRegistry } from './support/registry'
+import { eventually, hasLandingPage } from './support/wait'
 
 /*
  * The quick start as somebody follows it who has nothing but the package: in an empty folder, with the commands and the code of
@@ -100,11 +101,7 @@ async function start(
 
 const isEmulator = (output: string) => output.includes('Ctrl+C ends it.')
 
-const isSite = (host: string, port: string) => () =>
-  fetch(`http://${host}:${ports.get(port)}/sso2/landing`).then(
-    ({ status }) => status === 400,
-    () => false,
-  )
+const isSite = (host: string, port: string) => hasLandingPage(`http://${host}:${ports.get(port)}`)
 
 /** Lines of a shell block. */
 const linesOf = (step: Step | undefined) => (step?.code ?? '').trim().split('\n')

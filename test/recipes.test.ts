@@ -4,14 +4,16 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { transformSync } from '@swc/core'
 import { createEmulator, type Emulator } from '../lib/emulator'
-import { ada, eventually, grace, sessionSecret } from './flows/network'
+import { blocksOf } from './docs/markdown'
+import { ada, grace, sessionSecret } from './flows/network'
 import { Browser } from './support/agent'
 import { freePort } from './support/ports'
 import { startRedis, type TestRedis } from './support/redis'
+import { readText, root } from './support/sources'
+import { eventually, hasLandingPage } from './support/wait'
 
 /* Recipes of docs as somebody copies them: each in a folder of its own, in a process of its own, with the package as it is built. */
 
-const root = path.join(__dirname, '..')
 const folders: string[] = []
 const children: ChildProcess[] = []
 let emulator: Emulator | undefined
@@ -24,25 +26,15 @@ afterEach(async () => {
 })
 
 /** Blocks of one language in a section of a page. */
-function blocks(page: string, heading: string | undefined, language: string): string[] {
-  const text = readFileSync(path.join(root, 'docs', page), 'utf8')
-  const part =
-    heading === undefined ? text : text.split(/^(?=## )/m).find((section) => section.startsWith(`## ${heading}\n`))
-  return [...(part ?? '').matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(
-    ([, code = '']) => code,
-  )
+function blocks(page: string, heading: string, language: string): string[] {
+  const sections = readText('docs', page).split(/^(?=## )/m)
+  const section = sections.find((one) => one.startsWith(`## ${heading}\n`)) ?? ''
+  return blocksOf(section).flatMap((block) => (block.language === language ? [block.code] : []))
 }
 
-/** Blocks that the line before names as a file. */
-function files(page: string): Map<string, string> {
-  const text = readFileSync(path.join(root, 'docs', page), 'utf8')
-  return new Map(
-    [...text.matchAll(/`([\w.]+\.mjs)`[^\n]*:\n\n```js\n([\s\S]*?)^```/gm)].map(([, name = '', code = '']) => [
-      name,
-      code,
-    ]),
-  )
-}
+/** Programs of a page, by the file that the line before names. */
+const files = (page: string) =>
+  new Map(blocksOf(readText('docs', page)).flatMap(({ file, code }) => (file?.endsWith('.mjs') ? [[file, code]] : [])))
 
 /** A project that has the package and what the repository has beside it. */
 function project(sources: Readonly<Record<string, string>>): string {
@@ -50,16 +42,8 @@ function project(sources: Readonly<Record<string, string>>): string {
   folders.push(folder)
   mkdirSync(path.join(folder, 'node_modules'))
   symlinkSync(root, path.join(folder, 'node_modules', 'express-sso2'), 'dir')
-  for (const name of [
-    '@fastify',
-    '@nestjs',
-    'express',
-    'express-session',
-    'fastify',
-    'reflect-metadata',
-    'serverless-http',
-    'supertest',
-  ])
+  const web = ['@fastify', '@nestjs', 'express', 'express-session', 'fastify', 'serverless-http']
+  for (const name of [...web, 'reflect-metadata', 'supertest'])
     symlinkSync(path.join(root, 'node_modules', name), path.join(folder, 'node_modules', name), 'dir')
   writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }')
   for (const [name, code] of Object.entries(sources)) writeFileSync(path.join(folder, name), code)
@@ -125,16 +109,11 @@ async function runSite(sources: Readonly<Record<string, string>>, environment: R
     SSO2_SITE_URL: siteUrl,
     SSO2_SESSION_SECRET: sessionSecret,
   })
-  const isThere = () =>
-    fetch(`${siteUrl}/sso2/landing`).then(
-      ({ status }) => status === 400,
-      () => false,
-    )
-  await eventually(isThere, 45).catch(() => Promise.reject(new Error(`no site:\n${site.output()}`)))
+  await eventually(hasLandingPage(siteUrl), 45).catch(() => Promise.reject(new Error(`no site:\n${site.output()}`)))
   return { ...site, siteUrl }
 }
 
-/** A stranger, a guard, a login, and a script, as every recipe promises. */
+/** A guard, a login, a script and a logout, as every recipe promises. */
 async function walk(siteUrl: string): Promise<void> {
   const browser = new Browser()
   const form = await browser.visit(`${siteUrl}/account`)
@@ -152,17 +131,18 @@ async function walk(siteUrl: string): Promise<void> {
   expect(await browser.fetchJson(`${siteUrl}/account`)).toMatchObject({ status: 401 })
 }
 
-test('docs/frameworks.md: NestJS', async () => {
-  const [sso = ''] = blocks('frameworks.md', 'NestJS', 'ts')
-  const [main = ''] = blocks('frameworks.md', 'NestJS', 'typescript')
-  const siteUrl = await startSite({ 'sso.js': compiled(sso), 'main.js': compiled(main) })
-  expect((await new Browser().visit(`${siteUrl}/`)).body).toBe('{"reader":null}')
-  await walk(siteUrl)
-})
-
-test('docs/frameworks.md: Fastify', async () => {
-  const [main = ''] = blocks('frameworks.md', 'Fastify', 'ts')
-  const siteUrl = await startSite({ 'main.js': compiled(main) })
+test.each([
+  [
+    'NestJS',
+    () => ({
+      'sso.js': blocks('frameworks.md', 'NestJS', 'ts'),
+      'main.js': blocks('frameworks.md', 'NestJS', 'typescript'),
+    }),
+  ],
+  ['Fastify', () => ({ 'main.js': blocks('frameworks.md', 'Fastify', 'ts') })],
+])('docs/frameworks.md: %s', async (_name, sources) => {
+  const programs = Object.entries(sources()).map(([file, [code = '']]) => [file, compiled(code)] as const)
+  const siteUrl = await startSite(Object.fromEntries(programs))
   expect((await new Browser().visit(`${siteUrl}/`)).body).toBe('{"reader":null}')
   await walk(siteUrl)
 })
@@ -220,9 +200,10 @@ describe('docs/deployment.md: shutdown and health check', () => {
   )
 })
 
-async function withFreePorts(text: string, ports: readonly string[]): Promise<string> {
+async function withFreePorts(text: string): Promise<string> {
   let changed = text
-  for (const port of ports) changed = changed.replaceAll(new RegExp(`\\b${port}\\b`, 'g'), String(await freePort()))
+  for (const port of ['3000', '3443', '4443'])
+    changed = changed.replaceAll(new RegExp(`\\b${port}\\b`, 'g'), String(await freePort()))
   return changed
 }
 
@@ -237,15 +218,11 @@ describe('docs/deployment.md: the rehearsal of production', () => {
     const rehearse = files('deployment.md').get('rehearse.mjs') ?? ''
     const [shell = ''] = blocks('deployment.md', 'Rehearse production', 'sh')
     const [environment = ''] = blocks('deployment.md', 'Rehearse production', 'text')
-    const [site = ''] = /(?<=```js\n)[\s\S]*?(?=^```)/m.exec(readFileSync(path.join(root, 'README.md'), 'utf8')) ?? []
+    const site = blocksOf(readText('README.md')).find(({ language }) => language === 'js')?.code ?? ''
     const folder = project({
       'rehearse.mjs': rehearse,
       'site.mjs': site.replace('app.use(sso)', "app.set('trust proxy', 1)\napp.use(sso)"),
-      'rehearsal.env': await withFreePorts(environment.replace('redis://127.0.0.1:6379', redis.url), [
-        '3000',
-        '3443',
-        '4443',
-      ]),
+      'rehearsal.env': await withFreePorts(environment.replace('redis://127.0.0.1:6379', redis.url)),
     })
     execFileSync('/bin/sh', ['-c', shell], { cwd: folder, stdio: 'pipe' })
     const trust = { NODE_EXTRA_CA_CERTS: 'cert.pem' }
@@ -324,12 +301,7 @@ describe('docs/migration.md: a site with passport-local after the move', () => {
     const platform = startLine(folder, emulatorLine, ports)
     await eventually(async () => platform.output().includes('Ctrl+C'), 30)
     const site = startLine(folder, siteLine, ports)
-    const isThere = () =>
-      fetch(`${siteUrl}/sso2/landing`).then(
-        ({ status }) => status === 400,
-        () => false,
-      )
-    await eventually(isThere, 30).catch(() => Promise.reject(new Error(`no site:\n${site.output()}`)))
+    await eventually(hasLandingPage(siteUrl), 30).catch(() => Promise.reject(new Error(`no site:\n${site.output()}`)))
     const doctor = startLine(folder, doctorLine, ports)
     expect([await doctor.ended, doctor.output()]).toEqual([0, expect.not.stringContaining('WRONG')])
     expect(readFileSync(path.join(folder, '.env'), 'utf8')).toContain('COOKIE_SECRET')

@@ -19,3 +19,10 @@ export async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
     }
   }
 }
+
+/** Does a site answer at this address? Its landing page refuses a request without a token. */
+export const hasLandingPage = (siteUrl: string) => () =>
+  fetch(`${siteUrl}/sso2/landing`).then(
+    ({ status }) => status === 400,
+    () => false,
+  )
