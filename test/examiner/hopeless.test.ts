@@ -10,6 +10,8 @@ import { runChecks } from '../../lib/examiner/run'
 import { readSettings } from '../../lib/examiner/settings'
 import { allTexts } from '../../lib/examiner/texts'
 
+const { factsOf } = require('./facts.js') as { factsOf(url: string): SiteFacts }
+
 /* No check passes against a site that does nothing: neither at the beginning nor once the examination is under way. */
 
 const sites: [name: string, site: RequestListener | undefined][] = [
@@ -18,7 +20,8 @@ const sites: [name: string, site: RequestListener | undefined][] = [
   ['answers 500 to everything', (_req, res) => void res.writeHead(500).end('broken')],
   [
     'has a login form that does nothing',
-    (_req, res) => void res.end('<form method="post"><input name="u"><input type="password" name="p"></form>'),
+    (_req, res) =>
+      void res.end('<form method="post"><input name="username"><input type="password" name="password"></form>'),
   ],
   ['redirects everything to itself', (_req, res) => void res.writeHead(302, { location: '/' }).end()],
 ]
@@ -47,19 +50,6 @@ test.concurrent.each(sites)('a site that %s cannot be examined, and the message 
   }),
 )
 
-const factsOf = (url: string): SiteFacts => ({
-  url,
-  publicPage: `${url}/`,
-  userPage: `${url}/account`,
-  loginPage: `${url}/login`,
-  usernameField: 'u',
-  passwordField: 'p',
-  returnField: 'next',
-  logout: { page: `${url}/`, action: `${url}/logout`, method: 'POST' },
-  logoutAll: `${url}/logout-all`,
-  landing: `${url}/sso2/landing`,
-  isIdentifiedAlways: true,
-})
 const rest = { marketplace: '/m', gift: '/g', administrators: '/a' }
 
 /** Some of the checks each, so that many run at the same time. The longest takes ten seconds. */

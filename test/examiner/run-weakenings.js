@@ -12,6 +12,7 @@ const { Platform } = require('../../dist/examiner/platform.js')
 const { runChecks } = require('../../dist/examiner/run.js')
 const { readSettings, siteSettings } = require('../../dist/examiner/settings.js')
 const { allTexts } = require('../../dist/examiner/texts/index.js')
+const { factsOf } = require('./facts.js')
 const { weakenings } = require('./weakenings.js')
 
 const AT_ONCE = 12
@@ -28,20 +29,6 @@ const settingsFor = (check) =>
     pages: { sensitive: '/sensitive' },
     rest: { marketplace: '/market', gift: '/gift', administrators: '/administrators' },
   })
-
-const factsOf = (url) => ({
-  url,
-  publicPage: `${url}/`,
-  userPage: `${url}/`,
-  loginPage: `${url}/login`,
-  usernameField: 'username',
-  passwordField: 'password',
-  returnField: 'next',
-  logout: { page: `${url}/`, action: `${url}/logout`, method: 'POST' },
-  logoutAll: `${url}/logout-all`,
-  landing: `${url}/sso2/landing`,
-  isIdentifiedAlways: true,
-})
 
 /** The site with some changes. Its console is a text. */
 function load(changes, console) {

@@ -61,8 +61,6 @@ const mayLogIn: Cell = async (scene, actor) => {
 /** Rows of the fault matrix. */
 export const rows: Row[] = [
   faulty('9', 'token', 'the token endpoint answers HTTP 503', { kind: 'status', code: 503 }),
-  faulty('9', 'token', 'the token endpoint cuts the connection', { kind: 'down' }),
-  faulty('10', 'me', 'the REST API answers HTTP 500', { kind: 'status', code: 500 }),
   faulty('10', 'me', 'the REST API hangs', { kind: 'hang' }),
   faulty('10', 'me', 'the REST API names no user', { kind: 'garbage' }),
   {

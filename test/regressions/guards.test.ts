@@ -1,15 +1,11 @@
-import { once } from 'node:events'
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
-import { WebSocket } from 'ws'
 import { type Sso2, Sso2SetupError, Sso2UnavailableError } from '../../lib'
 import { LANGUAGES, TEXTS } from '../../lib/config/texts'
 import { addPages, type Gates, grace, logIn } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { loggedInUser, type RunningSite, startSite } from './support'
 
-/* What a guard lets pass: users that `allow` lets in, and sockets of express-ws. */
+/* Which users a guard with `allow` lets in, and which options a guard takes. */
 
 type Allow = NonNullable<Parameters<Sso2['requireLogin']>[0]>['allow']
 
@@ -93,50 +89,4 @@ test('a guard with an option that is unknown or wrong is refused where it is mad
       'The options of requireLogin() must be an object',
     )
   expect(() => stage.sso.requireLogin({ alow: undefined } as object)).not.toThrow()
-})
-
-/** express-ws has no types of its own. */
-type WithSockets = Express & { ws(path: string, ...handlers: readonly unknown[]): void }
-const expressWs: (app: Express, server: Server) => unknown = require('express-ws')
-
-describe('express-ws', () => {
-  let server: Server
-  afterEach(() => server.close())
-
-  async function serve(): Promise<void> {
-    stage = await startSite()
-    const app = express()
-    server = app.listen(0, '127.0.0.1')
-    expressWs(app, server)
-    app.use(stage.sso)
-    const routes = app as Express as WithSockets
-    const greet = (socket: WebSocket, req: Request) =>
-      socket.send(`Hello, ${req.sso2.user?.accountId ?? req.sso2.status}`)
-    routes.ws('/guarded', stage.sso.requireLogin(), greet)
-    routes.ws('/editors', stage.sso.requireLogin({ allow: () => false }), greet)
-    routes.ws('/known', stage.sso.identify(), greet)
-    await once(server, 'listening')
-  }
-
-  /** @returns the first message, or how the socket was closed */
-  async function hear(browser: Browser, path: string): Promise<string> {
-    const cookie = browser.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
-    const { port } = server.address() as AddressInfo
-    const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers: { cookie, origin: stage.url } })
-    const said = once(socket, 'message').then(([text]) => String(text))
-    const closed = once(socket, 'close').then(() => 'closed')
-    const first = await Promise.race([said, closed])
-    socket.terminate()
-    return first
-  }
-
-  test('a guard in front of a socket lets users in, and closes the sockets of all others', async () => {
-    await serve()
-    const browser = await loggedInUser(stage)
-    expect(await hear(browser, '/guarded')).toBe('Hello, account-ada')
-    expect(await hear(browser, '/editors')).toBe('closed')
-    expect(await hear(browser, '/known')).toBe('Hello, account-ada')
-    expect(await hear(stage.browser(), '/guarded')).toBe('closed')
-    expect(await hear(stage.browser(), '/known')).toBe('Hello, none')
-  })
 })

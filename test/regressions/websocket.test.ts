@@ -2,17 +2,17 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import path from 'node:path'
+import { join } from 'node:path'
 import { transformSync } from '@swc/core'
-import type { Express } from 'express'
+import express, { type Express, type Request } from 'express'
 import { WebSocket } from 'ws'
 import type { Sso2 } from '../../lib'
 import type { Browser } from '../support/agent'
 import { loggedInUser, pages, type RunningSite, startSite } from './support'
 
-/* The example of docs/websockets.md, as it stands there, with real sockets. */
+/* Real sockets: of the example of docs/websockets.md, as it stands there, and of express-ws. */
 
-const page = readFileSync(path.join(__dirname, '..', '..', 'docs', 'websockets.md'), 'utf8')
+const page = readFileSync(join(__dirname, '..', '..', 'docs', 'websockets.md'), 'utf8')
 const [, example = ''] = /^```ts\n([\s\S]*?upgrade[\s\S]*?)^```/m.exec(page) ?? []
 
 function runExample(app: Express, sso: Sso2, siteOrigin: string): Server {
@@ -23,45 +23,47 @@ function runExample(app: Express, sso: Sso2, siteOrigin: string): Server {
 
 let stage: RunningSite
 let server: Server
-beforeAll(async () => {
+beforeEach(async () => {
   stage = await startSite()
-  server = runExample(pages(stage.sso, stage.gates) as Express, stage.sso, stage.url)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
 })
-afterAll(async () => {
+afterEach(async () => {
   server.close()
   server.closeAllConnections()
   await stage.close()
 })
 
-/** What the socket of a page says first. */
-async function hear(browser: Browser, origin = stage.url): Promise<string> {
+async function startExample(): Promise<void> {
+  server = runExample(pages(stage.sso, stage.gates) as Express, stage.sso, stage.url)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+}
+
+/** @returns the first message of a socket, or how the socket ended without one */
+async function hear(browser: Browser, { path = '/', origin = stage.url } = {}): Promise<string> {
   const cookie = browser.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
   const { port } = server.address() as AddressInfo
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/`, { headers: { cookie, origin } })
-  try {
-    const [said] = (await once(socket, 'message')) as [Buffer]
-    return said.toString()
-  } catch {
-    return 'hung up'
-  } finally {
-    socket.terminate()
-  }
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers: { cookie, origin } })
+  const message = once(socket, 'message').then(([text]) => String(text))
+  const closed = once(socket, 'close').then(() => 'closed')
+  const first = await Promise.race([message, closed]).catch(() => 'hung up')
+  socket.terminate()
+  return first
 }
 
 test('a user is greeted by the socket, and a new user is not', async () => {
+  await startExample()
   expect(await hear(await loggedInUser(stage))).toBe('Hello, account-ada')
   expect(await hear(stage.browser())).toBe('hung up')
 })
 
 test('[F1] a page of another origin opens none', async () => {
+  await startExample()
   const browser = await loggedInUser(stage)
   for (const origin of ['http://evil.localhost', `${stage.url}.evil.example`, 'null'])
-    expect(await hear(browser, origin)).toBe('hung up')
+    expect(await hear(browser, { origin })).toBe('hung up')
 })
 
 test('a login that is stale is checked before the socket opens, and one that has ended opens none', async () => {
+  await startExample()
   const browser = await loggedInUser(stage)
   stage.emulator.clock.advance(361)
   const before = stage.count('sessionstatus')
@@ -70,4 +72,28 @@ test('a login that is stale is checked before the socket opens, and one that has
   for (const { sid } of stage.emulator.sessions()) stage.emulator.terminate(sid)
   stage.emulator.clock.advance(361)
   expect(await hear(browser)).toBe('hung up')
+})
+
+/** express-ws has no types of its own. */
+type WithSockets = Express & { ws(path: string, ...handlers: readonly unknown[]): void }
+const expressWs: (app: Express, server: Server) => unknown = require('express-ws')
+
+test('a guard in front of a socket of express-ws lets users in, and closes the sockets of all others', async () => {
+  const app = express()
+  server = app.listen(0, '127.0.0.1')
+  expressWs(app, server)
+  app.use(stage.sso)
+  const routes = app as Express as WithSockets
+  const greet = (socket: WebSocket, req: Request) =>
+    socket.send(`Hello, ${req.sso2.user?.accountId ?? req.sso2.status}`)
+  routes.ws('/guarded', stage.sso.requireLogin(), greet)
+  routes.ws('/editors', stage.sso.requireLogin({ allow: () => false }), greet)
+  routes.ws('/known', stage.sso.identify(), greet)
+  await once(server, 'listening')
+  const browser = await loggedInUser(stage)
+  expect(await hear(browser, { path: '/guarded' })).toBe('Hello, account-ada')
+  expect(await hear(browser, { path: '/editors' })).toBe('closed')
+  expect(await hear(browser, { path: '/known' })).toBe('Hello, account-ada')
+  expect(await hear(stage.browser(), { path: '/guarded' })).toBe('closed')
+  expect(await hear(stage.browser(), { path: '/known' })).toBe('Hello, none')
 })
