@@ -7,6 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config'
 import { RECOVERIES } from '../decide/log-lines'
+import { Sso2ConfigError } from '../errors'
 import { Dependency, isOutage } from './dependency'
 import { IdentifyHealth } from './identify-health'
 import { PlatformApi, scopes } from './platform-api'
@@ -87,9 +88,23 @@ export function makeLoginDependencies(
 
 type IsFault = (error: unknown) => boolean
 
-/** Returns a REST API client with an access token of the site itself, without a user. */
-export function serviceApi({ apiUrl, clock }: Config, endpoint: TokenEndpoint): PlatformApi {
+/** A site with its own `exchangeTicket` may omit `tokenUrl`, but the hook gets no tokens without a ticket. */
+const NO_TOKEN_URL = {
+  option: 'tokenUrl',
+  variable: 'SSO2_TOKEN_URL',
+  message:
+    'is required for sso.api, which gets its tokens there. The hook exchangeTicket only exchanges tickets of users',
+}
+
+/**
+ * Returns a REST API client with an access token of the site itself, without a user.
+ * Its calls throw `Sso2ConfigError` if there is no `tokenUrl`.
+ */
+export function serviceApi({ apiUrl, clock, tokenUrl }: Config, endpoint: TokenEndpoint): PlatformApi {
   const now = () => Math.floor(clock.now() / 1000)
-  const fetchGrant = async () => readGrant(await serviceToken(endpoint, scopes.marketplaceGroups), now())
+  const fetchGrant = async () => {
+    if (tokenUrl === undefined) throw new Sso2ConfigError([NO_TOKEN_URL])
+    return readGrant(await serviceToken(endpoint, scopes.marketplaceGroups), now())
+  }
   return new PlatformApi({ apiUrl, accessToken: serviceTokenSource(fetchGrant, now) })
 }

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
-import { PlatformApiError, Sso2ResponseError, Sso2UnavailableError } from '../../lib'
+import { PlatformApiError, Sso2ConfigError, Sso2ResponseError, Sso2UnavailableError, sso2 } from '../../lib'
 import { readGrant, serviceToken, serviceTokenSource } from '../../lib/remote/ticket'
-import { type Network, present, startNetwork } from '../flows/network'
+import { type Network, present, sessionSecret, startNetwork } from '../flows/network'
 import { failure, faultyServer, json } from './faulty-server'
 
 /* `sso.api`: the calls of a site without a user, over HTTP against the emulator. */
@@ -141,6 +141,17 @@ test.each([
   expect(error).toMatchObject({ status: 403, scope, body: { error: { code: 'identity_required' } } })
   expect(network.count('administrators') + network.count('gift')).toBe(1)
   expect(network.count('token')).toBe(1)
+})
+
+test('without tokenUrl, the error names the option, and the call is not sent', async () => {
+  const { emulator } = network
+  const site = { ...emulator.siteOptions('morning'), tokenUrl: undefined, exchangeTicket: async () => 'token' }
+  const sso = sso2({ ...site, siteUrl: 'http://localhost:3000', sessionSecret, clock: emulator.clock })
+  const error = await failure(sso.api.marketplaceGroups())
+  await sso.close()
+  expect(error).toBeInstanceOf(Sso2ConfigError)
+  expect(error).toMatchObject({ problems: [{ option: 'tokenUrl', variable: 'SSO2_TOKEN_URL' }] })
+  expect(network.count('marketplace')).toBe(0)
 })
 
 describe('a token endpoint that tells no life, or another one', () => {
