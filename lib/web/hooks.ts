@@ -55,8 +55,8 @@ export interface Sso2Event {
   readonly outcome: string
   /** Duration in milliseconds. */
   readonly durationMs: number
-  /** Short hash of the SSO session ID. */
-  readonly sidHash?: string | undefined
+  /** Short hash of the SSO session ID, or `undefined` if there is no SSO session. */
+  readonly sidHash: string | undefined
   /** The reason, if the outcome is a refusal or degraded. */
   readonly reason?: string | undefined
 }
@@ -65,8 +65,11 @@ const NAMES: readonly EventName[] = ['identify', 'landing', 'check', 'login', 'l
 const channels = new Map(NAMES.map((name) => [name, diagnostics.channel(`express-sso2:${name}`)]))
 const logs = new Map(NAMES.map((name) => [name, createDebug(`express-sso2:${name}`)]))
 
-/** Publishes one event. */
-export function publish(name: EventName, event: Sso2Event): void {
+type EventFacts = Omit<Sso2Event, 'sidHash'> & Partial<Pick<Sso2Event, 'sidHash'>>
+
+/** Publishes one event. The message always has `sidHash`, so that subscribers can rely on its fields. */
+export function publish(name: EventName, facts: EventFacts): void {
+  const event: Sso2Event = { ...facts, sidHash: facts.sidHash }
   const channel = channels.get(name)
   if (channel?.hasSubscribers) channel.publish(event)
   const log = logs.get(name)

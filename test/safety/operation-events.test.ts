@@ -147,6 +147,8 @@ test('[O9] every event has its fields, and names no session, person or address',
   // a hash is random letters, and among hundreds "ada" is there one day
   const words = JSON.stringify(messages, (name, value) => (name === 'sidHash' ? undefined : value))
   expect(words).not.toMatch(/ada|grace|edsger|correct-horse|127\.0\.0\.1|localhost|eyJ/)
+  const always = expect.arrayContaining(['operation', 'outcome', 'durationMs', 'sidHash'])
+  for (const message of messages) expect(Object.keys(message)).toEqual(always)
   for (const { durationMs, sidHash } of messages) {
     expect(durationMs).toBeGreaterThanOrEqual(0)
     if (sidHash !== undefined) expect(sidHash).toMatch(/^[\w-]{16}$/)
