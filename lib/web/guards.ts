@@ -1,5 +1,5 @@
 /** Guards for single routes: `requireLogin` and `identify`. */
-import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import type { NextFunction, Request, Response } from 'express'
 import { decideLoginRedirect, isOnOtherSite } from '../decide/login-redirect'
 import { countRedirect } from '../decide/loop-guard'
 import type { User } from '../decide/record'
@@ -24,10 +24,11 @@ export interface RequireLoginOptions {
   readonly allow?: ((user: User, req: Request) => boolean | Promise<boolean>) | undefined
 }
 
-/** A guard for routes. A guard also works with `app.ws()` of express-ws, which passes the socket before the request. */
-export interface Guard extends RequestHandler {
-  (socket: object, req: Request, next: NextFunction): void
-}
+/**
+ * A guard for routes. `first` and `second` are request and response. Under `app.ws()` of express-ws they are socket and request.
+ * They have no narrower type, so that Express infers the route parameters of the next handler from the path.
+ */
+export type Guard = (first: object, second: object, next: NextFunction) => void
 
 /**
  * Lets logged-in users pass. No shared cache may keep the page, and browsers may keep the page only if the site says so. Other navigations are

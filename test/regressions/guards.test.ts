@@ -90,3 +90,16 @@ test('a guard with an option that is unknown or wrong is refused where it is mad
     )
   expect(() => stage.sso.requireLogin({ alow: undefined } as object)).not.toThrow()
 })
+
+/** The compiler checks the point of this test: the type of `id`. */
+test('a handler behind guards keeps the types of the parameters of its route', async () => {
+  const build = (sso: Sso2) =>
+    express()
+      .use(sso)
+      .get('/articles/:id', sso.identify(), sso.requireLogin(), (req, res) => {
+        const { id }: { id: string } = req.params
+        res.json({ id })
+      })
+  stage = await startSite({ build: (sso, gates) => addPages(build(sso), sso, gates) })
+  expect(await json(await loggedInUser(stage), '/articles/7')).toEqual([200, { id: '7' }])
+})
