@@ -26,6 +26,7 @@ module.exports = {
       ...suites('web', 'session session-moves session-outage session-store session-surroundings stored-record'),
       ...suites('regressions', 'own-session-options passport session-and-login'),
       'differential/session',
+      'regressions/cookies-in-front',
     ],
   },
   actions: {

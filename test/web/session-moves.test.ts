@@ -224,15 +224,6 @@ describe('a login', () => {
     expect((await ask('/read')).json).toEqual({})
   })
 
-  test('leaves the answer of a page alone that does not touch the session, but for its head', async () => {
-    page('/blind', async (req, res) => {
-      await establish(site, req, 'loggedin')
-      res.json({ end: Object.hasOwn(res, 'end') })
-    })
-    await ask('/put/a/1')
-    expect((await ask('/blind')).json).toEqual({ end: false })
-  })
-
   test.each([
     ['a BigInt', () => 1n],
     [
@@ -342,20 +333,5 @@ describe('a request whose session another one has moved', () => {
     const answer = await ask('/leave')
     expect(answer.json).toEqual({ empty: {}, data: { late: 1 }, told: null, commands: [], state: 'moved' })
     expect([cookiesOf(answer), browser.cookie(cookieName)]).toEqual([[], before])
-  })
-})
-
-describe('a cookie', () => {
-  test('that this process can read is not one that it cannot', async () => {
-    page('/unreadable', async (req, res) => {
-      const { isUnreadable, isExternal: isForeign } = await site.sessions.stateOf(req)
-      res.json({ isUnreadable, isForeign })
-    })
-    const fine = { isUnreadable: false, isForeign: false }
-    expect((await ask('/unreadable')).json).toEqual(fine)
-    await ask('/put/a/1')
-    expect((await ask('/unreadable')).json).toEqual(fine)
-    const other = { cookie: `${cookieName}=%zz` }
-    expect((await ask('/unreadable', site.browser(), other)).json).toEqual(fine)
   })
 })

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import net from 'node:net'
 import { inspect } from 'node:util'
-import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express'
+import express, { type Request, type RequestHandler, type Response } from 'express'
 import session from 'express-session'
 import { sessionKey } from '../../lib/storage/keys'
 import type { Kv } from '../../lib/storage/kv'
@@ -123,30 +123,6 @@ test('[S19] what express-session writes for DEBUG holds no signed cookie', async
   for (const path of ['/put/a/1', '/again', '/read', '/new', '/put/a/1']) await ask(path)
   expect(lines.join('\n')).toMatch(/saving/)
   expect(lines.filter((line) => /s:|s%3A|set-cookie/.test(line))).toEqual([])
-})
-
-test('[S19] a parser in front does not count: neither its reading of our name, nor its secret', async () => {
-  const parser = (req: Request, _res: Response, next: NextFunction) => {
-    const id = String(req.headers['x-id'] ?? '')
-    Object.assign(req, { secret: 'a secret', cookies: { [cookieName]: id }, signedCookies: { [cookieName]: id } })
-    next()
-  }
-  await open([parser])
-  await ask('/put/a/1')
-  const headers = { 'x-id': site.idOf(browser) }
-  expect((await site.browser().fetchJson(`${site.url}/read`, { headers })).json).toEqual({})
-})
-
-test('the cookies of the request are there as they came, while and after the session is made', async () => {
-  await open()
-  page('/header', (req, res) => {
-    const before = req.headers.cookie
-    dataOf(req)
-    res.json({ before, after: req.headers.cookie })
-  })
-  const cookie = `other=1; ${cookieName}=odd; more=2`
-  const answer = await browser.fetchJson(`${site.url}/header`, { headers: { cookie } })
-  expect(answer.json).toEqual({ before: cookie, after: cookie })
 })
 
 test('a request with a session prints no data and no ID of it', async () => {
