@@ -66,22 +66,17 @@ describe.each(['authenticate', 'sessionstatus', 'logout', 'logoutall'])('%s', (o
   })
 })
 
-test.each([
-  '/sso/authenticate',
-  '/oauth/token',
-  '/external/api/v1/me/order/validate_gift_receiver',
-  '/_emulator/faults',
-])('%s: a body of a megabyte', async (path) => {
+const takingBodies = ['/sso/authenticate', '/oauth/token', '/external/api/v1/me/order/validate_gift_receiver']
+test.each([...takingBodies, '/_emulator/faults'])('%s: a body of a megabyte', async (path) => {
   const { status, json: body } = await platform.request('POST', path, json, `{"t":"${'a'.repeat(1_000_000)}"}`)
   expect([status, body.error.code]).toEqual([413, 'bad_request'])
 })
 
 test('a body of 40 kB in chunks of undeclared length is refused, and the connection stays usable', async () => {
-  const { port } = new URL(emulator.url)
   const chunk = `2000\r\n${'a'.repeat(0x2000)}\r\n`
   const post = `POST /sso/logout HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(5)}0\r\n\r\n`
   const get = 'GET /_emulator/ready HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n'
-  const answer = await raw(Number(port), Buffer.from(post + get))
+  const answer = await raw(post + get)
   expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200'])
 })
 
@@ -91,13 +86,9 @@ test('a compressed body is not unpacked', async () => {
 })
 
 test('bytes that are no UTF-8', async () => {
-  const { port } = new URL(emulator.url)
   const head = 'POST /sso/logout HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\n'
   const body = Buffer.from([0x7b, 0x22, 0x74, 0x22, 0x3a, 0x22, 0xff, 0xfe, 0x22, 0x7d])
-  const answer = await raw(
-    Number(port),
-    Buffer.concat([Buffer.from(`${head}content-length: ${body.length}\r\n\r\n`), body]),
-  )
+  const answer = await raw(Buffer.concat([Buffer.from(`${head}content-length: ${body.length}\r\n\r\n`), body]))
   expect(answer).toMatch(/^HTTP\/1\.1 400 /)
 })
 
@@ -124,19 +115,12 @@ test.each([
     4,
   ],
 ] as const)('%s', async (_what, request, status) => {
-  const { port } = new URL(emulator.url)
-  expect(await raw(Number(port), Buffer.from(request))).toMatch(new RegExp(`^HTTP/1\\.1 ${status}`))
+  expect(await raw(request)).toMatch(new RegExp(`^HTTP/1\\.1 ${status}`))
 })
 
 test('cookies of any shape open a session of their own at most', async () => {
-  for (const cookie of [
-    'sso2emu',
-    'sso2emu=',
-    'sso2emu=a; sso2emu=b',
-    '=;;=',
-    'sso2emu=%00',
-    `sso2emu=${'a'.repeat(4000)}`,
-  ]) {
+  const cookies = ['sso2emu', 'sso2emu=', 'sso2emu=a; sso2emu=b', '=;;=', 'sso2emu=%00', `sso2emu=${'a'.repeat(4000)}`]
+  for (const cookie of cookies) {
     const path = `/sso/identify?t=${token(morning)}&r=http%3A%2F%2Flocalhost%2F`
     const before = emulator.sessions().map(({ sid }) => sid)
     expect((await platform.request('GET', path, { cookie })).status).toBe(302)
@@ -204,11 +188,8 @@ test('names of built-ins are no clients, accounts or codes', async () => {
 })
 
 test('what is logged is shown as text', async () => {
-  await platform.call('sessionstatus', {
-    sid: '<script>alert(1)</script>',
-    lks: 'anon',
-    uas: '"><img src=x onerror=alert(1)>',
-  })
+  const [sid, uas] = ['<script>alert(1)</script>', '"><img src=x onerror=alert(1)>']
+  await platform.call('sessionstatus', { sid, lks: 'anon', uas })
   const { body, headers } = await platform.request('GET', '/')
   expect(body).not.toMatch(/<script>|<img/)
   expect(body).toContain('&lt;script&gt;alert(1)')
@@ -230,7 +211,8 @@ test('whatever the claims are, there is an answer, and it is no success', async 
 })
 
 /** Sends bytes as they are and gives what comes back until the connection ends. */
-function raw(port: number, bytes: Buffer): Promise<string> {
+function raw(bytes: string | Buffer): Promise<string> {
+  const port = Number(new URL(emulator.url).port)
   return new Promise((resolve, reject) => {
     let answer = ''
     const socket = net.connect(port, '127.0.0.1', () => socket.write(bytes))

@@ -1,4 +1,4 @@
-import { evening, type Platform } from '../platform'
+import { evening, type Platform, type Visitor } from '../platform'
 import { type Check, requirementsOf } from './check'
 
 const states = requirementsOf('SSO2 session states')
@@ -131,6 +131,12 @@ async function seenAfter(platform: Platform, seconds: number): Promise<unknown> 
   return (await platform.status(sid))['err']
 }
 
+const activities: [what: string, act: (platform: Platform, sid: string, visitor: Visitor) => Promise<unknown>][] = [
+  ['Session Status', (platform, sid) => platform.status(sid)],
+  ['Identify', (_platform, _sid, visitor) => visitor.identify(evening)],
+  ['Authenticate', (platform, sid) => platform.authenticate(sid, { pwd: 'wrong' })],
+]
+
 const pruning: Check[] = [
   states('a session is forgotten after 7200 seconds of inactivity', async (platform) => {
     expect(await seenAfter(platform, 7200)).toBe('session_not_found')
@@ -138,24 +144,14 @@ const pruning: Check[] = [
   states('a session is not forgotten before', async (platform) => {
     expect(await seenAfter(platform, 7190)).toBeNull()
   }),
-  states.anonymous('Session Status is activity', async (platform, sid) => {
-    await platform.advance(4000)
-    await platform.status(sid)
-    await platform.advance(4000)
-    expect(await platform.status(sid)).toMatchObject({ sts: 'anon', err: null })
-  }),
-  states.anonymous('Identify is activity', async (platform, sid, visitor) => {
-    await platform.advance(4000)
-    await visitor.identify(evening)
-    await platform.advance(4000)
-    expect(await platform.status(sid)).toMatchObject({ sts: 'anon', err: null })
-  }),
-  states.anonymous('Authenticate is activity', async (platform, sid) => {
-    await platform.advance(4000)
-    await platform.authenticate(sid, { pwd: 'wrong' })
-    await platform.advance(4000)
-    expect(await platform.status(sid)).toMatchObject({ sts: 'anon', err: null })
-  }),
+  ...activities.map(([what, act]) =>
+    states.anonymous(`${what} is activity`, async (platform, sid, visitor) => {
+      await platform.advance(4000)
+      await act(platform, sid, visitor)
+      await platform.advance(4000)
+      expect(await platform.status(sid)).toMatchObject({ sts: 'anon', err: null })
+    }),
+  ),
   states.loggedIn('after a forgotten session, Identify opens a new one', async (platform, { sid, visitor }) => {
     await platform.advance(7200)
     const next = await visitor.identify()
