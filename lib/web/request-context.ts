@@ -27,12 +27,18 @@ export interface RequestContext {
   /** Is the site mounted in its application at the path of its address? */
   readonly isMounted: boolean
   readonly browser: BrowserState
+  readonly running: RunningHooks
 }
 
 /** Cookies of the browser, as the response will leave them. Changed only by the action that sets the cookie. */
 interface BrowserState {
   binding: string | undefined
   logoutCookie: LogoutCookie | undefined
+}
+
+/** Hooks of the site that are running for the request. */
+interface RunningHooks {
+  onLogout: boolean
 }
 
 /** Reads the session and its record. Never throws because of an outage of Redis. */
@@ -55,6 +61,7 @@ export async function openRequestContext(site: Site, req: Request, res: Response
       binding: isBindingValue(binding) ? binding : undefined,
       logoutCookie: readLogoutCookie(readCookie(req, config.cookies.logout), macKeys, now()),
     },
+    running: { onLogout: false },
   }
 }
 

@@ -39,7 +39,7 @@ export type Hook = 'exchangeTicket' | 'loadUser'
 
 /** Is called once after each login established on this site. */
 export type OnLogin = (req: Request, user: User) => void | Promise<void>
-/** Is called once after each logout requested on this site. */
+/** Is called once after each logout requested on this site, but not for a logout by the hook. */
 export type OnLogout = (req: Request, result: LogoutResult) => void | Promise<void>
 
 /** The state of a request's session. */

@@ -138,7 +138,9 @@ export class Sso2Request {
   async #logOut(isAll: boolean): Promise<LogoutResult> {
     const { context } = this.#holder
     this.#holder.identity = ANONYMOUS
-    return context.site.runningOperations.run(() => logOut(context, isAll), context.res)
+    const result = await context.site.runningOperations.run(() => logOut(context, isAll), context.res)
+    this.#holder.identity = ANONYMOUS // a login of the same request may have set a user in the meantime
+    return result
   }
 }
 

@@ -171,6 +171,54 @@ test.each(failing)('a listener that %s is logged, and changes nothing', async (h
   for (const text of told) expect(text).toMatch(line)
 })
 
+describe.each<Keeping>(['Redis', 'a session of its own'])('with %s, a logout in onLogin', (keeping) => {
+  let logout: Promise<LogoutResult>
+  const startLogout = (req: Request) => {
+    logout = req.sso2.logout()
+    return logout
+  }
+
+  /** Logs in by a form of the site. @returns the result, and the status of the request after the logout */
+  async function enter(browser: Browser): Promise<object> {
+    const gate = stage.gates.add()
+    const page = post(browser, `/enter?gate=${gate.name}`)
+    await gate.arrived
+    await logout
+    gate.open()
+    return (await page).json
+  }
+
+  test('ends the login, and the logout cookie stays until the logout is confirmed', async () => {
+    await start(keeping, { onLogin: async (req) => void (await startLogout(req)) })
+    const browser = await visitor(stage)
+    stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    expect(await enter(browser)).toEqual({ result: { ok: false, error: 'session_ended' }, status: 'none' })
+    expect(view(await browser.visit(stage.at('/')))).toEqual({ status: 'none', degraded: 'logout_pending', url: '/' })
+  })
+
+  test('ends the login also if the login does not wait for the logout', async () => {
+    await start(keeping, { onLogin: (req) => void startLogout(req) })
+    const browser = await visitor(stage)
+    stage.emulator.faults.add({ operation: 'logout', kind: 'slow', ms: 300 })
+    expect(await enter(browser)).toMatchObject({ status: 'none' })
+    expect(view(await browser.visit(stage.at('/')))).toEqual({ status: 'anon', url: '/' })
+  })
+})
+
+test('a logout in onLogout does not call onLogout again', async () => {
+  let calls = 0
+  const onLogout = async (req: Request) => {
+    calls += 1
+    if (calls < 5) await req.sso2.logoutAll()
+  }
+  await start('Redis', { onLogout })
+  const browser = await stage.loggedIn()
+  for (const expected of [1, 2]) {
+    expect((await post(browser, '/leave-all')).status).toBe(200)
+    expect(calls).toBe(expected)
+  }
+})
+
 test('a logout while Redis is away is told once, as pending', async () => {
   const redis = await startRedis()
   await start('Redis', listeners, redis)

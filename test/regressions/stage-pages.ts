@@ -1,6 +1,6 @@
 import type { Express, Request, Response } from 'express'
 import { type Sso2, Sso2Error } from '../../lib'
-import type { Gates } from '../flows/network'
+import { ada, type Gates } from '../flows/network'
 import type { Barrier } from './turnstile'
 
 declare module 'express-session' {
@@ -52,6 +52,11 @@ export function addStagePages(app: Express, sso: Sso2, gates: Gates, together: B
     await gateOf(req)
     const word = await req.sso2.check().catch((error: unknown) => `threw ${String(error)}`)
     res.end(`data: ${word}\n\n`)
+  })
+  app.post('/enter', async (req, res) => {
+    const result = await req.sso2.login(ada)
+    await gateOf(req)
+    res.json({ result, status: req.sso2.status })
   })
   app.post('/leave-all', async (req, res) => void res.json({ result: await req.sso2.logoutAll() }))
   return app

@@ -1168,6 +1168,22 @@ module.exports = [
     title: 'a check during a response ends the login',
   },
   {
+    name: 'a login counts although the site has logged out in onLogin',
+    file: 'web/actions/log-in.ts',
+    find: 'if (context.stored.value === undefined) return',
+    replace: 'if (!context) return',
+    test: 'regressions/login-hooks',
+    title: 'the logout cookie stays',
+  },
+  {
+    name: 'a logout in onLogout calls onLogout without end',
+    file: 'web/actions/log-out.ts',
+    find: 'context.running.onLogout = true',
+    replace: 'context.running.onLogout = false',
+    test: 'regressions/login-hooks',
+    title: 'does not call onLogout again',
+  },
+  {
     name: 'a call waits forever for an answer that changes the protocol',
     file: 'remote/http.ts',
     find: "sent.on('close', () => reject(",

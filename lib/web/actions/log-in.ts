@@ -215,6 +215,7 @@ async function applyLoginDecision(
     case 'sign_in': {
       const redeemed = await exchangeTicketForUser(context, decision.token, start)
       if (redeemed.outcome === 'signed_in') {
+        if (context.stored.value === undefined) return failedLogin('session_ended') // the site has logged out in `onLogin`
         dropLogoutCookie(context) // only a form is a new login: what a landing or status check finds may be older than the logout
         return { ok: true, user: redeemed.user }
       }

@@ -44,7 +44,12 @@ export async function logOut(context: RequestContext, isAll: boolean): Promise<L
     sidHash,
   })
   const { onLogout, config } = site
-  if (onLogout) await callListener('onLogout', config.log, () => onLogout(req, result))
+  // a logout in `onLogout` would otherwise call it again without end, and stop the process
+  if (onLogout && !context.running.onLogout) {
+    context.running.onLogout = true
+    await callListener('onLogout', config.log, () => onLogout(req, result))
+    context.running.onLogout = false
+  }
   return result
 }
 
