@@ -92,7 +92,7 @@ export interface Kv {
   takeFromCounts(keys: readonly string[], ends: readonly number[]): Promise<void>
   /** Removes expired members from an index, adds a member, and then reads the revocation. */
   addEntry(index: string, member: string, entry: IndexEntry, revocation: string): Promise<IndexState>
-  /** Renews the expiry of a member, if the index has it. */
+  /** Renews the expiry of a member, if the index has it. Never shortens the expiry. */
   renewEntry(index: string, member: string, until: number, now: number): Promise<void>
   /** Writes a revocation: the server's time, a space, and `now`. Removes a member from the index, and then reads at most `most` of the others. */
   revokeAndList(

@@ -107,7 +107,8 @@ export class MemoryKv implements Kv {
     }
   }
   async renewEntry(index: string, member: string, until: number): Promise<void> {
-    if (this.#setOf(index).has(member)) await this.enqueue(index, member, until)
+    const known = this.#setOf(index).get(member)
+    if (known !== undefined) await this.enqueue(index, member, Math.max(known, until))
   }
   async revokeAndList(
     revocation: string,

@@ -64,9 +64,11 @@ if surplus > 0 then
   oldest = redis.call('zrange', KEYS[1], 0, math.min(surplus + tonumber(ARGV[5]), tonumber(ARGV[6])) - 1)
 end
 return {revoked and now - tonumber(string.match(revoked, '^%d+')) or false, size, oldest}`
+/** Never shortens an expiry, because the clock of a process may be behind. */
 const RENEW_ENTRY = `
-if not redis.call('zscore', KEYS[1], ARGV[1]) then return 0 end
-redis.call('zadd', KEYS[1], 'XX', ARGV[2], ARGV[1])
+local known = redis.call('zscore', KEYS[1], ARGV[1])
+if not known then return 0 end
+redis.call('zadd', KEYS[1], 'XX', math.max(tonumber(known), tonumber(ARGV[2])), ARGV[1])
 ${LIVE_ON}
 return 1`
 const REVOKE_AND_LIST = `${TIME}

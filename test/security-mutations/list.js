@@ -1184,6 +1184,14 @@ module.exports = [
     title: 'does not call onLogout again',
   },
   {
+    name: 'a process whose clock is behind hides a session from a logout of all sessions',
+    file: 'storage/redis-scripts.ts',
+    find: 'math.max(tonumber(known), tonumber(ARGV[2]))',
+    replace: 'ARGV[2]',
+    test: 'regressions/clocks',
+    title: 'hides no session',
+  },
+  {
     name: 'a call waits forever for an answer that changes the protocol',
     file: 'remote/http.ts',
     find: "sent.on('close', () => reject(",

@@ -128,6 +128,14 @@ describe.each(stores)('in %s', (_name, open) => {
     expect(await kv.mget([key])).toEqual([null])
   })
 
+  test('a renewal by a process whose clock is behind does not shorten the expiry of a member', async () => {
+    const index = `{${key}}`
+    await kv.addEntry(index, 'a member', { until: NOW + 60, now: NOW, max: 9 }, `${index}revoked`)
+    await kv.renewEntry(index, 'a member', NOW - 3600, NOW - 3660)
+    const read = { now: NOW, member: '', most: 9 }
+    expect(await kv.revokeAndList(`${index}revoked`, 60, index, read)).toEqual(['a member'])
+  })
+
   test('a list and a queue that were never begun are empty', async () => {
     await kv.remove(key, ['a member'])
     await kv.renewEntry(key, 'a member', NOW + 5, NOW)
