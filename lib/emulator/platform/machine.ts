@@ -10,7 +10,7 @@ import type { SessionStatus } from '../../protocol/claims'
 export type Trigger = 'identify' | 'accepted' | 'rejected' | 'logout' | 'logout_all'
 
 /** Permitted transitions: state, event, next state. */
-export const TRANSITIONS = {
+const TRANSITIONS = {
   // Logout all names an account, and an anonymous session has no account.
   anon: { identify: 'anon', accepted: 'loggedin', rejected: 'anon', logout: 'terminated' },
   // Authenticate for the same account keeps the session.
