@@ -22,7 +22,7 @@ const reportOf = (name) => path.join(place, `${name}.json`)
 /** @param name of a suite, or of a folder of suites, below test */
 function suitesOf(name) {
   const folder = path.join(root, 'test', name)
-  if (fs.existsSync(`${folder}.test.ts`)) return [name]
+  if (['.test.ts', '.ts'].some((end) => fs.existsSync(folder + end))) return [name]
   const files = fs.readdirSync(folder).filter((file) => file.endsWith('.test.ts'))
   return files.map((file) => `${name}/${file.replace(/\.test\.ts$/, '')}`)
 }
