@@ -99,7 +99,7 @@ test('an outage of the store is a value: no code catches one', () => {
   const texts = outside.flatMap(([file, source]) => tried(source).map((text) => `${file}: ${text}`))
   expect(texts.length).toBeGreaterThan(5)
   expect(texts.filter((text) => STORE.test(text))).toEqual([])
-  expect(filesWith('', /operation === 'store'/)).toEqual(['storage/unavailable.ts'])
+  expect(filesWith('', /operation === 'store'/)).toEqual(['storage/site-store.ts'])
 })
 
 test('what is tried is seen', () => {

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { type Budgets, type LimitReason, SITE_SHARES } from '../decide/login-budgets'
 import type { Kv } from './kv'
 import { MemoryKv } from './memory-kv'
-import { unlessUnavailable } from './unavailable'
+import { unlessUnavailable } from './site-store'
 
 /** An addition to counts, which can be taken back. */
 export interface AddedCounts {

@@ -1,10 +1,8 @@
 /** State of logins that all processes share: login forms in progress, and attempts at user names. */
 import type { Attempts } from '../decide/attempts'
 import type { LoginResult } from '../decide/login'
-import { SiteStore } from './keys'
 import type { CompareAndSetResult } from './kv'
-import { seal, unseal } from './seal'
-import { type Unavailable, unlessUnavailable } from './unavailable'
+import { SiteStore, seal, type Unavailable, unlessUnavailable, unseal } from './site-store'
 
 /** Seconds until a form in progress expires after its process last renewed the form. */
 const FORM_SECONDS = 20

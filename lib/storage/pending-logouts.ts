@@ -4,11 +4,17 @@
  * So a master that does not answer delays no logout of another master.
  */
 import { mergeLogouts, type PendingLogout } from '../decide/logout'
-import { SiteStore } from './keys'
 import { RememberedLogouts } from './remembered-logouts'
-import { seal, unseal } from './seal'
 import { REVOCATION_SECONDS } from './session-index'
-import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
+import {
+  type Done,
+  doneUnlessUnavailable,
+  SiteStore,
+  seal,
+  type Unavailable,
+  unlessUnavailable,
+  unseal,
+} from './site-store'
 
 /** A pending logout as stored. */
 export interface StoredLogout extends PendingLogout {

@@ -5,9 +5,16 @@
  */
 import type { SsoRecord } from '../decide/record'
 import { readEntry, type StoredEntry, type Tombstone, tombstone } from '../decide/stored-entry'
-import { SiteStore, sessionKey } from './keys'
-import { seal, unseal } from './seal'
-import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
+import {
+  type Done,
+  doneUnlessUnavailable,
+  SiteStore,
+  seal,
+  sessionKey,
+  type Unavailable,
+  unlessUnavailable,
+  unseal,
+} from './site-store'
 
 /** A deleted-session marker outlives every request that may still save its session, in seconds. */
 const TOMBSTONE_SECONDS = 3600

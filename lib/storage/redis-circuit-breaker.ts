@@ -6,7 +6,7 @@
  */
 import { withDeadline } from '../deadline'
 import { type Access, hasCause, isRedisRefusal, NO_ANSWER, type RedisFailure } from '../decide/redis-failure-advice'
-import { storeUnavailable } from './unavailable'
+import { storeUnavailable } from './site-store'
 
 const COMMAND_MS = 300
 const PROBE_EVERY_MS = 1000

@@ -6,7 +6,7 @@ import calculateSlot from 'cluster-key-slot'
 import type { Cluster, Redis } from 'ioredis'
 import { type Access, hasCause, type RedisFailure } from '../decide/redis-failure-advice'
 import { type BreakerListener, RedisCircuitBreaker } from './redis-circuit-breaker'
-import { storeUnavailable } from './unavailable'
+import { storeUnavailable } from './site-store'
 
 /** Milliseconds until a new connection must be ready. A slower connection is ended too. */
 const PATIENCE_MS = 2000

@@ -8,9 +8,15 @@ import { createHash } from 'node:crypto'
 import { DEVICE_SECONDS } from '../decide/device-cookie'
 import { isRevokedSince } from '../decide/timestamps'
 import type { EpochSeconds } from '../protocol/claims'
-import { SiteStore, shortHash } from './keys'
 import type { IndexState } from './kv'
-import { type Done, doneUnlessUnavailable, type Unavailable, unlessUnavailable } from './unavailable'
+import {
+  type Done,
+  doneUnlessUnavailable,
+  SiteStore,
+  shortHash,
+  type Unavailable,
+  unlessUnavailable,
+} from './site-store'
 
 /** Seconds for which the revocation of an SSO session is stored, as long as the retries of its logout. */
 export const REVOCATION_SECONDS = 86_400

@@ -13,11 +13,10 @@ import { DEVICE_SECONDS, exactNameHash, findDevice, withDevice } from '../decide
 import { LOG_LINES } from '../decide/log-lines'
 import { type Limit, type LimitReason, landingBudgets, loginBudgets, normalisedUsername } from '../decide/login-budgets'
 import type { AddedCounts, Counts } from '../storage/counts'
-import { shortHash } from '../storage/keys'
 import type { LoginLocks, StoredAttempts } from '../storage/login-locks'
-import { seal, unseal } from '../storage/seal'
 import type { SessionIndex } from '../storage/session-index'
-import type { Unavailable } from '../storage/unavailable'
+import type { Unavailable } from '../storage/site-store'
+import { seal, shortHash, unseal } from '../storage/site-store'
 import { readCookie } from './http/request-facts'
 import { setCookie } from './http/response-headers'
 

@@ -5,7 +5,7 @@ import { LOGOUT_COOKIE_SECONDS, type LogoutCookie, readLogoutCookie, writeLogout
 import { blockReason, pageKey, type RedirectCount, readRedirectCount } from '../decide/loop-guard'
 import type { ChecksAtStart, DegradedReason } from '../decide/request-decision'
 import { flowParameterOf, MAX_RETURN_LENGTH, withoutFlowParameter } from '../decide/return-to'
-import { shortHash } from '../storage/keys'
+import { shortHash } from '../storage/site-store'
 import { isMountedAt, readCookie, requestAddress } from './http/request-facts'
 import { dropCookie, setCookie } from './http/response-headers'
 import type { Site } from './site'

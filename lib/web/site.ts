@@ -17,7 +17,7 @@ import type { PendingLogouts } from '../storage/pending-logouts'
 import type { Records } from '../storage/records'
 import type { DeferredLogout, RememberedLogouts } from '../storage/remembered-logouts'
 import type { SessionIndex } from '../storage/session-index'
-import type { Unavailable } from '../storage/unavailable'
+import type { Unavailable } from '../storage/site-store'
 import type { Limits } from './limits'
 import type { RunningOperations } from './running-operations'
 

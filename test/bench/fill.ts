@@ -10,7 +10,7 @@ import { password, readerName, type SiteOptions, type Stage } from './stage'
  */
 
 type Config = typeof import('../../lib/config')
-type Hashes = typeof import('../../lib/storage/keys')
+type Hashes = typeof import('../../lib/storage/site-store')
 type Kv = typeof import('../../lib/storage/redis-kv')
 type Record = typeof import('../../lib/decide/record')
 type Records = typeof import('../../lib/storage/records')
@@ -49,7 +49,7 @@ export async function realLogin(stage: Stage): Promise<string> {
 
 /** @param template session ID of a real login, in the stage's Redis */
 export async function filler(stage: Stage, template: string, redis: Redis | Cluster): Promise<Filler> {
-  const { sessionKey, shortHash } = load<Hashes>('storage/keys')
+  const { sessionKey, shortHash } = load<Hashes>('storage/site-store')
   const { indexLifeOf, lifetimeOf, parseRecord, serialiseRecord } = load<Record>('decide/record')
   const config = load<Config>('config').makeConfig(stage.site, {}, { now: () => Date.now() })
   const now = () => Math.floor(Date.now() / 1000)

@@ -1,5 +1,5 @@
 import { DEVICE_SECONDS, exactNameHash, findDevice, withDevice } from '../../lib/decide/device-cookie'
-import { seal, unseal } from '../../lib/storage/seal'
+import { seal, unseal } from '../../lib/storage/site-store'
 import { NOW } from './samples'
 
 const keys = [Buffer.alloc(32, 1)]

@@ -1,4 +1,4 @@
-import { shortHash } from '../../lib/storage/keys'
+import { shortHash } from '../../lib/storage/site-store'
 import { beginFlow, document, land, landingToken } from '../safety/session-support'
 import { send } from '../support/http'
 import { ada, eventually, grace, type Network, present, startNetwork, loggedIn as userOf, view } from './network'

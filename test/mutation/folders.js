@@ -10,7 +10,7 @@ module.exports = {
       'deadline',
       ...suites(
         'storage',
-        'contract counts keys pending-logouts-and-login-locks masters opening outage records redis-circuit-breaker seal',
+        'contract counts pending-logouts-and-login-locks masters opening outage records redis-circuit-breaker site-store',
       ),
       ...suites('storage', 'session-index'),
       'web/deferred-logouts',

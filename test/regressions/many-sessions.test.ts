@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sessionKey, shortHash } from '../../lib/storage/keys'
+import { sessionKey, shortHash } from '../../lib/storage/site-store'
 import { ada, grace, logIn, view } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { type RunningSite, startSite } from './support'

@@ -630,7 +630,7 @@ module.exports = [
   },
   {
     name: 'keys in the store hold the session ID',
-    file: 'storage/keys.ts',
+    file: 'storage/site-store.ts',
     find: "return hash('sha256', sessionId, 'base64url')",
     replace: 'return sessionId',
     test: 'safety/leaks',
@@ -726,7 +726,7 @@ module.exports = [
   },
   {
     name: 'printing a record box shows what is in it',
-    file: 'storage/seal.ts',
+    file: 'storage/site-store.ts',
     find: "return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')",
     replace:
       "return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url') + (text.length < 0 ? '' : `.${text}`)",

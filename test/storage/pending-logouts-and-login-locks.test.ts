@@ -1,7 +1,7 @@
 import type { PendingLogout } from '../../lib/decide/logout'
 import type { Kv } from '../../lib/storage/kv'
 import type { FoundForm } from '../../lib/storage/login-locks'
-import { storeUnavailable } from '../../lib/storage/unavailable'
+import { storeUnavailable } from '../../lib/storage/site-store'
 import { pause } from '../support/wait'
 import { KEY, NOW, OTHER_KEY, siteOver, stores, type TestClock, type TestSite, winners } from './stores'
 

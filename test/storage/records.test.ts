@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { serialiseRecord } from '../../lib/decide/record'
-import { sessionKey } from '../../lib/storage/keys'
 import type { Kv } from '../../lib/storage/kv'
 import type { Records } from '../../lib/storage/records'
+import { sessionKey } from '../../lib/storage/site-store'
 import { anonRecord } from '../decide/samples'
 import { KEY, NOW, OTHER_KEY, siteOver, stores, type TestClock, winners } from './stores'
 

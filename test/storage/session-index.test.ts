@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { shortHash } from '../../lib/storage/keys'
 import type { Kv } from '../../lib/storage/kv'
 import { type Entry, type LoginStart, MAX_SESSIONS, type SessionIndex } from '../../lib/storage/session-index'
+import { shortHash } from '../../lib/storage/site-store'
 import { pause } from '../support/wait'
 import { NOW, siteOver, stores, type TestClock, winners } from './stores'
 

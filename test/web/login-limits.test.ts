@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AttemptResult } from '../../lib/decide/attempts'
 import { Sso2UnavailableError } from '../../lib/errors'
 import { Counts } from '../../lib/storage/counts'
-import { shortHash } from '../../lib/storage/keys'
 import type { Kv } from '../../lib/storage/kv'
 import { LoginLocks } from '../../lib/storage/login-locks'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { SessionIndex } from '../../lib/storage/session-index'
+import { shortHash } from '../../lib/storage/site-store'
 import { Limits, type Refusal } from '../../lib/web/limits'
 
 /* User names under attack, with a store in memory: another request comes between any two commands of the first. */

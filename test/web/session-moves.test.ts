@@ -1,8 +1,8 @@
 import { ServerResponse } from 'node:http'
 import type { Request } from 'express'
 import { serialiseRecord } from '../../lib/decide/record'
-import { sessionKey } from '../../lib/storage/keys'
 import { MemoryKv } from '../../lib/storage/memory-kv'
+import { sessionKey } from '../../lib/storage/site-store'
 import type { Browser } from '../support/agent'
 import {
   bag,

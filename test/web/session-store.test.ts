@@ -1,8 +1,8 @@
 import { ServerResponse } from 'node:http'
 import type { Request, Response } from 'express'
 import type { SessionData } from 'express-session'
-import { sessionKey } from '../../lib/storage/keys'
 import { MemoryKv } from '../../lib/storage/memory-kv'
+import { sessionKey } from '../../lib/storage/site-store'
 import type { Browser } from '../support/agent'
 import { bag, configOf, cookieName, cookiesOf, dataOf, establish, type SessionSite, startSite } from './session-site'
 

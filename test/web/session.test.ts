@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto'
 import { createRequire } from 'node:module'
 import express, { type Request } from 'express'
-import { sessionKey } from '../../lib/storage/keys'
 import type { Kv } from '../../lib/storage/kv'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { openRedis, redisKv } from '../../lib/storage/redis-kv'
+import { sessionKey } from '../../lib/storage/site-store'
 import type { Browser } from '../support/agent'
 import {
   bag,

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { serialiseRecord } from '../../lib/decide/record'
-import { sessionKey } from '../../lib/storage/keys'
 import { MemoryKv } from '../../lib/storage/memory-kv'
 import { Records } from '../../lib/storage/records'
-import { storeUnavailable } from '../../lib/storage/unavailable'
+import { sessionKey, storeUnavailable } from '../../lib/storage/site-store'
 import { StoredRecord, type StoredRecordParts } from '../../lib/web/stored-record'
 import { loggedInRecord, NOW } from '../decide/samples'
 

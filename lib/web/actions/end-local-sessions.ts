@@ -2,7 +2,7 @@
 import type { LogoutScope } from '../../decide/logout'
 import { isLoggedIn } from '../../decide/record'
 import { type Entry, MAX_SESSIONS, type Surplus } from '../../storage/session-index'
-import type { Done, Unavailable } from '../../storage/unavailable'
+import type { Done, Unavailable } from '../../storage/site-store'
 import type { Site } from '../site'
 import { StoredRecord } from '../stored-record'
 

@@ -4,9 +4,9 @@
  */
 import { type PendingLogout, type RetryOutcome, scopeOf } from '../../decide/logout'
 import { pendingLogoutName } from '../../decide/logout-cookie'
-import { shortHash } from '../../storage/keys'
 import type { DeferredLogout } from '../../storage/remembered-logouts'
-import type { Done, Unavailable } from '../../storage/unavailable'
+import type { Done, Unavailable } from '../../storage/site-store'
+import { shortHash } from '../../storage/site-store'
 import type { Site } from '../site'
 import { StoredRecord } from '../stored-record'
 import { endAccountSessions, endLocalSessions } from './end-local-sessions'

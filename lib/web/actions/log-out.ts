@@ -13,7 +13,7 @@ import {
 import { pendingLogoutName, type SessionLogout } from '../../decide/logout-cookie'
 import { isLoggedIn, type SsoRecord } from '../../decide/record'
 import { isGone } from '../../decide/stored-entry'
-import { shortHash } from '../../storage/keys'
+import { shortHash } from '../../storage/site-store'
 import { callListener, publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
 import { dropLogoutCookie, type RequestContext, setLogoutCookie } from '../request-context'

@@ -2,7 +2,7 @@
  * Retries pending logouts in the background, also logouts of other processes. Each process polls the queue from start to close.
  * During an outage of the SSO system no logout is taken. After the outage all waiting logouts are sent in small batches.
  */
-import type { Unavailable } from '../../storage/unavailable'
+import type { Unavailable } from '../../storage/site-store'
 import type { Site } from '../site'
 import { finishDeferredLogouts, retryPendingLogout } from './finish-logout'
 

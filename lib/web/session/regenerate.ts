@@ -1,7 +1,6 @@
 /** `req.session.regenerate()`: gives the request an empty session under a new ID. A logged-in user stays logged in. */
 import { isGone, mayBeAlive } from '../../decide/stored-entry'
-import { sessionKey } from '../../storage/keys'
-import { storeUnavailable, type Unavailable } from '../../storage/unavailable'
+import { sessionKey, storeUnavailable, type Unavailable } from '../../storage/site-store'
 import { StoredRecord, type StoredRecordParts } from '../stored-record'
 import type { Adapter } from './adapter'
 import type { CookieTarget, CurrentSession, RequestSession } from './request-session'

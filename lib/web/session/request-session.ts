@@ -6,7 +6,7 @@ import { inspect } from 'node:util'
 import type { Request, Response } from 'express'
 import type { SessionPhase, SiteData } from '../../decide/session-data'
 import type { StoredEntry } from '../../decide/stored-entry'
-import type { Unavailable } from '../../storage/unavailable'
+import type { Unavailable } from '../../storage/site-store'
 
 const SLOT: unique symbol = Symbol('express-sso2.session')
 interface RequestWithSlot {

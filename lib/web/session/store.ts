@@ -21,9 +21,8 @@ import {
   writeData,
 } from '../../decide/session-data'
 import { isGone, recordIn } from '../../decide/stored-entry'
-import { sessionKey } from '../../storage/keys'
 import type { Records } from '../../storage/records'
-import { storeUnavailable, type Unavailable } from '../../storage/unavailable'
+import { sessionKey, storeUnavailable, type Unavailable } from '../../storage/site-store'
 import { publish } from '../hooks'
 import { type CurrentSession, dataIn, isFilled, type RequestSession, requestSessionOf } from './request-session'
 import { isSessionId } from './session-cookie'

@@ -1,4 +1,12 @@
-import { seal, unseal } from '../../lib/storage/seal'
+import { createHash } from 'node:crypto'
+import { seal, sessionKey, shortHash, unseal } from '../../lib/storage/site-store'
+
+const sha256 = createHash('sha256').update('the-id').digest('base64url')
+
+test('the key of a session is the whole hash of its ID, and a short hash its first sixteen characters', () => {
+  expect(sessionKey('the-id')).toBe(sha256)
+  expect(shortHash('the-id')).toBe(sha256.slice(0, 16))
+})
 
 const [key, old] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
 
