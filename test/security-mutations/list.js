@@ -1061,8 +1061,8 @@ module.exports = [
     file: 'decide/logout.ts',
     find: 'return { key, accountId, isAll',
     replace: 'return { key: undefined, accountId, isAll',
-    test: 'flows/logout-midway',
-    title: 'a logout',
+    test: 'decide/logout',
+    title: 'the scope of a logout',
   },
   {
     name: 'a confirmed logout of all is sent again',
