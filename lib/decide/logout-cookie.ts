@@ -8,6 +8,7 @@ export const LOGOUT_COOKIE_SECONDS = 86_400
 /** A logout of a session that Redis did not return or did not end, by the session's key in the store. */
 export interface SessionLogout {
   readonly of: 'session'
+  /** Key of the session, or the name of its pending logout. */
   readonly key: string
   readonly isAll: boolean
   /** Hash of the session's SSO session, if known. */

@@ -1,6 +1,6 @@
 import { type Command, Redis } from 'ioredis'
 import { failingStore } from '../flows/failing-store'
-import { ada, eventually, loggedIn, present, resumeStore, view } from '../flows/network'
+import { ada, eventually, grace, loggedIn, present, resumeStore, view } from '../flows/network'
 import type { Browser } from '../support/agent'
 import { useRedis } from '../support/redis'
 import { expectNoUser, loginsAtSso } from './signed-out'
@@ -40,6 +40,8 @@ async function expectPhoneOut(phone: Browser, laptop: Browser): Promise<void> {
   expect(loginsAtSso(stage)).toEqual([])
   await expectNoUser(stage, phone)
 }
+
+const has = (command: Command, text: string) => command.args.some((arg) => String(arg).includes(text))
 
 const pending = { status: 'none', logout: 'pending' }
 const byRoute = async (laptop: Browser) => expect((await post(laptop, '/logout-all')).json).toEqual(pending)
@@ -147,6 +149,26 @@ describe('"log out", then "log out everywhere"', () => {
     expect(await areOver()).toBe(true)
     expect(accountsLoggedOut().length).toBeGreaterThan(0)
   })
+
+  test.each(['by itself', 'when the browser returns to another process'])(
+    '[S17] the second while Redis hangs ends the other sessions too, %s',
+    async (way) => {
+      const [phone, laptop] = await phoneAndLaptop()
+      ssoIsDown('logout')
+      expect((await post(laptop, '/logout')).json.logout).toBe('pending')
+      redis.hang()
+      expect((await post(laptop, '/logout-all')).json.logout).toBe('pending')
+      if (way !== 'by itself') {
+        stage.serveFrom(stage.addProcess())
+        await stage.first.sso.close() // only the browser's cookie knows of the second logout now
+      }
+      await isBack()
+      if (way !== 'by itself') await laptop.visit(stage.at('/'))
+      stage.emulator.faults.clear()
+      await eventually(async () => loginsAtSso(stage).length === 0 && !(await isLoggedIn(phone)))
+      expect(accountsLoggedOut().length).toBeGreaterThan(0)
+    },
+  )
 })
 
 test.each(['by itself', 'when the browser returns'])(
@@ -172,6 +194,40 @@ test.each(['by itself', 'when the browser returns'])(
   },
 )
 
+test('[S17] a confirmed logout of all is not sent again by another process, if Redis stops after it has queued the logout', async () => {
+  const client = new Redis(redis.url(), { maxRetriesPerRequest: 1 })
+  const send = client.sendCommand.bind(client)
+  let [isDisturbed, isQueued] = [false, false]
+  client.sendCommand = (command: Command, stream) => {
+    const isRevocation = command.name.startsWith('eval') && has(command, 'out:{')
+    const isRefused = isRevocation || (isQueued && has(command, '{logouts'))
+    if (isDisturbed && command.name === 'zadd') isQueued = true
+    if (!isDisturbed || !isRefused) return send(command, stream)
+    command.reject(new Error('Connection is closed.'))
+    return command.promise
+  }
+  stage = await startStage({ site: { redis: client } })
+  const [browser, other] = [await stage.loggedIn(), await stage.loggedIn(grace)]
+  isDisturbed = true
+  await byRoute(browser)
+  expect(accountsLoggedOut()).toHaveLength(1)
+  const newer = await loggedIn(stage, ada, stage.evening)
+  const noneIsPending = async () => (await redis.commands().keys('*logouts:*')).length === 0
+  stage.serveFrom(stage.addProcess({ redis: redis.url() }))
+  ssoIsDown('logout')
+  await post(other, '/logout') // now the second process looks at the queue every second
+  stage.emulator.faults.clear()
+  stage.emulator.clock.advance(10) // longer than the wait after a failed retry
+  await eventually(noneIsPending)
+  isDisturbed = false
+  await isBack()
+  await eventually(noneIsPending)
+  stage.emulator.clock.advance(361)
+  expect(view(await newer.visit(`${stage.evening.url}/`)).status).toBe('loggedin')
+  expect(accountsLoggedOut()).toHaveLength(1)
+  client.disconnect()
+})
+
 describe('a retry in the background', () => {
   /** Rejects a command of the first retry, as if Redis did not answer. */
   function clientThatFails(fits: (command: Command) => boolean): { client: Redis; hasFailed: () => boolean } {
@@ -188,8 +244,6 @@ describe('a retry in the background', () => {
     }
     return { client, hasFailed: () => hasFailed }
   }
-  const has = (command: Command, text: string) => command.args.some((arg) => String(arg).includes(text))
-
   test.each<[step: string, fits: (command: Command) => boolean]>([
     ['its logout', (command) => command.name === 'mget' && has(command, 'pend:')],
     ['the revocation', (command) => command.name.startsWith('eval') && has(command, 'out:{') && has(command, 'sid:{')],

@@ -1058,11 +1058,11 @@ module.exports = [
   },
   {
     name: 'a pending logout does not know the session of its browser',
-    file: 'decide/logout.ts',
-    find: 'return { key, accountId, isAll',
-    replace: 'return { key: undefined, accountId, isAll',
-    test: 'decide/logout',
-    title: 'the scope of a logout',
+    file: 'web/actions/log-out.ts',
+    find: '...deviceOf(req), ...scope, isConfirmed: false }\n  if (isEnded',
+    replace: '...deviceOf(req), ...scope, key: undefined, isConfirmed: false }\n  if (isEnded',
+    test: 'flows/logout-midway',
+    title: 'a logout',
   },
   {
     name: 'a confirmed logout of all is sent again',
@@ -1075,8 +1075,8 @@ module.exports = [
   {
     name: 'a logout of all after a pending logout stays one of one',
     file: 'web/actions/finish-logout.ts',
-    find: 'const mustWiden = isAll && ',
-    replace: 'const mustWiden = isAll && !found && ',
+    find: "typeof found !== 'object' || found.isAll || found.accountId === undefined",
+    replace: "typeof found !== 'object' || found.isAll || found.accountId !== 'nobody'",
     test: 'regressions/logout-all',
     title: 'log out everywhere',
   },

@@ -56,12 +56,19 @@ export interface RetryResult {
   readonly waitsSince?: number
 }
 
+/** Makes a pending logout a logout of all sessions of its account, as far as the account is known. The SSO system has to confirm it again. */
+export async function widenPendingLogout(site: Site, name: string): Promise<Done | Unavailable> {
+  const found = await site.pendingLogouts.find(name)
+  if (found === 'unavailable') return found
+  if (typeof found !== 'object' || found.isAll || found.accountId === undefined) return 'done'
+  return addPendingLogout(site, name, { ...found, isAll: true, isConfirmed: false })
+}
+
 /**
  * Retries a pending logout from the first step. Only one request or process at a time retries a logout.
  * @param name hash of the SSO session, or key of the session
- * @param isAll must all sessions of the account end, as far as the account is known?
  */
-export async function retryPendingLogout(site: Site, name: string, isAll = false): Promise<RetryResult> {
+export async function retryPendingLogout(site: Site, name: string): Promise<RetryResult> {
   const { pendingLogouts, now } = site
   const found = await pendingLogouts.find(name)
   if (found === 'unavailable') return { outcome: 'pending' }
@@ -70,30 +77,30 @@ export async function retryPendingLogout(site: Site, name: string, isAll = false
     await pendingLogouts.removeFromQueue(name)
     return { outcome: found === 'gone' ? 'unknown' : 'over' }
   }
-  const mustWiden = isAll && !found.isAll && found.accountId !== undefined
-  const logout = mustWiden ? { ...found, isAll, isConfirmed: false } : found
-  if (mustWiden) await pendingLogouts.add(name, logout, now())
   if ((await pendingLogouts.lockRetry(name)) !== true) return { outcome: 'pending' }
   const beganAt = performance.now()
-  const isEnded = (await endLocalSessions(site, shortHash(logout.sid), logout)) === 'done'
-  const left = isEnded ? await completeLogout(site, logout) : logout
+  const isEnded = (await endLocalSessions(site, shortHash(found.sid), found)) === 'done'
+  const left = isEnded ? await completeLogout(site, found) : found
   if (left === undefined) {
     const isStored = (await pendingLogouts.confirm(name)) === 'done'
-    if (!isStored) await pendingLogouts.add(name, { ...logout, isConfirmed: true }, now())
+    if (!isStored) await pendingLogouts.add(name, { ...found, isConfirmed: true }, now())
     return { outcome: 'confirmed' }
   }
-  if (left !== logout) await pendingLogouts.add(name, left, now())
+  if (left !== found) await pendingLogouts.add(name, left, now())
   await (isSlow(beganAt) ? pendingLogouts.pauseRetry(name) : pendingLogouts.unlockRetry(name))
   const isRefused = isEnded && !left.isConfirmed
   return isRefused ? { outcome: 'pending', waitsSince: found.since } : { outcome: 'pending' }
 }
 
-/** Reads the session of a deferred logout, adds a pending logout and ends the session. An ended session needs no logout. */
+/**
+ * Reads the session of a deferred logout, adds a pending logout and ends the session. If the session has ended already, a logout of all
+ * makes the session's pending logout one of all.
+ */
 export async function finishDeferredLogout(site: Site, logout: DeferredLogout): Promise<Done | Unavailable> {
   const stored = new StoredRecord(site, logout.key, 'unavailable')
   if ((await stored.reread()) === 'unavailable' || (await stored.follow()) === 'unavailable') return 'unavailable'
   const { key, value, secrets } = stored
-  if (!value) return 'done'
+  if (!value) return logout.isAll ? widenPendingLogout(site, pendingLogoutName(logout)) : 'done'
   const scope = scopeOf(key, value, logout.isAll)
   if (secrets) {
     const pending = { sid: secrets.sid, ...logout.device, ...scope, isConfirmed: false }

@@ -26,6 +26,7 @@ import {
   finishDeferredLogout,
   isSlow,
   retryPendingLogout,
+  widenPendingLogout,
 } from './finish-logout'
 
 /** Ends the browser's session, or all of the account's. */
@@ -143,11 +144,23 @@ function deferLogout({ site, req }: RequestContext, logout: SessionLogout): void
  * unless that logout is over: then the browser has no session any more.
  */
 async function retryLogoutOnClick(context: RequestContext, isAll: boolean): Promise<LogoutResult> {
-  const { logoutCookie } = context.browser
-  if (isAll && logoutCookie?.of === 'session') setLogoutCookie(context, { ...logoutCookie, isAll })
+  if (isAll) await widenNamedLogout(context)
   const outcome = await retryLogoutFromCookie(context, isAll)
   if (outcome === 'over') return isAll ? 'no_session' : 'confirmed'
   return outcome === 'confirmed' ? 'confirmed' : 'pending'
+}
+
+/** Makes the logout of the browser's logout cookie a logout of all. If Redis does not answer, cookie and process remember that. */
+async function widenNamedLogout(context: RequestContext): Promise<void> {
+  const { site, browser } = context
+  const { logoutCookie } = browser
+  if (logoutCookie?.of === 'session') setLogoutCookie(context, { ...logoutCookie, isAll: true })
+  if (logoutCookie?.of !== 'sso_session') return
+  const { sidHash } = logoutCookie
+  if ((await widenPendingLogout(site, sidHash)) === 'done') return
+  const logout: SessionLogout = { of: 'session', key: sidHash, isAll: true }
+  setLogoutCookie(context, logout)
+  deferLogout(context, logout)
 }
 
 /** Retries the logout of the browser's logout cookie, and drops the cookie of a logout that is over. @param isAll must all sessions of the account end? */
@@ -163,7 +176,7 @@ async function retryNamedLogout(context: RequestContext, isAll: boolean): Promis
     case undefined:
       return 'over'
     case 'sso_session':
-      return (await retryPendingLogout(context.site, logoutCookie.sidHash, isAll)).outcome
+      return (await retryPendingLogout(context.site, logoutCookie.sidHash)).outcome
     case 'session':
       return retryDeferredLogout(context, logoutCookie)
     case 'any_login':
@@ -175,7 +188,7 @@ async function retryNamedLogout(context: RequestContext, isAll: boolean): Promis
 async function retryDeferredLogout(context: RequestContext, logout: SessionLogout): Promise<RetryOutcome> {
   const { site, req } = context
   if ((await finishDeferredLogout(site, { ...logout, device: deviceOf(req) })) === 'done')
-    return (await retryPendingLogout(site, pendingLogoutName(logout), logout.isAll)).outcome
+    return (await retryPendingLogout(site, pendingLogoutName(logout))).outcome
   deferLogout(context, logout)
   return 'pending'
 }
