@@ -18,7 +18,7 @@ module.exports = {
   },
   platform: {
     mutate: ['lib/emulator/platform/*.ts'],
-    suites: suites('emulator', 'calls controls requirements/in-process scale world'),
+    suites: suites('emulator', 'calls controls flow requirements/in-process scale world'),
   },
   session: {
     mutate: ['lib/web/session/*.ts', 'lib/web/stored-record.ts'],
