@@ -3,6 +3,7 @@ import { makeSignature } from '../../lib/decide/binding'
 import {
   LOGOUT_COOKIE_SECONDS,
   type LogoutCookie,
+  pendingLogoutName,
   readLogoutCookie,
   writeLogoutCookie,
 } from '../../lib/decide/logout-cookie'
@@ -67,3 +68,10 @@ test.each([...cut, signed('~~'), signed('a b'), signed('a'.repeat(65)), ` ${writ
     expect(readLogoutCookie(cookie, keys, NOW)).toBeUndefined()
   },
 )
+
+test('a pending logout has the name of its SSO session, or the key of the session where that is not known', () => {
+  const names = ['hash-of-s1', undefined].map((sidHash) =>
+    pendingLogoutName({ of: 'session', key, isAll: false, sidHash }),
+  )
+  expect(names).toEqual(['hash-of-s1', key])
+})

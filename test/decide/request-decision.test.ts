@@ -70,6 +70,7 @@ test.each<[name: string, facts: Partial<RequestFacts>, decision: RequestDecision
     show(undefined, 'store_unavailable'),
   ],
   ['an untried logout is tried again before any Identify', { logoutCookie: 'untried' }, retry],
+  ['a logout that is confirmed is none', { logoutCookie: 'confirmed' }, identify],
   ['requests of scripts try it again too', { logoutCookie: 'untried', mayIdentify: false }, retry],
   ['a logout that is not confirmed is served as none', { logoutCookie: 'pending' }, logoutPending],
   ['it is on the login page too', { logoutCookie: 'pending', isLoginPage: true }, logoutPending],
