@@ -35,7 +35,7 @@ const loginNotAsked: Cell = async (scene, actor) => {
   expect(scene.count('authenticate')).toBe(0)
 }
 
-const logoutUnread = logsOutHere(300 * 3 + 3000)
+const logoutDeferred = logsOutHere(300 * 3 + 3000)
 
 /** What was logged out is dead afterwards, and is never brought back. */
 const logoutFinal: Cell = async (scene, actor) => {
@@ -59,7 +59,7 @@ const away: Row['cells'] = {
   fresh: servedUnknown,
   stale: servedUnknown,
   login: loginNotAsked,
-  logout: logoutUnread,
+  logout: logoutDeferred,
   landing: landsUnknown,
 }
 const options = { ownRedis: true }
@@ -121,7 +121,7 @@ const noWrites: Row = {
     },
     login: loginNotAsked,
     logout: async (scene, actor) => {
-      await logoutUnread(scene, actor)
+      await logoutDeferred(scene, actor)
       expect(scene.count('logout')).toBe(1)
     },
     landing: landsUnknown,

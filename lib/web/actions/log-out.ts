@@ -208,7 +208,7 @@ async function endLoginOfLanding(context: RequestContext, isAll: boolean): Promi
  */
 export async function logOutLandedToken(context: RequestContext, sid: string): Promise<boolean> {
   const { site, req, browser } = context
-  const wasMarked = browser.logoutCookie !== undefined
+  const hadCookie = browser.logoutCookie !== undefined
   const isDue = browser.logoutCookie?.of === 'session' && (await retryLogoutFromCookie(context)) === 'pending'
   const sidHash = shortHash(sid)
   const scope = { key: undefined, accountId: undefined, isAll: false }
@@ -218,5 +218,5 @@ export async function logOutLandedToken(context: RequestContext, sid: string): P
   if (isDue) return false
   if (isConfirmed) dropLogoutCookie(context)
   else await retryLater(context, sidHash, logout)
-  return wasMarked && isConfirmed
+  return hadCookie && isConfirmed
 }
