@@ -3,7 +3,7 @@
  * The queue has eight parts. Each part is in the same slot of a Cluster as its logouts.
  * So a master that does not answer delays no logout of another master.
  */
-import { mergeLogouts, type PendingLogout } from '../decide/logout'
+import { type LogoutScope, mergeLogouts, type PendingLogout } from '../decide/logout'
 import { RememberedLogouts } from './remembered-logouts'
 import { REVOCATION_SECONDS } from './session-index'
 import {
@@ -64,14 +64,24 @@ export class PendingLogouts extends SiteStore {
     })
   }
 
-  /** Merges a logout into the logout that Redis has. If another process writes at the same time, merges again. */
+  /** Merges a logout into the logout that Redis has. */
   async #write(name: string, logout: StoredLogout): Promise<void> {
+    const sealed = (merged: StoredLogout) => seal(JSON.stringify(merged), this.encryptionKeys())
+    await this.#replace(name, (found) => sealed(typeof found === 'object' ? mergeLogouts(found, logout) : logout))
+  }
+
+  /**
+   * Replaces the logout that Redis has. If another process writes at the same time, reads and decides again.
+   * @param next returns the text to write, or `undefined` to leave the logout
+   * @returns whether the logout is replaced
+   */
+  async #replace(name: string, next: (found: FoundLogout) => string | undefined): Promise<boolean> {
     for (;;) {
       const { raw, found } = await this.#read(name)
-      const merged = typeof found === 'object' ? mergeLogouts(found, logout) : logout
-      const sealed = seal(JSON.stringify(merged), this.encryptionKeys())
-      const { isDone } = await this.kv.compareAndSet(this.#key('pend', name), raw, sealed, REVOCATION_SECONDS)
-      if (isDone) return
+      const text = next(found)
+      if (text === undefined) return false
+      const { isDone } = await this.kv.compareAndSet(this.#key('pend', name), raw, text, REVOCATION_SECONDS)
+      if (isDone) return true
     }
   }
 
@@ -123,12 +133,16 @@ export class PendingLogouts extends SiteStore {
     return doneUnlessUnavailable(() => this.kv.compareAndSet(key, undefined, '1', RETRY_PAUSE_SECONDS))
   }
 
-  /** Notes that the logout is over, also for other processes. */
-  confirm(name: string): Promise<Done | Unavailable> {
-    this.#remembered.delete(name)
+  /**
+   * Notes that a logout is over, also for other processes. A logout of all that was added during the retry of a single logout stays.
+   * @param logout the logout that the SSO system has confirmed
+   */
+  confirm(name: string, { isAll }: LogoutScope): Promise<Done | Unavailable> {
+    const isWider = (other: FoundLogout | undefined) => typeof other === 'object' && other.isAll && !isAll
+    if (!isWider(this.#remembered.get(name)?.logout)) this.#remembered.delete(name)
     return doneUnlessUnavailable(async () => {
-      await this.kv.compareAndSet(this.#key('pend', name), undefined, CONFIRMED, REVOCATION_SECONDS)
-      await this.kv.remove(this.#queueOf(name), [name])
+      const isOver = await this.#replace(name, (found) => (isWider(found) ? undefined : CONFIRMED))
+      if (isOver) await this.kv.remove(this.#queueOf(name), [name])
     })
   }
 

@@ -150,7 +150,7 @@ describe.each(stores)('over %s', (_name, open) => {
       const part = (of: number) => `${stored.prefix}logouts:{logouts${of}}`
       await kv.enqueue(part(5), 'gone', now()) // its last letter says where
       await keep('h1')
-      await stored.pendingLogouts.confirm('h1')
+      await stored.pendingLogouts.confirm('h1', usual)
       await kv.enqueue(part(1), 'h1', now())
       const { queue } = startProcess()
       queue.start()

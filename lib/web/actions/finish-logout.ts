@@ -81,7 +81,7 @@ export async function retryPendingLogout(site: Site, name: string): Promise<Retr
   const isEnded = (await endLocalSessions(site, shortHash(found.sid), found)) === 'done'
   const left = isEnded ? await completeLogout(site, found) : found
   if (left === undefined) {
-    const isStored = (await pendingLogouts.confirm(name)) === 'done'
+    const isStored = (await pendingLogouts.confirm(name, found)) === 'done'
     if (!isStored) await pendingLogouts.add(name, { ...found, isConfirmed: true }, now())
     return { outcome: 'confirmed' }
   }
