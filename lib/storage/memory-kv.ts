@@ -103,7 +103,7 @@ export class MemoryKv implements Kv {
     return {
       revokedAgeMs: revokedAt === null ? null : performance.now() - Number.parseFloat(revokedAt),
       size: members.size,
-      oldest: count === 0 ? [] : earliest(members, count),
+      oldest: earliest(members, count),
     }
   }
   async renewEntry(index: string, member: string, until: number): Promise<void> {

@@ -59,6 +59,17 @@ describe.each(stores)('in %s', (_name, open) => {
     expect(await kv.mget([key])).toEqual(['second'])
   })
 
+  test('what is deleted has no time left, whatever time was said', async () => {
+    await kv.compareAndSet(key, null, 'first', 60)
+    expect(await kv.compareAndSet(key, 'first', null, 60)).toMatchObject({ isDone: true, value: 'first' })
+    expect(await kv.compareAndSet(key, 'first', 'next', 60)).toEqual({
+      isDone: false,
+      value: null,
+      secondsLeft: 0,
+      other: null,
+    })
+  })
+
   describe('counts', () => {
     const of = (...limits: number[]) => limits.map((limit, index) => ({ key: `{${key}}${index}`, limit }))
     const keysOf = (...limits: number[]) => of(...limits).map((count) => count.key)
@@ -116,6 +127,25 @@ describe.each(stores)('in %s', (_name, open) => {
         await pass(1.1)
       }
     }, 20_000)
+    test('keep the end of their window, whatever is added and given back within it', async () => {
+      const endOf = async () => {
+        const added = await kv.addToCounts(of(9), 60, 0)
+        if (!('ends' in added)) throw new Error('not added')
+        return added.ends[0] ?? 0
+      }
+      const first = await endOf()
+      await pass(0.5)
+      const second = await endOf()
+      await kv.takeFromCounts(keysOf(9), [second])
+      expect([second, await endOf()]).toEqual(Array(2).fill(expect.closeTo(first, -2)))
+    })
+    test('are not below nothing, however often the same is given back', async () => {
+      const added = await kv.addToCounts(of(1), 60, 0)
+      if (!('ends' in added)) throw new Error('not added')
+      for (let times = 0; times < 3; times += 1) await kv.takeFromCounts(keysOf(1), added.ends)
+      expect(await kv.addToCounts(of(1), 60, 0)).toHaveProperty('ends')
+      expect(await kv.addToCounts(of(1), 60, 0)).toMatchObject({ limitReached: 0 })
+    })
     test('are taken from only where they are', async () => {
       await kv.takeFromCounts(keysOf(2), [endOfNow(60)])
       expect(await kv.addToCounts(of(1), 60, 0)).toHaveProperty('ends')
@@ -134,6 +164,23 @@ describe.each(stores)('in %s', (_name, open) => {
     await kv.renewEntry(index, 'a member', NOW - 3600, NOW - 3660)
     const read = { now: NOW, member: '', most: 9 }
     expect(await kv.revokeAndList(`${index}revoked`, 60, index, read)).toEqual(['a member'])
+  })
+
+  test('an index names the members that expire first only where it has too many', async () => {
+    const add = (member: string, until: number) =>
+      kv.addEntry(`{${key}}`, member, { until: NOW + until, now: NOW, max: 2 }, `{${key}}revoked`)
+    expect(await add('a', 30)).toEqual({ revokedAgeMs: null, size: 1, oldest: [] })
+    expect(await add('b', 20)).toEqual({ revokedAgeMs: null, size: 2, oldest: [] })
+    expect(await add('c', 10)).toEqual({ revokedAgeMs: null, size: 3, oldest: ['c', 'b', 'a'] })
+  })
+
+  test('no more members are listed than are asked for', async () => {
+    const index = `{${key}}`
+    for (const member of ['a', 'b', 'c'])
+      await kv.addEntry(index, member, { until: NOW + 60, now: NOW, max: 9 }, `${index}revoked`)
+    const list = (most: number) => kv.revokeAndList(`${index}revoked`, 60, index, { now: NOW, member: 'a', most })
+    expect(await list(1)).toEqual(['b'])
+    expect(await list(9)).toEqual(['b', 'c'])
   })
 
   test('a list and a queue that were never begun are empty', async () => {
