@@ -1,17 +1,22 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import calculateSlot from 'cluster-key-slot'
 import type { Cluster, Redis } from 'ioredis'
 import type { Access, RedisFailure } from '../../lib/decide/redis-failure-advice'
+import type { Kv } from '../../lib/storage/kv'
 import { evictionCheck } from '../../lib/storage/open-store'
-import { openRedis } from '../../lib/storage/redis-kv'
+import { Records } from '../../lib/storage/records'
+import { openRedis, redisKv } from '../../lib/storage/redis-kv'
 import { RedisServers } from '../../lib/storage/redis-servers'
+import { sessionKey } from '../../lib/storage/site-store'
 import { eventually, pause } from '../support/wait'
 import { startCluster } from './servers'
 
 /* Which server a key is of, and what is known of each: a Cluster of three masters, and one Redis. */
 
+const masterOf = (key: string) => Math.floor(calculateSlot(key) / 5461)
 const keyIn = (from: number) => {
-  for (let index = 0; ; index += 1) if (Math.floor(calculateSlot(`k${index}`) / 5461) === from) return `k${index}`
+  for (let index = 0; ; index += 1) if (masterOf(`k${index}`) === from) return `k${index}`
 }
 const [first, second, third] = [keyIn(0), keyIn(1), keyIn(2)]
 
@@ -21,7 +26,7 @@ const listener = { failed: (failure: RedisFailure) => void failures.push(failure
 const probing = (client: Redis | Cluster) => ({
   prefix: 'masters:',
   send: (access: Access, key: string) => {
-    sent.push(`${access} ${(calculateSlot(key) / 5461) | 0}`)
+    sent.push(`${access} ${masterOf(key)}`)
     return client.exists(key)
   },
 })
@@ -72,6 +77,47 @@ describe('a Cluster', () => {
     expect(servers.breakerFor(first)).toBe(servers.breakerFor(first))
     expect(servers.breakerFor(`{${first}}more`)).toBe(servers.breakerFor(first))
     expect(new Set([first, second, third].map((key) => servers.breakerFor(key))).size).toBe(3)
+  })
+
+  describe('and the ID of a session', () => {
+    let records: Records
+    let kv: Kv
+    beforeEach(() => {
+      kv = redisKv(cluster, false)
+      records = new Records(
+        kv,
+        'masters:',
+        () => [],
+        () => 0,
+      )
+    })
+    afterEach(() => kv.close())
+    const isBesideIndex = (id: string, sidHash: string) =>
+      masterOf(`masters:sso2:{${sessionKey(id)}}`) === masterOf(`masters:sid:{${sidHash}}`)
+
+    test('which is drawn until its record is on the master of the index of its SSO session', () => {
+      for (let index = 0; index < 20; index += 1) {
+        const drawn: string[] = []
+        const draw = () => {
+          drawn.push(randomUUID())
+          return String(drawn.at(-1))
+        }
+        const id = records.drawId(draw, `s${index}`)
+        expect(drawn.map((one) => [one, isBesideIndex(one, `s${index}`)])).toEqual(
+          drawn.map((one) => [one, one === id]),
+        )
+      }
+    })
+
+    test('which is the 500th that was drawn where none of them is there', () => {
+      let draws = 0
+      const elsewhere = Array.from({ length: 9 }, (_, index) => `id${index}`).find((id) => !isBesideIndex(id, 's'))
+      const draw = () => {
+        draws += 1
+        return String(elsewhere)
+      }
+      expect([records.drawId(draw, 's'), draws]).toEqual([elsewhere, 500])
+    })
   })
 
   test('is well until it is known that no master is', async () => {

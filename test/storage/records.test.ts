@@ -4,6 +4,7 @@ import type { Kv } from '../../lib/storage/kv'
 import type { Records } from '../../lib/storage/records'
 import { sessionKey } from '../../lib/storage/site-store'
 import { anonRecord } from '../decide/samples'
+import { pause } from '../support/wait'
 import { KEY, NOW, OTHER_KEY, siteOver, stores, type TestClock, winners } from './stores'
 
 const record = (checkedAt = NOW) => serialiseRecord(anonRecord({ checkedAt }))
@@ -67,6 +68,37 @@ describe.each(stores)('records in %s', (_name, open) => {
     expect(await records.renew(key, 120)).toBe('done')
     expect(await records.deleteData(key)).toBe('done')
     expect(await records.readBoth(key)).toMatchObject({ data: null, stored: { raw: one } })
+  })
+
+  test('data is renewed together with its record only where that is asked for', async () => {
+    const [other, pass] = [sessionKey(randomUUID()), 1.1]
+    for (const one of [key, other]) await records.saveData(one, 'basket', 1)
+    await records.replace(key, null, one, 60, 60)
+    await records.replace(other, null, one, 60)
+    clock.now += pass
+    if (_name === 'Redis') await pause(pass * 1000)
+    expect(await records.readBoth(key)).toMatchObject({ data: 'basket', stored: { raw: one } })
+    expect(await records.readBoth(other)).toMatchObject({ data: null, stored: { raw: one } })
+    clock.now = NOW
+  })
+
+  test('the data of two sessions are two', async () => {
+    const other = sessionKey(randomUUID())
+    await records.saveData(key, 'basket', 60)
+    await records.saveData(other, 'another basket', 60)
+    expect(await records.readBoth(key)).toMatchObject({ data: 'basket' })
+    await records.deleteData(other)
+    expect(await records.readBoth(key)).toMatchObject({ data: 'basket' })
+  })
+
+  test('where there is one server the first session ID is taken', () => {
+    let draws = 0
+    const draw = () => {
+      draws += 1
+      return `id ${draws}`
+    }
+    expect(records.drawId(draw, 'a hash')).toBe('id 1')
+    expect(draws).toBe(1)
   })
 
   test.each(['moved', 'ended'] as const)(
@@ -167,6 +199,6 @@ describe.each(stores)('records in %s', (_name, open) => {
   })
 
   test('a store that answers is available', async () => {
-    expect([await records.probe(), records.isAvailable]).toEqual(['done', true])
+    expect([await records.probe(), records.isAvailable, records.failure]).toEqual(['done', true, undefined])
   })
 })
