@@ -22,6 +22,7 @@ afterAll(async () => {
 
 const limit = { attempts: 2, perSeconds: 60 }
 const addressOf = (index: number) => `198.${index}.100.7`
+const masterOf = (key: string) => Math.floor(calculateSlot(key) / 5461)
 
 test('no key is every login’s: a quarter of the networks shares one count, on several masters', async () => {
   const counts = new Counts(redisKv(cluster, false), 'spread:', () => Date.now())
@@ -30,7 +31,7 @@ test('no key is every login’s: a quarter of the networks shares one count, on 
   for (let index = 0; index < 80; index += 1) {
     const added = await counts.add(loginBudgets(limit, addressOf(index), 'ada'), 60)
     if ('reason' in added) throw new Error(added.reason)
-    for (const key of added.keys) masters.add(Math.floor(calculateSlot(key) / 5461))
+    for (const key of added.keys) masters.add(masterOf(key))
     expect(new Set(added.keys.map((key) => calculateSlot(key))).size).toBe(1)
     const site = added.keys.at(-1) ?? ''
     shared.set(site, (shared.get(site) ?? 0) + 1)
@@ -51,6 +52,16 @@ test('while the master of a count has stopped, the process counts by itself, and
         said.push('reason' in added ? added.reason : 'added')
       }
     expect(said).toEqual(Array(40).fill(['added', 'added', 'address_and_name']).flat())
+    for (let index = 0; index < 40; index += 1) {
+      const added = await counts.add(loginBudgets(limit, addressOf(index), 'grace'), 60)
+      if ('reason' in added) throw new Error(added.reason)
+      const [key = ''] = added.keys
+      const isAway = masterOf(key) === 0
+      expect([index, isAway, added.kv === kv]).toEqual([index, isAway, !isAway])
+      expect(await added.kv.mget([key])).toEqual(['3'])
+      await counts.undo(added)
+      expect(await added.kv.mget([key])).toEqual(['2'])
+    }
   } finally {
     running.masters[0]?.resume()
     await kv.close()
