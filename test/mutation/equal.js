@@ -40,6 +40,10 @@ module.exports = [
     ['decide/loop-guard.ts', "const [, since, count, cause = '', identity] = match"],
     ['storage/memory-kv.ts', 'if (value !== null) this.#write(key, value, seconds)', 'true'],
     ['storage/redis-kv.ts', "servers.breakerFor(keys[0] ?? '')", '"Stryker was here!"'],
+    ['storage/redis-kv.ts', 'const { keys = [], requests } = batch', '["Stryker was here"]'],
+    ['storage/redis-kv.ts', "runForKey(counts[0]?.key ?? '', async", ['counts[0].key', '"Stryker was here!"']],
+    ['storage/redis-kv.ts', "runForKey(keys[0] ?? '', async", '"Stryker was here!"'],
+    ['storage/memory-kv.ts', "counts[reached]?.key ?? ''", ['counts[reached].key', '"Stryker was here!"']],
     ['platform/credentials.ts', "state?.account.password ?? ''", '"Stryker was here!"'],
     ['platform/credentials.ts', "let code = ''", '"Stryker was here!"'],
     ['platform/credentials.ts', 'oldest !== undefined', ['true', 'oldest === undefined']],
@@ -111,6 +115,11 @@ module.exports = [
     ['storage/records.ts', ", null, '1', seconds)", '""'],
     ['storage/pending-logouts.ts', "isSet(this.#key('retry', name), null, '1', RETRY_LOCK_SECONDS)", '""'],
     ['storage/session-index.ts', "compareAndSet(key, null, '1', USED_TOKEN_SECONDS, revocation)", '""'],
+  ]),
+  ...because('the script of Redis looks at this argument only where it needs one', [
+    ['storage/redis-kv.ts', "before === undefined ? 'any'", '""'],
+    ['storage/redis-kv.ts', "other.action === 'renew' ? other.seconds : 0", 'true'],
+    ['storage/redis-kv.ts', "after ?? '', life", '"Stryker was here!"'],
   ]),
   ...because('only frees memory', [
     ['platform/calls.ts', 'if (this.calls.length >= 2 * CALLS_KEPT)'],

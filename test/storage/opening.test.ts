@@ -159,6 +159,63 @@ test('reads that wait for each other go in one command, and none goes without a 
   await kv.close()
 })
 
+test('a read goes at once while no other waits, and those that come meanwhile go in one command', async () => {
+  const { kv, client } = opened(redis.url)
+  await connected(client)
+  const commands = async () => Number(/cmdstat_mget:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1])
+  await untilAnswered(() => kv.mget(['a']))
+  for (let round = 0; round < 3; round += 1) {
+    const before = await commands()
+    await untilAnswered(() => Promise.all(Array.from({ length: 10 }, () => kv.mget(['a']))))
+    expect((await commands()) - before).toBe(2)
+  }
+  await kv.close()
+})
+
+test('a user of Redis may be limited to the keys of its site', async () => {
+  await admin.call('ACL', 'SETUSER', 'site', 'on', '>a-password', 'resetkeys', '~opening:*', '+@all')
+  const { kv, lines } = opened(redis.url.replace('redis://', 'redis://site:a-password@'))
+  const read = await untilAnswered(async () => {
+    await kv.probe()
+    return Promise.all(Array.from({ length: 10 }, (_, index) => kv.mget([`opening:${index}`])))
+  })
+  expect([read, lines]).toEqual([Array(10).fill([null]), []])
+  await kv.close()
+})
+
+test('reads that wait for a Redis which does not answer count each, so that the next one does not wait', async () => {
+  const { kv, client, lines } = opened(redis.url)
+  await connected(client)
+  await untilAnswered(() => kv.mget(['a']))
+  redis.hang()
+  try {
+    const outcomes = await Promise.allSettled(Array.from({ length: 4 }, () => kv.mget(['a'])))
+    expect(outcomes.map(({ status }) => status)).toEqual(Array(4).fill('rejected'))
+    const turn = new Promise((resolve) => setImmediate(resolve, 'waits'))
+    expect(kv.isAvailable).toBe(false)
+    await expect(Promise.race([kv.mget(['a']), turn])).rejects.toMatchObject({ operation: 'store' })
+    expect(lines).toEqual([expect.stringContaining('(no answer in time)')])
+  } finally {
+    redis.resume()
+    await kv.close()
+  }
+})
+
+test('a Redis that is full still answers reads, and a probe tells which of both fail', async () => {
+  const { kv, client } = opened(redis.url)
+  await connected(client)
+  await untilAnswered(() => kv.probe())
+  await admin.config('SET', 'maxmemory', '1')
+  await expect(kv.probe()).rejects.toMatchObject({ operation: 'store' })
+  expect(kv.failure).toBe('writes refused: OOM')
+  expect(await untilAnswered(() => kv.mget(['none']))).toEqual([null])
+  await new Promise((resolve) => setTimeout(resolve, 1500)) // the next look of the guard comes after a second
+  expect(kv.failure).toBe('writes refused: OOM')
+  await admin.config('SET', 'maxmemory', '0')
+  await eventually(async () => kv.failure === undefined)
+  await kv.close()
+})
+
 test('reads that wait for each other fail together', async () => {
   const { kv, client } = opened(redis.url)
   await connected(client)
