@@ -22,7 +22,13 @@ const [first, second, third] = [keyIn(0), keyIn(1), keyIn(2)]
 
 const sent: string[] = []
 const failures: RedisFailure[] = []
-const listener = { failed: (failure: RedisFailure) => void failures.push(failure), recovered: () => {} }
+let recoveries = 0
+const listener = {
+  failed: (failure: RedisFailure) => void failures.push(failure),
+  recovered: () => {
+    recoveries += 1
+  },
+}
 const probing = (client: Redis | Cluster) => ({
   prefix: 'masters:',
   send: (access: Access, key: string) => {
@@ -53,6 +59,7 @@ describe('a Cluster', () => {
   beforeEach(() => {
     sent.length = 0
     failures.length = 0
+    recoveries = 0
     servers = new RedisServers(cluster, probing(cluster), listener)
   })
   afterEach(() => servers.close())
@@ -172,6 +179,50 @@ describe('a Cluster', () => {
     }
     await eventually(isAnswered)
     expect(found).toBeNull()
+  })
+
+  test('has recovered when the last of its masters has', async () => {
+    for (const key of [first, second]) await miss(servers, key, 1)
+    await eventually(async () => servers.failure === undefined)
+    expect(recoveries).toBe(1)
+  })
+
+  test('whose client fails as a whole has no master that works', async () => {
+    for (const key of [first, second]) servers.breakerFor(key)
+    cluster.emit('error', Object.assign(new Error('no node'), { code: 'ECONNREFUSED' }))
+    expect([first, second].map((key) => servers.breakerFor(key).isHealthy)).toEqual([false, false])
+    expect(servers.isAnyServerHealthy).toBe(false)
+    expect(failures).toHaveLength(2)
+  })
+
+  test('is told which of its masters fails, and nothing of a node that holds no keys of the site', () => {
+    for (const key of [first, second]) servers.breakerFor(key)
+    const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
+    cluster.emit('node error', refused, '127.0.0.1:1')
+    expect([servers.failure, failures]).toEqual([undefined, []])
+    cluster.emit('node error', refused, `127.0.0.1:${portOf(second)}`)
+    expect([first, second].map((key) => servers.breakerFor(key).isHealthy)).toEqual([true, false])
+    expect(failures).toEqual([{ error: refused, node: `127.0.0.1:${portOf(second)}` }])
+  })
+
+  test('asks the masters that failed, and no others, as soon as its client is ready', async () => {
+    servers.breakerFor(first)
+    await miss(servers, second, 1)
+    cluster.emit('ready')
+    expect(new Set(sent)).toEqual(new Set(['read 1', 'write 1']))
+    await eventually(async () => servers.failure === undefined)
+  })
+
+  test('has no connection to give up where a master has just left', async () => {
+    const slots = cluster.slots.slice()
+    cluster.slots = slots.map(() => ['127.0.0.1:1'])
+    for (let time = 0; time < 3; time += 1)
+      await expect(
+        servers.breakerFor(first).run('read', () => Promise.reject(new Error('gone'))),
+      ).rejects.toMatchObject({
+        operation: 'store',
+      })
+    cluster.slots = slots
   })
 
   test('is left alone once it is closed', async () => {

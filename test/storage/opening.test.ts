@@ -137,7 +137,7 @@ test('a Redis that does not tell its policy may evict', async () => {
 test('a client that has not connected yet is not made to, neither to look at it nor to give it up', () => {
   const client = new Redis(redis.url, { lazyConnect: true })
   const { kv } = opened(client)
-  endConnection(client, true)
+  for (const isSilent of [true, false]) endConnection(client, isSilent)
   expect(client.status).toBe('wait')
   return kv.close()
 })
@@ -285,6 +285,26 @@ test('a client of the site without a listener for errors prints nothing while Re
   expect(printed.mock.calls).toEqual([])
   printed.mockRestore()
   client.disconnect()
+  await kv.close()
+})
+
+test('a client whose listeners are not limited stays so', async () => {
+  const client = openRedis(redis.url).setMaxListeners(0)
+  const { kv } = opened(client)
+  expect(client.getMaxListeners()).toBe(0)
+  await kv.close()
+  expect(client.getMaxListeners()).toBe(0)
+  client.disconnect()
+})
+
+test('a client that the site has ended makes the store unavailable', async () => {
+  const client = openRedis(redis.url)
+  await connected(client)
+  const { kv } = opened(client)
+  expect(kv.isAvailable).toBe(true)
+  client.disconnect()
+  await once(client, 'end')
+  expect(kv.isAvailable).toBe(false)
   await kv.close()
 })
 
