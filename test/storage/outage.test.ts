@@ -69,6 +69,11 @@ describe('a Redis that is not there', () => {
     expect(site.records.isAvailable).toBe(false)
   })
 
+  test('has a failure, which the records of a site name', () => {
+    expect(kv.failure).toBeDefined()
+    expect(site.records.failure).toBe(kv.failure)
+  })
+
   test('has been asked by every method that there is', () => {
     const methods = [site.records, site.sessionIndex, site.pendingLogouts, site.logins].flatMap((part) => {
       const all = Object.entries(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(part)))

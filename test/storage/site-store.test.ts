@@ -37,6 +37,12 @@ test('any one bit changed breaks the seal', () => {
   }
 })
 
+test('a seal that is cut short does not open, not even where a part of its tag is left', () => {
+  const bytes = Buffer.from(seal('', [key]), 'base64url')
+  for (let length = 0; length < bytes.length; length += 1)
+    expect(unseal(bytes.subarray(0, length).toString('base64url'), [key])).toBeUndefined()
+})
+
 test.each(['', 'a', 'garbage', 'A'.repeat(37), '\u0000', '{}'])('the text %j is no seal', (text) => {
   expect(unseal(text, [key])).toBeUndefined()
 })
