@@ -127,6 +127,14 @@ describe('a Cluster', () => {
     })
   })
 
+  test('has one guard as long as its masters are not known', () => {
+    const slots = cluster.slots.slice()
+    cluster.slots = []
+    expect(servers.breakerFor(first)).toBe(servers.breakerFor(second))
+    cluster.slots = slots
+    expect(servers.breakerFor(first)).not.toBe(servers.breakerFor(second))
+  })
+
   test('is well until it is known that no master is', async () => {
     expect(servers.isAnyServerHealthy).toBe(true)
     await miss(servers, first, 1)
@@ -250,6 +258,14 @@ describe('one Redis', () => {
     await miss(servers, 'a', 1)
     expect(servers.isAnyServerHealthy).toBe(false)
     while (!servers.isAnyServerHealthy) await pause(20)
+  })
+
+  test('needs no listener', async () => {
+    await once(redis, 'ready')
+    const command = () => Promise.reject(new Error('no answer'))
+    await expect(servers.breakerFor('a').run('read', command)).rejects.toMatchObject({ operation: 'store' })
+    redis.emit('ready')
+    await eventually(async () => servers.isAnyServerHealthy)
   })
 
   test('is given a new connection when it is silent', async () => {

@@ -118,6 +118,22 @@ describe.each(stores)('in %s', (name, open) => {
       expect(await site.pendingLogouts.takeDue(NOW + 1, 8)).toEqual([])
     })
 
+    test('that the SSO system has confirmed is not written again where the store says the same', async () => {
+      const confirmed = { ...one, isConfirmed: true }
+      const raw = () => kv.mget([`${site.prefix}pend:{logouts1}h1`])
+      for (const says of [
+        () => site.pendingLogouts.add('h1', confirmed, NOW),
+        () => rotated(OTHER_KEY).pendingLogouts.add('h1', one, NOW), // no secret of this process opens it
+        () => rotated(KEY).pendingLogouts.confirm('h1', one),
+      ]) {
+        await site.pendingLogouts.add('h1', confirmed, NOW)
+        await says()
+        const before = await raw()
+        await site.pendingLogouts.addMissing(NOW + 1, 8)
+        expect(await raw()).toEqual(before)
+      }
+    })
+
     test('is known to a site that has its secret, and another site neither reads it nor takes it for gone', async () => {
       await site.pendingLogouts.add('h1', one, NOW)
       expect(JSON.stringify(await kv.mget([`${site.prefix}pend:{logouts1}h1`]))).not.toContain('the-sid')
