@@ -43,6 +43,7 @@ module.exports = [
     ['storage/redis-kv.ts', 'const { keys = [], requests } = batch', '["Stryker was here"]'],
     ['storage/redis-kv.ts', "runForKey(counts[0]?.key ?? '', async", ['counts[0].key', '"Stryker was here!"']],
     ['storage/redis-kv.ts', "runForKey(keys[0] ?? '', async", '"Stryker was here!"'],
+    ['storage/redis-circuit-breaker.ts', "failures.last?.access === 'write' && !isProbe", 'failures.last.access'],
     ['storage/memory-kv.ts', "counts[reached]?.key ?? ''", ['counts[reached].key', '"Stryker was here!"']],
     ['platform/credentials.ts', "state?.account.password ?? ''", '"Stryker was here!"'],
     ['platform/credentials.ts', "let code = ''", '"Stryker was here!"'],
@@ -114,12 +115,22 @@ module.exports = [
   ...because('what is kept under this key is never looked at, only whether there is something', [
     ['storage/records.ts', ", null, '1', seconds)", '""'],
     ['storage/pending-logouts.ts', "isSet(this.#key('retry', name), null, '1', RETRY_LOCK_SECONDS)", '""'],
+    ['storage/pending-logouts.ts', "compareAndSet(key, undefined, '1', RETRY_PAUSE_SECONDS)", '""'],
     ['storage/session-index.ts', "compareAndSet(key, null, '1', USED_TOKEN_SECONDS, revocation)", '""'],
   ]),
   ...because('the script of Redis looks at this argument only where it needs one', [
     ['storage/redis-kv.ts', "before === undefined ? 'any'", '""'],
     ['storage/redis-kv.ts', "other.action === 'renew' ? other.seconds : 0", 'true'],
     ['storage/redis-kv.ts', "after ?? '', life", '"Stryker was here!"'],
+  ]),
+  ...because('one key more is tried for a master that holds none of 5,000', [
+    ['storage/redis-servers.ts', 'index < MAX_PROBE_KEYS', 'index <= MAX_PROBE_KEYS'],
+  ]),
+  ...because('a word that stands for a logout has no members, so that nothing of it is merged', [
+    ['storage/pending-logouts.ts', "sealed(typeof found === 'object' ? mergeLogouts(found, logout) : logout)", 'true'],
+  ]),
+  ...because('no session has this key, so that nothing is removed', [
+    ['storage/session-index.ts', "seconds: number, ownKey = '')", '"Stryker was here!"'],
   ]),
   ...because('only frees memory', [
     ['platform/calls.ts', 'if (this.calls.length >= 2 * CALLS_KEPT)'],

@@ -172,16 +172,18 @@ describe('a Cluster', () => {
   })
 
   test('gives up the connection to the master that is silent, and to no other, and asks it until it answers', async () => {
-    const [silent, other] = [nodeOf(first)?.stream, nodeOf(second)?.stream]
-    await miss(servers, first, 3)
+    const [node] = cluster.nodes()
+    const [key, otherKey] = nodeOf(first) === node ? [second, first] : [first, second]
+    const [silent, other] = [nodeOf(key)?.stream, nodeOf(otherKey)?.stream]
+    await miss(servers, key, 3)
     expect([silent?.destroyed, other?.destroyed]).toEqual([true, false])
-    expect(servers.breakerFor(first).isHealthy).toBe(false)
-    while (!servers.breakerFor(first).isHealthy) await pause(20)
+    expect(servers.breakerFor(key).isHealthy).toBe(false)
+    while (!servers.breakerFor(key).isHealthy) await pause(20)
     let found: unknown
     const isAnswered = async () => {
       found = await servers
-        .breakerFor(first)
-        .run('read', () => cluster.get(first))
+        .breakerFor(key)
+        .run('read', () => cluster.get(key))
         .catch(() => 'late')
       return found !== 'late'
     }
@@ -259,6 +261,22 @@ describe('one Redis', () => {
     expect(servers.isAnyServerHealthy).toBe(false)
     while (!servers.isAnyServerHealthy) await pause(20)
   })
+
+  test.each(['close', 'reconnecting'] as const)(
+    'in the state %s is unavailable, and its failure is told when the cause is known',
+    async (status) => {
+      await once(redis, 'ready')
+      const client = Object.assign(Object.create(redis) as Redis, { status })
+      const watched = new RedisServers(client, probing(client), listener)
+      expect(watched.isAnyServerHealthy).toBe(false)
+      failures.length = 0
+      await miss(watched, 'a', 1)
+      expect(failures).toEqual([])
+      client.emit('error', Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))
+      expect(failures).toMatchObject([{ error: { code: 'ECONNREFUSED' } }])
+      watched.close()
+    },
+  )
 
   test('needs no listener', async () => {
     await once(redis, 'ready')

@@ -118,16 +118,16 @@ describe.each(stores)('in %s', (name, open) => {
       expect(await site.pendingLogouts.takeDue(NOW + 1, 8)).toEqual([])
     })
 
-    test('that the SSO system has confirmed is not written again where the store says the same', async () => {
-      const confirmed = { ...one, isConfirmed: true }
+    test.each([false, true])('is not written again without news; confirmed: %s', async (isConfirmed) => {
+      const logout = { ...one, isConfirmed }
       const raw = () => kv.mget([`${site.prefix}pend:{logouts1}h1`])
-      for (const says of [
-        () => site.pendingLogouts.add('h1', confirmed, NOW),
-        () => rotated(OTHER_KEY).pendingLogouts.add('h1', one, NOW), // no secret of this process opens it
+      for (const changes of [
+        async () => {},
+        () => rotated(OTHER_KEY).pendingLogouts.add('h1', one, NOW), // no secret of this process opens the logout
         () => rotated(KEY).pendingLogouts.confirm('h1', one),
       ]) {
-        await site.pendingLogouts.add('h1', confirmed, NOW)
-        await says()
+        await site.pendingLogouts.add('h1', logout, NOW)
+        await changes()
         const before = await raw()
         await site.pendingLogouts.addMissing(NOW + 1, 8)
         expect(await raw()).toEqual(before)
@@ -245,8 +245,10 @@ describe.each(stores)('in %s', (name, open) => {
       expect(await winners(10, () => site.pendingLogouts.lockRetry('h1'))).toEqual([true])
       expect(await site.pendingLogouts.unlockRetry('h1')).toBe('done')
       expect(await winners(10, () => site.pendingLogouts.lockRetry('h1'))).toEqual([true])
-      expect(await site.pendingLogouts.pauseRetry('h1')).toBe('done')
-      expect(await winners(10, () => site.pendingLogouts.lockRetry('h1'))).toEqual([])
+      for (const hash of ['h1', 'h2']) {
+        expect(await site.pendingLogouts.pauseRetry(hash)).toBe('done')
+        expect(await winners(10, () => site.pendingLogouts.lockRetry(hash))).toEqual([])
+      }
     })
 
     test('waits its turn where many are due: from each part of the queue, the oldest first', async () => {

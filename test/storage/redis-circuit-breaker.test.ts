@@ -135,6 +135,14 @@ test('a failure without a cause does not take the place of one that has a cause'
   expect(heard).toEqual(['Error: no answer in time', 'Error: no answer in time'])
 })
 
+test('a connection that told its error has that cause, although a read was refused before', async () => {
+  const { guard, heard } = guarded()
+  await miss(guard, 1, refuses('NOPERM'))
+  guard.connectionFailed(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))
+  await miss(guard, 1)
+  expect(heard.slice(1)).toEqual(['Error: refused', 'Error: refused', 'reconnect'])
+})
+
 describe('a refused write', () => {
   test('is no news about reads: they are sent, and no read says that writes work', async () => {
     const { guard, heard } = guarded((access) => (access === 'read' ? Promise.resolve() : refuses()()))
@@ -166,6 +174,12 @@ describe('a refused write', () => {
     expect(heard).toContain('reconnect gracefully')
     expect(heard).not.toContain('reconnect')
   })
+})
+
+test('what only reads like the refusal of a replica makes no new connection', async () => {
+  const { guard, heard } = guarded()
+  await miss(guard, 1, fails('Error', 'READONLY is what a proxy says'))
+  expect(heard).toEqual(['Error: READONLY is what a proxy says'])
 })
 
 test('a refused read is no news about writes, and is over with the next read', async () => {
