@@ -174,6 +174,13 @@ describe.each(stores)('in %s', (_name, open) => {
     expect(await add('c', 10)).toEqual({ revokedAgeMs: null, size: 3, oldest: ['c', 'b', 'a'] })
   })
 
+  test('a member that is renewed and was never added does not count', async () => {
+    const entry = { until: NOW + 60, now: NOW, max: 9 }
+    await kv.addEntry(`{${key}}`, 'a member', entry, `{${key}}revoked`)
+    await kv.renewEntry(`{${key}}`, 'another', NOW + 60, NOW)
+    expect(await kv.addEntry(`{${key}}`, 'a member', entry, `{${key}}revoked`)).toMatchObject({ size: 1 })
+  })
+
   test('no more members are listed than are asked for', async () => {
     const index = `{${key}}`
     for (const member of ['a', 'b', 'c'])
