@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestHandler } from 'express'
 import { type Config, makeConfig } from './config'
 import type { Health } from './decide/health'
-import type { RequestPolicy } from './decide/request-decision'
+import type { TimeLimits } from './decide/request-decision'
 import { makeDoctorTarget } from './doctor-target'
 import {
   makeClient,
@@ -171,7 +171,7 @@ function makeSite(config: Config, options: Sso2Options, endpoint: TokenEndpoint,
     sessions: new SiteSessions(config, records, sessionIndex, now),
     exchange: options.exchangeTicket ?? formExchange(endpoint),
     loadUser: options.loadUser ?? defaultLoadUser(config.userPath),
-    ownHooks: new Set((['exchangeTicket', 'loadUser'] as const).filter((hook) => options[hook] !== undefined)),
+    customLoginHooks: new Set((['exchangeTicket', 'loadUser'] as const).filter((hook) => options[hook] !== undefined)),
     loginDependencies: makeLoginDependencies(config, endpoint, options),
     shouldIdentify: options.shouldIdentify ? guardedShouldIdentify(options.shouldIdentify) : isNavigationByPerson,
     onLogin: options.onLogin,
@@ -181,7 +181,7 @@ function makeSite(config: Config, options: Sso2Options, endpoint: TokenEndpoint,
     limits: new Limits({ config, loginLocks, counts, sessionIndex, now }),
     logoutWorker: { start: () => worker.start(), stop: () => worker.stop() },
     runningOperations: new RunningOperations(),
-    policy: policyOf(config),
+    timeLimits: timeLimitsOf(config),
     macKeys: config.macKeys(),
     now,
   }
@@ -205,7 +205,7 @@ function followSessions(site: OwnSite): void {
 /** Added to the timeout, in seconds. A check lock must outlive a call and its retry. */
 const LOCK_SPARE_SECONDS = 2
 
-function policyOf({ recheckSeconds, graceSeconds, absoluteSeconds, timeoutMs }: Config): RequestPolicy {
+function timeLimitsOf({ recheckSeconds, graceSeconds, absoluteSeconds, timeoutMs }: Config): TimeLimits {
   const lockSeconds = Math.ceil(timeoutMs / 1000) + LOCK_SPARE_SECONDS
   return { recheckSeconds, graceSeconds, absoluteSeconds, lockSeconds }
 }

@@ -69,7 +69,7 @@ export interface RequestFacts {
 }
 
 /** Time limits, all in seconds. */
-export interface RequestPolicy {
+export interface TimeLimits {
   readonly recheckSeconds: number
   readonly graceSeconds: number
   readonly absoluteSeconds: number
@@ -100,15 +100,15 @@ const anonymous = (degraded: DegradedReason | undefined): RequestDecision => ({
 })
 
 /** Decides a request. */
-export function decideRequest(facts: RequestFacts, policy: RequestPolicy): RequestDecision {
+export function decideRequest(facts: RequestFacts, timeLimits: TimeLimits): RequestDecision {
   if (!facts.isStoreAvailable) return anonymous('store_unavailable')
   const { record, now } = facts
   if (facts.logoutCookie === 'due') return { action: 'retry_logout' }
   if (record && facts.logoutCookie === 'pending') return anonymous('logout_pending')
   if (!record) return hasNoLogout(facts) ? decideUnknownVisitor(facts, 'no_session') : decideLoggedOut(facts)
-  if (ageOf(record.since, now) >= policy.absoluteSeconds && record.since <= now)
+  if (ageOf(record.since, now) >= timeLimits.absoluteSeconds && record.since <= now)
     return { action: 'end_session', reason: 'absolute_limit' }
-  return facts.fresh ? decideFresh(facts, record, facts.fresh, policy) : decideKnown(facts, record, policy)
+  return facts.fresh ? decideFresh(facts, record, facts.fresh, timeLimits) : decideKnown(facts, record, timeLimits)
 }
 
 const hasNoLogout = ({ logoutCookie }: RequestFacts) => logoutCookie === 'over' || logoutCookie === 'confirmed'
@@ -136,7 +136,7 @@ function decideFresh(
   facts: RequestFacts,
   record: SsoRecord,
   checksAtStart: ChecksAtStart,
-  policy: RequestPolicy,
+  timeLimits: TimeLimits,
 ): RequestDecision {
   const { lastCheckId } = record
   if (
@@ -144,27 +144,27 @@ function decideFresh(
     lastCheckId !== checksAtStart.lastCheckId &&
     lastCheckId !== checksAtStart.currentCheckId
   )
-    return record.unansweredAt === undefined ? showRecord(record) : showStaleRecord(facts, record, policy)
-  if (!facts.isSsoAvailable) return showStaleRecord(facts, record, policy)
-  if (isBeingChecked(facts, record, policy)) return { action: 'wait_for_check' }
-  if (isPaused(facts, record, policy)) return showStaleRecord(facts, record, policy)
+    return record.unansweredAt === undefined ? showRecord(record) : showStaleRecord(facts, record, timeLimits)
+  if (!facts.isSsoAvailable) return showStaleRecord(facts, record, timeLimits)
+  if (isBeingChecked(facts, record, timeLimits)) return { action: 'wait_for_check' }
+  if (isPaused(facts, record, timeLimits)) return showStaleRecord(facts, record, timeLimits)
   return { action: 'check_status', record, reason: 'fresh' }
 }
 
-function decideKnown(facts: RequestFacts, record: SsoRecord, policy: RequestPolicy): RequestDecision {
-  if (!isStale(record, facts.now, policy.recheckSeconds))
+function decideKnown(facts: RequestFacts, record: SsoRecord, timeLimits: TimeLimits): RequestDecision {
+  if (!isStale(record, facts.now, timeLimits.recheckSeconds))
     return needsNewAccess(facts, record) ? { action: 'identify', reason: 'access_expired' } : showRecord(record)
-  if (!facts.isSsoAvailable) return showStaleRecord(facts, record, policy)
-  if (isBeingChecked(facts, record, policy)) return decideWhileChecked(facts, record, policy)
-  if (isPaused(facts, record, policy)) return showStaleRecord(facts, record, policy)
+  if (!facts.isSsoAvailable) return showStaleRecord(facts, record, timeLimits)
+  if (isBeingChecked(facts, record, timeLimits)) return decideWhileChecked(facts, record, timeLimits)
+  if (isPaused(facts, record, timeLimits)) return showStaleRecord(facts, record, timeLimits)
   return { action: 'check_status', record, reason: 'stale' }
 }
 
-function isPaused({ now }: RequestFacts, { unansweredAt }: SsoRecord, { lockSeconds }: RequestPolicy): boolean {
+function isPaused({ now }: RequestFacts, { unansweredAt }: SsoRecord, { lockSeconds }: TimeLimits): boolean {
   return isYoungerThan(unansweredAt, now, Math.max(CHECK_PAUSE_SECONDS, lockSeconds))
 }
 
-function isBeingChecked({ now, hasWaited }: RequestFacts, record: SsoRecord, { lockSeconds }: RequestPolicy): boolean {
+function isBeingChecked({ now, hasWaited }: RequestFacts, record: SsoRecord, { lockSeconds }: TimeLimits): boolean {
   return !hasWaited && isYoungerThan(record.checkBeganAt, now, lockSeconds)
 }
 
@@ -172,9 +172,9 @@ function isBeingChecked({ now, hasWaited }: RequestFacts, record: SsoRecord, { l
  * Decides while another request checks the status. Within the grace period, the request is served from the record, with the failure
  * of the last check.
  */
-function decideWhileChecked(facts: RequestFacts, record: SsoRecord, policy: RequestPolicy): RequestDecision {
-  if (!isWithinGrace(facts.now, record, policy)) return { action: 'wait_for_check' }
-  return record.unansweredAt === undefined ? showRecord(record) : showStaleRecord(facts, record, policy)
+function decideWhileChecked(facts: RequestFacts, record: SsoRecord, timeLimits: TimeLimits): RequestDecision {
+  if (!isWithinGrace(facts.now, record, timeLimits)) return { action: 'wait_for_check' }
+  return record.unansweredAt === undefined ? showRecord(record) : showStaleRecord(facts, record, timeLimits)
 }
 
 /** May Identify bring a new access token? The user does not notice the redirect. */
@@ -195,15 +195,15 @@ export function showRecord(record: SsoRecord): ShowDecision {
 export function showStaleRecord(
   { now }: Pick<RequestFacts, 'now'>,
   record: SsoRecord,
-  policy: RequestPolicy,
+  timeLimits: TimeLimits,
   degraded: DegradedReason = 'sso_unavailable',
 ): ShowDecision {
-  const identity = record.status === 'anon' || isWithinGrace(now, record, policy) ? record : undefined
+  const identity = record.status === 'anon' || isWithinGrace(now, record, timeLimits) ? record : undefined
   return { action: 'show', record: identity, degraded }
 }
 
-function isWithinGrace(now: EpochSeconds, record: SsoRecord, policy: RequestPolicy): boolean {
-  return isYoungerThan(record.checkedAt, now, policy.recheckSeconds + policy.graceSeconds)
+function isWithinGrace(now: EpochSeconds, record: SsoRecord, timeLimits: TimeLimits): boolean {
+  return isYoungerThan(record.checkedAt, now, timeLimits.recheckSeconds + timeLimits.graceSeconds)
 }
 
 /** Returns the user that is shown as logged in, if any. */

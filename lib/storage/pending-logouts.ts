@@ -11,6 +11,7 @@ import {
   doneUnlessUnavailable,
   SiteStore,
   seal,
+  storeUnavailable,
   type Unavailable,
   unlessUnavailable,
   unseal,
@@ -42,6 +43,8 @@ const MAX_WAIT_SECONDS = 120
 /** Random share of a wait, so that the logouts of an outage are not retried together. */
 const WAIT_SPREAD = 0.2
 const PARTS = 8
+/** Tries of a compare-and-set. A user can log out in several tabs and processes at once. */
+const MAX_TRIES = 20
 
 /** A logout in the memory of the process that added the logout, with the time until which the process remembers the logout. */
 interface RememberedLogout {
@@ -76,13 +79,14 @@ export class PendingLogouts extends SiteStore {
    * @returns whether the logout is replaced
    */
   async #replace(name: string, next: (found: FoundLogout) => string | undefined): Promise<boolean> {
-    for (;;) {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const { raw, found } = await this.#read(name)
       const text = next(found)
       if (text === undefined) return false
       const { isDone } = await this.kv.compareAndSet(this.#key('pend', name), raw, text, REVOCATION_SECONDS)
       if (isDone) return true
     }
+    throw storeUnavailable()
   }
 
   /** Adds remembered logouts that Redis has lost, and remembered confirmations. @param most maximum of logouts to examine, in turn */

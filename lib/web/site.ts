@@ -5,7 +5,7 @@ import type { MacKeys } from '../decide/binding'
 import type { LoginError } from '../decide/login'
 import type { LogoutResult } from '../decide/logout'
 import type { User } from '../decide/record'
-import type { RequestPolicy } from '../decide/request-decision'
+import type { TimeLimits } from '../decide/request-decision'
 import type { StoredEntry } from '../decide/stored-entry'
 import type { IdentifyHealth } from '../remote/identify-health'
 import type { LoginDependencies } from '../remote/make-clients'
@@ -35,7 +35,7 @@ export interface LoadUserContext {
 export type LoadUser = (context: LoadUserContext) => Promise<User> | User
 
 /** The two steps from a ticket to a user. */
-export type Hook = 'exchangeTicket' | 'loadUser'
+export type LoginHook = 'exchangeTicket' | 'loadUser'
 
 /** Is called once after each login established on this site. */
 export type OnLogin = (req: Request, user: User) => void | Promise<void>
@@ -169,7 +169,7 @@ export interface Site {
   readonly exchange: ExchangeTicket
   readonly loadUser: LoadUser
   /** Custom hooks of the site. */
-  readonly ownHooks: ReadonlySet<Hook>
+  readonly customLoginHooks: ReadonlySet<LoginHook>
   /** The health of token endpoint and user path. During an outage, no login waits for them. */
   readonly loginDependencies: LoginDependencies
   readonly shouldIdentify: (req: Request) => boolean
@@ -183,7 +183,7 @@ export interface Site {
   readonly logoutWorker: { start(): void }
   /** Operations to finish before the site is closed. */
   readonly runningOperations: RunningOperations
-  readonly policy: RequestPolicy
+  readonly timeLimits: TimeLimits
   readonly macKeys: MacKeys
   /** Seconds since 1970. */
   now(): number

@@ -1,7 +1,16 @@
 import type { LoggedInRecord } from '../../lib/decide/record'
 import { type ChecksAtStart, decideRequest, isVerified, type RequestFacts } from '../../lib/decide/request-decision'
 import * as outcomes from './request-facts'
-import { isEnded, isHidden, isShown, isShownUnchecked, isWaitedFor, type Outcome, policy, show } from './request-facts'
+import {
+  isEnded,
+  isHidden,
+  isShown,
+  isShownUnchecked,
+  isWaitedFor,
+  type Outcome,
+  show,
+  timeLimits,
+} from './request-facts'
 import { anonRecord, loggedInRecord, NOW } from './samples'
 
 /* A page that wants a fresh status takes no response to a check that was sent before its request began. */
@@ -55,7 +64,7 @@ const rows: Row[] = [
     { isStoreAvailable: false },
     () => show(undefined, 'store_unavailable'),
   ],
-  ['a session at its limit ends before any check', { since: NOW - policy.absoluteSeconds }, {}, isEnded],
+  ['a session at its limit ends before any check', { since: NOW - timeLimits.absoluteSeconds }, {}, isEnded],
   [
     'a fresh response without an access token is shown: it is the guard that wanted one',
     { lastCheckId: 'q1', accessRefused: true },
@@ -65,17 +74,17 @@ const rows: Row[] = [
 ]
 test.each(rows)('%s', (_name, changes, facts, outcome) => {
   const record = loggedInRecord(changes)
-  expect(decideRequest({ ...usual, ...facts, record }, policy)).toEqual(outcome(record))
+  expect(decideRequest({ ...usual, ...facts, record }, timeLimits)).toEqual(outcome(record))
 })
 
 test('a fresh response that leaves a login pending says so', () => {
   const record = anonRecord({ pending: true, lastCheckId: 'q1' })
-  expect(decideRequest({ ...usual, record }, policy)).toEqual(show(record, 'user_unknown'))
+  expect(decideRequest({ ...usual, record }, timeLimits)).toEqual(show(record, 'user_unknown'))
 })
 
 test.each(rows)('without a fresh response nothing shown is verified: %s', (_name, changes, facts) => {
   const record = loggedInRecord(changes)
-  const decision = decideRequest({ ...usual, ...facts, record, isSsoAvailable: false }, policy)
+  const decision = decideRequest({ ...usual, ...facts, record, isSsoAvailable: false }, timeLimits)
   const isFresh =
     record.lastCheckId !== undefined &&
     record.unansweredAt === undefined &&

@@ -20,8 +20,8 @@ import {
   isShownUnchecked,
   isWaitedFor,
   type Outcome,
-  policy,
   show,
+  timeLimits,
   usual,
 } from './request-facts'
 import { anonRecord, loggedInRecord, NOW } from './samples'
@@ -42,7 +42,7 @@ test.each<[LogoutCookieState, RequestDecision]>([
   ['untried', show(checked(0))],
   ['unknown', show(checked(0))],
 ])('a login meets a logout cookie that is %s', (logoutCookie, decision) => {
-  expect(decideRequest({ ...usual, record: checked(0), logoutCookie }, policy)).toEqual(decision)
+  expect(decideRequest({ ...usual, record: checked(0), logoutCookie }, timeLimits)).toEqual(decision)
 })
 
 const neverAsked: ChecksAtStart = { currentCheckId: undefined, lastCheckId: undefined }
@@ -89,11 +89,11 @@ test.each<[name: string, facts: Partial<RequestFacts>, decision: RequestDecision
   ['it is pending where the loop guard says stop', { ...unknownLogout, blocked: 'identify_loop' }, logoutPending],
   ['it is pending while SSO2 is away', { ...unknownLogout, ...away }, logoutPending],
 ])('without a record: %s', (_name, facts, decision) => {
-  expect(decideRequest({ ...usual, ...facts }, policy)).toEqual(decision)
+  expect(decideRequest({ ...usual, ...facts }, timeLimits)).toEqual(decision)
 })
 
 const refused = checked(10, { accessRefused: true })
-const old = loggedInRecord({ since: NOW - policy.absoluteSeconds })
+const old = loggedInRecord({ since: NOW - timeLimits.absoluteSeconds })
 type Row = [name: string, record: NonNullable<RequestFacts['record']>, facts: Partial<RequestFacts>, outcome: Outcome]
 const known: Row[] = [
   ['a login checked 359 s ago is served', checked(359), {}, isShown],
@@ -183,7 +183,7 @@ const known: Row[] = [
   ],
 ]
 test.each(known)('%s', (_name, record, facts, outcome) => {
-  expect(decideRequest({ ...usual, record, ...facts }, policy)).toEqual(outcome(record))
+  expect(decideRequest({ ...usual, record, ...facts }, timeLimits)).toEqual(outcome(record))
 })
 
 test.each<[name: string, record: Row[1], outcome: Outcome]>([
@@ -191,12 +191,12 @@ test.each<[name: string, record: Row[1], outcome: Outcome]>([
   ['a login past the grace', checked(1260), isHidden],
   ['an anonymous visit', anonChecked(1260), isShownUnchecked],
 ])('without a usable response %s is served accordingly, degraded', (_name, record, outcome) => {
-  expect(showStaleRecord({ now: NOW }, record, policy)).toEqual(outcome(record))
+  expect(showStaleRecord({ now: NOW }, record, timeLimits)).toEqual(outcome(record))
 })
 
 test('what could not be checked says why', () => {
   const reason = 'store_unavailable'
-  expect(showStaleRecord({ now: NOW }, checked(0), policy, reason)).toEqual(show(checked(0), reason))
+  expect(showStaleRecord({ now: NOW }, checked(0), timeLimits, reason)).toEqual(show(checked(0), reason))
 })
 
 test('only a login is shown as a user, and only one whose access token was refused needs another', () => {
@@ -220,13 +220,13 @@ test.each<[degraded: DegradedReason | undefined, isSure: boolean]>([
 
 test('members of another kind of record change nothing', () => {
   const visit = Object.assign(anonChecked(10), { accessRefused: true })
-  expect(decideRequest({ ...usual, record: visit }, policy)).toEqual(show(visit))
+  expect(decideRequest({ ...usual, record: visit }, timeLimits)).toEqual(show(visit))
   const login = Object.assign(checked(10), { pending: true })
   expect(showRecord(login)).toEqual(show(login))
 })
 
 test('where a check may take longer than 4 s, the pause lasts as long as its lock', () => {
-  const slow = { ...policy, lockSeconds: 12 }
+  const slow = { ...timeLimits, lockSeconds: 12 }
   const facts = (age: number) => ({ ...usual, record: checked(400, { unansweredAt: NOW - age }) })
   expect(decideRequest(facts(11), slow)).toMatchObject({ action: 'show', degraded: 'sso_unavailable' })
   expect(decideRequest(facts(12), slow)).toMatchObject({ action: 'check_status' })

@@ -1,7 +1,7 @@
 import type { DegradedReason, RequestDecision, RequestFacts } from '../../lib/decide/request-decision'
 import { NOW } from './samples'
 
-export const policy = { recheckSeconds: 360, graceSeconds: 900, absoluteSeconds: 7_776_000, lockSeconds: 3 }
+export const timeLimits = { recheckSeconds: 360, graceSeconds: 900, absoluteSeconds: 7_776_000, lockSeconds: 3 }
 
 /** A page load of a browser without a session, while all is well. */
 export const usual: RequestFacts = {

@@ -67,7 +67,7 @@ function propertyOf(type: ts.Type, name: string): ts.Symbol | undefined {
   return alternatives.map((one) => one.getProperty(name)).find((found) => found !== undefined)
 }
 
-/** Every option may be `undefined`, which the page leaves out. */
+/** Every option and member may be `undefined`, which the page leaves out. The result of a hook keeps it. */
 function typeText({ type }: ts.PropertySignature): string {
   if (!type) return 'unknown'
   const parts = (ts.isUnionTypeNode(type) ? [...type.types] : [type]).filter(
@@ -76,7 +76,10 @@ function typeText({ type }: ts.PropertySignature): string {
   const [only] = parts.length === 1 ? parts : []
   if (only && ts.isTypeLiteralNode(only)) return 'object'
   const bare = only && ts.isParenthesizedTypeNode(only) ? [only.type] : parts
-  return bare.map(partText).join(' | ').replaceAll(' | undefined', '')
+  return bare
+    .map(partText)
+    .join(' | ')
+    .replaceAll(/(\?: \w+) \| undefined/g, '$1')
 }
 
 const partText = (part: ts.TypeNode) => (ts.isTypeLiteralNode(part) ? 'object' : part.getText().replace(/\s+/g, ' '))

@@ -43,15 +43,15 @@ module.exports = [
   {
     name: 'the grace has no end',
     file: 'decide/request-decision.ts',
-    find: 'return isYoungerThan(record.checkedAt, now, policy.recheckSeconds + policy.graceSeconds)',
+    find: 'return isYoungerThan(record.checkedAt, now, timeLimits.recheckSeconds + timeLimits.graceSeconds)',
     replace: 'return true',
     breaks: ['I4 an end is noticed'],
   },
   {
     name: 'a fresh page goes by the record',
     file: 'decide/request-decision.ts',
-    find: 'return facts.fresh ? decideFresh(facts, record, facts.fresh, policy) : decideKnown(facts, record, policy)',
-    replace: 'return decideKnown(facts, record, policy)',
+    find: 'return facts.fresh ? decideFresh(facts, record, facts.fresh, timeLimits) : decideKnown(facts, record, timeLimits)',
+    replace: 'return decideKnown(facts, record, timeLimits)',
     breaks: ['I4 fresh is fresh'],
   },
   {

@@ -639,7 +639,7 @@ module.exports = [
   {
     name: 'a session never ends',
     file: 'decide/request-decision.ts',
-    find: "if (ageOf(record.since, now) >= policy.absoluteSeconds && record.since <= now)\n    return { action: 'end_session', reason: 'absolute_limit' }",
+    find: "if (ageOf(record.since, now) >= timeLimits.absoluteSeconds && record.since <= now)\n    return { action: 'end_session', reason: 'absolute_limit' }",
     replace: '',
     test: 'decide/request-decision',
     title: 'absolute limit',
@@ -647,7 +647,7 @@ module.exports = [
   {
     name: 'the grace has no end',
     file: 'decide/request-decision.ts',
-    find: 'return isYoungerThan(record.checkedAt, now, policy.recheckSeconds + policy.graceSeconds)',
+    find: 'return isYoungerThan(record.checkedAt, now, timeLimits.recheckSeconds + timeLimits.graceSeconds)',
     replace: 'return isYoungerThan(record.checkedAt, now, 1e9)',
     test: 'flows/status',
     title: '\\[[^\\]]*\\b(S11)\\b',
@@ -776,7 +776,7 @@ module.exports = [
   {
     name: 'a stale login is nobody while the store takes no writes',
     file: 'web/actions/resolve-user.ts',
-    find: "return showStaleRecord({ now: site.now() }, record, site.policy, 'store_unavailable')",
+    find: "return showStaleRecord({ now: site.now() }, record, site.timeLimits, 'store_unavailable')",
     replace: "return { record: undefined, degraded: 'store_unavailable' }",
     test: 'faults/store',
     title: 'row 15.*stale',
@@ -1027,8 +1027,8 @@ module.exports = [
   {
     name: 'a fresh page is shown while somebody else asks',
     file: 'decide/request-decision.ts',
-    find: "if (isBeingChecked(facts, record, policy)) return { action: 'wait_for_check' }\n  if (isPaused",
-    replace: 'if (isBeingChecked(facts, record, policy)) return showRecord(record)\n  if (isPaused',
+    find: "if (isBeingChecked(facts, record, timeLimits)) return { action: 'wait_for_check' }\n  if (isPaused",
+    replace: 'if (isBeingChecked(facts, record, timeLimits)) return showRecord(record)\n  if (isPaused',
     test: 'regressions/fresh-pages',
     title: 'requests at once \\(.*none passes',
   },

@@ -29,6 +29,24 @@ const withPartAway = (kv: Kv) =>
     },
   })
 
+/** The same store, where another process writes another value before so many writes. */
+function withRival(kv: Kv, writes: number): Kv {
+  let left = writes
+  return new Proxy(kv, {
+    get: (store, name) => {
+      const value: unknown = Reflect.get(store, name, store)
+      if (typeof value !== 'function') return value
+      return async (...args: unknown[]) => {
+        if (name === 'compareAndSet' && left > 0) {
+          left -= 1
+          await store.compareAndSet(String(args[0]), undefined, `of another process, ${left}`, 60)
+        }
+        return Reflect.apply(value, store, args)
+      }
+    },
+  })
+}
+
 describe.each(stores)('in %s', (name, open) => {
   const clock: TestClock = { now: NOW }
   let kv: Kv
@@ -108,6 +126,14 @@ describe.each(stores)('in %s', (name, open) => {
       await rotated(KEY).pendingLogouts.add('h1', all, NOW)
       await site.pendingLogouts.addMissing(NOW + 1, 8)
       expect(await site.pendingLogouts.find('h1')).toMatchObject({ ...all, isConfirmed: true })
+    })
+
+    test.each([
+      [19, 'done'],
+      [20, 'unavailable'],
+    ])('is written again after %i writes of other processes: %s', async (writes, result) => {
+      const contended = siteOver(withRival(kv, writes), clock, site.prefix)
+      expect(await contended.pendingLogouts.add('contended', one, NOW)).toBe(result)
     })
 
     test('that another process has confirmed meanwhile is not kept again', async () => {

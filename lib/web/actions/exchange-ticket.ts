@@ -15,7 +15,7 @@ import type { LoginStart } from '../../storage/session-index'
 import { shortHash } from '../../storage/site-store'
 import { callListener, HOOKS_MS, runHook } from '../hooks'
 import type { RequestContext } from '../request-context'
-import type { Hook, LoadUser } from '../site'
+import type { LoadUser, LoginHook } from '../site'
 import { beginAnonymousSession, type LoadedUser, type SignInResult, signInUser } from './sign-in'
 
 /** The outcome of a ticket exchange. `user_unknown`: the ticket could not be used. The SSO session is stored and checked again soon. */
@@ -48,7 +48,7 @@ export async function exchangeTicketForUser(
 /** @returns `undefined` if the exchange, the REST API or a hook of the site failed. A log line names the step and the cause */
 async function loadTicketUser({ site }: RequestContext, token: SessionToken): Promise<LoadedUser | undefined> {
   const { sid, at } = token
-  let step: Hook = 'exchangeTicket'
+  let step: LoginHook = 'exchangeTicket'
   let beganAt = performance.now()
   let accessToken: string | undefined
   try {
@@ -65,7 +65,7 @@ async function loadTicketUser({ site }: RequestContext, token: SessionToken): Pr
     const user = readUser(await runWatched(site.loginDependencies.user, 'loadUser', name))
     return { user, token, secrets: { sid, accessToken }, accessUntil: grant.expiresAt }
   } catch (error) {
-    const failure = { step, error, isOwn: site.ownHooks.has(step), beganAt }
+    const failure = { step, error, isOwn: site.customLoginHooks.has(step), beganAt }
     if (!isNotSent(error)) site.config.log.failed(step, failure, [at, sid, accessToken])
     return undefined
   }

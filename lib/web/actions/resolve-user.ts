@@ -65,12 +65,12 @@ interface Progress {
 /** Resolves the user of a request. */
 export async function resolveUser(context: RequestContext, options: ResolveOptions): Promise<ResolveOutcome> {
   const progress: Progress = { logoutCookie: undefined, hasWaited: false }
-  const deadline = performance.now() + context.site.policy.lockSeconds * 1000
+  const deadline = performance.now() + context.site.timeLimits.lockSeconds * 1000
   const { value } = context.stored
   if (value) context.site.identifyHealth.noteReturn(value.since) // another process may have begun the session
   const wasIn = isLoggedIn(value)
   for (let steps = 0; steps < MAX_STEPS; steps += 1) {
-    const decision = decideRequest(factsOf(context, options, progress), context.site.policy)
+    const decision = decideRequest(factsOf(context, options, progress), context.site.timeLimits)
     const outcome = decision.action === 'show' ? decision : await applyDecision(context, decision, progress)
     if (outcome === 'answered') return outcome
     if (outcome !== 'again') return withDegradedLogged(context, options, outcome)
@@ -215,7 +215,8 @@ async function checkSession(context: RequestContext, record: SsoRecord): Promise
   const start = site.sessionIndex.startNow()
   const written = await stored.replace(locked, site.sessions.dataLifeOf(context.req))
   if (written === 'changed') return 'again'
-  if (written === 'unavailable') return showStaleRecord({ now: site.now() }, record, site.policy, 'store_unavailable')
+  if (written === 'unavailable')
+    return showStaleRecord({ now: site.now() }, record, site.timeLimits, 'store_unavailable')
   renewIndexEntries(site, stored.key, record)
   const { secrets } = stored
   if (!secrets) return endWithSsoSession(context, record.sidHash)
@@ -249,7 +250,8 @@ async function askSessionStatus(
 ): Promise<SessionToken | TokenFault | undefined> {
   const { site, req } = context
   try {
-    const lks = wantsTicket(record, site.now(), site.policy.recheckSeconds) ? 'anon' : 'loggedin'
+    // the last known status: with `anon`, the SSO system sends a ticket for a login
+    const lks = wantsTicket(record, site.now(), site.timeLimits.recheckSeconds) ? 'anon' : 'loggedin'
     return await site.client.sessionStatus({ sid, lks, ...deviceOf(req) })
   } catch (error) {
     return error instanceof TokenError ? error.reason : undefined
@@ -266,7 +268,7 @@ async function writeCheckResult(
 ): Promise<CheckResult> {
   const written = await stored.update(next)
   if (written !== 'unavailable' || stored.value === undefined) return 'again'
-  return showStaleRecord({ now: site.now() }, next(stored.value), site.policy, 'store_unavailable')
+  return showStaleRecord({ now: site.now() }, next(stored.value), site.timeLimits, 'store_unavailable')
 }
 
 /** Ends the local session, because the SSO session has ended or is not known. An anonymous session keeps its data, and loses its record only. */
