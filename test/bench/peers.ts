@@ -10,9 +10,9 @@ export function installPeers(): boolean {
   if (existsSync(path.join(__dirname, 'node_modules', 'passport-local'))) return true
   console.log('installing the peers, once')
   try {
-    // express is theirs to bring: they shall use the same as everybody here
-    const flags = ['--legacy-peer-deps', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
-    execFileSync('npm', ['ci', ...flags], { cwd: __dirname, stdio: 'inherit' })
+    // with --legacy-peer-deps they get no express of their own, and use that of this repository
+    const flags = ['--no-package-lock', '--legacy-peer-deps', '--ignore-scripts', '--no-audit', '--no-fund']
+    execFileSync('npm', ['install', ...flags, '--loglevel=error'], { cwd: __dirname, stdio: 'inherit' })
     return true
   } catch {
     console.log('the peers could not be installed: their rows are left out')
