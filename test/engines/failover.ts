@@ -1,7 +1,6 @@
-import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { watchMachine } from './control'
-import { type Entry, type Figures, judge } from './judge'
+import { type Figures, judge } from './judge'
 import { Load, whoOpens } from './load'
 import type { Paper, SiteProcess } from './paper'
 import { readerName } from './platform'
@@ -66,7 +65,6 @@ export async function runFailover(paper: Paper, topology: Topology, fault: Fault
   const old = await tryOldCookies(paper, sites, load, times.faultAt - RECENT_MS)
   await paper.endAll(sites)
   const { faultAt, replacedAt, thawAt } = times
-  keep(load.entries, faultAt)
   const normal = (from: number, to: number) => {
     const { lastAbnormal = from } = judge(load.entries, readerName, { from: faultAt, to })
     return Math.max(0, lastAbnormal - from)
@@ -81,14 +79,6 @@ export async function runFailover(paper: Paper, topology: Topology, fault: Fault
     ...old,
     stalledMs: machine.longestMs(),
   }
-}
-
-/** For whoever looks into a run: every entry, with its time since the fault, in the file that `ENGINES_ENTRIES` names. */
-function keep(entries: readonly Entry[], faultAt: number): void {
-  const file = process.env['ENGINES_ENTRIES']
-  if (file === undefined) return
-  const lines = entries.map((entry) => JSON.stringify({ at: Math.round(entry.begin - faultAt), ...entry }))
-  writeFileSync(file, `${lines.join('\n')}\n`)
 }
 
 /** @returns when it was, when a replica had become master, and when the frozen one was thawed, or would have been */

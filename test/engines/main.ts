@@ -5,11 +5,10 @@ import { type FlowResults, runFlows } from './flows'
 import { runNginx } from './nginx'
 import { openPaper } from './paper'
 import { type Broken, brokenByFailover, brokenByStep, brokenFlows, QUIET_MS } from './promises'
-import { failoverTables, flowTable, rolloutTable, stories, waitTable } from './report'
+import { failoverTables, flowTable, rolloutTable, stories } from './report'
 import { runRollout, type Step } from './rollout'
 import type { Engine } from './servers'
 import { startCluster, startSentinels, type Topology } from './topologies'
-import { measureWait } from './wait'
 
 /*
  * npm run test:engines                                          all of it, about five minutes
@@ -19,7 +18,7 @@ import { measureWait } from './wait'
 
 const HELP = {
   quick: { type: 'boolean', default: false },
-  only: { type: 'string', default: 'flows,failover,wait,rollout,nginx' },
+  only: { type: 'string', default: 'flows,failover,rollout,nginx' },
   engine: { type: 'string', default: 'redis,valkey' },
   topology: { type: 'string', default: 'cluster,sentinel' },
 } as const
@@ -31,7 +30,6 @@ const topologies: Readonly<Record<string, (engine: Engine) => Promise<Topology>>
 const READERS = 60
 const PLAN: Plan = { readers: READERS, perSecond: 100, beforeMs: 3000, afterMs: 6000 }
 const QUICK: Plan = { ...PLAN, readers: 20, perSecond: 50, beforeMs: 1000, afterMs: 3000 }
-const WAIT_RUN_MS = 3000
 /** A figure that the machine may have spoilt is measured again. */
 const TRIES = 3
 
@@ -93,9 +91,7 @@ class Run {
     if (this.#flows.length > 0) console.log(`\nFlows\n\n${flowTable(this.#flows)}`)
     if (this.#failovers.length > 0) console.log(`\nA master goes under load\n\n${failoverTables(this.#failovers)}`)
     const redis = findEngine('redis')
-    if ('missing' in redis) return
-    if (parts.includes('wait')) console.log(`\nWAIT\n\n${waitTable(await measureWait(redis, WAIT_RUN_MS))}`)
-    if (parts.includes('rollout')) await this.#rollout(redis)
+    if (parts.includes('rollout') && !('missing' in redis)) await this.#rollout(redis)
   }
 
   async #nginx(): Promise<void> {

@@ -1,13 +1,13 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import express from 'express'
 import { Browser } from '../support/agent'
-import { listenAnywhere } from '../support/ports'
+import { freePort } from '../support/ports'
+import { until } from './servers'
 
 /*
  * A real nginx whose proxy_cache stands in front of a site that lets every shared cache keep everything: what one user is shown
@@ -89,7 +89,7 @@ async function runWith(header: readonly [string, string]): Promise<string[]> {
   writeFileSync(file, configuration(folder, port, (server.address() as AddressInfo).port))
   const nginx = spawn('nginx', ['-p', folder, '-e', `${folder}/error.log`, '-c', file], { stdio: 'ignore' })
   try {
-    await answers(`http://127.0.0.1:${port}/public`)
+    await until('nginx to answer', async () => (await fetch(`http://127.0.0.1:${port}/public`)).ok)
     return (await findLeaks(url, port)).map((leak) => `nginx, ${header.join(': ')}: ${leak}`)
   } finally {
     nginx.kill('SIGTERM')
@@ -100,27 +100,6 @@ async function runWith(header: readonly [string, string]): Promise<string[]> {
     await emulator.close()
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-/** nginx cannot be told to take any port, so one is opened and closed. */
-async function freePort(): Promise<number> {
-  const probe = await listenAnywhere((port) => createServer().listen(port, '127.0.0.1'))
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
-}
-
-async function answers(url: string): Promise<void> {
-  for (let tries = 0; tries < 50; tries += 1) {
-    const isUp = await fetch(url).then(
-      ({ ok }) => ok,
-      () => false,
-    )
-    if (isUp) return
-    await sleep(100)
-  }
-  throw new Error('nginx did not start')
 }
 
 async function findLeaks(url: string, port: number): Promise<string[]> {

@@ -17,12 +17,11 @@ export const sessionSecrets = [
 
 const COMMON = { sessionSecret: sessionSecrets[0], loginLimit: { attempts: 10_000, perSeconds: 60 } }
 
-/** Options of a process beyond the common ones, as `sso2()` takes them; `waitMs`: each write waits so long for a replica at most. */
+/** Options of a process beyond the common ones, as `sso2()` takes them. */
 export interface SiteOptions {
   readonly sessionSecret?: readonly string[]
   readonly clientSecret?: readonly string[]
   readonly recheckSeconds?: number
-  readonly waitMs?: number
 }
 
 /** One process of the site. */

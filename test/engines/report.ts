@@ -4,14 +4,12 @@ import type { FlowResults } from './flows'
 import type { Evidence } from './judge'
 import { QUIET_MS } from './promises'
 import type { Step } from './rollout'
-import { LAG_MS, type Waiting } from './wait'
 
 /*
  * The tables that are printed.
  */
 
 const seconds = (ms: number | undefined) => (ms === undefined ? '' : `${number(ms / 1000, 1)} s`)
-const milliseconds = (ms: number) => (Number.isFinite(ms) ? `${number(ms)} ms` : 'none')
 
 /** Where something ran. */
 export interface Place {
@@ -100,20 +98,6 @@ export function rolloutTable(steps: readonly Step[]): string {
   )
 }
 
-/** What WAIT costs and gives. */
-export function waitTable(found: readonly Waiting[]): string {
-  return table(
-    found.map(({ name, login, page, acknowledged, lost, isAlone }) => ({
-      [`writes (replica ${LAG_MS} ms behind)`]: name,
-      'login, median': milliseconds(login.median),
-      'login, slowest': milliseconds(login.slowest),
-      'page, median': milliseconds(page.median),
-      'logins in the last second': isAlone ? '' : number(acknowledged),
-      'of them lost': isAlone ? '' : number(lost),
-    })),
-  )
-}
-
 /** What led to something that must not be, for whoever looks into it. @param zero when the fault was, or the step began */
 export function stories(evidence: readonly Evidence[], zero: number): string {
   const told = evidence.map(({ of, story }) => {
@@ -123,7 +107,7 @@ export function stories(evidence: readonly Evidence[], zero: number): string {
       const seen = [who ?? 'nobody', degraded, logout, trips > 0 ? `${trips} trips` : undefined]
         .filter(Boolean)
         .join(', ')
-      return `    ${ago} browser ${device}: ${what} ${status}, ${seen}, ${milliseconds(end - begin)}`
+      return `    ${ago} browser ${device}: ${what} ${status}, ${seen}, ${number(end - begin)} ms`
     })
     return `  reader ${last?.reader}, ${of}:\n${lines.join('\n')}`
   })

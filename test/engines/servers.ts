@@ -75,7 +75,8 @@ async function launch(
   const admin = new Redis({ port, host: '127.0.0.1', lazyConnect: true, retryStrategy: () => 50 })
   admin.on('error', () => {})
   try {
-    await within(READY_MS, `${program} on port ${port}`, Promise.race([admin.ping(), gone.then(failed)]))
+    const isReady = until(`${program} on port ${port}`, async () => (await admin.ping()) === 'PONG')
+    await Promise.race([isReady, gone.then(failed)])
   } catch (error) {
     admin.disconnect()
     child.kill('SIGKILL')
@@ -96,25 +97,11 @@ async function launch(
 
 const failed = () => Promise.reject(new Error('the server ended before it was ready'))
 
-/** @throws when it takes longer than `ms` */
-async function within<T>(ms: number, what: string, run: Promise<T>): Promise<T> {
-  const done = new AbortController()
-  const late = sleep(ms, undefined, { signal: done.signal }).then(() => {
-    throw new Error(`${what}: not within ${ms} ms`)
-  })
-  late.catch(() => {})
-  try {
-    return await Promise.race([run, late])
-  } finally {
-    done.abort()
-  }
-}
-
 /** Asks until it holds: these servers tell nobody when they have agreed on something. */
-export async function until(what: string, holds: () => Promise<boolean>, ms = READY_MS): Promise<void> {
-  const end = performance.now() + ms
+export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + READY_MS
   while (!(await holds().catch(() => false))) {
-    if (performance.now() > end) throw new Error(`${what}: not within ${ms} ms`)
+    if (performance.now() > end) throw new Error(`${what}: not within ${READY_MS} ms`)
     await sleep(25)
   }
 }

@@ -5,7 +5,6 @@ const { setTimeout: sleep } = require('node:timers/promises')
 const express = require('express')
 const { Cluster, Redis } = require('ioredis')
 const { sso2 } = require(process.env.ENGINES_DIST ?? path.join(__dirname, '../../dist'))
-const { withWait } = require('./wait-client')
 
 let aheadMs = 0
 const clock = { now: () => Date.now() + aheadMs }
@@ -46,10 +45,9 @@ async function end(server, sso, store) {
   process.exit(0)
 }
 
-async function start({ store, waitMs, aheadSeconds, ...options }) {
+async function start({ store, aheadSeconds, ...options }) {
   aheadMs = aheadSeconds * 1000
-  const client = connect(store)
-  const redis = waitMs === undefined ? client : withWait(client, waitMs)
+  const redis = connect(store)
   const sso = sso2({ ...options, redis, clock, logger: { warn() {}, info() {} } })
   const app = express()
   app.set('trust proxy', 'loopback')
@@ -59,7 +57,7 @@ async function start({ store, waitMs, aheadSeconds, ...options }) {
   const server = app.listen(0, '127.0.0.1')
   server.keepAliveTimeout = 60_000 // or the proxy sends into a connection just closed
   await once(server, 'listening')
-  process.once('SIGTERM', () => end(server, sso, client))
+  process.once('SIGTERM', () => end(server, sso, redis))
   while (!(await sso.health()).ok) await sleep(50)
   process.send({ port: server.address().port })
 }

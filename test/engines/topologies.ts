@@ -35,7 +35,7 @@ interface Victim {
 /** A master that does not answer is given up after so long; production takes 5 to 30 s, and waits so much longer. */
 const GIVEN_UP_MS = 2000
 /** Nothing is written to disk. */
-export const PLAIN = ['save ""', 'appendonly no', 'repl-diskless-sync-delay 0']
+const PLAIN = ['save ""', 'appendonly no', 'repl-diskless-sync-delay 0']
 const host = '127.0.0.1'
 const SLOTS = 16_384
 const MASTERS = 3
