@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type express from 'express'
-import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Session } from 'express-session'
 import type { Difference } from './differences'
 
@@ -145,3 +145,33 @@ export const commonPages: Readonly<Record<string, Page>> = {
   },
   '/nothing': (_req, res) => res.json({}),
 }
+
+type More = Partial<Omit<Scenario, 'name' | 'pages'>>
+
+/** The browser asks for one page, and the next request reads the session. */
+export const firstPage = (name: string, page: Page, more: More = {}): Scenario => ({
+  name,
+  pages: { '/page': page },
+  steps: ['GET /page', 'GET /read'],
+  ...more,
+})
+
+/** As {@link firstPage}, in a session that an earlier request has written into. */
+export const laterPage = (name: string, page: Page, more: More = {}): Scenario => ({
+  ...firstPage(name, page),
+  steps: ['GET /write', 'GET /page', 'GET /read'],
+  ...more,
+})
+
+type Handlers = (kit: Kit) => readonly (RequestHandler | ErrorRequestHandler)[]
+
+/** Builds a site with handlers of its own: before the session, after it, and behind the pages. */
+export const around =
+  ({ before, after, behindPages }: { before?: Handlers; after?: Handlers; behindPages?: Handlers }) =>
+  (kit: Kit): RequestListener => {
+    const app = kit.express()
+    app.use([...(before?.(kit) ?? []), kit.mounted, ...(after?.(kit) ?? [])])
+    kit.addPages(app)
+    for (const handler of behindPages?.(kit) ?? []) app.use(handler)
+    return app
+  }

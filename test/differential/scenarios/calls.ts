@@ -1,42 +1,20 @@
 /** What a site calls on `req.session`. */
-import { bag, dataOf, ending, type Scenario } from '../scenario'
+import { bag, dataOf, ending, firstPage, laterPage, type Scenario } from '../scenario'
 
 export const calls: readonly Scenario[] = [
+  firstPage('save without a callback saves', (req, res) => {
+    bag(req)['a'] = 1
+    req.session.save()
+    res.json({ type: typeof req.session })
+  }),
+  firstPage('what is written after save is saved at the end of the answer', async (req, res) => {
+    bag(req)['a'] = 1
+    const saved = await ending((done) => req.session.save(done))
+    bag(req)['b'] = 2
+    res.json({ saved })
+  }),
   {
-    name: 'save calls back, and the session is saved',
-    pages: {
-      '/save': async (req, res) => {
-        bag(req)['a'] = 1
-        res.json({ saved: await ending((done) => req.session.save(done)) })
-      },
-    },
-    steps: ['GET /save', 'GET /read'],
-  },
-  {
-    name: 'save without a callback saves',
-    pages: {
-      '/save': (req, res) => {
-        bag(req)['a'] = 1
-        req.session.save()
-        res.json({ type: typeof req.session })
-      },
-    },
-    steps: ['GET /save', 'GET /read'],
-  },
-  {
-    name: 'what is written after save is saved at the end of the answer',
-    pages: {
-      '/save': async (req, res) => {
-        bag(req)['a'] = 1
-        const saved = await ending((done) => req.session.save(done))
-        bag(req)['b'] = 2
-        res.json({ saved })
-      },
-    },
-    steps: ['GET /save', 'GET /read'],
-  },
-  {
-    name: 'saving twice and at once does no harm',
+    name: 'save calls back and saves, twice and at once too',
     pages: {
       '/save': async (req, res) => {
         bag(req)['a'] = 1
@@ -58,39 +36,25 @@ export const calls: readonly Scenario[] = [
     steps: ['POST /go', 'GET /read'],
     headers: ['location'],
   },
-  {
-    name: 'saving what cannot be written as JSON throws, and the session goes on',
-    pages: {
-      '/circle': async (req, res) => {
-        const circle: Record<string, unknown> = {}
-        circle['self'] = circle
-        bag(req)['circle'] = circle
-        const saved = await ending((done) => req.session.save(done))
-        delete bag(req)['circle']
-        bag(req)['a'] = 1
-        res.json({ saved })
-      },
-    },
-    steps: ['GET /circle', 'GET /read'],
-  },
-  {
-    name: 'saving a session that nobody has written into calls back',
-    pages: { '/save': async (req, res) => res.json({ saved: await ending((done) => req.session.save(done)) }) },
-    steps: ['GET /save', 'GET /read'],
-  },
-  {
-    name: 'reload drops what is not saved and gives a new object for the same session',
-    pages: {
-      '/reload': async (req, res) => {
-        const old = req.session
-        bag(req)['a'] = 'not saved'
-        const reloaded = await ending((done) => req.session.reload(done))
-        const { id } = req.session
-        res.json({ reloaded, data: dataOf(req.session), isNew: old !== req.session, isSame: id === old.id })
-      },
-    },
-    steps: ['GET /write', 'GET /reload', 'GET /read'],
-  },
+  firstPage('saving what cannot be written as JSON throws, and the session goes on', async (req, res) => {
+    const circle: Record<string, unknown> = {}
+    circle['self'] = circle
+    bag(req)['circle'] = circle
+    const saved = await ending((done) => req.session.save(done))
+    delete bag(req)['circle']
+    bag(req)['a'] = 1
+    res.json({ saved })
+  }),
+  firstPage('saving a session that nobody has written into calls back', async (req, res) =>
+    res.json({ saved: await ending((done) => req.session.save(done)) }),
+  ),
+  laterPage('reload drops what is not saved and gives a new object for the same session', async (req, res) => {
+    const old = req.session
+    bag(req)['a'] = 'not saved'
+    const reloaded = await ending((done) => req.session.reload(done))
+    const { id } = req.session
+    res.json({ reloaded, data: dataOf(req.session), isNew: old !== req.session, isSame: id === old.id })
+  }),
   {
     name: 'reload sees what another request has saved meanwhile',
     pages: {
@@ -111,17 +75,11 @@ export const calls: readonly Scenario[] = [
     },
     steps: ['GET /write', { together: ['GET /slow', 'GET /quick'] }, 'GET /read'],
   },
-  {
-    name: 'a write after reload is saved',
-    pages: {
-      '/reload': async (req, res) => {
-        await ending((done) => req.session.reload(done))
-        bag(req)['b'] = 2
-        res.json(dataOf(req.session))
-      },
-    },
-    steps: ['GET /write', 'GET /reload', 'GET /read'],
-  },
+  laterPage('a write after reload is saved', async (req, res) => {
+    await ending((done) => req.session.reload(done))
+    bag(req)['b'] = 2
+    res.json(dataOf(req.session))
+  }),
   {
     name: 'reload of a session that was never saved is an error',
     pages: {

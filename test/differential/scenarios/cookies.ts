@@ -1,6 +1,16 @@
 /** What a site does with `req.session.cookie`. */
 import session from 'express-session'
-import { bag, type Deviation, dataOf, type Page, type Scenario, type SetSession, type Visitor } from '../scenario'
+import {
+  bag,
+  type Deviation,
+  dataOf,
+  firstPage,
+  laterPage,
+  type Page,
+  type Scenario,
+  type SetSession,
+  type Visitor,
+} from '../scenario'
 
 const HOUR = 3_600_000
 const attributes = 'HttpOnly; Path=/; SameSite=Lax'
@@ -53,59 +63,43 @@ export const cookies: readonly Scenario[] = [
     steps: ['GET /ages', 'GET /write', 'GET /ages'],
   },
   {
-    name: 'maxAge set on a new session is what its cookie says',
-    pages: { '/hour': hour },
-    steps: ['GET /hour'],
-    lives: true,
-    visitors: ['stranger'],
-  },
-  {
-    name: 'maxAge set by every request sends the cookie of a new session once',
+    name: 'maxAge set by every request is what the cookie of a new session says, once',
     pages: { '/hour': hour },
     steps: ['GET /hour', 'GET /hour', 'GET /read'],
     lives: true,
     differs: [notAgain(1, 'stranger'), notAgain(0, 'reader'), notAgain(1, 'reader')],
   },
-  {
-    name: 'expires set on a new session is what its cookie says',
-    pages: {
-      '/expires': setCookie((cookie) => {
-        cookie.expires = new Date(Date.now() + 2 * HOUR)
-      }),
+  firstPage(
+    'expires set on a new session is what its cookie says',
+    setCookie((cookie) => {
+      cookie.expires = new Date(Date.now() + 2 * HOUR)
+    }),
+    { lives: true, differs: [notAgain(0, 'reader')] },
+  ),
+  firstPage(
+    'expires set to false makes a cookie that ends with the browser',
+    setCookie((cookie) => {
+      Object.assign(cookie, { expires: false })
+    }),
+    { lives: true, differs: [notAgain(0, 'reader')] },
+  ),
+  firstPage(
+    'expires set to null is as if nobody had set it',
+    setCookie((cookie) => {
+      cookie.expires = null
+    }),
+    {
+      lives: true,
+      differs: [
+        {
+          row: 'a cookie lives as long as its session may',
+          visitor: 'stranger',
+          at: 0,
+          ours: { cookies: lives('90 days') },
+        },
+      ],
     },
-    steps: ['GET /expires', 'GET /read'],
-    lives: true,
-    differs: [notAgain(0, 'reader')],
-  },
-  {
-    name: 'expires set to false makes a cookie that ends with the browser',
-    pages: {
-      '/forget': setCookie((cookie) => {
-        Object.assign(cookie, { expires: false })
-      }),
-    },
-    steps: ['GET /forget', 'GET /read'],
-    lives: true,
-    differs: [notAgain(0, 'reader')],
-  },
-  {
-    name: 'expires set to null is as if nobody had set it',
-    pages: {
-      '/forget': setCookie((cookie) => {
-        cookie.expires = null
-      }),
-    },
-    steps: ['GET /forget', 'GET /read'],
-    lives: true,
-    differs: [
-      {
-        row: 'a cookie lives as long as its session may',
-        visitor: 'stranger',
-        at: 0,
-        ours: { cookies: lives('90 days') },
-      },
-    ],
-  },
+  ),
   {
     name: 'the next request reads the maxAge that was set on the session',
     pages: { '/hour': hour, '/ages': ages },
@@ -141,32 +135,25 @@ export const cookies: readonly Scenario[] = [
     },
     steps: ['GET /bad', 'GET /write', 'GET /bad'],
   },
-  {
-    name: 'maxAge set on a session that nobody writes into sets no cookie',
-    pages: {
-      '/hour': (req, res) => {
-        req.session.cookie.maxAge = HOUR
-        res.json(dataOf(req.session))
-      },
+  firstPage('maxAge set on a session that nobody writes into sets no cookie', (req, res) => {
+    req.session.cookie.maxAge = HOUR
+    res.json(dataOf(req.session))
+  }),
+  laterPage(
+    'maxAge set by a page for all caches gives them no live ID',
+    (req, res, tools, next) => {
+      res.set('cache-control', 'public, max-age=600')
+      hour(req, res, tools, next)
     },
-    steps: ['GET /hour', 'GET /read'],
-  },
-  {
-    name: 'maxAge set by a page for all caches gives them no live ID',
-    pages: {
-      '/public': (req, res, tools, next) => {
-        res.set('cache-control', 'public, max-age=600')
-        hour(req, res, tools, next)
-      },
+    {
+      headers: ['cache-control'],
+      differs: [
+        { row: 'a response with our cookie is private', visitor: 'stranger', at: 0, ours: privately() },
+        notAgain(1, 'stranger'),
+        notAgain(1, 'reader'),
+      ],
     },
-    steps: ['GET /write', 'GET /public', 'GET /read'],
-    headers: ['cache-control'],
-    differs: [
-      { row: 'a response with our cookie is private', visitor: 'stranger', at: 0, ours: privately() },
-      notAgain(1, 'stranger'),
-      notAgain(1, 'reader'),
-    ],
-  },
+  ),
   {
     name: 'a page for all caches that begins a session is kept from them',
     pages: {
@@ -203,27 +190,26 @@ export const cookies: readonly Scenario[] = [
     steps: ['GET /public', 'GET /nothing'],
     headers: ['cache-control'],
   },
-  {
-    name: 'a handler that replaces the cookie does not lose the session',
-    pages: {
-      '/replace': (req, res) => {
-        bag(req)['a'] = 1
-        req.session.cookie = Object.assign(new session.Cookie(), { maxAge: HOUR })
-        res.json({ maxAge: inMinutes(req.session.cookie.maxAge) })
-      },
+  firstPage(
+    'a handler that replaces the cookie does not lose the session',
+    (req, res) => {
+      bag(req)['a'] = 1
+      req.session.cookie = Object.assign(new session.Cookie(), { maxAge: HOUR })
+      res.json({ maxAge: inMinutes(req.session.cookie.maxAge) })
     },
-    steps: ['GET /replace', 'GET /read'],
-    lives: true,
-    differs: [
-      {
-        row: 'security attributes of the cookie cannot be changed',
-        visitor: 'stranger',
-        at: 0,
-        ours: { cookies: lives('60 minutes') },
-      },
-      notAgain(0, 'reader'),
-    ],
-  },
+    {
+      lives: true,
+      differs: [
+        {
+          row: 'security attributes of the cookie cannot be changed',
+          visitor: 'stranger',
+          at: 0,
+          ours: { cookies: lives('60 minutes') },
+        },
+        notAgain(0, 'reader'),
+      ],
+    },
+  ),
   {
     name: 'SameSite, HttpOnly and Path of the cookie are not for handlers to change',
     pages: {

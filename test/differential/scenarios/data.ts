@@ -1,7 +1,7 @@
 /** What a site puts into `req.session`, and what it finds there. */
 import { inspect } from 'node:util'
 import session from 'express-session'
-import { bag, dataOf, type Page, type Scenario, usual } from '../scenario'
+import { bag, dataOf, firstPage, laterPage, type Page, type Scenario, usual } from '../scenario'
 
 const put =
   (name: string, value: unknown): Page =>
@@ -20,18 +20,14 @@ const kept = (name: string, value: unknown): Scenario => ({
 export const data: readonly Scenario[] = [
   { name: 'a session that nobody writes into is empty', steps: ['GET /read', 'GET /read'] },
   { name: 'a page that does not ask for the session sets no cookie', steps: ['GET /nothing', 'GET /nothing'] },
-  { name: 'what one request writes the next one reads', steps: ['GET /write', 'GET /read'] },
-  { name: 'what was written already sets no cookie again', steps: ['GET /write', 'GET /write', 'GET /read'] },
   {
-    name: 'a request reads what it has written itself',
-    pages: {
-      '/both': (req, res) => {
-        bag(req)['a'] = 'new'
-        res.json(dataOf(req.session))
-      },
-    },
-    steps: ['GET /both', 'GET /read'],
+    name: 'the next requests read what one has written, and writing the same sets no cookie again',
+    steps: ['GET /write', 'GET /write', 'GET /read'],
   },
+  firstPage('a request reads what it has written itself', (req, res) => {
+    bag(req)['a'] = 'new'
+    res.json(dataOf(req.session))
+  }),
   {
     name: 'a write deep inside an object is saved',
     pages: {
@@ -67,17 +63,11 @@ export const data: readonly Scenario[] = [
     steps: ['GET /write', 'GET /delete', 'GET /read', 'GET /write', 'GET /read'],
     differs: [{ row: 'an empty session is not stored', visitor: 'stranger', at: 3, ours: { cookies: [usual] } }],
   },
-  {
-    name: 'what is written and deleted in one request leaves nothing',
-    pages: {
-      '/passing': (req, res) => {
-        bag(req)['a'] = 1
-        delete bag(req)['a']
-        res.json(dataOf(req.session))
-      },
-    },
-    steps: ['GET /passing', 'GET /read'],
-  },
+  firstPage('what is written and deleted in one request leaves nothing', (req, res) => {
+    bag(req)['a'] = 1
+    delete bag(req)['a']
+    res.json(dataOf(req.session))
+  }),
   {
     name: 'a counter counts',
     pages: {
@@ -101,23 +91,17 @@ export const data: readonly Scenario[] = [
   kept('a function and a symbol', { call: () => 1, sign: Symbol('sign'), plain: 1 }),
   kept('a Map and a Buffer', [new Map([[1, 2]]), Buffer.from('abc')]),
   kept('an object without prototype', Object.assign(Object.create(null), { a: 1 })),
-  {
-    name: 'a name that a session has of its own cannot be taken for data',
-    pages: {
-      '/names': (req, res) => {
-        const tried = ['id', 'req'].map((name) => {
-          try {
-            bag(req)[name] = 'mine'
-            return 'taken'
-          } catch (error) {
-            return (error as Error).name
-          }
-        })
-        res.json({ tried, isText: typeof req.session.id === 'string' })
-      },
-    },
-    steps: ['GET /names', 'GET /read'],
-  },
+  firstPage('a name that a session has of its own cannot be taken for data', (req, res) => {
+    const tried = ['id', 'req'].map((name) => {
+      try {
+        bag(req)[name] = 'mine'
+        return 'taken'
+      } catch (error) {
+        return (error as Error).name
+      }
+    })
+    res.json({ tried, isText: typeof req.session.id === 'string' })
+  }),
   {
     name: 'a session shows its keys in every way that an object does',
     pages: {
@@ -163,17 +147,11 @@ export const data: readonly Scenario[] = [
     },
     steps: ['GET /write', 'GET /inspect'],
   },
-  {
-    name: 'a copy of the data can be made and does not follow the session',
-    pages: {
-      '/copy': (req, res) => {
-        const copy = structuredClone(dataOf(req.session))
-        bag(req)['a'] = 2
-        res.json(copy)
-      },
-    },
-    steps: ['GET /write', 'GET /copy', 'GET /read'],
-  },
+  laterPage('a copy of the data can be made and does not follow the session', (req, res) => {
+    const copy = structuredClone(dataOf(req.session))
+    bag(req)['a'] = 2
+    res.json(copy)
+  }),
   {
     name: 'req.session stands on the request as a property of its own, and is the same each time',
     pages: {
@@ -185,11 +163,7 @@ export const data: readonly Scenario[] = [
     },
     steps: ['GET /property', 'GET /write', 'GET /property'],
   },
-  {
-    name: 'assigning many keys at once works as one write',
-    pages: {
-      '/assign': (req, res) => res.json(dataOf(Object.assign(req.session, { x: 1, y: { z: [2] } }))),
-    },
-    steps: ['GET /assign', 'GET /read'],
-  },
+  firstPage('assigning many keys at once works as one write', (req, res) =>
+    res.json(dataOf(Object.assign(req.session, { x: 1, y: { z: [2] } }))),
+  ),
 ]

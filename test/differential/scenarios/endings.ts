@@ -1,5 +1,5 @@
 /** How a session gives way to a new one, or ends. */
-import { bag, dataOf, ending, type Page, type Scenario } from '../scenario'
+import { bag, dataOf, ending, firstPage, laterPage, type Page, type Scenario } from '../scenario'
 
 /** passport's `keepSessionInfo`: a new ID, and everything of the old session copied over. */
 const copyOver: Page = async (req, res) => {
@@ -23,56 +23,32 @@ const destroy: Page = async (req, res) => {
 }
 
 export const endings: readonly Scenario[] = [
-  {
-    name: 'regenerate gives a new and empty session',
-    pages: { '/regenerate': regenerate },
-    steps: ['GET /write', 'GET /regenerate', 'GET /read'],
-  },
-  {
-    name: 'regenerate at the first request gives a session that keeps what is written',
-    pages: { '/regenerate': regenerate },
-    steps: ['GET /regenerate', 'GET /read'],
-  },
-  {
-    name: 'a session regenerated and left empty gets no cookie',
-    pages: {
-      '/empty': async (req, res) => res.json({ regenerated: await ending((done) => req.session.regenerate(done)) }),
-    },
-    steps: ['GET /empty', 'GET /read'],
-    visitors: ['stranger'],
-    differs: [{ row: 'an empty session is not stored', at: 0, ours: { cookies: [] } }],
-  },
-  {
-    name: 'regenerate twice in one request leaves one session and one cookie',
-    pages: {
-      '/twice': async (req, res) => {
-        const first = await ending((done) => req.session.regenerate(done))
-        bag(req)['lost'] = true
-        const second = await ending((done) => req.session.regenerate(done))
-        bag(req)['kept'] = true
-        res.json([first, second])
-      },
-    },
-    steps: ['GET /write', 'GET /twice', 'GET /read'],
-  },
+  laterPage('regenerate gives a new and empty session', regenerate),
+  firstPage('regenerate at the first request gives a session that keeps what is written', regenerate),
+  firstPage(
+    'a session regenerated and left empty gets no cookie',
+    async (req, res) => res.json({ regenerated: await ending((done) => req.session.regenerate(done)) }),
+    { visitors: ['stranger'], differs: [{ row: 'an empty session is not stored', at: 0, ours: { cookies: [] } }] },
+  ),
+  laterPage('regenerate twice in one request leaves one session and one cookie', async (req, res) => {
+    const first = await ending((done) => req.session.regenerate(done))
+    bag(req)['lost'] = true
+    const second = await ending((done) => req.session.regenerate(done))
+    bag(req)['kept'] = true
+    res.json([first, second])
+  }),
   {
     name: 'a session copied over regenerate keeps all its data',
     pages: { '/copy': copyOver },
     steps: ['GET /write', 'GET /copy', 'GET /read', 'GET /read'],
   },
-  {
-    name: 'a session copied over regenerate and saved keeps all its data',
-    pages: {
-      '/copy': async (req, res) => {
-        const old = req.session
-        await ending((done) => req.session.regenerate(done))
-        const { cookie: _cookie, ...rest } = old
-        Object.assign(req.session, rest, { user: 'someone' })
-        res.json({ saved: await ending((done) => req.session.save(done)) })
-      },
-    },
-    steps: ['GET /write', 'GET /copy', 'GET /read'],
-  },
+  laterPage('a session copied over regenerate and saved keeps all its data', async (req, res) => {
+    const old = req.session
+    await ending((done) => req.session.regenerate(done))
+    const { cookie: _cookie, ...rest } = old
+    Object.assign(req.session, rest, { user: 'someone' })
+    res.json({ saved: await ending((done) => req.session.save(done)) })
+  }),
   {
     name: 'the ID of before a regenerate leads to nothing',
     pages: {
@@ -84,21 +60,14 @@ export const endings: readonly Scenario[] = [
     },
     steps: ['GET /write', 'GET /old'],
   },
-  {
-    name: 'destroy takes the session from the request and from the store',
-    pages: { '/destroy': destroy },
-    steps: ['GET /write', 'GET /destroy', 'GET /read'],
-  },
-  {
-    name: 'after destroy the next write begins a new session',
-    pages: { '/destroy': destroy },
-    steps: ['GET /write', 'GET /destroy', 'GET /write', 'GET /read'],
-  },
-  {
-    name: 'destroy of a session that was never saved calls back',
-    pages: { '/destroy': destroy },
-    steps: ['GET /destroy', 'GET /read'],
-  },
+  laterPage(
+    'destroy takes the session from the request and from the store, and the next write begins a new one',
+    destroy,
+    {
+      steps: ['GET /write', 'GET /page', 'GET /read', 'GET /write', 'GET /read'],
+    },
+  ),
+  firstPage('destroy of a session that was never saved calls back', destroy),
   {
     name: 'destroy without a callback works too',
     pages: {
@@ -110,39 +79,21 @@ export const endings: readonly Scenario[] = [
     },
     steps: ['GET /write', 'GET /destroy'],
   },
-  {
-    name: 'destroying twice is no error',
-    pages: {
-      '/twice': async (req, res) => {
-        const { session } = req
-        const first = await ending((done) => session.destroy(done))
-        res.json([first, await ending((done) => session.destroy(done))])
-      },
-    },
-    steps: ['GET /write', 'GET /twice', 'GET /read'],
-  },
-  {
-    name: 'a session set to null is neither saved nor lost',
-    pages: {
-      '/null': (req, res) => {
-        bag(req)['b'] = 2
-        Object.assign(req, { session: null })
-        res.json({ session: req.session, isNull: req.session === null })
-      },
-    },
-    steps: ['GET /write', 'GET /null', 'GET /read'],
-  },
-  {
-    name: 'a session deleted from the request is neither saved nor lost',
-    pages: {
-      '/delete': (req, res) => {
-        bag(req)['b'] = 2
-        const was = Reflect.deleteProperty(req, 'session')
-        res.json({ was, after: typeof req.session })
-      },
-    },
-    steps: ['GET /write', 'GET /delete', 'GET /read'],
-  },
+  laterPage('destroying twice is no error', async (req, res) => {
+    const { session } = req
+    const first = await ending((done) => session.destroy(done))
+    res.json([first, await ending((done) => session.destroy(done))])
+  }),
+  laterPage('a session set to null is neither saved nor lost', (req, res) => {
+    bag(req)['b'] = 2
+    Object.assign(req, { session: null })
+    res.json({ session: req.session, isNull: req.session === null })
+  }),
+  laterPage('a session deleted from the request is neither saved nor lost', (req, res) => {
+    bag(req)['b'] = 2
+    const was = Reflect.deleteProperty(req, 'session')
+    res.json({ was, after: typeof req.session })
+  }),
   {
     name: 'a session deleted before anybody asked for it is not lost either',
     pages: {
@@ -154,18 +105,12 @@ export const endings: readonly Scenario[] = [
     },
     steps: ['GET /write', 'GET /delete', 'GET /null', 'GET /read'],
   },
-  {
-    name: 'an old session object can still be read after regenerate',
-    pages: {
-      '/old': async (req, res) => {
-        const old = bag(req)
-        await ending((done) => req.session.regenerate(done))
-        bag(req)['b'] = 2
-        res.json({ old: dataOf(old), isSame: old.id === req.session.id })
-      },
-    },
-    steps: ['GET /write', 'GET /old', 'GET /read'],
-  },
+  laterPage('an old session object can still be read after regenerate', async (req, res) => {
+    const old = bag(req)
+    await ending((done) => req.session.regenerate(done))
+    bag(req)['b'] = 2
+    res.json({ old: dataOf(old), isSame: old.id === req.session.id })
+  }),
   {
     name: 'regenerate right after destroy, through the store, gives a new session',
     pages: {

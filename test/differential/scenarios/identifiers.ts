@@ -1,7 +1,7 @@
 /** IDs of sessions, and the store that hangs on the request. */
 import { randomBytes } from 'node:crypto'
 import type { SessionData, Store } from 'express-session'
-import { bag, dataOf, ending, type Page, type Scenario } from '../scenario'
+import { bag, dataOf, ending, laterPage, type Page, type Scenario } from '../scenario'
 
 /** IDs that one request hands to another; scenarios run one after the other. */
 const ids = new Map<string, string>()
@@ -57,18 +57,12 @@ export const identifiers: readonly Scenario[] = [
       { row: 'a login renews the ID', at: 3, ours: { body: { known: true, same: false } } },
     ],
   },
-  {
-    name: 'the store finds the session by its ID, once it is saved',
-    pages: {
-      '/get': async (req, res) => {
-        const before = await find(req.sessionStore, req.sessionID)
-        bag(req)['b'] = 2
-        await ending((done) => req.session.save(done))
-        res.json({ before, after: await find(req.sessionStore, req.sessionID) })
-      },
-    },
-    steps: ['GET /write', 'GET /get', 'GET /read'],
-  },
+  laterPage('the store finds the session by its ID, once it is saved', async (req, res) => {
+    const before = await find(req.sessionStore, req.sessionID)
+    bag(req)['b'] = 2
+    await ending((done) => req.session.save(done))
+    res.json({ before, after: await find(req.sessionStore, req.sessionID) })
+  }),
   {
     name: 'the store can be asked before anybody asks for the session',
     pages: {
@@ -118,22 +112,16 @@ export const identifiers: readonly Scenario[] = [
     },
     steps: ['GET /share', { ask: 'GET /end', cookie: () => 'a=1' }, 'GET /read', 'GET /write', 'GET /read'],
   },
-  {
-    name: 'load gives a session with its methods, or nothing',
-    pages: {
-      '/load': async (req, res) => {
-        const store = req.sessionStore as Store & {
-          load(id: string, done: (error: unknown, found?: object) => void): void
-        }
-        const load = (id: string) =>
-          new Promise<unknown>((resolve) => {
-            store.load(id, (error, found) => resolve(error ? 'error' : found ? dataOf(found) : null))
-          })
-        res.json([await load(req.sessionID), await load('A'.repeat(43))])
-      },
-    },
-    steps: ['GET /write', 'GET /load', 'GET /read'],
-  },
+  laterPage('load gives a session with its methods, or nothing', async (req, res) => {
+    const store = req.sessionStore as Store & {
+      load(id: string, done: (error: unknown, found?: object) => void): void
+    }
+    const load = (id: string) =>
+      new Promise<unknown>((resolve) => {
+        store.load(id, (error, found) => resolve(error ? 'error' : found ? dataOf(found) : null))
+      })
+    res.json([await load(req.sessionID), await load('A'.repeat(43))])
+  }),
   {
     name: 'an ID that the site made up is nothing',
     pages: {

@@ -1,13 +1,30 @@
 /** Where a site mounts its session, and what stands around it. */
 import { PassThrough } from 'node:stream'
-import type { NextFunction, Request, Response } from 'express'
+import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import session from 'express-session'
 import onHeaders from 'on-headers'
-import { bag, dataOf, type Kit, type Page, type Scenario } from '../scenario'
+import { around, bag, dataOf, firstPage, type Page, type Scenario } from '../scenario'
 
 const takeBody: Page = (req, res) => {
   bag(req)['body'] = req.body
   res.json(dataOf(req.session))
+}
+
+const inParts: Page = (req, res) => {
+  bag(req)['a'] = 1
+  res.write('one ')
+  bag(req)['b'] = 2
+  res.end('two')
+}
+
+const noteFiles: RequestHandler = (req, _res, next) => {
+  bag(req)['files'] = true
+  next()
+}
+
+const copyToLocals: RequestHandler = (req, res, next) => {
+  res.locals['session'] = req.session
+  next()
 }
 
 /** A session of the site under a name of its own. */
@@ -39,60 +56,37 @@ function throughStream(_req: Request, res: Response, next: NextFunction): void {
   next()
 }
 
-/** Something of the site's own between the connection and the session, or after the session. */
-const around = (before: (kit: Kit) => readonly unknown[], after: (kit: Kit) => readonly unknown[] = () => []) =>
-  ((kit: Kit) => {
-    const app = kit.express()
-    for (const handler of [...before(kit), kit.mounted, ...after(kit)]) app.use(handler as Kit['mounted'])
-    return kit.addPages(app)
-  }) satisfies Scenario['build']
+/** A handler writes into the session before each file of this folder. */
+const files = around({
+  after: ({ express }) => [express.Router().use('/files', noteFiles, express.static(__dirname, { maxAge: 1000 }))],
+})
 
 const json = { ask: 'POST /body', json: { a: [1, 'ä'] } }
 
 export const mounting: readonly Scenario[] = [
   {
     name: 'a body parser before the session',
-    build: around(({ express }) => [express.json()]),
+    build: around({ before: ({ express }) => [express.json()] }),
     pages: { '/body': takeBody },
     steps: [json, 'GET /read'],
   },
   {
     name: 'a body parser after the session',
-    build: around(
-      () => [],
-      ({ express }) => [express.json()],
-    ),
+    build: around({ after: ({ express }) => [express.json()] }),
     pages: { '/body': takeBody },
     steps: [json, 'GET /read'],
   },
   {
     name: 'a wrapper of write and end before the session',
-    build: around(() => [throughStream]),
-    pages: {
-      '/parts': (req, res) => {
-        bag(req)['a'] = 1
-        res.write('one ')
-        bag(req)['b'] = 2
-        res.end('two')
-      },
-    },
+    build: around({ before: () => [throughStream] }),
+    pages: { '/parts': inParts },
     steps: ['GET /write', 'GET /parts', 'GET /read'],
     headers: ['vary'],
   },
   {
     name: 'a wrapper of write and end after the session',
-    build: around(
-      () => [],
-      () => [throughStream],
-    ),
-    pages: {
-      '/parts': (req, res) => {
-        bag(req)['a'] = 1
-        res.write('one ')
-        bag(req)['b'] = 2
-        res.end('two')
-      },
-    },
+    build: around({ after: () => [throughStream] }),
+    pages: { '/parts': inParts },
     steps: ['GET /write', 'GET /parts', 'GET /read'],
     headers: ['vary'],
   },
@@ -125,32 +119,14 @@ export const mounting: readonly Scenario[] = [
   },
   {
     name: 'a file from a folder, in a session that was written into before',
-    build: (kit) => {
-      const app = kit.express()
-      app.use(kit.mounted)
-      app.use('/files', (req, _res, next) => {
-        bag(req)['files'] = true
-        next()
-      })
-      app.use('/files', kit.express.static(__dirname, { maxAge: 1000 }))
-      return kit.addPages(app)
-    },
+    build: files,
     steps: ['GET /write', 'GET /files/index.ts', 'HEAD /files/index.ts', 'GET /files/none', 'GET /read'],
     headers: ['cache-control'],
     visitors: ['reader'],
   },
   {
     name: 'a file from a folder that begins a session',
-    build: (kit) => {
-      const app = kit.express()
-      app.use(kit.mounted)
-      app.use('/files', (req, _res, next) => {
-        bag(req)['files'] = true
-        next()
-      })
-      app.use('/files', kit.express.static(__dirname, { maxAge: 1000 }))
-      return kit.addPages(app)
-    },
+    build: files,
     steps: ['GET /files/index.ts', 'GET /files/index.ts'],
     headers: ['cache-control'],
     visitors: ['stranger'],
@@ -164,30 +140,24 @@ export const mounting: readonly Scenario[] = [
   },
   {
     name: 'files before the session know nothing of it',
-    build: around(({ express }) => [express.static(__dirname)]),
+    build: around({ before: ({ express }) => [express.static(__dirname)] }),
     steps: ['GET /write', 'GET /index.ts', 'GET /read'],
     headers: ['cache-control'],
     visitors: ['reader'],
   },
   {
     name: 'the same session mounted twice',
-    build: around(
-      () => [],
-      ({ mounted }) => [mounted],
-    ),
+    build: around({ after: ({ mounted }) => [mounted] }),
     steps: ['GET /write', 'GET /read', 'GET /write', 'GET /read'],
   },
   {
     name: 'the session mounted alone, and all of it after that',
-    build: around(({ session }) => [session]),
+    build: around({ before: ({ session }) => [session] }),
     steps: ['GET /write', 'GET /read'],
   },
   {
     name: 'a second session of another name after ours is passed by',
-    build: around(
-      () => [],
-      () => [second()],
-    ),
+    build: around({ after: () => [second()] }),
     steps: ['GET /write', 'GET /read', 'GET /write'],
   },
   {
@@ -215,15 +185,7 @@ export const mounting: readonly Scenario[] = [
   },
   {
     name: 'a middleware that copies the session to res.locals',
-    build: around(
-      () => [],
-      () => [
-        (req: Request, res: Response, next: NextFunction) => {
-          res.locals['session'] = req.session
-          next()
-        },
-      ],
-    ),
+    build: around({ after: () => [copyToLocals] }),
     pages: {
       '/locals': (_req, res) => {
         res.locals['session']['fromLocals'] = true
@@ -232,15 +194,9 @@ export const mounting: readonly Scenario[] = [
     },
     steps: ['GET /locals', 'GET /read'],
   },
-  {
-    name: 'a request that wraps another one reads its session',
-    pages: {
-      '/wrapped': (req, res) => {
-        const wrapped = Object.create(req) as Request
-        bag(wrapped)['a'] = 1
-        res.json({ same: wrapped.session === req.session, id: wrapped.sessionID === req.sessionID })
-      },
-    },
-    steps: ['GET /wrapped', 'GET /read'],
-  },
+  firstPage('a request that wraps another one reads its session', (req, res) => {
+    const wrapped = Object.create(req) as Request
+    bag(wrapped)['a'] = 1
+    res.json({ same: wrapped.session === req.session, id: wrapped.sessionID === req.sessionID })
+  }),
 ]

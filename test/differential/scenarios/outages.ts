@@ -15,41 +15,34 @@ const callWithoutStore =
     res.json({ [name]: await ending((done) => session[name](done)) })
   }
 
-const fragile = { hasOutage: true, stacks: ['redis', 'full'] } as const
-
 /** The page is made as if its session were new, and what it writes is not kept. */
 const served = (at: number, body: unknown) =>
   ({ row: 'a page is served while the store is away', visitor: 'reader', at, ours: { status: 200, body } }) as const
 
-export const outages: readonly Scenario[] = [
+const scenarios: readonly Scenario[] = [
   {
-    ...fragile,
     name: 'a page that reads its session is served while the store is away',
     steps: ['GET /write', { store: 'away' }, 'GET /read', { store: 'there' }, 'GET /read'],
     differs: [{ row: 'a page is served while the store is away', at: 1, ours: { status: 200, body: {} } }],
   },
   {
-    ...fragile,
     name: 'a page that writes into its session is served while the store is away',
     steps: [{ store: 'away' }, 'GET /write', { store: 'there' }, 'GET /read'],
     visitors: ['reader'],
     differs: [served(0, { wrote: true })],
   },
   {
-    ...fragile,
     name: 'a page that does not ask for its session is served while the store is away',
     steps: [{ store: 'away' }, 'GET /nothing', 'GET /nothing'],
     visitors: ['reader'],
     differs: [served(0, {}), served(1, {})],
   },
   {
-    ...fragile,
     name: 'a stranger is served while the store is away',
     steps: [{ store: 'away' }, 'GET /read', 'GET /nothing'],
     visitors: ['stranger'],
   },
   {
-    ...fragile,
     name: 'an upgrade passes while the store is away',
     upgrade: async (req, socket, kit) => {
       const passed = await ending((done) => kit.session(req as never, {} as never, done))
@@ -66,13 +59,11 @@ export const outages: readonly Scenario[] = [
     ],
   },
   ...(['save', 'reload', 'destroy'] as const).map((call) => ({
-    ...fragile,
     name: `${call} tells its callback that the store went away under the page`,
     pages: { '/call': callWithoutStore(call) },
     steps: ['GET /write', 'GET /call'],
   })),
   {
-    ...fragile,
     name: 'regenerate tells its callback that the store went away under the page, and the browser keeps its cookie',
     pages: { '/call': callWithoutStore('regenerate') },
     steps: ['GET /write', 'GET /call', { store: 'there' }, 'GET /read'],
@@ -83,7 +74,6 @@ export const outages: readonly Scenario[] = [
     ],
   },
   {
-    ...fragile,
     name: 'a stranger whose page saves while the store is away is told',
     pages: {
       '/save': async (req, res) => {
@@ -97,7 +87,6 @@ export const outages: readonly Scenario[] = [
     differs: [{ row: 'a page is served while the store is away', at: 0, ours: { cookies: [] } }],
   },
   {
-    ...fragile,
     name: 'a login in the manner of passport while the store is away is told',
     pages: {
       '/sign-in': async (req, res) => {
@@ -111,7 +100,6 @@ export const outages: readonly Scenario[] = [
     differs: [{ row: 'an empty session is not stored', at: 0, ours: { cookies: [] } }],
   },
   {
-    ...fragile,
     name: 'every call of a page whose session could not be read tells its callback',
     pages: {
       '/calls': async (req, res) => {
@@ -127,7 +115,6 @@ export const outages: readonly Scenario[] = [
     differs: [served(0, ['error', 'error', 'error', 'error'])],
   },
   {
-    ...fragile,
     name: 'save tells its callback that the store refused',
     pages: {
       '/save': async (req, res) => {
@@ -138,7 +125,6 @@ export const outages: readonly Scenario[] = [
     steps: ['GET /write', { store: 'refusing writes' }, 'GET /save', { store: 'there' }, 'GET /read'],
   },
   {
-    ...fragile,
     name: 'a page whose session the store refuses to keep is served, and the session stays as it was',
     pages: {
       '/change': (req, res) => {
@@ -149,3 +135,9 @@ export const outages: readonly Scenario[] = [
     steps: ['GET /write', { store: 'refusing writes' }, 'GET /change', 'GET /read', { store: 'there' }, 'GET /read'],
   },
 ]
+
+export const outages: readonly Scenario[] = scenarios.map((scenario) => ({
+  ...scenario,
+  hasOutage: true,
+  stacks: ['redis', 'full'],
+}))

@@ -1,8 +1,8 @@
 /** What packages of the field do with a session, in their manner. */
 import { randomBytes } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { NextFunction, Request, Response } from 'express'
-import { type Bag, bag, dataOf, ending, type Kit, type Page, type Scenario } from '../scenario'
+import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import { around, type Bag, bag, dataOf, ending, type Page, type Scenario } from '../scenario'
 
 /** As passport's session manager: a new ID, the old data where it is wanted, the user, and only then the page. */
 async function logIn(req: Request, user: string, keepsData: boolean): Promise<string[]> {
@@ -49,12 +49,14 @@ function csrf(req: Request, res: Response, next: NextFunction): void {
   else res.status(403).json('wrong token')
 }
 
-const withCsrf = (kit: Kit) => {
-  const app = kit.express()
-  app.use(kit.mounted)
-  app.use(csrf)
-  return kit.addPages(app)
+const chooseLanguage: RequestHandler = (req, res, next) => {
+  const { lang } = req.query
+  if (typeof lang === 'string') bag(req)['lang'] = lang
+  res.set('content-language', String(bag(req)['lang'] ?? 'en'))
+  next()
 }
+
+const signIn: Page = async (req, res) => res.json(await logIn(req, 'ada', true))
 
 /** What one request leaves for the next; scenarios run one after the other. */
 const tokens = { last: '' }
@@ -75,7 +77,7 @@ export const packages: readonly Scenario[] = [
   },
   {
     name: 'a token of the form in the session guards its post',
-    build: withCsrf,
+    build: around({ after: () => [csrf] }),
     pages: {
       '/form': (req, res) => {
         tokens.last = String(bag(req)['csrfSecret'])
@@ -103,7 +105,7 @@ export const packages: readonly Scenario[] = [
   },
   {
     name: 'a login in the manner of passport that keeps the session info keeps it',
-    pages: { '/sign-in': async (req, res) => res.json(await logIn(req, 'ada', true)), '/me': me },
+    pages: { '/sign-in': signIn, '/me': me },
     steps: ['GET /write', 'POST /sign-in', 'GET /me', 'GET /me'],
   },
   {
@@ -122,13 +124,13 @@ export const packages: readonly Scenario[] = [
   },
   {
     name: 'a login in the manner of passport at the very first request',
-    pages: { '/sign-in': async (req, res) => res.json(await logIn(req, 'ada', true)), '/me': me },
+    pages: { '/sign-in': signIn, '/me': me },
     steps: ['POST /sign-in', 'GET /me'],
   },
   {
     name: 'a logout in the manner of passport leaves nobody',
     pages: {
-      '/sign-in': async (req, res) => res.json(await logIn(req, 'ada', true)),
+      '/sign-in': signIn,
       '/sign-out': async (req, res) => {
         const outcome = await logOut(req, false)
         bag(req)['bye'] = true
@@ -141,7 +143,7 @@ export const packages: readonly Scenario[] = [
   {
     name: 'a logout in the manner of passport that keeps the session info keeps it',
     pages: {
-      '/sign-in': async (req, res) => res.json(await logIn(req, 'ada', true)),
+      '/sign-in': signIn,
       '/sign-out': async (req, res) => res.json(await logOut(req, true)),
       '/me': me,
     },
@@ -193,17 +195,7 @@ export const packages: readonly Scenario[] = [
   },
   {
     name: 'a language chosen once is found on every page',
-    build: (kit) => {
-      const app = kit.express()
-      app.use(kit.mounted)
-      app.use((req, res, next) => {
-        const { lang } = req.query
-        if (typeof lang === 'string') bag(req)['lang'] = lang
-        res.set('content-language', String(bag(req)['lang'] ?? 'en'))
-        next()
-      })
-      return kit.addPages(app)
-    },
+    build: around({ after: () => [chooseLanguage] }),
     steps: ['GET /nothing', 'GET /nothing?lang=sv', 'GET /nothing', 'HEAD /nothing'],
     headers: ['content-language'],
   },

@@ -1,6 +1,6 @@
 /** What browsers, and those who want to be taken for one, send as a cookie. */
 import type { NextFunction, Request, Response } from 'express'
-import { type Deviation, type Scenario, usual, type Visitor } from '../scenario'
+import { around, type Deviation, type Scenario, usual, type Visitor } from '../scenario'
 
 export const sentCookies: readonly Scenario[] = [
   {
@@ -10,23 +10,13 @@ export const sentCookies: readonly Scenario[] = [
   },
   {
     name: 'a cookie that comes twice is none behind cookie-parser either',
-    build: (kit) => {
-      const app = kit.express()
-      app.use(likeCookieParser)
-      app.use(kit.mounted)
-      return kit.addPages(app)
-    },
+    build: around({ before: () => [likeCookieParser] }),
     steps: ['GET /write', { ask: 'GET /read', cookie: (name, value) => `${name}=${value}; ${name}=x` }, 'GET /read'],
     differs: [odd(1, 'stranger'), odd(1, 'reader')],
   },
   {
     name: 'an odd spelling of the name is not ours behind cookie-parser either',
-    build: (kit) => {
-      const app = kit.express()
-      app.use(likeCookieParser)
-      app.use(kit.mounted)
-      return kit.addPages(app)
-    },
+    build: around({ before: () => [likeCookieParser] }),
     steps: ['GET /write', { ask: 'GET /read', cookie: (name, value) => `a=1; \u00a0${name}=${value}` }, 'GET /read'],
     differs: [{ row: 'an ambiguous cookie is ignored', at: 1, ours: { body: {} } }],
   },

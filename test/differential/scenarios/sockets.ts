@@ -62,12 +62,14 @@ const read = (req: IncomingMessage) => dataOf(bag(req))
 const upgrade = { ask: 'GET /socket', upgrade: true } as const
 const doubled = { ...upgrade, cookie: (name: string, value: string) => `${name}=${value}; ${name}=${value}` }
 
+/** A socket opens in a session that a page has written into, and the next request reads. */
+const laterSocket = (name: string, act: Parameters<typeof likeWs>[0]): Scenario => ({
+  name,
+  upgrade: likeWs(act),
+  steps: ['GET /write', upgrade, 'GET /read'],
+})
+
 export const sockets: readonly Scenario[] = [
-  {
-    name: 'an upgrade reads the session with an empty answer',
-    upgrade: likeWs(read),
-    steps: ['GET /write', upgrade, 'GET /read'],
-  },
   { name: 'an upgrade without a cookie has an empty session', upgrade: likeWs(read), steps: [upgrade, 'GET /read'] },
   {
     name: 'an upgrade with a doubled cookie has an empty session, and ends nothing',
@@ -80,22 +82,14 @@ export const sockets: readonly Scenario[] = [
     upgrade: likeWs(read),
     steps: [{ ...upgrade, cookie: (name) => `${name}=s%3Aforged.signature` }],
   },
-  {
-    name: 'an upgrade writes and saves',
-    upgrade: likeWs(async (req) => {
-      bag(req)['fromSocket'] = true
-      return ending((done) => bag(req).save(done))
-    }),
-    steps: ['GET /write', upgrade, 'GET /read'],
-  },
-  {
-    name: 'what an upgrade writes and does not save is lost',
-    upgrade: likeWs((req) => {
-      bag(req)['fromSocket'] = true
-      return read(req)
-    }),
-    steps: ['GET /write', upgrade, 'GET /read'],
-  },
+  laterSocket('an upgrade writes and saves', async (req) => {
+    bag(req)['fromSocket'] = true
+    return ending((done) => bag(req).save(done))
+  }),
+  laterSocket('an upgrade reads the session, and what it writes and does not save is lost', (req) => {
+    bag(req)['fromSocket'] = true
+    return read(req)
+  }),
   {
     name: 'a socket that stays open reloads the session and saves into it',
     upgrade: likeWs(async (req, { tools }) => {
@@ -118,16 +112,10 @@ export const sockets: readonly Scenario[] = [
     },
     steps: ['GET /write', { together: [upgrade, 'GET /page'] }, 'GET /read'],
   },
-  {
-    name: 'a socket destroys the session',
-    upgrade: likeWs((req) => ending((done) => bag(req).destroy(done))),
-    steps: ['GET /write', upgrade, 'GET /read'],
-  },
-  {
-    name: 'a socket regenerates the session, and nobody gets the new one',
-    upgrade: likeWs((req) => ending((done) => bag(req).regenerate(done))),
-    steps: ['GET /write', upgrade, 'GET /read'],
-  },
+  laterSocket('a socket destroys the session', (req) => ending((done) => bag(req).destroy(done))),
+  laterSocket('a socket regenerates the session, and nobody gets the new one', (req) =>
+    ending((done) => bag(req).regenerate(done)),
+  ),
   {
     name: 'a socket finds ID and store on its request',
     upgrade: likeWs((req) => {
