@@ -118,31 +118,17 @@ export function withRecordedClaims(record: LoggedInRecord, token: SessionToken):
 /** A pending login is checked again after this many seconds. */
 const PENDING_RECHECK_SECONDS = 30
 
-/** Fields whose name in the stored text is another. The stored names stay, because releases read each other's records. */
-const STORED_NAMES: ReadonlyMap<string, string> = new Map([
-  ['checkBeganAt', 'askingAt'],
-  ['currentCheckId', 'asking'],
-  ['lastCheckId', 'asked'],
-  ['sealedSecrets', 'box'],
-])
-const FIELD_NAMES: ReadonlyMap<string, string> = new Map([...STORED_NAMES].map(([field, stored]) => [stored, field]))
-
-function renamed(record: object, names: ReadonlyMap<string, string>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [names.get(name) ?? name, value]))
-}
-
 /** Returns the text of a record. */
 export function serialiseRecord(record: SsoRecord): string {
-  return JSON.stringify(renamed(record, STORED_NAMES))
+  return JSON.stringify(record)
 }
 
 /** Parses a stored text. @returns `undefined` for anything but a record of this version or the next */
 export function parseRecord(text: string | null): SsoRecord | undefined {
   if (!text?.startsWith('{')) return undefined
   try {
-    const stored: unknown = JSON.parse(text)
-    const record = isObject(stored) ? renamed(stored, FIELD_NAMES) : {}
-    return isSsoRecord(record) ? record : undefined
+    const record: unknown = JSON.parse(text)
+    return isObject(record) && isSsoRecord(record) ? record : undefined
   } catch {
     return undefined
   }

@@ -18,7 +18,7 @@ import { NO_ENTRY, readEntry, type StoredEntry } from '../../lib/decide/stored-e
 
 const NOW = 1_800_000_000
 const lives = { idleSeconds: 1000, anonymousIdleSeconds: 100, absoluteSeconds: 5000 }
-const common = { v: 1, since: NOW - 10, checkedAt: NOW, sidHash: 'hash', box: 'box' }
+const common = { v: 1, since: NOW - 10, checkedAt: NOW, sidHash: 'hash', sealedSecrets: 'box' }
 const loggedIn = readEntry(JSON.stringify({ ...common, status: 'loggedin', user: { accountId: 'ada' } }))
 const anonymous = readEntry(JSON.stringify({ ...common, status: 'anon' }))
 const later = (status: string): StoredEntry => ({ state: 'unreadable', raw: JSON.stringify({ v: 9, status }) })

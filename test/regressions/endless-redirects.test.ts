@@ -148,7 +148,10 @@ describe('a record of another version', () => {
   /** Each unreadable record is in test/decide/record.test.ts. */
   const unreadable: [string, (text: string) => string][] = [
     ['of an unknown version', (text) => JSON.stringify({ ...JSON.parse(text), v: 99 })],
-    ['whose sealed part cannot be opened', (text) => JSON.stringify({ ...JSON.parse(text), box: 'c2VhbGVk' })],
+    [
+      'whose sealed part cannot be opened',
+      (text) => JSON.stringify({ ...JSON.parse(text), sealedSecrets: 'c2VhbGVk' }),
+    ],
   ]
   test.each(unreadable)(
     '[O20, S15] %s ends after three redirects at most, for a logged-in user and for a new one',

@@ -149,7 +149,10 @@ describe('a cookie or record that this process cannot read', () => {
   const edits: [string, (text: string) => string][] = [
     ['of an unknown version', (text) => JSON.stringify({ ...JSON.parse(text), v: 99 })],
     ['that is an empty text', () => ''],
-    ['whose sealed part cannot be opened', (text) => JSON.stringify({ ...JSON.parse(text), box: 'c2VhbGVk' })],
+    [
+      'whose sealed part cannot be opened',
+      (text) => JSON.stringify({ ...JSON.parse(text), sealedSecrets: 'c2VhbGVk' }),
+    ],
   ]
   const unreadable: [what: string, keeping: Keeping, path: string, spoil: () => Promise<unknown>][] = [
     ...(['/logout', '/logout-all'] as const).map((path): (typeof unreadable)[number] => [

@@ -149,7 +149,7 @@ describe('[S15] where the store holds something else', () => {
     const browser = await withOneRecord()
     const key = await keyOf('sso2')
     const record = JSON.parse(present(await redis.get(key)))
-    await redis.set(key, JSON.stringify({ ...record, box: 'A'.repeat(200) }), 'EX', 1000)
+    await redis.set(key, JSON.stringify({ ...record, sealedSecrets: 'A'.repeat(200) }), 'EX', 1000)
     expect((await browser.visit(at('/'))).status).toBe(200)
     network.emulator.clock.advance(361)
     await beginsAnew(browser)

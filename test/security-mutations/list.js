@@ -896,9 +896,9 @@ module.exports = [
   {
     name: 'what this version does not know of a record is lost',
     file: 'decide/record.ts',
-    find: 'return isSsoRecord(record) ? record : undefined',
+    find: 'return isObject(record) && isSsoRecord(record) ? record : undefined',
     replace:
-      'const known = /^(v|status|since|check|currentCheckId|lastCheckId|unanswered|sidHash|sealedSecrets|user|pending|due|access)/\n    if (!isSsoRecord(record)) return undefined\n    return Object.fromEntries(Object.entries(record).filter(([name]) => known.test(name))) as never',
+      'const known = /^(v|status|since|check|currentCheckId|lastCheckId|unanswered|sidHash|sealedSecrets|user|pending|due|access)/\n    if (!isObject(record) || !isSsoRecord(record)) return undefined\n    return Object.fromEntries(Object.entries(record).filter(([name]) => known.test(name))) as never',
     test: 'decide/record',
     title: 'keeps it through every change',
   },
