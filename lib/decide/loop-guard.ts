@@ -52,13 +52,21 @@ export function pageKey(address: string): string {
 /** Is the text the name of a page? */
 export const isPageKey = (text: string): boolean => /^[0-9a-f]{8}$/.test(text)
 
-/** Parses a cookie. @returns `undefined` for another text or an expired count */
+/**
+ * Parses a cookie. The browser deletes the cookie after {@link REDIRECT_COUNT_SECONDS}. The time in the cookie does not expire a count,
+ * because two processes whose clocks differ would then redirect a browser without end.
+ * @returns `undefined` for another text
+ */
 export function readRedirectCount(cookie: string | undefined, now: EpochSeconds): RedirectCount | undefined {
   const match = SHAPE.exec(cookie ?? '')
   if (!match) return undefined
   const [, since, count, cause = '', identity] = match
-  const redirects = { since: Number(since), count: Number(count), cause: cause as Cause, isShown: identity === 's' }
-  return isYoungerThan(redirects.since, now, REDIRECT_COUNT_SECONDS) ? redirects : undefined
+  return {
+    since: Math.min(Number(since), now),
+    count: Number(count),
+    cause: cause as Cause,
+    isShown: identity === 's',
+  }
 }
 
 /** Returns the text of the cookie. */

@@ -317,6 +317,14 @@ module.exports = [
     title: 'health',
   },
   {
+    name: 'a process does not count the redirects of a process whose clock is wrong',
+    file: 'decide/loop-guard.ts',
+    find: 'if (!match) return undefined\n  const [, since, count',
+    replace: 'if (!match || Math.abs(Number(match[1]) - now) > 60) return undefined\n  const [, since, count',
+    test: 'decide/loop-guard',
+    title: 'whose clocks differ',
+  },
+  {
     name: 'a chain of trips is counted by the cookie alone',
     file: 'decide/loop-guard.ts',
     find: 'return isLast && (!redirects || !isLastRedirect(redirects)) ? blockRedirects(now) : redirects',
