@@ -95,6 +95,8 @@ interface DecidedLanding {
   readonly decision: LandingDecision
   readonly start: LoginStart
   readonly successor: Successor | undefined
+  /** Our clock minus the SSO system's in seconds, if the token was refused for its time. */
+  readonly clockOffset: number
 }
 
 async function decideFor(
@@ -123,7 +125,7 @@ async function decideFor(
     ...tokenState,
     isStoreAvailable: stored.isAvailable && tokenState.isStoreAvailable,
   })
-  return { decision, start, successor }
+  return { decision, start, successor, clockOffset: (token instanceof TokenError && token.offsetSeconds) || 0 }
 }
 
 /** Compares the binding cookie with the return address. Without a binding cookie, the browser blocks cookies or never began a redirect here. */
@@ -163,7 +165,9 @@ async function applyLandingDecision(
   const page = withoutFlowParameter(returnTo)
   if (decision.action === 'mark_cookieless') {
     identifyAddress(context, page) // sets the binding cookie for the next redirect, if the browser accepts cookies
-    return redirect(res, withFlowParameter(page, makeSignature(site.macKeys, 'marker', '', site.now())), 303)
+    // by the SSO system's clock, because the page may be served by a process with another clock
+    const marker = makeSignature(site.macKeys, 'marker', '', site.now() - basis.clockOffset)
+    return redirect(res, withFlowParameter(page, marker), 303)
   }
   const isLast = isBoundAsLast(site.macKeys, browser.binding, flowParameterOf(returnTo), site.now())
   const redirects = redirectCountAtLanding(redirectCountFor(context, page), isLast, site.now())
@@ -174,7 +178,7 @@ async function applyLandingDecision(
 async function storeLanding(
   context: RequestContext,
   decision: Exclude<LandingDecision, { action: 'mark_cookieless' }>,
-  { start, successor }: Omit<DecidedLanding, 'decision'>,
+  { start, successor }: Pick<DecidedLanding, 'start' | 'successor'>,
   redirects: RedirectCount | undefined,
 ): Promise<RedirectCount | undefined> {
   const { site, req } = context
