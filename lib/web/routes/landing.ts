@@ -5,7 +5,7 @@
  * front page if `r` is not valid. Interface: "Landing page".
  */
 import type { Request, Response } from 'express'
-import { isBound, isBoundAsLast, makeSignature } from '../../decide/binding'
+import { isBound, isBoundAsLast, makeMarker } from '../../decide/binding'
 import { tokenAdvice } from '../../decide/failure-advice'
 import {
   type BindingFinding,
@@ -165,9 +165,7 @@ async function applyLandingDecision(
   const page = withoutFlowParameter(returnTo)
   if (decision.action === 'mark_cookieless') {
     identifyAddress(context, page) // sets the binding cookie for the next redirect, if the browser accepts cookies
-    // by the SSO system's clock, because the page may be served by a process with another clock
-    const marker = makeSignature(site.macKeys, 'marker', '', site.now() - basis.clockOffset)
-    return redirect(res, withFlowParameter(page, marker), 303)
+    return redirect(res, withFlowParameter(page, makeMarker(site.macKeys, site.now(), basis.clockOffset)), 303)
   }
   const isLast = isBoundAsLast(site.macKeys, browser.binding, flowParameterOf(returnTo), site.now())
   const redirects = redirectCountAtLanding(redirectCountFor(context, page), isLast, site.now())
