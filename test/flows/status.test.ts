@@ -121,7 +121,7 @@ describe('an answer that ends a session', () => {
     const held = network.answers.close()
     const asking = browser.fetchJson(at('/a'))
     await held.arrived
-    await eventually(async () => JSON.stringify(await network.records()).includes('"asking"'))
+    await eventually(async () => JSON.stringify(await network.records()).includes('"currentCheckId"'))
     await browser.visit((await browser.fetchJson(at('/identify-me'))).json.identify)
     held.open()
     expect((await asking).headers['set-cookie']).toBeUndefined()
