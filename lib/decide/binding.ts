@@ -40,14 +40,6 @@ export function makeSignature(keys: MacKeys, purpose: Purpose, subject: string, 
   return `${now}.${mac(key, purpose, subject, now)}`
 }
 
-/**
- * Returns the marker for a browser without cookies, with the time of the SSO system. Another process, whose clock may differ, checks the marker.
- * @param clockOffset our clock minus the SSO system's, in seconds
- */
-export function makeMarker(keys: MacKeys, now: EpochSeconds, clockOffset: number): string {
-  return makeSignature(keys, 'marker', '', now - clockOffset)
-}
-
 /** Is the value a MAC for the purpose and the subject, at most `maximumAge` seconds old? Compares in constant time. */
 export function isSignature(
   keys: MacKeys,

@@ -83,24 +83,6 @@ test('[O18] a process whose clock is an hour behind hides no session from a logo
   expect((await browser.fetchJson(at('/'))).json).toEqual({ status: 'none', url: '/' })
 })
 
-test.each([HOUR, -HOUR])(
-  '[O18] a browser without cookies whose landings reach a process wrong by %i s makes one redirect',
-  async (seconds) => {
-    const wrong = await wrongBy(seconds)
-    const get = async (address: string) => {
-      const headers = { ...document, host: new URL(stage.url).host }
-      return send({ method: 'GET', url: new URL(address), headers })
-    }
-    const identify = await get(at('/'))
-    const sso = new URL(String(identify.headers.location))
-    const answer = await send({ method: 'GET', url: sso, headers: document })
-    const landing = new URL(String(answer.headers.location))
-    const landed = await get(wrong.url + landing.pathname + landing.search)
-    const page = await get(new URL(String(landed.headers.location), stage.url).href)
-    expect([page.status, JSON.parse(page.body)]).toMatchObject([200, { degraded: 'cookies_blocked' }])
-  },
-)
-
 describe('[O18] the check lock of a process an hour ahead that still waits for its response', () => {
   let silent: http.Server
   let firstCall: Promise<void>

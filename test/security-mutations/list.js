@@ -325,14 +325,6 @@ module.exports = [
     title: 'whose clocks differ',
   },
   {
-    name: 'a browser without cookies is redirected without end beside a process whose clock is wrong',
-    file: 'decide/binding.ts',
-    find: 'now - clockOffset',
-    replace: 'now',
-    test: 'regressions/clocks',
-    title: 'without cookies',
-  },
-  {
     name: 'a chain of trips is counted by the cookie alone',
     file: 'decide/loop-guard.ts',
     find: 'return isLast && (!redirects || !isLastRedirect(redirects)) ? blockRedirects(now) : redirects',

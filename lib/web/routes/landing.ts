@@ -5,7 +5,7 @@
  * front page if `r` is not valid. Interface: "Landing page".
  */
 import type { Request, Response } from 'express'
-import { isBound, isBoundAsLast, makeMarker } from '../../decide/binding'
+import { isBound, isBoundAsLast, makeSignature } from '../../decide/binding'
 import { tokenAdvice } from '../../decide/failure-advice'
 import {
   type BindingFinding,
@@ -95,8 +95,6 @@ interface DecidedLanding {
   readonly decision: LandingDecision
   readonly start: LoginStart
   readonly successor: Successor | undefined
-  /** Our clock minus the SSO system's in seconds, if the token was refused for its time. */
-  readonly clockOffset: number
 }
 
 async function decideFor(
@@ -125,7 +123,7 @@ async function decideFor(
     ...tokenState,
     isStoreAvailable: stored.isAvailable && tokenState.isStoreAvailable,
   })
-  return { decision, start, successor, clockOffset: (token instanceof TokenError && token.offsetSeconds) || 0 }
+  return { decision, start, successor }
 }
 
 /** Compares the binding cookie with the return address. Without a binding cookie, the browser blocks cookies or never began a redirect here. */
@@ -165,7 +163,7 @@ async function applyLandingDecision(
   const page = withoutFlowParameter(returnTo)
   if (decision.action === 'mark_cookieless') {
     identifyAddress(context, page) // sets the binding cookie for the next redirect, if the browser accepts cookies
-    return redirect(res, withFlowParameter(page, makeMarker(site.macKeys, site.now(), basis.clockOffset)), 303)
+    return redirect(res, withFlowParameter(page, makeSignature(site.macKeys, 'marker', '', site.now())), 303)
   }
   const isLast = isBoundAsLast(site.macKeys, browser.binding, flowParameterOf(returnTo), site.now())
   const redirects = redirectCountAtLanding(redirectCountFor(context, page), isLast, site.now())
@@ -176,7 +174,7 @@ async function applyLandingDecision(
 async function storeLanding(
   context: RequestContext,
   decision: Exclude<LandingDecision, { action: 'mark_cookieless' }>,
-  { start, successor }: Pick<DecidedLanding, 'start' | 'successor'>,
+  { start, successor }: Omit<DecidedLanding, 'decision'>,
   redirects: RedirectCount | undefined,
 ): Promise<RedirectCount | undefined> {
   const { site, req } = context
