@@ -146,7 +146,8 @@ export interface Message<Code extends string = string> {
   readonly values: Readonly<Record<string, number>>
 }
 
-type Failure = Extract<LoginResult, { ok: false }>
+/** A login that failed. */
+export type FailedLogin = Extract<LoginResult, { ok: false }>
 
 /** A longer time in seconds is shown in hours. */
 const HOURS_FROM = 90 * 60
@@ -155,7 +156,7 @@ const MINUTES_FROM = 90
 const messageOf = <Code extends string>(code: Code, values: Message['values'] = {}): Message<Code> => ({ code, values })
 
 /** Returns the text of a failed login: the text of its error, or a more precise text. */
-export function failureMessage(failure: Failure) {
+export function failureMessage(failure: FailedLogin) {
   const { error, remainingAttempts, frozenForSeconds, retryAfterSeconds = 0 } = failure
   switch (error) {
     case 'invalid_credentials':

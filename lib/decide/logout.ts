@@ -60,6 +60,9 @@ export function scopeOf(key: string | undefined, record: SsoRecord, isAll: boole
   return { key, accountId, isAll: isAll && accountId !== undefined }
 }
 
+/** Returns the account whose sessions all end, if any. */
+export const accountOfAll = ({ accountId, isAll }: LogoutScope): string | undefined => (isAll ? accountId : undefined)
+
 /** A logout that is not finished: the SSO system has not confirmed the logout, or Redis has not ended all its sessions. */
 export interface PendingLogout extends LogoutScope, Device {
   readonly sid: string

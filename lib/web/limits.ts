@@ -15,8 +15,7 @@ import { type Limit, type LimitReason, landingBudgets, loginBudgets, normalisedU
 import type { AddedCounts, Counts } from '../storage/counts'
 import type { LoginLocks, StoredAttempts } from '../storage/login-locks'
 import type { SessionIndex } from '../storage/session-index'
-import type { Unavailable } from '../storage/site-store'
-import { seal, shortHash, unseal } from '../storage/site-store'
+import { seal, shortHash, type Unavailable, unseal } from '../storage/site-store'
 import { readCookie } from './http/request-facts'
 import { setCookie } from './http/response-headers'
 

@@ -6,8 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { lifetimeOf, type SessionLives, type SsoRecord, serialiseRecord } from '../decide/record'
 import { hasJustEnded, NO_ENTRY, readEntry, recordIn, type StoredEntry, type Tombstone } from '../decide/stored-entry'
 import type { Records, Secrets } from '../storage/records'
-import type { Unavailable } from '../storage/site-store'
-import { sessionKey } from '../storage/site-store'
+import { sessionKey, type Unavailable } from '../storage/site-store'
 
 /** Result of a write. After `changed`, the value is the record that another request has written. */
 export type WriteResult = 'done' | 'changed' | Unavailable

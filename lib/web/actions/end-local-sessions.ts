@@ -1,5 +1,5 @@
 /** Ends sessions on this site, with or without a response of the SSO system. Threats S16, S17, S21. */
-import type { LogoutScope } from '../../decide/logout'
+import { accountOfAll, type LogoutScope } from '../../decide/logout'
 import { isLoggedIn } from '../../decide/record'
 import { type Entry, MAX_SESSIONS, type Surplus } from '../../storage/session-index'
 import type { Done, Unavailable } from '../../storage/site-store'
@@ -18,7 +18,7 @@ const MAX_PARTS = 100
 export async function endLocalSessions(site: Site, sidHash: string, scope: LogoutScope): Promise<Done | Unavailable> {
   const { sessionIndex: index, records } = site
   const { key, accountId, isAll } = scope
-  const account = isAll ? accountId : undefined
+  const account = accountOfAll(scope)
   const revoke = () =>
     Promise.all([index.revokeSsoSession(sidHash, key), account === undefined ? [] : index.revokeAccount(account, key)])
   const remove = (keys: readonly string[]) =>
@@ -46,8 +46,9 @@ export function endAccountSessions(site: Site, accountId: string): Promise<Done 
 }
 
 /**
- * Ends the sessions of the indexes that `revoke` revokes and lists. A session stays in its indexes until the session has ended, so that a retry finds it. No request waits
- * for the removal, because the entry of an ended session does no harm. An oversized index is processed in parts.
+ * Ends the sessions of the indexes that `revoke` revokes and lists. A session stays in its indexes until the session has ended, so that
+ * a retry finds it. No request waits for the removal, because the entry of an ended session does no harm. An oversized index is processed
+ * in parts.
  */
 async function endListedSessions(
   site: Site,

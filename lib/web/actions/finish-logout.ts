@@ -2,7 +2,7 @@
  * Finishes logouts: at the SSO system, and on this site if Redis did not end all sessions. Used by the logout itself (log-out.ts), by later
  * requests of the browser, and by the background worker (logout-retry-worker.ts).
  */
-import { type PendingLogout, type RetryOutcome, scopeOf } from '../../decide/logout'
+import { accountOfAll, type PendingLogout, type RetryOutcome, scopeOf } from '../../decide/logout'
 import { pendingLogoutName } from '../../decide/logout-cookie'
 import type { DeferredLogout } from '../../storage/remembered-logouts'
 import { type Done, shortHash, type Unavailable } from '../../storage/site-store'
@@ -17,17 +17,15 @@ import { endAccountSessions, endLocalSessions } from './end-local-sessions'
  */
 export async function completeLogout(site: Site, logout: PendingLogout): Promise<PendingLogout | undefined> {
   if (!logout.isConfirmed && !(await callLogout(site, logout))) return logout
-  const { accountId, isAll } = logout
-  const isEnded = !isAll || accountId === undefined || (await endAccountSessions(site, accountId)) === 'done'
+  const account = accountOfAll(logout)
+  const isEnded = account === undefined || (await endAccountSessions(site, account)) === 'done'
   return isEnded ? undefined : { ...logout, isConfirmed: true }
 }
 
 /** Calls Logout or Logout all. Interface: "POST {sso_url}/logout" and "POST {sso_url}/logoutall". @returns false without a confirmation */
-export async function callLogout(
-  { client }: Pick<Site, 'client'>,
-  { sid, accountId, isAll, ipa, uas }: PendingLogout,
-): Promise<boolean> {
-  const aid = isAll ? accountId : undefined
+export async function callLogout({ client }: Pick<Site, 'client'>, logout: PendingLogout): Promise<boolean> {
+  const { sid, ipa, uas } = logout
+  const aid = accountOfAll(logout)
   try {
     const answer =
       aid === undefined ? await client.logout({ sid, ipa, uas }) : await client.logoutAll({ aid, ipa, uas })

@@ -1,6 +1,6 @@
 /** The login page. `GET {login}` shows the form, `POST {login}` accepts the form or JSON. */
 import type { Request, Response } from 'express'
-import { failureMessage, type LoginError, type LoginResult } from '../../decide/login'
+import { type FailedLogin, failureMessage, type LoginError, type LoginResult } from '../../decide/login'
 import { ANONYMOUS, identifiedUser } from '../../decide/request-decision'
 import { validateReferer } from '../../decide/return-to'
 import { dropRedirectCountWhenServed, sendToIdentify } from '../actions/identify'
@@ -94,8 +94,6 @@ function readFormBody(req: Request): Readonly<Record<string, unknown>> {
   req.body = undefined
   return typeof body === 'object' && body !== null ? { ...body } : {}
 }
-
-type FailedLogin = Extract<LoginResult, { ok: false }>
 
 /** Replaces the error if `loginMessages` is `'neutral'`, so that an attacker cannot find out which accounts exist. Threat F7. */
 function neutralised({ config }: Site, failure: FailedLogin): FailedLogin {

@@ -100,8 +100,8 @@ export class Adapter implements SessionOpener {
 
   /** Listens for the response headers, once for each request. An upgrade has no response. */
   sendCookieBeforeHeaders(slot: RequestSession): void {
-    const { res, current, hasHeaderListener: isWatched } = slot
-    if (isWatched || current.cookieAction === 'nothing') return
+    const { res, current, hasHeaderListener } = slot
+    if (hasHeaderListener || current.cookieAction === 'nothing') return
     if (typeof res.writeHead !== 'function' || typeof res.setHeader !== 'function') return
     slot.hasHeaderListener = true
     onHeaders(res, () => this.#onHeaders(slot))
