@@ -40,7 +40,7 @@ export function makeSignature(keys: MacKeys, purpose: Purpose, subject: string, 
   return `${now}.${mac(key, purpose, subject, now)}`
 }
 
-/** Is the value a MAC for the purpose and the subject, at most `maximumAge` seconds old? Compares in constant time. */
+/** Is the value a MAC for the purpose and the subject, at most `maximumAge` seconds old? */
 export function isSignature(
   keys: MacKeys,
   purpose: Purpose,
@@ -49,13 +49,42 @@ export function isSignature(
   now: EpochSeconds,
   maximumAge: number,
 ): boolean {
+  const issued = signedAt(keys, purpose, subject, value)
+  if (issued === undefined) return false
+  const age = now - issued
+  return age <= maximumAge && age >= -MARKER_SECONDS
+}
+
+/** Returns the issue time of a MAC for the purpose and the subject. Compares in constant time. @returns `undefined` for another text */
+function signedAt(
+  keys: MacKeys,
+  purpose: Purpose,
+  subject: string,
+  value: string | undefined,
+): EpochSeconds | undefined {
   const [, issued, given] = SHAPE.exec(value ?? '') ?? []
-  if (given === undefined) return false
-  const age = now - Number(issued)
+  if (given === undefined) return undefined
   const fits = keys.some((key) =>
     timingSafeEqual(Buffer.from(given), Buffer.from(mac(key, purpose, subject, Number(issued)))),
   )
-  return fits && age <= maximumAge && age >= -MARKER_SECONDS
+  return fits ? Number(issued) : undefined
+}
+
+/** Returns the marker for the page of a browser without cookies. */
+export const makeMarker = (keys: MacKeys, now: EpochSeconds): string => makeSignature(keys, 'marker', '', now)
+
+/** State of a marker: `none` for another text. */
+export type MarkerState = 'none' | 'current' | 'old'
+
+/**
+ * Checks the marker in an address. A marker from the future is current, because another process with another clock may have made it.
+ * An old marker may be in a bookmark, or a process whose clock is behind made it. The browser then gets a new marker.
+ * So each further marker is newer, and any process takes the marker of the process whose clock is most ahead.
+ */
+export function checkMarker(keys: MacKeys, parameter: string | undefined, now: EpochSeconds): MarkerState {
+  const issued = signedAt(keys, 'marker', '', parameter)
+  if (issued === undefined) return 'none'
+  return now - issued <= MARKER_SECONDS ? 'current' : 'old'
 }
 
 /** Returns the `sso2` parameter of a redirect. @param isLast no other redirect follows: see {@link isBoundAsLast} */

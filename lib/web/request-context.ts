@@ -1,6 +1,6 @@
 /** The context of a request: its facts, its login record and the browser's cookies. The outcome of the request is not part of the context. */
 import type { Request, Response } from 'express'
-import { isBindingValue, isSignature, MARKER_SECONDS } from '../decide/binding'
+import { checkMarker, isBindingValue, type MarkerState } from '../decide/binding'
 import { LOGOUT_COOKIE_SECONDS, type LogoutCookie, readLogoutCookie, writeLogoutCookie } from '../decide/logout-cookie'
 import { blockReason, pageKey, type RedirectCount, readRedirectCount } from '../decide/loop-guard'
 import type { ChecksAtStart, DegradedReason } from '../decide/request-decision'
@@ -83,12 +83,18 @@ export function pageAddress({ site, req, isMounted }: RequestContext): string | 
   return page !== undefined && page.length > MAX_RETURN_LENGTH ? undefined : page
 }
 
-/** Returns why the page must be served now, without another Identify redirect. The marker counts only if the browser sent no binding cookie. */
-export function blockOf(context: RequestContext): DegradedReason | undefined {
+/** Checks the cookie-less marker in the address. The marker counts only if the browser has no binding cookie. */
+export function markerOf(context: RequestContext): MarkerState {
   const { site, req, browser } = context
+  if (browser.binding !== undefined) return 'none'
   const address = requestAddress(req, site.config, context.isMounted) ?? ''
-  const isMarked = isSignature(site.macKeys, 'marker', '', flowParameterOf(address), site.now(), MARKER_SECONDS)
-  if (isMarked && browser.binding === undefined) return 'cookies_blocked'
+  return checkMarker(site.macKeys, flowParameterOf(address), site.now())
+}
+
+/** Returns why the page must be served now, without another Identify redirect. */
+export function blockOf(context: RequestContext): DegradedReason | undefined {
+  if (markerOf(context) === 'current') return 'cookies_blocked'
+  const { site } = context
   const page = pageAddress(context)
   return page === undefined ? undefined : blockReason(redirectCountFor(context, page), site.now())
 }

@@ -1,11 +1,14 @@
 import {
+  checkMarker,
   flowStart,
   isBindingValue,
   isBound,
   isBoundAsLast,
   isSignature,
   type MacKeys,
+  type MarkerState,
   makeBinding,
+  makeMarker,
   makeSignature,
 } from '../../lib/decide/binding'
 import { NOW } from './samples'
@@ -76,6 +79,22 @@ test('no purpose stands in for another', () => {
     purposes.filter((asked) => isSignature(keys, asked, 'x', makeSignature(keys, made, 'x', NOW), NOW, 60)),
   )
   expect(fits).toEqual(purposes.map((purpose) => [purpose]))
+})
+
+const marker = makeMarker(keys, NOW)
+test.each<[name: string, parameter: string | undefined, age: number, state: MarkerState]>([
+  ['of now', marker, 0, 'current'],
+  ['60 s ago', marker, 60, 'current'],
+  ['61 s ago', marker, 61, 'old'],
+  ['a year ago', marker, 31_536_000, 'old'],
+  ['by a process an hour ahead', marker, -3600, 'current'],
+  ['by a process years ahead', marker, -NOW, 'current'],
+  ['with a changed time', marker.replace(/^\d+/, String(NOW - 1)), 0, 'none'],
+  ['of another site', makeMarker([Buffer.alloc(32, 2)], NOW), 0, 'none'],
+  ['for another purpose', makeSignature(keys, 'doctor', '', NOW), 0, 'none'],
+  ['that is missing', undefined, 0, 'none'],
+])('a marker %s counts as it should', (_name, parameter, age, state) => {
+  expect(checkMarker(keys, parameter, NOW + age)).toBe(state)
 })
 
 test.each([

@@ -1,11 +1,12 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { view } from '../flows/network'
+import { present, view } from '../flows/network'
 import { document } from '../safety/session-support'
 import { send } from '../support/http'
 import { loggedInUser, type Process, type RunningSite, startSite } from './support'
 
 const HOUR = 3600
+const YEARS = 20 * 365 * 24 * HOUR
 
 let stage: RunningSite
 let warn: jest.SpyInstance
@@ -81,6 +82,39 @@ test('[O18] a process whose clock is an hour behind hides no session from a logo
   for (const _visit of [1, 2]) await browser.fetchJson(`${wrong.url}/`)
   await other.submit(at('/logout-all'), { return_to: '/' })
   expect((await browser.fetchJson(at('/'))).json).toEqual({ status: 'none', url: '/' })
+})
+
+describe('[O18] a browser without cookies beside a process whose clock is wrong', () => {
+  /** Follows all redirects. The processes serve the site in turn. */
+  async function follow(start: string, processes: readonly Pick<Process, 'url'>[]) {
+    const trail: string[] = []
+    let url = new URL(start)
+    for (let turn = 0; trail.length < 20; ) {
+      const isSite = url.origin === stage.url
+      const origin = isSite ? present(processes[turn % processes.length]).url : url.origin
+      turn += isSite ? 1 : 0
+      trail.push(url.pathname)
+      const headers = { ...document, host: url.host }
+      const answer = await send({ method: 'GET', url: new URL(url.pathname + url.search, origin), headers })
+      if (answer.headers.location === undefined) return { ...answer, trail }
+      url = new URL(answer.headers.location, url)
+    }
+    throw new Error(`the browser is redirected without end: ${trail.join(' ')}`)
+  }
+
+  /** Who serves the page, the landing page, and the page again, in turn: the process with the right clock, or the one with the wrong clock. */
+  const orders = ['r', 'rw', 'rrw', 'rww', 'rrrw', 'rrww', 'rwrr', 'rwwr', 'rwww', 'rrwrw']
+
+  test.each([HOUR, -HOUR, YEARS, -YEARS])('by %i s gets the page after one Identify redirect', async (seconds) => {
+    const wrong = await wrongBy(seconds)
+    for (const order of orders) {
+      const processes = order.split('').map((letter) => (letter === 'r' ? stage : wrong))
+      const { status, body, trail } = await follow(at('/'), processes)
+      const identifies = trail.filter((path) => path.endsWith('/identify')).length
+      expect({ order, status, identifies, body }).toMatchObject({ order, status: 200, identifies: 1 })
+      expect(view({ body })).toMatchObject({ status: 'none', degraded: 'cookies_blocked' })
+    }
+  })
 })
 
 describe('[O18] the check lock of a process an hour ahead that still waits for its response', () => {

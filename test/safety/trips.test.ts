@@ -63,6 +63,16 @@ describe('a loop', () => {
     expect(events.heard).toContain('degraded served cookies_blocked')
   })
 
+  test('[R8] an old address of a browser without cookies logs in a browser with cookies', async () => {
+    const marked = (await network.browser({ cookies: false }).visit(at('/page?a=1'))).url
+    expect(marked).toContain('sso2=')
+    network.emulator.clock.advance(61)
+    const page = await network.browser().visit(marked)
+    expect([tripsIn(page), page.url, view(page).status]).toEqual([1, at('/page?a=1'), 'anon'])
+    const other = await network.browser({ cookies: false }).visit(marked)
+    expect([tripsIn(other), view(other).degraded]).toEqual([0, 'cookies_blocked'])
+  })
+
   test.each([
     ['all cookies of ours', /^sso2\./, 'cookies_blocked'],
     ['the cookie that binds', /^sso2\.b$/, 'cookies_blocked'],

@@ -1,7 +1,7 @@
 /** Redirects to Identify, binds the redirect to the browser (as `state` does in OAuth), and counts redirects to stop loops. */
 
 import { randomBytes } from 'node:crypto'
-import { flowStart, makeBinding } from '../../decide/binding'
+import { flowStart, makeBinding, makeMarker } from '../../decide/binding'
 import type { BindingFinding } from '../../decide/landing'
 import { LOG_LINES } from '../../decide/log-lines'
 import {
@@ -20,6 +20,7 @@ import { publish } from '../hooks'
 import { cookiesUnder, queryParameters } from '../http/request-facts'
 import { beforeHeaders, dropCookie, makePrivate, redirect, setCookie } from '../http/response-headers'
 import {
+  markerOf,
   mayHaveRedirectCounts,
   pageAddress,
   type RequestContext,
@@ -27,20 +28,40 @@ import {
   redirectCountFor,
 } from '../request-context'
 
-/** Returns the Identify address for a page. Sets the binding cookie if the browser has none. @param redirects count with this redirect, if counted */
-export function identifyAddress(context: RequestContext, page: string, redirects?: RedirectCount): string {
-  const { site, res, browser } = context
+/** Returns the value of the binding cookie. Sets the cookie if the browser has none. */
+function ensureBinding({ site, res, browser }: RequestContext): string {
   if (browser.binding === undefined) {
     browser.binding = randomBytes(16).toString('base64url')
     setCookie(res, site.config, site.config.cookies.binding, browser.binding)
   }
-  const parameter = makeBinding(site.macKeys, browser.binding, site.now(), redirects && isLastRedirect(redirects))
+  return browser.binding
+}
+
+/** Returns the Identify address for a page. Sets the binding cookie if the browser has none. @param redirects count with this redirect, if counted */
+export function identifyAddress(context: RequestContext, page: string, redirects?: RedirectCount): string {
+  const { site } = context
+  const isLast = redirects && isLastRedirect(redirects)
+  const parameter = makeBinding(site.macKeys, ensureBinding(context), site.now(), isLast)
   return site.client.identifyUrl(withFlowParameter(page, parameter))
 }
 
-/** Redirects the browser to Identify, and counts the redirect. @param page the return address, without the parameter `sso2` */
+/** Redirects a browser without cookies to the page, with a marker. If the browser keeps the binding cookie, the page redirects to Identify. */
+export function redirectWithMarker(context: RequestContext, page: string): void {
+  const { site, res } = context
+  ensureBinding(context)
+  redirect(res, withFlowParameter(page, makeMarker(site.macKeys, site.now())), 303)
+}
+
+/**
+ * Redirects the browser to Identify, and counts the redirect. An old marker is renewed first, because the browser may keep no cookies.
+ * @param page the return address, without the parameter `sso2`
+ */
 export function sendToIdentify(context: RequestContext, page: string, reason: string): void {
   const { site, req, res } = context
+  if (markerOf(context) === 'old') {
+    redirectWithMarker(context, page)
+    return
+  }
   const redirects = countRedirect(redirectCountFor(context, page), site.now())
   setRedirectCount(context, page, redirects)
   site.identifyHealth.noteRedirect()

@@ -5,7 +5,7 @@
  * front page if `r` is not valid. Interface: "Landing page".
  */
 import type { Request, Response } from 'express'
-import { isBound, isBoundAsLast, makeSignature } from '../../decide/binding'
+import { isBound, isBoundAsLast } from '../../decide/binding'
 import { tokenAdvice } from '../../decide/failure-advice'
 import {
   type BindingFinding,
@@ -24,20 +24,14 @@ import {
   withLandingFailure,
 } from '../../decide/loop-guard'
 import { isLoggedIn } from '../../decide/record'
-import {
-  flowParameterOf,
-  MAX_CARRIED_LENGTH,
-  validateReturnTo,
-  withFlowParameter,
-  withoutFlowParameter,
-} from '../../decide/return-to'
+import { flowParameterOf, MAX_CARRIED_LENGTH, validateReturnTo, withoutFlowParameter } from '../../decide/return-to'
 import { TokenError } from '../../errors'
 import type { SessionToken } from '../../protocol/session-token'
 import { tokenSignature } from '../../protocol/token'
 import type { LoginStart } from '../../storage/session-index'
 import { shortHash } from '../../storage/site-store'
 import { exchangeTicketForUser, recordFailedRedirect } from '../actions/exchange-ticket'
-import { identifyAddress, recordReturn, setRedirectCount } from '../actions/identify'
+import { recordReturn, redirectWithMarker, setRedirectCount } from '../actions/identify'
 import { logOutLandedToken } from '../actions/log-out'
 import { IDENTIFY_LOOP } from '../actions/resolve-user'
 import { beginAnonymousSession } from '../actions/sign-in'
@@ -162,8 +156,8 @@ async function applyLandingDecision(
   const { site, res, browser } = context
   const page = withoutFlowParameter(returnTo)
   if (decision.action === 'mark_cookieless') {
-    identifyAddress(context, page) // sets the binding cookie for the next redirect, if the browser accepts cookies
-    return redirect(res, withFlowParameter(page, makeSignature(site.macKeys, 'marker', '', site.now())), 303)
+    redirectWithMarker(context, page)
+    return
   }
   const isLast = isBoundAsLast(site.macKeys, browser.binding, flowParameterOf(returnTo), site.now())
   const redirects = redirectCountAtLanding(redirectCountFor(context, page), isLast, site.now())
