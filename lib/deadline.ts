@@ -16,8 +16,8 @@ export function onTimeout(ms: number, late: () => void): () => void {
   let isOff = false
   const end = () => void setImmediate(() => setImmediate(() => isOff || late()))
   const wait = (pause: number, then: (stoodStill: boolean) => void) => {
-    const due = performance.now() + pause
-    timer = setTimeout(() => then(performance.now() - due >= STOOD_STILL_MS), pause).unref()
+    const planned = performance.now() + pause
+    timer = setTimeout(() => then(performance.now() - planned >= STOOD_STILL_MS), pause).unref()
   }
   const read = (steps: number, most: number) => {
     if (steps === 0 || most === 0) return end()

@@ -75,7 +75,7 @@ const ANONYMOUS_FIELDS = {
   /** The SSO system reports a login, but the user could not be loaded yet. */
   pending: optional(isTrue),
   /** The next request checks the status, because the last request could not complete a login. */
-  due: optional(isTrue),
+  mustCheck: optional(isTrue),
   /** Name of the browser that began the session, if another browser may have the session's cookie. Only for the site's own sessions. */
   browser: optional(isText),
 }
@@ -157,7 +157,7 @@ export function isBegunByOtherBrowser(record: SsoRecord | undefined, browser: st
 
 /** Returns the age in seconds from which a record must be checked. */
 export function staleAfter(record: SsoRecord, recheckSeconds: number): number {
-  if (record.status === 'anon' && record.due) return 0
+  if (record.status === 'anon' && record.mustCheck) return 0
   return record.status === 'anon' && record.pending ? Math.min(PENDING_RECHECK_SECONDS, recheckSeconds) : recheckSeconds
 }
 
@@ -188,7 +188,7 @@ export function indexLifeOf(record: SsoRecord, now: EpochSeconds, lives: Session
 }
 
 /** Has another period of the session begun since its last status check? The check then renews the session's index entries. */
-export function isIndexDue(record: SsoRecord, now: EpochSeconds, lives: SessionLives): boolean {
+export function mustRenewIndex(record: SsoRecord, now: EpochSeconds, lives: SessionLives): boolean {
   const periodAt = (moment: EpochSeconds) => Math.floor((moment - record.since) / indexPeriod(record, lives))
   return periodAt(now) !== periodAt(record.unansweredAt ?? record.checkedAt)
 }

@@ -36,10 +36,10 @@ export interface Identity {
 export const ANONYMOUS: Identity = Object.freeze({ record: undefined, degraded: undefined })
 
 /**
- * State of the logout that the browser's cookie names, `over` without a cookie. Before a retry, `due`: the logout is to be retried,
+ * State of the logout that the browser's cookie names, `over` without a cookie. Before a retry, `must_retry`: the logout is retried,
  * because the session may still exist on the site. `untried`: the logout is retried only if the browser has no session.
  */
-export type LogoutCookieState = 'untried' | 'due' | RetryOutcome
+export type LogoutCookieState = 'untried' | 'must_retry' | RetryOutcome
 
 /** The status checks in progress, and the last ended check, at the start of a request. Their responses are not fresh for the request. */
 export interface ChecksAtStart {
@@ -103,7 +103,7 @@ const anonymous = (degraded: DegradedReason | undefined): RequestDecision => ({
 export function decideRequest(facts: RequestFacts, timeLimits: TimeLimits): RequestDecision {
   if (!facts.isStoreAvailable) return anonymous('store_unavailable')
   const { record, now } = facts
-  if (facts.logoutCookie === 'due') return { action: 'retry_logout' }
+  if (facts.logoutCookie === 'must_retry') return { action: 'retry_logout' }
   if (record && facts.logoutCookie === 'pending') return anonymous('logout_pending')
   if (!record) return hasNoLogout(facts) ? decideUnknownVisitor(facts, 'no_session') : decideLoggedOut(facts)
   if (ageOf(record.since, now) >= timeLimits.absoluteSeconds && record.since <= now)

@@ -113,7 +113,11 @@ export function remainingLives(stored: StoredEntry, text: string | null, now: Ep
 const SPARE_LIFE = 0.1
 
 /** Must the expiry of the session be renewed? The last status check has also renewed the expiry. */
-export function isDueToRenew(stored: StoredEntry, lives: { data: number; record: number }, now: EpochSeconds): boolean {
+export function mustRenewExpiry(
+  stored: StoredEntry,
+  lives: { data: number; record: number },
+  now: EpochSeconds,
+): boolean {
   const { checkedAt } = recordIn(stored) ?? {}
   return !isYoungerThan(checkedAt, now, SPARE_LIFE * Math.min(lives.data, lives.record))
 }

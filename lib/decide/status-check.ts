@@ -27,7 +27,7 @@ export function afterUnchangedCheck(
 ): SsoRecord {
   const { unansweredAt: _unanswered, ...others } = withoutCheck(record, checkId)
   if (others.status === 'loggedin') return { ...withRecordedClaims(others, token), checkedAt: now }
-  const { pending: _pending, due: _due, ...anonymous } = others
+  const { pending: _pending, mustCheck: _mustCheck, ...anonymous } = others
   return { ...anonymous, checkedAt: now }
 }
 
@@ -37,7 +37,7 @@ export function afterUnchangedCheck(
  */
 export function afterUnusableLogin(record: SsoRecord, checkId: string): SsoRecord {
   const others = withoutCheck(record, checkId)
-  return others.status === 'anon' ? { ...others, pending: true, due: true } : others
+  return others.status === 'anon' ? { ...others, pending: true, mustCheck: true } : others
 }
 
 /** Names of the status check in progress, and of the last check that has ended. */

@@ -206,7 +206,7 @@ export class Stage {
         await this.look(browser)
       }
     }
-    const wait = recheckSeconds + Math.min(3, recheckSeconds / 2) // soon after the last page, in which no check was due
+    const wait = recheckSeconds + Math.min(3, recheckSeconds / 2) // soon after the last page, in which no session was stale
     await Promise.all([this.run.wait(wait * 1000), read()])
   }
 }

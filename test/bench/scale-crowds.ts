@@ -38,7 +38,7 @@ export async function flood(stage: Stage, { quick }: Options): Promise<Record<st
   ]
 }
 
-/** Two processes of one site, and a thousand requests of one session at the moment when it is due to be checked. */
+/** Two processes of one site, and a thousand requests of one session at the moment when it is stale. */
 export async function stampede(stage: Stage, { quick }: Options): Promise<Record<string, string>[]> {
   const requests = quick ? 100 : 500
   const servers = [await stage.start('sso2', { port: stage.sitePort }), await stage.start('sso2')]

@@ -3,13 +3,13 @@ import {
   indexLifeOf,
   isAccessTokenExpired,
   isBegunByOtherBrowser,
-  isIndexDue,
   isLoggedIn,
   isOtherAccount,
   isSameLogin,
   isStale,
   lifetimeOf,
   mayStillBeRenewed,
+  mustRenewIndex,
   parseRecord,
   RECORDED_CLAIMS,
   type SsoRecord,
@@ -75,7 +75,7 @@ test.each([
   ['an access refused that is false', text.replace('{', '{"accessRefused":false,')],
   ['a failed access whose time is a text', text.replace('{', '{"accessFailedAt":"1",')],
   ['a short hash that is none', text.replace('"hash-of-s1"', 'null')],
-  ['due that is false', serialiseRecord(anonRecord()).replace('{', '{"due":false,')],
+  ['mustCheck that is false', serialiseRecord(anonRecord()).replace('{', '{"mustCheck":false,')],
   ['pending that is false', serialiseRecord(anonRecord()).replace('{', '{"pending":false,')],
 ])('%s is no record', (_name, garbage) => {
   expect(parseRecord(garbage)).toBeUndefined()
@@ -94,7 +94,7 @@ test.each([
   ['a login after recheckSeconds', loggedInRecord(), 360, 360],
   ['an anonymous record after recheckSeconds', anonRecord(), 360, 360],
   ['a pending login after 30 s', anonRecord({ pending: true }), 360, 30],
-  ['a login that a request could not make, at once', anonRecord({ pending: true, due: true }), 360, 0],
+  ['a login that a request could not make, at once', anonRecord({ pending: true, mustCheck: true }), 360, 0],
   ['a pending login after less where recheckSeconds is less', anonRecord({ pending: true }), 10, 10],
 ])('%s is stale', (_name, record, recheckSeconds, seconds) => {
   expect(staleAfter(record, recheckSeconds)).toBe(seconds)
@@ -144,10 +144,10 @@ test('a member that no record has is kept, and has no effect', () => {
 })
 
 test('a login that carries the marks of an anonymous record is checked as a login, and keeps them', () => {
-  const read = parseRecord(text.replace('{', '{"pending":true,"due":true,'))
+  const read = parseRecord(text.replace('{', '{"pending":true,"mustCheck":true,'))
   if (!read) throw new Error('no record')
   expect(staleAfter(read, 360)).toBe(360)
-  expect(afterUnchangedCheck(read, response, NOW, 'q1')).toMatchObject({ pending: true, due: true })
+  expect(afterUnchangedCheck(read, response, NOW, 'q1')).toMatchObject({ pending: true, mustCheck: true })
 })
 
 test.each([
@@ -261,8 +261,8 @@ test.each<[what: string, times: Partial<SsoRecord>, now: number, isDue: boolean]
     false,
   ],
   ['the period after it', { since: NOW, checkedAt: NOW, unansweredAt: NOW + 110 }, NOW + 200, true],
-])('%s: a status check renews the index entries, or does not', (_what, times, now, isDue) => {
-  expect(isIndexDue(loggedInRecord(times as object), now, livesOf(1000))).toBe(isDue)
+])('%s: a status check renews the index entries, or does not', (_what, times, now, expected) => {
+  expect(mustRenewIndex(loggedInRecord(times as object), now, livesOf(1000))).toBe(expected)
 })
 
 test.each<[accessUntil: number | undefined, over: boolean]>([

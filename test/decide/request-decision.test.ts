@@ -37,7 +37,7 @@ const retry: RequestDecision = { action: 'retry_logout' }
 const logoutPending = show(undefined, 'logout_pending')
 
 test.each<[LogoutCookieState, RequestDecision]>([
-  ['due', retry],
+  ['must_retry', retry],
   ['pending', logoutPending],
   ['untried', show(checked(0))],
   ['unknown', show(checked(0))],

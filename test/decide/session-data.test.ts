@@ -3,7 +3,7 @@ import {
   type CookieTimes,
   cookieEnd,
   dataLife,
-  isDueToRenew,
+  mustRenewExpiry,
   readData,
   readMetadata,
   remainingLives,
@@ -113,7 +113,7 @@ test.each<[what: string, StoredEntry, lives: { data: number; record: number }, a
   ['a record that was checked by a clock far ahead', loggedIn, { data: 1000, record: 1000 }, -61, true],
   ['a record that this version cannot read', later('loggedin'), { data: 1000, record: 1000 }, 0, true],
 ])('%s, lives %j, after %d s: due to be renewed: %s', (_what, stored, both, age, expected) => {
-  expect(isDueToRenew(stored, both, NOW + age)).toBe(expected)
+  expect(mustRenewExpiry(stored, both, NOW + age)).toBe(expected)
 })
 
 test.each<[what: string, StoredEntry, data: string | null, string]>([

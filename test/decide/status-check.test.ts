@@ -66,12 +66,12 @@ test('a response that changes nothing ends a pending login, and leaves what is k
   expect(afterUnchangedCheck(refused, response, NOW, 'q1')).toStrictEqual(refused)
 })
 
-test('a login that a request could not make is pending and due, until a response says otherwise', () => {
+test('a login that a request could not make is pending and checked by the next request', () => {
   const asking = withCheckLock(anonRecord(), 'q1', NOW)
-  const due = afterUnusableLogin(asking, 'q1')
-  expect(due).toStrictEqual(anonRecord({ pending: true, due: true, lastCheckId: 'q1' }))
-  expect(isStale(due, NOW, 360)).toBe(true)
-  expect(afterUnchangedCheck(due, response, NOW, 'q2')).toStrictEqual(anonRecord({ lastCheckId: 'q1' }))
+  const pending = afterUnusableLogin(asking, 'q1')
+  expect(pending).toStrictEqual(anonRecord({ pending: true, mustCheck: true, lastCheckId: 'q1' }))
+  expect(isStale(pending, NOW, 360)).toBe(true)
+  expect(afterUnchangedCheck(pending, response, NOW, 'q2')).toStrictEqual(anonRecord({ lastCheckId: 'q1' }))
   expect(afterUnusableLogin(withCheckLock(loggedInRecord(), 'q1', NOW), 'q1')).toStrictEqual(
     loggedInRecord({ lastCheckId: 'q1' }),
   )

@@ -3,7 +3,7 @@ import { type Actor, type Cell, post, type Row, visit } from './cells'
 import type { Scene } from './scene'
 import { flow, land, loginLater, servedAnonymous, servedFresh, staleFlow } from './words'
 
-/** The SSO system says yes, and no answer names the user: due again soon, and then without a password. */
+/** The SSO system says yes, and no answer names the user: checked again soon, and then without a password. */
 const laterWithoutPassword: Cell = async (scene, actor) => {
   scene.emulator.clock.advance(61)
   const before = scene.count('authenticate')

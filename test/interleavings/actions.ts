@@ -189,7 +189,7 @@ export const states = {
     await prepareLandings(world)
     await basket(world, home, '')
   },
-  /** As `basket`, but the platform has forgotten the session, and a check is due. */
+  /** As `basket`, but the platform has forgotten the session, and the session is stale. */
   basketForgotten,
   /** As `basketForgotten`, and two tabs that went to Identify without their session cookie come back now. */
   basketForgottenLandings: async (world) => {

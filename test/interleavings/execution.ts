@@ -24,7 +24,7 @@ export interface Aftermath {
   readonly direct: Seen
   /** A navigation, to the other process, walked through Identify to its end. */
   readonly walked: Seen
-  /** The same, when every check is due. Only where something was broken, or has ended at the platform. */
+  /** The same, when every session is stale. Only where something was broken, or has ended at the platform. */
   readonly later: Seen | undefined
 }
 
@@ -89,7 +89,7 @@ async function act(world: World, scenario: Scenario, choose: (options: readonly 
   return { scenario, world, hasFault, acted: [from, to], landed, aftermath, isAnybodyIn }
 }
 
-/** What every browser sees when all is over, and where it matters once more when every check is due. */
+/** What every browser sees when all is over, and where it matters once more when every session is stale. */
 async function lookAround(world: World, scenario: Scenario, hasFault: boolean): Promise<Aftermath[]> {
   const { scheduler } = world
   const all = ['b1', ...scenario.parts.map(({ tab }) => tab.browser), /two/i.test(scenario.state) ? 'b2' : 'b1']

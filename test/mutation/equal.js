@@ -166,7 +166,11 @@ module.exports = [
     ['platform/world.ts', ".normalize('NFC').toLowerCase()", "(address[field] ?? '').normalize('NFC').toUpperCase()"],
   ]),
   ...because('a millisecond more', [
-    ['lib/deadline.ts', 'performance.now() - due >= STOOD_STILL_MS', 'performance.now() - due > STOOD_STILL_MS'],
+    [
+      'lib/deadline.ts',
+      'performance.now() - planned >= STOOD_STILL_MS',
+      'performance.now() - planned > STOOD_STILL_MS',
+    ],
     [
       'storage/redis-servers.ts',
       '< PATIENCE_MS',

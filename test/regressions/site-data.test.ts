@@ -61,7 +61,7 @@ describe.each(keepings)('with %s', (keeping) => {
   test('[S20] a visitor whose SSO session Authenticate does not know keeps the basket', async () => {
     const browser = await visitorOf(keeping)
     for (const { sid } of stage.emulator.sessions()) stage.emulator.prune(sid)
-    await submit(browser) // no status check is due, so Authenticate is the first to say so
+    await submit(browser) // the session is not stale, so Authenticate is the first to say so
     expect(await basketOf(browser)).toMatchObject({ basket: ['book'] })
     await submit(browser)
     expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })

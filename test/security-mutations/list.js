@@ -930,7 +930,7 @@ module.exports = [
     file: 'decide/record.ts',
     find: 'return isObject(record) && isSsoRecord(record) ? record : undefined',
     replace:
-      'const known = /^(v|status|since|check|currentCheckId|lastCheckId|unanswered|sidHash|sealedSecrets|user|pending|due|access)/\n    if (!isObject(record) || !isSsoRecord(record)) return undefined\n    return Object.fromEntries(Object.entries(record).filter(([name]) => known.test(name))) as never',
+      'const known = /^(v|status|since|check|currentCheckId|lastCheckId|unanswered|sidHash|sealedSecrets|user|pending|mustCheck|access)/\n    if (!isObject(record) || !isSsoRecord(record)) return undefined\n    return Object.fromEntries(Object.entries(record).filter(([name]) => known.test(name))) as never',
     test: 'decide/record',
     title: 'keeps it through every change',
   },

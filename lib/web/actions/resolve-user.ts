@@ -101,8 +101,8 @@ export const IDENTIFY_LOOP = 'visit:identify_loop'
 /** Returns the state of the logout cookie. A login drops the cookie. A login that still has the cookie began before the logout, and must end. */
 function logoutCookieState({ browser: { logoutCookie }, stored: { value } }: RequestContext): LogoutCookieState {
   if (logoutCookie === undefined) return 'over'
-  const isDue = logoutCookie.of === 'session' || (logoutCookie.of === 'any_login' && isLoggedIn(value))
-  return isDue ? 'due' : 'untried'
+  const mustRetry = logoutCookie.of === 'session' || (logoutCookie.of === 'any_login' && isLoggedIn(value))
+  return mustRetry ? 'must_retry' : 'untried'
 }
 
 /** Returns the facts of a decision. A costly fact is computed only when the decision reads it. */

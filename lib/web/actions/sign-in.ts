@@ -5,11 +5,11 @@
 import {
   CURRENT_VERSION,
   indexLifeOf,
-  isIndexDue,
   isLoggedIn,
   isOtherAccount,
   isSameLogin,
   type LoggedInRecord,
+  mustRenewIndex,
   type SsoRecord,
   sessionStart,
   type User,
@@ -118,10 +118,10 @@ export async function removeFromIndex(site: Site, key: string | undefined, recor
   if (isLoggedIn(record) && key !== undefined) await site.sessionIndex.remove(entryOf(key, record))
 }
 
-/** Renews the index entries of a session, if due. The request does not wait for the renewal. */
+/** Renews the index entries of a session, once a period. The request does not wait for the renewal. */
 export function renewIndexEntries(site: Site, key: string | undefined, record: SsoRecord): void {
   const now = site.now()
-  if (key === undefined || !isLoggedIn(record) || !isIndexDue(record, now, site.config)) return
+  if (key === undefined || !isLoggedIn(record) || !mustRenewIndex(record, now, site.config)) return
   site.sessionIndex.renew(entryOf(key, record), indexLifeOf(record, now, site.config)).catch(() => {})
 }
 

@@ -8,7 +8,7 @@ import type { Config } from '../../config'
 import { indexLifeOf, isLoggedIn, type SsoRecord } from '../../decide/record'
 import {
   belongsToLogin,
-  isDueToRenew,
+  mustRenewExpiry,
   remainingLives,
   type SiteData,
   sessionPhaseOf,
@@ -207,7 +207,7 @@ export class SiteSessions implements Sessions {
     const phase = sessionPhaseOf(stored, data, now)
     if (phase === 'new') return { target, current: this.#freshSession('send_if_filled') }
     if (phase === 'just_ended') return { target, current: unusableSession(phase, id, now) }
-    this.#renewIfDue(key, pair, now)
+    this.#renewExpiry(key, pair, now)
     const began = recordIn(stored)?.since ?? now
     return {
       target,
@@ -216,9 +216,9 @@ export class SiteSessions implements Sessions {
   }
 
   /** Renews the expiry of a used session in Redis, at most once a minute. The request does not wait. A status check renews the expiry itself. */
-  #renewIfDue(key: string, { stored, data }: StoredPair, now: number): void {
+  #renewExpiry(key: string, { stored, data }: StoredPair, now: number): void {
     const lives = remainingLives(stored, data, now, this.#config)
-    if (!isDueToRenew(stored, lives, now)) return
+    if (!mustRenewExpiry(stored, lives, now)) return
     if (!isYoungerThan(this.#renewedSince, now, RENEW_EVERY_SECONDS) || this.#renewed.size >= MAX_RENEWED) {
       this.#renewed = new Set()
       this.#renewedSince = now
