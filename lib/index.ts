@@ -39,7 +39,6 @@ export { type ConnectHandler, type Sso2, sso2 } from './sso2'
 export type { Credentials } from './web/actions/log-in'
 export type { Guard, RequireLoginOptions } from './web/guards'
 export type { Sso2Event } from './web/hooks'
-export type { Sso2Options } from './web/options'
 export type {
   ConfirmLogoutContext,
   CustomViews,
@@ -53,4 +52,5 @@ export type {
   ViewContexts,
   Views,
 } from './web/site'
+export type { Sso2Options } from './web/sso2-options'
 export type { Sso2Request } from './web/sso2-request'

@@ -173,7 +173,7 @@ const rooms: [house: string, rooms: readonly string[]][] = [
   [
     'web',
     [
-      ...['http', 'hooks.ts', 'limits.ts', 'running-operations.ts', 'site.ts', 'health.ts', 'options.ts'],
+      ...['http', 'hooks.ts', 'limits.ts', 'running-operations.ts', 'site.ts', 'health.ts', 'sso2-options.ts'],
       ...['stored-record.ts', 'session', 'pages', 'request-context.ts'],
       ...['actions', 'routes', 'sso2-request.ts', 'guards.ts', 'router.ts'],
     ],

@@ -6,7 +6,7 @@ import { optionSchemas } from '../lib/config/schema'
 import { LOG_LINES, logText } from '../lib/decide/log-lines'
 import type { CallOptions } from '../lib/remote/rest-call'
 import type { RequireLoginOptions } from '../lib/web/guards'
-import type { Sso2Options } from '../lib/web/options'
+import type { Sso2Options } from '../lib/web/sso2-options'
 import {
   clientSecret,
   clock,

@@ -1,7 +1,7 @@
 /**
  * Turns options and environment into a frozen configuration. Reports all faults at once.
  * This folder decides nothing about a request (lib/decide) and sends nothing.
- * Options: schema.ts, branding.ts, hooks.ts. Environment variables: load.ts. Texts of the pages: texts/index.ts. Log lines: log.ts.
+ * Options: schema.ts, branding.ts, unchanged-options.ts. Environment variables: load.ts. Texts of the pages: texts/index.ts. Log lines: log.ts.
  */
 import { hkdfSync } from 'node:crypto'
 import type { MacKeys } from '../decide/binding'
@@ -9,9 +9,9 @@ import type { ReturnPolicy } from '../decide/return-to'
 import { type ConfigProblem, Sso2ConfigError } from '../errors'
 import { withoutLastSlashes } from '../protocol/requests'
 import { textsIn } from './branding'
-import { checkOptions, type HookOptions, hintFor } from './load'
+import type { ConfigOptions } from './config-options'
+import { checkOptions, hintFor, type UnchangedOptions } from './load'
 import { Log } from './log'
-import type { ConfigOptions } from './options'
 import type { CheckedOptions } from './schema'
 import type { AllTexts } from './texts/en'
 
@@ -63,7 +63,7 @@ const ANONYMOUS_IDLE_SECONDS = 86_400
  * @throws {Sso2ConfigError} with every problem and no value
  */
 export function makeConfig(
-  options: ConfigOptions & HookOptions,
+  options: ConfigOptions & UnchangedOptions,
   environment: NodeJS.ProcessEnv,
   systemClock: Clock,
 ): Config {

@@ -1,14 +1,14 @@
 /** Reads options and environment. Reports every fault at once, by option and variable. */
 import type { z } from 'zod'
 import type { ConfigProblem } from '../errors'
-import { hooks } from './hooks'
-import type { ConfigOptions } from './options'
+import type { ConfigOptions } from './config-options'
 import { type CheckedOptions, optionSchemas, schema } from './schema'
+import { unchangedOptions } from './unchanged-options'
 import { unknownOptions } from './unknown-options'
 import { nameProblems, sharedSecretProblems } from './validators'
 
-/** Hooks and views. They are passed on unchanged, and only their type is checked. With `exchangeTicket`, `tokenUrl` may be absent. */
-export type HookOptions = Readonly<Partial<Record<keyof z.input<typeof hooks>, unknown>>>
+/** Hooks, views, `logger`, `clock` and `allowWeakSecret`. They are used as the site wrote them, and only their type is checked. With `exchangeTicket`, `tokenUrl` may be absent. */
+export type UnchangedOptions = Readonly<Partial<Record<keyof z.input<typeof unchangedOptions>, unknown>>>
 
 /** Environment variables by option. */
 export const VARIABLES: Readonly<Record<string, string>> = {
@@ -70,7 +70,7 @@ function isTrustedLogin({ routes: { login }, siteUrl, trustedReturnOrigins }: Ch
 
 /** Checks options and environment, and adds every fault to `problems`. @returns `undefined` if a field could not be read */
 export function checkOptions(
-  options: ConfigOptions & HookOptions,
+  options: ConfigOptions & UnchangedOptions,
   environment: NodeJS.ProcessEnv,
   problems: ConfigProblem[],
 ): CheckedOptions | undefined {
@@ -78,7 +78,7 @@ export function checkOptions(
   const merged = fromEnvironment(options, environment)
   const result = schema(isProduction, merged).safeParse(merged)
   problems.push(...unknownOptions(optionSchemas(), options))
-  const issues = [...(result.error?.issues ?? []), ...(hooks.safeParse(merged).error?.issues ?? [])]
+  const issues = [...(result.error?.issues ?? []), ...(unchangedOptions.safeParse(merged).error?.issues ?? [])]
   for (const { path, message } of issues) problems.push(problem(path.join('.'), message + purposeOf(path, merged)))
   for (const { option, message } of [...nameProblems(merged), ...sharedSecretProblems(merged)])
     problems.push(problem(option, message))

@@ -6,7 +6,7 @@ import type { Cluster, Redis } from 'ioredis'
 import { z } from 'zod'
 import { DEFAULT_SSO_IDENTIFIER } from '../protocol/claims'
 import { branding } from './branding'
-import { hooks } from './hooks'
+import { unchangedOptions } from './unchanged-options'
 import { address, between, identifier, loginRoute, routeOption, secrets } from './validators'
 
 const DAY = 86_400
@@ -214,11 +214,11 @@ export const schema = (isProduction: boolean, options: Given): Schema => {
   return known
 }
 
-let outsideProduction: (Schema['shape'] & typeof hooks.shape) | undefined
+let outsideProduction: (Schema['shape'] & typeof unchangedOptions.shape) | undefined
 
 /** Returns the schema of each option, outside production. */
 export const optionSchemas = () => {
-  outsideProduction ??= { ...schema(false, {}).shape, ...hooks.shape }
+  outsideProduction ??= { ...schema(false, {}).shape, ...unchangedOptions.shape }
   return outsideProduction
 }
 

@@ -4,7 +4,7 @@ import ts from 'typescript'
 import { root } from './pages'
 
 /** Where the type of all options is declared. */
-export const OPTIONS = path.join(root, 'lib', 'web', 'options.ts')
+export const OPTIONS = path.join(root, 'lib', 'web', 'sso2-options.ts')
 
 /** The entry points with their declarations. */
 export const ENTRIES: Readonly<Record<string, string>> = {

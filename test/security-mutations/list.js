@@ -887,7 +887,7 @@ module.exports = [
   },
   {
     name: 'hooks may be anything',
-    file: 'config/hooks.ts',
+    file: 'config/unchanged-options.ts',
     find: "typeof value === 'function', 'must be a function'",
     replace: "value !== undefined, 'must be a function'",
     test: 'config',

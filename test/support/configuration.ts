@@ -1,5 +1,5 @@
 import { type Config, makeConfig } from '../../lib/config'
-import type { ConfigOptions } from '../../lib/config/options'
+import type { ConfigOptions } from '../../lib/config/config-options'
 import { type ConfigProblem, Sso2ConfigError } from '../../lib/errors'
 
 /* Configurations that are made, and those that are refused. */

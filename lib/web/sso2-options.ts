@@ -1,6 +1,6 @@
 /** Options of `sso2()`. The comments are written by `npm run docs`, from the schema. */
 import type { Request } from 'express'
-import type { ConfigOptions } from '../config/options'
+import type { ConfigOptions } from '../config/config-options'
 import type { ExchangeTicket, TicketExchange } from '../remote/ticket'
 import type { CustomViews, LoadUser, OnLogin, OnLogout } from './site'
 

@@ -1,4 +1,7 @@
-/** Schemas of hooks and views. Only the type of a hook is checked here. The caller of a hook checks the result. */
+/**
+ * Schemas of the options that are used as the site wrote them: hooks, views, `logger`, `clock` and `allowWeakSecret`. Only the type of a
+ * hook is checked here. The caller of a hook checks the result.
+ */
 import { z } from 'zod'
 
 const hook = () => z.custom((value) => typeof value === 'function', 'must be a function').optional()
@@ -6,7 +9,7 @@ const name = () => z.string({ error: 'must be a text' }).min(1, 'must not be emp
 const view = (description: string) => hook().meta({ description, otherwise: 'the built-in page' })
 
 /** Schemas of options passed on unchanged. */
-export const hooks = z.object({
+export const unchangedOptions = z.object({
   exchangeTicket: hook().meta({
     description:
       'Exchanges a ticket for an access token: `(ticket, { sid, signal })` returns a string, or the JSON of the token endpoint. It shares a limit of 8 seconds with `loadUser`.',
