@@ -1,5 +1,5 @@
 import diagnostics from 'node:diagnostics_channel'
-import { ada, behindProxy, type Network, startNetwork } from './flows/network'
+import { ada, behindProxy, type Setup, startSetup } from './flows/setup'
 import { Browser } from './support/agent'
 import { readText, sources } from './support/sources'
 
@@ -38,20 +38,20 @@ describe('log lines and events', () => {
   const say = (line: string) => void said.push(line)
   const listen = (event: unknown) => void said.push(JSON.stringify(event))
   const channels = ['identify', 'landing', 'check', 'login', 'logout', 'degraded'].map((name) => `express-sso2:${name}`)
-  let network: Network
+  let setup: Setup
 
   beforeAll(async () => {
     for (const channel of channels) diagnostics.subscribe(channel, listen)
     const site = { loginLimit: { attempts: 3, perSeconds: 60 }, logger: { warn: say, info: say } }
-    network = await startNetwork({ build: behindProxy, site })
+    setup = await startSetup({ build: behindProxy, site })
   })
   afterAll(async () => {
     for (const channel of channels) diagnostics.unsubscribe(channel, listen)
-    await network.close()
+    await setup.close()
   })
 
   test('name no person, whatever fails', async () => {
-    const { emulator, morning } = network
+    const { emulator, morning } = setup
     const browser = new Browser({ now: () => emulator.clock.now(), headers: { 'x-forwarded-for': address } })
     const post = (json: typeof ada) => browser.fetchJson(`${morning.url}/login`, { json })
     const secrets = [ada.username, ada.password, 'Ada Lindqvist', 'ada@demo-press.example', 'account-ada', address]

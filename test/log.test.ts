@@ -11,7 +11,7 @@ const REST = '. Users see the built-in page. Check the stack below. See "A view 
 const secret = 'Zk3v9-Qp_7sLw0aXyB4tRn2cVd8mEuJh'
 
 /** A logger that keeps its lines, and the time that goes by. */
-function stage(secrets: readonly string[] = []) {
+function setup(secrets: readonly string[] = []) {
   const lines: string[] = []
   const logger: Logger = {
     warn: (message) => void lines.push(`warn ${message.replace(REST, '')}`),
@@ -26,7 +26,7 @@ beforeEach(() => {
 afterEach(() => jest.restoreAllMocks())
 
 test('each cause is told once a minute, and how often it happened meanwhile', () => {
-  const { lines, log } = stage()
+  const { lines, log } = setup()
   for (const [at, cause] of [
     [0, 'a'],
     [1, 'a'],
@@ -50,7 +50,7 @@ test('each cause is told once a minute, and how often it happened meanwhile', ()
 })
 
 test('what was told is said to be over once, and what was not told is not', () => {
-  const { lines, log } = stage()
+  const { lines, log } = setup()
   log.over('sso', 'the SSO system answers again')
   log.warn('sso:no answer', line('it does not answer'))
   log.warn('store:away', line('nor does this'))
@@ -59,7 +59,7 @@ test('what was told is said to be over once, and what was not told is not', () =
 })
 
 test('a second outage within a minute after the all-clear is logged, each cause of it', () => {
-  const { lines, log } = stage()
+  const { lines, log } = setup()
   const away = () => {
     log.warn('sso:ECONNREFUSED', line('refused'))
     log.warn('sso:503', line('failing'))
@@ -83,7 +83,7 @@ test('a second outage within a minute after the all-clear is logged, each cause 
 })
 
 test('a failure of a call that began before the all-clear is not logged after it', () => {
-  const { lines, log } = stage()
+  const { lines, log } = setup()
   const fail = (beganAt: number) =>
     log.failed('sso', { step: 'sessionstatus', error: new Error('no response'), isOwn: false, beganAt })
   fail(now)
@@ -98,7 +98,7 @@ test('a failure of a call that began before the all-clear is not logged after it
 })
 
 test('a system that fails and recovers every second is logged four times a minute', () => {
-  const { lines, log } = stage()
+  const { lines, log } = setup()
   now = 1_000_000
   for (let second = 0; second < 60; second += 1) {
     log.warn('sso:503', line('failing'))
@@ -114,7 +114,7 @@ test('a system that fails and recovers every second is logged four times a minut
 })
 
 test('a failure is told with its step, what happened, what to look at, and its stack', () => {
-  const { lines, log } = stage()
+  const { lines, log } = setup()
   log.failed('redeem', { step: 'loadUser', error: new TypeError('no luck'), isOwn: true })
   const [first, ...frames] = (lines[0] ?? '').split('\n')
   expect(first).toMatch(
@@ -125,7 +125,7 @@ test('a failure is told with its step, what happened, what to look at, and its s
 
 test('[O6] no line holds a secret of the site, or one that went along with what failed', () => {
   const own = 'the-client-key-of-the-morning-paper-0123456789'
-  const { lines, log } = stage([own])
+  const { lines, log } = setup([own])
   const text = `${own} ${secret} ${encodeURIComponent(own)} ${Buffer.from(secret).toString('base64')}`
   const error = new Error(text, { cause: new Error(text) })
   log.failed('redeem', { step: 'loadUser', error, isOwn: true }, [undefined, secret])
@@ -137,7 +137,7 @@ test('[O6] no line holds a secret of the site, or one that went along with what 
 })
 
 test('[O8] a name, or an error of a hook, cannot add a line to the log', () => {
-  const { lines, log } = stage()
+  const { lines, log } = setup()
   log.warn('a', line('a\r\nexpress-sso2: all is well'))
   log.broken('b', line('a view failed'), new Error('b\nexpress-sso2: all is well\u001b[31m'))
   for (const line of lines.flatMap((entry) => entry.split('\n').slice(1))) expect(line).toMatch(/^ {4}at /)
@@ -145,7 +145,7 @@ test('[O8] a name, or an error of a hook, cannot add a line to the log', () => {
 })
 
 test('many causes are told, and kept for no longer than there is room', () => {
-  const { lines, log } = stage()
+  const { lines, log } = setup()
   for (let cause = 0; cause < 1000; cause += 1) log.warn(`cause ${cause}`, line('x'))
   log.warn('cause 999', line('x'))
   log.warn('cause 0', line('x'))

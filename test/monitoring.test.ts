@@ -5,7 +5,7 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '
 import { transformSync } from '@swc/core'
 import express, { type Express } from 'express'
 import type { Sso2 } from '../lib'
-import { ada, addPages, eventually, grace, logIn, type Network, startNetwork, view } from './flows/network'
+import { ada, addPages, eventually, grace, logIn, type Setup, startSetup, view } from './flows/setup'
 import type { Browser, VisitedPage } from './support/agent'
 
 /*
@@ -25,13 +25,13 @@ function runSnippet(library: string, sso?: Sso2): Express | undefined {
 }
 
 const exporter = new InMemorySpanExporter()
-let network: Network
+let setup: Setup
 let hasMetrics = false
 
 beforeAll(async () => {
   trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }))
   runSnippet('@opentelemetry/api')
-  network = await startNetwork({
+  setup = await startSetup({
     site: { loginLimit: { attempts: 1, perSeconds: 60 } },
     build: (sso, gates) => {
       const app = (hasMetrics ? undefined : runSnippet('prom-client', sso)) ?? express() // at the first site, the morning paper
@@ -40,7 +40,7 @@ beforeAll(async () => {
       return addPages(app, sso, gates)
     },
   })
-  const browser = network.browser()
+  const browser = setup.browser()
   // a store that a busy machine keeps back for once is asked again
   const until = (status: string, visit: () => Promise<VisitedPage>) =>
     eventually(() =>
@@ -49,26 +49,26 @@ beforeAll(async () => {
         () => false,
       ),
     )
-  await until('anon', () => browser.visit(`${network.morning.url}/news`))
-  await until('loggedin', () => logIn(browser, network.morning, ada))
-  network.emulator.clock.advance(361)
-  await until('loggedin', () => browser.visit(`${network.morning.url}/news`))
-  await until('anon', () => browser.submit(`${network.morning.url}/logout`, { return_to: '/' }))
+  await until('anon', () => browser.visit(`${setup.morning.url}/news`))
+  await until('loggedin', () => logIn(browser, setup.morning, ada))
+  setup.emulator.clock.advance(361)
+  await until('loggedin', () => browser.visit(`${setup.morning.url}/news`))
+  await until('anon', () => browser.submit(`${setup.morning.url}/logout`, { return_to: '/' }))
   for (let count = 0; count < 2; count += 1)
     await tryLogin(browser, { ...ada, username: 'stranger', password: 'wrong' })
-  network.emulator.faults.add({ operation: 'authenticate', kind: 'down' })
+  setup.emulator.faults.add({ operation: 'authenticate', kind: 'down' })
   await tryLogin(browser, grace)
-  network.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
-  network.emulator.clock.advance(361)
-  await until('anon', () => browser.visit(`${network.morning.url}/news`))
+  setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
+  setup.emulator.clock.advance(361)
+  await until('anon', () => browser.visit(`${setup.morning.url}/news`))
 })
 afterAll(async () => {
-  await network.close()
+  await setup.close()
   trace.disable()
 })
 
-const tryLogin = (browser: Browser, json: typeof ada) => browser.fetchJson(`${network.morning.url}/login`, { json })
-const scrape = async () => (await fetch(`http://127.0.0.1:${new URL(network.morning.url).port}/metrics`)).text()
+const tryLogin = (browser: Browser, json: typeof ada) => browser.fetchJson(`${setup.morning.url}/login`, { json })
+const scrape = async () => (await fetch(`http://127.0.0.1:${new URL(setup.morning.url).port}/metrics`)).text()
 
 test('Prometheus gets a histogram of every kind of event, and the health', async () => {
   const metrics = await scrape()

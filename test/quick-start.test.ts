@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { redisUrl } from './flows/network'
+import { redisUrl } from './flows/setup'
 import { Browser } from './support/agent'
 import { freePort } from './support/ports'
 import { type Registry, startRegistry } from './support/registry'

@@ -7,7 +7,7 @@ import express, { type Express } from 'express'
 import * as library from '../lib'
 import { createEmulator, type Emulator } from '../lib/emulator'
 import { blocksOf } from './docs/markdown'
-import { ada, eventually, grace, sessionSecret } from './flows/network'
+import { ada, eventually, grace, sessionSecret } from './flows/setup'
 import { Browser } from './support/agent'
 import { freePort } from './support/ports'
 

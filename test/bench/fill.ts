@@ -2,7 +2,7 @@ import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import path from 'node:path'
 import type { Cluster, Redis } from 'ioredis'
 import { Client } from './client'
-import { password, readerName, type SiteOptions, type Stage } from './stage'
+import { password, readerName, type Setup, type SiteOptions } from './setup'
 
 /*
  * Sessions by the million, written by the package's own storage code: a record each, and an entry in each of its two indexes, just as
@@ -35,8 +35,8 @@ export function cookieOf(sessionId: string, { sessionSecret }: SiteOptions, name
 }
 
 /** Session ID of a reader who logs in at a site of this package in the ordinary way. */
-export async function realLogin(stage: Stage): Promise<string> {
-  const server = await stage.start('sso2', { port: stage.sitePort })
+export async function realLogin(setup: Setup): Promise<string> {
+  const server = await setup.start('sso2', { port: setup.sitePort })
   const origin = `http://localhost:${server.port}`
   const client = new Client()
   await client.visit(`${origin}/login`)
@@ -47,17 +47,17 @@ export async function realLogin(stage: Stage): Promise<string> {
   return id
 }
 
-/** @param template session ID of a real login, in the stage's Redis */
-export async function filler(stage: Stage, template: string, redis: Redis | Cluster): Promise<Filler> {
+/** @param template session ID of a real login, in the setup's Redis */
+export async function filler(setup: Setup, template: string, redis: Redis | Cluster): Promise<Filler> {
   const { sessionKey, shortHash } = load<Hashes>('storage/site-store')
   const { indexLifeOf, lifetimeOf, parseRecord, serialiseRecord } = load<Record>('decide/record')
-  const config = load<Config>('config').makeConfig(stage.site, {}, { now: () => Date.now() })
+  const config = load<Config>('config').makeConfig(setup.site, {}, { now: () => Date.now() })
   const now = () => Math.floor(Date.now() / 1000)
   const kv = load<Kv>('storage/redis-kv').redisKv(redis, false)
   const parts = [kv, config.prefix, config.encryptionKeys, Date.now] as const
   const records = new (load<Records>('storage/records').Records)(...parts)
   const index = new (load<SessionIndex>('storage/session-index').SessionIndex)(...parts)
-  const record = parseRecord(await stage.redis.get(`${config.prefix}sso2:{${sessionKey(template)}}`))
+  const record = parseRecord(await setup.redis.get(`${config.prefix}sso2:{${sessionKey(template)}}`))
   const secrets = record && records.open(record)
   if (record?.status !== 'loggedin' || !secrets) throw new Error('the real login cannot be read')
   const sidOf = (id: string) => `${id.slice(0, 8)}${secrets.sid.slice(8)}`

@@ -1,7 +1,7 @@
 import { Client } from './client'
 import type { Server } from './machine'
 import { type CommandCount, countCommands, openSlowWay, type SlowWay } from './redis-commands'
-import { password, readerName, type Stage } from './stage'
+import { password, readerName, type Setup } from './setup'
 
 /*
  * Flows in steps: all browsers take the first step, one after the other, then all take the second. What a step costs is what the
@@ -71,36 +71,36 @@ export const accountsFor = (rounds: number, browsers: number): number => (rounds
 
 /** All flows, in turns. */
 export async function measureFlows(
-  stage: Stage,
+  setup: Setup,
   hasPeers: boolean,
   rounds: number,
   browsers: number,
 ): Promise<StepFigures[]> {
   const flows: Flow[] = [
-    { kind: 'sso2', port: stage.sitePort, steps: (origin, server) => siteSteps(stage, origin, server) },
+    { kind: 'sso2', port: setup.sitePort, steps: (origin, server) => siteSteps(setup, origin, server) },
     ...(hasPeers
       ? [
-          { kind: 'oidc-redis', port: stage.peerPort, steps: openIdSteps },
+          { kind: 'oidc-redis', port: setup.peerPort, steps: openIdSteps },
           { kind: 'passport', port: 0, steps: passportSteps },
         ]
       : []),
   ]
   const figures: Figures = new Map()
-  const running = await startAll(stage, flows, {})
+  const running = await startAll(setup, flows, {})
   for (let round = -1; round < rounds; round += 1)
     for (const { server, steps } of running)
       await timeSteps(server, steps, travellers((round + 1) * browsers, browsers), round < 0 ? new Map() : figures)
   await Promise.all(running.map(({ server }) => server.stop()))
-  await countSteps(stage, flows, figures, (rounds + 1) * browsers)
+  await countSteps(setup, flows, figures, (rounds + 1) * browsers)
   for (const [title, parts] of Object.entries(VISITS)) addVisit(figures, title, parts)
   return [...figures.values()]
 }
 
-function startAll(stage: Stage, flows: readonly Flow[], more: object) {
+function startAll(setup: Setup, flows: readonly Flow[], more: object) {
   return Promise.all(
     flows.map(async ({ kind, port, steps }) => {
-      const server = await stage.start(kind, { port, hasLimits: true, ...more })
-      await server.advance(Math.round((stage.emulator.clock.now() - Date.now()) / 1000)) // to the platform's time
+      const server = await setup.start(kind, { port, hasLimits: true, ...more })
+      await server.advance(Math.round((setup.emulator.clock.now() - Date.now()) / 1000)) // to the platform's time
       return { server, steps: steps(`http://localhost:${server.port}`, server) }
     }),
   )
@@ -132,10 +132,10 @@ async function timeSteps(server: Server, steps: readonly Step[], all: readonly T
 }
 
 /** First all commands, then all waits: a MONITOR would take its time too. */
-async function countSteps(stage: Stage, flows: readonly Flow[], figures: Figures, from: number): Promise<void> {
-  const way = await openSlowWay(stage.redisServer.port)
-  const running = await startAll(stage, flows, { redisUrl: way.url })
-  const counter = await countCommands(stage.redisServer.port)
+async function countSteps(setup: Setup, flows: readonly Flow[], figures: Figures, from: number): Promise<void> {
+  const way = await openSlowWay(setup.redisServer.port)
+  const running = await startAll(setup, flows, { redisUrl: way.url })
+  const counter = await countCommands(setup.redisServer.port)
   for (const { steps } of running) await count(steps, travellers(from, COUNTED_BROWSERS), figures, counter, 'commands')
   counter.stop()
   for (const { steps } of running)
@@ -192,7 +192,7 @@ const pages = (origin: string) => async (one: Traveller) => {
   for (let page = 0; page < PAGES; page += 1) await go(one, `${origin}/page`, 200)
 }
 
-function siteSteps({ emulator }: Stage, origin: string, server: Server): Step[] {
+function siteSteps({ emulator }: Setup, origin: string, server: Server): Step[] {
   const page = `${origin}/page`
   const later = async () => {
     emulator.clock.advance(CHECK_SECONDS)

@@ -3,7 +3,7 @@ import { type Burst, browserHeaders, Load, pageRequest, untilGood } from './load
 import type { Server } from './machine'
 import type { Options } from './options'
 import { between, countsOf } from './redis-counts'
-import type { Stage } from './stage'
+import type { Setup } from './setup'
 
 /*
  * Visitors who bring no cookie and may not be redirected: what is served to them passes through this package all the same.
@@ -27,15 +27,15 @@ interface Visited {
 }
 
 /** The same visitors at a bare express and at a site of this package. */
-export async function compareVisitors(stage: Stage, { rounds, quick }: Options): Promise<Record<string, string>[]> {
-  const servers = { bare: await stage.start('bare'), site: await stage.start('sso2') }
+export async function compareVisitors(setup: Setup, { rounds, quick }: Options): Promise<Record<string, string>[]> {
+  const servers = { bare: await setup.start('bare'), site: await setup.start('sso2') }
   const requests = quick ? REQUESTS / 10 : REQUESTS
   const lines: Record<string, string>[] = []
   for (const { name, headers } of visitors) {
     const seen: Record<'bare' | 'site', Visited[]> = { bare: [], site: [] }
     for (let round = -1; round < rounds; round += 1)
       for (const where of ['bare', 'site'] as const) {
-        const visited = await untilGood(() => burst(stage, servers[where], pageRequest('', headers), requests))
+        const visited = await untilGood(() => burst(setup, servers[where], pageRequest('', headers), requests))
         if (round >= 0) seen[where].push(visited)
       }
     const of = (where: 'bare' | 'site', what: keyof Visited) => seen[where].map((one) => one[what])
@@ -52,7 +52,7 @@ export async function compareVisitors(stage: Stage, { rounds, quick }: Options):
   return lines
 }
 
-async function burst({ redis }: Stage, server: Server, request: Buffer, requests: number): Promise<Visited & Burst> {
+async function burst({ redis }: Setup, server: Server, request: Buffer, requests: number): Promise<Visited & Burst> {
   const load = new Load({ port: server.port, requests: [request], status: 200, body: '<p>Good morning, stranger</p>' })
   await load.open(CONNECTIONS)
   const [counts, used] = [await countsOf([redis]), await server.usage()]

@@ -4,7 +4,7 @@ import { accountsFor, measureFlows, type StepFigures } from './flow-steps'
 import { compareVisitors } from './flow-visitors'
 import { readOptions } from './options'
 import { installPeers } from './peers'
-import { setStage } from './stage'
+import { openSetup } from './setup'
 import { compareTokens } from './tokens'
 
 /*
@@ -17,19 +17,19 @@ export async function main(args: readonly string[]): Promise<void> {
   const options = readOptions(args)
   const isWanted = (part: string) => options.only?.includes(part) ?? true
   const browsers = options.quick ? 20 : 200
-  const stage = await setStage(accountsFor(options.rounds, browsers))
+  const setup = await openSetup(accountsFor(options.rounds, browsers))
   try {
     if (isWanted('steps')) {
-      const steps = await measureFlows(stage, installPeers(), options.rounds, browsers)
+      const steps = await measureFlows(setup, installPeers(), options.rounds, browsers)
       console.log(
         `Medians (and quartiles) of ${options.rounds} rounds of ${browsers} browsers, one at a time. ${METHOD}\n`,
       )
       console.log(`${table(steps.map(lineOf))}\n`)
     }
-    if (isWanted('visitors')) console.log(`${table(await compareVisitors(stage, options))}\n`)
+    if (isWanted('visitors')) console.log(`${table(await compareVisitors(setup, options))}\n`)
     if (isWanted('tokens')) console.log(`${table(compareTokens(options))}\n`)
   } finally {
-    await stage.close()
+    await setup.close()
   }
   if (isWanted('emulator')) await emulatorCalls(options.quick ? ['--quick'] : [])
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client, forEach } from './client'
-import { password, readerName, type Stage } from './stage'
+import { password, readerName, type Setup } from './setup'
 
 /*
  * Readers that are logged in. They come in through the server's own flow, at a process that ends before anything is measured.
@@ -28,12 +28,12 @@ const WELL_AFTER_SECONDS = 600
 const known = '<p>Good morning, Ada Lindqvist</p>'
 
 /** Cookie headers of a group. */
-export async function logIn(stage: Stage, group: Group, count: number): Promise<string[]> {
+export async function logIn(setup: Setup, group: Group, count: number): Promise<string[]> {
   const numbers = Array.from({ length: count }, (_, n) => n)
   if (group === 'nobody') return ['']
-  if (group === 'clerk') return numbers.map((n) => clerkCookie(stage, n))
-  const { kind, port, enter } = doors(stage)[group]
-  const server = await stage.start(kind, { port })
+  if (group === 'clerk') return numbers.map((n) => clerkCookie(setup, n))
+  const { kind, port, enter } = doors(setup)[group]
+  const server = await setup.start(kind, { port })
   const origin = `http://localhost:${server.port}`
   const cookies = await forEach(numbers, AT_ONCE, (n) => patiently(() => comeIn(enter, origin, n, group)))
   await server.stop()
@@ -67,7 +67,7 @@ interface Door {
   readonly enter: (client: Client, origin: string, username: string) => Promise<unknown>
 }
 
-function doors({ sitePort, mountedPort, peerPort }: Stage): Record<Exclude<Group, 'nobody' | 'clerk'>, Door> {
+function doors({ sitePort, mountedPort, peerPort }: Setup): Record<Exclude<Group, 'nobody' | 'clerk'>, Door> {
   const peer = (kind: string, path: string): Door => {
     return { kind, port: peerPort, enter: (client, origin) => client.visit(`${origin}${path}`) }
   }
@@ -101,7 +101,7 @@ async function logInAtSite(client: Client, origin: string, username: string): Pr
   if (status !== 200) throw new Error(`the login ended with ${status}`)
 }
 
-function clerkCookie({ provider }: Stage, n: number): string {
+function clerkCookie({ provider }: Setup, n: number): string {
   const now = Math.floor(Date.now() / 1000)
   const session = provider.token({
     iss: 'https://clerk.bench.example',

@@ -3,7 +3,7 @@ import { number } from './figures'
 import { browserHeaders, Load, pageRequest } from './load'
 import type { Options } from './options'
 import { between, countsOf } from './redis-counts'
-import { password, readerName, type Stage } from './stage'
+import { password, readerName, type Setup } from './setup'
 
 /*
  * Many at once: visitors who never come back with a cookie, and one session that becomes stale under a crowd of requests.
@@ -13,9 +13,9 @@ const CONNECTIONS = 64
 const STALE_SECONDS = 361
 
 /** New visitors are sent to Identify, and nothing may be kept of those who never land. */
-export async function flood(stage: Stage, { quick }: Options): Promise<Record<string, string>[]> {
+export async function flood(setup: Setup, { quick }: Options): Promise<Record<string, string>[]> {
   const requests = quick ? 2000 : 50_000
-  const server = await stage.start('sso2')
+  const server = await setup.start('sso2')
   const load = new Load({
     port: server.port,
     requests: [pageRequest('', browserHeaders)],
@@ -23,9 +23,9 @@ export async function flood(stage: Stage, { quick }: Options): Promise<Record<st
     body: undefined,
   })
   await load.open(CONNECTIONS)
-  const before = await countsOf([stage.redis])
+  const before = await countsOf([setup.redis])
   const { perSecond, unexpected } = await load.run(requests)
-  const { commands, bytes, keys } = between(before, await countsOf([stage.redis]))
+  const { commands, bytes, keys } = between(before, await countsOf([setup.redis]))
   load.close()
   await server.stop()
   const what = `${number(requests)} visitors without cookies`
@@ -39,10 +39,10 @@ export async function flood(stage: Stage, { quick }: Options): Promise<Record<st
 }
 
 /** Two processes of one site, and a thousand requests of one session at the moment when it is stale. */
-export async function stampede(stage: Stage, { quick }: Options): Promise<Record<string, string>[]> {
+export async function stampede(setup: Setup, { quick }: Options): Promise<Record<string, string>[]> {
   const requests = quick ? 100 : 500
-  const servers = [await stage.start('sso2', { port: stage.sitePort }), await stage.start('sso2')]
-  const origin = `http://localhost:${stage.sitePort}`
+  const servers = [await setup.start('sso2', { port: setup.sitePort }), await setup.start('sso2')]
+  const origin = `http://localhost:${setup.sitePort}`
   const client = new Client()
   await client.visit(`${origin}/login`)
   await client.visit(`${origin}/login`, { username: readerName(1), password, return_to: '/page' })
@@ -52,9 +52,9 @@ export async function stampede(stage: Stage, { quick }: Options): Promise<Record
   )
   for (const load of loads) await load.open(requests)
   for (const load of loads) await load.run(requests)
-  stage.emulator.clock.advance(STALE_SECONDS)
+  setup.emulator.clock.advance(STALE_SECONDS)
   for (const server of servers) await server.advance(STALE_SECONDS)
-  const asked = () => stage.emulator.calls({ operation: 'sessionstatus' }).length
+  const asked = () => setup.emulator.calls({ operation: 'sessionstatus' }).length
   const before = asked()
   const bursts = await Promise.all(loads.map((load) => load.run(requests)))
   for (const load of loads) load.close()

@@ -9,7 +9,7 @@ import { type Options, readOptions } from './options'
 import { startCluster, type TestCluster } from './redis-cluster'
 import { between, countsOf } from './redis-counts'
 import { flood, stampede } from './scale-crowds'
-import { type Stage, setStage } from './stage'
+import { openSetup, type Setup } from './setup'
 
 /*
  * The same site with ten thousand, a hundred thousand and a million sessions, and on a Cluster; a flood of visitors without cookies;
@@ -37,47 +37,47 @@ interface Size {
 /** The program. */
 export async function main(args: readonly string[]): Promise<void> {
   const options = readOptions(args)
-  const stage = await setStage(10)
+  const setup = await openSetup(10)
   try {
-    const template = await realLogin(stage)
+    const template = await realLogin(setup)
     const sizes = [10_000, 100_000, 1_000_000].filter((size) => size <= options.sessions)
     const all: Size[] = []
-    for (const sessions of sizes) all.push(await onOneRedis(stage, template, sessions))
-    all.push(await onCluster(stage, template, sizes[0] ?? options.sessions))
-    for (const sessions of sizes) all.push(await control(stage, sessions))
+    for (const sessions of sizes) all.push(await onOneRedis(setup, template, sessions))
+    all.push(await onCluster(setup, template, sizes[0] ?? options.sessions))
+    for (const sessions of sizes) all.push(await control(setup, sessions))
     await compete(all, options)
     console.log(`${table(all.map((size) => lineOf(size, all)))}\n`)
     console.log(`A session of express-session with connect-redis, same user: ${number(await plainBytes())} bytes\n`)
     await Promise.all(all.map((size) => size.stop()))
-    console.log(`${table([await flood(stage, options), await stampede(stage, options)].flat())}\n`)
+    console.log(`${table([await flood(setup, options), await stampede(setup, options)].flat())}\n`)
     const [first] = all
     if (first) console.log(`${formula}\n\n${table(capacity(figuresOf(first)))}\n`)
   } finally {
-    await stage.close()
+    await setup.close()
   }
 }
 
-async function onOneRedis(stage: Stage, template: string, sessions: number): Promise<Size> {
+async function onOneRedis(setup: Setup, template: string, sessions: number): Promise<Size> {
   const store = await startRedis()
   const redis = new Redis(store.url)
-  const { ids, bytes } = await fill(stage, template, redis, [redis], sessions)
-  const server = await stage.start('sso2', { redisUrl: store.url })
+  const { ids, bytes } = await fill(setup, template, redis, [redis], sessions)
+  const server = await setup.start('sso2', { redisUrl: store.url })
   const stop = async () => {
     await server.stop()
     redis.disconnect()
     await store.stop()
   }
   const title = `${number(sessions)} sessions`
-  const load = loadOf(stage, server, ids)
+  const load = loadOf(setup, server, ids)
   return { title, kind: 'sso2', sessions, bytes, server, load, masters: [redis], bursts: [], stop }
 }
 
 /** A server that checks a signature and reads one key, whatever stands in Redis: what becomes slower here is Redis and the machine. */
-async function control(stage: Stage, sessions: number): Promise<Size> {
+async function control(setup: Setup, sessions: number): Promise<Size> {
   const store = await startRedis()
   const redis = new Redis(store.url)
   const ids = await fillPlain(redis, sessions)
-  const server = await stage.start('one-read', { redisUrl: store.url })
+  const server = await setup.start('one-read', { redisUrl: store.url })
   const stop = async () => {
     await server.stop()
     redis.disconnect()
@@ -85,31 +85,31 @@ async function control(stage: Stage, sessions: number): Promise<Size> {
   }
   const title = `the control, a signature and one MGET: ${number(sessions)}`
   const bytes = { record: Number.NaN, lists: Number.NaN }
-  const load = loadOf(stage, server, ids, 'plain.sid')
+  const load = loadOf(setup, server, ids, 'plain.sid')
   return { title, kind: 'one-read', sessions, bytes, server, load, masters: [redis], bursts: [], stop }
 }
 
-async function onCluster(stage: Stage, template: string, sessions: number): Promise<Size> {
+async function onCluster(setup: Setup, template: string, sessions: number): Promise<Size> {
   const store: TestCluster = await startCluster()
-  const { ids, bytes } = await fill(stage, template, store.cluster, store.masters, sessions)
-  const server = await stage.start('sso2', { nodes: store.nodes })
+  const { ids, bytes } = await fill(setup, template, store.cluster, store.masters, sessions)
+  const server = await setup.start('sso2', { nodes: store.nodes })
   const stop = async () => {
     await server.stop()
     await store.stop()
   }
   const title = `${number(sessions)} sessions, Cluster of three masters`
-  const load = loadOf(stage, server, ids)
+  const load = loadOf(setup, server, ids)
   return { title, kind: 'sso2', sessions, bytes, server, load, masters: store.masters, bursts: [], stop }
 }
 
 async function fill(
-  stage: Stage,
+  setup: Setup,
   template: string,
   redis: Parameters<typeof filler>[2],
   masters: readonly Redis[],
   sessions: number,
 ) {
-  const writer = await filler(stage, template, redis)
+  const writer = await filler(setup, template, redis)
   const before = await countsOf(masters)
   const ids = await writer.records(sessions)
   const between = await countsOf(masters)
@@ -120,7 +120,7 @@ async function fill(
 }
 
 /** Readers from all over the store: session IDs are random, so the first ones are as good as any. */
-function loadOf({ site }: Stage, server: Server, ids: readonly string[], cookie?: string): Load {
+function loadOf({ site }: Setup, server: Server, ids: readonly string[], cookie?: string): Load {
   const requests = ids.slice(0, MOST_READERS).map((id) => pageRequest(cookieOf(id, site, cookie)))
   return new Load({ port: server.port, requests, status: 200, body: '<p>Good morning, Ada Lindqvist</p>' })
 }

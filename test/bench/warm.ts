@@ -9,7 +9,7 @@ import { installPeers } from './peers'
 import { type Group, logIn } from './readers'
 import { between, countsOf } from './redis-counts'
 import { loadOf, measure, type Row, wantedRows } from './rows'
-import { type Stage, setStage } from './stage'
+import { openSetup, type Setup } from './setup'
 import { report } from './warm-report'
 import { look } from './weight'
 
@@ -61,15 +61,15 @@ export async function main(args: readonly string[]): Promise<void> {
   const options = readOptions(args)
   const rows = wantedRows(options.only, installPeers())
   const readers = options.quick ? 50 : 1000
-  const stage = await setStage(readers)
+  const setup = await openSetup(readers)
   try {
     const cookies = new Map<Group, string[]>()
-    for (const group of new Set(rows.map((row) => row.readers))) cookies.set(group, await logIn(stage, group, readers))
+    for (const group of new Set(rows.map((row) => row.readers))) cookies.set(group, await logIn(setup, group, readers))
     const contestants: Contestant[] = []
-    for (const row of rows) contestants.push(await enter(stage, row, cookies.get(row.readers) ?? []))
-    await compete(contestants, stage.redis, options)
+    for (const row of rows) contestants.push(await enter(setup, row, cookies.get(row.readers) ?? []))
+    await compete(contestants, setup.redis, options)
     await Promise.all(contestants.map(({ server }) => server.stop()))
-    for (const one of contestants) [one.memory] = await look(stage, one.row, one.cookies, [options.requests])
+    for (const one of contestants) [one.memory] = await look(setup, one.row, one.cookies, [options.requests])
     console.log(report(contestants, options, readers))
     console.log(judge(contestants))
     if (options.json)
@@ -78,12 +78,12 @@ export async function main(args: readonly string[]): Promise<void> {
         JSON.stringify(contestants.map(({ row, rounds, memory }) => ({ row, rounds, memory }))),
       )
   } finally {
-    await stage.close()
+    await setup.close()
   }
 }
 
-async function enter(stage: Stage, row: Row, cookies: readonly string[]): Promise<Contestant> {
-  const server = await stage.start(row.kind, { page: row.page, dist: row.dist })
+async function enter(setup: Setup, row: Row, cookies: readonly string[]): Promise<Contestant> {
+  const server = await setup.start(row.kind, { page: row.page, dist: row.dist })
   return { row, server, load: loadOf(row, server.port, cookies), cookies, rounds: [] }
 }
 

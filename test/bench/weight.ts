@@ -6,7 +6,7 @@ import { USUAL_FLAGS, type Usage } from './machine'
 import { type Options, readOptions } from './options'
 import { logIn } from './readers'
 import { loadOf, measure, type Row, wantedRows } from './rows'
-import { type Stage, setStage } from './stage'
+import { openSetup, type Setup } from './setup'
 
 /*
  * What a process of a site weighs: how long it takes to load the package and what it stands on, and where its memory is after
@@ -85,31 +85,31 @@ function load(modules: readonly string[]): Loaded {
 
 async function memory({ only, quick, requests }: Options): Promise<void> {
   const readers = quick ? 50 : 1000
-  const stage = await setStage(readers)
+  const setup = await openSetup(readers)
   const names = only?.filter((name) => name !== 'memory') ?? []
   const rows = wantedRows(names.length > 0 ? names : ['bare', 'page'], false)
   const looks = [0.01, 0.1, 1].map((part) => Math.round(requests * part))
   try {
     const found: Record<string, string>[] = []
     for (const row of rows.filter(({ name }) => name !== measure || names.includes(name))) {
-      found.push(...(await lookAt(stage, row, readers, looks, [])))
-      found.push(...(await lookAt(stage, row, readers, looks.slice(0, 2), [SMALL_YOUNG])))
+      found.push(...(await lookAt(setup, row, readers, looks, [])))
+      found.push(...(await lookAt(setup, row, readers, looks.slice(0, 2), [SMALL_YOUNG])))
     }
     console.log(table(found))
   } finally {
-    await stage.close()
+    await setup.close()
   }
 }
 
 async function lookAt(
-  stage: Stage,
+  setup: Setup,
   row: Row,
   readers: number,
   looks: readonly number[],
   flags: readonly string[],
 ): Promise<Record<string, string>[]> {
-  const cookies = await logIn(stage, row.readers, readers)
-  const usages = await look(stage, row, cookies, looks, flags)
+  const cookies = await logIn(setup, row.readers, readers)
+  const usages = await look(setup, row, cookies, looks, flags)
   return usages.map((usage, n) => ({
     row: row.title,
     flags: flags.join(' '),
@@ -132,14 +132,14 @@ function shown({ rss, heap, young, old, external }: Usage): Record<string, strin
 
 /** Memory at rest after so many requests each, of a server of its own that nothing else has been asked of. */
 export async function look(
-  stage: Stage,
+  setup: Setup,
   row: Row,
   cookies: readonly string[],
   looks: readonly number[],
   flags: readonly string[] = [],
 ): Promise<Usage[]> {
   const usages: Usage[] = []
-  const server = await stage.start(row.kind, { page: row.page, dist: row.dist }, [...USUAL_FLAGS, ...flags])
+  const server = await setup.start(row.kind, { page: row.page, dist: row.dist }, [...USUAL_FLAGS, ...flags])
   let done = 0
   for (const requests of looks) {
     const load = loadOf(row, server.port, cookies)

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
-import { eventually } from '../flows/network'
+import { eventually } from '../flows/setup'
 import { makeNew, untilPage, viewports } from '../support/browser'
 import { administrator, expectGood, fillIn, open, overflow, press, reader, state, useNetwork } from './network'
 

@@ -10,7 +10,7 @@ import { Redis } from 'ioredis'
 import { refusedTokenFinding } from '../../lib/cli/doctor-sso'
 import type { Emulator } from '../../lib/emulator'
 import { built, runCommand } from '../emulator/command'
-import { redisUrl } from '../flows/network'
+import { redisUrl } from '../flows/setup'
 import { startRedis } from '../support/redis'
 import {
   answering,

@@ -8,7 +8,7 @@ import express, { type RequestHandler } from 'express'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { doctorCommand } from '../../lib/cli/doctor'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
-import { eventually, redisUrl, sessionSecret } from '../flows/network'
+import { eventually, redisUrl, sessionSecret } from '../flows/setup'
 import { freePort } from '../support/ports'
 
 /** A site over the Redis of the test run, its platform, and the environment that both share. */

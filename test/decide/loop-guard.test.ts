@@ -144,7 +144,7 @@ describe('two tabs of one page, whose requests and responses come in every order
     readonly seen: string | undefined
     readonly at: 'page' | 'landing' | 'shown'
   }
-  interface Stage {
+  interface Setup {
     readonly cookie: string
     readonly tabs: readonly Tab[]
   }
@@ -164,7 +164,7 @@ describe('two tabs of one page, whose requests and responses come in every order
   }
 
   /** One tab sends its request, or gets its answer. */
-  function step({ cookie, tabs }: Stage, turn: number, end: End): Stage {
+  function step({ cookie, tabs }: Setup, turn: number, end: End): Setup {
     const tab = tabs[turn]
     if (!tab || tab.at === 'shown') return { cookie, tabs }
     if (tab.seen === undefined) return { cookie, tabs: tabs.with(turn, { ...tab, seen: cookie }) }
@@ -175,13 +175,13 @@ describe('two tabs of one page, whose requests and responses come in every order
   /** @returns the most redirects that a tab makes in any order, or ten where there is no end */
   function mostTrips(end: End, tabs: number): number {
     const tab: Tab = { redirects: 0, isLast: false, seen: undefined, at: 'page' }
-    const open: Stage[] = [{ cookie: '', tabs: Array.from({ length: tabs }, () => tab) }]
+    const open: Setup[] = [{ cookie: '', tabs: Array.from({ length: tabs }, () => tab) }]
     const seen = new Set<string>()
     let most = 0
-    for (let stage = open.pop(); stage && most < 10; stage = open.pop()) {
-      most = Math.max(most, ...stage.tabs.map(({ redirects }) => redirects))
-      for (const turn of stage.tabs.keys()) {
-        const next = step(stage, turn, end)
+    for (let setup = open.pop(); setup && most < 10; setup = open.pop()) {
+      most = Math.max(most, ...setup.tabs.map(({ redirects }) => redirects))
+      for (const turn of setup.tabs.keys()) {
+        const next = step(setup, turn, end)
         const name = JSON.stringify(next)
         if (!seen.has(name)) open.push(next)
         seen.add(name)

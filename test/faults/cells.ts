@@ -1,4 +1,4 @@
-import { ada, eventually, logInAtLast, type PageView, present, view } from '../flows/network'
+import { ada, eventually, logInAtLast, type PageView, present, view } from '../flows/setup'
 import { document } from '../safety/session-support'
 import type { Browser } from '../support/agent'
 import { type Scene, type SceneOptions, startScene } from './scene'

@@ -1,4 +1,4 @@
-import { eventually, present } from '../flows/network'
+import { eventually, present } from '../flows/setup'
 import { startRedis } from '../support/redis'
 import { type Actor, type Cell, landingOf, page, post, type Row, visit } from './cells'
 import type { Scene } from './scene'

@@ -1,4 +1,4 @@
-import { eventually, present } from '../flows/network'
+import { eventually, present } from '../flows/setup'
 import { type Cell, page, post, type Row, usual, visit } from './cells'
 import type { Scene } from './scene'
 import {

@@ -3,7 +3,7 @@ import express from 'express'
 import { AccessTokenExpiredError, type Sso2, Sso2Error } from '../../lib'
 import type { Browser } from '../support/agent'
 import { callsAbout } from '../support/calls'
-import { addPages, type Gates, loggedIn, type Network, startNetwork, view } from './network'
+import { addPages, type Gates, loggedIn, type Setup, startSetup, view } from './setup'
 
 /** A site with pages that ask the REST API, and say in a typed way what went wrong. */
 function build(sso: Sso2, gates: Gates): Express {
@@ -27,67 +27,67 @@ function build(sso: Sso2, gates: Gates): Express {
 }
 
 const TOKEN_LIFE = 3600
-let network: Network
+let setup: Setup
 let browser: Browser
 
 beforeAll(async () => {
-  network = await startNetwork({ build })
+  setup = await startSetup({ build })
 })
-afterAll(() => network.close())
+afterAll(() => setup.close())
 beforeEach(async () => {
-  network.emulator.reset()
-  browser = await loggedIn(network)
-  expect(view(await browser.visit(`${network.morning.url}/`))).toMatchObject({ status: 'loggedin', username: 'ada' })
+  setup.emulator.reset()
+  browser = await loggedIn(setup)
+  expect(view(await browser.visit(`${setup.morning.url}/`))).toMatchObject({ status: 'loggedin', username: 'ada' })
 })
 
-const ask = (path = '/me') => browser.fetchJson(`${network.morning.url}${path}`)
-const statuses = () => callsAbout(network.emulator, 'sessionstatus').map(({ claims }) => claims?.['lks'])
+const ask = (path = '/me') => browser.fetchJson(`${setup.morning.url}${path}`)
+const statuses = () => callsAbout(setup.emulator, 'sessionstatus').map(({ claims }) => claims?.['lks'])
 
 test('the check before an access token ends asks for a ticket and renews the token, unnoticed', async () => {
   const session = browser.cookie('sso2.sid')
-  network.emulator.clock.advance(TOKEN_LIFE - 300)
-  expect(view(await browser.visit(`${network.morning.url}/`))).toMatchObject({ status: 'loggedin', username: 'ada' })
+  setup.emulator.clock.advance(TOKEN_LIFE - 300)
+  expect(view(await browser.visit(`${setup.morning.url}/`))).toMatchObject({ status: 'loggedin', username: 'ada' })
   expect(statuses()).toEqual(['anon'])
-  expect(network.count('token')).toBe(2)
+  expect(setup.count('token')).toBe(2)
   expect(browser.cookie('sso2.sid')).toBe(session)
-  network.emulator.clock.advance(350)
+  setup.emulator.clock.advance(350)
   expect((await ask()).json).toMatchObject({ value: { item: { username: 'ada' } } })
   expect(statuses()).toHaveLength(1)
 })
 
 test('a check long before the end of an access token asks for no ticket', async () => {
-  network.emulator.clock.advance(400)
-  await browser.visit(`${network.morning.url}/`)
+  setup.emulator.clock.advance(400)
+  await browser.visit(`${setup.morning.url}/`)
   expect(statuses()).toEqual(['loggedin'])
-  expect(network.count('token')).toBe(1)
+  expect(setup.count('token')).toBe(1)
 })
 
 test('a token that the REST API refuses early is renewed within the call', async () => {
-  network.emulator.faults.add({ operation: 'me', kind: 'status', code: 401, times: 1 })
+  setup.emulator.faults.add({ operation: 'me', kind: 'status', code: 401, times: 1 })
   expect((await ask()).json).toMatchObject({ value: { item: { username: 'ada' } } })
   expect(statuses()).toEqual(['anon'])
-  expect(network.count('token')).toBe(2)
+  expect(setup.count('token')).toBe(2)
 })
 
 test('parallel calls of parallel requests share one renewal', async () => {
-  network.emulator.faults.add({ operation: 'administrators', kind: 'status', code: 401, times: 6 })
-  network.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 150 })
+  setup.emulator.faults.add({ operation: 'administrators', kind: 'status', code: 401, times: 6 })
+  setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 150 })
   const answers = await Promise.all([ask('/thrice'), ask('/thrice'), ask('/thrice')])
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
   expect(statuses()).toEqual(['anon'])
-  expect(network.count('token')).toBe(2)
+  expect(setup.count('token')).toBe(2)
 })
 
 test('where no ticket comes the call says so in a typed way, and the next page load brings a new token through Identify', async () => {
-  network.emulator.faults.add({ operation: 'me', kind: 'status', code: 401, times: 1 })
-  network.emulator.faults.add({ operation: 'token', kind: 'status', code: 400, times: 1 })
+  setup.emulator.faults.add({ operation: 'me', kind: 'status', code: 401, times: 1 })
+  setup.emulator.faults.add({ operation: 'token', kind: 'status', code: 400, times: 1 })
   expect((await ask()).json).toEqual({
     code: 'ERR_SSO2_ACCESS_TOKEN',
     name: 'AccessTokenExpiredError',
     isExpired: true,
   })
-  expect(view(await browser.fetchJson(`${network.morning.url}/any`))).toMatchObject({ status: 'loggedin' })
-  const page = await browser.visit(`${network.morning.url}/page?a=1`)
+  expect(view(await browser.fetchJson(`${setup.morning.url}/any`))).toMatchObject({ status: 'loggedin' })
+  const page = await browser.visit(`${setup.morning.url}/page?a=1`)
   expect(page.trail.map(({ url }) => new URL(url).pathname)).toEqual([
     '/page',
     '/sso/identify',
@@ -96,27 +96,27 @@ test('where no ticket comes the call says so in a typed way, and the next page l
   ])
   expect(view(page)).toMatchObject({ status: 'loggedin', username: 'ada', url: '/page?a=1' })
   expect((await ask()).json).toMatchObject({ value: { item: { username: 'ada' } } })
-  expect((await browser.visit(`${network.morning.url}/page`)).trail).toHaveLength(1)
+  expect((await browser.visit(`${setup.morning.url}/page`)).trail).toHaveLength(1)
 })
 
 test('a refused token does not make every call ask the SSO system', async () => {
-  network.emulator.faults.add({ operation: 'me', kind: 'status', code: 401 })
+  setup.emulator.faults.add({ operation: 'me', kind: 'status', code: 401 })
   for (let round = 0; round < 5; round += 1) expect((await ask()).status).toBe(503)
   expect(statuses().length).toBeLessThanOrEqual(1)
 })
 
 test('with the SSO system away the call says that, and the user stays logged in', async () => {
-  network.emulator.faults.add({ operation: 'me', kind: 'status', code: 401 })
-  network.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
+  setup.emulator.faults.add({ operation: 'me', kind: 'status', code: 401 })
+  setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
   expect((await ask()).json).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', isExpired: false })
-  network.emulator.faults.clear()
-  expect(view(await browser.fetchJson(`${network.morning.url}/any`))).toMatchObject({ username: 'ada' })
+  setup.emulator.faults.clear()
+  expect(view(await browser.fetchJson(`${setup.morning.url}/any`))).toMatchObject({ username: 'ada' })
 })
 
 test('a renewal that finds the session ended elsewhere ends it here', async () => {
-  const [session] = network.emulator.sessions().filter(({ status }) => status === 'loggedin')
-  network.emulator.faults.add({ operation: 'me', kind: 'status', code: 401, times: 1 })
-  network.emulator.terminate(session?.sid ?? '')
+  const [session] = setup.emulator.sessions().filter(({ status }) => status === 'loggedin')
+  setup.emulator.faults.add({ operation: 'me', kind: 'status', code: 401, times: 1 })
+  setup.emulator.terminate(session?.sid ?? '')
   expect((await ask()).json).toMatchObject({ isExpired: true })
-  expect(view(await browser.fetchJson(`${network.morning.url}/any`))).toMatchObject({ status: 'none' })
+  expect(view(await browser.fetchJson(`${setup.morning.url}/any`))).toMatchObject({ status: 'none' })
 })

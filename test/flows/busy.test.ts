@@ -2,35 +2,35 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Browser } from '../support/agent'
 import { forkProcess, startSite } from './fork-site'
-import { ada, eventually, loggedIn, type Network, type PageView, startNetwork, visitor } from './network'
+import { ada, eventually, loggedIn, type PageView, type Setup, startSetup, visitor } from './setup'
 
 /* Busy is not broken: nothing is degraded because this process, or the machine, has a lot to do. Uses the built package. */
 
-let network: Network
+let setup: Setup
 let child: ChildProcess
 let url: string
 
 beforeAll(async () => {
-  network = await startNetwork({ site: { loginLimit: { attempts: 1000, perSeconds: 60 } } })
+  setup = await startSetup({ site: { loginLimit: { attempts: 1000, perSeconds: 60 } } })
   child = forkProcess()
-  const port = await startSite(child, network, { recheckSeconds: 1, loginLimit: { attempts: 1000, perSeconds: 60 } })
+  const port = await startSite(child, setup, { recheckSeconds: 1, loginLimit: { attempts: 1000, perSeconds: 60 } })
   url = `http://morning.localhost:${port}`
 })
 afterAll(async () => {
   child.kill('SIGKILL')
-  await network.close()
+  await setup.close()
 })
 
 const page = async (browser: Browser): Promise<PageView> => (await browser.fetchJson(`${url}/page`)).json
-const users = (count: number) => Promise.all(Array.from({ length: count }, () => loggedIn(network)))
+const users = (count: number) => Promise.all(Array.from({ length: count }, () => loggedIn(setup)))
 /** Stands still once the SSO system has all calls of the child, and responds meanwhile. */
 async function standStill(operation: 'sessionstatus' | 'authenticate', requests: (() => Promise<unknown>)[]) {
-  network.emulator.faults.add({ operation, kind: 'slow', ms: 500, times: requests.length })
+  setup.emulator.faults.add({ operation, kind: 'slow', ms: 500, times: requests.length })
   const answers = Promise.all(requests.map((request) => request()))
-  await eventually(async () => network.emulator.faults.list().length === 0)
+  await eventually(async () => setup.emulator.faults.list().length === 0)
   child.send({ block: 2500 })
   const all = await answers
-  network.emulator.faults.clear()
+  setup.emulator.faults.clear()
   return all
 }
 
@@ -38,19 +38,19 @@ test('a loop that stands still for 2.5 s while the SSO system answers degrades n
   const browsers = await users(8)
   for (const browser of browsers) await eventually(async () => (await page(browser)).status === 'loggedin')
   await new Promise((resolve) => setTimeout(resolve, 1100)) // all are stale
-  const before = network.count('sessionstatus')
+  const before = setup.count('sessionstatus')
   const seen = await standStill(
     'sessionstatus',
     browsers.map((browser) => () => page(browser)),
   )
   expect(seen).toEqual(browsers.map(() => ({ status: 'loggedin' })))
-  expect(network.count('sessionstatus') - before).toBeGreaterThanOrEqual(browsers.length)
+  expect(setup.count('sessionstatus') - before).toBeGreaterThanOrEqual(browsers.length)
   for (const browser of browsers) expect(await page(browser)).toEqual({ status: 'loggedin' })
 })
 
 test('nor does it refuse a login', async () => {
-  const browsers = await Promise.all(Array.from({ length: 4 }, () => visitor(network)))
-  const headers = { 'sec-fetch-site': 'same-origin', origin: network.morning.url }
+  const browsers = await Promise.all(Array.from({ length: 4 }, () => visitor(setup)))
+  const headers = { 'sec-fetch-site': 'same-origin', origin: setup.morning.url }
   const login = (browser: Browser) => async () =>
     (await browser.fetchJson(`${url}/login`, { json: ada, headers })).status
   expect(await standStill('authenticate', browsers.map(login))).toEqual(browsers.map(() => 200))
@@ -83,7 +83,7 @@ test('two programs that take all of the processor for 3 s degrade no page while 
   }
   const watch = async () => {
     while (!isOver) {
-      const { from, to } = await timed(() => network.redis.ping())
+      const { from, to } = await timed(() => setup.redis.ping())
       if (to - from >= SLOW_MS) slow.push({ from, to })
     }
   }

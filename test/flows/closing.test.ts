@@ -4,30 +4,19 @@ import path from 'node:path'
 import { transport } from '../../lib/remote/http'
 import { Browser } from '../support/agent'
 import { freePort } from '../support/ports'
-import {
-  ada,
-  eventually,
-  loggedIn,
-  logIn,
-  type Network,
-  present,
-  redisUrl,
-  startNetwork,
-  view,
-  visitor,
-} from './network'
+import { ada, eventually, loggedIn, logIn, present, redisUrl, type Setup, startSetup, view, visitor } from './setup'
 
 /* A site is closed while something is under way: it comes to its end. */
 
 type Slow = 'authenticate' | 'token' | 'logout' | 'sessionstatus'
 
 describe('sso.close() before the server has ended', () => {
-  let network: Network
+  let setup: Setup
   /** Paths of the platform that have been asked. */
   const asked: string[] = []
   const { request } = transport
   beforeEach(async () => {
-    network = await startNetwork()
+    setup = await startSetup()
     transport.request = (call) => {
       asked.push(new URL(call.url).pathname)
       return request(call)
@@ -35,55 +24,55 @@ describe('sso.close() before the server has ended', () => {
   })
   afterEach(async () => {
     transport.request = request
-    await network.close()
+    await setup.close()
   })
 
   /** Closes the site when all of the requests wait for the platform, which takes its time. */
   async function closeDuring<T>(operation: Slow, count: number, send: (index: number) => Promise<T>, ms = 700) {
-    network.emulator.faults.add({ operation, kind: 'slow', ms })
+    setup.emulator.faults.add({ operation, kind: 'slow', ms })
     asked.length = 0
     const answers = Promise.all(Array.from({ length: count }, (_, index) => send(index)))
     await eventually(async () => asked.filter((path) => path.endsWith(operation)).length >= count)
-    await network.morning.sso.close()
+    await setup.morning.sso.close()
     return answers
   }
 
   test('lets logins under way come to their end', async () => {
-    const browsers = await Promise.all(Array.from({ length: 6 }, () => visitor(network)))
-    const login = (index: number) => present(browsers[index]).fetchJson(`${network.morning.url}/login`, { json: ada })
+    const browsers = await Promise.all(Array.from({ length: 6 }, () => visitor(setup)))
+    const login = (index: number) => present(browsers[index]).fetchJson(`${setup.morning.url}/login`, { json: ada })
     const answers = await closeDuring('authenticate', browsers.length, login)
     expect(answers.map(({ status, json }) => [status, json.user?.username])).toEqual(browsers.map(() => [200, 'ada']))
-    expect(network.count('authenticate')).toBe(browsers.length)
+    expect(setup.count('authenticate')).toBe(browsers.length)
   })
 
   test('lets a landing take its ticket to the end', async () => {
-    const browser = await loggedIn(network, ada, network.evening)
-    const [page] = await closeDuring('token', 1, () => browser.visit(`${network.morning.url}/`))
+    const browser = await loggedIn(setup, ada, setup.evening)
+    const [page] = await closeDuring('token', 1, () => browser.visit(`${setup.morning.url}/`))
     expect(page?.trail.map(({ status }) => status).slice(0, 3)).toEqual([302, 302, 303])
     const sid = browser.cookies.find(({ name, host }) => name === 'sso2.sid' && host.startsWith('morning'))
     expect(sid).toBeDefined()
   })
 
   test('lets a logout that is not confirmed be kept', async () => {
-    const browser = await loggedIn(network)
-    const logout = () => browser.fetchJson(`${network.morning.url}/logout`, { json: {} })
+    const browser = await loggedIn(setup)
+    const logout = () => browser.fetchJson(`${setup.morning.url}/logout`, { json: {} })
     const [answer] = await closeDuring('logout', 1, logout, 4000)
     expect(answer?.json).toEqual({ status: 'none', logout: 'pending' })
-    expect((await network.keys()).filter((key) => /:(pend|logouts):/.test(key))).toHaveLength(2)
+    expect((await setup.keys()).filter((key) => /:(pend|logouts):/.test(key))).toHaveLength(2)
   })
 
   test('lets a check write what it was told', async () => {
-    const browser = await loggedIn(network)
-    network.emulator.clock.advance(361)
-    const [answer] = await closeDuring('sessionstatus', 1, () => browser.fetchJson(`${network.morning.url}/page`))
+    const browser = await loggedIn(setup)
+    setup.emulator.clock.advance(361)
+    const [answer] = await closeDuring('sessionstatus', 1, () => browser.fetchJson(`${setup.morning.url}/page`))
     expect(view(present(answer))).toEqual({ status: 'loggedin', username: 'ada', url: '/page' })
   })
 
   test('has two callers wait for the same end, and does not wait if nothing is under way', async () => {
-    await logIn(network.browser(), network.morning, ada)
+    await logIn(setup.browser(), setup.morning, ada)
     const start = performance.now()
-    const end = network.morning.sso.close()
-    expect(network.morning.sso.close()).toBe(end)
+    const end = setup.morning.sso.close()
+    expect(setup.morning.sso.close()).toBe(end)
     await end
     expect(performance.now() - start).toBeLessThan(2000)
   })

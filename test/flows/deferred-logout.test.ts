@@ -1,5 +1,5 @@
 import { useRedis } from '../support/redis'
-import { eventually, loggedIn, type Network, present, resumeStore, startNetwork, view } from './network'
+import { eventually, loggedIn, present, resumeStore, type Setup, startSetup, view } from './setup'
 
 /*
  * Redis hangs before a logout can read its session, and the browser does not return. The process that received the logout
@@ -7,27 +7,27 @@ import { eventually, loggedIn, type Network, present, resumeStore, startNetwork,
  */
 
 const redis = useRedis()
-let network: Network
+let setup: Setup
 beforeEach(async () => {
-  network = await startNetwork({ site: { redis: redis.url() } })
+  setup = await startSetup({ site: { redis: redis.url() } })
 })
-afterEach(() => network.close())
+afterEach(() => setup.close())
 
-const at = (path: string) => `${network.morning.url}${path}`
-const stillIn = () => network.emulator.sessions().filter(({ status }) => status === 'loggedin').length
+const at = (path: string) => `${setup.morning.url}${path}`
+const stillIn = () => setup.emulator.sessions().filter(({ status }) => status === 'loggedin').length
 const opens = async (cookie: string) => {
-  const { json } = await network.browser().fetchJson(at('/'), { headers: { cookie } })
+  const { json } = await setup.browser().fetchJson(at('/'), { headers: { cookie } })
   return json.status
 }
 
 /** Sends one POST while Redis hangs. @returns the cookie that the browser had */
 async function logOutUnread(path: string): Promise<{ browser: Awaited<ReturnType<typeof loggedIn>>; cookie: string }> {
-  const browser = await loggedIn(network)
+  const browser = await loggedIn(setup)
   const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
   redis.hang()
   const { json } = await browser.fetchJson(at(path), { json: {} })
   expect(json).toMatchObject({ status: 'none', logout: 'pending' })
-  expect(network.count('logout') + network.count('logoutall')).toBe(0)
+  expect(setup.count('logout') + setup.count('logoutall')).toBe(0)
   return { browser, cookie }
 }
 
@@ -43,40 +43,40 @@ test('[S22] one POST and no further visit: the SSO system is informed within 10 
   await new Promise((resolve) => setTimeout(resolve, 2500))
   redis.resume()
   expect(await untilEnded()).toBeLessThan(10_000)
-  expect(network.count('logout')).toBe(1)
+  expect(setup.count('logout')).toBe(1)
   expect(await opens(cookie)).toBe('none')
 })
 
 test('[S22] a logout of all sessions ends those of other browsers too', async () => {
-  const other = await loggedIn(network)
+  const other = await loggedIn(setup)
   const { cookie } = await logOutUnread('/logout-all')
   redis.resume()
   expect(await untilEnded()).toBeLessThan(10_000)
-  expect(network.count('logoutall')).toBe(1)
+  expect(setup.count('logoutall')).toBe(1)
   expect(await opens(cookie)).toBe('none')
   expect(await opens(`sso2.sid=${present(other.cookie('sso2.sid'))}`)).toBe('none')
 })
 
 test('[S22] with the SSO system away as well, the logout waits in Redis until it is back', async () => {
   const { browser, cookie } = await logOutUnread('/logout')
-  network.emulator.faults.add({ operation: 'logout', kind: 'down' })
-  await resumeStore(redis, network.morning.sso)
+  setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
+  await resumeStore(redis, setup.morning.sso)
   await eventually(async () => (await opens(cookie)) === 'none')
   expect(stillIn()).toBe(1)
   expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'none', degraded: 'logout_pending' })
-  network.emulator.faults.clear()
-  network.emulator.clock.advance(60) // the next retry is due
+  setup.emulator.faults.clear()
+  setup.emulator.clock.advance(60) // the next retry is due
   await untilEnded()
 })
 
 test('[S22] a browser with the cookie of an earlier logout and a newer session stays logged in', async () => {
   const { browser } = await logOutUnread('/logout')
   const mark = { cookie: `sso2.o=${present(browser.cookie('sso2.o'))}` }
-  await resumeStore(redis, network.morning.sso)
+  await resumeStore(redis, setup.morning.sso)
   await untilEnded()
-  const later = await loggedIn(network)
+  const later = await loggedIn(setup)
   const headers = { cookie: `sso2.sid=${present(later.cookie('sso2.sid'))}; ${mark.cookie}` }
-  const { json } = await network.browser().fetchJson(at('/'), { headers })
+  const { json } = await setup.browser().fetchJson(at('/'), { headers })
   expect(json).toMatchObject({ status: 'loggedin' })
   expect(json.degraded).toBeUndefined()
 })

@@ -1,29 +1,29 @@
 import { Redis } from 'ioredis'
 import { type Sso2Options, sso2 } from '../../lib'
 import { startRedis, type TestRedis } from '../support/redis'
-import { eventually, loggedIn, type Network, sessionSecret, startNetwork } from './network'
+import { eventually, loggedIn, type Setup, sessionSecret, startSetup } from './setup'
 
 /* A Redis that evicts: what must not be lost does not depend on it, and the operator is told. */
 
 let redis: TestRedis
 let commands: Redis
-let network: Network
+let setup: Setup
 const warnings: string[] = []
 const logger = { warn: (line: string) => void warnings.push(line), info: () => {} }
 
 beforeAll(async () => {
   redis = await startRedis({ args: ['--maxmemory', '4mb', '--maxmemory-policy', 'allkeys-lru'] })
   commands = new Redis(redis.url)
-  network = await startNetwork({ site: { redis: redis.url, logger } })
+  setup = await startSetup({ site: { redis: redis.url, logger } })
 })
 afterAll(async () => {
-  await network.close()
+  await setup.close()
   commands.disconnect()
   await redis.stop()
 })
 
-const keys = (kind: string) => commands.keys(`${network.morning.prefix}${kind}*`)
-const loginsThere = () => network.emulator.sessions().filter(({ status }) => status === 'loggedin').length
+const keys = (kind: string) => commands.keys(`${setup.morning.prefix}${kind}*`)
+const loginsThere = () => setup.emulator.sessions().filter(({ status }) => status === 'loggedin').length
 
 /** Other keys come until none of a kind is left. */
 async function evict(kind: string): Promise<void> {
@@ -37,13 +37,13 @@ async function evict(kind: string): Promise<void> {
 }
 
 test('a kept logout that was evicted arrives when the SSO system is back', async () => {
-  const browser = await loggedIn(network)
-  network.emulator.faults.add({ operation: 'logout', kind: 'down' })
-  await browser.submit(`${network.morning.url}/logout`, { return_to: '/' })
+  const browser = await loggedIn(setup)
+  setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
+  await browser.submit(`${setup.morning.url}/logout`, { return_to: '/' })
   await eventually(async () => (await keys('pend:')).length > 0) // kept again where Redis was late
   await evict('pend:')
   expect(loginsThere()).toBe(1)
-  network.emulator.faults.clear()
+  setup.emulator.faults.clear()
   await eventually(async () => loginsThere() === 0, 20)
 }, 40_000)
 
@@ -53,8 +53,8 @@ test('the site says so when it starts, once, in the words of the doctor; one tha
   expect(lines()[0]).toMatch(/^express-sso2: Redis may evict keys \(maxmemory-policy allkeys-lru\)\. .*noeviction/)
   warnings.length = 0
   const options: Sso2Options = {
-    ...network.emulator.siteOptions('morning'),
-    siteUrl: network.morning.url,
+    ...setup.emulator.siteOptions('morning'),
+    siteUrl: setup.morning.url,
     sessionSecret,
   }
   const start = async (policy: string, given: Sso2Options['redis'] & {}) => {

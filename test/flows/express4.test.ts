@@ -1,7 +1,7 @@
 import express5, { type Express } from 'express'
 import session from 'express-session'
 import type { Sso2 } from '../../lib'
-import { ada, addPages, type Gates, grace, logIn, type Network, present, startNetwork, view } from './network'
+import { ada, addPages, type Gates, grace, logIn, present, type Setup, startSetup, view } from './setup'
 
 const express4 = require('express4') as typeof express5
 
@@ -24,26 +24,26 @@ describe.each([
   ['Express 4 with a session of its own', foreign(express4), 'connect.sid'],
   ['Express 5 with a session of its own', foreign(express5), 'connect.sid'],
 ])('a site on %s', (_name, build, cookieName) => {
-  let network: Network
-  const at = (path: string) => `${network.morning.url}${path}`
+  let setup: Setup
+  const at = (path: string) => `${setup.morning.url}${path}`
 
   beforeAll(async () => {
-    network = await startNetwork({ build })
+    setup = await startSetup({ build })
   })
-  afterAll(() => network.close())
+  afterAll(() => setup.close())
 
   test('serves the first visit after three redirects, at exactly the address asked for', async () => {
-    const page = await network.browser().visit(at('/a?b=%20&c[]=1&c[]=2'))
+    const page = await setup.browser().visit(at('/a?b=%20&c[]=1&c[]=2'))
     expect(page.trail.map(({ status }) => status)).toEqual([302, 302, 303, 200])
     expect(view(page)).toEqual({ status: 'anon', url: '/a?b=%20&c[]=1&c[]=2' })
     expect(page.url).toBe(at('/a?b=%20&c[]=1&c[]=2'))
   })
 
   test('logs in, with a new session ID and the data kept, and out again without it', async () => {
-    const browser = network.browser()
+    const browser = setup.browser()
     await browser.visit(at('/keep'))
     const old = present(browser.cookie(cookieName))
-    expect(view(await logIn(browser, network.morning, ada, '/account?x=1'))).toEqual({
+    expect(view(await logIn(browser, setup.morning, ada, '/account?x=1'))).toEqual({
       status: 'loggedin',
       username: 'ada',
       saved: 'kept',
@@ -55,28 +55,28 @@ describe.each([
     expect(view(page)).toEqual({ status: 'anon', url: '/bye' })
     for (const cookie of [old, known]) {
       const headers = { cookie: `${cookieName}=${cookie}` }
-      expect((await network.browser().fetchJson(at('/'), { headers })).json.status).toBe('none')
+      expect((await setup.browser().fetchJson(at('/'), { headers })).json.status).toBe('none')
     }
-    expect(view(await logIn(browser, network.morning, grace))).toMatchObject({ status: 'loggedin', username: 'grace' })
+    expect(view(await logIn(browser, setup.morning, grace))).toMatchObject({ status: 'loggedin', username: 'grace' })
   })
 
   test('refuses a wrong password and a form from elsewhere', async () => {
-    const browser = network.browser()
+    const browser = setup.browser()
     await browser.visit(at('/'))
-    expect((await logIn(browser, network.morning, { username: 'ada', password: 'not-it' })).status).toBe(401)
+    expect((await logIn(browser, setup.morning, { username: 'ada', password: 'not-it' })).status).toBe(401)
     expect((await browser.submit(at('/login'), ada, { from: 'https://evil.example/' })).status).toBe(403)
     expect((await browser.fetchJson(at('/login'), { json: { username: 1 } })).status).toBe(400)
   })
 
   test('sees a login at another site, and its end', async () => {
-    const browser = network.browser()
+    const browser = setup.browser()
     await browser.visit(at('/'))
-    await logIn(browser, network.evening, ada)
-    network.emulator.clock.advance(361)
+    await logIn(browser, setup.evening, ada)
+    setup.emulator.clock.advance(361)
     const page = await browser.visit(at('/account'))
     expect([page.trail.length, view(page).status]).toEqual([1, 'loggedin'])
-    await browser.submit(`${network.evening.url}/logout`, { return_to: '/' })
-    network.emulator.clock.advance(361)
+    await browser.submit(`${setup.evening.url}/logout`, { return_to: '/' })
+    setup.emulator.clock.advance(361)
     expect(view(await browser.visit(at('/'))).status).toBe('anon')
   })
 })

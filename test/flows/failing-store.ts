@@ -1,6 +1,6 @@
 import { type Command, Redis } from 'ioredis'
 import type { Sso2 } from '../../lib'
-import { eventually, redisUrl } from './network'
+import { eventually, redisUrl } from './setup'
 
 /** A client of a real Redis that goes away at a command, and comes back. A transaction, or a pipeline, is one command. */
 export interface FailingStore {

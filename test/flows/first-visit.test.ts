@@ -1,12 +1,12 @@
 import http, { type IncomingMessage } from 'node:http'
 import { callsAbout } from '../support/calls'
-import { ada, logIn, type Network, startNetwork, view } from './network'
+import { ada, logIn, type Setup, startSetup, view } from './setup'
 
-let network: Network
+let setup: Setup
 beforeAll(async () => {
-  network = await startNetwork()
+  setup = await startSetup()
 })
-afterAll(() => network.close())
+afterAll(() => setup.close())
 
 const queries = [
   '',
@@ -31,12 +31,12 @@ const queries = [
 ]
 
 /** All calls but those of the package's own probes, which a slow redirect to Identify causes. */
-const callCount = () => callsAbout(network.emulator).length
+const callCount = () => callsAbout(setup.emulator).length
 
 describe('a first visit', () => {
   test.each(queries)('of /a/page%s takes three redirects and ends on exactly that address', async (query) => {
-    const target = `${network.morning.url}/a/page`
-    const page = await network.browser().visit(`${target}${query}`)
+    const target = `${setup.morning.url}/a/page`
+    const page = await setup.browser().visit(`${target}${query}`)
     expect(page.trail.map(({ status }) => status)).toEqual([302, 302, 303, 200])
     const asked = new URL(`${target}${query}`)
     expect(page.url).toBe(asked.href)
@@ -45,40 +45,40 @@ describe('a first visit', () => {
   })
 
   test('of a path that an address can only just hold ends there', async () => {
-    const target = `${network.morning.url}//double//slash/%2e%2e/%2F/é`
-    const page = await network.browser().visit(target)
+    const target = `${setup.morning.url}//double//slash/%2e%2e/%2F/é`
+    const page = await setup.browser().visit(target)
     expect(page.url).toBe(new URL(target).href)
     expect(page.trail.length).toBeLessThanOrEqual(4)
   })
 
   test("drops a visitor's own sso2 parameter and keeps the rest", async () => {
-    const page = await network.browser().visit(`${network.morning.url}/a?x=1&sso2=mine&y=%20`)
-    expect(page.url).toBe(`${network.morning.url}/a?x=1&y=%20`)
+    const page = await setup.browser().visit(`${setup.morning.url}/a?x=1&sso2=mine&y=%20`)
+    expect(page.url).toBe(`${setup.morning.url}/a?x=1&y=%20`)
     expect(view(page).status).toBe('anon')
   })
 
   test('is the only one with redirects: the next page is served at once, with no call', async () => {
-    const browser = network.browser()
-    await browser.visit(`${network.morning.url}/one`)
+    const browser = setup.browser()
+    await browser.visit(`${setup.morning.url}/one`)
     const calls = callCount()
-    const next = await browser.visit(`${network.morning.url}/two`)
+    const next = await browser.visit(`${setup.morning.url}/two`)
     expect(next.trail).toHaveLength(1)
     expect(view(next).status).toBe('anon')
     expect(callCount()).toBe(calls)
   })
 
   test('of a browser that is logged in at another site picks the login up', async () => {
-    const browser = network.browser()
-    await logIn(browser, network.evening, ada)
-    const page = await browser.visit(`${network.morning.url}/news?id=7`)
+    const browser = setup.browser()
+    await logIn(browser, setup.evening, ada)
+    const page = await browser.visit(`${setup.morning.url}/news?id=7`)
     expect(page.trail.map(({ status }) => status)).toEqual([302, 302, 303, 200])
     expect(view(page)).toEqual({ status: 'loggedin', username: 'ada', url: '/news?id=7' })
   })
 
   test('ends every tab of a browser at its own address', async () => {
-    const browser = network.browser()
-    await browser.visit(`${network.evening.url}/`)
-    const tabs = [1, 2, 3, 4, 5].map((tab) => `${network.morning.url}/tab/${tab}?n=${tab}`)
+    const browser = setup.browser()
+    await browser.visit(`${setup.evening.url}/`)
+    const tabs = [1, 2, 3, 4, 5].map((tab) => `${setup.morning.url}/tab/${tab}?n=${tab}`)
     const pages = await Promise.all(tabs.map((tab) => browser.visit(tab)))
     expect(pages.map(({ url }) => url)).toEqual(tabs)
     expect(pages.map((page) => view(page).degraded)).toEqual(tabs.map(() => undefined))
@@ -112,15 +112,15 @@ describe('an address that only a raw request can spell', () => {
   ]
 
   test.each(raw)('%s comes back byte for byte', async (path) => {
-    const start = await hop(network.morning.url, path)
+    const start = await hop(setup.morning.url, path)
     expect(start.statusCode).toBe(302)
     const cookie = (start.headers['set-cookie'] ?? []).map((line) => line.split(';')[0]).join('; ')
     const identify = new URL(start.headers.location ?? '')
-    const back = await hop(network.emulator.url, identify.pathname + identify.search)
+    const back = await hop(setup.emulator.url, identify.pathname + identify.search)
     const { origin, pathname, search } = new URL(back.headers.location ?? '')
-    expect(origin).toBe(network.morning.url)
-    const landed = await hop(network.morning.url, pathname + search, cookie)
-    expect([landed.statusCode, landed.headers.location]).toEqual([303, network.morning.url + path])
+    expect(origin).toBe(setup.morning.url)
+    const landed = await hop(setup.morning.url, pathname + search, cookie)
+    expect([landed.statusCode, landed.headers.location]).toEqual([303, setup.morning.url + path])
   })
 })
 

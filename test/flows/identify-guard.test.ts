@@ -1,10 +1,10 @@
 import express, { type Express } from 'express'
 import { type Sso2, Sso2SetupError } from '../../lib'
-import { ada, addPages, type Gates, logIn, type Network, startNetwork, view } from './network'
+import { ada, addPages, type Gates, logIn, type Setup, startSetup, view } from './setup'
 
 /* A site that identifies where it asks for it, and nowhere else. */
 
-let network: Network
+let setup: Setup
 
 const sites: Sso2[] = []
 
@@ -27,27 +27,27 @@ function build(sso: Sso2, gates: Gates): Express {
 }
 
 beforeAll(async () => {
-  network = await startNetwork({ build, site: { identify: 'on-demand' } })
+  setup = await startSetup({ build, site: { identify: 'on-demand' } })
 })
-afterAll(() => network.close())
+afterAll(() => setup.close())
 
-const at = (path: string) => `${network.morning.url}${path}`
+const at = (path: string) => `${setup.morning.url}${path}`
 
 test('a page behind the guard knows its user after one redirect, however many guards there are', async () => {
-  const browser = network.browser()
+  const browser = setup.browser()
   expect(view(await browser.visit(at('/')))).toEqual({ status: 'none', url: '/' })
   expect(view(await browser.visit(at('/known')))).toEqual({ status: 'anon', url: '/known' })
-  expect(network.count('identify')).toBe(1)
+  expect(setup.count('identify')).toBe(1)
 })
 
 test('a script is served by the guard without a redirect, which it could not follow', async () => {
-  const { status, json } = await network.browser().fetchJson(at('/known'))
+  const { status, json } = await setup.browser().fetchJson(at('/known'))
   expect([status, json]).toEqual([200, { status: 'none', url: '/known' }])
 })
 
 test('what was said of a page before its guard keeps nothing for others: a browser may keep it', async () => {
-  const browser = network.browser()
-  await logIn(browser, network.morning, ada)
+  const browser = setup.browser()
+  await logIn(browser, setup.morning, ada)
   const { status, headers } = await browser.fetchJson(at('/mine'))
   expect([status, headers['cache-control']]).toEqual([200, 'private, max-age=60'])
 })
@@ -56,22 +56,22 @@ test.each([
   ['/too-early', 'Mount sso (or sso.middleware) before this route'],
   ['/of-the-other', 'This requireLogin() belongs to another sso2() than the one mounted here'],
 ])('a guard that cannot work at %s says why', async (path, message) => {
-  const { status, json } = await network.browser().fetchJson(at(path))
+  const { status, json } = await setup.browser().fetchJson(at(path))
   const text = `ERR_SSO2_SETUP express-sso2: ${message}. See "Sso2SetupError" in docs/errors.md.`
   expect([status, json]).toEqual([500, text])
 })
 
 test('a guard sends a visitor straight to the built-in login page, which identifies the visitor itself', async () => {
-  const { trail } = await network.browser().visit(at('/mine'))
+  const { trail } = await setup.browser().visit(at('/mine'))
   const paths = trail.map(({ url }) => new URL(url).pathname)
   expect(paths.slice(0, 3)).toEqual(['/mine', '/login', '/sso/identify'])
   expect(paths.at(-1)).toBe('/login')
 })
 
 test('a guard asks nothing anew about a visitor who is known, and nothing while Identify is known to be useless', async () => {
-  const browser = network.browser()
+  const browser = setup.browser()
   await browser.visit(at('/known'))
-  const [redirects, checks] = [network.count('identify'), network.count('sessionstatus')]
+  const [redirects, checks] = [setup.count('identify'), setup.count('sessionstatus')]
   for (let pages = 0; pages < 3; pages += 1) await browser.visit(at('/known'))
-  expect([network.count('identify'), network.count('sessionstatus')]).toEqual([redirects, checks])
+  expect([setup.count('identify'), setup.count('sessionstatus')]).toEqual([redirects, checks])
 })

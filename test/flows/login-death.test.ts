@@ -2,32 +2,32 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Browser } from '../support/agent'
 import { forkProcess, startSite } from './fork-site'
-import { ada, eventually, grace, loggedIn, type Network, startNetwork, visitor } from './network'
+import { ada, eventually, grace, loggedIn, type Setup, startSetup, visitor } from './setup'
 
 /* A process that is killed during a login leaves it to the next submit, on another process. Uses the built package. */
 
-let network: Network
+let setup: Setup
 let child: ChildProcess
 let port: number
 
 beforeEach(async () => {
-  network = await startNetwork({ site: { loginLimit: { attempts: 10, perSeconds: 60 } } })
+  setup = await startSetup({ site: { loginLimit: { attempts: 10, perSeconds: 60 } } })
   child = forkProcess()
-  port = await startSite(child, network)
+  port = await startSite(child, setup)
 })
 afterEach(async () => {
   child.kill('SIGKILL')
-  await network.close()
+  await setup.close()
 })
 
 /** A browser whose login the other process has sent on, and then was killed. @param operation whose answer is never given */
 async function killedDuringLogin(operation: 'authenticate' | 'token', known?: Browser, json = ada) {
-  const browser = known ?? (await visitor(network))
-  const before = network.count(operation)
-  network.emulator.faults.add({ operation, kind: 'hang', times: 1 })
-  const headers = { 'sec-fetch-site': 'same-origin', origin: network.morning.url }
+  const browser = known ?? (await visitor(setup))
+  const before = setup.count(operation)
+  setup.emulator.faults.add({ operation, kind: 'hang', times: 1 })
+  const headers = { 'sec-fetch-site': 'same-origin', origin: setup.morning.url }
   const lost = browser.fetchJson(`http://morning.localhost:${port}/login`, { json, headers }).catch(() => 'lost')
-  await eventually(async () => network.count(operation) > before)
+  await eventually(async () => setup.count(operation) > before)
   const gone = once(child, 'exit')
   child.kill('SIGKILL')
   await gone
@@ -37,12 +37,12 @@ async function killedDuringLogin(operation: 'authenticate' | 'token', known?: Br
 
 const submit = async (browser: Awaited<ReturnType<typeof killedDuringLogin>>, json = ada) => {
   const start = performance.now()
-  const answer = await browser.fetchJson(`${network.morning.url}/login`, { json })
+  const answer = await browser.fetchJson(`${setup.morning.url}/login`, { json })
   return { ...answer, ms: performance.now() - start }
 }
 
 const atChild = (browser: Browser) => {
-  const headers = { 'sec-fetch-site': 'same-origin', origin: network.morning.url }
+  const headers = { 'sec-fetch-site': 'same-origin', origin: setup.morning.url }
   return browser.fetchJson(`http://morning.localhost:${port}/login`, { json: ada, headers })
 }
 
@@ -54,7 +54,7 @@ async function longestStill(end: Promise<unknown>): Promise<number> {
   }
   end.then(over, over)
   while (!isOver) {
-    await network.browser().fetchJson(`http://morning.localhost:${port}/page`)
+    await setup.browser().fetchJson(`http://morning.localhost:${port}/page`)
     const now = performance.now()
     longest = Math.max(longest, now - last)
     last = now
@@ -64,14 +64,14 @@ async function longestStill(end: Promise<unknown>): Promise<number> {
 }
 
 test('a login that takes longer than it is held for at a time is one Authenticate all the same', async () => {
-  network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 2800 })
+  setup.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 2800 })
   const inBoth = async () => {
-    const browser = await visitor(network)
-    const before = network.count('authenticate')
+    const browser = await visitor(setup)
+    const before = setup.count('authenticate')
     const answers = Promise.all([atChild(browser), submit(browser)])
     const stood = await longestStill(answers)
     const statuses = (await answers).map(({ status }) => status)
-    return { statuses, asked: network.count('authenticate') - before, stood }
+    return { statuses, asked: setup.count('authenticate') - before, stood }
   }
   let seen = await inBoth()
   // a process that stands still for that long has lost the lock, and the other one logs in
@@ -80,62 +80,62 @@ test('a login that takes longer than it is held for at a time is one Authenticat
 })
 
 test('a process that stands still for 2.5 s in the middle of a login shares what another one made of it', async () => {
-  const browser = await visitor(network)
-  network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 700, times: 1 })
+  const browser = await visitor(setup)
+  setup.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 700, times: 1 })
   const first = atChild(browser)
   // one that stands still between its last look and its Authenticate cannot be kept from sending it
-  await eventually(async () => network.emulator.faults.list().length === 0)
+  await eventually(async () => setup.emulator.faults.list().length === 0)
   child.send({ block: 2500 })
   const answers = await Promise.all([first, submit(browser)])
   expect(answers.map(({ status, json }) => [status, json.user?.username])).toEqual(Array(2).fill([200, 'ada']))
-  expect(network.count('authenticate')).toBe(1)
-  expect((await browser.fetchJson(`${network.morning.url}/`)).json).toMatchObject({ status: 'loggedin' })
+  expect(setup.count('authenticate')).toBe(1)
+  expect((await browser.fetchJson(`${setup.morning.url}/`)).json).toMatchObject({ status: 'loggedin' })
 })
 
 test('the next submit is served within some 2 s, after one Session Status', async () => {
   const browser = await killedDuringLogin('authenticate')
   const { status, json, ms } = await submit(browser)
   expect([status, json.user?.username]).toEqual([200, 'ada'])
-  expect([network.count('sessionstatus'), network.count('authenticate')]).toEqual([1, 2])
-  expect((await browser.fetchJson(`${network.morning.url}/`)).json).toMatchObject({ status: 'loggedin' })
-  const usual = await submit(await visitor(network)) // what the machine takes for a login as it is
+  expect([setup.count('sessionstatus'), setup.count('authenticate')]).toEqual([1, 2])
+  expect((await browser.fetchJson(`${setup.morning.url}/`)).json).toMatchObject({ status: 'loggedin' })
+  const usual = await submit(await visitor(setup)) // what the machine takes for a login as it is
   expect(ms).toBeLessThan(5000 + usual.ms)
 })
 
 test('a login that went through before the process was killed is found, and nothing is authenticated twice', async () => {
   const browser = await killedDuringLogin('token')
-  await eventually(async () => network.emulator.sessions().some(({ status }) => status === 'loggedin'))
+  await eventually(async () => setup.emulator.sessions().some(({ status }) => status === 'loggedin'))
   const { status, json } = await submit(browser)
   expect([status, json.user?.username]).toEqual([200, 'ada'])
-  expect([network.count('sessionstatus'), network.count('authenticate')]).toEqual([1, 1])
+  expect([setup.count('sessionstatus'), setup.count('authenticate')]).toEqual([1, 1])
 })
 
 test('another password than the one that was lost is judged by itself, as soon as no process holds the form', async () => {
   const browser = await killedDuringLogin('authenticate')
   const other = () => submit(browser, { ...ada, password: 'wrong' })
   await eventually(async () => (await other()).json.error === 'invalid_credentials', 8)
-  expect(network.count('authenticate')).toBe(2)
+  expect(setup.count('authenticate')).toBe(2)
 })
 
 test('a user who then logs in with another account is not taken for the first one', async () => {
   const browser = await killedDuringLogin('token')
-  await eventually(async () => network.emulator.sessions().some(({ status }) => status === 'loggedin'))
+  await eventually(async () => setup.emulator.sessions().some(({ status }) => status === 'loggedin'))
   const other = () => submit(browser, grace)
   await eventually(async () => (await other()).json.error === 'session_already_logged_in_on_another_account', 8)
-  expect((await browser.fetchJson(`${network.morning.url}/`)).json).toMatchObject({ status: 'anon' })
+  expect((await browser.fetchJson(`${setup.morning.url}/`)).json).toMatchObject({ status: 'anon' })
 })
 
 test('a user who was logged in already is told nothing of a wrong password that was lost with the process', async () => {
-  const browser = await loggedIn(network)
+  const browser = await loggedIn(setup)
   const wrong = { ...ada, password: 'wrong' }
   await killedDuringLogin('authenticate', browser, wrong)
-  expect([(await submit(browser, wrong)).status, network.count('authenticate')]).toEqual([503, 2])
-  expect((await browser.fetchJson(`${network.morning.url}/`)).json).toMatchObject({ status: 'loggedin' })
+  expect([(await submit(browser, wrong)).status, setup.count('authenticate')]).toEqual([503, 2])
+  expect((await browser.fetchJson(`${setup.morning.url}/`)).json).toMatchObject({ status: 'loggedin' })
 })
 
 test('while the SSO system cannot say what became of the login, nothing is authenticated', async () => {
   const browser = await killedDuringLogin('authenticate')
-  network.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
+  setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
   expect((await submit(browser)).status).toBe(503)
-  expect(network.count('authenticate')).toBe(1)
+  expect(setup.count('authenticate')).toBe(1)
 })

@@ -2,12 +2,12 @@ import express from 'express'
 import { requestSessionOf } from '../../lib/web/session/request-session'
 import type { Browser } from '../support/agent'
 import { callsAbout } from '../support/calls'
-import { ada, addPages, edsger, logIn, type Network, present, startNetwork, view, visitor } from './network'
+import { ada, addPages, edsger, logIn, present, type Setup, startSetup, view, visitor } from './setup'
 
-let network: Network
+let setup: Setup
 let browser: Browser
-const at = (path: string) => `${network.morning.url}${path}`
-const newestSid = () => present(network.emulator.sessions().at(-1)).sid
+const at = (path: string) => `${setup.morning.url}${path}`
+const newestSid = () => present(setup.emulator.sessions().at(-1)).sid
 
 /** Has express-session run for a request, by the method of each request. */
 let hasRun: [method: string, boolean | undefined][] = []
@@ -18,13 +18,13 @@ beforeAll(async () => {
     res.once('finish', () => hasRun.push([req.method, requestSessionOf(req)?.isOpen]))
     next()
   })
-  network = await startNetwork({ build: (sso, gates) => addPages(express().use(app, sso), sso, gates) })
+  setup = await startSetup({ build: (sso, gates) => addPages(express().use(app, sso), sso, gates) })
 })
 beforeEach(async () => {
-  browser = await visitor(network)
+  browser = await visitor(setup)
 })
-afterEach(() => network.emulator.reset())
-afterAll(() => network.close())
+afterEach(() => setup.emulator.reset())
+afterAll(() => setup.close())
 
 /** What a page's form would send along. */
 function hidden(body: string, name: string): string {
@@ -67,18 +67,18 @@ describe('the link "Go back" of the login page', () => {
 
 describe('a login', () => {
   test('by the form ends at return_to, logged in', async () => {
-    const page = await logIn(browser, network.morning, ada, '/news?a=1&b=%20')
+    const page = await logIn(browser, setup.morning, ada, '/news?a=1&b=%20')
     expect(page.trail.map(({ method, status }) => [method, status])).toEqual([
       ['POST', 303],
       ['GET', 200],
     ])
     expect(view(page)).toEqual({ status: 'loggedin', username: 'ada', url: '/news?a=1&b=%20' })
-    expect(network.count('authenticate')).toBe(1)
+    expect(setup.count('authenticate')).toBe(1)
   })
 
   test('does not run express-session, if no handler of the site touches req.session', async () => {
     hasRun = []
-    await logIn(browser, network.morning, ada)
+    await logIn(browser, setup.morning, ada)
     expect(hasRun).toContainEqual(['POST', false])
   })
 
@@ -91,33 +91,33 @@ describe('a login', () => {
   })
 
   test('with a one-time password works once', async () => {
-    const otp = network.emulator.issueOtp('ada')
-    const page = await logIn(browser, network.morning, { username: 'ada', password: otp })
+    const otp = setup.emulator.issueOtp('ada')
+    const page = await logIn(browser, setup.morning, { username: 'ada', password: otp })
     expect(view(page)).toMatchObject({ status: 'loggedin', username: 'ada' })
-    const second = network.browser()
+    const second = setup.browser()
     await second.visit(at('/'))
     const answer = await second.fetchJson(at('/login'), { json: { username: 'ada', password: otp } })
     expect([answer.status, answer.json]).toEqual([401, { error: 'otp_consumed_or_expired' }])
   })
 
   test('whose answer was lost ends logged in, after one Authenticate', async () => {
-    network.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
-    const page = await logIn(browser, network.morning, ada)
+    setup.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
+    const page = await logIn(browser, setup.morning, ada)
     expect(view(page)).toMatchObject({ status: 'loggedin', username: 'ada' })
-    expect(network.count('authenticate')).toBe(1)
-    expect(callsAbout(network.emulator, 'sessionstatus').map(({ claims }) => claims['lks'])).toEqual(['anon'])
+    expect(setup.count('authenticate')).toBe(1)
+    expect(callsAbout(setup.emulator, 'sessionstatus').map(({ claims }) => claims['lks'])).toEqual(['anon'])
   })
 
   test('of a user who is in already says nothing of the password where its answer was lost', async () => {
-    await logIn(browser, network.morning, ada)
-    network.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
+    await logIn(browser, setup.morning, ada)
+    setup.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
     const wrong = await browser.fetchJson(at('/login'), { json: { ...ada, password: 'not-the-password' } })
     expect([wrong.status, wrong.json]).toMatchObject([503, { error: 'unavailable' }])
     expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
   })
 
   test('with a wrong password, whose answer is lost after that of the right one, shows what is true: the session is logged in', async () => {
-    const { faults } = network.emulator
+    const { faults } = setup.emulator
     faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
     const { id } = faults.add({ operation: 'sessionstatus', kind: 'down' })
     expect((await browser.fetchJson(at('/login'), { json: ada })).status).toBe(503)
@@ -127,14 +127,14 @@ describe('a login', () => {
   })
 
   test('is not needed by a user who is logged in already: the login page leads on', async () => {
-    await logIn(browser, network.morning, ada)
+    await logIn(browser, setup.morning, ada)
     expect((await browser.visit(at('/login?return_to=/news'))).url).toBe(at('/news'))
   })
 
   test('after a stale record checks it first', async () => {
-    network.emulator.clock.advance(361)
+    setup.emulator.clock.advance(361)
     expect(view(await browser.submit(at('/login'), { ...ada, return_to: '/' })).status).toBe('loggedin')
-    expect(network.emulator.calls().map(({ operation }) => operation)).toEqual(
+    expect(setup.emulator.calls().map(({ operation }) => operation)).toEqual(
       expect.arrayContaining(['sessionstatus', 'authenticate']),
     )
   })
@@ -142,7 +142,7 @@ describe('a login', () => {
 
 describe('a login that is refused', () => {
   const wrongOtp = () => {
-    const otp = network.emulator.issueOtp('ada')
+    const otp = setup.emulator.issueOtp('ada')
     return { username: 'ada', password: otp === '000000' ? '000001' : '000000' }
   }
 
@@ -153,7 +153,7 @@ describe('a login that is refused', () => {
   })
 
   test('for a wrong password is a 401 with the message and the attempts that are left', async () => {
-    const page = await logIn(browser, network.morning, { username: 'ada', password: 'not-it' }, '/news')
+    const page = await logIn(browser, setup.morning, { username: 'ada', password: 'not-it' }, '/news')
     expect(page.status).toBe(401)
     expect(page.body).toContain('The username or password is wrong. You have 4 attempts left')
     expect(page.body).not.toContain('not-it')
@@ -164,12 +164,12 @@ describe('a login that is refused', () => {
   })
 
   test('for a frozen account says how long', async () => {
-    network.emulator.account('ada').freeze()
+    setup.emulator.account('ada').freeze()
     const answer = await browser.fetchJson(at('/login'), { json: ada })
     expect(answer.status).toBe(401)
     expect(answer.json.error).toBe('account_frozen')
     expect(answer.json.frozenForSeconds).toBeGreaterThan(43_000)
-    const page = await logIn(browser, network.morning, ada)
+    const page = await logIn(browser, setup.morning, ada)
     expect(page.body).toContain('Please try again in 12 hours.')
   })
 
@@ -179,13 +179,13 @@ describe('a login that is refused', () => {
   ])('for %s says so', async (_reason, login, error, text) => {
     const answer = await browser.fetchJson(at('/login'), { json: login() })
     expect([answer.status, answer.json]).toEqual([401, { error }])
-    expect((await logIn(browser, network.morning, login())).body).toContain(text)
+    expect((await logIn(browser, setup.morning, login())).body).toContain(text)
   })
 
   test.each(['terminate', 'prune'] as const)(
     'because the session has ended (%s) comes back to the form',
     async (end) => {
-      network.emulator[end](newestSid())
+      setup.emulator[end](newestSid())
       const page = await browser.submit(at('/login'), { ...ada, return_to: '/news' })
       expect(page.status).toBe(200)
       expect(new URL(page.url).pathname).toBe('/login')
@@ -198,7 +198,7 @@ describe('a login that is refused', () => {
   )
 
   test('because the session has ended answers JSON with the address of the form', async () => {
-    network.emulator.prune(newestSid())
+    setup.emulator.prune(newestSid())
     const answer = await browser.fetchJson(at('/login'), { json: { ...ada, return_to: '/news' } })
     expect(answer.status).toBe(401)
     expect(answer.json).toEqual({ error: 'session_ended', loginUrl: expect.stringContaining(at('/login?return_to=')) })
@@ -217,7 +217,7 @@ describe('requireLogin', () => {
   })
 
   test('answers a script with 401 JSON', async () => {
-    for (const who of [browser, network.browser()]) {
+    for (const who of [browser, setup.browser()]) {
       const answer = await who.fetchJson(at('/account?a=1'))
       expect([answer.status, answer.json]).toEqual([
         401,

@@ -1,7 +1,7 @@
 import { demoOptions } from '../../lib/emulator'
 import type { Browser } from '../support/agent'
 import { type FailingStore, failingStore } from './failing-store'
-import { eventually, logInAtLast, type Network, present, startNetwork, view } from './network'
+import { eventually, logInAtLast, present, type Setup, startSetup, view } from './setup'
 
 /*
  * Redis goes away in the middle of a logout, before it answers one of its commands, each in turn. Redis may have carried out nothing,
@@ -27,18 +27,18 @@ test.concurrent.each(cases)('[I5] %s', async (_what, path, isAtNextPage) => {
   const store = failingStore()
   const accounts = [...present(demoOptions().accounts), ...users]
   const site = (name: string) => (name === 'morning' ? { redis: store.client } : {})
-  const network = await startNetwork({ emulator: { accounts }, site })
-  const { browsers, copies } = await atEachCommand(network, store, path, isAtNextPage)
-  await Promise.all(copies.map((cookie, commands) => expectVoid(network, cookie, commands)))
-  await Promise.all(browsers.map((browser, commands) => expectOver(network, browser, commands)))
+  const setup = await startSetup({ emulator: { accounts }, site })
+  const { browsers, copies } = await atEachCommand(setup, store, path, isAtNextPage)
+  await Promise.all(copies.map((cookie, commands) => expectVoid(setup, cookie, commands)))
+  await Promise.all(browsers.map((browser, commands) => expectOver(setup, browser, commands)))
   expect(browsers.length).toBeGreaterThan(4)
-  expect(network.emulator.sessions().filter(({ status }) => status === 'loggedin')).toEqual([])
-  await network.close()
+  expect(setup.emulator.sessions().filter(({ status }) => status === 'loggedin')).toEqual([])
+  await setup.close()
   store.client.disconnect()
 })
 
 /** A copy of a session cookie must open nothing. */
-async function expectVoid({ morning, browser }: Network, cookie: string, commands: number): Promise<void> {
+async function expectVoid({ morning, browser }: Setup, cookie: string, commands: number): Promise<void> {
   let last: unknown
   const isVoid = async () => {
     const { json } = await browser().fetchJson(`${morning.url}/`, { headers: { cookie } })
@@ -49,7 +49,7 @@ async function expectVoid({ morning, browser }: Network, cookie: string, command
   expect(last).toEqual([commands, false])
 }
 
-async function expectOver({ morning }: Network, browser: Browser, commands: number): Promise<void> {
+async function expectOver({ morning }: Setup, browser: Browser, commands: number): Promise<void> {
   let last: unknown
   const isOver = async () => {
     const { status, degraded } = view(await browser.visit(`${morning.url}/`))
@@ -62,19 +62,19 @@ async function expectOver({ morning }: Network, browser: Browser, commands: numb
 
 /** One more logout than there are commands in it: the last one is undisturbed. @returns the browsers, and copies of their session cookies */
 async function atEachCommand(
-  network: Network,
+  setup: Setup,
   store: FailingStore,
   path: string,
   isAtNextPage: boolean,
 ): Promise<{ browsers: Browser[]; copies: string[] }> {
-  const { url, sso } = network.morning
+  const { url, sso } = setup.morning
   const browsers: Browser[] = []
   const copies: string[] = []
   const logOut = (browser: Browser) => browser.fetchJson(`${url}${path}`, { json: {} })
   for (let isOver = false; !isOver; ) {
-    const browser = network.browser()
+    const browser = setup.browser()
     const commands = browsers.push(browser) - 1
-    await logInAtLast(browser, network.morning, present(users[commands]))
+    await logInAtLast(browser, setup.morning, present(users[commands]))
     copies.push(`sso2.sid=${present(browser.cookie('sso2.sid'))}`)
     if (isAtNextPage) {
       store.goAwayAfter(0, false)

@@ -1,47 +1,47 @@
 import { shortHash } from '../../lib/storage/site-store'
 import { beginFlow, document, land, landingToken } from '../safety/session-support'
 import { send } from '../support/http'
-import { ada, eventually, grace, type Network, present, startNetwork, loggedIn as userOf, view } from './network'
+import { ada, eventually, grace, present, type Setup, startSetup, loggedIn as userOf, view } from './setup'
 
-let network: Network
-const at = (path: string) => `${network.morning.url}${path}`
+let setup: Setup
+const at = (path: string) => `${setup.morning.url}${path}`
 
 beforeAll(async () => {
-  network = await startNetwork()
+  setup = await startSetup()
 })
-afterEach(() => network.emulator.faults.clear())
-afterAll(() => network.close())
+afterEach(() => setup.emulator.faults.clear())
+afterAll(() => setup.close())
 
-const loggedIn = (account = ada, site = network.morning) => userOf(network, account, site)
+const loggedIn = (account = ada, site = setup.morning) => userOf(setup, account, site)
 
 describe('logout', () => {
   test('POST logs out here and there, and a new anonymous session follows', async () => {
     const browser = await loggedIn()
     const old = present(browser.cookie('sso2.sid'))
-    const sessions = network.emulator.account('ada').view().sessions
+    const sessions = setup.emulator.account('ada').view().sessions
     const page = await browser.submit(at('/logout'), { return_to: '/news?a=1' })
     expect(page.url).toBe(at('/news?a=1'))
     expect(view(page)).toEqual({ status: 'anon', url: '/news?a=1' })
     expect(page.trail.map(({ status }) => status)).toEqual([303, 302, 303, 200])
     expect(browser.cookie('sso2.sid')).not.toBe(old)
-    const withOldCookie = await network.browser().fetchJson(at('/'), { headers: { cookie: `sso2.sid=${old}` } })
+    const withOldCookie = await setup.browser().fetchJson(at('/'), { headers: { cookie: `sso2.sid=${old}` } })
     expect(withOldCookie.json).toEqual({ status: 'none', url: '/' })
-    expect(network.emulator.account('ada').view().sessions).toBe(sessions - 1)
+    expect(setup.emulator.account('ada').view().sessions).toBe(sessions - 1)
   })
 
   test('drops what the site has kept since a logout that is not confirmed, too', async () => {
     const browser = await loggedIn()
-    network.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
     await browser.fetchJson(at('/logout'), { method: 'POST' })
     expect((await browser.fetchJson(at('/keep'))).json).toMatchObject({ status: 'none', degraded: 'logout_pending' })
     const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
     expect((await browser.fetchJson(at('/logout'), { method: 'POST' })).json).toMatchObject({ logout: 'pending' })
     expect(browser.cookie('sso2.sid')).toBeUndefined()
-    expect((await network.browser().fetchJson(at('/'), { headers: { cookie } })).json).not.toHaveProperty('saved')
+    expect((await setup.browser().fetchJson(at('/'), { headers: { cookie } })).json).not.toHaveProperty('saved')
   })
 
   test('of a user who is not logged in does no harm', async () => {
-    const browser = network.browser()
+    const browser = setup.browser()
     expect(view(await browser.submit(at('/logout'), { return_to: '/' })).status).toBe('anon')
     expect(view(await browser.submit(at('/logout-all'), { return_to: '/' })).status).toBe('anon')
   })
@@ -55,11 +55,11 @@ describe('logout', () => {
 
   test('is seen by the other site once its record is stale', async () => {
     const browser = await loggedIn()
-    expect(view(await browser.visit(`${network.evening.url}/`)).status).toBe('loggedin')
+    expect(view(await browser.visit(`${setup.evening.url}/`)).status).toBe('loggedin')
     await browser.submit(at('/logout'), { return_to: '/' })
-    expect(view(await browser.visit(`${network.evening.url}/`)).status).toBe('loggedin')
-    network.emulator.clock.advance(361)
-    expect(view(await browser.visit(`${network.evening.url}/`))).toEqual({ status: 'anon', url: '/' })
+    expect(view(await browser.visit(`${setup.evening.url}/`)).status).toBe('loggedin')
+    setup.emulator.clock.advance(361)
+    expect(view(await browser.visit(`${setup.evening.url}/`))).toEqual({ status: 'anon', url: '/' })
   })
 })
 
@@ -67,12 +67,12 @@ describe('logout-all', () => {
   test('ends the other sessions of the account on this site at once, and those of no other account', async () => {
     const [one, two, other] = [await loggedIn(), await loggedIn(), await loggedIn(grace)]
     expect(view(await one.submit(at('/logout-all'), { return_to: '/' })).status).toBe('anon')
-    const calls = network.count('sessionstatus')
+    const calls = setup.count('sessionstatus')
     expect((await two.fetchJson(at('/'))).json.status).toBe('none')
     expect(view(await two.visit(at('/'))).status).toBe('anon')
     expect(view(await other.visit(at('/'))).status).toBe('loggedin')
-    expect(network.count('sessionstatus')).toBe(calls)
-    expect(network.emulator.account('ada').view().sessions).toBe(0)
+    expect(setup.count('sessionstatus')).toBe(calls)
+    expect(setup.emulator.account('ada').view().sessions).toBe(0)
   })
 })
 
@@ -83,7 +83,7 @@ test('a logout is confirmed later whatever the hash of its SSO session begins wi
     ),
   )
   const known = { status: 'loggedin' as const, accountId: 'account-ada', ageSeconds: 0, idleSeconds: 0 }
-  const own = await startNetwork({
+  const own = await startSetup({
     emulator: { sessions: sids.map((sid) => ({ ...known, sid, browser: sid })) },
     site: { exchangeTicket: () => 'an-access-token', loadUser: () => ({ accountId: 'account-ada' }) },
   })
@@ -110,7 +110,7 @@ test('a logout is confirmed later whatever the hash of its SSO session begins wi
 
 test('a logout that the SSO system missed is told to it within moments, in whichever part of a second it came', async () => {
   const begun = Date.now() // a clock that stands still: whatever is due a second later never is
-  const own = await startNetwork({ site: () => ({ clock: { now: () => begun } }) })
+  const own = await startSetup({ site: () => ({ clock: { now: () => begun } }) })
   const browser = await userOf(own)
   own.emulator.faults.add({ operation: 'logout', kind: 'down' })
   const { json } = await browser.fetchJson(`${own.morning.url}/logout`, { json: {} })

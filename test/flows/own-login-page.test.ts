@@ -3,7 +3,7 @@ import type { Sso2 } from '../../lib'
 import { Browser } from '../support/agent'
 import { callsAbout } from '../support/calls'
 import { type Sites, startSites } from '../support/sites'
-import { ada } from './network'
+import { ada } from './setup'
 
 /*
  * A login page that is not ours: of the site itself, or of another site of the publisher that all its papers share.

@@ -5,18 +5,7 @@ import express from 'express'
 import { Redis } from 'ioredis'
 import type { Sso2 } from '../../lib'
 import { startRedis, type TestRedis } from '../support/redis'
-import {
-  ada,
-  addPages,
-  eventually,
-  type Gates,
-  loggedIn,
-  logIn,
-  type Network,
-  startNetwork,
-  view,
-  visitor,
-} from './network'
+import { ada, addPages, eventually, type Gates, loggedIn, logIn, type Setup, startSetup, view, visitor } from './setup'
 
 /*
  * Redis serves reads and refuses writes, for each of four causes. Users stay logged in for a while, health() and the log name the cause,
@@ -91,7 +80,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 describe.each(causes)('[O23] a Redis that refuses writes: $code', ({ code, refuse, allow, check }) => {
   let redis: TestRedis
-  let network: Network
+  let setup: Setup
   let admin: Redis
   let folder: string
   const lines: string[] = []
@@ -102,21 +91,21 @@ describe.each(causes)('[O23] a Redis that refuses writes: $code', ({ code, refus
     admin = new Redis(redis.url)
     await admin.call('ACL', 'SETUSER', 'site', 'on', '>a-password', '~*', '&*', '+@all')
     const logger = { warn: (line: string) => void lines.push(line), info: (line: string) => void lines.push(line) }
-    network = await startNetwork({ build, site: { redis: redis.url.replace('://', '://site:a-password@'), logger } })
+    setup = await startSetup({ build, site: { redis: redis.url.replace('://', '://site:a-password@'), logger } })
   })
   afterAll(async () => {
-    await network.close()
+    await setup.close()
     admin.disconnect()
     await redis.stop()
     rmSync(folder, { recursive: true, force: true })
   })
 
-  const at = (page: string) => `${network.morning.url}${page}`
+  const at = (page: string) => `${setup.morning.url}${page}`
   const aboutRedis = () => lines.filter((line) => line.includes('Redis'))
 
   test('keeps users logged in, says so until a write has succeeded, and works again within 5 s', async () => {
-    const [user, other] = [await loggedIn(network), await visitor(network)]
-    expect(await network.morning.sso.health()).toMatchObject({ ok: true, store: 'ok' })
+    const [user, other] = [await loggedIn(setup), await visitor(setup)]
+    expect(await setup.morning.sso.health()).toMatchObject({ ok: true, store: 'ok' })
     lines.length = 0
     await refuse(admin, folder)
 
@@ -127,7 +116,7 @@ describe.each(causes)('[O23] a Redis that refuses writes: $code', ({ code, refus
       const pages = Array.from({ length: 4 }, () => user.fetchJson(at('/count')))
       if (round % 5 === 0) await other.fetchJson(at('/login'), { json: ada })
       for (const page of await Promise.all(pages)) seen.push(view(page).status)
-      const { store, ok, storeReason } = await network.morning.sso.health()
+      const { store, ok, storeReason } = await setup.morning.sso.health()
       told.push({ ok, store, storeReason })
       await pause(100)
     }
@@ -137,33 +126,33 @@ describe.each(causes)('[O23] a Redis that refuses writes: $code', ({ code, refus
     expect(aboutRedis().filter((line) => LINE.test(line))).toEqual([
       expect.stringMatching(new RegExp(`writes refused: ${code}.*${check.source}`)),
     ])
-    const firstVisit = await network.browser().visit(at('/'))
+    const firstVisit = await setup.browser().visit(at('/'))
     expect([firstVisit.trail.length, view(firstVisit).degraded]).toEqual([1, 'store_unavailable'])
 
     const begun = performance.now()
     await allow(admin, folder)
-    await eventually(async () => (await network.morning.sso.health()).store === 'ok')
+    await eventually(async () => (await setup.morning.sso.health()).store === 'ok')
     expect(performance.now() - begun).toBeLessThan(5000)
-    expect(await network.morning.sso.health()).not.toHaveProperty('storeReason')
+    expect(await setup.morning.sso.health()).not.toHaveProperty('storeReason')
     expect(lines.filter((line) => line.includes('responds again'))).toHaveLength(1)
-    const page = await logIn(network.browser(), network.morning, ada)
+    const page = await logIn(setup.browser(), setup.morning, ada)
     expect(view(page)).toMatchObject({ status: 'loggedin' })
   })
   test('keeps a user logged in until 21 minutes after the last status check, and shows the user again afterwards', async () => {
-    const user = await loggedIn(network)
+    const user = await loggedIn(setup)
     const isSeenAs = async () => {
       const { status, degraded } = view(await user.visit(at('/')))
       return [status, degraded]
     }
     await refuse(admin, folder)
-    network.emulator.clock.advance(355)
+    setup.emulator.clock.advance(355)
     expect(await isSeenAs()).toEqual(['loggedin', undefined])
-    network.emulator.clock.advance(900)
+    setup.emulator.clock.advance(900)
     expect(await isSeenAs()).toEqual(['loggedin', 'store_unavailable'])
-    network.emulator.clock.advance(10)
+    setup.emulator.clock.advance(10)
     expect(await isSeenAs()).toEqual(['none', 'store_unavailable'])
     await allow(admin, folder)
-    await eventually(async () => (await network.morning.sso.health()).store === 'ok')
+    await eventually(async () => (await setup.morning.sso.health()).store === 'ok')
     expect(await isSeenAs()).toEqual(['loggedin', undefined])
   })
 })

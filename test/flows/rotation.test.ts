@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net'
 import express, { type Express } from 'express'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
-import { identifyRedirects } from '../regressions/stage'
+import { identifyRedirects } from '../regressions/pausable-setup'
 import { Browser } from '../support/agent'
-import { ada, eventually, logIn, present, redisUrl } from './network'
+import { ada, eventually, logIn, present, redisUrl } from './setup'
 
 /* Secrets are changed while two processes of a site, which take turns, are replaced one after the other. */
 

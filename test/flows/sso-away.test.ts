@@ -1,21 +1,21 @@
 import { document } from '../safety/session-support'
 import { type Front, startFront } from '../support/front'
-import { eventually, type Network, startNetwork, view } from './network'
+import { eventually, type Setup, startSetup, view } from './setup'
 
-let network: Network
+let setup: Setup
 let front: Front
 
 beforeAll(async () => {
-  network = await startNetwork()
-  front = await startFront(Number(new URL(network.emulator.siteOptions('morning').apiUrl).port))
+  setup = await startSetup()
+  front = await startFront(Number(new URL(setup.emulator.siteOptions('morning').apiUrl).port))
 })
 afterAll(async () => {
-  await network.close()
+  await setup.close()
   await front.down()
 })
 
 test('after the first visitors no browser is redirected to a host that is gone, and all are again once it is back', async () => {
-  const away = await startNetwork({ site: { ssoUrl: `http://127.0.0.1:${front.port}/sso` } })
+  const away = await startSetup({ site: { ssoUrl: `http://127.0.0.1:${front.port}/sso` } })
   try {
     const visit = () => away.browser().fetchJson(`${away.morning.url}/page`, { headers: document })
     await front.down()
@@ -26,17 +26,17 @@ test('after the first visitors no browser is redirected to a host that is gone, 
 
     await front.up()
     await eventually(async () => (await visit()).status === 302)
-    expect(network.emulator.calls({ operation: 'identify' }).length).toBeLessThanOrEqual(1) // a probe
+    expect(setup.emulator.calls({ operation: 'identify' }).length).toBeLessThanOrEqual(1) // a probe
   } finally {
     await away.close()
   }
 })
 
 test('a host that is there is not asked anything for it', async () => {
-  const ofEvening = () => network.emulator.calls().filter(({ clientId }) => clientId === 'evening')
-  const { status } = await network.browser().fetchJson(`${network.evening.url}/page`, { headers: document })
+  const ofEvening = () => setup.emulator.calls().filter(({ clientId }) => clientId === 'evening')
+  const { status } = await setup.browser().fetchJson(`${setup.evening.url}/page`, { headers: document })
   expect(status).toBe(302)
   await new Promise((resolve) => setTimeout(resolve, 300))
   expect(ofEvening()).toEqual([])
-  expect(await network.evening.sso.health()).toMatchObject({ sso: 'ok' })
+  expect(await setup.evening.sso.health()).toMatchObject({ sso: 'ok' })
 })

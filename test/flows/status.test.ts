@@ -1,21 +1,21 @@
-import { type Stage, startStage } from '../regressions/stage'
+import { type PausableSetup, startPausableSetup } from '../regressions/pausable-setup'
 import type { Browser } from '../support/agent'
 import { callsAbout } from '../support/calls'
-import { ada, eventually, logIn, present, loggedIn as userOf, view } from './network'
+import { ada, eventually, logIn, present, loggedIn as userOf, view } from './setup'
 
-let network: Stage
-const at = (page: string) => network.at(page)
-const newestSid = () => present(network.emulator.sessions().at(-1)).sid
+let setup: PausableSetup
+const at = (page: string) => setup.at(page)
+const newestSid = () => present(setup.emulator.sessions().at(-1)).sid
 
 beforeEach(async () => {
-  network = await startStage({ isPlain: true })
+  setup = await startPausableSetup({ isPlain: true })
 })
-afterEach(() => network.close())
+afterEach(() => setup.close())
 
-const loggedIn = () => userOf(network)
+const loggedIn = () => userOf(setup)
 
 describe('two processes ask Session Status once for all', () => {
-  beforeEach(() => network.serveFrom(network.first, network.addProcess()))
+  beforeEach(() => setup.serveFrom(setup.first, setup.addProcess()))
 
   const atOnce = async (count: number, browser: Browser) => {
     const requests = Array.from({ length: count }, (_, index) => browser.fetchJson(at(`/page?n=${index}`)))
@@ -28,22 +28,22 @@ describe('two processes ask Session Status once for all', () => {
     ['older than the grace', 1300],
   ])('of 50 requests at once on a record that is %s', async (_name, age) => {
     const browser = await loggedIn()
-    network.emulator.clock.advance(age)
-    network.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 150 })
-    const before = network.count('sessionstatus')
+    setup.emulator.clock.advance(age)
+    setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 150 })
+    const before = setup.count('sessionstatus')
     expect(await atOnce(50, browser)).toEqual(Array(50).fill(['loggedin', undefined]))
-    expect(network.count('sessionstatus') - before).toBe(1)
+    expect(setup.count('sessionstatus') - before).toBe(1)
     expect(await atOnce(2, browser)).toEqual(Array(2).fill(['loggedin', undefined]))
-    expect(network.count('sessionstatus') - before).toBe(1)
+    expect(setup.count('sessionstatus') - before).toBe(1)
   })
 
   test('of 20 requests at once for a session that has ended', async () => {
     const browser = await loggedIn()
-    network.emulator.terminate(newestSid())
-    network.emulator.clock.advance(1300)
-    const before = network.count('sessionstatus')
+    setup.emulator.terminate(newestSid())
+    setup.emulator.clock.advance(1300)
+    const before = setup.count('sessionstatus')
     expect(await atOnce(20, browser)).toEqual(Array(20).fill(['none', undefined]))
-    expect(network.count('sessionstatus') - before).toBe(1)
+    expect(setup.count('sessionstatus') - before).toBe(1)
   })
 })
 
@@ -57,22 +57,22 @@ describe('what the SSO system says', () => {
       [350, 1],
       [15, 2],
     ] as const) {
-      network.emulator.clock.advance(seconds)
+      setup.emulator.clock.advance(seconds)
       expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
-      expect(network.count('sessionstatus')).toBe(calls)
+      expect(setup.count('sessionstatus')).toBe(calls)
     }
-    expect(callsAbout(network.emulator, 'sessionstatus')[0]?.claims['lks']).toBe('loggedin')
+    expect(callsAbout(setup.emulator, 'sessionstatus')[0]?.claims['lks']).toBe('loggedin')
   })
 
   test.each(['page', 'script'])('a login at another site is seen without a redirect, by a %s', async (first) => {
-    const browser = network.browser()
+    const browser = setup.browser()
     expect(view(await browser.visit(at('/'))).status).toBe('anon')
     const old = present(
       browser.cookies.find(({ name, host }) => name === 'sso2.sid' && host === 'morning.localhost')?.value,
     )
-    await logIn(browser, network.evening, ada)
+    await logIn(browser, setup.evening, ada)
     expect(view(await browser.visit(at('/'))).status).toBe('anon')
-    network.emulator.clock.advance(361)
+    setup.emulator.clock.advance(361)
     const page = first === 'page' ? await browser.visit(at('/news')) : await browser.fetchJson(at('/news'))
     expect('trail' in page ? page.trail.length : page.status).toBe(first === 'page' ? 1 : 200)
     expect(view(page)).toEqual({ status: 'loggedin', username: 'ada', url: '/news' })
@@ -83,13 +83,13 @@ describe('what the SSO system says', () => {
   test.each(['terminate', 'prune'] as const)(
     'a session that has ended (%s) is none for a script, and begins anew for a page',
     async (end) => {
-      const [browser, script] = [await loggedIn(), network.browser()]
+      const [browser, script] = [await loggedIn(), setup.browser()]
       await browser.visit(at('/keep'))
       const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
-      network.emulator[end](newestSid())
+      setup.emulator[end](newestSid())
       const fresh = await script.fetchJson(at('/sensitive'), { headers: { cookie } })
       expect([fresh.status, fresh.json.error]).toEqual([401, 'login_required'])
-      network.emulator.clock.advance(361)
+      setup.emulator.clock.advance(361)
       expect((await script.fetchJson(at('/'), { headers: { cookie } })).json).toEqual({ status: 'none', url: '/' })
       expect((await script.fetchJson(at('/account'), { headers: { cookie } })).status).toBe(401)
       const page = await browser.visit(at('/news?a=1'))
@@ -103,30 +103,30 @@ describe('an answer that ends a session', () => {
   test('leaves nothing of it to those who waited for the answer', async () => {
     const browser = await loggedIn()
     await browser.visit(at('/keep'))
-    network.emulator.terminate(newestSid())
-    network.emulator.clock.advance(1300)
-    network.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 600 })
+    setup.emulator.terminate(newestSid())
+    setup.emulator.clock.advance(1300)
+    setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 600 })
     const answers = await Promise.all(['/a', '/b', '/c'].map((page) => browser.fetchJson(at(page))))
     expect(answers.map(({ json }) => json)).toEqual(['/a', '/b', '/c'].map((url) => ({ status: 'none', url })))
-    expect(network.count('sessionstatus')).toBe(1)
+    expect(setup.count('sessionstatus')).toBe(1)
   })
 
   test('ends none that has begun since in its place', async () => {
-    await network.close()
-    network = await startStage({ holdsAnswers: true })
-    const browser = network.browser()
+    await setup.close()
+    setup = await startPausableSetup({ holdsAnswers: true })
+    const browser = setup.browser()
     await browser.visit(at('/keep'))
-    network.emulator.terminate(newestSid())
-    network.emulator.clock.advance(361)
-    const held = network.answers.close()
+    setup.emulator.terminate(newestSid())
+    setup.emulator.clock.advance(361)
+    const held = setup.answers.close()
     const asking = browser.fetchJson(at('/a'))
     await held.arrived
-    await eventually(async () => JSON.stringify(await network.records()).includes('"currentCheckId"'))
+    await eventually(async () => JSON.stringify(await setup.records()).includes('"currentCheckId"'))
     await browser.visit((await browser.fetchJson(at('/identify-me'))).json.identify)
     held.open()
     expect((await asking).headers['set-cookie']).toBeUndefined()
     expect((await asking).json).toMatchObject({ status: 'anon', saved: 'kept' })
-    expect(network.count('sessionstatus')).toBe(1)
+    expect(setup.count('sessionstatus')).toBe(1)
     expect(view(await browser.visit(at('/')))).toEqual({ status: 'anon', saved: 'kept', url: '/' })
   })
 })
@@ -135,26 +135,26 @@ describe('while the SSO system does not answer', () => {
   /** Each way not to answer is a row of the fault matrix. */
   test('[S11] a login is served within the grace, and none beyond it', async () => {
     const browser = await loggedIn()
-    network.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
-    network.emulator.clock.advance(361)
+    setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
+    setup.emulator.clock.advance(361)
     const within = await browser.visit(at('/account'))
     expect(within.trail).toHaveLength(1)
     expect(view(within)).toMatchObject({ status: 'loggedin', username: 'ada', degraded: 'sso_unavailable' })
-    network.emulator.clock.advance(900)
+    setup.emulator.clock.advance(900)
     const beyond = await browser.visit(at('/'))
     expect(beyond.trail).toHaveLength(1)
     expect(view(beyond)).toEqual({ status: 'none', degraded: 'sso_unavailable', url: '/' })
 
-    network.emulator.faults.clear()
-    network.emulator.clock.advance(10)
+    setup.emulator.faults.clear()
+    setup.emulator.clock.advance(10)
     expect(view(await browser.visit(at('/')))).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
   })
 
   test('an anonymous visitor stays one', async () => {
-    const browser = network.browser()
+    const browser = setup.browser()
     await browser.visit(at('/'))
-    network.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
-    network.emulator.clock.advance(3000)
+    setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
+    setup.emulator.clock.advance(3000)
     expect(view(await browser.visit(at('/')))).toEqual({ status: 'anon', degraded: 'sso_unavailable', url: '/' })
   })
 })
@@ -165,14 +165,14 @@ test.each([
 ])('what keeps a session is renewed in the store when it is checked, for %s', async (_what, page, age) => {
   const browser = await loggedIn()
   await browser.visit(at('/keep'))
-  const data = present((await network.keys()).find((key) => key.includes(':sess:')))
+  const data = present((await setup.keys()).find((key) => key.includes(':sess:')))
   const keys = [data, data.replace(':sess:', ':sso2:')]
-  const lives = () => Promise.all(keys.map((key) => network.redis.ttl(key)))
+  const lives = () => Promise.all(keys.map((key) => setup.redis.ttl(key)))
   await browser.visit(at('/'))
   const before = await lives()
   const begin = performance.now()
-  for (const key of keys) await network.redis.expire(key, 1000)
-  network.emulator.clock.advance(age)
+  for (const key of keys) await setup.redis.expire(key, 1000)
+  setup.emulator.clock.advance(age)
   await browser.visit(at(page))
   await eventually(async () => {
     const seconds = age + 2 + (performance.now() - begin) / 1000
@@ -186,13 +186,13 @@ describe('requireLogin({ fresh: true })', () => {
     const browser = await loggedIn()
     for (const calls of [1, 2]) {
       expect(view(await browser.visit(at('/sensitive')))).toMatchObject({ status: 'loggedin', url: '/sensitive' })
-      expect(network.count('sessionstatus')).toBe(calls)
+      expect(setup.count('sessionstatus')).toBe(calls)
     }
   })
 
   test('sees at once that the session has ended', async () => {
     const browser = await loggedIn()
-    network.emulator.terminate(newestSid())
+    setup.emulator.terminate(newestSid())
     expect(view(await browser.visit(at('/account'))).status).toBe('loggedin')
     const page = await browser.visit(at('/sensitive'))
     expect([page.status, new URL(page.url).pathname]).toEqual([200, '/login'])
@@ -203,9 +203,9 @@ describe('requireLogin({ fresh: true })', () => {
 
 /** Drops what Redis holds under one part of the site's prefix, as an eviction does. */
 async function lose(part: 'sess' | 'sso2'): Promise<void> {
-  const keys = (await network.keys()).filter((key) => key.startsWith(`${network.morning.prefix}${part}:`))
+  const keys = (await setup.keys()).filter((key) => key.startsWith(`${setup.morning.prefix}${part}:`))
   expect(keys.length).toBeGreaterThan(0)
-  await network.redis.del(...keys)
+  await setup.redis.del(...keys)
 }
 
 test('a session whose data is lost goes on without it, and one whose record is lost is identified again', async () => {

@@ -1,29 +1,29 @@
 import { document } from '../safety/session-support'
 import { useRedis } from '../support/redis'
-import { eventually, loggedIn, type Network, resumeStore, startNetwork, view } from './network'
+import { eventually, loggedIn, resumeStore, type Setup, startSetup, view } from './setup'
 
 /*
  * The store goes away and comes back with its data: the server process is stopped, as in a stalled machine, and continued.
  */
 const redis = useRedis()
-let network: Network
+let setup: Setup
 beforeEach(async () => {
-  network = await startNetwork({ site: { redis: redis.url() } })
+  setup = await startSetup({ site: { redis: redis.url() } })
 })
-afterEach(() => network.close())
+afterEach(() => setup.close())
 
-const at = (path: string) => `${network.morning.url}${path}`
-const isBack = () => resumeStore(redis, network.morning.sso)
+const at = (path: string) => `${setup.morning.url}${path}`
+const isBack = () => resumeStore(redis, setup.morning.sso)
 
 test('a login past its grace is not shown because the store went away after the SSO system had not answered', async () => {
-  const browser = await loggedIn(network)
+  const browser = await loggedIn(setup)
   const look = async () => view(await browser.fetchJson(at('/')))
-  network.emulator.faults.add({ operation: 'sessionstatus', kind: 'hang' })
+  setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'hang' })
   const loseStoreMeanwhile = async (seconds: number) => {
-    const before = network.count('sessionstatus')
-    network.emulator.clock.advance(seconds)
+    const before = setup.count('sessionstatus')
+    setup.emulator.clock.advance(seconds)
     const seen = look()
-    await eventually(async () => network.count('sessionstatus') > before)
+    await eventually(async () => setup.count('sessionstatus') > before)
     redis.hang()
     const { status, degraded } = await seen
     await isBack()
@@ -31,7 +31,7 @@ test('a login past its grace is not shown because the store went away after the 
   }
   const withinGrace = await loseStoreMeanwhile(361)
   const pastGrace = await loseStoreMeanwhile(1300)
-  network.emulator.faults.clear()
+  setup.emulator.faults.clear()
   expect([withinGrace, pastGrace]).toEqual([
     ['loggedin', 'store_unavailable'],
     ['none', 'store_unavailable'],
@@ -40,7 +40,7 @@ test('a login past its grace is not shown because the store went away after the 
 })
 
 test('a landing that the store did not take is not tried again at once; the page heals with the store', async () => {
-  const [user, newUser] = [network.browser(), network.browser()]
+  const [user, newUser] = [setup.browser(), setup.browser()]
   await user.visit(at('/'))
   const limitMemory = (bytes: string) => redis.commands().config('SET', 'maxmemory', bytes)
   await limitMemory('1') // Redis responds, and takes nothing: as for a user whose shard of a Cluster is gone
@@ -56,7 +56,7 @@ test('a landing that the store did not take is not tried again at once; the page
   }
   await limitMemory('0')
   expect([redirects, view(answer).degraded]).toEqual([1, 'store_unavailable'])
-  await eventually(async () => (await network.morning.sso.health()).store === 'ok')
-  network.emulator.clock.advance(4)
+  await eventually(async () => (await setup.morning.sso.health()).store === 'ok')
+  setup.emulator.clock.advance(4)
   expect(view(await newUser.visit(at('/news')))).toEqual({ status: 'anon', url: '/news' })
 })

@@ -2,7 +2,7 @@ import express, { type Express } from 'express'
 import { type Sso2, Sso2Error } from '../../lib'
 import type { Browser } from '../support/agent'
 import { failingStore } from './failing-store'
-import { ada, addPages, eventually, type Gates, logIn, type PageView, startNetwork, view } from './network'
+import { ada, addPages, eventually, type Gates, logIn, type PageView, startSetup, view } from './setup'
 
 /*
  * The store goes away in the middle of a request, after each of its commands in turn, or before it answers it: the browser
@@ -24,26 +24,26 @@ function build(sso: Sso2, gates: Gates): Express {
   return app.use(failed)
 }
 
-/** A network of its own, and a morning site whose store can go away. */
+/** A setup of its own, and a morning site whose store can go away. */
 async function openScene() {
   const store = failingStore()
-  const network = await startNetwork({ build, site: (name) => (name === 'morning' ? { redis: store.client } : {}) })
-  const at = (path: string) => `${network.morning.url}${path}`
+  const setup = await startSetup({ build, site: (name) => (name === 'morning' ? { redis: store.client } : {}) })
+  const at = (path: string) => `${setup.morning.url}${path}`
   return {
-    network,
+    setup,
     store,
     at,
     /** Visits a page after the store is back. On a busy machine the store may be late once more. */
     pageAtLast: async (browser: Browser): Promise<PageView> => {
       let page = view(await browser.visit(at('/')))
       for (let tries = 1; tries < 5 && page.degraded === 'store_unavailable'; tries += 1) {
-        await store.comeBack(network.morning.sso)
+        await store.comeBack(setup.morning.sso)
         page = view(await browser.visit(at('/')))
       }
       return page
     },
     close: async () => {
-      await network.close()
+      await setup.close()
       store.client.disconnect()
     },
   }
@@ -61,15 +61,15 @@ const actions: [name: string, prepare: Act, act: Act<{ status: number }>][] = [
   ],
   [
     'a call whose access token is refused',
-    async (browser, { network }) => {
-      await logIn(browser, network.morning, ada)
-      network.emulator.faults.add({ operation: 'me', kind: 'status', code: 401, times: 1 })
+    async (browser, { setup }) => {
+      await logIn(browser, setup.morning, ada)
+      setup.emulator.faults.add({ operation: 'me', kind: 'status', code: 401, times: 1 })
     },
     (browser, { at }) => browser.fetchJson(at('/me')),
   ],
   [
     'a new session ID',
-    (browser, { network }) => logIn(browser, network.morning, ada),
+    (browser, { setup }) => logIn(browser, setup.morning, ada),
     (browser, { at }) => browser.fetchJson(at('/renew')),
   ],
 ]
@@ -92,10 +92,10 @@ async function loseStoreAtEachCommand(
   prepare: Act,
   act: Act<{ status: number }>,
 ): Promise<void> {
-  const { network, store } = scene
+  const { setup, store } = scene
   const told: number[] = []
   for (let commands = 0, isOver = false; !isOver; commands += 1) {
-    const browser = network.browser()
+    const browser = setup.browser()
     const isReady = () =>
       prepare(browser, scene).then(
         () => true,
@@ -105,9 +105,9 @@ async function loseStoreAtEachCommand(
     store.goAwayAfter(commands, doesOneMore)
     told.push((await act(browser, scene)).status)
     isOver = store.asked <= commands
-    network.emulator.faults.clear()
-    await store.comeBack(network.morning.sso)
-    network.emulator.clock.advance(10)
+    setup.emulator.faults.clear()
+    await store.comeBack(setup.morning.sso)
+    setup.emulator.clock.advance(10)
     const { status, degraded, username } = await scene.pageAtLast(browser)
     expect([commands, degraded, username]).toEqual([commands, undefined, status === 'loggedin' ? 'ada' : undefined])
     expect(['anon', 'loggedin']).toContain(status)

@@ -64,7 +64,7 @@ const elsewhere =
   }
 
 /** Sessions here run out: data and living records go, and nothing else. */
-async function expire({ stage: { redis }, site: { prefix } }: World): Promise<void> {
+async function expire({ setup: { redis }, site: { prefix } }: World): Promise<void> {
   const keys = await redis.keys(`${prefix}s*:{*`)
   const values = keys.length > 0 ? await redis.mget(...keys) : []
   const living = keys.filter((_key, index) => values[index]?.startsWith('{'))
@@ -72,7 +72,7 @@ async function expire({ stage: { redis }, site: { prefix } }: World): Promise<vo
 }
 
 /** Every SSO session that somebody is logged in on ends at the platform. */
-function terminate({ stage: { emulator } }: World): void {
+function terminate({ setup: { emulator } }: World): void {
   for (const { sid, status } of emulator.sessions()) if (status === 'loggedin') emulator.terminate(sid)
 }
 
@@ -145,7 +145,7 @@ const basket: Action = async (world) => {
 }
 const basketForgotten: Action = async (world) => {
   await basket(world, home, '')
-  const { emulator } = world.stage
+  const { emulator } = world.setup
   for (const { sid } of emulator.sessions()) emulator.prune(sid)
   world.scheduler.now += 360_000
 }
@@ -179,9 +179,9 @@ export const states = {
   /** Logged out, which the platform has not confirmed; then something was put into the basket. */
   basketPending: async (world) => {
     await loggedIn(world, home, '')
-    world.stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    world.setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
     await submit(world, home, '/logout', {})
-    world.stage.emulator.faults.clear()
+    world.setup.emulator.faults.clear()
     await ask(world, home, '/put?item=alone')
   },
   /** As `basket`, and two tabs that went to Identify before there was a session come back now. */

@@ -4,7 +4,7 @@ import type { PlatformCall } from './platform-gate'
 import { type Broken, judge } from './promises'
 import { doings, type Scenario } from './scenario'
 import { type Choice, type Option, Scheduler } from './scheduler'
-import type { Stage } from './stage'
+import type { Setup } from './setup'
 import { type Seen, World } from './world'
 
 /** One execution and what it broke. */
@@ -44,22 +44,22 @@ export interface History {
 
 /** Runs a scenario once, from a clean state, under somebody's choices. */
 export async function execute(
-  stage: Stage,
+  setup: Setup,
   scenario: Scenario,
   choose: (options: readonly Option[]) => Choice,
 ): Promise<Execution> {
   const calls: PlatformCall[] = []
-  const site = await stage.begin(calls, scenario)
+  const site = await setup.begin(calls, scenario)
   const names = scenario.parts.map(({ acts }) => acts.join('+'))
   const scheduler = new Scheduler(names, site.begins)
   const { steps } = scheduler
-  const world = new World(stage, site, calls, scheduler)
+  const world = new World(setup, site, calls, scheduler)
   try {
     const history = await scheduler.freely(() => act(world, scenario, choose))
-    if (history.hasFault) await stage.retire()
+    if (history.hasFault) await setup.retire()
     return { steps, broken: judge(history) }
   } catch (error) {
-    await stage.retire()
+    await setup.retire()
     return {
       steps,
       broken: [{ promise: 'I1 serves', text: error instanceof Error ? String(error.stack) : String(error) }],
@@ -68,11 +68,11 @@ export async function execute(
 }
 
 async function act(world: World, scenario: Scenario, choose: (options: readonly Option[]) => Choice): Promise<History> {
-  const { scheduler, stage } = world
+  const { scheduler, setup } = world
   await states[scenario.state](world, { browser: 'b1', process: 0 }, '')
   const landed = new Set<string>()
   const kept = doings(scenario).includes('save') ? await dataKeys(world, scenario.isOwnSession) : []
-  for (const client of stage.clients) client.isReadOnly = scenario.isReadOnly
+  for (const client of setup.clients) client.isReadOnly = scenario.isReadOnly
   scheduler.now += 1000
   const from = scheduler.mark()
   const acts = scenario.parts.map(({ tab, acts: names }, index) => async () => {
@@ -82,9 +82,9 @@ async function act(world: World, scenario: Scenario, choose: (options: readonly 
     for (const item of kept.length > 0 ? await itemsIn(world, kept) : []) landed.add(item)
   })
   const to = scheduler.mark()
-  for (const client of stage.clients) client.isReadOnly = false
+  for (const client of setup.clients) client.isReadOnly = false
   const hasFault = scenario.isReadOnly || scheduler.steps.some(({ mode }) => mode !== 'ok')
-  const isAnybodyIn = stage.emulator.sessions().some(({ status }) => status === 'loggedin')
+  const isAnybodyIn = setup.emulator.sessions().some(({ status }) => status === 'loggedin')
   const aftermath = await lookAround(world, scenario, hasFault)
   return { scenario, world, hasFault, acted: [from, to], landed, aftermath, isAnybodyIn }
 }
@@ -111,11 +111,11 @@ async function look(world: World, browser: string): Promise<Aftermath> {
 }
 
 /** Keys of the site's own data. */
-async function dataKeys({ stage: { redis }, site: { prefix } }: World, isOwn: boolean): Promise<string[]> {
+async function dataKeys({ setup: { redis }, site: { prefix } }: World, isOwn: boolean): Promise<string[]> {
   return redis.keys(`${prefix}${isOwn ? 'own:' : 'sess:'}*`)
 }
 
-async function itemsIn({ stage: { redis } }: World, keys: readonly string[]): Promise<string[]> {
+async function itemsIn({ setup: { redis } }: World, keys: readonly string[]): Promise<string[]> {
   const texts = await redis.mget(...keys)
   return texts.flatMap((text) => [...(text ?? '').matchAll(/item\d/g)].map(([item]) => item))
 }

@@ -3,7 +3,7 @@ import { execute } from './execution'
 import { follow, type Limits, nameOf, readChoices, wander } from './explore'
 import { readScenario, type Scenario } from './scenario'
 import { faulty, morePairs, pairs, triples } from './scenarios'
-import { openStage, type Stage } from './stage'
+import { openSetup, type Setup } from './setup'
 import { Findings, tryOrders, type Violation } from './try'
 
 /*
@@ -30,10 +30,10 @@ const TRIPLE_EXECUTIONS = 300
 
 async function main(): Promise<number> {
   const { values } = parseArgs({ options: HELP })
-  const stage = await openStage()
+  const setup = await openSetup()
   try {
-    if (values.replay !== undefined) return await replay(stage, values.replay)
-    const tour = new Tour(stage, Number(values.seconds))
+    if (values.replay !== undefined) return await replay(setup, values.replay)
+    const tour = new Tour(setup, Number(values.seconds))
     const executions = Number(values.executions)
     const preemptions = Number(values.preemptions)
     const most = { maxExecutions: executions, maxPreemptions: preemptions, faultsUpTo: Number(values.faults) }
@@ -42,7 +42,7 @@ async function main(): Promise<number> {
     tour.tell()
     return tour.violations.length > 0 ? 1 : 0
   } finally {
-    await stage.close()
+    await setup.close()
   }
 }
 
@@ -68,7 +68,7 @@ class Tour {
   #complete = 0
   #astray = 0
   constructor(
-    readonly stage: Stage,
+    readonly setup: Setup,
     readonly seconds: number,
   ) {}
 
@@ -80,7 +80,7 @@ class Tour {
     const isOver = () => this.#elapsed > this.seconds * part
     for (const name of names) {
       if (isOver()) return console.log('the time of this part is over')
-      const tried = await tryOrders(this.stage, readScenario(name), { ...limits, isOver })
+      const tried = await tryOrders(this.setup, readScenario(name), { ...limits, isOver })
       this.#scenarios += 1
       this.#executions += tried.executions
       this.#orders += tried.orders
@@ -104,7 +104,7 @@ class Tour {
       const findings = new Findings(scenario)
       for (let walk = 0; walk < WALKS && this.#elapsed < this.seconds; walk += 1) {
         const choose = wander(seed * 1_000_003 + round * WALKS + walk, 3 + (walk % 5), walk % 3 === 2)
-        findings.take(await execute(this.stage, scenario, choose))
+        findings.take(await execute(this.setup, scenario, choose))
         this.#executions += 1
       }
       this.#take(findings.all)
@@ -134,11 +134,11 @@ class Tour {
 const scenarioOf = ({ schedule }: Violation) => schedule.split(' ')[0]
 
 /** Follows one schedule and shows every step. */
-async function replay(stage: Stage, schedule: string): Promise<number> {
+async function replay(setup: Setup, schedule: string): Promise<number> {
   const [name = '', choices = ''] = schedule.split(' ')
   const scenario: Scenario = readScenario(name)
   const order = scenario.parts.map((_part, index) => index)
-  const { steps, broken } = await execute(stage, scenario, follow({ prefix: readChoices(choices), order }))
+  const { steps, broken } = await execute(setup, scenario, follow({ prefix: readChoices(choices), order }))
   for (const { actor, label, mode } of steps) {
     const act = scenario.parts[actor]?.acts.join('+')
     console.log(`${String.fromCharCode(65 + actor)} (${act}): ${label}${mode === 'ok' ? '' : `, ${mode}`}`)

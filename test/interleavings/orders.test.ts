@@ -2,7 +2,7 @@ import { execute } from './execution'
 import { follow, nameOf, readChoices } from './explore'
 import { readScenario } from './scenario'
 import { executionsOf, faulty, pairs } from './scenarios'
-import { openStage, type Stage } from './stage'
+import { openSetup, type Setup } from './setup'
 import { tryOrders } from './try'
 
 /*
@@ -11,20 +11,20 @@ import { tryOrders } from './try'
  */
 const FAULTY_EXECUTIONS = 16
 
-let stage: Stage
+let setup: Setup
 const warn = console.warn
 
 beforeAll(async () => {
   console.warn = () => {} // faults make the site say so
-  stage = await openStage()
+  setup = await openSetup()
 })
 afterAll(async () => {
-  await stage.close()
+  await setup.close()
   console.warn = warn
 })
 
 async function violations(name: string, maxExecutions: number, faultsUpTo: number): Promise<string[]> {
-  const tried = await tryOrders(stage, readScenario(name), { maxExecutions, maxPreemptions: 4, faultsUpTo })
+  const tried = await tryOrders(setup, readScenario(name), { maxExecutions, maxPreemptions: 4, faultsUpTo })
   expect(tried.astray).toBe(0) // more: what steps touch is wrongly told
   return tried.violations.map(({ promise, text, schedule }) => `${promise}: ${text}; --replay '${schedule}'`)
 }
@@ -48,14 +48,14 @@ test.each(broken)('[S6] %s keeps all promises', async (schedule) => {
   const [name = '', choices = ''] = schedule.split(' ')
   const scenario = readScenario(name)
   const order = scenario.parts.map((_part, index) => index)
-  const ran = await execute(stage, scenario, follow({ prefix: readChoices(choices), order }))
+  const ran = await execute(setup, scenario, follow({ prefix: readChoices(choices), order }))
   expect(ran.broken).toEqual([])
 })
 
 test('a schedule runs the same way each time', async () => {
   const scenario = readScenario('basket:login|save')
   const choose = () => follow({ prefix: [], order: [1, 0] })
-  const [one, two] = [await execute(stage, scenario, choose()), await execute(stage, scenario, choose())]
+  const [one, two] = [await execute(setup, scenario, choose()), await execute(setup, scenario, choose())]
   expect(one.steps.map(({ label }) => label)).toEqual(two.steps.map(({ label }) => label))
   expect(nameOf(one.steps)).toBe(nameOf(two.steps))
 })

@@ -2,7 +2,7 @@ import { type Execution, execute } from './execution'
 import { type Explored, explore, type Limits, nameOf } from './explore'
 import type { Broken } from './promises'
 import type { Scenario } from './scenario'
-import type { Stage } from './stage'
+import type { Setup } from './setup'
 
 /** A broken promise with the first schedule that breaks it: paste it behind `--replay`. */
 export interface Violation extends Broken {
@@ -31,9 +31,9 @@ export class Findings {
 }
 
 /** Tries the orders of one scenario. */
-export async function tryOrders(stage: Stage, scenario: Scenario, limits: Omit<Limits, 'actors'>): Promise<Tried> {
+export async function tryOrders(setup: Setup, scenario: Scenario, limits: Omit<Limits, 'actors'>): Promise<Tried> {
   const findings = new Findings(scenario)
-  const run = (choose: Parameters<typeof execute>[2]) => execute(stage, scenario, choose)
+  const run = (choose: Parameters<typeof execute>[2]) => execute(setup, scenario, choose)
   const explored = await explore(run, { actors: scenario.parts.length, ...limits }, findings.take)
   return { ...explored, violations: findings.all }
 }

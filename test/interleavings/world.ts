@@ -2,8 +2,8 @@ import { CookieJar } from '../support/cookie-jar'
 import { inject } from './inject'
 import type { PlatformCall } from './platform-gate'
 import { contexts, type Scheduler, type Touch } from './scheduler'
+import type { Setup, Site } from './setup'
 import { cookies, LOGOUT_RESULT, SITE, type View } from './site'
-import type { Site, Stage } from './stage'
 
 /** One answer, as its browser saw it. Numbers are marks of the scheduler. */
 export interface Seen {
@@ -37,7 +37,7 @@ export class World {
   #lastTrip = 0
   readonly #jars = new Map<string, CookieJar>()
   constructor(
-    readonly stage: Stage,
+    readonly setup: Setup,
     readonly site: Site,
     readonly calls: readonly PlatformCall[],
     readonly scheduler: Scheduler,
@@ -68,7 +68,7 @@ export class World {
       await scheduler.gate(actor, { label: 'identify', touches: [{ key: 'sso', isWrite: false }], canFail: false })
       this.#letSecondPass()
     }
-    const app = isSite ? this.site.processes[process]?.app : this.stage.emulator.app
+    const app = isSite ? this.site.processes[process]?.app : this.setup.emulator.app
     if (!app) throw new Error(`there is no process ${process}`)
     const answer = await inject(app, {
       method,

@@ -3,7 +3,7 @@ import type { Agent } from './agent'
 import type { Aftermath } from './entries'
 import { platformDown } from './faults'
 import { type Doings, suffer } from './nemesis'
-import type { Stage } from './stage'
+import type { Setup } from './setup'
 
 /** Everything is as usual so long after the last fault. Promise I9, and what a busy machine needs. */
 const HEALED_MS = 6000
@@ -19,11 +19,11 @@ const LOOP_SECONDS = 61
  * The platform goes away, and half of the readers log out: when it is back their logouts arrive without them. Then everything is
  * well: every reader logs out and in, is checked, and logs out for good; nobody is left logged in at the platform.
  */
-export async function settleDown(stage: Stage, agents: readonly Agent[], doings: Doings): Promise<Aftermath> {
-  await stage.advance(LOOP_SECONDS)
+export async function settleDown(setup: Setup, agents: readonly Agent[], doings: Doings): Promise<Aftermath> {
+  await setup.advance(LOOP_SECONDS)
   await sleep(HEALED_MS)
   const broken: string[] = []
-  const stillIn = await leaveWithoutPlatform(stage, agents, doings)
+  const stillIn = await leaveWithoutPlatform(setup, agents, doings)
   await sleep(HEALED_MS)
   for (const agent of agents) {
     await agent.page('/login', 'form')
@@ -33,14 +33,14 @@ export async function settleDown(stage: Stage, agents: readonly Agent[], doings:
     if (agent.last !== undefined) broken.push(`${agent.number} is logged in after its last logout: ${agent.lately()}`)
   }
   const everybody = agents.flatMap(({ accounts }) => accounts.map(({ username }) => username))
-  stillIn.push(...(await untilAllAreOut(stage, everybody)))
+  stillIn.push(...(await untilAllAreOut(setup, everybody)))
   for (const agent of agents) {
     const [account] = agent.accounts
     if (!account) continue
-    await logInPatiently(stage, agent, account)
+    await logInPatiently(setup, agent, account)
     if (agent.last !== account.username) broken.push(`${agent.number} cannot log in: ${agent.lately()}`)
   }
-  await stage.advance(STALE_SECONDS)
+  await setup.advance(STALE_SECONDS)
   for (const agent of agents) {
     await agent.page()
     if (agent.last !== agent.accounts[0]?.username)
@@ -51,7 +51,7 @@ export async function settleDown(stage: Stage, agents: readonly Agent[], doings:
 }
 
 /** Logs in; anew where that failed and the machine was busy meanwhile, for then "not now" is a fair answer. */
-async function logInPatiently({ busy }: Stage, agent: Agent, account: Agent['accounts'][number]): Promise<void> {
+async function logInPatiently({ busy }: Setup, agent: Agent, account: Agent['accounts'][number]): Promise<void> {
   for (let tries = 0; tries < MOST_LOGINS; tries += 1) {
     const begin = performance.now()
     await agent.login(account)
@@ -63,7 +63,7 @@ async function logInPatiently({ busy }: Stage, agent: Agent, account: Agent['acc
 }
 
 /** Logouts that the platform has not heard are told it by whichever process lives, though their browsers do not come back. */
-async function leaveWithoutPlatform(stage: Stage, agents: readonly Agent[], doings: Doings): Promise<string[]> {
+async function leaveWithoutPlatform(setup: Setup, agents: readonly Agent[], doings: Doings): Promise<string[]> {
   const some: Agent[] = []
   for (const agent of agents) {
     const [account] = agent.accounts
@@ -75,12 +75,12 @@ async function leaveWithoutPlatform(stage: Stage, agents: readonly Agent[], doin
   const own = some.filter(({ last, accounts }) => last !== accounts[2]?.username) // the other one of a pair may stay
   const left = own.flatMap(({ last = '' }) => last)
   const logOut = async () => void (await Promise.all(own.map((agent) => agent.logout())))
-  await suffer(stage, [platformDown], Math.random, doings, logOut)
-  return untilAllAreOut(stage, left)
+  await suffer(setup, [platformDown], Math.random, doings, logOut)
+  return untilAllAreOut(setup, left)
 }
 
 /** @returns accounts that are logged in at the platform all the same */
-async function untilAllAreOut({ emulator }: Stage, usernames: readonly string[]): Promise<string[]> {
+async function untilAllAreOut({ emulator }: Setup, usernames: readonly string[]): Promise<string[]> {
   const theirs = new Set(usernames.map((username) => `account-${username}`))
   const end = performance.now() + LOGOUTS_MS
   for (;;) {

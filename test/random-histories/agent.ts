@@ -1,7 +1,7 @@
 import { document } from '../safety/session-support'
 import { Browser, type BrowserOptions, NoAnswer, type VisitedPage } from '../support/agent'
 import type { Entry, What } from './entries'
-import type { Account, Stage } from './stage'
+import type { Account, Setup } from './setup'
 
 /** A browser waits so long for one answer, in milliseconds: longer than any promise allows. */
 const PATIENCE_MS = 30_000
@@ -48,14 +48,14 @@ export class Agent {
   #items = 0
 
   constructor(
-    readonly stage: Stage,
+    readonly setup: Setup,
     readonly number: number,
     /** Accounts whose passwords it knows. */
     readonly accounts: readonly Account[],
     readonly note: (entry: Entry) => void,
     options: BrowserOptions = {},
   ) {
-    this.browser = new Browser({ ...commonOptions(stage, number), ...options })
+    this.browser = new Browser({ ...commonOptions(setup, number), ...options })
   }
 
   /** Opens a page, with all redirects. */
@@ -63,10 +63,10 @@ export class Agent {
     return this.#step(
       what,
       async () => {
-        const visit = await this.browser.visit(this.stage.url + path)
+        const visit = await this.browser.visit(this.setup.url + path)
         this.landing = visit.trail.find(({ url }) => url.includes('/sso2/landing'))?.url ?? this.landing
-        this.stage.secrets.look(visit.body, ...visit.trail.flatMap(({ setCookie }) => setCookie))
-        return fromVisit(this.stage, visit)
+        this.setup.secrets.look(visit.body, ...visit.trail.flatMap(({ setCookie }) => setCookie))
+        return fromVisit(this.setup, visit)
       },
       { isLean: path.startsWith('/lean') },
     )
@@ -92,9 +92,9 @@ export class Agent {
   submit({ username, password }: Account): Promise<void> {
     const fields = { username, password, return_to: '/news' }
     const send = async () => {
-      const visit = await this.browser.submit(`${this.stage.url}/login`, fields)
+      const visit = await this.browser.submit(`${this.setup.url}/login`, fields)
       const [first] = visit.trail
-      return { ...fromVisit(this.stage, visit), status: first?.status === 303 ? 303 : visit.status }
+      return { ...fromVisit(this.setup, visit), status: first?.status === 303 ? 303 : visit.status }
     }
     return this.#step('login', send, { account: username })
   }
@@ -122,8 +122,8 @@ export class Agent {
     const held = roll() < 0.6 ? old.at(-1) : old[Math.floor(roll() * old.length)]
     if (!held) return this.page()
     const headers = { ...document, cookie: `${SESSION}=${held.cookie}` }
-    const stranger = new Browser(commonOptions(this.stage, this.number))
-    const ask = async () => fromScript(await stranger.fetchJson(`${this.stage.url}/news`, { headers }))
+    const stranger = new Browser(commonOptions(this.setup, this.number))
+    const ask = async () => fromScript(await stranger.fetchJson(`${this.setup.url}/news`, { headers }))
     await this.#step('old', ask, { heldAt: held.at }, false)
   }
   /** Uses a landing address of another browser, or again of its own, and looks what came of it. */
@@ -148,8 +148,8 @@ export class Agent {
     more: Partial<Entry> = {},
   ): Promise<void> {
     const send = async () => {
-      const answer = await this.browser.fetchJson(this.stage.url + path, request)
-      this.stage.secrets.look(answer.body, ...(answer.headers['set-cookie'] ?? []))
+      const answer = await this.browser.fetchJson(this.setup.url + path, request)
+      this.setup.secrets.look(answer.body, ...(answer.headers['set-cookie'] ?? []))
       return fromScript(answer)
     }
     return this.#step(what, send, more)
@@ -157,9 +157,9 @@ export class Agent {
 
   async #step(what: What, act: () => Promise<Seen>, more: Partial<Entry> = {}, isOwn = true): Promise<void> {
     const begin = performance.now()
-    const clock = this.stage.clock()
+    const clock = this.setup.clock()
     this.#hold(begin)
-    const seen = await act().catch((error) => failed(this.stage, error))
+    const seen = await act().catch((error) => failed(this.setup, error))
     const end = performance.now()
     this.#hold(end)
     const { status, at, hops, asked } = seen
@@ -191,21 +191,21 @@ const PAGES: ReadonlySet<What> = new Set(['page', 'form', 'script', 'put', 'fres
 const isPage = (what: What) => PAGES.has(what)
 
 /** Each browser has an address of its own. */
-function commonOptions(stage: Stage, number: number): BrowserOptions {
+function commonOptions(setup: Setup, number: number): BrowserOptions {
   const address = `198.18.${Math.floor(number / 250) % 250}.${(number % 250) + 1}`
   return {
-    now: () => stage.emulator.clock.now(),
+    now: () => setup.emulator.clock.now(),
     headers: { 'x-forwarded-for': address },
     patienceMs: PATIENCE_MS,
   }
 }
 
-const isSite = (stage: Stage, url: string) => url.startsWith(stage.url)
+const isSite = (setup: Setup, url: string) => url.startsWith(setup.url)
 
-function fromVisit(stage: Stage, { status, url, body, trail }: VisitedPage): Seen {
-  const own = trail.filter((hop) => isSite(stage, hop.url))
+function fromVisit(setup: Setup, { status, url, body, trail }: VisitedPage): Seen {
+  const own = trail.filter((hop) => isSite(setup, hop.url))
   const slowest = Math.max(0, ...own.map(({ ms }) => ms))
-  const at = isSite(stage, url) ? 'site' : 'platform'
+  const at = isSite(setup, url) ? 'site' : 'platform'
   const json = at === 'site' ? (parse(body) ?? ofProblem(body)) : undefined
   return { status, at, slowest, hops: trail.length, asked: own.length, json }
 }
@@ -215,9 +215,9 @@ const fromScript = ({ status, json }: { status: number; json: Seen['json'] }): S
 }
 
 /** Nobody answered, or the redirects had no end. */
-function failed(stage: Stage, error: unknown): Seen {
+function failed(setup: Setup, error: unknown): Seen {
   if (!(error instanceof NoAnswer)) return { status: -1, at: 'site', slowest: 0, hops: 0, asked: 20 }
-  return { status: 0, at: isSite(stage, error.url) ? 'site' : 'platform', slowest: 0, hops: 0, asked: 1 }
+  return { status: 0, at: isSite(setup, error.url) ? 'site' : 'platform', slowest: 0, hops: 0, asked: 1 }
 }
 
 /** The built-in page that says so is one of the loop guard's. */

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FaultOptions } from '../../lib/emulator'
 import { type Dice, pick } from './dice'
 import type { Part } from './entries'
-import type { Stage } from './stage'
+import type { Setup } from './setup'
 
 /** Something that breaks, and how it is mended where `mend` does not do it. */
 export interface Fault {
   readonly part: Part
   readonly name: string
-  begin(stage: Stage, roll: Dice): Promise<unknown> | unknown
-  end?(stage: Stage): Promise<unknown> | unknown
+  begin(setup: Setup, roll: Dice): Promise<unknown> | unknown
+  end?(setup: Setup): Promise<unknown> | unknown
   /** It is over when `begin` is. */
   readonly isShort?: boolean
 }
@@ -18,19 +18,19 @@ type Operation = FaultOptions['operation']
 const BACK: readonly Operation[] = ['authenticate', 'sessionstatus', 'logout', 'logoutall']
 
 function answers(name: string, fault: object, operations: readonly Operation[]): Fault {
-  const begin = ({ emulator }: Stage) => {
+  const begin = ({ emulator }: Setup) => {
     for (const operation of operations) emulator.faults.add({ operation, ...fault } as FaultOptions)
   }
   return { part: 'platform', name, begin }
 }
 
-const anyProcess = ({ processes }: Stage, roll: Dice) => pick(roll, processes)
+const anyProcess = ({ processes }: Setup, roll: Dice) => pick(roll, processes)
 
 function skew(name: string, seconds: number): Fault {
   return {
     part: 'clock',
     name,
-    begin: (stage, roll) => anyProcess(stage, roll).setSkew(seconds * 1000),
+    begin: (setup, roll) => anyProcess(setup, roll).setSkew(seconds * 1000),
     end: ({ processes }) => Promise.all(processes.map((one) => one.setSkew(0))),
   }
 }
@@ -38,7 +38,7 @@ function skew(name: string, seconds: number): Fault {
 const passing = (seconds: number): Fault => ({
   part: 'time',
   name: `${seconds} s pass`,
-  begin: (stage) => stage.advance(seconds),
+  begin: (setup) => setup.advance(seconds),
   isShort: true,
 })
 
@@ -92,20 +92,20 @@ export const faults: readonly Fault[] = [
   {
     part: 'process',
     name: 'a process is killed',
-    begin: async (stage, roll) => restart(anyProcess(stage, roll), 'SIGKILL'),
+    begin: async (setup, roll) => restart(anyProcess(setup, roll), 'SIGKILL'),
     isShort: true,
   },
   {
     part: 'process',
     name: 'a process is told to end',
-    begin: async (stage, roll) => restart(anyProcess(stage, roll), 'SIGTERM'),
+    begin: async (setup, roll) => restart(anyProcess(setup, roll), 'SIGTERM'),
     isShort: true,
   },
   {
     part: 'process',
     name: 'a process stands still',
-    begin: async (stage, roll) => {
-      const one = anyProcess(stage, roll)
+    begin: async (setup, roll) => {
+      const one = anyProcess(setup, roll)
       one.pause()
       await sleep(200 + roll() * 1300)
       one.goOn()
@@ -117,7 +117,7 @@ export const faults: readonly Fault[] = [
   skew('a clock is an hour ahead', 3600),
 ]
 
-async function restart(one: Stage['processes'][number], signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+async function restart(one: Setup['processes'][number], signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
   await one.stop(signal)
   await one.start()
 }
@@ -126,7 +126,7 @@ async function restart(one: Stage['processes'][number], signal: 'SIGKILL' | 'SIG
 export const times: readonly Fault[] = [passing(200), passing(400), passing(1300)]
 
 /** All is as it should be. */
-export async function mend({ emulator, ssoFront, storeFront }: Stage): Promise<void> {
+export async function mend({ emulator, ssoFront, storeFront }: Setup): Promise<void> {
   emulator.faults.clear()
   ssoFront.heal()
   storeFront.heal()

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Dice, pick, pickBy } from './dice'
 import type { Ended, Trouble } from './entries'
 import { type Fault, faults, mend, platformAway, times } from './faults'
-import type { Stage } from './stage'
+import type { Setup } from './setup'
 
 /** What the nemesis did. */
 export interface Doings {
@@ -26,7 +26,7 @@ const QUIET: readonly [number, number] = [200, 500]
 const between = (roll: Dice, [least, most]: readonly [number, number]) => least + roll() * (most - least)
 
 /** Breaks one thing or two, mends them, and so on until it is over. */
-export async function nemesis(stage: Stage, roll: Dice, doings: Doings, isOver: () => boolean): Promise<void> {
+export async function nemesis(setup: Setup, roll: Dice, doings: Doings, isOver: () => boolean): Promise<void> {
   const pause = async (ms: number) => {
     for (const end = performance.now() + ms; !isOver() && performance.now() < end; ) await sleep(50)
   }
@@ -36,31 +36,31 @@ export async function nemesis(stage: Stage, roll: Dice, doings: Doings, isOver: 
     const chosen = [isLong ? pick(roll, platformAway) : pick(roll, faults)]
     if (roll() < 0.4) chosen.push(pick(roll, faults))
     if (roll() < 0.3) chosen.splice(Math.floor(roll() * (chosen.length + 1)), 0, pick(roll, times))
-    await suffer(stage, chosen, roll, doings, () => pause(between(roll, lasts)))
+    await suffer(setup, chosen, roll, doings, () => pause(between(roll, lasts)))
     await pause(between(roll, calm))
-    if (roll() < 0.6) endElsewhere(stage, roll, doings)
-    if (roll() < 0.5) await suffer(stage, [pick(roll, times)], roll, doings, () => pause(between(roll, QUIET)))
+    if (roll() < 0.6) endElsewhere(setup, roll, doings)
+    if (roll() < 0.5) await suffer(setup, [pick(roll, times)], roll, doings, () => pause(between(roll, QUIET)))
   }
 }
 
 /** Some faults, for a while. */
 export async function suffer(
-  stage: Stage,
+  setup: Setup,
   chosen: readonly Fault[],
   roll: Dice,
   { troubles }: Doings,
   wait: () => Promise<void>,
 ): Promise<void> {
-  const now = () => ({ ms: performance.now(), clock: stage.clock() })
+  const now = () => ({ ms: performance.now(), clock: setup.clock() })
   const begun: { fault: Fault; from: ReturnType<typeof now>; to: ReturnType<typeof now> | undefined }[] = []
   for (const fault of chosen) {
     const from = now()
-    await fault.begin(stage, roll)
+    await fault.begin(setup, roll)
     begun.push({ fault, from, to: fault.isShort ? now() : undefined })
   }
   await wait()
-  for (const fault of chosen) await fault.end?.(stage)
-  await mend(stage)
+  for (const fault of chosen) await fault.end?.(setup)
+  await mend(setup)
   for (const { fault, from, to = now() } of begun) {
     const { part, name } = fault
     troubles.push({ part, name, begin: from.ms, end: to.ms, clockBegin: from.clock, clockEnd: to.clock })
@@ -68,7 +68,7 @@ export async function suffer(
 }
 
 /** SSO sessions end at the platform: all, as after a change of passwords; one account's; or one session that is forgotten. */
-function endElsewhere({ emulator, clock }: Stage, roll: Dice, { ends }: Doings): void {
+function endElsewhere({ emulator, clock }: Setup, roll: Dice, { ends }: Doings): void {
   const begin = performance.now()
   const active = emulator.sessions().filter(({ status }) => status === 'loggedin')
   const one = pick(roll, active)

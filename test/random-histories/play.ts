@@ -4,7 +4,7 @@ import { Agent } from './agent'
 import { type Dice, dice } from './dice'
 import type { Entry, History, Trouble } from './entries'
 import { type Doings, nemesis } from './nemesis'
-import { type Account, openStage, type Stage, type StageOptions } from './stage'
+import { type Account, openSetup, type Setup, type SetupOptions } from './setup'
 import { comeByOnce, doAnything, read, thieve } from './steps'
 
 /** Browsers that do anything, in pairs that share an account; and readers. */
@@ -28,29 +28,29 @@ const ofReader = (number: number) => [account(`reader-${number}`)]
 const everybody = [...doers.flatMap(ofDoer), ...readers.flatMap(ofReader)]
 const accounts = [...new Map(everybody.map((one) => [one.username, one])).values()]
 
-export interface PlayOptions extends Pick<StageOptions, 'dist'> {
+export interface PlayOptions extends Pick<SetupOptions, 'dist'> {
   readonly seed: number
   readonly steps: number
 }
 
 /** Plays one history: the seed says who does what, and what breaks; when exactly is the machine's. */
 export async function play({ seed, steps, dist }: PlayOptions): Promise<History> {
-  const stage = await openStage({ accounts, dist })
+  const setup = await openSetup({ accounts, dist })
   try {
-    return await playOn(stage, seed, steps)
+    return await playOn(setup, seed, steps)
   } finally {
-    await stage.close()
+    await setup.close()
   }
 }
 
-async function playOn(stage: Stage, seed: number, steps: number): Promise<History> {
+async function playOn(setup: Setup, seed: number, steps: number): Promise<History> {
   const entries: Entry[] = []
   const note = (entry: Entry) => void entries.push(entry)
   const isOver = () => entries.length >= steps
   const known = [...doers.map((number) => ({ number, accounts: ofDoer(number) }))]
-  const agents = known.map(({ number, accounts }) => new Agent(stage, number, accounts, note))
-  const quiet = readers.map((number) => new Agent(stage, number, ofReader(number), note))
-  const thief = new Agent(stage, THIEF, [], note)
+  const agents = known.map(({ number, accounts }) => new Agent(setup, number, accounts, note))
+  const quiet = readers.map((number) => new Agent(setup, number, ofReader(number), note))
+  const thief = new Agent(setup, THIEF, [], note)
   const doings: Doings = { troubles: [], ends: [] }
   const rollOf = (number: number) => dice(seed * 1000 + number)
   const live = (number: number, step: (roll: Dice) => Promise<unknown>) =>
@@ -59,31 +59,31 @@ async function playOn(stage: Stage, seed: number, steps: number): Promise<Histor
     ...agents.map((agent) => live(agent.number, (roll) => doAnything(agent, roll, agents))),
     ...quiet.map((agent) => live(agent.number, (roll) => read(agent, roll))),
     live(THIEF, (roll) => thieve(thief, roll, [...agents, ...quiet])),
-    newcomers(stage, note, rollOf(THIEF + 1), isOver),
-    nemesis(stage, rollOf(THIEF + 2), doings, isOver),
+    newcomers(setup, note, rollOf(THIEF + 1), isOver),
+    nemesis(setup, rollOf(THIEF + 2), doings, isOver),
   ])
-  return lookBack(stage, entries, doings, [...agents, ...quiet])
+  return lookBack(setup, entries, doings, [...agents, ...quiet])
 }
 
 /** Waits until all is well, looks at these browsers once more, and gathers everything that was seen. */
 export async function lookBack(
-  stage: Stage,
+  setup: Setup,
   entries: readonly Entry[],
   doings: Doings,
   agents: readonly Agent[],
 ): Promise<History> {
-  const aftermath = await settleDown(stage, agents, doings)
-  const sids = new Set(stage.calls().flatMap(({ sid }) => sid ?? []))
-  const outputs = stage.processes.map(({ output }) => output)
+  const aftermath = await settleDown(setup, agents, doings)
+  const sids = new Set(setup.calls().flatMap(({ sid }) => sid ?? []))
+  const outputs = setup.processes.map(({ output }) => output)
   return {
-    bounds: stage.bounds,
+    bounds: setup.bounds,
     entries,
-    troubles: [...doings.troubles, ...busyTimes(stage)],
+    troubles: [...doings.troubles, ...busyTimes(setup)],
     ends: doings.ends,
-    calls: stage.calls(),
+    calls: setup.calls(),
     aftermath,
-    spills: await stage.secrets.lookAround(outputs, stage.redis, sids),
-    mishaps: stage.mishaps,
+    spills: await setup.secrets.lookAround(outputs, setup.redis, sids),
+    mishaps: setup.mishaps,
   }
 }
 
@@ -95,18 +95,18 @@ async function again(roll: Dice, most: number, isOver: () => boolean, step: (rol
 }
 
 /** Each is another browser. */
-function newcomers(stage: Stage, note: (entry: Entry) => void, roll: Dice, isOver: () => boolean): Promise<void> {
+function newcomers(setup: Setup, note: (entry: Entry) => void, roll: Dice, isOver: () => boolean): Promise<void> {
   let number = THIEF + 10
   return again(roll, NEWCOMER_PAUSE_MS, isOver, () => {
     number += 1
     const kinds = [{}, {}, { cookies: false }, { userAgent: 'Mozilla/5.0 (compatible; Googlebot/2.1)' }]
     const options = kinds[Math.floor(roll() * kinds.length)]
-    return comeByOnce(new Agent(stage, number, [], note, options), roll)
+    return comeByOnce(new Agent(setup, number, [], note, options), roll)
   })
 }
 
 /** Moments at which the machine was busy, as troubles. */
-function busyTimes({ busy }: Stage): Trouble[] {
+function busyTimes({ busy }: Setup): Trouble[] {
   return busy.map(({ end, ms, clock }) => ({
     part: 'busy',
     name: 'the machine is busy',

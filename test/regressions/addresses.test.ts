@@ -1,6 +1,6 @@
 import express5, { type Express } from 'express'
 import type { Sso2 } from '../../lib'
-import { ada, addPages, type Gates, view } from '../flows/network'
+import { ada, addPages, type Gates, view } from '../flows/setup'
 import { parseSetCookie } from '../safety/cookies-raw'
 import { beginFlow, document, land, landingToken } from '../safety/session-support'
 import { send } from '../support/http'
@@ -13,16 +13,16 @@ const links = (app: Express) =>
     res.json([req.sso2.identifyUrl('/page?a'), req.sso2.identifyUrl('/page?b'), req.sso2.identifyUrl('/x?q=a b')])
   })
 
-let stage: RunningSite
+let setup: RunningSite
 /** Identifies where a page asks for it. */
 let onDemand: RunningSite
-const at = (path: string) => `${stage.url}${path}`
+const at = (path: string) => `${setup.url}${path}`
 
 beforeAll(async () => {
-  stage = await startSite({ build: withPages(links) })
+  setup = await startSite({ build: withPages(links) })
   onDemand = await startSite({ options: { identify: 'on-demand' }, build: withPages(links) })
 })
-afterAll(() => Promise.all([stage.close(), onDemand.close()]))
+afterAll(() => Promise.all([setup.close(), onDemand.close()]))
 
 /** An address of the site with exactly so many characters. */
 const ofLength = (length: number, path = '/page') => `${at(path)}?x=`.padEnd(length, 'a')
@@ -37,13 +37,13 @@ describe('[R8] a page whose address is long', () => {
     [2049, 1],
     [3000, 1],
   ])('(%i characters) ends at itself', async (length, requests) => {
-    const page = await stage.browser().visit(ofLength(length))
+    const page = await setup.browser().visit(ofLength(length))
     expect([page.status, brief(page.url), page.trail.length]).toEqual([200, brief(ofLength(length)), requests])
     expect(view(page).status).toBe(requests === 1 ? 'none' : 'anon') // too long for a redirect
   })
 
   test('(2048 characters) and guarded is where the login ends', async () => {
-    const browser = stage.browser()
+    const browser = setup.browser()
     const url = ofLength(2048, '/account')
     const form = await browser.visit(url)
     expect([form.status, new URL(form.url).pathname]).toEqual([200, '/login'])
@@ -81,7 +81,7 @@ describe('a space that the user wrote', () => {
   ]
   test.each(given)('raw in a return address, %s, ends encoded, from link, form and logout', async (raw, path) => {
     for (const return_to of [raw, at(raw)]) {
-      const browser = stage.browser()
+      const browser = setup.browser()
       await browser.visit(at('/'))
       const page = await browser.submit(at('/login'), { ...ada, return_to })
       expect([view(page).status, view(page).url]).toEqual(['loggedin', path])
@@ -92,9 +92,9 @@ describe('a space that the user wrote', () => {
   })
 
   test('decoded by the platform on its way through r ends encoded', async () => {
-    const flow = await beginFlow({ morning: stage }, '/search?q=a%20b')
-    const token = landingToken({ ...stage, morning: stage } as never, { sid: 'some-session' })
-    const answer = await land({ morning: stage }, { ...flow, r: flow.r.replace('%20', ' ') }, token)
+    const flow = await beginFlow({ morning: setup }, '/search?q=a%20b')
+    const token = landingToken({ ...setup, morning: setup } as never, { sid: 'some-session' })
+    const answer = await land({ morning: setup }, { ...flow, r: flow.r.replace('%20', ' ') }, token)
     expect([answer.status, answer.headers.location]).toEqual([303, at('/search?q=a%20b')])
   })
 })

@@ -7,17 +7,17 @@ import { loggedInUser, type Process, type RunningSite, startSite } from './suppo
  * whether that process has seen anything of the trouble.
  */
 
-let stage: RunningSite
+let setup: RunningSite
 let other: Process
 let warn: jest.SpyInstance
 
 beforeEach(async () => {
   warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
-  stage = await startSite()
-  other = await stage.another({})
+  setup = await startSite()
+  other = await setup.another({})
 })
 afterEach(async () => {
-  await stage.close()
+  await setup.close()
   warn.mockRestore()
 })
 
@@ -26,22 +26,22 @@ const BUSY = { operation: 'sessionstatus', kind: 'status', code: 429 } as const
 
 /** Three checks in a row get no response, each of another process, so that none of them sees a row of failures. */
 async function loseThree(browser: Browser): Promise<void> {
-  stage.emulator.clock.advance(361)
-  for (const process of [stage, other, await stage.another({})]) {
-    stage.emulator.faults.add(BUSY)
+  setup.emulator.clock.advance(361)
+  for (const process of [setup, other, await setup.another({})]) {
+    setup.emulator.faults.add(BUSY)
     expect(await look(browser, process)).toMatchObject({ status: 'loggedin', degraded: 'sso_unavailable' })
-    stage.emulator.faults.clear()
-    if (process === stage || process === other) stage.emulator.clock.advance(4)
+    setup.emulator.faults.clear()
+    if (process === setup || process === other) setup.emulator.clock.advance(4)
   }
 }
 
 test.each(['one that saw the trouble', 'one that did not'])(
   '[I9] when the SSO system responds again, no page is degraded for longer than 5 s, at %s',
   async (which) => {
-    const browser = await loggedInUser(stage)
+    const browser = await loggedInUser(setup)
     await loseThree(browser)
-    const process = which === 'one that did not' ? await stage.another({}) : other
-    const { clock } = stage.emulator
+    const process = which === 'one that did not' ? await setup.another({}) : other
+    const { clock } = setup.emulator
     const end = clock.now()
     while ((await look(browser, process)).degraded !== undefined) {
       expect(clock.now() - end).toBeLessThan(5000)
@@ -53,18 +53,18 @@ test.each(['one that saw the trouble', 'one that did not'])(
 )
 
 test('[O19] one session that gets no response is checked once in four seconds, though others get responses all the time', async () => {
-  const [browser, other] = [await loggedInUser(stage), await loggedInUser(stage)]
-  const [{ sid } = { sid: '' }] = stage.emulator.sessions().filter(({ status }) => status === 'loggedin')
-  stage.emulator.clock.advance(361)
-  stage.emulator.faults.add({ ...BUSY, sid })
-  const checks = () => stage.emulator.calls({ operation: 'sessionstatus', sid }).length
+  const [browser, other] = [await loggedInUser(setup), await loggedInUser(setup)]
+  const [{ sid } = { sid: '' }] = setup.emulator.sessions().filter(({ status }) => status === 'loggedin')
+  setup.emulator.clock.advance(361)
+  setup.emulator.faults.add({ ...BUSY, sid })
+  const checks = () => setup.emulator.calls({ operation: 'sessionstatus', sid }).length
   const asked: number[] = []
-  const { clock } = stage.emulator
+  const { clock } = setup.emulator
   const begin = clock.now()
   for (let before = checks(); clock.now() < begin + 100_000; clock.advance(1)) {
-    expect(await look(browser, stage)).toMatchObject({ status: 'loggedin', degraded: 'sso_unavailable' })
-    expect((await browser.fetchJson(`${stage.url}/sensitive`)).status).toBe(503)
-    expect((await other.fetchJson(`${stage.url}/sensitive`)).status).toBe(200)
+    expect(await look(browser, setup)).toMatchObject({ status: 'loggedin', degraded: 'sso_unavailable' })
+    expect((await browser.fetchJson(`${setup.url}/sensitive`)).status).toBe(503)
+    expect((await other.fetchJson(`${setup.url}/sensitive`)).status).toBe(200)
     if (checks() > before) asked.push(clock.now() - begin)
     before = checks()
   }
@@ -89,16 +89,16 @@ const troubles = [
 test.each(troubles)(
   `[O19] the SSO system that says %s is asked about one session ${MOST_CHECKS} times in ${SECONDS} s at most`,
   async (_what, fault) => {
-    const browser = await loggedInUser(stage)
-    stage.emulator.clock.advance(361)
-    stage.emulator.faults.add({ operation: 'sessionstatus', ...fault })
-    const before = stage.count('sessionstatus')
-    const { clock } = stage.emulator
+    const browser = await loggedInUser(setup)
+    setup.emulator.clock.advance(361)
+    setup.emulator.faults.add({ operation: 'sessionstatus', ...fault })
+    const before = setup.count('sessionstatus')
+    const { clock } = setup.emulator
     for (const end = clock.now() + SECONDS * 1000; clock.now() < end; clock.advance(1)) {
-      const { json } = await browser.fetchJson(`${stage.url}/`)
+      const { json } = await browser.fetchJson(`${setup.url}/`)
       expect(json).toMatchObject({ status: 'loggedin', username: 'ada', degraded: 'sso_unavailable' })
     }
-    const checks = stage.count('sessionstatus') - before
+    const checks = setup.count('sessionstatus') - before
     expect(checks).toBeGreaterThan(0)
     expect(checks).toBeLessThanOrEqual(MOST_CHECKS)
   },

@@ -1,6 +1,6 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { present, view } from '../flows/network'
+import { present, view } from '../flows/setup'
 import { document } from '../safety/session-support'
 import { send } from '../support/http'
 import { loggedInUser, type Process, type RunningSite, startSite } from './support'
@@ -8,30 +8,30 @@ import { loggedInUser, type Process, type RunningSite, startSite } from './suppo
 const HOUR = 3600
 const YEARS = 20 * 365 * 24 * HOUR
 
-let stage: RunningSite
+let setup: RunningSite
 let warn: jest.SpyInstance
-const at = (path: string) => `${stage.url}${path}`
-const asked = () => stage.count('sessionstatus')
+const at = (path: string) => `${setup.url}${path}`
+const asked = () => setup.count('sessionstatus')
 
 beforeEach(async () => {
   warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
-  stage = await startSite()
+  setup = await startSite()
 })
 afterEach(async () => {
-  await stage.close()
+  await setup.close()
   warn.mockRestore()
 })
 
 /** One more process of the site, whose clock is wrong. */
 const wrongBy = (seconds: number, options = {}): Promise<Process> =>
-  stage.another({ ...options, clock: { now: () => stage.emulator.clock.now() + seconds * 1000 } })
+  setup.another({ ...options, clock: { now: () => setup.emulator.clock.now() + seconds * 1000 } })
 
 /** This test is the first one, because the line is logged once a minute. */
 test('[O18] landings refused for their time leave one line, which says how far the clock is off', async () => {
-  stage.emulator.faults.add({ operation: 'identify', kind: 'skew', seconds: -34 })
-  const page = await stage.browser().visit(at('/'))
+  setup.emulator.faults.add({ operation: 'identify', kind: 'skew', seconds: -34 })
+  const page = await setup.browser().visit(at('/'))
   expect(view(page)).toMatchObject({ status: 'none', degraded: 'token_refused' })
-  await stage.browser().visit(at('/another'))
+  await setup.browser().visit(at('/another'))
   const lines = warn.mock.calls.map(([line]) => String(line)).filter((line) => /clock/.test(line))
   expect(lines).toHaveLength(1)
   expect(lines[0]).toMatch(/\b3[45] s\b/) // whole seconds: one may begin between the token and its landing
@@ -39,12 +39,12 @@ test('[O18] landings refused for their time leave one line, which says how far t
 
 describe('[O18] beside a process whose clock is an hour ahead,', () => {
   test('the good one asks Session Status after its 6 minutes, and no user is logged out', async () => {
-    const browser = await loggedInUser(stage)
+    const browser = await loggedInUser(setup)
     const wrong = await wrongBy(HOUR)
     await browser.fetchJson(`${wrong.url}/`)
     expect((await browser.fetchJson(at('/'))).json).toMatchObject({ status: 'loggedin', username: 'ada' })
     for (const minutes of [7, 15, 15, 30]) {
-      stage.emulator.clock.advance(minutes * 60)
+      setup.emulator.clock.advance(minutes * 60)
       const before = asked()
       const { json } = await browser.fetchJson(at('/'))
       expect(json).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
@@ -53,30 +53,30 @@ describe('[O18] beside a process whose clock is an hour ahead,', () => {
   })
 
   test('an end of the session is seen by the good one after 6 minutes', async () => {
-    const browser = await loggedInUser(stage)
+    const browser = await loggedInUser(setup)
     const wrong = await wrongBy(HOUR)
     await browser.fetchJson(`${wrong.url}/`)
-    for (const { sid } of stage.emulator.sessions()) stage.emulator.terminate(sid)
-    stage.emulator.clock.advance(361)
+    for (const { sid } of setup.emulator.sessions()) setup.emulator.terminate(sid)
+    setup.emulator.clock.advance(361)
     expect((await browser.fetchJson(at('/'))).json).toEqual({ status: 'none', url: '/' })
   })
 
   test('its check that got no response delays no check of the other process', async () => {
-    const browser = await loggedInUser(stage)
-    stage.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
+    const browser = await loggedInUser(setup)
+    setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
     const wrong = await wrongBy(HOUR)
     await browser.fetchJson(`${wrong.url}/`)
-    stage.emulator.faults.clear()
-    stage.emulator.clock.advance(1300)
+    setup.emulator.faults.clear()
+    setup.emulator.clock.advance(1300)
     const { json } = await browser.fetchJson(at('/'))
     expect(json).toEqual({ status: 'loggedin', username: 'ada', url: '/' })
   })
 })
 
 test('[O18] a process whose clock is an hour behind hides no session from a logout of all sessions', async () => {
-  await stage.close()
-  stage = await startSite({ options: { session: { idleSeconds: HOUR / 2 } } })
-  const [browser, other] = [await loggedInUser(stage), await loggedInUser(stage)]
+  await setup.close()
+  setup = await startSite({ options: { session: { idleSeconds: HOUR / 2 } } })
+  const [browser, other] = [await loggedInUser(setup), await loggedInUser(setup)]
   const wrong = await wrongBy(-HOUR)
   // the second visit returns after the renewal by the first, on the same connection to Redis
   for (const _visit of [1, 2]) await browser.fetchJson(`${wrong.url}/`)
@@ -90,7 +90,7 @@ describe('[O18] a browser without cookies beside a process whose clock is wrong'
     const trail: string[] = []
     let url = new URL(start)
     for (let turn = 0; trail.length < 20; ) {
-      const isSite = url.origin === stage.url
+      const isSite = url.origin === setup.url
       const origin = isSite ? present(processes[turn % processes.length]).url : url.origin
       turn += isSite ? 1 : 0
       trail.push(url.pathname)
@@ -108,7 +108,7 @@ describe('[O18] a browser without cookies beside a process whose clock is wrong'
   test.each([HOUR, -HOUR, YEARS, -YEARS])('by %i s gets the page after one Identify redirect', async (seconds) => {
     const wrong = await wrongBy(seconds)
     for (const order of orders) {
-      const processes = order.split('').map((letter) => (letter === 'r' ? stage : wrong))
+      const processes = order.split('').map((letter) => (letter === 'r' ? setup : wrong))
       const { status, body, trail } = await follow(at('/'), processes)
       const identifies = trail.filter((path) => path.endsWith('/identify')).length
       expect({ order, status, identifies, body }).toMatchObject({ order, status: 200, identifies: 1 })
@@ -134,10 +134,10 @@ describe('[O18] the check lock of a process an hour ahead that still waits for i
     ['stale', 361],
     ['beyond the grace', 1300],
   ])('delays no check of a record that is %s', async (_name, age) => {
-    const browser = await loggedInUser(stage)
+    const browser = await loggedInUser(setup)
     const ssoUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/sso`
     const wrong = await wrongBy(HOUR, { ssoUrl, timeoutMs: 10_000 })
-    stage.emulator.clock.advance(age)
+    setup.emulator.clock.advance(age)
     const waiting = browser.fetchJson(`${wrong.url}/`)
     await firstCall
     const started = performance.now()
@@ -152,11 +152,11 @@ describe('[O18] the check lock of a process an hour ahead that still waits for i
 })
 
 describe('[O18] the clock offset of health()', () => {
-  const offset = async () => (await stage.sso.health()).clockOffsetSeconds
+  const offset = async () => (await setup.sso.health()).clockOffsetSeconds
   /** Whole seconds: one may begin between the answer and its reading. */
   const about = (seconds: number) => [seconds, seconds + 1]
   /** A slow redirect to Identify makes the site call Session Status, which must not respond here. */
-  const silence = () => stage.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
+  const silence = () => setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'down' })
   /** The landing address of a visit that stopped before it. */
   const landingOf = async () => {
     const headers = document
@@ -167,28 +167,28 @@ describe('[O18] the clock offset of health()', () => {
 
   test('is unknown until the back channel has answered: a good landing does not set it', async () => {
     silence()
-    expect(view(await stage.browser().visit(at('/'))).status).toBe('anon')
+    expect(view(await setup.browser().visit(at('/'))).status).toBe('anon')
     expect(await offset()).toBeUndefined()
   })
 
   test('is left as it is by the landing address of a day ago, shown without any cookie', async () => {
     silence()
     const landing = await landingOf()
-    stage.emulator.clock.advance(86_400)
-    await stage.browser().fetchJson(landing)
+    setup.emulator.clock.advance(86_400)
+    await setup.browser().fetchJson(landing)
     expect(await offset()).toBeUndefined()
-    stage.emulator.faults.clear()
-    await loggedInUser(stage)
+    setup.emulator.faults.clear()
+    await loggedInUser(setup)
     const other = await landingOf()
-    stage.emulator.clock.advance(86_400)
-    await stage.browser().fetchJson(other)
+    setup.emulator.clock.advance(86_400)
+    await setup.browser().fetchJson(other)
     expect(about(0)).toContain(await offset())
   })
 
   test.each([34, -34])('is %i s where an answer of the back channel says so', async (seconds) => {
-    const browser = await loggedInUser(stage)
-    stage.emulator.faults.add({ operation: 'sessionstatus', kind: 'skew', seconds: -seconds })
-    stage.emulator.clock.advance(361)
+    const browser = await loggedInUser(setup)
+    setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'skew', seconds: -seconds })
+    setup.emulator.clock.advance(361)
     await browser.fetchJson(at('/'))
     expect(about(seconds)).toContain(await offset())
   })

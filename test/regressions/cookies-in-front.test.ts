@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import cookieParser from 'cookie-parser'
 import express, { type RequestHandler } from 'express'
-import { addPages, grace, logIn, sessionSecret } from '../flows/network'
+import { addPages, grace, logIn, sessionSecret } from '../flows/setup'
 import { isExpiry, parseSetCookie, rawGet } from '../safety/cookies-raw'
 import type { Browser } from '../support/agent'
 import { loggedInUser, type RunningSite, startSite } from './support'
@@ -28,23 +28,23 @@ describe.each<[string, RequestHandler]>([
   ["cookie-parser with the session's secret", cookieParser(sessionSecret)],
   ['an old cookie-parser', oldCookieParser],
 ])('[S2, S19] behind %s', (_name, parser) => {
-  let stage: RunningSite
+  let setup: RunningSite
   let browser: Browser
   let mine: string
   let theirs: string
   beforeAll(async () => {
-    stage = await startSite({ build: (sso, gates) => addPages(express().use(parser, sso), sso, gates) })
-    browser = await loggedInUser(stage)
+    setup = await startSite({ build: (sso, gates) => addPages(express().use(parser, sso), sso, gates) })
+    browser = await loggedInUser(setup)
     mine = String(browser.cookie('sso2.sid'))
-    const other = stage.browser()
-    await logIn(other, stage, grace)
+    const other = setup.browser()
+    await logIn(other, setup, grace)
     theirs = String(other.cookie('sso2.sid'))
   })
-  afterAll(() => stage.close())
+  afterAll(() => setup.close())
 
   /** What a page says to a cookie header as it is, byte for byte. */
   async function pageFor(header: string) {
-    const answer = await rawGet(stage.url, '/page', [`Cookie: ${header}`, 'Accept: application/json'], 'latin1')
+    const answer = await rawGet(setup.url, '/page', [`Cookie: ${header}`, 'Accept: application/json'], 'latin1')
     return { answer, status: JSON.parse(answer.body).status, username: JSON.parse(answer.body).username }
   }
 

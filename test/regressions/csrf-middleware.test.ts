@@ -1,7 +1,7 @@
 import cookieParser from 'cookie-parser'
 import express, { type Express, type RequestHandler } from 'express'
 import type { Sso2 } from '../../lib'
-import { ada, loggedIn, logIn } from '../flows/network'
+import { ada, loggedIn, logIn } from '../flows/setup'
 import { type RunningSite, startSite } from './support'
 
 /* CSRF middleware of a site: our forms check where they come from, and have no token of it. */
@@ -41,23 +41,23 @@ const before = (csrf: RequestHandler) => (sso: Sso2) =>
     express().use(cookieParser()).use(sso.session).use(express.urlencoded()).use(csrf, sso.router, sso.middleware),
   )
 
-let stage: RunningSite
-afterEach(() => stage.close())
-const at = (path: string) => `${stage.url}${path}`
+let setup: RunningSite
+afterEach(() => setup.close())
+const at = (path: string) => `${setup.url}${path}`
 
 test.each(middleware)(
   'mounted after sso, %s leaves our forms alone and still protects those of the site',
   async (_name, make) => {
-    stage = await startSite({ build: after(make()) })
-    const browser = await loggedIn({ ...stage, morning: stage })
+    setup = await startSite({ build: after(make()) })
+    const browser = await loggedIn({ ...setup, morning: setup })
     const shown = async () => JSON.parse((await browser.visit(at('/'))).body) as unknown
     expect(await shown()).toEqual({ status: 'loggedin', user: 'account-ada' })
     expect((await browser.submit(at('/comment'), { text: 'hello' })).status).toBe(403)
-    stage.emulator.clock.advance(2)
+    setup.emulator.clock.advance(2)
     expect((await browser.submit(at('/logout'), { return_to: '/' })).status).toBe(200)
     expect(await shown()).toEqual({ status: 'anon' })
-    stage.emulator.clock.advance(2)
-    await logIn(browser, stage, ada)
+    setup.emulator.clock.advance(2)
+    await logIn(browser, setup, ada)
     expect((await browser.submit(at('/logout-all'), { return_to: '/' })).status).toBe(200)
     expect(await shown()).toEqual({ status: 'anon' })
   },
@@ -66,13 +66,13 @@ test.each(middleware)(
 test.each(middleware)(
   'mounted before sso, %s refuses our forms, and the platform is not asked',
   async (_name, make) => {
-    stage = await startSite({ build: before(make()) })
-    const browser = stage.browser()
+    setup = await startSite({ build: before(make()) })
+    const browser = setup.browser()
     await browser.visit(at('/'))
     for (const path of ['/login', '/logout', '/logout-all']) {
       const { status, body } = await browser.submit(at(path), { ...ada, return_to: '/' })
       expect([path, status, JSON.parse(body)]).toEqual([path, 403, { refused: true }])
     }
-    expect(stage.count('authenticate')).toBe(0)
+    expect(setup.count('authenticate')).toBe(0)
   },
 )

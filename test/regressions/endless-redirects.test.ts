@@ -1,6 +1,13 @@
-import { ada, eventually, grace, logIn, view } from '../flows/network'
+import { ada, eventually, grace, logIn, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
-import { exchange, identifyRedirects, type Keeping, keepings, type Stage, startStage } from './stage'
+import {
+  exchange,
+  identifyRedirects,
+  type Keeping,
+  keepings,
+  type PausableSetup,
+  startPausableSetup,
+} from './pausable-setup'
 
 /*
  * A page is shown after three redirects to Identify in ten seconds. The browser of these tests gives up after 20 redirects,
@@ -9,20 +16,20 @@ import { exchange, identifyRedirects, type Keeping, keepings, type Stage, startS
 
 const MAX_REDIRECTS = 3
 const ACCESS_SECONDS = 600
-let stage: Stage
+let setup: PausableSetup
 
 /** Opens a page, which must be served, and counts the redirects to Identify. */
 async function open(browser: Browser, path = '/') {
-  const visit = await browser.visit(stage.at(path))
-  expect([visit.status, visit.url]).toEqual([200, stage.at(path)])
+  const visit = await browser.visit(setup.at(path))
+  expect([visit.status, visit.url]).toEqual([200, setup.at(path)])
   return { redirects: identifyRedirects(visit), ...view(visit) }
 }
 
 async function accessRunsOut(browser: Browser): Promise<void> {
-  expect((await browser.fetchJson(stage.at('/api'))).status).toBe(503)
+  expect((await browser.fetchJson(setup.at('/api'))).status).toBe(503)
 }
 
-type Fault = Parameters<Stage['emulator']['faults']['add']>[0]
+type Fault = Parameters<PausableSetup['emulator']['faults']['add']>[0]
 
 const faults: Fault[] = [
   { operation: 'token', kind: 'down' },
@@ -31,16 +38,20 @@ const faults: Fault[] = [
 
 describe.each(keepings)('with %s, an access token that ran out', (keeping) => {
   beforeEach(async () => {
-    stage = await startStage({ keeping, isPlain: true, emulator: { limits: { accessTokenSeconds: ACCESS_SECONDS } } })
+    setup = await startPausableSetup({
+      keeping,
+      isPlain: true,
+      emulator: { limits: { accessTokenSeconds: ACCESS_SECONDS } },
+    })
   })
-  afterEach(() => stage.close())
+  afterEach(() => setup.close())
 
   test.each(faults)(
     '[O20] and is not renewed (%o) leaves the user logged in, after three redirects at most',
     async (fault) => {
-      const browser = await stage.loggedIn()
-      stage.emulator.clock.advance(ACCESS_SECONDS + 100)
-      stage.emulator.faults.add(fault)
+      const browser = await setup.loggedIn()
+      setup.emulator.clock.advance(ACCESS_SECONDS + 100)
+      setup.emulator.faults.add(fault)
       await accessRunsOut(browser)
       const first = await open(browser, fault.operation === 'token' ? '/account' : '/')
       expect(first).toMatchObject({ status: 'loggedin', username: 'ada' })
@@ -48,29 +59,29 @@ describe.each(keepings)('with %s, an access token that ran out', (keeping) => {
       for (const path of ['/', '/news?a=1', '/account']) {
         expect(await open(browser, path)).toMatchObject({ status: 'loggedin', username: 'ada', redirects: 0 })
       }
-      stage.emulator.clock.advance(30)
+      setup.emulator.clock.advance(30)
       expect(await open(browser, '/later')).toMatchObject({ status: 'loggedin', username: 'ada', redirects: 0 })
     },
   )
 
   test('[O20] is renewed a minute later, where it can be', async () => {
-    const browser = await stage.loggedIn()
-    stage.emulator.clock.advance(ACCESS_SECONDS + 100)
-    stage.emulator.faults.add({ operation: 'token', kind: 'status', code: 400 })
+    const browser = await setup.loggedIn()
+    setup.emulator.clock.advance(ACCESS_SECONDS + 100)
+    setup.emulator.faults.add({ operation: 'token', kind: 'status', code: 400 })
     await accessRunsOut(browser)
     expect((await open(browser)).status).toBe('loggedin')
-    stage.emulator.faults.clear()
-    stage.emulator.clock.advance(61)
+    setup.emulator.faults.clear()
+    setup.emulator.clock.advance(61)
     await eventually(async () => {
       expect(await open(browser)).toMatchObject({ status: 'loggedin', username: 'ada' })
-      return (await browser.fetchJson(stage.at('/api'))).status === 200
+      return (await browser.fetchJson(setup.at('/api'))).status === 200
     })
   })
 
   test('[O20] a fresh page whose session is unknown at the SSO system ends after three redirects at most', async () => {
-    const browser = await stage.loggedIn()
-    stage.emulator.faults.add({ operation: 'sessionstatus', kind: 'error', code: 'session_not_found' })
-    const visit = await browser.visit(stage.at('/sensitive'))
+    const browser = await setup.loggedIn()
+    setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'error', code: 'session_not_found' })
+    const visit = await browser.visit(setup.at('/sensitive'))
     expect([200, 503]).toContain(visit.status)
     expect(identifyRedirects(visit)).toBeLessThanOrEqual(MAX_REDIRECTS)
     expect(visit.body).not.toContain('"loggedin"')
@@ -82,24 +93,24 @@ describe.each(keepings)('with %s, an access token that ran out', (keeping) => {
 /** Each odd end is in test/remote/ticket.test.ts. */
 describe('a hook that returns expiresAt with a fraction', () => {
   const start = async (keeping: Keeping) => {
-    stage = await startStage({
+    setup = await startPausableSetup({
       keeping,
       site: {
         exchangeTicket: async (ticket, context) => {
-          const { access_token, expires_in = 0 } = await exchange(stage, ticket, context)
-          const now = Math.floor(stage.emulator.clock.now() / 1000)
+          const { access_token, expires_in = 0 } = await exchange(setup, ticket, context)
+          const now = Math.floor(setup.emulator.clock.now() / 1000)
           return { accessToken: access_token, expiresAt: now + expires_in + 0.5 }
         },
       },
     })
   }
-  afterEach(() => stage.close())
+  afterEach(() => setup.close())
 
   test.each(keepings)('[O20] (%s) logs in by the form, and every page is served', async (keeping) => {
     await start(keeping)
-    const browser = stage.browser()
-    expect((await browser.visit(stage.at('/login'))).status).toBe(200)
-    const answer = await browser.submit(stage.at('/login'), { ...ada, return_to: '/' })
+    const browser = setup.browser()
+    expect((await browser.visit(setup.at('/login'))).status).toBe(200)
+    const answer = await browser.submit(setup.at('/login'), { ...ada, return_to: '/' })
     expect(answer.status).toBe(200)
     expect(identifyRedirects(answer)).toBe(0)
     expect(await open(browser, '/news')).toMatchObject({ status: 'loggedin', username: 'ada', redirects: 0 })
@@ -107,8 +118,8 @@ describe('a hook that returns expiresAt with a fraction', () => {
 
   test.each(keepings)('[O20] (%s) logs in at the landing', async (keeping) => {
     await start(keeping)
-    const browser = stage.browser()
-    await logIn(browser, stage.evening, grace)
+    const browser = setup.browser()
+    await logIn(browser, setup.evening, grace)
     expect(await open(browser)).toMatchObject({ status: 'loggedin', username: 'grace', redirects: 1 })
     expect(await open(browser, '/news')).toMatchObject({ status: 'loggedin', username: 'grace', redirects: 0 })
   })
@@ -116,16 +127,16 @@ describe('a hook that returns expiresAt with a fraction', () => {
 
 describe('a record of another version', () => {
   beforeAll(async () => {
-    stage = await startStage()
+    setup = await startPausableSetup()
   })
-  afterAll(() => stage.close())
+  afterAll(() => setup.close())
   beforeEach(async () => {
-    stage.emulator.reset()
-    await stage.redis.del('none', ...(await stage.keys()))
+    setup.emulator.reset()
+    await setup.redis.del('none', ...(await setup.keys()))
   })
 
   type Edit = (record: Record<string, unknown>) => unknown
-  const edit = (change: Edit) => stage.editRecords((text) => JSON.stringify(change(JSON.parse(text))))
+  const edit = (change: Edit) => setup.editRecords((text) => JSON.stringify(change(JSON.parse(text))))
   const readable: [string, Edit][] = [
     ['one more field that is an object', (record) => ({ ...record, seenBy: { release: 2, often: [1, 2] } })],
     ['the next version, with one more field', (record) => ({ ...record, v: 2, seenBy: 'another release' })],
@@ -133,14 +144,14 @@ describe('a record of another version', () => {
 
   describe.each(readable)('(%s)', (_name, change) => {
     test('[O21] is read before and after a check writes it, and keeps what was not understood', async () => {
-      const browser = await stage.loggedIn()
+      const browser = await setup.loggedIn()
       await edit(change)
       expect(await open(browser, '/news')).toMatchObject({ status: 'loggedin', username: 'ada', redirects: 0 })
-      const before = await stage.records()
-      stage.emulator.clock.advance(361)
+      const before = await setup.records()
+      setup.emulator.clock.advance(361)
       expect(await open(browser, '/news')).toMatchObject({ status: 'loggedin', username: 'ada', redirects: 0 })
-      expect((await stage.records()).map(({ seenBy }) => seenBy)).toEqual(before.map(({ seenBy }) => seenBy))
-      expect(stage.count('sessionstatus')).toBe(1)
+      expect((await setup.records()).map(({ seenBy }) => seenBy)).toEqual(before.map(({ seenBy }) => seenBy))
+      expect(setup.count('sessionstatus')).toBe(1)
       expect(await open(browser, '/again')).toMatchObject({ status: 'loggedin', redirects: 0 })
     })
   })
@@ -156,14 +167,14 @@ describe('a record of another version', () => {
   test.each(unreadable)(
     '[O20, S15] %s ends after three redirects at most, for a logged-in user and for a new one',
     async (_name, change) => {
-      for (const browser of [await stage.loggedIn(), stage.browser()]) {
+      for (const browser of [await setup.loggedIn(), setup.browser()]) {
         await open(browser)
-        await stage.editRecords(change)
+        await setup.editRecords(change)
         const page = await open(browser, '/news')
         expect(page.redirects).toBeLessThanOrEqual(MAX_REDIRECTS)
-        const guarded = await browser.visit(stage.at('/account'))
+        const guarded = await browser.visit(setup.at('/account'))
         expect([200, 503]).toContain(guarded.status)
-        stage.emulator.clock.advance(61)
+        setup.emulator.clock.advance(61)
         const later = await open(browser, '/news')
         expect([later.degraded, later.redirects <= MAX_REDIRECTS]).toEqual([undefined, true])
       }

@@ -1,5 +1,5 @@
 import { Sso2Error, Sso2UnavailableError } from '../../lib'
-import { resumeStore } from '../flows/network'
+import { resumeStore } from '../flows/setup'
 import { startRedis, type TestRedis } from '../support/redis'
 import { loggedInUser, type RunningSite, startSite, withPages } from './support'
 
@@ -20,19 +20,19 @@ const checkPage = withPages((app) => {
   })
 })
 
-let stage: RunningSite
+let setup: RunningSite
 let own: TestRedis
 beforeAll(async () => {
   own = await startRedis()
-  stage = await startSite({ build: checkPage, options: { redis: own.url } })
+  setup = await startSite({ build: checkPage, options: { redis: own.url } })
 })
 afterAll(async () => {
-  await stage.close()
+  await setup.close()
   await own.stop()
 })
 
-const refuseWrites = (isOn: boolean) => stage.redis.config('SET', 'min-replicas-to-write', isOn ? '3' : '0')
-const healed = () => resumeStore(own, stage.sso)
+const refuseWrites = (isOn: boolean) => setup.redis.config('SET', 'min-replicas-to-write', isOn ? '3' : '0')
+const healed = () => resumeStore(own, setup.sso)
 
 test.each<[what: string, fail: () => unknown, heal: () => Promise<unknown>]>([
   ['takes no writes', () => refuseWrites(true), () => refuseWrites(false).then(healed)],
@@ -41,10 +41,10 @@ test.each<[what: string, fail: () => unknown, heal: () => Promise<unknown>]>([
 ])(
   '[S14, O17] req.sso2.check() of a user while Redis %s throws an error with class, code and operation',
   async (_what, fail, heal) => {
-    const browser = await loggedInUser(stage)
-    expect((await browser.fetchJson(`${stage.url}/check`)).json).toEqual({ status: 'loggedin' })
+    const browser = await loggedInUser(setup)
+    expect((await browser.fetchJson(`${setup.url}/check`)).json).toEqual({ status: 'loggedin' })
     await fail()
-    const { status, json } = await browser.fetchJson(`${stage.url}/check`)
+    const { status, json } = await browser.fetchJson(`${setup.url}/check`)
     expect({ status, json }).toEqual({
       status: 200,
       json: { isOurs: true, code: 'ERR_SSO2_UNAVAILABLE', operation: 'store' },

@@ -2,7 +2,7 @@ import express, { type Express } from 'express'
 import { Redis } from 'ioredis'
 import type { Sso2Options } from '../../lib'
 import type { FaultOptions } from '../../lib/emulator/faults/rules'
-import { ada, addPages, eventually, view } from '../flows/network'
+import { ada, addPages, eventually, view } from '../flows/setup'
 import { Browser } from '../support/agent'
 import { freePort } from '../support/ports'
 import { startRedis } from '../support/redis'
@@ -16,17 +16,17 @@ const keep = (line: string) => void lines.push(line)
 const logger = { warn: keep, info: keep }
 const options = (more: Partial<Sso2Options> = {}): Partial<Sso2Options> => ({ logger, ...more })
 
-let stage: RunningSite | undefined
+let setup: RunningSite | undefined
 async function start({ options: more = {}, ...rest }: SiteOptions = {}): Promise<RunningSite> {
-  stage = await startSite({ ...rest, options: options(more) })
-  return stage
+  setup = await startSite({ ...rest, options: options(more) })
+  return setup
 }
 beforeEach(() => {
   lines.length = 0
 })
 afterEach(async () => {
-  await stage?.close()
-  stage = undefined
+  await setup?.close()
+  setup = undefined
 })
 
 /** The three requests that redeem a ticket. */
@@ -276,7 +276,7 @@ describe('Redis', () => {
     await eventually(async () => lines.length > 1)
     expect(lines[1]).toBe('express-sso2: Redis responds again.')
     await at.close()
-    stage = undefined
+    setup = undefined
     await redis.stop()
   })
 
@@ -292,7 +292,7 @@ describe('Redis', () => {
     expect(lines[0]).toMatch(/\((WRONGPASS|NOAUTH)\).*username and password/)
     expect(lines.join()).not.toContain('another-password')
     await at.close()
-    stage = undefined
+    setup = undefined
     await redis.stop()
   })
 })

@@ -1,29 +1,29 @@
-import { ada, logIn, present, sessionSecret, visitor } from '../flows/network'
+import { ada, logIn, present, sessionSecret, visitor } from '../flows/setup'
 import type { Browser, ScriptAnswer } from '../support/agent'
+import { basket, document, hop, type Keeping, keepings, type PausableSetup, startPausableSetup } from './pausable-setup'
 import { expectLoginWorks, expectNoUser, loginsAtSso } from './signed-out'
-import { basket, document, hop, type Keeping, keepings, type Stage, startStage } from './stage'
 
 /*
  * After the response to `POST /logout` no earlier or later request logs the user in without a password.
  */
 
-let stage: Stage
+let setup: PausableSetup
 
-afterEach(() => stage.close())
+afterEach(() => setup.close())
 
-const post = (browser: Browser, path = '/logout') => browser.fetchJson(stage.at(path), { json: {} })
+const post = (browser: Browser, path = '/logout') => browser.fetchJson(setup.at(path), { json: {} })
 const idOf = (browser: Browser) => browser.cookie('sso2.sid') ?? browser.cookie('connect.sid')
 const dropSession = (browser: Browser) => browser.dropCookies(({ name }) => /^(sso2|connect)\.sid$/.test(name))
 
 describe.each(keepings)('with %s, two tabs that land while the SSO session is logged in', (keeping) => {
   beforeEach(async () => {
-    stage = await startStage({ keeping })
+    setup = await startPausableSetup({ keeping })
   })
 
   /** The browser is known to the SSO system and has no session here: two tabs are on their way to the landing. */
   async function twoTabs(browser: Browser): Promise<[string, string]> {
     dropSession(browser)
-    const [one, two] = [await hop(browser, stage.at('/?tab=1')), await hop(browser, stage.at('/?tab=2'))]
+    const [one, two] = [await hop(browser, setup.at('/?tab=1')), await hop(browser, setup.at('/?tab=2'))]
     return [await hop(browser, one), await hop(browser, two)]
   }
 
@@ -37,25 +37,25 @@ describe.each(keepings)('with %s, two tabs that land while the SSO session is lo
   ] as const)(
     '[L13] (%s is slow, %s is %s) the slow one does not log the user in again',
     async (where, path, result) => {
-      const browser = await stage.loggedIn()
+      const browser = await setup.loggedIn()
       const [one, two] = await twoTabs(browser)
-      const held = stage[where].close()
+      const held = setup[where].close()
       const landing = slow(browser, two)
       await held.arrived
       await slow(browser, one)
-      expect(basket(await browser.fetchJson(stage.at('/basket')))).toMatchObject({
+      expect(basket(await browser.fetchJson(setup.at('/basket')))).toMatchObject({
         status: 'loggedin',
         username: 'ada',
       })
-      if (result === 'pending') stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
+      if (result === 'pending') setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
       expect((await post(browser, path)).json).toEqual({ status: 'none', logout: result })
       held.open()
       await landing
-      await expectNoUser(stage, browser)
+      await expectNoUser(setup, browser)
       expect(browser.cookie('sso2.o') === undefined).toBe(result === 'confirmed')
       if (result === 'pending') return
-      expect(loginsAtSso(stage)).toEqual([])
-      await expectLoginWorks(stage, browser)
+      expect(loginsAtSso(setup)).toEqual([])
+      await expectLoginWorks(setup, browser)
     },
   )
 })
@@ -63,41 +63,41 @@ describe.each(keepings)('with %s, two tabs that land while the SSO session is lo
 test.each(['Redis', 'a session of its own'] as const)(
   '[L13, S17] (%s) a slow landing does not log the user in again after a logout that Redis had lost everything of',
   async (keeping) => {
-    stage = await startStage({ keeping })
-    const browser = await stage.loggedIn()
-    await stage.redis.del(await stage.keys())
-    const held = stage.naming.close()
-    const landing = browser.visit(stage.at('/?tab=1'))
+    setup = await startPausableSetup({ keeping })
+    const browser = await setup.loggedIn()
+    await setup.redis.del(await setup.keys())
+    const held = setup.naming.close()
+    const landing = browser.visit(setup.at('/?tab=1'))
     await held.arrived
     expect((await post(browser)).json).toEqual({ status: 'none', logout: 'pending' })
     held.open()
     await landing
-    await expectNoUser(stage, browser)
-    expect(loginsAtSso(stage)).toEqual([])
-    await expectLoginWorks(stage, browser)
+    await expectNoUser(setup, browser)
+    expect(loginsAtSso(setup)).toEqual([])
+    await expectLoginWorks(setup, browser)
   },
 )
 
 describe.each(['Redis', 'memory'] as const)('with %s, a logout with the cookie of just before', (keeping) => {
   beforeEach(async () => {
-    stage = await startStage({ keeping })
+    setup = await startPausableSetup({ keeping })
   })
 
   /** The logout left the browser before the answer that moved the session came in. */
   const postWith = (id: string, path = '/logout'): Promise<ScriptAnswer> =>
-    stage.browser().fetchJson(stage.at(path), { json: {}, headers: { cookie: `sso2.sid=${id}` } })
+    setup.browser().fetchJson(setup.at(path), { json: {}, headers: { cookie: `sso2.sid=${id}` } })
 
-  const loginElsewhere = (browser: Browser) => logIn(browser, stage.evening, ada)
+  const loginElsewhere = (browser: Browser) => logIn(browser, setup.evening, ada)
   const moves: [what: string, path: string, move: (browser: Browser) => Promise<unknown>][] = [
-    ['the login', '/logout', (browser) => logIn(browser, stage.morning, ada)],
-    ['the login', '/logout-all', (browser) => logIn(browser, stage.morning, ada)],
+    ['the login', '/logout', (browser) => logIn(browser, setup.morning, ada)],
+    ['the login', '/logout-all', (browser) => logIn(browser, setup.morning, ada)],
     [
       'the check that saw a login elsewhere',
       '/logout',
       async (browser) => {
         await loginElsewhere(browser)
-        stage.emulator.clock.advance(361)
-        await browser.visit(stage.at('/'))
+        setup.emulator.clock.advance(361)
+        await browser.visit(setup.at('/'))
       },
     ],
     [
@@ -105,27 +105,27 @@ describe.each(['Redis', 'memory'] as const)('with %s, a logout with the cookie o
       '/logout',
       async (browser) => {
         await loginElsewhere(browser)
-        await browser.visit(await hop(browser, (await browser.fetchJson(stage.at('/identify-me'))).json.identify))
+        await browser.visit(await hop(browser, (await browser.fetchJson(setup.at('/identify-me'))).json.identify))
       },
     ],
   ]
   test.each(moves)('[S16] %s ends the session that followed (%s)', async (_what, path, move) => {
-    const browser = await visitor(stage)
+    const browser = await visitor(setup)
     const old = present(idOf(browser))
     await move(browser)
     expect(idOf(browser)).not.toBe(old)
-    expect(basket(await browser.fetchJson(stage.at('/basket')))).toMatchObject({ status: 'loggedin' })
+    expect(basket(await browser.fetchJson(setup.at('/basket')))).toMatchObject({ status: 'loggedin' })
     expect((await postWith(old, path)).json).toEqual({ status: 'none', logout: 'confirmed' })
-    expect(loginsAtSso(stage)).toEqual([])
-    await expectNoUser(stage, browser)
-    await expectLoginWorks(stage, browser)
+    expect(loginsAtSso(setup)).toEqual([])
+    await expectNoUser(setup, browser)
+    await expectLoginWorks(setup, browser)
   })
 
   test('[S16] is no way into another session: an ID that the site has not issued ends nothing', async () => {
-    const browser = await stage.loggedIn()
+    const browser = await setup.loggedIn()
     const answer = await postWith(`${present(idOf(browser)).slice(0, -6)}AAAAAA`)
     expect(answer.status).toBe(200)
-    expect(basket(await browser.fetchJson(stage.at('/basket')))).toMatchObject({ status: 'loggedin', username: 'ada' })
+    expect(basket(await browser.fetchJson(setup.at('/basket')))).toMatchObject({ status: 'loggedin', username: 'ada' })
   })
 })
 
@@ -133,16 +133,16 @@ describe('a cookie or record that this process cannot read', () => {
   const newSecret = 'the-secret-of-after-the-rotation-of-secrets-0123456789'
 
   test('[O21] signed with a secret that is gone: the logout is pending, and no user is shown', async () => {
-    stage = await startStage()
-    const rotated = stage.addProcess({ sessionSecret: newSecret })
-    const both = stage.addProcess({ sessionSecret: [newSecret, sessionSecret] })
-    const browser = await stage.loggedIn()
-    stage.serveFrom(rotated)
+    setup = await startPausableSetup()
+    const rotated = setup.addProcess({ sessionSecret: newSecret })
+    const both = setup.addProcess({ sessionSecret: [newSecret, sessionSecret] })
+    const browser = await setup.loggedIn()
+    setup.serveFrom(rotated)
     expect((await post(browser)).json).toEqual({ status: 'none', logout: 'pending' })
     expect(browser.cookie('sso2.o')).toBeDefined()
-    stage.serveFrom(rotated, both)
-    await expectNoUser(stage, browser)
-    await expectLoginWorks(stage, browser)
+    setup.serveFrom(rotated, both)
+    await expectNoUser(setup, browser)
+    await expectLoginWorks(setup, browser)
   })
 
   /** Each unreadable record is in test/decide/record.test.ts. */
@@ -159,14 +159,14 @@ describe('a cookie or record that this process cannot read', () => {
       'sealed with a secret that is gone',
       'a session of its own',
       path,
-      async () => stage.serveFrom(stage.addProcess({ sessionSecret: newSecret })),
+      async () => setup.serveFrom(setup.addProcess({ sessionSecret: newSecret })),
     ]),
     ...(['Redis', 'a session of its own'] as const).flatMap((keeping) =>
       edits.map(([what, change]): (typeof unreadable)[number] => [
         what,
         keeping,
         '/logout',
-        () => stage.editRecords(change),
+        () => setup.editRecords(change),
       ]),
     ),
   ]
@@ -174,35 +174,35 @@ describe('a cookie or record that this process cannot read', () => {
     '[O21, S15] a record %s (%s, %s): the logout is pending, and no user is shown',
     async (...row) => {
       const [, keeping, path, spoil] = row
-      stage = await startStage({ keeping })
-      const browser = await stage.loggedIn()
+      setup = await startPausableSetup({ keeping })
+      const browser = await setup.loggedIn()
       await spoil()
       expect((await post(browser, path)).json).toEqual({ status: 'none', logout: 'pending' })
       expect(browser.cookie('sso2.o')).toBeDefined()
-      await expectNoUser(stage, browser)
-      await expectLoginWorks(stage, browser)
+      await expectNoUser(setup, browser)
+      await expectLoginWorks(setup, browser)
     },
   )
 })
 
 const isOurs = ({ name }: { name: string }) => /^(sso2|connect)\.sid$/.test(name)
-const statusOf = async (browser: Browser) => basket(await browser.fetchJson(stage.at('/basket'))).status
+const statusOf = async (browser: Browser) => basket(await browser.fetchJson(setup.at('/basket'))).status
 
 /* Two sessions of this site may belong to one session of the SSO system: a logout of one ends the other at once. */
 describe.each(keepings)('with %s, a logout', (keeping) => {
   test.each(['/logout', '/logout-all'])('[S16] (%s) leaves no other session of the same SSO session', async (path) => {
-    stage = await startStage({ keeping })
-    const browser = stage.browser()
-    await logIn(browser, stage.morning, ada)
+    setup = await startPausableSetup({ keeping })
+    const browser = setup.browser()
+    await logIn(browser, setup.morning, ada)
     const old = browser.cookies.filter(isOurs).map(({ name, value }) => `${name}=${value}`)
     const withOld = { headers: { cookie: old.join('; ') } }
-    const statusWithOld = async () => basket(await stage.browser().fetchJson(stage.at('/basket'), withOld)).status
+    const statusWithOld = async () => basket(await setup.browser().fetchJson(setup.at('/basket'), withOld)).status
     browser.dropCookies(isOurs)
-    await browser.visit(stage.at('/'))
+    await browser.visit(setup.at('/'))
     expect([await statusOf(browser), await statusWithOld()]).toEqual(['loggedin', 'loggedin'])
-    const before = stage.count('sessionstatus')
-    expect((await browser.fetchJson(stage.at(path), { json: {} })).json).toMatchObject({ logout: 'confirmed' })
+    const before = setup.count('sessionstatus')
+    expect((await browser.fetchJson(setup.at(path), { json: {} })).json).toMatchObject({ logout: 'confirmed' })
     expect(await statusWithOld()).toBe('none')
-    expect(stage.count('sessionstatus')).toBe(before) // known here, and not asked of the SSO system
+    expect(setup.count('sessionstatus')).toBe(before) // known here, and not asked of the SSO system
   })
 })

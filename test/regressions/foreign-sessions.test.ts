@@ -1,6 +1,6 @@
 import cookieSession from 'cookie-session'
 import express, { type ErrorRequestHandler } from 'express'
-import { addPages, sessionSecret } from '../flows/network'
+import { addPages, sessionSecret } from '../flows/setup'
 import { startSite } from './support'
 
 /** Each session that is not of express-session is in test/web/session-surroundings.test.ts. */

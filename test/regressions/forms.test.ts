@@ -1,10 +1,10 @@
 import type { RequestHandler } from 'express'
 import type { Browser as Chromium, Page } from 'playwright-core'
-import { ada, type Network, type PageView } from '../flows/network'
+import { ada, type PageView, type Setup } from '../flows/setup'
 import { document } from '../safety/session-support'
 import { openBrowser } from '../support/browser'
 import { send } from '../support/http'
-import { basket, type Stage, startStage } from './stage'
+import { basket, type PausableSetup, startPausableSetup } from './pausable-setup'
 
 /*
  * A browser without Fetch Metadata says with `Origin` alone where a form comes from, and says `null` where the page asks for
@@ -15,7 +15,7 @@ const withoutFetchMetadata: RequestHandler = (req, _res, next) => {
   next()
 }
 
-let stage: Stage
+let setup: PausableSetup
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const fields = String(new URLSearchParams({ ...ada, return_to: '/' }))
 
@@ -25,11 +25,11 @@ describe('without Fetch Metadata', () => {
 
   beforeAll(async () => {
     chromium = await openBrowser()
-    stage = await startStage({ before: withoutFetchMetadata })
+    setup = await startPausableSetup({ before: withoutFetchMetadata })
   })
   afterAll(async () => {
     await chromium?.close()
-    await stage?.close()
+    await setup?.close()
   })
   beforeEach(async () => {
     page = await (await chromium.newContext()).newPage()
@@ -40,11 +40,11 @@ describe('without Fetch Metadata', () => {
   const press = () => Promise.all([page.waitForNavigation(), page.click('button[type=submit], form button')])
 
   async function logIn(): Promise<void> {
-    await page.goto(stage.at('/login?return_to=%2Fnews'))
+    await page.goto(setup.at('/login?return_to=%2Fnews'))
     await page.fill('[name=username]', ada.username)
     await page.fill('[name=password]', ada.password)
     await press()
-    expect(page.url()).toBe(stage.at('/news'))
+    expect(page.url()).toBe(setup.at('/news'))
     expect(await shown()).toMatchObject({ status: 'loggedin', username: 'ada' })
   }
 
@@ -52,9 +52,9 @@ describe('without Fetch Metadata', () => {
 
   test.each(['/logout', '/logout-all'])('[F14] the form on %s of a real browser logs out', async (path) => {
     await logIn()
-    await page.goto(stage.at(`${path}?return_to=%2Fnews`))
+    await page.goto(setup.at(`${path}?return_to=%2Fnews`))
     await press()
-    expect(page.url()).toBe(stage.at('/news'))
+    expect(page.url()).toBe(setup.at('/news'))
     expect((await shown()).status).toBe('anon')
   })
 
@@ -62,22 +62,22 @@ describe('without Fetch Metadata', () => {
     await logIn()
     for (const policy of ['no-referrer', 'same-origin', 'unsafe-url']) {
       for (const path of ['/logout', '/login', '/logout-all']) {
-        await page.goto(`${stage.evening.url}/`)
+        await page.goto(`${setup.evening.url}/`)
         await page.setContent(
-          `<meta name="referrer" content="${policy}"><form method="post" action="${stage.at(path)}"><button>Win</button></form>`,
+          `<meta name="referrer" content="${policy}"><form method="post" action="${setup.at(path)}"><button>Win</button></form>`,
         )
         const [answer] = await press()
         expect([policy, path, answer?.status()]).toEqual([policy, path, 403])
       }
     }
-    await page.goto(stage.at('/basket'))
+    await page.goto(setup.at('/basket'))
     expect(basket({ body: (await page.textContent('body')) ?? '' })).toMatchObject({ status: 'loggedin' })
   })
 
   test.each([['null'], ['http://evil.example'], [undefined]])('[F1, F14] a POST from %s gets 403', async (origin) => {
     for (const path of ['/login', '/logout', '/logout-all']) {
       const headers = { ...form, ...(origin === undefined ? {} : { origin }) }
-      const answer = await send({ method: 'POST', url: new URL(stage.at(path)), headers, body: fields })
+      const answer = await send({ method: 'POST', url: new URL(setup.at(path)), headers, body: fields })
       expect([path, answer.status]).toEqual([path, 403])
     }
   })
@@ -85,14 +85,14 @@ describe('without Fetch Metadata', () => {
 
 describe('a form that is sent while the SSO system is down', () => {
   beforeEach(async () => {
-    stage = await startStage()
+    setup = await startPausableSetup()
   })
-  afterEach(() => stage.close())
+  afterEach(() => setup.close())
 
   /** Five failed calls in a row, and the site knows it. */
-  async function goesDown({ morning: { sso } }: Pick<Network, 'morning'>): Promise<void> {
+  async function goesDown({ morning: { sso } }: Pick<Setup, 'morning'>): Promise<void> {
     for (const operation of ['sessionstatus', 'authenticate', 'logout', 'logoutall', 'identify'] as const)
-      stage.emulator.faults.add({ operation, kind: 'down' })
+      setup.emulator.faults.add({ operation, kind: 'down' })
     const ask = () => sso.client.sessionStatus({ sid: 'none', ipa: '127.0.0.1', uas: 'test', lks: 'anon' })
     for (let times = 0; times < 5; times += 1) await ask().catch(() => {})
     expect(await sso.health()).toMatchObject({ sso: 'unavailable' })
@@ -103,24 +103,24 @@ describe('a form that is sent while the SSO system is down', () => {
     ['/logout', 'Logging out does not work'],
   ])('to %s', (path, words) => {
     test('without a session gets a page of ours, or JSON, and is not sent to the SSO system', async () => {
-      await goesDown(stage)
-      const headers = { ...document, ...form, origin: stage.morning.url, 'sec-fetch-site': 'same-origin' }
-      const answer = await send({ method: 'POST', url: new URL(stage.at(path)), headers, body: fields })
+      await goesDown(setup)
+      const headers = { ...document, ...form, origin: setup.morning.url, 'sec-fetch-site': 'same-origin' }
+      const answer = await send({ method: 'POST', url: new URL(setup.at(path)), headers, body: fields })
       expect([answer.status, answer.headers.location]).toEqual([503, undefined])
       expect(answer.headers['content-type']).toMatch(/^text\/html/)
       expect(answer.headers['retry-after']).toBe('5')
       expect(answer.body).toContain(words)
       expect(answer.body).not.toContain(ada.password)
-      const script = await stage.browser().fetchJson(stage.at(path), { json: ada })
+      const script = await setup.browser().fetchJson(setup.at(path), { json: ada })
       expect([script.status, script.json]).toEqual([503, { error: 'unavailable' }])
     })
   })
 
   test('to /login with a session that is gone gets a page of ours, and stays there', async () => {
-    const browser = await stage.loggedIn()
-    stage.serveFrom(stage.addProcess({ session: { prefix: 'another:' } }))
-    await goesDown({ morning: { ...stage.morning, sso: stage.newest().sso } })
-    const page = await browser.submit(stage.at('/login'), { ...ada, return_to: '/' })
+    const browser = await setup.loggedIn()
+    setup.serveFrom(setup.addProcess({ session: { prefix: 'another:' } }))
+    await goesDown({ morning: { ...setup.morning, sso: setup.newest().sso } })
+    const page = await browser.submit(setup.at('/login'), { ...ada, return_to: '/' })
     expect([page.status, page.trail.length]).toEqual([503, 1])
   })
 })

@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ada, present } from '../flows/network'
+import { ada, present } from '../flows/setup'
 import type { ScriptAnswer } from '../support/agent'
-import { basket, document, keepings, type Stage, startStage } from './stage'
+import { basket, document, keepings, type PausableSetup, startPausableSetup } from './pausable-setup'
 
 /*
  * A sensitive page is served after a Session Status that the site sent after the request began, and after nothing else.
  */
 
 const MANY = 12
-let stage: Stage
+let setup: PausableSetup
 
-afterEach(() => stage.close())
+afterEach(() => setup.close())
 
 const terminate = () => {
-  const { sid } = present(stage.emulator.sessions().find(({ status }) => status === 'loggedin'))
-  stage.emulator.terminate(sid)
+  const { sid } = present(setup.emulator.sessions().find(({ status }) => status === 'loggedin'))
+  setup.emulator.terminate(sid)
 }
 /** What `check()` said, and what `req.sso2` says after it. */
 const expectNoUser = ({ status, json }: ScriptAnswer) =>
@@ -24,22 +24,22 @@ const passed = ({ status, json }: ScriptAnswer) => status === 200 && json?.passe
 describe.each(keepings)('with %s', (keeping) => {
   /** All have been read by the middleware before the first of them asks: the site did something of its own between the two. */
   async function together(headers: Record<string, string> = {}): Promise<ScriptAnswer[]> {
-    stage.together.expect(MANY)
+    setup.together.expect(MANY)
     const { cookies } = browser
     const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
     return Promise.all(
       Array.from({ length: MANY }, () =>
-        stage.browser({ cookies: false }).fetchJson(stage.at('/together'), { headers: { ...headers, cookie } }),
+        setup.browser({ cookies: false }).fetchJson(setup.at('/together'), { headers: { ...headers, cookie } }),
       ),
     )
   }
 
-  let browser: Awaited<ReturnType<Stage['loggedIn']>>
+  let browser: Awaited<ReturnType<PausableSetup['loggedIn']>>
   /** Sessions in memory belong to one process. All others are served by two. */
   const begin = async () => {
-    stage = await startStage({ keeping })
-    browser = await stage.loggedIn()
-    if (keeping !== 'memory') stage.serveFrom(stage.first, stage.addProcess())
+    setup = await startPausableSetup({ keeping })
+    browser = await setup.loggedIn()
+    if (keeping !== 'memory') setup.serveFrom(setup.first, setup.addProcess())
   }
 
   test.each<
@@ -53,7 +53,7 @@ describe.each(keepings)('with %s', (keeping) => {
   ])(`[S18] ${MANY} requests at once (%s): none passes`, async (_what, headers, isEnded, kind) => {
     await begin()
     if (isEnded) terminate()
-    stage.emulator.faults.add({ operation: 'sessionstatus', ...(kind === 'slow' ? { kind, ms: 100 } : { kind }) })
+    setup.emulator.faults.add({ operation: 'sessionstatus', ...(kind === 'slow' ? { kind, ms: 100 } : { kind }) })
     const answers = await together(headers)
     expect(answers.filter(passed)).toEqual([])
     const statuses = new Set(answers.map(({ status }) => status))
@@ -63,7 +63,7 @@ describe.each(keepings)('with %s', (keeping) => {
 
   test(`[S18] ${MANY} requests at once for a living session: all pass, or say that they cannot know`, async () => {
     await begin()
-    stage.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 100 })
+    setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'slow', ms: 100 })
     const answers = await together()
     expect(answers.filter(passed).length).toBeGreaterThan(0)
     expect(answers.filter((answer) => !passed(answer) && answer.status !== 503)).toEqual([])
@@ -75,15 +75,15 @@ describe.each(keepings)('with %s', (keeping) => {
   ])(
     '[S18] a request that was told "terminated" does not pass because another one (%i s later: it %s) asks again',
     async (seconds) => {
-      stage = await startStage({ keeping, holdsAnswers: true })
-      browser = await stage.loggedIn()
+      setup = await startPausableSetup({ keeping, holdsAnswers: true })
+      browser = await setup.loggedIn()
       terminate()
-      const first = stage.answers.close()
-      const one = browser.fetchJson(stage.at('/sensitive'))
+      const first = setup.answers.close()
+      const one = browser.fetchJson(setup.at('/sensitive'))
       await first.arrived
-      stage.emulator.clock.advance(seconds)
-      const second = stage.answers.close()
-      const two = browser.fetchJson(stage.at('/sensitive'))
+      setup.emulator.clock.advance(seconds)
+      const second = setup.answers.close()
+      const two = browser.fetchJson(setup.at('/sensitive'))
       await Promise.race([second.arrived, two, sleep(300)]) // or it waits for the first one's answer
       first.open()
       const answers = [await one]
@@ -95,30 +95,30 @@ describe.each(keepings)('with %s', (keeping) => {
   )
 
   test('[S18] a request does not pass on the response to a check that was sent before the request began', async () => {
-    stage = await startStage({ keeping, holdsAnswers: true })
-    browser = await stage.loggedIn()
-    const held = stage.answers.close()
-    const one = browser.fetchJson(stage.at('/sensitive'))
+    setup = await startPausableSetup({ keeping, holdsAnswers: true })
+    browser = await setup.loggedIn()
+    const held = setup.answers.close()
+    const one = browser.fetchJson(setup.at('/sensitive'))
     await held.arrived
     terminate()
-    stage.together.expect(2)
-    const two = browser.fetchJson(stage.at('/together'))
-    await stage.together.pass()
+    setup.together.expect(2)
+    const two = browser.fetchJson(setup.at('/together'))
+    await setup.together.pass()
     held.open()
     await one
     expect(passed(await two)).toBe(false)
   })
 
   test('[S18] a login form of the same user is no response to a status check', async () => {
-    stage = await startStage({ keeping, holdsAnswers: true })
-    browser = await stage.loggedIn()
-    const gate = stage.gates.add()
-    const late = browser.fetchJson(stage.at(`/gated-sensitive?gate=${gate.name}`))
+    setup = await startPausableSetup({ keeping, holdsAnswers: true })
+    browser = await setup.loggedIn()
+    const gate = setup.gates.add()
+    const late = browser.fetchJson(setup.at(`/gated-sensitive?gate=${gate.name}`))
     await gate.arrived
-    const held = stage.answers.close()
-    const one = browser.fetchJson(stage.at('/sensitive'))
+    const held = setup.answers.close()
+    const one = browser.fetchJson(setup.at('/sensitive'))
     await held.arrived
-    expect((await browser.fetchJson(stage.at('/login'), { json: ada })).status).toBe(200)
+    expect((await browser.fetchJson(setup.at('/login'), { json: ada })).status).toBe(200)
     gate.open()
     expect(await Promise.race([late.then(() => 'served'), sleep(300, 'waits')])).toBe('waits')
     held.open()
@@ -127,14 +127,14 @@ describe.each(keepings)('with %s', (keeping) => {
 
   describe('after a logout has returned', () => {
     beforeEach(async () => {
-      stage = await startStage({ keeping })
-      browser = await stage.loggedIn()
+      setup = await startPausableSetup({ keeping })
+      browser = await setup.loggedIn()
     })
 
     /** A handler that began before, and goes on after. */
     async function meanwhile(path: string, act: () => Promise<unknown>): Promise<ScriptAnswer> {
-      const gate = stage.gates.add()
-      const answer = browser.fetchJson(stage.at(`${path}?gate=${gate.name}`))
+      const gate = setup.gates.add()
+      const answer = browser.fetchJson(setup.at(`${path}?gate=${gate.name}`))
       await gate.arrived
       await act()
       gate.open()
@@ -142,15 +142,15 @@ describe.each(keepings)('with %s', (keeping) => {
     }
     type Act = () => Promise<unknown>
     const logOut: Act = async () =>
-      expect((await browser.fetchJson(stage.at('/logout'), { json: {} })).status).toBe(200)
+      expect((await browser.fetchJson(setup.at('/logout'), { json: {} })).status).toBe(200)
     test.each<[what: string, act: Act, fault: 'down' | undefined]>([
       ['a logout', logOut, undefined],
       ['a logout that the SSO system has not confirmed', logOut, 'down'],
       ['the end of the session elsewhere', async () => terminate(), undefined],
     ])('[S18] check() returns "none" after %s', async (_what, act, fault) => {
-      if (fault) stage.emulator.faults.add({ operation: 'logout', kind: fault })
+      if (fault) setup.emulator.faults.add({ operation: 'logout', kind: fault })
       expectNoUser(await meanwhile('/gated-check', act))
-      expect(basket(await browser.fetchJson(stage.at('/basket'))).username).toBeUndefined()
+      expect(basket(await browser.fetchJson(setup.at('/basket'))).username).toBeUndefined()
     })
   })
 })

@@ -1,7 +1,7 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { type Sso2, Sso2SetupError, Sso2UnavailableError } from '../../lib'
 import { LANGUAGES, TEXTS } from '../../lib/config/texts'
-import { addPages, type Gates, grace, logIn } from '../flows/network'
+import { addPages, type Gates, grace, logIn } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { loggedInUser, type RunningSite, startSite } from './support'
 
@@ -9,8 +9,8 @@ import { loggedInUser, type RunningSite, startSite } from './support'
 
 type Allow = NonNullable<Parameters<Sso2['requireLogin']>[0]>['allow']
 
-let stage: RunningSite
-afterEach(() => stage.close())
+let setup: RunningSite
+afterEach(() => setup.close())
 
 const allowed: Record<string, Allow> = {
   yes: () => true,
@@ -35,29 +35,29 @@ function guardedPages(sso: Sso2, gates: Gates): Express {
 }
 
 const json = async (browser: Browser, path: string) => {
-  const { status, json } = await browser.fetchJson(`${stage.url}${path}`)
+  const { status, json } = await browser.fetchJson(`${setup.url}${path}`)
   return [status, json]
 }
 
 describe('requireLogin({ allow })', () => {
   let browser: Browser
   beforeEach(async () => {
-    stage = await startSite({ build: guardedPages })
-    browser = await loggedInUser(stage)
+    setup = await startSite({ build: guardedPages })
+    browser = await loggedInUser(setup)
   })
 
   test('lets in the users that it allows, and is told user and request', async () => {
     for (const path of ['/yes', '/later', '/absent'])
       expect(await json(browser, path)).toEqual([200, { seen: 'account-ada' }])
-    const other = stage.browser()
-    await logIn(other, stage, grace)
+    const other = setup.browser()
+    await logIn(other, setup, grace)
     expect(await json(other, '/yes')).toEqual([200, { seen: 'account-grace' }])
     expect(await json(other, '/later')).toEqual([403, { error: 'not_allowed' }])
   })
 
   test.each(['/no', '/no-later', '/not-there', '/fresh'])('%s: 403, as page or JSON, with no-store', async (path) => {
     expect(await json(browser, path)).toEqual([403, { error: 'not_allowed' }])
-    const { status, body, headers } = await browser.visit(`${stage.url}${path}`)
+    const { status, body, headers } = await browser.visit(`${setup.url}${path}`)
     expect([status, headers['cache-control']]).toEqual([403, 'no-store'])
     expect(body).toContain(TEXTS.en.not_allowed)
   })
@@ -71,7 +71,7 @@ describe('requireLogin({ allow })', () => {
   })
 
   test('is not called for a user who is not logged in', async () => {
-    expect(await json(stage.browser(), '/throws')).toEqual([401, expect.objectContaining({ error: 'login_required' })])
+    expect(await json(setup.browser(), '/throws')).toEqual([401, expect.objectContaining({ error: 'login_required' })])
   })
 })
 
@@ -81,14 +81,14 @@ test('every language has words of its own for both pages of a guard', () => {
 })
 
 test('a guard with an option that is unknown or wrong is refused where it is made', async () => {
-  stage = await startSite()
+  setup = await startSite()
   for (const options of [{ alow: () => false }, { allow: ['editors'] }, { fresh: 'no' }])
-    expect(() => stage.sso.requireLogin(options as object)).toThrow(Sso2SetupError)
+    expect(() => setup.sso.requireLogin(options as object)).toThrow(Sso2SetupError)
   for (const notOptions of [() => false, [], null, 'editors'])
-    expect(() => stage.sso.requireLogin(notOptions as object)).toThrow(
+    expect(() => setup.sso.requireLogin(notOptions as object)).toThrow(
       'The options of requireLogin() must be an object',
     )
-  expect(() => stage.sso.requireLogin({ alow: undefined } as object)).not.toThrow()
+  expect(() => setup.sso.requireLogin({ alow: undefined } as object)).not.toThrow()
 })
 
 /** The compiler checks the point of this test: the type of `id`. */
@@ -100,6 +100,6 @@ test('a handler behind guards keeps the types of the parameters of its route', a
         const { id }: { id: string } = req.params
         res.json({ id })
       })
-  stage = await startSite({ build: (sso, gates) => addPages(build(sso), sso, gates) })
-  expect(await json(await loggedInUser(stage), '/articles/7')).toEqual([200, { id: '7' }])
+  setup = await startSite({ build: (sso, gates) => addPages(build(sso), sso, gates) })
+  expect(await json(await loggedInUser(setup), '/articles/7')).toEqual([200, { id: '7' }])
 })

@@ -1,6 +1,6 @@
 import net from 'node:net'
 import express from 'express'
-import { addPages, present, redisUrl, view } from '../flows/network'
+import { addPages, present, redisUrl, view } from '../flows/setup'
 import { loggedInUser, type Process, type RunningSite, startSite } from './support'
 
 /* A logout of a browser without its session cookie: its next landing names the SSO session, and ends it on this site first. Redis is slow. */
@@ -23,7 +23,7 @@ function slowRedis(): Promise<net.Server> {
 }
 
 let slow: net.Server
-let stage: RunningSite
+let setup: RunningSite
 let quick: Process
 
 beforeAll(async () => {
@@ -33,22 +33,22 @@ beforeAll(async () => {
     const app = express().get('/end', (_req, res) => void res.json({ status: 'none', url: '/end' }))
     return addPages(app.use(sso), sso, gates)
   }
-  stage = await startSite({ options: { redis }, build })
-  quick = await stage.another({ redis: redisUrl() })
+  setup = await startSite({ options: { redis }, build })
+  quick = await setup.another({ redis: redisUrl() })
 })
 afterAll(async () => {
-  await stage.close()
+  await setup.close()
   slow.close()
 })
 
 test('[S12] the landing responds when the sessions of its SSO session have ended here, not before', async () => {
-  const browser = await loggedInUser(stage)
+  const browser = await loggedInUser(setup)
   const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
-  const opens = async () => (await stage.browser().fetchJson(`${quick.url}/`, { headers: { cookie } })).json.status
+  const opens = async () => (await setup.browser().fetchJson(`${quick.url}/`, { headers: { cookie } })).json.status
   expect(await opens()).toBe('loggedin')
   browser.dropCookies(({ name }) => name === 'sso2.sid')
-  const page = await browser.submit(`${stage.url}/logout`, { return_to: '/end' })
-  expect(page.url).toBe(`${stage.url}/end`)
+  const page = await browser.submit(`${setup.url}/logout`, { return_to: '/end' })
+  expect(page.url).toBe(`${setup.url}/end`)
   expect(await opens()).toBe('none')
-  expect(view(await browser.visit(`${stage.url}/`)).status).toBe('anon')
+  expect(view(await browser.visit(`${setup.url}/`)).status).toBe('anon')
 })

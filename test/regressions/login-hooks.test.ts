@@ -1,18 +1,18 @@
 import type { Request } from 'express'
 import type { LogoutResult, Sso2Options, User } from '../../lib'
-import { ada, logIn, resumeStore, view, visitor } from '../flows/network'
+import { ada, logIn, resumeStore, view, visitor } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { startRedis, type TestRedis } from '../support/redis'
-import { basket, document, hop, type Keeping, type Stage, startStage } from './stage'
+import { basket, document, hop, type Keeping, type PausableSetup, startPausableSetup } from './pausable-setup'
 
 /* `onLogin` and `onLogout` are called once for each login and logout of this site, may write the session, and change nothing if they fail. */
 
 type Called = ['login', string] | ['logout', LogoutResult]
-let stage: Stage
+let setup: PausableSetup
 let called: Called[]
 let lines: string[]
 
-afterEach(() => stage.close())
+afterEach(() => setup.close())
 
 const listeners: Partial<Sso2Options> = {
   onLogin: async (req: Request, user: User) => {
@@ -32,30 +32,30 @@ async function start(keeping: Keeping, site: Partial<Sso2Options> = listeners, r
   lines = []
   const keep = (line: string) => void lines.push(line)
   const logger = { warn: keep, info: keep }
-  stage = await startStage({ keeping, site: { ...site, logger }, ...(redis ? { redis: redis.url } : {}) })
+  setup = await startPausableSetup({ keeping, site: { ...site, logger }, ...(redis ? { redis: redis.url } : {}) })
 }
 
 const ofAda: Called = ['login', 'ada']
-const post = (browser: Browser, path = '/logout', json = {}) => browser.fetchJson(stage.at(path), { json })
-const basketAt = async (browser: Browser) => basket(await browser.fetchJson(stage.at('/basket'))).basket
+const post = (browser: Browser, path = '/logout', json = {}) => browser.fetchJson(setup.at(path), { json })
+const basketAt = async (browser: Browser) => basket(await browser.fetchJson(setup.at('/basket'))).basket
 const dropSession = (browser: Browser) => browser.dropCookies(({ name }) => /^(sso2|connect)\.sid$/.test(name))
 
 describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) => {
   beforeEach(() => start(keeping))
 
   test('the login form: once, and the session it wrote is there when the next page comes', async () => {
-    const browser = await visitor(stage)
-    await browser.visit(stage.at('/put?item=apple'))
-    expect(basket(await logIn(browser, stage.morning, ada, '/basket')).basket).toEqual(['apple', 'merged at login'])
+    const browser = await visitor(setup)
+    await browser.visit(setup.at('/put?item=apple'))
+    expect(basket(await logIn(browser, setup.morning, ada, '/basket')).basket).toEqual(['apple', 'merged at login'])
     expect(called).toEqual([ofAda])
-    await browser.visit(stage.at('/'))
+    await browser.visit(setup.at('/'))
     expect(called).toEqual([ofAda])
   })
 
   test('the landing page: once, for a browser that has logged in on another site', async () => {
-    const browser = stage.browser()
-    await logIn(browser, stage.evening, ada)
-    expect(basket(await browser.visit(stage.at('/basket')))).toMatchObject({
+    const browser = setup.browser()
+    await logIn(browser, setup.evening, ada)
+    expect(basket(await browser.visit(setup.at('/basket')))).toMatchObject({
       status: 'loggedin',
       basket: ['merged at login'],
     })
@@ -63,45 +63,45 @@ describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) =
   })
 
   test('a status check: once, for a user who has logged in on another site since', async () => {
-    const browser = await visitor(stage)
-    await logIn(browser, stage.evening, ada)
-    stage.emulator.clock.advance(361)
-    const pages = [await browser.fetchJson(stage.at('/basket')), await browser.fetchJson(stage.at('/basket'))]
+    const browser = await visitor(setup)
+    await logIn(browser, setup.evening, ada)
+    setup.emulator.clock.advance(361)
+    const pages = [await browser.fetchJson(setup.at('/basket')), await browser.fetchJson(setup.at('/basket'))]
     expect(pages.map(basket)).toMatchObject(Array(2).fill({ status: 'loggedin', basket: ['merged at login'] }))
     expect(called).toEqual([ofAda])
   })
 
   test('two submits of one form are one login', async () => {
-    const browser = await visitor(stage)
+    const browser = await visitor(setup)
     const submits = [1, 2].map(() => post(browser, '/login', ada))
     expect((await Promise.all(submits)).map(({ status }) => status)).toEqual([200, 200])
     expect(called).toEqual([ofAda])
   })
 
   test('two tabs that land with one login are one login', async () => {
-    const browser = await stage.loggedIn()
+    const browser = await setup.loggedIn()
     dropSession(browser)
-    const tabs = [await hop(browser, stage.at('/?tab=1')), await hop(browser, stage.at('/?tab=2'))]
+    const tabs = [await hop(browser, setup.at('/?tab=1')), await hop(browser, setup.at('/?tab=2'))]
     const [one = '', two = ''] = [await hop(browser, tabs[0] ?? ''), await hop(browser, tabs[1] ?? '')]
     called.length = 0
     for (const address of [one, two]) await browser.fetchJson(address, { headers: document })
-    expect(view(await browser.visit(stage.at('/'))).status).toBe('loggedin')
+    expect(view(await browser.visit(setup.at('/'))).status).toBe('loggedin')
     expect(called).toEqual([ofAda])
   })
 
   test('a new access token of a known login is no login', async () => {
-    const browser = await stage.loggedIn()
-    stage.emulator.clock.advance(4000)
-    expect((await browser.fetchJson(stage.at('/api'))).status).toBe(200)
-    expect(stage.count('token')).toBe(2)
+    const browser = await setup.loggedIn()
+    setup.emulator.clock.advance(4000)
+    expect((await browser.fetchJson(setup.at('/api'))).status).toBe(200)
+    expect(setup.count('token')).toBe(2)
     dropSession(browser)
-    await browser.visit(stage.at('/'))
+    await browser.visit(setup.at('/'))
     expect(called).toEqual([ofAda, ofAda]) // the second one is a new session of this site
   })
 
   test('a login that lost against a logout is none', async () => {
-    const browser = await visitor(stage)
-    const held = stage.naming.close()
+    const browser = await visitor(setup)
+    const held = setup.naming.close()
     const login = post(browser, '/login', ada)
     await held.arrived
     expect((await post(browser)).json).toMatchObject({ logout: 'confirmed' })
@@ -111,7 +111,7 @@ describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) =
   })
 
   test.each(['/logout', '/logout-all'])('%s: once, and the session it wrote is there afterwards', async (path) => {
-    const browser = await stage.loggedIn()
+    const browser = await setup.loggedIn()
     called.length = 0
     expect((await post(browser, path)).json).toMatchObject({ logout: 'confirmed' })
     expect(called).toEqual([['logout', 'confirmed']])
@@ -123,19 +123,19 @@ describe.each<Keeping>(['Redis', 'a session of its own'])('with %s', (keeping) =
       'that is retried until the SSO system confirms it',
       'pending',
       async () => {
-        const browser = await stage.loggedIn()
-        stage.emulator.faults.add({ operation: 'logout', kind: 'down', times: 1 })
+        const browser = await setup.loggedIn()
+        setup.emulator.faults.add({ operation: 'logout', kind: 'down', times: 1 })
         called.length = 0
         await post(browser)
-        for (let pages = 0; pages < 3; pages += 1) await browser.visit(stage.at('/'))
+        for (let pages = 0; pages < 3; pages += 1) await browser.visit(setup.at('/'))
       },
     ],
-    ['without a session', 'no_session', () => post(stage.browser())],
+    ['without a session', 'no_session', () => post(setup.browser())],
     [
       'by a page of the site',
       'confirmed',
       async () => {
-        const browser = await stage.loggedIn()
+        const browser = await setup.loggedIn()
         called.length = 0
         expect((await post(browser, '/leave-all')).json).toEqual({ result: 'confirmed' })
       },
@@ -155,14 +155,14 @@ const failing: [how: string, run: () => void | Promise<void>, line: RegExp][] = 
 
 test.each(failing)('a listener that %s is logged, and changes nothing', async (how, run, line) => {
   await start('Redis', { onLogin: run, onLogout: run })
-  const browser = await visitor(stage)
+  const browser = await visitor(setup)
   const started = performance.now()
   expect((await post(browser, '/login', ada)).status).toBe(200)
   const waited = performance.now() - started
   expect([waited > (how === 'never settles' ? 1900 : 0), waited < 6000]).toEqual([true, true])
-  expect(view(await browser.visit(stage.at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
+  expect(view(await browser.visit(setup.at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
   expect((await post(browser)).json).toEqual({ status: 'none', logout: 'confirmed' })
-  expect(view(await browser.visit(stage.at('/'))).status).toBe('anon')
+  expect(view(await browser.visit(setup.at('/'))).status).toBe('anon')
   const told = lines.filter((text) => /onLog(in|out)/.test(text))
   expect(told).toEqual([
     expect.stringMatching(/^express-sso2: onLogin /),
@@ -180,7 +180,7 @@ describe.each<Keeping>(['Redis', 'a session of its own'])('with %s, a logout in 
 
   /** Logs in by a form of the site. @returns the result, and the status of the request after the logout */
   async function enter(browser: Browser): Promise<object> {
-    const gate = stage.gates.add()
+    const gate = setup.gates.add()
     const page = post(browser, `/enter?gate=${gate.name}`)
     await gate.arrived
     await logout
@@ -190,18 +190,18 @@ describe.each<Keeping>(['Redis', 'a session of its own'])('with %s, a logout in 
 
   test('ends the login, and the logout cookie stays until the logout is confirmed', async () => {
     await start(keeping, { onLogin: async (req) => void (await startLogout(req)) })
-    const browser = await visitor(stage)
-    stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    const browser = await visitor(setup)
+    setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
     expect(await enter(browser)).toEqual({ result: { ok: false, error: 'session_ended' }, status: 'none' })
-    expect(view(await browser.visit(stage.at('/')))).toEqual({ status: 'none', degraded: 'logout_pending', url: '/' })
+    expect(view(await browser.visit(setup.at('/')))).toEqual({ status: 'none', degraded: 'logout_pending', url: '/' })
   })
 
   test('ends the login also if the login does not wait for the logout', async () => {
     await start(keeping, { onLogin: (req) => void startLogout(req) })
-    const browser = await visitor(stage)
-    stage.emulator.faults.add({ operation: 'logout', kind: 'slow', ms: 300 })
+    const browser = await visitor(setup)
+    setup.emulator.faults.add({ operation: 'logout', kind: 'slow', ms: 300 })
     expect(await enter(browser)).toMatchObject({ status: 'none' })
-    expect(view(await browser.visit(stage.at('/')))).toEqual({ status: 'anon', url: '/' })
+    expect(view(await browser.visit(setup.at('/')))).toEqual({ status: 'anon', url: '/' })
   })
 })
 
@@ -212,7 +212,7 @@ test('a logout in onLogout does not call onLogout again', async () => {
     if (calls < 5) await req.sso2.logoutAll()
   }
   await start('Redis', { onLogout })
-  const browser = await stage.loggedIn()
+  const browser = await setup.loggedIn()
   for (const expected of [1, 2]) {
     expect((await post(browser, '/leave-all')).status).toBe(200)
     expect(calls).toBe(expected)
@@ -222,12 +222,12 @@ test('a logout in onLogout does not call onLogout again', async () => {
 test('a logout while Redis is away is told once, as pending', async () => {
   const redis = await startRedis()
   await start('Redis', listeners, redis)
-  const browser = await stage.loggedIn()
+  const browser = await setup.loggedIn()
   called.length = 0
   redis.hang()
   expect((await post(browser)).json).toMatchObject({ logout: 'pending' })
-  await resumeStore(redis, stage.morning.sso)
-  for (let pages = 0; pages < 3; pages += 1) await browser.visit(stage.at('/'))
+  await resumeStore(redis, setup.morning.sso)
+  for (let pages = 0; pages < 3; pages += 1) await browser.visit(setup.at('/'))
   expect(called).toEqual([['logout', 'pending']])
   await redis.stop()
 })

@@ -1,9 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ada, logIn, present, resumeStore, view, visitor } from '../flows/network'
+import { ada, logIn, present, resumeStore, view, visitor } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { useRedis } from '../support/redis'
+import {
+  document,
+  hop,
+  type Keeping,
+  type PausableOptions,
+  type PausableSetup,
+  startPausableSetup,
+} from './pausable-setup'
 import { expectLoginWorks, expectNoUser, loginsAtSso } from './signed-out'
-import { document, hop, type Keeping, type Stage, type StageOptions, startStage } from './stage'
 import { Turnstile } from './turnstile'
 
 /*
@@ -12,28 +19,28 @@ import { Turnstile } from './turnstile'
  */
 
 const redis = useRedis()
-let stage: Stage
-afterEach(() => stage.close())
+let setup: PausableSetup
+afterEach(() => setup.close())
 
-const start = async (keeping: Keeping = 'Redis', more: StageOptions = {}) => {
-  stage = await startStage({ keeping, redis: redis.url(), ...more })
+const start = async (keeping: Keeping = 'Redis', more: PausableOptions = {}) => {
+  setup = await startPausableSetup({ keeping, redis: redis.url(), ...more })
 }
-const post = (browser: Browser) => browser.fetchJson(stage.at('/logout'), { json: {} })
-const submit = (browser: Browser) => browser.submit(stage.at('/logout'), { return_to: '/news' })
+const post = (browser: Browser) => browser.fetchJson(setup.at('/logout'), { json: {} })
+const submit = (browser: Browser) => browser.submit(setup.at('/logout'), { return_to: '/news' })
 const logoutCookie = (browser: Browser) => browser.cookie('sso2.o')
-const newestLogin = () => present(loginsAtSso(stage).at(-1)).sid
-const logoutsOf = (sid: string) => stage.emulator.calls({ operation: 'logout', sid }).length
+const newestLogin = () => present(loginsAtSso(setup).at(-1)).sid
+const logoutsOf = (sid: string) => setup.emulator.calls({ operation: 'logout', sid }).length
 const notLoggedIn = /^(none|anon)$/
-const isBack = () => resumeStore(redis, stage.first.sso)
+const isBack = () => resumeStore(redis, setup.first.sso)
 
 /** The landing address of a tab that is on its way back from Identify. */
-const landingOf = async (browser: Browser, tab: string) => hop(browser, await hop(browser, stage.at(tab)))
+const landingOf = async (browser: Browser, tab: string) => hop(browser, await hop(browser, setup.at(tab)))
 
 /** The fault is over, for a process whose breaker has not met it, and the loop guard's minute as well. */
 function overcome(): void {
-  stage.emulator.faults.clear()
-  stage.emulator.clock.advance(61)
-  stage.serveFrom(stage.addProcess())
+  setup.emulator.faults.clear()
+  setup.emulator.clock.advance(61)
+  setup.serveFrom(setup.addProcess())
 }
 
 /** Ways in which a site comes to have lost the SSO session of a browser. */
@@ -51,15 +58,15 @@ describe.each(losses)('after %s (%s)', (_name, keeping, lose) => {
   let browser: Browser
   beforeEach(async () => {
     await start(keeping)
-    browser = await stage.loggedIn()
+    browser = await setup.loggedIn()
     await lose()
   })
 
   test('[S17] a second logout does not log the user in, nor does a third, at either process', async () => {
-    stage.serveFrom(stage.first, stage.addProcess())
+    setup.serveFrom(setup.first, setup.addProcess())
     for (let times = 0; times < 3; times += 1) expect(view(await submit(browser)).status).toMatch(notLoggedIn)
-    await expectNoUser(stage, browser)
-    await expectLoginWorks(stage, browser)
+    await expectNoUser(setup, browser)
+    await expectLoginWorks(setup, browser)
   })
 
   test('[S17] a landing after the logout ends its SSO session, and the logout cookie falls only then', async () => {
@@ -67,13 +74,13 @@ describe.each(losses)('after %s (%s)', (_name, keeping, lose) => {
     const landing = await landingOf(browser, '/slow-tab')
     expect((await post(browser)).json).toEqual({ status: 'none', logout: 'pending' })
     expect(logoutCookie(browser)).toBeDefined()
-    stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
     await browser.fetchJson(landing, { headers: document })
     expect(logoutCookie(browser)).toBeDefined()
-    await expectNoUser(stage, browser)
+    await expectNoUser(setup, browser)
     overcome()
-    await expectLoginWorks(stage, browser)
-    expect(stage.emulator.sessions().find((session) => session.sid === sid)?.status).not.toBe('loggedin')
+    await expectLoginWorks(setup, browser)
+    expect(setup.emulator.sessions().find((session) => session.sid === sid)?.status).not.toBe('loggedin')
   })
 
   test('[S17] a landing after the logout leads to a page without a user, logged out at the SSO system', async () => {
@@ -82,37 +89,37 @@ describe.each(losses)('after %s (%s)', (_name, keeping, lose) => {
     await post(browser)
     expect(view(await browser.visit(landing)).status).toMatch(notLoggedIn)
     expect(logoutsOf(sid)).toBe(1)
-    expect(loginsAtSso(stage).map((session) => session.sid)).not.toContain(sid)
+    expect(loginsAtSso(setup).map((session) => session.sid)).not.toContain(sid)
     expect(logoutCookie(browser)).toBeUndefined()
-    await expectNoUser(stage, browser)
-    await expectLoginWorks(stage, browser)
+    await expectNoUser(setup, browser)
+    await expectLoginWorks(setup, browser)
   })
 
   test('[S17] pressing "log in" shows the form, and logs out what was left', async () => {
     const sid = newestLogin()
     await submit(browser)
-    await expectLoginWorks(stage, browser)
+    await expectLoginWorks(setup, browser)
     expect(logoutsOf(sid)).toBeGreaterThan(0)
   })
 
   test('[S17] a "log in" that did not come through leaves no silent login', async () => {
     await post(browser)
-    stage.emulator.faults.add({ operation: 'identify', kind: 'down' })
-    await expect(browser.visit(stage.at('/login'))).rejects.toThrow()
-    stage.emulator.faults.clear()
-    await expectNoUser(stage, browser)
-    await expectLoginWorks(stage, browser)
+    setup.emulator.faults.add({ operation: 'identify', kind: 'down' })
+    await expect(browser.visit(setup.at('/login'))).rejects.toThrow()
+    setup.emulator.faults.clear()
+    await expectNoUser(setup, browser)
+    await expectLoginWorks(setup, browser)
   })
 
   test('[S17] a "log in" whose Logout fails leaves no silent login', async () => {
     await post(browser)
-    stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
-    const answer = await browser.visit(stage.at('/login'))
+    setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    const answer = await browser.visit(setup.at('/login'))
     expect(answer.body).not.toContain('"loggedin"')
     expect(logoutCookie(browser)).toBeDefined()
-    await expectNoUser(stage, browser)
+    await expectNoUser(setup, browser)
     overcome()
-    await expectLoginWorks(stage, browser)
+    await expectLoginWorks(setup, browser)
   })
 })
 
@@ -120,35 +127,35 @@ test.each(['Redis', 'a session of its own'] as const)(
   '[S17] (%s) neither a logout while Redis hangs nor another one after it logs the user in',
   async (keeping) => {
     await start(keeping)
-    const browser = await stage.loggedIn()
+    const browser = await setup.loggedIn()
     const sid = newestLogin()
     redis.hang()
     for (let times = 0; times < 2; times += 1) expect(view(await submit(browser)).status).toBe('none')
     expect(logoutCookie(browser)).toBeDefined()
     await isBack()
     expect(view(await submit(browser)).status).toMatch(notLoggedIn)
-    await expectNoUser(stage, browser)
+    await expectNoUser(setup, browser)
     expect(logoutsOf(sid)).toBeGreaterThan(0)
-    await expectLoginWorks(stage, browser)
+    await expectLoginWorks(setup, browser)
   },
 )
 
 test('[S17] a logout that the SSO system has not confirmed and that Redis then lost: another one does not log the user in', async () => {
   await start()
-  const browser = await stage.loggedIn()
-  stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
+  const browser = await setup.loggedIn()
+  setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
   expect((await post(browser)).json.logout).toBe('pending')
   await redis.commands().flushall()
-  stage.emulator.faults.clear()
+  setup.emulator.faults.clear()
   expect(view(await submit(browser)).status).toMatch(notLoggedIn)
-  await expectNoUser(stage, browser)
-  await expectLoginWorks(stage, browser)
+  await expectNoUser(setup, browser)
+  await expectLoginWorks(setup, browser)
 })
 
 describe('a landing of a second tab does not log the user in', () => {
   /** One tab has landed, and the user is logged in. @returns the landing address of the other tab */
   async function landTwice(browser: Browser): Promise<string> {
-    await logIn(browser, stage.evening, ada)
+    await logIn(browser, setup.evening, ada)
     const [one, two] = [await landingOf(browser, '/one'), await landingOf(browser, '/two')]
     expect(view(await browser.visit(one)).status).toBe('loggedin')
     return two
@@ -156,46 +163,46 @@ describe('a landing of a second tab does not log the user in', () => {
 
   test('[S17] after a logout while Redis hung', async () => {
     await start()
-    const browser = stage.browser()
+    const browser = setup.browser()
     const landing = await landTwice(browser)
     redis.hang()
     expect((await post(browser)).json.logout).toBe('pending')
     await isBack()
     expect(view(await browser.visit(landing)).status).toMatch(notLoggedIn)
-    await expectNoUser(stage, browser)
-    await expectLoginWorks(stage, browser)
+    await expectNoUser(setup, browser)
+    await expectLoginWorks(setup, browser)
   })
 
   test('[S17] after a logout that the SSO system has not confirmed, and that Redis lost', async () => {
     await start()
-    const browser = stage.browser()
+    const browser = setup.browser()
     const landing = await landTwice(browser)
-    stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
     expect((await post(browser)).json.logout).toBe('pending')
     await redis.commands().flushall()
     await browser.fetchJson(landing, { headers: document })
     expect(logoutCookie(browser)).toBeDefined()
-    await expectNoUser(stage, browser)
+    await expectNoUser(setup, browser)
   })
 })
 
 test('[S17] while the SSO system hangs in Logout alone, one page in a few seconds waits for it', async () => {
   await start()
-  const browser = await stage.loggedIn()
-  stage.emulator.faults.add({ operation: 'logout', kind: 'hang' })
+  const browser = await setup.loggedIn()
+  setup.emulator.faults.add({ operation: 'logout', kind: 'hang' })
   expect((await post(browser)).json.logout).toBe('pending')
   const waits: number[] = []
   for (let page = 0; page < 10; page += 1) {
     const begin = performance.now()
-    expect(view(await browser.visit(stage.at('/')))).toMatchObject({ degraded: 'logout_pending' })
+    expect(view(await browser.visit(setup.at('/')))).toMatchObject({ degraded: 'logout_pending' })
     waits.push(performance.now() - begin)
     await sleep(700)
   }
   expect(waits.filter((ms) => ms > 1000).length).toBeLessThanOrEqual(1)
-  stage.emulator.faults.clear()
+  setup.emulator.faults.clear()
   const until = performance.now() + 10_000
-  while (loginsAtSso(stage).length > 0 && performance.now() < until) await browser.visit(stage.at('/'))
-  expect(loginsAtSso(stage)).toEqual([])
+  while (loginsAtSso(setup).length > 0 && performance.now() < until) await browser.visit(setup.at('/'))
+  expect(loginsAtSso(setup)).toEqual([])
 }, 30_000)
 
 /* The response to a login sets the cookie of a session that the logout could not end, and its logout cookie is older than that session. */
@@ -214,9 +221,9 @@ describe('a login whose response comes after a logout of another tab', () => {
         next()
       },
     })
-    const browser = await visitor(stage)
+    const browser = await visitor(setup)
     const held = responses.close()
-    const login = browser.fetchJson(stage.at('/login'), { json: ada })
+    const login = browser.fetchJson(setup.at('/login'), { json: ada })
     await held.arrived
     await takeAway()
     expect((await post(browser)).json).toEqual({ status: 'none', logout: 'pending' })
@@ -229,17 +236,17 @@ describe('a login whose response comes after a logout of another tab', () => {
   test('[S17] does not last, if Redis hung at the logout', async () => {
     const browser = await lateLogin(redis.hang)
     await isBack()
-    await expectNoUser(stage, browser)
-    expect(loginsAtSso(stage)).toEqual([])
-    await expectLoginWorks(stage, browser)
+    await expectNoUser(setup, browser)
+    expect(loginsAtSso(setup)).toEqual([])
+    await expectLoginWorks(setup, browser)
   })
 
   test('[S17] is not shown while Redis serves reads and takes no writes', async () => {
     const browser = await lateLogin(redis.refuseWrites)
-    expect(view(await browser.fetchJson(stage.at('/news'))).status).toBe('none')
+    expect(view(await browser.fetchJson(setup.at('/news'))).status).toBe('none')
     await redis.takeWrites()
     await isBack()
-    await expectNoUser(stage, browser)
-    await expectLoginWorks(stage, browser)
+    await expectNoUser(setup, browser)
+    await expectLoginWorks(setup, browser)
   })
 })

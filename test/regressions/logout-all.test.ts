@@ -1,10 +1,10 @@
 import { type Command, Redis } from 'ioredis'
 import { failingStore } from '../flows/failing-store'
-import { ada, eventually, grace, loggedIn, present, resumeStore, view } from '../flows/network'
+import { ada, eventually, grace, loggedIn, present, resumeStore, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { useRedis } from '../support/redis'
+import { basket, hop, type PausableOptions, type PausableSetup, startPausableSetup } from './pausable-setup'
 import { expectNoUser, loginsAtSso } from './signed-out'
-import { basket, hop, type Stage, type StageOptions, startStage } from './stage'
 
 /*
  * A logout of all sessions stays one of all, and ends the others on this site too: while Redis takes no writes or is away, while the SSO
@@ -12,33 +12,33 @@ import { basket, hop, type Stage, type StageOptions, startStage } from './stage'
  */
 
 const redis = useRedis()
-let stage: Stage
-afterEach(() => stage.close())
+let setup: PausableSetup
+afterEach(() => setup.close())
 
-const post = (browser: Browser, path: string) => browser.fetchJson(stage.at(path), { json: {} })
+const post = (browser: Browser, path: string) => browser.fetchJson(setup.at(path), { json: {} })
 const logoutCookie = (browser: Browser) => browser.cookie('sso2.o')
-const isBack = () => resumeStore(redis, stage.newest().sso)
-const accountsLoggedOut = () => stage.emulator.calls({ operation: 'logoutall' }).map(({ claims }) => claims['aid'])
+const isBack = () => resumeStore(redis, setup.newest().sso)
+const accountsLoggedOut = () => setup.emulator.calls({ operation: 'logoutall' }).map(({ claims }) => claims['aid'])
 const ssoIsDown = (...operations: ('logout' | 'logoutall')[]) => {
-  for (const operation of operations) stage.emulator.faults.add({ operation, kind: 'down' })
+  for (const operation of operations) setup.emulator.faults.add({ operation, kind: 'down' })
 }
 
 /** Both are logged in here. The laptop will log out everywhere. */
-async function phoneAndLaptop(options: StageOptions = {}): Promise<[Browser, Browser]> {
-  stage = await startStage({ redis: redis.url(), ...options })
-  return [await stage.loggedIn(), await stage.loggedIn()]
+async function phoneAndLaptop(options: PausableOptions = {}): Promise<[Browser, Browser]> {
+  setup = await startPausableSetup({ redis: redis.url(), ...options })
+  return [await setup.loggedIn(), await setup.loggedIn()]
 }
 
 const isLoggedIn = async (browser: Browser) =>
-  basket(await browser.fetchJson(stage.at('/basket'))).status === 'loggedin'
+  basket(await browser.fetchJson(setup.at('/basket'))).status === 'loggedin'
 
 async function expectPhoneOut(phone: Browser, laptop: Browser): Promise<void> {
   await eventually(async () => {
-    expect(view(await laptop.visit(stage.at('/'))).status).not.toBe('loggedin')
+    expect(view(await laptop.visit(setup.at('/'))).status).not.toBe('loggedin')
     return !(await isLoggedIn(phone))
   })
-  expect(loginsAtSso(stage)).toEqual([])
-  await expectNoUser(stage, phone)
+  expect(loginsAtSso(setup)).toEqual([])
+  await expectNoUser(setup, phone)
 }
 
 const has = (command: Command, text: string) => command.args.some((arg) => String(arg).includes(text))
@@ -59,9 +59,9 @@ test.each([
     await redis.refuseWrites()
     await logOutAll(laptop)
     expect(accountsLoggedOut()).toEqual(['account-ada'])
-    expect(loginsAtSso(stage)).toEqual([])
+    expect(loginsAtSso(setup)).toEqual([])
     expect(logoutCookie(laptop)).toBeDefined()
-    await expectNoUser(stage, laptop, 1)
+    await expectNoUser(setup, laptop, 1)
     await redis.takeWrites()
     await isBack()
     await expectPhoneOut(phone, laptop)
@@ -72,8 +72,8 @@ test('[S17] a logout of all of a process that ends before Redis takes writes aga
   const [phone, laptop] = await phoneAndLaptop()
   await redis.refuseWrites()
   await byRoute(laptop)
-  stage.serveFrom(stage.addProcess())
-  await stage.first.sso.close() // only the browser's cookie knows of the logout now
+  setup.serveFrom(setup.addProcess())
+  await setup.first.sso.close() // only the browser's cookie knows of the logout now
   await redis.takeWrites()
   await isBack()
   await expectPhoneOut(phone, laptop)
@@ -100,7 +100,7 @@ test.each([
   if (!takesWrites) await redis.refuseWrites()
   ssoIsDown('logoutall', 'logout')
   await byRoute(laptop)
-  stage.emulator.faults.clear()
+  setup.emulator.faults.clear()
   await redis.takeWrites()
   await isBack()
   await expectPhoneOut(phone, laptop)
@@ -113,7 +113,7 @@ test.each([
   '[S17] after a logout of all while Redis hung, a landing of another tab, when Redis %s',
   async (_what, isBackFirst) => {
     const [phone, laptop] = await phoneAndLaptop()
-    const landing = await hop(laptop, (await laptop.fetchJson(stage.at('/identify-me'))).json.identify)
+    const landing = await hop(laptop, (await laptop.fetchJson(setup.at('/identify-me'))).json.identify)
     redis.hang()
     await byRoute(laptop)
     expect(accountsLoggedOut()).toEqual([])
@@ -135,7 +135,7 @@ describe('"log out", then "log out everywhere"', () => {
       'while the SSO system is down',
       () => ssoIsDown('logout', 'logoutall'),
       'pending',
-      () => stage.emulator.faults.clear(),
+      () => setup.emulator.faults.clear(),
     ],
     ['after an outage of Logout alone', () => ssoIsDown('logout'), 'confirmed', () => {}],
   ])('[S17] %s ends the other sessions too', async (_when, begin, second, end) => {
@@ -144,7 +144,7 @@ describe('"log out", then "log out everywhere"', () => {
     expect((await post(laptop, '/logout')).json.logout).toBe('pending')
     expect((await post(laptop, '/logout-all')).json.logout).toBe(second)
     await end()
-    const areOver = async () => loginsAtSso(stage).length === 0 && !(await isLoggedIn(phone))
+    const areOver = async () => loginsAtSso(setup).length === 0 && !(await isLoggedIn(phone))
     if (second === 'pending') await eventually(areOver)
     expect(await areOver()).toBe(true)
     expect(accountsLoggedOut().length).toBeGreaterThan(0)
@@ -159,13 +159,13 @@ describe('"log out", then "log out everywhere"', () => {
       redis.hang()
       expect((await post(laptop, '/logout-all')).json.logout).toBe('pending')
       if (way !== 'by itself') {
-        stage.serveFrom(stage.addProcess())
-        await stage.first.sso.close() // only the browser's cookie knows of the second logout now
+        setup.serveFrom(setup.addProcess())
+        await setup.first.sso.close() // only the browser's cookie knows of the second logout now
       }
       await isBack()
-      if (way !== 'by itself') await laptop.visit(stage.at('/'))
-      stage.emulator.faults.clear()
-      await eventually(async () => loginsAtSso(stage).length === 0 && !(await isLoggedIn(phone)))
+      if (way !== 'by itself') await laptop.visit(setup.at('/'))
+      setup.emulator.faults.clear()
+      await eventually(async () => loginsAtSso(setup).length === 0 && !(await isLoggedIn(phone)))
       expect(accountsLoggedOut().length).toBeGreaterThan(0)
     },
   )
@@ -175,20 +175,20 @@ test.each(['by itself', 'when the browser returns'])(
   '[S17] a confirmed logout of all that Redis did not finish is not sent again %s, so a newer login stays',
   async (way) => {
     const store = failingStore()
-    stage = await startStage({ site: { redis: store.client } })
-    const browser = await stage.loggedIn()
+    setup = await startPausableSetup({ site: { redis: store.client } })
+    const browser = await setup.loggedIn()
     const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
     store.goAwayAfter(1, false)
     await byRoute(browser)
     expect(accountsLoggedOut()).toHaveLength(1)
-    const newer = await loggedIn(stage, ada, stage.evening)
-    await store.comeBack(stage.first.sso)
-    if (way === 'when the browser returns') await browser.fetchJson(stage.at('/'))
-    const withCookie = () => stage.browser().fetchJson(stage.at('/'), { headers: { cookie } })
+    const newer = await loggedIn(setup, ada, setup.evening)
+    await store.comeBack(setup.first.sso)
+    if (way === 'when the browser returns') await browser.fetchJson(setup.at('/'))
+    const withCookie = () => setup.browser().fetchJson(setup.at('/'), { headers: { cookie } })
     await eventually(async () => view(await withCookie()).status !== 'loggedin')
-    await eventually(async () => (await stage.keys()).every((key) => !key.includes('logouts:')))
-    stage.emulator.clock.advance(361)
-    expect(view(await newer.visit(`${stage.evening.url}/`)).status).toBe('loggedin')
+    await eventually(async () => (await setup.keys()).every((key) => !key.includes('logouts:')))
+    setup.emulator.clock.advance(361)
+    expect(view(await newer.visit(`${setup.evening.url}/`)).status).toBe('loggedin')
     expect(accountsLoggedOut()).toHaveLength(1)
     store.client.disconnect()
   },
@@ -206,24 +206,24 @@ test('[S17] a confirmed logout of all is not sent again by another process, if R
     command.reject(new Error('Connection is closed.'))
     return command.promise
   }
-  stage = await startStage({ site: { redis: client } })
-  const [browser, other] = [await stage.loggedIn(), await stage.loggedIn(grace)]
+  setup = await startPausableSetup({ site: { redis: client } })
+  const [browser, other] = [await setup.loggedIn(), await setup.loggedIn(grace)]
   isDisturbed = true
   await byRoute(browser)
   expect(accountsLoggedOut()).toHaveLength(1)
-  const newer = await loggedIn(stage, ada, stage.evening)
+  const newer = await loggedIn(setup, ada, setup.evening)
   const noneIsPending = async () => (await redis.commands().keys('*logouts:*')).length === 0
-  stage.serveFrom(stage.addProcess({ redis: redis.url() }))
+  setup.serveFrom(setup.addProcess({ redis: redis.url() }))
   ssoIsDown('logout')
   await post(other, '/logout') // now the second process looks at the queue every second
-  stage.emulator.faults.clear()
-  stage.emulator.clock.advance(10) // longer than the wait after a failed retry
+  setup.emulator.faults.clear()
+  setup.emulator.clock.advance(10) // longer than the wait after a failed retry
   await eventually(noneIsPending)
   isDisturbed = false
   await isBack()
   await eventually(noneIsPending)
-  stage.emulator.clock.advance(361)
-  expect(view(await newer.visit(`${stage.evening.url}/`)).status).toBe('loggedin')
+  setup.emulator.clock.advance(361)
+  expect(view(await newer.visit(`${setup.evening.url}/`)).status).toBe('loggedin')
   expect(accountsLoggedOut()).toHaveLength(1)
   client.disconnect()
 })
@@ -249,15 +249,15 @@ describe('a retry in the background', () => {
     ['the revocation', (command) => command.name.startsWith('eval') && has(command, 'out:{') && has(command, 'sid:{')],
   ])('[S17] is repeated within seconds if Redis does not answer at %s', async (_step, fits) => {
     const { client, hasFailed } = clientThatFails(fits)
-    stage = await startStage({ site: { redis: client } })
-    const browser = await stage.loggedIn()
+    setup = await startPausableSetup({ site: { redis: client } })
+    const browser = await setup.loggedIn()
     ssoIsDown('logout')
     expect((await post(browser, '/logout')).json.logout).toBe('pending')
-    stage.emulator.clock.advance(400) // the logout has waited long, so a failed retry would wait long too
-    stage.emulator.faults.clear()
+    setup.emulator.clock.advance(400) // the logout has waited long, so a failed retry would wait long too
+    setup.emulator.faults.clear()
     await eventually(async () => hasFailed())
-    stage.emulator.clock.advance(6) // the time for which the logout belongs to the failed retry
-    await eventually(async () => loginsAtSso(stage).length === 0, 10)
+    setup.emulator.clock.advance(6) // the time for which the logout belongs to the failed retry
+    await eventually(async () => loginsAtSso(setup).length === 0, 10)
     client.disconnect()
   })
 })

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sessionKey, shortHash } from '../../lib/storage/site-store'
-import { ada, grace, logIn, view } from '../flows/network'
+import { ada, grace, logIn, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { type RunningSite, startSite } from './support'
 
@@ -12,40 +12,40 @@ const FLOOD = 20_000
 const MOST_DELAY_MS = 100
 const ADA = 'account-ada'
 
-let stage: RunningSite
+let setup: RunningSite
 beforeEach(async () => {
-  stage = await startSite({})
+  setup = await startSite({})
 })
-afterEach(() => stage.close())
+afterEach(() => setup.close())
 
 async function login(account = ada): Promise<Browser> {
-  const browser = stage.browser()
-  await browser.visit(`${stage.url}/`)
-  expect(view(await logIn(browser, stage, account)).status).toBe('loggedin')
+  const browser = setup.browser()
+  await browser.visit(`${setup.url}/`)
+  expect(view(await logIn(browser, setup, account)).status).toBe('loggedin')
   return browser
 }
-const isIn = async (browser: Browser) => (await browser.fetchJson(`${stage.url}/account`)).status === 200
+const isIn = async (browser: Browser) => (await browser.fetchJson(`${setup.url}/account`)).status === 200
 const keyOf = (browser: Browser) => sessionKey(decodeURIComponent(browser.cookie('sso2.sid') ?? '').slice(2, 45))
-const recordKey = (key: string) => `${stage.prefix}sso2:{${key}}`
-const accountIndex = () => `${stage.prefix}acct:{${shortHash(ADA)}}`
-const now = () => Math.floor(stage.emulator.clock.now() / 1000)
+const recordKey = (key: string) => `${setup.prefix}sso2:{${key}}`
+const accountIndex = () => `${setup.prefix}acct:{${shortHash(ADA)}}`
+const now = () => Math.floor(setup.emulator.clock.now() / 1000)
 
 /** Writes copies of a session, as if the same browser had logged in again and again. @returns their keys, the first one used last long ago */
 async function copies(of: Browser, count: number): Promise<string[]> {
-  const record = JSON.parse(String(await stage.redis.get(recordKey(keyOf(of)))))
+  const record = JSON.parse(String(await setup.redis.get(recordKey(keyOf(of)))))
   const keys = Array.from({ length: count }, () => randomBytes(32).toString('base64url'))
-  const written = stage.redis.pipeline()
+  const written = setup.redis.pipeline()
   for (const [index, key] of keys.entries()) {
     const usedAt = now() - 2 * count + index
     written.set(recordKey(key), JSON.stringify({ ...record, checkedAt: usedAt }), 'EX', 3600)
     written.zadd(accountIndex(), usedAt + 1_000_000, key)
-    written.zadd(`${stage.prefix}sid:{${record.sidHash}}`, usedAt + 1_000_000, key)
+    written.zadd(`${setup.prefix}sid:{${record.sidHash}}`, usedAt + 1_000_000, key)
   }
   await written.exec()
   return keys
 }
 const stateOf = async (key: string) =>
-  String(await stage.redis.get(recordKey(key)))
+  String(await setup.redis.get(recordKey(key)))
     .replace(/^\{.*/s, 'live')
     .slice(0, 5)
 
@@ -53,16 +53,16 @@ describe('[S21] an account has a thousand sessions at most', () => {
   test('the least recently used one ends, and is in neither index', async () => {
     const first = await login()
     const [oldest = '', next = '', ...others] = await copies(first, MAX_SESSIONS - 1)
-    const { sidHash } = JSON.parse(String(await stage.redis.get(recordKey(oldest))))
+    const { sidHash } = JSON.parse(String(await setup.redis.get(recordKey(oldest))))
     const last = await login()
-    expect(await stage.redis.zcard(accountIndex())).toBe(MAX_SESSIONS)
+    expect(await setup.redis.zcard(accountIndex())).toBe(MAX_SESSIONS)
     expect([await stateOf(oldest), await stateOf(next), await stateOf(String(others.at(-1)))]).toEqual([
       'ended',
       'live',
       'live',
     ])
-    for (const index of [accountIndex(), `${stage.prefix}sid:{${sidHash}}`])
-      expect([await stage.redis.zscore(index, oldest), await stage.redis.zscore(index, next)]).toEqual([
+    for (const index of [accountIndex(), `${setup.prefix}sid:{${sidHash}}`])
+      expect([await setup.redis.zscore(index, oldest), await setup.redis.zscore(index, next)]).toEqual([
         null,
         expect.any(String),
       ])
@@ -86,7 +86,7 @@ async function delayBy(path: string): Promise<number> {
   }
   const begun = performance.now()
   await probe('before', () => performance.now() - begun > 1000)
-  const logout = browser.submit(`${stage.url}${path}`, { return_to: '/' }).finally(() => {
+  const logout = browser.submit(`${setup.url}${path}`, { return_to: '/' }).finally(() => {
     isOver = true
   })
   await probe('meanwhile', () => isOver)

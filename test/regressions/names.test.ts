@@ -1,7 +1,7 @@
 import express from 'express'
 import { Cluster, Redis } from 'ioredis'
 import { demoOptions } from '../../lib/emulator'
-import { ada, addPages, eventually, logIn, view } from '../flows/network'
+import { ada, addPages, eventually, logIn, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { startRedis, type TestRedis } from '../support/redis'
 import { loggedInUser, type RunningSite, startSite } from './support'
@@ -29,41 +29,41 @@ describe('on Redis Cluster', () => {
     '[O15] a site whose clientId is %s works, all of it',
     async (clientId) => {
       const options = { redis: cluster, loginLimit: { attempts: 20, perSeconds: 60 } }
-      const stage = await startSite({ clientId, prefix: false, options })
+      const setup = await startSite({ clientId, prefix: false, options })
       try {
-        const browser = await loggedInUser(stage)
-        const kept = await browser.fetchJson(`${stage.url}/keep`)
+        const browser = await loggedInUser(setup)
+        const kept = await browser.fetchJson(`${setup.url}/keep`)
         expect(kept.json).toMatchObject({ status: 'loggedin', saved: 'kept' })
-        stage.emulator.clock.advance(361)
-        const checked = await browser.visit(`${stage.url}/sensitive`)
+        setup.emulator.clock.advance(361)
+        const checked = await browser.visit(`${setup.url}/sensitive`)
         expect(view(checked)).toEqual({ status: 'loggedin', username: 'ada', saved: 'kept', url: '/sensitive' })
-        const other = await loggedInUser(stage)
-        const page = await other.submit(`${stage.url}/logout-all`, { return_to: '/' })
+        const other = await loggedInUser(setup)
+        const page = await other.submit(`${setup.url}/logout-all`, { return_to: '/' })
         expect(view(page)).toEqual({ status: 'anon', url: '/' })
-        expect((await browser.fetchJson(`${stage.url}/account`)).status).toBe(401)
+        expect((await browser.fetchJson(`${setup.url}/account`)).status).toBe(401)
       } finally {
-        await stage.close()
+        await setup.close()
       }
     },
   )
 })
 
 describe('[F10] X-Forwarded-For', () => {
-  let stage: RunningSite
+  let setup: RunningSite
   beforeAll(async () => {
-    stage = await startSite({
+    setup = await startSite({
       options: { loginLimit: { attempts: 2, perSeconds: 60 } },
       emulator: { limits: { attemptsBeforeFreeze: 1000 } },
       build: (sso, gates) => addPages(express().set('trust proxy', 1).use(sso), sso, gates),
     })
   })
-  afterAll(() => stage.close())
+  afterAll(() => setup.close())
 
   async function attempt(forwarded: string, username: string) {
-    const browser = stage.browser()
-    await browser.visit(`${stage.url}/`)
+    const browser = setup.browser()
+    await browser.visit(`${setup.url}/`)
     const headers = { 'x-forwarded-for': forwarded }
-    return browser.fetchJson(`${stage.url}/login`, { json: { username, password: 'wrong' }, headers })
+    return browser.fetchJson(`${setup.url}/login`, { json: { username, password: 'wrong' }, headers })
   }
 
   test.each([
@@ -81,7 +81,7 @@ describe('[F10] X-Forwarded-For', () => {
   ])('%s is the address %s', async (forwarded, address) => {
     const username = `user at ${forwarded}`
     await attempt(forwarded, username)
-    const calls = stage.emulator.calls({ operation: 'authenticate' }).filter(({ claims }) => claims['usr'] === username)
+    const calls = setup.emulator.calls({ operation: 'authenticate' }).filter(({ claims }) => claims['usr'] === username)
     expect(calls.map(({ claims }) => claims['ipa'])).toEqual([address])
   })
 
@@ -101,17 +101,17 @@ test.each([
   const evil = { accountId: 'account-evil', username: fullWidth, password: ada.password }
   const loginLimit = { attempts: 10, perSeconds: 60 }
   const accounts = [...(demoOptions().accounts ?? []), evil]
-  const stage = await startSite({ options: { loginLimit }, emulator: { accounts } })
+  const setup = await startSite({ options: { loginLimit }, emulator: { accounts } })
   const guess = async (browser: Browser) =>
-    (await browser.fetchJson(`${stage.url}/login`, { json: { username: tried, password: 'wrong' } })).json.error
+    (await browser.fetchJson(`${setup.url}/login`, { json: { username: tried, password: 'wrong' } })).json.error
   try {
-    const [browser, other] = [stage.browser(), stage.browser()]
-    await logIn(browser, stage, { ...ada, username: known })
-    await browser.submit(`${stage.url}/logout`, { return_to: '/' })
-    await other.visit(`${stage.url}/`)
+    const [browser, other] = [setup.browser(), setup.browser()]
+    await logIn(browser, setup, { ...ada, username: known })
+    await browser.submit(`${setup.url}/logout`, { return_to: '/' })
+    await other.visit(`${setup.url}/`)
     for (let tries = 0; tries < loginLimit.attempts; tries += 1) await guess(other)
     expect(await guess(browser)).toBe('too_many_attempts')
   } finally {
-    await stage.close()
+    await setup.close()
   }
 })

@@ -1,7 +1,7 @@
 import express, { type Express, type Request, type Response } from 'express'
 import session, { MemoryStore, type SessionOptions } from 'express-session'
 import type { Sso2 } from '../../lib'
-import { type Gates, sessionSecret } from '../flows/network'
+import { type Gates, sessionSecret } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { loggedInUser, type RunningSite, startSite } from './support'
 
@@ -33,26 +33,26 @@ const pagesWith =
     return app.use(show)
   }
 
-let stage: RunningSite
-afterEach(() => stage.close())
+let setup: RunningSite
+afterEach(() => setup.close())
 
-const at = (path: string) => `${stage.url}${path}`
+const at = (path: string) => `${setup.url}${path}`
 const json = async (browser: Browser, path = '/') => (await browser.fetchJson(at(path))).json as unknown
 
 /** Logs in and fills the basket. A slow request then begins before the logout, and ends after it. */
 async function logOutDuringSlowRequest(options: Partial<SessionOptions>) {
-  stage = await startSite({ build: pagesWith(options) })
-  const browser = await loggedInUser(stage)
+  setup = await startSite({ build: pagesWith(options) })
+  const browser = await loggedInUser(setup)
   expect(await json(browser, '/put')).toEqual({ status: 'loggedin', user: 'account-ada', basket: 'apple' })
   const old = browser.cookie(COOKIE)
-  const gate = stage.gates.add()
+  const gate = setup.gates.add()
   const slow = json(browser, `/slow?gate=${gate.name}`)
   await gate.arrived
-  stage.emulator.clock.advance(2) // so that the next landing has a token of its own
+  setup.emulator.clock.advance(2) // so that the next landing has a token of its own
   await browser.submit(at('/logout'), { return_to: '/' })
   gate.open()
   await slow
-  stage.emulator.clock.advance(2)
+  setup.emulator.clock.advance(2)
   return { browser, old }
 }
 
@@ -68,7 +68,7 @@ test.each(both)(
     const [, options] = row
     const { browser, old = '' } = await logOutDuringSlowRequest(options)
     if (options.rolling) expect(browser.cookie(COOKIE)).toBe(old)
-    const thief = stage.browser()
+    const thief = setup.browser()
     const headers = { cookie: `${COOKIE}=${old}` }
     expect((await thief.fetchJson(at('/'), { headers })).json).toEqual({ status: 'none' })
     const id = decodeURIComponent(old).slice(2).split('.')[0] ?? ''

@@ -28,22 +28,22 @@ class EngineResponse {
   }
 }
 
-let stage: RunningSite
+let setup: RunningSite
 /** Cookie of a logged-in user whose `req.session` has data. */
 let cookie: string
 /** Errors that were thrown instead of passed on. */
 let thrown: unknown[]
 
 beforeAll(async () => {
-  stage = await startSite({})
-  const browser = await loggedInUser(stage)
-  await browser.visit(`${stage.url}/keep`)
+  setup = await startSite({})
+  const browser = await loggedInUser(setup)
+  await browser.visit(`${setup.url}/keep`)
   cookie = `sso2.sid=${browser.cookie('sso2.sid')}`
 })
 beforeEach(() => {
   thrown = []
 })
-afterAll(() => stage.close())
+afterAll(() => setup.close())
 
 /** What a request without Express is known as after the handlers. */
 function viewOf(req: IncomingMessage): object {
@@ -53,7 +53,7 @@ function viewOf(req: IncomingMessage): object {
 
 /** A process whose upgrades and plain requests go through handlers as packages call them. */
 const through = (handle: (sso: Sso2, req: Request, res: Response, done: (error?: unknown) => void) => void) =>
-  stage.another(
+  setup.another(
     {},
     (sso): RequestListener =>
       (req, res) => {
@@ -126,7 +126,7 @@ describe.each<[string, () => Heads, { status: string; user?: string; saved?: str
   ['a logged-in user', () => ({ cookie }), { status: 'loggedin', user: 'account-ada', saved: 'kept' }],
 ])('[O17] by %s', (_who, headers, expected) => {
   test('an upgrade through sso.session(request, {}, done), as ws does it, throws nothing and has the session', async () => {
-    const other = await stage.another({}, pages)
+    const other = await setup.another({}, pages)
     onUpgrade(
       other,
       (sso, req, res, done) => sso.session(req, res, done),
@@ -139,7 +139,7 @@ describe.each<[string, () => Heads, { status: string; user?: string; saved?: str
   })
 
   test.each(ways)('an upgrade through %s, as engine.io does it, knows the user', async (_what, handle) => {
-    const other = await stage.another({}, pages)
+    const other = await setup.another({}, pages)
     onUpgrade(other, handle, (socket) => new EngineResponse(socket))
     const answer = await upgrade(other.url, headers()).catch(() => 'the connection broke')
     expect({ answer, thrown: thrown.map(String) }).toEqual({ answer: expected, thrown: [] })
@@ -159,9 +159,9 @@ describe.each<[string, () => Heads, { status: string; user?: string; saved?: str
 
 test('[O17] a request without Express whose record is stale has Session Status asked', async () => {
   const other = await through((sso, req, res, done) => sso(req, res, done))
-  stage.emulator.clock.advance(361)
-  const before = stage.count('sessionstatus')
+  setup.emulator.clock.advance(361)
+  const before = setup.count('sessionstatus')
   const answer = await send({ method: 'GET', url: new URL('/poll', other.url), headers: { accept: '*/*', cookie } })
   expect(JSON.parse(answer.body)).toMatchObject({ status: 'loggedin' })
-  expect(stage.count('sessionstatus') - before).toBe(1)
+  expect(setup.count('sessionstatus') - before).toBe(1)
 })

@@ -1,7 +1,7 @@
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
 import session from 'express-session'
 import type { Sso2 } from '../../lib'
-import { ada, grace, logIn, sessionSecret } from '../flows/network'
+import { ada, grace, logIn, sessionSecret } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { type RunningSite, startSite } from './support'
 
@@ -50,20 +50,20 @@ const show = (req: Request, res: Response) => {
   res.json({ user: req.sso2.user?.accountId, status: req.sso2.status, staff, basket: bag(req)['basket'] })
 }
 
-let stage: RunningSite
+let setup: RunningSite
 beforeEach(async () => {
-  stage = await startSite({ build: pages })
+  setup = await startSite({ build: pages })
 })
-afterEach(() => stage.close())
+afterEach(() => setup.close())
 
-const at = (path: string) => `${stage.url}${path}`
+const at = (path: string) => `${setup.url}${path}`
 const page = async (browser: Browser, path = '/') => JSON.parse((await browser.visit(at(path))).body) as unknown
 const staffLogin = async (browser: Browser) =>
   (await browser.fetchJson(at('/staff'), { json: { username: 'sub-editor', password: 'staff' } })).json
 
 test('a staff login with keepSessionInfo stays, with basket and user, on the pages that follow', async () => {
-  const browser = stage.browser()
-  await logIn(browser, stage, ada)
+  const browser = setup.browser()
+  await logIn(browser, setup, ada)
   await page(browser, '/put')
   expect(await staffLogin(browser)).toMatchObject({ staff: 'sub-editor', basket: 'apple' })
   const all = { user: 'account-ada', status: 'loggedin', staff: 'sub-editor', basket: 'apple' }
@@ -71,28 +71,28 @@ test('a staff login with keepSessionInfo stays, with basket and user, on the pag
 })
 
 test('a staff login of a visitor stays when the visitor logs in', async () => {
-  const browser = stage.browser()
+  const browser = setup.browser()
   await page(browser, '/put')
   await staffLogin(browser)
-  stage.emulator.clock.advance(2) // or the next landing has the token of the first one, which is used up
+  setup.emulator.clock.advance(2) // or the next landing has the token of the first one, which is used up
   expect(await page(browser)).toEqual({ status: 'anon', staff: 'sub-editor', basket: 'apple' })
-  await logIn(browser, stage, ada)
+  await logIn(browser, setup, ada)
   expect(await page(browser)).toEqual({ user: 'account-ada', status: 'loggedin', staff: 'sub-editor', basket: 'apple' })
 })
 
 test('what was copied does not reach another account', async () => {
-  const browser = stage.browser()
-  await logIn(browser, stage, ada)
+  const browser = setup.browser()
+  await logIn(browser, setup, ada)
   await page(browser, '/put')
   await staffLogin(browser)
-  for (const { sid } of stage.emulator.sessions()) stage.emulator.terminate(sid)
-  await logIn(browser, stage, grace)
+  for (const { sid } of setup.emulator.sessions()) setup.emulator.terminate(sid)
+  await logIn(browser, setup, grace)
   expect(await page(browser)).toEqual({ user: 'account-grace', status: 'loggedin' })
 })
 
 test('a logout of the user ends the staff login of this session too', async () => {
-  const browser = stage.browser()
-  await logIn(browser, stage, ada)
+  const browser = setup.browser()
+  await logIn(browser, setup, ada)
   await staffLogin(browser)
   await page(browser)
   await browser.submit(at('/logout'), { return_to: '/' })

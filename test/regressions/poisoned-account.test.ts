@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { eventually } from '../flows/network'
+import { eventually } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { type RunningSite, startSite } from './support'
 
@@ -30,7 +30,7 @@ const answers: Record<string, Answer> = {
 /** Logins of other accounts during the attack. */
 const OTHERS = 15
 
-let stage: RunningSite
+let setup: RunningSite
 /** Stands before token endpoint and REST API: `answer` is for the poisoned account, or for all. */
 let front: http.Server
 let isForAll = false
@@ -60,26 +60,26 @@ beforeEach(async () => {
   await once(front, 'listening')
   const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`
   const keep = (line: string) => void lines.push(line)
-  stage = await startSite({
+  setup = await startSite({
     emulator: { accounts },
     options: { apiUrl: url, tokenUrl: `${url}/oauth/token`, logger: { warn: keep, info: keep } },
   })
-  platform = new URL(stage.emulator.siteOptions('morning').apiUrl).origin
+  platform = new URL(setup.emulator.siteOptions('morning').apiUrl).origin
 })
 afterEach(async () => {
   front.closeAllConnections()
   front.close()
-  await stage.close()
+  await setup.close()
 })
 
 /** A login. @returns its HTTP status, and how long it took */
 async function logIn(number: number, browser?: Browser) {
-  const own = browser ?? stage.browser()
-  if (!browser) await own.visit(`${stage.url}/`)
+  const own = browser ?? setup.browser()
+  if (!browser) await own.visit(`${setup.url}/`)
   const { username, password } = accounts[number] ?? {}
   const headers = { 'sec-fetch-site': 'same-origin' }
   const begin = performance.now()
-  const { status } = await own.fetchJson(`${stage.url}/login`, {
+  const { status } = await own.fetchJson(`${setup.url}/login`, {
     method: 'POST',
     headers,
     json: { username, password },
@@ -89,8 +89,8 @@ async function logIn(number: number, browser?: Browser) {
 
 /** Logs in with the poisoned account, twenty times a second. @returns ends it, and gives the number of logins */
 async function attack(): Promise<() => Promise<number>> {
-  const browsers = Array.from({ length: 40 }, () => stage.browser())
-  for (const browser of browsers) await browser.visit(`${stage.url}/`)
+  const browsers = Array.from({ length: 40 }, () => setup.browser())
+  for (const browser of browsers) await browser.visit(`${setup.url}/`)
   let isOver = false
   let count = 0
   const loops = browsers.map(async (browser, place) => {
@@ -118,7 +118,7 @@ test.each(Object.keys(answers))(
     const others: { status: number; ms: number }[] = []
     for (let number = 10; number < 10 + OTHERS; number += 1) {
       others.push(await logIn(number))
-      expect(await stage.sso.health()).toMatchObject({ login: 'ok', ok: true })
+      expect(await setup.sso.health()).toMatchObject({ login: 'ok', ok: true })
       await sleep(100)
     }
     expect(await stop()).toBeGreaterThan(20) // three of them open a breaker that counts them
@@ -138,13 +138,13 @@ test.each([
   'health() says that no user can log in while the %s for all, and no longer',
   async (_name, how, where, step, over) => {
     answer = how
-    expect(await stage.sso.health()).toMatchObject({ login: 'ok', ok: true })
+    expect(await setup.sso.health()).toMatchObject({ login: 'ok', ok: true })
     path = where
     isForAll = true
     expect((await logIn(1)).status).toBe(503)
-    const isBack = async () => (await stage.sso.health()).login === 'ok'
+    const isBack = async () => (await setup.sso.health()).login === 'ok'
     await eventually(async () => !(await isBack()), 2)
-    expect(await stage.sso.health()).toMatchObject({ ok: false, sso: 'ok', store: 'ok', login: 'unavailable' })
+    expect(await setup.sso.health()).toMatchObject({ ok: false, sso: 'ok', store: 'ok', login: 'unavailable' })
     await sleep(2500)
     const begin = performance.now()
     expect((await logIn(2)).status).toBe(503) // and waits for nothing
@@ -152,7 +152,7 @@ test.each([
     isForAll = false
     await eventually(isBack, 2)
     expect((await logIn(3)).status).toBe(200)
-    expect(await stage.sso.health()).toMatchObject({ ok: true })
+    expect(await setup.sso.health()).toMatchObject({ ok: true })
     expect(lines).toEqual([expect.stringContaining(`${step} failed`), `express-sso2: ${over}`])
   },
 )

@@ -3,38 +3,38 @@ import { loggedInUser, type RunningSite, startSite } from './support'
 
 /* A claim of RECORDED_CLAIMS is in the record of a login, and each response about the login renews it. `iat` plays such a claim. */
 
-let stage: RunningSite
+let setup: RunningSite
 beforeEach(async () => {
   Reflect.set(RECORDED_CLAIMS, 'iat', Number.isSafeInteger)
-  stage = await startSite()
+  setup = await startSite()
 })
 afterEach(async () => {
   Reflect.deleteProperty(RECORDED_CLAIMS, 'iat')
-  await stage.close()
+  await setup.close()
 })
 
 /** The records of all logins, with members that the type does not know. */
 async function loginRecords(): Promise<readonly (SsoRecord & { readonly iat?: number })[]> {
-  const keys = await stage.redis.keys(`${stage.prefix}sso2:*`)
-  const records = await Promise.all(keys.map(async (key) => parseRecord(await stage.redis.get(key))))
+  const keys = await setup.redis.keys(`${setup.prefix}sso2:*`)
+  const records = await Promise.all(keys.map(async (key) => parseRecord(await setup.redis.get(key))))
   return records.flatMap((record) => (record?.status === 'loggedin' ? [record] : []))
 }
 
 test('a login records the claim, and a status check that changes nothing else renews it', async () => {
-  const browser = await loggedInUser(stage)
+  const browser = await loggedInUser(setup)
   const [first] = await loginRecords()
   expect(first?.iat).toBeGreaterThanOrEqual(first?.since ?? Number.NaN)
   expect(first?.iat).toBeLessThanOrEqual(first?.checkedAt ?? Number.NaN)
-  stage.emulator.clock.advance(361)
-  await browser.visit(`${stage.url}/`)
+  setup.emulator.clock.advance(361)
+  await browser.visit(`${setup.url}/`)
   const [second] = await loginRecords()
-  expect(stage.count('sessionstatus')).toBe(1)
+  expect(setup.count('sessionstatus')).toBe(1)
   expect(second?.iat).toBeGreaterThanOrEqual((first?.iat ?? Number.NaN) + 361)
   expect(second?.iat).toBeLessThanOrEqual(second?.checkedAt ?? Number.NaN)
 })
 
 test('a record of an anonymous session has no such claim', async () => {
-  await stage.browser().visit(`${stage.url}/`)
-  const [key = ''] = await stage.redis.keys(`${stage.prefix}sso2:*`)
-  expect(JSON.parse((await stage.redis.get(key)) ?? '')).not.toHaveProperty('iat')
+  await setup.browser().visit(`${setup.url}/`)
+  const [key = ''] = await setup.redis.keys(`${setup.prefix}sso2:*`)
+  expect(JSON.parse((await setup.redis.get(key)) ?? '')).not.toHaveProperty('iat')
 })

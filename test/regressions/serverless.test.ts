@@ -2,7 +2,7 @@ import type http from 'node:http'
 import { text } from 'node:stream/consumers'
 import express5, { type Express } from 'express'
 import serverless from 'serverless-http'
-import { ada, addPages, logIn, view } from '../flows/network'
+import { ada, addPages, logIn, view } from '../flows/setup'
 import { type RunningSite, startSite } from './support'
 
 const express4 = require('express4') as typeof express5
@@ -41,34 +41,34 @@ describe.each([
   ['Express 5', express5],
   ['Express 4', express4],
 ])('a site on %s behind serverless-http', (_name, express) => {
-  let stage: RunningSite
+  let setup: RunningSite
   beforeAll(async () => {
-    stage = await startSite({ build: (sso, gates) => gateway(addPages(express().use(sso), sso, gates)) })
+    setup = await startSite({ build: (sso, gates) => gateway(addPages(express().use(sso), sso, gates)) })
   })
-  afterAll(() => stage.close())
+  afterAll(() => setup.close())
 
   test('logs in by the form', async () => {
-    const browser = stage.browser()
-    expect(view(await logIn(browser, stage, ada, '/page?a=%20b'))).toMatchObject({
+    const browser = setup.browser()
+    expect(view(await logIn(browser, setup, ada, '/page?a=%20b'))).toMatchObject({
       status: 'loggedin',
       username: 'ada',
       url: '/page?a=%20b',
     })
-    expect(view(await browser.visit(`${stage.url}/account`))).toMatchObject({ username: 'ada' })
-    expect(view(await browser.submit(`${stage.url}/logout`, { return_to: '/' })).status).toBe('anon')
+    expect(view(await browser.visit(`${setup.url}/account`))).toMatchObject({ username: 'ada' })
+    expect(view(await browser.submit(`${setup.url}/logout`, { return_to: '/' })).status).toBe('anon')
   })
 
   test('logs in by JSON', async () => {
-    const browser = stage.browser()
-    await browser.visit(`${stage.url}/`)
-    const { status, json } = await browser.fetchJson(`${stage.url}/login`, { json: ada })
+    const browser = setup.browser()
+    await browser.visit(`${setup.url}/`)
+    const { status, json } = await browser.fetchJson(`${setup.url}/login`, { json: ada })
     expect([status, json.user?.username]).toEqual([200, 'ada'])
   })
 
   test('refuses a body that is too large, of another type, or no JSON', async () => {
-    const browser = stage.browser()
-    await browser.visit(`${stage.url}/`)
-    const login = `${stage.url}/login`
+    const browser = setup.browser()
+    await browser.visit(`${setup.url}/`)
+    const login = `${setup.url}/login`
     const large = await browser.fetchJson(login, { json: { ...ada, more: 'x'.repeat(10_000) } })
     expect(large.status).toBe(413)
     const other = await browser.fetchJson(login, { json: ada, headers: { 'content-type': 'text/plain' } })
@@ -80,7 +80,7 @@ describe.each([
 
   test('is closed at once, for no answer is under way any more', async () => {
     const start = performance.now()
-    await stage.sso.close()
+    await setup.sso.close()
     expect(performance.now() - start).toBeLessThan(5000)
   })
 })

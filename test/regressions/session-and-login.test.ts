@@ -1,7 +1,7 @@
 import express from 'express'
 import session from 'express-session'
 import type { Sso2 } from '../../lib'
-import { ada, addPages, type Gates, sessionSecret, view } from '../flows/network'
+import { ada, addPages, type Gates, sessionSecret, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { loggedInUser, type RunningSite, startSite } from './support'
 
@@ -48,8 +48,8 @@ const own = (sso: Sso2, gates: Gates) => {
   return addPages(addHandlers(express().use(first, sso.router, sso.middleware)), sso, gates)
 }
 
-let stage: RunningSite
-const at = (path: string) => `${stage.url}${path}`
+let setup: RunningSite
+const at = (path: string) => `${setup.url}${path}`
 const script = async (browser: Browser) => (await browser.fetchJson(at('/'))).json.status
 async function page(browser: Browser) {
   const visit = await browser.visit(at('/'))
@@ -59,15 +59,15 @@ async function page(browser: Browser) {
 
 describe('on sso.session', () => {
   beforeAll(async () => {
-    stage = await startSite({ options: { ...options, session: { cookieName: 'sessid' } }, build: ours })
+    setup = await startSite({ options: { ...options, session: { cookieName: 'sessid' } }, build: ours })
   })
-  afterAll(() => stage.close())
+  afterAll(() => setup.close())
   beforeEach(() => {
     lines.length = 0
   })
 
   test('regenerate() keeps the login', async () => {
-    const browser = await loggedInUser(stage)
+    const browser = await loggedInUser(setup)
     const before = browser.cookie('sessid')
     await browser.fetchJson(at('/regenerate'))
     expect(browser.cookie('sessid')).not.toBe(before)
@@ -75,25 +75,25 @@ describe('on sso.session', () => {
   })
 
   test('destroy() is no logout, and a line says so', async () => {
-    const browser = await loggedInUser(stage)
+    const browser = await loggedInUser(setup)
     await browser.fetchJson(at('/destroy'))
     expect([await script(browser), await page(browser)]).toEqual(['none', { status: 'loggedin', redirects: 1 }])
     expect(lines).toEqual([expect.stringMatching(/destroy\(\) has ended a login.*req\.sso2\.logout\(\)/)])
   })
 
   test('maxAge is heeded by the response that logs a user in, and no other attribute', async () => {
-    const browser = stage.browser()
+    const browser = setup.browser()
     await browser.visit(at('/'))
     const { json, headers } = await browser.fetchJson(at('/log-in'), { json: ada })
     expect(json).toEqual({ ok: true })
     const line = String(headers['set-cookie']?.find((one) => one.startsWith('sessid=')))
     expect(line).toMatch(/; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/)
     const end = Date.parse(/Expires=([^;]+)/.exec(line)?.[1] ?? '')
-    expect(Math.abs(end - stage.emulator.clock.now() - 60_000)).toBeLessThan(10_000)
+    expect(Math.abs(end - setup.emulator.clock.now() - 60_000)).toBeLessThan(10_000)
   })
 
   test('a login for a page whose address is too long leads to the front page', async () => {
-    const browser = stage.browser()
+    const browser = setup.browser()
     const form = await browser.visit(at(`/account?x=${'x'.repeat(2100)}`))
     expect(new URL(form.url).searchParams.get('return_to')).toBe(at('/'))
     expect(lines).toContainEqual(expect.stringMatching(/more than 2048 characters/))
@@ -101,10 +101,10 @@ describe('on sso.session', () => {
 })
 
 test('on a session of its own, regenerate() hides the login until the next page load brings it back', async () => {
-  stage = await startSite({ options, build: own })
-  const browser = await loggedInUser(stage)
+  setup = await startSite({ options, build: own })
+  const browser = await loggedInUser(setup)
   await browser.fetchJson(at('/regenerate'))
   const seen = [await script(browser), await page(browser), await script(browser)]
-  await stage.close()
+  await setup.close()
   expect(seen).toEqual(['none', { status: 'loggedin', redirects: 1 }, 'loggedin'])
 })

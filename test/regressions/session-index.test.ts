@@ -1,18 +1,18 @@
-import { ada, eventually, logIn, view } from '../flows/network'
+import { ada, eventually, logIn, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { loggedInUser, type RunningSite, startSite, withPages } from './support'
 
 const LIFE_SECONDS = 3600
 
-let stage: RunningSite
+let setup: RunningSite
 beforeEach(async () => {
-  stage = await startSite({})
+  setup = await startSite({})
 })
-afterEach(() => stage.close())
+afterEach(() => setup.close())
 
 /** How much every list and set of the site holds, whatever kind it is of. */
 async function sizes(part = ''): Promise<Record<string, number>> {
-  const { redis, prefix } = stage
+  const { redis, prefix } = setup
   const found: Record<string, number> = {}
   for (const key of await redis.keys(`${prefix}${part}*`)) {
     const type = await redis.type(key)
@@ -25,23 +25,23 @@ async function sizes(part = ''): Promise<Record<string, number>> {
 }
 
 async function login(): Promise<Browser> {
-  const browser = stage.browser()
-  await browser.visit(`${stage.url}/`)
-  expect(view(await logIn(browser, stage, ada)).status).toBe('loggedin')
+  const browser = setup.browser()
+  await browser.visit(`${setup.url}/`)
+  expect(view(await logIn(browser, setup, ada)).status).toBe('loggedin')
   return browser
 }
 
 test('[S10] the list of an account holds no session that is over, once a user logs in again', async () => {
-  await stage.close()
-  stage = await startSite({ options: { session: { absoluteSeconds: LIFE_SECONDS, idleSeconds: 1800 } } })
+  await setup.close()
+  setup = await startSite({ options: { session: { absoluteSeconds: LIFE_SECONDS, idleSeconds: 1800 } } })
   for (let logins = 0; logins < 12; logins += 1) await login()
   expect(Object.keys(await sizes('acct:'))).toHaveLength(1)
-  stage.emulator.clock.advance(LIFE_SECONDS + 60)
+  setup.emulator.clock.advance(LIFE_SECONDS + 60)
   await login()
   expect(Object.values(await sizes('acct:'))).toEqual([1])
 })
-const call = (name: 'regenerate' | 'destroy') => (browser: Browser) => browser.fetchJson(`${stage.url}/${name}`)
-const logout = (browser: Browser) => browser.submit(`${stage.url}/logout`, { return_to: '/' })
+const call = (name: 'regenerate' | 'destroy') => (browser: Browser) => browser.fetchJson(`${setup.url}/${name}`)
+const logout = (browser: Browser) => browser.submit(`${setup.url}/logout`, { return_to: '/' })
 
 test.each<[what: string, left: number, act: (browser: Browser) => Promise<{ status: number }>]>([
   ['the site renews', 1, call('regenerate')],
@@ -51,66 +51,66 @@ test.each<[what: string, left: number, act: (browser: Browser) => Promise<{ stat
     'the SSO system ends',
     0,
     async (browser) => {
-      stage.emulator.account('ada')?.logoutAll()
-      stage.emulator.clock.advance(LIFE_SECONDS)
-      return browser.visit(`${stage.url}/`)
+      setup.emulator.account('ada')?.logoutAll()
+      setup.emulator.clock.advance(LIFE_SECONDS)
+      return browser.visit(`${setup.url}/`)
     },
   ],
 ])('[S10] no list keeps a session that %s', async (_what, left, act) => {
-  await stage.close()
+  await setup.close()
   const build = withPages((app) => {
     for (const name of ['regenerate', 'destroy'] as const)
       app.get(`/${name}`, (req, res, next) => req.session[name]((error) => (error ? next(error) : res.json({}))))
   })
-  stage = await startSite({ build })
-  const browser = stage.browser()
+  setup = await startSite({ build })
+  const browser = setup.browser()
   for (let times = 0; times < 4; times += 1) {
-    if (left === 0 || times === 0) await logIn(browser, stage, ada)
+    if (left === 0 || times === 0) await logIn(browser, setup, ada)
     expect((await act(browser)).status).toBe(200)
   }
   for (const part of ['acct:', 'sid:']) expect(Object.values(await sizes(part))).toEqual(left ? [left] : [])
-  await browser.submit(`${stage.url}/logout-all`, { return_to: '/' })
-  expect((await browser.fetchJson(`${stage.url}/account`)).status).toBe(401)
+  await browser.submit(`${setup.url}/logout-all`, { return_to: '/' })
+  expect((await browser.fetchJson(`${setup.url}/account`)).status).toBe(401)
 })
 
 describe('[S10] every key of a site has an expiry', () => {
   const kinds = new Set<string>()
   /** Keys without an end; notes what kinds of keys there are. The queue of logouts ends with its last entry. */
   async function endless(): Promise<string[]> {
-    const keys = (await stage.redis.keys(`${stage.prefix}*`)).filter(
-      (key) => !key.startsWith(`${stage.prefix}logouts:`),
+    const keys = (await setup.redis.keys(`${setup.prefix}*`)).filter(
+      (key) => !key.startsWith(`${setup.prefix}logouts:`),
     )
-    for (const key of keys) kinds.add(/^[a-z0-9]+/.exec(key.slice(stage.prefix.length))?.[0] ?? key)
-    const seconds = await Promise.all(keys.map((key) => stage.redis.ttl(key)))
+    for (const key of keys) kinds.add(/^[a-z0-9]+/.exec(key.slice(setup.prefix.length))?.[0] ?? key)
+    const seconds = await Promise.all(keys.map((key) => setup.redis.ttl(key)))
     return keys.filter((_key, index) => seconds[index] === -1)
   }
   const wrongly = async (username: string) => {
-    const browser = stage.browser()
-    await browser.visit(`${stage.url}/`)
-    return browser.fetchJson(`${stage.url}/login`, { json: { username, password: 'wrong' } })
+    const browser = setup.browser()
+    await browser.visit(`${setup.url}/`)
+    return browser.fetchJson(`${setup.url}/login`, { json: { username, password: 'wrong' } })
   }
 
   beforeEach(async () => {
-    await stage.close()
-    stage = await startSite({ options: { loginLimit: { attempts: 20, perSeconds: 60 } } })
+    await setup.close()
+    setup = await startSite({ options: { loginLimit: { attempts: 20, perSeconds: 60 } } })
     kinds.clear()
   })
 
   test('those of sessions and of a logout of them all', async () => {
-    const browser = await loggedInUser(stage)
-    await browser.visit(`${stage.url}/keep`)
+    const browser = await loggedInUser(setup)
+    await browser.visit(`${setup.url}/keep`)
     expect(await endless()).toEqual([])
-    await browser.submit(`${stage.url}/logout-all`, { return_to: '/' })
+    await browser.submit(`${setup.url}/logout-all`, { return_to: '/' })
     expect(await endless()).toEqual([])
     for (const kind of ['sso2', 'sess', 'sid', 'acct', 'out', 'all']) expect(kinds).toContain(kind)
   })
 
   test('those of a logout that waits, and of its retries', async () => {
-    const browser = await loggedInUser(stage)
-    stage.emulator.faults.add({ operation: 'logout', kind: 'down' })
-    await browser.submit(`${stage.url}/logout`, { return_to: '/' })
-    stage.emulator.clock.advance(2) // it is due when the site looks next
-    const calls = () => stage.emulator.calls().filter(({ operation }) => operation === 'logout')
+    const browser = await loggedInUser(setup)
+    setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    await browser.submit(`${setup.url}/logout`, { return_to: '/' })
+    setup.emulator.clock.advance(2) // it is due when the site looks next
+    const calls = () => setup.emulator.calls().filter(({ operation }) => operation === 'logout')
     await eventually(async () => calls().length > 1)
     expect(await endless()).toEqual([])
     expect(kinds).toContain('pend')
@@ -118,7 +118,7 @@ describe('[S10] every key of a site has an expiry', () => {
 
   test('those of logins that fail, while they are under way too', async () => {
     for (let tries = 1; tries < 4; tries += 1) expect((await wrongly('grace')).status).toBe(401)
-    stage.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 300 })
+    setup.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 300 })
     for (const username of ['ada', 'edsger', 'nobody']) {
       if (kinds.has('login')) break // a busy machine may have looked too late
       let isOver = false

@@ -1,13 +1,13 @@
-import { ada, view } from '../flows/network'
+import { ada, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
-import { basket, type Stage } from './stage'
+import { basket, type PausableSetup } from './pausable-setup'
 
 /** No user is shown, neither to a script nor on a page. */
-export async function expectNoUser(stage: Stage, browser: Browser, pages = 4): Promise<void> {
+export async function expectNoUser(setup: PausableSetup, browser: Browser, pages = 4): Promise<void> {
   for (let page = 0; page < pages; page += 1) {
-    const script = basket(await browser.fetchJson(stage.at('/basket')))
+    const script = basket(await browser.fetchJson(setup.at('/basket')))
     expect(script).toMatchObject({ status: expect.stringMatching(/^(none|anon)$/), basket: [] })
-    const seen = view(await browser.visit(stage.at(`/page-${page}`)))
+    const seen = view(await browser.visit(setup.at(`/page-${page}`)))
     expect([seen.status, script.username, seen.username]).toEqual([
       expect.stringMatching(/^(none|anon)$/),
       undefined,
@@ -17,16 +17,17 @@ export async function expectNoUser(stage: Stage, browser: Browser, pages = 4): P
 }
 
 /** What is logged in at the SSO system. */
-export const loginsAtSso = ({ emulator }: Stage) => emulator.sessions().filter(({ status }) => status === 'loggedin')
+export const loginsAtSso = ({ emulator }: PausableSetup) =>
+  emulator.sessions().filter(({ status }) => status === 'loggedin')
 
 /** A new login with a password is one like any other; a session that has ended leads to the form once more. */
-export async function expectLoginWorks(stage: Stage, browser: Browser): Promise<void> {
-  const form = await browser.visit(stage.at('/login'))
+export async function expectLoginWorks(setup: PausableSetup, browser: Browser): Promise<void> {
+  const form = await browser.visit(setup.at('/login'))
   expect([form.status, form.body.includes('name="password"')]).toEqual([200, true])
-  const submit = () => browser.submit(stage.at('/login'), { ...ada, return_to: '/' })
+  const submit = () => browser.submit(setup.at('/login'), { ...ada, return_to: '/' })
   const first = await submit()
   const page = first.url.includes('notice=session_ended') ? await submit() : first
   expect(view(page)).toMatchObject({ status: 'loggedin', username: 'ada' })
   expect(browser.cookie('sso2.o')).toBeUndefined()
-  expect(view(await browser.visit(stage.at('/news')))).toMatchObject({ status: 'loggedin', username: 'ada' })
+  expect(view(await browser.visit(setup.at('/news')))).toMatchObject({ status: 'loggedin', username: 'ada' })
 }

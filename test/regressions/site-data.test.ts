@@ -1,32 +1,32 @@
 import { StoredRecord } from '../../lib/web/stored-record'
-import { ada, logIn, present, view } from '../flows/network'
+import { ada, logIn, present, view } from '../flows/setup'
 import { document } from '../safety/session-support'
 import type { Browser } from '../support/agent'
-import { basket, type Keeping, keepings, type Stage, startStage } from './stage'
+import { basket, type Keeping, keepings, type PausableSetup, startPausableSetup } from './pausable-setup'
 
 /*
  * What the site keeps in `req.session` stays when a user logs in: all of it, once, whatever happens at the same time.
  */
 
-let stage: Stage
+let setup: PausableSetup
 
-afterEach(() => stage.close())
+afterEach(() => setup.close())
 
 const idOf = (browser: Browser) => browser.cookie('connect.sid') ?? browser.cookie('sso2.sid')
-const put = (browser: Browser, item: string) => browser.fetchJson(stage.at(`/put?item=${item}`))
-const basketOf = async (browser: Browser) => basket(await browser.visit(stage.at('/basket')))
+const put = (browser: Browser, item: string) => browser.fetchJson(setup.at(`/put?item=${item}`))
+const basketOf = async (browser: Browser) => basket(await browser.visit(setup.at('/basket')))
 
 /** A visitor with a book in the basket. */
 async function visitorOf(keeping: Keeping): Promise<Browser> {
-  stage = await startStage({ keeping })
-  const browser = stage.browser()
-  await browser.visit(stage.at('/'))
+  setup = await startPausableSetup({ keeping })
+  const browser = setup.browser()
+  await browser.visit(setup.at('/'))
   expect(basket(await put(browser, 'book')).basket).toEqual(['book'])
   return browser
 }
 
-const submit = (browser: Browser) => browser.submit(stage.at('/login'), { ...ada, return_to: '/basket' })
-const script = (browser: Browser) => browser.fetchJson(stage.at('/login'), { json: ada })
+const submit = (browser: Browser) => browser.submit(setup.at('/login'), { ...ada, return_to: '/basket' })
+const script = (browser: Browser) => browser.fetchJson(setup.at('/login'), { json: ada })
 
 describe.each(keepings)('with %s', (keeping) => {
   const submits: [count: number, what: string, send: (browser: Browser) => Promise<{ status: number }>][] = [
@@ -39,20 +39,20 @@ describe.each(keepings)('with %s', (keeping) => {
     '[S20] %i submits of the login at once (%s) leave the basket as it was',
     async (count, what, send) => {
       const browser = await visitorOf(keeping)
-      if (what === 'scripts at two processes') stage.serveFrom(stage.first, stage.addProcess())
-      stage.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 100, times: 1 })
+      if (what === 'scripts at two processes') setup.serveFrom(setup.first, setup.addProcess())
+      setup.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 100, times: 1 })
       const answers = await Promise.all(Array.from({ length: count }, () => send(browser)))
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
-      expect(stage.count('authenticate')).toBe(1)
+      expect(setup.count('authenticate')).toBe(1)
       expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
     },
   )
 
   test('[S20] a visitor whom the SSO system forgets keeps the basket: on a script, on a page, and in the login after that', async () => {
     const browser = await visitorOf(keeping)
-    for (const { sid } of stage.emulator.sessions()) stage.emulator.terminate(sid)
-    stage.emulator.clock.advance(361)
-    expect(basket(await browser.fetchJson(stage.at('/basket')))).toMatchObject({ basket: ['book'] })
+    for (const { sid } of setup.emulator.sessions()) setup.emulator.terminate(sid)
+    setup.emulator.clock.advance(361)
+    expect(basket(await browser.fetchJson(setup.at('/basket')))).toMatchObject({ basket: ['book'] })
     expect(await basketOf(browser)).toEqual({ status: 'anon', basket: ['book'] })
     await submit(browser)
     expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
@@ -60,7 +60,7 @@ describe.each(keepings)('with %s', (keeping) => {
 
   test('[S20] a visitor whose SSO session Authenticate does not know keeps the basket', async () => {
     const browser = await visitorOf(keeping)
-    for (const { sid } of stage.emulator.sessions()) stage.emulator.prune(sid)
+    for (const { sid } of setup.emulator.sessions()) setup.emulator.prune(sid)
     await submit(browser) // the session is not stale, so Authenticate is the first to say so
     expect(await basketOf(browser)).toMatchObject({ basket: ['book'] })
     await submit(browser)
@@ -69,14 +69,14 @@ describe.each(keepings)('with %s', (keeping) => {
 
   test('[S20] inactivity of two hours at the SSO system ends a login with its basket, and leaves the basket of other users', async () => {
     const browser = await visitorOf(keeping)
-    stage.emulator.clock.advance(7200)
+    setup.emulator.clock.advance(7200)
     expect(await basketOf(browser)).toEqual({ status: 'anon', basket: ['book'] })
     await submit(browser)
     for (const _again of [1, 2, 3]) {
-      stage.emulator.clock.advance(6000)
+      setup.emulator.clock.advance(6000)
       expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
     }
-    stage.emulator.clock.advance(7200)
+    setup.emulator.clock.advance(7200)
     expect(await basketOf(browser)).toEqual({ status: 'anon', basket: [] })
   })
 
@@ -86,37 +86,37 @@ describe.each(keepings)('with %s', (keeping) => {
     [
       'a check that notices the login',
       async (browser) => {
-        await logIn(browser, stage.evening, ada)
-        stage.emulator.clock.advance(361)
+        await logIn(browser, setup.evening, ada)
+        setup.emulator.clock.advance(361)
       },
-      (browser) => browser.visit(stage.at('/basket')),
+      (browser) => browser.visit(setup.at('/basket')),
     ],
   ]
   test.each(logins)('[S20] what another tab changes in the session during %s goes along', async (_what, begin, end) => {
     const browser = await visitorOf(keeping)
-    await browser.visit(stage.at('/keep'))
+    await browser.visit(setup.at('/keep'))
     await begin(browser)
-    const held = stage.naming.close()
+    const held = setup.naming.close()
     const login = end(browser)
     await held.arrived
-    const gate = stage.gates.add()
-    const save = browser.fetchJson(stage.at(`/save?gate=${gate.name}&value=changed`))
+    const gate = setup.gates.add()
+    const save = browser.fetchJson(setup.at(`/save?gate=${gate.name}&value=changed`))
     await gate.arrived
     gate.open()
     await save
     expect(basket(await put(browser, 'pen')).basket).toEqual(['book', 'pen'])
     held.open()
     await login
-    expect(view(await browser.visit(stage.at('/')))).toMatchObject({ status: 'loggedin', saved: 'changed' })
+    expect(view(await browser.visit(setup.at('/')))).toMatchObject({ status: 'loggedin', saved: 'changed' })
     expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book', 'pen'] })
   })
 
   test('[S20] check() on an answer that has begun neither throws nor moves the session; the next page is logged in', async () => {
     const browser = await visitorOf(keeping)
-    const gate = stage.gates.add()
-    const stream = browser.fetchJson(stage.at(`/stream?gate=${gate.name}`))
+    const gate = setup.gates.add()
+    const stream = browser.fetchJson(setup.at(`/stream?gate=${gate.name}`))
     await gate.arrived
-    await logIn(browser, stage.evening, ada)
+    await logIn(browser, setup.evening, ada)
     const id = idOf(browser)
     gate.open()
     const { status, body, headers } = await stream
@@ -134,36 +134,41 @@ test.each(keepings)(
     let accountId = 'ada'
     const site = { loadUser: () => ({ accountId, username: accountId }) }
     // each check asks for a ticket, because the access token ends before the next check
-    stage = await startStage({ keeping, isPlain: true, site, emulator: { limits: { accessTokenSeconds: 300 } } })
-    const browser = await stage.loggedIn()
+    setup = await startPausableSetup({
+      keeping,
+      isPlain: true,
+      site,
+      emulator: { limits: { accessTokenSeconds: 300 } },
+    })
+    const browser = await setup.loggedIn()
     expect((await put(browser, 'book')).status).toBe(200)
     accountId = 'grace'
-    const gate = stage.gates.add()
-    const stream = browser.fetchJson(stage.at(`/stream?gate=${gate.name}`))
+    const gate = setup.gates.add()
+    const stream = browser.fetchJson(setup.at(`/stream?gate=${gate.name}`))
     await gate.arrived
     gate.open()
     expect((await stream).body).toBe('data: hello\n\ndata: none\n\n')
-    expect(stage.count('sessionstatus')).toBe(1)
+    expect(setup.count('sessionstatus')).toBe(1)
     expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'grace', basket: [] })
   },
 )
 
 /** Two tabs of a new visitor went to Identify at once, which has made a session for each. @returns where they land, and how */
 async function twoTabsApart(keeping: Keeping) {
-  stage = await startStage({ keeping })
-  const browser = stage.browser()
+  setup = await startPausableSetup({ keeping })
+  const browser = setup.browser()
   const hop = async (url: string) => {
     const { location } = (await browser.fetchJson(url, { headers: document })).headers
     return new URL(present(location), url).href
   }
-  const platform = new URL(stage.emulator.url).hostname
+  const platform = new URL(setup.emulator.url).hostname
   const landings: string[] = []
   for (const tab of [1, 2]) {
-    landings.push(await hop(await hop(stage.at(`/basket?tab=${tab}`))))
+    landings.push(await hop(await hop(setup.at(`/basket?tab=${tab}`))))
     browser.dropCookies(({ host }) => host === platform)
-    stage.emulator.clock.advance(1)
+    setup.emulator.clock.advance(1)
   }
-  expect(stage.emulator.sessions()).toHaveLength(2)
+  expect(setup.emulator.sessions()).toHaveLength(2)
   await put(browser, 'book')
   return { browser, landings, land: hop }
 }
@@ -180,11 +185,11 @@ describe.each(['Redis', 'memory'] as const)('two tabs with a session of the SSO 
 
   test('[S20] of which the older one comes back last log in the newer one, whose cookie the browser has', async () => {
     const { browser, landings, land } = await twoTabsApart(keeping)
-    const sids = stage.emulator.sessions().map(({ sid }) => sid)
+    const sids = setup.emulator.sessions().map(({ sid }) => sid)
     for (const landing of landings.reverse()) await land(landing)
     await submit(browser)
     expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: ['book'] })
-    const loggedIn = stage.emulator.sessions().filter(({ status }) => status === 'loggedin')
+    const loggedIn = setup.emulator.sessions().filter(({ status }) => status === 'loggedin')
     expect(loggedIn.map(({ sid }) => sid)).toEqual(sids.slice(-1))
   })
 
@@ -201,7 +206,7 @@ describe.each(['Redis', 'memory'] as const)('two tabs with a session of the SSO 
       await script(browser)
       return replace.call(this, next)
     })
-    const landed = await stage.browser({ cookies: false }).fetchJson(second, { headers: { ...document, cookie } })
+    const landed = await setup.browser({ cookies: false }).fetchJson(second, { headers: { ...document, cookie } })
     writing.mockRestore()
     expect(landed.status).toBe(303)
     expect(String(landed.headers['set-cookie'])).not.toContain('sso2.sid')
@@ -210,14 +215,14 @@ describe.each(['Redis', 'memory'] as const)('two tabs with a session of the SSO 
 })
 
 test('[S20] a user whose session Redis loses during a check is shown nothing of it, and nothing of it is kept', async () => {
-  stage = await startStage({ holdsAnswers: true })
-  const browser = await stage.loggedIn()
+  setup = await startPausableSetup({ holdsAnswers: true })
+  const browser = await setup.loggedIn()
   await put(browser, 'book')
-  stage.emulator.clock.advance(361)
-  const held = stage.answers.close()
+  setup.emulator.clock.advance(361)
+  const held = setup.answers.close()
   const page = put(browser, 'pen')
   await held.arrived
-  await stage.redis.del(await stage.keys())
+  await setup.redis.del(await setup.keys())
   held.open()
   expect(basket(await page)).toEqual({ status: 'none', basket: ['pen'] })
   expect(await basketOf(browser)).toEqual({ status: 'loggedin', username: 'ada', basket: [] })
@@ -228,14 +233,14 @@ test.each(['Redis', 'memory'] as const)(
   async (keeping) => {
     const browser = await visitorOf(keeping)
     const cookie = `sso2.sid=${present(idOf(browser))}`
-    const held = stage.naming.close()
+    const held = setup.naming.close()
     const lost = script(browser)
     await held.arrived
-    const clicked = stage.browser()
-    const second = clicked.fetchJson(stage.at('/login'), { json: ada, headers: { cookie } })
+    const clicked = setup.browser()
+    const second = clicked.fetchJson(setup.at('/login'), { json: ada, headers: { cookie } })
     held.open()
     expect((await second).status).toBe(200)
-    expect(basket(await clicked.fetchJson(stage.at('/basket')))).toEqual({
+    expect(basket(await clicked.fetchJson(setup.at('/basket')))).toEqual({
       status: 'loggedin',
       username: 'ada',
       basket: ['book'],

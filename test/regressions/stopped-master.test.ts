@@ -5,7 +5,7 @@ import express from 'express'
 import type { Cluster } from 'ioredis'
 import { normalisedUsername } from '../../lib/decide/login-budgets'
 import { demoOptions } from '../../lib/emulator'
-import { addPages, present, view } from '../flows/network'
+import { addPages, present, view } from '../flows/setup'
 import { startCluster } from '../storage/servers'
 import { Browser, type VisitedPage } from '../support/agent'
 import { type RunningSite, startSite } from './support'
@@ -38,7 +38,7 @@ type Account = (typeof accounts)[number]
 
 let running: Awaited<ReturnType<typeof startCluster>>
 let cluster: Cluster
-let stage: RunningSite
+let setup: RunningSite
 let browsers = 0
 /** Responses of the site, in milliseconds. */
 let responses: number[] = []
@@ -51,11 +51,11 @@ const knownDevices: { readonly browser: Browser; readonly account: Account }[] =
 function newBrowser(): Browser {
   browsers += 1
   const address = `198.51.${Math.floor(browsers / 250)}.${1 + (browsers % 250)}`
-  return new Browser({ now: () => stage.emulator.clock.now(), headers: { 'x-forwarded-for': address } })
+  return new Browser({ now: () => setup.emulator.clock.now(), headers: { 'x-forwarded-for': address } })
 }
 
 function noted(visit: VisitedPage): VisitedPage {
-  for (const { url, ms } of visit.trail) if (url.startsWith(stage.url)) responses.push(ms)
+  for (const { url, ms } of visit.trail) if (url.startsWith(setup.url)) responses.push(ms)
   return visit
 }
 
@@ -66,17 +66,17 @@ function isNameAway({ username }: Account): boolean {
   const hash = createHash('sha256')
     .update(`name\n${normalisedUsername(username)}`)
     .digest('base64url')
-  const slot = calculateSlot(`${stage.prefix}left:${hash}`)
+  const slot = calculateSlot(`${setup.prefix}left:${hash}`)
   return slot >= 5461 && slot <= 10_921
 }
 
 /** Opens the login page, and sends the form if there is one. */
 async function isLoggedIn(browser: Browser, { username, password }: Account): Promise<boolean> {
-  const form = noted(await browser.visit(`${stage.url}/login?return_to=%2F`))
+  const form = noted(await browser.visit(`${setup.url}/login?return_to=%2F`))
   if (!form.body.includes('name="password"')) return false
   const fields = { username, password, return_to: '/' }
-  const page = noted(await browser.submit(`${stage.url}/login`, fields))
-  return page.url === `${stage.url}/` && statusOf(page) === 'loggedin'
+  const page = noted(await browser.submit(`${setup.url}/login`, fields))
+  return page.url === `${setup.url}/` && statusOf(page) === 'loggedin'
 }
 
 beforeAll(async () => {
@@ -85,7 +85,7 @@ beforeAll(async () => {
   cluster = running.client({ disconnectTimeout: 100 })
   cluster.on('error', () => {})
   await once(cluster, 'ready')
-  stage = await startSite({
+  setup = await startSite({
     options: {
       redis: cluster,
       loginLimit: { attempts: 10, perSeconds: 60 },
@@ -101,18 +101,18 @@ beforeAll(async () => {
   await each(accounts.slice(USERS, 2 * USERS), async (account) => {
     const browser = newBrowser()
     if (!(await isLoggedIn(browser, account))) return
-    await browser.submit(`${stage.url}/logout`, { return_to: '/' })
+    await browser.submit(`${setup.url}/logout`, { return_to: '/' })
     knownDevices.push({ browser, account })
   })
   slowestBefore = Math.max(...responses)
   present(running.masters[1]).hang()
   // the site notices by its first commands that are not answered
-  await each(Array.from({ length: 15 }), async () => void (await newBrowser().visit(`${stage.url}/`)))
+  await each(Array.from({ length: 15 }), async () => void (await newBrowser().visit(`${setup.url}/`)))
   responses = []
 }, 120_000)
 afterAll(async () => {
   present(running.masters[1]).resume()
-  await stage.close()
+  await setup.close()
   await cluster.quit()
   await running.stop()
 }, 60_000)
@@ -140,12 +140,12 @@ async function results<T>(items: readonly T[], isServed: (item: T) => Promise<bo
 test('with one of three masters stopped, users go on whose keys are on the others, and no response is late', async () => {
   const stillLoggedIn = await results(
     members,
-    async (browser) => statusOf(noted(await browser.visit(`${stage.url}/`))) === 'loggedin',
+    async (browser) => statusOf(noted(await browser.visit(`${setup.url}/`))) === 'loggedin',
   )
   const identified = await results(Array.from({ length: USERS }), async () => {
     const browser = newBrowser()
-    noted(await browser.visit(`${stage.url}/`))
-    return statusOf(noted(await browser.visit(`${stage.url}/`))) === 'anon'
+    noted(await browser.visit(`${setup.url}/`))
+    return statusOf(noted(await browser.visit(`${setup.url}/`))) === 'anon'
   })
   const onKnown = await results(knownDevices, ({ browser, account }) => isLoggedIn(browser, account))
   const onNew = await results(accounts.slice(2 * USERS), (account) => isLoggedIn(newBrowser(), account))

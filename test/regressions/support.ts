@@ -4,7 +4,7 @@ import express, { type Express } from 'express'
 import { Redis } from 'ioredis'
 import { type Sso2, type Sso2Options, sso2 } from '../../lib'
 import { createEmulator, demoOptions, type Emulator, type EmulatorOptions } from '../../lib/emulator'
-import { addPages, Gates, loggedIn, openPort, type Port, redisUrl, sessionSecret } from '../flows/network'
+import { addPages, Gates, loggedIn, openPort, type Port, redisUrl, sessionSecret } from '../flows/setup'
 import { Browser } from '../support/agent'
 import { callsAbout } from '../support/calls'
 
@@ -110,4 +110,4 @@ function serve({ server, url }: Port, options: Partial<Sso2Options>, build: Buil
 }
 
 /** A browser that is logged in as ada. */
-export const loggedInUser = (stage: RunningSite): Promise<Browser> => loggedIn({ ...stage, morning: stage })
+export const loggedInUser = (setup: RunningSite): Promise<Browser> => loggedIn({ ...setup, morning: setup })

@@ -21,24 +21,24 @@ function runExample(app: Express, sso: Sso2, siteOrigin: string): Server {
   return run(require, {}, app, sso, siteOrigin) as Server
 }
 
-let stage: RunningSite
+let setup: RunningSite
 let server: Server
 beforeEach(async () => {
-  stage = await startSite()
+  setup = await startSite()
 })
 afterEach(async () => {
   server.close()
   server.closeAllConnections()
-  await stage.close()
+  await setup.close()
 })
 
 async function startExample(): Promise<void> {
-  server = runExample(pages(stage.sso, stage.gates) as Express, stage.sso, stage.url)
+  server = runExample(pages(setup.sso, setup.gates) as Express, setup.sso, setup.url)
   await once(server.listen(0, '127.0.0.1'), 'listening')
 }
 
 /** @returns the first message of a socket, or how the socket ended without one */
-async function hear(browser: Browser, { path = '/', origin = stage.url } = {}): Promise<string> {
+async function hear(browser: Browser, { path = '/', origin = setup.url } = {}): Promise<string> {
   const cookie = browser.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
   const { port } = server.address() as AddressInfo
   const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers: { cookie, origin } })
@@ -51,26 +51,26 @@ async function hear(browser: Browser, { path = '/', origin = stage.url } = {}): 
 
 test('a user is greeted by the socket, and a new user is not', async () => {
   await startExample()
-  expect(await hear(await loggedInUser(stage))).toBe('Hello, account-ada')
-  expect(await hear(stage.browser())).toBe('hung up')
+  expect(await hear(await loggedInUser(setup))).toBe('Hello, account-ada')
+  expect(await hear(setup.browser())).toBe('hung up')
 })
 
 test('[F1] a page of another origin opens none', async () => {
   await startExample()
-  const browser = await loggedInUser(stage)
-  for (const origin of ['http://evil.localhost', `${stage.url}.evil.example`, 'null'])
+  const browser = await loggedInUser(setup)
+  for (const origin of ['http://evil.localhost', `${setup.url}.evil.example`, 'null'])
     expect(await hear(browser, { origin })).toBe('hung up')
 })
 
 test('a login that is stale is checked before the socket opens, and one that has ended opens none', async () => {
   await startExample()
-  const browser = await loggedInUser(stage)
-  stage.emulator.clock.advance(361)
-  const before = stage.count('sessionstatus')
+  const browser = await loggedInUser(setup)
+  setup.emulator.clock.advance(361)
+  const before = setup.count('sessionstatus')
   expect(await hear(browser)).toBe('Hello, account-ada')
-  expect(stage.count('sessionstatus') - before).toBe(1)
-  for (const { sid } of stage.emulator.sessions()) stage.emulator.terminate(sid)
-  stage.emulator.clock.advance(361)
+  expect(setup.count('sessionstatus') - before).toBe(1)
+  for (const { sid } of setup.emulator.sessions()) setup.emulator.terminate(sid)
+  setup.emulator.clock.advance(361)
   expect(await hear(browser)).toBe('hung up')
 })
 
@@ -82,18 +82,18 @@ test('a guard in front of a socket of express-ws lets users in, and closes the s
   const app = express()
   server = app.listen(0, '127.0.0.1')
   expressWs(app, server)
-  app.use(stage.sso)
+  app.use(setup.sso)
   const routes = app as Express as WithSockets
   const greet = (socket: WebSocket, req: Request) =>
     socket.send(`Hello, ${req.sso2.user?.accountId ?? req.sso2.status}`)
-  routes.ws('/guarded', stage.sso.requireLogin(), greet)
-  routes.ws('/editors', stage.sso.requireLogin({ allow: () => false }), greet)
-  routes.ws('/known', stage.sso.identify(), greet)
+  routes.ws('/guarded', setup.sso.requireLogin(), greet)
+  routes.ws('/editors', setup.sso.requireLogin({ allow: () => false }), greet)
+  routes.ws('/known', setup.sso.identify(), greet)
   await once(server, 'listening')
-  const browser = await loggedInUser(stage)
+  const browser = await loggedInUser(setup)
   expect(await hear(browser, { path: '/guarded' })).toBe('Hello, account-ada')
   expect(await hear(browser, { path: '/editors' })).toBe('closed')
   expect(await hear(browser, { path: '/known' })).toBe('Hello, account-ada')
-  expect(await hear(stage.browser(), { path: '/guarded' })).toBe('closed')
-  expect(await hear(stage.browser(), { path: '/known' })).toBe('Hello, none')
+  expect(await hear(setup.browser(), { path: '/guarded' })).toBe('closed')
+  expect(await hear(setup.browser(), { path: '/known' })).toBe('Hello, none')
 })

@@ -16,7 +16,7 @@ afterEach(() => {
 const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms)
 
 /** A dependency, the times of its probes in milliseconds from now on, and how the probe ends. */
-function stage(probe: () => Promise<unknown>, options: Partial<DependencyOptions> = {}) {
+function setup(probe: () => Promise<unknown>, options: Partial<DependencyOptions> = {}) {
   const start = performance.now()
   const probes: number[] = []
   const scene = { probe, probes, backs: 0, dependency: undefined as unknown as Dependency }
@@ -36,7 +36,7 @@ const fail = (dependency: Dependency, count: number, call: () => Promise<unknown
   Promise.all(Array.from({ length: count }, () => dependency.run('sessionstatus', call, attempt).catch(() => {})))
 
 test('five failed calls in a row open it', async () => {
-  const { dependency, probes } = stage(away)
+  const { dependency, probes } = setup(away)
   await fail(dependency, 4)
   expect(dependency.isAvailable).toBe(true)
   await fail(dependency, 1)
@@ -48,7 +48,7 @@ test('five failed calls in a row open it', async () => {
 test.each([5, 4])(
   'one that %i failed calls have opened or not is back with the first probe that succeeds',
   async (count) => {
-    const scene = stage(back)
+    const scene = setup(back)
     await fail(scene.dependency, count)
     await pass(300)
     expect([scene.dependency.isAvailable, scene.backs]).toEqual([true, count === 5 ? 1 : 0])
@@ -56,7 +56,7 @@ test.each([5, 4])(
 )
 
 test('after one failed call it probes once a second until it is open, and then until a probe succeeds', async () => {
-  const scene = stage(away)
+  const scene = setup(away)
   const { dependency, probes } = scene
   await fail(dependency, 1)
   await pass(1299)
@@ -75,7 +75,7 @@ test('after one failed call it probes once a second until it is open, and then u
 })
 
 test('[F15] calls that fail for one account, however often, cost one probe a second and close the way for no other', async () => {
-  const { dependency, probes, backs } = stage(back)
+  const { dependency, probes, backs } = setup(back)
   for (let second = 0; second < 10; second += 1)
     for (let call = 0; call < 20; call += 1) {
       await fail(dependency, 1, away, 'user_call')
@@ -88,7 +88,7 @@ test('[F15] calls that fail for one account, however often, cost one probe a sec
 })
 
 test('calls that may have failed for one user open it with three probes that fail as well', async () => {
-  const { dependency, probes } = stage(away)
+  const { dependency, probes } = setup(away)
   await fail(dependency, 9, away, 'user_call')
   await pass(2299)
   expect([probes, dependency.isAvailable, dependency.isHealthy]).toEqual([[300, 1300], true, false])
@@ -97,7 +97,7 @@ test('calls that may have failed for one user open it with three probes that fai
 })
 
 test('callers within a second share one probe', async () => {
-  const { dependency, probes } = stage(away)
+  const { dependency, probes } = setup(away)
   const ends = await Promise.allSettled([dependency.probe(), dependency.probe(), dependency.probe()])
   expect([probes, ends.map(({ status }) => status)]).toEqual([[0], ['rejected', 'rejected', 'rejected']])
   await pass(1000)
@@ -106,7 +106,7 @@ test('callers within a second share one probe', async () => {
 })
 
 test('a call that succeeds right after one that failed makes a probe unnecessary', async () => {
-  const { dependency, probes } = stage(away)
+  const { dependency, probes } = setup(away)
   await fail(dependency, 1)
   await pass(299)
   await dependency.run('sessionstatus', back)
@@ -115,7 +115,7 @@ test('a call that succeeds right after one that failed makes a probe unnecessary
 })
 
 test('a success of any call ends the probing', async () => {
-  const { dependency, probes } = stage(() => new Promise(() => {}))
+  const { dependency, probes } = setup(() => new Promise(() => {}))
   await fail(dependency, 1)
   await pass(1500)
   expect(probes).toEqual([300, 1300])
@@ -126,7 +126,7 @@ test('a success of any call ends the probing', async () => {
 })
 
 test('a probe that hangs does not delay the next one', async () => {
-  const { dependency, probes } = stage(async () => {
+  const { dependency, probes } = setup(async () => {
     await new Promise((resolve) => setTimeout(resolve, 2000))
     await away()
   })
@@ -138,7 +138,7 @@ test('a probe that hangs does not delay the next one', async () => {
 })
 
 test('while it is open no call is sent, and none waits', async () => {
-  const { dependency } = stage(away)
+  const { dependency } = setup(away)
   await fail(dependency, 5)
   await pass(1)
   const call = jest.fn(back)
@@ -155,7 +155,7 @@ test('while it is open no call is sent, and none waits', async () => {
 })
 
 test('a call that was under way when it opened closes it by its success', async () => {
-  const { dependency } = stage(away)
+  const { dependency } = setup(away)
   let answer = () => {}
   const slow = dependency.run(
     'authenticate',
@@ -173,7 +173,7 @@ test('a call that was under way when it opened closes it by its success', async 
 })
 
 test('what began in a stall that is over opens nothing when it fails', async () => {
-  const scene = stage(away)
+  const scene = setup(away)
   const fails: (() => void)[] = []
   const waiting = fail(
     scene.dependency,
@@ -194,7 +194,7 @@ test.each([
   [86_400, 60],
 ])('a system that asks for a pause of %p s is probed after %i s', async (asked, seconds) => {
   const busy = () => Promise.reject(new Sso2ResponseError('token', 429, 'x', asked))
-  const { dependency, probes } = stage(busy)
+  const { dependency, probes } = setup(busy)
   await fail(dependency, 4, busy)
   await pass(301)
   expect([dependency.isAvailable, probes]).toEqual([false, [300]])
@@ -205,7 +205,7 @@ test.each([
 })
 
 test.each([-3_600_000, 3_600_000])("a system's clock that is set by %i ms changes nothing", async (step) => {
-  const { dependency, probes } = stage(away)
+  const { dependency, probes } = setup(away)
   await fail(dependency, 5)
   await pass(301)
   jest.setSystemTime(Date.now() + step)
@@ -215,14 +215,14 @@ test.each([-3_600_000, 3_600_000])("a system's clock that is set by %i ms change
 
 test('the probes of several processes are not all made at the same moment', async () => {
   jest.spyOn(Math, 'random').mockReturnValue(0.8)
-  const { dependency, probes } = stage(away)
+  const { dependency, probes } = setup(away)
   await fail(dependency, 1)
   await pass(3000)
   expect(probes).toEqual([380, 1460, 2540])
 })
 
 test('a probe for later is sent then, and one a second at most', async () => {
-  const { dependency, probes } = stage(back)
+  const { dependency, probes } = setup(back)
   dependency.startProbing(500)
   dependency.startProbing(100) // one is planned already
   await pass(500)
@@ -246,14 +246,14 @@ test.each([
   ['too many calls of the REST API', new PlatformApiError('me', 429, '', undefined), true],
   ['a failure of the REST API', new PlatformApiError('me', 500, '', undefined), true],
 ])('%s as the response to probes opens it: %#', async (_name, error, opens) => {
-  const { dependency, probes } = stage(() => Promise.reject(error))
+  const { dependency, probes } = setup(() => Promise.reject(error))
   dependency.startProbing()
   await pass(2500)
   expect([dependency.isAvailable, probes.length]).toEqual(opens ? [false, 3] : [true, 1])
 })
 
 test('an error of the site itself says nothing about the system, neither good nor bad', async () => {
-  const { dependency, probes } = stage(away)
+  const { dependency, probes } = setup(away)
   await fail(dependency, 9, () => Promise.reject(new TypeError('x')))
   await pass(3000)
   expect(probes).toEqual([])
@@ -264,7 +264,7 @@ test('an error of the site itself says nothing about the system, neither good no
 })
 
 test('a response of a system that does not work is a failure, and is given to the caller all the same', async () => {
-  const { dependency } = stage(async () => 'garbage', { isFaulty: (response) => response === 'garbage' })
+  const { dependency } = setup(async () => 'garbage', { isFaulty: (response) => response === 'garbage' })
   expect(await dependency.run('sessionstatus', async () => 'garbage')).toBe('garbage')
   await pass(1300)
   expect(dependency.isAvailable).toBe(false)
@@ -275,7 +275,7 @@ test.each<[name: string, before: (dependency: Dependency) => unknown]>([
   ['while it probes', (dependency) => fail(dependency, 1)],
   ['while it is open', (dependency) => fail(dependency, 5)],
 ])('one that is closed %s probes no more', async (_name, before) => {
-  const { dependency, probes } = stage(away)
+  const { dependency, probes } = setup(away)
   await before(dependency)
   await pass(100)
   const count = probes.length

@@ -6,7 +6,7 @@ import { claimsOf, clientOf, device, isWell, onlyOf, says, useScenes } from './s
 
 /* What counts as an outage of the SSO system, and what ends one. */
 
-const stage = useScenes()
+const setup = useScenes()
 
 const outages: [name: string, behave: Behaviour][] = [
   ['a page in place of a response', (res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<p>Back soon.')],
@@ -26,7 +26,7 @@ test.each(outages)(
   'one call that meets %s is enough to find it out in 2.2 s, and it heals in 1.2 s',
   async (_name, behave) => {
     const { until } = fakeClock()
-    const { server, client, ask } = await stage(behave)
+    const { server, client, ask } = await setup(behave)
     await ask()
     expect(client.isAvailable).toBe(true)
     await until(() => !client.isAvailable, 2200)
@@ -39,7 +39,7 @@ test.each(outages)(
 
 test.each(outages)('five times %s in a row are enough', async (_name, behave) => {
   fakeClock()
-  const { client, ask, times } = await stage(behave)
+  const { client, ask, times } = await setup(behave)
   await times(4, ask)
   expect(client.isAvailable).toBe(true)
   await ask()
@@ -49,7 +49,7 @@ test.each(outages)('five times %s in a row are enough', async (_name, behave) =>
 test('a system that never answers is noticed in 6 s, and heals in 1.2 s', async () => {
   const { until, expectSilence } = fakeClock()
   expectSilence()
-  const { server, client, ask } = await stage(() => {}, { timeoutMs: 2000 })
+  const { server, client, ask } = await setup(() => {}, { timeoutMs: 2000 })
   const start = performance.now()
   void ask()
   await until(() => !client.isAvailable, 9000)
@@ -63,7 +63,7 @@ test.each<[name: string, behave: Behaviour]>([
   ['a page in place of a response to one of them', onlyOf('s1', (res) => res.end('<p>Sorry.'))],
 ])('%s is none', async (_name, behave) => {
   const { pass } = fakeClock()
-  const { client, ask } = await stage(behave)
+  const { client, ask } = await setup(behave)
   for (let asked = 0; asked < 8; asked += 1) {
     await ask() // a pause follows each check without a response
     await pass(600)
@@ -76,7 +76,7 @@ test.each<[name: string, behave: Behaviour]>([
   ['a session', says({})],
 ])('%s, however often, is none', async (_name, behave) => {
   fakeClock()
-  const { client, ask, times } = await stage(behave)
+  const { client, ask, times } = await setup(behave)
   await times(8, ask)
   expect(client.isAvailable).toBe(true)
 })
@@ -89,7 +89,7 @@ test('a failure of the site itself is none', async () => {
       return Date.now()
     },
   }
-  const { client, ask, times } = await stage(isWell, { clock })
+  const { client, ask, times } = await setup(isWell, { clock })
   isBroken = true
   await times(6, ask)
   expect(client.isAvailable).toBe(true)
@@ -122,7 +122,7 @@ test.each<[name: string, looks: number, answer: object, behave: Behaviour]>([
   '[F15] a login does not open the circuit for all: %s, which is reason for %i probes',
   async (_name, looks, answer, behave) => {
     const { pass } = fakeClock()
-    const { server, client, logIn, times } = await stage(onlyOf('s1', behave))
+    const { server, client, logIn, times } = await setup(onlyOf('s1', behave))
     await times(8, logIn)
     expect(await Promise.all(Array.from({ length: 8 }, logIn))).toMatchObject(Array.from({ length: 8 }, () => answer))
     expect([client.isAvailable, server.seen.length]).toEqual([true, 16])
@@ -134,7 +134,7 @@ test.each<[name: string, looks: number, answer: object, behave: Behaviour]>([
 
 test('a login that is answered well is no reason to look', async () => {
   const { pass } = fakeClock()
-  const { server, logIn } = await stage(says({ sts: 'loggedin', at: 'a-ticket' }))
+  const { server, logIn } = await setup(says({ sts: 'loggedin', at: 'a-ticket' }))
   expect(await logIn()).toMatchObject({ sts: 'loggedin', at: 'a-ticket' })
   await pass(2000)
   expect(server.seen.length).toBe(1)
@@ -142,7 +142,7 @@ test('a login that is answered well is no reason to look', async () => {
 
 test('an outage that only logins meet is found out all the same', async () => {
   const { until } = fakeClock()
-  const { client, logIn } = await stage((res) => json(res, 503, {}))
+  const { client, logIn } = await setup((res) => json(res, 503, {}))
   await logIn()
   expect(client.isAvailable).toBe(true)
   await until(() => !client.isAvailable, 5500)
@@ -151,7 +151,7 @@ test('an outage that only logins meet is found out all the same', async () => {
 
 test('logins without any response are an outage, as status checks are', async () => {
   const { until } = fakeClock()
-  const { client, logIn } = await stage((res) => res.destroy())
+  const { client, logIn } = await setup((res) => res.destroy())
   expect(await logIn()).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', retryable: false })
   await until(() => !client.isAvailable, 2600)
 })
@@ -159,7 +159,7 @@ test('logins without any response are an outage, as status checks are', async ()
 test('a login that never left is sent once more', async () => {
   const gone = await faultyServer()
   await gone.close()
-  const { client, logIn } = await stage(isWell, { ssoUrl: gone.url })
+  const { client, logIn } = await setup(isWell, { ssoUrl: gone.url })
   const request = jest.spyOn(transport, 'request')
   expect(await logIn()).toMatchObject({ code: 'ERR_SSO2_UNAVAILABLE', retryable: true })
   expect(request).toHaveBeenCalledTimes(2)
@@ -168,7 +168,7 @@ test('a login that never left is sent once more', async () => {
 
 test('a probe that is answered by another system does not end it', async () => {
   const { pass, until } = fakeClock()
-  const { server, client, ask, times } = await stage((res) => json(res, 503, {}))
+  const { server, client, ask, times } = await setup((res) => json(res, 503, {}))
   await times(5, ask)
   await pass(50)
   server.become(says({}))
@@ -179,7 +179,7 @@ test('a probe that is answered by another system does not end it', async () => {
 })
 
 test('a probe that ends it succeeds, also where no watch is told', async () => {
-  const { server, client, ask, times } = await stage((res) => json(res, 503, {}))
+  const { server, client, ask, times } = await setup((res) => json(res, 503, {}))
   await times(5, ask)
   server.become(isWell)
   await client.probe()
@@ -188,7 +188,7 @@ test('a probe that ends it succeeds, also where no watch is told', async () => {
 
 test('the time that a 429 asks for is kept to, and the probes keep to it too', async () => {
   const { until } = fakeClock()
-  const { server, client, ask, times } = await stage((res) => json(res, 429, {}, { 'retry-after': '7' }))
+  const { server, client, ask, times } = await setup((res) => json(res, 429, {}, { 'retry-after': '7' }))
   await times(2, ask)
   await until(() => !client.isAvailable, 2200)
   server.become(isWell)
@@ -196,7 +196,7 @@ test('the time that a 429 asks for is kept to, and the probes keep to it too', a
 })
 
 test('kept connections that have gone silent are replaced, however many there are', async () => {
-  const { server, client, ask } = await stage(isWell)
+  const { server, client, ask } = await setup(isWell)
   client.close()
   const proxy = await silentProxy(Number(new URL(server.url).port))
   server.become((res, seen, count) => {

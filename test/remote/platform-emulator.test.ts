@@ -4,7 +4,7 @@ import { PlatformApi, PlatformApiError } from '../../lib'
 import { createEmulator, type Emulator } from '../../lib/emulator'
 import { configuration, gracesAddress } from '../emulator/configuration'
 import { Platform } from '../emulator/platform'
-import { ada, eventually, logIn, startNetwork } from '../flows/network'
+import { ada, eventually, logIn, startSetup } from '../flows/setup'
 import { failure } from './faulty-server'
 
 /* Each call of the REST API over HTTP against the emulator, with the access token of a real user. */
@@ -108,7 +108,7 @@ describe('right answers', () => {
   })
 
   test('a page makes each call with the token of the user who is logged in', async () => {
-    const network = await startNetwork({
+    const setup = await startSetup({
       build: (sso) => {
         const app = express()
         app.use(sso)
@@ -121,12 +121,12 @@ describe('right answers', () => {
       },
     })
     try {
-      const browser = network.browser()
+      const browser = setup.browser()
       // a Redis that is late for once refuses the form, and knows nobody on the page
-      await eventually(async () => (await logIn(browser, network.morning, ada).catch(() => undefined))?.status === 200)
+      await eventually(async () => (await logIn(browser, setup.morning, ada).catch(() => undefined))?.status === 200)
       let body = ''
       await eventually(async () => {
-        body = (await browser.visit(`${network.morning.url}/ask`)).body
+        body = (await browser.visit(`${setup.morning.url}/ask`)).body
         return body.includes('homes')
       })
       // The campaign of the other configuration is unknown here.
@@ -136,10 +136,10 @@ describe('right answers', () => {
         [{ group: 'Editors' }, { group: 'Subscriptions' }],
         [{ account_id: 'account-ada', groups: ['Editors', 'Subscriptions'] }],
       ])
-      const asked = network.emulator.calls({ operation: 'administrators' })
+      const asked = setup.emulator.calls({ operation: 'administrators' })
       expect(asked.map(({ claims }) => claims?.['aid'])).toEqual(['account-ada', 'account-ada'])
     } finally {
-      await network.close()
+      await setup.close()
     }
   })
 })

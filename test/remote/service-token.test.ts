@@ -1,59 +1,59 @@
 import { inspect } from 'node:util'
 import { PlatformApiError, Sso2ConfigError, Sso2ResponseError, Sso2UnavailableError, sso2 } from '../../lib'
 import { readGrant, serviceToken, serviceTokenSource } from '../../lib/remote/ticket'
-import { type Network, present, sessionSecret, startNetwork } from '../flows/network'
+import { present, type Setup, sessionSecret, startSetup } from '../flows/setup'
 import { failure, faultyServer, json } from './faulty-server'
 
 /* `sso.api`: the calls of a site without a user, over HTTP against the emulator. */
 
 const TOKEN_LIFE = 300
 const receiver = { campaign_code: 'POST-DAILY', delivery_address: { city: 'Demoville' } }
-let network: Network
+let setup: Setup
 
 /** A site that holds no token yet. */
 beforeEach(async () => {
-  network = await startNetwork({ emulator: { limits: { accessTokenSeconds: TOKEN_LIFE } } })
+  setup = await startSetup({ emulator: { limits: { accessTokenSeconds: TOKEN_LIFE } } })
 })
-afterEach(() => network.close())
+afterEach(() => setup.close())
 
-const groups = (options?: { timeoutMs: number }) => network.morning.sso.api.marketplaceGroups(options)
+const groups = (options?: { timeoutMs: number }) => setup.morning.sso.api.marketplaceGroups(options)
 const fifty = () => Promise.allSettled(Array.from({ length: 50 }, () => groups()))
-const counts = () => [network.count('token'), network.count('marketplace')]
+const counts = () => [setup.count('token'), setup.count('marketplace')]
 
 test('50 parallel calls share one token of the client itself, with the one scope that they need', async () => {
   const results = await fifty()
   expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['fulfilled']))
   expect(counts()).toEqual([1, 50])
-  expect(network.emulator.calls({ operation: 'token' })).toMatchObject([
+  expect(setup.emulator.calls({ operation: 'token' })).toMatchObject([
     { clientId: 'morning', sid: null, claims: { grant_type: 'client_credentials' }, outcome: 'ok' },
   ])
 })
 
 test('each site has a token of its own', async () => {
-  await Promise.all([groups(), network.evening.sso.api.marketplaceGroups()])
-  const clients = network.emulator.calls({ operation: 'token' }).map(({ clientId }) => clientId)
+  await Promise.all([groups(), setup.evening.sso.api.marketplaceGroups()])
+  const clients = setup.emulator.calls({ operation: 'token' }).map(({ clientId }) => clientId)
   expect(clients.sort()).toEqual(['evening', 'morning'])
 })
 
 test('a token is kept until 30 seconds before it ends, and then replaced by one request for all', async () => {
   await groups()
-  network.emulator.clock.advance(TOKEN_LIFE - 30 - 5)
+  setup.emulator.clock.advance(TOKEN_LIFE - 30 - 5)
   await groups()
   expect(counts()).toEqual([1, 2])
-  network.emulator.clock.advance(6)
+  setup.emulator.clock.advance(6)
   await fifty()
   expect(counts()).toEqual([2, 52])
 })
 
 test('after one 401 a new token is fetched once, and the call succeeds', async () => {
   await groups()
-  network.emulator.faults.add({ operation: 'marketplace', kind: 'status', code: 401, times: 1 })
+  setup.emulator.faults.add({ operation: 'marketplace', kind: 'status', code: 401, times: 1 })
   expect(await groups()).toHaveLength(2)
   expect(counts()).toEqual([2, 3])
 })
 
 test('a 401 for the new token too stands: nothing is fetched a third time', async () => {
-  network.emulator.faults.add({ operation: 'marketplace', kind: 'status', code: 401 })
+  setup.emulator.faults.add({ operation: 'marketplace', kind: 'status', code: 401 })
   const error = await failure(groups())
   expect(error).toBeInstanceOf(PlatformApiError)
   expect(error).toMatchObject({ status: 401, code: 'ERR_SSO2_PLATFORM_API', scope: '/external/marketing/r' })
@@ -63,14 +63,14 @@ test('a 401 for the new token too stands: nothing is fetched a third time', asyn
 test('50 parallel 401s lead to one new token', async () => {
   await groups()
   // The platform forgets every token that it gave out, and its log.
-  network.emulator.reset()
+  setup.emulator.reset()
   const results = await fifty()
   expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['fulfilled']))
   expect(counts()).toEqual([1, 100])
 })
 
 test('refusals of one token at the very same time, and one that comes late, lead to one new token', async () => {
-  const { emulator } = network
+  const { emulator } = setup
   const { tokenUrl, clientId, clientSecret } = emulator.siteOptions('morning')
   const endpoint = {
     tokenUrl: present(tokenUrl),
@@ -87,7 +87,7 @@ test('refusals of one token at the very same time, and one that comes late, lead
   expect(next).not.toContain(first)
   expect(next).toContain(await source(first))
   expect(next).toContain(await source())
-  expect(network.count('token')).toBe(2)
+  expect(setup.count('token')).toBe(2)
 })
 
 test.each([
@@ -99,7 +99,7 @@ test.each([
 ] as const)(
   'the token endpoint %s: one request for 50 calls, and the next call tries again',
   async (_, fault, type) => {
-    network.emulator.faults.add({ operation: 'token', ...fault, times: 1 })
+    setup.emulator.faults.add({ operation: 'token', ...fault, times: 1 })
     for (const result of await fifty()) {
       const error = result.status === 'rejected' ? result.reason : undefined
       expect(error).toBeInstanceOf(type)
@@ -114,44 +114,44 @@ test.each([
 
 test('a token endpoint that fails when a token is to be replaced leaves nothing behind', async () => {
   await groups()
-  network.emulator.faults.add({ operation: 'marketplace', kind: 'status', code: 401, times: 1 })
-  network.emulator.faults.add({ operation: 'token', kind: 'down', times: 1 })
+  setup.emulator.faults.add({ operation: 'marketplace', kind: 'status', code: 401, times: 1 })
+  setup.emulator.faults.add({ operation: 'token', kind: 'down', times: 1 })
   expect(await failure(groups())).toBeInstanceOf(Sso2UnavailableError)
   expect(await groups()).toHaveLength(2)
   expect(counts()).toEqual([3, 3])
 })
 
 test('a call does not wait for a slow token beyond its bound; the next one uses what came meanwhile', async () => {
-  network.emulator.faults.add({ operation: 'token', kind: 'slow', ms: 1500, times: 1 })
+  setup.emulator.faults.add({ operation: 'token', kind: 'slow', ms: 1500, times: 1 })
   const error = await failure(groups({ timeoutMs: 100 }))
   expect(error).toBeInstanceOf(Sso2UnavailableError)
   expect(error).toMatchObject({ timedOut: true })
-  expect(network.count('marketplace')).toBe(0)
+  expect(setup.count('marketplace')).toBe(0)
   expect(await groups()).toHaveLength(2)
   expect(counts()).toEqual([1, 1])
 })
 
 test.each([
-  ['administrators', '/external/admin/r', () => network.morning.sso.api.administrators()],
-  ['administratorsByAccount', '/external/admin/r', () => network.morning.sso.api.administratorsByAccount()],
-  ['validateGiftReceiver', '/external/me/order/r', () => network.morning.sso.api.validateGiftReceiver(receiver)],
+  ['administrators', '/external/admin/r', () => setup.morning.sso.api.administrators()],
+  ['administratorsByAccount', '/external/admin/r', () => setup.morning.sso.api.administratorsByAccount()],
+  ['validateGiftReceiver', '/external/me/order/r', () => setup.morning.sso.api.validateGiftReceiver(receiver)],
 ])('%s needs a user: 403 with the scope, not asked again', async (_name, scope, call) => {
   const error = await failure(call())
   expect(error).toBeInstanceOf(PlatformApiError)
   expect(error).toMatchObject({ status: 403, scope, body: { error: { code: 'identity_required' } } })
-  expect(network.count('administrators') + network.count('gift')).toBe(1)
-  expect(network.count('token')).toBe(1)
+  expect(setup.count('administrators') + setup.count('gift')).toBe(1)
+  expect(setup.count('token')).toBe(1)
 })
 
 test('without tokenUrl, the error names the option, and the call is not sent', async () => {
-  const { emulator } = network
+  const { emulator } = setup
   const site = { ...emulator.siteOptions('morning'), tokenUrl: undefined, exchangeTicket: async () => 'token' }
   const sso = sso2({ ...site, siteUrl: 'http://localhost:3000', sessionSecret, clock: emulator.clock })
   const error = await failure(sso.api.marketplaceGroups())
   await sso.close()
   expect(error).toBeInstanceOf(Sso2ConfigError)
   expect(error).toMatchObject({ problems: [{ option: 'tokenUrl', variable: 'SSO2_TOKEN_URL' }] })
-  expect(network.count('marketplace')).toBe(0)
+  expect(setup.count('marketplace')).toBe(0)
 })
 
 describe('a token endpoint that tells no life, or another one', () => {

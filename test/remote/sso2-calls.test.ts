@@ -6,7 +6,7 @@ import { claimsOf, device, isWell, says, secret, useScenes } from './sso-scene'
 
 /* What each operation sends, takes and throws, and what the client finds out by itself. */
 
-const stage = useScenes({ timeoutMs: 5000 })
+const setup = useScenes({ timeoutMs: 5000 })
 
 const sid = 's1'
 const aid = 'the-account'
@@ -57,7 +57,7 @@ const rows: Row[] = [
 test.each(rows)(
   '$operation posts its claims as JSON and gives the answer',
   async ({ operation, call, claims, good }) => {
-    const { server, client } = await stage(says(good))
+    const { server, client } = await setup(says(good))
     const { aid: _account, ...answer } = { ...good, aid }
     expect(await call(client)).toMatchObject(answer)
     expect(server.seen).toMatchObject([
@@ -80,14 +80,14 @@ test.each(rows)(
 )
 
 test.each(rows)('$operation refuses the response to another request', async ({ call, other, good }) => {
-  const { server, client } = await stage(says(other))
+  const { server, client } = await setup(says(other))
   expect(await failure(call(client))).toMatchObject({ code: 'ERR_SSO2_TOKEN', reason: 'session_mismatch' })
   server.become(says({ ...good, sts: 'sleeping' }))
   expect(await failure(call(client))).toMatchObject({ code: 'ERR_SSO2_TOKEN', reason: 'claims' })
 })
 
 test.each(rows)('$operation is given up after $deadlineMs ms', async ({ operation, call, deadlineMs }) => {
-  const { client } = await stage(() => {}, { timeoutMs: 500 })
+  const { client } = await setup(() => {}, { timeoutMs: 500 })
   const { pass, settle, expectSilence } = fakeClock()
   expectSilence()
   let outcome: unknown
@@ -102,7 +102,7 @@ test.each(rows)('$operation is given up after $deadlineMs ms', async ({ operatio
 })
 
 test.each(rows)('$operation names itself and what was wrong with the answer', async ({ operation, call, good }) => {
-  const { server, client } = await stage(says(good))
+  const { server, client } = await setup(says(good))
   const answers: [behave: Behaviour, message: string][] = [
     [(res) => json(res, 200, {}), 'the body is not a JSON object with one token (HTTP 200)'],
     [(res) => res.end('<p>Back soon.'), 'the body is not a JSON object with one token (HTTP 200)'],
@@ -117,7 +117,7 @@ test.each(rows)('$operation names itself and what was wrong with the answer', as
 })
 
 test('a good token in an answer that says that the SSO system failed is not taken', async () => {
-  const { ask } = await stage((res, seen, count) => {
+  const { ask } = await setup((res, seen, count) => {
     res.statusCode = 503
     const { writeHead } = res
     res.writeHead = ((_status: number, headers: Record<string, string>) => writeHead.call(res, 503, headers)) as never
@@ -128,7 +128,7 @@ test('a good token in an answer that says that the SSO system failed is not take
 
 test('an error that is signed with another secret of ours changes nothing, and is not asked about again', async () => {
   const other = 'the secret that comes next'
-  const { server, client, ask } = await stage(says({ err: 'session_not_found', sts: null }, other), {
+  const { server, client, ask } = await setup(says({ err: 'session_not_found', sts: null }, other), {
     clientSecret: [secret, other],
   })
   expect(await ask()).toMatchObject({ err: 'session_not_found' })
@@ -150,7 +150,7 @@ const saidBy = (error: string) => expect.stringContaining(error)
 
 test('a watch is told of each call that fails, of a refusal of our tokens, and of nothing else', async () => {
   const { told, watch } = watching()
-  const { server, client, ask, logIn } = await stage(isWell, { watch })
+  const { server, client, ask, logIn } = await setup(isWell, { watch })
   await ask()
   expect(told).toEqual([])
   server.become(says({ err: 'invalid_token', sts: null }))
@@ -169,7 +169,7 @@ test.each([
   ['with another error', { err: 'unknown_session', sts: null }, 'the probe was answered with unknown_error'],
 ])('a probe that is answered %s is no sign of life, and told', async (_name, claims, said) => {
   const { told, watch } = watching()
-  const { server, client } = await stage(says(claims), { watch })
+  const { server, client } = await setup(says(claims), { watch })
   const { pass, until } = fakeClock()
   client.probeInBackground()
   await until(() => !client.isAvailable, 2500)
@@ -182,7 +182,7 @@ test.each([
 
 test('a probe asks about a session that does not exist, as a status check does, and has the time of one', async () => {
   const { told, watch } = watching()
-  const { server, client } = await stage(() => {}, { watch, timeoutMs: 500 })
+  const { server, client } = await setup(() => {}, { watch, timeoutMs: 500 })
   const { pass, expectSilence } = fakeClock()
   expectSilence()
   client.probeInBackground()
@@ -202,7 +202,7 @@ test('a probe asks about a session that does not exist, as a status check does, 
 /* When it asks by itself. */
 
 test('a caller that wants to know has it asked, once a second at most, and not again without a reason', async () => {
-  const { server, client } = await stage(isWell)
+  const { server, client } = await setup(isWell)
   const { pass } = fakeClock()
   for (let times = 0; times < 9; times += 1) client.probeInBackground()
   await pass(500)
@@ -218,9 +218,9 @@ test('a caller that wants to know has it asked, once a second at most, and not a
 
 test('a browser that is sent on has the SSO system asked where there are several secrets, and only there', async () => {
   const { pass } = fakeClock()
-  const single = await stage(isWell)
-  const several = await stage(isWell, { clientSecret: [secret, 'the secret that comes next'] })
-  const one = await stage(isWell, { clientSecret: [secret] })
+  const single = await setup(isWell)
+  const several = await setup(isWell, { clientSecret: [secret, 'the secret that comes next'] })
+  const one = await setup(isWell, { clientSecret: [secret] })
   const asked = () => [single, several, one].map(({ server }) => server.seen.length)
   const sendOn = () => {
     for (const { client } of [single, several, one]) client.identifyUrl('https://news.example/')
@@ -236,7 +236,7 @@ test('a browser that is sent on has the SSO system asked where there are several
 })
 
 test('a client that is closed sends nothing more', async () => {
-  const { server, client, ask, times } = await stage((res) => res.end())
+  const { server, client, ask, times } = await setup((res) => res.end())
   const { pass } = fakeClock()
   await times(5, ask)
   client.close()

@@ -1,7 +1,7 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import express5, { type Express } from 'express'
 import type { Sso2 } from '../../lib'
-import { addPages, type Gates, type Network, present, visitor } from '../flows/network'
+import { addPages, type Gates, present, type Setup, visitor } from '../flows/setup'
 import type { Browser } from '../support/agent'
 
 export const express4 = require('express4') as typeof express5
@@ -107,14 +107,14 @@ export function hiddenReturnTo(page: string): string {
 }
 
 /** The `r` inside an Identify address; `undefined` for any other address. */
-export function returnAddressIn(network: Network, location: string | undefined): string | undefined {
-  if (location === undefined || !location.startsWith(`${network.emulator.url}/sso/`)) return undefined
+export function returnAddressIn(setup: Setup, location: string | undefined): string | undefined {
+  if (location === undefined || !location.startsWith(`${setup.emulator.url}/sso/`)) return undefined
   return new URL(location).searchParams.get('r') ?? undefined
 }
 
 /** Cookies that a browser has for the morning site after its first visit. */
-export async function anonymousCookies(network: Network): Promise<string> {
-  return cookieHeader(await visitor(network), network.morning.url)
+export async function anonymousCookies(setup: Setup): Promise<string> {
+  return cookieHeader(await visitor(setup), setup.morning.url)
 }
 
 /** The cookies of one site in a browser, as they are sent. */

@@ -1,4 +1,4 @@
-import { ada, type Network, present, startNetwork } from '../flows/network'
+import { ada, present, type Setup, startSetup } from '../flows/setup'
 import {
   type Answered,
   anonymousCookies,
@@ -17,7 +17,7 @@ import { benignAddresses, hostileAddresses } from './hostile-addresses'
 import { beginFlow, hearEvents, landingToken } from './session-support'
 
 const trusted = 'https://shop.example:8443'
-let network: Network
+let setup: Setup
 let site: string
 let hostile: string[]
 let benign: ReturnType<typeof benignAddresses>
@@ -27,14 +27,14 @@ beforeAll(async () => {
   const loadUser = () => ({ accountId: 'one-of-many' }) // two calls less a login
   const exchangeTicket = async (ticket: string) => ({ accessToken: ticket })
   const options = { trustedReturnOrigins: [trusted], loadUser, exchangeTicket }
-  network = await startNetwork({ build: onBothExpresses, site: options })
-  site = network.morning.url
+  setup = await startSetup({ build: onBothExpresses, site: options })
+  site = setup.morning.url
   hostile = hostileAddresses(site)
   benign = benignAddresses(site, trusted)
 })
 afterAll(async () => {
   warn.mockRestore()
-  await network.close()
+  await setup.close()
 })
 
 /** Where a browser that was answered by the site would go. */
@@ -64,7 +64,7 @@ function withParameter(value: string, parameter: string): string {
 let flow: { cookie: string; parameter: string } | undefined
 async function goodFlow() {
   if (!flow) {
-    const { cookie, r } = await beginFlow(network)
+    const { cookie, r } = await beginFlow(setup)
     flow = { cookie, parameter: present(new URL(r).searchParams.get('sso2')) }
   }
   return flow
@@ -87,7 +87,7 @@ const ways: [string, Way][] = [
     async (value, app) => {
       const { cookie, parameter } = await goodFlow()
       tokens += 1
-      const t = landingToken(network, { sid: `s${tokens}` })
+      const t = landingToken(setup, { sid: `s${tokens}` })
       return landWith(`t=${t}&r=${percentEncoded(withParameter(value, parameter))}`, app, cookie)
     },
   ],
@@ -104,7 +104,7 @@ const ways: [string, Way][] = [
     async (value, app) => {
       const fields = `username=${ada.username}&password=${ada.password}&return_to=${percentEncoded(value)}`
       for (let tries = 1; ; tries += 1) {
-        const cookie = users.pop() ?? (await anonymousCookies(network))
+        const cookie = users.pop() ?? (await anonymousCookies(setup))
         const answer = await postForm(site, '/login', fields, { app, headers: { cookie } })
         // "not now", of a Redis that a busy machine keeps back, leads nowhere: the next user is asked
         if (answer.status === 503 && tries < 20) continue
@@ -117,7 +117,7 @@ const ways: [string, Way][] = [
     'a logout',
     async (value, app) => {
       const answer = await postForm(site, '/logout', `return_to=${percentEncoded(value)}`, { app })
-      return { answer, address: withoutParameter(returnAddressIn(network, answer.location)) }
+      return { answer, address: withoutParameter(returnAddressIn(setup, answer.location)) }
     },
   ],
 ]
@@ -163,7 +163,7 @@ describe('an address from outside', () => {
     async (app) => {
       const writable = (value: string) => /^[\x21-\x7e]+$/.test(value) && !value.includes('#')
       const events = hearEvents()
-      const keys = new Set(await network.keys())
+      const keys = new Set(await setup.keys())
       const land = (value: string) => landWith(`t=bad&r=${value}`, app)
       const results = await forAll(hostile.filter(writable), async (value) => ({ value, ...(await land(value)) }))
       const split = (value: string) => /&(?:r|t)=/.test(value)
@@ -173,7 +173,7 @@ describe('an address from outside', () => {
       expect(shown(bad)).toEqual([])
       expect(results.length).toBeGreaterThan(50)
       expect(new Set(events.heard)).toEqual(new Set(['landing mark_cookieless malformed']))
-      expect((await network.keys()).filter((key) => !keys.has(key))).toEqual([])
+      expect((await setup.keys()).filter((key) => !keys.has(key))).toEqual([])
       events.stop()
       const plain = benign.filter(({ value }) => writable(value) && !/[&%+]/.test(value))
       const back = await forAll(plain, async ({ value }) => (await land(value)).address)
@@ -207,7 +207,7 @@ describe('an address given several times or in an odd form', () => {
     const addresses = [
       ...landings.flatMap(({ location }) => location ?? []),
       ...forms.map(({ body }) => hiddenReturnTo(body)),
-      ...logouts.map(({ location }) => present(returnAddressIn(network, location))),
+      ...logouts.map(({ location }) => present(returnAddressIn(setup, location))),
     ]
     expect(addresses.length).toBeGreaterThan(20)
     expect(addresses.filter((address) => !staysHere(address))).toEqual([])
@@ -228,7 +228,7 @@ describe('a Referer', () => {
   }
 
   test.each(expresses)('of a script that is refused says where the login leads on %s', async (app) => {
-    for (const cookie of ['', await anonymousCookies(network)])
+    for (const cookie of ['', await anonymousCookies(setup)])
       for (const page of ['/', '/article?page=2&x=%C3%A9', '/a?r=//evil.example', '/a/../b'])
         expect(await returnTo(site + page, app, cookie)).toBe(site + page)
     expect(await returnTo(undefined, app)).toBe(`${site}/account?a=1`)

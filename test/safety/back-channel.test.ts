@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { PlatformApiError, Sso2Error, Sso2ResponseError, Sso2UnavailableError } from '../../lib'
-import { eventually } from '../flows/network'
+import { eventually } from '../flows/setup'
 import { type BackChannelCall, bodyOf, give, type Listener, listen, restCalls, sso2Calls } from './back-channel-server'
 import { type Garbage, garbage, tokenGarbage } from './back-channel-table'
 

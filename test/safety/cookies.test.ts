@@ -9,13 +9,13 @@ import {
   type Gates,
   logIn,
   logInAtLast,
-  type Network,
   present,
+  type Setup,
   sessionSecret,
-  startNetwork,
+  startSetup,
   view,
   visitor,
-} from '../flows/network'
+} from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { startRedis, type TestRedis } from '../support/redis'
 import { isExpiry, parseSetCookie, rawGet, type SetCookie } from './cookies-raw'
@@ -34,9 +34,9 @@ function behindTls(sso: Sso2, gates: Gates) {
   return addPages(app, sso, gates)
 }
 
-/** A network whose sites are known to the world under one scheme, and every `Set-Cookie` of a whole story there. */
-interface Stage {
-  network: Network
+/** A setup whose sites are known to the world under one scheme, and every `Set-Cookie` of a whole story there. */
+interface Story {
+  setup: Setup
   cookieName: string
   lines: SetCookie[]
   /** A browser that is logged in, and its session cookie. */
@@ -45,8 +45,8 @@ interface Stage {
 }
 
 const schemes = ['http', 'https']
-const stages = new Map<string, Stage>()
-const stageOf = (scheme: string) => present(stages.get(scheme))
+const stories = new Map<string, Story>()
+const storyOf = (scheme: string) => present(stories.get(scheme))
 let redis: TestRedis
 let control: Redis
 let warn: jest.SpyInstance
@@ -55,35 +55,35 @@ beforeAll(async () => {
   warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
   redis = await startRedis()
   control = new Redis(redis.url)
-  for (const scheme of schemes) stages.set(scheme, await startStage(scheme))
+  for (const scheme of schemes) stories.set(scheme, await startStory(scheme))
 })
 afterAll(async () => {
-  for (const { network } of stages.values()) await network.close()
+  for (const { setup } of stories.values()) await setup.close()
   control.disconnect()
   await redis.stop()
   warn.mockRestore()
 })
 
-async function startStage(scheme: string): Promise<Stage> {
+async function startStory(scheme: string): Promise<Story> {
   const isSecure = scheme === 'https'
-  const network = await startNetwork({
+  const setup = await startSetup({
     record: true,
     site: (name) => ({ redis: redis.url, ...(isSecure ? { siteUrl: `https://${name}.localhost` } : {}) }),
     ...(isSecure ? { build: behindTls } : {}),
   })
   const cookieName = isSecure ? '__Host-sso2.sid' : 'sso2.sid'
-  await tellStory(network)
-  const browser = await visitor(network)
-  await logInAtLast(browser, network.morning, ada)
-  const lines = network.morning.sent.flatMap(({ headers }) => {
+  await tellStory(setup)
+  const browser = await visitor(setup)
+  await logInAtLast(browser, setup.morning, ada)
+  const lines = setup.morning.sent.flatMap(({ headers }) => {
     const { 'set-cookie': set = [] } = JSON.parse(headers) as { 'set-cookie'?: string | string[] }
     return [set].flat().map(parseSetCookie)
   })
-  return { network, cookieName, lines, browser, value: present(browser.cookie(cookieName)) }
+  return { setup, cookieName, lines, browser, value: present(browser.cookie(cookieName)) }
 }
 
 /** Everything that sets or drops a cookie. */
-async function tellStory({ browser: open, morning, evening, emulator }: Network): Promise<void> {
+async function tellStory({ browser: open, morning, evening, emulator }: Setup): Promise<void> {
   const at = (path: string) => `${morning.url}${path}`
   const browser = open()
   for (const path of ['/', '/keep', '/account']) await browser.visit(at(path))
@@ -112,7 +112,7 @@ describe.each(schemes)('over %s', (scheme) => {
   const isSecure = scheme === 'https'
 
   test('[S1] the story has come by every kind of cookie, set and dropped', () => {
-    const { lines, cookieName } = stageOf(scheme)
+    const { lines, cookieName } = storyOf(scheme)
     const stem = cookieName.replace(/sid$/, '')
     const names = new Set(lines.map(({ name }) => name.replace(/l[0-9a-f]{8}$/, 'l')))
     expect([...names].sort()).toEqual(['b', 'd', 'l', 'o', 'sid'].map((end) => stem + end).sort())
@@ -121,7 +121,7 @@ describe.each(schemes)('over %s', (scheme) => {
   })
 
   test('[S1] every Set-Cookie is HttpOnly, SameSite=Lax, for all paths of one host, and Secure over https', () => {
-    for (const { name, attributes } of stageOf(scheme).lines) {
+    for (const { name, attributes } of storyOf(scheme).lines) {
       expect(Object.keys(attributes)).not.toContain('domain')
       expect({ ...attributes, name, samesite: attributes['samesite']?.toLowerCase() }).toMatchObject({
         path: '/',
@@ -134,7 +134,7 @@ describe.each(schemes)('over %s', (scheme) => {
   })
 
   test('[S1] the session cookie holds a signed random ID and nothing else', () => {
-    const { lines, cookieName } = stageOf(scheme)
+    const { lines, cookieName } = storyOf(scheme)
     const values = lines.filter((line) => line.name === cookieName && !isExpiry(line)).map(({ value }) => value)
     for (const value of values) expect(decodeURIComponent(value)).toMatch(/^s:[\w-]{43}\.[A-Za-z0-9+/]{43}$/)
     expect(new Set(values).size).toBe(values.length)
@@ -145,20 +145,20 @@ describe.each(schemes)('over %s', (scheme) => {
   })
 
   test.each([...notOurs, ...doubled])('[S2] no session is found in a Cookie header: $what', async (item) => {
-    const { network, browser, cookieName } = stageOf(scheme)
+    const { setup, browser, cookieName } = storyOf(scheme)
     const answer = await ask(scheme, item)
     expect(JSON.parse(answer.body)).toMatchObject({ status: 'none' })
     const set = answer.setCookie.map(parseSetCookie)
     expect(set.filter((line) => !isExpiry(line))).toEqual([])
     const expired = set.filter(({ name }) => name === cookieName).map(({ attributes }) => attributes['path'])
     if (doubled.includes(item)) expect(expired).toContain('/')
-    await eventually(async () => view(await browser.visit(`${network.morning.url}/`)).status === 'loggedin')
+    await eventually(async () => view(await browser.visit(`${setup.morning.url}/`)).status === 'loggedin')
   })
 })
 
 /** A script's request with a raw Cookie header: no redirect hides what was read. Again where a busy machine kept Redis back. */
 async function ask(scheme: string, { lines, encoding = 'utf8' }: CookieCase) {
-  const { network, cookieName, value } = stageOf(scheme)
+  const { setup, cookieName, value } = storyOf(scheme)
   const fill = (line: string) =>
     line
       .replaceAll('NAME_IN_CAPITALS', cookieName.toUpperCase())
@@ -166,7 +166,7 @@ async function ask(scheme: string, { lines, encoding = 'utf8' }: CookieCase) {
       .replaceAll('NAME_OTHER_SCHEME', cookieName.startsWith('__Host-') ? cookieName.slice(7) : `__Host-${cookieName}`)
       .replaceAll('NAME', cookieName)
       .replaceAll('VALUE', value)
-  const send = () => rawGet(network.morning.url, '/', ['Sec-Fetch-Dest: empty', ...lines.map(fill)], encoding)
+  const send = () => rawGet(setup.morning.url, '/', ['Sec-Fetch-Dest: empty', ...lines.map(fill)], encoding)
   let answer = await send()
   await eventually(async () => {
     if (!answer.body.includes('store_unavailable')) return true
@@ -192,10 +192,10 @@ test.each([
   ['a broken percent sign', 's%3A%E0%A4%A'],
   ['the name of a member of every object', signed('__proto__')],
 ])('[S3] a session cookie with %s sends nothing to Redis', async (_what, value) => {
-  const { network, cookieName } = stageOf('http')
+  const { setup, cookieName } = storyOf('http')
   await control.config('RESETSTAT')
   for (const headers of [['Sec-Fetch-Dest: empty'], ['Sec-Fetch-Dest: document', 'Accept: text/html']]) {
-    const answer = await rawGet(network.morning.url, '/', [...headers, `Cookie: ${cookieName}=${value}`], 'utf8')
+    const answer = await rawGet(setup.morning.url, '/', [...headers, `Cookie: ${cookieName}=${value}`], 'utf8')
     expect([200, 302]).toContain(answer.status)
     expect(answer.setCookie.some((line) => line.startsWith(cookieName))).toBe(false)
   }
@@ -210,10 +210,10 @@ test('[S3] a request with a good session cookie is seen in the same count', asyn
 })
 
 test('[S3] an ID is 256 random bits', async () => {
-  const { network } = stageOf('http')
+  const { setup } = storyOf('http')
   const ids = await Promise.all(
     Array.from({ length: 20 }, async () => {
-      const browser = await visitor(network)
+      const browser = await visitor(setup)
       return decodeURIComponent(present(browser.cookie('sso2.sid'))).slice(2, 45)
     }),
   )

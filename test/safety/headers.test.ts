@@ -1,5 +1,5 @@
 import express from 'express'
-import { ada, addPages, eventually, logInAtLast, type Network, present, startNetwork, visitor } from '../flows/network'
+import { ada, addPages, eventually, logInAtLast, present, type Setup, startSetup, visitor } from '../flows/setup'
 import {
   type Answered,
   anonymousCookies,
@@ -12,12 +12,12 @@ import {
 import { isExpiry, parseSetCookie } from './cookies-raw'
 import { beginFlow, landingToken } from './session-support'
 
-let network: Network
+let setup: Setup
 let site: string
 let warn: jest.SpyInstance
 beforeAll(async () => {
   warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
-  network = await startNetwork({
+  setup = await startSetup({
     emulator: { limits: { attemptsBeforeFreeze: 1000 } },
     site: (name) => (name === 'evening' ? { loginLimit: { attempts: 1, perSeconds: 600 } } : {}),
     build: (sso, gates) => {
@@ -40,21 +40,21 @@ beforeAll(async () => {
       return addPages(app, sso, gates)
     },
   })
-  site = network.morning.url
+  site = setup.morning.url
 })
-beforeEach(() => network.emulator.faults.clear())
+beforeEach(() => setup.emulator.faults.clear())
 afterAll(async () => {
   warn.mockRestore()
-  await network.close()
+  await setup.close()
 })
 
 const script = { accept: 'application/json', 'sec-fetch-dest': 'empty', 'sec-fetch-site': 'same-origin' }
-const loggedIn = async (where = network.morning) => {
-  const browser = network.browser()
+const loggedIn = async (where = setup.morning) => {
+  const browser = setup.browser()
   await logInAtLast(browser, where, ada)
   return cookieHeader(browser, where.url)
 }
-const anonymous = () => anonymousCookies(network)
+const anonymous = () => anonymousCookies(setup)
 const form = new URLSearchParams({ ...ada, return_to: '/a' }).toString()
 const wrongForm = 'username=ada&password=wrong&return_to=/a'
 const page = (path: string, cookie = '', headers: Record<string, string> = {}) =>
@@ -66,15 +66,15 @@ const post = (path: string, body: string, cookie = '', headers: Record<string, s
 const json = (path: string, body: object, cookie = '') =>
   post(path, JSON.stringify(body), cookie, { ...script, 'content-type': 'application/json' })
 const failing = async (operation: 'authenticate' | 'logout', run: () => Promise<Answered>) => {
-  network.emulator.faults.add({ operation, kind: 'down' })
+  setup.emulator.faults.add({ operation, kind: 'down' })
   return run()
 }
 const land = async (
   query = '',
-  token = landingToken(network, { sid: 's-header' }),
+  token = landingToken(setup, { sid: 's-header' }),
   headers: Record<string, string> = {},
 ) => {
-  const { cookie, r } = await beginFlow(network)
+  const { cookie, r } = await beginFlow(setup)
   return page(`/sso2/landing?t=${token}&r=${encodeURIComponent(r)}${query}`, cookie, headers)
 }
 
@@ -137,8 +137,8 @@ async function ready(path: string, body: string, cookiesOf = anonymous) {
 
 /** The evening site takes one login in ten minutes. */
 async function limited() {
-  const { evening } = network
-  const cookie = cookieHeader(await visitor(network, evening), evening.url)
+  const { evening } = setup
+  const cookie = cookieHeader(await visitor(setup, evening), evening.url)
   const send = () => postForm(evening.url, '/login', 'username=unknown&password=wrong', { headers: { cookie } })
   // the first one counts once it was judged
   await eventually(async () => [401, 429].includes((await send()).status))
@@ -199,7 +199,7 @@ describe('the answer to', () => {
     const answer = await page('/login', await anonymous())
     const targets = present(directives(answer)['form-action']).split(' ')
     expect(targets.filter((target) => target !== "'self'").sort()).toEqual(
-      [site, new URL(network.emulator.url).origin].sort(),
+      [site, new URL(setup.emulator.url).origin].sort(),
     )
   })
 })
@@ -218,24 +218,24 @@ const occasions: [string, string, () => Promise<string>][] = [
 async function ended() {
   const cookie = await loggedIn()
   // the last of those who are logged in: a look at Identify, in the background, makes anonymous ones
-  const sessions = network.emulator.sessions().filter(({ status }) => status === 'loggedin')
-  network.emulator.terminate(present(sessions.at(-1)).sid)
-  network.emulator.clock.advance(361)
+  const sessions = setup.emulator.sessions().filter(({ status }) => status === 'loggedin')
+  setup.emulator.terminate(present(sessions.at(-1)).sid)
+  setup.emulator.clock.advance(361)
   return cookie
 }
 
 async function loggedInElsewhere() {
-  const browser = await visitor(network)
-  await logInAtLast(browser, network.evening, ada)
-  network.emulator.clock.advance(361)
+  const browser = await visitor(setup)
+  await logInAtLast(browser, setup.evening, ada)
+  setup.emulator.clock.advance(361)
   return cookieHeader(browser, site)
 }
 
 async function confirmedLate() {
   const cookie = await loggedIn()
   const answer = await failing('logout', () => post('/logout', '', cookie))
-  network.emulator.faults.clear()
-  await eventually(async () => network.morning.sso.client.isAvailable)
+  setup.emulator.faults.clear()
+  await eventually(async () => setup.morning.sso.client.isAvailable)
   return cookiesAfter('', answer.setCookie)
 }
 

@@ -4,37 +4,37 @@ import {
   eventually,
   grace,
   logInAtLast,
-  type Network,
   present,
+  type Setup,
   sessionSecret,
-  startNetwork,
+  startSetup,
   view,
   visitor,
-} from '../flows/network'
+} from '../flows/setup'
 import type { Browser } from '../support/agent'
 
 /* Every change of user gives a new session ID, the old one is worth nothing, and nothing of one account reaches the next. */
 
-let network: Network
+let setup: Setup
 let browser: Browser
-const at = (path: string) => `${network.morning.url}${path}`
-const evening = (path: string) => `${network.evening.url}${path}`
+const at = (path: string) => `${setup.morning.url}${path}`
+const evening = (path: string) => `${setup.evening.url}${path}`
 const id = () => present(morningCookie()?.value)
 const morningCookie = () =>
   browser.cookies.find(({ name, host }) => name === 'sso2.sid' && host === 'morning.localhost')
 
 beforeAll(async () => {
-  network = await startNetwork()
+  setup = await startSetup()
 })
-afterAll(() => network.close())
+afterAll(() => setup.close())
 beforeEach(async () => {
-  network.emulator.reset()
-  browser = await visitor(network)
+  setup.emulator.reset()
+  browser = await visitor(setup)
 })
 
 /** A browser that sends this cookie has no user, and gets no session by it. */
 async function expectWorthless(cookie: string): Promise<void> {
-  const other = network.browser()
+  const other = setup.browser()
   const answer = await other.fetchJson(at('/save-nothing'), { headers: { cookie: `sso2.sid=${cookie}` } })
   expect(answer.json).toEqual({ status: 'none', url: '/save-nothing' })
   const page = await other.visit(at('/'), { headers: { cookie: `sso2.sid=${cookie}` } })
@@ -42,11 +42,11 @@ async function expectWorthless(cookie: string): Promise<void> {
 }
 
 const changes: [string, () => Promise<unknown>, string | undefined][] = [
-  ['a login by the form', () => logInAtLast(browser, network.morning, ada), 'ada'],
+  ['a login by the form', () => logInAtLast(browser, setup.morning, ada), 'ada'],
   [
     'a login elsewhere, seen by a landing',
     async () => {
-      await logInAtLast(browser, network.evening, ada)
+      await logInAtLast(browser, setup.evening, ada)
       await browser.visit(await ownFlow())
     },
     'ada',
@@ -54,8 +54,8 @@ const changes: [string, () => Promise<unknown>, string | undefined][] = [
   [
     'a login elsewhere, seen by Session Status',
     async () => {
-      await logInAtLast(browser, network.evening, ada)
-      network.emulator.clock.advance(361)
+      await logInAtLast(browser, setup.evening, ada)
+      setup.emulator.clock.advance(361)
       await eventually(async () => view(await browser.visit(at('/'))).status === 'loggedin')
     },
     'ada',
@@ -86,14 +86,14 @@ const ends: [string, () => Promise<unknown>][] = [
     async () => {
       await browser.visit(evening('/'))
       await browser.submit(evening('/logout'), { return_to: '/' })
-      network.emulator.clock.advance(361)
+      setup.emulator.clock.advance(361)
       await browser.visit(at('/'))
     },
   ],
 ]
 
 test.each(ends)('[L2] %s gives a new session ID, and the old one is worth nothing', async (_name, end) => {
-  await logInAtLast(browser, network.morning, ada)
+  await logInAtLast(browser, setup.morning, ada)
   await browser.visit(at('/keep'))
   const known = id()
   await end()
@@ -103,19 +103,19 @@ test.each(ends)('[L2] %s gives a new session ID, and the old one is worth nothin
 })
 
 const switches: [string, () => Promise<unknown>][] = [
-  ['and Session Status sees it', async () => network.emulator.clock.advance(361)],
+  ['and Session Status sees it', async () => setup.emulator.clock.advance(361)],
   ['and a landing sees it', async () => browser.visit(await ownFlow())],
 ]
 
 test.each(switches)(
   '[L10] another account logs in elsewhere, %s: new ID, and the basket of the first is gone',
   async (_name, see) => {
-    await logInAtLast(browser, network.morning, ada)
+    await logInAtLast(browser, setup.morning, ada)
     expect(view(await browser.visit(at('/keep')))).toMatchObject({ username: 'ada', saved: 'kept' })
     const known = id()
     await browser.visit(evening('/'))
     await browser.submit(evening('/logout'), { return_to: '/' })
-    await logInAtLast(browser, network.evening, grace)
+    await logInAtLast(browser, setup.evening, grace)
     await see()
     const page = view(await browser.visit(at('/')))
     expect(page).toEqual({ status: 'loggedin', username: 'grace', url: '/' })
@@ -134,8 +134,8 @@ test.each([['with a right signature', signedId('A'.repeat(43))]])(
   '[L2] an ID %s that this site did not issue is accepted by nothing, and another one comes back',
   async (_name, invented) => {
     const headers = { cookie: `sso2.sid=${invented}` }
-    const keys = await network.keys()
-    const victim = network.browser({ cookies: false })
+    const keys = await setup.keys()
+    const victim = setup.browser({ cookies: false })
     const flow = await victim.fetchJson(at('/identify-me'), { headers })
     expect(flow.headers['set-cookie']?.join()).not.toContain('sso2.sid')
     const tried = await victim.fetchJson(at('/login'), { json: ada, headers })
@@ -145,7 +145,7 @@ test.each([['with a right signature', signedId('A'.repeat(43))]])(
     expect(issued).toMatch(/^sso2\.sid=s%3A/)
     expect(issued).not.toContain('A'.repeat(43))
     // keys of the logins before may run out meanwhile
-    expect((await network.keys()).filter((key) => !keys.includes(key))).toHaveLength(1)
+    expect((await setup.keys()).filter((key) => !keys.includes(key))).toHaveLength(1)
     await expectWorthless(invented)
   },
 )

@@ -1,39 +1,39 @@
 import { randomUUID } from 'node:crypto'
-import { behindProxy, type Network, startNetwork } from '../flows/network'
+import { behindProxy, type Setup, startSetup } from '../flows/setup'
 import { type HttpAnswer, send } from '../support/http'
 import { parseSetCookie } from './cookies-raw'
 import { beginFlow, document, type Flow, hearEvents, land, landingToken } from './session-support'
 
-let network: Network
+let setup: Setup
 let flow: Flow
 const events = hearEvents()
 const lines: string[] = []
 const logger = { warn: (line: string) => void lines.push(line), info: () => {} }
 
 beforeAll(async () => {
-  network = await startNetwork({
+  setup = await startSetup({
     build: behindProxy,
     site: { exchangeTicket: () => 'an-access-token', loadUser: () => ({ accountId: 'account-ada' }), logger },
   })
-  flow = await beginFlow(network)
+  flow = await beginFlow(setup)
 })
 afterAll(async () => {
   events.stop()
-  await network.close()
+  await setup.close()
 })
 beforeEach(async () => {
   events.clear()
   lines.length = 0
-  const keys = await network.keys()
-  if (keys.length > 0) await network.redis.del(keys)
+  const keys = await setup.keys()
+  if (keys.length > 0) await setup.redis.del(keys)
 })
 
-const records = async () => (await network.keys()).filter((key) => key.includes(':sso2:{'))
+const records = async () => (await setup.keys()).filter((key) => key.includes(':sso2:{'))
 
 /** A new browser lands from an address. */
 function landFrom(address: string, claims: object = {}): Promise<HttpAnswer> {
-  const token = landingToken(network, { sid: randomUUID(), jti: randomUUID(), ...claims })
-  return land(network, flow, token, [], { 'x-forwarded-for': address })
+  const token = landingToken(setup, { sid: randomUUID(), jti: randomUUID(), ...claims })
+  return land(setup, flow, token, [], { 'x-forwarded-for': address })
 }
 
 /** A landing that the store did not take in time, on a busy machine: the cookie of the page's trips says so. */
@@ -65,11 +65,11 @@ test('[S8] of 700 new visitors from one address in a minute 600 get a session, a
   expect(lines).toEqual([expect.stringMatching(/Too many new anonymous sessions from one IP address/)])
 
   const late = await landFrom('203.0.113.7')
-  expect([late.status, late.headers.location]).toEqual([303, `${network.morning.url}/`])
+  expect([late.status, late.headers.location]).toEqual([303, `${setup.morning.url}/`])
   const cookie = late.setCookie.map(parseSetCookie).map(({ name, value }) => `${name}=${value}`)
   expect(cookie.join()).toMatch(/^sso2\.l[0-9a-f]{8}=/)
   const headers = { ...document, cookie: [flow.cookie, ...cookie].join('; '), 'x-forwarded-for': '203.0.113.7' }
-  const page = await send({ method: 'GET', url: new URL('/', network.morning.url), headers })
+  const page = await send({ method: 'GET', url: new URL('/', setup.morning.url), headers })
   expect([page.status, JSON.parse(page.body)]).toEqual([200, { status: 'none', degraded: 'identify_loop', url: '/' }])
 
   expect((await landFrom('203.0.113.8')).setCookie.join()).toContain('sso2.sid=')
@@ -78,7 +78,7 @@ test('[S8] of 700 new visitors from one address in a minute 600 get a session, a
 })
 
 test('[S8] an address of one\u2019s own network is not counted: it may be a proxy\u2019s', async () => {
-  const counts = async () => (await network.keys()).filter((key) => key.includes('limit'))
+  const counts = async () => (await setup.keys()).filter((key) => key.includes('limit'))
   expect((await landFrom('10.0.0.1')).setCookie.join()).toContain('sso2.sid=')
   expect(await counts()).toEqual([])
   await landFrom('203.0.113.7')

@@ -1,19 +1,19 @@
 import diagnostics from 'node:diagnostics_channel'
-import { ada, grace, logInAtLast, type Network, present, startNetwork, view, visitor } from '../flows/network'
+import { ada, grace, logInAtLast, present, type Setup, startSetup, view, visitor } from '../flows/setup'
 
-let network: Network
+let setup: Setup
 const events: { outcome: string; reason?: string }[] = []
 const listen = (event: unknown) => void events.push(event as (typeof events)[number])
-const at = (path: string) => `${network.morning.url}${path}`
-type Visitor = ReturnType<Network['browser']>
+const at = (path: string) => `${setup.morning.url}${path}`
+type Visitor = ReturnType<Setup['browser']>
 
 beforeAll(async () => {
-  network = await startNetwork()
+  setup = await startSetup()
   diagnostics.subscribe('express-sso2:landing', listen)
 })
 afterAll(async () => {
   diagnostics.unsubscribe('express-sso2:landing', listen)
-  await network.close()
+  await setup.close()
 })
 
 const navigation = {
@@ -30,39 +30,39 @@ async function hop(browser: Visitor, url: string): Promise<string> {
 
 /** A browser logged in at the SSO system, and its landing address, which no browser has opened yet. */
 async function unusedLanding() {
-  const browser = await visitor(network)
-  await logInAtLast(browser, network.morning, ada)
+  const browser = await visitor(setup)
+  await logInAtLast(browser, setup.morning, ada)
   browser.dropCookies(({ name }) => name === 'sso2.sid')
   const landing = await hop(browser, await hop(browser, at('/page')))
   expect(new URL(landing).pathname).toBe('/sso2/landing')
   events.length = 0
-  return { browser, landing, tickets: network.count('token') }
+  return { browser, landing, tickets: setup.count('token') }
 }
 
 type Prepare = (browser: Visitor) => Promise<unknown>
 
 const nothing: Prepare = async () => {}
 const beginFlow: Prepare = (browser) => hop(browser, at('/'))
-const logInAsGrace: Prepare = (browser) => logInAtLast(browser, network.morning, grace)
+const logInAsGrace: Prepare = (browser) => logInAtLast(browser, setup.morning, grace)
 
 test.each<[string, Prepare, string | undefined, string]>([
   ['no cookies', nothing, undefined, 'no_cookies'],
   ['a binding of its own', beginFlow, undefined, 'unbound'],
   ['a login of its own', logInAsGrace, 'grace', 'unbound'],
 ])('[L1] a landing address planted in a browser with %s changes nothing', async (_, prepare, username, reason) => {
-  const other = network.browser()
+  const other = setup.browser()
   await prepare(other)
   const id = username && other.cookie('sso2.sid')
   const { landing, tickets } = await unusedLanding()
-  const loggedIn = () => network.emulator.sessions().filter(({ status }) => status === 'loggedin').length
-  const [mine, identified] = [loggedIn(), network.count('identify')]
+  const loggedIn = () => setup.emulator.sessions().filter(({ status }) => status === 'loggedin').length
+  const [mine, identified] = [loggedIn(), setup.count('identify')]
   const visit = await other.visit(landing, { from: 'http://elsewhere.example/' })
   expect(view(visit).username).toBe(username)
-  expect(network.count('token')).toBe(tickets)
+  expect(setup.count('token')).toBe(tickets)
   expect(present(events[0])).toMatchObject({ reason })
   expect(events.map(({ outcome }) => outcome)).not.toContain('sign_in')
   if (username) expect(other.cookie('sso2.sid')).toBe(id)
-  expect(network.count('identify') - identified).toBe(username ? 0 : 1) // a flow of its own
+  expect(setup.count('identify') - identified).toBe(username ? 0 : 1) // a flow of its own
   expect(visit.trail.filter(({ url }) => new URL(url).pathname === '/sso/identify')).toHaveLength(username ? 0 : 1)
   expect(view(await other.visit(at('/'))).username).toBe(username)
   expect(loggedIn()).toBe(mine)
@@ -70,13 +70,13 @@ test.each<[string, Prepare, string | undefined, string]>([
 
 test('[L1] the return address of another browser does not fit the cookie of this one', async () => {
   const { browser, landing, tickets } = await unusedLanding()
-  const other = network.browser()
+  const other = setup.browser()
   const foreign = new URL(await hop(other, at('/page'))).searchParams.get('r') ?? ''
   const mixed = new URL(landing)
   mixed.searchParams.set('r', foreign)
   await hop(browser, mixed.href)
   expect(present(events[0])).toMatchObject({ outcome: 'start_anew', reason: 'unbound' })
-  expect(network.count('token')).toBe(tickets)
+  expect(setup.count('token')).toBe(tickets)
   expect(browser.cookie('sso2.sid')).toBeUndefined()
 })
 
@@ -86,7 +86,7 @@ test('[L3] a landing address opened again in its browser leaves the session as i
   const id = browser.cookie('sso2.sid')
   expect(view(await browser.visit(landing)).username).toBe('ada')
   expect(browser.cookie('sso2.sid')).toBe(id)
-  expect(network.count('token')).toBe(tickets + 1)
+  expect(setup.count('token')).toBe(tickets + 1)
 })
 
 test('[L3] a landing address used by its browser is refused in another, with a binding or without', async () => {
@@ -94,10 +94,10 @@ test('[L3] a landing address used by its browser is refused in another, with a b
   await browser.visit(landing)
   const cookie = `sso2.b=${present(browser.cookie('sso2.b'))}` // even with the binding cookie of the user
   events.length = 0
-  const stolen = await network.browser().fetchJson(landing, { headers: { ...navigation, cookie } })
+  const stolen = await setup.browser().fetchJson(landing, { headers: { ...navigation, cookie } })
   expect(present(events[0])).toMatchObject({ outcome: 'start_anew', reason: 'replayed' })
   expect(stolen.headers['set-cookie']).toBeUndefined()
-  expect(network.count('token')).toBe(tickets + 1)
+  expect(setup.count('token')).toBe(tickets + 1)
 })
 
 test.each([
@@ -109,27 +109,27 @@ test.each([
   const { browser, landing, tickets } = await unusedLanding()
   const answer = await browser.fetchJson(landing, { method, headers: { ...navigation, ...headers } })
   expect(answer.status).toBe(status)
-  expect(network.count('token')).toBe(tickets)
+  expect(setup.count('token')).toBe(tickets)
   expect(view(await browser.visit(landing)).username).toBe('ada')
-  expect(network.count('token')).toBe(tickets + 1)
+  expect(setup.count('token')).toBe(tickets + 1)
 })
 
 test('[L12] a preview bot that is given the landing address leaves the token usable', async () => {
   const { browser, landing, tickets } = await unusedLanding()
-  const bot = network.browser({ userAgent: 'Mozilla/5.0 (compatible; Discordbot/2.0; +https://discordapp.com)' })
+  const bot = setup.browser({ userAgent: 'Mozilla/5.0 (compatible; Discordbot/2.0; +https://discordapp.com)' })
   expect(view(await bot.visit(landing))).toMatchObject({ status: 'none' })
-  expect(network.count('token')).toBe(tickets)
+  expect(setup.count('token')).toBe(tickets)
   expect(view(await browser.visit(landing)).username).toBe('ada')
 })
 
 test('[L4] a landing address used before Redis lost its data is refused in another browser', async () => {
   const { browser, landing, tickets } = await unusedLanding()
   await browser.visit(landing)
-  await network.redis.del(...(await network.keys()))
-  const other = network.browser()
+  await setup.redis.del(...(await setup.keys()))
+  const other = setup.browser()
   await hop(other, at('/'))
   events.length = 0
   expect(view(await other.visit(landing)).status).toBe('anon')
-  expect(network.count('token')).toBe(tickets + 1)
+  expect(setup.count('token')).toBe(tickets + 1)
   expect(present(events[0])).toMatchObject({ outcome: 'start_anew', reason: 'unbound' })
 })

@@ -19,11 +19,11 @@ import {
   type Gates,
   grace,
   logIn,
-  type Network,
   present,
+  type Setup,
   sessionSecret,
-  startNetwork,
-} from '../flows/network'
+  startSetup,
+} from '../flows/setup'
 import { Canaries, canaryKinds, takeSecrets } from './canaries'
 
 const express4 = require('express4') as typeof express5
@@ -75,7 +75,7 @@ const leaksOf = (what: RegExp) => {
   return [...new Set(found)].slice(0, 20)
 }
 
-let network: Network
+let setup: Setup
 let warn: jest.SpyInstance
 /** What hooks were given. */
 const exchanges: ExchangeContext[] = []
@@ -84,7 +84,7 @@ const namings: LoadUserContext[] = []
 const landings: { version: string; req: Request }[] = []
 /** What Session Status answered about a user who is logged in. */
 let token: SessionToken
-const at = (path: string, site = network.morning) => `${site.url}${path}`
+const at = (path: string, site = setup.morning) => `${site.url}${path}`
 const build = (express: typeof express5, version: string) => (sso: Sso2, gates: Gates) => {
   const app = express()
   app.use((req, res, next) => {
@@ -117,7 +117,7 @@ function siteOptions(name: string): Partial<Sso2Options> {
     exchangeTicket: async (ticket, context) => {
       exchanges.push(context)
       canaries.add('ticket', ticket)
-      const { tokenUrl, clientId, clientSecret } = network.emulator.siteOptions(name)
+      const { tokenUrl, clientId, clientSecret } = setup.emulator.siteOptions(name)
       const form = { grant_type: 'authorization_code', code: ticket, client_id: clientId, client_secret: clientSecret }
       const response = await fetch(tokenUrl, { method: 'POST', body: new URLSearchParams(form) })
       return (await response.json()) as { access_token: string; expires_in: number }
@@ -134,31 +134,31 @@ function siteOptions(name: string): Partial<Sso2Options> {
 
 beforeAll(async () => {
   warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
-  network = await startNetwork({ build: (sso, gates) => present(builds.shift())(sso, gates), site: siteOptions })
+  setup = await startSetup({ build: (sso, gates) => present(builds.shift())(sso, gates), site: siteOptions })
   for (const { password } of [ada, grace, edsger]) canaries.add('password', password)
   canaries.add('wrong password', 'a-wrong-password-of-ada')
   canaries.add('session secret', sessionSecret)
   for (const site of ['morning', 'evening'])
-    canaries.add('client secret', network.emulator.siteOptions(site).clientSecret)
-  for (const site of [network.morning, network.evening]) await flows(site)
-  for (const { sid } of network.emulator.sessions()) canaries.add('SSO session ID', sid)
+    canaries.add('client secret', setup.emulator.siteOptions(site).clientSecret)
+  for (const site of [setup.morning, setup.evening]) await flows(site)
+  for (const { sid } of setup.emulator.sessions()) canaries.add('SSO session ID', sid)
 })
 afterAll(async () => {
-  await network.close()
+  await setup.close()
   warn.mockRestore()
 })
 
-async function flows(site: Network['morning']): Promise<void> {
-  const browser = network.browser()
+async function flows(site: Setup['morning']): Promise<void> {
+  const browser = setup.browser()
   const { trail } = await browser.visit(at('/first?a=1', site))
   for (const { url } of trail)
     takeSecrets(canaries, url, url.includes('/sso2/landing?') ? 'Session Token' : 'request token')
   const landing = present(trail.find(({ url }) => url.includes('/sso2/landing?'))).url
-  await network.browser().visit(landing)
+  await setup.browser().visit(landing)
   for (const method of ['HEAD', 'POST']) await browser.fetchJson(landing, { method })
   await browser.visit(landing, { headers: { 'sec-purpose': 'prefetch' } })
   await browser.visit(`${landing}&t=twice`)
-  const otp = network.emulator.issueOtp('grace')
+  const otp = setup.emulator.issueOtp('grace')
   canaries.add('one-time password', otp)
   await browser.fetchJson(at('/login', site), { json: { username: 'ada', password: 'a-wrong-password-of-ada' } })
   await browser.submit(at('/login', site), { username: 'ada', password: 'a-wrong-password-of-ada' })
@@ -166,7 +166,7 @@ async function flows(site: Network['morning']): Promise<void> {
   await browser.fetchJson(at('/login', site), { json: ada, method: 'PUT' })
   const text = { method: 'POST', headers: { 'content-type': 'text/plain' } }
   await browser.fetchJson(at('/login', site), { ...text, json: ada })
-  const second = network.browser()
+  const second = setup.browser()
   await second.visit(at('/', site))
   await second.fetchJson(at('/login', site), { json: { username: 'grace', password: otp } })
   await logIn(browser, site, ada)
@@ -174,7 +174,7 @@ async function flows(site: Network['morning']): Promise<void> {
   const sid = present(canaries.of('SSO session ID').at(-1))
   token = await site.sso.client.sessionStatus({ sid, lks: 'anon', ipa: '127.0.0.1', uas: 'test' })
   canaries.add('ticket', token.at ?? '')
-  await browser.visit(at('/', site === network.morning ? network.evening : network.morning))
+  await browser.visit(at('/', site === setup.morning ? setup.evening : setup.morning))
   await browser.submit(at('/logout-all', site), { return_to: '/' })
 }
 
@@ -217,7 +217,7 @@ test('[O6] hooks are given access token and session ID as their documented field
 })
 
 test('[O6] sso, its members, the client and the API show none of them', () => {
-  const { sso } = network.morning
+  const { sso } = setup.morning
   show('sso', sso)
   for (const [name, member] of Object.entries(sso)) show(`sso.${name}`, member)
   expect(leaksOf(/^sso/)).toEqual([])
@@ -259,8 +259,8 @@ async function failureOf(run: () => unknown): Promise<unknown> {
 }
 
 test('[O6] errors of bad arguments and of a missing login show none of them', async () => {
-  const options = network.emulator.siteOptions('morning')
-  const { client } = network.morning.sso
+  const options = setup.emulator.siteOptions('morning')
+  const { client } = setup.morning.sso
   const token = `two words ${present(canaries.of('access token')[0])}`
   const sessionToken = present(canaries.of('Session Token')[0])
   const apiUrl = options.apiUrl
@@ -302,7 +302,7 @@ const otherOptions = [
 test('[O6] a wrong option, also of the environment, is named by its error, its value is not', async () => {
   const canary = 'canary of an option\u0000 0123456789'
   canaries.add('client secret', canary)
-  const good = { ...network.emulator.siteOptions('morning'), siteUrl: network.morning.url, sessionSecret }
+  const good = { ...setup.emulator.siteOptions('morning'), siteUrl: setup.morning.url, sessionSecret }
   const wrong = async (options: object, named: string) => {
     const error = await failureOf(() => sso2(options as Sso2Options))
     expect(error).toBeInstanceOf(Sso2ConfigError)

@@ -10,27 +10,27 @@ import {
   type Gates,
   grace,
   logInAtLast,
-  type Network,
-  startNetwork,
+  type Setup,
+  startSetup,
   view,
   visitor,
-} from '../flows/network'
+} from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { type HttpAnswer, send } from '../support/http'
 import { untilJudged } from './session-support'
 
-let network: Network
+let setup: Setup
 let browser: Browser
-const at = (path: string) => `${network.morning.url}${path}`
+const at = (path: string) => `${setup.morning.url}${path}`
 
 beforeAll(async () => {
-  network = await startNetwork()
+  setup = await startSetup()
 })
 beforeEach(async () => {
-  browser = await visitor(network)
+  browser = await visitor(setup)
 })
-afterEach(() => network.emulator.reset())
-afterAll(() => network.close())
+afterEach(() => setup.emulator.reset())
+afterAll(() => setup.close())
 
 /** One request as it is, with the browser's cookies. */
 function raw(method: string, path: string, headers: Record<string, string> = {}, body?: string): Promise<HttpAnswer> {
@@ -46,12 +46,12 @@ const json = { 'content-type': 'application/json', accept: 'application/json' }
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
 describe('[F1] only same-origin POSTs are taken:', () => {
-  const own = () => network.morning.url
+  const own = () => setup.morning.url
   const evil = () => 'https://evil.example'
   /** Each combination is in test/decide/navigation.test.ts. */
   test.each<[site: string | undefined, what: string, isTaken: boolean, origin: () => string | undefined]>([
     ['same-origin', 'another Origin', true, evil],
-    ['same-site', 'the Origin of the sister site', false, () => network.evening.url],
+    ['same-site', 'the Origin of the sister site', false, () => setup.evening.url],
     ['cross-site', 'its own Origin', false, own],
     ['', 'its own Origin', false, own],
     [undefined, 'its own Origin', true, own],
@@ -68,16 +68,16 @@ describe('[F1] only same-origin POSTs are taken:', () => {
     const login = await raw('POST', '/login', { ...json, ...said }, JSON.stringify({ username: 'ada', password: 'no' }))
     expect(login.status).toBe(isTaken ? 401 : 403)
     if (isTaken) return
-    expect(network.count('authenticate')).toBe(0)
+    expect(setup.count('authenticate')).toBe(0)
     for (const path of ['/logout', '/logout-all']) {
       const answer = await raw('POST', path, { ...form, ...said }, 'return_to=/')
       expect([answer.status, answer.setCookie]).toEqual([403, []])
     }
-    expect(network.count('logout') + network.count('logoutall')).toBe(0)
+    expect(setup.count('logout') + setup.count('logoutall')).toBe(0)
   })
 
   test('a form of another site, posted by a browser with its cookies, logs nobody in or out', async () => {
-    await logInAtLast(browser, network.morning, ada)
+    await logInAtLast(browser, setup.morning, ada)
     const evil = 'https://evil.example/page'
     expect((await browser.submit(at('/logout'), { return_to: '/' }, { from: evil })).status).toBe(403)
     expect((await browser.submit(at('/login'), { ...grace, return_to: '/' }, { from: evil })).status).toBe(403)
@@ -100,24 +100,24 @@ describe('[F2] nothing but a POST logs in or out:', () => {
     ['PUT', '/logout'],
     ['POST', '/logout?_method=GET'],
   ])('%s %s', async (method, path) => {
-    await logInAtLast(browser, network.morning, ada)
-    const calls = network.count('authenticate')
+    await logInAtLast(browser, setup.morning, ada)
+    const calls = setup.count('authenticate')
     const isPost = method === 'POST'
     const answer = await raw(method, path, {
       ...form,
-      origin: isPost ? 'null' : network.morning.url,
+      origin: isPost ? 'null' : setup.morning.url,
       'x-http-method-override': 'POST',
     })
     expect([200, 302, 403, 405]).toContain(answer.status)
     expect(answer.setCookie).toEqual([])
-    expect(network.count('logout') + network.count('logoutall')).toBe(0)
-    expect(network.count('authenticate')).toBe(calls)
+    expect(setup.count('logout') + setup.count('logoutall')).toBe(0)
+    expect(setup.count('authenticate')).toBe(calls)
     expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
   })
 })
 
 test("[F7] with 'neutral' messages a wrong password or one-time password, an unknown name, an inactive and a frozen account look alike to the byte", async () => {
-  const neutral = await startNetwork({ site: { loginMessages: 'neutral' } })
+  const neutral = await startSetup({ site: { loginMessages: 'neutral' } })
   try {
     const url = `${neutral.morning.url}/login`
     const stranger = await visitor(neutral)
@@ -146,7 +146,7 @@ test("[F7] with 'neutral' messages a wrong password or one-time password, an unk
 })
 
 describe('[F10] the address and browser that the platform is told', () => {
-  const seen = () => network.emulator.calls({ operation: 'authenticate' }).at(-1)?.claims
+  const seen = () => setup.emulator.calls({ operation: 'authenticate' }).at(-1)?.claims
   const spoofed = { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9', 'x-real-ip': '203.0.113.9' }
 
   test('are those of the connection without trust proxy', async () => {
@@ -156,7 +156,7 @@ describe('[F10] the address and browser that the platform is told', () => {
 
   test('are the last proxy’s word with trust proxy 1, and never a text that is no address', async () => {
     const build = (sso: Sso2, gates: Gates): Express => addPages(express().set('trust proxy', 1).use(sso), sso, gates)
-    const behind = await startNetwork({ build })
+    const behind = await startSetup({ build })
     try {
       const stranger = await visitor(behind)
       const ask = async (header: string) => {
@@ -184,12 +184,12 @@ describe('[F10] the address and browser that the platform is told', () => {
 
 describe('[F12] log out everywhere', () => {
   test('takes the account of the session, whatever the form says', async () => {
-    await logInAtLast(browser, network.morning, ada)
-    const victim = network.browser()
-    await logInAtLast(victim, network.morning, grace)
+    await logInAtLast(browser, setup.morning, ada)
+    const victim = setup.browser()
+    await logInAtLast(victim, setup.morning, grace)
     const fields = { return_to: '/', aid: 'account-grace', accountId: 'account-grace', account_id: 'account-grace' }
     await browser.submit(at('/logout-all?aid=account-grace'), fields)
-    expect(network.emulator.calls({ operation: 'logoutall' }).map(({ claims }) => claims?.['aid'])).toEqual([
+    expect(setup.emulator.calls({ operation: 'logoutall' }).map(({ claims }) => claims?.['aid'])).toEqual([
       'account-ada',
     ])
     expect(view(await victim.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'grace' })
@@ -197,12 +197,12 @@ describe('[F12] log out everywhere', () => {
 
   test('does nothing for an anonymous visitor', async () => {
     await browser.submit(at('/logout-all'), { return_to: '/', aid: 'account-grace' })
-    expect(network.count('logoutall')).toBe(0)
+    expect(setup.count('logoutall')).toBe(0)
   })
 })
 
 describe('[F9] bad input gets a clear 4xx, and nothing is lost:', () => {
-  const own = () => ({ origin: network.morning.url })
+  const own = () => ({ origin: setup.morning.url })
   const bad: [string, string, string, Record<string, string>, string | undefined, number][] = [
     ['landing without a token', 'GET', '/sso2/landing', {}, undefined, 400],
     ['landing with two tokens', 'GET', '/sso2/landing?t=a&t=b&r=/', {}, undefined, 400],
@@ -227,13 +227,13 @@ describe('[F9] bad input gets a clear 4xx, and nothing is lost:', () => {
     ['logout-all with a body too large', 'POST', '/logout-all', form, `a=${'a'.repeat(9000)}`, 413],
   ]
   test.each(bad)('%s', async (_name, method, path, headers, body, status) => {
-    await logInAtLast(browser, network.morning, ada)
-    const calls = network.count('authenticate')
+    await logInAtLast(browser, setup.morning, ada)
+    const calls = setup.count('authenticate')
     const answer = await raw(method, path, { ...own(), ...headers }, body)
     expect(answer.status).toBe(status)
     if (status === 405) expect(answer.headers.allow).toMatch(/^GET/)
     expect(answer.setCookie).toEqual([])
-    expect(network.count('authenticate')).toBe(calls)
+    expect(setup.count('authenticate')).toBe(calls)
     expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
   })
 })

@@ -7,19 +7,19 @@ import {
   grace,
   logIn,
   logInAtLast,
-  type Network,
-  startNetwork,
+  type Setup,
+  startSetup,
   view,
   visitor,
-} from '../flows/network'
+} from '../flows/setup'
 import type { Browser, ScriptAnswer } from '../support/agent'
 import { callsAbout } from '../support/calls'
 import { untilJudged } from './session-support'
 
-let network: Network
+let setup: Setup
 const events: Sso2Event[] = []
 const note = (message: unknown) => events.push(message as Sso2Event)
-const at = (path: string) => `${network.morning.url}${path}`
+const at = (path: string) => `${setup.morning.url}${path}`
 /** Half of the default: what is counted are multiples of it. */
 const LIMIT = 5
 /** For hundreds of logins on a busy machine. */
@@ -27,24 +27,24 @@ const LONG_MS = 180_000
 const reasons = () => new Set(events.filter(({ outcome }) => outcome === 'limited').map(({ reason }) => reason))
 
 beforeAll(async () => {
-  network = await startNetwork({ build: behindProxy, site: { loginLimit: { attempts: LIMIT, perSeconds: 600 } } })
+  setup = await startSetup({ build: behindProxy, site: { loginLimit: { attempts: LIMIT, perSeconds: 600 } } })
 })
-afterAll(() => network.close())
+afterAll(() => setup.close())
 beforeEach(async () => {
   diagnostics.subscribe('express-sso2:login', note)
-  const left = await network.keys() // also a logout of all sessions, which the platform's clock had moved into the future
-  if (left.length > 0) await network.redis.del(left)
+  const left = await setup.keys() // also a logout of all sessions, which the platform's clock had moved into the future
+  if (left.length > 0) await setup.redis.del(left)
 })
 afterEach(() => {
   diagnostics.unsubscribe('express-sso2:login', note)
   events.length = 0
-  network.emulator.reset()
+  setup.emulator.reset()
 })
 
-const visitors = (count: number) => Promise.all(Array.from({ length: count }, () => visitor(network)))
+const visitors = (count: number) => Promise.all(Array.from({ length: count }, () => visitor(setup)))
 /** A browser that was logged in here, and has an anonymous session again. */
 const known = async (browser: Browser) => {
-  await logInAtLast(browser, network.morning, ada)
+  await logInAtLast(browser, setup.morning, ada)
   await logOut(browser)
 }
 const logOut = async (browser: Browser) => {
@@ -87,16 +87,16 @@ test(
   async () => {
     const [owner, ...crowd] = (await visitors(21)) as [Browser, ...Browser[]]
     await known(owner)
-    const before = network.count('authenticate')
+    const before = setup.count('authenticate')
 
     const statuses = await attack(crowd, 10, wrong)
     expect([...statuses.values()].reduce((sum, count) => sum + count, 0)).toBe(200)
     expect([...statuses.keys()].sort()).toEqual([401, 429])
-    expect(network.count('authenticate') - before).toBeLessThanOrEqual(3 * LIMIT)
-    expect(network.emulator.account('ada').view()).toMatchObject({ failedAttempts: 3, frozenUntil: null })
+    expect(setup.count('authenticate') - before).toBeLessThanOrEqual(3 * LIMIT)
+    expect(setup.emulator.account('ada').view()).toMatchObject({ failedAttempts: 3, frozenUntil: null })
     expect(reasons()).toContain('held')
 
-    const page = await untilJudged(() => logIn(owner, network.morning, ada))
+    const page = await untilJudged(() => logIn(owner, setup.morning, ada))
     expect(view(page)).toMatchObject({ status: 'loggedin', username: 'ada' })
   },
   LONG_MS,
@@ -113,13 +113,13 @@ test('[F3] an unrecognised browser stops with two attempts left, and is told for
   expect(Number(held.headers['retry-after'])).toBeGreaterThan(800)
   const page = await stranger.submit(at('/login'), { ...ada, return_to: '/' }, { headers: address(7) })
   expect([page.status, page.body]).toEqual([429, expect.stringContaining('please wait 15 minutes')])
-  expect(network.count('authenticate')).toBe(3)
+  expect(setup.count('authenticate')).toBe(3)
   expect(view(await stranger.visit(at('/'))).status).toBe('anon')
 
-  network.emulator.clock.advance(901)
+  setup.emulator.clock.advance(901)
   await stranger.visit(at('/'))
-  const keys = (await network.keys()).filter((key) => key.includes(':limit')) // Redis goes by the real clock
-  await network.redis.del(keys)
+  const keys = (await setup.keys()).filter((key) => key.includes(':limit')) // Redis goes by the real clock
+  await setup.redis.del(keys)
   expect((await postSurely(stranger, ada)).status).toBe(200)
 })
 
@@ -129,10 +129,10 @@ test.each<[mix: string, json: (index: number) => typeof ada]>([
   ['one-time passwords alone', otp],
   ['passwords and one-time passwords in turn', (index) => (index % 2 === 0 ? wrong(index) : otp(index))],
 ])('[F3] guesses at a one-time password, whose answer counts nothing down, freeze nothing: %s', async (_mix, json) => {
-  network.emulator.issueOtp('ada')
+  setup.emulator.issueOtp('ada')
   const crowd = await visitors(12)
   for (const [index, browser] of crowd.entries()) await postSurely(browser, json(index), index)
-  const { failedAttempts, frozenUntil } = network.emulator.account('ada').view()
+  const { failedAttempts, frozenUntil } = setup.emulator.account('ada').view()
   expect(frozenUntil).toBeNull()
   expect(failedAttempts).toBeGreaterThanOrEqual(3)
   expect(reasons()).toEqual(new Set(['held']))
@@ -163,27 +163,27 @@ test('[F18] eight device cookies of one name have one budget', async () => {
   for (const browser of browsers) await known(browser)
   const cookies = browsers.map((browser) => browser.cookie('sso2.d'))
   expect(new Set(cookies).size).toBe(8)
-  const before = network.count('authenticate')
+  const before = setup.count('authenticate')
   for (const [index, browser] of browsers.entries())
     for (let round = 0; round < 3; round += 1) await postSurely(browser, wrong(round), index)
-  expect(network.count('authenticate') - before).toBe(4)
-  expect(network.emulator.account('ada').view()).toMatchObject({ failedAttempts: 4, frozenUntil: null })
+  expect(setup.count('authenticate') - before).toBe(4)
+  expect(setup.emulator.account('ada').view()).toMatchObject({ failedAttempts: 4, frozenUntil: null })
 })
 
 test('[F18] a logout of all sessions ends the device cookies of the account, and of no other account', async () => {
   const [one, other, ofGrace] = (await visitors(3)) as [Browser, Browser, Browser]
   for (const browser of [one, other]) await known(browser)
-  await logInAtLast(ofGrace, network.morning, grace)
+  await logInAtLast(ofGrace, setup.morning, grace)
   await logOut(ofGrace)
-  network.emulator.clock.advance(1)
-  await logInAtLast(other, network.morning, ada)
+  setup.emulator.clock.advance(1)
+  await logInAtLast(other, setup.morning, ada)
   await other.submit(at('/logout-all'), { return_to: '/' })
   await eventually(async () => view(await one.visit(at('/'))).status === 'anon')
-  network.emulator.clock.advance(1)
+  setup.emulator.clock.advance(1)
   const judged = async (browser: Browser, username: string) => {
-    const before = network.count('authenticate')
+    const before = setup.count('authenticate')
     for (let round = 0; round < 5; round += 1) await postSurely(browser, { username, password: `no-${round}` }, round)
-    return network.count('authenticate') - before
+    return setup.count('authenticate') - before
   }
   expect(await judged(one, 'ada')).toBe(3) // as an unrecognised browser
   expect(await judged(ofGrace, 'grace')).toBe(4)
@@ -191,7 +191,7 @@ test('[F18] a logout of all sessions ends the device cookies of the account, and
 
 test('[F3, F4] all addresses of one IPv6 network share one budget', async () => {
   const [stranger] = (await visitors(1)) as [Browser]
-  network.emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'otp_consumed_or_expired' })
+  setup.emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'otp_consumed_or_expired' })
   const statuses = []
   for (let index = 1; index <= LIMIT + 2; index += 1) {
     const headers = { 'x-forwarded-for': `2001:db8:0:7::${index}` }
@@ -210,7 +210,7 @@ test('[F4] 100 names from one address: few reach the platform, and another addre
   const statuses = await attack(crowd, 5, names, () => address(0))
   expectSpent(statuses.get(401), 5 * LIMIT, statuses)
   expectSpent(statuses.get(429), 100 - 5 * LIMIT, statuses)
-  expectSpent(network.count('authenticate'), 5 * LIMIT, statuses)
+  expectSpent(setup.count('authenticate'), 5 * LIMIT, statuses)
   expect(reasons()).toEqual(new Set(['address']))
   expect((await postSurely(crowd[0] as Browser, grace, 99)).status).toBe(200)
 })
@@ -220,10 +220,10 @@ test(
   async () => {
     const [own, ...crowd] = (await visitors(21)) as [Browser, ...Browser[]]
     await known(own)
-    const before = network.count('authenticate')
+    const before = setup.count('authenticate')
     const networks = (index: number) => ({ 'x-forwarded-for': `198.${index % 200}.100.7` })
     const statuses = await attack(crowd, 30, (index) => ({ username: `name-${index}`, password: 'spray' }), networks)
-    const judged = network.count('authenticate') - before
+    const judged = setup.count('authenticate') - before
     expect({ judged, isRight: judged <= 100 * LIMIT && judged >= 70 * LIMIT, statuses }).toMatchObject({
       isRight: true,
     })
@@ -237,52 +237,52 @@ test(
 
 test('[F20] a network of /56 has twice the budget of an address, and other networks are not hindered', async () => {
   const crowd = await visitors(20)
-  const before = network.count('authenticate')
+  const before = setup.count('authenticate')
   const names = (index: number) => ({ username: `name-${index}`, password: 'spray' })
   const from = (index: number) => ({ 'x-forwarded-for': `2001:db8:77:ab${10 + (index % 20)}::1` })
   const statuses = await attack(crowd, 12, names, from)
-  expectSpent(network.count('authenticate') - before, 10 * LIMIT, statuses)
+  expectSpent(setup.count('authenticate') - before, 10 * LIMIT, statuses)
   const elsewhere = { headers: { 'x-forwarded-for': '198.51.100.9' }, json: grace }
   expect((await untilJudged(() => (crowd[0] as Browser).fetchJson(at('/login'), elsewhere))).status).toBe(200)
 })
 
 test('[F5] a submit with other credentials meanwhile is told to wait', async () => {
   const [one] = (await visitors(1)) as [Browser]
-  network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 3000, times: 1 })
-  const before = await network.keys()
+  setup.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 3000, times: 1 })
+  const before = await setup.keys()
   const first = post(one, ada)
   const isUnderWay = (key: string) => key.includes(':login:') && !before.includes(key)
-  await eventually(async () => (await network.keys()).some(isUnderWay))
+  await eventually(async () => (await setup.keys()).some(isUnderWay))
   const second = await postSurely(one, grace)
   expect([second.status, second.json]).toEqual([409, { error: 'busy' }])
   expect((await first).status).toBe(200)
-  expect(network.count('authenticate')).toBe(1)
+  expect(setup.count('authenticate')).toBe(1)
 })
 
 test('[F5] a form that arrives after the response to another one is a new question', async () => {
   const [one] = (await visitors(1)) as [Browser]
   expect((await postSurely(one, ada)).status).toBe(200)
-  const before = network.count('authenticate')
+  const before = setup.count('authenticate')
   const again = await postSurely(one, ada) // the same form, in the session that the first one has logged in
-  expect([again.status, network.count('authenticate')]).toEqual([200, before + 1])
-  network.emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'account_not_active', times: 1 })
+  expect([again.status, setup.count('authenticate')]).toEqual([200, before + 1])
+  setup.emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'account_not_active', times: 1 })
   const refused = await postSurely(one, ada)
   expect([refused.status, refused.json.error]).toEqual([401, 'account_not_active'])
 })
 
 test('[F6] an Authenticate whose answer is lost is counted once and resolved by Session Status', async () => {
   const [one] = (await visitors(1)) as [Browser]
-  network.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
+  setup.emulator.faults.add({ operation: 'authenticate', kind: 'drop_after_commit' })
   const answer = await post(one, ada)
   expect([answer.status, answer.json.user?.accountId]).toEqual([200, 'account-ada'])
-  expect(network.count('authenticate')).toBe(1)
-  const asked = callsAbout(network.emulator, 'sessionstatus')
+  expect(setup.count('authenticate')).toBe(1)
+  const asked = callsAbout(setup.emulator, 'sessionstatus')
   const ofVisitors = asked.filter(({ outcome }) => outcome !== 'session_not_found') // and not a probe
   expect(ofVisitors.map(({ claims }) => claims?.['lks'])).toEqual(['anon'])
 
   await logOut(one)
   const refused = await post(one, { ...grace, password: 'not-it' })
   expect([refused.status, refused.json]).toEqual([503, { error: 'unavailable' }])
-  expect(network.count('authenticate')).toBe(2)
-  expect(network.emulator.account('grace').view().failedAttempts).toBe(1)
+  expect(setup.count('authenticate')).toBe(2)
+  expect(setup.emulator.account('grace').view().failedAttempts).toBe(1)
 })

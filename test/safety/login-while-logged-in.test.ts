@@ -1,18 +1,18 @@
 import { request } from 'node:http'
-import { ada, loggedIn, type Network, startNetwork, view } from '../flows/network'
+import { ada, loggedIn, type Setup, startSetup, view } from '../flows/setup'
 import { readJwt, signJwt } from '../support/oracle'
 import { bodyOf, type Listener, listen } from './back-channel-server'
 
 /* A platform that answers `sts: loggedin` to every Authenticate of a session that is logged in, whatever it refuses: the session did not change. */
 
-let network: Network
+let setup: Setup
 let platform: Listener
 let target: URL
 let said: Record<string, unknown> = {}
 
 /** Changes the claims of an Authenticate response, and signs them anew. */
 function changed(body: string): string {
-  const { clientSecret } = network.emulator.siteOptions('morning')
+  const { clientSecret } = setup.emulator.siteOptions('morning')
   const { claims } = readJwt(JSON.parse(body).t)
   return JSON.stringify({ t: signJwt({ ...claims, at: null, frf: -1, raa: -1, ...said }, String(clientSecret)) })
 }
@@ -30,19 +30,19 @@ beforeAll(async () => {
     })
     asked.end(sent)
   })
-  network = await startNetwork({
+  setup = await startSetup({
     site: { ssoUrl: `${platform.url}/sso`, loginLimit: { attempts: 100, perSeconds: 60 } },
   })
-  target = new URL(String(network.emulator.siteOptions('morning').ssoUrl))
+  target = new URL(String(setup.emulator.siteOptions('morning').ssoUrl))
 })
 afterAll(async () => {
-  await network.close()
+  await setup.close()
   await platform.close()
 })
 
 beforeEach(async () => {
-  const attempts = (await network.keys()).filter((key) => key.includes(':left:'))
-  if (attempts.length > 0) await network.redis.del(attempts)
+  const attempts = (await setup.keys()).filter((key) => key.includes(':left:'))
+  if (attempts.length > 0) await setup.redis.del(attempts)
 })
 
 /** Each code is in test/protocol/session-token.test.ts. */
@@ -50,23 +50,23 @@ test.each(['invalid_credentials', 'account_frozen'])(
   '[L11, F4] an Authenticate of a session that is logged in, refused with %s, is a 401',
   async (err) => {
     said = {}
-    const browser = await loggedIn(network)
-    const url = `${network.morning.url}/login`
+    const browser = await loggedIn(setup)
+    const url = `${setup.morning.url}/login`
     said = { sts: 'loggedin', err, ...(err === 'invalid_credentials' ? { raa: 3 } : {}) }
     const refused = await browser.fetchJson(url, { json: { ...ada, password: 'not-it' } })
     const left = err === 'invalid_credentials' ? { remainingAttempts: 3 } : {}
     expect([refused.status, refused.json]).toEqual([401, { error: err, ...left }])
     said = {}
-    expect(view(await browser.visit(`${network.morning.url}/`))).toMatchObject({ status: 'loggedin', username: 'ada' })
+    expect(view(await browser.visit(`${setup.morning.url}/`))).toMatchObject({ status: 'loggedin', username: 'ada' })
   },
 )
 
 test('[L11] with a ticket beside the error the response is refused, and the user stays logged in', async () => {
   said = {}
-  const browser = await loggedIn(network)
+  const browser = await loggedIn(setup)
   said = { sts: 'loggedin', err: 'invalid_credentials', at: 'a-ticket' }
-  const refused = await browser.fetchJson(`${network.morning.url}/login`, { json: { ...ada, password: 'not-it' } })
+  const refused = await browser.fetchJson(`${setup.morning.url}/login`, { json: { ...ada, password: 'not-it' } })
   expect([refused.status, refused.json]).toEqual([503, { error: 'unavailable' }])
   said = {}
-  expect(view(await browser.visit(`${network.morning.url}/`))).toMatchObject({ status: 'loggedin', username: 'ada' })
+  expect(view(await browser.visit(`${setup.morning.url}/`))).toMatchObject({ status: 'loggedin', username: 'ada' })
 })

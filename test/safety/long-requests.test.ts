@@ -1,13 +1,13 @@
-import { type Network, startNetwork } from '../flows/network'
+import { type Setup, startSetup } from '../flows/setup'
 import { rawGet } from './cookies-raw'
 
 /* One request of a stranger's, as long as Node.js takes one, must not keep everybody else waiting. */
 
-let network: Network
+let setup: Setup
 beforeAll(async () => {
-  network = await startNetwork()
+  setup = await startSetup()
 })
-afterAll(() => network.close())
+afterAll(() => setup.close())
 
 const LENGTH = 15_000
 const long = (text: string) => text.repeat(LENGTH / text.length)
@@ -26,7 +26,7 @@ const requests: [name: string, path: string, cookie: string][] = [
 ]
 
 const ask = (path: string, cookie: string) =>
-  rawGet(network.morning.url, path, ['Accept: */*', ...(cookie === '' ? [] : [`Cookie: ${cookie}`])])
+  rawGet(setup.morning.url, path, ['Accept: */*', ...(cookie === '' ? [] : [`Cookie: ${cookie}`])])
 
 async function time(run: () => Promise<unknown>): Promise<number> {
   const start = performance.now()

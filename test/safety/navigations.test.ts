@@ -1,15 +1,15 @@
-import { type Network, present, startNetwork } from '../flows/network'
+import { present, type Setup, startSetup } from '../flows/setup'
 import { anonymousCookies, ask, documentHeaders } from './address-support'
 
 /* Which requests are sent to Identify. All shapes of a request are in test/decide/navigation.test.ts. */
 
-let network: Network
+let setup: Setup
 let site: string
 beforeAll(async () => {
-  network = await startNetwork()
-  site = network.morning.url
+  setup = await startSetup()
+  site = setup.morning.url
 })
-afterAll(() => network.close())
+afterAll(() => setup.close())
 
 const { 'user-agent': firefox, ...modern } = documentHeaders
 const googlebot = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'
@@ -38,17 +38,17 @@ test.each<[what: string, isSent: boolean, headers: Record<string, string>, metho
   ['curl', false, { 'user-agent': 'curl/8.5.0' }],
 ])('[R9] %s: sent is %p', async (_what, isSent, headers, method = 'GET') => {
   const all = Object.entries({ ...modern, 'user-agent': firefox, ...headers }).filter(([, value]) => value !== '')
-  const keys = new Set(await network.keys())
+  const keys = new Set(await setup.keys())
   const { status, location, setCookie } = await ask(site, { method, path: '/page', headers: Object.fromEntries(all) })
   if (isSent) expect([status, new URL(present(location)).pathname]).toEqual([302, '/sso/identify'])
   else expect([status, location, setCookie]).toEqual([200, undefined, []])
-  expect((await network.keys()).filter((key) => !keys.has(key))).toEqual([])
+  expect((await setup.keys()).filter((key) => !keys.has(key))).toEqual([])
 })
 
 test('[R9] a session that has ended does not send a script there: it gets the page', async () => {
-  const cookie = await anonymousCookies(network)
-  for (const { sid } of network.emulator.sessions()) network.emulator.terminate(sid) // the newest may be the site's own look at Identify
-  network.emulator.clock.advance(361)
+  const cookie = await anonymousCookies(setup)
+  for (const { sid } of setup.emulator.sessions()) setup.emulator.terminate(sid) // the newest may be the site's own look at Identify
+  setup.emulator.clock.advance(361)
   const answer = await ask(site, { path: '/page', headers: { accept: '*/*', cookie } })
   expect([answer.status, JSON.parse(answer.body).status]).toEqual([200, 'none'])
 })

@@ -1,64 +1,64 @@
 import { randomUUID } from 'node:crypto'
 import diagnostics from 'node:diagnostics_channel'
 import type { Sso2Event } from '../../lib'
-import { ada, eventually, loggedIn, type Network, present, startNetwork, visitor } from '../flows/network'
+import { ada, eventually, loggedIn, present, type Setup, startSetup, visitor } from '../flows/setup'
 import { beginFlow, hearEvents, land, landingToken } from './session-support'
 
-let network: Network
-let limited: Network
+let setup: Setup
+let limited: Setup
 let events: ReturnType<typeof hearEvents>
 let warn: jest.SpyInstance
 /** Whole messages, as a watcher gets them. */
 const messages: Sso2Event[] = []
 const names = ['identify', 'landing', 'check', 'login', 'logout', 'degraded'].map((name) => `express-sso2:${name}`)
 const keep = (message: unknown) => void messages.push(message as Sso2Event)
-const at = (path: string) => `${network.morning.url}${path}`
+const at = (path: string) => `${setup.morning.url}${path}`
 
 beforeAll(async () => {
   warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
-  network = await startNetwork()
-  limited = await startNetwork({ site: { loginLimit: { attempts: 2, perSeconds: 60 } } })
+  setup = await startSetup()
+  limited = await startSetup({ site: { loginLimit: { attempts: 2, perSeconds: 60 } } })
   events = hearEvents()
   for (const name of names) diagnostics.subscribe(name, keep)
 })
 beforeEach(() => {
-  network.emulator.faults.clear()
+  setup.emulator.faults.clear()
   events.clear()
 })
 afterAll(async () => {
   for (const name of names) diagnostics.unsubscribe(name, keep)
   events.stop()
-  await network.close()
+  await setup.close()
   await limited.close()
   warn.mockRestore()
 })
 
-const lastSid = () => present(network.emulator.sessions().at(-1)).sid
+const lastSid = () => present(setup.emulator.sessions().at(-1)).sid
 
 /** Each kind of refusal, and the event that tells of it. Those of bad tokens are in `tokens.test.ts`. */
 const stories: [string, string, () => Promise<unknown>][] = [
-  ['a login', 'login logged_in', () => loggedIn(network)],
+  ['a login', 'login logged_in', () => loggedIn(setup)],
   [
     'a wrong password',
     'login refused invalid_credentials',
-    async () => (await visitor(network)).fetchJson(at('/login'), { json: { username: 'grace', password: 'wrong' } }),
+    async () => (await visitor(setup)).fetchJson(at('/login'), { json: { username: 'grace', password: 'wrong' } }),
   ],
   [
     'a frozen account',
     'login refused account_frozen',
     async () => {
-      network.emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'account_frozen', times: 1 })
-      await (await visitor(network)).fetchJson(at('/login'), { json: ada })
+      setup.emulator.faults.add({ operation: 'authenticate', kind: 'error', code: 'account_frozen', times: 1 })
+      await (await visitor(setup)).fetchJson(at('/login'), { json: ada })
     },
   ],
   [
     'a login while the SSO system is away',
     'login refused unavailable',
     async () => {
-      const browser = await visitor(network)
-      network.emulator.faults.add({ operation: 'authenticate', kind: 'garbage', times: 1 })
+      const browser = await visitor(setup)
+      setup.emulator.faults.add({ operation: 'authenticate', kind: 'garbage', times: 1 })
       // of this session alone: the background asks too
-      network.emulator.faults.add({ operation: 'sessionstatus', kind: 'garbage', sid: lastSid() })
+      setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'garbage', sid: lastSid() })
       await browser.fetchJson(at('/login'), { json: ada })
     },
   ],
@@ -67,16 +67,16 @@ const stories: [string, string, () => Promise<unknown>][] = [
     'a token that is landed a second time elsewhere',
     'landing start_anew replayed',
     async () => {
-      const token = landingToken(network, { sid: randomUUID() })
-      await land(network, await beginFlow(network), token)
-      await land(network, await beginFlow(network), token)
+      const token = landingToken(setup, { sid: randomUUID() })
+      await land(setup, await beginFlow(setup), token)
+      await land(setup, await beginFlow(setup), token)
     },
   ],
   [
     'a loop that is stopped',
     'degraded served identify_loop',
     async () => {
-      const browser = network.browser()
+      const browser = setup.browser()
       for (let trip = 0; trip < 4; trip += 1) {
         await browser.visit(at('/loop'))
         browser.dropCookies(({ name }) => name === 'sso2.sid')
@@ -87,36 +87,36 @@ const stories: [string, string, () => Promise<unknown>][] = [
     'a session that was ended elsewhere',
     'check identify terminated',
     async () => {
-      const browser = await loggedIn(network)
-      network.emulator.terminate(lastSid())
-      network.emulator.clock.advance(361)
+      const browser = await loggedIn(setup)
+      setup.emulator.terminate(lastSid())
+      setup.emulator.clock.advance(361)
       await browser.visit(at('/'))
     },
   ],
   ['a check without an answer', 'check keep_for_now no_answer', () => checkWith('garbage')],
   ['a page while the SSO system is away', 'degraded served sso_unavailable', () => checkWith('garbage')],
-  ['a logout', 'logout confirmed', async () => (await loggedIn(network)).submit(at('/logout'), { return_to: '/' })],
+  ['a logout', 'logout confirmed', async () => (await loggedIn(setup)).submit(at('/logout'), { return_to: '/' })],
   [
     'a logout that is not taken',
     'logout pending',
     async () => {
-      const browser = await loggedIn(network)
-      network.emulator.faults.add({ operation: 'logout', kind: 'garbage' })
+      const browser = await loggedIn(setup)
+      setup.emulator.faults.add({ operation: 'logout', kind: 'garbage' })
       await browser.submit(at('/logout'), { return_to: '/' })
     },
   ],
-  ['a visitor sent to Identify', 'identify redirected no_session', () => visitor(network)],
+  ['a visitor sent to Identify', 'identify redirected no_session', () => visitor(setup)],
 ]
 
 async function landUnbound(): Promise<void> {
-  const [one, other] = [await beginFlow(network), await beginFlow(network)]
-  await land(network, { cookie: one.cookie, r: other.r }, landingToken(network, { sid: randomUUID() }))
+  const [one, other] = [await beginFlow(setup), await beginFlow(setup)]
+  await land(setup, { cookie: one.cookie, r: other.r }, landingToken(setup, { sid: randomUUID() }))
 }
 
 async function checkWith(kind: 'garbage'): Promise<void> {
-  const browser = await loggedIn(network)
-  network.emulator.faults.add({ operation: 'sessionstatus', kind, sid: lastSid() }) // the background asks too, about no session of ours
-  network.emulator.clock.advance(361)
+  const browser = await loggedIn(setup)
+  setup.emulator.faults.add({ operation: 'sessionstatus', kind, sid: lastSid() }) // the background asks too, about no session of ours
+  setup.emulator.clock.advance(361)
   await browser.visit(at('/'))
 }
 
@@ -143,7 +143,7 @@ test('[O9] every event has its fields, and names no session, person or address',
   expect(messages.length).toBeGreaterThan(50)
   const fields = new Set(messages.flatMap((message) => Object.keys(message)))
   expect([...fields].sort()).toEqual(['durationMs', 'operation', 'outcome', 'reason', 'sidHash'])
-  for (const { sid } of network.emulator.sessions()) expect(JSON.stringify(messages)).not.toContain(sid)
+  for (const { sid } of setup.emulator.sessions()) expect(JSON.stringify(messages)).not.toContain(sid)
   // a hash is random letters, and among hundreds "ada" is there one day
   const words = JSON.stringify(messages, (name, value) => (name === 'sidHash' ? undefined : value))
   expect(words).not.toMatch(/ada|grace|edsger|correct-horse|127\.0\.0\.1|localhost|eyJ/)

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createEmulator, demoOptions, type Emulator } from '../../lib/emulator'
-import { ada, loggedIn, redisUrl, sessionSecret } from '../flows/network'
+import { ada, loggedIn, redisUrl, sessionSecret } from '../flows/setup'
 import { Browser } from '../support/agent'
 import { freePort } from '../support/ports'
 

@@ -5,7 +5,7 @@ import express from 'express'
 import { Redis } from 'ioredis'
 import { type Sso2, sso2 } from '../../lib'
 import { createEmulator, demoOptions } from '../../lib/emulator'
-import { ada, eventually, grace, logIn, present, sessionSecret } from '../flows/network'
+import { ada, eventually, grace, logIn, present, sessionSecret } from '../flows/setup'
 import { Browser } from '../support/agent'
 import { startRedis } from '../support/redis'
 

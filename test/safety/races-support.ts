@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import http, { type IncomingHttpHeaders } from 'node:http'
 import { demoOptions } from '../../lib/emulator'
-import { type Network, present } from '../flows/network'
+import { present, type Setup } from '../flows/setup'
 import { beginFlow, document, type Flow, landingToken } from './session-support'
 
 /** SSO sessions that the emulator knows from the start, so that a round begins with its landing. */
@@ -29,12 +29,12 @@ export interface Answer {
 export class Racers {
   private readonly agent = new http.Agent({ keepAlive: true, maxSockets: 400 })
   private constructor(
-    readonly network: Network,
+    readonly setup: Setup,
     readonly flow: Flow,
   ) {}
 
-  static async of(network: Network): Promise<Racers> {
-    return new Racers(network, await beginFlow(network))
+  static async of(setup: Setup): Promise<Racers> {
+    return new Racers(setup, await beginFlow(setup))
   }
 
   racer(): Racer {
@@ -43,12 +43,12 @@ export class Racers {
 
   /** The address of a landing, fit for every racer. */
   landing(claims: object): string {
-    const token = landingToken(this.network, { jti: randomUUID(), ...claims })
+    const token = landingToken(this.setup, { jti: randomUUID(), ...claims })
     return `/sso2/landing?${new URLSearchParams({ t: token, r: this.flow.r })}`
   }
 
   request(path: string, headers: http.OutgoingHttpHeaders, body?: string): Promise<Answer & { lines: string[] }> {
-    const { port, host } = new URL(this.network.morning.url)
+    const { port, host } = new URL(this.setup.morning.url)
     const method = body === undefined ? 'GET' : 'POST'
     const options = { host: '127.0.0.1', port, path, method, agent: this.agent, headers: { ...headers, host } }
     return new Promise((resolve, reject) => {
@@ -92,7 +92,7 @@ export class Racer {
 
   script(path: string, json?: object): Promise<Answer> {
     const body = json && JSON.stringify(json)
-    const post = { origin: this.all.network.morning.url, 'content-type': 'application/json' }
+    const post = { origin: this.all.setup.morning.url, 'content-type': 'application/json' }
     const headers = { accept: 'application/json', 'sec-fetch-dest': 'empty', 'sec-fetch-site': 'same-origin' }
     return this.send(path, body === undefined ? headers : { ...headers, ...post }, body)
   }
@@ -111,16 +111,16 @@ export class Racer {
 }
 
 /** Data and record of the session that a cookie names. */
-export async function storedUnder(network: Network, cookie: string): Promise<(string | null)[]> {
+export async function storedUnder(setup: Setup, cookie: string): Promise<(string | null)[]> {
   const id = decodeURIComponent(cookie).replace(/^s:|\..*$/g, '')
   const key = createHash('sha256').update(id).digest('base64url')
-  const { prefix } = network.morning
-  return network.redis.mget(`${prefix}sess:{${key}}`, `${prefix}sso2:{${key}}`)
+  const { prefix } = setup.morning
+  return setup.redis.mget(`${prefix}sess:{${key}}`, `${prefix}sso2:{${key}}`)
 }
 
 /** The session that a cookie names is dead: nothing of it is kept, and a browser that sends it has no user. */
 export async function expectDead(racers: Racers, cookie: string): Promise<void> {
-  const [data, record] = await storedUnder(racers.network, cookie)
+  const [data, record] = await storedUnder(racers.setup, cookie)
   expect([data, record]).toEqual([null, expect.stringMatching(/^(moved|ended)\.\d+/)])
   const other = racers.racer()
   other.jar.set('sso2.sid', cookie)

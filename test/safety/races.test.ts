@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import express from 'express'
 import type { AccessToken, ExchangeContext, Sso2 } from '../../lib'
-import { ada, addPages, eventually, type Gates, grace, type Network, present, startNetwork } from '../flows/network'
+import { ada, addPages, eventually, type Gates, grace, present, type Setup, startSetup } from '../flows/setup'
 import { forAll } from './address-support'
 import { anonymousSessions, expectDead, limits, type Racer, Racers, storedUnder } from './races-support'
 
@@ -11,7 +11,7 @@ const ROUNDS = 30
 const AT_ONCE = 16
 const rounds = Array.from({ length: ROUNDS }, (_none, index) => index)
 
-let network: Network
+let setup: Setup
 let racers: Racers
 
 const accountOf = (username: string, password: string) => ({
@@ -28,7 +28,7 @@ const somewhile = () => sleep(Math.random() * 30)
 
 async function exchangeTicket(ticket: string, { sid }: ExchangeContext): Promise<AccessToken> {
   if (sid.startsWith('slow')) await somewhile()
-  const { clientId, clientSecret, tokenUrl } = network.emulator.siteOptions('morning')
+  const { clientId, clientSecret, tokenUrl } = setup.emulator.siteOptions('morning')
   const form = { grant_type: 'authorization_code', code: ticket, client_id: clientId, client_secret: clientSecret }
   const answer = await fetch(tokenUrl, { method: 'POST', body: new URLSearchParams(form) })
   if (!answer.ok) throw new Error(`the ticket was refused: ${answer.status}`)
@@ -59,7 +59,7 @@ async function visitor(sid: string): Promise<Racer> {
 
 beforeAll(async () => {
   const kinds = ['save', 'login', 'slow', 'own']
-  network = await startNetwork({
+  setup = await startSetup({
     emulator: { sessions: kinds.flatMap((kind) => anonymousSessions(ROUNDS, kind)), accounts, limits },
     site: {
       timeoutMs: 10_000,
@@ -72,16 +72,16 @@ beforeAll(async () => {
     },
     build,
   })
-  racers = await Racers.of(network)
+  racers = await Racers.of(setup)
 })
 afterAll(async () => {
   racers?.close()
-  await network?.close()
+  await setup?.close()
 })
 
 /** A slow request that is under way, and will save the session's data when it is let go. */
 async function slowSave(racer: Racer) {
-  const gate = network.morning.gates.add()
+  const gate = setup.morning.gates.add()
   const answer = racer.script(`/save?gate=${gate.name}&value=late`)
   await gate.arrived
   return { open: gate.open, answer }
@@ -120,7 +120,7 @@ async function saveRound(index: number): Promise<void> {
 
 test(`[S6] ${ROUNDS} times, a slow save of req.session changes neither a login nor a logout`, async () => {
   await forAll(rounds, saveRound, AT_ONCE)
-  expect(network.count('authenticate')).toBe(ROUNDS)
+  expect(setup.count('authenticate')).toBe(ROUNDS)
 }, 180_000)
 
 async function twoLogins(index: number): Promise<void> {
@@ -138,7 +138,7 @@ async function twoLogins(index: number): Promise<void> {
       expect(json.user.username).toBe(account.username)
       const whose = (await tab.script('/whose')).json
       expect(whose).toEqual({ user: account.username, api: account.username })
-      const [, record] = await storedUnder(network, tab.sid)
+      const [, record] = await storedUnder(setup, tab.sid)
       expect(JSON.parse(present(record)).user.username).toBe(account.username)
       won += 1
     } else {
@@ -167,9 +167,9 @@ test(`[L9, O13] ${ROUNDS} people log in at once, and each session has its own us
   for (const { racer, sid, person } of all) {
     const { username, accountId } = person
     expect((await racer.script('/whose')).json).toEqual({ user: username, api: username })
-    const [, record] = await storedUnder(network, racer.sid)
+    const [, record] = await storedUnder(setup, racer.sid)
     expect(JSON.parse(present(record)).user).toEqual({ accountId, username })
-    const session = network.emulator.sessions().find((one) => one.sid === sid)
+    const session = setup.emulator.sessions().find((one) => one.sid === sid)
     expect(session).toMatchObject({ status: 'loggedin', accountId })
   }
 }, 180_000)
@@ -179,8 +179,8 @@ test('[S6] a slow save by a session that renews its ID by itself sets no old coo
   expect((await racer.script('/login', ada)).status).toBe(200)
   const old = racer.sid
   const other = await slowSave(racer)
-  network.emulator.clock.advance(361)
-  network.emulator.terminate('own-0')
+  setup.emulator.clock.advance(361)
+  setup.emulator.terminate('own-0')
   expect((await racer.script('/')).json.status).toBe('none')
   other.open()
   expect((await other.answer).sets).toEqual([])

@@ -1,5 +1,5 @@
 import express5 from 'express'
-import { addPages, type Network, present, startNetwork } from '../flows/network'
+import { addPages, present, type Setup, startSetup } from '../flows/setup'
 import {
   anonymousCookies,
   ask,
@@ -27,14 +27,14 @@ const parsers: [string, unknown][] = [
 ]
 const settings = expresses.flatMap(([name]) => parsers.map(([parser]) => `${name}, query parser ${parser}`))
 
-let network: Network
+let setup: Setup
 let site: string
 let events: ReturnType<typeof hearEvents>
 let warn: jest.SpyInstance
 beforeAll(async () => {
   warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
   events = hearEvents()
-  network = await startNetwork({
+  setup = await startSetup({
     build: (sso, gates) => {
       const make = (express: typeof express5, name: string, value: unknown) => {
         const app = express()
@@ -53,16 +53,16 @@ beforeAll(async () => {
       )
     },
   })
-  site = network.morning.url
+  site = setup.morning.url
 })
 beforeEach(async () => {
-  await network.browser().visit(`${site}/`) // of 20 who go out slowly and never come back the site would think that Identify is broken
+  await setup.browser().visit(`${site}/`) // of 20 who go out slowly and never come back the site would think that Identify is broken
   events.clear()
 })
 afterAll(async () => {
   events.stop()
   warn.mockRestore()
-  await network.close()
+  await setup.close()
 })
 
 const documentLines = Object.entries(documentHeaders).map(([name, value]) => `${name}: ${value}`)
@@ -70,7 +70,7 @@ const hostLine = () => `Host: ${new URL(site).host}`
 
 /** Where an answer sends the browser, with the return address inside Identify; both must be the site's. */
 function whereTo(location: string): URL {
-  const r = returnAddressIn(network, location)
+  const r = returnAddressIn(setup, location)
   return new URL(r ?? location, site)
 }
 
@@ -97,7 +97,7 @@ describe('an odd request target', () => {
   })
 
   test('[R2] of a guarded page leads to the login page and from there back to the site', async () => {
-    const cookie = await anonymousCookies(network)
+    const cookie = await anonymousCookies(setup)
     const queries = ['', '?return_to=//evil.example', '?a=\\evil.example', '?r=//evil.example#x']
     const paths = ['/account', 'http://evil.example/account', 'HTTP://evil.example:80/account']
     const guarded = paths.flatMap((path) => queries.map((query) => path + query))
@@ -131,7 +131,7 @@ describe('a page with an odd address', () => {
       for (const path of paths) {
         const start = await ask(site, { path, headers: documentHeaders, app })
         expect([start.status, start.body, start.headers['content-type']]).toEqual([302, '', undefined])
-        const r = present(returnAddressIn(network, start.location))
+        const r = present(returnAddressIn(setup, start.location))
         expect(r.replace(/[?&]sso2=[\w.-]+$/, '')).toBe(site + path)
         const cookie = present(start.setCookie.find((line) => line.startsWith('sso2.b='))?.split(';')[0])
         const landing = `/sso2/landing?t=bad&r=${encodeURIComponent(r)}`
@@ -151,7 +151,7 @@ describe('a poisoned header', () => {
       const start = (more: Record<string, string>) =>
         ask(site, { path: '/a?b=c', headers: { ...documentHeaders, ...more }, app })
       const [plain, poisoned] = [await start({}), await start(headers)]
-      const r = (location: string | undefined) => returnAddressIn(network, location)?.replace(/sso2=.*/, 'sso2=')
+      const r = (location: string | undefined) => returnAddressIn(setup, location)?.replace(/sso2=.*/, 'sso2=')
       expect(r(poisoned.location)).toBe(`${site}/a?b=c&sso2=`)
       expect(r(poisoned.location)).toBe(r(plain.location))
       expect(shapeOf(poisoned.setCookie)).toEqual(shapeOf(plain.setCookie))
@@ -211,19 +211,19 @@ describe('a line break', () => {
 
 describe.each(settings)('on %s', (app) => {
   test('[R6] a landing with odd parameters is refused without an error, and uses up nothing', async () => {
-    const { cookie, r } = await beginFlow(network)
-    const token = landingToken(network, { sid: `s-${app}` })
+    const { cookie, r } = await beginFlow(setup)
+    const token = landingToken(setup, { sid: `s-${app}` })
     const headers = { ...documentHeaders, cookie }
     const land = (query: string) =>
       ask(site, { path: `/sso2/landing?${query.replaceAll('TOKEN', token)}`, headers, app })
-    const keys = new Set(await network.keys())
+    const keys = new Set(await setup.keys())
     for (const [query, status] of oddQueries) {
       const answer = await land(query)
       expect([query, answer.status]).toEqual([query, status])
       expect(answer.location === undefined ? site : whereTo(answer.location).origin).toBe(site)
       expect(answer.setCookie.join()).not.toContain('sso2.sid')
     }
-    expect((await network.keys()).filter((key) => !keys.has(key))).toEqual([])
+    expect((await setup.keys()).filter((key) => !keys.has(key))).toEqual([])
     expect((await land(`t=TOKEN&r=${encodeURIComponent(r)}&other=1`)).setCookie.join()).toContain('sso2.sid')
   })
 })

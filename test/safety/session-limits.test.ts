@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { ada, logIn, type Network, present, startNetwork, view } from '../flows/network'
+import { ada, logIn, present, type Setup, startSetup, view } from '../flows/setup'
 import type { Browser, VisitedPage } from '../support/agent'
 import { rawGet } from './cookies-raw'
 
@@ -9,27 +9,27 @@ const limits = { pruneAfterSeconds: 1_000_000, accessTokenSeconds: 1_000_000 }
 const identifies = ({ trail }: VisitedPage) => trail.filter(({ url }) => url.includes('/sso/identify?')).length
 
 describe('[S10] a session', () => {
-  let network: Network
+  let setup: Setup
   let browser: Browser
   const prefix = `limits-${randomUUID()}:`
   const cookie = () => browser.cookie('sso2.sid')
-  const wait = (seconds: number) => network.emulator.clock.advance(seconds)
-  const page = (path = '/') => browser.visit(`${network.morning.url}${path}`)
+  const wait = (seconds: number) => setup.emulator.clock.advance(seconds)
+  const page = (path = '/') => browser.visit(`${setup.morning.url}${path}`)
 
   beforeAll(async () => {
-    network = await startNetwork({
+    setup = await startSetup({
       emulator: { limits },
       site: (name) => ({ session: { prefix: `${prefix}${name}:`, idleSeconds, absoluteSeconds } }),
     })
   })
-  afterAll(() => network.close())
+  afterAll(() => setup.close())
   beforeEach(() => {
-    browser = network.browser()
+    browser = setup.browser()
   })
 
   async function start(isLoggedIn: boolean): Promise<void> {
     await page()
-    if (isLoggedIn) await logIn(browser, network.morning, ada)
+    if (isLoggedIn) await logIn(browser, setup.morning, ada)
     expect(view(await page('/keep'))).toMatchObject({ status: isLoggedIn ? 'loggedin' : 'anon', saved: 'kept' })
   }
 
@@ -71,7 +71,7 @@ describe('[S10] a session', () => {
       }
       for (const path of ['/script', '/account']) {
         const lines = ['Sec-Fetch-Dest: empty', 'Accept: application/json', `Cookie: sso2.sid=${old}`]
-        const { body } = await rawGet(network.morning.url, path, lines, 'utf8')
+        const { body } = await rawGet(setup.morning.url, path, lines, 'utf8')
         expect(body).not.toContain('ada')
         expect(body).toMatch(/"status":"none"|"login_required"/)
       }
@@ -84,7 +84,7 @@ describe('[S10] a session', () => {
       wait(300)
       await page()
     }
-    await logIn(browser, network.morning, ada)
+    await logIn(browser, setup.morning, ada)
     const id = cookie()
     let trips = 0
     for (let age = 0; age <= absoluteSeconds; age += 300) {
@@ -100,11 +100,11 @@ describe('[S10] a session', () => {
 
   test('every key lives no longer than the idle time, and each use renews it', async () => {
     await start(true)
-    const keys = (await network.redis.keys(`${prefix}*`)).filter((key) => /:(sess|sso2):/.test(key))
+    const keys = (await setup.redis.keys(`${prefix}*`)).filter((key) => /:(sess|sso2):/.test(key))
     expect(keys.length).toBeGreaterThanOrEqual(2)
-    const times = async () => Promise.all(keys.map((key) => network.redis.ttl(key)))
+    const times = async () => Promise.all(keys.map((key) => setup.redis.ttl(key)))
     for (const seconds of await times()) expect(seconds).toBeGreaterThan(0)
-    await Promise.all(keys.map((key) => network.redis.expire(key, 30)))
+    await Promise.all(keys.map((key) => setup.redis.expire(key, 30)))
     wait(61)
     await page()
     const mine = (await times()).filter((seconds) => seconds > idleSeconds - 5)

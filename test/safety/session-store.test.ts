@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { loggedIn, type Network, present, startNetwork, view } from '../flows/network'
+import { loggedIn, present, type Setup, startSetup, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { callsAbout } from '../support/calls'
 import { startRedis, type TestRedis } from '../support/redis'
@@ -9,10 +9,10 @@ import { beginFlow, hearEvents, land, landingToken } from './session-support'
 
 let server: TestRedis
 let redis: Redis
-let network: Network
+let setup: Setup
 let events: ReturnType<typeof hearEvents>
 let warn: jest.SpyInstance
-const at = (path: string) => `${network.morning.url}${path}`
+const at = (path: string) => `${setup.morning.url}${path}`
 const allKeys = async () => (await redis.keys('*')).sort()
 
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
   events = hearEvents()
   server = await startRedis()
   redis = new Redis(server.url)
-  network = await startNetwork({
+  setup = await startSetup({
     site: (name) => ({
       redis: server.url,
       loginLimit: { attempts: 100, perSeconds: 60 },
@@ -30,11 +30,11 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   await redis.flushall()
-  network.emulator.faults.clear()
+  setup.emulator.faults.clear()
   events.clear()
 })
 afterAll(async () => {
-  await network.close()
+  await setup.close()
   redis.disconnect()
   await server.stop()
   events.stop()
@@ -42,7 +42,7 @@ afterAll(async () => {
 })
 
 const questions = () =>
-  (['sessionstatus', 'authenticate', 'token'] as const).flatMap((operation) => callsAbout(network.emulator, operation))
+  (['sessionstatus', 'authenticate', 'token'] as const).flatMap((operation) => callsAbout(setup.emulator, operation))
     .length
 
 test('[S8] 500 visits without a cookie leave no key, no session and no command in Redis', async () => {
@@ -51,7 +51,7 @@ test('[S8] 500 visits without a cookie leave no key, no session and no command i
   const started = performance.now()
   const dests = Array.from({ length: 500 }, (_none, index) => (index % 2 === 0 ? 'document' : 'empty'))
   const answers = await forAll(dests, (dest) =>
-    ask(network.morning.url, { path: '/page', headers: { ...documentHeaders, 'sec-fetch-dest': dest } }),
+    ask(setup.morning.url, { path: '/page', headers: { ...documentHeaders, 'sec-fetch-dest': dest } }),
   )
   expect(answers.map(({ status }) => status)).toEqual(dests.map((dest) => (dest === 'document' ? 302 : 200)))
   const stats = await redis.info('commandstats')
@@ -67,9 +67,9 @@ test('[S8] 500 visits without a cookie leave no key, no session and no command i
 })
 
 test('[S8] of 100 scripted landings each leaves a small key or two, and every key has an end', async () => {
-  const flow = await beginFlow(network)
-  const tokens = Array.from({ length: 100 }, () => landingToken(network, { sid: randomUUID() }))
-  const answers = await Promise.all(tokens.map((token) => land(network, flow, token)))
+  const flow = await beginFlow(setup)
+  const tokens = Array.from({ length: 100 }, () => landingToken(setup, { sid: randomUUID() }))
+  const answers = await Promise.all(tokens.map((token) => land(setup, flow, token)))
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]))
   const keys = await allKeys()
   expect(keys.filter((key) => key.includes(':sso2:{'))).toHaveLength(100)
@@ -97,9 +97,9 @@ describe('[S9] an SSO session ID chosen by an attacker', () => {
     ['513 characters', 'x'.repeat(513), false],
     ['an empty text', '', false],
   ])('%s', async (_what, sid, isTaken) => {
-    const flow = await beginFlow(network)
+    const flow = await beginFlow(setup)
     events.clear()
-    const answer = await land(network, flow, landingToken(network, { sid }))
+    const answer = await land(setup, flow, landingToken(setup, { sid }))
     expect(answer.status).toBe(303)
     const keys = await allKeys()
     expect(keys.filter((key) => !safeKey.test(key))).toEqual([])
@@ -151,13 +151,13 @@ describe('[S15] where the store holds something else', () => {
     const record = JSON.parse(present(await redis.get(key)))
     await redis.set(key, JSON.stringify({ ...record, sealedSecrets: 'A'.repeat(200) }), 'EX', 1000)
     expect((await browser.visit(at('/'))).status).toBe(200)
-    network.emulator.clock.advance(361)
+    setup.emulator.clock.advance(361)
     await beginsAnew(browser)
   })
 
   /** A browser that is logged in, and no record but its own in the store. */
   async function withOneRecord(): Promise<Browser> {
-    const browser = await loggedIn(network)
+    const browser = await loggedIn(setup)
     await redis.flushall()
     expect(view(await browser.visit(at('/'))).status).toBe('loggedin')
     return browser
@@ -179,7 +179,7 @@ describe('[S15] where the store holds something else', () => {
     ['a cookie of another program', '{"cookie":{"originalMaxAge":1000,"expires":"2099-01-01"},"saved":"x"}'],
     ['__proto__', '{"cookie":{"since":1},"__proto__":{"polluted":true},"saved":"x"}'],
   ])('as data %s', async (_what, text) => {
-    const browser = await loggedIn(network)
+    const browser = await loggedIn(setup)
     expect(view(await browser.visit(at('/keep'))).saved).toBe('kept')
     await redis.set(await keyOf('sess'), text, 'EX', 100)
     const visit = await browser.visit(at('/'))
@@ -191,8 +191,8 @@ describe('[S15] where the store holds something else', () => {
   })
 
   test('as kept logout, the logout stays pending and no page fails', async () => {
-    const browser = await loggedIn(network)
-    network.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    const browser = await loggedIn(setup)
+    setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
     await browser.submit(at('/logout'), { return_to: '/' })
     for (const text of ['', 'garbage', '{}', 'x'.repeat(1000)]) {
       for (const key of await redis.keys('morning:pend:*')) await redis.set(key, text, 'EX', 100)

@@ -1,6 +1,6 @@
 import diagnostics from 'node:diagnostics_channel'
 import type { Sso2Event } from '../../lib'
-import { eventually, type Network, present } from '../flows/network'
+import { eventually, present, type Setup } from '../flows/setup'
 import { type HttpAnswer, send } from '../support/http'
 import { signJwt } from '../support/oracle'
 import { parseSetCookie } from './cookies-raw'
@@ -42,7 +42,7 @@ export async function untilJudged<Answer extends { status: number }>(send: () =>
 /** Headers of a navigation by typing an address. */
 export const document = { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
 
-/** What a landing needs of a network. */
+/** What a landing needs of a setup. */
 export interface Landable {
   morning: { url: string }
 }
@@ -63,7 +63,7 @@ export async function beginFlow({ morning }: Landable, path = '/'): Promise<Flow
 }
 
 /** A landing token of the morning site, signed by the tests' own signer. */
-export function landingToken({ emulator }: Network, claims: object): string {
+export function landingToken({ emulator }: Setup, claims: object): string {
   const { clientId, clientSecret, ssoIdentifier } = emulator.siteOptions('morning')
   const now = Math.floor(emulator.clock.now() / 1000)
   const times = { nbf: now, iat: now, exp: now + 10 }

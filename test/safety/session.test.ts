@@ -1,40 +1,40 @@
-import { ada, eventually, grace, loggedIn, type Network, present, startNetwork, view } from '../flows/network'
+import { ada, eventually, grace, loggedIn, present, type Setup, startSetup, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { beginFlow, hearEvents, land, landingToken } from './session-support'
 
 /* A login that ended elsewhere, a logout that the SSO system did not take, and answers of Session Status that are refused. */
 
-let network: Network
+let setup: Setup
 let events: ReturnType<typeof hearEvents>
 let warn: jest.SpyInstance
-const at = (path: string) => `${network.morning.url}${path}`
+const at = (path: string) => `${setup.morning.url}${path}`
 
 beforeAll(async () => {
   warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
   events = hearEvents()
-  network = await startNetwork()
+  setup = await startSetup()
 })
 afterEach(() => {
-  network.emulator.faults.clear()
+  setup.emulator.faults.clear()
   events.clear()
 })
 afterAll(async () => {
-  await network.close()
+  await setup.close()
   events.stop()
   warn.mockRestore()
 })
 
 /** Logged in, where a fault before may have opened the site's circuit. */
 async function browserOf(account = ada): Promise<Browser> {
-  await eventually(async () => (await network.morning.sso.health()).sso === 'ok')
-  return loggedIn(network, account)
+  await eventually(async () => (await setup.morning.sso.health()).sso === 'ok')
+  return loggedIn(setup, account)
 }
 
 test.each([60, -60])('[T12] a status answer whose times are %i s off changes nothing', async (seconds) => {
   const browser = await browserOf()
-  network.emulator.clock.advance(361)
-  const { sid } = present(network.emulator.sessions().findLast(({ status }) => status === 'loggedin'))
-  network.emulator.faults.add({ operation: 'sessionstatus', kind: 'skew', seconds, sid })
+  setup.emulator.clock.advance(361)
+  const { sid } = present(setup.emulator.sessions().findLast(({ status }) => status === 'loggedin'))
+  setup.emulator.faults.add({ operation: 'sessionstatus', kind: 'skew', seconds, sid })
   const page = await browser.visit(at('/page'))
   expect(view(page)).toEqual({ status: 'loggedin', username: 'ada', degraded: 'sso_unavailable', url: '/page' })
   expect(page.trail).toHaveLength(1)
@@ -43,16 +43,16 @@ test.each([60, -60])('[T12] a status answer whose times are %i s off changes not
 
 test('[L8] a login or logout that is answered about another session gives no browser its identity', async () => {
   const other = await browserOf(grace)
-  const browser = network.browser()
+  const browser = setup.browser()
   await browser.visit(at('/'))
   for (const operation of ['authenticate', 'sessionstatus'] as const)
-    network.emulator.faults.add({ operation, kind: 'wrong_session' })
+    setup.emulator.faults.add({ operation, kind: 'wrong_session' })
   const login = await browser.fetchJson(at('/login'), { json: ada })
   expect(login.status).toBe(503)
   expect(view(await browser.fetchJson(at('/'))).status).toBe('anon')
-  network.emulator.faults.clear()
+  setup.emulator.faults.clear()
   for (const operation of ['logout', 'logoutall'] as const)
-    network.emulator.faults.add({ operation, kind: 'wrong_session' })
+    setup.emulator.faults.add({ operation, kind: 'wrong_session' })
   const logout = await other.fetchJson(at('/logout'), { json: {} })
   expect(logout.status).toBeLessThan(500)
   expect(view(await other.visit(at('/')))).toEqual({ status: 'none', degraded: 'logout_pending', url: '/' })
@@ -62,8 +62,8 @@ describe('[S12] a logout while the SSO system does not take it', () => {
   /** A browser whose logout is not confirmed, and the SSO session that still lives. */
   async function loggedOut(): Promise<{ browser: Browser; sid: string }> {
     const browser = await browserOf()
-    const { sid } = present(network.emulator.sessions().at(-1))
-    network.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    const { sid } = present(setup.emulator.sessions().at(-1))
+    setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
     events.clear()
     expect(view(await browser.submit(at('/logout'), { return_to: '/' })).status).toBe('none')
     expect(events.heard).toContain('logout pending')
@@ -72,31 +72,31 @@ describe('[S12] a logout while the SSO system does not take it', () => {
 
   test('stays anonymous for 20 pages, and once it is confirmed Identify gives a new anonymous session', async () => {
     const { browser, sid } = await loggedOut()
-    const statusOf = () => network.emulator.sessions().find((session) => session.sid === sid)?.status
+    const statusOf = () => setup.emulator.sessions().find((session) => session.sid === sid)?.status
     expect(statusOf()).toBe('loggedin')
-    const before = network.count('identify')
+    const before = setup.count('identify')
     for (let page = 1; page <= 20; page += 1) {
       const shown = view(await browser.visit(at(`/page/${page}`)))
       expect(shown).toEqual({ status: 'none', degraded: 'logout_pending', url: `/page/${page}` })
     }
-    expect(network.count('identify')).toBe(before)
+    expect(setup.count('identify')).toBe(before)
     expect(events.heard).toContain('degraded served logout_pending')
-    network.emulator.faults.clear()
+    setup.emulator.faults.clear()
     await eventually(async () => view(await browser.visit(at('/'))).status === 'anon')
     expect(statusOf()).toBe('terminated')
-    const last = present(network.emulator.sessions().at(-1))
+    const last = present(setup.emulator.sessions().at(-1))
     expect([last.status, last.sid === sid]).toEqual(['anon', false])
   })
 
   test('the landing refuses a token of the logged-out session, and its ticket is not exchanged', async () => {
     const { sid } = await loggedOut()
-    const flow = await beginFlow(network)
-    const before = network.count('token')
+    const flow = await beginFlow(setup)
+    const before = setup.count('token')
     events.clear()
-    const answer = await land(network, flow, landingToken(network, { sid, sts: 'loggedin', at: 'a-ticket' }))
+    const answer = await land(setup, flow, landingToken(setup, { sid, sts: 'loggedin', at: 'a-ticket' }))
     expect(answer.status).toBe(303)
     expect(answer.setCookie.filter((line) => line.startsWith('sso2.sid='))).toEqual([])
     expect(events.heard).toContain('landing log_out signed_out')
-    expect(network.count('token')).toBe(before)
+    expect(setup.count('token')).toBe(before)
   })
 })

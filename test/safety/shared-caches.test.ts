@@ -1,6 +1,6 @@
 import express from 'express'
-import { ada, addPages, logIn, type Network, startNetwork } from '../flows/network'
-import { document } from '../regressions/stage'
+import { ada, addPages, logIn, type Setup, startSetup } from '../flows/setup'
+import { document } from '../regressions/pausable-setup'
 import type { Browser } from '../support/agent'
 
 /* A site that lets shared caches keep everything, by a handler in front of `sso`: no private response is kept. Threat R10. */
@@ -18,10 +18,10 @@ const SAID: Readonly<Record<string, string>> = {
 }
 const NAMES = Object.keys(SAID).map((name) => name.toLowerCase())
 
-let network: Network
+let setup: Setup
 let user: Browser
 beforeAll(async () => {
-  network = await startNetwork({
+  setup = await startSetup({
     record: true,
     build: (sso, gates) => {
       const app = express()
@@ -44,23 +44,23 @@ beforeAll(async () => {
       return app
     },
   })
-  user = network.browser()
-  await logIn(user, network.morning, ada)
+  user = setup.browser()
+  await logIn(user, setup.morning, ada)
 })
-afterAll(() => network.close())
+afterAll(() => setup.close())
 
-const at = (path: string) => `${network.morning.url}${path}`
+const at = (path: string) => `${setup.morning.url}${path}`
 const kept = (headers: object) => NAMES.filter((name) => name in headers)
 const navigation = { headers: document }
 
 test.each<[what: string, status: number, ask: () => ReturnType<Browser['fetchJson']>]>([
-  ['a redirect to Identify', 302, () => network.browser().fetchJson(at('/'), navigation)],
+  ['a redirect to Identify', 302, () => setup.browser().fetchJson(at('/'), navigation)],
   ['a guarded page', 200, () => user.fetchJson(at('/account'))],
   ['a guarded page that says so itself', 200, () => user.fetchJson(at('/late'))],
   ['a guarded page that names private fields only', 200, () => user.fetchJson(at('/qualified'))],
-  ['a 401', 401, () => network.browser().fetchJson(at('/account'))],
+  ['a 401', 401, () => setup.browser().fetchJson(at('/account'))],
   ['a 403', 403, () => user.fetchJson(at('/refused'))],
-  ['the login form of a script', 200, () => network.browser().fetchJson(at('/login'))],
+  ['the login form of a script', 200, () => setup.browser().fetchJson(at('/login'))],
 ])('[R10, O22] %s is kept by no shared cache', async (_what, status, ask) => {
   const response = await ask()
   expect([response.status, kept(response.headers)]).toEqual([status, []])
@@ -68,10 +68,10 @@ test.each<[what: string, status: number, ask: () => ReturnType<Browser['fetchJso
 })
 
 test('[R10, O22] the way of a login and a logout sets cookies that no shared cache keeps', async () => {
-  const browser = network.browser()
-  const { sent } = network.morning
+  const browser = setup.browser()
+  const { sent } = setup.morning
   sent.length = 0
-  await logIn(browser, network.morning, ada)
+  await logIn(browser, setup.morning, ada)
   await browser.submit(at('/logout'), { return_to: '/' })
   const ours = sent.map(({ url, headers }) => ({ url, headers: JSON.parse(headers) as object }))
   const own = ours.filter(({ headers }) => 'set-cookie' in headers || 'location' in headers)

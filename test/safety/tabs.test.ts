@@ -1,22 +1,22 @@
 import type { FaultKind } from '../../lib/emulator'
-import { ada, loggedIn, type Network, type PageView, startNetwork, view } from '../flows/network'
+import { ada, loggedIn, type PageView, type Setup, startSetup, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { documentHeaders } from './address-support'
 
 /* Tabs of one browser that go through Identify at once: each of them gets its page, whatever the others' answers say. */
 
-let network: Network
+let setup: Setup
 let warn: jest.SpyInstance
-const at = (path: string) => `${network.morning.url}${path}`
+const at = (path: string) => `${setup.morning.url}${path}`
 
 /** A site of its own for each test: after thirty refused tokens a site keeps visitors from Identify for a while. */
 beforeEach(async () => {
   warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
-  network = await startNetwork()
-  await network.browser().visit(at('/page'))
+  setup = await startSetup()
+  await setup.browser().visit(at('/page'))
 })
 afterEach(async () => {
-  await network.close()
+  await setup.close()
   warn.mockRestore()
 })
 
@@ -32,7 +32,7 @@ const dropSession = (browser: Browser) => browser.dropCookies(({ name }) => name
 async function hop(browser: Browser, tab: Tab): Promise<void> {
   const { url } = tab
   if (url === undefined) return
-  if (url.startsWith(`${network.emulator.url}/sso/identify`)) tab.trips += 1
+  if (url.startsWith(`${setup.emulator.url}/sso/identify`)) tab.trips += 1
   const answer = await browser.fetchJson(url, { headers: documentHeaders })
   const { location } = answer.headers
   tab.url = location && new URL(location, url).href
@@ -62,8 +62,8 @@ test.each<[pace: string, cause: string, pace: Pace, fault: FaultKind | undefined
   '[R8] each of thirty tabs that %s has its page after three trips at most where %s',
   async (_pace, _cause, ...row) => {
     const [pace, fault] = row
-    const browser = network.browser()
-    if (fault) network.emulator.faults.add({ operation: 'identify', ...fault })
+    const browser = setup.browser()
+    if (fault) setup.emulator.faults.add({ operation: 'identify', ...fault })
     const tabs = pages(30).map((path): Tab => ({ url: at(path), trips: 0 }))
     for (let round = 0; round < 40 && tabs.some(({ url }) => url !== undefined); round += 1) {
       await pace(browser, tabs)
@@ -76,19 +76,19 @@ test.each<[pace: string, cause: string, pace: Pace, fault: FaultKind | undefined
 )
 
 test('[R8] the count of a page is its own, and a browser keeps 32 of them', async () => {
-  const browser = network.browser()
+  const browser = setup.browser()
   const visit = async (page: number) => {
     const { trail } = await browser.visit(at(`/page?a=${page}`))
-    return trail.filter(({ url }) => url.startsWith(`${network.emulator.url}/sso/identify`)).length
+    return trail.filter(({ url }) => url.startsWith(`${setup.emulator.url}/sso/identify`)).length
   }
   for (let page = 0; page < 34; page += 1) {
     if (page % 10 === 9) {
-      network.emulator.faults.clear()
-      await network.browser().visit(at('/page'))
+      setup.emulator.faults.clear()
+      await setup.browser().visit(at('/page'))
     }
-    network.emulator.faults.add({ operation: 'identify', kind: 'wrong_signature' })
+    setup.emulator.faults.add({ operation: 'identify', kind: 'wrong_signature' })
     expect(await visit(page)).toBe(1)
-    network.emulator.clock.advance(1)
+    setup.emulator.clock.advance(1)
   }
   const names = () => browser.cookies.map(({ name }) => name).filter((name) => name.startsWith('sso2.l'))
   expect(names()).toHaveLength(32)
@@ -101,10 +101,10 @@ const tokenOf = ({ url = '' }: Tab) => new URL(url).searchParams.get('t')
 test.each(['anon', 'loggedin'])(
   '[R8] two tabs that land at once, in one second, have each their page, with the session that is %s',
   async (status) => {
-    const browser = status === 'loggedin' ? await loggedIn(network) : network.browser()
+    const browser = status === 'loggedin' ? await loggedIn(setup) : setup.browser()
     await browser.visit(at('/page'))
     dropSession(browser)
-    const { clock } = network.emulator
+    const { clock } = setup.emulator
     clock.advance(Math.ceil(clock.now() / 1000) - clock.now() / 1000)
     const tabs = pages(2).map((path): Tab => ({ url: at(path), trips: 0 }))
     await together(browser, tabs)

@@ -1,6 +1,6 @@
 import diagnostics from 'node:diagnostics_channel'
 import type { Sso2Event } from '../../lib/web/hooks'
-import { ada, grace, loggedIn, type Network, present, startNetwork, type TestSite, view } from '../flows/network'
+import { ada, grace, loggedIn, present, type Setup, startSetup, type TestSite, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { readJwt, signJwt } from '../support/oracle'
 import { ask, documentHeaders } from './address-support'
@@ -11,7 +11,7 @@ const secrets = ['client-secret-of-the-morning-paper-0123456789', 'the-secret-of
 
 /** Stands still while tokens are judged, so that a token at the very edge of its life stays there. */
 let time = Date.now()
-let network: Network
+let setup: Setup
 let site: TestSite
 let warn: jest.SpyInstance
 const events: Sso2Event[] = []
@@ -19,10 +19,10 @@ const note = (event: unknown) => void events.push(event as Sso2Event)
 
 beforeAll(async () => {
   warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
-  network = await startNetwork({
+  setup = await startSetup({
     site: (name) => (name === 'morning' ? { clock: { now: () => time }, clientSecret: secrets } : {}),
   })
-  site = network.morning
+  site = setup.morning
   diagnostics.subscribe('express-sso2:landing', note)
 })
 beforeEach(() => {
@@ -30,7 +30,7 @@ beforeEach(() => {
 })
 afterAll(async () => {
   diagnostics.unsubscribe('express-sso2:landing', note)
-  await network.close()
+  await setup.close()
   warn.mockRestore()
 })
 
@@ -57,7 +57,7 @@ async function beginFlow(browser: Browser): Promise<Flow> {
   const back = await browser.fetchJson(present(start.headers.location), { headers: documentHeaders })
   const query = new URL(present(back.headers.location)).searchParams
   // after ten seconds the site looks for who is out and not back, with a clock that stands still, and finds Identify broken
-  await network.browser().visit(`${site.url}/page`)
+  await setup.browser().visit(`${site.url}/page`)
   const cookies = [`sso2.b=${present(own('sso2.b'))}`, ...(session === undefined ? [] : [`sso2.sid=${session}`])]
   return { cookie: cookies.join('; '), r: present(query.get('r')), t: present(query.get('t')) }
 }
@@ -83,8 +83,8 @@ function targetOf({ t }: Flow): Target {
 }
 
 async function stored(): Promise<Record<string, string | null>> {
-  const keys = await network.keys()
-  const values = await Promise.all(keys.map((key) => network.redis.get(key).catch(() => 'no text')))
+  const keys = await setup.keys()
+  const values = await Promise.all(keys.map((key) => setup.redis.get(key).catch(() => 'no text')))
   return Object.fromEntries(keys.map((key, index) => [key, values[index] ?? null]))
 }
 
@@ -121,13 +121,13 @@ function changesOf(after: Record<string, string | null>, before: Record<string, 
 // A rejection that no handler takes fails the test that it happens in: jest sees to that by itself.
 test('[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T14, T16, L5, L6, L7, L11] at the landing page, within a bound flow, every bad token is refused, and a logged-in visitor stays logged in', async () => {
   const before = { status: 'loggedin', username: 'ada', url: '/page' }
-  const browser = await loggedIn(network, ada, network.evening)
-  const other = await loggedIn(network, grace, network.evening)
+  const browser = await loggedIn(setup, ada, setup.evening)
+  const other = await loggedIn(setup, grace, setup.evening)
   await browser.visit(`${site.url}/page`)
   const [source, flow] = [await beginFlow(other), await beginFlow(browser)]
   const target = targetOf(source)
   expect(await see(flow)).toEqual(before)
-  const [records, exchanges] = [await stored(), network.count('token')]
+  const [records, exchanges] = [await stored(), setup.count('token')]
 
   const bad = badTokens(target)
   expect(bad.length).toBeGreaterThanOrEqual(200)
@@ -135,25 +135,25 @@ test('[T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T14, T16, L5, L6, L7, L11] 
 
   expect(await see(flow)).toEqual(before)
   expect(changesOf(await stored(), records)).toEqual([])
-  expect(network.count('token')).toBe(exchanges)
+  expect(setup.count('token')).toBe(exchanges)
   expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
   // The very claims that the bad tokens spoil log in where nothing is spoilt.
   const landed = await land(flow, signClaims(target, goodClaims(target)))
   expect(landed.setCookie.some((line) => line.startsWith('sso2.sid='))).toBe(true)
-  expect(network.count('token')).toBe(exchanges + 1)
+  expect(setup.count('token')).toBe(exchanges + 1)
 })
 
 test("[L6] a sister site's token is refused, with its own secret and even with ours", async () => {
-  const flow = await beginFlow(await loggedIn(network, grace, network.evening))
+  const flow = await beginFlow(await loggedIn(setup, grace, setup.evening))
   const claims = readJwt(flow.t).claims
   const evening = 'client-secret-of-the-evening-paper-0123456789'
   const sister = { ...claims, aud: 'evening' }
-  const exchanges = network.count('token')
+  const exchanges = setup.count('token')
   for (const [token, reason] of [
     [signJwt(claims, evening), 'signature'],
     [signJwt(sister, evening), 'signature'],
     [signJwt(sister, secrets[0]), 'audience'],
   ] as const)
     expect(await judge(flow, { group: 'aud', name: 'sister', token, reasons: [reason] })).toBeUndefined()
-  expect(network.count('token')).toBe(exchanges)
+  expect(setup.count('token')).toBe(exchanges)
 })

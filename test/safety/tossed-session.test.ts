@@ -1,16 +1,6 @@
 import express from 'express'
 import session from 'express-session'
-import {
-  ada,
-  addPages,
-  logIn,
-  type Network,
-  present,
-  sessionSecret,
-  startNetwork,
-  view,
-  visitor,
-} from '../flows/network'
+import { ada, addPages, logIn, present, type Setup, sessionSecret, startSetup, view, visitor } from '../flows/setup'
 import type { Browser, ScriptAnswer } from '../support/agent'
 
 /*
@@ -19,45 +9,45 @@ import type { Browser, ScriptAnswer } from '../support/agent'
  * Before a second trip of one browser the clock moves: two tokens of one second are the same.
  */
 
-let network: Network
-const at = (path: string) => `${network.morning.url}${path}`
+let setup: Setup
+const at = (path: string) => `${setup.morning.url}${path}`
 beforeAll(async () => {
   const own = session({ name: 'own', secret: sessionSecret, resave: false, saveUninitialized: false })
-  network = await startNetwork({
+  setup = await startSetup({
     build: (sso, gates) => addPages(express().use(own, sso.router, sso.middleware), sso, gates),
   })
 })
-afterAll(() => network.close())
-afterEach(() => network.emulator.reset())
+afterAll(() => setup.close())
+afterEach(() => setup.emulator.reset())
 
 /** The user logs in with a browser that sends the attacker's cookie before its own. */
 function logInWithTossed(to: Browser, from: Browser): Promise<ScriptAnswer> {
   const own = to.cookies.filter(({ host }) => host === 'morning.localhost').map(({ name, value }) => `${name}=${value}`)
   const headers = { cookie: [`own=${present(from.cookie('own'))}`, ...own].join('; ') }
-  return network.browser({ cookies: false }).fetchJson(at('/login'), { json: ada, headers })
+  return setup.browser({ cookies: false }).fetchJson(at('/login'), { json: ada, headers })
 }
 
 test('[L2, S1] a login with the session ID of another browser does not log in that one’s session of the SSO system', async () => {
-  const [attacker, victim] = [await visitor(network), await visitor(network)]
+  const [attacker, victim] = [await visitor(setup), await visitor(setup)]
   const answer = await logInWithTossed(victim, attacker)
   expect([answer.status, answer.json.error]).toEqual([401, 'session_ended'])
   expect(answer.json.loginUrl).toContain('/login?')
-  expect(network.count('authenticate')).toBe(0)
-  expect(network.emulator.sessions().filter(({ status }) => status === 'loggedin')).toEqual([])
-  network.emulator.clock.advance(2)
+  expect(setup.count('authenticate')).toBe(0)
+  expect(setup.emulator.sessions().filter(({ status }) => status === 'loggedin')).toEqual([])
+  setup.emulator.clock.advance(2)
   expect(view(await attacker.visit(at('/'))).status).toBe('anon')
 })
 
 test('[L2, S1] nor does one of a browser that was never here', async () => {
-  const [attacker, victim] = [await visitor(network), network.browser()]
+  const [attacker, victim] = [await visitor(setup), setup.browser()]
   const answer = await logInWithTossed(victim, attacker)
-  expect([answer.status, network.count('authenticate')]).toEqual([401, 0])
+  expect([answer.status, setup.count('authenticate')]).toEqual([401, 0])
 })
 
 test('a user whose browser has lost the binding is led through Identify before the form, and logs in at once', async () => {
-  const browser = await visitor(network)
-  network.emulator.clock.advance(2)
+  const browser = await visitor(setup)
+  setup.emulator.clock.advance(2)
   browser.dropCookies(({ name }) => name === 'sso2.b')
-  await logIn(browser, network.morning, ada)
+  await logIn(browser, setup.morning, ada)
   expect(view(await browser.visit(at('/')))).toMatchObject({ status: 'loggedin', username: 'ada' })
 })

@@ -1,10 +1,10 @@
 import type { EmulatorOptions, FaultKind } from '../../lib/emulator'
-import { ada, logIn, type Network, present, startNetwork, type TestSite, view } from '../flows/network'
+import { ada, logIn, present, type Setup, startSetup, type TestSite, view } from '../flows/setup'
 import type { Browser, VisitedPage } from '../support/agent'
 import { anonymousCookies, ask, cookieHeader, documentHeaders, postForm } from './address-support'
 import { hearEvents } from './session-support'
 
-let network: Network
+let setup: Setup
 let site: string
 let events: ReturnType<typeof hearEvents>
 let warn: jest.SpyInstance
@@ -14,20 +14,20 @@ beforeAll(async () => {
   warn = jest.spyOn(console, 'warn').mockImplementation(() => {})
   events = hearEvents()
   const limits: EmulatorOptions['limits'] = { attemptsBeforeFreeze: 1000 }
-  network = await startNetwork({ emulator: { limits } })
-  site = network.morning.url
+  setup = await startSetup({ emulator: { limits } })
+  site = setup.morning.url
 })
 beforeEach(() => {
   events.clear()
-  network.emulator.faults.clear()
+  setup.emulator.faults.clear()
 })
 afterAll(async () => {
   events.stop()
   warn.mockRestore()
-  await network.close()
+  await setup.close()
 })
 
-const isIdentify = ({ url }: { url: string }) => url.startsWith(`${network.emulator.url}/sso/identify`)
+const isIdentify = ({ url }: { url: string }) => url.startsWith(`${setup.emulator.url}/sso/identify`)
 const tripsIn = ({ trail }: VisitedPage) => trail.filter(isIdentify).length
 
 /** Follows by hand, with a chance to meddle after every hop. */
@@ -45,18 +45,18 @@ async function follow(browser: Browser, start: string, meddle: () => void): Prom
 
 describe('a loop', () => {
   test('[R8] of the login form of a browser that has logged out ends with its fault as well', async () => {
-    const browser = network.browser()
+    const browser = setup.browser()
     await browser.fetchJson(at('/logout'), { method: 'POST' }) // the site cannot tell of what: the mark stands for anything
-    network.emulator.faults.add({ operation: 'identify', kind: 'wrong_signature' })
+    setup.emulator.faults.add({ operation: 'identify', kind: 'wrong_signature' })
     expect((await browser.visit(at('/login'))).status).toBe(503)
-    network.emulator.faults.clear()
+    setup.emulator.faults.clear()
     expect((await browser.visit(at('/login'))).status).toBe(503)
-    network.emulator.clock.advance(5)
+    setup.emulator.clock.advance(5)
     expect((await browser.visit(at('/login'))).status).toBe(200)
   })
 
   test('[R8] of a browser that keeps no cookies ends after at most three trips with the page', async () => {
-    const page = await network.browser({ cookies: false }).visit(at('/page?a=1'))
+    const page = await setup.browser({ cookies: false }).visit(at('/page?a=1'))
     expect([page.status, tripsIn(page) <= 3]).toEqual([200, true])
     expect(view(page)).toMatchObject({ status: 'none', degraded: 'cookies_blocked' })
     expect(events.heard).toContain('landing mark_cookieless no_cookies')
@@ -64,12 +64,12 @@ describe('a loop', () => {
   })
 
   test('[R8] an old address of a browser without cookies logs in a browser with cookies', async () => {
-    const marked = (await network.browser({ cookies: false }).visit(at('/page?a=1'))).url
+    const marked = (await setup.browser({ cookies: false }).visit(at('/page?a=1'))).url
     expect(marked).toContain('sso2=')
-    network.emulator.clock.advance(61)
-    const page = await network.browser().visit(marked)
+    setup.emulator.clock.advance(61)
+    const page = await setup.browser().visit(marked)
     expect([tripsIn(page), page.url, view(page).status]).toEqual([1, at('/page?a=1'), 'anon'])
-    const other = await network.browser({ cookies: false }).visit(marked)
+    const other = await setup.browser({ cookies: false }).visit(marked)
     expect([tripsIn(other), view(other).degraded]).toEqual([0, 'cookies_blocked'])
   })
 
@@ -81,10 +81,10 @@ describe('a loop', () => {
   ])(
     '[R8] of a browser that drops %s after every hop ends after at most three trips',
     async (_name, names, degraded) => {
-      const browser = network.browser()
+      const browser = setup.browser()
       const way = await follow(browser, at('/page?a=1'), () => {
         browser.dropCookies(({ name }) => names.test(name))
-        network.emulator.clock.advance(1)
+        setup.emulator.clock.advance(1)
       })
       expect(view({ body: way.page }).degraded).toBe(degraded)
       expect(way.trips).toBeGreaterThan(0)
@@ -101,9 +101,9 @@ describe('a loop', () => {
   test.each(refusals)(
     '[R8, T12] of landing tokens %s ends after at most three trips with the page',
     async (_name, fault, reason, cause) => {
-      network.emulator.clock.advance(120)
-      network.emulator.faults.add({ operation: 'identify', ...fault })
-      const browser = network.browser()
+      setup.emulator.clock.advance(120)
+      setup.emulator.faults.add({ operation: 'identify', ...fault })
+      const browser = setup.browser()
       const page = await browser.visit(at('/page?a=1'))
       expect([page.status, page.url]).toEqual([200, at('/page?a=1')])
       expect(tripsIn(page)).toBeGreaterThan(0)
@@ -115,35 +115,35 @@ describe('a loop', () => {
       )
       expect(warn.mock.calls.flat().join('\n')).toMatch(cause)
       const again = async (seconds: number) => {
-        network.emulator.clock.advance(seconds)
+        setup.emulator.clock.advance(seconds)
         const visit = await browser.visit(at('/page?a=1'))
         return [tripsIn(visit), view(visit).degraded]
       }
       expect(await again(0)).toEqual([0, 'token_refused'])
       expect(await again(5)).toEqual([1, 'token_refused'])
       expect(await again(2)).toEqual([0, 'token_refused'])
-      network.emulator.faults.clear()
+      setup.emulator.faults.clear()
       expect(await again(3)).toEqual([1, undefined])
       expect(view(await browser.visit(at('/page?a=1'))).status).toBe('anon')
     },
   )
 
   test('[R8] is none of a trip so slow that its count is forgotten and its token expired: there is a second one', async () => {
-    const browser = network.browser()
+    const browser = setup.browser()
     const first = await browser.fetchJson(at('/page?a=1'), { headers: documentHeaders })
     const back = await browser.fetchJson(present(first.headers.location), { headers: documentHeaders })
-    network.emulator.clock.advance(90)
+    setup.emulator.clock.advance(90)
     const page = await browser.visit(present(back.headers.location))
     expect([tripsIn(page), view(page)]).toEqual([1, { status: 'anon', url: '/page?a=1' }])
   })
 
   test('[R8] is none where a script asks for the same address all the while', async () => {
-    const browser = network.browser()
+    const browser = setup.browser()
     let [url, trips]: [string | undefined, number] = [at('/page?a=1'), 0]
     for (let hops = 0; url !== undefined && hops < 40; hops += 1) {
       if (isIdentify({ url })) trips += 1
       const hop = await browser.fetchJson(url, { headers: documentHeaders })
-      network.emulator.clock.advance(6)
+      setup.emulator.clock.advance(6)
       browser.dropCookies(({ name }) => name === 'sso2.sid')
       await browser.fetchJson(at('/page?a=1'))
       url = hop.headers.location && new URL(hop.headers.location, url).href
@@ -152,21 +152,21 @@ describe('a loop', () => {
   })
 
   test('[R8] of a page that leads on to another one by itself ends as well', async () => {
-    const browser = network.browser()
+    const browser = setup.browser()
     const drop = () => browser.dropCookies(({ name }) => name === 'sso2.sid')
     const way = await follow(browser, at('/account'), () => {
       drop()
-      network.emulator.clock.advance(6)
+      setup.emulator.clock.advance(6)
     })
     expect(way.trips).toBeLessThanOrEqual(4)
   })
 
   test('[R8] between two sites on one host name ends with the page of each', async () => {
-    const browser = network.browser()
+    const browser = setup.browser()
     const alias = (port: TestSite) => `http://morning.localhost:${new URL(port.url).port}`
     for (let turn = 0; turn < 3; turn += 1) {
       expect((await browser.visit(at('/one'))).status).toBe(200)
-      const other = await browser.visit(`${alias(network.evening)}/two`)
+      const other = await browser.visit(`${alias(setup.evening)}/two`)
       expect([other.status, tripsIn(other) <= 3]).toEqual([200, true])
     }
   })
@@ -189,14 +189,14 @@ test('[R12] Identify is given exactly t and r, whatever a visitor adds to the ad
       expect(JSON.stringify(answer.headers)).not.toContain('evil.example/#')
     }
   }
-  const page = await network.browser().visit(at('/a?debug_url=http://evil.example/&t=mine&r=//evil.example/'))
+  const page = await setup.browser().visit(at('/a?debug_url=http://evil.example/&t=mine&r=//evil.example/'))
   expect([page.status, page.url]).toEqual([200, at('/a?debug_url=http://evil.example/&t=mine&r=//evil.example/')])
 })
 
 describe('the answer to a POST', () => {
   const form = new URLSearchParams({ username: ada.username, password: ada.password, return_to: '/a' }).toString()
   const cases: [string, string, string, () => Promise<string>][] = [
-    ['a login', '/login', form, () => anonymousCookies(network)],
+    ['a login', '/login', form, () => anonymousCookies(setup)],
     ['a login without a session', '/login', form, async () => ''],
     ['a logout', '/logout', 'return_to=/a', loggedInCookies],
     ['a logout of everything', '/logout-all', 'return_to=/a', loggedInCookies],
@@ -206,14 +206,14 @@ describe('the answer to a POST', () => {
       'return_to=/a',
       async () => {
         const cookie = await loggedInCookies()
-        network.emulator.faults.add({ operation: 'logout', kind: 'down' })
+        setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
         return cookie
       },
     ],
   ]
   async function loggedInCookies() {
-    const browser = network.browser()
-    await logIn(browser, network.morning, ada)
+    const browser = setup.browser()
+    await logIn(browser, setup.morning, ada)
     return cookieHeader(browser, site)
   }
 

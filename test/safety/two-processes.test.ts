@@ -1,25 +1,25 @@
 import type { ChildProcess } from 'node:child_process'
 import { forkProcess, startSite } from '../flows/fork-site'
-import { ada, eventually, logIn, type Network, present, startNetwork, visitor } from '../flows/network'
-import { document, hop } from '../regressions/stage'
+import { ada, eventually, logIn, present, type Setup, startSetup, visitor } from '../flows/setup'
+import { document, hop } from '../regressions/pausable-setup'
 import type { ScriptAnswer } from '../support/agent'
 
 /*
  * Two processes of one site over one Redis, behind nothing: a browser's requests go to the one or the other.
- * They run the built package; the network's own morning site is a third process of the same site.
+ * They run the built package; the setup's own morning site is a third process of the same site.
  */
 
-let network: Network
+let setup: Setup
 let processes: ChildProcess[]
 let ports: number[]
 
 beforeAll(async () => {
-  network = await startNetwork({
+  setup = await startSetup({
     emulator: { tokenTime: 'real' },
     site: { clock: { now: () => Date.now() } },
   })
   processes = [forkProcess(), forkProcess()]
-  ports = await Promise.all(processes.map((child) => startSite(child, network)))
+  ports = await Promise.all(processes.map((child) => startSite(child, setup)))
   // a busy machine connects slowly: each of them has to find a session first
   const browser = await anybody()
   for (const which of [0, 1])
@@ -27,14 +27,14 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   for (const child of processes) child.kill()
-  await network.close()
+  await setup.close()
 })
 
 /** The address of a page at one of the processes. */
 const at = (which: number, page: string) => `http://morning.localhost:${ports[which % 2]}${page}`
 
 /** The processes go by the machine's own clock. */
-const anybody = () => visitor({ ...network, browser: () => network.browser({ now: Date.now }) })
+const anybody = () => visitor({ ...setup, browser: () => setup.browser({ now: Date.now }) })
 
 const many = (count: number, send: (index: number) => Promise<ScriptAnswer>) =>
   Promise.all(Array.from({ length: count }, (_, index) => send(index)))
@@ -47,37 +47,37 @@ const tally = (answers: ScriptAnswer[]) => {
 
 test('[L3] one landing, 50 times at once at both processes: one exchange, and the browser is logged in', async () => {
   const browser = await anybody()
-  await logIn(browser, network.morning, ada)
+  await logIn(browser, setup.morning, ada)
   browser.dropCookies(({ name }) => name === 'sso2.sid')
-  const landing = new URL(await hop(browser, await hop(browser, `${network.morning.url}/page`)))
-  const tickets = network.count('token')
+  const landing = new URL(await hop(browser, await hop(browser, `${setup.morning.url}/page`)))
+  const tickets = setup.count('token')
   const answers = await many(50, (index) =>
     browser.fetchJson(at(index, landing.pathname + landing.search), { headers: document }),
   )
   expect(tally(answers)).toEqual({ 303: 50 })
-  expect(network.count('token') - tickets).toBe(1)
+  expect(setup.count('token') - tickets).toBe(1)
   expect((await browser.fetchJson(at(0, '/'))).json).toEqual({ status: 'loggedin' })
   expect((await browser.fetchJson(at(1, '/'))).json).toEqual({ status: 'loggedin' })
 })
 
 test('[F5] one form, 20 times at once at both processes: one Authenticate, and all share its result', async () => {
   const browser = await anybody()
-  network.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 200, times: 1 })
-  const [calls, tickets] = [network.count('authenticate'), network.count('token')]
-  const own = { origin: network.morning.url, 'sec-fetch-site': 'same-origin' }
+  setup.emulator.faults.add({ operation: 'authenticate', kind: 'slow', ms: 200, times: 1 })
+  const [calls, tickets] = [setup.count('authenticate'), setup.count('token')]
+  const own = { origin: setup.morning.url, 'sec-fetch-site': 'same-origin' }
   const answers = await many(20, (index) => browser.fetchJson(at(index, '/login'), { json: ada, headers: own }))
   expect(tally(answers)).toEqual({ 200: 20 })
-  expect([network.count('authenticate') - calls, network.count('token') - tickets]).toEqual([1, 1])
+  expect([setup.count('authenticate') - calls, setup.count('token') - tickets]).toEqual([1, 1])
   for (const which of [0, 1]) expect((await browser.fetchJson(at(which, '/'))).json).toEqual({ status: 'loggedin' })
 })
 
 test('[S11] a logout at one process is seen by the other at its next request', async () => {
   const browser = await anybody()
-  await logIn(browser, network.morning, ada)
+  await logIn(browser, setup.morning, ada)
   const old = { cookie: `sso2.sid=${present(browser.cookie('sso2.sid'))}` }
-  const thief = network.browser()
+  const thief = setup.browser()
   expect((await thief.fetchJson(at(1, '/'), { headers: old })).json).toEqual({ status: 'loggedin' })
-  const own = { origin: network.morning.url, 'sec-fetch-site': 'same-origin' }
+  const own = { origin: setup.morning.url, 'sec-fetch-site': 'same-origin' }
   await browser.fetchJson(at(0, '/logout'), { json: {}, headers: own })
   expect((await thief.fetchJson(at(1, '/'), { headers: old })).json).toEqual({ status: 'none' })
 })

@@ -9,7 +9,7 @@ import { type Doings, suffer } from '../random-histories/nemesis'
 import { lookBack } from '../random-histories/play'
 import { judge } from '../random-histories/promises'
 import { tell } from '../random-histories/report'
-import { openStage, type Stage } from '../random-histories/stage'
+import { openSetup, type Setup } from '../random-histories/setup'
 import { judgeCourse, tellCourse } from './flat'
 import { Sampler, tableHead, tableLine } from './samples'
 import { accounts, Traffic } from './traffic'
@@ -40,22 +40,22 @@ const SETTLED = 20
 async function main(): Promise<number> {
   const { values } = parseArgs({ options: OPTIONS })
   const begin = performance.now()
-  const stage = await openStage({ accounts, dist: values.dist, site })
+  const setup = await openSetup({ accounts, dist: values.dist, site })
   try {
     const end = performance.now() + Number(values.minutes) * 60_000
     const isOver = () => performance.now() > end
     const seed = Number(values.seed)
-    const traffic = new Traffic(stage, dice(seed))
-    const sampler = new Sampler(stage, traffic.entries)
+    const traffic = new Traffic(setup, dice(seed))
+    const sampler = new Sampler(setup, traffic.entries)
     const doings: Doings = { troubles: [], ends: [] }
     await Promise.all([
       traffic.run(Number(values.rate), isOver),
-      flap(stage, doings, isOver),
-      restartStore(stage, doings, isOver),
+      flap(setup, doings, isOver),
+      restartStore(setup, doings, isOver),
       sample(sampler, isOver),
     ])
     const { entries, agents } = traffic
-    const history = await lookBack(stage, entries, doings, agents.slice(0, SETTLED))
+    const history = await lookBack(setup, entries, doings, agents.slice(0, SETTLED))
     const violations = judge(history)
     const courses = judgeCourse(sampler.samples)
     const isFlat = courses.every((course) => course.isFlat)
@@ -70,29 +70,29 @@ async function main(): Promise<number> {
     }
     return isFlat && violations.length === 0 ? 0 : 1
   } finally {
-    await stage.close()
+    await setup.close()
   }
 }
 
 /** The platform goes away for a while, each time in another way. */
-async function flap(stage: Stage, doings: Doings, isOver: () => boolean): Promise<void> {
+async function flap(setup: Setup, doings: Doings, isOver: () => boolean): Promise<void> {
   for (let round = 0; !isOver(); round += 1) {
     await pause(FLAP_MS - AWAY_MS, isOver)
     const fault = platformAway[round % platformAway.length]
-    if (fault && !isOver()) await suffer(stage, [fault], Math.random, doings, () => sleep(AWAY_MS))
+    if (fault && !isOver()) await suffer(setup, [fault], Math.random, doings, () => sleep(AWAY_MS))
   }
 }
 
-async function restartStore(stage: Stage, doings: Doings, isOver: () => boolean): Promise<void> {
+async function restartStore(setup: Setup, doings: Doings, isOver: () => boolean): Promise<void> {
   const [kept, lost] = storeRestarts
   for (let round = 1; !isOver(); round += 1) {
     await pause(RESTART_MS, isOver)
     const fault = round % LOSS === 0 ? lost : kept
     if (!fault || isOver()) continue
-    const [begin, clockBegin] = [performance.now(), stage.clock()]
-    await fault.begin(stage, Math.random)
+    const [begin, clockBegin] = [performance.now(), setup.clock()]
+    await fault.begin(setup, Math.random)
     const { part, name } = fault
-    doings.troubles.push({ part, name, begin, end: performance.now(), clockBegin, clockEnd: stage.clock() })
+    doings.troubles.push({ part, name, begin, end: performance.now(), clockBegin, clockEnd: setup.clock() })
   }
 }
 

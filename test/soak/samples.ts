@@ -1,6 +1,6 @@
 import type { Entry } from '../random-histories/entries'
 import type { Figures } from '../random-histories/processes'
-import type { Stage } from '../random-histories/stage'
+import type { Setup } from '../random-histories/setup'
 
 /** What was measured at one moment, of all processes of the site together, and of the seconds since the moment before. */
 export interface Sample {
@@ -29,20 +29,20 @@ const MEGABYTE = 1_048_576
 /** Takes samples, each after a garbage collection. */
 export class Sampler {
   readonly samples: Sample[] = []
-  readonly #stage: Stage
+  readonly #setup: Setup
   readonly #entries: readonly Entry[]
   readonly #begin = performance.now()
   #last = this.#begin
   #seen = 0
 
-  constructor(stage: Stage, entries: readonly Entry[]) {
-    this.#stage = stage
+  constructor(setup: Setup, entries: readonly Entry[]) {
+    this.#setup = setup
     this.#entries = entries
   }
 
   /** @returns nothing while a process is not there to be asked */
   async take(): Promise<Sample | undefined> {
-    const found = await Promise.all(this.#stage.processes.map((one) => one.figures()))
+    const found = await Promise.all(this.#setup.processes.map((one) => one.figures()))
     const all = found.filter((figures): figures is Figures => figures !== undefined)
     if (all.length < found.length) return undefined
     const sum = (what: (figures: Figures) => number) => all.reduce((total, figures) => total + what(figures), 0)
@@ -56,7 +56,7 @@ export class Sampler {
       timers: sum(({ timers }) => timers),
       loopMs: Math.max(...all.map(({ loopMs }) => loopMs)),
       ...this.#answers(),
-      ...(await storeFigures(this.#stage)),
+      ...(await storeFigures(this.#setup)),
     }
     this.samples.push(sample)
     return sample
@@ -78,7 +78,7 @@ export class Sampler {
   }
 }
 
-async function storeFigures({ redis }: Stage) {
+async function storeFigures({ redis }: Setup) {
   const bytes = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1] ?? 0)
   return { storeMegabytes: bytes / MEGABYTE, storeKeys: await redis.dbsize() }
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from '../random-histories/agent'
 import { type Dice, pick, pickBy } from '../random-histories/dice'
 import type { Entry } from '../random-histories/entries'
-import type { Account, Stage } from '../random-histories/stage'
+import type { Account, Setup } from '../random-histories/setup'
 import { comeByOnce, read } from '../random-histories/steps'
 
 /** Readers with accounts; every other one only reads. */
@@ -43,15 +43,15 @@ const steps: readonly (readonly [number, Step])[] = [
 export class Traffic {
   readonly entries: Entry[] = []
   readonly agents: readonly Agent[]
-  readonly #stage: Stage
+  readonly #setup: Setup
   readonly #roll: Dice
   readonly #free: Agent[]
   #numbers = READERS
   #due = 0
   #underWay = 0
 
-  constructor(stage: Stage, roll: Dice) {
-    this.#stage = stage
+  constructor(setup: Setup, roll: Dice) {
+    this.#setup = setup
     this.#roll = roll
     this.agents = Array.from({ length: READERS }, (_, number) => this.#agent(number, accountsOf(number), {}))
     this.#free = [...this.agents]
@@ -80,7 +80,7 @@ export class Traffic {
       this.entries.push(entry)
       this.#due -= entry.asked - 1
     }
-    return new Agent(this.#stage, number, known, note, options)
+    return new Agent(this.#setup, number, known, note, options)
   }
 
   #begin(): void {

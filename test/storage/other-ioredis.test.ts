@@ -3,7 +3,7 @@ import { type Cluster, Redis } from 'ioredis'
 import { Cluster as NewerCluster, Redis as NewerRedis } from 'ioredis6'
 import type { Sso2Options } from '../../lib'
 import { redisFindings } from '../../lib/cli/doctor-redis'
-import { ada, logIn, redisUrl, view } from '../flows/network'
+import { ada, logIn, redisUrl, view } from '../flows/setup'
 import { startSite } from '../regressions/support'
 import type { VisitedPage } from '../support/agent'
 import { eventually } from '../support/wait'
@@ -25,17 +25,17 @@ async function shows(visit: () => Promise<VisitedPage>, page: object): Promise<v
 
 /** A login, a check and a logout. */
 async function walk(redis: NonNullable<Sso2Options['redis']>): Promise<void> {
-  const stage = await startSite({ options: { redis } })
+  const setup = await startSite({ options: { redis } })
   try {
-    const browser = stage.browser()
-    await shows(() => browser.visit(`${stage.url}/`), { status: 'anon' })
-    await shows(() => logIn(browser, stage, ada), { status: 'loggedin' })
-    stage.emulator.clock.advance(361)
-    await shows(() => browser.visit(`${stage.url}/account`), { status: 'loggedin', username: 'ada' })
-    await shows(() => browser.submit(`${stage.url}/logout`, { return_to: '/' }), { status: 'anon' })
-    await eventually(async () => (await stage.sso.health()).store === 'ok')
+    const browser = setup.browser()
+    await shows(() => browser.visit(`${setup.url}/`), { status: 'anon' })
+    await shows(() => logIn(browser, setup, ada), { status: 'loggedin' })
+    setup.emulator.clock.advance(361)
+    await shows(() => browser.visit(`${setup.url}/account`), { status: 'loggedin', username: 'ada' })
+    await shows(() => browser.submit(`${setup.url}/logout`, { return_to: '/' }), { status: 'anon' })
+    await eventually(async () => (await setup.sso.health()).store === 'ok')
   } finally {
-    await stage.close()
+    await setup.close()
   }
 }
 

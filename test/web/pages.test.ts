@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, Express } from 'express'
 import type { Sso2Options } from '../../lib'
 import { LANGUAGES, TEXTS } from '../../lib/config/texts'
-import { ada, present } from '../flows/network'
+import { ada, present } from '../flows/setup'
 import { Browser } from '../support/agent'
 import { type SiteOptions, type Sites, startSites } from '../support/sites'
 

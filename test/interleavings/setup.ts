@@ -12,7 +12,7 @@ import { type GatedClient, openGatedClient } from './store-gate'
 import { installTime } from './timers'
 
 /** What all executions share: one platform, one Redis with a client for each of two processes. */
-export interface Stage {
+export interface Setup {
   readonly emulator: Emulator
   readonly clients: readonly [GatedClient, GatedClient]
   /** A client that no step waits for. */
@@ -42,8 +42,8 @@ interface Process {
 const BEGIN_MS = 1_800_000_000_000
 const HOUR_MS = 3_600_000
 
-/** Opens a stage with a Redis of its own, on a socket that costs half of what a port does. */
-export async function openStage(): Promise<Stage> {
+/** Opens a setup with a Redis of its own, on a socket that costs half of what a port does. */
+export async function openSetup(): Promise<Setup> {
   const folder = mkdtempSync(path.join(tmpdir(), 'express-sso2-orders-'))
   const socket = path.join(folder, 'redis.sock')
   const server = await startRedis({ args: ['--unixsocket', socket] })

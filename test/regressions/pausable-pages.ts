@@ -1,6 +1,6 @@
 import type { Express, Request, Response } from 'express'
 import { type Sso2, Sso2Error } from '../../lib'
-import { ada, type Gates } from '../flows/network'
+import { ada, type Gates } from '../flows/setup'
 import type { Barrier } from './turnstile'
 
 declare module 'express-session' {
@@ -9,7 +9,7 @@ declare module 'express-session' {
   }
 }
 
-/** What the pages of a stage answer. */
+/** What the pages of a setup answer. */
 export interface BasketView {
   status: 'loggedin' | 'anon' | 'none'
   username?: string
@@ -18,7 +18,7 @@ export interface BasketView {
 }
 
 /** Pages that a site may have: a basket, calls of the REST API, a look at the SSO system, a long answer. */
-export function addStagePages(app: Express, sso: Sso2, gates: Gates, together: Barrier): Express {
+export function addPausablePages(app: Express, sso: Sso2, gates: Gates, together: Barrier): Express {
   app.get('/basket', (req, res) => void res.json(basketOf(req)))
   app.get('/put', (req, res) => {
     req.session.basket = [...(req.session.basket ?? []), String(req.query['item'])]

@@ -18,7 +18,7 @@ export interface SiteOptions {
 }
 
 /** Everything around the servers. */
-export interface Stage {
+export interface Setup {
   readonly redisServer: TestRedis
   readonly redis: Redis
   readonly emulator: Emulator
@@ -40,8 +40,8 @@ const sessionSecret = 'a-session-secret-of-more-than-32-bytes'
 export const password = 'correct-horse'
 export const readerName = (n: number) => `reader-${String(n).padStart(4, '0')}`
 
-/** Sets the stage. @param readers accounts of the emulator */
-export async function setStage(readers: number): Promise<Stage> {
+/** Starts emulator, Redis and sites. @param readers accounts of the emulator */
+export async function openSetup(readers: number): Promise<Setup> {
   leaveFirstCore()
   const redisServer = await startRedis()
   const [sitePort, mountedPort, peerPort] = [await freePort(), await freePort(), await freePort()]

@@ -83,7 +83,7 @@ export interface TestSite {
   readonly sent: Sent[]
 }
 
-export interface NetworkOptions {
+export interface SetupOptions {
   site?: Partial<Sso2Options> | ((name: string) => Partial<Sso2Options>)
   emulator?: EmulatorOptions
   record?: boolean
@@ -92,7 +92,7 @@ export interface NetworkOptions {
 }
 
 /** One emulator, two sites of one organisation over one real Redis, and their browsers. */
-export interface Network {
+export interface Setup {
   readonly emulator: Emulator
   readonly morning: TestSite
   readonly evening: TestSite
@@ -105,7 +105,7 @@ export interface Network {
   close(): Promise<void>
 }
 
-export async function startNetwork(options: NetworkOptions = {}): Promise<Network> {
+export async function startSetup(options: SetupOptions = {}): Promise<Setup> {
   const [morning, evening] = [await openPort('morning'), await openPort('evening')]
   const clients = [morning, evening].map(({ name, url }) => ({
     clientId: name,
@@ -149,7 +149,7 @@ export async function openPort(name: string): Promise<Port> {
   return { name, server, url: `http://${name}.localhost:${(server.address() as AddressInfo).port}` }
 }
 
-function startSite({ name, url, server }: Port, emulator: Emulator, options: NetworkOptions) {
+function startSite({ name, url, server }: Port, emulator: Emulator, options: SetupOptions) {
   const prefix = `flow-${randomUUID()}:`
   const sso = sso2({
     ...emulator.siteOptions(name),
@@ -277,15 +277,15 @@ export async function logInAtLast(browser: Browser, site: Pick<TestSite, 'url'>,
   return present(page)
 }
 
-/** What a browser needs of a network. */
+/** What a browser needs of a setup. */
 interface Visited {
   readonly morning: Pick<TestSite, 'url'>
   browser(): Browser
 }
 
 /** A browser that is logged in: a busy machine may refuse that at first, or say so only on the next page. */
-export async function loggedIn(network: Visited, account = ada, site = network.morning): Promise<Browser> {
-  const browser = network.browser()
+export async function loggedIn(setup: Visited, account = ada, site = setup.morning): Promise<Browser> {
+  const browser = setup.browser()
   const isIn = ({ body }: VisitedPage) => body.includes('"status":"loggedin"')
   await eventually(async () => {
     const page = await logIn(browser, site, account).catch(() => undefined) // there was no form
@@ -295,10 +295,10 @@ export async function loggedIn(network: Visited, account = ada, site = network.m
 }
 
 /** A browser with an anonymous session; where a busy machine kept Redis back it is another browser's turn. */
-export async function visitor(network: Visited, site = network.morning): Promise<Browser> {
-  let browser = network.browser()
+export async function visitor(setup: Visited, site = setup.morning): Promise<Browser> {
+  let browser = setup.browser()
   await eventually(async () => {
-    browser = network.browser()
+    browser = setup.browser()
     const page = await browser.visit(`${site.url}/`)
     return page.status === 200 && view(page).status === 'anon' && view(page).degraded === undefined
   })

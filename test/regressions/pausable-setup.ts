@@ -7,21 +7,21 @@ import {
   addPages,
   Gates,
   loggedIn,
-  type Network,
   present,
   redisUrl,
+  type Setup,
   sessionSecret,
-  startNetwork,
-} from '../flows/network'
+  startSetup,
+} from '../flows/setup'
 import type { Browser, ScriptAnswer, VisitedPage } from '../support/agent'
-import { addStagePages, type BasketView } from './stage-pages'
+import { addPausablePages, type BasketView } from './pausable-pages'
 import { type AnswerFront, Barrier, startAnswerFront, Turnstile } from './turnstile'
 
 /** Where the site keeps its sessions. */
 export type Keeping = 'Redis' | 'memory' | 'a session of its own'
 export const keepings: readonly Keeping[] = ['Redis', 'memory', 'a session of its own']
 
-export interface StageOptions {
+export interface PausableOptions {
   keeping?: Keeping
   /** A Redis of the test's own. Default: the one that all suites share. */
   redis?: string
@@ -41,8 +41,8 @@ interface Process {
   readonly app: Express
 }
 
-/** A network whose morning site can be held at any point, and whose processes take turns. */
-export interface Stage extends Network {
+/** A setup whose morning site can be held at any point, and whose processes take turns. */
+export interface PausableSetup extends Setup {
   at(path: string): string
   /** A request that loads a user waits here. */
   readonly naming: Turnstile
@@ -70,25 +70,25 @@ export interface Stage extends Network {
 
 const inMemory = { redis: undefined } as object as Partial<Sso2Options>
 
-export async function startStage(options: StageOptions = {}): Promise<Stage> {
+export async function startPausableSetup(options: PausableOptions = {}): Promise<PausableSetup> {
   const turnstiles = { naming: new Turnstile(), exchanging: new Turnstile() }
   const together = new Barrier()
   const gates = new Gates()
-  const front = options.holdsAnswers ? await startAnswerFront(() => network.emulator) : undefined
+  const front = options.holdsAnswers ? await startAnswerFront(() => setup.emulator) : undefined
   const ownStore = options.keeping === 'a session of its own' ? new session.MemoryStore() : undefined
   const processes: Process[] = []
   const makeProcess = (sso: Sso2): Process => {
     const app = express()
     if (options.before) app.use(options.before)
     mount(app, sso, ownStore)
-    const process = { sso, app: addPages(addStagePages(app, sso, gates, together), sso, gates) }
+    const process = { sso, app: addPages(addPausablePages(app, sso, gates, together), sso, gates) }
     processes.push(process)
     return process
   }
-  const siteOptions = () => siteOptionsOf(options, front, options.isPlain ? {} : hooksOf(() => network, turnstiles))
+  const siteOptions = () => siteOptionsOf(options, front, options.isPlain ? {} : hooksOf(() => setup, turnstiles))
   let serving: readonly Process[] = []
   let turn = 0
-  const network: Network = await startNetwork({
+  const setup: Setup = await startSetup({
     site: (name) => (name === 'morning' ? siteOptions() : {}),
     ...(options.emulator ? { emulator: options.emulator } : {}),
     build: (sso) => {
@@ -101,30 +101,30 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
     },
   })
   return {
-    ...network,
+    ...setup,
     ...turnstiles,
-    ...recordsOf(network),
+    ...recordsOf(setup),
     together,
     gates,
-    at: (path) => `${network.morning.url}${path}`,
+    at: (path) => `${setup.morning.url}${path}`,
     answers: front?.answers ?? new Turnstile(),
     first: present(processes[0]),
-    addProcess: (site = {}) => makeProcess(sso2({ ...usualOptions(network), ...siteOptions(), ...site })),
+    addProcess: (site = {}) => makeProcess(sso2({ ...usualOptions(setup), ...siteOptions(), ...site })),
     newest: () => present(processes.at(-1)),
     serveFrom: (...next) => {
       serving = next
     },
-    loggedIn: (account = ada) => loggedIn(network, account),
+    loggedIn: (account = ada) => loggedIn(setup, account),
     close: async () => {
       await Promise.all(processes.slice(1).map(({ sso }) => sso.close()))
-      await network.close()
+      await setup.close()
       front?.close()
     },
   }
 }
 
 /** What every process of the morning site has in common. */
-const usualOptions = ({ emulator, morning }: Network): Sso2Options => ({
+const usualOptions = ({ emulator, morning }: Setup): Sso2Options => ({
   ...emulator.siteOptions('morning'),
   siteUrl: morning.url,
   sessionSecret,
@@ -134,7 +134,7 @@ const usualOptions = ({ emulator, morning }: Network): Sso2Options => ({
   loginLimit: false,
 })
 
-function siteOptionsOf({ keeping, redis, site }: StageOptions, front: AnswerFront | undefined, hooks: Hooks) {
+function siteOptionsOf({ keeping, redis, site }: PausableOptions, front: AnswerFront | undefined, hooks: Hooks) {
   return {
     ...(redis === undefined ? {} : { redis }),
     ...(keeping === 'memory' ? inMemory : {}),
@@ -146,8 +146,8 @@ function siteOptionsOf({ keeping, redis, site }: StageOptions, front: AnswerFron
 
 type Hooks = Pick<Partial<Sso2Options>, 'loadUser' | 'exchangeTicket'>
 
-/** The usual ways, behind turnstiles. @param network is there once the first ticket is */
-function hooksOf(network: () => Network, { naming, exchanging }: Pick<Stage, 'naming' | 'exchanging'>): Hooks {
+/** The usual ways, behind turnstiles. @param setup is there once the first ticket is */
+function hooksOf(setup: () => Setup, { naming, exchanging }: Pick<PausableSetup, 'naming' | 'exchanging'>): Hooks {
   return {
     loadUser: async ({ api }) => {
       await naming.pass()
@@ -156,12 +156,12 @@ function hooksOf(network: () => Network, { naming, exchanging }: Pick<Stage, 'na
     },
     exchangeTicket: async (ticket, context) => {
       await exchanging.pass()
-      return exchange(network(), ticket, context)
+      return exchange(setup(), ticket, context)
     },
   }
 }
 
-function recordsOf({ redis, keys }: Network): Pick<Stage, 'records' | 'editRecords'> {
+function recordsOf({ redis, keys }: Setup): Pick<PausableSetup, 'records' | 'editRecords'> {
   const living = async () => {
     const found = (await keys()).filter((key) => key.includes(':sso2:'))
     const entries = await Promise.all(found.map(async (key) => ({ key, text: (await redis.get(key)) ?? '' })))
@@ -186,7 +186,7 @@ function mount(app: Express, sso: Sso2, ownStore: session.Store | undefined): vo
 }
 
 /** The usual exchange, by hand. */
-export async function exchange({ emulator }: Pick<Network, 'emulator'>, ticket: string, { signal }: ExchangeContext) {
+export async function exchange({ emulator }: Pick<Setup, 'emulator'>, ticket: string, { signal }: ExchangeContext) {
   const { clientId, clientSecret, tokenUrl } = emulator.siteOptions('morning')
   const form = { grant_type: 'authorization_code', code: ticket, client_id: clientId, client_secret: clientSecret }
   const body = new URLSearchParams(form)

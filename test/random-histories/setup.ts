@@ -21,7 +21,7 @@ export interface Account {
   readonly password: string
 }
 
-export interface StageOptions {
+export interface SetupOptions {
   readonly accounts: readonly Account[]
   /** Folder of the package under test, built. Default: this repository's. */
   readonly dist?: string | undefined
@@ -29,7 +29,7 @@ export interface StageOptions {
 }
 
 /** A site of two processes behind a balancer, with everything around it that can break. */
-export interface Stage {
+export interface Setup {
   readonly url: string
   readonly emulator: Emulator
   /** Stands in front of the whole platform. */
@@ -67,7 +67,7 @@ const accountOptions = (accounts: readonly Account[]) =>
 
 const UNLIMITED = { attemptsBeforeFreeze: 1000, sessionsPerAccount: 1_000_000, pruneAfterSeconds: 10_000_000 }
 
-export async function openStage({ accounts, dist, site = {} }: StageOptions): Promise<Stage> {
+export async function openSetup({ accounts, dist, site = {} }: SetupOptions): Promise<Setup> {
   const processes: SiteProcess[] = []
   const balancer = await startBalancer(() =>
     processes.filter(({ isRunning, port }) => isRunning && port > 0).map(({ port }) => port),
@@ -92,7 +92,7 @@ export async function openStage({ accounts, dist, site = {} }: StageOptions): Pr
     ...bounds,
   }
   const mishaps: string[] = []
-  const busy: Stage['busy'] = []
+  const busy: Setup['busy'] = []
   const noteBusy = (ms: number) => busy.push({ end: performance.now(), ms, clock: emulator.clock.now() / 1000 })
   const beginning = { dist: dist ?? path.join(__dirname, '..', '..', 'dist'), options }
   while (processes.length < PROCESSES)
