@@ -1,7 +1,9 @@
 import type { FaultKind } from '../../lib/emulator'
-import { ada, loggedIn, type PageView, type Setup, startSetup, view } from '../flows/setup'
+import { ada, loggedIn, type PageView, present, type Setup, startSetup, view } from '../flows/setup'
+import { Turnstile } from '../regressions/turnstile'
 import type { Browser } from '../support/agent'
 import { documentHeaders } from './address-support'
+import { hearEvents } from './session-support'
 
 /* Tabs of one browser that go through Identify at once: each of them gets its page, whatever the others' answers say. */
 
@@ -119,3 +121,33 @@ test.each(['anon', 'loggedin'])(
     if (status === 'anon') expect((await browser.fetchJson(at('/login'), { json: ada })).status).toBe(200)
   },
 )
+
+test('[R8] a tab shows the login page although its token is that of another tab whose landing is slow', async () => {
+  const browser = await loggedIn(setup)
+  expect((await browser.fetchJson(at('/logout'), { method: 'POST' })).status).toBe(200)
+  const { clock } = setup.emulator
+  clock.advance(Math.ceil(clock.now() / 1000) - clock.now() / 1000)
+  const slow: Tab = { url: at('/page'), trips: 0 }
+  const login: Tab = { url: at('/login'), trips: 0 }
+  for (const tab of [slow, slow, login, login]) await hop(browser, tab)
+  const token = tokenOf(slow)
+  expect(tokenOf(login)).toBe(token)
+  const events = hearEvents()
+  const arrival = new Turnstile()
+  const held = arrival.close()
+  const landing = browser.fetchJson(present(slow.url), { headers: documentHeaders, arrival: () => arrival.pass() })
+  await held.arrived
+  // to the landing page, to the login page, and to Identify again
+  for (let hops = 0; hops < 3; hops += 1) await hop(browser, login)
+  events.stop()
+  expect(events.heard).toEqual([
+    'landing stay_anonymous',
+    'landing start_anew replayed',
+    'identify redirected no_session',
+  ])
+  expect(tokenOf(login)).toBe(token)
+  setTimeout(held.open, 500)
+  const page = await browser.visit(present(login.url))
+  expect([page.status, page.url]).toEqual([200, at('/login')])
+  expect(view(await browser.visit(present((await landing).headers.location))).status).toBe('anon')
+})

@@ -349,6 +349,14 @@ module.exports = [
     title: 'an old address',
   },
   {
+    name: 'a tab does not wait for the session of another tab with the same token',
+    file: 'web/routes/landing.ts',
+    find: "if (decision.reason === 'replayed' && redirects && isLastRedirect(redirects)) await sleep(OTHER_TAB_MS)",
+    replace: '',
+    test: 'safety/tabs',
+    title: 'a tab shows the login page',
+  },
+  {
     name: 'a chain of trips is counted by the cookie alone',
     file: 'decide/loop-guard.ts',
     find: 'return isLast && (!redirects || !isLastRedirect(redirects)) ? blockRedirects(now) : redirects',

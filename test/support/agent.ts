@@ -123,10 +123,13 @@ export class Browser {
     })
   }
 
-  /** A request by a script of the same origin. Redirects are not followed. A `json` body makes it a POST. */
+  /**
+   * A request by a script of the same origin. Redirects are not followed. A `json` body makes it a POST.
+   * The answer and its cookies reach the browser after `arrival`.
+   */
   async fetchJson(
     url: string,
-    options: { method?: string; json?: unknown; headers?: Record<string, string> } = {},
+    options: { method?: string; json?: unknown; headers?: Record<string, string>; arrival?: () => Promise<void> } = {},
   ): Promise<ScriptAnswer> {
     const target = new URL(url)
     const body = options.json === undefined ? undefined : JSON.stringify(options.json)
@@ -139,7 +142,8 @@ export class Browser {
     }
     if (method !== 'GET') headers['origin'] = target.origin
     if (body !== undefined) headers['content-type'] = 'application/json'
-    const answer = await this.request(method, target, { ...headers, ...options.headers }, body, false)
+    const all = { ...headers, ...options.headers }
+    const answer = await this.request(method, target, all, body, false, options.arrival)
     return { status: answer.status, headers: answer.headers, body: answer.body, json: parseJson(answer.body) }
   }
 
@@ -175,6 +179,7 @@ export class Browser {
     headers: Record<string, string>,
     body: string | undefined,
     crossSite: boolean,
+    arrival?: () => Promise<void>,
   ): Promise<HttpAnswer> {
     const safeNavigation = headers['sec-fetch-mode'] === 'navigate' && method === 'GET'
     const cookie = this.jar.header({ url, crossSite, safeNavigation })
@@ -185,6 +190,7 @@ export class Browser {
     const answer = await send({ method, url, headers: all, body, patienceMs: this.patienceMs }).catch((cause) => {
       throw new NoAnswer(url.href, { cause })
     })
+    await arrival?.()
     if (this.keepsCookies) for (const line of answer.setCookie) this.jar.take(line, url)
     return answer
   }

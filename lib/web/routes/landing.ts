@@ -4,6 +4,7 @@
  * This file handles `GET {landing}?t&r`, the callback URL. Except for a prefetch, a request with a token ends with a redirect to `r`, or to the
  * front page if `r` is not valid. Interface: "Landing page".
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request, Response } from 'express'
 import { isBound, isBoundAsLast } from '../../decide/binding'
 import { tokenAdvice } from '../../decide/failure-advice'
@@ -18,6 +19,7 @@ import { LOG_LINES } from '../../decide/log-lines'
 import {
   blockRedirects,
   clearFailure,
+  isLastRedirect,
   type RedirectCount,
   redirectCountAtLanding,
   uncountRedirect,
@@ -165,6 +167,12 @@ async function applyLandingDecision(
   redirect(res, page, 303)
 }
 
+/**
+ * The SSO system gives two tabs of a browser the same token within a second. While the landing of one tab is slow, the other tab has no session
+ * and uses up its redirects. After this pause in milliseconds, the browser has the session cookie from the landing of the first tab.
+ */
+const OTHER_TAB_MS = 1000
+
 async function storeLanding(
   context: RequestContext,
   decision: Exclude<LandingDecision, { action: 'mark_cookieless' }>,
@@ -193,6 +201,7 @@ async function storeLanding(
         ? blockRedirects(site.now())
         : withLandingFailure(redirects, 'r', site.now())
     case 'start_anew':
+      if (decision.reason === 'replayed' && redirects && isLastRedirect(redirects)) await sleep(OTHER_TAB_MS)
       return decision.reason === 'clock' ? withLandingFailure(redirects, 'c', site.now()) : redirects
     case 'as_it_is':
       return decision.reason === 'store_unavailable' ? countAfterStore(context, redirects, 'unavailable') : redirects
