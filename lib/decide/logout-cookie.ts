@@ -8,9 +8,11 @@ export const LOGOUT_COOKIE_SECONDS = 86_400
 /** A logout of a session that Redis did not return or did not end, by the session's key in the store. */
 export interface SessionLogout {
   readonly of: 'session'
-  /** Key of the session, or the name of its pending logout. */
+  /** Key of the session in the store. */
   readonly key: string
   readonly isAll: boolean
+  /** Has the SSO system confirmed the logout? Then a second Logout all would end newer logins. */
+  readonly isConfirmed: boolean
   /** Hash of the session's SSO session, if known. */
   readonly sidHash?: string | undefined
 }
@@ -29,14 +31,17 @@ export type LogoutCookie =
 /** Begins a subject that is not a hash. */
 const ONE = '~'
 const ALL = '*'
+/** A second Logout of one SSO session does no harm, so only a confirmation of a logout of all is written. */
+const CONFIRMED_ALL = '!'
 /** Length of a key. The hash of the SSO session follows. */
 const KEY_LENGTH = 43
 
 function subjectOf(logoutCookie: LogoutCookie): string {
   if (logoutCookie.of === 'sso_session') return logoutCookie.sidHash
   if (logoutCookie.of === 'any_login') return ONE
-  const { key, isAll, sidHash = '' } = logoutCookie
-  return (isAll ? ALL : ONE) + key + sidHash
+  const { key, isAll, isConfirmed, sidHash = '' } = logoutCookie
+  const ofAll = isConfirmed ? CONFIRMED_ALL : ALL
+  return (isAll ? ofAll : ONE) + key + sidHash
 }
 
 /** Returns the text of the cookie. */
@@ -45,7 +50,7 @@ export function writeLogoutCookie(logoutCookie: LogoutCookie, keys: MacKeys, now
   return `${subject}.${makeSignature(keys, 'signed-out', subject, now)}`
 }
 
-const SHAPE = /^([~*]?[\w-]{0,64})\.(\d{1,12}\.[\w-]{22})$/
+const SHAPE = /^([~*!]?[\w-]{0,64})\.(\d{1,12}\.[\w-]{22})$/
 
 /**
  * Parses the cookie.
@@ -61,11 +66,17 @@ export function readLogoutCookie(
   if (subject === undefined || mark === undefined) return undefined
   if (now - Number(mark.split('.')[0]) > LOGOUT_COOKIE_SECONDS) return undefined
   const isOurs = isSignature(keys, 'signed-out', subject, mark, now, LOGOUT_COOKIE_SECONDS)
-  if (!isOurs || subject === ONE || subject === ALL || subject === '') return { of: 'any_login' }
-  const isAll = subject.startsWith(ALL)
-  if (isAll || subject.startsWith(ONE)) {
-    const [key, sidHash] = [subject.slice(1, 1 + KEY_LENGTH), subject.slice(1 + KEY_LENGTH)]
-    return { of: 'session', key, isAll, sidHash: sidHash === '' ? undefined : sidHash }
+  const [first = ''] = subject
+  const isOfSession = [ONE, ALL, CONFIRMED_ALL].includes(first)
+  if (!isOurs || subject === (isOfSession ? first : '')) return { of: 'any_login' }
+  if (!isOfSession) return { of: 'sso_session', sidHash: subject }
+  const [key, sidHash] = [subject.slice(1, 1 + KEY_LENGTH), subject.slice(1 + KEY_LENGTH)]
+  const isConfirmed = first === CONFIRMED_ALL
+  return {
+    of: 'session',
+    key,
+    isAll: isConfirmed || first === ALL,
+    isConfirmed,
+    sidHash: sidHash === '' ? undefined : sidHash,
   }
-  return { of: 'sso_session', sidHash: subject }
 }

@@ -34,13 +34,14 @@ export type LogoutDecision =
 
 /** Decides a logout. */
 export function decideLogout(facts: LogoutFacts): LogoutDecision {
-  const { isAvailable, record, key = '', state, isAll } = facts
+  const { isAvailable, record, key, state, isAll } = facts
   // a login would have removed the cookie, so the session of the cookie is the session to end
   if (!isAvailable && facts.hasLogoutCookie) return { action: 'retry', isAll }
-  if (!isAvailable) return { action: 'set_cookie', logoutCookie: { of: 'session', key, isAll }, result: 'pending' }
+  if (!isAvailable && key !== undefined)
+    return { action: 'set_cookie', logoutCookie: { of: 'session', key, isAll, isConfirmed: false }, result: 'pending' }
   if (record) return { action: 'end', record, isAll }
   if (facts.hasLogoutCookie) return { action: 'retry', isAll }
-  const hadSession = facts.hasUnreadableCookie || (facts.key !== undefined && state !== 'ended')
+  const hadSession = !isAvailable || facts.hasUnreadableCookie || (key !== undefined && state !== 'ended')
   return { action: 'set_cookie', logoutCookie: { of: 'any_login' }, result: hadSession ? 'pending' : 'no_session' }
 }
 

@@ -24,13 +24,13 @@ export interface StoredLogout extends PendingLogout {
 }
 
 /**
- * State of a logout in Redis. `unreadable`: no secret of this process decrypts the logout. `confirmed`: the logout is over. `gone`: Redis has
+ * State of a logout in Redis. `unreadable`: no secret of this process decrypts the logout. `over`: nothing is left to do. `gone`: Redis has
  * no such logout.
  */
-type FoundLogout = StoredLogout | 'unreadable' | 'confirmed' | 'gone'
+type FoundLogout = StoredLogout | 'unreadable' | 'over' | 'gone'
 
-/** Replaces a logout that the SSO system has confirmed. */
-const CONFIRMED = 'confirmed'
+/** Replaces a logout that is over, so that other processes know. */
+const OVER = 'over'
 /** Longer than a Logout call. */
 const RETRY_LOCK_SECONDS = 5
 /** Seconds without another retry after a slow failure, so that few pages wait for the SSO system. */
@@ -103,9 +103,8 @@ export class PendingLogouts extends SiteStore {
     this.#remembered.set(name, remembered)
     const { logout } = remembered
     const { found } = await this.#read(name)
-    const isNews = typeof found === 'object' && mergeLogouts(found, logout).isConfirmed && !found.isConfirmed
-    if (found === 'gone' || isNews) await this.#write(name, logout)
-    if (found === 'confirmed') this.#remembered.delete(name)
+    if (found === 'gone' || (typeof found === 'object' && isNewTo(found, logout))) await this.#write(name, logout)
+    if (found === 'over') this.#remembered.delete(name)
     else await this.kv.enqueueOnce(this.#queueOf(name), name, now)
   }
 
@@ -116,7 +115,7 @@ export class PendingLogouts extends SiteStore {
   async #read(name: string): Promise<{ readonly raw: string | null; readonly found: FoundLogout }> {
     const [raw] = await this.kv.mget([this.#key('pend', name)])
     if (raw === null) return { raw, found: 'gone' }
-    if (raw === CONFIRMED) return { raw, found: 'confirmed' }
+    if (raw === OVER) return { raw, found: 'over' }
     const text = unseal(raw, this.encryptionKeys())
     return { raw, found: text === undefined ? 'unreadable' : JSON.parse(text) }
   }
@@ -139,13 +138,13 @@ export class PendingLogouts extends SiteStore {
 
   /**
    * Notes that a logout is over, also for other processes. A logout of all that was added during the retry of a single logout stays.
-   * @param logout the logout that the SSO system has confirmed
+   * @param logout the logout that is over
    */
-  confirm(name: string, { isAll }: LogoutScope): Promise<Done | Unavailable> {
+  markOver(name: string, { isAll }: LogoutScope): Promise<Done | Unavailable> {
     const isWider = (other: FoundLogout | undefined) => typeof other === 'object' && other.isAll && !isAll
     if (!isWider(this.#remembered.get(name)?.logout)) this.#remembered.delete(name)
     return doneUnlessUnavailable(async () => {
-      const isOver = await this.#replace(name, (found) => (isWider(found) ? undefined : CONFIRMED))
+      const isOver = await this.#replace(name, (found) => (isWider(found) ? undefined : OVER))
       if (isOver) await this.kv.remove(this.#queueOf(name), [name])
     })
   }
@@ -193,6 +192,12 @@ export class PendingLogouts extends SiteStore {
   #queue(part: number): string {
     return `${this.prefix}logouts:{logouts${part}}`
   }
+}
+
+/** Does the logout that a process remembers know more than the logout that Redis has? */
+function isNewTo(found: PendingLogout, remembered: PendingLogout): boolean {
+  const merged = mergeLogouts(found, remembered)
+  return merged.isAll !== found.isAll || merged.isConfirmed !== found.isConfirmed
 }
 
 const partOf = (name: string) => name.charCodeAt(name.length - 1) % PARTS

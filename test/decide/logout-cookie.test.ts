@@ -18,13 +18,29 @@ const marks: [name: string, logoutCookie: LogoutCookie][] = [
   ['an SSO session', { of: 'sso_session', sidHash: 'abcdefghijklmnop' }],
   ['an SSO session whose hash begins with a hyphen', { of: 'sso_session', sidHash: '-bcdefghijklmno-' }],
   ['an SSO session whose hash begins with an underscore', { of: 'sso_session', sidHash: '_bcdefghijklmno_' }],
-  ['a session', { of: 'session', key, isAll: false }],
-  ['a session whose key begins with a hyphen', { of: 'session', key: `-${key.slice(1)}`, isAll: false }],
-  ['a session whose key begins with an underscore', { of: 'session', key: `_${key.slice(1)}`, isAll: false }],
-  ['all sessions of the account of a session', { of: 'session', key, isAll: true }],
-  ['all sessions, by a key that begins with a hyphen', { of: 'session', key: `-${key.slice(1)}`, isAll: true }],
-  ['a session whose SSO session is known', { of: 'session', key, isAll: false, sidHash: '-bcdefghijklmno_' }],
-  ['all sessions, by one whose SSO session is known', { of: 'session', key, isAll: true, sidHash: '_bcdefghijklmno-' }],
+  ['a session', { of: 'session', key, isAll: false, isConfirmed: false }],
+  [
+    'a session whose key begins with a hyphen',
+    { of: 'session', key: `-${key.slice(1)}`, isAll: false, isConfirmed: false },
+  ],
+  [
+    'a session whose key begins with an underscore',
+    { of: 'session', key: `_${key.slice(1)}`, isAll: false, isConfirmed: false },
+  ],
+  ['all sessions of the account of a session', { of: 'session', key, isAll: true, isConfirmed: false }],
+  [
+    'all sessions, by a key that begins with a hyphen',
+    { of: 'session', key: `-${key.slice(1)}`, isAll: true, isConfirmed: false },
+  ],
+  [
+    'a session whose SSO session is known',
+    { of: 'session', key, isAll: false, isConfirmed: false, sidHash: '-bcdefghijklmno_' },
+  ],
+  [
+    'all sessions, by one whose SSO session is known',
+    { of: 'session', key, isAll: true, isConfirmed: false, sidHash: '_bcdefghijklmno-' },
+  ],
+  ['a confirmed logout of all sessions', { of: 'session', key, isAll: true, isConfirmed: true }],
   ['anything', anything],
 ]
 
@@ -45,12 +61,21 @@ test.each(marks)('a logout cookie of %s is none once its time is over, with any 
   expect(read).toEqual([undefined, undefined])
 })
 
-const one = writeLogoutCookie({ of: 'session', key, isAll: false }, keys, NOW)
+const signed = (text: string) => `${text}.${makeSignature(keys, 'signed-out', text, NOW)}`
+const one = writeLogoutCookie({ of: 'session', key, isAll: false, isConfirmed: false }, keys, NOW)
 test.each([
-  ['of a session without a key', writeLogoutCookie({ of: 'session', key: '', isAll: false }, keys, NOW)],
-  ['of all sessions, without a key', writeLogoutCookie({ of: 'session', key: '', isAll: true }, keys, NOW)],
+  [
+    'of a session without a key',
+    writeLogoutCookie({ of: 'session', key: '', isAll: false, isConfirmed: false }, keys, NOW),
+  ],
+  [
+    'of all sessions, without a key',
+    writeLogoutCookie({ of: 'session', key: '', isAll: true, isConfirmed: false }, keys, NOW),
+  ],
+  ['of a confirmed logout of all sessions, without a key', signed('!')],
   ['of nothing', `.${makeSignature(keys, 'signed-out', '', NOW)}`],
   ['that names all sessions instead', one.replace('~', '*')],
+  ['that says confirmed instead', one.replace('~', '!')],
   ['that names an SSO session instead', one.replace('~', '')],
   ['with another key', one.replace('AAA', 'AAB')],
   ['with another time', one.replace(String(NOW), String(NOW - 1))],
@@ -59,7 +84,6 @@ test.each([
   expect(readLogoutCookie(cookie, keys, NOW)).toEqual(anything)
 })
 
-const signed = (text: string) => `${text}.${makeSignature(keys, 'signed-out', text, NOW)}`
 const cut = [undefined, '', 'garbage', '~', '~.', `~.${NOW}`, `~.${NOW}.short`]
 const written = writeLogoutCookie(anything, keys, NOW)
 test.each([...cut, signed('~~'), signed('a b'), signed('a'.repeat(65)), ` ${written}`, `${written} `])(
@@ -71,7 +95,7 @@ test.each([...cut, signed('~~'), signed('a b'), signed('a'.repeat(65)), ` ${writ
 
 test('a pending logout has the name of its SSO session, or the key of the session where that is not known', () => {
   const names = ['hash-of-s1', undefined].map((sidHash) =>
-    pendingLogoutName({ of: 'session', key, isAll: false, sidHash }),
+    pendingLogoutName({ of: 'session', key, isAll: false, isConfirmed: false, sidHash }),
   )
   expect(names).toEqual(['hash-of-s1', key])
 })

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ada, logIn, present, resumeStore, view, visitor } from '../flows/setup'
+import { ada, eventually, logIn, present, resumeStore, view, visitor } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { useRedis } from '../support/redis'
 import {
+  basket,
   document,
   hop,
   type Keeping,
@@ -139,6 +140,19 @@ test.each(['Redis', 'a session of its own'] as const)(
     await expectLoginWorks(setup, browser)
   },
 )
+
+test('[S22] a logout while Redis hangs ends a session whose record is lost too, with what the site has put into it', async () => {
+  await start()
+  const browser = await setup.loggedIn()
+  await redis.commands().del(...(await redis.commands().keys('*sso2:*')))
+  await browser.fetchJson(setup.at('/put?item=news'))
+  const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
+  redis.hang()
+  expect((await post(browser)).json.logout).toBe('pending')
+  await isBack()
+  const withCookie = () => setup.browser().fetchJson(setup.at('/basket'), { headers: { cookie } })
+  await eventually(async () => basket(await withCookie()).basket.length === 0)
+})
 
 test('[S17] a logout that the SSO system has not confirmed and that Redis then lost: another one does not log the user in', async () => {
   await start()

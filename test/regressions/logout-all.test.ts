@@ -1,6 +1,6 @@
 import { type Command, Redis } from 'ioredis'
-import { failingStore } from '../flows/failing-store'
-import { ada, eventually, grace, loggedIn, present, resumeStore, view } from '../flows/setup'
+import { type FailingStore, failingStore } from '../flows/failing-store'
+import { ada, eventually, grace, loggedIn, present, redisUrl, resumeStore, view } from '../flows/setup'
 import type { Browser } from '../support/agent'
 import { useRedis } from '../support/redis'
 import { basket, hop, type PausableOptions, type PausableSetup, startPausableSetup } from './pausable-setup'
@@ -13,7 +13,13 @@ import { expectNoUser, loginsAtSso } from './signed-out'
 
 const redis = useRedis()
 let setup: PausableSetup
-afterEach(() => setup.close())
+/** A Redis that goes away for the first process only. */
+let store: FailingStore | undefined
+afterEach(async () => {
+  await setup.close()
+  store?.client.disconnect()
+  store = undefined
+})
 
 const post = (browser: Browser, path: string) => browser.fetchJson(setup.at(path), { json: {} })
 const logoutCookie = (browser: Browser) => browser.cookie('sso2.o')
@@ -129,44 +135,91 @@ test.each([
 )
 
 describe('"log out", then "log out everywhere"', () => {
-  test.each<[when: string, begin: () => void, second: 'pending' | 'confirmed', end: () => unknown]>([
-    ['while Redis hangs', redis.hang, 'pending', isBack],
-    [
-      'while the SSO system is down',
-      () => ssoIsDown('logout', 'logoutall'),
-      'pending',
-      () => setup.emulator.faults.clear(),
-    ],
-    ['after an outage of Logout alone', () => ssoIsDown('logout'), 'confirmed', () => {}],
-  ])('[S17] %s ends the other sessions too', async (_when, begin, second, end) => {
+  test.each<[when: string, begin: () => void, end: () => unknown]>([
+    ['while Redis hangs', redis.hang, isBack],
+    ['while the SSO system is down', () => ssoIsDown('logout', 'logoutall'), () => setup.emulator.faults.clear()],
+    ['after an outage of Logout alone', () => ssoIsDown('logout'), () => {}],
+    ['without an outage', () => {}, () => {}],
+  ])('[S17] %s: the browser has no session any more, so the other sessions stay', async (_when, begin, end) => {
     const [phone, laptop] = await phoneAndLaptop()
     begin()
-    expect((await post(laptop, '/logout')).json.logout).toBe('pending')
-    expect((await post(laptop, '/logout-all')).json.logout).toBe(second)
+    await post(laptop, '/logout')
+    expect((await post(laptop, '/logout-all')).json.logout).toBe('no_session')
     await end()
-    const areOver = async () => loginsAtSso(setup).length === 0 && !(await isLoggedIn(phone))
-    if (second === 'pending') await eventually(areOver)
-    expect(await areOver()).toBe(true)
-    expect(accountsLoggedOut().length).toBeGreaterThan(0)
+    setup.emulator.faults.clear()
+    await eventually(async () => {
+      await laptop.visit(setup.at('/'))
+      return loginsAtSso(setup).length === 1
+    })
+    expect(await isLoggedIn(phone)).toBe(true)
+    await expectNoUser(setup, laptop)
+    expect(accountsLoggedOut()).toEqual([])
+  })
+})
+
+describe('"log out everywhere", then "log out everywhere" again, while the first one is pending', () => {
+  test.each<[when: string, begin: () => void, end: () => unknown]>([
+    ['Redis hangs', redis.hang, isBack],
+    ['the SSO system is down', () => ssoIsDown('logout', 'logoutall'), () => setup.emulator.faults.clear()],
+  ])('[S17] because %s: both are pending, and end the other sessions', async (_when, begin, end) => {
+    const [phone, laptop] = await phoneAndLaptop()
+    begin()
+    await byRoute(laptop)
+    await byRoute(laptop)
+    await end()
+    await expectPhoneOut(phone, laptop)
+    expect(new Set(accountsLoggedOut())).toEqual(new Set(['account-ada']))
+  })
+})
+
+describe('"log out everywhere" while Redis takes no writes', () => {
+  /** A newer login of the account, on the other site. */
+  const newerLogin = () => loggedIn(setup, ada, setup.evening)
+  async function expectStays(newer: Browser): Promise<void> {
+    setup.emulator.clock.advance(361)
+    expect(view(await newer.visit(`${setup.evening.url}/`)).status).toBe('loggedin')
+    expect(accountsLoggedOut()).toHaveLength(1)
+  }
+
+  test('[S17] is not sent again by another process, if the SSO system has confirmed it and the process ends', async () => {
+    const [phone, laptop] = await phoneAndLaptop()
+    await redis.refuseWrites()
+    await byRoute(laptop)
+    expect(accountsLoggedOut()).toHaveLength(1)
+    const newer = await newerLogin()
+    setup.serveFrom(setup.addProcess())
+    await setup.first.sso.close() // only the browser's cookie knows of the logout now
+    await redis.takeWrites()
+    await isBack()
+    await eventually(async () => {
+      await laptop.visit(setup.at('/'))
+      return !(await isLoggedIn(phone))
+    })
+    await expectStays(newer)
   })
 
-  test.each(['by itself', 'when the browser returns to another process'])(
-    '[S17] the second while Redis hangs ends the other sessions too, %s',
-    async (way) => {
-      const [phone, laptop] = await phoneAndLaptop()
-      ssoIsDown('logout')
-      expect((await post(laptop, '/logout')).json.logout).toBe('pending')
-      redis.hang()
-      expect((await post(laptop, '/logout-all')).json.logout).toBe('pending')
-      if (way !== 'by itself') {
-        setup.serveFrom(setup.addProcess())
-        await setup.first.sso.close() // only the browser's cookie knows of the second logout now
-      }
-      await isBack()
-      if (way !== 'by itself') await laptop.visit(setup.at('/'))
+  test.each(['/logout-all', '/logout'])(
+    '[S17] and %s at another process: the SSO system is told once',
+    async (second) => {
+      store = failingStore()
+      setup = await startPausableSetup({ site: { redis: store.client } })
+      const [phone, laptop] = [await setup.loggedIn(), await setup.loggedIn()]
+      ssoIsDown('logoutall')
+      store.goAwayAfter(1, false)
+      await byRoute(laptop)
+      const failed = accountsLoggedOut().length
       setup.emulator.faults.clear()
-      await eventually(async () => loginsAtSso(setup).length === 0 && !(await isLoggedIn(phone)))
-      expect(accountsLoggedOut().length).toBeGreaterThan(0)
+      setup.serveFrom(setup.addProcess({ redis: redisUrl() }))
+      await eventually(async () => (await setup.newest().sso.health()).store === 'ok')
+      expect((await post(laptop, second)).json.logout).toBe('confirmed')
+      expect(accountsLoggedOut()).toHaveLength(failed + 1)
+      const newer = await newerLogin()
+      await store.comeBack(setup.first.sso)
+      await eventually(async () => (await setup.keys()).every((key) => !key.includes('logouts:')))
+      expect(await isLoggedIn(phone)).toBe(false)
+      setup.emulator.clock.advance(361)
+      expect(view(await newer.visit(`${setup.evening.url}/`)).status).toBe('loggedin')
+      expect(accountsLoggedOut()).toHaveLength(failed + 1)
     },
   )
 })
@@ -174,7 +227,7 @@ describe('"log out", then "log out everywhere"', () => {
 test.each(['by itself', 'when the browser returns'])(
   '[S17] a confirmed logout of all that Redis did not finish is not sent again %s, so a newer login stays',
   async (way) => {
-    const store = failingStore()
+    store = failingStore()
     setup = await startPausableSetup({ site: { redis: store.client } })
     const browser = await setup.loggedIn()
     const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
@@ -190,7 +243,6 @@ test.each(['by itself', 'when the browser returns'])(
     setup.emulator.clock.advance(361)
     expect(view(await newer.visit(`${setup.evening.url}/`)).status).toBe('loggedin')
     expect(accountsLoggedOut()).toHaveLength(1)
-    store.client.disconnect()
   },
 )
 

@@ -36,7 +36,7 @@ const calls: [name: string, ask: (site: TestSite) => Promise<unknown>][] = [
   ['lockRetry', ({ pendingLogouts }) => pendingLogouts.lockRetry('h')],
   ['pauseRetry', ({ pendingLogouts }) => pendingLogouts.pauseRetry('h')],
   ['unlockRetry', ({ pendingLogouts }) => pendingLogouts.unlockRetry('h')],
-  ['confirm', ({ pendingLogouts }) => pendingLogouts.confirm('h', logout)],
+  ['markOver', ({ pendingLogouts }) => pendingLogouts.markOver('h', logout)],
   ['removeFromQueue', ({ pendingLogouts }) => pendingLogouts.removeFromQueue('h')],
   ['takeDue', ({ pendingLogouts }) => pendingLogouts.takeDue(NOW, 8)],
   ['postpone', ({ pendingLogouts }) => pendingLogouts.postpone('h', NOW, NOW, 0)],

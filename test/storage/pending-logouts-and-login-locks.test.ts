@@ -75,7 +75,7 @@ describe.each(stores)('in %s', (name, open) => {
       expect(await site.pendingLogouts.find('h1')).toEqual({ ...all, uas: 'another browser', since: NOW })
       await rotated(KEY).pendingLogouts.add('h1', one, NOW)
       expect(await site.pendingLogouts.find('h1')).toEqual({ ...all, since: NOW })
-      await site.pendingLogouts.confirm('h1', all)
+      await site.pendingLogouts.markOver('h1', all)
       await site.pendingLogouts.add('h1', one, NOW)
       expect(await site.pendingLogouts.find('h1')).toEqual({ ...one, since: NOW })
     })
@@ -106,17 +106,17 @@ describe.each(stores)('in %s', (name, open) => {
     test('of all sessions that was added during the retry of a single one is not confirmed with the single one', async () => {
       await site.pendingLogouts.add('h1', one, NOW)
       await rotated(KEY).pendingLogouts.add('h1', all, NOW)
-      expect(await site.pendingLogouts.confirm('h1', one)).toBe('done')
+      expect(await site.pendingLogouts.markOver('h1', one)).toBe('done')
       expect(await site.pendingLogouts.find('h1')).toEqual({ ...all, since: NOW })
       expect(await site.pendingLogouts.takeDue(NOW, 8)).toEqual(['h1'])
       await site.pendingLogouts.add('h2', one, NOW)
       await site.pendingLogouts.add('h2', all, NOW)
-      await site.pendingLogouts.confirm('h2', one)
+      await site.pendingLogouts.markOver('h2', one)
       await kv.del(`${site.prefix}pend:{logouts2}h2`)
       await site.pendingLogouts.addMissing(NOW, 8)
       expect(await site.pendingLogouts.find('h2')).toEqual({ ...all, since: NOW })
-      expect(await site.pendingLogouts.confirm('h2', all)).toBe('done')
-      expect(await site.pendingLogouts.find('h2')).toBe('confirmed')
+      expect(await site.pendingLogouts.markOver('h2', all)).toBe('done')
+      expect(await site.pendingLogouts.find('h2')).toBe('over')
     })
 
     test('that was confirmed while the store was away is confirmed there by the process that knows', async () => {
@@ -126,6 +126,14 @@ describe.each(stores)('in %s', (name, open) => {
       await rotated(KEY).pendingLogouts.add('h1', all, NOW)
       await site.pendingLogouts.addMissing(NOW + 1, 8)
       expect(await site.pendingLogouts.find('h1')).toMatchObject({ ...all, isConfirmed: true })
+    })
+
+    test('of all sessions that a process remembers widens a single one that Redis has instead', async () => {
+      await site.pendingLogouts.add('h1', all, NOW)
+      await kv.del(`${site.prefix}pend:{logouts1}h1`)
+      await rotated(KEY).pendingLogouts.add('h1', one, NOW)
+      await site.pendingLogouts.addMissing(NOW + 1, 8)
+      expect(await site.pendingLogouts.find('h1')).toMatchObject(all)
     })
 
     test.each([
@@ -138,9 +146,9 @@ describe.each(stores)('in %s', (name, open) => {
 
     test('that another process has confirmed meanwhile is not kept again', async () => {
       await site.pendingLogouts.add('h1', one, NOW)
-      await rotated(KEY).pendingLogouts.confirm('h1', one)
+      await rotated(KEY).pendingLogouts.markOver('h1', one)
       await site.pendingLogouts.addMissing(NOW + 1, 8)
-      expect(await site.pendingLogouts.find('h1')).toBe('confirmed')
+      expect(await site.pendingLogouts.find('h1')).toBe('over')
       expect(await site.pendingLogouts.takeDue(NOW + 1, 8)).toEqual([])
     })
 
@@ -150,7 +158,7 @@ describe.each(stores)('in %s', (name, open) => {
       for (const changes of [
         async () => {},
         () => rotated(OTHER_KEY).pendingLogouts.add('h1', one, NOW), // no secret of this process opens the logout
-        () => rotated(KEY).pendingLogouts.confirm('h1', one),
+        () => rotated(KEY).pendingLogouts.markOver('h1', one),
       ]) {
         await site.pendingLogouts.add('h1', logout, NOW)
         await changes()
@@ -175,8 +183,8 @@ describe.each(stores)('in %s', (name, open) => {
       expect(await pendingLogouts.takeDue(NOW, 8)).toEqual(['h1'])
       expect(await pendingLogouts.takeDue(NOW + 4, 8)).toEqual([])
       expect(await pendingLogouts.takeDue(NOW + 5, 8)).toEqual(['h1'])
-      expect(await pendingLogouts.confirm('h1', one)).toBe('done')
-      expect(await pendingLogouts.find('h1')).toBe('confirmed')
+      expect(await pendingLogouts.markOver('h1', one)).toBe('done')
+      expect(await pendingLogouts.find('h1')).toBe('over')
       expect(await pendingLogouts.takeDue(NOW + 99, 8)).toEqual([])
       expect(await pendingLogouts.takeDue(NOW + 100, 8)).toEqual(['h2'])
       expect(await pendingLogouts.removeFromQueue('h2')).toBe('done')
@@ -237,8 +245,8 @@ describe.each(stores)('in %s', (name, open) => {
 
       test('after it was confirmed, here or elsewhere, or a day later, is none any more', async () => {
         for (const [ends, now] of [
-          [() => site.pendingLogouts.confirm('h1', one), NOW],
-          [() => rotated(KEY).pendingLogouts.confirm('h1', one), NOW],
+          [() => site.pendingLogouts.markOver('h1', one), NOW],
+          [() => rotated(KEY).pendingLogouts.markOver('h1', one), NOW],
           [async () => {}, NOW + 86_400],
         ] as const) {
           await site.pendingLogouts.add('h1', one, NOW)

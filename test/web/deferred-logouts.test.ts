@@ -1,5 +1,5 @@
 import { type DeferredLogout, RememberedLogouts } from '../../lib/storage/remembered-logouts'
-import { finishDeferredLogouts } from '../../lib/web/actions/finish-logout'
+import { resumeDeferredLogouts } from '../../lib/web/actions/finish-logout'
 import type { Site } from '../../lib/web/site'
 
 /* What a process remembers of logouts whose sessions Redis did not return. test/flows/deferred-logout.test.ts has the rest. */
@@ -19,18 +19,18 @@ function siteWithoutRedis(deferredLogouts: RememberedLogouts<DeferredLogout>) {
 test('a process remembers 10,000 logouts, forgets the oldest first, and tries each in turn', async () => {
   const logouts = new RememberedLogouts<DeferredLogout>()
   for (let index = 0; index <= 10_000; index += 1)
-    logouts.set(`k${index}`, { of: 'session', key: `k${index}`, isAll: false, device })
+    logouts.set(`k${index}`, { of: 'session', key: `k${index}`, isAll: false, isConfirmed: false, device })
   const { site, asked } = siteWithoutRedis(logouts)
-  await finishDeferredLogouts(site)
+  await resumeDeferredLogouts(site)
   expect(asked).toEqual(Array.from({ length: 10_000 }, (_, index) => `k${index + 1}`))
 })
 
 test('logouts stay remembered while Redis is away, each session once', async () => {
   const logouts = new RememberedLogouts<DeferredLogout>()
-  logouts.set('k', { of: 'session', key: 'k', isAll: true, device })
-  logouts.set('k', { of: 'session', key: 'k', isAll: false, device })
+  logouts.set('k', { of: 'session', key: 'k', isAll: true, isConfirmed: false, device })
+  logouts.set('k', { of: 'session', key: 'k', isAll: false, isConfirmed: false, device })
   const { site, asked } = siteWithoutRedis(logouts)
-  await finishDeferredLogouts(site)
-  await finishDeferredLogouts(site)
+  await resumeDeferredLogouts(site)
+  await resumeDeferredLogouts(site)
   expect(asked).toEqual(['k', 'k'])
 })

@@ -138,7 +138,7 @@ describe.each(stores)('over %s', (_name, open) => {
     async ({ stored, world, startProcess, keep, isEmpty }) => {
       await keep('h1')
       startProcess().queue.start()
-      await until(async () => (await stored.pendingLogouts.find('h1')) === 'confirmed', FIRST_TRY_MS)
+      await until(async () => (await stored.pendingLogouts.find('h1')) === 'over', FIRST_TRY_MS)
       expect(world.asked('logout').length).toBe(1)
       await until(isEmpty, 3000)
     },
@@ -150,7 +150,7 @@ describe.each(stores)('over %s', (_name, open) => {
       const part = (of: number) => `${stored.prefix}logouts:{logouts${of}}`
       await kv.enqueue(part(5), 'gone', now()) // its last letter says where
       await keep('h1')
-      await stored.pendingLogouts.confirm('h1', usual)
+      await stored.pendingLogouts.markOver('h1', usual)
       await kv.enqueue(part(1), 'h1', now())
       const { queue } = startProcess()
       queue.start()
@@ -184,7 +184,7 @@ describe.each(stores)('over %s', (_name, open) => {
       await queue.stop()
       const asked = world.asked('logout').length
       const sids = world.asked('logout').map(({ body }) => String(readJwt(JSON.parse(body).t).claims['sid']))
-      for (const sid of sids) expect(await stored.pendingLogouts.find(sid)).toBe('confirmed')
+      for (const sid of sids) expect(await stored.pendingLogouts.find(sid)).toBe('over')
       queue.start()
       await new Promise((resolve) => setTimeout(resolve, 1500))
       expect(world.asked('logout').length).toBe(asked)

@@ -1,6 +1,7 @@
 /** Ends sessions on this site, with or without a response of the SSO system. Threats S16, S17, S21. */
 import { accountOfAll, type LogoutScope } from '../../decide/logout'
 import { isLoggedIn } from '../../decide/record'
+import { isGone } from '../../decide/stored-entry'
 import { type Entry, MAX_SESSIONS, type Surplus } from '../../storage/session-index'
 import type { Done, Unavailable } from '../../storage/site-store'
 import type { Site } from '../site'
@@ -33,6 +34,16 @@ export async function endLocalSessions(site: Site, sidHash: string, scope: Logou
     isLeftInIndex ? index.removeOfAccount(accountId, [key]) : 'done',
   ])
   return listed === 'done' && own === 'done' ? 'done' : 'unavailable'
+}
+
+/**
+ * Ends a session without a readable record, so that its cookie is void.
+ * @returns `changed` if another request has written a record first
+ */
+export async function endWithoutRecord(stored: StoredRecord): Promise<Done | Unavailable | 'changed'> {
+  if (stored.key === undefined || isGone(stored)) return 'done'
+  const { outcome } = await stored.revoke(({ value }) => value === undefined && !isGone(stored), 'ended')
+  return outcome
 }
 
 /** Revokes all logins of an account in progress, and ends the account's sessions. */

@@ -8,7 +8,7 @@ import type { DeferredLogout } from '../../storage/remembered-logouts'
 import { type Done, shortHash, type Unavailable } from '../../storage/site-store'
 import type { Site } from '../site'
 import { StoredRecord } from '../stored-record'
-import { endAccountSessions, endLocalSessions } from './end-local-sessions'
+import { endAccountSessions, endLocalSessions, endWithoutRecord } from './end-local-sessions'
 
 /**
  * Calls Logout, unless the SSO system has confirmed the logout already. Then ends sessions of landings that began before the SSO system
@@ -49,16 +49,10 @@ export const isSlow = (beganAt: number) => performance.now() - beganAt > SLOW_MS
 /** Result of a retry. */
 export interface RetryResult {
   readonly outcome: RetryOutcome
+  /** Is the logout known as one of all sessions of the account? */
+  readonly isAll: boolean
   /** Since when the logout waits, in seconds since 1970. Set only if the next retry in the background is to wait longer. */
   readonly waitsSince?: number
-}
-
-/** Makes a pending logout a logout of all sessions of its account, as far as the account is known. The SSO system has to confirm it again. */
-export async function widenPendingLogout(site: Site, name: string): Promise<Done | Unavailable> {
-  const found = await site.pendingLogouts.find(name)
-  if (found === 'unavailable') return found
-  if (typeof found !== 'object' || found.isAll || found.accountId === undefined) return 'done'
-  return addPendingLogout(site, name, { ...found, isAll: true, isConfirmed: false })
 }
 
 /**
@@ -68,39 +62,37 @@ export async function widenPendingLogout(site: Site, name: string): Promise<Done
 export async function retryPendingLogout(site: Site, name: string): Promise<RetryResult> {
   const { pendingLogouts, now } = site
   const found = await pendingLogouts.find(name)
-  if (found === 'unavailable') return { outcome: 'pending' }
-  if (found === 'unreadable') return { outcome: 'unknown', waitsSince: Number.NEGATIVE_INFINITY }
-  if (found === 'gone' || found === 'confirmed') {
+  if (found === 'unavailable') return { outcome: 'pending', isAll: false }
+  if (found === 'unreadable') return { outcome: 'unknown', isAll: false, waitsSince: Number.NEGATIVE_INFINITY }
+  if (found === 'gone' || found === 'over') {
     await pendingLogouts.removeFromQueue(name)
-    return { outcome: found === 'gone' ? 'unknown' : 'over' }
+    return { outcome: found === 'gone' ? 'unknown' : 'over', isAll: false }
   }
-  if ((await pendingLogouts.lockRetry(name)) !== true) return { outcome: 'pending' }
+  const { isAll } = found
+  if ((await pendingLogouts.lockRetry(name)) !== true) return { outcome: 'pending', isAll }
   const beganAt = performance.now()
   const isEnded = (await endLocalSessions(site, shortHash(found.sid), found)) === 'done'
   const left = isEnded ? await completeLogout(site, found) : found
   if (left === undefined) {
-    const isStored = (await pendingLogouts.confirm(name, found)) === 'done'
+    const isStored = (await pendingLogouts.markOver(name, found)) === 'done'
     if (!isStored) await pendingLogouts.add(name, { ...found, isConfirmed: true }, now())
-    return { outcome: 'confirmed' }
+    return { outcome: 'confirmed', isAll }
   }
   if (left !== found) await pendingLogouts.add(name, left, now())
   await (isSlow(beganAt) ? pendingLogouts.pauseRetry(name) : pendingLogouts.unlockRetry(name))
   const isRefused = isEnded && !left.isConfirmed
-  return isRefused ? { outcome: 'pending', waitsSince: found.since } : { outcome: 'pending' }
+  return isRefused ? { outcome: 'pending', isAll, waitsSince: found.since } : { outcome: 'pending', isAll }
 }
 
-/**
- * Reads the session of a deferred logout, adds a pending logout and ends the session. If the session has ended already, a logout of all
- * makes the session's pending logout one of all.
- */
-export async function finishDeferredLogout(site: Site, logout: DeferredLogout): Promise<Done | Unavailable> {
+/** Reads the session of a deferred logout, adds a pending logout and ends the session. */
+export async function resumeDeferredLogout(site: Site, logout: DeferredLogout): Promise<Done | Unavailable> {
   const stored = new StoredRecord(site, logout.key, 'unavailable')
   if ((await stored.reread()) === 'unavailable' || (await stored.follow()) === 'unavailable') return 'unavailable'
   const { key, value, secrets } = stored
-  if (!value) return logout.isAll ? widenPendingLogout(site, pendingLogoutName(logout)) : 'done'
+  if (!value) return (await endWithoutRecord(stored)) === 'done' ? 'done' : 'unavailable'
   const scope = scopeOf(key, value, logout.isAll)
   if (secrets) {
-    const pending = { sid: secrets.sid, ...logout.device, ...scope, isConfirmed: false }
+    const pending = { sid: secrets.sid, ...logout.device, ...scope, isConfirmed: logout.isConfirmed }
     // first, because a browser whose session has ended looks for the pending logout
     if ((await addPendingLogout(site, pendingLogoutName(logout), pending)) === 'unavailable') return 'unavailable'
   }
@@ -109,13 +101,13 @@ export async function finishDeferredLogout(site: Site, logout: DeferredLogout): 
 
 const AT_ONCE = 8
 
-/** Finishes the deferred logouts of the process, each once. A master of a Cluster that does not answer delays only its own logouts. */
-export async function finishDeferredLogouts(site: Site): Promise<void> {
+/** Resumes the deferred logouts of the process, each once. A master of a Cluster that does not answer delays only its own logouts. */
+export async function resumeDeferredLogouts(site: Site): Promise<void> {
   const { deferredLogouts, records } = site
   const logouts = [...deferredLogouts.values()]
   for (let from = 0; from < logouts.length && records.isAvailable; from += AT_ONCE) {
     const batch = logouts.slice(from, from + AT_ONCE)
-    const results = await Promise.all(batch.map((logout) => finishDeferredLogout(site, logout)))
+    const results = await Promise.all(batch.map((logout) => resumeDeferredLogout(site, logout)))
     for (const [index, logout] of batch.entries()) {
       const isNewest = deferredLogouts.get(logout.key) === logout // the user may have logged out of all sessions since
       if (results[index] === 'done' && isNewest) deferredLogouts.delete(logout.key)

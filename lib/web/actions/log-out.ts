@@ -12,21 +12,20 @@ import {
 } from '../../decide/logout'
 import { pendingLogoutName, type SessionLogout } from '../../decide/logout-cookie'
 import { isLoggedIn, type SsoRecord } from '../../decide/record'
-import { isGone } from '../../decide/stored-entry'
 import { shortHash } from '../../storage/site-store'
 import { callListener, publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
 import { dropLogoutCookie, type RequestContext, setLogoutCookie } from '../request-context'
-import { MAX_TRIES, type StoredRecord } from '../stored-record'
-import { endLocalSessions } from './end-local-sessions'
+import { MAX_TRIES } from '../stored-record'
+import { endLocalSessions, endWithoutRecord } from './end-local-sessions'
 import {
   addPendingLogout,
   callLogout,
   completeLogout,
-  finishDeferredLogout,
   isSlow,
+  type RetryResult,
+  resumeDeferredLogout,
   retryPendingLogout,
-  widenPendingLogout,
 } from './finish-logout'
 
 /** Ends the browser's session, or all of the account's. */
@@ -69,15 +68,8 @@ async function beginLogout(context: RequestContext, isAll: boolean): Promise<Log
       isAll,
     })
     if (decision.action === 'end' || tries === MAX_TRIES) return decision
-    if ((await endWithoutRecord(stored)) === 'ended') return decision
+    if (!stored.isAvailable || (await endWithoutRecord(stored)) !== 'changed') return decision
   }
-}
-
-/** Ends a session without a readable record, so that its cookie is void. `changed`: another request has written a record first. */
-async function endWithoutRecord(stored: StoredRecord): Promise<'ended' | 'changed'> {
-  if (stored.key === undefined || !stored.isAvailable || isGone(stored)) return 'ended'
-  const { outcome } = await stored.revoke(({ value }) => value === undefined && !isGone(stored), 'ended')
-  return outcome === 'changed' ? 'changed' : 'ended'
 }
 
 async function applyLogoutDecision(context: RequestContext, decision: LogoutDecision): Promise<LogoutResult> {
@@ -105,11 +97,12 @@ async function endSession(context: RequestContext, record: SsoRecord, isAll: boo
   const isEnded = (await endLocalSessions(site, sidHash, scope)) === 'done'
   const logout = secrets && { sid: secrets.sid, ...deviceOf(req), ...scope, isConfirmed: false }
   if (isEnded && logout) return sendLogout(context, sidHash, logout)
-  const sessionLogout: SessionLogout = { of: 'session', key: key ?? '', isAll, sidHash }
+  // Redis may have ended the session all the same, so the pending logout is added in any case
+  const isConfirmed = !isEnded && logout !== undefined && (await callLogout(site, logout))
+  const sessionLogout: SessionLogout = { of: 'session', key: key ?? '', isAll, isConfirmed, sidHash }
   setLogoutCookie(context, isEnded ? { of: 'any_login' } : sessionLogout)
   if (isEnded) return 'pending'
-  // Redis may have ended the session all the same, so the pending logout is added in any case
-  if (logout) await addPendingLogout(site, sidHash, { ...logout, isConfirmed: await callLogout(site, logout) })
+  if (logout) await addPendingLogout(site, sidHash, { ...logout, isConfirmed })
   else deferLogout(context, sessionLogout)
   return 'pending'
 }
@@ -134,70 +127,56 @@ async function retryLater(context: RequestContext, sidHash: string, logout: Pend
 
 /** Remembers the logout in this process, because the browser may not return. A logout of all sessions stays a logout of all sessions. */
 function deferLogout({ site, req }: RequestContext, logout: SessionLogout): void {
-  const isAll = logout.isAll || site.deferredLogouts.get(logout.key)?.isAll === true
-  site.deferredLogouts.set(logout.key, { ...logout, isAll, device: deviceOf(req) })
+  const known = site.deferredLogouts.get(logout.key)
+  site.deferredLogouts.set(logout.key, known?.isAll ? known : { ...logout, device: deviceOf(req) })
   site.logoutWorker.start()
 }
 
 /**
- * Retries an earlier logout after another click on "log out". A click on "log out everywhere" makes the earlier logout one of all sessions,
- * unless that logout is over: then the browser has no session any more.
+ * Retries an earlier logout after another click on "log out". The browser has no session any more, so "log out everywhere" after
+ * "log out" has no account to end.
  */
 async function retryLogoutOnClick(context: RequestContext, isAll: boolean): Promise<LogoutResult> {
-  if (isAll) await widenNamedLogout(context)
-  const outcome = await retryLogoutFromCookie(context, isAll)
-  if (outcome === 'over') return isAll ? 'no_session' : 'confirmed'
-  return outcome === 'confirmed' ? 'confirmed' : 'pending'
+  const { outcome, isAll: wasAll } = await retryLogoutFromCookie(context)
+  if (isAll && !wasAll) return 'no_session'
+  return outcome === 'confirmed' || outcome === 'over' ? 'confirmed' : 'pending'
 }
 
-/** Makes the logout of the browser's logout cookie a logout of all. If Redis does not answer, cookie and process remember that. */
-async function widenNamedLogout(context: RequestContext): Promise<void> {
-  const { site, browser } = context
-  const { logoutCookie } = browser
-  if (logoutCookie?.of === 'session') setLogoutCookie(context, { ...logoutCookie, isAll: true })
-  if (logoutCookie?.of !== 'sso_session') return
-  const { sidHash } = logoutCookie
-  if ((await widenPendingLogout(site, sidHash)) === 'done') return
-  const logout: SessionLogout = { of: 'session', key: sidHash, isAll: true }
-  setLogoutCookie(context, logout)
-  deferLogout(context, logout)
+/** Retries the logout of the browser's logout cookie, and drops the cookie of a logout that is over. */
+export async function retryLogoutFromCookie(context: RequestContext): Promise<RetryResult> {
+  const result = await retryNamedLogout(context)
+  if (result.outcome === 'confirmed' || result.outcome === 'over') dropLogoutCookie(context)
+  return result
 }
 
-/** Retries the logout of the browser's logout cookie, and drops the cookie of a logout that is over. @param isAll must all sessions of the account end? */
-export async function retryLogoutFromCookie(context: RequestContext, isAll = false): Promise<RetryOutcome> {
-  const outcome = await retryNamedLogout(context, isAll)
-  if (outcome === 'confirmed' || outcome === 'over') dropLogoutCookie(context)
-  return outcome
-}
-
-async function retryNamedLogout(context: RequestContext, isAll: boolean): Promise<RetryOutcome> {
+async function retryNamedLogout(context: RequestContext): Promise<RetryResult> {
   const { logoutCookie } = context.browser
   switch (logoutCookie?.of) {
     case undefined:
-      return 'over'
+      return { outcome: 'over', isAll: false }
     case 'sso_session':
-      return (await retryPendingLogout(context.site, logoutCookie.sidHash)).outcome
+      return retryPendingLogout(context.site, logoutCookie.sidHash)
     case 'session':
-      return retryDeferredLogout(context, logoutCookie)
+      return { outcome: await retryDeferredLogout(context, logoutCookie), isAll: logoutCookie.isAll }
     case 'any_login':
-      return endLoginOfLanding(context, isAll)
+      return { outcome: await endLoginOfLanding(context), isAll: false }
   }
 }
 
 /** Ends a session that Redis did not return, or did not end, when the browser logged out. */
 async function retryDeferredLogout(context: RequestContext, logout: SessionLogout): Promise<RetryOutcome> {
   const { site, req } = context
-  if ((await finishDeferredLogout(site, { ...logout, device: deviceOf(req) })) === 'done')
+  if ((await resumeDeferredLogout(site, { ...logout, device: deviceOf(req) })) === 'done')
     return (await retryPendingLogout(site, pendingLogoutName(logout))).outcome
   deferLogout(context, logout)
   return 'pending'
 }
 
 /** Ends a login that a landing established during the logout, because the logout was meant for the login too. */
-async function endLoginOfLanding(context: RequestContext, isAll: boolean): Promise<RetryOutcome> {
+async function endLoginOfLanding(context: RequestContext): Promise<RetryOutcome> {
   const { value } = context.stored
   if (!isLoggedIn(value)) return 'unknown'
-  return (await endSession(context, value, isAll)) === 'confirmed' ? 'confirmed' : 'pending'
+  return (await endSession(context, value, false)) === 'confirmed' ? 'confirmed' : 'pending'
 }
 
 /**
@@ -209,7 +188,7 @@ async function endLoginOfLanding(context: RequestContext, isAll: boolean): Promi
 export async function logOutLandedToken(context: RequestContext, sid: string): Promise<boolean> {
   const { site, req, browser } = context
   const hadCookie = browser.logoutCookie !== undefined
-  const isDue = browser.logoutCookie?.of === 'session' && (await retryLogoutFromCookie(context)) === 'pending'
+  const isDue = browser.logoutCookie?.of === 'session' && (await retryLogoutFromCookie(context)).outcome === 'pending'
   const sidHash = shortHash(sid)
   const scope = { key: undefined, accountId: undefined, isAll: false }
   const logout = { sid, ...deviceOf(req), ...scope, isConfirmed: false }

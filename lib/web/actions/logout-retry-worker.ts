@@ -4,7 +4,7 @@
  */
 import type { Unavailable } from '../../storage/site-store'
 import type { Site } from '../site'
-import { finishDeferredLogouts, retryPendingLogout } from './finish-logout'
+import { resumeDeferredLogouts, retryPendingLogout } from './finish-logout'
 
 /** Polling interval of an idle process, in milliseconds. Finds logouts left by other processes. */
 const IDLE_MS = 10_000
@@ -61,7 +61,7 @@ export class LogoutRetryWorker {
   async #drain(): Promise<void> {
     this.#isBusy = false
     const { pendingLogouts, deferredLogouts, client, now } = this.#site
-    await finishDeferredLogouts(this.#site)
+    await resumeDeferredLogouts(this.#site)
     this.#isBusy ||= deferredLogouts.size > 0
     await pendingLogouts.addMissing(now(), ADDED_AGAIN)
     for (let isBack = false; !this.#isStopped; ) {

@@ -162,7 +162,7 @@ async function applyDecision(
     case 'wait_for_check':
       return waitForOtherCheck(context)
     case 'retry_logout':
-      progress.logoutCookie = await retryLogoutFromCookie(context)
+      progress.logoutCookie = (await retryLogoutFromCookie(context)).outcome
       return continueAfterLogout(context)
   }
 }
