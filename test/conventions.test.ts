@@ -26,7 +26,7 @@ test('nothing but the stored record writes a record', () => {
 })
 
 test('only a logout, and the site itself by its session, end a session whatever its record says', () => {
-  const enders = ['web/actions/end-local-sessions.ts', 'web/session/store.ts']
+  const enders = ['web/actions/finish-logout.ts', 'web/session/store.ts']
   expect(filesWith('', /\brecords\.end\(/).sort()).toEqual(enders)
 })
 

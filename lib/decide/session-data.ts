@@ -5,8 +5,7 @@
  */
 import type { EpochSeconds } from '../protocol/claims'
 import { isObject } from '../protocol/json'
-import { isLoggedIn, lifetimeOf, type SessionLives } from './record'
-import { hasJustEnded, recordIn, type StoredEntry } from './stored-entry'
+import { hasJustEnded, isLoggedIn, lifetimeOf, recordIn, type SessionLives, type StoredEntry } from './record'
 import { isYoungerThan } from './timestamps'
 
 /** Content of `req.session`. */

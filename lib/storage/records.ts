@@ -1,10 +1,9 @@
 /**
  * Stores sessions. Each session has two values: the site's data, and the login record.
  * Names the keys, encrypts the secrets of a record, and makes each change in a single step.
- * Decides nothing: lib/decide/stored-entry.ts reads an entry, and only lib/web/stored-record.ts writes a record.
+ * Decides nothing: lib/decide/record.ts reads an entry, and only lib/web/stored-record.ts writes a record.
  */
-import type { SsoRecord } from '../decide/record'
-import { readEntry, type StoredEntry, type Tombstone, tombstone } from '../decide/stored-entry'
+import { readEntry, type SsoRecord, type StoredEntry, type Tombstone, tombstone } from '../decide/record'
 import {
   type Done,
   doneUnlessUnavailable,

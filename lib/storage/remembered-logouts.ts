@@ -1,5 +1,5 @@
 /** Keeps logouts that Redis did not store or did not return, in the memory of the process that received them. Threat S22. */
-import type { SessionLogout } from '../decide/logout-cookie'
+import type { SessionLogout } from '../decide/logout'
 import type { Device } from '../protocol/claims'
 
 /** A process remembers so many logouts of each kind. */

@@ -1,7 +1,7 @@
 /** The context of a request: its facts, its login record and the browser's cookies. The outcome of the request is not part of the context. */
 import type { Request, Response } from 'express'
 import { checkMarker, isBindingValue, type MarkerState } from '../decide/binding'
-import { LOGOUT_COOKIE_SECONDS, type LogoutCookie, readLogoutCookie, writeLogoutCookie } from '../decide/logout-cookie'
+import { LOGOUT_COOKIE_SECONDS, type LogoutCookie, readLogoutCookie, writeLogoutCookie } from '../decide/logout'
 import { blockReason, pageKey, type RedirectCount, readRedirectCount } from '../decide/loop-guard'
 import type { ChecksAtStart, DegradedReason } from '../decide/request-decision'
 import { flowParameterOf, MAX_RETURN_LENGTH, withoutFlowParameter } from '../decide/return-to'

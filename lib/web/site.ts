@@ -1,12 +1,13 @@
 /** The parts that the handlers of a site share, as interfaces. `sso2()` creates them once. */
-import type { Request } from 'express'
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Request, Response } from 'express'
 import type { Config } from '../config'
 import type { MacKeys } from '../decide/binding'
 import type { LoginError } from '../decide/login'
 import type { LogoutResult } from '../decide/logout'
-import type { User } from '../decide/record'
+import type { StoredEntry, User } from '../decide/record'
 import type { TimeLimits } from '../decide/request-decision'
-import type { StoredEntry } from '../decide/stored-entry'
 import type { IdentifyHealth } from '../remote/identify-health'
 import type { LoginDependencies } from '../remote/make-clients'
 import type { PlatformApi } from '../remote/platform-api'
@@ -19,7 +20,6 @@ import type { DeferredLogout, RememberedLogouts } from '../storage/remembered-lo
 import type { SessionIndex } from '../storage/session-index'
 import type { Unavailable } from '../storage/site-store'
 import type { Limits } from './limits'
-import type { RunningOperations } from './running-operations'
 
 /** Argument of `loadUser`. */
 export interface LoadUserContext {
@@ -187,4 +187,38 @@ export interface Site {
   readonly macKeys: MacKeys
   /** Seconds since 1970. */
   now(): number
+}
+
+/** The operations in progress of one site. */
+export class RunningOperations {
+  readonly #running = new Set<Promise<unknown>>()
+
+  /** Runs an operation. @param res the response counts too, until sent or until the connection is closed */
+  run<T>(operation: () => Promise<T>, res?: Response): Promise<T> {
+    const sent = whenSent(res) // listens from the start, because a host without connections, for example a serverless host, emits no later event
+    const result = operation()
+    const over: Promise<unknown> = Promise.allSettled([result, sent]).then(() => this.#running.delete(over))
+    this.#running.add(over)
+    return result
+  }
+
+  /** Resolves when no operation is in progress, or after `maxMs` milliseconds. */
+  async idle(maxMs: number): Promise<void> {
+    const timer = new AbortController()
+    const late = sleep(maxMs, true, { signal: timer.signal }).catch(() => true)
+    while (this.#running.size > 0 && (await Promise.race([Promise.all(this.#running), late])) !== true);
+    timer.abort()
+  }
+}
+
+/** Waits for the end of a response. @returns `undefined` if there is no response, as for an upgrade */
+function whenSent(res: Response | undefined): Promise<void> | undefined {
+  if (typeof res?.once !== 'function' || res.writableFinished || res.closed || res.destroyed) return undefined
+  return new Promise((resolve) => {
+    const over = () => {
+      res.off('finish', over).off('close', over)
+      resolve()
+    }
+    res.once('finish', over).once('close', over) // a response to a closed connection never emits finish
+  })
 }

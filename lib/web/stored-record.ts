@@ -3,8 +3,18 @@
  * compare-and-set on the exact value read before. If another request was faster, the record is read again.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { lifetimeOf, type SessionLives, type SsoRecord, serialiseRecord } from '../decide/record'
-import { hasJustEnded, NO_ENTRY, readEntry, recordIn, type StoredEntry, type Tombstone } from '../decide/stored-entry'
+import {
+  hasJustEnded,
+  lifetimeOf,
+  NO_ENTRY,
+  readEntry,
+  recordIn,
+  type SessionLives,
+  type SsoRecord,
+  type StoredEntry,
+  serialiseRecord,
+  type Tombstone,
+} from '../decide/record'
 import type { Records, Secrets } from '../storage/records'
 import { sessionKey, type Unavailable } from '../storage/site-store'
 

@@ -1,12 +1,11 @@
-import type { MacKeys } from '../../lib/decide/binding'
-import { makeSignature } from '../../lib/decide/binding'
+import { type MacKeys, makeSignature } from '../../lib/decide/binding'
 import {
   LOGOUT_COOKIE_SECONDS,
   type LogoutCookie,
   pendingLogoutName,
   readLogoutCookie,
   writeLogoutCookie,
-} from '../../lib/decide/logout-cookie'
+} from '../../lib/decide/logout'
 import { NOW } from './samples'
 
 const keys: MacKeys = [Buffer.alloc(32, 1)]

@@ -1,3 +1,4 @@
+import { NO_ENTRY, readEntry, type StoredEntry } from '../../lib/decide/record'
 import {
   belongsToLogin,
   type CookieTimes,
@@ -14,7 +15,6 @@ import {
   withChanges,
   writeData,
 } from '../../lib/decide/session-data'
-import { NO_ENTRY, readEntry, type StoredEntry } from '../../lib/decide/stored-entry'
 
 const NOW = 1_800_000_000
 const lives = { idleSeconds: 1000, anonymousIdleSeconds: 100, absoluteSeconds: 5000 }

@@ -1,4 +1,3 @@
-import { serialiseRecord } from '../../lib/decide/record'
 import {
   hasJustEnded,
   isGone,
@@ -9,8 +8,9 @@ import {
   readEntry,
   recordIn,
   type StoredEntry,
+  serialiseRecord,
   tombstone,
-} from '../../lib/decide/stored-entry'
+} from '../../lib/decide/record'
 import { loggedInRecord, NOW } from './samples'
 
 const record = loggedInRecord()

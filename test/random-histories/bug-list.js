@@ -92,7 +92,7 @@ module.exports = [
   },
   {
     name: '"log out everywhere" ends this session only',
-    file: 'web/actions/end-local-sessions.ts',
+    file: 'web/actions/finish-logout.ts',
     find: 'account === undefined ? [] : index.revokeAccount(account, key)',
     replace: 'account === undefined ? [] : index.revokeAccount(account, key).then(() => [])',
     breaks: ['I5 log out everywhere'],

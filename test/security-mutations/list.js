@@ -799,7 +799,7 @@ module.exports = [
   },
   {
     name: 'a hash may begin with the mark of an unread session',
-    file: 'decide/logout-cookie.ts',
+    file: 'decide/logout.ts',
     find: "const ONE = '~'",
     replace: "const ONE = '-'",
     test: 'flows/logout',
@@ -985,7 +985,7 @@ module.exports = [
   },
   {
     name: 'the mark of a session does not know which of the SSO system it was',
-    file: 'decide/logout-cookie.ts',
+    file: 'decide/logout.ts',
     find: "sidHash: sidHash === '' ? undefined : sidHash",
     replace: 'sidHash: undefined',
     test: 'flows/logout-midway',
@@ -1042,7 +1042,7 @@ module.exports = [
   },
   {
     name: 'a mark by a secret that is not known here is none',
-    file: 'decide/logout-cookie.ts',
+    file: 'decide/logout.ts',
     find: "if (!isOurs || subject === (isOfSession ? first : ''))",
     replace: "if (!isOurs) return undefined\n  if (subject === (isOfSession ? first : ''))",
     test: 'decide/logout-cookie',

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import type { Response } from 'express'
-import { RunningOperations } from '../../lib/web/running-operations'
+import { RunningOperations } from '../../lib/web/site'
 
 const answer = () => Object.assign(new EventEmitter(), { closed: false, destroyed: false }) as unknown as Response
 const upgrade = {} as Response

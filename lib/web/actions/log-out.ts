@@ -7,21 +7,23 @@ import {
   type LogoutDecision,
   type LogoutResult,
   type PendingLogout,
+  pendingLogoutName,
   type RetryOutcome,
+  type SessionLogout,
   scopeOf,
 } from '../../decide/logout'
-import { pendingLogoutName, type SessionLogout } from '../../decide/logout-cookie'
 import { isLoggedIn, type SsoRecord } from '../../decide/record'
 import { shortHash } from '../../storage/site-store'
 import { callListener, publish } from '../hooks'
 import { deviceOf } from '../http/request-facts'
 import { dropLogoutCookie, type RequestContext, setLogoutCookie } from '../request-context'
 import { MAX_TRIES } from '../stored-record'
-import { endLocalSessions, endWithoutRecord } from './end-local-sessions'
 import {
   addPendingLogout,
   callLogout,
   completeLogout,
+  endLocalSessions,
+  endWithoutRecord,
   isSlow,
   type RetryResult,
   resumeDeferredLogout,

@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LOG_LINES } from '../../decide/log-lines'
-import { isLoggedIn, type SsoRecord, wantsTicket } from '../../decide/record'
+import { isGone, isLoggedIn, type SsoRecord, wantsTicket } from '../../decide/record'
 import {
   type ChecksAtStart,
   decideRequest,
@@ -24,7 +24,6 @@ import {
   decideStatus,
   withCheckLock,
 } from '../../decide/status-check'
-import { isGone } from '../../decide/stored-entry'
 import { TokenError, type TokenFault } from '../../errors'
 import type { SessionToken } from '../../protocol/session-token'
 import type { LoginStart } from '../../storage/session-index'

@@ -5,10 +5,13 @@
 import {
   CURRENT_VERSION,
   indexLifeOf,
+  isGone,
   isLoggedIn,
   isOtherAccount,
   isSameLogin,
   type LoggedInRecord,
+  mayBeReplaced,
+  mayMove,
   mustRenewIndex,
   type SsoRecord,
   sessionStart,
@@ -16,15 +19,13 @@ import {
   withRecordedClaims,
 } from '../../decide/record'
 import { checkStateAfter } from '../../decide/status-check'
-import { isGone, mayBeReplaced, mayMove } from '../../decide/stored-entry'
 import type { SessionToken } from '../../protocol/session-token'
 import type { Secrets } from '../../storage/records'
-import type { LoginStart } from '../../storage/session-index'
+import type { Entry, LoginStart, Surplus } from '../../storage/session-index'
 import { sessionKey, shortHash, type Unavailable } from '../../storage/site-store'
 import type { RequestContext } from '../request-context'
 import type { Site } from '../site'
-import type { StoredRecord } from '../stored-record'
-import { endSurplus } from './end-local-sessions'
+import { StoredRecord } from '../stored-record'
 
 /** A user, and the secrets of the login. */
 export interface LoadedUser {
@@ -212,4 +213,26 @@ export async function moveSession(
   if (began === 'done') return 'moved'
   if (began === 'lost_race') stored.forget()
   return began === 'lost_race' ? 'nothing' : began
+}
+
+/** Ends the surplus sessions of an index, the least recently used first. @param added the new session that exceeded the limit */
+async function endSurplus(site: Site, added: Entry, { count, candidates }: Surplus): Promise<void> {
+  const found = await Promise.all(candidates.map((key) => readCandidate(site, added, key)))
+  const used = found.filter((one) => one !== undefined).sort((a, b) => a.usedAt - b.usedAt)
+  await Promise.all(used.slice(0, count).map(({ end }) => end()))
+}
+
+async function readCandidate(site: Site, { sidHash, accountId }: Entry, key: string) {
+  const stored = new StoredRecord(site, key, 'unavailable')
+  if ((await stored.reread()) === 'unavailable') return undefined
+  const { value } = stored
+  const end = async () => {
+    if (value !== undefined && (await stored.revoke((found) => found.value === value, 'ended')).outcome !== 'done')
+      return // in use
+    const entry = isLoggedIn(value)
+      ? { sidHash: value.sidHash, accountId: value.user.accountId }
+      : { sidHash, accountId }
+    await site.sessionIndex.remove({ key, ...entry })
+  }
+  return { usedAt: value?.checkedAt ?? 0, end }
 }

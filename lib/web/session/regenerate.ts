@@ -1,5 +1,5 @@
 /** `req.session.regenerate()`: gives the request an empty session under a new ID. A logged-in user stays logged in. */
-import { isGone, mayBeAlive } from '../../decide/stored-entry'
+import { isGone, mayBeAlive } from '../../decide/record'
 import { sessionKey, storeUnavailable, type Unavailable } from '../../storage/site-store'
 import { StoredRecord, type StoredRecordParts } from '../stored-record'
 import type { Adapter } from './adapter'

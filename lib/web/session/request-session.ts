@@ -4,8 +4,8 @@
  */
 import { inspect } from 'node:util'
 import type { Request, Response } from 'express'
+import type { StoredEntry } from '../../decide/record'
 import type { SessionPhase, SiteData } from '../../decide/session-data'
-import type { StoredEntry } from '../../decide/stored-entry'
 import type { Unavailable } from '../../storage/site-store'
 
 const SLOT: unique symbol = Symbol('express-sso2.session')

@@ -5,7 +5,7 @@
  */
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import type { Config } from '../../config'
-import { indexLifeOf, isLoggedIn, type SsoRecord } from '../../decide/record'
+import { indexLifeOf, isLoggedIn, NO_ENTRY, recordIn, type SsoRecord, type StoredEntry } from '../../decide/record'
 import {
   belongsToLogin,
   mustRenewExpiry,
@@ -15,7 +15,6 @@ import {
   usableData,
   writeData,
 } from '../../decide/session-data'
-import { NO_ENTRY, recordIn, type StoredEntry } from '../../decide/stored-entry'
 import { isYoungerThan } from '../../decide/timestamps'
 import type { Records, StoredPair } from '../../storage/records'
 import type { SessionIndex } from '../../storage/session-index'

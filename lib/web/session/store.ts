@@ -2,13 +2,14 @@
  * The store of `req.session` for express-session. connect-redis keeps the data. A session ID that has ended is refused. Empty data is not
  * stored, because the login record alone keeps a session alive. There is no `touch`: site-sessions.ts renews the expiry.
  */
+
 import { randomBytes } from 'node:crypto'
 import { RedisStore } from 'connect-redis'
 import type { Request } from 'express'
 import session from 'express-session'
 import type { Config } from '../../config'
 import { LOG_LINES } from '../../decide/log-lines'
-import type { SsoRecord } from '../../decide/record'
+import { isGone, recordIn, type SsoRecord } from '../../decide/record'
 import {
   belongsToLogin,
   dataLife,
@@ -20,7 +21,6 @@ import {
   withChanges,
   writeData,
 } from '../../decide/session-data'
-import { isGone, recordIn } from '../../decide/stored-entry'
 import type { Records } from '../../storage/records'
 import { sessionKey, storeUnavailable, type Unavailable } from '../../storage/site-store'
 import { publish } from '../hooks'
