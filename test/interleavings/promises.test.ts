@@ -270,6 +270,14 @@ const excused: [what: string, history: History][] = [
     ),
   ],
   [
+    'check() in another browser, before a logout that met a fault reaches the platform',
+    history(
+      'two:logoutAll|b2.check',
+      [login(1), login(3, { browser: 'b2' }), logoutAll(11), seen(14, { ...check(14, 'ada'), browser: 'b2' })],
+      { ...inEnd(undefined, []), hasFault: true, calls: [status(14.2)] },
+    ),
+  ],
+  [
     'a fresh page and check() after the platform has said yes',
     history('loggedIn:fresh|check', [login(1), fresh(11), check(13, 'ada')], {
       ...inEnd('ada'),

@@ -164,7 +164,8 @@ const endNoticed: Promised = ({ aftermath, isAnybodyIn }) =>
 const checkAfterLogout: Promised = (history) =>
   history.world.seen.map((seen) => {
     const { status, called = 0 } = seen.view?.check ?? {}
-    return status === 'loggedin' && outSince(history, seen.browser, called)
+    const logout = status === 'loggedin' ? outSince(history, seen.browser, called) : undefined
+    return logout && !isExcused(history, seen, logout)
       ? 'check() says "loggedin" after a logout had answered'
       : undefined
   })
