@@ -141,18 +141,26 @@ test.each(['Redis', 'a session of its own'] as const)(
   },
 )
 
-test('[S22] a logout while Redis hangs ends a session whose record is lost too, with what the site has put into it', async () => {
-  await start()
-  const browser = await setup.loggedIn()
-  await redis.commands().del(...(await redis.commands().keys('*sso2:*')))
-  await browser.fetchJson(setup.at('/put?item=news'))
-  const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
-  redis.hang()
-  expect((await post(browser)).json.logout).toBe('pending')
-  await isBack()
-  const withCookie = () => setup.browser().fetchJson(setup.at('/basket'), { headers: { cookie } })
-  await eventually(async () => basket(await withCookie()).basket.length === 0)
-})
+test.each<[what: string, begin: () => unknown, end: () => unknown]>([
+  ['hangs', redis.hang, () => {}],
+  ['takes no writes', redis.refuseWrites, redis.takeWrites],
+])(
+  '[S22] a logout while Redis %s ends a session whose record is lost too, with what the site has put into it',
+  async (_what, begin, end) => {
+    await start()
+    const browser = await setup.loggedIn()
+    await redis.commands().del(...(await redis.commands().keys('*sso2:*')))
+    await browser.fetchJson(setup.at('/put?item=news'))
+    const cookie = `sso2.sid=${present(browser.cookie('sso2.sid'))}`
+    await begin()
+    expect((await post(browser)).json.logout).toBe('pending')
+    await end()
+    await isBack()
+    const withCookie = () => setup.browser().fetchJson(setup.at('/basket'), { headers: { cookie } })
+    await eventually(async () => basket(await withCookie()).basket.length === 0)
+    expect(basket(await browser.fetchJson(setup.at('/basket'))).basket).toEqual([])
+  },
+)
 
 test('[S17] a logout that the SSO system has not confirmed and that Redis then lost: another one does not log the user in', async () => {
   await start()

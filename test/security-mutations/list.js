@@ -1137,6 +1137,15 @@ module.exports = [
     title: 'whose record is lost too',
   },
   {
+    name: 'a session without a record survives a logout while Redis takes no writes',
+    file: 'web/actions/log-out.ts',
+    find: "const outcome = stored.isAvailable ? await endWithoutRecord(stored) : 'unavailable'",
+    replace:
+      "const ended = stored.isAvailable ? await endWithoutRecord(stored) : 'unavailable'\n    const outcome = ended === 'unavailable' && stored.isAvailable ? 'done' : ended",
+    test: 'regressions/logout-again',
+    title: 'takes no writes ends a session whose record',
+  },
+  {
     name: 'a logout of all that one process remembers does not widen a single one in Redis',
     file: 'storage/pending-logouts.ts',
     find: 'merged.isAll !== found.isAll || ',
@@ -1507,8 +1516,8 @@ module.exports = [
   {
     name: 'a logout leaves what the site has put into a session without a record',
     file: 'web/actions/log-out.ts',
-    find: "(await endWithoutRecord(stored)) !== 'changed'",
-    replace: 'stored.isAvailable',
+    find: "await endWithoutRecord(stored) : 'unavailable'",
+    replace: "'done' : 'unavailable'",
     test: 'flows/logout',
     title: 'since a logout that is not confirmed',
   },

@@ -55,7 +55,10 @@ export async function logOut(context: RequestContext, isAll: boolean): Promise<L
   return result
 }
 
-/** Decides what to end. A session without a record ends here. If another request has changed the session, the decision is made again. */
+/**
+ * Decides what to end. A session without a record ends here, or when Redis is back. If another request has changed the session, the decision
+ * is made again.
+ */
 async function beginLogout(context: RequestContext, isAll: boolean): Promise<LogoutDecision> {
   const { stored, browser } = context
   for (let tries = 1; ; tries += 1) {
@@ -70,7 +73,10 @@ async function beginLogout(context: RequestContext, isAll: boolean): Promise<Log
       isAll,
     })
     if (decision.action === 'end' || tries === MAX_TRIES) return decision
-    if (!stored.isAvailable || (await endWithoutRecord(stored)) !== 'changed') return decision
+    const outcome = stored.isAvailable ? await endWithoutRecord(stored) : 'unavailable'
+    if (outcome === 'unavailable')
+      deferLogout(context, { of: 'session', key: stored.key ?? '', isAll, isConfirmed: false })
+    if (outcome !== 'changed') return decision
   }
 }
 
@@ -82,7 +88,6 @@ async function applyLogoutDecision(context: RequestContext, decision: LogoutDeci
       return retryLogoutOnClick(context, decision.isAll)
     case 'set_cookie':
       setLogoutCookie(context, decision.logoutCookie)
-      if (decision.logoutCookie.of === 'session') deferLogout(context, decision.logoutCookie)
       return decision.result
   }
 }
@@ -129,6 +134,7 @@ async function retryLater(context: RequestContext, sidHash: string, logout: Pend
 
 /** Remembers the logout in this process, because the browser may not return. A logout of all sessions stays a logout of all sessions. */
 function deferLogout({ site, req }: RequestContext, logout: SessionLogout): void {
+  if (logout.key === '') return
   const known = site.deferredLogouts.get(logout.key)
   site.deferredLogouts.set(logout.key, known?.isAll ? known : { ...logout, device: deviceOf(req) })
   site.logoutWorker.start()
