@@ -5,7 +5,7 @@
 import type { EpochSeconds } from '../protocol/claims'
 import type { RetryOutcome } from './logout'
 import { isLoggedIn, isStale, type SsoRecord, type User } from './record'
-import { ageOf, isYoungerThan } from './timestamps'
+import { ageOf, isNear, isYoungerThan } from './timestamps'
 
 /**
  * Why the status could not be fully verified.
@@ -161,11 +161,11 @@ function decideKnown(facts: RequestFacts, record: SsoRecord, timeLimits: TimeLim
 }
 
 function isPaused({ now }: RequestFacts, { unansweredAt }: SsoRecord, { lockSeconds }: TimeLimits): boolean {
-  return isYoungerThan(unansweredAt, now, Math.max(CHECK_PAUSE_SECONDS, lockSeconds))
+  return isNear(unansweredAt, now, Math.max(CHECK_PAUSE_SECONDS, lockSeconds))
 }
 
 function isBeingChecked({ now, hasWaited }: RequestFacts, record: SsoRecord, { lockSeconds }: TimeLimits): boolean {
-  return !hasWaited && isYoungerThan(record.checkBeganAt, now, lockSeconds)
+  return !hasWaited && isNear(record.checkBeganAt, now, lockSeconds)
 }
 
 /**
@@ -180,7 +180,7 @@ function decideWhileChecked(facts: RequestFacts, record: SsoRecord, timeLimits: 
 /** May Identify bring a new access token? The user does not notice the redirect. */
 function needsNewAccess(facts: RequestFacts, record: SsoRecord): boolean {
   if (record.status !== 'loggedin' || record.accessRefused !== true) return false
-  if (isYoungerThan(record.accessFailedAt, facts.now, ACCESS_PAUSE_SECONDS)) return false
+  if (isNear(record.accessFailedAt, facts.now, ACCESS_PAUSE_SECONDS)) return false
   return canIdentify(facts) && facts.mayIdentify && !facts.blocked
 }
 

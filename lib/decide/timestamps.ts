@@ -15,6 +15,11 @@ export function isYoungerThan(moment: EpochSeconds | undefined, now: EpochSecond
   return ageOf(moment, now) < seconds
 }
 
+/** Is a timestamp less than `seconds` away? So a pause lasts at most twice as long if the clock of the process that began the pause is ahead. */
+export function isNear(moment: EpochSeconds | undefined, now: EpochSeconds, seconds: number): boolean {
+  return moment !== undefined && Math.abs(now - moment) < seconds
+}
+
 /** The server's clock may have been set back by so much since a logout, in milliseconds. A revocation further ahead is ignored. */
 const MAX_SET_BACK_MS = 60_000
 /** Maximum difference of two clocks during a correction, as a part of the elapsed time. */

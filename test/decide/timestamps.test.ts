@@ -1,4 +1,4 @@
-import { ageOf, isRevokedSince, isYoungerThan } from '../../lib/decide/timestamps'
+import { ageOf, isNear, isRevokedSince, isYoungerThan } from '../../lib/decide/timestamps'
 import { NOW } from './samples'
 
 test.each<[moment: number | undefined, age: number]>([
@@ -20,6 +20,16 @@ test.each<[moment: number | undefined, young: boolean]>([
   [undefined, false],
 ])('a mark of the moment %s is younger than 10 s: %s', (moment, young) => {
   expect(isYoungerThan(moment, NOW, 10)).toBe(young)
+})
+
+test.each<[moment: number | undefined, near: boolean]>([
+  [NOW - 9, true],
+  [NOW - 10, false],
+  [NOW + 9, true],
+  [NOW + 10, false],
+  [undefined, false],
+])('a mark of the moment %s is less than 10 s away: %s', (moment, near) => {
+  expect(isNear(moment, NOW, 10)).toBe(near)
 })
 
 /* Both times in milliseconds, up to the moment in which the login was added to its index. */

@@ -1049,6 +1049,14 @@ module.exports = [
     title: 'an unknown secret stands',
   },
   {
+    name: 'a failed check of a process whose clock is ahead stops the checks of all others for its lead',
+    file: 'decide/request-decision.ts',
+    find: 'return isNear(unansweredAt, now,',
+    replace: 'return isYoungerThan(unansweredAt, now,',
+    test: 'decide/request-decision',
+    title: 'missing response of the future',
+  },
+  {
     name: 'a fresh page takes the answer to an older question',
     file: 'decide/request-decision.ts',
     find: '    lastCheckId !== checksAtStart.currentCheckId\n',
