@@ -904,7 +904,7 @@ module.exports = [
   {
     name: 'an access token that cannot be renewed costs a trip each time',
     file: 'decide/request-decision.ts',
-    find: 'if (isYoungerThan(record.accessFailedAt, facts.now, ACCESS_PAUSE_SECONDS)) return false',
+    find: 'if (isNear(record.accessFailedAt, facts.now, ACCESS_PAUSE_SECONDS)) return false',
     replace: '',
     test: 'regressions/endless-redirects',
     title: 'and is not renewed',
