@@ -32,7 +32,8 @@ test('[O18] landings refused for their time leave one line, which says how far t
   const page = await setup.browser().visit(at('/'))
   expect(view(page)).toMatchObject({ status: 'none', degraded: 'token_refused' })
   await setup.browser().visit(at('/another'))
-  const lines = warn.mock.calls.map(([line]) => String(line)).filter((line) => /clock/.test(line))
+  // on a slow machine the probe of Identify meets the fault too, and logs a line of its own
+  const lines = warn.mock.calls.map(([line]) => String(line)).filter((line) => /Landing tokens are refused/.test(line))
   expect(lines).toHaveLength(1)
   expect(lines[0]).toMatch(/\b3[45] s\b/) // whole seconds: one may begin between the token and its landing
 })
