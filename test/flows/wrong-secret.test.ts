@@ -24,7 +24,7 @@ test.concurrent('a wrong clientSecret makes the SSO system unavailable within se
   const logger = { warn: (line: string) => void lines.push(line), info: () => {} }
   const clientSecret = 'a-client-secret-that-the-platform-does-not-have'
   const setup = await startSetup({ site: { clientSecret, logger } })
-  expect((await setup.morning.sso.health()).ok).toBe(true) // unknown before the first visitor: docs/monitoring.md says so
+  expect(await ssoHealth(setup)).toBe('ok') // unknown before the first visitor: docs/monitoring.md says so
   await expectUnavailable(setup).finally(setup.close)
   expect(lines.join()).toMatch(/New visitors get an error page of the SSO system at first/)
 })

@@ -79,7 +79,7 @@ module.exports = [
   {
     name: 'everybody who finds a stale record asks',
     file: 'decide/request-decision.ts',
-    find: 'return !hasWaited && isYoungerThan(record.checkBeganAt, now, lockSeconds)',
+    find: 'return !hasWaited && isNear(record.checkBeganAt, now, lockSeconds)',
     replace: 'return false',
     breaks: ['I7 one Session Status'],
   },
