@@ -92,6 +92,7 @@ module.exports = [
     ['remote/http.ts', 'if (header === null) return undefined', 'false'],
     ['web/limits.ts', "return voidUntil !== 'unavailable' && device.issued > voidUntil", ['true', '""']],
     ['decide/request-decision.ts', 'export const ANONYMOUS', '{}'],
+    ['routes/doctor-report.ts', "'encrypted' in req.socket &&", 'true'],
     ['decide/navigation.ts', "shape.accept ?? ''", '"Stryker was here!"'],
     [
       'session/session-cookie.ts',

@@ -48,7 +48,7 @@ module.exports = {
       ...suites('flows', 'first-visit login logout own-login-page sso-away'),
       ...suites('regressions', 'body-parsers clocks csrf-middleware endless-redirects login-hooks'),
       ...suites('safety', 'landing landing-limit login-form redirects tabs tokens trips'),
-      ...suites('web', 'pages route-paths'),
+      ...suites('web', 'doctor-report pages route-paths'),
     ],
   },
   limits: {

@@ -1669,9 +1669,8 @@ module.exports = [
   {
     name: 'the landing page tells everybody how the site is set up',
     file: 'web/routes/doctor-report.ts',
-    find: "typeof signature === 'string' && isDoctorSignature(site.macKeys, signature, site.now())",
-    replace:
-      "typeof signature === 'string' && (isDoctorSignature(site.macKeys, signature, site.now()) || signature !== '')",
+    find: 'return isDoctorSignature(site.macKeys, req.get(DOCTOR_HEADER), site.now())',
+    replace: 'return isDoctorSignature(site.macKeys, req.get(DOCTOR_HEADER), site.now()) || !!req.get(DOCTOR_HEADER)',
     test: 'cli/doctor',
     title: 'tells only the doctor',
   },

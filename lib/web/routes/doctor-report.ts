@@ -18,22 +18,20 @@ const PROXY_HEADERS = [
 
 /** Is the request signed with the `sessionSecret` of the site? */
 export function isDoctorRequest(site: Site, req: Request): boolean {
-  const signature = req.headers[DOCTOR_HEADER]
-  return typeof signature === 'string' && isDoctorSignature(site.macKeys, signature, site.now())
+  return isDoctorSignature(site.macKeys, req.get(DOCTOR_HEADER), site.now())
 }
 
 /** Sends the report. */
 export async function sendDoctorReport(site: Site, req: Request, res: Response): Promise<void> {
   const { clientId, siteUrl } = site.config
-  const forwarded = req.headers['x-forwarded-for']
   const report: SiteReport = {
     clientId,
     siteUrl,
     sso: site.identifyHealth.isAvailable ? 'ok' : 'unavailable',
     store: (await site.records.probe()) === 'done' ? 'ok' : 'unavailable',
-    forwardedFor: Array.isArray(forwarded) ? forwarded.join(', ') : (forwarded ?? ''),
+    forwardedFor: req.get('x-forwarded-for') ?? '',
     proxyHeaders: PROXY_HEADERS.filter((name) => req.headers[name] !== undefined),
-    trustedHops: req.ips?.length ?? 0,
+    trustedHops: req.ips.length,
     isEncrypted: 'encrypted' in req.socket && req.socket.encrypted === true,
   }
   sendJson(res, 200, report)
