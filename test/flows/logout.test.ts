@@ -46,6 +46,24 @@ describe('logout', () => {
     expect(view(await browser.submit(at('/logout-all'), { return_to: '/' })).status).toBe('anon')
   })
 
+  test.each(['/logout', '/logout-all'])('by GET of %s is a form that leads back to return_to', async (path) => {
+    const { body } = await setup
+      .browser()
+      .fetchJson(at(`${path}?return_to=/news`), { headers: { accept: 'text/html' } })
+    expect(body).toContain(`action="${at(path)}"`)
+    expect(body).toMatch(new RegExp(`name="return_to"[^>]*value="${at('/news')}"`))
+  })
+
+  test.each([
+    ['that is confirmed leads to Identify', false, '/sso/identify'],
+    ['that is not confirmed leads to the page at once', true, '/news'],
+  ])('%s', async (_what, isDown, path) => {
+    const browser = await loggedIn()
+    if (isDown) setup.emulator.faults.add({ operation: 'logout', kind: 'down' })
+    const { trail } = await browser.submit(at('/logout'), { return_to: '/news' })
+    expect(new URL(present(trail[1]).url).pathname).toBe(path)
+  })
+
   test('by JSON answers JSON', async () => {
     const browser = await loggedIn()
     const answer = await browser.fetchJson(at('/logout'), { json: {} })

@@ -1,6 +1,6 @@
 import { document } from '../safety/session-support'
 import { type Front, startFront } from '../support/front'
-import { eventually, type Setup, startSetup, view } from './setup'
+import { eventually, loggedIn, type Setup, startSetup, view } from './setup'
 
 let setup: Setup
 let front: Front
@@ -23,12 +23,32 @@ test('after the first visitors no browser is redirected to a host that is gone, 
     await eventually(async () => (await visit()).status === 200)
     expect(view(await visit())).toEqual({ status: 'none', degraded: 'sso_unavailable', url: '/page' })
     expect(await away.morning.sso.health()).toMatchObject({ ok: false, sso: 'unavailable' })
+    const logout = await away.browser().submit(`${away.morning.url}/logout`, { return_to: '/page' })
+    expect([logout.status, logout.body]).toEqual([503, expect.stringContaining('Logging out does not work')])
 
     await front.up()
     await eventually(async () => (await visit()).status === 302)
     expect(setup.emulator.calls({ operation: 'identify' }).length).toBeLessThanOrEqual(1) // a probe
   } finally {
     await away.close()
+  }
+})
+
+test('a logout that is confirmed leads to the page while Identify alone does not work', async () => {
+  const broken = await startSetup()
+  try {
+    const browser = await loggedIn(broken)
+    broken.emulator.faults.add({ operation: 'identify', kind: 'down' })
+    const page = `${broken.morning.url}/page`
+    await eventually(async () => (await broken.browser().fetchJson(page, { headers: document })).status === 200)
+    const { trail } = await browser.submit(`${broken.morning.url}/logout`, { return_to: '/page' })
+    expect(trail.map(({ status, url }) => [status, new URL(url).pathname])).toEqual([
+      [303, '/logout'],
+      [200, '/page'],
+    ])
+    expect(broken.count('logout')).toBe(1)
+  } finally {
+    await broken.close()
   }
 })
 
