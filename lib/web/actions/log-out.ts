@@ -165,19 +165,19 @@ async function retryNamedLogout(context: RequestContext): Promise<RetryResult> {
     case 'sso_session':
       return retryPendingLogout(context.site, logoutCookie.sidHash)
     case 'session':
-      return { outcome: await retryDeferredLogout(context, logoutCookie), isAll: logoutCookie.isAll }
+      return retryDeferredLogout(context, logoutCookie)
     case 'any_login':
       return { outcome: await endLoginOfLanding(context), isAll: false }
   }
 }
 
 /** Ends a session that Redis did not return, or did not end, when the browser logged out. */
-async function retryDeferredLogout(context: RequestContext, logout: SessionLogout): Promise<RetryOutcome> {
+async function retryDeferredLogout(context: RequestContext, logout: SessionLogout): Promise<RetryResult> {
   const { site, req } = context
   if ((await resumeDeferredLogout(site, { ...logout, device: deviceOf(req) })) === 'done')
-    return (await retryPendingLogout(site, pendingLogoutName(logout))).outcome
+    return retryPendingLogout(site, pendingLogoutName(logout))
   deferLogout(context, logout)
-  return 'pending'
+  return { outcome: 'pending', isAll: logout.isAll }
 }
 
 /** Ends a login that a landing established during the logout, because the logout was meant for the login too. */
