@@ -92,12 +92,6 @@ module.exports = [
     ['remote/http.ts', 'if (header === null) return undefined', 'false'],
     ['web/limits.ts', "return voidUntil !== 'unavailable' && device.issued > voidUntil", ['true', '""']],
     ['decide/request-decision.ts', 'export const ANONYMOUS', '{}'],
-    ['routes/doctor-report.ts', "'encrypted' in req.socket &&", 'true'],
-    [
-      'routes/logout.ts',
-      "typeof body === 'object' && body !== null && 'return_to' in body",
-      "typeof body === 'object' && body !== null",
-    ],
     ['decide/navigation.ts', "shape.accept ?? ''", '"Stryker was here!"'],
     [
       'session/session-cookie.ts',
