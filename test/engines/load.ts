@@ -1,6 +1,5 @@
 import { Browser, type VisitedPage } from '../support/agent'
 import { type HttpAnswer, send } from '../support/http'
-import type { PageView } from './flows'
 import type { Entry } from './judge'
 import type { Paper } from './paper'
 import { password, readerName } from './platform'
@@ -14,6 +13,15 @@ const TWO_BROWSERS = 4
 const GIVEN_UP_MS = 20_000
 /** Those of one tick begin together, so that their commands meet at the store. */
 const TICK_MS = 100
+
+/** What every page of the site answers. */
+interface PageView {
+  readonly degraded?: string
+  /** User name of the user who is logged in. */
+  readonly who?: string
+  /** Whose session data it is. */
+  readonly basketOf?: string
+}
 
 /** A session cookie as it was before its session was logged out. */
 export interface OldCookie {

@@ -1,11 +1,10 @@
 import { parseArgs } from 'node:util'
 import { findEngine } from './engines'
 import { type Fault, type Plan, type Round, runFailover } from './failover'
-import { type FlowResults, runFlows } from './flows'
 import { runNginx } from './nginx'
 import { openPaper } from './paper'
-import { type Broken, brokenByFailover, brokenByStep, brokenFlows, QUIET_MS } from './promises'
-import { failoverTables, flowTable, rolloutTable, stories } from './report'
+import { type Broken, brokenByFailover, brokenByStep, QUIET_MS } from './promises'
+import { failoverTables, rolloutTable, stories } from './report'
 import { runRollout, type Step } from './rollout'
 import type { Engine } from './servers'
 import { startCluster, startSentinels, type Topology } from './topologies'
@@ -18,7 +17,7 @@ import { startCluster, startSentinels, type Topology } from './topologies'
 
 const HELP = {
   quick: { type: 'boolean', default: false },
-  only: { type: 'string', default: 'flows,failover,rollout,nginx' },
+  only: { type: 'string', default: 'failover,rollout,nginx' },
   engine: { type: 'string', default: 'redis,valkey' },
   topology: { type: 'string', default: 'cluster,sentinel' },
 } as const
@@ -44,7 +43,7 @@ interface Wanted {
 function read(args: readonly string[]): Wanted {
   const { values } = parseArgs({ args: [...args], options: HELP })
   if (values.quick)
-    return { parts: ['flows', 'failover'], engines: ['redis'], topologies: ['sentinel'], faults: ['kill'], plan: QUICK }
+    return { parts: ['failover'], engines: ['redis'], topologies: ['sentinel'], faults: ['kill'], plan: QUICK }
   const engines = values.engine.split(',').filter((name) => name === 'redis' || name === 'valkey')
   const faults: Fault[] = ['kill', 'freeze']
   return { parts: values.only.split(','), engines, topologies: values.topology.split(','), faults, plan: PLAN }
@@ -61,11 +60,6 @@ export async function main(args: readonly string[]): Promise<number> {
   return run.broken.length > 0 ? 1 : 0
 }
 
-interface FlowRun {
-  readonly engine: string
-  readonly topology: string
-  readonly results: FlowResults | string
-}
 interface FailoverRun {
   readonly engine: string
   readonly topology: string
@@ -77,7 +71,6 @@ interface FailoverRun {
 class Run {
   readonly broken: string[] = []
   readonly #wanted: Wanted
-  readonly #flows: FlowRun[] = []
   readonly #failovers: FailoverRun[] = []
 
   constructor(wanted: Wanted) {
@@ -86,9 +79,8 @@ class Run {
 
   async all(): Promise<void> {
     const { parts, engines } = this.#wanted
-    if (parts.includes('flows') || parts.includes('failover')) for (const name of engines) await this.#engine(name)
+    if (parts.includes('failover')) for (const name of engines) await this.#engine(name)
     if (parts.includes('nginx')) await this.#nginx()
-    if (this.#flows.length > 0) console.log(`\nFlows\n\n${flowTable(this.#flows)}`)
     if (this.#failovers.length > 0) console.log(`\nA master goes under load\n\n${failoverTables(this.#failovers)}`)
     const redis = findEngine('redis')
     if (parts.includes('rollout') && !('missing' in redis)) await this.#rollout(redis)
@@ -103,33 +95,25 @@ class Run {
   }
 
   async #engine(name: 'redis' | 'valkey'): Promise<void> {
-    const { topologies: kinds, parts, faults } = this.#wanted
+    const { topologies: kinds, faults } = this.#wanted
     const found = findEngine(name)
     for (const topology of kinds) {
       const place = { engine: 'missing' in found ? found.name : `${found.name} ${found.version}`, topology }
       if ('missing' in found) {
         console.log(`${place.engine}, ${topology}: skipped, ${found.missing}`)
-        if (parts.includes('flows')) this.#flows.push({ ...place, results: found.missing })
-        if (parts.includes('failover'))
-          for (const fault of faults) this.#failovers.push({ ...place, fault, round: found.missing })
+        for (const fault of faults) this.#failovers.push({ ...place, fault, round: found.missing })
         continue
       }
       await this.#topology(found, place)
     }
   }
 
-  /** One set of servers has all flows and each fault; a figure that the machine may have spoilt gets a set of its own. */
+  /** One set of servers has each fault; a figure that the machine may have spoilt gets a set of its own. */
   async #topology(engine: Engine, place: { engine: string; topology: string }): Promise<void> {
-    const { parts, faults, plan } = this.#wanted
+    const { faults, plan } = this.#wanted
     const start = topologies[place.topology]
     if (!start) throw new Error(`there is no topology ${place.topology}`)
     await withPaper(await start(engine), async (paper, topology) => {
-      if (parts.includes('flows')) {
-        const results = await runFlows(paper)
-        this.#flows.push({ ...place, results })
-        this.#tell(`${place.engine} ${place.topology}, flows`, brokenFlows(results))
-      }
-      if (!parts.includes('failover')) return
       for (const fault of faults) {
         const first = await runFailover(paper, topology, fault, plan)
         await this.#failover(place, fault, first, async () =>

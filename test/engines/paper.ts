@@ -27,8 +27,6 @@ export interface SiteOptions {
 /** One process of the site. */
 export interface SiteProcess {
   readonly port: number
-  /** Puts its clock on. */
-  advance(seconds: number): Promise<void>
   /** SIGTERM; resolves when it is gone. @throws where it did not end by itself */
   end(): Promise<void>
 }
@@ -44,8 +42,6 @@ export interface Paper {
   startAll(each: readonly SiteOptions[], how?: { readonly isBehindProxy: boolean }): Promise<SiteProcess[]>
   /** Ends processes, once the proxy knows of them no more. @throws where one did not end by itself */
   endAll(processes: readonly SiteProcess[]): Promise<void>
-  /** Puts all clocks on. */
-  advance(seconds: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -60,9 +56,8 @@ export async function openPaper(store: StoreAddress, readers: number): Promise<P
   const url = `http://paper.localhost:${proxy.port}`
   const platform = await startPlatform(url, readers)
   const processes = new Set<SiteProcess>()
-  let aheadSeconds = 0
   const startOne = async (options: SiteOptions) => {
-    const site = await launch({ ...platform.options, ...COMMON, siteUrl: url, store, aheadSeconds, ...options })
+    const site = await launch({ ...platform.options, ...COMMON, siteUrl: url, store, ...options })
     processes.add(site)
     const end = () => {
       processes.delete(site)
@@ -82,11 +77,6 @@ export async function openPaper(store: StoreAddress, readers: number): Promise<P
     endAll: async (sites) => {
       await Promise.all(sites.map(({ port }) => proxy.remove(port)))
       await Promise.all(sites.map((site) => site.end()))
-    },
-    advance: async (seconds) => {
-      aheadSeconds += seconds
-      await Promise.all([...processes].map((site) => site.advance(seconds)))
-      platform.emulator.clock.advance(seconds)
     },
     close: async () => {
       proxy.close()
@@ -110,10 +100,6 @@ async function launch(options: object): Promise<SiteProcess> {
   const [{ port }] = (await Promise.race([ready, early])) as [{ port: number }]
   return {
     port,
-    advance: async (advance) => {
-      child.send({ advance })
-      await once(child, 'message')
-    },
     end: async () => {
       child.kill('SIGTERM')
       const why = await ended

@@ -1,5 +1,4 @@
 import type { Round } from './failover'
-import type { FlowResults } from './flows'
 import type { Figures } from './judge'
 import type { Step } from './rollout'
 
@@ -39,12 +38,6 @@ function ofAnyTime(figures: Figures): Check[] {
     [passwordAgain === 0, `${passwordAgain} readers would have to log in again`],
     [slow === 0, `${slow} pages took more than 3 s`, 'timing'],
   ]
-}
-
-/** Of every flow against a store that is well. */
-export function brokenFlows(results: FlowResults): Broken[] {
-  const failures = Object.entries(results).filter(([, why]) => why !== undefined)
-  return failures.map(([name, why]) => ({ text: `${name}: ${why}`, isTiming: false }))
 }
 
 /** Of a master that went. @param perSecond what readers were to do */

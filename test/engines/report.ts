@@ -1,6 +1,5 @@
 import { number, table } from '../bench/figures'
 import type { Fault, Round } from './failover'
-import type { FlowResults } from './flows'
 import type { Evidence } from './judge'
 import { QUIET_MS } from './promises'
 import type { Step } from './rollout'
@@ -15,20 +14,6 @@ const seconds = (ms: number | undefined) => (ms === undefined ? '' : `${number(m
 export interface Place {
   readonly engine: string
   readonly topology: string
-}
-
-/** Flows: what became of each, or why there is no such engine. */
-export function flowTable(runs: readonly (Place & { readonly results: FlowResults | string })[]): string {
-  const names = [...new Set(runs.flatMap(({ results }) => (typeof results === 'string' ? [] : Object.keys(results))))]
-  return table(
-    names.map((flow) => {
-      const cells = runs.map(({ engine, topology, results }) => {
-        const cell = typeof results === 'string' ? results : results[flow] === undefined ? 'as it should' : 'BROKEN'
-        return [`${engine} ${topology}`, cell]
-      })
-      return { flow, ...Object.fromEntries(cells) }
-    }),
-  )
 }
 
 const faults: Readonly<Record<Fault, string>> = { kill: 'killed', freeze: 'frozen, then back' }

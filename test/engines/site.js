@@ -6,9 +6,6 @@ const express = require('express')
 const { Cluster, Redis } = require('ioredis')
 const { sso2 } = require(process.env.ENGINES_DIST ?? path.join(__dirname, '../../dist'))
 
-let aheadMs = 0
-const clock = { now: () => Date.now() + aheadMs }
-
 /** A client as a site's developer would make it, with no options but the addresses. */
 function connect({ kind, ...address }) {
   const client = kind === 'cluster' ? new Cluster(address.nodes) : new Redis(address)
@@ -16,8 +13,7 @@ function connect({ kind, ...address }) {
   return client
 }
 
-const viewOf = ({ sso2: { status, degraded, user }, session }) => ({
-  status,
+const viewOf = ({ sso2: { degraded, user }, session }) => ({
   degraded,
   who: user?.username,
   basketOf: session.owner,
@@ -30,7 +26,6 @@ function pages(app, sso) {
     req.session.owner = req.query.owner
     res.json(viewOf(req))
   })
-  app.get('/user', async (req, res) => res.json(await req.sso2.api.administrators()))
   app.use((req, res) => res.json(viewOf(req)))
 }
 
@@ -45,10 +40,9 @@ async function end(server, sso, store) {
   process.exit(0)
 }
 
-async function start({ store, aheadSeconds, ...options }) {
-  aheadMs = aheadSeconds * 1000
+async function start({ store, ...options }) {
   const redis = connect(store)
-  const sso = sso2({ ...options, redis, clock, logger: { warn() {}, info() {} } })
+  const sso = sso2({ ...options, redis, logger: { warn() {}, info() {} } })
   const app = express()
   app.set('trust proxy', 'loopback')
   app.get('/bare', (_req, res) => res.end()) // how long the machine takes, whatever becomes of the store
@@ -62,11 +56,5 @@ async function start({ store, aheadSeconds, ...options }) {
   process.send({ port: server.address().port })
 }
 
-process.once('message', (options) => {
-  process.on('message', ({ advance }) => {
-    aheadMs += advance * 1000
-    process.send({ advanced: advance })
-  })
-  start(options)
-})
+process.once('message', start)
 process.once('disconnect', () => process.exit())
