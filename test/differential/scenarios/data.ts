@@ -68,17 +68,6 @@ export const data: readonly Scenario[] = [
     delete bag(req)['a']
     res.json(dataOf(req.session))
   }),
-  {
-    name: 'a counter counts',
-    pages: {
-      '/count': (req, res) => {
-        const views = Number(bag(req)['views'] ?? 0) + 1
-        bag(req)['views'] = views
-        res.json({ views })
-      },
-    },
-    steps: ['GET /count', 'GET /count', 'GET /count', 'GET /count'],
-  },
   kept('a Date', new Date(0)),
   kept('undefined', undefined),
   kept('null', null),

@@ -7,7 +7,6 @@ import { endings } from './endings'
 import { identifiers } from './identifiers'
 import { mounting } from './mounting'
 import { outages } from './outages'
-import { packages } from './packages'
 import { parallel } from './parallel'
 import { sentCookies } from './sent-cookies'
 import { sockets } from './sockets'
@@ -22,7 +21,6 @@ export const scenarios: readonly Scenario[] = [
   ...parallel,
   ...answers,
   ...mounting,
-  ...packages,
   ...sockets,
   ...outages,
 ]

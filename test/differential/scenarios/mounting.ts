@@ -22,11 +22,6 @@ const noteFiles: RequestHandler = (req, _res, next) => {
   next()
 }
 
-const copyToLocals: RequestHandler = (req, res, next) => {
-  res.locals['session'] = req.session
-  next()
-}
-
 /** A session of the site under a name of its own. */
 const second = () =>
   session({ name: 'second.sid', secret: 'the second session of this site', resave: false, saveUninitialized: false })
@@ -139,13 +134,6 @@ export const mounting: readonly Scenario[] = [
     ],
   },
   {
-    name: 'files before the session know nothing of it',
-    build: around({ before: ({ express }) => [express.static(__dirname)] }),
-    steps: ['GET /write', 'GET /index.ts', 'GET /read'],
-    headers: ['cache-control'],
-    visitors: ['reader'],
-  },
-  {
     name: 'the same session mounted twice',
     build: around({ after: ({ mounted }) => [mounted] }),
     steps: ['GET /write', 'GET /read', 'GET /write', 'GET /read'],
@@ -169,30 +157,6 @@ export const mounting: readonly Scenario[] = [
       return kit.addPages(app)
     },
     steps: ['GET /write', 'GET /read', 'GET /write'],
-  },
-  {
-    name: 'a session that is only mounted where a page needs it',
-    build: (kit) => {
-      const app = kit.express()
-      app.get('/here', kit.session, (req, res) => {
-        bag(req)['visits'] = Number(bag(req)['visits'] ?? 0) + 1
-        res.json(dataOf(req.session))
-      })
-      app.get('/there', (req, res) => void res.json({ session: typeof req.session, id: typeof req.sessionID }))
-      return app
-    },
-    steps: ['GET /here', 'GET /there', 'GET /here'],
-  },
-  {
-    name: 'a middleware that copies the session to res.locals',
-    build: around({ after: () => [copyToLocals] }),
-    pages: {
-      '/locals': (_req, res) => {
-        res.locals['session']['fromLocals'] = true
-        res.json(dataOf(res.locals['session']))
-      },
-    },
-    steps: ['GET /locals', 'GET /read'],
   },
   firstPage('a request that wraps another one reads its session', (req, res) => {
     const wrapped = Object.create(req) as Request

@@ -87,34 +87,6 @@ const scenarios: readonly Scenario[] = [
     differs: [{ row: 'a page is served while the store is away', at: 0, ours: { cookies: [] } }],
   },
   {
-    name: 'a login in the manner of passport while the store is away is told',
-    pages: {
-      '/sign-in': async (req, res) => {
-        await nextTurn()
-        const regenerated = await ending((done) => req.session.regenerate(done))
-        res.json({ regenerated, session: typeof req.session })
-      },
-    },
-    steps: [{ store: 'away' }, 'POST /sign-in'],
-    visitors: ['stranger'],
-    differs: [{ row: 'an empty session is not stored', at: 0, ours: { cookies: [] } }],
-  },
-  {
-    name: 'every call of a page whose session could not be read tells its callback',
-    pages: {
-      '/calls': async (req, res) => {
-        const { session } = req
-        const results: string[] = []
-        for (const call of ['save', 'reload', 'regenerate', 'destroy'] as const)
-          results.push(await ending((done) => session[call](done)))
-        res.json(results)
-      },
-    },
-    steps: [{ store: 'away' }, 'GET /calls'],
-    visitors: ['reader'],
-    differs: [served(0, ['error', 'error', 'error', 'error'])],
-  },
-  {
     name: 'save tells its callback that the store refused',
     pages: {
       '/save': async (req, res) => {
@@ -123,16 +95,6 @@ const scenarios: readonly Scenario[] = [
       },
     },
     steps: ['GET /write', { store: 'refusing writes' }, 'GET /save', { store: 'there' }, 'GET /read'],
-  },
-  {
-    name: 'a page whose session the store refuses to keep is served, and the session stays as it was',
-    pages: {
-      '/change': (req, res) => {
-        bag(req)['b'] = 2
-        res.json({})
-      },
-    },
-    steps: ['GET /write', { store: 'refusing writes' }, 'GET /change', 'GET /read', { store: 'there' }, 'GET /read'],
   },
 ]
 

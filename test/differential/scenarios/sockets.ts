@@ -60,7 +60,6 @@ const bare = (handlerOf: (kit: Kit) => RequestHandler) => (kit: Kit) => (req: In
 
 const read = (req: IncomingMessage) => dataOf(bag(req))
 const upgrade = { ask: 'GET /socket', upgrade: true } as const
-const doubled = { ...upgrade, cookie: (name: string, value: string) => `${name}=${value}; ${name}=${value}` }
 
 /** A socket opens in a session that a page has written into, and the next request reads. */
 const laterSocket = (name: string, act: Parameters<typeof likeWs>[0]): Scenario => ({
@@ -71,17 +70,6 @@ const laterSocket = (name: string, act: Parameters<typeof likeWs>[0]): Scenario 
 
 export const sockets: readonly Scenario[] = [
   { name: 'an upgrade without a cookie has an empty session', upgrade: likeWs(read), steps: [upgrade, 'GET /read'] },
-  {
-    name: 'an upgrade with a doubled cookie has an empty session, and ends nothing',
-    upgrade: likeWs(read),
-    steps: ['GET /write', doubled, 'GET /read'],
-    differs: [{ row: 'an ambiguous cookie is ignored', at: 1, ours: { body: { passed: 'done', result: {} } } }],
-  },
-  {
-    name: 'an upgrade with a forged cookie has an empty session',
-    upgrade: likeWs(read),
-    steps: [{ ...upgrade, cookie: (name) => `${name}=s%3Aforged.signature` }],
-  },
   laterSocket('an upgrade writes and saves', async (req) => {
     bag(req)['fromSocket'] = true
     return ending((done) => bag(req).save(done))
@@ -138,12 +126,6 @@ export const sockets: readonly Scenario[] = [
     name: 'socket.io reads the session while it upgrades, with all that the site mounts',
     upgrade: likeEngine(({ mounted }) => mounted),
     steps: [upgrade, 'GET /write', upgrade],
-  },
-  {
-    name: 'socket.io meets a doubled cookie while it upgrades',
-    upgrade: likeEngine(({ session }) => session),
-    steps: ['GET /write', doubled],
-    differs: [{ row: 'an ambiguous cookie is ignored', at: 1, ours: { body: { passed: 'done', data: {} } } }],
   },
   {
     name: 'socket.io polls with a session, on a server without Express',
