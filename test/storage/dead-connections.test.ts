@@ -8,7 +8,6 @@ import { silentProxy } from '../support/silent-proxy'
 import { pause } from '../support/wait'
 import { startCluster } from './servers'
 
-const turn = () => new Promise<'waits'>((resolve) => setImmediate(resolve, 'waits'))
 const COMMAND_MS = 300
 
 /** Asks all the time. @returns how long it took until it was answered, and how many answers were slow on the way */
@@ -77,96 +76,6 @@ describe('a Redis', () => {
     admin.disconnect()
     await kv.close()
     await front.down()
-  })
-
-  test('is left alone by a client that would not connect again', async () => {
-    const proxy = await silentProxy(redis.port)
-    const client = new Redis(proxy.port, { retryStrategy: () => null, maxRetriesPerRequest: 0 })
-    client.options.retryStrategy = undefined
-    const kv = redisKv(client, true)
-    await untilAnswered(() => kv.mget(['a']), 5000)
-    proxy.silence()
-    for (let asked = 0; asked < 4; asked += 1) await kv.mget(['a']).catch(() => {})
-    expect([client.status, client.stream.destroyed]).toEqual(['ready', false]) // the status follows a while later
-    await kv.close()
-    proxy.close()
-  })
-
-  test('that hangs is asked by the guard alone, no request waits, and health is seen within a second', async () => {
-    const kv = redisKv(openRedis(redis.url), true)
-    const admin = new Redis(redis.url)
-    await untilAnswered(() => kv.mget(['a']), 5000)
-    await admin.ping()
-    const begun = performance.now() // the pause begins later, and so it lasts longer than what is looked at
-    await admin.call('CLIENT', 'PAUSE', '3000')
-    await Promise.all(Array.from({ length: 10 }, () => kv.mget(['a']).catch(() => {})))
-    expect(kv.isAvailable).toBe(false)
-    while (performance.now() - begun < 2800) {
-      // at once: before the event loop turns
-      const outcome = await Promise.race([kv.mget(['a']).catch((error: unknown) => error), turn()])
-      expect(outcome).toMatchObject({ operation: 'store' })
-      await pause(5)
-    }
-    await untilAnswered(() => kv.mget(['a']), 4000)
-    expect(kv.isAvailable).toBe(true)
-    admin.disconnect()
-    await kv.close()
-  })
-
-  test('that refuses a command has been heard: its connection stays', async () => {
-    const kv = redisKv(openRedis(redis.url), true)
-    const admin = new Redis(redis.url)
-    const clients = async () => String(await admin.client('LIST')).match(/ id=|^id=/gm)?.length
-    await admin.set('text', 'no list')
-    await untilAnswered(() => kv.mget(['a']), 5000)
-    const before = await clients()
-    const connects = Number(/total_connections_received:(\d+)/.exec(await admin.info())?.[1])
-    for (let asked = 0; asked < 4; asked += 1) await kv.remove('text', ['a member']).catch(() => {})
-    await untilAnswered(() => kv.mget(['a']), 4000)
-    expect(await clients()).toBe(before)
-    expect(Number(/total_connections_received:(\d+)/.exec(await admin.info())?.[1])).toBe(connects)
-    admin.disconnect()
-    await kv.close()
-  })
-
-  test('that is stopped leaves nothing behind when the store is closed, though the client stays', async () => {
-    const own = await startRedis()
-    const client = new Redis(own.port)
-    client.on('error', () => {})
-    const heard: unknown[] = []
-    const failed = (error: unknown) => void heard.push(error)
-    const kv = redisKv(client, false, { failed, recovered: () => void heard.push('recovered') })
-    await untilAnswered(() => kv.mget(['a']), 5000)
-    await own.stop()
-    await expect(kv.mget(['a'])).rejects.toMatchObject({ operation: 'store' })
-    expect(heard).not.toEqual([])
-    await kv.close()
-    heard.length = 0
-    await pause(1500) // the next look would have come after a second
-    client.emit('error', new Error('connect'))
-    expect(heard).toEqual([])
-    client.disconnect()
-  })
-
-  test('that hangs leaves nothing behind when the store is closed under a command', async () => {
-    const own = await startRedis()
-    const client = new Redis(own.port)
-    client.on('error', () => {})
-    const heard: unknown[] = []
-    const kv = redisKv(client, false, {
-      failed: (error) => void heard.push(error),
-      recovered: () => void heard.push('recovered'),
-    })
-    await untilAnswered(() => kv.mget(['a']), 5000)
-    heard.length = 0
-    own.hang()
-    const asked = kv.mget(['a'])
-    await kv.close()
-    await expect(asked).rejects.toMatchObject({ operation: 'store' })
-    await pause(1500) // the next look would have come after a second
-    expect(heard).toEqual([])
-    client.disconnect()
-    await own.stop()
   })
 })
 
