@@ -37,15 +37,6 @@ test.each(outages)(
   },
 )
 
-test.each(outages)('five times %s in a row are enough', async (_name, behave) => {
-  fakeClock()
-  const { client, ask, times } = await setup(behave)
-  await times(4, ask)
-  expect(client.isAvailable).toBe(true)
-  await ask()
-  expect(client.isAvailable).toBe(false)
-})
-
 test('a system that never answers is noticed in 6 s, and heals in 1.2 s', async () => {
   const { until, expectSilence } = fakeClock()
   expectSilence()

@@ -73,20 +73,12 @@ describe.each(calls)('%s', (name, call, scope) => {
     expect(server.seen).toHaveLength(1)
   })
 
-  test('an abort before, during and while waiting rejects with its reason', async () => {
+  /** An abort while the call is under way is in platform-rules.test.ts. */
+  test('an abort before the call rejects with its reason', async () => {
     const reason = new Error('enough')
     server.become(() => {})
     expect(await failure(call({ signal: AbortSignal.abort(reason) }))).toBe(reason)
     expect(server.seen).toHaveLength(0)
-    for (const behave of [() => {}, (res) => json(res, 429, {}, { 'retry-after': '1' })] as Behaviour[]) {
-      const control = new AbortController()
-      server.become((res, seen, count) => {
-        behave(res, seen, count)
-        setTimeout(() => control.abort(reason), 50)
-      })
-      expect(await failure(call({ signal: control.signal }))).toBe(reason)
-      expect(server.seen).toHaveLength(1)
-    }
   })
 
   test.each([
