@@ -56,12 +56,20 @@ const dataKept: Promised = (view) =>
       const isAlike = page.what !== 'fresh' && page.degraded === undefined && page.user === put.user && hasItems(page)
       const span = { begin: put.begin, end: page.end }
       const isChanged =
-        changes.some((change) => overlap(change, span)) || mayBeLost(view, span, put.user) || isLate(view, put)
+        changes.some((change) => overlap(change, span)) ||
+        mayBeLost(view, span, put.user) ||
+        isLate(view, put) ||
+        isMoving(view, page)
       return !isAlike || isChanged || put.degraded !== undefined
         ? []
         : [`${name(page)} does not find what ${name(put)} put there`]
     }),
   )
+
+/** The old cookie opens a page without a session, after a landing of another tab has moved the session. The next page has the new cookie. */
+const isMoving = (view: HistoryView, page: Entry) =>
+  page.view === 'none' &&
+  view.of(page.agent).pages.some((other) => other !== page && other.hops > 1 && overlap(other, page))
 
 /** A process writes to Redis again after the next probe, one second later at most, in milliseconds. */
 const PROBED_MS = 1500

@@ -228,6 +228,14 @@ const excused: [what: string, history: History][] = [
     }),
   ],
   [
+    'a script with the old cookie, while a landing of another tab moves the session',
+    history([
+      put(10, '1.1', { user: undefined, items: ['1.1@'] }),
+      page(15, undefined, { hops: 4, items: ['1.1@'] }),
+      page(15, undefined, { what: 'script', view: 'none' }),
+    ]),
+  ],
+  [
     'a login that may yet come to its end',
     history([login(1, { status: 503 }), page(60, 'ada')], { troubles: [trouble('platform', 0, 2)] }),
   ],
