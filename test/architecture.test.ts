@@ -1,6 +1,5 @@
-import { execFileSync } from 'node:child_process'
 import path from 'node:path'
-import { nodesOf, root, sources, textAt, treeOf, withoutComments } from './support/sources'
+import { nodesOf, sources, textAt, treeOf, withoutComments } from './support/sources'
 
 const files = [...sources.keys()]
 
@@ -144,14 +143,6 @@ test('nothing below the command line and the entry points imports the emulator',
   }
   reach('index.ts')
   expect([...reached].filter((file) => rank(file) === undefined)).toEqual([])
-})
-
-test('loading the main entry loads no file of the emulator, the test help or the command line', () => {
-  const script = `require(${JSON.stringify(root)}); console.log(JSON.stringify(Object.keys(require.cache)))`
-  const loaded: string[] = JSON.parse(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' }))
-  const ours = loaded.map((file) => path.relative(root, file)).filter((file) => file.startsWith('dist'))
-  expect(ours).toContain(path.join('dist', 'index.js'))
-  expect(ours.filter((file) => /^dist.(emulator|examiner|testing|cli)\b/.test(file))).toEqual([])
 })
 
 test('no file has a default export or a value of type any', () => {

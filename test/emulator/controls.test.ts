@@ -348,16 +348,6 @@ describe('around it', () => {
     expect((await platform.request('GET', '/_emulator', { host: 'rebound.example.com' })).status).toBe(403)
   })
 
-  test('it does not run with NODE_ENV=production', () => {
-    const before = process.env['NODE_ENV']
-    process.env['NODE_ENV'] = 'production'
-    try {
-      expect(() => createEmulator()).toThrow(/production/)
-    } finally {
-      process.env['NODE_ENV'] = before
-    }
-  })
-
   test('a platform that plays production refuses debug_url', async () => {
     const { there: other } = await another({ ...configuration, production: true })
     const query = `t=${token(morning)}&r=${encodeURIComponent('http://localhost/')}`

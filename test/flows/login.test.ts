@@ -2,7 +2,7 @@ import express from 'express'
 import { requestSessionOf } from '../../lib/web/session/request-session'
 import type { Browser } from '../support/agent'
 import { callsAbout } from '../support/calls'
-import { ada, addPages, edsger, logIn, present, type Setup, startSetup, view, visitor } from './setup'
+import { ada, addPages, logIn, present, type Setup, startSetup, view, visitor } from './setup'
 
 let setup: Setup
 let browser: Browser
@@ -141,17 +141,6 @@ describe('a login', () => {
 })
 
 describe('a login that is refused', () => {
-  const wrongOtp = () => {
-    const otp = setup.emulator.issueOtp('ada')
-    return { username: 'ada', password: otp === '000000' ? '000001' : '000000' }
-  }
-
-  test('says when one attempt is left', async () => {
-    const wrong = { username: 'ada', password: 'not-it', return_to: '/' }
-    for (let attempt = 0; attempt < 3; attempt += 1) await browser.submit(at('/login'), wrong)
-    expect((await browser.submit(at('/login'), wrong)).body).toContain('You have one attempt left')
-  })
-
   test('for a wrong password is a 401 with the message and the attempts that are left', async () => {
     const page = await logIn(browser, setup.morning, { username: 'ada', password: 'not-it' }, '/news')
     expect(page.status).toBe(401)
@@ -171,15 +160,6 @@ describe('a login that is refused', () => {
     expect(answer.json.frozenForSeconds).toBeGreaterThan(43_000)
     const page = await logIn(browser, setup.morning, ada)
     expect(page.body).toContain('Please try again in 12 hours.')
-  })
-
-  test.each<[reason: string, login: () => typeof ada, error: string, text: string]>([
-    ['an account that is not active', () => edsger, 'account_not_active', 'This account is not active'],
-    ['a wrong one-time password', wrongOtp, 'invalid_otp', 'The one-time password is wrong'],
-  ])('for %s says so', async (_reason, login, error, text) => {
-    const answer = await browser.fetchJson(at('/login'), { json: login() })
-    expect([answer.status, answer.json]).toEqual([401, { error }])
-    expect((await logIn(browser, setup.morning, login())).body).toContain(text)
   })
 
   test.each(['terminate', 'prune'] as const)(

@@ -155,29 +155,4 @@ describe('a record of another version', () => {
       expect(await open(browser, '/again')).toMatchObject({ status: 'loggedin', redirects: 0 })
     })
   })
-
-  /** Each unreadable record is in test/decide/record.test.ts. */
-  const unreadable: [string, (text: string) => string][] = [
-    ['of an unknown version', (text) => JSON.stringify({ ...JSON.parse(text), v: 99 })],
-    [
-      'whose sealed part cannot be opened',
-      (text) => JSON.stringify({ ...JSON.parse(text), sealedSecrets: 'c2VhbGVk' }),
-    ],
-  ]
-  test.each(unreadable)(
-    '[O20, S15] %s ends after three redirects at most, for a logged-in user and for a new one',
-    async (_name, change) => {
-      for (const browser of [await setup.loggedIn(), setup.browser()]) {
-        await open(browser)
-        await setup.editRecords(change)
-        const page = await open(browser, '/news')
-        expect(page.redirects).toBeLessThanOrEqual(MAX_REDIRECTS)
-        const guarded = await browser.visit(setup.at('/account'))
-        expect([200, 503]).toContain(guarded.status)
-        setup.emulator.clock.advance(61)
-        const later = await open(browser, '/news')
-        expect([later.degraded, later.redirects <= MAX_REDIRECTS]).toEqual([undefined, true])
-      }
-    },
-  )
 })

@@ -128,7 +128,7 @@ describe('[O10] the emulator', () => {
     const { stdout } = await promisify(execFile)(process.execPath, ['-e', script])
     const loaded = JSON.parse(stdout) as string[]
     expect(loaded.some((file) => file.endsWith('dist/index.js'))).toBe(true)
-    expect(loaded.filter((file) => /dist\/(emulator|testing|cli)\//.test(file))).toEqual([])
+    expect(loaded.filter((file) => /dist\/(emulator|examiner|testing|cli)\//.test(file))).toEqual([])
     expect(loaded.filter((file) => file.includes('/node_modules/supertest/'))).toEqual([])
   })
 

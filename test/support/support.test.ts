@@ -2,7 +2,6 @@ import http, { type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Browser } from './agent'
 import { isSignedWith, readJwt, signJwt } from './oracle'
-import { startRedis } from './redis'
 
 const servers: Server[] = []
 
@@ -16,15 +15,6 @@ async function serve(listener: RequestListener): Promise<string> {
 
 afterAll(() => {
   for (const server of servers) server.close()
-})
-
-test('a Redis of its own comes back on the same port after it was stopped', async () => {
-  const first = await startRedis()
-  await first.stop()
-  await first.stop()
-  const second = await startRedis({ port: first.port })
-  expect(second.url).toBe(first.url)
-  await second.stop()
 })
 
 test('the oracle signs the well-known example token of jwt.io', () => {
@@ -82,19 +72,4 @@ test('a form post follows its 303 as a GET, and says where each hop comes from',
     'GET /away same-site -',
     'GET /back same-site -',
   ])
-})
-
-test('a script gets redirects as they are, and JSON read', async () => {
-  const url = await serve((req, res) => {
-    if (req.url === '/moved') res.writeHead(302, { location: '/' }).end()
-    else res.end(JSON.stringify({ dest: req.headers['sec-fetch-dest'] }))
-  })
-  const browser = new Browser()
-  expect(await browser.fetchJson(`${url}/moved`)).toMatchObject({ status: 302, json: undefined })
-  expect((await browser.fetchJson(url)).json).toEqual({ dest: 'empty' })
-})
-
-test('an endless redirect ends with an error', async () => {
-  const url = await serve((_req, res) => res.writeHead(302, { location: '/' }).end())
-  await expect(new Browser().visit(url)).rejects.toThrow('more than 20 redirects')
 })
